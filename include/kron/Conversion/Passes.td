@@ -1,0 +1,81 @@
+//===- Passes.td - Conversions out of the kron dialect -----*- tablegen -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_CONVERSION_PASSES_TD
+#define KRON_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
+  let summary = "Lower every kron operation to linalg, slowly and obviously";
+  let description = [{
+    The reference semantics of the dialect: every operation, on tensors and
+    memrefs, for every element type, becomes one `linalg.generic` per factor plus
+    one for scaling and epilogue. Tests compare the fast paths with it, and the
+    CPU pipeline uses it for what the vector code generator does not take.
+  }];
+  let options = [
+    Option<"fallbackOnly", "fallback-only", "bool", /*default=*/"false",
+           "Only lower what --convert-kron-to-vector does not support, with a "
+           "remark (category `kron-fallback`) for each operation">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::complex::ComplexDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ConvertKronToVector : Pass<"convert-kron-to-vector", "::mlir::ModuleOp"> {
+  let summary = "Generate vector code for the CPU from kron.pass";
+  let description = [{
+    Replaces every `kron.pass` on memrefs by loops over register tiles of 1-D
+    vectors of the native width, following its `#kron.schedule`. Each pass
+    becomes a body function that takes a range of tiles through all factors, and
+    a call to the runtime that spreads the tiles over the threads.
+
+    Packed factors and the buffers between factors come from the launch's
+    workspace; the module attribute `kron.workspace` records how many bytes each
+    function needs.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def KronLowerInterface : Pass<"kron-lower-interface", "::mlir::ModuleOp"> {
+  let summary = "Give entry functions memref arguments and no results";
+  let description = [{
+    Every public function becomes callable from C: tensor arguments become
+    strided memrefs whose innermost stride is 1, and every tensor result becomes
+    one more argument at the end that the caller provides and the function
+    fills. Functions that already take only memrefs and scalars and return
+    nothing are kept.
+
+    The attribute `kron.args` on the function records name, direction and
+    equal sizes of its arguments for the manifest that the runtime checks.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def KronBufferize : Pass<"kron-bufferize", "::mlir::ModuleOp"> {
+  let summary = "One-shot bufferization that leaves kron.pass regions on tensors";
+  let description = [{
+    Runs upstream's one-shot bufferization with function boundaries on the whole
+    module, but not inside `kron.pass`: what its region names stays on chip.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+#endif // KRON_CONVERSION_PASSES_TD

@@ -1,0 +1,130 @@
+//===- KronAttrs.td - Attributes of the kron dialect -------*- tablegen -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_KRON_IR_KRONATTRS_TD
+#define KRON_DIALECT_KRON_IR_KRONATTRS_TD
+
+include "kron/Dialect/Kron/IR/KronDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+class Kron_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::mlir::kron";
+  let genSpecializedAttr = 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Transpose: BLAS op(A)
+//===----------------------------------------------------------------------===//
+
+def Kron_Transpose
+    : Kron_I32Enum<"Transpose", "BLAS-style op(A)",
+                   [I32EnumAttrCase<"N", 0>, I32EnumAttrCase<"T", 1>,
+                    I32EnumAttrCase<"C", 2>]>;
+
+def Kron_TransposeAttr : EnumAttr<Kron_Dialect, Kron_Transpose, "transpose"> {
+  let assemblyFormat = "`<` $value `>`";
+  let summary = "how an operand is used: N as stored, T transposed, C conjugate transposed";
+  let description = [{
+    For real and integer element types `C` means the same as `T`.
+
+    In assembly the operations print it around the operand: `%f` (N), `T(%f)`
+    and `C(%f)`.
+  }];
+}
+
+def Kron_TransposeArrayAttr
+    : TypedArrayAttrBase<Kron_TransposeAttr, "array of transposes"> {}
+
+//===----------------------------------------------------------------------===//
+// Precision, layout, activation
+//===----------------------------------------------------------------------===//
+
+def Kron_Precision
+    : Kron_I32Enum<"Precision", "accuracy the lowering must keep",
+                   [I32EnumAttrCase<"Full", 0, "full">,
+                    I32EnumAttrCase<"Ieee", 1, "ieee">,
+                    I32EnumAttrCase<"TF32", 2, "tf32">]>;
+
+def Kron_PrecisionAttr : EnumAttr<Kron_Dialect, Kron_Precision, "precision"> {
+  let assemblyFormat = "`<` $value `>`";
+  let summary = "accuracy the lowering must keep";
+  let description = [{
+    - `full` (default): relative L2 error against the next wider type of at most
+      16 eps of the element type on random data, and element-wise within the
+      a-priori bound gamma_n * sum |terms|. A lowering may split a product into
+      narrower ones that meet this bound.
+    - `ieee`: only IEEE multiply-adds of the accumulation type.
+    - `tf32`: f32 products may be rounded to TF32 (10 mantissa bits) first.
+  }];
+}
+
+def Kron_Layout
+    : Kron_I32Enum<"Layout", "where the batch axis of kron.ksmm lies",
+                   [I32EnumAttrCase<"BatchFirst", 0, "batch_first">,
+                    I32EnumAttrCase<"BatchLast", 1, "batch_last">]>;
+
+def Kron_LayoutAttr : EnumAttr<Kron_Dialect, Kron_Layout, "layout"> {
+  let assemblyFormat = "`<` $value `>`";
+  let summary = "where the batch axis of kron.ksmm lies";
+  let description = [{
+    `batch_first`: arrays are `[batch, features]` (the default).
+    `batch_last`: arrays are `[features, batch]`.
+  }];
+}
+
+def Kron_Activation
+    : Kron_I32Enum<"Activation", "element-wise function of an epilogue",
+                   [I32EnumAttrCase<"Identity", 0, "identity">,
+                    I32EnumAttrCase<"Relu", 1, "relu">,
+                    I32EnumAttrCase<"Gelu", 2, "gelu">,
+                    I32EnumAttrCase<"Silu", 3, "silu">]>;
+
+def Kron_ActivationAttr : EnumAttr<Kron_Dialect, Kron_Activation, "activation"> {
+  let assemblyFormat = "`<` $value `>`";
+  let summary = "element-wise function of an epilogue";
+  let description = [{
+    - `identity`: `v`
+    - `relu`: `max(v, 0)`; a NaN stays a NaN
+    - `gelu`: `v/2 * (1 + erf(v / sqrt(2)))`, the exact form
+    - `silu`: `v / (1 + exp(-v))`
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Schedule
+//===----------------------------------------------------------------------===//
+
+def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "how one trip over memory is mapped to the machine";
+  let description = [{
+    Written by `--kron-select-schedule` or by hand, read by the code
+    generators; it changes no code by itself and never changes the meaning of
+    the operation that carries it. A field that is 0 is left to the cost model.
+
+    - `vector_bits`: width of the vector registers to use, in bits
+      (128, 256 or 512).
+    - `tile`: how many elements along the tiled outer axis go through all
+      factors of the pass before the result is written.
+    - `register_rows`, `register_vectors`: the accumulators that the innermost
+      kernel keeps in registers, rows (of the operand that is broadcast) by
+      vectors.
+
+    Example: `#kron.schedule<vector_bits = 512, tile = 4, register_rows = 6, register_vectors = 4>`
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"int64_t", "0">:$vector_bits,
+    DefaultValuedParameter<"int64_t", "0">:$tile,
+    DefaultValuedParameter<"int64_t", "0">:$register_rows,
+    DefaultValuedParameter<"int64_t", "0">:$register_vectors);
+  let assemblyFormat = "(`<` struct(params)^ `>`)?";
+  let genVerifyDecl = 1;
+}
+
+#endif // KRON_DIALECT_KRON_IR_KRONATTRS_TD

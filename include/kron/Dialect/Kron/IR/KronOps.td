@@ -1,0 +1,450 @@
+//===- KronOps.td - Operations of the kron dialect ---------*- tablegen -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_KRON_IR_KRONOPS_TD
+#define KRON_DIALECT_KRON_IR_KRONOPS_TD
+
+include "kron/Dialect/Kron/IR/KronAttrs.td"
+include "kron/Dialect/Kron/IR/KronDialect.td"
+include "kron/Dialect/Kron/IR/KronInterfaces.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// The element types of design section 3.
+def Kron_Element : AnyTypeOf<[F32, F64, F16, BF16, I32, I64, Complex<F32>,
+                              Complex<F64>],
+    "f32, f64, f16, bf16, i32, i64, complex<f32> or complex<f64>">;
+
+/// What a real array may hold when an oracle computes in a wider type.
+def Kron_AnyElement : AnyTypeOf<[Kron_Element, F80, Complex<F80>],
+    "a kron element type or its f80 oracle form">;
+
+def Kron_Array : AnyTypeOf<[RankedTensorOf<[Kron_AnyElement]>,
+                            StridedMemRefOf<[Kron_AnyElement]>],
+    "ranked tensor or strided memref of kron elements">;
+
+def Kron_Scalar : AnyTypeOf<[Kron_AnyElement], "scalar of a kron element type">;
+
+//===----------------------------------------------------------------------===//
+// Base classes
+//===----------------------------------------------------------------------===//
+
+class Kron_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Kron_Dialect, mnemonic, traits>;
+
+class Kron_ComputeOp<string mnemonic, list<Trait> traits = []>
+    : Kron_Op<mnemonic, !listconcat(traits, [
+        AttrSizedOperandSegments, DestinationStyleOpInterface,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                                  ["reifyResultShapes"]>,
+        DeclareOpInterfaceMethods<Kron_ScaledOpInterface,
+                                  ["getFactorValues", "getEqualDims"]>])> {
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+  code baseClassDeclaration = [{
+    /// The destination as DestinationStyleOpInterface wants it.
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getInitMutable());
+    }
+  }];
+  let extraClassDeclaration = baseClassDeclaration;
+}
+
+/// What every computing operation takes beside its input and factors.
+defvar scalingOperands = (ins
+    Optional<Kron_Scalar>:$alpha, Optional<Kron_Scalar>:$beta,
+    Optional<Kron_Array>:$addend, Kron_Array:$init);
+defvar scalingAttributes = (ins
+    OptionalAttr<TypedAttrInterface>:$static_alpha,
+    OptionalAttr<TypedAttrInterface>:$static_beta,
+    DefaultValuedAttr<Kron_PrecisionAttr, "Precision::Full">:$precision,
+    OptionalAttr<Kron_ScheduleAttr>:$schedule);
+
+/// Input, factors with their op(), destination: kron.mkm, kron.kmm, kron.batched.
+class Kron_ProductOp<string mnemonic> : Kron_ComputeOp<mnemonic> {
+  let arguments = !con(
+    (ins Kron_Array:$input, Variadic<Kron_Array>:$factors),
+    scalingOperands,
+    (ins DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_input,
+         OptionalAttr<Kron_TransposeArrayAttr>:$trans_factors),
+    scalingAttributes);
+  let assemblyFormat = [{
+    `ins` `(` custom<TransposedOperand>($input, $trans_input) `:` type($input) `)`
+    `factors` `(` custom<TransposedOperands>($factors, type($factors), $trans_factors) `)`
+    `outs` `(` $init `:` type($init) `)`
+    custom<Scaling>($alpha, type($alpha), $static_alpha,
+                    $beta, type($beta), $static_beta, $addend, type($addend))
+    attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = baseClassDeclaration # [{
+    /// How factor `index` is used; N where `trans_factors` is absent.
+    ::mlir::kron::Transpose getFactorTranspose(unsigned index);
+    /// Rows and columns of op(F) for factor `index`, as the operation reads
+    /// them: the contracted size first. Dynamic sizes are kDynamic.
+    std::pair<int64_t, int64_t> getFactorShape(unsigned index);
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Named operations
+//===----------------------------------------------------------------------===//
+
+def Kron_MkmOp : Kron_ProductOp<"mkm"> {
+  let summary = "matrix times Kronecker product";
+  let description = [{
+    ```
+    Y = alpha * op(X) * (op(F1) (x) ... (x) op(FN)) + beta * Z
+    Y[m, (q1..qN)] = sum_{p1..pN} X[m, (p1..pN)] * F1[p1, q1] * ... * FN[pN, qN]
+    ```
+
+    Shapes, with `P = P1*...*PN` and `Q = Q1*...*QN`:
+
+    - `X` is `[batch..., M, P]`, or `[batch..., P, M]` when used as `T` or `C`
+    - `op(Fk)` is `[batch..., Pk, Qk]`; `Fk` itself is `[..., Qk, Pk]` for `T`, `C`
+    - `Y` and `Z` are `[batch..., M, Q]`
+
+    Constraints:
+
+    1. There is at least one factor (`N >= 1`) and every `Pk, Qk >= 1`.
+    2. All arrays share one element type; `alpha` and `beta` have it too (f32
+       for f16 and bf16). f16 and bf16 accumulate in f32 through the whole chain.
+    3. The columns of `op(X)` equal the product of the rows of `op(Fk)`, the
+       columns of `Y` the product of the columns of `op(Fk)`.
+    4. Batch dimensions of `X` and of every factor broadcast against each other
+       as in NumPy (aligned at the right, 1 stretches) to the batch of `Y`.
+    5. `Z` has the shape of `Y`.
+
+    Example:
+
+    ```mlir
+    %y = kron.mkm ins(%x : tensor<?x64xf32>)
+                  factors(%f1, T(%f2) : tensor<8x4xf32>, tensor<16x8xf32>)
+                  outs(%init : tensor<?x64xf32>) alpha(2.0 : f32)
+         -> tensor<?x64xf32>
+    ```
+  }];
+}
+
+def Kron_KmmOp : Kron_ProductOp<"kmm"> {
+  let summary = "Kronecker product times matrix";
+  let description = [{
+    ```
+    Y = alpha * (op(F1) (x) ... (x) op(FN)) * op(X) + beta * Z
+    Y[(q1..qN), m] = sum_{p1..pN} F1[q1, p1] * ... * FN[qN, pN] * X[(p1..pN), m]
+    ```
+
+    Shapes, with `P = P1*...*PN` and `Q = Q1*...*QN`:
+
+    - `X` is `[batch..., P, M]`, or `[batch..., M, P]` when used as `T` or `C`
+    - `op(Fk)` is `[batch..., Qk, Pk]`; `Fk` itself is `[..., Pk, Qk]` for `T`, `C`
+    - `Y` and `Z` are `[batch..., Q, M]`
+
+    Constraints: as `kron.mkm` with the roles of rows and columns exchanged.
+
+    1. There is at least one factor (`N >= 1`) and every `Pk, Qk >= 1`.
+    2. All arrays share one element type; `alpha` and `beta` have it too (f32
+       for f16 and bf16).
+    3. The rows of `op(X)` equal the product of the columns of `op(Fk)`, the rows
+       of `Y` the product of the rows of `op(Fk)`.
+    4. Batch dimensions broadcast as in `kron.mkm`.
+    5. `Z` has the shape of `Y`.
+
+    Example:
+
+    ```mlir
+    kron.kmm ins(%x : memref<64x?xf64>)
+             factors(%f1, %f2 : memref<4x8xf64>, memref<16x8xf64>)
+             outs(%y : memref<64x?xf64>) beta(1.0 : f64)
+    ```
+  }];
+}
+
+def Kron_BatchedOp : Kron_ProductOp<"batched"> {
+  let summary = "one small matrix per axis of every array of a batch";
+  let description = [{
+    TKRON generalised to any rank: for every array `X_b` of the batch, with axes
+    numbered 1 (slowest) to N (fastest),
+
+    ```
+    Y_b[q1..qN] = alpha * sum_{p1..pN} op(A1)[q1, p1] * ... * op(AN)[qN, pN] * op(X_b)[p1..pN]
+                + beta * Z_b[q1..qN]
+    vec(Y_b) = alpha * (op(A1) (x) ... (x) op(AN)) * vec(op(X_b)) + beta * vec(Z_b)
+    ```
+
+    with `vec` reading row-major. In 2-D this is
+    `Y = alpha * op(A1) * op(X) * op(A2)^T + beta * Z`; the outer transpose never
+    conjugates. `op(X_b)` reverses the order of the N axes for `T`, and
+    conjugates too for `C`. Element, plane and batch strides are those of the
+    memref.
+
+    Shapes:
+
+    - `X` is `[batch..., P1, ..., PN]` (`[batch..., PN, ..., P1]` for `T`, `C`)
+    - `op(Ak)` is `[batch..., Qk, Pk]`
+    - `Y` and `Z` are `[batch..., Q1, ..., QN]`
+
+    Constraints:
+
+    1. `N >= 1`, where N is the number of factors, and `X` has at least N axes.
+    2. All arrays share one element type; `alpha` and `beta` have it too (f32
+       for f16 and bf16).
+    3. Axis k of `op(X)` has the size of the columns of `op(Ak)`, axis k of `Y`
+       that of its rows.
+    4. Batch dimensions broadcast as in `kron.mkm`.
+    5. `Z` has the shape of `Y`.
+
+    Example (three-dimensional, two hundred 8x8x8 arrays, shared factors):
+
+    ```mlir
+    %y = kron.batched ins(%x : tensor<200x8x8x8xf64>)
+           factors(%a, %b, %c : tensor<8x8xf64>, tensor<8x8xf64>, tensor<8x8xf64>)
+           outs(%init : tensor<200x8x8x8xf64>) -> tensor<200x8x8x8xf64>
+    ```
+  }];
+}
+
+def Kron_KsmmOp : Kron_ComputeOp<"ksmm"> {
+  let summary = "Kronecker-sparse matrix product with bias and epilogue";
+  let description = [{
+    A Kronecker-sparse factor of pattern `(a, b, c, d)` is the block matrix
+    whose support is `I_a (x) 1_{b x c} (x) I_d`; its weights `K` are stored
+    densely as `[a, b, c, d]`:
+
+    ```
+    v[n, i*b*d + j*d + t] = alpha * sum_k K[i, j, k, t] * X[n, i*c*d + k*d + t]
+                          + beta * Z[n, i*b*d + j*d + t]
+    Y = scale * activation(v + bias) + residual
+    ```
+
+    With weights used as `T` or `C` the transposed factor is applied (the
+    backward product): the sum runs over `j`, and `b` and `c` change places in
+    every shape below.
+
+    Shapes, with `layout = batch_first` (`batch_last`):
+
+    - `X` is `[B, a*c*d]` (`[a*c*d, B]`); used as `T` or `C` it is stored in the
+      other layout
+    - `Y`, `Z` and `residual` are `[B, a*b*d]` (`[a*b*d, B]`)
+    - `bias` is `[a*b*d]`
+
+    Constraints:
+
+    1. `K` has four axes, each of size >= 1.
+    2. All arrays share one element type; `alpha`, `beta` and `scale` have it too
+       (f32 for f16 and bf16).
+    3. `X` has `a*c*d` features, `Y` has `a*b*d`, and both the same batch.
+    4. `Z` and `residual` have the shape of `Y`, `bias` the features of `Y`.
+    5. An activation other than `identity` needs real elements; `gelu` and
+       `silu` need floating-point ones.
+
+    A chain (Monarch, butterfly, block-diagonal layers) is several of these in a
+    row; the features that one writes are those that the next one reads.
+
+    Example:
+
+    ```mlir
+    %y = kron.ksmm ins(%x : tensor<?x1024xf32>)
+                   weights(%k : tensor<1x64x64x16xf32>)
+                   outs(%init : tensor<?x1024xf32>)
+                   bias(%bias : tensor<1024xf32>)
+                   {activation = #kron.activation<relu>} -> tensor<?x1024xf32>
+    ```
+  }];
+  let arguments = !con(
+    (ins Kron_Array:$input, Kron_Array:$weights,
+         Optional<Kron_Array>:$bias, Optional<Kron_Array>:$residual),
+    scalingOperands,
+    (ins DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_input,
+         DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_weights,
+         DefaultValuedAttr<Kron_LayoutAttr, "Layout::BatchFirst">:$layout,
+         DefaultValuedAttr<Kron_ActivationAttr, "Activation::Identity">:$activation,
+         OptionalAttr<TypedAttrInterface>:$scale),
+    scalingAttributes);
+  let assemblyFormat = [{
+    `ins` `(` custom<TransposedOperand>($input, $trans_input) `:` type($input) `)`
+    `weights` `(` custom<TransposedOperand>($weights, $trans_weights) `:` type($weights) `)`
+    `outs` `(` $init `:` type($init) `)`
+    custom<Scaling>($alpha, type($alpha), $static_alpha,
+                    $beta, type($beta), $static_beta, $addend, type($addend))
+    (`bias` `(` $bias^ `:` type($bias) `)`)?
+    (`residual` `(` $residual^ `:` type($residual) `)`)?
+    attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = baseClassDeclaration # [{
+    /// Whether anything is applied after scaling: bias, activation, scale or
+    /// residual.
+    bool hasEpilogue();
+    /// The pattern (a, b, c, d) of the factor as applied: b and c are exchanged
+    /// when the weights are used transposed.
+    ::llvm::SmallVector<int64_t, 4> getPattern();
+    /// Dimension of the batch and of the features in Y (and in X unless it is
+    /// used transposed).
+    unsigned getBatchDim();
+    unsigned getFeatureDim();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Mid-level operations
+//===----------------------------------------------------------------------===//
+
+def Kron_ModeProductOp : Kron_ComputeOp<"mode_product"> {
+  let summary = "one factor applied along one axis";
+  let description = [{
+    ```
+    Y[o, q, i] = alpha * sum_p F[.., p, q, ..] * X[o, p, i] + beta * Z[o, q, i]
+    ```
+
+    `axis` is the contracted axis of `X`, counted from 0 and the slowest; `Y` has
+    the same axes as `X` but for the size of that one. `factor_dims` names what
+    each dimension of the factor runs over: `p` the contracted axis of `X`, `q`
+    the resulting axis of `Y`, or the number of another axis of `X` on which the
+    factor depends.
+
+    - `kron.mkm`, factor stored `[P, Q]`: `[p, q]`
+    - `kron.kmm`, factor stored `[Q, P]`: `[q, p]`
+    - `kron.ksmm` on `X` viewed as `[n, i, k, t]`, axis 2: `[1, q, p, 3]`
+
+    Constraints:
+
+    1. `X` and `Y` have the same rank, and the same size on every axis but
+       `axis`, except that an axis of `X` of static size 1 is stretched when it
+       is not the contracted one (NumPy broadcasting).
+    2. `factor_dims` has one entry per dimension of the factor: `p` and `q`
+       exactly once, other axes at most once, `axis` itself never.
+    3. The `p` dimension of the factor has the size of axis `axis` of `X`, its `q`
+       dimension that of `Y`, every other one the size of the axis of `Y` it
+       names, or 1.
+    4. `X`, `F` and `Y` share one element type, except that for f16 and bf16 `X`
+       and `Y` may be f32: the intermediates of a chain are. `alpha` and `beta`
+       have the accumulation type (f32 for f16 and bf16).
+    5. `Z` has the type of `Y`'s elements and its shape.
+
+    `conj_input` and `conj_factor` conjugate the input and the factor.
+
+    Example:
+
+    ```mlir
+    %y = kron.mode_product axis(1) ins(%x : tensor<?x8x16xf32>)
+           factor(%f [p, q] : tensor<8x4xf32>)
+           outs(%init : tensor<?x4x16xf32>) -> tensor<?x4x16xf32>
+    ```
+  }];
+  let arguments = !con(
+    (ins Kron_Array:$input, Kron_Array:$factor),
+    scalingOperands,
+    (ins I64Attr:$axis, DenseI64ArrayAttr:$factor_dims,
+         UnitAttr:$conj_input, UnitAttr:$conj_factor),
+    scalingAttributes);
+  let assemblyFormat = [{
+    `axis` `(` custom<AxisNumber>($axis) `)`
+    `ins` `(` $input `:` type($input) `)`
+    `factor` `(` $factor custom<FactorDims>($factor_dims) `:` type($factor) `)`
+    `outs` `(` $init `:` type($init) `)`
+    custom<Scaling>($alpha, type($alpha), $static_alpha,
+                    $beta, type($beta), $static_beta, $addend, type($addend))
+    attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = baseClassDeclaration # [{
+    /// Entries of factor_dims that are not axis numbers.
+    static constexpr int64_t kContracted = -1; // p
+    static constexpr int64_t kResulting = -2;  // q
+    /// Which dimension of the factor runs over p, or over q.
+    unsigned getContractedFactorDim();
+    unsigned getResultingFactorDim();
+  }];
+}
+
+def Kron_PassOp : Kron_Op<"pass", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                                  ["reifyResultShapes"]>,
+    SingleBlock]> {
+  let summary = "mode products that one trip over memory applies";
+  let description = [{
+    The region says what happens to the data between one load from and one
+    store to memory. It holds `kron.mode_product`s on tensors (and the
+    `tensor.empty` and `tensor.dim` that give their shapes): values that stay
+    on chip, whether the operands of the pass are tensors or memrefs. Its block
+    has one argument per operand of `ins`, then one for `outs`, of the operand's
+    type as a tensor; `kron.yield` gives what is stored.
+
+    `input_permutation` says that the first operand is read with its axes
+    permuted: argument axis `k` is operand axis `input_permutation[k]`. The
+    transposed input of a named operation becomes strided loads this way,
+    not a copy.
+
+    Constraints:
+
+    1. There is at least one operand in `ins`; the first one is the array that
+       the mode products are applied to.
+    2. Block arguments match the operands as said above.
+    3. The region holds at least one `kron.mode_product`, each on tensors, each
+       but the first applied to the result of the one before; nothing but the last
+       result is used after the next mode product; only the last one has alpha,
+       beta or an addend.
+    4. The yielded value is the last mode product's result and has the type of
+       the last block argument.
+
+    Example:
+
+    ```mlir
+    %y = kron.pass ins(%x, %f1, %f2 : tensor<9x8x4xf32>, tensor<8x8xf32>, tensor<4x4xf32>)
+                   outs(%init : tensor<9x8x4xf32>) {
+    ^bb0(%tx: tensor<9x8x4xf32>, %a: tensor<8x8xf32>, %b: tensor<4x4xf32>, %out: tensor<9x8x4xf32>):
+      %e = tensor.empty() : tensor<9x8x4xf32>
+      %1 = kron.mode_product axis(2) ins(%tx : tensor<9x8x4xf32>) factor(%b [p, q] : tensor<4x4xf32>)
+             outs(%e : tensor<9x8x4xf32>) -> tensor<9x8x4xf32>
+      %2 = kron.mode_product axis(1) ins(%1 : tensor<9x8x4xf32>) factor(%a [p, q] : tensor<8x8xf32>)
+             outs(%out : tensor<9x8x4xf32>) -> tensor<9x8x4xf32>
+      kron.yield %2 : tensor<9x8x4xf32>
+    } -> tensor<9x8x4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Kron_Array>:$inputs, Kron_Array:$init,
+                       OptionalAttr<DenseI64ArrayAttr>:$input_permutation,
+                       OptionalAttr<Kron_ScheduleAttr>:$schedule);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `ins` `(` $inputs `:` type($inputs) `)`
+    `outs` `(` $init `:` type($init) `)`
+    attr-dict-with-keyword $body (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getInitMutable());
+    }
+    /// The mode products of the region, in the order of application.
+    ::llvm::SmallVector<::mlir::kron::ModeProductOp> getModeProducts();
+  }];
+}
+
+def Kron_YieldOp : Kron_Op<"yield", [Pure, Terminator, HasParent<"::mlir::kron::PassOp">]> {
+  let summary = "what a kron.pass stores";
+  let description = [{
+    Ends the region of a `kron.pass`.
+
+    Example: `kron.yield %2 : tensor<9x8x4xf32>`
+  }];
+  let arguments = (ins AnyRankedTensor:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+#endif // KRON_DIALECT_KRON_IR_KRONOPS_TD

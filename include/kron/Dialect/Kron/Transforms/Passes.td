@@ -1,0 +1,101 @@
+//===- Passes.td - Rewrites within the kron dialect --------*- tablegen -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_KRON_TRANSFORMS_PASSES_TD
+#define KRON_DIALECT_KRON_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def KronDecompose : Pass<"kron-decompose"> {
+  let summary = "Turn named operations into mode products";
+  let description = [{
+    Rewrites `kron.mkm`, `kron.kmm`, `kron.ksmm` and `kron.batched` into views
+    and chains of `kron.mode_product`.
+
+    - On tensors the views are `tensor.expand_shape`/`collapse_shape`, and the
+      chain is left in the open for `--kron-fuse`.
+    - On memrefs the views are `memref.expand_shape`, and the chain goes into a
+      `kron.pass`, since its intermediates live nowhere else.
+
+    Factors on different axes commute. The order is the one with the fewest
+    multiply-adds: factors sorted by `Q/P` shrinking first, which is optimal for
+    a chain of mode products on different axes; ties keep the last axis first.
+    f16 and bf16 chains keep f32 between factors. alpha, beta and the addend go
+    to the last mode product; bias, activation, scale and residual of
+    `kron.ksmm` become one element-wise `linalg.generic` behind it.
+
+    An operation whose factors have dynamic shapes is left alone with a remark.
+
+    Before:
+    ```mlir
+    %y = kron.mkm ins(%x : tensor<9x64xf32>) factors(%a, %b : tensor<8x8xf32>, tensor<8x8xf32>)
+                  outs(%init : tensor<9x64xf32>) -> tensor<9x64xf32>
+    ```
+    After:
+    ```mlir
+    %v = tensor.expand_shape %x [[0], [1, 2]] output_shape [9, 8, 8] : ...
+    %1 = kron.mode_product axis(2) ins(%v : ...) factor(%b [p, q] : ...) outs(%e : ...) -> ...
+    %2 = kron.mode_product axis(1) ins(%1 : ...) factor(%a [p, q] : ...) outs(%i : ...) -> ...
+    %y = tensor.collapse_shape %2 [[0], [1, 2]] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::complex::ComplexDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def KronRaiseShuffles : Pass<"kron-raise-shuffles"> {
+  let summary = "Turn reshape, matmul and transpose chains into mode products";
+  let description = [{
+    Recognises the way Kronecker products are written with general tensor
+    operations: `tensor.expand_shape`, `tensor.collapse_shape` or
+    `tensor.reshape`, then `linalg.matmul`, `linalg.batch_matmul` or a
+    contraction `linalg.generic`, then `linalg.transpose`, once per factor.
+    It tracks which axis of the original array every dimension holds, so that
+    each contraction becomes a `kron.mode_product` on that axis where the data
+    lies; reshapes and transposes that only served the chain disappear.
+
+    A chain is rewritten only as a whole and only if its result has the axes of
+    the input in the original order (each contracted once or more); anything
+    else is left alone.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def KronFuse : Pass<"kron-fuse"> {
+  let summary = "Group mode products into single trips over memory";
+  let description = [{
+    Puts every chain of `kron.mode_product`s on tensors, each result used only by
+    the next, into one `kron.pass`. A mode product that stands alone gets a pass
+    of its own, on tensors or memrefs. A `linalg.transpose` that only feeds the
+    first mode product becomes the `input_permutation` of the pass.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def KronSelectSchedule : Pass<"kron-select-schedule"> {
+  let summary = "Choose tile, vector width and register tile of every kron.pass";
+  let description = [{
+    Writes a `#kron.schedule` on every `kron.pass`. It changes nothing else: the
+    code generator reads the attribute. Fields that are already set are kept, so
+    that a schedule written by hand, or a part of one, wins over the cost model.
+    A remark (category `kron-schedule`) says what was chosen and why.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
+           "Width of the target's vector registers in bits: 128, 256 or 512">,
+    Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"32768",
+           "Bytes of cache that the working set of one tile may take">,
+  ];
+}
+
+#endif // KRON_DIALECT_KRON_TRANSFORMS_PASSES_TD

@@ -1,0 +1,26 @@
+//===- InitAll.h - Register everything a kron tool needs --------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_INITALL_H
+#define KRON_INITALL_H
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace mlir::kron {
+
+/// The kron dialect and the upstream dialects that its users and its pipelines
+/// work with, with the interfaces that bufferization and lowering need.
+void registerAllDialects(DialectRegistry &registry);
+
+/// kron's passes and pipelines, and the upstream passes that go with them.
+void registerAllPasses();
+
+} // namespace mlir::kron
+
+#endif // KRON_INITALL_H

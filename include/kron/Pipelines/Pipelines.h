@@ -1,0 +1,39 @@
+//===- Pipelines.h - Pass pipelines -----------------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_PIPELINES_PIPELINES_H
+#define KRON_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::kron {
+
+/// Options of `--kron-cpu-pipeline`.
+struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
+  PassOptions::Option<int64_t> vectorBits{
+      *this, "vector-bits",
+      llvm::cl::desc("Width of the target's vector registers in bits: 128, 256 "
+                     "or 512"),
+      llvm::cl::init(512)};
+  PassOptions::Option<bool> reference{
+      *this, "reference",
+      llvm::cl::desc("Lower everything through --convert-kron-to-linalg: slow "
+                     "and obvious, the oracle of tests and --verify"),
+      llvm::cl::init(false)};
+};
+
+/// From kron operations in functions on tensors and memrefs to the LLVM dialect.
+void populateKronCPUPipeline(OpPassManager &pm,
+                             const CPUPipelineOptions &options);
+
+/// Makes the pipelines known to textual pipeline parsing and command lines.
+void registerKronPipelines();
+
+} // namespace mlir::kron
+
+#endif // KRON_PIPELINES_PIPELINES_H

@@ -1,0 +1,183 @@
+/*===- Runtime.h - Public C interface of libkron_runtime ----------*- C -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What a program needs to run compiled kernels: arrays, kernels, launching,
+// workspace, threads, errors. Needs neither LLVM nor any other header of kron.
+//
+// A kernel is a constant `KronKernel` that the compiler puts into an object file
+// (`kronc`) or builds in memory (`kron-run`). `kronLaunch` checks the arguments
+// against the kernel's manifest, picks the best version for this processor and
+// runs it.
+//
+// All functions are thread-safe. Nothing throws.
+//
+//===----------------------------------------------------------------------===*/
+
+#ifndef KRON_RUNTIME_RUNTIME_H
+#define KRON_RUNTIME_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define KRON_EXPORT __attribute__((visibility("default")))
+#else
+#define KRON_EXPORT
+#endif
+
+/** Version of the structs below; a kernel carries the one it was built with. */
+#define KRON_API_VERSION 1
+
+/** What a call returns. `kronGetLastError` has the sentence that goes with it. */
+typedef enum KronStatus {
+  KRON_SUCCESS = 0,
+  /** A null pointer, a negative size, a misaligned address, a thread count < 1. */
+  KRON_INVALID_ARGUMENT = 1,
+  /** Number, type, rank, size or stride of an argument differs from the manifest. */
+  KRON_MISMATCH = 2,
+  /** The workspace is smaller than `kronGetWorkspaceSize` says. */
+  KRON_WORKSPACE_TOO_SMALL = 3,
+  /** No version of the kernel runs on this processor (or on the one that
+      KRON_ISA names). */
+  KRON_UNSUPPORTED = 4,
+  KRON_OUT_OF_MEMORY = 5,
+  /** The kernel was built for another KRON_API_VERSION. */
+  KRON_VERSION_MISMATCH = 6
+} KronStatus;
+
+/** Element types. The numbers are part of the ABI. */
+typedef enum KronType {
+  KRON_F32 = 0,
+  KRON_F64 = 1,
+  KRON_F16 = 2,
+  KRON_BF16 = 3,
+  KRON_I32 = 4,
+  KRON_I64 = 5,
+  KRON_C32 = 6, /**< complex<f32>: 8 bytes */
+  KRON_C64 = 7, /**< complex<f64>: 16 bytes */
+  KRON_F80 = 8, /**< x87 long double in 16 bytes; only kron-run --verify uses it */
+  KRON_C80 = 9  /**< complex of KRON_F80: 32 bytes */
+} KronType;
+
+/** Largest rank of an array. */
+#define KRON_MAX_RANK 32
+
+/** An array or, with rank 0, a scalar in memory. Sizes and strides are in elements,
+    slowest axis first. `strides == NULL` means row-major without gaps. */
+typedef struct KronArray {
+  void *data;
+  const int64_t *sizes;
+  const int64_t *strides;
+  int32_t rank;
+  KronType type;
+} KronArray;
+
+typedef enum KronAccess {
+  KRON_READ = 0,
+  KRON_WRITE = 1,
+  KRON_READ_WRITE = 2
+} KronAccess;
+
+/** Manifest of one argument. */
+typedef struct KronArgInfo {
+  const char *name;
+  KronType type;
+  int32_t rank;
+  KronAccess access;
+  /** 1 if the innermost stride must be 1, 0 if any stride will do, 2 if the array
+      must be row-major without gaps. */
+  int32_t contiguity;
+  /** Per axis: the size, or -1 if it is free. */
+  const int64_t *sizes;
+  /** Per axis: axes with the same symbol >= 0, in any argument, have equal sizes;
+      -1 for none. */
+  const int32_t *symbols;
+} KronArgInfo;
+
+/** Compiled entry: arguments as the manifest says, already checked. */
+typedef void (*KronEntry)(const KronArray *args);
+
+/** Instruction sets a version may need. The numbers are part of the ABI. */
+typedef enum KronIsa {
+  KRON_ISA_HOST = 0,   /**< compiled for the machine that compiled it; not checked */
+  KRON_ISA_X86_64_V2 = 1, /**< SSE4.2 */
+  KRON_ISA_X86_64_V3 = 2, /**< AVX2, FMA, F16C */
+  KRON_ISA_X86_64_V4 = 3  /**< AVX-512 F, BW, CD, DQ, VL */
+} KronIsa;
+
+typedef struct KronVersion {
+  KronIsa isa;
+  KronEntry entry;
+  /** Bytes of workspace that all threads share (packed factors). */
+  int64_t sharedBytes;
+  /** Bytes of workspace for each thread (what stays on chip between factors). */
+  int64_t threadBytes;
+} KronVersion;
+
+/** A compiled kernel. Constant; lives as long as the object that holds it. */
+typedef struct KronKernel {
+  uint32_t apiVersion;
+  int32_t numArgs;
+  const char *name;
+  const KronArgInfo *args;
+  int32_t numVersions;
+  /** Nonzero if the kernel allocates intermediates itself beyond the workspace. */
+  int32_t allocates;
+  const KronVersion *versions;
+} KronKernel;
+
+/** How to run: zero-initialise for the defaults. */
+typedef struct KronLaunchOptions {
+  /** Threads to use; 0: as many as `kronSetNumThreads` said. */
+  int32_t numThreads;
+  /** Workspace of at least `kronGetWorkspaceSize` bytes, aligned to 64; NULL: the
+      runtime keeps one per calling thread and grows it when needed. */
+  void *workspace;
+  size_t workspaceBytes;
+} KronLaunchOptions;
+
+/** Runs `kernel` on `args[0..numArgs)`. `options` may be NULL. Returns when the
+    result is written. On error nothing was written. */
+KRON_EXPORT KronStatus kronLaunch(const KronKernel *kernel, const KronArray *args,
+                                  int32_t numArgs,
+                                  const KronLaunchOptions *options);
+
+/** Bytes of workspace that `kronLaunch` needs with `numThreads` threads (0: the
+    default) into `*bytes`. */
+KRON_EXPORT KronStatus kronGetWorkspaceSize(const KronKernel *kernel,
+                                            int32_t numThreads, size_t *bytes);
+
+/** Default number of threads of later launches, from any thread. Initially
+    KRON_NUM_THREADS if set, else the processors this process may use. */
+KRON_EXPORT KronStatus kronSetNumThreads(int32_t numThreads);
+KRON_EXPORT int32_t kronGetNumThreads(void);
+
+/** Best instruction set of this processor, lowered to what the environment variable
+    KRON_ISA (`x86-64-v2`, `x86-64-v3` or `x86-64-v4`) allows. */
+KRON_EXPORT KronIsa kronGetIsa(void);
+
+/** What went wrong in the last failing call on this thread; never NULL. */
+KRON_EXPORT const char *kronGetLastError(void);
+
+/** Name of a status, e.g. "KRON_MISMATCH". */
+KRON_EXPORT const char *kronGetStatusName(KronStatus status);
+
+/** Bytes of one element of `type`; 0 if there is no such type. */
+KRON_EXPORT size_t kronGetTypeSize(KronType type);
+
+/** Version of the library as a string, e.g. "0.1.0". */
+KRON_EXPORT const char *kronGetVersion(void);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* KRON_RUNTIME_RUNTIME_H */

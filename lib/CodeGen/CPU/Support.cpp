@@ -1,0 +1,30 @@
+//===- Support.cpp - What the CPU code generator takes ----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/CPU/Support.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+std::optional<std::string> kron::getCPUUnsupportedReason(Operation *op) {
+  auto scaled = dyn_cast<ScaledOpInterface>(op);
+  if (!scaled)
+    return std::nullopt;
+  for (Value value : {scaled.getInputValue(), scaled.getInitValue()}) {
+    Type element = getElementType(value);
+    if (!element.isF32() && !element.isF64()) {
+      std::string reason = "element type ";
+      llvm::raw_string_ostream(reason) << element << " has no vector kernel";
+      return reason;
+    }
+  }
+  for (Value factor : scaled.getFactorValues())
+    if (!cast<ShapedType>(factor.getType()).hasStaticShape())
+      return "a factor has a dynamic shape";
+  return std::nullopt;
+}

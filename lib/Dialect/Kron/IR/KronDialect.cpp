@@ -1,0 +1,54 @@
+//===- KronDialect.cpp - The kron dialect -*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Dialect/Kron/IR/KronDialect.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+#include "kron/Dialect/Kron/IR/KronDialect.cpp.inc"
+#include "kron/Dialect/Kron/IR/KronEnums.cpp.inc"
+#include "kron/Dialect/Kron/IR/KronInterfaces.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "kron/Dialect/Kron/IR/KronAttrs.cpp.inc"
+
+void KronDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "kron/Dialect/Kron/IR/KronAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "kron/Dialect/Kron/IR/KronOps.cpp.inc"
+      >();
+}
+
+LogicalResult
+ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                     int64_t vectorBits, int64_t tile, int64_t registerRows,
+                     int64_t registerVectors) {
+  if (vectorBits != 0 && vectorBits != 128 && vectorBits != 256 &&
+      vectorBits != 512)
+    return emitError() << "expects vector_bits to be 0, 128, 256 or 512, but got "
+                       << vectorBits;
+  if (tile < 0)
+    return emitError() << "expects tile to be >= 0, but got " << tile;
+  if (registerRows < 0 || registerVectors < 0)
+    return emitError() << "expects register_rows and register_vectors to be >= 0, "
+                          "but got "
+                       << registerRows << " and " << registerVectors;
+  return success();
+}

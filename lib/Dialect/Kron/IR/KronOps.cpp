@@ -1,0 +1,182 @@
+//===- KronOps.cpp - Operations of the kron dialect -*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "KronAssembly.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+#define GET_OP_CLASSES
+#include "kron/Dialect/Kron/IR/KronOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Memory effects
+//===----------------------------------------------------------------------===//
+
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+/// Memref operands but the destination are read; the destination is written, and
+/// read too when it is the addend.
+static void addEffects(Operation *op, OpOperand &init, bool readsInit,
+                       Effects &effects) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    if (&operand != &init || readsInit)
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+    if (&operand == &init)
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+  }
+}
+
+template <typename OpTy>
+static void addScaledEffects(OpTy op, Effects &effects) {
+  bool readsInit = !op.getAddend() && !kron::getBeta(op).isZero();
+  addEffects(op, op.getInitMutable(), readsInit, effects);
+}
+
+void MkmOp::getEffects(Effects &effects) { addScaledEffects(*this, effects); }
+void KmmOp::getEffects(Effects &effects) { addScaledEffects(*this, effects); }
+void BatchedOp::getEffects(Effects &effects) {
+  addScaledEffects(*this, effects);
+}
+void KsmmOp::getEffects(Effects &effects) { addScaledEffects(*this, effects); }
+void ModeProductOp::getEffects(Effects &effects) {
+  addScaledEffects(*this, effects);
+}
+void PassOp::getEffects(Effects &effects) {
+  ModeProductOp last = getModeProducts().back();
+  bool readsInit = !last.getAddend() && !kron::getBeta(last).isZero();
+  addEffects(*this, getInitMutable(), readsInit, effects);
+}
+
+//===----------------------------------------------------------------------===//
+// Result shapes: those of the destination
+//===----------------------------------------------------------------------===//
+
+static LogicalResult reifyInitShape(OpBuilder &builder, Operation *op, Value init,
+                                    ReifiedRankedShapedTypeDims &shapes) {
+  if (op->getNumResults())
+    shapes.push_back(tensor::getMixedSizes(builder, op->getLoc(), init));
+  return success();
+}
+
+#define KRON_REIFY(OpTy)                                                       \
+  LogicalResult OpTy::reifyResultShapes(OpBuilder &builder,                    \
+                                        ReifiedRankedShapedTypeDims &shapes) { \
+    return reifyInitShape(builder, *this, getInit(), shapes);                  \
+  }
+KRON_REIFY(MkmOp)
+KRON_REIFY(KmmOp)
+KRON_REIFY(BatchedOp)
+KRON_REIFY(KsmmOp)
+KRON_REIFY(ModeProductOp)
+KRON_REIFY(PassOp)
+#undef KRON_REIFY
+
+//===----------------------------------------------------------------------===//
+// Accessors
+//===----------------------------------------------------------------------===//
+
+static Transpose getTransposeAt(std::optional<ArrayAttr> transposes,
+                                unsigned index) {
+  if (!transposes)
+    return Transpose::N;
+  return cast<TransposeAttr>((*transposes)[index]).getValue();
+}
+
+/// Last two sizes of factor `index`, exchanged if `swapped`.
+static std::pair<int64_t, int64_t> getMatrixShape(Value factor, bool swapped) {
+  auto shape = cast<ShapedType>(factor.getType()).getShape();
+  std::pair<int64_t, int64_t> sizes(shape[shape.size() - 2], shape.back());
+  if (swapped)
+    std::swap(sizes.first, sizes.second);
+  return sizes;
+}
+
+#define KRON_FACTOR_ACCESSORS(OpTy, CONTRACTS_COLUMNS)                         \
+  ValueRange OpTy::getFactorValues() { return getFactors(); }                  \
+  Transpose OpTy::getFactorTranspose(unsigned index) {                         \
+    return getTransposeAt(getTransFactors(), index);                           \
+  }                                                                            \
+  std::pair<int64_t, int64_t> OpTy::getFactorShape(unsigned index) {           \
+    bool transposed = getFactorTranspose(index) != Transpose::N;               \
+    return getMatrixShape(getFactors()[index],                                 \
+                          transposed != (CONTRACTS_COLUMNS));                  \
+  }
+KRON_FACTOR_ACCESSORS(MkmOp, false)
+KRON_FACTOR_ACCESSORS(KmmOp, true)
+KRON_FACTOR_ACCESSORS(BatchedOp, true)
+#undef KRON_FACTOR_ACCESSORS
+
+ValueRange KsmmOp::getFactorValues() {
+  return getODSOperands(1);
+}
+
+bool KsmmOp::hasEpilogue() {
+  return getBias() || getResidual() || getScale() ||
+         getActivation() != Activation::Identity;
+}
+
+SmallVector<int64_t, 4> KsmmOp::getPattern() {
+  SmallVector<int64_t, 4> pattern(
+      cast<ShapedType>(getWeights().getType()).getShape());
+  if (getTransWeights() != Transpose::N)
+    std::swap(pattern[1], pattern[2]);
+  return pattern;
+}
+
+unsigned KsmmOp::getBatchDim() {
+  return getLayout() == Layout::BatchFirst ? 0 : 1;
+}
+
+unsigned KsmmOp::getFeatureDim() { return 1 - getBatchDim(); }
+
+ValueRange ModeProductOp::getFactorValues() { return getODSOperands(1); }
+
+unsigned ModeProductOp::getContractedFactorDim() {
+  return llvm::find(getFactorDims(), kContracted) - getFactorDims().begin();
+}
+
+unsigned ModeProductOp::getResultingFactorDim() {
+  return llvm::find(getFactorDims(), kResulting) - getFactorDims().begin();
+}
+
+SmallVector<ModeProductOp> PassOp::getModeProducts() {
+  return llvm::to_vector(getBody().getOps<ModeProductOp>());
+}
+
+//===----------------------------------------------------------------------===//
+// Equal dimensions
+//===----------------------------------------------------------------------===//
+
+void MkmOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {}
+void KmmOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {}
+void BatchedOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {}
+void KsmmOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {}
+void ModeProductOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {}
+
+//===----------------------------------------------------------------------===//
+// Verifiers and canonicalization
+//===----------------------------------------------------------------------===//
+
+LogicalResult MkmOp::verify() { return success(); }
+LogicalResult KmmOp::verify() { return success(); }
+LogicalResult BatchedOp::verify() { return success(); }
+LogicalResult KsmmOp::verify() { return success(); }
+LogicalResult ModeProductOp::verify() { return success(); }
+LogicalResult PassOp::verify() { return success(); }
+LogicalResult PassOp::verifyRegions() { return success(); }
+
+void MkmOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
+void KmmOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
+void BatchedOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
+void KsmmOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
+void ModeProductOp::getCanonicalizationPatterns(RewritePatternSet &,
+                                                MLIRContext *) {}

@@ -1,0 +1,30 @@
+//===- InitAll.cpp - Register everything a kron tool needs -*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/InitAll.h"
+#include "kron/Conversion/Passes.h"
+#include "kron/Dialect/Kron/IR/KronDialect.h"
+#include "kron/Dialect/Kron/Transforms/Passes.h"
+#include "kron/Pipelines/Pipelines.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+
+using namespace mlir;
+
+void kron::registerAllDialects(DialectRegistry &registry) {
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  registry.insert<KronDialect>();
+}
+
+void kron::registerAllPasses() {
+  mlir::registerAllPasses();
+  registerKronTransformsPasses();
+  registerKronConversionPasses();
+  registerKronPipelines();
+}

@@ -1,0 +1,26 @@
+"""lit configuration: IR tests (FileCheck) and tool tests."""
+
+import os
+
+import lit.formats
+
+config.name = "kron"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "exec", "unit"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.kron_obj_root
+config.environment["PATH"] = os.pathsep.join(
+    [config.kron_tools_dir, config.llvm_tools_dir, config.environment["PATH"]]
+)
+config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
+config.substitutions.append(("%kron_lib_dir", config.kron_lib_dir))
+
+with open("/proc/cpuinfo") as cpuinfo:
+    cpu_flags = set(cpuinfo.read().split())
+for feature, flags in {
+    "avx2": {"avx2", "fma", "f16c"},
+    "avx512": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+}.items():
+    if flags <= cpu_flags:
+        config.available_features.add(feature)
