@@ -1,0 +1,55 @@
+"""Writes the tables of the documentation from the result files.
+
+usage: render.py
+
+In README.md and docs/*.md, what stands between `<!-- table of FILE -->` and
+`<!-- end -->` becomes the table of that result file. docs/check.py tests that
+nothing is stale.
+"""
+
+import json
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TABLE = re.compile(r"(<!-- table of (\S+) -->\n).*?(<!-- end -->)", re.S)
+
+
+def table(result):
+    """The Markdown table of one result file, with where and how it was measured."""
+    machine = result["machine"]
+    lines = ["| factors | kron | NumPy | kron is | wanted | kron | compile | error kron | error NumPy |",
+             "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    for row in result["rows"]:
+        compiled = f"{row['compile_ms']:.0f} ms" if row["compile_ms"] else "-"
+        lines.append(
+            f"| {row['n']} of {row['p']}x{row['p']} | {row['kron_ms']:.2f} ms | "
+            f"{row['numpy_ms']:.2f} ms | {row['ratio']:.1f}x as fast | {row['target']:g}x | "
+            f"{row['kron_gflops']:.0f} GFLOP/s | {compiled} | "
+            f"{row['kron_error']:.1e} | {row['numpy_error']:.1e} |")
+    lines += ["", f"`{result['command']}`, {result['date']}, commit "
+              f"{result['commit'][:12]}: one core of {machine['Model name']} (family "
+              f"{machine['CPU family']}, model {machine['Model']}, {', '.join(machine['features'])}); "
+              f"NumPy {machine['numpy']} with {machine['blas']}."]
+    return "\n".join(lines) + "\n"
+
+
+def rendered(text):
+    """`text` with every table written anew."""
+    def replace(match):
+        path = ROOT / match[2]
+        body = table(json.loads(path.read_text())) if path.exists() else "(not measured yet)\n"
+        return match[1] + body + match[3]
+    return TABLE.sub(replace, text)
+
+
+def main():
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = page.read_text()
+        if rendered(text) != text:
+            page.write_text(rendered(text))
+            print(f"updated {page.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

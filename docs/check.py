@@ -1,0 +1,94 @@
+"""Checks that the documentation agrees with the sources.
+
+usage: check.py [--build BUILD]
+
+- docs/reference is what `ninja kron-docs` writes today.
+- A code block behind `<!-- from FILE -->` or `<!-- from FILE:NAME -->` is that file,
+  or the part of it between lines holding `[NAME]` and `[/NAME]`.
+- Relative links lead to files that exist.
+- Tables between `<!-- table of FILE -->` and `<!-- end -->` are what
+  docs/benchmarks/render.py makes of the result file.
+
+Prints one line per failure and ends with `N passed, N failed`.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+import types
+
+DOCS = pathlib.Path(__file__).resolve().parent
+ROOT = DOCS.parent
+sys.path[:0] = [str(DOCS), str(DOCS / "benchmarks")]
+sys.dont_write_bytecode = True
+
+import generate
+import render
+
+SNIPPET = re.compile(r"^<!-- from (\S+?)(?::(\w+))? -->\n```\w*\n(.*?)^```$", re.M | re.S)
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+
+
+class Checker:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def expect(self, condition, message):
+        if condition:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED: {message}", file=sys.stderr)
+
+
+def part_of(path, name):
+    """A file, or its part `name`, as a document quotes it."""
+    lines = path.read_text().splitlines(keepends=True)
+    if not name:
+        return "".join(lines)
+    begin = next((i for i, l in enumerate(lines) if f"[{name}]" in l), None)
+    end = next((i for i, l in enumerate(lines) if f"[/{name}]" in l), None)
+    return None if begin is None or end is None else "".join(lines[begin + 1:end])
+
+
+def check_references(checker, build):
+    cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.M))
+    prefix = pathlib.Path(cache["KRON_LLVM_PREFIX"])
+    options = types.SimpleNamespace(mlir_tblgen=str(prefix / "bin/mlir-tblgen"),
+                                    include=[prefix / "include"])
+    for name, text in generate.references(options).items():
+        path = DOCS / "reference" / name
+        checker.expect(path.exists() and path.read_text() == text,
+                       f"docs/reference/{name} is stale; run `ninja kron-docs`")
+
+
+def check_page(checker, page):
+    text, where = page.read_text(), page.relative_to(ROOT)
+    for file, name, quoted in SNIPPET.findall(text):
+        path = ROOT / file
+        checker.expect(path.exists() and part_of(path, name) == quoted,
+                       f"{where}: the code from {file}{':' + name if name else ''} "
+                       f"differs from that file")
+    for link in LINK.findall(re.sub(r"```.*?```", "", text, flags=re.S)):
+        if "://" not in link and not link.startswith("mailto:"):
+            checker.expect((page.parent / link).exists(), f"{where}: {link} does not exist")
+    if render.TABLE.search(text):
+        checker.expect(render.rendered(text) == text,
+                       f"{where}: a table is stale; run docs/benchmarks/render.py")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    options = parser.parse_args()
+    checker = Checker()
+    check_references(checker, options.build)
+    for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]:
+        check_page(checker, page)
+    print(f"{checker.passed} passed, {checker.failed} failed")
+    return 1 if checker.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

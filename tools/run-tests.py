@@ -1,0 +1,162 @@
+"""Runs kron's test suites and adds up their counts.
+
+usage: run-tests.py --build BUILD [SUITE...]
+
+Without names every suite runs. Ends with a line `N passed, N failed`; exit status 0
+only if something passed and nothing failed. A suite that dies before it has
+counted anything is one failure.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class Counts:
+    """How many tests of a suite passed, failed and did not apply here."""
+
+    def __init__(self, passed=0, failed=0, skipped=0):
+        self.passed, self.failed, self.skipped = passed, failed, skipped
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def __str__(self):
+        text = f"{self.passed} passed, {self.failed} failed"
+        return text + (f", {self.skipped} not for this machine" if self.skipped else "")
+
+
+def run(command, **kwargs):
+    """Runs a command in the repository's root; returns its exit status."""
+    return subprocess.run([str(c) for c in command], cwd=ROOT, **kwargs).returncode
+
+
+def settle(counts, status, name):
+    """A suite that exits with an error has failed even if its counts do not say so;
+    one that ran nothing has not passed."""
+    if counts.failed == 0 and (status != 0 or counts.passed == 0):
+        print(f"{name}: exit status {status} after {counts}", file=sys.stderr)
+        counts.failed += 1
+    return counts
+
+
+def cache_variable(build, name):
+    for line in (build / "CMakeCache.txt").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return line.split("=", 1)[1]
+    raise SystemExit(f"run-tests.py: expects {name} in {build}/CMakeCache.txt")
+
+
+def suite_lit(build):
+    """IR and tool tests (lit, FileCheck)."""
+    lit = pathlib.Path(cache_variable(build, "KRON_LLVM_PREFIX")) / "bin/lit"
+    report = build / "test/lit.json"
+    report.unlink(missing_ok=True)
+    status = run([sys.executable, lit, "-s", "-v", "-o", report, build / "test"])
+    counts = Counts()
+    tests = json.loads(report.read_text())["tests"] if report.exists() else []
+    for test in tests:
+        if test["code"] in ("PASS", "XFAIL", "FLAKYPASS"):
+            counts.passed += 1
+        elif test["code"] in ("UNSUPPORTED", "SKIPPED", "EXCLUDED"):
+            counts.skipped += 1
+        else:
+            counts.failed += 1
+    return settle(counts, status, "lit")
+
+
+def suite_unit(build):
+    """Unit tests (GoogleTest): every program bin/*Tests."""
+    counts = Counts()
+    for program in sorted((build / "bin").glob("*Tests")):
+        report = program.parent / (program.name + ".json")
+        report.unlink(missing_ok=True)
+        status = run([program, "--gtest_brief=1", f"--gtest_output=json:{report}"])
+        own = Counts()
+        if report.exists():
+            result = json.loads(report.read_text())
+            skipped = sum(test.get("result") == "SKIPPED"
+                          for suite in result["testsuites"] for test in suite["testsuite"])
+            own.failed = result["failures"] + result.get("errors", 0)
+            own.skipped = skipped + result["disabled"]
+            own.passed = result["tests"] - own.failed - own.skipped
+        counts.add(settle(own, status, program.name))
+    return settle(counts, 0, "unit")
+
+
+def counted(name, command):
+    """Runs a suite that ends with its own line `N passed, N failed`."""
+    process = subprocess.Popen([str(c) for c in command], cwd=ROOT, text=True,
+                               stdout=subprocess.PIPE)
+    last = None
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        last = re.search(r"(\d+) passed, (\d+) failed", line) or last
+    status = process.wait()
+    counts = Counts(int(last[1]), int(last[2])) if last else Counts()
+    return settle(counts, status, name)
+
+
+def suite_exec(build):
+    """Compiled programs against NumPy."""
+    return counted("exec", [sys.executable, ROOT / "test/exec/run.py", "--build", build])
+
+
+def suite_docs(build):
+    """The documentation against the sources it is generated from or quotes."""
+    return counted("docs", [sys.executable, ROOT / "docs/check.py", "--build", build])
+
+
+def suite_examples(build):
+    """Every docs/examples/*/run.py; each checks its own result."""
+    counts = Counts()
+    for script in sorted((ROOT / "docs/examples").glob("*/run.py")):
+        print(f"-- {script.relative_to(ROOT)}", flush=True)
+        if run([sys.executable, script, "--build", build]) == 0:
+            counts.passed += 1
+        else:
+            print(f"FAILED: {script.relative_to(ROOT)}", file=sys.stderr)
+            counts.failed += 1
+    return settle(counts, 0, "examples")
+
+
+SUITES = {"lit": suite_lit, "unit": suite_unit, "docs": suite_docs,
+          "examples": suite_examples, "exec": suite_exec}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("suites", nargs="*", metavar="SUITE",
+                        help=", ".join(SUITES) + " (default: all)")
+    options = parser.parse_args()
+    unknown = set(options.suites) - set(SUITES)
+    if unknown:
+        parser.error(f"expects suites out of {', '.join(SUITES)}, but got "
+                     f"{', '.join(sorted(unknown))}")
+    build = options.build.resolve()
+    os.environ["PATH"] = os.pathsep.join([str(build / "bin"), os.environ["PATH"]])
+    total, lines = Counts(), []
+    for name in options.suites or SUITES:
+        print(f"== {name}: {SUITES[name].__doc__.strip()}", flush=True)
+        start = time.monotonic()
+        counts = SUITES[name](build)
+        lines.append(f"{name:9} {counts} ({time.monotonic() - start:.0f} s)")
+        total.add(counts)
+    print("== summary")
+    print("\n".join(lines))
+    print(f"{total.passed} passed, {total.failed} failed")
+    return 0 if total.failed == 0 and total.passed > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
