@@ -1,0 +1,22 @@
+//===- Arguments.h - Checks of a launch's arguments -------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_RUNTIME_ARGUMENTS_H
+#define KRON_LIB_RUNTIME_ARGUMENTS_H
+
+#include "kron/Runtime/Runtime.h"
+
+namespace kron::detail {
+
+/// Checks `args[0..numArgs)` against the manifest of `kernel`. What passes can
+/// be given to an entry of the kernel.
+KronStatus checkArguments(const KronKernel &kernel, const KronArray *args,
+                          int32_t numArgs);
+
+} // namespace kron::detail
+
+#endif // KRON_LIB_RUNTIME_ARGUMENTS_H

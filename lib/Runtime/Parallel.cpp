@@ -1,0 +1,270 @@
+//===- Parallel.cpp - Parallel loops and thread counts ------------*- C++
+//-*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A loop is cut into a few ranges per thread, all about equally long. One
+// ticket per thread takes ranges until none is left; a ticket owns one thread's
+// part of the workspace. So it does not matter which of oneTBB's threads, of
+// which arena, runs a ticket, and never more than the launch's number of
+// threads run at once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Parallel.h"
+#include "Error.h"
+#include "Workspace.h"
+#include "kron/Runtime/IRInterface.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <memory>
+#include <sched.h>
+#include <thread>
+
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+using namespace kron::detail;
+
+/// Of the OpenMP runtime if the program has one.
+extern "C" __attribute__((weak)) int omp_in_parallel(void);
+
+thread_local Context kron::detail::currentContext;
+
+//===----------------------------------------------------------------------===//
+// Number of threads
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Where the default comes from unless the program sets it.
+struct InitialThreads {
+  int32_t count;
+  /// KRON_NUM_THREADS, if it is set to something that is no number of threads.
+  const char *badValue;
+};
+
+} // namespace
+
+/// What kronSetNumThreads said; 0 until then.
+static std::atomic<int32_t> chosenNumThreads{0};
+
+/// Processors that this process may use.
+static int32_t countProcessors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    return std::max(1, CPU_COUNT(&set));
+  // More processors than a cpu_set_t holds.
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+static InitialThreads readInitialThreads() {
+  const char *value = std::getenv("KRON_NUM_THREADS");
+  if (!value || !*value)
+    return {countProcessors(), nullptr};
+  char *end = nullptr;
+  errno = 0;
+  long count = std::strtol(value, &end, 10);
+  if (errno || *end || count < 1 || count > INT32_MAX)
+    return {countProcessors(), value};
+  return {int32_t(count), nullptr};
+}
+
+static const InitialThreads &getInitialThreads() {
+  static const InitialThreads initial = readInitialThreads();
+  return initial;
+}
+
+KronStatus kronSetNumThreads(int32_t numThreads) {
+  if (numThreads < 1)
+    return setError(
+        KRON_INVALID_ARGUMENT,
+        "expects the number of threads to be at least 1, but got %d",
+        numThreads);
+  chosenNumThreads.store(numThreads, std::memory_order_relaxed);
+  return KRON_SUCCESS;
+}
+
+int32_t kronGetNumThreads() {
+  int32_t chosen = chosenNumThreads.load(std::memory_order_relaxed);
+  return chosen ? chosen : getInitialThreads().count;
+}
+
+KronStatus kron::detail::resolveNumThreads(int32_t requested,
+                                           int32_t *numThreads) {
+  if (requested < 0)
+    return setError(KRON_INVALID_ARGUMENT,
+                    "expects the number of threads to be at least 1, or 0 for "
+                    "the default, but got %d",
+                    requested);
+  *numThreads = requested;
+  if (currentContext.inLoop ||
+      (!requested && omp_in_parallel && omp_in_parallel()))
+    *numThreads = 1;
+  if (*numThreads)
+    return KRON_SUCCESS;
+  if (!chosenNumThreads.load(std::memory_order_relaxed))
+    if (const char *value = getInitialThreads().badValue)
+      return setError(
+          KRON_INVALID_ARGUMENT,
+          "expects the environment variable KRON_NUM_THREADS to be a "
+          "number of threads, but got '%s'",
+          value);
+  *numThreads = kronGetNumThreads();
+  return KRON_SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// One call of kronRtParallelFor that runs on several threads.
+class Loop {
+public:
+  Loop(Launch &launch, int64_t count, int64_t numRanges, KronLoopBody body,
+       void *captures, int64_t scratchBytes)
+      : launch(launch), count(count), numRanges(numRanges), body(body),
+        captures(captures), scratchBytes(scratchBytes) {}
+
+  /// Runs everything on up to `numTickets` threads, this one among them.
+  void run(int32_t numTickets);
+
+private:
+  /// Takes ranges until none is left.
+  void runTicket(int32_t ticket) noexcept;
+
+  Launch &launch;
+  int64_t count, numRanges;
+  KronLoopBody body;
+  void *captures;
+  int64_t scratchBytes;
+  std::atomic<int64_t> nextRange{0};
+};
+
+} // namespace
+
+/// Ranges per thread: enough that a thread which was held up leaves its share
+/// to others, few enough that a body can reuse what it keeps in scratch.
+static constexpr int64_t rangesPerThread = 4;
+
+/// Runs `body` on this thread with its scratch. What is left of the thread's
+/// part of the workspace goes to the loops inside.
+static void runBody(int64_t begin, int64_t end, KronLoopBody body,
+                    void *captures, int64_t scratchBytes) {
+  Context context = currentContext;
+  void *scratch = context.scratch;
+  int64_t taken = alignSize(scratchBytes);
+  if (taken > context.scratchBytes)
+    reportFatal("kernel '%s' takes %lld bytes of scratch where its manifest "
+                "leaves %lld",
+                context.launch->kernel->name,
+                static_cast<long long>(scratchBytes),
+                static_cast<long long>(context.scratchBytes));
+  if (taken) {
+    context.scratch += taken;
+    context.scratchBytes -= taken;
+  }
+  context.inLoop = true;
+  ContextScope scope(context);
+  body(begin, end, scratch, captures);
+}
+
+void Loop::runTicket(int32_t ticket) noexcept {
+  Context context;
+  context.launch = &launch;
+  context.scratchBytes = launch.threadBytes;
+  if (launch.threads)
+    context.scratch = launch.threads + ticket * launch.threadBytes;
+  ContextScope scope(context);
+  // The first `longer` ranges have one iteration more.
+  int64_t length = count / numRanges, longer = count % numRanges;
+  for (;;) {
+    int64_t range = nextRange.fetch_add(1, std::memory_order_relaxed);
+    if (range >= numRanges)
+      return;
+    int64_t begin = range * length + std::min(range, longer);
+    runBody(begin, begin + length + (range < longer), body, captures,
+            scratchBytes);
+  }
+}
+
+/// An arena of this thread's own for `numThreads` threads. Kept, since making
+/// one costs more than a small loop.
+static tbb::task_arena &getOwnArena(int32_t numThreads) {
+  static thread_local std::unique_ptr<tbb::task_arena> arena;
+  static thread_local int32_t arenaThreads = 0;
+  if (!arena || arenaThreads != numThreads) {
+    arena = std::make_unique<tbb::task_arena>(numThreads);
+    arenaThreads = numThreads;
+  }
+  return *arena;
+}
+
+void Loop::run(int32_t numTickets) {
+  auto spawn = [&] {
+    // Isolated: while it waits, this thread must not start another piece of the
+    // program's own parallel work, which could launch a kernel in turn.
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_for(
+          int32_t(0), numTickets, int32_t(1),
+          [this](int32_t ticket) { runTicket(ticket); },
+          tbb::simple_partitioner());
+    });
+  };
+  try {
+    // The caller's arena where it already bounds the threads, else an arena of
+    // the right size. Either draws on the same workers.
+    if (tbb::this_task_arena::current_thread_index() !=
+            tbb::task_arena::not_initialized &&
+        tbb::this_task_arena::max_concurrency() <= numTickets)
+      spawn();
+    else
+      getOwnArena(numTickets).execute(spawn);
+  } catch (...) {
+    // oneTBB could not start tickets. All that it started are done; this thread
+    // does the rest.
+  }
+  runTicket(0);
+}
+
+void kronRtParallelFor(int64_t count, int64_t grain, KronLoopBody body,
+                       void *captures, int64_t scratchBytes) {
+  Context &context = currentContext;
+  if (!context.launch)
+    reportFatal("kronRtParallelFor was called outside a launch");
+  if (count <= 0)
+    return;
+  int32_t numThreads = context.inLoop ? 1 : context.launch->numThreads;
+  int64_t mostRanges =
+      std::max<int64_t>(1, count / std::max<int64_t>(1, grain));
+  if (numThreads == 1 || mostRanges == 1) {
+    runBody(0, count, body, captures, scratchBytes);
+    return;
+  }
+  int64_t numRanges = std::min(mostRanges, numThreads * rangesPerThread);
+  Loop loop(*context.launch, count, numRanges, body, captures, scratchBytes);
+  loop.run(int32_t(std::min<int64_t>(numThreads, numRanges)));
+}
+
+void *kronRtWorkspace(int64_t bytes) {
+  Launch *launch = currentContext.launch;
+  if (!launch)
+    reportFatal("kronRtWorkspace was called outside a launch");
+  int64_t size = alignSize(bytes);
+  int64_t offset =
+      launch->sharedUsed.fetch_add(size, std::memory_order_relaxed);
+  if (bytes < 0 || size > launch->sharedBytes - offset)
+    reportFatal("kernel '%s' takes %lld bytes of shared workspace where its "
+                "manifest leaves %lld",
+                launch->kernel->name, static_cast<long long>(bytes),
+                static_cast<long long>(launch->sharedBytes - offset));
+  return launch->shared + offset;
+}
