@@ -17,6 +17,10 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
     memrefs, for every element type, becomes one `linalg.generic` per factor plus
     one for scaling and epilogue. Tests compare the fast paths with it, and the
     CPU pipeline uses it for what the vector code generator does not take.
+
+    f16 and bf16 accumulate in f32 through all factors, scaling and epilogue, and
+    are rounded once. `erf` and `exp` of f80 are computed in f64. Intermediates
+    on memrefs are allocated and released around each operation.
   }];
   let options = [
     Option<"fallbackOnly", "fallback-only", "bool", /*default=*/"false",
@@ -76,6 +80,22 @@ def KronBufferize : Pass<"kron-bufferize", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
                            "::mlir::memref::MemRefDialect"];
+}
+
+def KronWiden : Pass<"kron-widen", "::mlir::ModuleOp"> {
+  let summary = "Compute in the next wider floating-point type";
+  let description = [{
+    Rewrites a module for verification: f16, bf16 and f32 become f64, f64 becomes
+    f80, and complex types follow their elements, in values, signatures and
+    constants. Every constant keeps its value. Integers stay as they are: their
+    arithmetic is exact (modulo 2^n) already. Conversions between types that
+    have become equal are removed.
+
+    Operations that depend on the bits of a number (`arith.bitcast`) have no
+    wider form; the verifier rejects what becomes of them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::complex::ComplexDialect"];
 }
 
 #endif // KRON_CONVERSION_PASSES_TD

@@ -1,16 +1,22 @@
-//===- KronToLinalg.cpp - Reference lowering -*- C++ -*-===//
+//===- KronToLinalg.cpp - --convert-kron-to-linalg ------------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
+//
+// Replaces kron operations by their reference lowering: all of them, or only
+// those that the vector code generator does not take.
+//
+//===----------------------------------------------------------------------===//
 
+#include "Lowering.h"
+#include "kron/CodeGen/CPU/Support.h"
 #include "kron/Conversion/Passes.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Remarks.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_CONVERTKRONTOLINALG
@@ -20,9 +26,49 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
+static LogicalResult lowerOp(Operation *op) {
+  OpBuilder builder(op);
+  ArrayEmitter emitter(builder, op->getLoc(), op->getNumResults() > 0);
+  Value updated = emitReference(emitter, op);
+  if (!updated)
+    return op->emitError("has no lowering to linalg");
+  emitter.freeTemporaries();
+  if (op->getNumResults())
+    op->getResult(0).replaceAllUsesWith(updated);
+  op->erase();
+  return success();
+}
+
+static void emitFallbackRemark(Operation *op, StringRef reason) {
+  remark::missed(op->getLoc(), remark::RemarkOpts::name("KronFallback")
+                                   .category("kron-fallback"))
+      << remark::add("{0} takes the slow path", op->getName().getStringRef().str())
+      << remark::reason("{0}", reason.str());
+}
+
 namespace {
-struct ConvertKronToLinalgPass : kron::impl::ConvertKronToLinalgBase<ConvertKronToLinalgPass> {
+struct ConvertKronToLinalgPass
+    : kron::impl::ConvertKronToLinalgBase<ConvertKronToLinalgPass> {
   using ConvertKronToLinalgBase::ConvertKronToLinalgBase;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    // What a kron.pass holds is lowered with it.
+    SmallVector<Operation *> ops;
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<PassOp, ScaledOpInterface>(op))
+        ops.push_back(op);
+      return isa<PassOp>(op) ? WalkResult::skip() : WalkResult::advance();
+    });
+    for (Operation *op : ops) {
+      if (fallbackOnly) {
+        std::optional<std::string> reason = getCPUUnsupportedReason(op);
+        if (!reason)
+          continue;
+        emitFallbackRemark(op, *reason);
+      }
+      if (failed(lowerOp(op)))
+        return signalPassFailure();
+    }
+  }
 };
 } // namespace

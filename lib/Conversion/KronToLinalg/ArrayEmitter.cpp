@@ -1,0 +1,172 @@
+//===- ArrayEmitter.cpp - Arrays on tensors and memrefs alike -------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "ArrayEmitter.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+OpFoldResult ArrayEmitter::getSize(Value array, unsigned dim) {
+  return onTensors ? tensor::getMixedSize(builder, loc, array, dim)
+                   : memref::getMixedSize(builder, loc, array, dim);
+}
+
+Value ArrayEmitter::createEmpty(ArrayRef<OpFoldResult> sizes, Type element) {
+  if (onTensors)
+    return tensor::EmptyOp::create(builder, loc, sizes, element);
+  SmallVector<Value> dynamicSizes;
+  SmallVector<int64_t> shape;
+  dispatchIndexOpFoldResults(sizes, dynamicSizes, shape);
+  temporaries.push_back(memref::AllocOp::create(
+      builder, loc, MemRefType::get(shape, element), dynamicSizes));
+  return temporaries.back();
+}
+
+Value ArrayEmitter::createZeros(ArrayRef<OpFoldResult> sizes, Type element) {
+  Value empty = createEmpty(sizes, element);
+  Value zero = Scale{getScalarAttr(element, 0.0), nullptr}.materialize(builder, loc);
+  auto fill = linalg::FillOp::create(builder, loc, zero, empty);
+  return onTensors ? fill.getResult(0) : empty;
+}
+
+/// `array` with the static size of one dimension replaced (kDynamic included).
+Value ArrayEmitter::castDim(Value array, unsigned dim, int64_t size) {
+  auto type = cast<ShapedType>(array.getType());
+  if (type.getDimSize(dim) == size)
+    return array;
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = size;
+  Type newType = type.clone(shape);
+  if (onTensors)
+    return tensor::CastOp::create(builder, loc, newType, array);
+  return memref::CastOp::create(builder, loc, newType, array);
+}
+
+/// One group per dimension, but `count` of the `rank` dimensions from `first` on
+/// in one.
+static SmallVector<ReassociationIndices>
+getReassociation(unsigned rank, unsigned first, unsigned count) {
+  SmallVector<ReassociationIndices> groups;
+  for (unsigned dim = 0; dim < rank; ++dim) {
+    if (dim <= first || dim >= first + count)
+      groups.emplace_back();
+    groups.back().push_back(dim);
+  }
+  return groups;
+}
+
+Value ArrayEmitter::splitDim(Value array, unsigned dim,
+                             ArrayRef<OpFoldResult> sizes) {
+  if (sizes.size() == 1)
+    return array;
+  int64_t total = 1;
+  unsigned dynamicCount = 0;
+  for (OpFoldResult size : sizes) {
+    std::optional<int64_t> constant = getConstantIntValue(size);
+    dynamicCount += !constant;
+    total = dynamicCount ? ShapedType::kDynamic : total * *constant;
+  }
+  if (dynamicCount > 1)
+    return gatherSplit(array, dim, sizes);
+
+  array = castDim(array, dim, total);
+  unsigned oldRank = cast<ShapedType>(array.getType()).getRank();
+  SmallVector<OpFoldResult> newSizes;
+  for (unsigned old = 0; old < oldRank; ++old) {
+    if (old == dim)
+      llvm::append_range(newSizes, sizes);
+    else
+      newSizes.push_back(getSize(array, old));
+  }
+  SmallVector<int64_t> shape;
+  SmallVector<Value> dynamicSizes;
+  dispatchIndexOpFoldResults(newSizes, dynamicSizes, shape);
+  auto groups = getReassociation(newSizes.size(), dim, sizes.size());
+  if (onTensors)
+    return tensor::ExpandShapeOp::create(
+        builder, loc, RankedTensorType::get(shape, kron::getElementType(array)),
+        array, groups, newSizes);
+  return memref::ExpandShapeOp::create(builder, loc, shape, array, groups,
+                                       newSizes);
+}
+
+/// splitDim as a copy that computes the old index of every element.
+Value ArrayEmitter::gatherSplit(Value array, unsigned dim,
+                                ArrayRef<OpFoldResult> sizes) {
+  unsigned oldRank = cast<ShapedType>(array.getType()).getRank();
+  SmallVector<OpFoldResult> newSizes;
+  for (unsigned old = 0; old < oldRank; ++old) {
+    if (old == dim)
+      llvm::append_range(newSizes, sizes);
+    else
+      newSizes.push_back(getSize(array, old));
+  }
+  SmallVector<Value> sizeValues =
+      getValueOrCreateConstantIndexOp(builder, loc, sizes);
+  Value result = createEmpty(newSizes, kron::getElementType(array));
+  AffineMap identity =
+      builder.getMultiDimIdentityMap(static_cast<unsigned>(newSizes.size()));
+  return emitGeneric(
+      {}, result, identity, /*reductions=*/0,
+      [&](OpBuilder &b, Location bodyLoc, ValueRange) -> Value {
+        SmallVector<Value> indices;
+        for (unsigned loop = 0; loop < newSizes.size(); ++loop) {
+          Value index = linalg::IndexOp::create(b, bodyLoc, loop);
+          if (loop > dim && loop < dim + sizes.size()) {
+            Value scaled = arith::MulIOp::create(b, bodyLoc, indices.back(),
+                                                 sizeValues[loop - dim]);
+            indices.back() = arith::AddIOp::create(b, bodyLoc, scaled, index);
+          } else {
+            indices.push_back(index);
+          }
+        }
+        if (onTensors)
+          return tensor::ExtractOp::create(b, bodyLoc, array, indices);
+        return memref::LoadOp::create(b, bodyLoc, array, indices);
+      });
+}
+
+Value ArrayEmitter::mergeDims(Value array, unsigned first, unsigned count) {
+  if (count == 1)
+    return array;
+  unsigned rank = cast<ShapedType>(array.getType()).getRank();
+  auto groups = getReassociation(rank, first, count);
+  if (onTensors)
+    return tensor::CollapseShapeOp::create(builder, loc, array, groups);
+  return memref::CollapseShapeOp::create(builder, loc, array, groups);
+}
+
+Value ArrayEmitter::emitGeneric(ValueRange inputs, Value destination,
+                                ArrayRef<AffineMap> maps, unsigned reductions,
+                                Body body) {
+  unsigned loops = maps.front().getNumDims();
+  SmallVector<utils::IteratorType> iterators(loops - reductions,
+                                             utils::IteratorType::parallel);
+  iterators.append(reductions, utils::IteratorType::reduction);
+  SmallVector<Type> resultTypes;
+  if (onTensors)
+    resultTypes.push_back(destination.getType());
+  auto generic = linalg::GenericOp::create(
+      builder, loc, resultTypes, inputs, destination, maps, iterators,
+      [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+        linalg::YieldOp::create(b, bodyLoc, body(b, bodyLoc, args));
+      });
+  return onTensors ? generic.getResult(0) : destination;
+}
+
+void ArrayEmitter::freeTemporaries() {
+  for (Value temporary : temporaries)
+    memref::DeallocOp::create(builder, loc, temporary);
+  temporaries.clear();
+}

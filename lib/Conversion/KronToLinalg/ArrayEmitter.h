@@ -1,0 +1,70 @@
+//===- ArrayEmitter.h - Arrays on tensors and memrefs alike -----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The reference lowering is written once for tensors and memrefs: this builder
+// is the only place that knows which of the two it works on.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_CONVERSION_KRONTOLINALG_ARRAYEMITTER_H
+#define KRON_CONVERSION_KRONTOLINALG_ARRAYEMITTER_H
+
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::kron {
+
+class ArrayEmitter {
+public:
+  /// Computes one element from those of the inputs and, last, the one of the
+  /// destination.
+  using Body = llvm::function_ref<Value(OpBuilder &, Location, ValueRange)>;
+
+  ArrayEmitter(OpBuilder &builder, Location loc, bool onTensors)
+      : builder(builder), loc(loc), onTensors(onTensors) {}
+
+  OpBuilder &getBuilder() { return builder; }
+  Location getLoc() const { return loc; }
+
+  /// Size of one dimension, a constant where the type knows it.
+  OpFoldResult getSize(Value array, unsigned dim);
+
+  /// A new contiguous array with undefined contents, or with zeros.
+  Value createEmpty(ArrayRef<OpFoldResult> sizes, Type element);
+  Value createZeros(ArrayRef<OpFoldResult> sizes, Type element);
+
+  /// `array` with dimension `dim` split into dimensions of the given sizes, whose
+  /// product is its size. A view, but for several dynamic sizes, where it is a
+  /// copy: upstream cannot lower such an expand_shape.
+  Value splitDim(Value array, unsigned dim, ArrayRef<OpFoldResult> sizes);
+
+  /// `array`, which is contiguous, with `count` dimensions from `first` on merged
+  /// into one.
+  Value mergeDims(Value array, unsigned first, unsigned count);
+
+  /// A linalg.generic over `inputs` into `destination`, with one map for each;
+  /// the last `reductions` loops are reductions. Returns the updated
+  /// destination.
+  Value emitGeneric(ValueRange inputs, Value destination,
+                    ArrayRef<AffineMap> maps, unsigned reductions, Body body);
+
+  /// Releases what createEmpty allocated (memrefs only).
+  void freeTemporaries();
+
+private:
+  Value castDim(Value array, unsigned dim, int64_t size);
+  Value gatherSplit(Value array, unsigned dim, ArrayRef<OpFoldResult> sizes);
+
+  OpBuilder &builder;
+  Location loc;
+  bool onTensors;
+  SmallVector<Value> temporaries;
+};
+
+} // namespace mlir::kron
+
+#endif // KRON_CONVERSION_KRONTOLINALG_ARRAYEMITTER_H

@@ -1,0 +1,22 @@
+//===- Lowering.h - Reference lowering of each operation --------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_CONVERSION_KRONTOLINALG_LOWERING_H
+#define KRON_CONVERSION_KRONTOLINALG_LOWERING_H
+
+#include "ArrayEmitter.h"
+
+namespace mlir::kron {
+
+/// Emits the reference lowering of `op`, a kron operation that computes. Returns
+/// the updated destination (what replaces the result of an operation on
+/// tensors), or null if there is no lowering.
+Value emitReference(ArrayEmitter &emitter, Operation *op);
+
+} // namespace mlir::kron
+
+#endif // KRON_CONVERSION_KRONTOLINALG_LOWERING_H
