@@ -28,6 +28,7 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
            "remark (category `kron-fallback`) for each operation">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
                            "::mlir::complex::ComplexDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect",

@@ -8,6 +8,7 @@
 #include "ArrayEmitter.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -22,15 +23,23 @@ OpFoldResult ArrayEmitter::getSize(Value array, unsigned dim) {
                    : memref::getMixedSize(builder, loc, array, dim);
 }
 
+/// Tells upstream's buffer deallocation that this code releases its own buffers.
+static void markManual(Operation *op) {
+  op->setAttr(bufferization::BufferizationDialect::kManualDeallocation,
+              UnitAttr::get(op->getContext()));
+}
+
 Value ArrayEmitter::createEmpty(ArrayRef<OpFoldResult> sizes, Type element) {
   if (onTensors)
     return tensor::EmptyOp::create(builder, loc, sizes, element);
   SmallVector<Value> dynamicSizes;
   SmallVector<int64_t> shape;
   dispatchIndexOpFoldResults(sizes, dynamicSizes, shape);
-  temporaries.push_back(memref::AllocOp::create(
-      builder, loc, MemRefType::get(shape, element), dynamicSizes));
-  return temporaries.back();
+  auto alloc = memref::AllocOp::create(
+      builder, loc, MemRefType::get(shape, element), dynamicSizes);
+  markManual(alloc);
+  temporaries.push_back(alloc);
+  return alloc;
 }
 
 Value ArrayEmitter::createZeros(ArrayRef<OpFoldResult> sizes, Type element) {
@@ -167,6 +176,6 @@ Value ArrayEmitter::emitGeneric(ValueRange inputs, Value destination,
 
 void ArrayEmitter::freeTemporaries() {
   for (Value temporary : temporaries)
-    memref::DeallocOp::create(builder, loc, temporary);
+    markManual(memref::DeallocOp::create(builder, loc, temporary));
   temporaries.clear();
 }
