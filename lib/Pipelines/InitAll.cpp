@@ -8,6 +8,7 @@
 #include "kron/InitAll.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronDialect.h"
+#include "kron/Dialect/Kron/Transforms/BufferizableOpInterfaceImpl.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/Pipelines/Pipelines.h"
 #include "mlir/InitAllDialects.h"
@@ -20,6 +21,7 @@ void kron::registerAllDialects(DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registry.insert<KronDialect>();
+  registerBufferizableOpInterfaceExternalModels(registry);
 }
 
 void kron::registerAllPasses() {

@@ -1,0 +1,120 @@
+//===- BufferizableOpInterfaceImpl.cpp - Bufferization of kron --*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// All operations of the dialect bufferize alike: arrays are read, the destination
+// is written in place and stands for the result. The region of a kron.pass stays
+// on tensors, since its values live on chip.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Dialect/Kron/Transforms/BufferizableOpInterfaceImpl.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::bufferization;
+
+static bool readsInit(ScaledOpInterface op) {
+  return !op.getAddendValue() && !getBeta(op).isZero();
+}
+
+/// A pass reads its destination if the mode product that writes it does, or if
+/// the region names it anywhere else.
+static bool readsInit(PassOp op) {
+  BlockArgument out = op.getBody().front().getArguments().back();
+  for (OpOperand &use : out.getUses()) {
+    auto product = dyn_cast<ModeProductOp>(use.getOwner());
+    bool isInit = product && use.get() == product.getInit() &&
+                  product.getAddend() != out &&
+                  !readsInit(cast<ScaledOpInterface>(product.getOperation()));
+    if (!isInit && !isa<tensor::DimOp>(use.getOwner()))
+      return true;
+  }
+  return false;
+}
+
+/// The operation on memrefs: same attributes and regions, no results.
+static LogicalResult bufferizeKronOp(Operation *op, RewriterBase &rewriter,
+                                     const BufferizationOptions &options,
+                                     BufferizationState &state) {
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    if (isa<TensorType>(operand.getType())) {
+      FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+      if (failed(buffer))
+        return failure();
+      operand = *buffer;
+    }
+    operands.push_back(operand);
+  }
+  OpOperand *init = cast<DestinationStyleOpInterface>(op).getDpsInitOperand(0);
+  Value destination = operands[init->getOperandNumber()];
+  rewriter.setInsertionPoint(op);
+  Operation *newOp =
+      Operation::create(op->getLoc(), op->getName(), TypeRange(), operands,
+                        op->getDiscardableAttrDictionary(),
+                        op->getPropertiesStorage(), BlockRange(),
+                        op->getNumRegions());
+  rewriter.insert(newOp);
+  for (auto [newRegion, region] :
+       llvm::zip(newOp->getRegions(), op->getRegions()))
+    rewriter.inlineRegionBefore(region, newRegion, newRegion.end());
+  replaceOpWithBufferizedValues(rewriter, op, destination);
+  return success();
+}
+
+namespace {
+
+template <typename OpTy>
+struct KronOpModel
+    : DstBufferizableOpInterfaceExternalModel<KronOpModel<OpTy>, OpTy> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    auto kronOp = cast<OpTy>(op);
+    if (&operand != &kronOp.getInitMutable())
+      return true;
+    if constexpr (std::is_same_v<OpTy, PassOp>)
+      return readsInit(kronOp);
+    else
+      return readsInit(cast<ScaledOpInterface>(op));
+  }
+
+  /// The addend may alias the destination: element by element it is read before
+  /// the destination is written.
+  bool isNotConflicting(Operation *op, OpOperand *read, OpOperand *write,
+                        const AnalysisState &state) const {
+    auto scaled = dyn_cast<ScaledOpInterface>(op);
+    return scaled && read->getOwner() == op && write->getOwner() == op &&
+           read->get() == scaled.getAddendValue() &&
+           write->get() == scaled.getInitValue() &&
+           read->get() != scaled.getInputValue() &&
+           !llvm::is_contained(scaled.getFactorValues(), read->get()) &&
+           state.areEquivalentBufferizedValues(read->get(), write->get());
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    return bufferizeKronOp(op, rewriter, options, state);
+  }
+};
+
+} // namespace
+
+void kron::registerBufferizableOpInterfaceExternalModels(
+    DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, KronDialect *) {
+    MkmOp::attachInterface<KronOpModel<MkmOp>>(*context);
+    KmmOp::attachInterface<KronOpModel<KmmOp>>(*context);
+    BatchedOp::attachInterface<KronOpModel<BatchedOp>>(*context);
+    KsmmOp::attachInterface<KronOpModel<KsmmOp>>(*context);
+    ModeProductOp::attachInterface<KronOpModel<ModeProductOp>>(*context);
+    PassOp::attachInterface<KronOpModel<PassOp>>(*context);
+  });
+}

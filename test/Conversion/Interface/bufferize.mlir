@@ -1,0 +1,74 @@
+// RUN: kron-opt %s --kron-bufferize --canonicalize | FileCheck %s
+
+// Verify that the region of a kron.pass stays on tensors and that its operands
+// become memrefs, without a copy.
+// CHECK-LABEL: func.func @pass(
+// CHECK-NOT: memref.alloc
+// CHECK: kron.pass ins(%{{.*}}, %{{.*}} : memref<9x8x4xf32>, memref<8x8xf32>) outs(%{{.*}} : memref<9x8x4xf32>) attributes {input_permutation = array<i64: 0, 1, 2>} {
+// CHECK-NEXT: ^bb0(%{{.*}}: tensor<9x8x4xf32>, %{{.*}}: tensor<8x8xf32>, %{{.*}}: tensor<9x8x4xf32>):
+// CHECK-NEXT: kron.mode_product {{.*}} -> tensor<9x8x4xf32>
+// CHECK-NEXT: kron.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: return
+func.func @pass(%x: memref<9x8x4xf32>, %a: memref<8x8xf32>, %y: memref<9x8x4xf32>) {
+  %tx = bufferization.to_tensor %x restrict : memref<9x8x4xf32> to tensor<9x8x4xf32>
+  %ta = bufferization.to_tensor %a restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %ty = bufferization.to_tensor %y restrict writable : memref<9x8x4xf32> to tensor<9x8x4xf32>
+  %r = kron.pass ins(%tx, %ta : tensor<9x8x4xf32>, tensor<8x8xf32>)
+                 outs(%ty : tensor<9x8x4xf32>)
+                 attributes {input_permutation = array<i64: 0, 1, 2>} {
+  ^bb0(%in: tensor<9x8x4xf32>, %f: tensor<8x8xf32>, %out: tensor<9x8x4xf32>):
+    %1 = kron.mode_product axis(1) ins(%in : tensor<9x8x4xf32>)
+           factor(%f [p, q] : tensor<8x8xf32>)
+           outs(%out : tensor<9x8x4xf32>) -> tensor<9x8x4xf32>
+    kron.yield %1 : tensor<9x8x4xf32>
+  } -> tensor<9x8x4xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<9x8x4xf32>, memref<9x8x4xf32>) -> ()
+  return
+}
+
+// Verify that a destination that is read later, or that must not be written, is
+// copied first when its contents matter, and only then.
+// CHECK-LABEL: func.func @read_only(
+// CHECK-SAME: %[[X:.*]]: memref<9x64xf32>, %[[A:.*]]: memref<8x8xf32>, %[[Z:.*]]: memref<9x64xf32>,
+// CHECK: %[[NEW:.*]] = memref.alloc
+// CHECK-NOT: copy
+// CHECK: kron.mkm ins(%[[X]] {{.*}} outs(%[[NEW]] : memref<9x64xf32>)
+// CHECK: %[[SUM:.*]] = memref.alloc
+// CHECK: linalg.copy ins(%[[Z]] {{.*}} outs(%[[SUM]]
+// CHECK: kron.mkm ins(%[[NEW]] {{.*}} outs(%[[SUM]] : memref<9x64xf32>) beta
+func.func @read_only(%x: memref<9x64xf32>, %a: memref<8x8xf32>, %z: memref<9x64xf32>,
+                     %y: memref<9x64xf32>) {
+  %tx = bufferization.to_tensor %x restrict : memref<9x64xf32> to tensor<9x64xf32>
+  %ta = bufferization.to_tensor %a restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %tz = bufferization.to_tensor %z restrict : memref<9x64xf32> to tensor<9x64xf32>
+  %1 = kron.mkm ins(%tx : tensor<9x64xf32>)
+         factors(%ta, %ta : tensor<8x8xf32>, tensor<8x8xf32>)
+         outs(%tz : tensor<9x64xf32>) -> tensor<9x64xf32>
+  %2 = kron.mkm ins(%1 : tensor<9x64xf32>)
+         factors(%ta, %ta : tensor<8x8xf32>, tensor<8x8xf32>)
+         outs(%tz : tensor<9x64xf32>) beta(1.0 : f32) -> tensor<9x64xf32>
+  bufferization.materialize_in_destination %2 in restrict writable %y
+      : (tensor<9x64xf32>, memref<9x64xf32>) -> ()
+  return
+}
+
+// Verify that an addend in the destination's own memory needs no copy.
+// CHECK-LABEL: func.func @addend_is_destination(
+// CHECK-SAME: %[[X:.*]]: memref<9x64xf32>, %[[A:.*]]: memref<8x8xf32>, %[[Y:.*]]: memref<9x64xf32>)
+// CHECK-NEXT: kron.mkm {{.*}} outs(%[[Y]] : memref<9x64xf32>) beta(2.000000e+00 : f32) addend(%[[Y]] : memref<9x64xf32>)
+// CHECK-NEXT: return
+func.func @addend_is_destination(%x: memref<9x64xf32>, %a: memref<8x8xf32>,
+                                 %y: memref<9x64xf32>) {
+  %tx = bufferization.to_tensor %x restrict : memref<9x64xf32> to tensor<9x64xf32>
+  %ta = bufferization.to_tensor %a restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %ty = bufferization.to_tensor %y restrict writable : memref<9x64xf32> to tensor<9x64xf32>
+  %1 = kron.mkm ins(%tx : tensor<9x64xf32>)
+         factors(%ta, %ta : tensor<8x8xf32>, tensor<8x8xf32>)
+         outs(%ty : tensor<9x64xf32>) beta(2.0 : f32) addend(%ty : tensor<9x64xf32>)
+         -> tensor<9x64xf32>
+  bufferization.materialize_in_destination %1 in restrict writable %y
+      : (tensor<9x64xf32>, memref<9x64xf32>) -> ()
+  return
+}

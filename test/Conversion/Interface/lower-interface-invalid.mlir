@@ -1,0 +1,74 @@
+// RUN: kron-opt %s --kron-lower-interface --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{expects argument 0 of public function 'unranked' to be a ranked tensor, a strided memref or a scalar, but got 'tensor<*xf32>'}}
+func.func @unranked(%x: tensor<*xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects argument 0 of public function 'element' to be an array of f32, f64, f16, bf16, i32, i64, complex<f32> or complex<f64>, but got 'tensor<4xi8>'}}
+func.func @element(%x: tensor<4xi8>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects argument 0 of public function 'stride' to be row-major or of dynamic strides (the innermost may be 1), but got 'memref<4x4xf32, strided<[8, 1]>>'}}
+func.func @stride(%x: memref<4x4xf32, strided<[8, 1]>>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects result 0 of public function 'scalar' to be a ranked tensor, but got 'f32'}}
+func.func @scalar(%x: f32) -> f32 {
+  return %x : f32
+}
+
+// -----
+
+// expected-error@+1 {{expects kron.result of argument 0 to be less than the number of results (1), but got 1}}
+func.func @number(%x: tensor<4xf32> {kron.result = 1}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expects argument 0 to have the type of result 0 ('tensor<4xf32>'), but got 'tensor<?xf32>'}}
+func.func @type(%x: tensor<?xf32> {kron.result = 0}) -> tensor<4xf32> {
+  %y = tensor.cast %x : tensor<?xf32> to tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expects result 0 to have one kron.result argument, but got arguments 0 and 1}}
+func.func @twice(%x: tensor<4xf32> {kron.result = 0}, %y: tensor<4xf32> {kron.result = 0}) -> tensor<4xf32> {
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{expects kron.name to be a C identifier, but got 'not a name'}}
+func.func @name(%x: tensor<4xf32> {kron.name = "not a name"}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects kron.name to be unique, but 'arg1' occurs twice}}
+func.func @unique(%x: tensor<4xf32> {kron.name = "arg1"}, %y: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects public function 'callee' not to be called from the module}}
+func.func @callee(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @caller(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = call @callee(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
