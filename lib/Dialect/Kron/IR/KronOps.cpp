@@ -153,26 +153,8 @@ SmallVector<ModeProductOp> PassOp::getModeProducts() {
 }
 
 //===----------------------------------------------------------------------===//
-// Equal dimensions
+// Canonicalization
 //===----------------------------------------------------------------------===//
-
-void MkmOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {}
-void KmmOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {}
-void BatchedOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {}
-void KsmmOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {}
-void ModeProductOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {}
-
-//===----------------------------------------------------------------------===//
-// Verifiers and canonicalization
-//===----------------------------------------------------------------------===//
-
-LogicalResult MkmOp::verify() { return success(); }
-LogicalResult KmmOp::verify() { return success(); }
-LogicalResult BatchedOp::verify() { return success(); }
-LogicalResult KsmmOp::verify() { return success(); }
-LogicalResult ModeProductOp::verify() { return success(); }
-LogicalResult PassOp::verify() { return success(); }
-LogicalResult PassOp::verifyRegions() { return success(); }
 
 void MkmOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
 void KmmOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}

@@ -43,6 +43,13 @@ def Kron_ScaledOpInterface : OpInterface<"ScaledOpInterface"> {
       }],
       "void", "getEqualDims",
       (ins "::llvm::SmallVectorImpl<::mlir::kron::DimPair> &":$pairs)>,
+    InterfaceMethod<[{
+        Dimensions of operands that types leave open and that static factor
+        shapes fix: the product of their rows or columns.
+        The run-time entry checks them.
+      }],
+      "void", "getFixedDims",
+      (ins "::llvm::SmallVectorImpl<::mlir::kron::FixedDim> &":$dims)>,
   ];
 }
 

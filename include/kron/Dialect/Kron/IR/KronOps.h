@@ -37,6 +37,13 @@ struct DimPair {
   unsigned secondDim;
 };
 
+/// A dimension of a value and the size that it must have.
+struct FixedDim {
+  Value value;
+  unsigned dim;
+  int64_t size;
+};
+
 class ModeProductOp;
 
 } // namespace mlir::kron

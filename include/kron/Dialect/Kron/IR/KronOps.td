@@ -50,7 +50,8 @@ class Kron_ComputeOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
                                   ["reifyResultShapes"]>,
         DeclareOpInterfaceMethods<Kron_ScaledOpInterface,
-                                  ["getFactorValues", "getEqualDims"]>])> {
+                                  ["getFactorValues", "getEqualDims",
+                                   "getFixedDims"]>])> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
@@ -85,7 +86,7 @@ class Kron_ProductOp<string mnemonic> : Kron_ComputeOp<mnemonic> {
     `ins` `(` custom<TransposedOperand>($input, $trans_input) `:` type($input) `)`
     `factors` `(` custom<TransposedOperands>($factors, type($factors), $trans_factors) `)`
     `outs` `(` $init `:` type($init) `)`
-    custom<Scaling>($alpha, type($alpha), $static_alpha,
+    `` custom<Scaling>($alpha, type($alpha), $static_alpha,
                     $beta, type($beta), $static_beta, $addend, type($addend))
     attr-dict (`->` type($results)^)?
   }];
@@ -277,7 +278,7 @@ def Kron_KsmmOp : Kron_ComputeOp<"ksmm"> {
     `ins` `(` custom<TransposedOperand>($input, $trans_input) `:` type($input) `)`
     `weights` `(` custom<TransposedOperand>($weights, $trans_weights) `:` type($weights) `)`
     `outs` `(` $init `:` type($init) `)`
-    custom<Scaling>($alpha, type($alpha), $static_alpha,
+    `` custom<Scaling>($alpha, type($alpha), $static_alpha,
                     $beta, type($beta), $static_beta, $addend, type($addend))
     (`bias` `(` $bias^ `:` type($bias) `)`)?
     (`residual` `(` $residual^ `:` type($residual) `)`)?
@@ -354,7 +355,7 @@ def Kron_ModeProductOp : Kron_ComputeOp<"mode_product"> {
     `ins` `(` $input `:` type($input) `)`
     `factor` `(` $factor custom<FactorDims>($factor_dims) `:` type($factor) `)`
     `outs` `(` $init `:` type($init) `)`
-    custom<Scaling>($alpha, type($alpha), $static_alpha,
+    `` custom<Scaling>($alpha, type($alpha), $static_alpha,
                     $beta, type($beta), $static_beta, $addend, type($addend))
     attr-dict (`->` type($results)^)?
   }];

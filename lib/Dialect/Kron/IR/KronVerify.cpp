@@ -1,0 +1,142 @@
+//===- KronVerify.cpp - Checks that kron verifiers share --------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "KronVerify.h"
+#include "KronShapes.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+SmallVector<NamedArray> kron::getNamedArrays(ScaledOpInterface op) {
+  SmallVector<NamedArray> arrays;
+  arrays.push_back({"the input", op.getInputValue()});
+  if (isa<KsmmOp>(op)) {
+    arrays.push_back({"the weights", op.getFactorValues()[0]});
+  } else if (isa<ModeProductOp>(op)) {
+    arrays.push_back({"the factor", op.getFactorValues()[0]});
+  } else {
+    for (auto [index, factor] : llvm::enumerate(op.getFactorValues()))
+      arrays.push_back({"factor " + std::to_string(index + 1), factor});
+  }
+  arrays.push_back({"the outs", op.getInitValue()});
+  if (op.getAddendValue())
+    arrays.push_back({"the addend", op.getAddendValue()});
+  if (auto ksmm = dyn_cast<KsmmOp>(op.getOperation())) {
+    if (ksmm.getBias())
+      arrays.push_back({"the bias", ksmm.getBias()});
+    if (ksmm.getResidual())
+      arrays.push_back({"the residual", ksmm.getResidual()});
+  }
+  return arrays;
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+LogicalResult kron::verifyArrayKinds(Operation *op,
+                                     ArrayRef<NamedArray> arrays) {
+  bool isTensor = isa<TensorType>(arrays.front().value.getType());
+  for (const NamedArray &array : arrays) {
+    if (isa<TensorType>(array.value.getType()) != isTensor)
+      return op->emitOpError("expects all arrays to be tensors or all to be "
+                             "memrefs, but got ")
+             << arrays.front().value.getType() << " for " << arrays.front().name
+             << " and " << array.value.getType() << " for " << array.name;
+    if (getRank(array.value) > maxRank)
+      return op->emitOpError("expects ")
+             << array.name << " to have a rank of at most " << maxRank
+             << ", but got " << getRank(array.value);
+  }
+  return success();
+}
+
+LogicalResult kron::verifySameElements(ScaledOpInterface op) {
+  Type element = getElementType(op.getInputValue());
+  for (const NamedArray &array : getNamedArrays(op))
+    if (getElementType(array.value) != element)
+      return op.emitOpError("expects ")
+             << array.name << " to have element type " << element
+             << " as the input, but got " << getElementType(array.value);
+  return success();
+}
+
+static LogicalResult verifyScalarType(ScaledOpInterface op, StringRef name,
+                                      Type type) {
+  Type expected = getAccumulatorType(getElementType(op.getInitValue()));
+  if (type == expected)
+    return success();
+  return op.emitOpError("expects ")
+         << name << " to have type " << expected << ", but got " << type;
+}
+
+LogicalResult kron::verifyScalar(ScaledOpInterface op, StringRef name,
+                                 TypedAttr attr) {
+  if (!isa<FloatAttr, IntegerAttr, complex::NumberAttr>(attr))
+    return op.emitOpError("expects ")
+           << name << " to be a number, but got " << attr;
+  return verifyScalarType(op, name, attr.getType());
+}
+
+static LogicalResult verifyScale(ScaledOpInterface op, StringRef name,
+                                 Value value, TypedAttr attr) {
+  if (value && attr)
+    return op.emitOpError("expects ")
+           << name << " to be an operand or a constant, but got both";
+  if (value)
+    return verifyScalarType(op, name, value.getType());
+  return attr ? verifyScalar(op, name, attr) : success();
+}
+
+LogicalResult kron::verifyScaledOp(ScaledOpInterface op) {
+  if (failed(verifyArrayKinds(op, getNamedArrays(op))) ||
+      failed(verifyScale(op, "alpha", op.getAlphaValue(),
+                         op.getStaticAlphaAttr())) ||
+      failed(verifyScale(op, "beta", op.getBetaValue(),
+                         op.getStaticBetaAttr())))
+    return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+LogicalResult kron::verifyRank(Operation *op, const NamedArray &array,
+                               int64_t rank) {
+  if (getRank(array.value) == rank)
+    return success();
+  return op->emitOpError("expects ")
+         << array.name << " to have rank " << rank << ", but got "
+         << getRank(array.value);
+}
+
+LogicalResult kron::verifyDim(Operation *op, const NamedArray &array,
+                              unsigned dim, int64_t expected,
+                              const Twine &why) {
+  int64_t size = getDimSize(array.value, dim);
+  if (size == expected || ShapedType::isDynamic(size) ||
+      ShapedType::isDynamic(expected))
+    return success();
+  return op->emitOpError("expects dimension ")
+         << dim << " of " << array.name << " to be " << expected << ", " << why
+         << ", but got " << size;
+}
+
+LogicalResult kron::verifyShapeOfInit(Operation *op, const NamedArray &array,
+                                      Value init) {
+  if (!array.value)
+    return success();
+  if (failed(verifyRank(op, array, getRank(init))))
+    return failure();
+  for (unsigned dim = 0, rank = getRank(init); dim < rank; ++dim)
+    if (failed(verifyDim(op, array, dim, getDimSize(init, dim),
+                         "the size in the outs")))
+      return failure();
+  return success();
+}

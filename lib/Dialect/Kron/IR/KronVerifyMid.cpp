@@ -1,0 +1,290 @@
+//===- KronVerifyMid.cpp - Verifiers of the mid-level operations *- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// kron.mode_product and kron.pass; tags such as `mode_product_c2` name the
+// constraint of the operation's description that a check belongs to.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KronShapes.h"
+#include "KronVerify.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+//===----------------------------------------------------------------------===//
+// kron.mode_product
+//===----------------------------------------------------------------------===//
+
+/// mode_product_c1: ranks, axis, and the sizes of all axes but the contracted.
+static LogicalResult verifyAxes(ModeProductOp op) {
+  NamedArray init{"the outs", op.getInit()};
+  int64_t rank = getRank(op.getInput());
+  if (failed(verifyRank(op, init, rank)))
+    return failure();
+  int64_t axis = op.getAxis();
+  if (axis < 0 || axis >= rank)
+    return op.emitOpError("expects axis to be in [0, ")
+           << rank << "), but got " << axis;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    int64_t size = getDimSize(op.getInput(), dim);
+    if (dim != axis && size != 1 &&
+        failed(verifyDim(op, init, dim, size, "the size in the input")))
+      return failure();
+  }
+  return success();
+}
+
+/// mode_product_c2: every dimension of the factor has one role.
+static LogicalResult verifyFactorDims(ModeProductOp op) {
+  ArrayRef<int64_t> roles = op.getFactorDims();
+  int64_t factorRank = getRank(op.getFactor());
+  if (static_cast<int64_t>(roles.size()) != factorRank)
+    return op.emitOpError("expects factor_dims to have ")
+           << factorRank << " entries, one per dimension of the factor, but got "
+           << roles.size();
+  for (auto [role, name] :
+       {std::pair<int64_t, StringRef>(ModeProductOp::kContracted, "p"),
+        std::pair<int64_t, StringRef>(ModeProductOp::kResulting, "q")})
+    if (llvm::count(roles, role) != 1)
+      return op.emitOpError("expects factor_dims to contain `")
+             << name << "` exactly once, but got " << llvm::count(roles, role)
+             << " times";
+  int64_t rank = getRank(op.getInput());
+  for (int64_t role : roles) {
+    if (role == ModeProductOp::kContracted || role == ModeProductOp::kResulting)
+      continue;
+    if (role < 0 || role >= rank)
+      return op.emitOpError("expects the axes in factor_dims to be in [0, ")
+             << rank << "), but got " << role;
+    if (role == static_cast<int64_t>(op.getAxis()))
+      return op.emitOpError("expects factor_dims to name the contracted axis ")
+             << role << " as `p` or `q` only";
+    if (llvm::count(roles, role) != 1)
+      return op.emitOpError("expects factor_dims to contain axis ")
+             << role << " at most once, but got " << llvm::count(roles, role)
+             << " times";
+  }
+  return success();
+}
+
+/// mode_product_c3: sizes of the factor.
+static LogicalResult verifyFactorSizes(ModeProductOp op) {
+  NamedArray factor{"the factor", op.getFactor()};
+  unsigned axis = op.getAxis();
+  for (auto [dim, role] : llvm::enumerate(op.getFactorDims())) {
+    LogicalResult result = success();
+    if (role == ModeProductOp::kContracted)
+      result = verifyDim(op, factor, dim, getDimSize(op.getInput(), axis),
+                         "the size of the contracted axis of the input");
+    else if (role == ModeProductOp::kResulting)
+      result = verifyDim(op, factor, dim, getDimSize(op.getInit(), axis),
+                         "the size of the resulting axis of the outs");
+    else if (getDimSize(op.getFactor(), dim) != 1)
+      result = verifyDim(op, factor, dim, getDimSize(op.getInit(), role),
+                         "the size of axis " + Twine(role) +
+                             " of the outs, or 1");
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+/// mode_product_c4: intermediates of f16 and bf16 chains are f32.
+static LogicalResult verifyModeProductElements(ModeProductOp op) {
+  Type element = getElementType(op.getFactor());
+  Type accumulator = getAccumulatorType(element);
+  for (const NamedArray &array : {NamedArray{"the input", op.getInput()},
+                                  NamedArray{"the outs", op.getInit()}}) {
+    Type type = getElementType(array.value);
+    if (type == element || type == accumulator)
+      continue;
+    InFlightDiagnostic diagnostic = op.emitOpError("expects ")
+                                    << array.name << " to have element type "
+                                    << element;
+    if (accumulator != element)
+      diagnostic << " or " << accumulator;
+    return diagnostic << " as the factor, but got " << type;
+  }
+  // mode_product_c5
+  if (!op.getAddend())
+    return success();
+  Type initElement = getElementType(op.getInit());
+  Type addendElement = getElementType(op.getAddend());
+  if (addendElement != initElement)
+    return op.emitOpError("expects the addend to have element type ")
+           << initElement << " as the outs, but got " << addendElement;
+  return success();
+}
+
+LogicalResult ModeProductOp::verify() {
+  if (failed(verifyScaledOp(*this)) ||
+      failed(verifyModeProductElements(*this)) || failed(verifyAxes(*this)) ||
+      failed(verifyFactorDims(*this)) || failed(verifyFactorSizes(*this)))
+    return failure();
+  // mode_product_c5
+  return verifyShapeOfInit(*this, {"the addend", getAddend()}, getInit());
+}
+
+//===----------------------------------------------------------------------===//
+// kron.pass: operands
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyInputPermutation(PassOp op) {
+  std::optional<ArrayRef<int64_t>> permutation = op.getInputPermutation();
+  if (!permutation)
+    return success();
+  int64_t rank = getRank(op.getInputs().front());
+  SmallVector<int64_t> sorted(*permutation);
+  llvm::sort(sorted);
+  if (static_cast<int64_t>(sorted.size()) == rank &&
+      sorted == llvm::to_vector(llvm::seq<int64_t>(0, rank)))
+    return success();
+  return op.emitOpError("expects input_permutation to be a permutation of the ")
+         << rank << " axes of the first input, but got ["
+         << llvm::make_range(permutation->begin(), permutation->end()) << "]";
+}
+
+/// The type of the block argument for `array`.
+static Type getArgumentType(PassOp op, Value array, bool isFirst) {
+  auto type = cast<ShapedType>(array.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  if (isFirst && op.getInputPermutation())
+    for (auto [dim, source] : llvm::enumerate(*op.getInputPermutation()))
+      shape[dim] = type.getDimSize(source);
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+LogicalResult PassOp::verify() {
+  // pass_c1
+  if (getInputs().empty())
+    return emitOpError("expects at least one operand in ins, but got none");
+  SmallVector<NamedArray> arrays;
+  for (auto [index, input] : llvm::enumerate(getInputs()))
+    arrays.push_back({"input " + std::to_string(index), input});
+  arrays.push_back({"the outs", getInit()});
+  if (failed(verifyArrayKinds(*this, arrays)) ||
+      failed(verifyInputPermutation(*this)))
+    return failure();
+
+  // pass_c2
+  Block &block = getBody().front();
+  if (block.getNumArguments() != arrays.size())
+    return emitOpError("expects ")
+           << arrays.size() << " block arguments, one per operand, but got "
+           << block.getNumArguments();
+  for (auto [index, array] : llvm::enumerate(arrays)) {
+    Type expected = getArgumentType(*this, array.value, index == 0);
+    Type type = block.getArgument(index).getType();
+    if (type != expected)
+      return emitOpError("expects block argument ")
+             << index << " to have type " << expected << ", but got " << type;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// kron.pass: region
+//===----------------------------------------------------------------------===//
+
+/// Besides mode products only what gives shapes and scalars may stand in a pass:
+/// code generators look at nothing else.
+static bool isAllowedInPass(Operation &op) {
+  if (isa<ModeProductOp, tensor::EmptyOp, YieldOp>(op))
+    return true;
+  return op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
+         llvm::none_of(op.getResultTypes(), llvm::IsaPred<ShapedType>);
+}
+
+static LogicalResult verifyPassOps(PassOp op) {
+  for (Operation &nested : op.getBody().front())
+    if (!isAllowedInPass(nested))
+      return op.emitOpError("expects only kron.mode_product, tensor.empty and "
+                            "scalar operations in its region, but got ")
+             << nested.getName();
+  return success();
+}
+
+/// Arrays other than the chain itself come in as block arguments, where a code
+/// generator finds the memory behind them.
+static LogicalResult verifyPassOperand(PassOp op, unsigned number,
+                                       StringRef name, Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (argument && argument.getOwner() == &op.getBody().front())
+    return success();
+  return op.emitOpError("expects the ")
+         << name << " of mode product " << number
+         << " to be an argument of its region";
+}
+
+/// pass_c3: mode product `number` (from 1) of `products`.
+static LogicalResult verifyPassStep(PassOp op,
+                                    ArrayRef<ModeProductOp> products,
+                                    unsigned number) {
+  ModeProductOp product = products[number - 1];
+  bool isLast = number == products.size();
+  if (product->getNumResults() == 0)
+    return op.emitOpError("expects mode product ")
+           << number << " to be on tensors, but got "
+           << product.getInit().getType();
+  Value expectedInput = number == 1 ? Value(op.getBody().getArgument(0))
+                                    : products[number - 2]->getResult(0);
+  if (product.getInput() != expectedInput)
+    return op.emitOpError("expects mode product ")
+           << number << " to be applied to "
+           << (number == 1 ? "the first block argument"
+                           : "the result of the one before");
+  if (failed(verifyPassOperand(op, number, "factor", product.getFactor())) ||
+      (product.getAddend() &&
+       failed(verifyPassOperand(op, number, "addend", product.getAddend()))))
+    return failure();
+  if (isLast)
+    return success();
+  if (product.getAlpha() || product.getStaticAlpha() || product.getBeta() ||
+      product.getStaticBeta() || product.getAddend())
+    return op.emitOpError("expects only the last mode product to have alpha, "
+                          "beta or an addend, but number ")
+           << number << " has";
+  ModeProductOp next = products[number];
+  for (OpOperand &use : product->getResult(0).getUses()) {
+    bool isChain = use.getOwner() == next && use.get() == next.getInput() &&
+                   use.getOperandNumber() == 0;
+    if (!isChain && !isa<tensor::DimOp>(use.getOwner()))
+      return op.emitOpError("expects the result of mode product ")
+             << number << " to be used only by the next one";
+  }
+  return success();
+}
+
+LogicalResult PassOp::verifyRegions() {
+  SmallVector<ModeProductOp> products = getModeProducts();
+  if (products.empty())
+    return emitOpError("expects at least one kron.mode_product in its region, "
+                       "but got none");
+  if (failed(verifyPassOps(*this)))
+    return failure();
+  for (unsigned number = 1; number <= products.size(); ++number)
+    if (failed(verifyPassStep(*this, products, number)))
+      return failure();
+
+  // pass_c4
+  Block &block = getBody().front();
+  auto yield = dyn_cast<YieldOp>(block.back());
+  if (!yield)
+    return emitOpError("expects its region to end with kron.yield, but got ")
+           << block.back().getName();
+  if (yield.getValue() != products.back()->getResult(0))
+    return emitOpError("expects kron.yield to give the result of the last mode "
+                       "product");
+  Type expected = block.getArguments().back().getType();
+  if (yield.getValue().getType() != expected)
+    return emitOpError("expects kron.yield to give ")
+           << expected << ", the type of the last block argument, but got "
+           << yield.getValue().getType();
+  return success();
+}

@@ -1,0 +1,269 @@
+//===- KronVerifyNamed.cpp - Verifiers of the named operations --*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// kron.mkm, kron.kmm and kron.batched share one verifier, which the roles of
+// their axes parameterise; tags such as `mkm_c3` name the constraint of the
+// operation's description that a check belongs to.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KronShapes.h"
+#include "KronVerify.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+//===----------------------------------------------------------------------===//
+// kron.mkm, kron.kmm, kron.batched: factors
+//===----------------------------------------------------------------------===//
+
+/// mkm_c1, kmm_c1, batched_c1: number, ranks and sizes of the factors.
+template <typename OpTy>
+static LogicalResult verifyFactors(OpTy op) {
+  OperandRange factors = op.getFactors();
+  if (factors.empty())
+    return op.emitOpError("expects at least one factor, but got none");
+  std::optional<ArrayAttr> transposes = op.getTransFactors();
+  if (transposes && transposes->size() != factors.size())
+    return op.emitOpError("expects trans_factors to have ")
+           << factors.size() << " entries, one per factor, but got "
+           << transposes->size();
+  for (auto [index, factor] : llvm::enumerate(factors)) {
+    auto shape = cast<ShapedType>(factor.getType()).getShape();
+    if (shape.size() < 2)
+      return op.emitOpError("expects factor ")
+             << index + 1 << " to have a rank of at least 2, but got "
+             << shape.size();
+    if (llvm::is_contained(shape.take_back(2), 0))
+      return op.emitOpError("expects factor ")
+             << index + 1 << " to have at least 1 row and 1 column, but got "
+             << factor.getType();
+  }
+  return success();
+}
+
+static LogicalResult verifyCoreRanks(Operation *op) {
+  auto scaled = cast<ScaledOpInterface>(op);
+  int64_t coreRank = getCoreRank(op);
+  for (const NamedArray &array :
+       {NamedArray{"the input", scaled.getInputValue()},
+        NamedArray{"the outs", scaled.getInitValue()}})
+    if (getRank(array.value) < coreRank)
+      return op->emitOpError("expects ")
+             << array.name << " to have a rank of at least " << coreRank
+             << ", but got " << getRank(array.value);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// kron.mkm, kron.kmm, kron.batched: products of the factors' sizes
+//===----------------------------------------------------------------------===//
+
+/// "rows" or "columns" of op(F), whichever `forResult` asks for.
+static StringRef getSideName(Operation *op, bool forResult) {
+  bool contractsColumns = !isa<MkmOp>(op);
+  return contractsColumns != forResult ? "columns" : "rows";
+}
+
+/// Contracted or resulting sizes of `axis`, multiplied: mkm_c3, kmm_c3,
+/// batched_c3.
+static LogicalResult verifyAxisSize(Operation *op, const CoreAxis &axis,
+                                    bool forResult) {
+  auto scaled = cast<ScaledOpInterface>(op);
+  StringRef side = getSideName(op, forResult);
+  SmallVector<int64_t> sizes;
+  for (unsigned i = 0; i < axis.numFactors; ++i) {
+    unsigned index = axis.firstFactor + i;
+    auto [contracted, resulting] = getMatrixDims(op, index);
+    sizes.push_back(getDimSize(scaled.getFactorValues()[index],
+                               forResult ? resulting : contracted));
+  }
+  std::optional<int64_t> product = multiplySizes(sizes);
+  if (!product)
+    return op->emitOpError("expects the product of the factor ")
+           << side << " to fit 63 bits";
+
+  std::string why =
+      axis.numFactors == 1
+          ? ("the " + side + " of factor " + Twine(axis.firstFactor + 1)).str()
+          : ("the product of the factor " + side).str();
+  if (forResult)
+    return verifyDim(op, {"the outs", scaled.getInitValue()}, axis.initDim,
+                     *product, why);
+  return verifyDim(op, {"the input", scaled.getInputValue()}, axis.inputDim,
+                   *product, why);
+}
+
+static LogicalResult verifyCoreAxes(Operation *op) {
+  auto scaled = cast<ScaledOpInterface>(op);
+  for (const CoreAxis &axis : getCoreAxes(op)) {
+    if (axis.numFactors == 0) {
+      if (failed(verifyDim(op, {"the outs", scaled.getInitValue()},
+                           axis.initDim,
+                           getDimSize(scaled.getInputValue(), axis.inputDim),
+                           "the size in the input")))
+        return failure();
+      continue;
+    }
+    if (failed(verifyAxisSize(op, axis, /*forResult=*/false)) ||
+        failed(verifyAxisSize(op, axis, /*forResult=*/true)))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// kron.mkm, kron.kmm, kron.batched: batch
+//===----------------------------------------------------------------------===//
+
+/// An array with batch dimensions, which come first.
+struct BatchedArray {
+  NamedArray array;
+  int64_t batchRank;
+};
+
+static SmallVector<BatchedArray> getBatchedArrays(ScaledOpInterface op) {
+  SmallVector<BatchedArray> arrays;
+  for (const NamedArray &array : getNamedArrays(op)) {
+    if (array.value == op.getInitValue() && array.name == "the outs")
+      break;
+    int64_t coreRank = arrays.empty() ? getCoreRank(op) : 2;
+    arrays.push_back({array, getRank(array.value) - coreRank});
+  }
+  return arrays;
+}
+
+/// mkm_c4, kmm_c4, batched_c4: NumPy broadcasting, where a dynamic size counts
+/// as equal to whatever it meets.
+static LogicalResult verifyBatch(ScaledOpInterface op) {
+  SmallVector<BatchedArray> arrays = getBatchedArrays(op);
+  NamedArray init{"the outs", op.getInitValue()};
+  int64_t batchRank = 0;
+  for (const BatchedArray &batched : arrays)
+    batchRank = std::max(batchRank, batched.batchRank);
+  if (failed(verifyRank(op, init, batchRank + getCoreRank(op))))
+    return failure();
+
+  for (int64_t dim = 0; dim < batchRank; ++dim) {
+    int64_t size = 1;
+    for (auto &[array, arrayBatchRank] : arrays) {
+      int64_t arrayDim = dim + arrayBatchRank - batchRank;
+      int64_t arraySize = arrayDim < 0 ? 1 : getDimSize(array.value, arrayDim);
+      if (arraySize == 1)
+        continue;
+      if (size == 1 || ShapedType::isDynamic(size))
+        size = arraySize;
+      else if (failed(verifyDim(op, array, arrayDim, size,
+                                "the batch size of the arrays before it, or 1")))
+        return failure();
+    }
+    if (failed(verifyDim(op, init, dim, size,
+                         "the size that the batch dimensions broadcast to")))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// kron.mkm, kron.kmm, kron.batched
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy>
+static LogicalResult verifyProduct(OpTy op) {
+  if (failed(verifyScaledOp(op)) ||
+      failed(verifySameElements(op)) || // mkm_c2, kmm_c2, batched_c2
+      failed(verifyFactors(op)) ||      // mkm_c1, kmm_c1, batched_c1
+      failed(verifyCoreRanks(op)) ||
+      failed(verifyBatch(op)) ||    // mkm_c4, kmm_c4, batched_c4
+      failed(verifyCoreAxes(op)) || // mkm_c3, kmm_c3, batched_c3
+      failed(verifyShapeOfInit(op, {"the addend", op.getAddend()},
+                               op.getInit()))) // mkm_c5, kmm_c5, batched_c5
+    return failure();
+  return success();
+}
+
+LogicalResult MkmOp::verify() { return verifyProduct(*this); }
+LogicalResult KmmOp::verify() { return verifyProduct(*this); }
+LogicalResult BatchedOp::verify() { return verifyProduct(*this); }
+
+//===----------------------------------------------------------------------===//
+// kron.ksmm
+//===----------------------------------------------------------------------===//
+
+/// ksmm_c3: batch and features of the input and the destination.
+static LogicalResult verifyKsmmShapes(KsmmOp op) {
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  int64_t a = pattern[0], b = pattern[1], c = pattern[2], d = pattern[3];
+  std::optional<int64_t> inputFeatures = multiplySizes({a, c, d});
+  std::optional<int64_t> initFeatures = multiplySizes({a, b, d});
+  if (!inputFeatures || !initFeatures)
+    return op.emitOpError("expects the product of the sizes of the pattern to "
+                          "fit 63 bits");
+
+  NamedArray input{"the input", op.getInput()};
+  NamedArray init{"the outs", op.getInit()};
+  bool isTransposed = op.getTransInput() != Transpose::N;
+  unsigned inputBatchDim = isTransposed ? op.getFeatureDim() : op.getBatchDim();
+  if (failed(verifyRank(op, input, 2)) || failed(verifyRank(op, init, 2)) ||
+      failed(verifyDim(op, input, 1 - inputBatchDim, *inputFeatures,
+                       "the product a*c*d of the pattern")) ||
+      failed(verifyDim(op, init, op.getFeatureDim(), *initFeatures,
+                       "the product a*b*d of the pattern")) ||
+      failed(verifyDim(op, init, op.getBatchDim(),
+                       getDimSize(op.getInput(), inputBatchDim),
+                       "the batch of the input")))
+    return failure();
+  return success();
+}
+
+/// ksmm_c5: activations need an order, the smooth ones a field.
+static LogicalResult verifyActivation(KsmmOp op) {
+  Type element = getElementType(op.getInit());
+  Activation activation = op.getActivation();
+  if (activation == Activation::Identity || isa<FloatType>(element))
+    return success();
+  bool takesIntegers = activation == Activation::Relu;
+  if (takesIntegers && element.isInteger())
+    return success();
+  return op.emitOpError("expects ")
+         << (takesIntegers ? "real" : "floating-point")
+         << " elements for activation " << stringifyActivation(activation)
+         << ", but got " << element;
+}
+
+LogicalResult KsmmOp::verify() {
+  if (failed(verifyScaledOp(*this)) ||
+      failed(verifySameElements(*this)) || // ksmm_c2
+      (getScaleAttr() &&
+       failed(verifyScalar(*this, "scale", getScaleAttr()))))
+    return failure();
+  // ksmm_c1
+  NamedArray weights{"the weights", getWeights()};
+  if (failed(verifyRank(*this, weights, 4)))
+    return failure();
+  for (unsigned dim = 0; dim < 4; ++dim)
+    if (getDimSize(getWeights(), dim) == 0)
+      return emitOpError("expects every dimension of the weights to be at "
+                         "least 1, but got ")
+             << getWeights().getType();
+
+  if (failed(verifyKsmmShapes(*this)) || // ksmm_c3
+      failed(verifyActivation(*this)))   // ksmm_c5
+    return failure();
+  // ksmm_c4
+  if (failed(verifyShapeOfInit(*this, {"the addend", getAddend()}, getInit())) ||
+      failed(verifyShapeOfInit(*this, {"the residual", getResidual()},
+                               getInit())))
+    return failure();
+  if (!getBias())
+    return success();
+  NamedArray bias{"the bias", getBias()};
+  if (failed(verifyRank(*this, bias, 1)))
+    return failure();
+  return verifyDim(*this, bias, 0, getDimSize(getInit(), getFeatureDim()),
+                   "the features of the outs");
+}

@@ -1,0 +1,24 @@
+// RUN: kron-opt %s --verify-roundtrip | FileCheck %s
+
+// Verify that a schedule prints the fields that are set, and only those.
+// CHECK-LABEL: func @schedule
+// CHECK-SAME:    all = #kron.schedule<vector_bits = 256, tile = 4, register_rows = 6, register_vectors = 2>
+// CHECK-SAME:    none = #kron.schedule
+// CHECK-SAME:    some = #kron.schedule<tile = 9>
+func.func @schedule() attributes {
+  all = #kron.schedule<vector_bits = 256, tile = 4, register_rows = 6, register_vectors = 2>,
+  none = #kron.schedule,
+  some = #kron.schedule<tile = 9>
+} { return }
+
+// CHECK-LABEL: func @enums
+// CHECK-SAME:    a = [#kron.transpose<N>, #kron.transpose<T>, #kron.transpose<C>]
+// CHECK-SAME:    b = [#kron.precision<full>, #kron.precision<ieee>, #kron.precision<tf32>]
+// CHECK-SAME:    c = [#kron.layout<batch_first>, #kron.layout<batch_last>]
+// CHECK-SAME:    d = [#kron.activation<identity>, #kron.activation<relu>, #kron.activation<gelu>, #kron.activation<silu>]
+func.func @enums() attributes {
+  a = [#kron.transpose<N>, #kron.transpose<T>, #kron.transpose<C>],
+  b = [#kron.precision<full>, #kron.precision<ieee>, #kron.precision<tf32>],
+  c = [#kron.layout<batch_first>, #kron.layout<batch_last>],
+  d = [#kron.activation<identity>, #kron.activation<relu>, #kron.activation<gelu>, #kron.activation<silu>]
+} { return }
