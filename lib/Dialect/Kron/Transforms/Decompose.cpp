@@ -1,14 +1,27 @@
-//===- Decompose.cpp - Named operations to mode products -*- C++ -*-===//
+//===- Decompose.cpp - Named operations to mode products ------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
+//
+// Chain.h says which mode products a named operation is. This pass views the
+// operands, builds the chain and, behind it, the one element-wise loop that the
+// epilogue of kron.ksmm (or a constant alpha of 0) needs.
+//
+// Two things make that loop read a buffer of its own instead of working in place
+// on the destination: f16 and bf16, whose product must not be rounded before the
+// epilogue, and a residual that is the destination.
+//
+//===----------------------------------------------------------------------===//
 
+#include "Chain.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
+#include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/Remarks.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_KRONDECOMPOSE
@@ -18,9 +31,398 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
+static ShapedType getShapedType(Value array) {
+  return cast<ShapedType>(array.getType());
+}
+
+static bool isOnTensors(Value array) { return isa<TensorType>(array.getType()); }
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+/// `array` with dimensions of the sizes in `shape` where its type leaves them
+/// open.
+static Value castToShape(OpBuilder &builder, Location loc, Value array,
+                         ArrayRef<int64_t> shape) {
+  ShapedType type = getShapedType(array);
+  if (type.getShape() == shape)
+    return array;
+  Type cast = type.clone(shape);
+  if (isOnTensors(array))
+    return tensor::CastOp::create(builder, loc, cast, array);
+  return memref::CastOp::create(builder, loc, cast, array);
+}
+
+/// Sizes of the stored array that `view` requires: the product of every group.
+static SmallVector<int64_t> getStoredShape(const ArrayView &view) {
+  SmallVector<int64_t> shape;
+  for (ArrayRef<int64_t> group : view.groups) {
+    int64_t product = 1;
+    for (int64_t size : group)
+      product = ShapedType::isDynamic(size) ? size : product * size;
+    shape.push_back(product);
+  }
+  return shape;
+}
+
+static SmallVector<ReassociationIndices>
+getReassociation(const ArrayView &view) {
+  SmallVector<ReassociationIndices> reassociation;
+  int64_t axis = 0;
+  for (ArrayRef<int64_t> group : view.groups) {
+    ReassociationIndices &indices = reassociation.emplace_back();
+    for (size_t index = 0; index < group.size(); ++index)
+      indices.push_back(axis++);
+  }
+  return reassociation;
+}
+
+static bool splitsDims(const ArrayView &view) {
+  return llvm::any_of(view.groups,
+                      [](ArrayRef<int64_t> group) { return group.size() != 1; });
+}
+
+/// `array` with its dimensions split as `view` says, before any permutation. A
+/// view of the same memory whatever the strides are.
+static Value expand(OpBuilder &builder, Location loc, Value array,
+                    const ArrayView &view) {
+  array = castToShape(builder, loc, array, getStoredShape(view));
+  if (!splitsDims(view))
+    return array;
+  SmallVector<ReassociationIndices> reassociation = getReassociation(view);
+  SmallVector<int64_t> shape = view.getExpandedShape();
+  if (isOnTensors(array))
+    return tensor::ExpandShapeOp::create(
+        builder, loc, getShapedType(array).clone(shape), array, reassociation);
+  return memref::ExpandShapeOp::create(builder, loc, shape, array,
+                                       reassociation);
+}
+
+/// The inverse of `expand`, on tensors.
+static Value collapse(OpBuilder &builder, Location loc, Value array,
+                      const ArrayView &view, Type type) {
+  if (splitsDims(view))
+    array = tensor::CollapseShapeOp::create(
+        builder, loc, cast<ShapedType>(type).clone(getStoredShape(view)), array,
+        getReassociation(view));
+  if (array.getType() == type)
+    return array;
+  return tensor::CastOp::create(builder, loc, type, array);
+}
+
+/// The factor of `step` without the dimensions that the step drops.
+static Value viewFactor(OpBuilder &builder, Location loc, const ChainStep &step) {
+  ShapedType type = getShapedType(step.factor);
+  if (type.getShape() == ArrayRef(step.factorShape))
+    return step.factor;
+  if (auto tensorType = dyn_cast<RankedTensorType>(type))
+    return tensor::createCanonicalRankReducingExtractSliceOp(
+        builder, loc, step.factor, tensorType.clone(step.factorShape));
+  return memref::createCanonicalRankReducingSubViewOp(builder, loc, step.factor,
+                                                      step.factorShape);
+}
+
+static Value getSize(OpBuilder &builder, Location loc, Value array, int64_t dim) {
+  if (isOnTensors(array))
+    return tensor::DimOp::create(builder, loc, array, dim);
+  return memref::DimOp::create(builder, loc, array, dim);
+}
+
+/// A new array with the shape of `array` and elements of type `element`.
+static Value createBuffer(OpBuilder &builder, Location loc, Value array,
+                          Type element) {
+  ArrayRef<int64_t> shape = getShapedType(array).getShape();
+  SmallVector<Value> sizes;
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (ShapedType::isDynamic(size))
+      sizes.push_back(getSize(builder, loc, array, dim));
+  if (isOnTensors(array))
+    return tensor::EmptyOp::create(builder, loc, shape, element, sizes);
+  return memref::AllocOp::create(builder, loc, MemRefType::get(shape, element),
+                                 sizes);
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting one operation
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What follows the product: Y = scale * activation(v + bias) + residual.
+struct Epilogue {
+  Value bias;
+  /// The axes of the destination's view that the bias runs over.
+  SmallVector<unsigned> biasAxes;
+  Activation activation = Activation::Identity;
+  TypedAttr scale;
+  Value residual;
+};
+
+class Decomposer {
+public:
+  Decomposer(IRRewriter &rewriter, ScaledOpInterface op)
+      : rewriter(rewriter), op(op), loc(op.getLoc()), chain(describeChain(op)),
+        element(kron::getElementType(op.getInitValue())),
+        accumulator(getAccumulatorType(element)) {}
+
+  /// Replaces the operation.
+  void run();
+
+private:
+  void viewDestination();
+  void viewEpilogue(KsmmOp sparse);
+  Value emitProduct(Value destination, bool scalesInput);
+  Value emitProductOnTensors(Value destination, const ChainScaling &scaling);
+  void emitProductOnMemrefs(Value destination, const ChainScaling &scaling);
+  Value emitZeroProduct();
+  Value emitWithEpilogue();
+  Value emitElementwise(Value product, bool inPlace);
+
+  IRRewriter &rewriter;
+  ScaledOpInterface op;
+  Location loc;
+  Chain chain;
+  Type element;
+  Type accumulator;
+
+  /// The destination and Z, viewed; Z is null where it is the destination.
+  Value init;
+  Value addend;
+  std::optional<Epilogue> epilogue;
+};
+} // namespace
+
+void Decomposer::viewDestination() {
+  init = expand(rewriter, loc, op.getInitValue(), chain.output);
+  bool readsAddend = !kron::getBeta(op).isZero() && op.getAddendValue() &&
+                     op.getAddendValue() != op.getInitValue();
+  if (readsAddend)
+    addend = expand(rewriter, loc, op.getAddendValue(), chain.output);
+}
+
+void Decomposer::viewEpilogue(KsmmOp sparse) {
+  epilogue.emplace();
+  epilogue->activation = sparse.getActivation();
+  epilogue->scale = sparse.getScaleAttr();
+  if (sparse.getResidual())
+    epilogue->residual =
+        expand(rewriter, loc, sparse.getResidual(), chain.output);
+  if (!sparse.getBias())
+    return;
+  unsigned featureDim = sparse.getFeatureDim();
+  ArrayView biasView;
+  biasView.groups.push_back(chain.output.groups[featureDim]);
+  epilogue->bias = expand(rewriter, loc, sparse.getBias(), biasView);
+  for (unsigned index = 0; index < 3; ++index)
+    epilogue->biasAxes.push_back(featureDim + index);
+}
+
+/// The chain on open tensors; a transposed input is left to --kron-fuse.
+Value Decomposer::emitProductOnTensors(Value destination,
+                                       const ChainScaling &scaling) {
+  Value input = expand(rewriter, loc, op.getInputValue(), chain.input);
+  if (!chain.input.permutation.empty()) {
+    SmallVector<OpFoldResult> sizes = applyPermutation(
+        tensor::getMixedSizes(rewriter, loc, input), chain.input.permutation);
+    Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, element);
+    input = linalg::TransposeOp::create(rewriter, loc, input, empty,
+                                        chain.input.permutation)
+                ->getResult(0);
+  }
+  SmallVector<Value> factors;
+  for (const ChainStep &step : chain.steps)
+    factors.push_back(viewFactor(rewriter, loc, step));
+  return emitChain(rewriter, loc, chain, input, factors, destination, scaling);
+}
+
+/// The chain in a kron.pass, which holds what is between its factors.
+void Decomposer::emitProductOnMemrefs(Value destination,
+                                      const ChainScaling &scaling) {
+  SmallVector<Value> inputs{
+      expand(rewriter, loc, op.getInputValue(), chain.input)};
+  for (const ChainStep &step : chain.steps)
+    inputs.push_back(viewFactor(rewriter, loc, step));
+  if (scaling.addend)
+    inputs.push_back(scaling.addend);
+  ScheduleAttr schedule = std::exchange(chain.schedule, nullptr);
+  createPass(rewriter, loc, inputs, destination, chain.input.permutation, schedule,
+             [&](OpBuilder &builder, ValueRange args) {
+               ChainScaling inner = scaling;
+               if (inner.addend)
+                 inner.addend = args[inputs.size() - 1];
+               return emitChain(builder, loc, chain, args.front(),
+                                args.slice(1, chain.steps.size()), args.back(),
+                                inner);
+             });
+}
+
+/// alpha times the product in `destination` and, if `addsZ`, beta * Z. Returns
+/// where the result is.
+Value Decomposer::emitProduct(Value destination, bool addsZ) {
+  ChainScaling scaling;
+  scaling.alpha = op.getAlphaValue();
+  scaling.staticAlpha = op.getStaticAlphaAttr();
+  if (addsZ) {
+    scaling.beta = op.getBetaValue();
+    scaling.staticBeta = op.getStaticBetaAttr();
+    scaling.addend = addend;
+  }
+  if (isOnTensors(init))
+    return emitProductOnTensors(destination, scaling);
+  emitProductOnMemrefs(destination, scaling);
+  return destination;
+}
+
+/// scale * activation(v + bias) + residual into the destination, where v is
+/// `product` (with Z in it if `inPlace`), or beta * Z where that is null.
+Value Decomposer::emitElementwise(Value product, bool inPlace) {
+  int64_t rank = getShapedType(init).getRank();
+  AffineMap identity = rewriter.getMultiDimIdentityMap(rank);
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  auto addInput = [&](Value value, AffineMap map) {
+    inputs.push_back(value);
+    maps.push_back(map);
+  };
+  Scale beta = kron::getBeta(op);
+  bool addsZ = !inPlace && !beta.isZero();
+  if (product && !inPlace)
+    addInput(product, identity);
+  if (addsZ && addend)
+    addInput(addend, identity);
+  if (epilogue && epilogue->bias) {
+    SmallVector<AffineExpr> exprs;
+    for (unsigned axis : epilogue->biasAxes)
+      exprs.push_back(rewriter.getAffineDimExpr(axis));
+    addInput(epilogue->bias,
+             AffineMap::get(rank, 0, exprs, rewriter.getContext()));
+  }
+  if (epilogue && epilogue->residual)
+    addInput(epilogue->residual, identity);
+  maps.push_back(identity);
+
+  auto body = [&](OpBuilder &b, Location loc, ValueRange args) {
+    Value current = args.back();
+    auto take = [&] {
+      Value value = args.front();
+      args = args.drop_front();
+      return emitConversion(b, loc, value, accumulator);
+    };
+    Value v;
+    if (product)
+      v = inPlace ? current : take();
+    if (addsZ) {
+      Value z = addend ? take() : emitConversion(b, loc, current, accumulator);
+      Value scaled = emitScaled(b, loc, beta, z);
+      v = v ? emitAdd(b, loc, v, scaled) : scaled;
+    }
+    if (!v)
+      v = emitZero(b, loc, accumulator);
+    if (epilogue) {
+      if (epilogue->bias)
+        v = emitAdd(b, loc, v, take());
+      v = emitActivation(b, loc, epilogue->activation, v);
+      if (epilogue->scale)
+        v = emitMul(b, loc, v,
+                    Scale{epilogue->scale, nullptr}.materialize(b, loc));
+      if (epilogue->residual)
+        v = emitAdd(b, loc, v, take());
+    }
+    linalg::YieldOp::create(b, loc, emitConversion(b, loc, v, element));
+  };
+  Value destination = inPlace ? product : init;
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  SmallVector<Type> results;
+  if (isOnTensors(init))
+    results.push_back(destination.getType());
+  auto generic = linalg::GenericOp::create(rewriter, loc, results, inputs,
+                                           destination, maps, iterators, body);
+  return isOnTensors(init) ? generic.getResult(0) : Value();
+}
+
+/// alpha is the constant 0: neither the input nor a factor is read.
+Value Decomposer::emitZeroProduct() {
+  if (epilogue || !kron::getBeta(op).isZero())
+    return emitElementwise(/*product=*/nullptr, /*inPlace=*/false);
+  Value zero = emitZero(rewriter, loc, element);
+  auto fill = linalg::FillOp::create(rewriter, loc, zero, init);
+  return isOnTensors(init) ? fill.getResult(0) : Value();
+}
+
+Value Decomposer::emitWithEpilogue() {
+  bool needsBuffer = accumulator != element;
+  if (auto sparse = dyn_cast<KsmmOp>(op.getOperation()))
+    needsBuffer |= !isOnTensors(init) &&
+                   sparse.getResidual() == op.getInitValue();
+  if (!needsBuffer)
+    return emitElementwise(emitProduct(init, /*addsZ=*/true), /*inPlace=*/true);
+
+  Value buffer = createBuffer(rewriter, loc, init, accumulator);
+  Value product = emitProduct(buffer, /*addsZ=*/false);
+  Value result = emitElementwise(product, /*inPlace=*/false);
+  if (!isOnTensors(init))
+    memref::DeallocOp::create(rewriter, loc, buffer);
+  return result;
+}
+
+void Decomposer::run() {
+  rewriter.setInsertionPoint(op);
+  viewDestination();
+  auto sparse = dyn_cast<KsmmOp>(op.getOperation());
+  if (sparse && sparse.hasEpilogue())
+    viewEpilogue(sparse);
+
+  Value result;
+  if (kron::getAlpha(op).isZero())
+    result = emitZeroProduct();
+  else if (epilogue)
+    result = emitWithEpilogue();
+  else
+    result = emitProduct(init, /*addsZ=*/true);
+
+  if (!isOnTensors(init)) {
+    rewriter.eraseOp(op);
+    return;
+  }
+  rewriter.replaceOp(op, collapse(rewriter, loc, result, chain.output,
+                                  op->getResult(0).getType()));
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
+/// Says why `op` is left alone; its factors' shapes are needed.
+static bool hasDynamicFactor(ScaledOpInterface op) {
+  for (auto [index, factor] : llvm::enumerate(op.getFactorValues())) {
+    if (getShapedType(factor).hasStaticShape())
+      continue;
+    std::string message;
+    llvm::raw_string_ostream(message)
+        << "`" << op->getName() << "` is left alone: factor " << index
+        << " has a dynamic shape, " << factor.getType();
+    remark::missed(op.getLoc(), remark::RemarkOpts::name("DynamicFactor")
+                                    .category("kron-decompose"))
+        << message;
+    return true;
+  }
+  return false;
+}
+
 namespace {
 struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
   using KronDecomposeBase::KronDecomposeBase;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    SmallVector<ScaledOpInterface> ops;
+    getOperation()->walk([&](ScaledOpInterface op) {
+      if (!isa<ModeProductOp>(op.getOperation()))
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (ScaledOpInterface op : ops)
+      if (!hasDynamicFactor(op))
+        Decomposer(rewriter, op).run();
+  }
 };
 } // namespace

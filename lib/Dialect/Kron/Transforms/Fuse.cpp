@@ -1,14 +1,20 @@
-//===- Fuse.cpp - Mode products to passes over memory -*- C++ -*-===//
+//===- Fuse.cpp - Mode products to passes over memory ---------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
+//
+// A chain ends where its result is needed outside: at the last mode product, or
+// at one that scales or adds (only the last of a kron.pass may). It is collected
+// from its last mode product backwards and becomes a pass in that one's place,
+// where all operands of the earlier ones are known too.
+//
+//===----------------------------------------------------------------------===//
 
+#include "Chain.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
-#include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_KRONFUSE
@@ -18,9 +24,162 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Whether `op` is the bare product: neither scaled nor added to anything.
+static bool isBareProduct(ModeProductOp op) {
+  return kron::getAlpha(op).isOne() && kron::getBeta(op).isZero();
+}
+
+/// The mode product that alone uses the result of `op`, as its input and behind
+/// it in the same block, if `op` may be in one pass with it; else null.
+static ModeProductOp getNext(ModeProductOp op) {
+  if (op->getNumResults() == 0 || !op->hasOneUse() || !isBareProduct(op))
+    return nullptr;
+  OpOperand &use = *op->use_begin();
+  auto next = dyn_cast<ModeProductOp>(use.getOwner());
+  if (!next || next->getBlock() != op->getBlock() ||
+      &use != &next.getInputMutable())
+    return nullptr;
+  return next;
+}
+
+/// The chain that ends with `last`, in the order of application.
+static SmallVector<ModeProductOp> getChainEndingAt(ModeProductOp last) {
+  SmallVector<ModeProductOp> chain{last};
+  while (auto previous = chain.back().getInput().getDefiningOp<ModeProductOp>()) {
+    if (getNext(previous) != chain.back())
+      break;
+    chain.push_back(previous);
+  }
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+//===----------------------------------------------------------------------===//
+// Building the pass
+//===----------------------------------------------------------------------===//
+
+/// Z of `op` where it is an operand of its own and read, else null.
+static Value getReadAddend(ModeProductOp op) {
+  if (kron::getBeta(op).isZero() || op.getAddend() == op.getInit())
+    return nullptr;
+  return op.getAddend();
+}
+
+/// The size of axis `axis` behind mode product `index` of `chain`, from the
+/// block arguments `factors` and `init` of the pass: it is what a later factor
+/// contracts, or it stays to the end.
+static Value getAxisSize(OpBuilder &builder, Location loc,
+                         ArrayRef<ModeProductOp> chain, unsigned index,
+                         int64_t axis, ValueRange factors, Value init) {
+  for (unsigned next = index + 1; next < chain.size(); ++next) {
+    ModeProductOp later = chain[next];
+    if (static_cast<int64_t>(later.getAxis()) == axis)
+      return tensor::DimOp::create(builder, loc, factors[next],
+                                   later.getContractedFactorDim());
+  }
+  return tensor::DimOp::create(builder, loc, init, axis);
+}
+
+static Value createIntermediate(OpBuilder &builder, ArrayRef<ModeProductOp> chain,
+                                unsigned index, ValueRange factors, Value init) {
+  ModeProductOp op = chain[index];
+  auto type = cast<RankedTensorType>(op.getInit().getType());
+  SmallVector<Value> sizes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    if (type.isDynamicDim(axis))
+      sizes.push_back(
+          getAxisSize(builder, op.getLoc(), chain, index, axis, factors, init));
+  return tensor::EmptyOp::create(builder, op.getLoc(), type, sizes);
+}
+
+/// The region of the pass: `chain` on the block arguments `args`, which are the
+/// input, the factors, the addend if there is one, and the destination.
+static Value buildRegion(OpBuilder &builder, ArrayRef<ModeProductOp> chain,
+                         bool hasAddend, ValueRange args) {
+  ValueRange factors = args.slice(1, chain.size());
+  Value value = args.front();
+  for (unsigned index = 0; index < chain.size(); ++index) {
+    ModeProductOp op = chain[index];
+    bool isLast = index + 1 == chain.size();
+    Value init = isLast ? args.back()
+                        : createIntermediate(builder, chain, index, factors,
+                                             args.back());
+    Value addend = isLast && hasAddend ? args[args.size() - 2] : Value();
+    // Defaults that are written out say nothing: only the last one keeps them.
+    auto product = ModeProductOp::create(
+        builder, op.getLoc(), TypeRange(init.getType()), value, factors[index],
+        isLast ? op.getAlpha() : Value(), isLast ? op.getBeta() : Value(), addend,
+        init, static_cast<uint64_t>(op.getAxis()), op.getFactorDims(),
+        op.getConjInput(), op.getConjFactor(),
+        isLast ? op.getStaticAlphaAttr() : TypedAttr(),
+        isLast ? op.getStaticBetaAttr() : TypedAttr(), op.getPrecision(),
+        /*schedule=*/nullptr);
+    value = product.getResult(0);
+  }
+  return value;
+}
+
+/// The transpose that makes the input of a chain and nothing else, or null.
+static linalg::TransposeOp getInputTranspose(ModeProductOp first) {
+  auto transpose = first.getInput().getDefiningOp<linalg::TransposeOp>();
+  return transpose && transpose->hasOneUse() ? transpose : nullptr;
+}
+
+static void fuse(IRRewriter &rewriter, ArrayRef<ModeProductOp> chain) {
+  ModeProductOp first = chain.front(), last = chain.back();
+  Value input = first.getInput();
+  SmallVector<int64_t> permutation;
+  linalg::TransposeOp transpose = getInputTranspose(first);
+  if (transpose) {
+    input = transpose.getInput();
+    permutation = llvm::to_vector(transpose.getPermutation());
+  }
+  SmallVector<Value> inputs{input};
+  ScheduleAttr schedule;
+  for (ModeProductOp op : chain) {
+    inputs.push_back(op.getFactor());
+    if (op.getScheduleAttr())
+      schedule = op.getScheduleAttr();
+  }
+  Value addend = getReadAddend(last);
+  if (addend)
+    inputs.push_back(addend);
+
+  rewriter.setInsertionPoint(last);
+  PassOp pass = createPass(rewriter, last.getLoc(), inputs, last.getInit(),
+                           permutation, schedule,
+                           [&](OpBuilder &builder, ValueRange args) {
+                             return buildRegion(builder, chain, addend != nullptr,
+                                                args);
+                           });
+  rewriter.replaceOp(last, pass.getResults());
+  for (ModeProductOp op : llvm::reverse(chain.drop_back())) {
+    Operation *init = op.getInit().getDefiningOp();
+    rewriter.eraseOp(op);
+    if (init && isOpTriviallyDead(init))
+      rewriter.eraseOp(init);
+  }
+  if (transpose)
+    rewriter.eraseOp(transpose);
+}
+
+//===----------------------------------------------------------------------===//
+// Pass
+//===----------------------------------------------------------------------===//
+
 namespace {
 struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
   using KronFuseBase::KronFuseBase;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    SmallVector<ModeProductOp> ends;
+    getOperation()->walk([&](ModeProductOp op) {
+      if (!isa<PassOp>(op->getParentOp()) && !getNext(op))
+        ends.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (ModeProductOp last : ends)
+      fuse(rewriter, getChainEndingAt(last));
+  }
 };
 } // namespace

@@ -22,13 +22,28 @@ def KronDecompose : Pass<"kron-decompose"> {
       `kron.pass`, since its intermediates live nowhere else.
 
     Factors on different axes commute. The order is the one with the fewest
-    multiply-adds: factors sorted by `Q/P` shrinking first, which is optimal for
-    a chain of mode products on different axes; ties keep the last axis first.
-    f16 and bf16 chains keep f32 between factors. alpha, beta and the addend go
-    to the last mode product; bias, activation, scale and residual of
-    `kron.ksmm` become one element-wise `linalg.generic` behind it.
+    multiply-adds: sorted by `1/P - 1/Q`, the most shrinking ones first, which is
+    optimal for a chain on different axes (a factor that also stretches a batch
+    axis of `X` of size 1 counts with `Q` times that). Ties keep the last axis
+    first.
 
-    An operation whose factors have dynamic shapes is left alone with a remark.
+    - f16 and bf16 chains keep f32 between factors.
+    - alpha, beta and the addend go to the last mode product. An alpha that is
+      only known to be 0 at run time is the code generators' matter: they must not
+      let it multiply a NaN. For a constant alpha of 0 there is no chain, only
+      `beta * Z`.
+    - bias, activation, scale and residual of `kron.ksmm` become one element-wise
+      `linalg.generic` behind the product. It works in place on the product but
+      for f16 and bf16, where it reads an f32 product (on memrefs one that is
+      allocated), so that only the end result is rounded.
+    - A transposed input becomes a `linalg.transpose` on tensors, which
+      `--kron-fuse` folds, and an `input_permutation` on memrefs.
+    - Batch dimensions of size 1 of a factor are dropped, missing ones of `X` are
+      added with size 1.
+    - A schedule goes to the last mode product, or to the `kron.pass`.
+
+    An operation with a factor of dynamic shape is left alone with a remark
+    (category `kron-decompose`).
 
     Before:
     ```mlir
@@ -74,10 +89,34 @@ def KronRaiseShuffles : Pass<"kron-raise-shuffles"> {
 def KronFuse : Pass<"kron-fuse"> {
   let summary = "Group mode products into single trips over memory";
   let description = [{
-    Puts every chain of `kron.mode_product`s on tensors, each result used only by
-    the next, into one `kron.pass`. A mode product that stands alone gets a pass
-    of its own, on tensors or memrefs. A `linalg.transpose` that only feeds the
-    first mode product becomes the `input_permutation` of the pass.
+    Puts every chain of `kron.mode_product`s on tensors, each result used only as
+    the input of the next in the same block, into one `kron.pass`. A mode product
+    that stands alone gets a pass of its own, on tensors or memrefs. A
+    `linalg.transpose` that only feeds the first mode product becomes the
+    `input_permutation` of the pass.
+
+    A mode product with alpha, beta or an addend ends its chain. The pass has the
+    destination and the addend of the last mode product as operands; scalars stay
+    where they are and are used from the region. The tensors between the mode
+    products become `tensor.empty`s of the region. A schedule moves to the pass.
+
+    Mode products that are in a `kron.pass` already are left alone.
+
+    Before:
+    ```mlir
+    %1 = kron.mode_product axis(2) ins(%x : ...) factor(%b [p, q] : ...) outs(%e : ...) -> ...
+    %2 = kron.mode_product axis(1) ins(%1 : ...) factor(%a [p, q] : ...) outs(%i : ...) -> ...
+    ```
+    After:
+    ```mlir
+    %2 = kron.pass ins(%x, %b, %a : ...) outs(%i : ...) {
+    ^bb0(%tx: ..., %tb: ..., %ta: ..., %out: ...):
+      %e = tensor.empty() : ...
+      %3 = kron.mode_product axis(2) ins(%tx : ...) factor(%tb [p, q] : ...) outs(%e : ...) -> ...
+      %4 = kron.mode_product axis(1) ins(%3 : ...) factor(%ta [p, q] : ...) outs(%out : ...) -> ...
+      kron.yield %4 : ...
+    } -> ...
+    ```
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
