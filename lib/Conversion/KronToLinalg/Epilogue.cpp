@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Scalars.h"
+#include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "Steps.h"
 
 using namespace mlir;

@@ -18,6 +18,7 @@
 #include "Chain.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -129,6 +130,12 @@ static Value getSize(OpBuilder &builder, Location loc, Value array, int64_t dim)
   return memref::DimOp::create(builder, loc, array, dim);
 }
 
+/// Tells upstream's buffer deallocation that this pass releases its own buffers.
+static void markManual(Operation *op) {
+  op->setAttr(bufferization::BufferizationDialect::kManualDeallocation,
+              UnitAttr::get(op->getContext()));
+}
+
 /// A new array with the shape of `array` and elements of type `element`.
 static Value createBuffer(OpBuilder &builder, Location loc, Value array,
                           Type element) {
@@ -139,8 +146,10 @@ static Value createBuffer(OpBuilder &builder, Location loc, Value array,
       sizes.push_back(getSize(builder, loc, array, dim));
   if (isOnTensors(array))
     return tensor::EmptyOp::create(builder, loc, shape, element, sizes);
-  return memref::AllocOp::create(builder, loc, MemRefType::get(shape, element),
-                                 sizes);
+  auto alloc = memref::AllocOp::create(builder, loc,
+                                       MemRefType::get(shape, element), sizes);
+  markManual(alloc);
+  return alloc;
 }
 
 //===----------------------------------------------------------------------===//
@@ -361,7 +370,7 @@ Value Decomposer::emitWithEpilogue() {
   Value product = emitProduct(buffer, /*addsZ=*/false);
   Value result = emitElementwise(product, /*inPlace=*/false);
   if (!isOnTensors(init))
-    memref::DeallocOp::create(rewriter, loc, buffer);
+    markManual(memref::DeallocOp::create(rewriter, loc, buffer));
   return result;
 }
 
