@@ -205,8 +205,8 @@ static LogicalResult verifyPassOps(PassOp op) {
   for (Operation &nested : op.getBody().front())
     if (!isAllowedInPass(nested))
       return op.emitOpError("expects only kron.mode_product, tensor.empty and "
-                            "scalar operations in its region, but got ")
-             << nested.getName();
+                            "scalar operations in its region, but got '")
+             << nested.getName() << "'";
   return success();
 }
 
@@ -266,6 +266,11 @@ LogicalResult PassOp::verifyRegions() {
   if (products.empty())
     return emitOpError("expects at least one kron.mode_product in its region, "
                        "but got none");
+  Block &block = getBody().front();
+  auto yield = dyn_cast<YieldOp>(block.back());
+  if (!yield)
+    return emitOpError("expects its region to end with kron.yield, but got '")
+           << block.back().getName() << "'";
   if (failed(verifyPassOps(*this)))
     return failure();
   for (unsigned number = 1; number <= products.size(); ++number)
@@ -273,11 +278,6 @@ LogicalResult PassOp::verifyRegions() {
       return failure();
 
   // pass_c4
-  Block &block = getBody().front();
-  auto yield = dyn_cast<YieldOp>(block.back());
-  if (!yield)
-    return emitOpError("expects its region to end with kron.yield, but got ")
-           << block.back().getName();
   if (yield.getValue() != products.back()->getResult(0))
     return emitOpError("expects kron.yield to give the result of the last mode "
                        "product");

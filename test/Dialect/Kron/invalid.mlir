@@ -1,0 +1,1040 @@
+// RUN: kron-opt %s -split-input-file -verify-diagnostics
+
+// Every function is called after the constraint of the operation's description
+// that it breaks; `scaled` stands for what all computing operations share.
+
+//===----------------------------------------------------------------------===//
+// All computing operations
+//===----------------------------------------------------------------------===//
+
+func.func @scaled_mixed_arrays(%x: tensor<2x4xf32>, %f: memref<4x4xf32>, %y: tensor<2x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects all arrays to be tensors or all to be memrefs, but got 'tensor<2x4xf32>' for the input and 'memref<4x4xf32>' for factor 1}}
+  %0 = kron.mkm ins(%x : tensor<2x4xf32>) factors(%f : memref<4x4xf32>) outs(%y : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @scaled_mixed_outs(%x: tensor<2x4xf32>, %f: tensor<4x4xf32>, %y: memref<2x4xf32>) {
+  // expected-error @+1 {{expects all arrays to be tensors or all to be memrefs, but got 'tensor<2x4xf32>' for the input and 'memref<2x4xf32>' for the outs}}
+  kron.mkm ins(%x : tensor<2x4xf32>) factors(%f : tensor<4x4xf32>) outs(%y : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @scaled_missing_result(%x: tensor<2x4xf32>, %f: tensor<4x4xf32>) {
+  // expected-error @+1 {{expected the number of tensor results (0) to be equal to the number of output tensors (1)}}
+  kron.mkm ins(%x : tensor<2x4xf32>) factors(%f : tensor<4x4xf32>) outs(%x : tensor<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @scaled_result_of_memref(%x: memref<2x4xf32>, %f: memref<4x4xf32>) {
+  // expected-error @+1 {{expected the number of tensor results (1) to be equal to the number of output tensors (0)}}
+  %0 = kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<4x4xf32>) outs(%x : memref<2x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @scaled_result_type(%x: tensor<2x4xf32>, %f: tensor<4x4xf32>) {
+  // expected-error @+1 {{expected type of operand #2 ('tensor<2x4xf32>') to match type of corresponding result ('tensor<?x4xf32>')}}
+  %0 = kron.mkm ins(%x : tensor<2x4xf32>) factors(%f : tensor<4x4xf32>) outs(%x : tensor<2x4xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @scaled_element_type(%x: memref<2x4xi8>) {
+  // expected-error @+1 {{operand #0 must be ranked tensor or strided memref of kron elements, but got 'memref<2x4xi8>'}}
+  kron.mkm ins(%x : memref<2x4xi8>) factors(%x : memref<2x4xi8>) outs(%x : memref<2x4xi8>)
+  return
+}
+
+// -----
+
+func.func @scaled_unranked(%x: tensor<*xf32>, %f: tensor<4x4xf32>, %y: tensor<2x4xf32>) {
+  // expected-error @+1 {{operand #0 must be ranked tensor or strided memref of kron elements, but got 'tensor<*xf32>'}}
+  %0 = kron.mkm ins(%x : tensor<*xf32>) factors(%f : tensor<4x4xf32>) outs(%y : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+#tiled = affine_map<(i, j) -> (i floordiv 4, j, i mod 4)>
+func.func @scaled_layout(%x: memref<8x4xf32, #tiled>, %f: memref<4x4xf32>, %y: memref<8x4xf32>) {
+  // expected-error @+1 {{operand #0 must be ranked tensor or strided memref of kron elements}}
+  kron.mkm ins(%x : memref<8x4xf32, #tiled>) factors(%f : memref<4x4xf32>) outs(%y : memref<8x4xf32>)
+  return
+}
+
+// -----
+
+func.func @scaled_rank(%x: memref<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2x4xf32>, %f: memref<4x4xf32>) {
+  // expected-error @+1 {{expects the input to have a rank of at most 32, but got 33}}
+  kron.mkm ins(%x : memref<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2x4xf32>) factors(%f : memref<4x4xf32>)
+           outs(%x : memref<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @scaled_alpha_twice(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %a: f32) {
+  // expected-error @+1 {{expects alpha to be an operand or a constant, but got both}}
+  "kron.mkm"(%x, %f, %a, %x) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1>, static_alpha = 1.0 : f32}>
+    : (memref<2x4xf32>, memref<4x4xf32>, f32, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @scaled_beta_twice(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %b: f32) {
+  // expected-error @+1 {{expects beta to be an operand or a constant, but got both}}
+  "kron.mkm"(%x, %f, %b, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 0, 1>, static_beta = 1.0 : f32}>
+    : (memref<2x4xf32>, memref<4x4xf32>, f32, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @scaled_scalar_kind(%x: memref<2x4xf32>, %f: memref<4x4xf32>) {
+  // expected-error @+1 {{expects alpha to be a number, but got dense<1.000000e+00> : tensor<2xf32>}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<4x4xf32>) outs(%x : memref<2x4xf32>) alpha(dense<1.0> : tensor<2xf32>)
+  return
+}
+
+// -----
+
+func.func @scaled_schedule(%x: memref<2x4xf32>, %f: memref<4x4xf32>) {
+  // expected-error @+1 {{attribute 'schedule' failed to satisfy constraint}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<4x4xf32>) outs(%x : memref<2x4xf32>) {schedule = 4 : i64}
+  return
+}
+
+// -----
+
+func.func @scaled_segments(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{operand count (2) does not match with the total size (3) specified in attribute 'operandSegmentSizes'}}
+  "kron.mkm"(%x, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 1>}> : (memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// kron.mkm
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @mkm_c1_no_factor(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects at least one factor, but got none}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(:) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c1_trans_factors(%x: memref<2x4xf32>, %f: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects trans_factors to have 1 entries, one per factor, but got 2}}
+  "kron.mkm"(%x, %f, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 1>, trans_factors = [#kron.transpose<N>, #kron.transpose<T>]}>
+    : (memref<2x4xf32>, memref<4x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @mkm_c1_trans_factors_kind(%x: memref<2x4xf32>, %f: memref<4x4xf32>) {
+  // expected-error @+1 {{attribute 'trans_factors' failed to satisfy constraint: array of transposes}}
+  "kron.mkm"(%x, %f, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 1>, trans_factors = ["T"]}>
+    : (memref<2x4xf32>, memref<4x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @mkm_c1_factor_rank(%x: memref<2x4xf32>, %f: memref<4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects factor 1 to have a rank of at least 2, but got 1}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(T(%f) : memref<4xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c1_empty_factor(%x: memref<2x0xf32>, %f: memref<2x2xf32>, %g: memref<0x4xf32>, %y: memref<2x8xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects factor 2 to have at least 1 row and 1 column, but got 'memref<0x4xf32>'}}
+  kron.mkm ins(%x : memref<2x0xf32>) factors(%f, %g : memref<2x2xf32>, memref<0x4xf32>) outs(%y : memref<2x8xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_input_rank(%x: memref<4xf32>, %f: memref<4x4xf32>, %y: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects the input to have a rank of at least 2, but got 1}}
+  kron.mkm ins(%x : memref<4xf32>) factors(%f : memref<4x4xf32>) outs(%y : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_outs_rank(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %y: memref<f32>) {
+  // expected-error @+1 {{'kron.mkm' op expects the outs to have a rank of at least 2, but got 0}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<4x4xf32>) outs(%y : memref<f32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c2_factor(%x: memref<2x4xf32>, %f: memref<4x4xf64>) {
+  // expected-error @+1 {{'kron.mkm' op expects factor 1 to have element type 'f32' as the input, but got 'f64'}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<4x4xf64>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c2_outs(%x: memref<2x4xf16>, %f: memref<4x4xf16>, %y: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects the outs to have element type 'f16' as the input, but got 'f32'}}
+  kron.mkm ins(%x : memref<2x4xf16>) factors(%f : memref<4x4xf16>) outs(%y : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c2_addend(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %z: memref<2x4xi32>) {
+  // expected-error @+1 {{'kron.mkm' op expects the addend to have element type 'f32' as the input, but got 'i32'}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<4x4xf32>) outs(%x : memref<2x4xf32>) beta(1.0 : f32) addend(%z : memref<2x4xi32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c2_alpha(%x: memref<2x4xf16>, %f: memref<4x4xf16>) {
+  // expected-error @+1 {{'kron.mkm' op expects alpha to have type 'f32', but got 'f16'}}
+  kron.mkm ins(%x : memref<2x4xf16>) factors(%f : memref<4x4xf16>) outs(%x : memref<2x4xf16>) alpha(1.0 : f16)
+  return
+}
+
+// -----
+
+func.func @mkm_c2_beta(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %b: f64) {
+  // expected-error @+1 {{'kron.mkm' op expects beta to have type 'f32', but got 'f64'}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<4x4xf32>) outs(%x : memref<2x4xf32>) beta(%b : f64)
+  return
+}
+
+// -----
+
+func.func @mkm_c3_columns_of_input(%x: memref<2x60xf32>, %f: memref<8x8xf32>, %y: memref<2x64xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects dimension 1 of the input to be 64, the product of the factor rows, but got 60}}
+  kron.mkm ins(%x : memref<2x60xf32>) factors(%f, %f : memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<2x64xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c3_columns_of_transposed_input(%x: memref<7x2xf32>, %f: memref<4x8xf32>, %y: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects dimension 0 of the input to be 8, the rows of factor 1, but got 7}}
+  kron.mkm ins(T(%x) : memref<7x2xf32>) factors(T(%f) : memref<4x8xf32>) outs(%y : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c3_columns_of_outs(%x: memref<2x4xf32>, %f: memref<4x5xf32>, %y: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects dimension 1 of the outs to be 5, the columns of factor 1, but got 4}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<4x5xf32>) outs(%y : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c3_rows_overflow(%x: memref<?x?xf32>, %f: memref<4294967296x2xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects the product of the factor rows to fit 63 bits}}
+  kron.mkm ins(%x : memref<?x?xf32>) factors(%f, %f : memref<4294967296x2xf32>, memref<4294967296x2xf32>) outs(%x : memref<?x?xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c3_columns_overflow(%x: memref<?x?xf32>, %f: memref<?x4294967296xf32>, %g: memref<?x2147483648xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects the product of the factor columns to fit 63 bits}}
+  kron.mkm ins(%x : memref<?x?xf32>) factors(%f, %g : memref<?x4294967296xf32>, memref<?x2147483648xf32>) outs(%x : memref<?x?xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c3_rows_of_input(%x: memref<3x4xf32>, %f: memref<4x4xf32>, %y: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects dimension 0 of the outs to be 3, the size in the input, but got 2}}
+  kron.mkm ins(%x : memref<3x4xf32>) factors(%f : memref<4x4xf32>) outs(%y : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c4_rank(%x: memref<2x4xf32>, %f: memref<5x4x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects the outs to have rank 3, but got 2}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<5x4x4xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c4_factor(%x: memref<5x2x4xf32>, %f: memref<1x2x2xf32>, %g: memref<3x2x2xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects dimension 0 of factor 2 to be 5, the batch size of the arrays before it, or 1, but got 3}}
+  kron.mkm ins(%x : memref<5x2x4xf32>) factors(%f, %g : memref<1x2x2xf32>, memref<3x2x2xf32>) outs(%x : memref<5x2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c4_outs(%x: memref<?x2x4xf32>, %f: memref<5x4x4xf32>, %y: memref<1x2x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects dimension 0 of the outs to be 5, the size that the batch dimensions broadcast to, but got 1}}
+  kron.mkm ins(%x : memref<?x2x4xf32>) factors(%f : memref<5x4x4xf32>) outs(%y : memref<1x2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c4_outs_not_stretched(%x: memref<1x2x4xf32>, %f: memref<4x4xf32>, %y: memref<5x2x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects dimension 0 of the outs to be 1, the size that the batch dimensions broadcast to, but got 5}}
+  kron.mkm ins(%x : memref<1x2x4xf32>) factors(%f : memref<4x4xf32>) outs(%y : memref<5x2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c5_rank(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %z: memref<4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects the addend to have rank 2, but got 1}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<4x4xf32>) outs(%x : memref<2x4xf32>) beta(1.0 : f32) addend(%z : memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @mkm_c5_shape(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %z: memref<1x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects dimension 0 of the addend to be 2, the size in the outs, but got 1}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<4x4xf32>) outs(%x : memref<2x4xf32>) beta(1.0 : f32) addend(%z : memref<1x4xf32>)
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// kron.kmm
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @kmm_c1_no_factor(%x: memref<4x2xf32>) {
+  // expected-error @+1 {{'kron.kmm' op expects at least one factor, but got none}}
+  kron.kmm ins(%x : memref<4x2xf32>) factors(:) outs(%x : memref<4x2xf32>)
+  return
+}
+
+// -----
+
+func.func @kmm_c1_empty_factor(%x: memref<4x2xf32>, %f: memref<4x0xf32>) {
+  // expected-error @+1 {{'kron.kmm' op expects factor 1 to have at least 1 row and 1 column, but got 'memref<4x0xf32>'}}
+  kron.kmm ins(%x : memref<4x2xf32>) factors(%f : memref<4x0xf32>) outs(%x : memref<4x2xf32>)
+  return
+}
+
+// -----
+
+func.func @kmm_c2_factor(%x: memref<4x2xf32>, %f: memref<4x4xi32>) {
+  // expected-error @+1 {{'kron.kmm' op expects factor 1 to have element type 'f32' as the input, but got 'i32'}}
+  kron.kmm ins(%x : memref<4x2xf32>) factors(%f : memref<4x4xi32>) outs(%x : memref<4x2xf32>)
+  return
+}
+
+// -----
+
+func.func @kmm_c3_rows_of_input(%x: memref<4x2xf32>, %f: memref<4x5xf32>) {
+  // expected-error @+1 {{'kron.kmm' op expects dimension 0 of the input to be 5, the columns of factor 1, but got 4}}
+  kron.kmm ins(%x : memref<4x2xf32>) factors(%f : memref<4x5xf32>) outs(%x : memref<4x2xf32>)
+  return
+}
+
+// -----
+
+func.func @kmm_c3_rows_of_outs(%x: memref<4x2xf32>, %f: memref<3x2xf32>) {
+  // expected-error @+1 {{'kron.kmm' op expects dimension 0 of the outs to be 9, the product of the factor rows, but got 4}}
+  kron.kmm ins(%x : memref<4x2xf32>) factors(%f, %f : memref<3x2xf32>, memref<3x2xf32>) outs(%x : memref<4x2xf32>)
+  return
+}
+
+// -----
+
+func.func @kmm_c3_overflow(%x: memref<?x?xf32>, %f: memref<2x4294967296xf32>) {
+  // expected-error @+1 {{'kron.kmm' op expects the product of the factor columns to fit 63 bits}}
+  kron.kmm ins(%x : memref<?x?xf32>) factors(%f, %f : memref<2x4294967296xf32>, memref<2x4294967296xf32>) outs(%x : memref<?x?xf32>)
+  return
+}
+
+// -----
+
+func.func @kmm_c3_columns(%x: memref<3x4xf32>, %f: memref<4x4xf32>, %y: memref<4x5xf32>) {
+  // expected-error @+1 {{'kron.kmm' op expects dimension 1 of the outs to be 3, the size in the input, but got 5}}
+  kron.kmm ins(T(%x) : memref<3x4xf32>) factors(%f : memref<4x4xf32>) outs(%y : memref<4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @kmm_c4_outs(%x: memref<7x4x2xf32>, %f: memref<4x4xf32>, %y: memref<8x4x2xf32>) {
+  // expected-error @+1 {{'kron.kmm' op expects dimension 0 of the outs to be 7, the size that the batch dimensions broadcast to, but got 8}}
+  kron.kmm ins(%x : memref<7x4x2xf32>) factors(%f : memref<4x4xf32>) outs(%y : memref<8x4x2xf32>)
+  return
+}
+
+// -----
+
+func.func @kmm_c5_shape(%x: memref<4x2xf32>, %f: memref<4x4xf32>, %z: memref<4x3xf32>) {
+  // expected-error @+1 {{'kron.kmm' op expects dimension 1 of the addend to be 2, the size in the outs, but got 3}}
+  kron.kmm ins(%x : memref<4x2xf32>) factors(%f : memref<4x4xf32>) outs(%x : memref<4x2xf32>) addend(%z : memref<4x3xf32>)
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// kron.batched
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @batched_c1_no_factor(%x: memref<4x2xf32>) {
+  // expected-error @+1 {{'kron.batched' op expects at least one factor, but got none}}
+  kron.batched ins(%x : memref<4x2xf32>) factors(:) outs(%x : memref<4x2xf32>)
+  return
+}
+
+// -----
+
+func.func @batched_c1_axes(%x: memref<4x4xf32>, %f: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.batched' op expects the input to have a rank of at least 3, but got 2}}
+  kron.batched ins(%x : memref<4x4xf32>) factors(%f, %f, %f : memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>)
+  return
+}
+
+// -----
+
+func.func @batched_c2_outs(%x: memref<4xf32>, %f: memref<4x4xf32>, %y: memref<4xf64>) {
+  // expected-error @+1 {{'kron.batched' op expects the outs to have element type 'f32' as the input, but got 'f64'}}
+  kron.batched ins(%x : memref<4xf32>) factors(%f : memref<4x4xf32>) outs(%y : memref<4xf64>)
+  return
+}
+
+// -----
+
+func.func @batched_c3_columns(%x: memref<9x4x7xf32>, %f: memref<4x4xf32>, %g: memref<7x8xf32>) {
+  // expected-error @+1 {{'kron.batched' op expects dimension 2 of the input to be 8, the columns of factor 2, but got 7}}
+  kron.batched ins(%x : memref<9x4x7xf32>) factors(%f, %g : memref<4x4xf32>, memref<7x8xf32>) outs(%x : memref<9x4x7xf32>)
+  return
+}
+
+// -----
+
+func.func @batched_c3_columns_of_transposed(%x: memref<9x7x4xf32>, %f: memref<5x4xf32>, %g: memref<8x6xf32>, %y: memref<9x5x8xf32>) {
+  // expected-error @+1 {{'kron.batched' op expects dimension 1 of the input to be 6, the columns of factor 2, but got 7}}
+  kron.batched ins(T(%x) : memref<9x7x4xf32>) factors(%f, %g : memref<5x4xf32>, memref<8x6xf32>) outs(%y : memref<9x5x8xf32>)
+  return
+}
+
+// -----
+
+func.func @batched_c3_rows(%x: memref<4xf32>, %f: memref<5x4xf32>, %y: memref<6xf32>) {
+  // expected-error @+1 {{'kron.batched' op expects dimension 0 of the outs to be 5, the rows of factor 1, but got 6}}
+  kron.batched ins(%x : memref<4xf32>) factors(%f : memref<5x4xf32>) outs(%y : memref<6xf32>)
+  return
+}
+
+// -----
+
+func.func @batched_c4_factor(%x: memref<9x4xf32>, %f: memref<8x4x4xf32>) {
+  // expected-error @+1 {{'kron.batched' op expects dimension 0 of factor 1 to be 9, the batch size of the arrays before it, or 1, but got 8}}
+  kron.batched ins(%x : memref<9x4xf32>) factors(%f : memref<8x4x4xf32>) outs(%x : memref<9x4xf32>)
+  return
+}
+
+// -----
+
+func.func @batched_c5_shape(%x: memref<4xf32>, %f: memref<4x4xf32>, %z: memref<3xf32>) {
+  // expected-error @+1 {{'kron.batched' op expects dimension 0 of the addend to be 4, the size in the outs, but got 3}}
+  kron.batched ins(%x : memref<4xf32>) factors(%f : memref<4x4xf32>) outs(%x : memref<4xf32>) addend(%z : memref<3xf32>)
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// kron.ksmm
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @ksmm_c1_rank(%x: memref<2x4xf32>, %k: memref<1x4x4xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the weights to have rank 4, but got 3}}
+  kron.ksmm ins(%x : memref<2x4xf32>) weights(T(%k) : memref<1x4x4xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c1_size(%x: memref<2x0xf32>, %k: memref<1x4x4x0xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects every dimension of the weights to be at least 1, but got 'memref<1x4x4x0xf32>'}}
+  kron.ksmm ins(%x : memref<2x0xf32>) weights(%k : memref<1x4x4x0xf32>) outs(%x : memref<2x0xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c2_weights(%x: memref<2x4xf32>, %k: memref<1x4x4x1xf16>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the weights to have element type 'f32' as the input, but got 'f16'}}
+  kron.ksmm ins(%x : memref<2x4xf32>) weights(%k : memref<1x4x4x1xf16>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c2_bias(%x: memref<2x4xf32>, %k: memref<1x4x4x1xf32>, %b: memref<4xf64>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the bias to have element type 'f32' as the input, but got 'f64'}}
+  kron.ksmm ins(%x : memref<2x4xf32>) weights(%k : memref<1x4x4x1xf32>) outs(%x : memref<2x4xf32>) bias(%b : memref<4xf64>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c2_scale(%x: memref<2x4xbf16>, %k: memref<1x4x4x1xbf16>) {
+  // expected-error @+1 {{'kron.ksmm' op expects scale to have type 'f32', but got 'bf16'}}
+  kron.ksmm ins(%x : memref<2x4xbf16>) weights(%k : memref<1x4x4x1xbf16>) outs(%x : memref<2x4xbf16>) {scale = 2.0 : bf16}
+  return
+}
+
+// -----
+
+func.func @ksmm_c2_scale_kind(%x: memref<2x4xf32>, %k: memref<1x4x4x1xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects scale to be a number, but got dense<2.000000e+00> : tensor<1xf32>}}
+  kron.ksmm ins(%x : memref<2x4xf32>) weights(%k : memref<1x4x4x1xf32>) outs(%x : memref<2x4xf32>) {scale = dense<2.0> : tensor<1xf32>}
+  return
+}
+
+// -----
+
+func.func @ksmm_c3_input_rank(%x: memref<4xf32>, %k: memref<1x4x4x1xf32>, %y: memref<1x4xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the input to have rank 2, but got 1}}
+  kron.ksmm ins(%x : memref<4xf32>) weights(%k : memref<1x4x4x1xf32>) outs(%y : memref<1x4xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c3_outs_rank(%x: memref<1x4xf32>, %k: memref<1x4x4x1xf32>, %y: memref<1x1x4xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the outs to have rank 2, but got 3}}
+  kron.ksmm ins(%x : memref<1x4xf32>) weights(%k : memref<1x4x4x1xf32>) outs(%y : memref<1x1x4xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c3_input_features(%x: memref<2x30xf32>, %k: memref<2x3x4x5xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects dimension 1 of the input to be 40, the product a*c*d of the pattern, but got 30}}
+  kron.ksmm ins(%x : memref<2x30xf32>) weights(%k : memref<2x3x4x5xf32>) outs(%x : memref<2x30xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c3_outs_features_of_transposed(%x: memref<30x2xf32>, %k: memref<2x3x4x5xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects dimension 0 of the outs to be 40, the product a*b*d of the pattern, but got 30}}
+  kron.ksmm ins(%x : memref<30x2xf32>) weights(T(%k) : memref<2x3x4x5xf32>) outs(%x : memref<30x2xf32>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+func.func @ksmm_c3_batch(%x: memref<4x2xf32>, %k: memref<1x4x4x1xf32>, %y: memref<3x4xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects dimension 0 of the outs to be 2, the batch of the input, but got 3}}
+  kron.ksmm ins(T(%x) : memref<4x2xf32>) weights(%k : memref<1x4x4x1xf32>) outs(%y : memref<3x4xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c3_overflow(%x: memref<?x?xf32>, %k: memref<2097152x1x2097152x2097152xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the product of the sizes of the pattern to fit 63 bits}}
+  kron.ksmm ins(%x : memref<?x?xf32>) weights(%k : memref<2097152x1x2097152x2097152xf32>) outs(%x : memref<?x?xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c4_addend(%x: memref<2x4xf32>, %k: memref<1x4x4x1xf32>, %z: memref<2x3xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects dimension 1 of the addend to be 4, the size in the outs, but got 3}}
+  kron.ksmm ins(%x : memref<2x4xf32>) weights(%k : memref<1x4x4x1xf32>) outs(%x : memref<2x4xf32>) addend(%z : memref<2x3xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c4_residual(%x: memref<2x4xf32>, %k: memref<1x4x4x1xf32>, %r: memref<4xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the residual to have rank 2, but got 1}}
+  kron.ksmm ins(%x : memref<2x4xf32>) weights(%k : memref<1x4x4x1xf32>) outs(%x : memref<2x4xf32>) residual(%r : memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c4_bias_rank(%x: memref<2x4xf32>, %k: memref<1x4x4x1xf32>, %b: memref<1x4xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the bias to have rank 1, but got 2}}
+  kron.ksmm ins(%x : memref<2x4xf32>) weights(%k : memref<1x4x4x1xf32>) outs(%x : memref<2x4xf32>) bias(%b : memref<1x4xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c4_bias(%x: memref<2x4xf32>, %k: memref<1x4x4x1xf32>, %b: memref<2xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects dimension 0 of the bias to be 4, the features of the outs, but got 2}}
+  kron.ksmm ins(%x : memref<2x4xf32>) weights(%k : memref<1x4x4x1xf32>) outs(%x : memref<2x4xf32>) bias(%b : memref<2xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_c5_relu(%x: memref<2x4xcomplex<f32>>, %k: memref<1x4x4x1xcomplex<f32>>) {
+  // expected-error @+1 {{'kron.ksmm' op expects real elements for activation relu, but got 'complex<f32>'}}
+  kron.ksmm ins(%x : memref<2x4xcomplex<f32>>) weights(%k : memref<1x4x4x1xcomplex<f32>>) outs(%x : memref<2x4xcomplex<f32>>) {activation = #kron.activation<relu>}
+  return
+}
+
+// -----
+
+func.func @ksmm_c5_silu(%x: memref<2x4xi64>, %k: memref<1x4x4x1xi64>) {
+  // expected-error @+1 {{'kron.ksmm' op expects floating-point elements for activation silu, but got 'i64'}}
+  kron.ksmm ins(%x : memref<2x4xi64>) weights(%k : memref<1x4x4x1xi64>) outs(%x : memref<2x4xi64>) {activation = #kron.activation<silu>}
+  return
+}
+
+// -----
+
+func.func @ksmm_c5_gelu(%x: memref<2x4xcomplex<f64>>, %k: memref<1x4x4x1xcomplex<f64>>) {
+  // expected-error @+1 {{'kron.ksmm' op expects floating-point elements for activation gelu, but got 'complex<f64>'}}
+  kron.ksmm ins(%x : memref<2x4xcomplex<f64>>) weights(%k : memref<1x4x4x1xcomplex<f64>>) outs(%x : memref<2x4xcomplex<f64>>) {activation = #kron.activation<gelu>}
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// kron.mode_product
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @mode_product_c1_rank(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %y: memref<4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects the outs to have rank 2, but got 1}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [p, q] : memref<4x4xf32>) outs(%y : memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c1_axis(%x: memref<2x4xf32>, %f: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects axis to be in [0, 2), but got 2}}
+  kron.mode_product axis(2) ins(%x : memref<2x4xf32>) factor(%f [p, q] : memref<4x4xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c1_negative_axis(%x: memref<2x4xf32>, %f: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects axis to be in [0, 2), but got -1}}
+  kron.mode_product axis(-1) ins(%x : memref<2x4xf32>) factor(%f [p, q] : memref<4x4xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c1_rank_zero(%x: memref<f32>, %f: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects axis to be in [0, 0), but got 0}}
+  kron.mode_product axis(0) ins(%x : memref<f32>) factor(%f [p, q] : memref<4x4xf32>) outs(%x : memref<f32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c1_size(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %y: memref<3x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects dimension 0 of the outs to be 2, the size in the input, but got 3}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [p, q] : memref<4x4xf32>) outs(%y : memref<3x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c2_count(%x: memref<2x4xf32>, %f: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects factor_dims to have 2 entries, one per dimension of the factor, but got 3}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [0, p, q] : memref<4x4xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c2_no_p(%x: memref<2x4xf32>, %f: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects factor_dims to contain `p` exactly once, but got 0 times}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [0, q] : memref<4x4xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c2_two_q(%x: memref<2x4xf32>, %f: memref<4x4x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects factor_dims to contain `q` exactly once, but got 2 times}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [q, p, q] : memref<4x4x4xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c2_range(%x: memref<2x4xf32>, %f: memref<4x4x2xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects the axes in factor_dims to be in [0, 2), but got 5}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [p, q, 5] : memref<4x4x2xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c2_negative(%x: memref<2x4xf32>, %f: memref<4x4x2xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects the axes in factor_dims to be in [0, 2), but got -7}}
+  "kron.mode_product"(%x, %f, %x) <{axis = 1 : i64, factor_dims = array<i64: -1, -2, -7>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 1>}>
+    : (memref<2x4xf32>, memref<4x4x2xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @mode_product_c2_negative_in_assembly(%x: memref<2x4xf32>, %f: memref<4x4x2xf32>) {
+  // expected-error @+1 {{expects `p`, `q` or an axis number >= 0}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [p, q, -3] : memref<4x4x2xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c2_axis(%x: memref<2x4xf32>, %f: memref<4x4x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects factor_dims to name the contracted axis 1 as `p` or `q` only}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [p, q, 1] : memref<4x4x4xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c2_twice(%x: memref<2x4xf32>, %f: memref<2x4x4x2xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects factor_dims to contain axis 0 at most once, but got 2 times}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [0, p, q, 0] : memref<2x4x4x2xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c3_p(%x: memref<2x4xf32>, %f: memref<5x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects dimension 0 of the factor to be 4, the size of the contracted axis of the input, but got 5}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [p, q] : memref<5x4xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c3_contracted_one(%x: memref<2x1xf32>, %f: memref<5x4xf32>, %y: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects dimension 0 of the factor to be 1, the size of the contracted axis of the input, but got 5}}
+  kron.mode_product axis(1) ins(%x : memref<2x1xf32>) factor(%f [p, q] : memref<5x4xf32>) outs(%y : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c3_q(%x: memref<2x4xf32>, %f: memref<5x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects dimension 0 of the factor to be 4, the size of the resulting axis of the outs, but got 5}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [q, p] : memref<5x4xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c3_other(%x: memref<2x4xf32>, %f: memref<3x4x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects dimension 0 of the factor to be 2, the size of axis 0 of the outs, or 1, but got 3}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [0, p, q] : memref<3x4x4xf32>) outs(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c4_input(%x: memref<2x4xf64>, %f: memref<4x4xf32>, %y: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects the input to have element type 'f32' as the factor, but got 'f64'}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf64>) factor(%f [p, q] : memref<4x4xf32>) outs(%y : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c4_outs(%x: memref<2x4xf16>, %f: memref<4x4xf16>, %y: memref<2x4xbf16>) {
+  // expected-error @+1 {{'kron.mode_product' op expects the outs to have element type 'f16' or 'f32' as the factor, but got 'bf16'}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf16>) factor(%f [p, q] : memref<4x4xf16>) outs(%y : memref<2x4xbf16>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c4_alpha(%x: memref<2x4xf16>, %f: memref<4x4xf16>) {
+  // expected-error @+1 {{'kron.mode_product' op expects alpha to have type 'f32', but got 'f16'}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf16>) factor(%f [p, q] : memref<4x4xf16>) outs(%x : memref<2x4xf16>) alpha(2.0 : f16)
+  return
+}
+
+// -----
+
+func.func @mode_product_c5_type(%x: memref<2x4xf16>, %f: memref<4x4xf16>, %y: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects the addend to have element type 'f32' as the outs, but got 'f16'}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf16>) factor(%f [p, q] : memref<4x4xf16>) outs(%y : memref<2x4xf32>) addend(%x : memref<2x4xf16>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c5_shape(%x: memref<2x4xf32>, %f: memref<4x5xf32>, %y: memref<2x5xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects dimension 1 of the addend to be 5, the size in the outs, but got 4}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [p, q] : memref<4x5xf32>) outs(%y : memref<2x5xf32>) addend(%x : memref<2x4xf32>)
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// kron.pass
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @pass_c1_no_input(%y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects at least one operand in ins, but got none}}
+  "kron.pass"(%y) ({
+  ^bb0(%out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%out : tensor<4x4xf32>) factor(%out [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  }) : (memref<4x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @pass_mixed(%x: memref<4x4xf32>, %y: tensor<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects all arrays to be tensors or all to be memrefs, but got 'memref<4x4xf32>' for input 0 and 'tensor<4x4xf32>' for the outs}}
+  %0 = kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%y : tensor<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  } -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @pass_permutation(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects input_permutation to be a permutation of the 2 axes of the first input, but got [0, 0]}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) attributes {input_permutation = array<i64: 0, 0>} {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_permutation_length(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects input_permutation to be a permutation of the 2 axes of the first input, but got [0, 1, 2]}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) attributes {input_permutation = array<i64: 0, 1, 2>} {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c2_count(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects 3 block arguments, one per operand, but got 2}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%tx : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c2_type(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %y: memref<4x2xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects block argument 0 to have type 'tensor<4x2xf32>', but got 'tensor<2x4xf32>'}}
+  kron.pass ins(%x, %f : memref<2x4xf32>, memref<4x4xf32>) outs(%y : memref<4x2xf32>) attributes {input_permutation = array<i64: 1, 0>} {
+  ^bb0(%tx: tensor<2x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<2x4xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<2x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>) outs(%out : tensor<2x4xf32>) -> tensor<2x4xf32>
+    kron.yield %1 : tensor<2x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c3_empty(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects at least one kron.mode_product in its region, but got none}}
+  kron.pass ins(%x : memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    kron.yield %tx : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c3_other_op(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects only kron.mode_product, tensor.empty and scalar operations in its region, but got 'arith.addf'}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %0 = arith.addf %f, %f : tensor<4x4xf32>
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c3_memref(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects mode product 1 to be on tensors, but got 'memref<4x4xf32>'}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    kron.mode_product axis(0) ins(%x : memref<4x4xf32>) factor(%x [p, q] : memref<4x4xf32>) outs(%x : memref<4x4xf32>)
+    kron.yield %out : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c3_first_input(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects mode product 1 to be applied to the first block argument}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%f : tensor<4x4xf32>) factor(%tx [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c3_chain(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects mode product 2 to be applied to the result of the one before}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %2 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c3_factor(%x: tensor<4x4xf32>, %g: tensor<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects the factor of mode product 1 to be an argument of its region}}
+  %0 = kron.pass ins(%x : tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%g [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  } -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @pass_c3_addend(%x: tensor<4x4xf32>, %g: tensor<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects the addend of mode product 1 to be an argument of its region}}
+  %0 = kron.pass ins(%x : tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%tx [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) beta(1.0 : f32) addend(%g : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  } -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @pass_c3_scaling(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects only the last mode product to have alpha, beta or an addend, but number 1 has}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) alpha(2.0 : f32) -> tensor<4x4xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %2 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c3_second_use(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects the result of mode product 1 to be used only by the next one}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%1 : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %2 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c4_value(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects kron.yield to give the result of the last mode product}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %out : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c4_type(%x: memref<4x4xf32>, %f: memref<4x5xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects kron.yield to give 'tensor<4x4xf32>', the type of the last block argument, but got 'tensor<4x5xf32>'}}
+  kron.pass ins(%x, %f : memref<4x4xf32>, memref<4x5xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %tf: tensor<4x5xf32>, %out: tensor<4x4xf32>):
+    %e = tensor.empty() : tensor<4x5xf32>
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%tf [p, q] : tensor<4x5xf32>) outs(%e : tensor<4x5xf32>) -> tensor<4x5xf32>
+    kron.yield %1 : tensor<4x5xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c4_terminator(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects its region to end with kron.yield, but got 'ub.unreachable'}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    ub.unreachable
+  }
+  return
+}
+
+// -----
+
+func.func @pass_no_block(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{region #0 ('body') failed to verify constraint: region with 1 blocks}}
+  "kron.pass"(%x, %x) ({}) : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @yield_outside(%x: tensor<4x4xf32>) {
+  // expected-error @+1 {{'kron.yield' op expects parent op 'kron.pass'}}
+  kron.yield %x : tensor<4x4xf32>
+}
