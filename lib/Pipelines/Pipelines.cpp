@@ -1,17 +1,124 @@
-//===- Pipelines.cpp - Pass pipelines -*- C++ -*-===//
+//===- Pipelines.cpp - Pass pipelines ---------------------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
+//
+// Compile time is part of the interface (a typical kernel takes less than
+// 150 ms), so each pass below has a reason, and simplification runs only where
+// the next pass needs it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "kron/Pipelines/Pipelines.h"
+#include "kron/Conversion/Passes.h"
+#include "kron/Dialect/Kron/Transforms/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
+// In: kron, linalg, tensor, memref, arith, math, complex, scf, func
+// Out: the same; entry functions take memrefs and scalars and return nothing
+static void populateInterface(OpPassManager &pm, bool reference) {
+  // 1. Private functions disappear into their callers, so that bufferization
+  //    sees whole computations and no call remains.
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  // 2. Identity factors, transposes and the like; chains of matmuls and
+  //    transposes. Not for the reference, which shall test them too.
+  if (!reference) {
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(createCSEPass());
+    pm.addPass(createKronRaiseShuffles());
+  }
+  // 3. Entry functions that C can call. Before decomposition, since results are
+  //    traced to their destinations through whole operations.
+  pm.addPass(createKronLowerInterface());
+}
+
+// In: kron (named operations, mode products), linalg, tensor, memref, ...
+// Out: kron.pass and linalg on tensors and memrefs
+static void populateFusion(OpPassManager &pm) {
+  // 4. What the vector code generator does not take goes the reference way.
+  ConvertKronToLinalgOptions fallback;
+  fallback.fallbackOnly = true;
+  pm.addPass(createConvertKronToLinalg(fallback));
+  // 5. Views and mode products, in the cheapest order of factors.
+  pm.addPass(createKronDecompose());
+  // 6. One kron.pass per chain of mode products. Simplification first: equal
+  //    views of one array must be one value.
+  pm.addPass(createCSEPass());
+  pm.addPass(createKronFuse());
+}
+
+// In: kron.pass, linalg, tensor, bufferization, memref, ...
+// Out: kron.pass and linalg on memrefs
+static void populateBufferization(OpPassManager &pm) {
+  // 7. Memory for tensors, outside kron.pass only, and its release. The canonicalizer folds the
+  //    views that bufferization leaves.
+  pm.addPass(createKronBufferize());
+  pm.addPass(createCanonicalizerPass());
+}
+
+// In: kron.pass on memrefs
+// Out: scf, arith, 1-D vector, func, llvm
+static void populateVectorization(OpPassManager &pm,
+                                  const CPUPipelineOptions &options) {
+  // 8. The schedule is an attribute of its own pass, so that it can be printed,
+  //    tested and overridden.
+  KronSelectScheduleOptions schedule;
+  schedule.vectorBits = options.vectorBits;
+  pm.addPass(createKronSelectSchedule(schedule));
+  // 9. Loops over register tiles.
+  pm.addPass(createConvertKronToVector());
+}
+
+// In: linalg on memrefs, scf, arith, math, complex, vector, memref, func, llvm
+// Out: llvm
+static void populateLowering(OpPassManager &pm) {
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  // 10. linalg operations and their index arithmetic become loops.
+  func.addPass(createConvertLinalgToLoopsPass());
+  // 11. Intrinsics where LLVM has them, the C library for the rest (erf). Apart
+  //     from the conversion below, whose patterns do not know the C library.
+  func.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  // 12. conj and friends become operations on real and imaginary parts, and
+  //     rounding to bf16 integer arithmetic: LLVM would call a compiler library
+  //     newer than the one Debian 12 links.
+  func.addPass(createConvertComplexToStandardPass());
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  func.addPass(arith::createArithExpandOpsPass(expand));
+  // 13. Views become offsets, sizes and strides; their affine maps become arith.
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  // 14. Structured loops become branches; then everything becomes llvm at once.
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
 void kron::populateKronCPUPipeline(OpPassManager &pm,
-                                   const CPUPipelineOptions &options) {}
+                                   const CPUPipelineOptions &options) {
+  populateInterface(pm, options.reference);
+  if (options.reference) {
+    pm.addPass(createConvertKronToLinalg());
+    populateBufferization(pm);
+  } else {
+    populateFusion(pm);
+    populateBufferization(pm);
+    populateVectorization(pm, options);
+  }
+  populateLowering(pm);
+}
 
 void kron::registerKronPipelines() {
   PassPipelineRegistration<CPUPipelineOptions>(

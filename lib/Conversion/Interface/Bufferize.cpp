@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Upstream's one-shot bufferization, kept out of the regions of kron.pass, and
+// Upstream's one-shot bufferization, kept out of the regions of kron.pass, then
 // the removal of copies of an array onto itself that materializing a result in
-// its destination leaves.
+// its destination leaves, and the release of what was allocated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +16,11 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Pass/PassManager.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_KRONBUFFERIZE
@@ -48,13 +51,57 @@ static void lowerCopy(memref::CopyOp op) {
   op.erase();
 }
 
+/// Whether `memory`, or a view of it, may outlive its block.
+static bool mayEscape(Value memory) {
+  return llvm::any_of(memory.getUsers(), [](Operation *user) {
+    if (isa<ViewLikeOpInterface>(user))
+      return llvm::any_of(user->getResults(), mayEscape);
+    return user->hasTrait<OpTrait::IsTerminator>() ||
+           isa<RegionBranchOpInterface>(user) ||
+           llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>);
+  });
+}
+
+/// Frees what `module` allocates. Upstream's ownership-based deallocation is an
+/// order of magnitude slower than the rest of bufferization, so it only runs
+/// where memory leaves the block that allocates it.
+static LogicalResult
+insertDeallocations(ModuleOp module,
+                    function_ref<LogicalResult(OpPassManager &)> runPipeline) {
+  SmallVector<memref::AllocOp> allocs;
+  module.walk([&](memref::AllocOp op) {
+    if (llvm::none_of(op->getUsers(), llvm::IsaPred<memref::DeallocOp>))
+      allocs.push_back(op);
+  });
+  if (llvm::any_of(allocs, [](memref::AllocOp op) { return mayEscape(op); })) {
+    OpPassManager pm(ModuleOp::getOperationName());
+    bufferization::buildBufferDeallocationPipeline(
+        pm, bufferization::BufferDeallocationPipelineOptions());
+    return runPipeline(pm);
+  }
+  for (memref::AllocOp op : allocs) {
+    OpBuilder builder(op->getBlock()->getTerminator());
+    memref::DeallocOp::create(builder, op.getLoc(), op);
+  }
+  return success();
+}
+
 namespace {
 struct KronBufferizePass : kron::impl::KronBufferizeBase<KronBufferizePass> {
   using KronBufferizeBase::KronBufferizeBase;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    KronBufferizeBase::getDependentDialects(registry);
+    OpPassManager pm(ModuleOp::getOperationName());
+    bufferization::buildBufferDeallocationPipeline(
+        pm, bufferization::BufferDeallocationPipelineOptions());
+    pm.getDependentDialects(registry);
+  }
+
   void runOnOperation() override {
     bufferization::OneShotBufferizationOptions options;
     options.bufferizeFunctionBoundaries = true;
+    options.allowReturnAllocsFromLoops = true;
     options.setFunctionBoundaryTypeConversion(
         bufferization::LayoutMapOption::FullyDynamicLayoutMap);
     options.opFilter.denyOperation(
@@ -65,6 +112,10 @@ struct KronBufferizePass : kron::impl::KronBufferizeBase<KronBufferizePass> {
       return signalPassFailure();
     bufferization::removeBufferizationAttributesInModule(getOperation());
     getOperation().walk([](memref::CopyOp op) { lowerCopy(op); });
+    if (failed(insertDeallocations(getOperation(), [&](OpPassManager &pm) {
+          return this->runPipeline(pm, getOperation());
+        })))
+      signalPassFailure();
   }
 };
 } // namespace
