@@ -1,16 +1,23 @@
-//===- KronToVector.cpp - CPU vector lowering -*- C++ -*-===//
+//===- KronToVector.cpp - kron.pass to CPU vector code ----------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
+//
+// A thin pass over CodeGen/CPU: it finds the passes, checks that the emitters take
+// them, and records the workspace that their code needs on the functions.
+//
+//===----------------------------------------------------------------------===//
 
+#include "kron/CodeGen/CPU/PassEmitter.h"
+#include "kron/CodeGen/CPU/Support.h"
 #include "kron/Conversion/Passes.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "kron/Dialect/Kron/IR/KronOps.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_CONVERTKRONTOVECTOR
@@ -20,9 +27,60 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
+/// What keeps the emitters from taking `pass`; success if nothing does.
+static LogicalResult checkPass(PassOp pass) {
+  if (!isa<MemRefType>(pass.getInit().getType()))
+    return pass.emitOpError("expects memref operands: run --kron-bufferize first");
+  if (!pass.getSchedule() || !pass.getSchedule()->getVectorBits())
+    return pass.emitOpError(
+        "expects a #kron.schedule with vector_bits: run --kron-select-schedule "
+        "first");
+  if (!pass->getParentOfType<func::FuncOp>())
+    return pass.emitOpError("expects to be inside a func.func");
+  for (ModeProductOp product : pass.getModeProducts()) {
+    if (std::optional<std::string> reason = getCPUUnsupportedReason(product))
+      return product.emitOpError("cannot become vector code: ") << *reason;
+    for (int64_t dim : product.getFactorDims())
+      if (dim >= 0 && product.getAxis() == static_cast<uint64_t>(dim))
+        return product.emitOpError("has a factor that varies on its own axis");
+  }
+  return success();
+}
+
+/// Adds to an i64 attribute of `function`, so that several passes add up.
+static void addBytes(func::FuncOp function, StringRef name, int64_t bytes,
+                     bool takeMax) {
+  int64_t old = 0;
+  if (auto attr = function->getAttrOfType<IntegerAttr>(name))
+    old = attr.getInt();
+  int64_t total = takeMax ? std::max(old, bytes) : old + bytes;
+  function->setAttr(name, Builder(function).getI64IntegerAttr(total));
+}
+
 namespace {
-struct ConvertKronToVectorPass : kron::impl::ConvertKronToVectorBase<ConvertKronToVectorPass> {
+
+struct ConvertKronToVectorPass
+    : kron::impl::ConvertKronToVectorBase<ConvertKronToVectorPass> {
   using ConvertKronToVectorBase::ConvertKronToVectorBase;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    SmallVector<PassOp> passes;
+    getOperation().walk([&](PassOp pass) { passes.push_back(pass); });
+    OpBuilder builder(&getContext());
+    for (PassOp pass : passes) {
+      if (failed(checkPass(pass)))
+        return signalPassFailure();
+      auto function = pass->getParentOfType<func::FuncOp>();
+      FailureOr<WorkspaceBytes> bytes = emitPass(builder, symbols, pass);
+      if (failed(bytes))
+        return signalPassFailure();
+      addBytes(function, "kron.shared_bytes", bytes->shared, /*takeMax=*/false);
+      addBytes(function, "kron.thread_bytes", bytes->perThread,
+               /*takeMax=*/true);
+      pass.erase();
+    }
+  }
 };
+
 } // namespace

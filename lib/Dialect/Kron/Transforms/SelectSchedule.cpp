@@ -1,14 +1,23 @@
-//===- SelectSchedule.cpp - Choose #kron.schedule -*- C++ -*-===//
+//===- SelectSchedule.cpp - Choose #kron.schedule ---------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
+//
+// Only annotates. The tile is the largest whose intermediates stay within the
+// cache budget; register tiles are left to the emitter's own cost count, stage by
+// stage, unless the schedule names them.
+//
+//===----------------------------------------------------------------------===//
 
+#include "kron/CodeGen/CPU/PassPlan.h"
+#include "kron/CodeGen/CPU/Support.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "mlir/IR/Remarks.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_KRONSELECTSCHEDULE
@@ -19,8 +28,43 @@ using namespace mlir;
 using namespace mlir::kron;
 
 namespace {
-struct KronSelectSchedulePass : kron::impl::KronSelectScheduleBase<KronSelectSchedulePass> {
+
+struct KronSelectSchedulePass
+    : kron::impl::KronSelectScheduleBase<KronSelectSchedulePass> {
   using KronSelectScheduleBase::KronSelectScheduleBase;
-  void runOnOperation() override {}
+
+  void runOnOperation() override {
+    if (vectorBits != 128 && vectorBits != 256 && vectorBits != 512) {
+      getOperation()->emitError("expects vector-bits to be 128, 256 or 512, but "
+                                "got ")
+          << vectorBits.getValue();
+      return signalPassFailure();
+    }
+    getOperation()->walk([&](PassOp pass) { select(pass); });
+  }
+
+  void select(PassOp pass) {
+    for (ModeProductOp product : pass.getModeProducts())
+      if (getCPUUnsupportedReason(product))
+        return;
+    ScheduleAttr given = pass.getScheduleAttr();
+    int64_t bits = given && given.getVectorBits() ? given.getVectorBits()
+                                                  : vectorBits.getValue();
+    PassPlan plan = getPassPlan(pass, bits);
+    int64_t tile = given && given.getTile()
+                       ? given.getTile()
+                       : chooseTile(plan, pass, bits, cacheBytes);
+    pass.setScheduleAttr(ScheduleAttr::get(
+        &getContext(), bits, tile, given ? given.getRegisterRows() : 0,
+        given ? given.getRegisterVectors() : 0));
+    remark::analysis(pass.getLoc(), remark::RemarkOpts::name("KronSchedule")
+                                        .category("kron-schedule"))
+        << remark::metric("FactorsApplied", pass.getModeProducts().size())
+        << remark::metric("Stages", plan.groups.size())
+        << remark::metric("Tile", tile)
+        << remark::metric("Buffers", plan.numBuffers)
+        << remark::metric("ElementsPerPosition", plan.elementsPerPosition);
+  }
 };
+
 } // namespace

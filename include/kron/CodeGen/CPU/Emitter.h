@@ -1,0 +1,117 @@
+//===- Emitter.h - Folding builder for loops and addresses ------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The emitters know most sizes and strides and have to compute the others. `Int`
+// is either, and `Emitter` folds while it builds, so that emitters are written
+// once and static shapes cost nothing. All arithmetic is on i64: it feeds
+// llvm.getelementptr and scf.for directly, without casts.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_CODEGEN_CPU_EMITTER_H
+#define KRON_CODEGEN_CPU_EMITTER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include <optional>
+
+namespace mlir::kron {
+
+/// An i64 that is known now or computed at run time.
+class Int {
+public:
+  Int(int64_t constant = 0) : constant(constant) {}
+  Int(Value value) : value(value) {}
+
+  bool isConstant() const { return !value; }
+  bool is(int64_t number) const { return !value && constant == number; }
+  /// The number; only if `isConstant`.
+  int64_t getConstant() const {
+    assert(isConstant() && "expects a constant");
+    return constant;
+  }
+  /// The value; null if `isConstant`.
+  Value getValue() const { return value; }
+
+  bool operator==(const Int &other) const {
+    return value == other.value && (value || constant == other.constant);
+  }
+  bool operator!=(const Int &other) const { return !(*this == other); }
+
+private:
+  int64_t constant = 0;
+  Value value;
+};
+
+/// Builds i64 arithmetic, loops, and loads and stores through bare pointers.
+class Emitter {
+public:
+  Emitter(OpBuilder &builder, Location loc, Type element)
+      : builder(builder), loc(loc), element(element) {}
+
+  OpBuilder &builder;
+  const Location loc;
+  /// Element type of all arrays.
+  const Type element;
+
+  int64_t getElementBytes() const {
+    return element.getIntOrFloatBitWidth() / 8;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Integers
+  //===--------------------------------------------------------------------===//
+
+  Value materialize(Int number);
+  Int add(Int lhs, Int rhs);
+  Int sub(Int lhs, Int rhs);
+  Int mul(Int lhs, Int rhs);
+  /// Division of non-negative numbers by a positive one.
+  Int floorDiv(Int lhs, Int rhs);
+  Int ceilDiv(Int lhs, int64_t rhs);
+  Int rem(Int lhs, Int rhs);
+  Int min(Int lhs, Int rhs);
+
+  //===--------------------------------------------------------------------===//
+  // Loops
+  //===--------------------------------------------------------------------===//
+
+  /// for (i = begin; i < end; i += step) body(i). A loop of no or one iteration,
+  /// where that is known, is not built.
+  void forLoop(Int begin, Int end, int64_t step,
+               function_ref<void(Int)> body);
+
+  /// The same, carrying values from one iteration to the next.
+  SmallVector<Value>
+  forLoop(int64_t begin, int64_t end, int64_t step, ValueRange carried,
+          function_ref<SmallVector<Value>(Int, ValueRange)> body);
+
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+
+  /// `base + offset`, in elements.
+  Value offsetPointer(Value base, Int offset);
+  Value loadScalar(Value pointer);
+  void storeScalar(Value value, Value pointer);
+  /// Loads a vector of `type`; lanes where `mask` (may be null) is false are not
+  /// touched and read as zero.
+  Value loadVector(VectorType type, Value pointer, Value mask);
+  void storeVector(Value vector, Value pointer, Value mask);
+
+  VectorType getVectorType(int64_t lanes) const {
+    return VectorType::get({lanes}, element);
+  }
+  Value zero(Type type);
+  /// A mask of `lanes` lanes of which the first `count` are set; null if all are.
+  Value firstLanes(int64_t lanes, Int count);
+};
+
+} // namespace mlir::kron
+
+#endif // KRON_CODEGEN_CPU_EMITTER_H

@@ -1,0 +1,31 @@
+//===- PassEmitter.h - CPU code of one kron.pass ----------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_CODEGEN_CPU_PASSEMITTER_H
+#define KRON_CODEGEN_CPU_PASSEMITTER_H
+
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::kron {
+
+/// Bytes of workspace that the code of a pass asks the runtime for.
+struct WorkspaceBytes {
+  int64_t shared = 0;
+  int64_t perThread = 0;
+};
+
+/// Builds, before `pass` (on memrefs, with a `#kron.schedule`), the code that
+/// computes it: a private function in `symbols` that takes a range of tiles
+/// through all factors, and a call that spreads the tiles over the threads. The
+/// caller erases `pass`.
+FailureOr<WorkspaceBytes> emitPass(OpBuilder &builder, SymbolTable &symbols,
+                                   PassOp pass);
+
+} // namespace mlir::kron
+
+#endif // KRON_CODEGEN_CPU_PASSEMITTER_H

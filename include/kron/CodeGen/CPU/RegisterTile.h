@@ -1,0 +1,97 @@
+//===- RegisterTile.h - The innermost kernel --------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Every mode product ends in one kernel:
+//
+//   acc[r][s] += sum_p  A(r, p) * B(s, p)        r < rows, s < vectors
+//
+// where acc[r][s] is a vector of the native width, B a vector load and A one of
+//
+//   Scalar  one element, broadcast to all lanes
+//   Group   `group` elements, repeated to fill the lanes
+//   Vector  as many elements as there are lanes
+//
+// Loads per multiply-add are (rows + vectors) / (rows * vectors), so the tile is
+// as square as the accumulators that fit the register file allow.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_CODEGEN_CPU_REGISTERTILE_H
+#define KRON_CODEGEN_CPU_REGISTERTILE_H
+
+#include "kron/CodeGen/CPU/Emitter.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+
+namespace mlir::kron {
+
+/// Addresses of one operand of the tile, in elements from `base`.
+struct TileOperand {
+  enum class Kind { Scalar, Group, Vector };
+
+  Kind kind = Kind::Vector;
+  Value base;
+  /// From one row (A) or one vector (B) to the next.
+  Int blockStride;
+  /// From one p to the next.
+  Int depthStride;
+  /// Elements of a group.
+  int64_t group = 1;
+};
+
+/// Where the tile's results go: `alpha * acc + beta * Z`.
+struct TileResult {
+  Value base;
+  Int rowStride;
+  Int vectorStride;
+  /// Z, addressed like the result with its own strides; null without one.
+  Value addend;
+  Int addendRowStride;
+  Int addendVectorStride;
+};
+
+/// alpha and beta inside a kernel. Absent ones are 1 and 0.
+struct TileScale {
+  Value alpha;
+  Value beta;
+};
+
+struct RegisterTile {
+  int64_t rows = 1;
+  int64_t vectors = 1;
+  int64_t lanes = 1;
+  int64_t depth = 1;
+  TileOperand a, b;
+  TileResult result;
+  TileScale scale;
+  /// Lanes that exist, of the last vector (`maskAll`: of every vector). Null: all.
+  Value mask;
+  bool maskAll = false;
+};
+
+/// `alpha * value + beta * addend` with the BLAS rule for zeros, on scalars or
+/// vectors; `addend` is used only if there is a beta.
+Value emitScaledSum(Emitter &emitter, const TileScale &scale, Value value,
+                    function_ref<Value()> addend);
+
+/// Builds the kernel at the emitter's position.
+void emitRegisterTile(Emitter &emitter, const RegisterTile &tile);
+
+/// Number of rows and vectors to keep in registers.
+struct TileShape {
+  int64_t rows;
+  int64_t vectors;
+};
+
+/// The cheapest shape for a problem of `rows` x `vectors` in total (-1: many) on
+/// registers of `vectorBits` bits: fewest issue slots, counting loads, FMA latency
+/// and the left-over blocks. Fields of `schedule` that are set win.
+TileShape chooseTileShape(int64_t rows, int64_t vectors, int64_t vectorBits,
+                          ScheduleAttr schedule);
+
+} // namespace mlir::kron
+
+#endif // KRON_CODEGEN_CPU_REGISTERTILE_H

@@ -1,0 +1,107 @@
+//===- Stage.h - One mode product between two arrays ------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A stage applies one factor along one axis, from a source to a destination that
+// may be the user's memory or a buffer of the pass. It is mapped to the register
+// tile in one of three ways, by what lies at the inner end of the arrays:
+//
+//   inner    lanes run over the innermost axis, which is not the contracted one;
+//            the factor is broadcast, rows of the tile are q
+//   varying  the same, but the factor depends on the innermost axis too: it is
+//            loaded as a vector, vectors of the tile run over another axis
+//   fibre    lanes run over q, or over q and a short innermost axis together;
+//            elements (or groups) of X are broadcast, rows of the tile run over
+//            an outer axis
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_CODEGEN_CPU_STAGE_H
+#define KRON_CODEGEN_CPU_STAGE_H
+
+#include "kron/CodeGen/CPU/RegisterTile.h"
+
+namespace mlir::kron {
+
+/// An array as a stage sees it: a pointer and one stride per axis, in elements.
+struct StageArray {
+  Value base;
+  SmallVector<Int> strides;
+};
+
+/// The factor of a stage: element (p, q) at `base + p*depthStride +
+/// q*resultStride`, plus `strides[k]` times the position on axis k for those
+/// axes it varies on.
+struct StageFactor {
+  Value base;
+  Int depthStride;
+  Int resultStride;
+  SmallVector<Int> strides;
+};
+
+/// What a stage computes.
+struct Stage {
+  /// Contracted axis, its size before (p) and after (q).
+  unsigned axis = 0;
+  int64_t depth = 0;
+  int64_t results = 0;
+  /// Sizes of all axes; the entry at `axis` is not used.
+  SmallVector<Int> sizes;
+  StageArray source, destination;
+  StageFactor factor;
+  /// Scaling and Z, of the last stage of a pass.
+  TileScale scale;
+  StageArray addend;
+  int64_t elementBytes = 4;
+  /// Width of the vector registers, and a schedule that may fix the tile.
+  int64_t vectorBits = 512;
+  ScheduleAttr schedule;
+};
+
+/// How a stage is mapped; see the top of the file.
+enum class StageMapping { Inner, Varying, Fibre, Unsupported };
+
+/// The mapping of a stage whose arrays have the strides of `stage` (bases are not
+/// looked at). `Unsupported`: an array is not contiguous where lanes must run, and
+/// has to be copied.
+StageMapping getStageMapping(const Stage &stage);
+
+/// Whether the factor must be rearranged first so that the tile can load it as
+/// vectors; `getPackedFactor` says how.
+bool needsPacking(const Stage &stage);
+
+/// Arrangement of a packed factor: [varying axes..., p, q, lanes], rows [q, lanes]
+/// padded to whole vectors where lanes run over q.
+struct PackedFactor {
+  /// Elements in all.
+  int64_t elements = 0;
+  int64_t depthStride = 0;
+  int64_t resultStride = 0;
+  /// Per axis; 0 where the factor does not vary and for axes that are lanes.
+  SmallVector<int64_t> strides;
+};
+
+/// The arrangement for a factor that varies over `factorSizes[k]` positions of axis
+/// k (1 where it does not vary). These are the whole factor's, where `stage` may
+/// see only one position.
+PackedFactor getPackedFactor(const Stage &stage, ArrayRef<int64_t> factorSizes);
+
+/// Builds the loops that fill `base` from the whole factor of `stage`.
+void emitPacking(Emitter &emitter, const Stage &stage,
+                 ArrayRef<int64_t> factorSizes, const PackedFactor &packed,
+                 Value base);
+
+/// Builds the loops and register tiles of a stage. If `packed` is not null, the
+/// base of the stage's factor points into the packed factor.
+void emitStage(Emitter &emitter, const Stage &stage, const PackedFactor *packed);
+
+/// Lanes that a mapping with `elements` useful elements per row should use: the
+/// full register, or a narrower one when less than that is there.
+int64_t chooseLanes(int64_t elements, int64_t vectorBits, int64_t elementBytes);
+
+} // namespace mlir::kron
+
+#endif // KRON_CODEGEN_CPU_STAGE_H

@@ -1,0 +1,187 @@
+//===- Emitter.cpp - Folding builder for loops and addresses ----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/CPU/Emitter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+//===----------------------------------------------------------------------===//
+// Integers
+//===----------------------------------------------------------------------===//
+
+Value Emitter::materialize(Int number) {
+  if (number.getValue())
+    return number.getValue();
+  return arith::ConstantIntOp::create(builder, loc, number.getConstant(), 64);
+}
+
+template <typename OpTy>
+static Int emitBinary(Emitter &emitter, Int lhs, Int rhs) {
+  Value left = emitter.materialize(lhs);
+  Value right = emitter.materialize(rhs);
+  return Int(OpTy::create(emitter.builder, emitter.loc, left, right));
+}
+
+Int Emitter::add(Int lhs, Int rhs) {
+  if (lhs.is(0))
+    return rhs;
+  if (rhs.is(0))
+    return lhs;
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() + rhs.getConstant();
+  return emitBinary<arith::AddIOp>(*this, lhs, rhs);
+}
+
+Int Emitter::sub(Int lhs, Int rhs) {
+  if (rhs.is(0))
+    return lhs;
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() - rhs.getConstant();
+  return emitBinary<arith::SubIOp>(*this, lhs, rhs);
+}
+
+Int Emitter::mul(Int lhs, Int rhs) {
+  if (lhs.is(0) || rhs.is(0))
+    return 0;
+  if (lhs.is(1))
+    return rhs;
+  if (rhs.is(1))
+    return lhs;
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() * rhs.getConstant();
+  return emitBinary<arith::MulIOp>(*this, lhs, rhs);
+}
+
+Int Emitter::floorDiv(Int lhs, Int rhs) {
+  if (rhs.is(1) || lhs.is(0))
+    return lhs;
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() / rhs.getConstant();
+  return emitBinary<arith::DivUIOp>(*this, lhs, rhs);
+}
+
+Int Emitter::ceilDiv(Int lhs, int64_t rhs) {
+  return floorDiv(add(lhs, rhs - 1), rhs);
+}
+
+Int Emitter::rem(Int lhs, Int rhs) {
+  if (rhs.is(1) || lhs.is(0))
+    return 0;
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() % rhs.getConstant();
+  return emitBinary<arith::RemUIOp>(*this, lhs, rhs);
+}
+
+Int Emitter::min(Int lhs, Int rhs) {
+  if (lhs == rhs)
+    return lhs;
+  if (lhs.isConstant() && rhs.isConstant())
+    return std::min(lhs.getConstant(), rhs.getConstant());
+  return emitBinary<arith::MinSIOp>(*this, lhs, rhs);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+void Emitter::forLoop(Int begin, Int end, int64_t step,
+                      function_ref<void(Int)> body) {
+  if (begin.isConstant() && end.isConstant()) {
+    int64_t extent = end.getConstant() - begin.getConstant();
+    if (extent <= 0)
+      return;
+    if (extent <= step)
+      return body(begin);
+  }
+  auto loop = scf::ForOp::create(builder, loc, materialize(begin),
+                                 materialize(end), materialize(step));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  body(Int(loop.getInductionVar()));
+}
+
+SmallVector<Value>
+Emitter::forLoop(int64_t begin, int64_t end, int64_t step, ValueRange carried,
+                 function_ref<SmallVector<Value>(Int, ValueRange)> body) {
+  if (end <= begin)
+    return carried;
+  if (end - begin <= step)
+    return body(begin, carried);
+  auto loop = scf::ForOp::create(
+      builder, loc, materialize(begin), materialize(end), materialize(step),
+      carried);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> results =
+      body(Int(loop.getInductionVar()), loop.getRegionIterArgs());
+  scf::YieldOp::create(builder, loc, results);
+  return SmallVector<Value>(loop.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Value Emitter::offsetPointer(Value base, Int offset) {
+  if (offset.is(0))
+    return base;
+  SmallVector<LLVM::GEPArg> indices;
+  if (offset.isConstant() && llvm::isInt<32>(offset.getConstant()))
+    indices.push_back(static_cast<int32_t>(offset.getConstant()));
+  else
+    indices.push_back(materialize(offset));
+  return LLVM::GEPOp::create(builder, loc, base.getType(), element, base,
+                             indices);
+}
+
+Value Emitter::loadScalar(Value pointer) {
+  return LLVM::LoadOp::create(builder, loc, element, pointer);
+}
+
+void Emitter::storeScalar(Value value, Value pointer) {
+  LLVM::StoreOp::create(builder, loc, value, pointer);
+}
+
+Value Emitter::loadVector(VectorType type, Value pointer, Value mask) {
+  unsigned alignment = getElementBytes();
+  if (!mask)
+    return LLVM::LoadOp::create(builder, loc, type, pointer, alignment);
+  Value passThrough = zero(type);
+  return LLVM::MaskedLoadOp::create(builder, loc, type, pointer, mask,
+                                    passThrough, alignment);
+}
+
+void Emitter::storeVector(Value vector, Value pointer, Value mask) {
+  unsigned alignment = getElementBytes();
+  if (!mask)
+    LLVM::StoreOp::create(builder, loc, vector, pointer, alignment);
+  else
+    LLVM::MaskedStoreOp::create(builder, loc, vector, pointer, mask, alignment);
+}
+
+Value Emitter::zero(Type type) {
+  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+}
+
+Value Emitter::firstLanes(int64_t lanes, Int count) {
+  if (count.isConstant()) {
+    if (count.getConstant() >= lanes)
+      return nullptr;
+    SmallVector<bool> bits(lanes, false);
+    std::fill_n(bits.begin(), count.getConstant(), true);
+    auto type = VectorType::get({lanes}, builder.getI1Type());
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::get(type, bits));
+  }
+  Value index = arith::IndexCastOp::create(
+      builder, loc, builder.getIndexType(), count.getValue());
+  return vector::CreateMaskOp::create(
+      builder, loc, VectorType::get({lanes}, builder.getI1Type()), index);
+}

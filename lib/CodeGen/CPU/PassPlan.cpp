@@ -1,0 +1,271 @@
+//===- PassPlan.cpp - Tiles and stages of one kron.pass ---------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/CPU/PassPlan.h"
+#include "kron/CodeGen/CPU/Stage.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static ShapedType getShape(Value value) {
+  return cast<ShapedType>(value.getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// Share of a register that useful lanes take, for a factor with `results` columns
+/// and `inside` elements inside its axis (-1: many).
+static double getLaneUse(int64_t results, int64_t inside, int64_t lanes) {
+  auto fill = [&](int64_t elements) {
+    return elements < lanes
+               ? double(elements) / lanes
+               : double(elements) / llvm::alignTo(elements, lanes);
+  };
+  if (inside < 0)
+    return 1.0;
+  if (inside < lanes && llvm::isPowerOf2_64(inside))
+    return fill(results * inside);
+  return fill(inside);
+}
+
+/// Cost of a group per element of what it is applied to: multiply-adds over lane
+/// use, plus one for loading and storing.
+static double getGroupCost(int64_t depth, int64_t results, int64_t inside,
+                           int64_t lanes) {
+  return results / getLaneUse(results, inside, lanes) + 1.0 +
+         double(results) / depth;
+}
+
+/// Whether axes [first, first + count) of `array` can be walked as one.
+static bool isCollapsible(Value array, unsigned first, unsigned count,
+                          ArrayRef<int64_t> permutation) {
+  auto type = dyn_cast<MemRefType>(array.getType());
+  auto axisOf = [&](unsigned axis) {
+    return permutation.empty() ? axis : permutation[axis];
+  };
+  if (!type)
+    return permutation.empty();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  for (unsigned axis = first; axis + 1 < first + count; ++axis) {
+    int64_t outer = strides[axisOf(axis)], inner = strides[axisOf(axis + 1)];
+    int64_t size = type.getDimSize(axisOf(axis + 1));
+    if (ShapedType::isDynamic(outer) || ShapedType::isDynamic(inner) ||
+        ShapedType::isDynamic(size) || outer != inner * size)
+      return false;
+  }
+  return true;
+}
+
+namespace {
+
+/// Joins neighbouring mode products while that is cheaper.
+class Grouper {
+public:
+  Grouper(PassOp pass, int64_t lanes) : pass(pass), lanes(lanes) {}
+
+  SmallVector<StageGroup> run();
+
+private:
+  bool tryJoin(StageGroup &group, ModeProductOp next, ArrayRef<int64_t> sizes,
+               bool isFirst, bool isLast);
+  int64_t getInside(ArrayRef<int64_t> sizes, unsigned end) const;
+
+  PassOp pass;
+  int64_t lanes;
+};
+
+} // namespace
+
+static StageGroup startGroup(ModeProductOp product) {
+  StageGroup group;
+  group.axis = product.getAxis();
+  group.depth = getShape(product.getFactor())
+                    .getDimSize(product.getContractedFactorDim());
+  group.results = getShape(product.getFactor())
+                      .getDimSize(product.getResultingFactorDim());
+  group.products.push_back(product);
+  return group;
+}
+
+int64_t Grouper::getInside(ArrayRef<int64_t> sizes, unsigned end) const {
+  int64_t inside = 1;
+  for (int64_t size : sizes.drop_front(end)) {
+    if (ShapedType::isDynamic(size))
+      return -1;
+    inside *= size;
+  }
+  return inside;
+}
+
+bool Grouper::tryJoin(StageGroup &group, ModeProductOp next,
+                      ArrayRef<int64_t> sizes, bool isFirst, bool isLast) {
+  StageGroup other = startGroup(next);
+  unsigned end = group.axis + group.products.size();
+  bool outside = other.axis + 1 == group.axis;
+  if (!outside && other.axis != end)
+    return false;
+  auto isPlain = [](ModeProductOp product) {
+    return getShape(product.getFactor()).getRank() == 2;
+  };
+  if (!isPlain(next) || !llvm::all_of(group.products, isPlain))
+    return false;
+  unsigned first = std::min(group.axis, other.axis);
+  unsigned count = group.products.size() + 1;
+  ArrayRef<int64_t> permutation =
+      pass.getInputPermutation().value_or(ArrayRef<int64_t>());
+  if (isFirst &&
+      !isCollapsible(pass.getInputs().front(), first, count, permutation))
+    return false;
+  if (isLast && !isCollapsible(pass.getInit(), first, count, {}))
+    return false;
+  if (isLast && next.getAddend()) {
+    auto argument = cast<BlockArgument>(next.getAddend());
+    if (!isCollapsible(pass->getOperand(argument.getArgNumber()), first, count,
+                       {}))
+      return false;
+  }
+
+  int64_t groupInside = getInside(sizes, end);
+  // What lies inside `next` once the group has been applied.
+  SmallVector<int64_t> after(sizes);
+  for (ModeProductOp product : group.products)
+    after[product.getAxis()] = getShape(product.getFactor())
+                                   .getDimSize(product.getResultingFactorDim());
+  int64_t nextInside = getInside(after, other.axis + 1);
+  int64_t jointInside = getInside(sizes, first + count);
+  double growth = double(group.results) / group.depth;
+  double apart =
+      getGroupCost(group.depth, group.results, groupInside, lanes) +
+      growth * getGroupCost(other.depth, other.results, nextInside, lanes);
+  double joint =
+      getGroupCost(group.depth * other.depth, group.results * other.results,
+                   jointInside, lanes);
+  if (joint > apart)
+    return false;
+  group.depth *= other.depth;
+  group.results *= other.results;
+  group.axis = first;
+  group.products.insert(outside ? group.products.begin() : group.products.end(),
+                        next);
+  return true;
+}
+
+SmallVector<StageGroup> Grouper::run() {
+  SmallVector<ModeProductOp> products = pass.getModeProducts();
+  SmallVector<int64_t> sizes(getShape(products.front().getInput()).getShape());
+  SmallVector<StageGroup> groups;
+  for (unsigned index = 0; index < products.size();) {
+    StageGroup group = startGroup(products[index]);
+    unsigned next = index + 1;
+    while (next < products.size() &&
+           tryJoin(group, products[next], sizes, /*isFirst=*/index == 0,
+                   /*isLast=*/next + 1 == products.size()))
+      ++next;
+    for (ModeProductOp product : group.products)
+      sizes[product.getAxis()] =
+          getShape(product.getFactor())
+              .getDimSize(product.getResultingFactorDim());
+    groups.push_back(std::move(group));
+    index = next;
+  }
+  return groups;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// Chooses the axis to tile: the innermost one if no factor touches it, since lanes
+/// run there, else the innermost axis outside that is long enough to matter.
+static int chooseTiledAxis(ArrayRef<int64_t> sizes,
+                           const llvm::SmallBitVector &contracted,
+                           const llvm::SmallBitVector &varying) {
+  int fallback = -1;
+  for (int axis = sizes.size() - 1; axis >= 0; --axis) {
+    if (contracted[axis] || varying[axis] || sizes[axis] == 1)
+      continue;
+    bool innermost = axis + 1 == static_cast<int>(sizes.size());
+    if (innermost || ShapedType::isDynamic(sizes[axis]) || sizes[axis] >= 16)
+      return axis;
+    if (fallback < 0)
+      fallback = axis;
+  }
+  return fallback;
+}
+
+PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
+  PassPlan plan;
+  Type element = getElementType(pass.getInit());
+  int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
+  plan.groups = Grouper(pass, lanes).run();
+
+  ArrayRef<int64_t> sizes = getShape(pass.getInit()).getShape();
+  llvm::SmallBitVector contracted(sizes.size()), varying(sizes.size());
+  for (ModeProductOp product : pass.getModeProducts()) {
+    contracted.set(product.getAxis());
+    ShapedType factor = getShape(product.getFactor());
+    for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
+      if (axis >= 0 && factor.getDimSize(dim) != 1)
+        varying.set(axis);
+  }
+  plan.tiledAxis = chooseTiledAxis(sizes, contracted, varying);
+  int firstContracted = contracted.find_first();
+  for (int axis = 0; axis < static_cast<int>(sizes.size()); ++axis) {
+    bool inside = axis > firstContracted && !ShapedType::isDynamic(sizes[axis]);
+    if (axis == plan.tiledAxis)
+      plan.roles.push_back(AxisRole::Tiled);
+    else if (contracted[axis] || inside)
+      plan.roles.push_back(AxisRole::Whole);
+    else
+      plan.roles.push_back(AxisRole::Grid);
+  }
+
+  plan.numBuffers = std::min<int64_t>(plan.groups.size() - 1, 2);
+  for (StageGroup &group : MutableArrayRef(plan.groups).drop_back()) {
+    ModeProductOp last = group.products.front();
+    for (ModeProductOp product : group.products)
+      if (last->isBeforeInBlock(product))
+        last = product;
+    int64_t elements = 1;
+    for (auto [axis, size] :
+         llvm::enumerate(getShape(last.getResult(0)).getShape()))
+      if (plan.roles[axis] == AxisRole::Whole)
+        elements *= size;
+    plan.elementsPerPosition = std::max(plan.elementsPerPosition, elements);
+  }
+  return plan;
+}
+
+int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
+                         int64_t cacheBytes) {
+  if (plan.tiledAxis < 0)
+    return 1;
+  Type element = getElementType(pass.getInit());
+  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+  int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
+  bool lanesRunOnIt =
+      plan.tiledAxis + 1 == static_cast<int>(plan.roles.size());
+  int64_t lanes = vectorBits / 8 / elementBytes;
+  // Without intermediates only the packed factor has to stay in cache.
+  int64_t tile = 64;
+  if (plan.numBuffers)
+    tile = cacheBytes / (plan.numBuffers * plan.elementsPerPosition * elementBytes);
+  if (lanesRunOnIt)
+    tile = std::clamp(tile / lanes * lanes, plan.numBuffers ? lanes : 8 * lanes,
+                      16 * lanes);
+  else
+    tile = std::clamp<int64_t>(tile, 1, 256);
+  return ShapedType::isDynamic(size) ? tile : std::clamp<int64_t>(size, 1, tile);
+}

@@ -1,0 +1,570 @@
+//===- Stage.cpp - One mode product between two arrays ----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/CPU/Stage.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+
+/// One axis of the loop nest, with its stride in every array.
+struct LoopAxis {
+  /// The axes of the stage that were merged into this one.
+  unsigned first, last;
+  Int size;
+  Int source, destination, addend, factor;
+};
+
+/// The axes around the contracted one, without those of size 1 and with
+/// neighbours merged where all arrays allow it.
+struct LoopNest {
+  SmallVector<LoopAxis> outer;
+  SmallVector<LoopAxis> inner;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Loop nest
+//===----------------------------------------------------------------------===//
+
+/// Whether walking `outer` is walking on in `inner` for a stride of both.
+static bool isContinued(Int outerStride, Int innerStride, Int innerSize) {
+  return outerStride.isConstant() && innerStride.isConstant() &&
+         innerSize.isConstant() &&
+         outerStride.getConstant() ==
+             innerStride.getConstant() * innerSize.getConstant();
+}
+
+static bool canMerge(const LoopAxis &outer, const LoopAxis &inner) {
+  return outer.size.isConstant() && inner.size.isConstant() &&
+         isContinued(outer.source, inner.source, inner.size) &&
+         isContinued(outer.destination, inner.destination, inner.size) &&
+         isContinued(outer.addend, inner.addend, inner.size) &&
+         isContinued(outer.factor, inner.factor, inner.size);
+}
+
+static void appendAxis(SmallVectorImpl<LoopAxis> &axes, const LoopAxis &axis) {
+  if (axis.size.is(1))
+    return;
+  if (axes.empty() || !canMerge(axes.back(), axis)) {
+    axes.push_back(axis);
+    return;
+  }
+  LoopAxis merged = axis;
+  merged.first = axes.back().first;
+  merged.size = axes.back().size.getConstant() * axis.size.getConstant();
+  axes.back() = merged;
+}
+
+static Int getStride(const SmallVector<Int> &strides, unsigned axis) {
+  return strides.empty() ? Int(0) : strides[axis];
+}
+
+static LoopNest getLoopNest(const Stage &stage) {
+  LoopNest nest;
+  for (unsigned axis = 0; axis < stage.sizes.size(); ++axis) {
+    if (axis == stage.axis)
+      continue;
+    LoopAxis loop{axis, axis, stage.sizes[axis], stage.source.strides[axis],
+                  stage.destination.strides[axis],
+                  getStride(stage.addend.strides, axis),
+                  getStride(stage.factor.strides, axis)};
+    appendAxis(axis < stage.axis ? nest.outer : nest.inner, loop);
+  }
+  return nest;
+}
+
+int64_t kron::chooseLanes(int64_t elements, int64_t vectorBits,
+                          int64_t elementBytes) {
+  int64_t maxLanes = vectorBits / 8 / elementBytes;
+  int64_t minLanes = std::max<int64_t>(16 / elementBytes, 2);
+  if (elements >= maxLanes)
+    return maxLanes;
+  return std::clamp<int64_t>(llvm::PowerOf2Ceil(elements), minLanes, maxLanes);
+}
+
+//===----------------------------------------------------------------------===//
+// Mapping
+//===----------------------------------------------------------------------===//
+
+/// Size of the innermost axis if the fibre mapping can take it into the lanes (1
+/// without one), else 0.
+static int64_t getFibreGroup(const Stage &stage, const LoopNest &nest) {
+  Int resultStride = stage.destination.strides[stage.axis];
+  if (nest.inner.empty())
+    return resultStride.is(1) ? 1 : 0;
+  const LoopAxis &axis = nest.inner.back();
+  if (nest.inner.size() != 1 || !axis.size.isConstant() ||
+      !axis.source.is(1) || !axis.destination.is(1))
+    return 0;
+  int64_t size = axis.size.getConstant();
+  // A group that fills the register is the inner mapping.
+  int64_t maxLanes = stage.vectorBits / 8 / stage.elementBytes;
+  if (size >= maxLanes || !llvm::isPowerOf2_64(size) || !resultStride.is(size))
+    return 0;
+  return size;
+}
+
+static bool isAddendContiguous(const Stage &stage, const LoopNest &nest,
+                               int64_t group) {
+  if (!stage.scale.beta)
+    return true;
+  if (group)
+    return getStride(stage.addend.strides, stage.axis).is(group) &&
+           (group == 1 || nest.inner.back().addend.is(1));
+  return nest.inner.back().addend.is(1);
+}
+
+static StageMapping getMapping(const Stage &stage, const LoopNest &nest) {
+  int64_t group = getFibreGroup(stage, nest);
+  if (group)
+    return isAddendContiguous(stage, nest, group) ? StageMapping::Fibre
+                                                  : StageMapping::Unsupported;
+  if (nest.inner.empty())
+    return StageMapping::Unsupported;
+  const LoopAxis &lanes = nest.inner.back();
+  if (!lanes.source.is(1) || !lanes.destination.is(1) ||
+      !isAddendContiguous(stage, nest, 0))
+    return StageMapping::Unsupported;
+  return lanes.factor.is(0) ? StageMapping::Inner : StageMapping::Varying;
+}
+
+StageMapping kron::getStageMapping(const Stage &stage) {
+  return getMapping(stage, getLoopNest(stage));
+}
+
+bool kron::needsPacking(const Stage &stage) {
+  LoopNest nest = getLoopNest(stage);
+  switch (getMapping(stage, nest)) {
+  case StageMapping::Inner:
+  case StageMapping::Unsupported:
+    return false;
+  case StageMapping::Varying:
+    return !nest.inner.back().factor.is(1);
+  case StageMapping::Fibre:
+    return !nest.inner.empty() || !stage.factor.resultStride.is(1);
+  }
+  llvm_unreachable("covered switch");
+}
+
+//===----------------------------------------------------------------------===//
+// Packing
+//===----------------------------------------------------------------------===//
+
+/// The axis that lanes run over, if it is not only q.
+static const LoopAxis *getLaneAxis(const LoopNest &nest) {
+  return nest.inner.empty() ? nullptr : &nest.inner.back();
+}
+
+/// Whether axis `axis` of the stage belongs to the lanes.
+static bool isLaneAxis(const LoopAxis *lanes, unsigned axis) {
+  return lanes && axis >= lanes->first && axis <= lanes->last;
+}
+
+PackedFactor kron::getPackedFactor(const Stage &stage,
+                                   ArrayRef<int64_t> factorSizes) {
+  LoopNest nest = getLoopNest(stage);
+  const LoopAxis *lanes = getLaneAxis(nest);
+  PackedFactor packed;
+  packed.resultStride = lanes ? lanes->size.getConstant() : 1;
+  packed.depthStride = packed.resultStride * stage.results;
+  // Whole cache lines, so that the last vector of a row can be loaded unmasked.
+  if (getMapping(stage, nest) == StageMapping::Fibre)
+    packed.depthStride = llvm::alignTo(packed.depthStride, 16);
+  packed.elements = packed.depthStride * stage.depth;
+  packed.strides.assign(stage.sizes.size(), 0);
+  for (unsigned axis = stage.sizes.size(); axis-- > 0;) {
+    if (axis == stage.axis || factorSizes[axis] == 1 || isLaneAxis(lanes, axis))
+      continue;
+    packed.strides[axis] = packed.elements;
+    packed.elements *= factorSizes[axis];
+  }
+  return packed;
+}
+
+/// Loops over the axes from `axis` on that the factor varies on, then fills one
+/// [p, q, lanes] block.
+static void emitPackingLoops(Emitter &emitter, const Stage &stage,
+                             ArrayRef<int64_t> factorSizes,
+                             const PackedFactor &packed, const LoopAxis *lanes,
+                             unsigned axis, Value from, Value to) {
+  if (axis < factorSizes.size()) {
+    bool skipped = axis == stage.axis || isLaneAxis(lanes, axis);
+    emitter.forLoop(0, skipped ? 1 : factorSizes[axis], 1, [&](Int position) {
+      Int source = emitter.mul(position, getStride(stage.factor.strides, axis));
+      Int target = emitter.mul(position, packed.strides[axis]);
+      emitPackingLoops(emitter, stage, factorSizes, packed, lanes, axis + 1,
+                       emitter.offsetPointer(from, source),
+                       emitter.offsetPointer(to, target));
+    });
+    return;
+  }
+  int64_t rowElements = packed.resultStride * stage.results;
+  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+    Value row = emitter.offsetPointer(to, emitter.mul(p, packed.depthStride));
+    emitter.forLoop(0, stage.results, 1, [&](Int q) {
+      Int fromRow = emitter.add(emitter.mul(p, stage.factor.depthStride),
+                                emitter.mul(q, stage.factor.resultStride));
+      Int toRow = emitter.mul(q, packed.resultStride);
+      emitter.forLoop(0, packed.resultStride, 1, [&](Int lane) {
+        Int offset = emitter.add(
+            fromRow, emitter.mul(lane, lanes ? lanes->factor : Int(0)));
+        Value element =
+            emitter.loadScalar(emitter.offsetPointer(from, offset));
+        emitter.storeScalar(
+            element, emitter.offsetPointer(row, emitter.add(toRow, lane)));
+      });
+    });
+    // Padding is loaded and multiplied, if never stored: keep it from being
+    // denormal.
+    emitter.forLoop(rowElements, packed.depthStride, 1, [&](Int lane) {
+      emitter.storeScalar(emitter.zero(emitter.element),
+                          emitter.offsetPointer(row, lane));
+    });
+  });
+}
+
+void kron::emitPacking(Emitter &emitter, const Stage &stage,
+                       ArrayRef<int64_t> factorSizes,
+                       const PackedFactor &packed, Value base) {
+  LoopNest nest = getLoopNest(stage);
+  emitPackingLoops(emitter, stage, factorSizes, packed, getLaneAxis(nest), 0,
+                   stage.factor.base, base);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of register tiles
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Builds the loops of one stage. The tile's bases move while loops are entered.
+class StageEmitter {
+public:
+  StageEmitter(Emitter &emitter, const Stage &stage, const PackedFactor *packed)
+      : emitter(emitter), stage(stage), nest(getLoopNest(stage)),
+        mapping(getMapping(stage, nest)), factor(stage.factor) {
+    if (packed)
+      usePacked(*packed);
+  }
+
+  void emit();
+
+private:
+  /// Where the current iteration stands in every array.
+  struct Bases {
+    Value source, destination, addend, factor;
+  };
+
+  void usePacked(const PackedFactor &packed);
+  Bases advance(const Bases &bases, const LoopAxis &axis, Int position);
+  void emitLoops(ArrayRef<LoopAxis> axes, const Bases &bases,
+                 function_ref<void(const Bases &)> body);
+  /// Calls `body(first, count)` for blocks of `block` over `size`: full ones in a
+  /// loop, then what is left, in one block if that is known and else one by one.
+  void emitBlocks(Int size, int64_t block,
+                  function_ref<void(Int, int64_t)> body);
+  /// The same for vectors of `lanes` lanes that cover `size` elements, with the
+  /// mask of the last vector of the block.
+  void emitVectorBlocks(int64_t size, int64_t lanes, int64_t block,
+                        function_ref<void(Int, int64_t, Value)> body);
+  RegisterTile startTile(const Bases &bases) const;
+  void emitInner(const LoopAxis &lanes, const Bases &bases);
+  void emitVarying(const LoopAxis &lanes, const LoopAxis *shared,
+                   const Bases &bases);
+  void emitFibre(const LoopAxis *rows, const Bases &bases);
+  /// Takes an axis on which the factor does not vary out of the nest's outer
+  /// loops, to be blocked in registers; none if there is none.
+  std::optional<LoopAxis> takeSharedAxis();
+
+  Emitter &emitter;
+  const Stage &stage;
+  LoopNest nest;
+  StageMapping mapping;
+  StageFactor factor;
+};
+
+} // namespace
+
+void StageEmitter::usePacked(const PackedFactor &packed) {
+  factor.depthStride = packed.depthStride;
+  factor.resultStride = packed.resultStride;
+  for (auto *axes : {&nest.outer, &nest.inner})
+    for (LoopAxis &axis : *axes)
+      axis.factor = packed.strides[axis.last];
+  if (mapping == StageMapping::Varying)
+    nest.inner.back().factor = 1;
+}
+
+StageEmitter::Bases StageEmitter::advance(const Bases &bases,
+                                          const LoopAxis &axis, Int position) {
+  auto move = [&](Value base, Int stride) {
+    return base ? emitter.offsetPointer(base, emitter.mul(position, stride))
+                : base;
+  };
+  return {move(bases.source, axis.source),
+          move(bases.destination, axis.destination),
+          move(bases.addend, axis.addend), move(bases.factor, axis.factor)};
+}
+
+void StageEmitter::emitLoops(ArrayRef<LoopAxis> axes, const Bases &bases,
+                             function_ref<void(const Bases &)> body) {
+  if (axes.empty())
+    return body(bases);
+  emitter.forLoop(0, axes.front().size, 1, [&](Int position) {
+    emitLoops(axes.drop_front(), advance(bases, axes.front(), position), body);
+  });
+}
+
+void StageEmitter::emitBlocks(Int size, int64_t block,
+                              function_ref<void(Int, int64_t)> body) {
+  if (size.isConstant()) {
+    int64_t full = size.getConstant() / block * block;
+    emitter.forLoop(0, full, block, [&](Int first) { body(first, block); });
+    if (full < size.getConstant())
+      body(full, size.getConstant() - full);
+    return;
+  }
+  Int full = emitter.mul(emitter.floorDiv(size, block), block);
+  emitter.forLoop(0, full, block, [&](Int first) { body(first, block); });
+  if (block > 1)
+    emitter.forLoop(full, size, 1, [&](Int first) { body(first, 1); });
+}
+
+void StageEmitter::emitVectorBlocks(
+    int64_t size, int64_t lanes, int64_t block,
+    function_ref<void(Int, int64_t, Value)> body) {
+  // A partial vector is the last one of a block outside the loop.
+  int64_t total = llvm::divideCeil(size, lanes);
+  int64_t full = (size % lanes ? total - 1 : total) / block * block;
+  emitter.forLoop(0, full, block,
+                  [&](Int first) { body(first, block, nullptr); });
+  if (full < total)
+    body(full, total - full,
+         emitter.firstLanes(lanes, size - (total - 1) * lanes));
+}
+
+RegisterTile StageEmitter::startTile(const Bases &bases) const {
+  RegisterTile tile;
+  tile.depth = stage.depth;
+  tile.scale = stage.scale;
+  tile.result.base = bases.destination;
+  tile.result.addend = bases.addend;
+  return tile;
+}
+
+std::optional<LoopAxis> StageEmitter::takeSharedAxis() {
+  // The innermost such axis has the best locality, but a tiny one would leave the
+  // tile small.
+  int best = -1;
+  for (int index = nest.outer.size() - 1; index >= 0; --index) {
+    const LoopAxis &axis = nest.outer[index];
+    if (!axis.factor.is(0))
+      continue;
+    bool large = !axis.size.isConstant() || axis.size.getConstant() >= 6;
+    if (best < 0 || (large && nest.outer[best].size.isConstant() &&
+                     nest.outer[best].size.getConstant() < 6))
+      best = index;
+  }
+  if (best < 0)
+    return std::nullopt;
+  LoopAxis axis = nest.outer[best];
+  nest.outer.erase(nest.outer.begin() + best);
+  return axis;
+}
+
+//===----------------------------------------------------------------------===//
+// Mappings
+//===----------------------------------------------------------------------===//
+
+void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
+  int64_t size = laneAxis.size.isConstant() ? laneAxis.size.getConstant() : -1;
+  int64_t lanes = chooseLanes(size < 0 ? INT64_MAX : size, stage.vectorBits,
+                              emitter.getElementBytes());
+  int64_t vectorTotal = size < 0 ? -1 : llvm::divideCeil(size, lanes);
+  TileShape shape = chooseTileShape(stage.results, vectorTotal,
+                                    stage.vectorBits, stage.schedule);
+
+  // One column of blocks: `vectors` vectors from lane `first`, all q.
+  auto emitColumn = [&](Int first, int64_t vectors, Value mask) {
+    Bases column = advance(bases, laneAxis, first);
+    emitBlocks(stage.results, shape.rows, [&](Int q, int64_t rows) {
+      RegisterTile tile = startTile(column);
+      tile.rows = rows;
+      tile.vectors = vectors;
+      tile.lanes = lanes;
+      tile.mask = mask;
+      tile.a = {TileOperand::Kind::Scalar,
+                emitter.offsetPointer(column.factor,
+                                      emitter.mul(q, factor.resultStride)),
+                factor.resultStride, factor.depthStride, 1};
+      tile.b = {TileOperand::Kind::Vector, column.source, lanes,
+                stage.source.strides[stage.axis], 1};
+      Int stride = stage.destination.strides[stage.axis];
+      tile.result.base = emitter.offsetPointer(column.destination,
+                                               emitter.mul(q, stride));
+      tile.result.rowStride = stride;
+      tile.result.vectorStride = lanes;
+      if (tile.result.addend) {
+        Int addendStride = stage.addend.strides[stage.axis];
+        tile.result.addend = emitter.offsetPointer(
+            column.addend, emitter.mul(q, addendStride));
+        tile.result.addendRowStride = addendStride;
+        tile.result.addendVectorStride = lanes;
+      }
+      emitRegisterTile(emitter, tile);
+    });
+  };
+
+  if (size >= 0) {
+    return emitVectorBlocks(size, lanes, shape.vectors,
+                            [&](Int first, int64_t vectors, Value mask) {
+      emitColumn(emitter.mul(first, lanes), vectors, mask);
+    });
+  }
+  int64_t width = shape.vectors * lanes;
+  Int full = emitter.mul(emitter.floorDiv(laneAxis.size, width), width);
+  emitter.forLoop(0, full, width,
+                  [&](Int first) { emitColumn(first, shape.vectors, nullptr); });
+  emitter.forLoop(full, laneAxis.size, lanes, [&](Int first) {
+    emitColumn(first, 1,
+               emitter.firstLanes(lanes, emitter.sub(laneAxis.size, first)));
+  });
+}
+
+void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
+                               const Bases &bases) {
+  int64_t size = laneAxis.size.getConstant();
+  int64_t lanes = chooseLanes(size, stage.vectorBits, emitter.getElementBytes());
+  int64_t sharedSize = 1;
+  if (shared)
+    sharedSize = shared->size.isConstant() ? shared->size.getConstant() : -1;
+  TileShape shape = chooseTileShape(stage.results, sharedSize, stage.vectorBits,
+                                    stage.schedule);
+
+  auto emitLanes = [&](Int first, Value mask) {
+    Bases column = advance(bases, laneAxis, first);
+    emitBlocks(shared ? shared->size : Int(1), shape.vectors,
+               [&](Int position, int64_t vectors) {
+      Bases block = shared ? advance(column, *shared, position) : column;
+      emitBlocks(stage.results, shape.rows, [&](Int q, int64_t rows) {
+        RegisterTile tile = startTile(block);
+        tile.rows = rows;
+        tile.vectors = vectors;
+        tile.lanes = lanes;
+        tile.mask = mask;
+        tile.maskAll = true;
+        tile.a = {TileOperand::Kind::Vector,
+                  emitter.offsetPointer(block.factor,
+                                        emitter.mul(q, factor.resultStride)),
+                  factor.resultStride, factor.depthStride, 1};
+        tile.b = {TileOperand::Kind::Vector, block.source,
+                  shared ? shared->source : Int(0),
+                  stage.source.strides[stage.axis], 1};
+        Int stride = stage.destination.strides[stage.axis];
+        tile.result.base = emitter.offsetPointer(block.destination,
+                                                 emitter.mul(q, stride));
+        tile.result.rowStride = stride;
+        tile.result.vectorStride = shared ? shared->destination : Int(0);
+        if (tile.result.addend) {
+          Int addendStride = stage.addend.strides[stage.axis];
+          tile.result.addend = emitter.offsetPointer(
+              block.addend, emitter.mul(q, addendStride));
+          tile.result.addendRowStride = addendStride;
+          tile.result.addendVectorStride = shared ? shared->addend : Int(0);
+        }
+        emitRegisterTile(emitter, tile);
+      });
+    });
+  };
+
+  int64_t full = size / lanes * lanes;
+  emitter.forLoop(0, full, lanes, [&](Int first) { emitLanes(first, nullptr); });
+  if (full < size)
+    emitLanes(full, emitter.firstLanes(lanes, size - full));
+}
+
+void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
+  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+  int64_t size = group * stage.results;
+  int64_t lanes = chooseLanes(size, stage.vectorBits, emitter.getElementBytes());
+  int64_t vectorTotal = llvm::divideCeil(size, lanes);
+  int64_t rowTotal = 1;
+  if (rowAxis)
+    rowTotal = rowAxis->size.isConstant() ? rowAxis->size.getConstant() : -1;
+  TileShape shape = chooseTileShape(rowTotal, vectorTotal, stage.vectorBits,
+                                    stage.schedule);
+
+  emitBlocks(rowAxis ? rowAxis->size : Int(1), shape.rows,
+             [&](Int row, int64_t rows) {
+    Bases block = rowAxis ? advance(bases, *rowAxis, row) : bases;
+    emitVectorBlocks(size, lanes, shape.vectors,
+                     [&](Int first, int64_t vectors, Value mask) {
+      Int lane = emitter.mul(first, lanes);
+      RegisterTile tile = startTile(block);
+      tile.rows = rows;
+      tile.vectors = vectors;
+      tile.lanes = lanes;
+      tile.mask = mask;
+      tile.a = {group == 1 ? TileOperand::Kind::Scalar
+                           : TileOperand::Kind::Group,
+                block.source, rowAxis ? rowAxis->source : Int(0),
+                stage.source.strides[stage.axis], group};
+      tile.b = {TileOperand::Kind::Vector,
+                emitter.offsetPointer(block.factor, lane), lanes,
+                factor.depthStride, 1};
+      tile.result.base = emitter.offsetPointer(block.destination, lane);
+      tile.result.rowStride = rowAxis ? rowAxis->destination : Int(0);
+      tile.result.vectorStride = lanes;
+      if (tile.result.addend) {
+        tile.result.addend = emitter.offsetPointer(block.addend, lane);
+        tile.result.addendRowStride = rowAxis ? rowAxis->addend : Int(0);
+        tile.result.addendVectorStride = lanes;
+      }
+      emitRegisterTile(emitter, tile);
+    });
+  });
+}
+
+void StageEmitter::emit() {
+  Bases bases{stage.source.base, stage.destination.base, stage.addend.base,
+              factor.base};
+  switch (mapping) {
+  case StageMapping::Inner: {
+    LoopAxis lanes = nest.inner.pop_back_val();
+    SmallVector<LoopAxis> axes(nest.outer);
+    llvm::append_range(axes, nest.inner);
+    return emitLoops(axes, bases,
+                     [&](const Bases &at) { emitInner(lanes, at); });
+  }
+  case StageMapping::Varying: {
+    LoopAxis lanes = nest.inner.pop_back_val();
+    std::optional<LoopAxis> shared = takeSharedAxis();
+    SmallVector<LoopAxis> axes(nest.outer);
+    llvm::append_range(axes, nest.inner);
+    return emitLoops(axes, bases, [&](const Bases &at) {
+      emitVarying(lanes, shared ? &*shared : nullptr, at);
+    });
+  }
+  case StageMapping::Fibre: {
+    std::optional<LoopAxis> rows = takeSharedAxis();
+    return emitLoops(nest.outer, bases, [&](const Bases &at) {
+      emitFibre(rows ? &*rows : nullptr, at);
+    });
+  }
+  case StageMapping::Unsupported:
+    llvm_unreachable("the caller copies what has no mapping");
+  }
+}
+
+void kron::emitStage(Emitter &emitter, const Stage &stage,
+                     const PackedFactor *packed) {
+  StageEmitter(emitter, stage, packed).emit();
+}
