@@ -19,7 +19,6 @@
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
-#include <string>
 
 using namespace kron::detail;
 
@@ -53,11 +52,24 @@ static const TypeInfo *getTypeInfo(KronType type) {
   return index <= KRON_C80 ? &typeInfos[index] : nullptr;
 }
 
-static std::string getTypeName(KronType type) {
-  if (const TypeInfo *info = getTypeInfo(type))
-    return info->name;
-  return "unknown type " + std::to_string(static_cast<int>(type));
-}
+namespace {
+
+/// Name of a type for messages, also of a number that is none.
+class TypeName {
+public:
+  explicit TypeName(KronType type) {
+    if (const TypeInfo *info = getTypeInfo(type))
+      snprintf(name, sizeof(name), "%s", info->name);
+    else
+      snprintf(name, sizeof(name), "unknown type %d", static_cast<int>(type));
+  }
+  const char *get() const { return name; }
+
+private:
+  char name[32];
+};
+
+} // namespace
 
 size_t kronGetTypeSize(KronType type) {
   const TypeInfo *info = getTypeInfo(type);
@@ -146,8 +158,7 @@ KronStatus Argument::check() const {
 KronStatus Argument::checkShape() const {
   if (array.type != info.type)
     return fail(KRON_MISMATCH, "expects element type %s, but got %s",
-                getTypeName(info.type).c_str(),
-                getTypeName(array.type).c_str());
+                TypeName(info.type).get(), TypeName(array.type).get());
   if (array.rank != info.rank)
     return fail(KRON_MISMATCH, "expects rank %d, but got %d", info.rank,
                 array.rank);

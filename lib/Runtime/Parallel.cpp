@@ -27,6 +27,7 @@
 #include <sched.h>
 #include <thread>
 
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -196,9 +197,13 @@ void Loop::runTicket(int32_t ticket) noexcept {
   }
 }
 
-/// An arena of this thread's own for `numThreads` threads. Kept, since making
-/// one costs more than a small loop.
+/// An arena of this thread's own for up to `numThreads` threads. Kept, since
+/// making one costs more than a small loop.
 static tbb::task_arena &getOwnArena(int32_t numThreads) {
+  // Asked for more threads than it may start, oneTBB prints a warning.
+  size_t allowed = tbb::global_control::active_value(
+      tbb::global_control::max_allowed_parallelism);
+  numThreads = int32_t(std::min<size_t>(numThreads, allowed));
   static thread_local std::unique_ptr<tbb::task_arena> arena;
   static thread_local int32_t arenaThreads = 0;
   if (!arena || arenaThreads != numThreads) {

@@ -39,7 +39,8 @@ extern "C" {
 /** What a call returns. `kronGetLastError` has the sentence that goes with it. */
 typedef enum KronStatus {
   KRON_SUCCESS = 0,
-  /** A null pointer, a negative size, a misaligned address, a thread count < 1. */
+  /** A null pointer, a negative size, a misaligned address, overlapping arrays, a
+      thread count < 1, or an environment variable that cannot be read. */
   KRON_INVALID_ARGUMENT = 1,
   /** Number, type, rank, size or stride of an argument differs from the manifest. */
   KRON_MISMATCH = 2,
@@ -71,7 +72,11 @@ typedef enum KronType {
 #define KRON_MAX_RANK 32
 
 /** An array or, with rank 0, a scalar in memory. Sizes and strides are in elements,
-    slowest axis first. `strides == NULL` means row-major without gaps. */
+    slowest axis first. `strides == NULL` means row-major without gaps. Strides are
+    not negative; in arrays that are only read they may be 0 (every element along
+    the axis is the same one). `data` is aligned to one element (of a complex type:
+    to one component), and may be NULL only if a size is 0. `sizes` may be NULL only
+    if the rank is 0. */
 typedef struct KronArray {
   void *data;
   const int64_t *sizes;
@@ -107,7 +112,9 @@ typedef void (*KronEntry)(const KronArray *args);
 
 /** Instruction sets a version may need. The numbers are part of the ABI. */
 typedef enum KronIsa {
-  KRON_ISA_HOST = 0,   /**< compiled for the machine that compiled it; not checked */
+  /** Compiled for the machine that compiled it; always taken to run, but chosen
+      only if no other version does. */
+  KRON_ISA_HOST = 0,
   KRON_ISA_X86_64_V2 = 1, /**< SSE4.2 */
   KRON_ISA_X86_64_V3 = 2, /**< AVX2, FMA, F16C */
   KRON_ISA_X86_64_V4 = 3  /**< AVX-512 F, BW, CD, DQ, VL */
@@ -138,30 +145,45 @@ typedef struct KronKernel {
 typedef struct KronLaunchOptions {
   /** Threads to use; 0: as many as `kronSetNumThreads` said. */
   int32_t numThreads;
-  /** Workspace of at least `kronGetWorkspaceSize` bytes, aligned to 64; NULL: the
-      runtime keeps one per calling thread and grows it when needed. */
+  /** Workspace of at least `kronGetWorkspaceSize` bytes, aligned to 64, that no
+      other launch uses meanwhile. NULL, with `workspaceBytes == 0`: the runtime
+      keeps one per calling thread until the thread ends, and grows it when
+      needed. */
   void *workspace;
   size_t workspaceBytes;
 } KronLaunchOptions;
 
 /** Runs `kernel` on `args[0..numArgs)`. `options` may be NULL. Returns when the
-    result is written. On error nothing was written. */
+    result is written. On error nothing was written.
+
+    An array that the kernel writes may share no memory with any other argument; a
+    kernel that can work in place has one argument of access KRON_READ_WRITE for it.
+    Arrays may interleave (two blocks of columns of one matrix) if they share no
+    element.
+
+    Any number of threads may launch at once, the same kernel too. Launched from
+    within an OpenMP parallel region, the default is one thread per launch; from
+    within oneTBB's parallel work, a launch shares the workers of that. */
 KRON_EXPORT KronStatus kronLaunch(const KronKernel *kernel, const KronArray *args,
                                   int32_t numArgs,
                                   const KronLaunchOptions *options);
 
 /** Bytes of workspace that `kronLaunch` needs with `numThreads` threads (0: the
-    default) into `*bytes`. */
+    default) into `*bytes`. It depends on neither the arguments nor their sizes. */
 KRON_EXPORT KronStatus kronGetWorkspaceSize(const KronKernel *kernel,
                                             int32_t numThreads, size_t *bytes);
 
-/** Default number of threads of later launches, from any thread. Initially
-    KRON_NUM_THREADS if set, else the processors this process may use. */
+/** Default number of threads of later launches, from any thread. Initially the
+    environment variable KRON_NUM_THREADS if set, else the processors this process
+    may use. If KRON_NUM_THREADS is set to something that is no positive number, then
+    launches which ask for the default fail, until kronSetNumThreads is called. */
 KRON_EXPORT KronStatus kronSetNumThreads(int32_t numThreads);
 KRON_EXPORT int32_t kronGetNumThreads(void);
 
 /** Best instruction set of this processor, lowered to what the environment variable
-    KRON_ISA (`x86-64-v2`, `x86-64-v3` or `x86-64-v4`) allows. */
+    KRON_ISA (`x86-64-v2`, `x86-64-v3` or `x86-64-v4`) allowed when it was first
+    needed. With anything else in KRON_ISA, launches fail. KRON_ISA_HOST on a
+    processor that has none of these. */
 KRON_EXPORT KronIsa kronGetIsa(void);
 
 /** What went wrong in the last failing call on this thread; never NULL. */
