@@ -15,6 +15,9 @@ config.environment["PATH"] = os.pathsep.join(
 )
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 config.substitutions.append(("%kron_lib_dir", config.kron_lib_dir))
+config.substitutions.append(
+    ("%mlir_lib_dir", os.path.join(config.llvm_tools_dir, "..", "lib"))
+)
 
 with open("/proc/cpuinfo") as cpuinfo:
     cpu_flags = set(cpuinfo.read().split())

@@ -19,11 +19,17 @@ using namespace mlir;
 using namespace mlir::kron;
 
 OpFoldResult ArrayEmitter::getSize(Value array, unsigned dim) {
-  return onTensors ? tensor::getMixedSize(builder, loc, array, dim)
-                   : memref::getMixedSize(builder, loc, array, dim);
+  OpFoldResult size = onTensors
+                          ? tensor::getMixedSize(builder, loc, array, dim)
+                          : memref::getMixedSize(builder, loc, array, dim);
+  // The size of a cast array may have folded to a constant value.
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return builder.getIndexAttr(*constant);
+  return size;
 }
 
-/// Tells upstream's buffer deallocation that this code releases its own buffers.
+/// Tells upstream's buffer deallocation that this code releases its own
+/// buffers.
 static void markManual(Operation *op) {
   op->setAttr(bufferization::BufferizationDialect::kManualDeallocation,
               UnitAttr::get(op->getContext()));
@@ -44,7 +50,8 @@ Value ArrayEmitter::createEmpty(ArrayRef<OpFoldResult> sizes, Type element) {
 
 Value ArrayEmitter::createZeros(ArrayRef<OpFoldResult> sizes, Type element) {
   Value empty = createEmpty(sizes, element);
-  Value zero = Scale{getScalarAttr(element, 0.0), nullptr}.materialize(builder, loc);
+  Value zero =
+      Scale{getScalarAttr(element, 0.0), nullptr}.materialize(builder, loc);
   auto fill = linalg::FillOp::create(builder, loc, zero, empty);
   return onTensors ? fill.getResult(0) : empty;
 }
@@ -62,8 +69,8 @@ Value ArrayEmitter::castDim(Value array, unsigned dim, int64_t size) {
   return memref::CastOp::create(builder, loc, newType, array);
 }
 
-/// One group per dimension, but `count` of the `rank` dimensions from `first` on
-/// in one.
+/// One group per dimension, but `count` of the `rank` dimensions from `first`
+/// on in one.
 static SmallVector<ReassociationIndices>
 getReassociation(unsigned rank, unsigned first, unsigned count) {
   SmallVector<ReassociationIndices> groups;
@@ -82,9 +89,9 @@ Value ArrayEmitter::splitDim(Value array, unsigned dim,
   int64_t total = 1;
   unsigned dynamicCount = 0;
   for (OpFoldResult size : sizes) {
-    std::optional<int64_t> constant = getConstantIntValue(size);
-    dynamicCount += !constant;
-    total = dynamicCount ? ShapedType::kDynamic : total * *constant;
+    dynamicCount += isa<Value>(size);
+    total = dynamicCount ? ShapedType::kDynamic
+                         : total * *getConstantIntValue(size);
   }
   if (dynamicCount > 1)
     return gatherSplit(array, dim, sizes);

@@ -37,13 +37,13 @@ public:
   Value createEmpty(ArrayRef<OpFoldResult> sizes, Type element);
   Value createZeros(ArrayRef<OpFoldResult> sizes, Type element);
 
-  /// `array` with dimension `dim` split into dimensions of the given sizes, whose
-  /// product is its size. A view, but for several dynamic sizes, where it is a
-  /// copy: upstream cannot lower such an expand_shape.
+  /// `array` with dimension `dim` split into dimensions of the given sizes,
+  /// whose product is its size. A view, but for several dynamic sizes, where it
+  /// is a copy: upstream cannot lower such an expand_shape.
   Value splitDim(Value array, unsigned dim, ArrayRef<OpFoldResult> sizes);
 
-  /// `array`, which is contiguous, with `count` dimensions from `first` on merged
-  /// into one.
+  /// `array`, which is contiguous, with `count` dimensions from `first` on
+  /// merged into one.
   Value mergeDims(Value array, unsigned first, unsigned count);
 
   /// A linalg.generic over `inputs` into `destination`, with one map for each;

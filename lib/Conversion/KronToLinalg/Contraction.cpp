@@ -49,14 +49,12 @@ static SmallVector<OpFoldResult> getResultSizes(ArrayEmitter &emitter,
                                                 const View &input,
                                                 const View &factor,
                                                 int64_t axis, unsigned rank) {
-  SmallVector<OpFoldResult> sizes(rank,
-                                  emitter.getBuilder().getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes(rank, emitter.getBuilder().getIndexAttr(1));
   for (const View *view : {&factor, &input}) {
     for (auto [dim, viewAxis] : llvm::enumerate(view->axes)) {
       if (viewAxis == ModeProductOp::kContracted || isStretched(*view, dim))
         continue;
-      int64_t target =
-          viewAxis == ModeProductOp::kResulting ? axis : viewAxis;
+      int64_t target = viewAxis == ModeProductOp::kResulting ? axis : viewAxis;
       sizes[target] = emitter.getSize(view->value, dim);
     }
   }

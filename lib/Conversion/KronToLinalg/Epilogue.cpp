@@ -73,8 +73,9 @@ Value kron::emitStore(ArrayEmitter &emitter, Value product,
         auto load = [&](unsigned index) {
           return emitConversion(b, loc, args[index], accumulator);
         };
-        Value v = product ? emitScaled(b, loc, epilogue.alpha, load(productIndex))
-                          : emitZero(b, loc, accumulator);
+        Value v = product
+                      ? emitScaled(b, loc, epilogue.alpha, load(productIndex))
+                      : emitZero(b, loc, accumulator);
         if (addsDestination)
           addendIndex = args.size() - 1;
         if (addendIndex != Inputs::absent)

@@ -40,10 +40,24 @@ static LogicalResult lowerOp(Operation *op) {
   return success();
 }
 
+/// Why `op` takes the fallback; a kron.pass does if one of its mode products
+/// does.
+static std::optional<std::string> getFallbackReason(Operation *op) {
+  auto pass = dyn_cast<PassOp>(op);
+  if (!pass)
+    return getCPUUnsupportedReason(op);
+  for (ModeProductOp product : pass.getModeProducts())
+    if (std::optional<std::string> reason = getCPUUnsupportedReason(product))
+      return reason;
+  return std::nullopt;
+}
+
 static void emitFallbackRemark(Operation *op, StringRef reason) {
-  remark::missed(op->getLoc(), remark::RemarkOpts::name("KronFallback")
-                                   .category("kron-fallback"))
-      << remark::add("{0} takes the slow path", op->getName().getStringRef().str())
+  remark::missed(
+      op->getLoc(),
+      remark::RemarkOpts::name("KronFallback").category("kron-fallback"))
+      << remark::add("{0} takes the slow path",
+                     op->getName().getStringRef().str())
       << remark::reason("{0}", reason.str());
 }
 
@@ -62,7 +76,7 @@ struct ConvertKronToLinalgPass
     });
     for (Operation *op : ops) {
       if (fallbackOnly) {
-        std::optional<std::string> reason = getCPUUnsupportedReason(op);
+        std::optional<std::string> reason = getFallbackReason(op);
         if (!reason)
           continue;
         emitFallbackRemark(op, *reason);

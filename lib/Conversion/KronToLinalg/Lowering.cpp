@@ -94,14 +94,15 @@ static SmallVector<ProductFactor> getFactors(OpTy op,
                                        : ModeProductOp::kResulting);
     view.axes.push_back(contractsFirst ? ModeProductOp::kResulting
                                        : ModeProductOp::kContracted);
-    factors.push_back({view, space.firstFactorAxis + static_cast<int64_t>(index),
+    factors.push_back({view,
+                       space.firstFactorAxis + static_cast<int64_t>(index),
                        batchRank + !contractsFirst, op.getFactorShape(index)});
   }
   return factors;
 }
 
-/// Puts the factors that shrink the array first, so that no intermediate is larger
-/// than both the input and the result.
+/// Puts the factors that shrink the array first, so that no intermediate is
+/// larger than both the input and the result.
 static void sortByGrowth(SmallVectorImpl<ProductFactor> &factors) {
   bool allStatic = llvm::all_of(factors, [](const ProductFactor &factor) {
     return ShapedType::isStatic(factor.shape.first) &&
@@ -156,17 +157,15 @@ static Value emitProduct(ArrayEmitter &emitter, OpTy op) {
   ProductSpace space = getSpace(op);
   SmallVector<ProductFactor> factors = getFactors(op, space);
   Transpose transpose = op.getTransInput();
-  View current =
-      getInputView(emitter, op.getInput(), transpose != Transpose::N,
-                   transpose == Transpose::C, factors, space);
+  View current = getInputView(emitter, op.getInput(), transpose != Transpose::N,
+                              transpose == Transpose::C, factors, space);
   sortByGrowth(factors);
   for (const ProductFactor &factor : factors)
     current = emitContraction(emitter, current, factor.view, factor.axis,
                               space.rank, accumulator);
   Value product = current.value;
   if (space.matrixAxis)
-    product =
-        emitter.mergeDims(product, space.firstFactorAxis, factors.size());
+    product = emitter.mergeDims(product, space.firstFactorAxis, factors.size());
   return emitStore(emitter, product, epilogue, op.getInit());
 }
 
@@ -199,8 +198,8 @@ static Value emitKsmm(ArrayEmitter &emitter, KsmmOp op) {
     std::swap(weights.axes[1], weights.axes[2]);
 
   Transpose transpose = op.getTransInput();
-  unsigned featureDim = transpose == Transpose::N ? op.getFeatureDim()
-                                                  : 1 - op.getFeatureDim();
+  unsigned featureDim =
+      transpose == Transpose::N ? op.getFeatureDim() : 1 - op.getFeatureDim();
   SmallVector<OpFoldResult> sizes = {
       emitter.getSize(weights.value, 0),
       emitter.getSize(weights.value, contractedDim),
@@ -212,8 +211,8 @@ static Value emitKsmm(ArrayEmitter &emitter, KsmmOp op) {
                     batchAxis);
 
   Type accumulator = getAccumulatorType(kron::getElementType(op.getInit()));
-  View result = emitContraction(emitter, input, weights, axis, /*rank=*/4,
-                                accumulator);
+  View result =
+      emitContraction(emitter, input, weights, axis, /*rank=*/4, accumulator);
   Value product = emitter.mergeDims(result.value, blockAxis, 3);
   return emitStore(emitter, product, epilogue, op.getInit());
 }
@@ -285,9 +284,9 @@ static Value emitPass(ArrayEmitter &emitter, PassOp pass) {
   if (epilogue.alpha.isZero())
     return emitStore(emitter, Value(), epilogue, pass.getInit());
   for (ModeProductOp product : products)
-    current = emitModeContraction(emitter, product, current,
-                                  mapping.lookup(product.getFactor()),
-                                  accumulator);
+    current =
+        emitModeContraction(emitter, product, current,
+                            mapping.lookup(product.getFactor()), accumulator);
   return emitStore(emitter, current.value, epilogue, pass.getInit());
 }
 

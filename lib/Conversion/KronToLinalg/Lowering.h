@@ -12,8 +12,8 @@
 
 namespace mlir::kron {
 
-/// Emits the reference lowering of `op`, a kron operation that computes. Returns
-/// the updated destination (what replaces the result of an operation on
+/// Emits the reference lowering of `op`, a kron operation that computes.
+/// Returns the updated destination (what replaces the result of an operation on
 /// tensors), or null if there is no lowering.
 Value emitReference(ArrayEmitter &emitter, Operation *op);
 

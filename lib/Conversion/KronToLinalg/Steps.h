@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every operation is a chain of contractions, one per factor, on an N-d array in
-// the accumulation type, and one store that scales, applies the epilogue and
+// Every operation is a chain of contractions, one per factor, on an N-d array
+// in the accumulation type, and one store that scales, applies the epilogue and
 // rounds. Both read arrays through `View`, so that transposition, broadcasting
 // and missing batch dimensions are only a matter of indexing.
 //
@@ -48,8 +48,8 @@ struct Epilogue {
   Value residual;
 };
 
-/// Contracts axis `axis` of `input`, one of `rank`, with `factor`. The result is a
-/// new contiguous array of `accumulator` elements with all axes in order.
+/// Contracts axis `axis` of `input`, one of `rank`, with `factor`. The result
+/// is a new contiguous array of `accumulator` elements with all axes in order.
 View emitContraction(ArrayEmitter &emitter, const View &input,
                      const View &factor, int64_t axis, unsigned rank,
                      Type accumulator);

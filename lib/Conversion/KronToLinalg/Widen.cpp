@@ -44,7 +44,8 @@ static APFloat convert(APFloat value, FloatType type) {
 static DenseElementsAttr widenElements(DenseElementsAttr attr) {
   Type element = attr.getElementType();
   auto complexType = dyn_cast<ComplexType>(element);
-  FloatType wider = getWider(complexType ? complexType.getElementType() : element);
+  FloatType wider =
+      getWider(complexType ? complexType.getElementType() : element);
   if (!wider)
     return attr;
   if (!complexType)
@@ -91,11 +92,28 @@ static void addReplacements(AttrTypeReplacer &replacer) {
   });
 }
 
+/// Rejects constants whose bytes are not at hand.
+static LogicalResult checkConstants(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    for (NamedAttribute attr : op->getAttrs()) {
+      if (!isa<DenseResourceElementsAttr, SparseElementsAttr>(attr.getValue()))
+        continue;
+      op->emitError("expects constants to be dense and inline, but got ")
+          << attr.getName() << " as a resource or sparse";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 struct KronWidenPass : kron::impl::KronWidenBase<KronWidenPass> {
   using KronWidenBase::KronWidenBase;
 
   void runOnOperation() override {
+    if (failed(checkConstants(getOperation())))
+      return signalPassFailure();
     AttrTypeReplacer replacer;
     addReplacements(replacer);
     replacer.recursivelyReplaceElementsIn(getOperation(), /*replaceAttrs=*/true,

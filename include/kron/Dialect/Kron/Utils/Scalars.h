@@ -36,8 +36,8 @@ Value emitScaled(OpBuilder &builder, Location loc, const Scale &scale,
                  Value value);
 
 /// The function of #kron.activation. erf and exp of f80 are computed in f64,
-/// whose error is far below what any check against f64 results can see; it saves
-/// long double library functions, which MLIR cannot call.
+/// whose error is far below what any check against f64 results can see; it
+/// saves long double library functions, which MLIR cannot call.
 Value emitActivation(OpBuilder &builder, Location loc, Activation activation,
                      Value value);
 

@@ -1,0 +1,56 @@
+// RUN: kron-opt --convert-kron-to-linalg=fallback-only --remarks-filter='kron-fallback' \
+// RUN:   --split-input-file --verify-diagnostics %s | FileCheck %s
+
+// Verify that what the vector code generator takes is left alone, silently.
+// CHECK-LABEL: func.func @single
+// CHECK: kron.mkm
+// CHECK-NOT: linalg
+func.func @single(%x: tensor<?x6xf32>, %f: tensor<6x3xf32>,
+                  %y: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %r = kron.mkm ins(%x : tensor<?x6xf32>) factors(%f : tensor<6x3xf32>)
+                outs(%y : tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %r : tensor<?x3xf32>
+}
+
+// -----
+
+// Verify that an element type without vector kernel is lowered, with the reason.
+// CHECK-LABEL: func.func @half
+// CHECK-NOT: kron.
+// CHECK: linalg.generic
+func.func @half(%x: tensor<?x6xf16>, %f: tensor<6x3xf16>,
+                %y: tensor<?x3xf16>) -> tensor<?x3xf16> {
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="element type f16 has no vector kernel", Remark="kron.mkm takes the slow path"}}
+  %r = kron.mkm ins(%x : tensor<?x6xf16>) factors(%f : tensor<6x3xf16>)
+                outs(%y : tensor<?x3xf16>) -> tensor<?x3xf16>
+  return %r : tensor<?x3xf16>
+}
+
+// -----
+
+// Verify that a factor of dynamic shape is lowered, with the reason.
+// CHECK-LABEL: func.func @dynamic_factor
+// CHECK-NOT: kron.
+// CHECK: linalg.generic
+func.func @dynamic_factor(%x: memref<?x6xf32>, %f: memref<6x?xf32>, %y: memref<?x?xf32>) {
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="a factor has a dynamic shape", Remark="kron.mkm takes the slow path"}}
+  kron.mkm ins(%x : memref<?x6xf32>) factors(%f : memref<6x?xf32>) outs(%y : memref<?x?xf32>)
+  return
+}
+
+// -----
+
+// Verify that a pass is lowered for the sake of its mode product.
+// CHECK-LABEL: func.func @pass
+// CHECK-NOT: kron.
+// CHECK: linalg.generic
+func.func @pass(%x: memref<3x2xi32>, %f: memref<2x2xi32>, %y: memref<3x2xi32>) {
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="element type i32 has no vector kernel", Remark="kron.pass takes the slow path"}}
+  kron.pass ins(%x, %f : memref<3x2xi32>, memref<2x2xi32>) outs(%y : memref<3x2xi32>) {
+  ^bb0(%tx: tensor<3x2xi32>, %a: tensor<2x2xi32>, %out: tensor<3x2xi32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<3x2xi32>) factor(%a [p, q] : tensor<2x2xi32>)
+           outs(%out : tensor<3x2xi32>) -> tensor<3x2xi32>
+    kron.yield %1 : tensor<3x2xi32>
+  }
+  return
+}

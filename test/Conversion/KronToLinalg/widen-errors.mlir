@@ -1,0 +1,16 @@
+// RUN: kron-opt --kron-widen --split-input-file --verify-diagnostics %s
+
+// Verify that a constant whose values are not in the attribute is rejected.
+func.func @resource() -> tensor<2xf32> {
+  // expected-error @below {{expects constants to be dense and inline, but got "value" as a resource or sparse}}
+  %0 = arith.constant dense_resource<values> : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      values: "0x04000000000000400000803F"
+    }
+  }
+#-}
