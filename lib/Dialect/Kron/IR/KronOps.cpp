@@ -21,24 +21,38 @@ using namespace mlir::kron;
 using Effects =
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
-/// Memref operands but the destination are read; the destination is written, and
-/// read too when it is the addend.
-static void addEffects(Operation *op, OpOperand &init, bool readsInit,
+/// The destination is written; of the other memref operands, those are read that
+/// `isRead` says so of.
+static void addEffects(Operation *op, OpOperand &init,
+                       function_ref<bool(OpOperand &)> isRead,
                        Effects &effects) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
-    if (&operand != &init || readsInit)
+    if (isRead(operand))
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
     if (&operand == &init)
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
   }
 }
 
+/// beta = 0 does not read Z, alpha = 0 neither the input nor the factors.
 template <typename OpTy>
 static void addScaledEffects(OpTy op, Effects &effects) {
-  bool readsInit = !op.getAddend() && !kron::getBeta(op).isZero();
-  addEffects(op, op.getInitMutable(), readsInit, effects);
+  bool readsProduct = !kron::getAlpha(op).isZero();
+  bool readsZ = !kron::getBeta(op).isZero();
+  unsigned numProductOperands = 1 + op.getFactorValues().size();
+  addEffects(
+      op, op.getInitMutable(),
+      [&](OpOperand &operand) {
+        if (operand.getOperandNumber() < numProductOperands)
+          return readsProduct;
+        if (&operand == &op.getInitMutable())
+          return readsZ && !op.getAddend();
+        return readsZ || !op.getAddend() ||
+               &operand != &op.getAddendMutable()[0];
+      },
+      effects);
 }
 
 void MkmOp::getEffects(Effects &effects) { addScaledEffects(*this, effects); }
@@ -53,7 +67,12 @@ void ModeProductOp::getEffects(Effects &effects) {
 void PassOp::getEffects(Effects &effects) {
   ModeProductOp last = getModeProducts().back();
   bool readsInit = !last.getAddend() && !kron::getBeta(last).isZero();
-  addEffects(*this, getInitMutable(), readsInit, effects);
+  addEffects(
+      *this, getInitMutable(),
+      [&](OpOperand &operand) {
+        return readsInit || &operand != &getInitMutable();
+      },
+      effects);
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,14 +170,3 @@ unsigned ModeProductOp::getResultingFactorDim() {
 SmallVector<ModeProductOp> PassOp::getModeProducts() {
   return llvm::to_vector(getBody().getOps<ModeProductOp>());
 }
-
-//===----------------------------------------------------------------------===//
-// Canonicalization
-//===----------------------------------------------------------------------===//
-
-void MkmOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
-void KmmOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
-void BatchedOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
-void KsmmOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}
-void ModeProductOp::getCanonicalizationPatterns(RewritePatternSet &,
-                                                MLIRContext *) {}

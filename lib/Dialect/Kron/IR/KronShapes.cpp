@@ -103,6 +103,23 @@ std::pair<unsigned, unsigned> kron::getMatrixDims(Operation *op,
 }
 
 //===----------------------------------------------------------------------===//
+// Block arguments of kron.pass
+//===----------------------------------------------------------------------===//
+
+SmallVector<Type> kron::getArgumentTypes(PassOp op) {
+  SmallVector<Type> types;
+  for (Value array : op->getOperands()) {
+    auto type = cast<ShapedType>(array.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    if (types.empty() && op.getInputPermutation())
+      for (auto [dim, source] : llvm::enumerate(*op.getInputPermutation()))
+        shape[dim] = type.getDimSize(source);
+    types.push_back(RankedTensorType::get(shape, type.getElementType()));
+  }
+  return types;
+}
+
+//===----------------------------------------------------------------------===//
 // Equal dimensions
 //===----------------------------------------------------------------------===//
 

@@ -150,16 +150,6 @@ static LogicalResult verifyInputPermutation(PassOp op) {
          << llvm::make_range(permutation->begin(), permutation->end()) << "]";
 }
 
-/// The type of the block argument for `array`.
-static Type getArgumentType(PassOp op, Value array, bool isFirst) {
-  auto type = cast<ShapedType>(array.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  if (isFirst && op.getInputPermutation())
-    for (auto [dim, source] : llvm::enumerate(*op.getInputPermutation()))
-      shape[dim] = type.getDimSize(source);
-  return RankedTensorType::get(shape, type.getElementType());
-}
-
 LogicalResult PassOp::verify() {
   // pass_c1
   if (getInputs().empty())
@@ -178,8 +168,7 @@ LogicalResult PassOp::verify() {
     return emitOpError("expects ")
            << arrays.size() << " block arguments, one per operand, but got "
            << block.getNumArguments();
-  for (auto [index, array] : llvm::enumerate(arrays)) {
-    Type expected = getArgumentType(*this, array.value, index == 0);
+  for (auto [index, expected] : llvm::enumerate(getArgumentTypes(*this))) {
     Type type = block.getArgument(index).getType();
     if (type != expected)
       return emitOpError("expects block argument ")

@@ -68,6 +68,9 @@ Type getAccumulatorType(Type element);
 /// Element type of a kron array (ranked tensor or memref).
 Type getElementType(Value array);
 
+/// True if `factor` is a constant identity matrix: applying it changes nothing.
+bool isIdentityFactor(Value factor);
+
 /// True if `attr` is the constant 0 (or 1) of its numeric or complex type.
 bool isZeroConstant(TypedAttr attr);
 bool isOneConstant(TypedAttr attr);
