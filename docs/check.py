@@ -1,6 +1,6 @@
 """Checks that the documentation agrees with the sources.
 
-usage: check.py [--build BUILD]
+usage: check.py [--build BUILD] [--update]
 
 - docs/reference is what `ninja kron-docs` writes today.
 - A code block behind `<!-- from FILE -->` or `<!-- from FILE:NAME -->` is that file,
@@ -9,7 +9,7 @@ usage: check.py [--build BUILD]
 - Tables between `<!-- table of FILE -->` and `<!-- end -->` are what
   docs/benchmarks/render.py makes of the result file.
 
-Prints one line per failure and ends with `N passed, N failed`.
+With --update the quoted code is copied anew first. Prints one line per failure and ends with `N passed, N failed`.
 """
 
 import argparse
@@ -26,7 +26,8 @@ sys.dont_write_bytecode = True
 import generate
 import render
 
-SNIPPET = re.compile(r"^<!-- from (\S+?)(?::(\w+))? -->\n```\w*\n(.*?)^```$", re.M | re.S)
+SNIPPET = re.compile(r"(?P<head>^<!-- from (?P<file>\S+?)(?::(?P<name>\w+))? -->\n```\w*\n)"
+                     r"(?P<code>.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 
 
@@ -63,13 +64,23 @@ def check_references(checker, build):
                        f"docs/reference/{name} is stale; run `ninja kron-docs`")
 
 
+def update_page(page):
+    """Copies the quoted code from the files."""
+    def replace(snippet):
+        code = part_of(ROOT / snippet["file"], snippet["name"])
+        return snippet[0] if code is None else snippet["head"] + code + "```"
+    text = page.read_text()
+    if SNIPPET.sub(replace, text) != text:
+        page.write_text(SNIPPET.sub(replace, text))
+
+
 def check_page(checker, page):
     text, where = page.read_text(), page.relative_to(ROOT)
-    for file, name, quoted in SNIPPET.findall(text):
-        path = ROOT / file
-        checker.expect(path.exists() and part_of(path, name) == quoted,
-                       f"{where}: the code from {file}{':' + name if name else ''} "
-                       f"differs from that file")
+    for snippet in SNIPPET.finditer(text):
+        path = ROOT / snippet["file"]
+        checker.expect(path.exists() and part_of(path, snippet["name"]) == snippet["code"],
+                       f"{where}: the code from {snippet['file']} differs from that file; "
+                       f"run docs/check.py --update")
     for link in LINK.findall(re.sub(r"```.*?```", "", text, flags=re.S)):
         if "://" not in link and not link.startswith("mailto:"):
             checker.expect((page.parent / link).exists(), f"{where}: {link} does not exist")
@@ -81,10 +92,13 @@ def check_page(checker, page):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--update", action="store_true", help="copy quoted code anew")
     options = parser.parse_args()
     checker = Checker()
     check_references(checker, options.build)
     for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]:
+        if options.update:
+            update_page(page)
         check_page(checker, page)
     print(f"{checker.passed} passed, {checker.failed} failed")
     return 1 if checker.failed else 0
