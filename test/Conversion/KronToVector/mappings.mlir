@@ -1,0 +1,129 @@
+// RUN: kron-opt %s --kron-select-schedule --convert-kron-to-vector --canonicalize \
+// RUN:   --split-input-file | FileCheck %s
+
+// Verify the fibre mapping: lanes run over q, X is broadcast, F is read as it lies
+// (no packing, so no workspace), rows of the tile run over the outer axis.
+// CHECK-LABEL: func.func @fibre
+// CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
+// CHECK: call @kronRtParallelFor
+// CHECK-LABEL: func.func private @fibre_pass
+// CHECK-NOT: llvm.intr.masked
+// CHECK: %[[F:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+// CHECK: %[[X:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
+// CHECK: %[[B:.*]] = vector.broadcast %[[X]] : f32 to vector<16xf32>
+// CHECK: vector.fma %[[B]], %[[F]]
+func.func @fibre(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
+  kron.pass ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>) {
+  ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
+    kron.yield %1 : tensor<64x16xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a factor stored [q, p] is packed once into the shared workspace
+// (16 * 16 * 4 bytes), before the parallel loop.
+// CHECK-LABEL: func.func @packed
+// CHECK-SAME: kron.shared_bytes = 1024 : i64
+// CHECK: %[[W:.*]] = call @kronRtWorkspace
+// CHECK: scf.for
+// CHECK: llvm.store {{.*}} : f32, !llvm.ptr
+// CHECK: call @kronRtParallelFor
+func.func @packed(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
+  kron.pass ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>) {
+  ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [q, p] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
+    kron.yield %1 : tensor<64x16xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a short innermost axis joins q in the lanes: X is loaded in groups of
+// four and repeated.
+// CHECK-LABEL: func.func private @group_pass
+// CHECK: %[[G:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<4xf32>
+// CHECK: vector.shuffle %[[G]], %[[G]] [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]
+func.func @group(%x: memref<64x8x4xf32>, %f: memref<8x8xf32>, %y: memref<64x8x4xf32>) {
+  kron.pass ins(%x, %f : memref<64x8x4xf32>, memref<8x8xf32>) outs(%y : memref<64x8x4xf32>) {
+  ^bb0(%t: tensor<64x8x4xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8x4xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x8x4xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8x4xf32>) -> tensor<64x8x4xf32>
+    kron.yield %1 : tensor<64x8x4xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify the inner mapping with a tail: 20 = 16 + 4 lanes, the last four by mask.
+// CHECK-LABEL: func.func private @inner_pass
+// CHECK: arith.constant dense<[true, true, true, true, false, false, false, false, false, false, false, false, false, false, false, false]>
+// CHECK: llvm.load {{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+// CHECK: llvm.intr.masked.load
+// CHECK: llvm.intr.masked.store
+// CHECK-NOT: memref.store
+func.func @inner(%x: memref<64x3x20xf32>, %f: memref<3x3xf32>, %y: memref<64x3x20xf32>) {
+  kron.pass ins(%x, %f : memref<64x3x20xf32>, memref<3x3xf32>) outs(%y : memref<64x3x20xf32>) {
+  ^bb0(%t: tensor<64x3x20xf32>, %a: tensor<3x3xf32>, %o: tensor<64x3x20xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x3x20xf32>) factor(%a [p, q] : tensor<3x3xf32>) outs(%o : tensor<64x3x20xf32>) -> tensor<64x3x20xf32>
+    kron.yield %1 : tensor<64x3x20xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify the varying mapping (a Kronecker-sparse factor with d = 16): the factor is
+// loaded as a vector, and no element of it is broadcast.
+// CHECK-LABEL: func.func @varying
+// CHECK-SAME: kron.shared_bytes = 0 : i64
+// CHECK-LABEL: func.func private @varying_pass
+// CHECK-NOT: vector.broadcast
+// CHECK: vector.fma
+// CHECK-NOT: vector.broadcast
+func.func @varying(%x: memref<?x2x4x16xf32>, %k: memref<2x4x4x16xf32>, %y: memref<?x2x4x16xf32>) {
+  kron.pass ins(%x, %k : memref<?x2x4x16xf32>, memref<2x4x4x16xf32>) outs(%y : memref<?x2x4x16xf32>) {
+  ^bb0(%t: tensor<?x2x4x16xf32>, %a: tensor<2x4x4x16xf32>, %o: tensor<?x2x4x16xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<?x2x4x16xf32>) factor(%a [1, q, p, 3] : tensor<2x4x4x16xf32>) outs(%o : tensor<?x2x4x16xf32>) -> tensor<?x2x4x16xf32>
+    kron.yield %1 : tensor<?x2x4x16xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that an array that is not contiguous where lanes run is copied, tile by
+// tile, through the thread's scratch, and that alpha and beta are applied then.
+// CHECK-LABEL: func.func @strided
+// CHECK-NOT: kron.thread_bytes = 0 : i64
+// CHECK-LABEL: func.func private @strided_pass
+// CHECK: vector.fma
+// CHECK: arith.mulf %{{.*}}, %{{.*}} : f32
+func.func @strided(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref<64x8xf32, strided<[100, 7]>>) {
+  kron.pass ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32, strided<[100, 7]>>) {
+  ^bb0(%t: tensor<64x8xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8xf32>) alpha(3.0 : f32) -> tensor<64x8xf32>
+    kron.yield %1 : tensor<64x8xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a run-time beta drops what it scales when it is zero: a NaN in Z must
+// not come through.
+// CHECK-LABEL: func.func private @beta_pass
+// CHECK: %[[SCALED:.*]] = arith.mulf %{{.*}} : vector<16xf32>
+// CHECK-NEXT: %[[ZERO:.*]] = arith.cmpf oeq, %{{.*}} : f32
+// CHECK-NEXT: arith.select %[[ZERO]], %{{.*}}, %[[SCALED]] : vector<16xf32>
+func.func @beta(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf32>, %b: f32) {
+  kron.pass ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>) {
+  ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) beta(%b : f32) -> tensor<64x16xf32>
+    kron.yield %1 : tensor<64x16xf32>
+  }
+  return
+}
