@@ -68,10 +68,17 @@ static void appendDims(ArrayView &view, ArrayRef<int64_t> range) {
 //===----------------------------------------------------------------------===//
 
 /// Sets what the dimensions of a step's factor run over: `dims` as factor_dims,
-/// less those of size 1 that would name another axis.
+/// less those of size 1 that would name another axis. A factor with P or Q of 1
+/// keeps all: upstream lowers a rank-reducing view that keeps one dimension of
+/// size 1 and drops another by guessing which.
 static void setFactorDims(ChainStep &step, ArrayRef<int64_t> dims) {
-  for (auto [dim, size] : llvm::zip_equal(dims, getShapeOf(step.factor))) {
-    if (dim >= 0 && size == 1)
+  ArrayRef<int64_t> shape = getShapeOf(step.factor);
+  auto isMatrixDimOfSizeOne = [&](auto dimAndSize) {
+    return std::get<0>(dimAndSize) < 0 && std::get<1>(dimAndSize) == 1;
+  };
+  bool keepsAll = llvm::any_of(llvm::zip_equal(dims, shape), isMatrixDimOfSizeOne);
+  for (auto [dim, size] : llvm::zip_equal(dims, shape)) {
+    if (dim >= 0 && size == 1 && !keepsAll)
       continue;
     step.factorDims.push_back(dim);
     step.factorShape.push_back(size);

@@ -34,8 +34,8 @@ struct ArrayView {
 /// One factor of a chain.
 struct ChainStep {
   Value factor;
-  /// The shape of the factor without its batch dimensions of size 1, which name
-  /// no axis of the view.
+  /// The shape of the factor as the mode product takes it: without dimensions of
+  /// size 1 that would name an axis.
   SmallVector<int64_t> factorShape;
   SmallVector<int64_t> factorDims;
   int64_t axis;

@@ -38,8 +38,8 @@ def KronDecompose : Pass<"kron-decompose"> {
       allocated), so that only the end result is rounded.
     - A transposed input becomes a `linalg.transpose` on tensors, which
       `--kron-fuse` folds, and an `input_permutation` on memrefs.
-    - Batch dimensions of size 1 of a factor are dropped, missing ones of `X` are
-      added with size 1.
+    - Dimensions of size 1 on which a factor would depend are dropped where P and
+      Q are not 1; missing batch dimensions of `X` are added with size 1.
     - A schedule goes to the last mode product, or to the `kron.pass`.
 
     An operation with a factor of dynamic shape is left alone with a remark
