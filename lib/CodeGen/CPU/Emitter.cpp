@@ -114,9 +114,8 @@ Emitter::forLoop(int64_t begin, int64_t end, int64_t step, ValueRange carried,
     return carried;
   if (end - begin <= step)
     return body(begin, carried);
-  auto loop = scf::ForOp::create(
-      builder, loc, materialize(begin), materialize(end), materialize(step),
-      carried);
+  auto loop = scf::ForOp::create(builder, loc, materialize(begin),
+                                 materialize(end), materialize(step), carried);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> results =
@@ -180,8 +179,8 @@ Value Emitter::firstLanes(int64_t lanes, Int count) {
     return arith::ConstantOp::create(builder, loc,
                                      DenseElementsAttr::get(type, bits));
   }
-  Value index = arith::IndexCastOp::create(
-      builder, loc, builder.getIndexType(), count.getValue());
+  Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                           count.getValue());
   return vector::CreateMaskOp::create(
       builder, loc, VectorType::get({lanes}, builder.getI1Type()), index);
 }

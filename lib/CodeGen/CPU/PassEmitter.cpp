@@ -7,24 +7,21 @@
 //
 // A pass becomes
 //
-//   pack factors that the kernels cannot load as they lie      (shared workspace)
-//   kronRtParallelFor over tiles:
+//   pack factors that the kernels cannot load as they lie      (shared
+//   workspace) kronRtParallelFor over tiles:
 //     body: for each tile of the range
 //       stage 1: X -> buffer 0, stage 2: buffer 0 -> buffer 1, ... last -> Y
 //
-// The body is a function of its own, since the runtime calls it; what it uses from
-// outside travels in an array of 8-byte captures. Tile buffers are the thread's
-// scratch. An array of the user that is not contiguous where vector lanes must run
-// is copied into or out of a buffer, tile by tile.
+// The body is a function of its own, since the runtime calls it; what it uses
+// from outside travels in an array of 8-byte captures. Tile buffers are the
+// thread's scratch. An array of the user that is not contiguous where vector
+// lanes must run is copied into or out of a buffer, tile by tile.
 //
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/CPU/PassEmitter.h"
-#include "kron/CodeGen/CPU/PassPlan.h"
-#include "kron/CodeGen/CPU/Stage.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "PassArrays.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -36,23 +33,6 @@ static constexpr int64_t kAlignment = 64;
 
 namespace {
 
-/// A factor of one mode product, with its strides over the pass's axes.
-struct FactorArray {
-  StageFactor array;
-  /// Positions per axis of the pass that it varies over; 1 elsewhere.
-  SmallVector<int64_t> sizes;
-};
-
-/// All that the pass reads and writes. It exists twice: outside of the body, and
-/// inside with every value replaced by its capture.
-struct PassArrays {
-  SmallVector<Int> sizes;
-  StageArray input, init, addend;
-  /// One factor per group; products of several are multiplied out before.
-  SmallVector<FactorArray> factors;
-  TileScale scale;
-};
-
 /// One stage between two arrays, and how its factor is packed.
 struct PlannedStage {
   bool packs = false;
@@ -63,26 +43,17 @@ struct PlannedStage {
 class PassEmitter {
 public:
   PassEmitter(OpBuilder &builder, SymbolTable &symbols, PassOp pass)
-      : builder(builder), symbols(symbols), pass(pass), loc(pass.getLoc()),
+      : builder(builder), runtime(symbols), pass(pass), loc(pass.getLoc()),
         element(getElementType(pass.getInit())),
         vectorBits(pass.getSchedule()->getVectorBits()),
-        plan(getPassPlan(pass, vectorBits)),
-        outer(builder, loc, element) {}
+        plan(getPassPlan(pass, vectorBits)), outer(builder, loc, element) {}
 
-  FailureOr<WorkspaceBytes> emit();
+  WorkspaceBytes emit();
 
 private:
   // Outside of the body.
-  StageArray getArray(Value memref, ArrayRef<int64_t> permutation);
-  Value getOperandOf(Value regionValue);
-  FactorArray getFactor(ModeProductOp product);
-  FactorArray getJointFactor(const StageGroup &group);
-  void collectArrays();
-  Value allocateShared(int64_t elements);
   void planStages();
   void emitCall(func::FuncOp body, Int count, ArrayRef<Value> captures);
-  func::FuncOp getRuntimeFunction(StringRef name, TypeRange inputs,
-                                  TypeRange results);
 
   // Both.
   Int getTiledExtent(Emitter &emitter, const PassArrays &arrays, Int start);
@@ -103,7 +74,7 @@ private:
   Int getNumTiles(Emitter &emitter, const PassArrays &arrays);
 
   OpBuilder &builder;
-  SymbolTable &symbols;
+  RuntimeCalls runtime;
   PassOp pass;
   Location loc;
   Type element;
@@ -114,164 +85,11 @@ private:
   PassArrays arrays;
   SmallVector<PlannedStage> stages;
   bool copiesIn = false, copiesOut = false;
-  WorkspaceBytes workspace;
+  int64_t scratchBytes = 0;
   int64_t bufferElements = 0;
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Arrays outside of the body
-//===----------------------------------------------------------------------===//
-
-static Int toInt(OpBuilder &builder, Location loc, OpFoldResult number) {
-  if (std::optional<int64_t> constant = getConstantIntValue(number))
-    return *constant;
-  return Int(arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                        cast<Value>(number)));
-}
-
-StageArray PassEmitter::getArray(Value memref, ArrayRef<int64_t> permutation) {
-  auto metadata =
-      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
-  Value address =
-      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
-  address = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                       address);
-  Value pointer = LLVM::IntToPtrOp::create(
-      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
-  Int offset = toInt(builder, loc, metadata.getConstifiedMixedOffset());
-  StageArray array{outer.offsetPointer(pointer, offset), {}};
-  SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
-  for (unsigned axis = 0; axis < strides.size(); ++axis)
-    array.strides.push_back(toInt(
-        builder, loc, strides[permutation.empty() ? axis : permutation[axis]]));
-  return array;
-}
-
-/// The operand of the pass behind an argument of its region.
-Value PassEmitter::getOperandOf(Value regionValue) {
-  return pass->getOperand(cast<BlockArgument>(regionValue).getArgNumber());
-}
-
-FactorArray PassEmitter::getFactor(ModeProductOp product) {
-  StageArray array = getArray(getOperandOf(product.getFactor()), {});
-  auto shape = cast<ShapedType>(product.getFactor().getType()).getShape();
-  FactorArray factor;
-  factor.array.base = array.base;
-  factor.array.strides.assign(arrays.sizes.size(), 0);
-  factor.sizes.assign(arrays.sizes.size(), 1);
-  for (auto [dim, axis] : llvm::enumerate(product.getFactorDims())) {
-    if (axis == ModeProductOp::kContracted) {
-      factor.array.depthStride = array.strides[dim];
-    } else if (axis == ModeProductOp::kResulting) {
-      factor.array.resultStride = array.strides[dim];
-    } else if (shape[dim] != 1) {
-      factor.array.strides[axis] = array.strides[dim];
-      factor.sizes[axis] = shape[dim];
-    }
-  }
-  return factor;
-}
-
-/// Multiplies the factors of a group out: [p1, p2, ...] x [q1, q2, ...].
-FactorArray PassEmitter::getJointFactor(const StageGroup &group) {
-  if (group.products.size() == 1)
-    return getFactor(group.products.front());
-  FactorArray joint;
-  joint.array.base = allocateShared(group.depth * group.results);
-  joint.array.depthStride = group.results;
-  joint.array.resultStride = 1;
-  joint.array.strides.assign(arrays.sizes.size(), 0);
-  joint.sizes.assign(arrays.sizes.size(), 1);
-
-  std::function<void(unsigned, Int, Int, Value)> multiply =
-      [&](unsigned index, Int p, Int q, Value product) {
-        if (index == group.products.size()) {
-          Int offset = outer.add(outer.mul(p, group.results), q);
-          outer.storeScalar(product,
-                            outer.offsetPointer(joint.array.base, offset));
-          return;
-        }
-        ModeProductOp op = group.products[index];
-        StageFactor factor = getFactor(op).array;
-        auto shape = cast<ShapedType>(op.getFactor().getType()).getShape();
-        int64_t depth = shape[op.getContractedFactorDim()];
-        int64_t results = shape[op.getResultingFactorDim()];
-        outer.forLoop(0, depth, 1, [&](Int row) {
-          outer.forLoop(0, results, 1, [&](Int column) {
-            Int offset = outer.add(outer.mul(row, factor.depthStride),
-                                   outer.mul(column, factor.resultStride));
-            Value value =
-                outer.loadScalar(outer.offsetPointer(factor.base, offset));
-            if (product)
-              value = arith::MulFOp::create(builder, loc, product, value);
-            multiply(index + 1, outer.add(outer.mul(p, depth), row),
-                     outer.add(outer.mul(q, results), column), value);
-          });
-        });
-      };
-  multiply(0, 0, 0, nullptr);
-  return joint;
-}
-
-void PassEmitter::collectArrays() {
-  auto type = cast<MemRefType>(pass.getInit().getType());
-  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
-    if (!type.isDynamicDim(axis)) {
-      arrays.sizes.push_back(type.getDimSize(axis));
-      continue;
-    }
-    Value index = arith::ConstantIndexOp::create(builder, loc, axis);
-    Value size = memref::DimOp::create(builder, loc, pass.getInit(), index);
-    arrays.sizes.push_back(toInt(builder, loc, size));
-  }
-  ArrayRef<int64_t> permutation =
-      pass.getInputPermutation().value_or(ArrayRef<int64_t>());
-  arrays.input = getArray(pass.getInputs().front(), permutation);
-  arrays.init = getArray(pass.getInit(), {});
-  SmallVector<ModeProductOp> products = pass.getModeProducts();
-  auto inputShape =
-      cast<ShapedType>(products.front().getInput().getType()).getShape();
-  for (unsigned axis = 0; axis < arrays.sizes.size(); ++axis)
-    if (inputShape[axis] == 1)
-      arrays.input.strides[axis] = 0; // Size 1, or stretched.
-
-  ModeProductOp last = products.back();
-  Scale alpha = getAlpha(last), beta = getBeta(last);
-  if (!alpha.isOne())
-    arrays.scale.alpha = alpha.materialize(builder, loc);
-  if (!beta.isZero()) {
-    arrays.scale.beta = beta.materialize(builder, loc);
-    arrays.addend = last.getAddend()
-                        ? getArray(getOperandOf(last.getAddend()), {})
-                        : arrays.init;
-  }
-  for (const StageGroup &group : plan.groups)
-    arrays.factors.push_back(getJointFactor(group));
-}
-
-func::FuncOp PassEmitter::getRuntimeFunction(StringRef name, TypeRange inputs,
-                                             TypeRange results) {
-  if (auto function = symbols.lookup<func::FuncOp>(name))
-    return function;
-  auto function = func::FuncOp::create(
-      loc, name, builder.getFunctionType(inputs, results));
-  function.setPrivate();
-  symbols.insert(function);
-  return function;
-}
-
-Value PassEmitter::allocateShared(int64_t elements) {
-  int64_t bytes =
-      llvm::alignTo(elements * outer.getElementBytes(), kAlignment);
-  workspace.shared += bytes;
-  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  func::FuncOp function = getRuntimeFunction("kronRtWorkspace",
-                                             builder.getI64Type(), pointer);
-  return func::CallOp::create(builder, loc, function, outer.materialize(bytes))
-      .getResult(0);
-}
 
 //===----------------------------------------------------------------------===//
 // Stages
@@ -299,8 +117,8 @@ SmallVector<Int> PassEmitter::getTileSizes(const PassArrays &arrays,
   return sizes;
 }
 
-/// Sizes of a tile after the first `groupsApplied` groups, with the tiled axis at
-/// its largest: buffers are laid out for that.
+/// Sizes of a tile after the first `groupsApplied` groups, with the tiled axis
+/// at its largest: buffers are laid out for that.
 SmallVector<int64_t> PassEmitter::getBufferSizes(unsigned groupsApplied) const {
   SmallVector<int64_t> sizes;
   for (auto [role, size] : llvm::zip(plan.roles, arrays.sizes)) {
@@ -335,7 +153,8 @@ static SmallVector<Int> collapse(const SmallVector<Int> &values,
     return values;
   SmallVector<Int> result(values);
   unsigned extra = group.products.size() - 1;
-  result.erase(result.begin() + group.axis, result.begin() + group.axis + extra);
+  result.erase(result.begin() + group.axis,
+               result.begin() + group.axis + extra);
   return result;
 }
 
@@ -368,8 +187,8 @@ Stage PassEmitter::getStage(const PassArrays &arrays, unsigned index,
   return stage;
 }
 
-/// Decides which of the user's arrays are copied and which factors are packed, and
-/// packs them.
+/// Decides which of the user's arrays are copied and which factors are packed,
+/// and packs them.
 void PassEmitter::planStages() {
   unsigned numGroups = plan.groups.size();
   // An extent that is only known later must not look like a constant.
@@ -417,7 +236,7 @@ void PassEmitter::planStages() {
     planned.packs = needsPacking(stage);
     if (planned.packs) {
       planned.packed = getPackedFactor(stage, planned.factorSizes);
-      Value base = allocateShared(planned.packed.elements);
+      Value base = runtime.allocateShared(outer, planned.packed.elements);
       emitPacking(outer, stage, planned.factorSizes, planned.packed, base);
       arrays.factors[index].array.base = base;
     }
@@ -434,9 +253,9 @@ void PassEmitter::planStages() {
   // Whole cache lines, so that two buffers do not share one.
   bufferElements =
       llvm::alignTo(bufferElements, kAlignment / outer.getElementBytes());
-  int64_t numBuffers = std::min<int64_t>(
-      2, numGroups - 1 + (copiesIn ? 1 : 0) + (copiesOut ? 1 : 0));
-  workspace.perThread = numBuffers * bufferElements * outer.getElementBytes();
+  int64_t numBuffers = std::min<int64_t>(2, numGroups - 1 + (copiesIn ? 1 : 0) +
+                                                (copiesOut ? 1 : 0));
+  scratchBytes = numBuffers * bufferElements * outer.getElementBytes();
 }
 
 //===----------------------------------------------------------------------===//
@@ -460,25 +279,25 @@ Int PassEmitter::getNumTiles(Emitter &emitter, const PassArrays &arrays) {
 void PassEmitter::emitCopy(Emitter &emitter, ArrayRef<Int> sizes,
                            const StageArray &from, const StageArray &to,
                            const TileScale &scale, const StageArray &addend) {
-  std::function<void(unsigned, Value, Value, Value)> copy =
-      [&](unsigned axis, Value source, Value target, Value other) {
-        if (axis == sizes.size()) {
-          Value value =
-              emitScaledSum(emitter, scale, emitter.loadScalar(source),
-                            [&] { return emitter.loadScalar(other); });
-          emitter.storeScalar(value, target);
-          return;
-        }
-        emitter.forLoop(0, sizes[axis], 1, [&](Int position) {
-          auto move = [&](Value base, const StageArray &array) {
-            return base ? emitter.offsetPointer(
-                              base, emitter.mul(position, array.strides[axis]))
-                        : base;
-          };
-          copy(axis + 1, move(source, from), move(target, to),
-               move(other, addend));
-        });
+  std::function<void(unsigned, Value, Value, Value)> copy = [&](unsigned axis,
+                                                                Value source,
+                                                                Value target,
+                                                                Value other) {
+    if (axis == sizes.size()) {
+      Value value = emitScaledSum(emitter, scale, emitter.loadScalar(source),
+                                  [&] { return emitter.loadScalar(other); });
+      emitter.storeScalar(value, target);
+      return;
+    }
+    emitter.forLoop(0, sizes[axis], 1, [&](Int position) {
+      auto move = [&](Value base, const StageArray &array) {
+        return base ? emitter.offsetPointer(
+                          base, emitter.mul(position, array.strides[axis]))
+                    : base;
       };
+      copy(axis + 1, move(source, from), move(target, to), move(other, addend));
+    });
+  };
   copy(0, from.base, to.base, scale.beta ? addend.base : Value());
 }
 
@@ -492,8 +311,8 @@ void PassEmitter::emitTile(Emitter &emitter, const PassArrays &all,
     if (plan.roles[axis] == AxisRole::Whole)
       continue;
     bool tiled = plan.roles[axis] == AxisRole::Tiled;
-    Int count = tiled ? emitter.ceilDiv(all.sizes[axis], tileSize)
-                      : all.sizes[axis];
+    Int count =
+        tiled ? emitter.ceilDiv(all.sizes[axis], tileSize) : all.sizes[axis];
     Int start = emitter.rem(rest, count);
     rest = emitter.floorDiv(rest, count);
     if (tiled) {
@@ -539,8 +358,7 @@ void PassEmitter::emitTile(Emitter &emitter, const PassArrays &all,
   }
   for (unsigned index = 0; index < numGroups; ++index) {
     bool direct = index + 1 == numGroups && !copiesOut;
-    StageArray destination =
-        direct ? tileArrays.init : takeBuffer(index + 1);
+    StageArray destination = direct ? tileArrays.init : takeBuffer(index + 1);
     Stage stage =
         getStage(tileArrays, index, sizes, source, destination, direct);
     emitStage(emitter, stage,
@@ -553,7 +371,8 @@ void PassEmitter::emitTile(Emitter &emitter, const PassArrays &all,
 }
 
 /// Fills the body function; `captures` receives the outer values that it uses.
-void PassEmitter::emitBody(func::FuncOp body, SmallVectorImpl<Value> &captures) {
+void PassEmitter::emitBody(func::FuncOp body,
+                           SmallVectorImpl<Value> &captures) {
   OpBuilder::InsertionGuard guard(builder);
   Block *entry = body.addEntryBlock();
   builder.setInsertionPointToStart(entry);
@@ -570,8 +389,7 @@ void PassEmitter::emitBody(func::FuncOp body, SmallVectorImpl<Value> &captures) 
       Value slot = LLVM::GEPOp::create(
           builder, loc, slots.getType(), builder.getI64Type(), slots,
           LLVM::GEPArg(static_cast<int32_t>(captures.size())));
-      it->second =
-          LLVM::LoadOp::create(builder, loc, value.getType(), slot);
+      it->second = LLVM::LoadOp::create(builder, loc, value.getType(), slot);
       captures.push_back(value);
     }
     value = it->second;
@@ -603,15 +421,14 @@ void PassEmitter::emitBody(func::FuncOp body, SmallVectorImpl<Value> &captures) 
     // Constants are rebuilt, so that scaling can see that they are constants.
     Attribute constant;
     if (*scale && matchPattern(*scale, m_Constant(&constant)))
-      *scale = arith::ConstantOp::create(builder, loc,
-                                         cast<TypedAttr>(constant));
+      *scale =
+          arith::ConstantOp::create(builder, loc, cast<TypedAttr>(constant));
     else
       enter(*scale);
   }
 
-  emitter.forLoop(Int(begin), Int(end), 1, [&](Int tile) {
-    emitTile(emitter, inside, scratch, tile);
-  });
+  emitter.forLoop(Int(begin), Int(end), 1,
+                  [&](Int tile) { emitTile(emitter, inside, scratch, tile); });
   func::ReturnOp::create(builder, loc);
 }
 
@@ -630,9 +447,8 @@ void PassEmitter::emitCall(func::FuncOp body, Int count,
     slots = LLVM::AllocaOp::create(builder, loc, pointer, i64, number);
   }
   for (auto [index, value] : llvm::enumerate(captures)) {
-    Value slot =
-        LLVM::GEPOp::create(builder, loc, pointer, i64, slots,
-                            LLVM::GEPArg(static_cast<int32_t>(index)));
+    Value slot = LLVM::GEPOp::create(builder, loc, pointer, i64, slots,
+                                     LLVM::GEPArg(static_cast<int32_t>(index)));
     LLVM::StoreOp::create(builder, loc, value, slot);
   }
 
@@ -647,40 +463,26 @@ void PassEmitter::emitCall(func::FuncOp body, Int count,
   int64_t grain =
       std::max<int64_t>(1, static_cast<int64_t>(kMinParallelFmas / fmas));
 
-  Value function = func::ConstantOp::create(
-      builder, loc, body.getFunctionType(), SymbolRefAttr::get(body));
-  function = UnrealizedConversionCastOp::create(builder, loc, pointer, function)
-                 .getResult(0);
-  func::FuncOp parallelFor = getRuntimeFunction(
-      "kronRtParallelFor", {i64, i64, pointer, pointer, i64}, {});
-  func::CallOp::create(builder, loc, parallelFor,
-                       ValueRange{outer.materialize(count),
-                                  outer.materialize(grain), function, slots,
-                                  outer.materialize(workspace.perThread)});
+  runtime.parallelFor(outer, count, grain, body, slots, scratchBytes);
 }
 
-FailureOr<WorkspaceBytes> PassEmitter::emit() {
+WorkspaceBytes PassEmitter::emit() {
   builder.setInsertionPoint(pass);
   tileSize = std::max<int64_t>(pass.getSchedule()->getTile(), 1);
-  collectArrays();
+  arrays = collectArrays(outer, runtime, pass, plan);
   planStages();
 
-  Type i64 = builder.getI64Type();
-  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   std::string name =
       (pass->getParentOfType<func::FuncOp>().getSymName() + "_pass").str();
-  auto body = func::FuncOp::create(
-      loc, name, builder.getFunctionType({i64, i64, pointer, pointer}, {}));
-  body.setPrivate();
-  symbols.insert(body);
+  func::FuncOp body = runtime.createBody(builder, loc, name);
   SmallVector<Value> captures;
   emitBody(body, captures);
   emitCall(body, getNumTiles(outer, arrays), captures);
-  return workspace;
+  return runtime.getWorkspace();
 }
 
-FailureOr<WorkspaceBytes> kron::emitPass(OpBuilder &builder,
-                                         SymbolTable &symbols, PassOp pass) {
+WorkspaceBytes kron::emitPass(OpBuilder &builder, SymbolTable &symbols,
+                              PassOp pass) {
   OpBuilder::InsertionGuard guard(builder);
   return PassEmitter(builder, symbols, pass).emit();
 }

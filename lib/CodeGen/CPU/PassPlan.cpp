@@ -22,13 +22,12 @@ static ShapedType getShape(Value value) {
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// Share of a register that useful lanes take, for a factor with `results` columns
-/// and `inside` elements inside its axis (-1: many).
+/// Share of a register that useful lanes take, for a factor with `results`
+/// columns and `inside` elements inside its axis (-1: many).
 static double getLaneUse(int64_t results, int64_t inside, int64_t lanes) {
   auto fill = [&](int64_t elements) {
-    return elements < lanes
-               ? double(elements) / lanes
-               : double(elements) / llvm::alignTo(elements, lanes);
+    return elements < lanes ? double(elements) / lanes
+                            : double(elements) / llvm::alignTo(elements, lanes);
   };
   if (inside < 0)
     return 1.0;
@@ -37,8 +36,8 @@ static double getLaneUse(int64_t results, int64_t inside, int64_t lanes) {
   return fill(inside);
 }
 
-/// Cost of a group per element of what it is applied to: multiply-adds over lane
-/// use, plus one for loading and storing.
+/// Cost of a group per element of what it is applied to: multiply-adds over
+/// lane use, plus one for loading and storing.
 static double getGroupCost(int64_t depth, int64_t results, int64_t inside,
                            int64_t lanes) {
   return results / getLaneUse(results, inside, lanes) + 1.0 +
@@ -93,8 +92,8 @@ static StageGroup startGroup(ModeProductOp product) {
   group.axis = product.getAxis();
   group.depth = getShape(product.getFactor())
                     .getDimSize(product.getContractedFactorDim());
-  group.results = getShape(product.getFactor())
-                      .getDimSize(product.getResultingFactorDim());
+  group.results =
+      getShape(product.getFactor()).getDimSize(product.getResultingFactorDim());
   group.products.push_back(product);
   return group;
 }
@@ -187,8 +186,9 @@ SmallVector<StageGroup> Grouper::run() {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// Chooses the axis to tile: the innermost one if no factor touches it, since lanes
-/// run there, else the innermost axis outside that is long enough to matter.
+/// Chooses the axis to tile: the innermost one if no factor touches it, since
+/// lanes run there, else the innermost axis outside that is long enough to
+/// matter.
 static int chooseTiledAxis(ArrayRef<int64_t> sizes,
                            const llvm::SmallBitVector &contracted,
                            const llvm::SmallBitVector &varying) {
@@ -255,17 +255,18 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   Type element = getElementType(pass.getInit());
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
   int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
-  bool lanesRunOnIt =
-      plan.tiledAxis + 1 == static_cast<int>(plan.roles.size());
+  bool lanesRunOnIt = plan.tiledAxis + 1 == static_cast<int>(plan.roles.size());
   int64_t lanes = vectorBits / 8 / elementBytes;
   // Without intermediates only the packed factor has to stay in cache.
   int64_t tile = 64;
   if (plan.numBuffers)
-    tile = cacheBytes / (plan.numBuffers * plan.elementsPerPosition * elementBytes);
+    tile = cacheBytes /
+           (plan.numBuffers * plan.elementsPerPosition * elementBytes);
   if (lanesRunOnIt)
     tile = std::clamp(tile / lanes * lanes, plan.numBuffers ? lanes : 8 * lanes,
                       16 * lanes);
   else
     tile = std::clamp<int64_t>(tile, 1, 256);
-  return ShapedType::isDynamic(size) ? tile : std::clamp<int64_t>(size, 1, tile);
+  return ShapedType::isDynamic(size) ? tile
+                                     : std::clamp<int64_t>(size, 1, tile);
 }

@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Multiply-adds up to which a whole tile is unrolled over p; beyond, the p loop
-/// stays a loop, unrolled by `kUnroll`, so that code size stays bounded.
+/// Multiply-adds up to which a whole tile is unrolled over p; beyond, the p
+/// loop stays a loop, unrolled by `kUnroll`, so that code size stays bounded.
 static constexpr int64_t kMaxUnrolledFmas = 256;
 static constexpr int64_t kUnroll = 4;
 
@@ -50,10 +50,10 @@ static Value loadOperand(Emitter &emitter, const TileOperand &operand,
 /// One step of p: rows * vectors multiply-adds.
 static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
                      SmallVectorImpl<Value> &accumulators) {
-  Value aBase = emitter.offsetPointer(
-      tile.a.base, emitter.mul(depth, tile.a.depthStride));
-  Value bBase = emitter.offsetPointer(
-      tile.b.base, emitter.mul(depth, tile.b.depthStride));
+  Value aBase = emitter.offsetPointer(tile.a.base,
+                                      emitter.mul(depth, tile.a.depthStride));
+  Value bBase = emitter.offsetPointer(tile.b.base,
+                                      emitter.mul(depth, tile.b.depthStride));
   SmallVector<Value> b;
   for (int64_t vector = 0; vector < tile.vectors; ++vector)
     b.push_back(loadOperand(
@@ -77,8 +77,9 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
 // Stores
 //===----------------------------------------------------------------------===//
 
-/// `factor * value`, but 0 where the factor is 0 whatever the value: BLAS does not
-/// look at what alpha = 0 or beta = 0 scales, so a NaN there must not come through.
+/// `factor * value`, but 0 where the factor is 0 whatever the value: BLAS does
+/// not look at what alpha = 0 or beta = 0 scales, so a NaN there must not come
+/// through.
 static Value emitScaled(Emitter &emitter, Value factor, Value value) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
@@ -110,9 +111,9 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
   const TileResult &result = tile.result;
   auto getPointer = [&](Value base, int64_t row, Int rowStride, int64_t vector,
                         Int vectorStride) {
-    return emitter.offsetPointer(base,
-                                 emitter.add(emitter.mul(row, rowStride),
-                                             emitter.mul(vector, vectorStride)));
+    return emitter.offsetPointer(
+        base, emitter.add(emitter.mul(row, rowStride),
+                          emitter.mul(vector, vectorStride)));
   };
   for (int64_t row = 0; row < tile.rows; ++row) {
     for (int64_t vector = 0; vector < tile.vectors; ++vector) {
@@ -122,8 +123,8 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
             Value pointer =
                 getPointer(result.addend, row, result.addendRowStride, vector,
                            result.addendVectorStride);
-            return emitter.loadVector(emitter.getVectorType(tile.lanes), pointer,
-                                      mask);
+            return emitter.loadVector(emitter.getVectorType(tile.lanes),
+                                      pointer, mask);
           });
       emitter.storeVector(value,
                           getPointer(result.base, row, result.rowStride, vector,
@@ -150,12 +151,12 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &tile) {
     emitSteps(0, tile.depth, accumulators);
   } else {
     int64_t unrolled = tile.depth / kUnroll * kUnroll;
-    accumulators = emitter.forLoop(
-        0, unrolled, kUnroll, accumulators, [&](Int depth, ValueRange carried) {
-          SmallVector<Value> values(carried);
-          emitSteps(depth, kUnroll, values);
-          return values;
-        });
+    accumulators = emitter.forLoop(0, unrolled, kUnroll, accumulators,
+                                   [&](Int depth, ValueRange carried) {
+                                     SmallVector<Value> values(carried);
+                                     emitSteps(depth, kUnroll, values);
+                                     return values;
+                                   });
     emitSteps(unrolled, tile.depth - unrolled, accumulators);
   }
   emitStores(emitter, tile, accumulators);
@@ -166,7 +167,8 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &tile) {
 //===----------------------------------------------------------------------===//
 
 /// Issue slots of one step of p of a block, two multiply-adds or loads a cycle:
-/// FMAs, loads, or the FMA latency (4 cycles, so 8 in flight), whichever is most.
+/// FMAs, loads, or the FMA latency (4 cycles, so 8 in flight), whichever is
+/// most.
 static int64_t getBlockCost(int64_t rows, int64_t vectors) {
   return std::max({rows * vectors, rows + vectors, int64_t(8)}) + 1;
 }
@@ -175,7 +177,8 @@ static int64_t getBlockCost(int64_t rows, int64_t vectors) {
 static int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
                             int64_t vectors) {
   int64_t fullRows = total / rows, restRows = total % rows;
-  int64_t fullVectors = vectorTotal / vectors, restVectors = vectorTotal % vectors;
+  int64_t fullVectors = vectorTotal / vectors,
+          restVectors = vectorTotal % vectors;
   int64_t cost = fullRows * fullVectors * getBlockCost(rows, vectors);
   if (restRows)
     cost += fullVectors * getBlockCost(restRows, vectors);
@@ -183,7 +186,8 @@ static int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
     cost += fullRows * getBlockCost(rows, restVectors);
   if (restRows && restVectors)
     cost += getBlockCost(restRows, restVectors);
-  // Every further kind of block is code of its own: worth it only for a clear win.
+  // Every further kind of block is code of its own: worth it only for a clear
+  // win.
   int64_t kinds = (restRows ? 2 : 1) * (restVectors ? 2 : 1);
   return cost * (19 + kinds);
 }

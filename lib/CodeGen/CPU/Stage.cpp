@@ -72,7 +72,10 @@ static LoopNest getLoopNest(const Stage &stage) {
   for (unsigned axis = 0; axis < stage.sizes.size(); ++axis) {
     if (axis == stage.axis)
       continue;
-    LoopAxis loop{axis, axis, stage.sizes[axis], stage.source.strides[axis],
+    LoopAxis loop{axis,
+                  axis,
+                  stage.sizes[axis],
+                  stage.source.strides[axis],
                   stage.destination.strides[axis],
                   getStride(stage.addend.strides, axis),
                   getStride(stage.factor.strides, axis)};
@@ -94,15 +97,15 @@ int64_t kron::chooseLanes(int64_t elements, int64_t vectorBits,
 // Mapping
 //===----------------------------------------------------------------------===//
 
-/// Size of the innermost axis if the fibre mapping can take it into the lanes (1
-/// without one), else 0.
+/// Size of the innermost axis if the fibre mapping can take it into the lanes
+/// (1 without one), else 0.
 static int64_t getFibreGroup(const Stage &stage, const LoopNest &nest) {
   Int resultStride = stage.destination.strides[stage.axis];
   if (nest.inner.empty())
     return resultStride.is(1) ? 1 : 0;
   const LoopAxis &axis = nest.inner.back();
-  if (nest.inner.size() != 1 || !axis.size.isConstant() ||
-      !axis.source.is(1) || !axis.destination.is(1))
+  if (nest.inner.size() != 1 || !axis.size.isConstant() || !axis.source.is(1) ||
+      !axis.destination.is(1))
     return 0;
   int64_t size = axis.size.getConstant();
   // A group that fills the register is the inner mapping.
@@ -216,8 +219,7 @@ static void emitPackingLoops(Emitter &emitter, const Stage &stage,
       emitter.forLoop(0, packed.resultStride, 1, [&](Int lane) {
         Int offset = emitter.add(
             fromRow, emitter.mul(lane, lanes ? lanes->factor : Int(0)));
-        Value element =
-            emitter.loadScalar(emitter.offsetPointer(from, offset));
+        Value element = emitter.loadScalar(emitter.offsetPointer(from, offset));
         emitter.storeScalar(
             element, emitter.offsetPointer(row, emitter.add(toRow, lane)));
       });
@@ -245,7 +247,8 @@ void kron::emitPacking(Emitter &emitter, const Stage &stage,
 
 namespace {
 
-/// Builds the loops of one stage. The tile's bases move while loops are entered.
+/// Builds the loops of one stage. The tile's bases move while loops are
+/// entered.
 class StageEmitter {
 public:
   StageEmitter(Emitter &emitter, const Stage &stage, const PackedFactor *packed)
@@ -267,8 +270,9 @@ private:
   Bases advance(const Bases &bases, const LoopAxis &axis, Int position);
   void emitLoops(ArrayRef<LoopAxis> axes, const Bases &bases,
                  function_ref<void(const Bases &)> body);
-  /// Calls `body(first, count)` for blocks of `block` over `size`: full ones in a
-  /// loop, then what is left, in one block if that is known and else one by one.
+  /// Calls `body(first, count)` for blocks of `block` over `size`: full ones in
+  /// a loop, then what is left, in one block if that is known and else one by
+  /// one.
   void emitBlocks(Int size, int64_t block,
                   function_ref<void(Int, int64_t)> body);
   /// The same for vectors of `lanes` lanes that cover `size` elements, with the
@@ -276,6 +280,10 @@ private:
   void emitVectorBlocks(int64_t size, int64_t lanes, int64_t block,
                         function_ref<void(Int, int64_t, Value)> body);
   RegisterTile startTile(const Bases &bases) const;
+  /// The result of a tile whose rows are q, from `q` on, and whose vectors lie
+  /// `vectorStride` (in Z `addendVectorStride`) apart.
+  TileResult getResultRows(const Bases &bases, Int q, Int vectorStride,
+                           Int addendVectorStride);
   void emitInner(const LoopAxis &lanes, const Bases &bases);
   void emitVarying(const LoopAxis &lanes, const LoopAxis *shared,
                    const Bases &bases);
@@ -360,9 +368,26 @@ RegisterTile StageEmitter::startTile(const Bases &bases) const {
   return tile;
 }
 
+TileResult StageEmitter::getResultRows(const Bases &bases, Int q,
+                                       Int vectorStride,
+                                       Int addendVectorStride) {
+  TileResult result;
+  result.rowStride = stage.destination.strides[stage.axis];
+  result.vectorStride = vectorStride;
+  result.base = emitter.offsetPointer(bases.destination,
+                                      emitter.mul(q, result.rowStride));
+  if (!bases.addend)
+    return result;
+  result.addendRowStride = stage.addend.strides[stage.axis];
+  result.addendVectorStride = addendVectorStride;
+  result.addend = emitter.offsetPointer(bases.addend,
+                                        emitter.mul(q, result.addendRowStride));
+  return result;
+}
+
 std::optional<LoopAxis> StageEmitter::takeSharedAxis() {
-  // The innermost such axis has the best locality, but a tiny one would leave the
-  // tile small.
+  // The innermost such axis has the best locality, but a tiny one would leave
+  // the tile small.
   int best = -1;
   for (int index = nest.outer.size() - 1; index >= 0; --index) {
     const LoopAxis &axis = nest.outer[index];
@@ -407,18 +432,7 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
                 factor.resultStride, factor.depthStride, 1};
       tile.b = {TileOperand::Kind::Vector, column.source, lanes,
                 stage.source.strides[stage.axis], 1};
-      Int stride = stage.destination.strides[stage.axis];
-      tile.result.base = emitter.offsetPointer(column.destination,
-                                               emitter.mul(q, stride));
-      tile.result.rowStride = stride;
-      tile.result.vectorStride = lanes;
-      if (tile.result.addend) {
-        Int addendStride = stage.addend.strides[stage.axis];
-        tile.result.addend = emitter.offsetPointer(
-            column.addend, emitter.mul(q, addendStride));
-        tile.result.addendRowStride = addendStride;
-        tile.result.addendVectorStride = lanes;
-      }
+      tile.result = getResultRows(column, q, lanes, lanes);
       emitRegisterTile(emitter, tile);
     });
   };
@@ -426,13 +440,15 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   if (size >= 0) {
     return emitVectorBlocks(size, lanes, shape.vectors,
                             [&](Int first, int64_t vectors, Value mask) {
-      emitColumn(emitter.mul(first, lanes), vectors, mask);
-    });
+                              emitColumn(emitter.mul(first, lanes), vectors,
+                                         mask);
+                            });
   }
   int64_t width = shape.vectors * lanes;
   Int full = emitter.mul(emitter.floorDiv(laneAxis.size, width), width);
-  emitter.forLoop(0, full, width,
-                  [&](Int first) { emitColumn(first, shape.vectors, nullptr); });
+  emitter.forLoop(0, full, width, [&](Int first) {
+    emitColumn(first, shape.vectors, nullptr);
+  });
   emitter.forLoop(full, laneAxis.size, lanes, [&](Int first) {
     emitColumn(first, 1,
                emitter.firstLanes(lanes, emitter.sub(laneAxis.size, first)));
@@ -442,7 +458,8 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
 void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
                                const Bases &bases) {
   int64_t size = laneAxis.size.getConstant();
-  int64_t lanes = chooseLanes(size, stage.vectorBits, emitter.getElementBytes());
+  int64_t lanes =
+      chooseLanes(size, stage.vectorBits, emitter.getElementBytes());
   int64_t sharedSize = 1;
   if (shared)
     sharedSize = shared->size.isConstant() ? shared->size.getConstant() : -1;
@@ -451,42 +468,35 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
 
   auto emitLanes = [&](Int first, Value mask) {
     Bases column = advance(bases, laneAxis, first);
-    emitBlocks(shared ? shared->size : Int(1), shape.vectors,
-               [&](Int position, int64_t vectors) {
-      Bases block = shared ? advance(column, *shared, position) : column;
-      emitBlocks(stage.results, shape.rows, [&](Int q, int64_t rows) {
-        RegisterTile tile = startTile(block);
-        tile.rows = rows;
-        tile.vectors = vectors;
-        tile.lanes = lanes;
-        tile.mask = mask;
-        tile.maskAll = true;
-        tile.a = {TileOperand::Kind::Vector,
-                  emitter.offsetPointer(block.factor,
-                                        emitter.mul(q, factor.resultStride)),
-                  factor.resultStride, factor.depthStride, 1};
-        tile.b = {TileOperand::Kind::Vector, block.source,
-                  shared ? shared->source : Int(0),
-                  stage.source.strides[stage.axis], 1};
-        Int stride = stage.destination.strides[stage.axis];
-        tile.result.base = emitter.offsetPointer(block.destination,
-                                                 emitter.mul(q, stride));
-        tile.result.rowStride = stride;
-        tile.result.vectorStride = shared ? shared->destination : Int(0);
-        if (tile.result.addend) {
-          Int addendStride = stage.addend.strides[stage.axis];
-          tile.result.addend = emitter.offsetPointer(
-              block.addend, emitter.mul(q, addendStride));
-          tile.result.addendRowStride = addendStride;
-          tile.result.addendVectorStride = shared ? shared->addend : Int(0);
-        }
-        emitRegisterTile(emitter, tile);
-      });
-    });
+    emitBlocks(
+        shared ? shared->size : Int(1), shape.vectors,
+        [&](Int position, int64_t vectors) {
+          Bases block = shared ? advance(column, *shared, position) : column;
+          emitBlocks(stage.results, shape.rows, [&](Int q, int64_t rows) {
+            RegisterTile tile = startTile(block);
+            tile.rows = rows;
+            tile.vectors = vectors;
+            tile.lanes = lanes;
+            tile.mask = mask;
+            tile.maskAll = true;
+            tile.a = {TileOperand::Kind::Vector,
+                      emitter.offsetPointer(
+                          block.factor, emitter.mul(q, factor.resultStride)),
+                      factor.resultStride, factor.depthStride, 1};
+            tile.b = {TileOperand::Kind::Vector, block.source,
+                      shared ? shared->source : Int(0),
+                      stage.source.strides[stage.axis], 1};
+            tile.result =
+                getResultRows(block, q, shared ? shared->destination : Int(0),
+                              shared ? shared->addend : Int(0));
+            emitRegisterTile(emitter, tile);
+          });
+        });
   };
 
   int64_t full = size / lanes * lanes;
-  emitter.forLoop(0, full, lanes, [&](Int first) { emitLanes(first, nullptr); });
+  emitter.forLoop(0, full, lanes,
+                  [&](Int first) { emitLanes(first, nullptr); });
   if (full < size)
     emitLanes(full, emitter.firstLanes(lanes, size - full));
 }
@@ -494,43 +504,46 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
 void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
   int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
   int64_t size = group * stage.results;
-  int64_t lanes = chooseLanes(size, stage.vectorBits, emitter.getElementBytes());
+  int64_t lanes =
+      chooseLanes(size, stage.vectorBits, emitter.getElementBytes());
   int64_t vectorTotal = llvm::divideCeil(size, lanes);
   int64_t rowTotal = 1;
   if (rowAxis)
     rowTotal = rowAxis->size.isConstant() ? rowAxis->size.getConstant() : -1;
-  TileShape shape = chooseTileShape(rowTotal, vectorTotal, stage.vectorBits,
-                                    stage.schedule);
+  TileShape shape =
+      chooseTileShape(rowTotal, vectorTotal, stage.vectorBits, stage.schedule);
 
-  emitBlocks(rowAxis ? rowAxis->size : Int(1), shape.rows,
-             [&](Int row, int64_t rows) {
-    Bases block = rowAxis ? advance(bases, *rowAxis, row) : bases;
-    emitVectorBlocks(size, lanes, shape.vectors,
-                     [&](Int first, int64_t vectors, Value mask) {
-      Int lane = emitter.mul(first, lanes);
-      RegisterTile tile = startTile(block);
-      tile.rows = rows;
-      tile.vectors = vectors;
-      tile.lanes = lanes;
-      tile.mask = mask;
-      tile.a = {group == 1 ? TileOperand::Kind::Scalar
-                           : TileOperand::Kind::Group,
-                block.source, rowAxis ? rowAxis->source : Int(0),
-                stage.source.strides[stage.axis], group};
-      tile.b = {TileOperand::Kind::Vector,
-                emitter.offsetPointer(block.factor, lane), lanes,
-                factor.depthStride, 1};
-      tile.result.base = emitter.offsetPointer(block.destination, lane);
-      tile.result.rowStride = rowAxis ? rowAxis->destination : Int(0);
-      tile.result.vectorStride = lanes;
-      if (tile.result.addend) {
-        tile.result.addend = emitter.offsetPointer(block.addend, lane);
-        tile.result.addendRowStride = rowAxis ? rowAxis->addend : Int(0);
-        tile.result.addendVectorStride = lanes;
-      }
-      emitRegisterTile(emitter, tile);
-    });
-  });
+  emitBlocks(
+      rowAxis ? rowAxis->size : Int(1), shape.rows, [&](Int row, int64_t rows) {
+        Bases block = rowAxis ? advance(bases, *rowAxis, row) : bases;
+        emitVectorBlocks(
+            size, lanes, shape.vectors,
+            [&](Int first, int64_t vectors, Value mask) {
+              Int lane = emitter.mul(first, lanes);
+              RegisterTile tile = startTile(block);
+              tile.rows = rows;
+              tile.vectors = vectors;
+              tile.lanes = lanes;
+              tile.mask = mask;
+              tile.a = {group == 1 ? TileOperand::Kind::Scalar
+                                   : TileOperand::Kind::Group,
+                        block.source, rowAxis ? rowAxis->source : Int(0),
+                        stage.source.strides[stage.axis], group};
+              tile.b = {TileOperand::Kind::Vector,
+                        emitter.offsetPointer(block.factor, lane), lanes,
+                        factor.depthStride, 1};
+              tile.result.base = emitter.offsetPointer(block.destination, lane);
+              tile.result.rowStride = rowAxis ? rowAxis->destination : Int(0);
+              tile.result.vectorStride = lanes;
+              if (tile.result.addend) {
+                tile.result.addend = emitter.offsetPointer(block.addend, lane);
+                tile.result.addendRowStride =
+                    rowAxis ? rowAxis->addend : Int(0);
+                tile.result.addendVectorStride = lanes;
+              }
+              emitRegisterTile(emitter, tile);
+            });
+      });
 }
 
 void StageEmitter::emit() {

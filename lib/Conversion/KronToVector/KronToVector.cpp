@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A thin pass over CodeGen/CPU: it finds the passes, checks that the emitters take
-// them, and records the workspace that their code needs on the functions.
+// A thin pass over CodeGen/CPU: it finds the passes, checks that the emitters
+// take them, and records the workspace that their code needs on the functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,8 @@ using namespace mlir::kron;
 /// What keeps the emitters from taking `pass`; success if nothing does.
 static LogicalResult checkPass(PassOp pass) {
   if (!isa<MemRefType>(pass.getInit().getType()))
-    return pass.emitOpError("expects memref operands: run --kron-bufferize first");
+    return pass.emitOpError(
+        "expects memref operands: run --kron-bufferize first");
   if (!pass.getSchedule() || !pass.getSchedule()->getVectorBits())
     return pass.emitOpError(
         "expects a #kron.schedule with vector_bits: run --kron-select-schedule "
@@ -72,11 +73,9 @@ struct ConvertKronToVectorPass
       if (failed(checkPass(pass)))
         return signalPassFailure();
       auto function = pass->getParentOfType<func::FuncOp>();
-      FailureOr<WorkspaceBytes> bytes = emitPass(builder, symbols, pass);
-      if (failed(bytes))
-        return signalPassFailure();
-      addBytes(function, "kron.shared_bytes", bytes->shared, /*takeMax=*/false);
-      addBytes(function, "kron.thread_bytes", bytes->perThread,
+      WorkspaceBytes bytes = emitPass(builder, symbols, pass);
+      addBytes(function, "kron.shared_bytes", bytes.shared, /*takeMax=*/false);
+      addBytes(function, "kron.thread_bytes", bytes.perThread,
                /*takeMax=*/true);
       pass.erase();
     }

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The emitters know most sizes and strides and have to compute the others. `Int`
-// is either, and `Emitter` folds while it builds, so that emitters are written
-// once and static shapes cost nothing. All arithmetic is on i64: it feeds
-// llvm.getelementptr and scf.for directly, without casts.
+// The emitters know most sizes and strides and have to compute the others.
+// `Int` is either, and `Emitter` folds while it builds, so that emitters are
+// written once and static shapes cost nothing. All arithmetic is on i64: it
+// feeds llvm.getelementptr and scf.for directly, without casts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,10 +81,9 @@ public:
   // Loops
   //===--------------------------------------------------------------------===//
 
-  /// for (i = begin; i < end; i += step) body(i). A loop of no or one iteration,
-  /// where that is known, is not built.
-  void forLoop(Int begin, Int end, int64_t step,
-               function_ref<void(Int)> body);
+  /// for (i = begin; i < end; i += step) body(i). A loop of no or one
+  /// iteration, where that is known, is not built.
+  void forLoop(Int begin, Int end, int64_t step, function_ref<void(Int)> body);
 
   /// The same, carrying values from one iteration to the next.
   SmallVector<Value>
@@ -99,8 +98,8 @@ public:
   Value offsetPointer(Value base, Int offset);
   Value loadScalar(Value pointer);
   void storeScalar(Value value, Value pointer);
-  /// Loads a vector of `type`; lanes where `mask` (may be null) is false are not
-  /// touched and read as zero.
+  /// Loads a vector of `type`; lanes where `mask` (may be null) is false are
+  /// not touched and read as zero.
   Value loadVector(VectorType type, Value pointer, Value mask);
   void storeVector(Value vector, Value pointer, Value mask);
 
@@ -108,7 +107,8 @@ public:
     return VectorType::get({lanes}, element);
   }
   Value zero(Type type);
-  /// A mask of `lanes` lanes of which the first `count` are set; null if all are.
+  /// A mask of `lanes` lanes of which the first `count` are set; null if all
+  /// are.
   Value firstLanes(int64_t lanes, Int count);
 };
 

@@ -23,8 +23,7 @@ struct WorkspaceBytes {
 /// computes it: a private function in `symbols` that takes a range of tiles
 /// through all factors, and a call that spreads the tiles over the threads. The
 /// caller erases `pass`.
-FailureOr<WorkspaceBytes> emitPass(OpBuilder &builder, SymbolTable &symbols,
-                                   PassOp pass);
+WorkspaceBytes emitPass(OpBuilder &builder, SymbolTable &symbols, PassOp pass);
 
 } // namespace mlir::kron
 

@@ -45,8 +45,8 @@ struct PassPlan {
   SmallVector<AxisRole> roles;
   /// The tiled axis, or -1.
   int tiledAxis = -1;
-  /// Largest number of elements, over all intermediates, that one position of the
-  /// tiled axis takes.
+  /// Largest number of elements, over all intermediates, that one position of
+  /// the tiled axis takes.
   int64_t elementsPerPosition = 1;
   /// Buffers that intermediates need: 0, 1 or 2.
   int64_t numBuffers = 0;

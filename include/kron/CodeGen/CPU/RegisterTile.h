@@ -15,8 +15,8 @@
 //   Group   `group` elements, repeated to fill the lanes
 //   Vector  as many elements as there are lanes
 //
-// Loads per multiply-add are (rows + vectors) / (rows * vectors), so the tile is
-// as square as the accumulators that fit the register file allow.
+// Loads per multiply-add are (rows + vectors) / (rows * vectors), so the tile
+// is as square as the accumulators that fit the register file allow.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +67,8 @@ struct RegisterTile {
   TileOperand a, b;
   TileResult result;
   TileScale scale;
-  /// Lanes that exist, of the last vector (`maskAll`: of every vector). Null: all.
+  /// Lanes that exist, of the last vector (`maskAll`: of every vector). Null:
+  /// all.
   Value mask;
   bool maskAll = false;
 };
@@ -86,9 +87,9 @@ struct TileShape {
   int64_t vectors;
 };
 
-/// The cheapest shape for a problem of `rows` x `vectors` in total (-1: many) on
-/// registers of `vectorBits` bits: fewest issue slots, counting loads, FMA latency
-/// and the left-over blocks. Fields of `schedule` that are set win.
+/// The cheapest shape for a problem of `rows` x `vectors` in total (-1: many)
+/// on registers of `vectorBits` bits: fewest issue slots, counting loads, FMA
+/// latency and the left-over blocks. Fields of `schedule` that are set win.
 TileShape chooseTileShape(int64_t rows, int64_t vectors, int64_t vectorBits,
                           ScheduleAttr schedule);
 

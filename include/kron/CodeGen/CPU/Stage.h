@@ -5,11 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A stage applies one factor along one axis, from a source to a destination that
-// may be the user's memory or a buffer of the pass. It is mapped to the register
-// tile in one of three ways, by what lies at the inner end of the arrays:
+// A stage applies one factor along one axis, from a source to a destination
+// that may be the user's memory or a buffer of the pass. It is mapped to the
+// register tile in one of three ways, by what lies at the inner end of the
+// arrays:
 //
-//   inner    lanes run over the innermost axis, which is not the contracted one;
+//   inner    lanes run over the innermost axis, which is not the contracted
+//   one;
 //            the factor is broadcast, rows of the tile are q
 //   varying  the same, but the factor depends on the innermost axis too: it is
 //            loaded as a vector, vectors of the tile run over another axis
@@ -64,17 +66,17 @@ struct Stage {
 /// How a stage is mapped; see the top of the file.
 enum class StageMapping { Inner, Varying, Fibre, Unsupported };
 
-/// The mapping of a stage whose arrays have the strides of `stage` (bases are not
-/// looked at). `Unsupported`: an array is not contiguous where lanes must run, and
-/// has to be copied.
+/// The mapping of a stage whose arrays have the strides of `stage` (bases are
+/// not looked at). `Unsupported`: an array is not contiguous where lanes must
+/// run, and has to be copied.
 StageMapping getStageMapping(const Stage &stage);
 
 /// Whether the factor must be rearranged first so that the tile can load it as
 /// vectors; `getPackedFactor` says how.
 bool needsPacking(const Stage &stage);
 
-/// Arrangement of a packed factor: [varying axes..., p, q, lanes], rows [q, lanes]
-/// padded to whole vectors where lanes run over q.
+/// Arrangement of a packed factor: [varying axes..., p, q, lanes], rows [q,
+/// lanes] padded to whole vectors where lanes run over q.
 struct PackedFactor {
   /// Elements in all.
   int64_t elements = 0;
@@ -84,9 +86,9 @@ struct PackedFactor {
   SmallVector<int64_t> strides;
 };
 
-/// The arrangement for a factor that varies over `factorSizes[k]` positions of axis
-/// k (1 where it does not vary). These are the whole factor's, where `stage` may
-/// see only one position.
+/// The arrangement for a factor that varies over `factorSizes[k]` positions of
+/// axis k (1 where it does not vary). These are the whole factor's, where
+/// `stage` may see only one position.
 PackedFactor getPackedFactor(const Stage &stage, ArrayRef<int64_t> factorSizes);
 
 /// Builds the loops that fill `base` from the whole factor of `stage`.
@@ -96,7 +98,8 @@ void emitPacking(Emitter &emitter, const Stage &stage,
 
 /// Builds the loops and register tiles of a stage. If `packed` is not null, the
 /// base of the stage's factor points into the packed factor.
-void emitStage(Emitter &emitter, const Stage &stage, const PackedFactor *packed);
+void emitStage(Emitter &emitter, const Stage &stage,
+               const PackedFactor *packed);
 
 /// Lanes that a mapping with `elements` useful elements per row should use: the
 /// full register, or a narrower one when less than that is there.

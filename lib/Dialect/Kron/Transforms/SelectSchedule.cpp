@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Only annotates. The tile is the largest whose intermediates stay within the
-// cache budget; register tiles are left to the emitter's own cost count, stage by
-// stage, unless the schedule names them.
+// cache budget; register tiles are left to the emitter's own cost count, stage
+// by stage, unless the schedule names them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +35,9 @@ struct KronSelectSchedulePass
 
   void runOnOperation() override {
     if (vectorBits != 128 && vectorBits != 256 && vectorBits != 512) {
-      getOperation()->emitError("expects vector-bits to be 128, 256 or 512, but "
-                                "got ")
+      getOperation()->emitError(
+          "expects vector-bits to be 128, 256 or 512, but "
+          "got ")
           << vectorBits.getValue();
       return signalPassFailure();
     }
@@ -57,8 +58,9 @@ struct KronSelectSchedulePass
     pass.setScheduleAttr(ScheduleAttr::get(
         &getContext(), bits, tile, given ? given.getRegisterRows() : 0,
         given ? given.getRegisterVectors() : 0));
-    remark::analysis(pass.getLoc(), remark::RemarkOpts::name("KronSchedule")
-                                        .category("kron-schedule"))
+    remark::analysis(
+        pass.getLoc(),
+        remark::RemarkOpts::name("KronSchedule").category("kron-schedule"))
         << remark::metric("FactorsApplied", pass.getModeProducts().size())
         << remark::metric("Stages", plan.groups.size())
         << remark::metric("Tile", tile)

@@ -1,0 +1,76 @@
+//===- RuntimeCalls.cpp - Calls from generated code into the runtime  -*- C++
+//-*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "RuntimeCalls.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// What the runtime aligns every piece of workspace to.
+static constexpr int64_t kAlignment = 64;
+
+static Type getPointerType(OpBuilder &builder) {
+  return LLVM::LLVMPointerType::get(builder.getContext());
+}
+
+func::FuncOp RuntimeCalls::getFunction(Emitter &emitter, StringRef name,
+                                       TypeRange inputs, TypeRange results) {
+  if (auto function = symbols.lookup<func::FuncOp>(name))
+    return function;
+  auto function = func::FuncOp::create(
+      emitter.loc, name, emitter.builder.getFunctionType(inputs, results));
+  function.setPrivate();
+  symbols.insert(function);
+  return function;
+}
+
+Value RuntimeCalls::allocateShared(Emitter &emitter, int64_t elements) {
+  OpBuilder &builder = emitter.builder;
+  int64_t bytes =
+      llvm::alignTo(elements * emitter.getElementBytes(), kAlignment);
+  workspace.shared += bytes;
+  func::FuncOp function =
+      getFunction(emitter, "kronRtWorkspace", builder.getI64Type(),
+                  getPointerType(builder));
+  return func::CallOp::create(builder, emitter.loc, function,
+                              emitter.materialize(bytes))
+      .getResult(0);
+}
+
+func::FuncOp RuntimeCalls::createBody(OpBuilder &builder, Location loc,
+                                      StringRef name) {
+  Type i64 = builder.getI64Type();
+  Type pointer = getPointerType(builder);
+  auto body = func::FuncOp::create(
+      loc, name, builder.getFunctionType({i64, i64, pointer, pointer}, {}));
+  body.setPrivate();
+  symbols.insert(body);
+  return body;
+}
+
+void RuntimeCalls::parallelFor(Emitter &emitter, Int count, int64_t grain,
+                               func::FuncOp body, Value captures,
+                               int64_t scratchBytes) {
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  workspace.perThread = std::max(workspace.perThread, scratchBytes);
+  Type i64 = builder.getI64Type();
+  Type pointer = getPointerType(builder);
+  Value address = func::ConstantOp::create(builder, loc, body.getFunctionType(),
+                                           SymbolRefAttr::get(body));
+  address = UnrealizedConversionCastOp::create(builder, loc, pointer, address)
+                .getResult(0);
+  func::FuncOp function = getFunction(emitter, "kronRtParallelFor",
+                                      {i64, i64, pointer, pointer, i64}, {});
+  func::CallOp::create(builder, loc, function,
+                       ValueRange{emitter.materialize(count),
+                                  emitter.materialize(grain), address, captures,
+                                  emitter.materialize(scratchBytes)});
+}

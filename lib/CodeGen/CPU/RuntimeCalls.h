@@ -1,0 +1,48 @@
+//===- RuntimeCalls.h - Calls from generated code into the runtime -- -*- C++
+//-*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_CPU_RUNTIMECALLS_H
+#define KRON_LIB_CODEGEN_CPU_RUNTIMECALLS_H
+
+#include "kron/CodeGen/CPU/Emitter.h"
+#include "kron/CodeGen/CPU/PassEmitter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::kron {
+
+/// Declares and calls the functions of include/kron/Runtime/IRInterface.h, and
+/// keeps count of the workspace that the calls ask for.
+class RuntimeCalls {
+public:
+  explicit RuntimeCalls(SymbolTable &symbols) : symbols(symbols) {}
+
+  /// A pointer to `elements` elements of the launch's shared workspace.
+  Value allocateShared(Emitter &emitter, int64_t elements);
+
+  /// Runs `body(begin, end, scratch, captures)` over [0, count) on the threads
+  /// of the launch, in ranges of at least `grain`, each thread with
+  /// `scratchBytes`.
+  void parallelFor(Emitter &emitter, Int count, int64_t grain,
+                   func::FuncOp body, Value captures, int64_t scratchBytes);
+
+  /// A new private function of the type that `parallelFor` takes.
+  func::FuncOp createBody(OpBuilder &builder, Location loc, StringRef name);
+
+  const WorkspaceBytes &getWorkspace() const { return workspace; }
+
+private:
+  func::FuncOp getFunction(Emitter &emitter, StringRef name, TypeRange inputs,
+                           TypeRange results);
+
+  SymbolTable &symbols;
+  WorkspaceBytes workspace;
+};
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_CPU_RUNTIMECALLS_H
