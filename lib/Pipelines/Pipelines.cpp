@@ -61,7 +61,8 @@ static void populateFusion(OpPassManager &pm) {
 // In: kron.pass, linalg, tensor, bufferization, memref, ...
 // Out: kron.pass and linalg on memrefs
 static void populateBufferization(OpPassManager &pm) {
-  // 7. Memory for tensors, outside kron.pass only, and its release. The canonicalizer folds the
+  // 7. Memory for tensors, outside kron.pass only, and its release. The
+  // canonicalizer folds the
   //    views that bufferization leaves.
   pm.addPass(createKronBufferize());
   pm.addPass(createCanonicalizerPass());
@@ -97,7 +98,8 @@ static void populateLowering(OpPassManager &pm) {
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   func.addPass(arith::createArithExpandOpsPass(expand));
-  // 13. Views become offsets, sizes and strides; their affine maps become arith.
+  // 13. Views become offsets, sizes and strides; their affine maps become
+  // arith.
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   // 14. Structured loops become branches; then everything becomes llvm at once.
@@ -123,7 +125,8 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
 void kron::registerKronPipelines() {
   PassPipelineRegistration<CPUPipelineOptions>(
       "kron-cpu-pipeline",
-      "Lower kron operations on tensors and memrefs to the LLVM dialect for the "
+      "Lower kron operations on tensors and memrefs to the LLVM dialect for "
+      "the "
       "CPU",
       populateKronCPUPipeline);
 }

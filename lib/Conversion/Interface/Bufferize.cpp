@@ -14,9 +14,9 @@
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
-#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -33,15 +33,16 @@ using namespace mlir::kron;
 /// `view` without the casts and reshapes that keep all elements in order.
 static Value skipReshapes(Value view) {
   while (Operation *op = view.getDefiningOp()) {
-    if (!isa<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp>(op))
+    if (!isa<memref::CastOp, memref::ExpandShapeOp, memref::CollapseShapeOp>(
+            op))
       break;
     view = op->getOperand(0);
   }
   return view;
 }
 
-/// Copies become linalg.copy: the lowering of memref.copy between strided arrays
-/// calls a library of MLIR's that kron's users do not have.
+/// Copies become linalg.copy: the lowering of memref.copy between strided
+/// arrays calls a library of MLIR's that kron's users do not have.
 static void lowerCopy(memref::CopyOp op) {
   Value source = op.getSource(), target = op.getTarget();
   if (skipReshapes(source) != skipReshapes(target)) {

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Types of the kernels assume that sizes fit together; the run-time entry checks
-// what types leave open. This file finds out which dimensions of which arguments
-// must be equal: union-find over the dimensions of all values of a function.
+// Types of the kernels assume that sizes fit together; the run-time entry
+// checks what types leave open. This file finds out which dimensions of which
+// arguments must be equal: union-find over the dimensions of all values of a
+// function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,7 +74,8 @@ std::string kron::getArgumentProblem(Type type) {
 
 bool kron::isIdentifier(StringRef name) {
   return !name.empty() && !llvm::isDigit(name.front()) &&
-         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+         llvm::all_of(name,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
 //===----------------------------------------------------------------------===//
@@ -95,9 +97,10 @@ static void collectAccess(Value memory, Access &access) {
   for (OpOperand &use : memory.getUses()) {
     Operation *user = use.getOwner();
     if (auto toTensor = dyn_cast<bufferization::ToTensorOp>(user)) {
-      // A writable tensor counts as read if an operation reads its old contents.
-      bool onlyWritten =
-          llvm::all_of(toTensor.getResult().getUses(), [](OpOperand &tensorUse) {
+      // A writable tensor counts as read if an operation reads its old
+      // contents.
+      bool onlyWritten = llvm::all_of(
+          toTensor.getResult().getUses(), [](OpOperand &tensorUse) {
             auto op = dyn_cast<ScaledOpInterface>(tensorUse.getOwner());
             return op && op.getInitValue() == tensorUse.get() &&
                    (op.getAddendValue() || getBeta(op).isZero());
@@ -178,7 +181,8 @@ void EqualDims::visitEmpty(tensor::EmptyOp op) {
       continue;
     Operation *size = op.getDynamicSize(dim).getDefiningOp();
     if (auto dimOp = dyn_cast_or_null<ShapedDimOpInterface>(size))
-      if (std::optional<int64_t> index = getConstantIntValue(dimOp.getDimension()))
+      if (std::optional<int64_t> index =
+              getConstantIntValue(dimOp.getDimension()))
         unite(op, dim, dimOp.getShapedValue(), *index);
   }
 }
@@ -197,7 +201,8 @@ void EqualDims::visitLinalg(linalg::LinalgOp op) {
       if (value)
         unite(value, valueDim, operand.get(), dim);
       else
-        std::tie(value, valueDim) = std::make_pair(operand.get(), unsigned(dim));
+        std::tie(value, valueDim) =
+            std::make_pair(operand.get(), unsigned(dim));
     }
   }
 }
@@ -261,7 +266,8 @@ static SmallVector<SmallVector<int32_t>> getSymbols(func::FuncOp func) {
     for (auto [index, arg] : llvm::enumerate(func.getArguments()))
       if (auto type = dyn_cast<MemRefType>(arg.getType()))
         for (int64_t dim = 0; dim < type.getRank(); ++dim)
-          callback(index, dim, equal.getClass(arg, dim), type.isDynamicDim(dim));
+          callback(index, dim, equal.getClass(arg, dim),
+                   type.isDynamicDim(dim));
   };
   forEachDim([&](unsigned, int64_t, unsigned cls, bool dynamic) {
     auto &[count, anyDynamic] = classes[cls];

@@ -30,14 +30,16 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
-/// The memref that a caller passes for a tensor: any outer strides, innermost 1.
+/// The memref that a caller passes for a tensor: any outer strides,
+/// innermost 1.
 static MemRefType getCallerType(RankedTensorType type) {
   if (type.getRank() == 0)
     return MemRefType::get({}, type.getElementType());
   SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
   strides.back() = 1;
-  auto layout = StridedLayoutAttr::get(type.getContext(),
-                                       /*offset=*/ShapedType::kDynamic, strides);
+  auto layout =
+      StridedLayoutAttr::get(type.getContext(),
+                             /*offset=*/ShapedType::kDynamic, strides);
   return MemRefType::get(type.getShape(), type.getElementType(), layout);
 }
 
@@ -75,12 +77,13 @@ static void separateAddend(OpBuilder &builder, OpOperand &init,
   Value addend = init.get();
   bool separated =
       TypeSwitch<Operation *, bool>(op)
-          .Case<MkmOp, KmmOp, BatchedOp, KsmmOp, ModeProductOp>([&](auto kronOp) {
-            if (!kronOp.getAddend() && !getBeta(kronOp).isZero())
-              kronOp.getAddendMutable().assign(addend);
-            kronOp.getInitMutable().set(destination);
-            return true;
-          })
+          .Case<MkmOp, KmmOp, BatchedOp, KsmmOp, ModeProductOp>(
+              [&](auto kronOp) {
+                if (!kronOp.getAddend() && !getBeta(kronOp).isZero())
+                  kronOp.getAddendMutable().assign(addend);
+                kronOp.getInitMutable().set(destination);
+                return true;
+              })
           .Default(false);
   if (separated)
     return;
@@ -207,14 +210,14 @@ LogicalResult InterfaceLowering::checkSignature() {
       return func.emitOpError("expects argument ")
              << index << " of public function '" << func.getName() << "' to be "
              << problem << ", but got " << type;
-    if (auto result = func.getArgAttrOfType<IntegerAttr>(index, kResultAttrName))
+    if (auto result =
+            func.getArgAttrOfType<IntegerAttr>(index, kResultAttrName))
       if (failed(checkInPlaceResult(index, result)))
         return failure();
   }
   for (auto [index, type] : llvm::enumerate(func.getResultTypes())) {
-    std::string problem = isa<RankedTensorType>(type)
-                              ? getArgumentProblem(type)
-                              : "a ranked tensor";
+    std::string problem = isa<RankedTensorType>(type) ? getArgumentProblem(type)
+                                                      : "a ranked tensor";
     if (!problem.empty())
       return func.emitOpError("expects result ")
              << index << " of public function '" << func.getName() << "' to be "
@@ -241,7 +244,8 @@ LogicalResult InterfaceLowering::collectNames() {
   llvm::StringSet<> seen;
   for (StringAttr name : names) {
     if (!isIdentifier(name))
-      return func.emitOpError("expects kron.name to be a C identifier, but got '")
+      return func.emitOpError(
+                 "expects kron.name to be a C identifier, but got '")
              << name.getValue() << "'";
     if (!seen.insert(name).second)
       return func.emitOpError("expects kron.name to be unique, but '")

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All operations of the dialect bufferize alike: arrays are read, the destination
-// is written in place and stands for the result. The region of a kron.pass stays
-// on tensors, since its values live on chip.
+// All operations of the dialect bufferize alike: arrays are read, the
+// destination is written in place and stands for the result. The region of a
+// kron.pass stays on tensors, since its values live on chip.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,11 +56,10 @@ static LogicalResult bufferizeKronOp(Operation *op, RewriterBase &rewriter,
   OpOperand *init = cast<DestinationStyleOpInterface>(op).getDpsInitOperand(0);
   Value destination = operands[init->getOperandNumber()];
   rewriter.setInsertionPoint(op);
-  Operation *newOp =
-      Operation::create(op->getLoc(), op->getName(), TypeRange(), operands,
-                        op->getDiscardableAttrDictionary(),
-                        op->getPropertiesStorage(), BlockRange(),
-                        op->getNumRegions());
+  Operation *newOp = Operation::create(
+      op->getLoc(), op->getName(), TypeRange(), operands,
+      op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+      BlockRange(), op->getNumRegions());
   rewriter.insert(newOp);
   for (auto [newRegion, region] :
        llvm::zip(newOp->getRegions(), op->getRegions()))

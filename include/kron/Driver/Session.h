@@ -1,0 +1,80 @@
+//===- Session.h - A source file being compiled or run ----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What the tools share: reading a module with diagnostics like a compiler's,
+// and running one of its kernels on arrays.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DRIVER_SESSION_H
+#define KRON_DRIVER_SESSION_H
+
+#include "kron/Driver/HostArray.h"
+#include "kron/Target/JIT.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace mlir {
+class SourceMgrDiagnosticHandler;
+} // namespace mlir
+
+namespace mlir::kron {
+
+/// A parsed file; its diagnostics go to standard error with file and line.
+class SourceModule {
+public:
+  /// Reads `path` ("-": standard input). Fails with nothing to say where the
+  /// parser has printed diagnostics already.
+  static llvm::Expected<std::unique_ptr<SourceModule>> read(StringRef path);
+  ~SourceModule();
+
+  ModuleOp get() { return *module; }
+
+private:
+  SourceModule();
+
+  std::unique_ptr<MLIRContext> context;
+  llvm::SourceMgr sourceManager;
+  std::unique_ptr<SourceMgrDiagnosticHandler> diagnostics;
+  OwningOpRef<ModuleOp> module;
+};
+
+/// An error for which diagnostics have been printed.
+llvm::Error diagnosedError();
+
+/// The arrays of one call of `kernel`, in the order of its arguments.
+struct CallArguments {
+  std::vector<HostArray> arrays;
+
+  /// Reads inputs from `specs` (one per argument that is read, in order) and
+  /// allocates the others. `outShapes` overrides the shapes of the latter, by
+  /// their number.
+  static llvm::Expected<CallArguments> create(
+      const KernelManifest &kernel, ArrayRef<std::string> specs,
+      const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes);
+
+  /// A copy with every array in the next wider type.
+  llvm::Expected<CallArguments> widen() const;
+
+  llvm::Error launch(const KronKernel *kernel, int32_t numThreads);
+};
+
+/// Numbers of the arguments that `kernel` writes.
+std::vector<unsigned> getWrittenArgs(const KernelManifest &kernel);
+
+/// How two arrays differ, the second one being more precise.
+struct Difference {
+  double maxAbs, relativeL2, bound;
+  /// Also false where one has a NaN and the other has not.
+  bool isWithinBound;
+};
+Difference compare(const HostArray &actual, const HostArray &reference);
+
+} // namespace mlir::kron
+
+#endif // KRON_DRIVER_SESSION_H

@@ -1,0 +1,46 @@
+//===- JIT.h - Compilation in memory ----------------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_TARGET_JIT_H
+#define KRON_TARGET_JIT_H
+
+#include "kron/Target/LLVMIR.h"
+
+namespace llvm::orc {
+class LLJIT;
+} // namespace llvm::orc
+
+namespace mlir::kron {
+
+/// The kernels of a module, compiled for this machine. They stay valid as long
+/// as this object.
+class JITModule {
+public:
+  /// Compiles `module` (which stays as it is). Diagnostics say what failed.
+  static FailureOr<JITModule> compile(ModuleOp module,
+                                      const Processor &processor,
+                                      const CodegenOptions &options);
+  JITModule(JITModule &&);
+  ~JITModule();
+
+  /// The kernel of function `name`, for kronLaunch; null if there is none.
+  const KronKernel *lookup(StringRef name) const;
+  ArrayRef<KernelManifest> getKernels() const { return kernels; }
+  const CompileTimes &getTimes() const { return times; }
+
+private:
+  JITModule();
+
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::vector<KernelManifest> kernels;
+  std::vector<const KronKernel *> addresses;
+  CompileTimes times;
+};
+
+} // namespace mlir::kron
+
+#endif // KRON_TARGET_JIT_H

@@ -1,0 +1,89 @@
+//===- LLVMIR.h - From a module to LLVM IR with kernels ---------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The part of code generation that ahead-of-time and in-memory compilation
+// share: the pass pipeline once per processor, translation, LLVM's optimizer,
+// and what libkron_runtime needs around the code (entries, manifests).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_TARGET_LLVMIR_H
+#define KRON_TARGET_LLVMIR_H
+
+#include "kron/Target/Manifest.h"
+#include "mlir/Support/LLVM.h"
+#include <memory>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace mlir::kron {
+
+/// One processor to compile for.
+struct Processor {
+  /// LLVM's name and extra features ("+avx512f,..."), e.g. of the host.
+  std::string cpu;
+  std::string features;
+  /// Width of its vector registers.
+  int64_t vectorBits;
+  /// What the runtime checks before it runs this version.
+  KronIsa isa;
+};
+
+/// This machine, with all its features.
+Processor getHostProcessor();
+
+/// The x86-64-v2, v3 and v4 processors of a kernel that chooses at run time;
+/// the host where it has another architecture.
+std::vector<Processor> getPortableProcessors();
+
+/// The processor that LLVM calls `name` ("native": the host); an error if there
+/// is none.
+llvm::Expected<Processor> getNamedProcessor(StringRef name);
+
+/// A target machine for position-independent code of the host's architecture.
+/// `processor` may be null: baseline.
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+createTargetMachine(const Processor *processor);
+
+struct CodegenOptions {
+  /// Everything through --convert-kron-to-linalg.
+  bool reference = false;
+  /// Compute in the next wider type (--kron-widen).
+  bool widen = false;
+  /// Emit the C function of every kernel, beside its KronKernel constant.
+  bool emitCFunctions = true;
+  /// Level of LLVM's optimizer, 0 to 3.
+  unsigned optLevel = 2;
+};
+
+/// Milliseconds that the parts of compilation took.
+struct CompileTimes {
+  double passes = 0, optimizer = 0, codegen = 0;
+  double getTotal() const { return passes + optimizer + codegen; }
+};
+
+struct CompiledModule {
+  std::unique_ptr<llvm::Module> llvmModule;
+  std::vector<KernelManifest> kernels;
+  CompileTimes times;
+};
+
+/// Compiles a copy of `module` for each of `processors`. The result defines
+/// `kron_kernel_<name>` for every public function, everything else is internal
+/// (but for the C functions, if asked for). Diagnostics say what failed.
+FailureOr<CompiledModule> compileToLLVMIR(ModuleOp module,
+                                          ArrayRef<Processor> processors,
+                                          const CodegenOptions &options,
+                                          llvm::LLVMContext &context);
+
+} // namespace mlir::kron
+
+#endif // KRON_TARGET_LLVMIR_H

@@ -1,0 +1,41 @@
+//===- Entry.h - Kernels as the runtime sees them ---------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_TARGET_ENTRY_H
+#define KRON_LIB_TARGET_ENTRY_H
+
+#include "kron/Target/Manifest.h"
+#include "llvm/IR/Module.h"
+
+namespace mlir::kron {
+
+/// One version of a kernel: what KronVersion has.
+struct KernelVersion {
+  KronIsa isa;
+  std::string entryName;
+  int64_t sharedBytes;
+  int64_t threadBytes;
+};
+
+/// Adds `void entryName(const KronArray *)`, which unpacks its arrays into the
+/// arguments of `callee`, the lowered function of `kernel`.
+llvm::Function *addEntry(llvm::Module &module, const KernelManifest &kernel,
+                         llvm::Function *callee, StringRef entryName);
+
+/// Adds the constant `kron_kernel_<name>`.
+llvm::GlobalVariable *addKernelConstant(llvm::Module &module,
+                                        const KernelManifest &kernel,
+                                        ArrayRef<KernelVersion> versions);
+
+/// Adds `KronStatus <name>(const KronArray *, ...)`, which launches `constant`
+/// with default options.
+void addCFunction(llvm::Module &module, const KernelManifest &kernel,
+                  llvm::GlobalVariable *constant);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_TARGET_ENTRY_H

@@ -1,0 +1,87 @@
+//===- JIT.cpp - Compilation in memory --------------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Target/JIT.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+JITModule::JITModule() = default;
+JITModule::JITModule(JITModule &&) = default;
+JITModule::~JITModule() = default;
+
+static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
+createJIT(const Processor &processor, std::unique_ptr<llvm::Module> module,
+          std::unique_ptr<llvm::LLVMContext> context) {
+  llvm::orc::JITTargetMachineBuilder machine(module->getTargetTriple());
+  machine.setCPU(processor.cpu);
+  machine.addFeatures(
+      llvm::SubtargetFeatures(processor.features).getFeatures());
+  machine.setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
+  auto jit = llvm::orc::LLJITBuilder()
+                 .setJITTargetMachineBuilder(std::move(machine))
+                 .create();
+  if (!jit)
+    return jit.takeError();
+  // The runtime (kronRt*) and the C library are those of this process.
+  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      (*jit)->getDataLayout().getGlobalPrefix());
+  if (!process)
+    return process.takeError();
+  (*jit)->getMainJITDylib().addGenerator(std::move(*process));
+  if (llvm::Error error = (*jit)->addIRModule(
+          llvm::orc::ThreadSafeModule(std::move(module), std::move(context))))
+    return std::move(error);
+  return jit;
+}
+
+FailureOr<JITModule> JITModule::compile(ModuleOp module,
+                                        const Processor &processor,
+                                        const CodegenOptions &options) {
+  auto context = std::make_unique<llvm::LLVMContext>();
+  CodegenOptions jitOptions = options;
+  jitOptions.emitCFunctions = false;
+  FailureOr<CompiledModule> compiled =
+      compileToLLVMIR(module, processor, jitOptions, *context);
+  if (failed(compiled))
+    return failure();
+  JITModule result;
+  result.kernels = std::move(compiled->kernels);
+  result.times = compiled->times;
+  auto fail = [&](llvm::Error error) {
+    return emitError(module.getLoc(), "cannot load the compiled module: ")
+           << llvm::toString(std::move(error));
+  };
+  auto start = std::chrono::steady_clock::now();
+  auto jit =
+      createJIT(processor, std::move(compiled->llvmModule), std::move(context));
+  if (!jit)
+    return fail(jit.takeError());
+  result.jit = std::move(*jit);
+  for (const KernelManifest &kernel : result.kernels) {
+    auto address = result.jit->lookup("kron_kernel_" + kernel.name);
+    if (!address)
+      return fail(address.takeError());
+    result.addresses.push_back(address->toPtr<const KronKernel *>());
+  }
+  result.times.codegen = std::chrono::duration<double, std::milli>(
+                             std::chrono::steady_clock::now() - start)
+                             .count();
+  return std::move(result);
+}
+
+const KronKernel *JITModule::lookup(StringRef name) const {
+  for (auto [kernel, address] : llvm::zip(kernels, addresses))
+    if (kernel.name == name)
+      return address;
+  return nullptr;
+}

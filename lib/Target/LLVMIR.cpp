@@ -1,0 +1,219 @@
+//===- LLVMIR.cpp - From a module to LLVM IR with kernels -------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Target/LLVMIR.h"
+#include "Entry.h"
+#include "kron/Conversion/Passes.h"
+#include "kron/Pipelines/Pipelines.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+
+/// Adds the time since its construction to a sum of milliseconds.
+class Stopwatch {
+public:
+  explicit Stopwatch(double &sum) : sum(sum) {}
+  ~Stopwatch() {
+    sum +=
+        std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  double &sum;
+  Clock::time_point start = Clock::now();
+};
+
+/// Compiles versions of one module and links them.
+class ModuleCompiler {
+public:
+  ModuleCompiler(ModuleOp source, const CodegenOptions &options,
+                 llvm::LLVMContext &context)
+      : source(source), options(options), context(context) {}
+
+  LogicalResult addVersion(const Processor &processor);
+  FailureOr<CompiledModule> finish();
+
+private:
+  LogicalResult runPasses(ModuleOp module, const Processor &processor);
+  FailureOr<std::unique_ptr<llvm::Module>>
+  translate(ModuleOp module, llvm::TargetMachine &machine,
+            const Processor &processor);
+  void addEntries(llvm::Module &module, const Processor &processor,
+                  ArrayRef<KernelManifest> manifests);
+  void optimize(llvm::Module &module, llvm::TargetMachine &machine);
+
+  ModuleOp source;
+  const CodegenOptions &options;
+  llvm::LLVMContext &context;
+  CompiledModule result;
+  /// Per kernel.
+  std::vector<std::vector<KernelVersion>> versions;
+  unsigned numVersions = 0;
+};
+
+} // namespace
+
+LogicalResult ModuleCompiler::runPasses(ModuleOp module,
+                                        const Processor &processor) {
+  PassManager pm(module.getContext());
+  if (options.widen)
+    pm.addPass(createKronWiden());
+  CPUPipelineOptions pipeline;
+  pipeline.reference = options.reference;
+  pipeline.vectorBits = processor.vectorBits;
+  populateKronCPUPipeline(pm, pipeline);
+  return pm.run(module);
+}
+
+FailureOr<std::unique_ptr<llvm::Module>>
+ModuleCompiler::translate(ModuleOp module, llvm::TargetMachine &machine,
+                          const Processor &processor) {
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  std::unique_ptr<llvm::Module> translated =
+      translateModuleToLLVMIR(module, context, "kron");
+  if (!translated)
+    return failure();
+  translated->setTargetTriple(machine.getTargetTriple());
+  translated->setDataLayout(machine.createDataLayout());
+  for (llvm::Function &function : *translated) {
+    if (function.isDeclaration())
+      continue;
+    function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    function.setDSOLocal(true);
+    function.addFnAttr("target-cpu", processor.cpu);
+    if (!processor.features.empty())
+      function.addFnAttr("target-features", processor.features);
+    // Some processors prefer narrower vectors than the schedule chose.
+    function.addFnAttr("prefer-vector-width",
+                       std::to_string(processor.vectorBits));
+  }
+  for (llvm::GlobalVariable &global : translated->globals())
+    if (!global.isDeclaration())
+      global.setLinkage(llvm::GlobalValue::InternalLinkage);
+  return translated;
+}
+
+void ModuleCompiler::addEntries(llvm::Module &module,
+                                const Processor &processor,
+                                ArrayRef<KernelManifest> manifests) {
+  std::string suffix = "." + std::to_string(numVersions);
+  for (auto [index, manifest] : llvm::enumerate(manifests)) {
+    llvm::Function *function = module.getFunction(manifest.name);
+    function->setName("kron." + manifest.name + suffix);
+    std::string entryName = "kron.entry." + manifest.name + suffix;
+    llvm::Function *entry = addEntry(module, manifest, function, entryName);
+    entry->addFnAttrs(
+        llvm::AttrBuilder(context, function->getAttributes().getFnAttrs()));
+    // The version table of the linked module refers to it.
+    entry->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    versions[index].push_back(
+        {processor.isa, entryName, manifest.sharedBytes, manifest.threadBytes});
+  }
+}
+
+void ModuleCompiler::optimize(llvm::Module &module,
+                              llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager cgsccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  tuning.SLPVectorization = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(cgsccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, cgsccs, modules);
+  static const llvm::OptimizationLevel levels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  builder.buildPerModuleDefaultPipeline(levels[options.optLevel])
+      .run(module, modules);
+}
+
+LogicalResult ModuleCompiler::addVersion(const Processor &processor) {
+  auto machine = createTargetMachine(&processor);
+  if (!machine)
+    return emitError(source.getLoc(), llvm::toString(machine.takeError()));
+  OwningOpRef<ModuleOp> lowered(source.clone());
+  std::vector<KernelManifest> manifests;
+  std::unique_ptr<llvm::Module> module;
+  {
+    Stopwatch watch(result.times.passes);
+    if (failed(runPasses(*lowered, processor)))
+      return failure();
+    manifests = getKernelManifests(*lowered);
+    auto translated = translate(*lowered, **machine, processor);
+    if (failed(translated))
+      return failure();
+    module = std::move(*translated);
+  }
+  versions.resize(manifests.size());
+  addEntries(*module, processor, manifests);
+  {
+    Stopwatch watch(result.times.optimizer);
+    optimize(*module, **machine);
+  }
+  if (numVersions++ == 0) {
+    result.kernels = std::move(manifests);
+    result.llvmModule = std::move(module);
+    return success();
+  }
+  for (auto [kernel, manifest] : llvm::zip(result.kernels, manifests))
+    kernel.allocates |= manifest.allocates;
+  if (llvm::Linker::linkModules(*result.llvmModule, std::move(module)))
+    return emitError(source.getLoc(),
+                     "cannot link the versions of this module");
+  return success();
+}
+
+FailureOr<CompiledModule> ModuleCompiler::finish() {
+  llvm::Module &module = *result.llvmModule;
+  for (auto [kernel, kernelVersions] : llvm::zip(result.kernels, versions)) {
+    llvm::GlobalVariable *constant =
+        addKernelConstant(module, kernel, kernelVersions);
+    for (const KernelVersion &version : kernelVersions)
+      module.getFunction(version.entryName)
+          ->setLinkage(llvm::GlobalValue::InternalLinkage);
+    if (!options.emitCFunctions)
+      continue;
+    if (module.getNamedValue(kernel.name))
+      return emitError(source.getLoc(), "expects function '")
+             << kernel.name << "' not to have the name of a library function";
+    addCFunction(module, kernel, constant);
+  }
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  if (llvm::verifyModule(module, &stream))
+    return emitError(source.getLoc(), "generated invalid LLVM IR: ") << problem;
+  return std::move(result);
+}
+
+FailureOr<CompiledModule> kron::compileToLLVMIR(ModuleOp module,
+                                                ArrayRef<Processor> processors,
+                                                const CodegenOptions &options,
+                                                llvm::LLVMContext &context) {
+  ModuleCompiler compiler(module, options, context);
+  for (const Processor &processor : processors)
+    if (failed(compiler.addVersion(processor)))
+      return failure();
+  return compiler.finish();
+}

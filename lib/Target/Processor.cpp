@@ -1,0 +1,111 @@
+//===- Processor.cpp - Processors to compile for ----------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Target/LLVMIR.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// The target of this machine, with its code generator initialised.
+static llvm::Expected<const llvm::Target *> getHostTarget() {
+  static const bool initialized = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)initialized;
+  std::string error;
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  if (const llvm::Target *target =
+          llvm::TargetRegistry::lookupTarget(triple, error))
+    return target;
+  return llvm::createStringError(error);
+}
+
+/// Instruction set and vector width that `features` of `machine` amount to.
+static void classify(Processor &processor, const llvm::TargetMachine &machine) {
+  const llvm::MCSubtargetInfo &info = *machine.getMCSubtargetInfo();
+  processor.isa = KRON_ISA_X86_64_V2;
+  processor.vectorBits = 128;
+  if (!machine.getTargetTriple().isX86())
+    return;
+  if (info.checkFeatures("+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl")) {
+    processor.isa = KRON_ISA_X86_64_V4;
+    processor.vectorBits = 512;
+  } else if (info.checkFeatures("+avx2,+fma,+f16c")) {
+    processor.isa = KRON_ISA_X86_64_V3;
+    processor.vectorBits = 256;
+  }
+}
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+kron::createTargetMachine(const Processor *processor) {
+  llvm::Expected<const llvm::Target *> target = getHostTarget();
+  if (!target)
+    return target.takeError();
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  StringRef cpu = processor        ? StringRef(processor->cpu)
+                  : triple.isX86() ? "x86-64"
+                                   : "generic";
+  StringRef features = processor ? StringRef(processor->features) : "";
+  std::unique_ptr<llvm::TargetMachine> machine((*target)->createTargetMachine(
+      triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine)
+    return llvm::createStringError("no code generator for " + triple.str());
+  return machine;
+}
+
+Processor kron::getHostProcessor() {
+  Processor processor;
+  processor.cpu = llvm::sys::getHostCPUName().str();
+  // The name alone can be wrong (virtual machines hide models); features are
+  // not.
+  llvm::SubtargetFeatures features;
+  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    features.AddFeature(feature.first(), feature.second);
+  processor.features = features.getString();
+  processor.vectorBits = 128;
+  if (auto machine = createTargetMachine(&processor))
+    classify(processor, **machine);
+  else
+    llvm::consumeError(machine.takeError());
+  processor.isa = KRON_ISA_HOST;
+  return processor;
+}
+
+std::vector<Processor> kron::getPortableProcessors() {
+  if (!llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86())
+    return {getHostProcessor()};
+  return {{"x86-64-v2", "", 128, KRON_ISA_X86_64_V2},
+          {"x86-64-v3", "", 256, KRON_ISA_X86_64_V3},
+          {"x86-64-v4", "", 512, KRON_ISA_X86_64_V4}};
+}
+
+llvm::Expected<Processor> kron::getNamedProcessor(StringRef name) {
+  if (name == "native")
+    return getHostProcessor();
+  auto baseline = createTargetMachine(nullptr);
+  if (!baseline)
+    return baseline.takeError();
+  if (!(*baseline)->getMCSubtargetInfo()->isCPUStringValid(name))
+    return llvm::createStringError("expects --mcpu to be 'native' or a "
+                                   "processor that LLVM knows, but got '" +
+                                   name.str() + "'");
+  Processor processor{name.str(), "", 128, KRON_ISA_X86_64_V2};
+  auto machine = createTargetMachine(&processor);
+  if (!machine)
+    return machine.takeError();
+  classify(processor, **machine);
+  return processor;
+}

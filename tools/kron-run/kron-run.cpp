@@ -1,0 +1,224 @@
+//===- kron-run.cpp - Compile in memory and run -----------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Driver/Session.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+namespace cl = llvm::cl;
+using llvm::createStringError;
+
+namespace {
+/// Built after LLVM's own options are dropped, some of which have these names.
+struct Options {
+  cl::opt<std::string> inputFile{cl::Positional, cl::desc("FILE.mlir"),
+                                 cl::init("-")};
+  cl::opt<std::string> entry{
+      "entry", cl::desc("Function to run (default: the only public one)"),
+      cl::value_desc("name")};
+  cl::list<std::string> args{
+      "arg",
+      cl::desc("Input, in order: an NPY file, random:SHAPE:TYPE[:SEED], "
+               "zeros:SHAPE:TYPE, ones:SHAPE:TYPE or value:NUMBER:TYPE"),
+      cl::value_desc("file or generator")};
+  cl::list<std::string> outs{
+      "out", cl::desc("NPY file for an output, in order ('-': print)"),
+      cl::value_desc("file")};
+  cl::list<std::string> outShapes{
+      "out-shape",
+      cl::desc("Shape of an output that cannot be inferred, e.g. 0:9x64"),
+      cl::value_desc("number:shape")};
+  cl::opt<std::string> target{"target", cl::desc("Where to run: cpu"),
+                              cl::init("cpu")};
+  cl::opt<int> threads{"threads", cl::desc("Threads (default: the runtime's)"),
+                       cl::init(0)};
+  cl::opt<bool> verify{
+      "verify",
+      cl::desc("Compare with the reference lowering in the next wider type")};
+  cl::opt<unsigned> time{"time",
+                         cl::desc("Time this many runs after a warm-up"),
+                         cl::value_desc("runs"), cl::init(0)};
+  cl::opt<bool> reference{"reference",
+                          cl::desc("Run the reference lowering itself")};
+  cl::opt<int64_t> vectorBits{
+      "vector-bits",
+      cl::desc(
+          "Vector width to use: 128, 256 or 512 (default: this machine's)"),
+      cl::init(0)};
+};
+} // namespace
+
+static Options &getOptions() {
+  static Options options;
+  return options;
+}
+
+static llvm::Expected<const KernelManifest *>
+findKernel(const JITModule &module) {
+  SmallVector<StringRef> names;
+  for (const KernelManifest &kernel : module.getKernels()) {
+    if (kernel.name == getOptions().entry)
+      return &kernel;
+    names.push_back(kernel.name);
+  }
+  std::string list = names.empty() ? "none" : llvm::join(names, ", ");
+  if (!getOptions().entry.empty())
+    return createStringError("expects --entry to be a public function (" +
+                             list + "), but got '" + getOptions().entry + "'");
+  if (names.size() != 1)
+    return createStringError(
+        "expects --entry, since the module has not one public function: " +
+        list);
+  return &module.getKernels().front();
+}
+
+static llvm::Expected<JITModule> compile(ModuleOp module, bool asReference,
+                                         bool widen) {
+  Processor processor = getHostProcessor();
+  if (getOptions().vectorBits)
+    processor.vectorBits = getOptions().vectorBits;
+  CodegenOptions options;
+  options.reference = asReference;
+  options.widen = widen;
+  auto compiled = JITModule::compile(module, processor, options);
+  if (failed(compiled))
+    return diagnosedError();
+  return std::move(*compiled);
+}
+
+static llvm::Error checkOptions() {
+  if (getOptions().target != "cpu")
+    return createStringError("expects --target to be cpu, but got '" +
+                             getOptions().target + "'");
+  if (getOptions().threads < 0)
+    return createStringError("expects --threads to be at least 1, but got " +
+                             llvm::Twine(getOptions().threads));
+  if (!llvm::is_contained({0, 128, 256, 512}, getOptions().vectorBits))
+    return createStringError(
+        "expects --vector-bits to be 128, 256 or 512, but got " +
+        llvm::Twine(getOptions().vectorBits));
+  return llvm::Error::success();
+}
+
+static llvm::Expected<std::vector<std::pair<unsigned, std::vector<int64_t>>>>
+parseOutShapes() {
+  std::vector<std::pair<unsigned, std::vector<int64_t>>> shapes;
+  for (StringRef spec : getOptions().outShapes) {
+    auto [number, shapeText] = spec.split(':');
+    unsigned index;
+    if (number.getAsInteger(10, index) || shapeText.empty())
+      return createStringError("expects --out-shape NUMBER:SHAPE, but got '" +
+                               spec + "'");
+    auto shape = parseShape(shapeText);
+    if (!shape)
+      return shape.takeError();
+    shapes.emplace_back(index, std::move(*shape));
+  }
+  return shapes;
+}
+
+static llvm::Error verifyResults(ModuleOp module, const KernelManifest &kernel,
+                                 const CallArguments &call,
+                                 CallArguments &wide) {
+  auto compiled = compile(module, /*asReference=*/true, /*widen=*/true);
+  if (!compiled)
+    return compiled.takeError();
+  if (llvm::Error error =
+          wide.launch(compiled->lookup(kernel.name), getOptions().threads))
+    return error;
+  bool ok = true;
+  for (unsigned index : getWrittenArgs(kernel)) {
+    Difference difference = compare(call.arrays[index], wide.arrays[index]);
+    llvm::outs() << llvm::formatv(
+        "verify {0}: max abs {1:e2}, relative L2 {2:e2}, bound {3:e2}: {4}\n",
+        kernel.args[index].name, difference.maxAbs, difference.relativeL2,
+        difference.bound, difference.isWithinBound ? "ok" : "FAILED");
+    ok &= difference.isWithinBound;
+  }
+  if (ok)
+    return llvm::Error::success();
+  return createStringError(
+      "the results of '" + kernel.name +
+      "' differ from the reference by more than the bound");
+}
+
+static llvm::Error writeOutputs(const KernelManifest &kernel,
+                                CallArguments &call) {
+  std::vector<unsigned> written = getWrittenArgs(kernel);
+  for (auto [file, index] : llvm::zip(getOptions().outs, written)) {
+    if (file == "-") {
+      printArray(llvm::outs(), call.arrays[index]);
+      continue;
+    }
+    if (llvm::Error error = writeNpy(file, call.arrays[index]))
+      return createStringError("cannot write '" + file +
+                               "': " + llvm::toString(std::move(error)));
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Error run() {
+  if (llvm::Error error = checkOptions())
+    return error;
+  auto outShapes = parseOutShapes();
+  if (!outShapes)
+    return outShapes.takeError();
+  auto source = SourceModule::read(getOptions().inputFile);
+  if (!source)
+    return source.takeError();
+  ModuleOp module = (*source)->get();
+  auto compiled = compile(module, getOptions().reference, /*widen=*/false);
+  if (!compiled)
+    return compiled.takeError();
+  auto kernel = findKernel(*compiled);
+  if (!kernel)
+    return kernel.takeError();
+  size_t numOuts = getWrittenArgs(**kernel).size();
+  if (getOptions().outs.size() > numOuts)
+    return createStringError(
+        llvm::formatv("function '{0}' has {1} outputs, but got {2} --out",
+                      (*kernel)->name, numOuts, getOptions().outs.size())
+            .str());
+  auto call = CallArguments::create(**kernel, getOptions().args, *outShapes);
+  if (!call)
+    return call.takeError();
+  // Before the launch: in-place arguments lose their input.
+  llvm::Expected<CallArguments> wide =
+      getOptions().verify ? call->widen()
+                          : llvm::Expected<CallArguments>(CallArguments());
+  if (!wide)
+    return wide.takeError();
+  const KronKernel *address = compiled->lookup((*kernel)->name);
+  if (llvm::Error error = call->launch(address, getOptions().threads))
+    return error;
+  if (getOptions().verify)
+    if (llvm::Error error = verifyResults(module, **kernel, *call, *wide))
+      return error;
+  return writeOutputs(**kernel, *call);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::ResetCommandLineParser();
+  getOptions();
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "Compiles a kron module in memory and runs one of its functions\n");
+  if (llvm::Error error = run()) {
+    std::string message = llvm::toString(std::move(error));
+    if (!message.empty())
+      llvm::WithColor::error(llvm::errs(), "kron-run") << message << "\n";
+    return 1;
+  }
+  return 0;
+}
