@@ -28,6 +28,20 @@ OpFoldResult ArrayEmitter::getSize(Value array, unsigned dim) {
   return size;
 }
 
+// Both look at the array itself: a pass on memrefs may capture a tensor.
+Value ArrayEmitter::emitDim(Value array, Value dim) {
+  if (isa<TensorType>(array.getType()))
+    return tensor::DimOp::create(builder, loc, array, dim);
+  return memref::DimOp::create(builder, loc, array, dim);
+}
+
+Value ArrayEmitter::emitLoad(OpBuilder &builder, Location loc, Value array,
+                             ValueRange indices) {
+  if (isa<TensorType>(array.getType()))
+    return tensor::ExtractOp::create(builder, loc, array, indices);
+  return memref::LoadOp::create(builder, loc, array, indices);
+}
+
 /// Tells upstream's buffer deallocation that this code releases its own
 /// buffers.
 static void markManual(Operation *op) {
@@ -147,9 +161,7 @@ Value ArrayEmitter::gatherSplit(Value array, unsigned dim,
             indices.push_back(index);
           }
         }
-        if (onTensors)
-          return tensor::ExtractOp::create(b, bodyLoc, array, indices);
-        return memref::LoadOp::create(b, bodyLoc, array, indices);
+        return emitLoad(b, bodyLoc, array, indices);
       });
 }
 

@@ -33,6 +33,13 @@ public:
   /// Size of one dimension, a constant where the type knows it.
   OpFoldResult getSize(Value array, unsigned dim);
 
+  /// Size of a dimension known at run time only.
+  Value emitDim(Value array, Value dim);
+
+  /// One element of `array`, at `builder` (which may build a body).
+  Value emitLoad(OpBuilder &builder, Location loc, Value array,
+                 ValueRange indices);
+
   /// A new contiguous array with undefined contents, or with zeros.
   Value createEmpty(ArrayRef<OpFoldResult> sizes, Type element);
   Value createZeros(ArrayRef<OpFoldResult> sizes, Type element);

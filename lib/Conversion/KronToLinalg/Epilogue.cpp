@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "Steps.h"
+#include "kron/Dialect/Kron/Utils/Scalars.h"
 
 using namespace mlir;
 using namespace mlir::kron;

@@ -32,7 +32,7 @@ static LogicalResult lowerOp(Operation *op) {
   ArrayEmitter emitter(builder, op->getLoc(), op->getNumResults() > 0);
   Value updated = emitReference(emitter, op);
   if (!updated)
-    return op->emitError("has no lowering to linalg");
+    return op->emitOpError("has no lowering to linalg");
   emitter.freeTemporaries();
   if (op->getNumResults())
     op->getResult(0).replaceAllUsesWith(updated);

@@ -13,6 +13,7 @@
 
 #include "Lowering.h"
 #include "Steps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -243,20 +244,45 @@ static Value emitModeProduct(ArrayEmitter &emitter, ModeProductOp op) {
   return emitStore(emitter, product, epilogue, op.getInit());
 }
 
-/// Scaling of the last mode product of a pass, on the values outside of the
-/// region. Scalars that the region computes are recomputed outside.
-static Epilogue getPassScaling(ArrayEmitter &emitter, PassOp pass,
-                               ModeProductOp last, IRMapping &mapping) {
+/// Recomputes outside of the region what scalars it computes: alpha and beta
+/// may be among them. What depends on an intermediate or its
+/// destination is left out.
+static void emitPassScalars(ArrayEmitter &emitter, PassOp pass,
+                            IRMapping &mapping) {
+  OpBuilder &builder = emitter.getBuilder();
   for (Operation &op : pass.getBody().front().without_terminator()) {
-    auto isScalar = [](Type type) { return !isa<ShapedType>(type); };
-    if (llvm::all_of(op.getOperandTypes(), isScalar) &&
-        llvm::all_of(op.getResultTypes(), isScalar))
-      emitter.getBuilder().clone(op, mapping);
+    bool isAvailable = llvm::all_of(op.getOperands(), [&](Value operand) {
+      return mapping.contains(operand) ||
+             operand.getParentRegion() != &pass.getBody();
+    });
+    if (!isAvailable || isa<ModeProductOp, tensor::EmptyOp>(op))
+      continue;
+    auto lookup = [&](Value value) { return mapping.lookupOrDefault(value); };
+    if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+      mapping.map(
+          extract.getResult(),
+          emitter.emitLoad(builder, op.getLoc(), lookup(extract.getTensor()),
+                           llvm::map_to_vector(extract.getIndices(), lookup)));
+    else if (auto dim = dyn_cast<tensor::DimOp>(op))
+      mapping.map(dim.getResult(), emitter.emitDim(lookup(dim.getSource()),
+                                                   lookup(dim.getIndex())));
+    else
+      builder.clone(op, mapping);
   }
+}
+
+/// Scaling of the last mode product of a pass, on the values outside of the
+/// region. Fails if alpha or beta depend on what exists only inside of it.
+static FailureOr<Epilogue> getPassScaling(PassOp pass, ModeProductOp last,
+                                          IRMapping &mapping) {
   Epilogue epilogue = getScaling(last);
-  for (Scale *scale : {&epilogue.alpha, &epilogue.beta})
-    if (scale->value)
-      scale->value = mapping.lookupOrDefault(scale->value);
+  for (Scale *scale : {&epilogue.alpha, &epilogue.beta}) {
+    if (!scale->value)
+      continue;
+    scale->value = mapping.lookupOrDefault(scale->value);
+    if (scale->value.getParentRegion() == &pass.getBody())
+      return failure();
+  }
   Value addend = epilogue.addend ? epilogue.addend : last.getInit();
   addend = mapping.lookupOrDefault(addend);
   // Without an addend Z is what the last destination held before: that of the
@@ -279,7 +305,11 @@ static Value emitPass(ArrayEmitter &emitter, PassOp pass) {
       current.axes[dim] = axis;
 
   SmallVector<ModeProductOp> products = pass.getModeProducts();
-  Epilogue epilogue = getPassScaling(emitter, pass, products.back(), mapping);
+  emitPassScalars(emitter, pass, mapping);
+  FailureOr<Epilogue> scaling = getPassScaling(pass, products.back(), mapping);
+  if (failed(scaling))
+    return Value();
+  const Epilogue &epilogue = *scaling;
   Type accumulator = getAccumulatorType(kron::getElementType(pass.getInit()));
   if (epilogue.alpha.isZero())
     return emitStore(emitter, Value(), epilogue, pass.getInit());

@@ -81,3 +81,30 @@ func.func @pass_tensor_addend(%x: tensor<3x2xf32>, %f: tensor<2x2xf32>, %z: tens
   } -> tensor<3x2xf32>
   return %r : tensor<3x2xf32>
 }
+
+// -----
+
+// Verify that scalars computed in the region of a pass on memrefs are computed
+// outside of it.
+// CHECK-LABEL: func.func @pass_scalars
+// CHECK-SAME: (%[[X:[^:]*]]: memref<3x2xf32>, {{.*}}, %[[A:[^:]*]]: memref<?xf32>, %{{.*}}: f32)
+// CHECK: %[[SIZE:.*]] = memref.dim %[[A]]
+// CHECK: %[[LAST:.*]] = arith.subi %[[SIZE]]
+// CHECK: %[[ALPHA:.*]] = memref.load %[[A]][%[[LAST]]]
+// CHECK: arith.mulf %[[ALPHA]],
+func.func @pass_scalars(%x: memref<3x2xf32>, %f: memref<2x2xf32>, %y: memref<3x2xf32>,
+                        %scalars: memref<?xf32>, %s: f32) {
+  kron.pass ins(%x, %f, %scalars : memref<3x2xf32>, memref<2x2xf32>, memref<?xf32>)
+            outs(%y : memref<3x2xf32>) {
+  ^bb0(%tx: tensor<3x2xf32>, %a: tensor<2x2xf32>, %ts: tensor<?xf32>, %out: tensor<3x2xf32>):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %size = tensor.dim %ts, %c0 : tensor<?xf32>
+    %last = arith.subi %size, %c1 : index
+    %alpha = tensor.extract %ts[%last] : tensor<?xf32>
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<3x2xf32>) factor(%a [p, q] : tensor<2x2xf32>)
+           outs(%out : tensor<3x2xf32>) alpha(%alpha : f32) beta(%s : f32) -> tensor<3x2xf32>
+    kron.yield %1 : tensor<3x2xf32>
+  }
+  return
+}
