@@ -144,9 +144,6 @@ func.func private @private(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-LABEL: func.func @required_sizes(
 // CHECK-SAME: name = "x", symbols = array<i32: 0, -1>, type = memref<?x6xf32,
 // CHECK-SAME: name = "v", symbols = array<i32: 1, -1>, type = memref<?x2xf32,
-func.func @required_sizes(
-// CHECK-SAME: {kron.args = [{{{.*}}name = "x"{{.*}}type = memref<?x6xf32{{[^}]*}}}, {{{.*}}name = "f"
-// CHECK-SAME: {{{.*}}name = "v"{{.*}}type = memref<?x2xf32
 func.func @required_sizes(%x: tensor<?x?xf32> {kron.name = "x"}, %f: tensor<2x5xf32> {kron.name = "f"}, %g: tensor<3x1xf32> {kron.name = "g"}, %v: tensor<?x?xf32> {kron.name = "v"},
                           %init: tensor<?x5xf32> {kron.name = "init"}, %w: tensor<?x2xf32> {kron.name = "w"}) -> (tensor<?x5xf32>, tensor<?x2xf32>) {
   %c = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
