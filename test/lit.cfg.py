@@ -15,6 +15,11 @@ config.environment["PATH"] = os.pathsep.join(
 )
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 config.substitutions.append(("%kron_lib_dir", config.kron_lib_dir))
+config.substitutions.append(("%kron_build_dir", config.kron_build_dir))
+config.substitutions.append(("%cc", config.cc))
+config.substitutions.append(("%cxx", config.cxx))
+if not config.kron_sanitize:
+    config.available_features.add("no-sanitizer")
 config.substitutions.append(
     ("%mlir_lib_dir", os.path.join(config.llvm_tools_dir, "..", "lib"))
 )

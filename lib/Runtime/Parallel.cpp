@@ -31,6 +31,17 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#if defined(__SANITIZE_THREAD__)
+#define KRON_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KRON_THREAD_SANITIZER 1
+#endif
+#endif
+#if KRON_THREAD_SANITIZER
+#include <sanitizer/tsan_interface.h>
+#endif
+
 using namespace kron::detail;
 
 /// Of the OpenMP runtime if the program has one.
@@ -152,6 +163,16 @@ private:
 
 } // namespace
 
+// ThreadSanitizer does not see how oneTBB, which is not built with it, hands
+// work from thread to thread: these tell it.
+#if KRON_THREAD_SANITIZER
+static void annotateAcquire(void *object) { __tsan_acquire(object); }
+static void annotateRelease(void *object) { __tsan_release(object); }
+#else
+static void annotateAcquire(void *) {}
+static void annotateRelease(void *) {}
+#endif
+
 /// Ranges per thread: enough that a thread which was held up leaves its share
 /// to others, few enough that a body can reuse what it keeps in scratch.
 static constexpr int64_t rangesPerThread = 4;
@@ -179,6 +200,7 @@ static void runBody(int64_t begin, int64_t end, KronLoopBody body,
 }
 
 void Loop::runTicket(int32_t ticket) noexcept {
+  annotateAcquire(this);
   Context context;
   context.launch = &launch;
   context.scratchBytes = launch.threadBytes;
@@ -188,13 +210,16 @@ void Loop::runTicket(int32_t ticket) noexcept {
   // The first `longer` ranges have one iteration more.
   int64_t length = count / numRanges, longer = count % numRanges;
   for (;;) {
+    // oneTBB orders what happens before, in and after the tickets, so that
+    // nothing but the number itself is handed over here.
     int64_t range = nextRange.fetch_add(1, std::memory_order_relaxed);
     if (range >= numRanges)
-      return;
+      break;
     int64_t begin = range * length + std::min(range, longer);
     runBody(begin, begin + length + (range < longer), body, captures,
             scratchBytes);
   }
+  annotateRelease(this);
 }
 
 /// An arena of this thread's own for up to `numThreads` threads. Kept, since
@@ -214,6 +239,7 @@ static tbb::task_arena &getOwnArena(int32_t numThreads) {
 }
 
 void Loop::run(int32_t numTickets) {
+  annotateRelease(this);
   auto spawn = [&] {
     // Isolated: while it waits, this thread must not start another piece of the
     // program's own parallel work, which could launch a kernel in turn.
@@ -237,6 +263,7 @@ void Loop::run(int32_t numTickets) {
     // oneTBB could not start tickets. All that it started are done; this thread
     // does the rest.
   }
+  annotateAcquire(this);
   runTicket(0);
 }
 

@@ -77,12 +77,9 @@ public:
   /// A row-major array without gaps.
   View(T *data, Shape sizes)
       : View(data, sizes.size(), sizes.begin(), nullptr) {}
-
   View(T *data, Shape sizes, Shape strides)
-      : View(data, sizes.size(), sizes.begin(), strides.begin()) {
-    if (strides.size() != sizes.size())
-      rank = -1;
-  }
+      : View(data, sizes.size() == strides.size() ? sizes.size() : SIZE_MAX,
+             sizes.begin(), strides.begin()) {}
 
   /// `sizes` and `strides` are copied; `strides` may be null.
   View(T *data, size_t numAxes, const int64_t *sizes,

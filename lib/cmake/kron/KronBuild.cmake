@@ -8,6 +8,11 @@ endif()
 if(KRON_SANITIZE)
   target_compile_options(kron_options INTERFACE -fsanitize=${KRON_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(kron_options INTERFACE -fsanitize=${KRON_SANITIZE})
+  if(KRON_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    # oneTBB's library is not instrumented, so its headers must not be either.
+    target_compile_options(kron_options INTERFACE
+      -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/lib/cmake/kron/tsan-ignorelist.txt)
+  endif()
 endif()
 
 # kron_add_library(NAME SOURCES... [DEPENDS targets...] [LINK libraries...])
@@ -30,7 +35,10 @@ function(kron_add_tool name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM kron_options)
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # Also where LLVM's libraries lie, which need not be where the system looks.
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS ${name} EXPORT kronCompilerTargets
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
 endfunction()
 
 function(kron_use_pch name)

@@ -129,22 +129,14 @@ LogicalResult kron::verifyDim(Operation *op, const NamedArray &array,
 }
 
 LogicalResult kron::verifyShapeOfInit(Operation *op, const NamedArray &array,
-                                      ArrayRef<int64_t> initShape) {
+                                      Value init) {
   if (!array.value)
     return success();
-  if (failed(verifyRank(op, array, initShape.size())))
+  if (failed(verifyRank(op, array, getRank(init))))
     return failure();
-  for (auto [dim, size] : llvm::enumerate(initShape))
-    if (failed(verifyDim(op, array, dim, size, "the size in the outs")))
+  for (unsigned dim = 0, rank = getRank(init); dim < rank; ++dim)
+    if (failed(verifyDim(op, array, dim, getDimSize(init, dim),
+                         "the size in the outs")))
       return failure();
   return success();
-}
-
-SmallVector<int64_t> kron::getShape(Value array) {
-  return llvm::to_vector(cast<ShapedType>(array.getType()).getShape());
-}
-
-void kron::refineSize(int64_t &size, int64_t known) {
-  if (ShapedType::isDynamic(size))
-    size = known;
 }
