@@ -36,7 +36,7 @@ install_packages() {
         "apt-get install$missing"
   fi
   $sudo apt-get update -qq ||
-    die "apt-get update failed; expects a network and Debian 12's package sources"
+    die "apt-get update failed (see above); expects root rights, a network and Debian 12's package sources"
   for package in $missing; do
     apt-cache show "$package" >/dev/null 2>&1 ||
       die "apt does not know $package; expects Debian 12 with its security" \

@@ -68,38 +68,47 @@ static void populateBufferization(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
 }
 
-// In: kron.pass on memrefs
-// Out: scf, arith, 1-D vector, func, llvm
-static void populateVectorization(OpPassManager &pm,
-                                  const CPUPipelineOptions &options) {
-  // 8. The schedule is an attribute of its own pass, so that it can be printed,
-  //    tested and overridden.
-  KronSelectScheduleOptions schedule;
-  schedule.vectorBits = options.vectorBits;
-  pm.addPass(createKronSelectSchedule(schedule));
-  // 9. Loops over register tiles.
-  pm.addPass(createConvertKronToVector());
-}
-
-// In: linalg on memrefs, scf, arith, math, complex, vector, memref, func, llvm
-// Out: llvm
-static void populateLowering(OpPassManager &pm) {
+// In: kron.pass, linalg on memrefs, arith, math, complex, memref, func
+// Out: kron.pass, scf, arith, math, memref, func, llvm
+static void populateLoops(OpPassManager &pm) {
   OpPassManager &func = pm.nest<func::FuncOp>();
-  // 10. linalg operations and their index arithmetic become loops.
+  // 8. linalg operations become loops.
   func.addPass(createConvertLinalgToLoopsPass());
-  // 11. Intrinsics where LLVM has them, the C library for the rest (erf). Apart
-  //     from the conversion below, whose patterns do not know the C library.
+  // 9. Intrinsics where LLVM has them, the C library for the rest (erf). Apart
+  //    from the conversion at the end, whose patterns do not know the C
+  //    library.
   func.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
-  // 12. conj and friends become operations on real and imaginary parts, and
+  // 10. conj and friends become operations on real and imaginary parts, and
   //     rounding to bf16 integer arithmetic: LLVM would call a compiler library
   //     newer than the one Debian 12 links.
   func.addPass(createConvertComplexToStandardPass());
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   func.addPass(arith::createArithExpandOpsPass(expand));
+}
+
+// In: kron.pass on memrefs
+// Out: scf, arith, 1-D vector, func, llvm
+static void populateVectorization(OpPassManager &pm,
+                                  const CPUPipelineOptions &options) {
+  // 11. The schedule is an attribute of its own pass, so that it can be
+  // printed,
+  //     tested and overridden.
+  KronSelectScheduleOptions schedule;
+  schedule.vectorBits = options.vectorBits;
+  pm.addPass(createKronSelectSchedule(schedule));
+  // 12. Loops over register tiles. Late, because unrolled tiles are thousands
+  // of
+  //     operations that every pass before would walk for nothing.
+  pm.addPass(createConvertKronToVector());
+}
+
+// In: scf, arith, vector, memref, func, llvm
+// Out: llvm
+static void populateLLVM(OpPassManager &pm) {
   // 13. Views become offsets, sizes and strides; their affine maps become
-  // arith.
+  //     arith.
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   // 14. Structured loops become branches; then everything becomes llvm at once.
@@ -114,12 +123,14 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
   if (options.reference) {
     pm.addPass(createConvertKronToLinalg());
     populateBufferization(pm);
+    populateLoops(pm);
   } else {
     populateFusion(pm);
     populateBufferization(pm);
+    populateLoops(pm);
     populateVectorization(pm, options);
   }
-  populateLowering(pm);
+  populateLLVM(pm);
 }
 
 void kron::registerKronPipelines() {

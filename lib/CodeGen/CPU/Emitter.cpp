@@ -179,8 +179,18 @@ Value Emitter::firstLanes(int64_t lanes, Int count) {
     return arith::ConstantOp::create(builder, loc,
                                      DenseElementsAttr::get(type, bits));
   }
-  Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                           count.getValue());
-  return vector::CreateMaskOp::create(
-      builder, loc, VectorType::get({lanes}, builder.getI1Type()), index);
+  // Clamped first, so that 32-bit lane numbers hold it; what is left of an axis
+  // can be anything.
+  Value clamped = arith::MinSIOp::create(
+      builder, loc, count.getValue(),
+      arith::ConstantIntOp::create(builder, loc, lanes, 64));
+  Value limit =
+      arith::TruncIOp::create(builder, loc, builder.getI32Type(), clamped);
+  auto type = VectorType::get({lanes}, builder.getI32Type());
+  auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, lanes));
+  Value numbered = arith::ConstantOp::create(
+      builder, loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers)));
+  return arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt, numbered,
+      vector::BroadcastOp::create(builder, loc, type, limit));
 }

@@ -84,6 +84,8 @@ static Value emitScaled(Emitter &emitter, Value factor, Value value) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   Type type = value.getType();
+  if (matchPattern(factor, m_AnyZeroFloat()))
+    return emitter.zero(type);
   Value lanes = factor;
   if (isa<VectorType>(type))
     lanes = vector::BroadcastOp::create(builder, loc, type, factor);

@@ -136,11 +136,20 @@ static void collectAccess(Value memory, Access &access) {
 
 namespace {
 
-/// Classes of dimensions that are equal.
+/// Classes of dimensions that are equal, and the sizes of those that have to have
+/// a certain one.
 class EqualDims {
 public:
   explicit EqualDims(func::FuncOp func) {
     func.walk([&](Operation *op) { visit(op); });
+    for (auto [id, size] : knownSizes)
+      classSizes.try_emplace(classes.getOrInsertLeaderValue(id), size);
+  }
+
+  /// The size that dimension `dim` of `value` must have; kDynamic if any will do.
+  int64_t getSize(Value value, unsigned dim) {
+    auto it = classSizes.find(getClass(value, dim));
+    return it == classSizes.end() ? ShapedType::kDynamic : it->second;
   }
 
   /// Representative of the class of dimension `dim` of `value`.
@@ -151,7 +160,11 @@ public:
 private:
   unsigned getId(Value value, unsigned dim) {
     auto key = std::make_pair(value.getAsOpaquePointer(), dim);
-    return ids.try_emplace(key, ids.size()).first->second;
+    auto [it, isNew] = ids.try_emplace(key, ids.size());
+    int64_t size = cast<ShapedType>(value.getType()).getDimSize(dim);
+    if (isNew && !ShapedType::isDynamic(size))
+      knownSizes.emplace_back(it->second, size);
+    return it->second;
   }
   void unite(Value a, unsigned dimA, Value b, unsigned dimB) {
     classes.unionSets(getId(a, dimA), getId(b, dimB));
@@ -170,6 +183,8 @@ private:
 
   llvm::DenseMap<std::pair<const void *, unsigned>, unsigned> ids;
   llvm::EquivalenceClasses<unsigned> classes;
+  SmallVector<std::pair<unsigned, int64_t>> knownSizes;
+  llvm::DenseMap<unsigned, int64_t> classSizes;
 };
 
 } // namespace
@@ -234,6 +249,10 @@ void EqualDims::visit(Operation *op) {
     scaled.getEqualDims(pairs);
     for (const DimPair &pair : pairs)
       unite(pair.first, pair.firstDim, pair.second, pair.secondDim);
+    SmallVector<FixedDim> fixedDims;
+    scaled.getFixedDims(fixedDims);
+    for (const FixedDim &fixed : fixedDims)
+      knownSizes.emplace_back(getId(fixed.value, fixed.dim), fixed.size);
   }
   if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
     for (OpResult result : op->getResults())
@@ -259,8 +278,8 @@ void EqualDims::visit(Operation *op) {
 
 /// Per dimension of every argument: its symbol. Only classes that hold several
 /// dimensions of arguments, one of them dynamic, get one.
-static SmallVector<SmallVector<int32_t>> getSymbols(func::FuncOp func) {
-  EqualDims equal(func);
+static SmallVector<SmallVector<int32_t>> getSymbols(func::FuncOp func,
+                                                    EqualDims &equal) {
   llvm::MapVector<unsigned, std::pair<unsigned, bool>> classes;
   auto forEachDim = [&](auto callback) {
     for (auto [index, arg] : llvm::enumerate(func.getArguments()))
@@ -286,10 +305,23 @@ static SmallVector<SmallVector<int32_t>> getSymbols(func::FuncOp func) {
   return symbols;
 }
 
+/// The type of `arg` with the sizes that the function's operations fix.
+static Type getRequiredType(BlockArgument arg, EqualDims &equal) {
+  auto type = dyn_cast<MemRefType>(arg.getType());
+  if (!type)
+    return arg.getType();
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (ShapedType::isDynamic(size))
+      size = equal.getSize(arg, dim);
+  return MemRefType::Builder(type).setShape(shape);
+}
+
 void kron::recordInterface(func::FuncOp func, ArrayRef<StringAttr> names,
                            unsigned numOuts) {
   Builder builder(func.getContext());
-  SmallVector<SmallVector<int32_t>> symbols = getSymbols(func);
+  EqualDims equal(func);
+  SmallVector<SmallVector<int32_t>> symbols = getSymbols(func, equal);
   SmallVector<Attribute> args;
   for (auto [index, arg] : llvm::enumerate(func.getArguments())) {
     Access access;
@@ -299,7 +331,8 @@ void kron::recordInterface(func::FuncOp func, ArrayRef<StringAttr> names,
       collectAccess(arg, access);
     args.push_back(builder.getDictionaryAttr({
         builder.getNamedAttr("name", names[index]),
-        builder.getNamedAttr("type", TypeAttr::get(arg.getType())),
+        builder.getNamedAttr("type",
+                             TypeAttr::get(getRequiredType(arg, equal))),
         builder.getNamedAttr("access", builder.getStringAttr(access.getName())),
         builder.getNamedAttr("symbols",
                              builder.getDenseI32ArrayAttr(symbols[index])),

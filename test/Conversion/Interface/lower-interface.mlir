@@ -138,3 +138,16 @@ func.func @memrefs(%x: memref<?x64xf32>, %a: memref<8x8xf32>,
 func.func private @private(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+
+// Verify that the record of an argument has the sizes that the factors require:
+// their product, or that of a constant one.
+// CHECK-LABEL: func.func @required_sizes(
+// CHECK-SAME: name = "x", symbols = array<i32: 0, -1>, type = memref<?x6xf32,
+// CHECK-SAME: name = "v", symbols = array<i32: 1, -1>, type = memref<?x2xf32,
+func.func @required_sizes(%x: tensor<?x?xf32> {kron.name = "x"}, %f: tensor<2x5xf32> {kron.name = "f"}, %g: tensor<3x1xf32> {kron.name = "g"}, %v: tensor<?x?xf32> {kron.name = "v"},
+                          %init: tensor<?x5xf32> {kron.name = "init"}, %w: tensor<?x2xf32> {kron.name = "w"}) -> (tensor<?x5xf32>, tensor<?x2xf32>) {
+  %c = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %0 = kron.mkm ins(%x : tensor<?x?xf32>) factors(%f, %g : tensor<2x5xf32>, tensor<3x1xf32>) outs(%init : tensor<?x5xf32>) -> tensor<?x5xf32>
+  %1 = kron.mkm ins(%v : tensor<?x?xf32>) factors(%c : tensor<2x2xf32>) outs(%w : tensor<?x2xf32>) -> tensor<?x2xf32>
+  return %0, %1 : tensor<?x5xf32>, tensor<?x2xf32>
+}

@@ -319,6 +319,14 @@ func.func @mkm_c5_shape(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %z: memref<1x4
   return
 }
 
+// -----
+
+func.func @mkm_c5_shape_of_dynamic_outs(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %y: memref<?x?xf32>, %z: memref<?x5xf32>) {
+  // expected-error @+1 {{'kron.mkm' op expects dimension 1 of the addend to be 4, the size in the outs, but got 5}}
+  kron.mkm ins(%x : memref<2x4xf32>) factors(%f : memref<4x4xf32>) outs(%y : memref<?x?xf32>) beta(1.0 : f32) addend(%z : memref<?x5xf32>)
+  return
+}
+
 //===----------------------------------------------------------------------===//
 // kron.kmm
 //===----------------------------------------------------------------------===//
@@ -619,6 +627,14 @@ func.func @ksmm_c5_gelu(%x: memref<2x4xcomplex<f64>>, %k: memref<1x4x4x1xcomplex
   return
 }
 
+// -----
+
+func.func @ksmm_c4_bias_of_dynamic_outs(%x: memref<2x4xf32>, %k: memref<1x4x4x1xf32>, %y: memref<?x?xf32>, %b: memref<2xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects dimension 0 of the bias to be 4, the features of the outs, but got 2}}
+  kron.ksmm ins(%x : memref<2x4xf32>) weights(%k : memref<1x4x4x1xf32>) outs(%y : memref<?x?xf32>) bias(%b : memref<2xf32>)
+  return
+}
+
 //===----------------------------------------------------------------------===//
 // kron.mode_product
 //===----------------------------------------------------------------------===//
@@ -797,6 +813,22 @@ func.func @mode_product_c5_type(%x: memref<2x4xf16>, %f: memref<4x4xf16>, %y: me
 func.func @mode_product_c5_shape(%x: memref<2x4xf32>, %f: memref<4x5xf32>, %y: memref<2x5xf32>) {
   // expected-error @+1 {{'kron.mode_product' op expects dimension 1 of the addend to be 5, the size in the outs, but got 4}}
   kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [p, q] : memref<4x5xf32>) outs(%y : memref<2x5xf32>) addend(%x : memref<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c3_other_of_dynamic_outs(%x: memref<2x4xf32>, %f: memref<3x4x4xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects dimension 0 of the factor to be 2, the size of axis 0 of the outs, or 1, but got 3}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [0, p, q] : memref<3x4x4xf32>) outs(%y : memref<?x?xf32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_c5_shape_of_dynamic_outs(%x: memref<2x4xf32>, %f: memref<4x5xf32>, %y: memref<?x?xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects dimension 1 of the addend to be 5, the size in the outs, but got 4}}
+  kron.mode_product axis(1) ins(%x : memref<2x4xf32>) factor(%f [p, q] : memref<4x5xf32>) outs(%y : memref<?x?xf32>) addend(%x : memref<2x4xf32>)
   return
 }
 

@@ -129,14 +129,22 @@ LogicalResult kron::verifyDim(Operation *op, const NamedArray &array,
 }
 
 LogicalResult kron::verifyShapeOfInit(Operation *op, const NamedArray &array,
-                                      Value init) {
+                                      ArrayRef<int64_t> initShape) {
   if (!array.value)
     return success();
-  if (failed(verifyRank(op, array, getRank(init))))
+  if (failed(verifyRank(op, array, initShape.size())))
     return failure();
-  for (unsigned dim = 0, rank = getRank(init); dim < rank; ++dim)
-    if (failed(verifyDim(op, array, dim, getDimSize(init, dim),
-                         "the size in the outs")))
+  for (auto [dim, size] : llvm::enumerate(initShape))
+    if (failed(verifyDim(op, array, dim, size, "the size in the outs")))
       return failure();
   return success();
+}
+
+SmallVector<int64_t> kron::getShape(Value array) {
+  return llvm::to_vector(cast<ShapedType>(array.getType()).getShape());
+}
+
+void kron::refineSize(int64_t &size, int64_t known) {
+  if (ShapedType::isDynamic(size))
+    size = known;
 }

@@ -53,9 +53,16 @@ LogicalResult verifyDim(Operation *op, const NamedArray &array, unsigned dim,
 
 LogicalResult verifyRank(Operation *op, const NamedArray &array, int64_t rank);
 
-/// `array` has the shape of the destination `init` where both are known.
+/// `array`, if there is one, has the shape of the destination where both are
+/// known. `initShape` says what else fixes sizes that the destination leaves open.
 LogicalResult verifyShapeOfInit(Operation *op, const NamedArray &array,
-                                Value init);
+                                ArrayRef<int64_t> initShape);
+
+/// Shape of an array, to be refined.
+SmallVector<int64_t> getShape(Value array);
+
+/// Gives `size` the value `known` if it is open.
+void refineSize(int64_t &size, int64_t known);
 
 } // namespace mlir::kron
 

@@ -22,7 +22,8 @@ using namespace mlir::kron;
 //===----------------------------------------------------------------------===//
 
 /// mode_product_c1: ranks, axis, and the sizes of all axes but the contracted.
-static LogicalResult verifyAxes(ModeProductOp op) {
+static LogicalResult verifyAxes(ModeProductOp op,
+                                SmallVectorImpl<int64_t> &initShape) {
   NamedArray init{"the outs", op.getInit()};
   int64_t rank = getRank(op.getInput());
   if (failed(verifyRank(op, init, rank)))
@@ -33,9 +34,11 @@ static LogicalResult verifyAxes(ModeProductOp op) {
            << rank << "), but got " << axis;
   for (int64_t dim = 0; dim < rank; ++dim) {
     int64_t size = getDimSize(op.getInput(), dim);
-    if (dim != axis && size != 1 &&
-        failed(verifyDim(op, init, dim, size, "the size in the input")))
+    if (dim == axis || size == 1)
+      continue;
+    if (failed(verifyDim(op, init, dim, size, "the size in the input")))
       return failure();
+    refineSize(initShape[dim], size);
   }
   return success();
 }
@@ -74,23 +77,29 @@ static LogicalResult verifyFactorDims(ModeProductOp op) {
 }
 
 /// mode_product_c3: sizes of the factor.
-static LogicalResult verifyFactorSizes(ModeProductOp op) {
+static LogicalResult verifyFactorSizes(ModeProductOp op,
+                                       SmallVectorImpl<int64_t> &initShape) {
   NamedArray factor{"the factor", op.getFactor()};
   unsigned axis = op.getAxis();
   for (auto [dim, role] : llvm::enumerate(op.getFactorDims())) {
-    LogicalResult result = success();
-    if (role == ModeProductOp::kContracted)
-      result = verifyDim(op, factor, dim, getDimSize(op.getInput(), axis),
-                         "the size of the contracted axis of the input");
-    else if (role == ModeProductOp::kResulting)
-      result = verifyDim(op, factor, dim, getDimSize(op.getInit(), axis),
-                         "the size of the resulting axis of the outs");
-    else if (getDimSize(op.getFactor(), dim) != 1)
-      result = verifyDim(op, factor, dim, getDimSize(op.getInit(), role),
-                         "the size of axis " + Twine(role) +
-                             " of the outs, or 1");
-    if (failed(result))
+    int64_t size = getDimSize(op.getFactor(), dim);
+    if (role == ModeProductOp::kContracted) {
+      if (failed(verifyDim(op, factor, dim, getDimSize(op.getInput(), axis),
+                           "the size of the contracted axis of the input")))
+        return failure();
+      continue;
+    }
+    bool isResulting = role == ModeProductOp::kResulting;
+    if (!isResulting && size == 1)
+      continue;
+    int64_t &initSize = initShape[isResulting ? axis : role];
+    if (failed(verifyDim(op, factor, dim, initSize,
+                         isResulting
+                             ? "the size of the resulting axis of the outs"
+                             : "the size of axis " + Twine(role) +
+                                   " of the outs, or 1")))
       return failure();
+    refineSize(initSize, size);
   }
   return success();
 }
@@ -123,12 +132,14 @@ static LogicalResult verifyModeProductElements(ModeProductOp op) {
 }
 
 LogicalResult ModeProductOp::verify() {
+  SmallVector<int64_t> initShape = getShape(getInit());
   if (failed(verifyScaledOp(*this)) ||
-      failed(verifyModeProductElements(*this)) || failed(verifyAxes(*this)) ||
-      failed(verifyFactorDims(*this)) || failed(verifyFactorSizes(*this)))
+      failed(verifyModeProductElements(*this)) ||
+      failed(verifyAxes(*this, initShape)) || failed(verifyFactorDims(*this)) ||
+      failed(verifyFactorSizes(*this, initShape)))
     return failure();
   // mode_product_c5
-  return verifyShapeOfInit(*this, {"the addend", getAddend()}, getInit());
+  return verifyShapeOfInit(*this, {"the addend", getAddend()}, initShape);
 }
 
 //===----------------------------------------------------------------------===//

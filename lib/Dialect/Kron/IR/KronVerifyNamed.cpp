@@ -72,7 +72,8 @@ static StringRef getSideName(Operation *op, bool forResult) {
 /// Contracted or resulting sizes of `axis`, multiplied: mkm_c3, kmm_c3,
 /// batched_c3.
 static LogicalResult verifyAxisSize(Operation *op, const CoreAxis &axis,
-                                    bool forResult) {
+                                    bool forResult,
+                                    SmallVectorImpl<int64_t> &initShape) {
   auto scaled = cast<ScaledOpInterface>(op);
   StringRef side = getSideName(op, forResult);
   SmallVector<int64_t> sizes;
@@ -91,26 +92,29 @@ static LogicalResult verifyAxisSize(Operation *op, const CoreAxis &axis,
       axis.numFactors == 1
           ? ("the " + side + " of factor " + Twine(axis.firstFactor + 1)).str()
           : ("the product of the factor " + side).str();
-  if (forResult)
+  if (forResult) {
+    refineSize(initShape[axis.initDim], *product);
     return verifyDim(op, {"the outs", scaled.getInitValue()}, axis.initDim,
                      *product, why);
+  }
   return verifyDim(op, {"the input", scaled.getInputValue()}, axis.inputDim,
                    *product, why);
 }
 
-static LogicalResult verifyCoreAxes(Operation *op) {
+static LogicalResult verifyCoreAxes(Operation *op,
+                                    SmallVectorImpl<int64_t> &initShape) {
   auto scaled = cast<ScaledOpInterface>(op);
   for (const CoreAxis &axis : getCoreAxes(op)) {
     if (axis.numFactors == 0) {
+      int64_t size = getDimSize(scaled.getInputValue(), axis.inputDim);
+      refineSize(initShape[axis.initDim], size);
       if (failed(verifyDim(op, {"the outs", scaled.getInitValue()},
-                           axis.initDim,
-                           getDimSize(scaled.getInputValue(), axis.inputDim),
-                           "the size in the input")))
+                           axis.initDim, size, "the size in the input")))
         return failure();
       continue;
     }
-    if (failed(verifyAxisSize(op, axis, /*forResult=*/false)) ||
-        failed(verifyAxisSize(op, axis, /*forResult=*/true)))
+    if (failed(verifyAxisSize(op, axis, /*forResult=*/false, initShape)) ||
+        failed(verifyAxisSize(op, axis, /*forResult=*/true, initShape)))
       return failure();
   }
   return success();
@@ -139,7 +143,8 @@ static SmallVector<BatchedArray> getBatchedArrays(ScaledOpInterface op) {
 
 /// mkm_c4, kmm_c4, batched_c4: NumPy broadcasting, where a dynamic size counts
 /// as equal to whatever it meets.
-static LogicalResult verifyBatch(ScaledOpInterface op) {
+static LogicalResult verifyBatch(ScaledOpInterface op,
+                                 SmallVectorImpl<int64_t> &initShape) {
   SmallVector<BatchedArray> arrays = getBatchedArrays(op);
   NamedArray init{"the outs", op.getInitValue()};
   int64_t batchRank = 0;
@@ -161,6 +166,7 @@ static LogicalResult verifyBatch(ScaledOpInterface op) {
                                 "the batch size of the arrays before it, or 1")))
         return failure();
     }
+    refineSize(initShape[dim], size);
     if (failed(verifyDim(op, init, dim, size,
                          "the size that the batch dimensions broadcast to")))
       return failure();
@@ -177,13 +183,14 @@ static LogicalResult verifyProduct(OpTy op) {
   if (failed(verifyScaledOp(op)) ||
       failed(verifySameElements(op)) || // mkm_c2, kmm_c2, batched_c2
       failed(verifyFactors(op)) ||      // mkm_c1, kmm_c1, batched_c1
-      failed(verifyCoreRanks(op)) ||
-      failed(verifyBatch(op)) ||    // mkm_c4, kmm_c4, batched_c4
-      failed(verifyCoreAxes(op)) || // mkm_c3, kmm_c3, batched_c3
-      failed(verifyShapeOfInit(op, {"the addend", op.getAddend()},
-                               op.getInit()))) // mkm_c5, kmm_c5, batched_c5
+      failed(verifyCoreRanks(op)))
     return failure();
-  return success();
+  SmallVector<int64_t> initShape = getShape(op.getInit());
+  if (failed(verifyBatch(op, initShape)) ||   // mkm_c4, kmm_c4, batched_c4
+      failed(verifyCoreAxes(op, initShape))) // mkm_c3, kmm_c3, batched_c3
+    return failure();
+  // mkm_c5, kmm_c5, batched_c5
+  return verifyShapeOfInit(op, {"the addend", op.getAddend()}, initShape);
 }
 
 LogicalResult MkmOp::verify() { return verifyProduct(*this); }
@@ -195,7 +202,8 @@ LogicalResult BatchedOp::verify() { return verifyProduct(*this); }
 //===----------------------------------------------------------------------===//
 
 /// ksmm_c3: batch and features of the input and the destination.
-static LogicalResult verifyKsmmShapes(KsmmOp op) {
+static LogicalResult verifyKsmmShapes(KsmmOp op,
+                                      SmallVectorImpl<int64_t> &initShape) {
   SmallVector<int64_t, 4> pattern = op.getPattern();
   int64_t a = pattern[0], b = pattern[1], c = pattern[2], d = pattern[3];
   std::optional<int64_t> inputFeatures = multiplySizes({a, c, d});
@@ -217,6 +225,9 @@ static LogicalResult verifyKsmmShapes(KsmmOp op) {
                        getDimSize(op.getInput(), inputBatchDim),
                        "the batch of the input")))
     return failure();
+  refineSize(initShape[op.getFeatureDim()], *initFeatures);
+  refineSize(initShape[op.getBatchDim()],
+             getDimSize(op.getInput(), inputBatchDim));
   return success();
 }
 
@@ -251,19 +262,20 @@ LogicalResult KsmmOp::verify() {
                          "least 1, but got ")
              << getWeights().getType();
 
-  if (failed(verifyKsmmShapes(*this)) || // ksmm_c3
-      failed(verifyActivation(*this)))   // ksmm_c5
+  SmallVector<int64_t> initShape = getShape(getInit());
+  if (failed(verifyKsmmShapes(*this, initShape)) || // ksmm_c3
+      failed(verifyActivation(*this)))              // ksmm_c5
     return failure();
   // ksmm_c4
-  if (failed(verifyShapeOfInit(*this, {"the addend", getAddend()}, getInit())) ||
+  if (failed(verifyShapeOfInit(*this, {"the addend", getAddend()}, initShape)) ||
       failed(verifyShapeOfInit(*this, {"the residual", getResidual()},
-                               getInit())))
+                               initShape)))
     return failure();
   if (!getBias())
     return success();
   NamedArray bias{"the bias", getBias()};
   if (failed(verifyRank(*this, bias, 1)))
     return failure();
-  return verifyDim(*this, bias, 0, getDimSize(getInit(), getFeatureDim()),
+  return verifyDim(*this, bias, 0, initShape[getFeatureDim()],
                    "the features of the outs");
 }

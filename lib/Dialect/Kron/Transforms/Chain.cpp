@@ -190,6 +190,17 @@ static void describeProduct(OpTy op, Chain &chain) {
                         resulting);
 }
 
+/// Identity factors need no step; one step has to be left.
+static void dropIdentities(Chain &chain) {
+  auto isIdentity = [](const ChainStep &step) {
+    return isIdentityFactor(step.factor);
+  };
+  if (llvm::all_of(chain.steps, isIdentity))
+    chain.steps.truncate(1);
+  else
+    llvm::erase_if(chain.steps, isIdentity);
+}
+
 /// A Kronecker-sparse factor of pattern (a, b, c, d): X is [n, a, c, d] or
 /// [a, c, d, n], contracted along c; the factor varies with a and d.
 static void describeSparse(KsmmOp op, Chain &chain) {
@@ -288,6 +299,7 @@ Chain kron::describeChain(ScaledOpInterface op) {
       .Case<MkmOp, KmmOp, BatchedOp>([&](auto product) {
         describeCommon(product, chain);
         describeProduct(product, chain);
+        dropIdentities(chain);
       })
       .Case([&](KsmmOp sparse) {
         describeCommon(sparse, chain);

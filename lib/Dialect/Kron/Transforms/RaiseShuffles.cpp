@@ -34,16 +34,16 @@ using Chain = SmallVector<ChainStep>;
 /// What makes one stretch of a chain a better choice than another.
 struct Score {
   unsigned numFactors = 0;
-  int64_t factorElements = 0;
   unsigned numTransposes = 0;
   size_t length = 0;
+  int64_t factorElements = 0;
 
-  /// More factors, then smaller ones (so that the array is not mistaken for a
-  /// factor), then what removes more operations.
+  /// What removes more, then what has smaller factors: the larger operand of
+  /// the first contraction is rather the array.
   bool isBetterThan(const Score &other) const {
-    return std::make_tuple(numFactors, -factorElements, numTransposes, length) >
-           std::make_tuple(other.numFactors, -other.factorElements,
-                           other.numTransposes, other.length);
+    return std::make_tuple(numFactors, numTransposes, length, -factorElements) >
+           std::make_tuple(other.numFactors, other.numTransposes, other.length,
+                           -other.factorElements);
   }
 };
 
@@ -152,7 +152,12 @@ static bool isShuffleChain(ArrayRef<ChainStep> steps,
 static Score getScore(ArrayRef<ChainStep> steps, const AxisTracker &tracker) {
   Score score;
   score.numFactors = tracker.getProducts().size();
-  score.numTransposes = llvm::count_if(steps, isTranspose);
+  for (const ChainStep &step : steps) {
+    if (isContraction(step.op))
+      score.numTransposes += getFactor(step).numTransposes;
+    else
+      score.numTransposes += isTranspose(step);
+  }
   score.length = steps.size();
   for (const TrackedProduct &product : tracker.getProducts()) {
     int64_t elements = 1;

@@ -164,14 +164,17 @@ FactorAccess kron::getFactor(const ChainStep &step) {
   auto op = cast<linalg::LinalgOp>(step.op);
   OpOperand *operand =
       op.getDpsInputOperand(step.data->getOperandNumber() == 0 ? 1 : 0);
-  FactorAccess factor = {operand->get(), getLoops(op, operand)};
+  FactorAccess factor = {operand->get(), getLoops(op, operand), 0};
   while (auto copy = factor.value.getDefiningOp<linalg::LinalgOp>()) {
     if (!isMappedCopy(copy))
       break;
-    SmallVector<unsigned> loops;
-    for (unsigned position : getCopiedPositions(copy))
+    SmallVector<unsigned> positions = getCopiedPositions(copy), loops;
+    for (unsigned position : positions)
       loops.push_back(factor.loops[position]);
-    factor = {copy.getDpsInputOperand(0)->get(), std::move(loops)};
+    factor.numTransposes +=
+        factor.value.hasOneUse() && !llvm::is_sorted(positions);
+    factor.value = copy.getDpsInputOperand(0)->get();
+    factor.loops = std::move(loops);
   }
   return factor;
 }

@@ -31,6 +31,8 @@ struct ChainStep {
 struct FactorAccess {
   Value value;
   SmallVector<unsigned> loops;
+  /// Transposes between `value` and the contraction that nothing else uses.
+  unsigned numTransposes = 0;
 };
 
 /// True for tensor.expand_shape, tensor.collapse_shape and tensor.reshape.

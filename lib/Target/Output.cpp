@@ -1,0 +1,132 @@
+//===- Output.cpp - Objects, assembly, shared libraries ---------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Target/Output.h"
+#include "kron/Target/LLVMIR.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using llvm::createStringError;
+
+llvm::Expected<std::string> kron::emitMachineCode(llvm::Module &module,
+                                                  llvm::CodeGenFileType type) {
+  // Every function carries the processor of its version; this is for the rest.
+  auto machine = createTargetMachine(nullptr);
+  if (!machine)
+    return machine.takeError();
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, type))
+    return createStringError("this LLVM cannot write such a file");
+  passes.run(module);
+  return bytes.str().str();
+}
+
+//===----------------------------------------------------------------------===//
+// Shared libraries
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<std::string> kron::findRuntimeFolder(StringRef toolPath) {
+  std::string tried;
+  for (StringRef folder : {StringRef("lib"), StringRef(KRON_INSTALL_LIBDIR)}) {
+    llvm::SmallString<128> path(llvm::sys::path::parent_path(toolPath));
+    llvm::sys::path::append(path, "..", folder);
+    llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+    if (llvm::sys::fs::exists(path + "/libkron_runtime.so"))
+      return path.str().str();
+    tried += (tried.empty() ? "" : " or ") + path.str().str();
+  }
+  return createStringError("cannot find libkron_runtime.so in " + tried);
+}
+
+namespace {
+struct Linker {
+  std::string path;
+  /// A compiler driver, which passes linker options on with -Wl.
+  bool isDriver;
+};
+} // namespace
+
+static llvm::Expected<Linker> findLinker() {
+  for (auto [name, isDriver] :
+       {std::pair("cc", true), std::pair("clang", true), std::pair("gcc", true),
+        std::pair("clang-22", true), std::pair("ld.lld", false),
+        std::pair("ld", false)})
+    if (auto path = llvm::sys::findProgramByName(name))
+      return Linker{*path, isDriver};
+  return createStringError("cannot link a shared library: none of cc, clang, "
+                           "gcc, clang-22, ld.lld and ld "
+                           "is on PATH");
+}
+
+static llvm::Error runLinker(const Linker &linker, StringRef object,
+                             StringRef output, StringRef runtimeFolder) {
+  std::string rpath = linker.isDriver ? "-Wl,-rpath," + runtimeFolder.str()
+                                      : "-rpath=" + runtimeFolder.str();
+  SmallVector<StringRef> command = {
+      linker.path,   "-shared",        "-o",  output, object, "-L",
+      runtimeFolder, "-lkron_runtime", rpath, "-lm"};
+  llvm::SmallString<128> log;
+  if (auto error = llvm::sys::fs::createTemporaryFile("kronc", "log", log))
+    return llvm::errorCodeToError(error);
+  llvm::FileRemover removeLog(log);
+  std::string problem;
+  std::optional<StringRef> redirects[] = {"", log.str(), log.str()};
+  int status = llvm::sys::ExecuteAndWait(linker.path, command, std::nullopt,
+                                         redirects, 0, 0, &problem);
+  if (status == 0)
+    return llvm::Error::success();
+  if (auto text = llvm::MemoryBuffer::getFile(log))
+    problem += (*text)->getBuffer().rtrim().str();
+  return createStringError("'" + linker.path + "' failed: " + problem);
+}
+
+llvm::Error kron::linkSharedLibrary(StringRef object, StringRef path,
+                                    StringRef runtimeFolder) {
+  llvm::Expected<Linker> linker = findLinker();
+  if (!linker)
+    return linker.takeError();
+  llvm::SmallString<128> objectPath;
+  if (auto error = llvm::sys::fs::createTemporaryFile("kronc", "o", objectPath))
+    return llvm::errorCodeToError(error);
+  llvm::FileRemover removeObject(objectPath);
+  if (llvm::Error error =
+          llvm::writeToOutput(objectPath, [&](llvm::raw_ostream &stream) {
+            stream << object;
+            return llvm::Error::success();
+          }))
+    return error;
+  // Beside the output, so that the rename is atomic.
+  auto temporary = llvm::sys::fs::TempFile::create(path + ".%%%%%%%%.tmp");
+  if (!temporary)
+    return createStringError("cannot write '" + path.str() +
+                             "': " + llvm::toString(temporary.takeError()));
+  if (llvm::Error error =
+          runLinker(*linker, objectPath, temporary->TmpName, runtimeFolder)) {
+    llvm::consumeError(temporary->discard());
+    return error;
+  }
+  // The linker replaced the temporary file by one of its own.
+  std::string linked = temporary->TmpName;
+  llvm::Error error = llvm::Error::success();
+  if (auto code = llvm::sys::fs::rename(linked, path))
+    error = createStringError("cannot write '" + path.str() +
+                              "': " + code.message());
+  llvm::consumeError(temporary->discard());
+  return error;
+}

@@ -1,0 +1,230 @@
+//===- kronc.cpp - Ahead-of-time compiler -----------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Driver/Session.h"
+#include "kron/Pipelines/Pipelines.h"
+#include "kron/Target/Output.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+namespace cl = llvm::cl;
+using llvm::createStringError;
+
+namespace {
+enum class Emit {
+  Unknown,
+  Object,
+  SharedLibrary,
+  LLVM,
+  Assembly,
+  MLIR,
+  Header
+};
+
+/// Built after LLVM's own options are dropped, some of which have these names.
+struct Options {
+  cl::opt<std::string> inputFile{cl::Positional, cl::Required,
+                                 cl::desc("FILE.mlir ('-': standard input)")};
+  cl::opt<std::string> outputFile{
+      "o",
+      cl::desc("Output; its extension o, so, ll, s, mlir or h tells what to "
+               "emit (default: FILE.o)"),
+      cl::value_desc("file")};
+  cl::opt<Emit> emit{
+      "emit", cl::desc("What to emit, if not what the output's name says"),
+      cl::init(Emit::Unknown),
+      cl::values(clEnumValN(Emit::Object, "obj", "Object file"),
+                 clEnumValN(Emit::SharedLibrary, "so", "Shared library"),
+                 clEnumValN(Emit::LLVM, "llvm", "LLVM IR, optimized"),
+                 clEnumValN(Emit::Assembly, "asm", "Assembly"),
+                 clEnumValN(Emit::MLIR, "mlir",
+                            "LLVM dialect, for the last processor"),
+                 clEnumValN(Emit::Header, "header", "C and C++ header"))};
+  cl::list<std::string> cpus{
+      "mcpu", cl::CommaSeparated,
+      cl::desc(
+          "Processors to compile for, the best of which is chosen at run time: "
+          "native or LLVM's names (default: x86-64-v2,x86-64-v3,x86-64-v4)"),
+      cl::value_desc("cpu,...")};
+  cl::opt<bool> reference{
+      "reference", cl::desc("Use the reference lowering: slow and obvious")};
+};
+} // namespace
+
+static Options &getOptions() {
+  static Options options;
+  return options;
+}
+
+static StringRef getExtension(Emit emit) {
+  static constexpr llvm::StringLiteral extensions[] = {"",  "o",    "so", "ll",
+                                                       "s", "mlir", "h"};
+  return extensions[static_cast<int>(emit)];
+}
+
+/// Decides what to emit and where.
+static llvm::Expected<std::pair<Emit, std::string>> getOutput() {
+  Emit emit = getOptions().emit;
+  std::string output = getOptions().outputFile;
+  if (output.empty()) {
+    if (emit == Emit::Unknown)
+      emit = Emit::Object;
+    if (getOptions().inputFile == "-")
+      return createStringError("expects -o when reading standard input");
+    output = llvm::sys::path::stem(getOptions().inputFile).str() + "." +
+             getExtension(emit).str();
+  }
+  if (emit == Emit::Unknown)
+    emit = llvm::StringSwitch<Emit>(llvm::sys::path::extension(output))
+               .Case(".o", Emit::Object)
+               .Case(".so", Emit::SharedLibrary)
+               .Case(".ll", Emit::LLVM)
+               .Case(".s", Emit::Assembly)
+               .Case(".mlir", Emit::MLIR)
+               .Case(".h", Emit::Header)
+               .Default(Emit::Unknown);
+  if (emit == Emit::Unknown)
+    return createStringError(
+        "expects -o to end in .o, .so, .ll, .s, .mlir or .h, or "
+        "--emit, but got '" +
+        output + "'");
+  if (output == "-" && emit == Emit::SharedLibrary)
+    return createStringError("expects -o to be a file for a shared library");
+  if (llvm::sys::fs::equivalent(getOptions().inputFile, output))
+    return createStringError("expects -o to differ from the input '" + output +
+                             "'");
+  return std::pair(emit, output);
+}
+
+static llvm::Expected<std::vector<Processor>> getProcessors() {
+  if (getOptions().cpus.empty())
+    return getPortableProcessors();
+  std::vector<Processor> processors;
+  for (StringRef name : getOptions().cpus) {
+    auto processor = getNamedProcessor(name);
+    if (!processor)
+      return processor.takeError();
+    processors.push_back(std::move(*processor));
+  }
+  return processors;
+}
+
+static llvm::Error write(StringRef output, StringRef contents) {
+  llvm::Error error =
+      llvm::writeToOutput(output, [&](llvm::raw_ostream &stream) {
+        stream << contents;
+        return llvm::Error::success();
+      });
+  if (!error)
+    return error;
+  return createStringError("cannot write '" + output.str() +
+                           "': " + llvm::toString(std::move(error)));
+}
+
+static llvm::Error emitMLIR(ModuleOp module, const Processor &processor,
+                            StringRef output) {
+  PassManager pm(module.getContext());
+  CPUPipelineOptions pipeline;
+  pipeline.reference = getOptions().reference;
+  pipeline.vectorBits = processor.vectorBits;
+  populateKronCPUPipeline(pm, pipeline);
+  if (failed(pm.run(module)))
+    return diagnosedError();
+  std::string text;
+  llvm::raw_string_ostream(text) << module << "\n";
+  return write(output, text);
+}
+
+static llvm::Error emitHeader(const CompiledModule &compiled,
+                              StringRef output) {
+  StringRef source = output == "-" ? getOptions().inputFile : output;
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  writeHeader(stream, compiled.kernels, llvm::sys::path::stem(source));
+  return write(output, text);
+}
+
+static llvm::Error emitCode(CompiledModule &compiled, Emit emit,
+                            StringRef output, StringRef toolPath) {
+  if (emit == Emit::LLVM) {
+    std::string text;
+    llvm::raw_string_ostream(text) << *compiled.llvmModule;
+    return write(output, text);
+  }
+  auto code = emitMachineCode(*compiled.llvmModule,
+                              emit == Emit::Assembly
+                                  ? llvm::CodeGenFileType::AssemblyFile
+                                  : llvm::CodeGenFileType::ObjectFile);
+  if (!code)
+    return code.takeError();
+  if (emit != Emit::SharedLibrary)
+    return write(output, *code);
+  auto runtime = findRuntimeFolder(toolPath);
+  if (!runtime)
+    return runtime.takeError();
+  return linkSharedLibrary(*code, output, *runtime);
+}
+
+static llvm::Error run(StringRef toolPath) {
+  auto output = getOutput();
+  if (!output)
+    return output.takeError();
+  auto [emit, path] = *output;
+  auto processors = getProcessors();
+  if (!processors)
+    return processors.takeError();
+  auto source = SourceModule::read(getOptions().inputFile);
+  if (!source)
+    return source.takeError();
+  ModuleOp module = (*source)->get();
+  if (emit == Emit::MLIR)
+    return emitMLIR(module, processors->back(), path);
+  CodegenOptions options;
+  options.reference = getOptions().reference;
+  // A header needs the manifest only.
+  if (emit == Emit::Header) {
+    processors->resize(1);
+    options.optLevel = 0;
+  }
+  llvm::LLVMContext context;
+  auto compiled = compileToLLVMIR(module, *processors, options, context);
+  if (failed(compiled))
+    return diagnosedError();
+  if (compiled->kernels.empty())
+    return createStringError("expects '" + getOptions().inputFile +
+                             "' to have a public function, but it has none");
+  if (emit == Emit::Header)
+    return emitHeader(*compiled, path);
+  return emitCode(*compiled, emit, path, toolPath);
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::ResetCommandLineParser();
+  getOptions();
+  cl::ParseCommandLineOptions(argc, argv,
+                              "Compiles the kernels of a kron module\n");
+  std::string tool = llvm::sys::fs::getMainExecutable(
+      argv[0], reinterpret_cast<void *>(&main));
+  if (llvm::Error error = run(tool)) {
+    std::string message = llvm::toString(std::move(error));
+    if (!message.empty())
+      llvm::WithColor::error(llvm::errs(), "kronc") << message << "\n";
+    return 1;
+  }
+  return 0;
+}
