@@ -7,6 +7,7 @@
 
 #include "kron/Target/LLVMIR.h"
 #include "Entry.h"
+#include "kron/CodeGen/CPU/PassEmitter.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Pipelines/Pipelines.h"
 #include "mlir/Pass/PassManager.h"
@@ -16,6 +17,7 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Target/TargetMachine.h"
 #include <chrono>
 
@@ -128,25 +130,51 @@ void ModuleCompiler::addEntries(llvm::Module &module,
   }
 }
 
+/// Explicit kernels need common subexpressions and loop invariants out of the
+/// way; measured, the whole pipeline makes them no faster and takes ten times
+/// as long.
+static constexpr llvm::StringLiteral kernelPipeline =
+    "function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(licm))";
+
 void ModuleCompiler::optimize(llvm::Module &module,
                               llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager cgsccs;
   llvm::ModuleAnalysisManager modules;
+  llvm::PassInstrumentationCallbacks callbacks;
+  // Skips functions that are marked optnone.
+  llvm::StandardInstrumentations instrumentations(module.getContext(), false);
+  instrumentations.registerCallbacks(callbacks, &modules);
   llvm::PipelineTuningOptions tuning;
   tuning.SLPVectorization = false;
-  llvm::PassBuilder builder(&machine, tuning);
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(cgsccs);
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, cgsccs, modules);
+
+  auto markKernels = [&](bool skip) {
+    for (llvm::Function &function : module) {
+      if (!function.hasFnAttribute(kKernelFunctionAttr))
+        continue;
+      for (auto attr :
+           {llvm::Attribute::OptimizeNone, llvm::Attribute::NoInline})
+        skip ? function.addFnAttr(attr) : function.removeFnAttr(attr);
+    }
+  };
   static const llvm::OptimizationLevel levels[] = {
       llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
       llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  markKernels(/*skip=*/true);
   builder.buildPerModuleDefaultPipeline(levels[options.optLevel])
       .run(module, modules);
+  markKernels(/*skip=*/false);
+  modules.clear();
+  llvm::ModulePassManager lean;
+  llvm::cantFail(builder.parsePassPipeline(lean, kernelPipeline));
+  lean.run(module, modules);
 }
 
 LogicalResult ModuleCompiler::addVersion(const Processor &processor) {

@@ -51,6 +51,8 @@ func::FuncOp RuntimeCalls::createBody(OpBuilder &builder, Location loc,
   auto body = func::FuncOp::create(
       loc, name, builder.getFunctionType({i64, i64, pointer, pointer}, {}));
   body.setPrivate();
+  // LLVM IR keeps the mark: lib/Target optimizes explicit kernels lightly.
+  body->setAttr("passthrough", builder.getStrArrayAttr({kKernelFunctionAttr}));
   symbols.insert(body);
   return body;
 }

@@ -13,6 +13,11 @@
 
 namespace mlir::kron {
 
+/// Name of the LLVM function attribute that marks emitted kernels: loops,
+/// unrolling and vectors are explicit there, so little is left for LLVM's
+/// optimizer to do.
+inline constexpr llvm::StringLiteral kKernelFunctionAttr = "kron-kernel";
+
 /// Bytes of workspace that the code of a pass asks the runtime for.
 struct WorkspaceBytes {
   int64_t shared = 0;
