@@ -152,11 +152,15 @@ void ArrayCollector::collectInput() {
   ArrayRef<int64_t> permutation =
       pass.getInputPermutation().value_or(ArrayRef<int64_t>());
   arrays.input = getArray(pass.getInputs().front(), permutation);
-  ModeProductOp first = pass.getModeProducts().front();
-  auto shape = cast<ShapedType>(first.getInput().getType()).getShape();
+  SmallVector<ModeProductOp> products = pass.getModeProducts();
+  auto shape = cast<ShapedType>(products.front().getInput().getType()).getShape();
+  // An axis of size 1 may stretch, unless it is contracted: then its stride is
+  // that of the contracted axis of a group that it ends.
   for (unsigned axis = 0; axis < shape.size(); ++axis)
-    if (shape[axis] == 1)
-      arrays.input.strides[axis] = 0; // Size 1, or stretched.
+    if (shape[axis] == 1 && llvm::none_of(products, [&](ModeProductOp product) {
+          return product.getAxis() == axis;
+        }))
+      arrays.input.strides[axis] = 0;
 }
 
 void ArrayCollector::collectScale() {
