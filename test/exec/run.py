@@ -1,0 +1,272 @@
+"""Execution tests: compiled kernels against NumPy.
+
+usage: run.py --build BUILD [options]
+
+Compiles functions over all operations, types and flags with kronc, runs them
+through libkron_runtime on strided arrays in guarded memory, and compares with
+the references of reference.py within the bounds of compare.py. A share of the
+modules is compiled for several instruction sets and run with each. Prints what
+was covered; ends with a line `N passed, N failed`.
+
+SPDX-License-Identifier: MIT
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import cases
+import cli
+import launch_checks
+import reference
+from dtypes import TYPES
+
+HERE = pathlib.Path(__file__).resolve().parent
+BATCH = 40
+ISAS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+ISA_FLAGS = {
+    "x86-64-v2": {"sse4_2"},
+    "x86-64-v3": {"avx2", "fma", "f16c"},
+    "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+}
+CASE_TIMEOUT = 60  # seconds without a word from a worker
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build")
+    parser.add_argument("--cases", type=int, default=2000, help="number of random cases")
+    parser.add_argument("--seed", type=int, default=2601)
+    parser.add_argument("--only", default="", metavar="TAG,...",
+                        help="only cases with all of these: an operation, a type, or a tag of "
+                        "the coverage table such as x=T, alpha=zero, memref")
+    parser.add_argument("--case", type=int, action="append", metavar="N",
+                        help="only case N, with its IR printed; may be repeated")
+    parser.add_argument("--isa", choices=ISAS, help="compile all cases for every instruction "
+                        "set and run this one")
+    parser.add_argument("--option", action="append", default=[],
+                        help="passed on to kronc, e.g. --option=--mcpu=x86-64-v3")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--no-cli", action="store_true", help="leave out kron-run and the "
+                        "checks of launches")
+    return parser.parse_args()
+
+
+def available_isas():
+    flags = set(pathlib.Path("/proc/cpuinfo").read_text().split())
+    return [isa for isa in ISAS if ISA_FLAGS[isa] <= flags]
+
+
+class Suite:
+    def __init__(self, options):
+        self.options = options
+        self.build = options.build.resolve()
+        self.runtime = self.build / "lib/libkron_runtime.so"
+        self.kronc = self.build / "bin/kronc"
+        self.folder = self.build / "test/exec-run"
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        self.isas = available_isas()
+        self.coverage = collections.Counter()
+        self.failures = {}  # (case, variant) -> message
+        self.passed = 0
+        self.compile_seconds = self.run_seconds = 0.0
+
+    # --- choosing -------------------------------------------------------------
+
+    def selected(self):
+        if self.options.case:
+            return self.options.case
+        wanted = set(filter(None, self.options.only.split(",")))
+        indices = range(len(cases.exhaustive()) + self.options.cases)
+        if not wanted:
+            return list(indices)
+        return [i for i in indices if wanted <= self.tags(cases.make(self.options.seed, i))]
+
+    @staticmethod
+    def tags(case):
+        return case.tags | {case.op, case.element.name}
+
+    # --- compiling ------------------------------------------------------------
+
+    def compile(self, indices, name, variants):
+        """Compiles the cases into one shared library; those that do not compile
+        fail by themselves. Returns the library and the cases in it."""
+        texts = {i: cases.make(self.options.seed, i).mlir() for i in indices}
+        message = self.run_kronc("\n".join(texts.values()), name, variants)
+        if message is None:
+            return self.folder / f"{name}.so", indices
+        good = []
+        for i, text in texts.items():
+            message = self.run_kronc(text, f"{name}-{i}", variants)
+            if message is None:
+                good.append(i)
+            else:
+                self.fail(i, "compile", message)
+        if not good:
+            return None, []
+        message = self.run_kronc("\n".join(texts[i] for i in good), name, variants)
+        if message is not None:
+            for i in good:
+                self.fail(i, "compile", "compiles alone, but not with others: " + message)
+            return None, []
+        return self.folder / f"{name}.so", good
+
+    def run_kronc(self, text, name, variants):
+        """None, or the error."""
+        source = self.folder / f"{name}.mlir"
+        source.write_text(text)
+        command = [self.kronc, source, "-o", self.folder / f"{name}.so", *self.options.option]
+        if not variants and not any("--mcpu" in o for o in self.options.option):
+            command.append("--mcpu=native")
+        start = time.monotonic()
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        except subprocess.TimeoutExpired:
+            return "kronc did not end within 600 s"
+        self.compile_seconds += time.monotonic() - start
+        if done.returncode == 0:
+            return None
+        lines = [l for l in done.stderr.splitlines() if "error" in l] or done.stderr.splitlines()
+        return f"kronc exits with {done.returncode}: " + (lines[0] if lines else "")
+
+    # --- running --------------------------------------------------------------
+
+    def run_batch(self, number, indices, variants):
+        start = time.monotonic()
+        library, compiled = self.compile(indices, f"batch{number}", variants)
+        isas = [None]
+        if variants:
+            isas = [self.options.isa] if self.options.isa else self.isas
+        for isa in isas:
+            self.run_cases(library, compiled, isa)
+        if library:
+            library.unlink()
+        seconds = time.monotonic() - start
+        bad = sum(1 for i, _ in self.failures if i in set(indices))
+        where = f" ({', '.join(isas)})" if variants else ""
+        print(f"batch {number}: cases {indices[0]}-{indices[-1]}{where}, {bad} failed, "
+              f"{seconds:.1f} s", flush=True)
+
+    def run_cases(self, library, indices, isa):
+        """Runs the cases in worker processes, a new one after each crash."""
+        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", OPENBLAS_NUM_THREADS="1")
+        environment.pop("KRON_ISA", None)
+        if isa:
+            environment["KRON_ISA"] = isa
+        variant = isa or "native"
+        remaining = list(indices)
+        start = time.monotonic()
+        while remaining:
+            job = {"runtime": str(self.runtime), "module": str(library), "cases": remaining,
+                   "seed": self.options.seed, "threads": [1, 2]}
+            remaining = self.run_worker(job, environment, variant)
+        self.run_seconds += time.monotonic() - start
+
+    def run_worker(self, job, environment, variant):
+        """One worker; returns the cases left to run."""
+        try:
+            done = subprocess.run([sys.executable, HERE / "worker.py"], input=json.dumps(job),
+                                  capture_output=True, text=True, env=environment,
+                                  timeout=CASE_TIMEOUT + len(job["cases"]))
+            output, errors, how = done.stdout, done.stderr, f"exit status {done.returncode}"
+        except subprocess.TimeoutExpired as expired:
+            output, errors, how = (expired.stdout or b"").decode(), "", "no end in sight"
+        finished, current = set(), None
+        for line in output.splitlines():
+            event = json.loads(line)
+            if "start" in event:
+                current = event["start"]
+                continue
+            finished.add(event["done"])
+            current = None
+            if event["error"]:
+                self.fail(event["done"], variant, event["error"])
+            else:
+                self.passed += 1
+                self.cover(event["done"], variant)
+        left = [i for i in job["cases"] if i not in finished]
+        if left:
+            last = errors.strip().splitlines()[-1:] or [""]
+            # Without a current case the library did not even load.
+            for i in left if current is None else [current]:
+                self.fail(i, variant, f"the process died: {how} {last[0]}")
+            left = [i for i in left if current not in (None, i)]
+        return left
+
+    def cover(self, index, variant):
+        case = cases.make(self.options.seed, index)
+        for tag in case.tags | {variant, "all"}:
+            self.coverage[case.op, case.element.name, tag] += 1
+
+    def fail(self, index, variant, message):
+        self.failures[index, variant] = message
+        case = cases.make(self.options.seed, index)
+        path = self.folder / f"case{index}.mlir"
+        path.write_text(case.mlir())
+        print(f"FAILED case {index} [{variant}] {case.op} {case.element.name} "
+              f"{' '.join(sorted(case.tags))}\n  {message}\n  IR: {path}\n  again: "
+              f"{sys.executable} {HERE / 'run.py'} --build {self.build} "
+              f"--seed {self.options.seed} --case {index}", flush=True)
+
+    # --- reporting ------------------------------------------------------------
+
+    def print_coverage(self):
+        """Table of operation x type x tag; returns combinations never hit."""
+        names = list(TYPES)
+        tags = sorted({tag for _, _, tag in self.coverage} - {"all"})
+        print("== cases that passed, by operation and type")
+        print(f"{'':28}" + "".join(f"{n:>7}" for n in names))
+        missing = []
+        for op in cases.ALL_OPS:
+            for tag in ["all", *tags]:
+                counts = [self.coverage[op, n, tag] for n in names]
+                if sum(counts):
+                    label = op if tag == "all" else f"  {tag}"
+                    print(f"{label:28}" + "".join(f"{c:7}" for c in counts))
+                if tag == "all":
+                    missing += [f"{op} on {n}" for n, c in zip(names, counts) if not c]
+        return missing
+
+    def main(self):
+        options = self.options
+        reference.selftest()
+        indices = self.selected()
+        print(f"seed {options.seed}: {len(indices)} cases, {len(cases.exhaustive())} of the "
+              f"whole list exhaustive; instruction sets {', '.join(self.isas)}", flush=True)
+        if options.case:
+            for i in indices:
+                print(cases.make(options.seed, i).mlir())
+        # Operations alternate, so that every tenth batch has some of all.
+        batches = [indices[i : i + BATCH] for i in range(0, len(indices), BATCH)]
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            jobs = [pool.submit(self.run_batch, n, b, bool(options.isa) or n % 10 == 5)
+                    for n, b in enumerate(batches)]
+            for job in jobs:
+                job.result()
+        failed = len(self.failures)
+        whole = not options.case and not options.only
+        missing = self.print_coverage() if not options.case else []
+        if whole and missing:
+            print("FAILED: no case passed for " + ", ".join(missing))
+            failed += len(missing)
+        if not options.no_cli and whole:
+            for passed, bad in (launch_checks.run(self), cli.run(self)):
+                self.passed += passed
+                failed += bad
+        print(f"compiling took {self.compile_seconds:.0f} s, running {self.run_seconds:.0f} s "
+              f"of processes")
+        print(f"{self.passed} passed, {failed} failed")
+        return 0 if self.passed and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    sys.exit(Suite(parse_arguments()).main())
