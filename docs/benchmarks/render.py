@@ -18,15 +18,14 @@ TABLE = re.compile(r"(<!-- table of (\S+) -->\n).*?(<!-- end -->)", re.S)
 def table(result):
     """The Markdown table of one result file, with where and how it was measured."""
     machine = result["machine"]
-    lines = ["| factors | kron | NumPy | kron is | wanted | kron | compile | error kron | error NumPy |",
-             "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = ["| factors | kron | NumPy | kron is | wanted | kron's rate | of this core's limit | "
+             "compiled in | error kron | error NumPy |", "|---|" + "--:|" * 9]
     for row in result["rows"]:
-        compiled = f"{row['compile_ms']:.0f} ms" if row["compile_ms"] else "-"
         lines.append(
             f"| {row['n']} of {row['p']}x{row['p']} | {row['kron_ms']:.2f} ms | "
             f"{row['numpy_ms']:.2f} ms | {row['ratio']:.1f}x as fast | {row['target']:g}x | "
-            f"{row['kron_gflops']:.0f} GFLOP/s | {compiled} | "
-            f"{row['kron_error']:.1e} | {row['numpy_error']:.1e} |")
+            f"{row['kron_gflops']:.0f} GFLOP/s | {row['limit_percent']:.0f} % | "
+            f"{row['compile_ms']:.0f} ms | {row['kron_error']:.1e} | {row['numpy_error']:.1e} |")
     lines += ["", f"`{result['command']}`, {result['date']}, commit "
               f"{result['commit'][:12]}: one core of {machine['Model name']} (family "
               f"{machine['CPU family']}, model {machine['Model']}, {', '.join(machine['features'])}); "
