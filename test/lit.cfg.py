@@ -16,6 +16,9 @@ config.environment["PATH"] = os.pathsep.join(
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 config.substitutions.append(("%kron_lib_dir", config.kron_lib_dir))
 config.substitutions.append(("%kron_build_dir", config.kron_build_dir))
+config.substitutions.append(
+    ("%kron_cmake_dir", os.path.join(config.test_source_root, "../lib/cmake/kron"))
+)
 config.substitutions.append(("%cc", config.cc))
 config.substitutions.append(("%cxx", config.cxx))
 if not config.kron_sanitize:

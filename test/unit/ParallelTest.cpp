@@ -22,6 +22,10 @@
 
 using namespace kron::test;
 
+/// Stands in for the OpenMP runtime, as a program that uses OpenMP has it.
+static thread_local bool inOpenMP = false;
+extern "C" int omp_in_parallel(void) { return inOpenMP; }
+
 namespace {
 
 /// What the entry below runs, and what came of it.
@@ -275,6 +279,23 @@ TEST(ParallelTest, LaunchInsideLoop) {
   for (int32_t numThreads : {1, 4})
     EXPECT_SUCCESS(launch(outerKernel, {}, withThreads(numThreads)));
   EXPECT_EQ(numBad, 0);
+}
+
+TEST(ParallelTest, OneThreadInsideOpenMP) {
+  int32_t before = kronGetNumThreads();
+  EXPECT_SUCCESS(kronSetNumThreads(4));
+  LoopRecord outside, inside, explicitly;
+  outside.count = inside.count = explicitly.count = 40;
+  launchLoop(outside, 0);
+  EXPECT_GT(outside.ranges.size(), 1u);
+  inOpenMP = true;
+  launchLoop(inside, 0);
+  EXPECT_EQ(inside.ranges.size(), 1u);
+  // Who asks for a number of threads gets it.
+  launchLoop(explicitly, 2);
+  EXPECT_GT(explicitly.ranges.size(), 1u);
+  inOpenMP = false;
+  EXPECT_SUCCESS(kronSetNumThreads(before));
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,1 @@
+// Never compiled; only its name is looked at.
