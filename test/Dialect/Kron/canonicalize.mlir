@@ -358,6 +358,64 @@ func.func @scalar_factors_left_alone(%x: tensor<4x4xf32>, %s: tensor<1x1xf32>, %
 }
 
 //===----------------------------------------------------------------------===//
+// Two products in a row
+//===----------------------------------------------------------------------===//
+
+// -----
+
+// Verify that the factors of two products merge axis by axis, stored as the inner
+// ones are: C(F)*G is C(F*conj(G)).
+// CHECK-LABEL: func @merge_products(
+// CHECK-SAME:    %[[X:.*]]: tensor<6x?xcomplex<f32>>, %[[F1:.*]]: tensor<2x4xcomplex<f32>>, %[[F2:.*]]: tensor<3x3xcomplex<f32>>, %[[G1:.*]]: tensor<4x2xcomplex<f32>>, %[[G2:.*]]: tensor<3x3xcomplex<f32>>, %[[INIT:.*]]: tensor<?x6xcomplex<f32>>
+// CHECK:         %[[FG1:.*]] = kron.mode_product axis(1) ins(%[[F1]] : tensor<2x4xcomplex<f32>>) factor(%[[G1]] [p, q] : tensor<4x2xcomplex<f32>>) outs(%{{.*}} : tensor<2x2xcomplex<f32>>) -> tensor<2x2xcomplex<f32>>
+// CHECK:         %[[FG2:.*]] = kron.mode_product axis(0) ins(%[[F2]] : tensor<3x3xcomplex<f32>>) factor(%[[G2]] [q, p] : tensor<3x3xcomplex<f32>>) outs(%{{.*}} : tensor<3x3xcomplex<f32>>) {conj_factor} -> tensor<3x3xcomplex<f32>>
+// CHECK:         kron.mkm ins(T(%[[X]]) : tensor<6x?xcomplex<f32>>) factors(%[[FG1]], C(%[[FG2]]) : tensor<2x2xcomplex<f32>>, tensor<3x3xcomplex<f32>>) outs(%[[INIT]] : tensor<?x6xcomplex<f32>>) beta(#complex.number
+func.func @merge_products(%x: tensor<6x?xcomplex<f32>>, %f1: tensor<2x4xcomplex<f32>>, %f2: tensor<3x3xcomplex<f32>>, %g1: tensor<4x2xcomplex<f32>>, %g2: tensor<3x3xcomplex<f32>>, %init: tensor<?x6xcomplex<f32>>, %m: index) -> tensor<?x6xcomplex<f32>> {
+  %e = tensor.empty(%m) : tensor<?x12xcomplex<f32>>
+  %0 = kron.mkm ins(T(%x) : tensor<6x?xcomplex<f32>>) factors(%f1, C(%f2) : tensor<2x4xcomplex<f32>>, tensor<3x3xcomplex<f32>>) outs(%e : tensor<?x12xcomplex<f32>>) -> tensor<?x12xcomplex<f32>>
+  %1 = kron.mkm ins(%0 : tensor<?x12xcomplex<f32>>) factors(%g1, T(%g2) : tensor<4x2xcomplex<f32>>, tensor<3x3xcomplex<f32>>) outs(%init : tensor<?x6xcomplex<f32>>) beta(#complex.number<:f32 1.0, 0.0> : complex<f32>) -> tensor<?x6xcomplex<f32>>
+  return %1 : tensor<?x6xcomplex<f32>>
+}
+
+// -----
+
+// Verify the same for kron.kmm and kron.batched, which contract columns.
+// CHECK-LABEL: func @merge_other_products(
+// CHECK-SAME:    %[[F:.*]]: tensor<8x8xf64>, %[[G:.*]]: tensor<8x8xf64>
+// CHECK:         %[[FG:.*]] = kron.mode_product axis(0) ins(%[[F]] {{.*}} factor(%[[G]] [q, p] : tensor<8x8xf64>)
+// CHECK:         kron.kmm {{.*}} factors(%[[FG]] : tensor<8x8xf64>)
+// CHECK-NOT:     kron.kmm
+// CHECK:         %[[FTG:.*]] = kron.mode_product axis(1) ins(%[[F]] {{.*}} factor(%[[G]] [p, q] : tensor<8x8xf64>)
+// CHECK:         kron.batched {{.*}} factors(T(%[[FTG]]) : tensor<8x8xf64>)
+// CHECK-NOT:     kron.batched
+func.func @merge_other_products(%f: tensor<8x8xf64>, %g: tensor<8x8xf64>, %x: tensor<8x99xf64>, %b: tensor<99x8xf64>) -> (tensor<8x99xf64>, tensor<99x8xf64>) {
+  %0 = kron.kmm ins(%x : tensor<8x99xf64>) factors(%f : tensor<8x8xf64>) outs(%x : tensor<8x99xf64>) -> tensor<8x99xf64>
+  %1 = kron.kmm ins(%0 : tensor<8x99xf64>) factors(%g : tensor<8x8xf64>) outs(%x : tensor<8x99xf64>) -> tensor<8x99xf64>
+  %2 = kron.batched ins(%b : tensor<99x8xf64>) factors(T(%f) : tensor<8x8xf64>) outs(%b : tensor<99x8xf64>) -> tensor<99x8xf64>
+  %3 = kron.batched ins(%2 : tensor<99x8xf64>) factors(T(%g) : tensor<8x8xf64>) outs(%b : tensor<99x8xf64>) -> tensor<99x8xf64>
+  return %1, %3 : tensor<8x99xf64>, tensor<99x8xf64>
+}
+
+// -----
+
+// Verify that products stay apart where one takes more multiply-adds (a low-rank
+// factor in two parts), where few rows do not pay for it, and where the factors do
+// not meet on their axes.
+// CHECK-LABEL: func @merge_products_left_alone(
+// CHECK-COUNT-6: kron.mkm
+// CHECK:         return
+func.func @merge_products_left_alone(%x: tensor<?x16xf32>, %u: tensor<16x2xf32>, %v: tensor<2x16xf32>, %init: tensor<?x16xf32>, %e: tensor<?x2xf32>,
+    %s: tensor<2x16xf32>, %f: tensor<16x16xf32>, %g: tensor<2x2xf32>, %h: tensor<8x8xf32>) -> (tensor<?x16xf32>, tensor<2x16xf32>, tensor<?x16xf32>) {
+  %0 = kron.mkm ins(%x : tensor<?x16xf32>) factors(%u : tensor<16x2xf32>) outs(%e : tensor<?x2xf32>) -> tensor<?x2xf32>
+  %1 = kron.mkm ins(%0 : tensor<?x2xf32>) factors(%v : tensor<2x16xf32>) outs(%init : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %2 = kron.mkm ins(%s : tensor<2x16xf32>) factors(%f : tensor<16x16xf32>) outs(%s : tensor<2x16xf32>) -> tensor<2x16xf32>
+  %3 = kron.mkm ins(%2 : tensor<2x16xf32>) factors(%f : tensor<16x16xf32>) outs(%s : tensor<2x16xf32>) -> tensor<2x16xf32>
+  %4 = kron.mkm ins(%x : tensor<?x16xf32>) factors(%g, %h : tensor<2x2xf32>, tensor<8x8xf32>) outs(%init : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %5 = kron.mkm ins(%4 : tensor<?x16xf32>) factors(%h, %g : tensor<8x8xf32>, tensor<2x2xf32>) outs(%init : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return %1, %3, %5 : tensor<?x16xf32>, tensor<2x16xf32>, tensor<?x16xf32>
+}
+
+//===----------------------------------------------------------------------===//
 // kron.mode_product
 //===----------------------------------------------------------------------===//
 
@@ -435,6 +493,49 @@ func.func @merge_rows(%x: tensor<8x8xf64>, %d: tensor<?x8xf64>, %f: tensor<8x8xf
   %2 = kron.mode_product axis(1) ins(%d : tensor<?x8xf64>) factor(%f [q, p] : tensor<8x8xf64>) outs(%dinit : tensor<?x8xf64>) -> tensor<?x8xf64>
   %3 = kron.mode_product axis(1) ins(%2 : tensor<?x8xf64>) factor(%f [p, q] : tensor<8x8xf64>) outs(%dinit : tensor<?x8xf64>) -> tensor<?x8xf64>
   return %1, %3 : tensor<8x8xf64>, tensor<?x8xf64>
+}
+
+// -----
+
+// Verify that two products on one axis merge across one on another axis, which
+// then works on the new size, and that the last product's scaling stays last.
+// CHECK-LABEL: func @merge_across(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x8x10xf32>, %[[F:.*]]: tensor<8x16xf32>, %[[G:.*]]: tensor<16x4xf32>, %[[H:.*]]: tensor<?x10x10xf32>, %[[INIT:.*]]: tensor<?x4x10xf32>, %[[ALPHA:.*]]: f32
+// CHECK:         %[[FG:.*]] = kron.mode_product axis(1) ins(%[[F]] : tensor<8x16xf32>) factor(%[[G]] [p, q] : tensor<16x4xf32>) outs(%{{.*}} : tensor<8x4xf32>)
+// CHECK:         %[[E:.*]] = tensor.empty(%{{.*}}) : tensor<?x4x10xf32>
+// CHECK:         %[[Y:.*]] = kron.mode_product axis(1) ins(%[[X]] : tensor<?x8x10xf32>) factor(%[[FG]] [p, q] : tensor<8x4xf32>) outs(%[[E]] : tensor<?x4x10xf32>) -> tensor<?x4x10xf32>
+// CHECK:         %[[Z:.*]] = kron.mode_product axis(2) ins(%[[Y]] : tensor<?x4x10xf32>) factor(%[[H]] [0, p, q] : tensor<?x10x10xf32>) outs(%[[INIT]] : tensor<?x4x10xf32>) alpha(%[[ALPHA]] : f32) -> tensor<?x4x10xf32>
+// CHECK-NOT:     kron.mode_product
+// CHECK:         return %[[Z]]
+func.func @merge_across(%x: tensor<?x8x10xf32>, %f: tensor<8x16xf32>, %g: tensor<16x4xf32>, %h: tensor<?x10x10xf32>, %init: tensor<?x4x10xf32>, %alpha: f32, %m: index) -> tensor<?x4x10xf32> {
+  %e = tensor.empty(%m) : tensor<?x16x10xf32>
+  %0 = kron.mode_product axis(1) ins(%x : tensor<?x8x10xf32>) factor(%f [p, q] : tensor<8x16xf32>) outs(%e : tensor<?x16x10xf32>) -> tensor<?x16x10xf32>
+  %1 = kron.mode_product axis(2) ins(%0 : tensor<?x16x10xf32>) factor(%h [0, p, q] : tensor<?x10x10xf32>) outs(%e : tensor<?x16x10xf32>) -> tensor<?x16x10xf32>
+  %2 = kron.mode_product axis(1) ins(%1 : tensor<?x16x10xf32>) factor(%g [p, q] : tensor<16x4xf32>) outs(%init : tensor<?x4x10xf32>) alpha(%alpha : f32) -> tensor<?x4x10xf32>
+  return %2 : tensor<?x4x10xf32>
+}
+
+// -----
+
+// Verify that factors stay apart where the one between them varies along their
+// axis, or where it stretches it.
+// CHECK-LABEL: func @merge_across_left_alone(
+// CHECK-NOT:     kron.mode_product axis(1) ins(%{{.*}} : tensor<8x
+// CHECK:         kron.mode_product axis(1)
+// CHECK:         kron.mode_product axis(0)
+// CHECK:         kron.mode_product axis(1)
+// CHECK:         kron.mode_product axis(1)
+// CHECK:         kron.mode_product axis(0)
+// CHECK:         kron.mode_product axis(1)
+func.func @merge_across_left_alone(%x: tensor<99x8xf32>, %f: tensor<8x8xf32>, %h: tensor<99x99x8xf32>, %f1: tensor<8x1xf32>, %e1: tensor<99x1xf32>) -> (tensor<99x8xf32>, tensor<99x8xf32>) {
+  %0 = kron.mode_product axis(1) ins(%x : tensor<99x8xf32>) factor(%f [p, q] : tensor<8x8xf32>) outs(%x : tensor<99x8xf32>) -> tensor<99x8xf32>
+  %1 = kron.mode_product axis(0) ins(%0 : tensor<99x8xf32>) factor(%h [p, q, 1] : tensor<99x99x8xf32>) outs(%x : tensor<99x8xf32>) -> tensor<99x8xf32>
+  %2 = kron.mode_product axis(1) ins(%1 : tensor<99x8xf32>) factor(%f [p, q] : tensor<8x8xf32>) outs(%x : tensor<99x8xf32>) -> tensor<99x8xf32>
+  %3 = kron.mode_product axis(1) ins(%x : tensor<99x8xf32>) factor(%f1 [p, q] : tensor<8x1xf32>) outs(%e1 : tensor<99x1xf32>) -> tensor<99x1xf32>
+  %i = arith.constant dense<2.0> : tensor<99x99xf32>
+  %4 = kron.mode_product axis(0) ins(%3 : tensor<99x1xf32>) factor(%i [p, q] : tensor<99x99xf32>) outs(%x : tensor<99x8xf32>) -> tensor<99x8xf32>
+  %5 = kron.mode_product axis(1) ins(%4 : tensor<99x8xf32>) factor(%f [p, q] : tensor<8x8xf32>) outs(%x : tensor<99x8xf32>) -> tensor<99x8xf32>
+  return %2, %5 : tensor<99x8xf32>, tensor<99x8xf32>
 }
 
 // -----

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Factors that need not be applied: identities and 1x1 constants, and two
-// factors on one axis whose product is cheaper to apply. An identity is dropped
-// as what it is, so a NaN beside it no longer spreads along its axis.
+// Factors that need not be applied: identities and 1x1 constants, and the factors
+// of two products in a row. An identity is dropped as what it is, so a NaN beside
+// it no longer spreads along its axis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -124,9 +124,8 @@ static bool isSameArray(Value value, Type type) {
   });
 }
 
-/// Replaces `op`, which does nothing, by its input if the types allow.
-static LogicalResult replaceByInput(PatternRewriter &rewriter,
-                                    ScaledOpInterface op) {
+LogicalResult kron::replaceByInput(PatternRewriter &rewriter,
+                                   ScaledOpInterface op) {
   if (op->getNumResults() == 0 ||
       !isSameArray(op.getInputValue(), op->getResult(0).getType()))
     return rewriter.notifyMatchFailure(op, "result is another array");
@@ -264,9 +263,112 @@ private:
 };
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// Two products in a row
+//===----------------------------------------------------------------------===//
+
+/// Multiply-adds of factors of these (contracted, resulting) sizes, applied to one
+/// array of just those axes in the best order, which is by 1/P - 1/Q.
+static double getChainCost(SmallVector<std::pair<double, double>> sizes) {
+  llvm::sort(sizes, [](auto lhs, auto rhs) {
+    return 1 / lhs.first - 1 / lhs.second < 1 / rhs.first - 1 / rhs.second;
+  });
+  double elements = 1;
+  for (auto [contracted, resulting] : sizes)
+    elements *= contracted;
+  double cost = 0;
+  for (auto [contracted, resulting] : sizes) {
+    cost += elements * resulting;
+    elements *= resulting / contracted;
+  }
+  return cost;
+}
+
+namespace {
+/// (X * (F1 (x) F2)) * (G1 (x) G2) is X * (F1*G1 (x) F2*G2): the same as for mode
+/// products, where it takes fewer multiply-adds.
+template <typename OpTy>
+struct MergeProducts : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().template getDefiningOp<OpTy>();
+    if (!inner || !inner->hasOneUse() || op.getTransInput() != Transpose::N)
+      return rewriter.notifyMatchFailure(op, "no product before");
+    if (!isUnscaled(inner) || inner.getSchedule() || op.getSchedule() ||
+        inner.getPrecision() != op.getPrecision())
+      return rewriter.notifyMatchFailure(op, "more than a plain product");
+    if (!factorsMatch(inner, op))
+      return rewriter.notifyMatchFailure(op, "factors do not meet on their axes");
+    if (!saves(inner, op))
+      return rewriter.notifyMatchFailure(op, "merging costs more");
+
+    FactorList<OpTy> factors(inner);
+    for (auto [index, factor] : llvm::enumerate(factors.values)) {
+      bool conjugates = inner.getFactorTranspose(index) == Transpose::C;
+      factor = multiplyFactors(
+          rewriter, op.getLoc(), factor, getMatrixDims(inner, index).second,
+          op.getFactors()[index], getMatrixDims(op, index).first,
+          conjugates != (op.getFactorTranspose(index) == Transpose::C),
+          op.getPrecision());
+    }
+    factors.op = op;
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getInputMutable().assign(inner.getInput());
+      op.setTransInput(inner.getTransInput());
+      factors.assign(rewriter);
+    });
+    return success();
+  }
+
+private:
+  static bool factorsMatch(OpTy inner, OpTy outer) {
+    if (inner.getFactors().size() != outer.getFactors().size())
+      return false;
+    for (unsigned i = 0, e = inner.getFactors().size(); i < e; ++i)
+      if (!isMergeableFactor(inner.getFactors()[i]) ||
+          !isMergeableFactor(outer.getFactors()[i]) ||
+          inner.getFactorShape(i).second != outer.getFactorShape(i).first)
+        return false;
+    return true;
+  }
+
+  static bool saves(OpTy inner, OpTy outer) {
+    SmallVector<std::pair<double, double>> first, second, merged;
+    double products = 0;
+    for (unsigned i = 0, e = inner.getFactors().size(); i < e; ++i) {
+      auto [p1, q1] = inner.getFactorShape(i);
+      double q2 = outer.getFactorShape(i).second;
+      first.emplace_back(p1, q1);
+      second.emplace_back(q1, q2);
+      merged.emplace_back(p1, q2);
+      products += static_cast<double>(p1) * q1 * q2;
+    }
+    double before = getChainCost(first) + getChainCost(second);
+    double after = getChainCost(merged);
+    llvm::SmallDenseSet<unsigned> contracted;
+    for (const CoreAxis &axis : getCoreAxes(outer))
+      if (axis.numFactors != 0)
+        contracted.insert(axis.initDim);
+    double arrays = 1;
+    for (unsigned dim = 0, rank = getRank(outer.getInit()); dim < rank; ++dim) {
+      if (contracted.contains(dim))
+        continue;
+      int64_t size = getDimSize(outer.getInit(), dim);
+      // Unknown sizes count as many.
+      if (ShapedType::isDynamic(size))
+        return after < before;
+      arrays *= size;
+    }
+    return arrays * after + products < arrays * before;
+  }
+};
+} // namespace
+
 template <typename OpTy>
 void kron::populateFactorPatterns(RewritePatternSet &patterns) {
-  patterns.add<AllIdentities<OpTy>>(patterns.getContext());
+  patterns.add<AllIdentities<OpTy>, MergeProducts<OpTy>>(patterns.getContext());
   if constexpr (!std::is_same_v<OpTy, BatchedOp>)
     patterns.add<ScalarFactor<OpTy>, AdjacentIdentities<OpTy>>(
         patterns.getContext());
@@ -275,146 +377,3 @@ void kron::populateFactorPatterns(RewritePatternSet &patterns) {
 template void kron::populateFactorPatterns<MkmOp>(RewritePatternSet &);
 template void kron::populateFactorPatterns<KmmOp>(RewritePatternSet &);
 template void kron::populateFactorPatterns<BatchedOp>(RewritePatternSet &);
-
-//===----------------------------------------------------------------------===//
-// kron.mode_product
-//===----------------------------------------------------------------------===//
-
-namespace {
-struct IdentityModeProduct : OpRewritePattern<ModeProductOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(ModeProductOp op,
-                                PatternRewriter &rewriter) const override {
-    if (isInPass(op) || op.getConjInput() || !isUnscaled(op))
-      return rewriter.notifyMatchFailure(op, "more than a product, or in a pass");
-    if (!isIdentityFactor(op.getFactor()))
-      return rewriter.notifyMatchFailure(op, "factor is no identity");
-    return replaceByInput(rewriter, op);
-  }
-};
-
-/// Two products in a row on one axis, factors [p1, q1] and [q1, q2], become one
-/// with the product of the factors if that takes fewer multiply-adds:
-///
-///   R*p1*q2 + p1*q1*q2  <  R*p1*q1 + R*q1*q2
-///
-/// where R counts the elements along the other axes, infinity if it is unknown.
-struct MergeModeProducts : OpRewritePattern<ModeProductOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(ModeProductOp op,
-                                PatternRewriter &rewriter) const override {
-    auto inner = op.getInput().getDefiningOp<ModeProductOp>();
-    if (!inner || !inner->hasOneUse() || inner.getAxis() != op.getAxis() ||
-        isInPass(op))
-      return rewriter.notifyMatchFailure(op, "no product before on this axis");
-    if (!isUnscaled(inner) || !isMergeable(inner) || !isMergeable(op) ||
-        inner.getPrecision() != op.getPrecision())
-      return rewriter.notifyMatchFailure(op, "more than plain products");
-    if (!saves(inner, op))
-      return rewriter.notifyMatchFailure(op, "merging costs more");
-
-    Value factor = multiplyFactors(rewriter, inner, op);
-    rewriter.modifyOpInPlace(op, [&] {
-      op.getInputMutable().assign(inner.getInput());
-      op.getFactorMutable().assign(factor);
-      op.setFactorDims(inner.getFactorDims());
-    });
-    return success();
-  }
-
-private:
-  /// Plain matrices that need no rounding between them.
-  static bool isMergeable(ModeProductOp op) {
-    Type element = getElementType(op.getFactor());
-    return !op.getConjInput() && !op.getConjFactor() && !op.getSchedule() &&
-           cast<ShapedType>(op.getFactor().getType()).hasStaticShape() &&
-           getRank(op.getFactor()) == 2 &&
-           getAccumulatorType(element) == element &&
-           getElementType(op.getInput()) == element &&
-           getElementType(op.getInit()) == element;
-  }
-
-  static bool saves(ModeProductOp inner, ModeProductOp outer) {
-    auto getSize = [](ModeProductOp op, unsigned dim) {
-      return static_cast<double>(getDimSize(op.getFactor(), dim));
-    };
-    double p1 = getSize(inner, inner.getContractedFactorDim());
-    double q1 = getSize(inner, inner.getResultingFactorDim());
-    double q2 = getSize(outer, outer.getResultingFactorDim());
-    double rows = 1;
-    for (unsigned dim = 0, rank = getRank(outer.getInit()); dim < rank; ++dim) {
-      if (dim == outer.getAxis())
-        continue;
-      int64_t size = getDimSize(outer.getInit(), dim);
-      if (ShapedType::isDynamic(size))
-        return p1 * q2 < p1 * q1 + q1 * q2;
-      rows *= size;
-    }
-    return rows * p1 * q2 + p1 * q1 * q2 < rows * (p1 * q1 + q1 * q2);
-  }
-
-  /// The product of the factors, stored as the inner one is: a mode product of
-  /// its own, along the resulting dimension of the inner factor.
-  static Value multiplyFactors(PatternRewriter &rewriter, ModeProductOp inner,
-                               ModeProductOp outer) {
-    unsigned axis = inner.getResultingFactorDim();
-    auto type = cast<RankedTensorType>(inner.getFactor().getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape[axis] =
-        getDimSize(outer.getFactor(), outer.getResultingFactorDim());
-    Value empty = tensor::EmptyOp::create(rewriter, outer.getLoc(), shape,
-                                          type.getElementType());
-    auto product = ModeProductOp::create(
-        rewriter, outer.getLoc(), empty.getType(), inner.getFactor(),
-        outer.getFactor(), /*alpha=*/Value(), /*beta=*/Value(),
-        /*addend=*/Value(), empty, axis, outer.getFactorDims(),
-        /*conj_input=*/false, /*conj_factor=*/false,
-        /*static_alpha=*/TypedAttr(), /*static_beta=*/TypedAttr(),
-        outer.getPrecision(), /*schedule=*/ScheduleAttr());
-    return product.getResult(0);
-  }
-};
-} // namespace
-
-void kron::populateModeProductPatterns(RewritePatternSet &patterns) {
-  patterns.add<IdentityModeProduct, MergeModeProducts>(patterns.getContext());
-}
-
-//===----------------------------------------------------------------------===//
-// kron.pass
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Upstream folds tensor.cast into operands of any destination-style operation;
-/// the region follows here.
-struct RefineArguments : OpRewritePattern<PassOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(PassOp op,
-                                PatternRewriter &rewriter) const override {
-    Block &block = op.getBody().front();
-    SmallVector<Type> types = getArgumentTypes(op);
-    if (llvm::equal(block.getArgumentTypes(), types))
-      return rewriter.notifyMatchFailure(op, "arguments match");
-    rewriter.modifyOpInPlace(op, [&] {
-      for (auto [argument, type] : llvm::zip(block.getArguments(), types))
-        argument.setType(type);
-      SmallVector<ModeProductOp> products = op.getModeProducts();
-      ModeProductOp last = products.back();
-      if (last.getAddend() || getBeta(last).isZero())
-        last.getInitMutable().assign(block.getArguments().back());
-      for (ModeProductOp product : products)
-        product->getResult(0).setType(
-            cast<RankedTensorType>(product.getInit().getType()));
-    });
-    return success();
-  }
-};
-} // namespace
-
-void PassOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                         MLIRContext *context) {
-  patterns.add<RefineArguments>(context);
-}

@@ -21,7 +21,7 @@ namespace mlir::kron {
 template <typename OpTy>
 void populateFactorPatterns(RewritePatternSet &patterns);
 
-/// Identity factors of kron.mode_product and products that merge into one.
+/// Identity factors of kron.mode_product and factors on one axis that merge.
 void populateModeProductPatterns(RewritePatternSet &patterns);
 
 /// Whether `op` stands in a kron.pass, whose region must stay a chain of mode
@@ -34,6 +34,21 @@ TypedAttr getScalarAttr(Type type, Attribute attr);
 
 /// True if Y is the product alone: alpha is 1 and beta is 0.
 bool isUnscaled(ScaledOpInterface op);
+
+/// Replaces `op`, which does nothing, by its input if the types allow.
+LogicalResult replaceByInput(PatternRewriter &rewriter, ScaledOpInterface op);
+
+/// `first` times `second` along their dimensions `firstDim` and `secondDim`, as a
+/// tensor with dimension `firstDim` of `first` replaced by the other one of
+/// `second`. Both are static matrices.
+Value multiplyFactors(OpBuilder &builder, Location loc, Value first,
+                      unsigned firstDim, Value second, unsigned secondDim,
+                      bool conjugateSecond, Precision precision);
+
+/// Whether the product of `factor` with another one needs no rounding that
+/// applying both does not: it is a static matrix of a type that accumulates in
+/// itself.
+bool isMergeableFactor(Value factor);
 
 /// `value` as a `type` that differs from its own in static sizes only, or null
 /// if it differs in more.
