@@ -148,6 +148,9 @@ void ModuleCompiler::optimize(llvm::Module &module,
   instrumentations.registerCallbacks(callbacks, &modules);
   llvm::PipelineTuningOptions tuning;
   tuning.SLPVectorization = false;
+  // The emitters unroll what is worth it; finding that out for the resulting
+  // loops took more than half of the optimizer's time.
+  tuning.LoopUnrolling = false;
   llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(cgsccs);

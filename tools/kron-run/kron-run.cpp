@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Driver/Session.h"
+#include "kron/Driver/Measure.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -152,6 +152,38 @@ static llvm::Error verifyResults(ModuleOp module, const KernelManifest &kernel,
       "' differ from the reference by more than the bound");
 }
 
+/// Prints times, rates, and how near they are to what this machine can do.
+static llvm::Error timeRuns(ModuleOp module, const JITModule &compiled,
+                            const KernelManifest &kernel, CallArguments &call) {
+  int32_t threads = getOptions().threads ? int32_t(getOptions().threads)
+                                         : kronGetNumThreads();
+  auto times = timeLaunches(compiled.lookup(kernel.name), kernel, call, threads,
+                            getOptions().time);
+  if (!times)
+    return times.takeError();
+  double median = (*times)[times->size() / 2];
+  llvm::outs() << llvm::formatv(
+      "{0}: median {1:f4} ms, min {2:f4} ms ({3} runs, {4} threads)\n",
+      kernel.name, median * 1e3, times->front() * 1e3, times->size(), threads);
+  Work work = countWork(module, kernel.name, kernel, call);
+  KronType type = call.arrays[getWrittenArgs(kernel).front()].getType();
+  MachineLimits limits = MachineLimits::measure(type, work.bytes, threads);
+  double floor = std::max(work.flops / limits.flopsPerSecond,
+                          work.bytes / limits.bytesPerSecond);
+  llvm::outs() << llvm::formatv(
+      "{0}: {1:f2} GFLOP/s, {2:f2} GB/s, {3:f1} % of this machine's limit "
+      "(measured: {4:f1} GFLOP/s, {5:f1} GB/s)\n",
+      kernel.name, work.flops / median * 1e-9, work.bytes / median * 1e-9,
+      floor / median * 100, limits.flopsPerSecond * 1e-9,
+      limits.bytesPerSecond * 1e-9);
+  const CompileTimes &compile = compiled.getTimes();
+  llvm::outs() << llvm::formatv("compiled in {0:f1} ms (passes {1:f1}, LLVM "
+                                "optimizer {2:f1}, code {3:f1})\n",
+                                compile.getTotal(), compile.passes,
+                                compile.optimizer, compile.codegen);
+  return llvm::Error::success();
+}
+
 static llvm::Error writeOutputs(const KernelManifest &kernel,
                                 CallArguments &call) {
   std::vector<unsigned> written = getWrittenArgs(kernel);
@@ -203,6 +235,9 @@ static llvm::Error run() {
     return error;
   if (getOptions().verify)
     if (llvm::Error error = verifyResults(module, **kernel, *call, *wide))
+      return error;
+  if (getOptions().time && numOuts > 0)
+    if (llvm::Error error = timeRuns(module, *compiled, **kernel, *call))
       return error;
   return writeOutputs(**kernel, *call);
 }

@@ -1,0 +1,195 @@
+//===- Measure.cpp - Time and this machine's limits -------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Driver/Measure.h"
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <thread>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+using namespace mlir;
+using namespace mlir::kron;
+
+using Clock = std::chrono::steady_clock;
+
+static double getSecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<std::vector<double>>
+kron::timeLaunches(const KronKernel *kernel, const KernelManifest &manifest,
+                   CallArguments &call, int32_t numThreads, unsigned runs) {
+  std::vector<std::pair<unsigned, HostArray>> saved;
+  for (auto [index, arg] : llvm::enumerate(manifest.args)) {
+    if (arg.access != KRON_READ_WRITE)
+      continue;
+    auto copy = call.arrays[index].convert(arg.type);
+    if (!copy)
+      return copy.takeError();
+    saved.emplace_back(index, std::move(*copy));
+  }
+  auto launch = [&]() -> llvm::Expected<double> {
+    for (auto &[index, array] : saved)
+      std::memcpy(call.arrays[index].getData(), array.getData(),
+                  array.getNumBytes());
+    Clock::time_point start = Clock::now();
+    if (llvm::Error error = call.launch(kernel, numThreads))
+      return std::move(error);
+    return getSecondsSince(start);
+  };
+  // Long enough for clocks and caches to settle.
+  constexpr double warmUpSeconds = 0.05;
+  Clock::time_point start = Clock::now();
+  do {
+    llvm::Expected<double> seconds = launch();
+    if (!seconds)
+      return seconds.takeError();
+  } while (getSecondsSince(start) < warmUpSeconds);
+  std::vector<double> times;
+  for (unsigned run = 0; run < runs; ++run) {
+    llvm::Expected<double> seconds = launch();
+    if (!seconds)
+      return seconds.takeError();
+    times.push_back(*seconds);
+  }
+  llvm::sort(times);
+  return times;
+}
+
+//===----------------------------------------------------------------------===//
+// Multiply-adds in registers
+//===----------------------------------------------------------------------===//
+
+/// More chains than latency times ports of any processor, and few enough to
+/// stay in 16 registers.
+static constexpr int kChains = 12;
+
+/// Measurements of which the best counts: other programs only take time away.
+static constexpr int kRepetitions = 5;
+
+static volatile double sink;
+
+/// Defines a function that does `rounds` rounds of kChains vector
+/// multiply-adds. The chains are written out: an array of vectors would stay in
+/// memory where the compiler does not unroll.
+#define KRON_FMA_LOOP(NAME, ATTRIBUTES, VECTOR, SET, FMA, FIRST)               \
+  ATTRIBUTES static void NAME(int64_t rounds) {                                \
+    const VECTOR f = SET(0.999999f), a = SET(1e-6f);                           \
+    VECTOR s0 = SET(0), s1 = SET(1), s2 = SET(2), s3 = SET(3), s4 = SET(4),    \
+           s5 = SET(5), s6 = SET(6), s7 = SET(7), s8 = SET(8), s9 = SET(9),    \
+           s10 = SET(10), s11 = SET(11);                                       \
+    for (int64_t round = 0; round < rounds; ++round) {                         \
+      s0 = FMA(s0, f, a), s1 = FMA(s1, f, a), s2 = FMA(s2, f, a);              \
+      s3 = FMA(s3, f, a), s4 = FMA(s4, f, a), s5 = FMA(s5, f, a);              \
+      s6 = FMA(s6, f, a), s7 = FMA(s7, f, a), s8 = FMA(s8, f, a);              \
+      s9 = FMA(s9, f, a), s10 = FMA(s10, f, a), s11 = FMA(s11, f, a);          \
+    }                                                                          \
+    for (VECTOR sum : {s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11})      \
+      sink = sink + FIRST(sum);                                                \
+  }
+
+namespace {
+/// A loop and how many multiply-adds one of its rounds does.
+struct FmaLoop {
+  void (*run)(int64_t rounds);
+  int perRound;
+};
+} // namespace
+
+#if defined(__x86_64__)
+#define KRON_AVX512 __attribute__((target("avx512f")))
+#define KRON_AVX2 __attribute__((target("avx2,fma")))
+KRON_FMA_LOOP(runFma512F32, KRON_AVX512, __m512, _mm512_set1_ps,
+              _mm512_fmadd_ps, _mm512_cvtss_f32)
+KRON_FMA_LOOP(runFma512F64, KRON_AVX512, __m512d, _mm512_set1_pd,
+              _mm512_fmadd_pd, _mm512_cvtsd_f64)
+KRON_FMA_LOOP(runFma256F32, KRON_AVX2, __m256, _mm256_set1_ps, _mm256_fmadd_ps,
+              _mm256_cvtss_f32)
+KRON_FMA_LOOP(runFma256F64, KRON_AVX2, __m256d, _mm256_set1_pd, _mm256_fmadd_pd,
+              _mm256_cvtsd_f64)
+#endif
+
+#define KRON_SAME(x) (x)
+#define KRON_MULTIPLY_ADD(x, y, z) ((x) * (y) + (z))
+KRON_FMA_LOOP(runScalarF32, , float, KRON_SAME, KRON_MULTIPLY_ADD, KRON_SAME)
+KRON_FMA_LOOP(runScalarF64, , double, KRON_SAME, KRON_MULTIPLY_ADD, KRON_SAME)
+
+static FmaLoop getFmaLoop(bool isF64) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f"))
+    return isF64 ? FmaLoop{runFma512F64, 8 * kChains}
+                 : FmaLoop{runFma512F32, 16 * kChains};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return isF64 ? FmaLoop{runFma256F64, 4 * kChains}
+                 : FmaLoop{runFma256F32, 8 * kChains};
+#endif
+  return isF64 ? FmaLoop{runScalarF64, kChains}
+               : FmaLoop{runScalarF32, kChains};
+}
+
+/// Runs `body(thread)` on `numThreads` threads; returns the seconds until all
+/// are done.
+static double runThreads(int32_t numThreads,
+                         std::function<void(int32_t)> body) {
+  Clock::time_point start = Clock::now();
+  std::vector<std::thread> threads;
+  for (int32_t thread = 1; thread < numThreads; ++thread)
+    threads.emplace_back(body, thread);
+  body(0);
+  for (std::thread &thread : threads)
+    thread.join();
+  return getSecondsSince(start);
+}
+
+/// Bytes read plus written per second by a copy that touches `bytes` in all.
+static double measureCopy(double bytes, int32_t numThreads) {
+  constexpr double smallest = 1 << 16, largest = 1 << 28;
+  size_t share = static_cast<size_t>(std::clamp(bytes / 2, smallest, largest) /
+                                     numThreads);
+  std::vector<char> source(share * numThreads, 1),
+      target(share * numThreads, 2);
+  // Enough copies that starting the threads does not count.
+  constexpr size_t bytesPerThread = size_t(1) << 27;
+  size_t copies = std::max<size_t>(1, bytesPerThread / share);
+  double best = 0;
+  for (int i = 0; i < kRepetitions; ++i) {
+    double seconds = runThreads(numThreads, [&](int32_t thread) {
+      for (size_t copy = 0; copy < copies; ++copy)
+        std::memcpy(target.data() + thread * share,
+                    source.data() + thread * share, share);
+    });
+    best = std::max(best, 2.0 * share * copies * numThreads / seconds);
+    sink = sink + target.back();
+  }
+  return best;
+}
+
+static double measureMultiplyAdds(KronType type, int32_t numThreads) {
+  FmaLoop loop = getFmaLoop(type == KRON_F64 || type == KRON_C64);
+  constexpr int64_t rounds = 1 << 20;
+  double best = 0;
+  for (int i = 0; i < kRepetitions; ++i) {
+    double seconds = runThreads(numThreads, [&](int32_t) { loop.run(rounds); });
+    best = std::max(best, 2.0 * loop.perRound * rounds * numThreads / seconds);
+  }
+  return best;
+}
+
+MachineLimits MachineLimits::measure(KronType type, double bytes,
+                                     int32_t numThreads) {
+  return {measureMultiplyAdds(type, numThreads),
+          measureCopy(bytes, numThreads)};
+}
