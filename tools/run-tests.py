@@ -75,9 +75,9 @@ def suite_lit(build):
 
 
 def suite_unit(build):
-    """Unit tests (GoogleTest): every program bin/*_tests."""
+    """Unit tests (GoogleTest): every program bin/*Tests."""
     counts = Counts()
-    for program in sorted((build / "bin").glob("*_tests")):
+    for program in sorted((build / "bin").glob("*Tests")):
         report = program.parent / (program.name + ".json")
         report.unlink(missing_ok=True)
         status = run([program, "--gtest_brief=1", f"--gtest_output=json:{report}"])
