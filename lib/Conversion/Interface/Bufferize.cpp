@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Upstream's one-shot bufferization, kept out of the regions of kron.pass, then
+// Results that end in a reshape are stored through a view of their destination;
+// then upstream's one-shot bufferization, kept out of the regions of kron.pass, then
 // the removal of copies of an array onto itself that materializing a result in
 // its destination leaves, and the release of what was allocated.
 //
@@ -19,6 +20,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -39,6 +41,46 @@ static Value skipReshapes(Value view) {
     view = op->getOperand(0);
   }
   return view;
+}
+
+/// A result that was computed with more dimensions than its destination has goes
+/// to a view of the destination: splitting dimensions of a strided array is always
+/// a view, but merging those of the result may need a copy of it.
+static void storeThroughView(bufferization::MaterializeInDestinationOp op) {
+  Value source = op.getSource(), target = op.getDest();
+  if (auto cast = source.getDefiningOp<tensor::CastOp>())
+    source = cast.getSource();
+  auto collapse = source.getDefiningOp<tensor::CollapseShapeOp>();
+  auto targetType = dyn_cast<MemRefType>(target.getType());
+  if (!collapse || !targetType)
+    return;
+  ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+  SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
+  auto isOpen = [&](ArrayRef<int64_t> group) {
+    return llvm::count_if(group, [&](int64_t dim) {
+             return ShapedType::isDynamic(shape[dim]);
+           }) > 1;
+  };
+  if (groups.empty() || llvm::any_of(groups, isOpen))
+    return;
+
+  OpBuilder builder(op);
+  MemRefType merged = MemRefType(targetType.clone(collapse.getType().getShape()));
+  if (merged != targetType) {
+    if (!memref::CastOp::areCastCompatible(targetType, merged))
+      return;
+    target = memref::CastOp::create(builder, op.getLoc(), merged, target);
+  }
+  Value view =
+      memref::ExpandShapeOp::create(builder, op.getLoc(), shape, target, groups);
+  Operation *reshape = op.getSource().getDefiningOp();
+  op.getSourceMutable().assign(collapse.getSrc());
+  op.getDestMutable().assign(view);
+  // Without a use they would still be bufferized, and copied.
+  if (isOpTriviallyDead(reshape))
+    reshape->erase();
+  if (reshape != collapse && isOpTriviallyDead(collapse))
+    collapse.erase();
 }
 
 /// Copies become linalg.copy: the lowering of memref.copy between strided
@@ -107,6 +149,11 @@ struct KronBufferizePass : kron::impl::KronBufferizeBase<KronBufferizePass> {
         bufferization::LayoutMapOption::FullyDynamicLayoutMap);
     options.opFilter.denyOperation(
         [](Operation *op) { return op->getParentOfType<PassOp>() != nullptr; });
+    SmallVector<bufferization::MaterializeInDestinationOp> stores;
+    getOperation().walk([&](bufferization::MaterializeInDestinationOp op) {
+      stores.push_back(op);
+    });
+    llvm::for_each(stores, storeThroughView);
     bufferization::BufferizationState state;
     if (failed(bufferization::runOneShotModuleBufferize(getOperation(), options,
                                                         state)))

@@ -72,3 +72,41 @@ func.func @addend_is_destination(%x: memref<9x64xf32>, %a: memref<8x8xf32>,
       : (tensor<9x64xf32>, memref<9x64xf32>) -> ()
   return
 }
+
+// Verify that a result of more dimensions than its destination is stored through
+// a view of the destination: merging the dimensions would copy it, for they need
+// not be contiguous.
+// CHECK-LABEL: func.func @reshaped_result(
+// CHECK-SAME: %[[X:.*]]: memref<2x3x?xf32>, %[[A:.*]]: memref<3x3xf32>, %[[Y:.*]]: memref<?x?xf32, strided<[?, 1]>>)
+// CHECK-NOT: alloc
+// CHECK: %[[CAST:.*]] = memref.cast %[[Y]] : memref<?x?xf32, strided<[?, 1]>> to memref<6x?xf32, strided<[?, 1]>>
+// CHECK: %[[VIEW:.*]] = memref.expand_shape %[[CAST]] {{\[\[}}0, 1], [2]]
+// CHECK: kron.pass {{.*}} outs(%[[VIEW]] :
+// CHECK-NOT: copy
+// CHECK-NOT: collapse_shape
+// CHECK: return
+func.func @reshaped_result(%x: memref<2x3x?xf32>, %a: memref<3x3xf32>,
+                           %y: memref<?x?xf32, strided<[?, 1]>>) {
+  %c1 = arith.constant 1 : index
+  %tx = bufferization.to_tensor %x restrict : memref<2x3x?xf32> to tensor<2x3x?xf32>
+  %ta = bufferization.to_tensor %a restrict : memref<3x3xf32> to tensor<3x3xf32>
+  %ty = bufferization.to_tensor %y restrict writable
+      : memref<?x?xf32, strided<[?, 1]>> to tensor<?x?xf32>
+  %static = tensor.cast %ty : tensor<?x?xf32> to tensor<6x?xf32>
+  %m = tensor.dim %ty, %c1 : tensor<?x?xf32>
+  %view = tensor.expand_shape %static [[0, 1], [2]] output_shape [2, 3, %m]
+      : tensor<6x?xf32> into tensor<2x3x?xf32>
+  %r = kron.pass ins(%tx, %ta : tensor<2x3x?xf32>, tensor<3x3xf32>)
+                 outs(%view : tensor<2x3x?xf32>) {
+  ^bb0(%in: tensor<2x3x?xf32>, %f: tensor<3x3xf32>, %out: tensor<2x3x?xf32>):
+    %1 = kron.mode_product axis(1) ins(%in : tensor<2x3x?xf32>)
+           factor(%f [p, q] : tensor<3x3xf32>)
+           outs(%out : tensor<2x3x?xf32>) -> tensor<2x3x?xf32>
+    kron.yield %1 : tensor<2x3x?xf32>
+  } -> tensor<2x3x?xf32>
+  %merged = tensor.collapse_shape %r [[0, 1], [2]] : tensor<2x3x?xf32> into tensor<6x?xf32>
+  %open = tensor.cast %merged : tensor<6x?xf32> to tensor<?x?xf32>
+  bufferization.materialize_in_destination %open in restrict writable %y
+      : (tensor<?x?xf32>, memref<?x?xf32, strided<[?, 1]>>) -> ()
+  return
+}
