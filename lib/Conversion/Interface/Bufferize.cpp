@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Results that end in a reshape are stored through a view of their destination;
-// then upstream's one-shot bufferization, kept out of the regions of kron.pass, then
-// the removal of copies of an array onto itself that materializing a result in
-// its destination leaves, and the release of what was allocated.
+// then upstream's one-shot bufferization, kept out of the regions of kron.pass,
+// then the removal of copies of an array onto itself that materializing a
+// result in its destination leaves, and the release of what was allocated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,9 +43,9 @@ static Value skipReshapes(Value view) {
   return view;
 }
 
-/// A result that was computed with more dimensions than its destination has goes
-/// to a view of the destination: splitting dimensions of a strided array is always
-/// a view, but merging those of the result may need a copy of it.
+/// A result that was computed with more dimensions than its destination has
+/// goes to a view of the destination: splitting dimensions of a strided array
+/// is always a view, but merging those of the result may need a copy of it.
 static void storeThroughView(bufferization::MaterializeInDestinationOp op) {
   Value source = op.getSource(), target = op.getDest();
   if (auto cast = source.getDefiningOp<tensor::CastOp>())
@@ -65,14 +65,15 @@ static void storeThroughView(bufferization::MaterializeInDestinationOp op) {
     return;
 
   OpBuilder builder(op);
-  MemRefType merged = MemRefType(targetType.clone(collapse.getType().getShape()));
+  MemRefType merged =
+      MemRefType(targetType.clone(collapse.getType().getShape()));
   if (merged != targetType) {
     if (!memref::CastOp::areCastCompatible(targetType, merged))
       return;
     target = memref::CastOp::create(builder, op.getLoc(), merged, target);
   }
-  Value view =
-      memref::ExpandShapeOp::create(builder, op.getLoc(), shape, target, groups);
+  Value view = memref::ExpandShapeOp::create(builder, op.getLoc(), shape,
+                                             target, groups);
   Operation *reshape = op.getSource().getDefiningOp();
   op.getSourceMutable().assign(collapse.getSrc());
   op.getDestMutable().assign(view);

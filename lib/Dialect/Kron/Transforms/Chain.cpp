@@ -13,9 +13,9 @@
 //   1/Q_k + 1/P_j        <  1/Q_j + 1/P_k        (divided by Q_j * Q_k)
 //   1/P_j - 1/Q_j        <  1/P_k - 1/Q_k
 //
-// The size S and what follows are the same either way, and each side of the last
-// line belongs to one factor: sorting by 1/P - 1/Q is optimal. Note that sorting
-// by Q/P is not: 2x1 (-1/2) goes before 64x4 (-15/64).
+// The size S and what follows are the same either way, and each side of the
+// last line belongs to one factor: sorting by 1/P - 1/Q is optimal. Note that
+// sorting by Q/P is not: 2x1 (-1/2) goes before 64x4 (-15/64).
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,7 +76,8 @@ static void setFactorDims(ChainStep &step, ArrayRef<int64_t> dims) {
   auto isMatrixDimOfSizeOne = [&](auto dimAndSize) {
     return std::get<0>(dimAndSize) < 0 && std::get<1>(dimAndSize) == 1;
   };
-  bool keepsAll = llvm::any_of(llvm::zip_equal(dims, shape), isMatrixDimOfSizeOne);
+  bool keepsAll =
+      llvm::any_of(llvm::zip_equal(dims, shape), isMatrixDimOfSizeOne);
   for (auto [dim, size] : llvm::zip_equal(dims, shape)) {
     if (dim >= 0 && size == 1 && !keepsAll)
       continue;
@@ -165,8 +166,7 @@ static void describeBatchedViews(Chain &chain, ArrayRef<int64_t> input,
                chain.input.permutation.end());
 }
 
-template <typename OpTy>
-static void describeProduct(OpTy op, Chain &chain) {
+template <typename OpTy> static void describeProduct(OpTy op, Chain &chain) {
   constexpr bool isBatched = std::is_same_v<OpTy, BatchedOp>;
   constexpr bool isMkm = std::is_same_v<OpTy, MkmOp>;
   ArrayRef<int64_t> input = getShapeOf(op.getInput());
@@ -184,7 +184,8 @@ static void describeProduct(OpTy op, Chain &chain) {
     chain.steps.push_back(describeStep(op, index, batchRank, axis));
   }
   if constexpr (isBatched)
-    describeBatchedViews(chain, input, output, transposed, contracted, resulting);
+    describeBatchedViews(chain, input, output, transposed, contracted,
+                         resulting);
   else
     describeMatrixViews(chain, input, output, isMkm, transposed, contracted,
                         resulting);
@@ -264,8 +265,8 @@ static StepCost getCost(const ChainStep &step, ArrayRef<int64_t> inputShape) {
   return cost;
 }
 
-/// Negative, 0 or positive as 1/P - 1/Q of `lhs` is below, equal to or above that
-/// of `rhs`, in exact arithmetic: the fractions are (Q - P) / (P * Q).
+/// Negative, 0 or positive as 1/P - 1/Q of `lhs` is below, equal to or above
+/// that of `rhs`, in exact arithmetic: the fractions are (Q - P) / (P * Q).
 static int compareCosts(const StepCost &lhs, const StepCost &rhs) {
   using Wide = __int128;
   Wide left = Wide(lhs.resulting - lhs.contracted) * rhs.contracted;
@@ -280,13 +281,13 @@ static int compareCosts(const StepCost &lhs, const StepCost &rhs) {
 static void orderSteps(Chain &chain) {
   SmallVector<int64_t> inputShape = chain.input.getShape();
   llvm::sort(chain.steps, [&](const ChainStep &lhs, const ChainStep &rhs) {
-    int order = compareCosts(getCost(lhs, inputShape), getCost(rhs, inputShape));
+    int order =
+        compareCosts(getCost(lhs, inputShape), getCost(rhs, inputShape));
     return order ? order < 0 : lhs.axis > rhs.axis;
   });
 }
 
-template <typename OpTy>
-static void describeCommon(OpTy op, Chain &chain) {
+template <typename OpTy> static void describeCommon(OpTy op, Chain &chain) {
   chain.conjugateInput = op.getTransInput() == Transpose::C &&
                          isa<ComplexType>(kron::getElementType(op.getInput()));
   chain.precision = op.getPrecision();
@@ -314,7 +315,8 @@ Chain kron::describeChain(ScaledOpInterface op) {
 //===----------------------------------------------------------------------===//
 
 /// Turns `shape`, that of the array before `step`, into the one after it.
-static void advanceShape(SmallVectorImpl<int64_t> &shape, const ChainStep &step) {
+static void advanceShape(SmallVectorImpl<int64_t> &shape,
+                         const ChainStep &step) {
   for (auto [dim, size] : llvm::zip_equal(step.factorDims, step.factorShape)) {
     if (dim == ModeProductOp::kResulting)
       shape[step.axis] = size;
@@ -325,7 +327,8 @@ static void advanceShape(SmallVectorImpl<int64_t> &shape, const ChainStep &step)
 
 /// An uninitialized tensor with the sizes of `init` where `shape` is dynamic.
 static Value createEmptyLike(OpBuilder &builder, Location loc,
-                             ArrayRef<int64_t> shape, Type element, Value init) {
+                             ArrayRef<int64_t> shape, Type element,
+                             Value init) {
   SmallVector<Value> sizes;
   for (auto [dim, size] : llvm::enumerate(shape))
     if (ShapedType::isDynamic(size))
@@ -364,13 +367,14 @@ Value kron::emitChain(OpBuilder &builder, Location loc, const Chain &chain,
 }
 
 PassOp
-kron::createPass(OpBuilder &builder, Location loc, ValueRange inputs, Value init,
-                 ArrayRef<int64_t> inputPermutation, ScheduleAttr schedule,
+kron::createPass(OpBuilder &builder, Location loc, ValueRange inputs,
+                 Value init, ArrayRef<int64_t> inputPermutation,
+                 ScheduleAttr schedule,
                  llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
   bool onTensors = isa<TensorType>(init.getType());
   SmallVector<Type> argTypes;
-  for (Value operand : llvm::concat<Value>(llvm::to_vector(inputs),
-                                           SmallVector<Value>{init})) {
+  for (Value operand :
+       llvm::concat<Value>(llvm::to_vector(inputs), SmallVector<Value>{init})) {
     SmallVector<int64_t> shape(getShapeOf(operand));
     if (argTypes.empty() && !inputPermutation.empty())
       shape = applyPermutation(shape, inputPermutation);

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The one place that knows how the four named operations are mode products:
-// which axes their arrays are viewed with and which axis every factor contracts.
-// What is built from it (open mode products on tensors, a kron.pass on memrefs)
-// is the business of the passes.
+// which axes their arrays are viewed with and which axis every factor
+// contracts. What is built from it (open mode products on tensors, a kron.pass
+// on memrefs) is the business of the passes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,9 @@
 
 namespace mlir::kron {
 
-/// How an array is seen: dimension `d` as stored is split into axes of the sizes
-/// `groups[d]`; axis `k` of the view is then axis `permutation[k]` of those.
+/// How an array is seen: dimension `d` as stored is split into axes of the
+/// sizes `groups[d]`; axis `k` of the view is then axis `permutation[k]` of
+/// those.
 struct ArrayView {
   SmallVector<SmallVector<int64_t>> groups;
   /// Empty: the identity.
@@ -34,8 +35,8 @@ struct ArrayView {
 /// One factor of a chain.
 struct ChainStep {
   Value factor;
-  /// The shape of the factor as the mode product takes it: without dimensions of
-  /// size 1 that would name an axis.
+  /// The shape of the factor as the mode product takes it: without dimensions
+  /// of size 1 that would name an axis.
   SmallVector<int64_t> factorShape;
   SmallVector<int64_t> factorDims;
   int64_t axis;
@@ -63,20 +64,22 @@ struct ChainScaling {
 };
 
 /// `op`, one of the named operations with factors of static shape, as a chain
-/// with the steps in the cheapest order.
+/// with the steps in the cheapest order and without constant identities.
 Chain describeChain(ScaledOpInterface op);
 
-/// Builds the mode products of `chain` on tensors: `input` and `init` are viewed
-/// as the chain says, `factors` belong to its steps. All but the last write
-/// tensors of the accumulation type. The last one carries the scaling and the
-/// schedule; its result is returned.
-Value emitChain(OpBuilder &builder, Location loc, const Chain &chain, Value input,
-                ValueRange factors, Value init, const ChainScaling &scaling);
+/// Builds the mode products of `chain` on tensors: `input` and `init` are
+/// viewed as the chain says, `factors` belong to its steps. All but the last
+/// write tensors of the accumulation type. The last one carries the scaling and
+/// the schedule; its result is returned.
+Value emitChain(OpBuilder &builder, Location loc, const Chain &chain,
+                Value input, ValueRange factors, Value init,
+                const ChainScaling &scaling);
 
 /// A kron.pass on `inputs` and `init`; `body` gets the block arguments and
 /// returns the value to yield.
-PassOp createPass(OpBuilder &builder, Location loc, ValueRange inputs, Value init,
-                  ArrayRef<int64_t> inputPermutation, ScheduleAttr schedule,
+PassOp createPass(OpBuilder &builder, Location loc, ValueRange inputs,
+                  Value init, ArrayRef<int64_t> inputPermutation,
+                  ScheduleAttr schedule,
                   llvm::function_ref<Value(OpBuilder &, ValueRange)> body);
 
 } // namespace mlir::kron

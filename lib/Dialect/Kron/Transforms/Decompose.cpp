@@ -9,9 +9,9 @@
 // operands, builds the chain and, behind it, the one element-wise loop that the
 // epilogue of kron.ksmm (or a constant alpha of 0) needs.
 //
-// Two things make that loop read a buffer of its own instead of working in place
-// on the destination: f16 and bf16, whose product must not be rounded before the
-// epilogue, and a residual that is the destination.
+// Two things make that loop read a buffer of its own instead of working in
+// place on the destination: f16 and bf16, whose product must not be rounded
+// before the epilogue, and a residual that is the destination.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,9 @@ static ShapedType getShapedType(Value array) {
   return cast<ShapedType>(array.getType());
 }
 
-static bool isOnTensors(Value array) { return isa<TensorType>(array.getType()); }
+static bool isOnTensors(Value array) {
+  return isa<TensorType>(array.getType());
+}
 
 //===----------------------------------------------------------------------===//
 // Views
@@ -80,8 +82,8 @@ getReassociation(const ArrayView &view) {
 }
 
 static bool splitsDims(const ArrayView &view) {
-  return llvm::any_of(view.groups,
-                      [](ArrayRef<int64_t> group) { return group.size() != 1; });
+  return llvm::any_of(
+      view.groups, [](ArrayRef<int64_t> group) { return group.size() != 1; });
 }
 
 /// `array` with its dimensions split as `view` says, before any permutation. A
@@ -113,7 +115,8 @@ static Value collapse(OpBuilder &builder, Location loc, Value array,
 }
 
 /// The factor of `step` without the dimensions that the step drops.
-static Value viewFactor(OpBuilder &builder, Location loc, const ChainStep &step) {
+static Value viewFactor(OpBuilder &builder, Location loc,
+                        const ChainStep &step) {
   ShapedType type = getShapedType(step.factor);
   if (type.getShape() == ArrayRef(step.factorShape))
     return step.factor;
@@ -124,13 +127,15 @@ static Value viewFactor(OpBuilder &builder, Location loc, const ChainStep &step)
                                                       step.factorShape);
 }
 
-static Value getSize(OpBuilder &builder, Location loc, Value array, int64_t dim) {
+static Value getSize(OpBuilder &builder, Location loc, Value array,
+                     int64_t dim) {
   if (isOnTensors(array))
     return tensor::DimOp::create(builder, loc, array, dim);
   return memref::DimOp::create(builder, loc, array, dim);
 }
 
-/// Tells upstream's buffer deallocation that this pass releases its own buffers.
+/// Tells upstream's buffer deallocation that this pass releases its own
+/// buffers.
 static void markManual(Operation *op) {
   op->setAttr(bufferization::BufferizationDialect::kManualDeallocation,
               UnitAttr::get(op->getContext()));
@@ -254,8 +259,8 @@ void Decomposer::emitProductOnMemrefs(Value destination,
   if (scaling.addend)
     inputs.push_back(scaling.addend);
   ScheduleAttr schedule = std::exchange(chain.schedule, nullptr);
-  createPass(rewriter, loc, inputs, destination, chain.input.permutation, schedule,
-             [&](OpBuilder &builder, ValueRange args) {
+  createPass(rewriter, loc, inputs, destination, chain.input.permutation,
+             schedule, [&](OpBuilder &builder, ValueRange args) {
                ChainScaling inner = scaling;
                if (inner.addend)
                  inner.addend = args[inputs.size() - 1];
@@ -340,7 +345,8 @@ Value Decomposer::emitElementwise(Value product, bool inPlace) {
     linalg::YieldOp::create(b, loc, emitConversion(b, loc, v, element));
   };
   Value destination = inPlace ? product : init;
-  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
   SmallVector<Type> results;
   if (isOnTensors(init))
     results.push_back(destination.getType());
@@ -361,8 +367,8 @@ Value Decomposer::emitZeroProduct() {
 Value Decomposer::emitWithEpilogue() {
   bool needsBuffer = accumulator != element;
   if (auto sparse = dyn_cast<KsmmOp>(op.getOperation()))
-    needsBuffer |= !isOnTensors(init) &&
-                   sparse.getResidual() == op.getInitValue();
+    needsBuffer |=
+        !isOnTensors(init) && sparse.getResidual() == op.getInitValue();
   if (!needsBuffer)
     return emitElementwise(emitProduct(init, /*addsZ=*/true), /*inPlace=*/true);
 
@@ -410,8 +416,9 @@ static bool hasDynamicFactor(ScaledOpInterface op) {
     llvm::raw_string_ostream(message)
         << "`" << op->getName() << "` is left alone: factor " << index
         << " has a dynamic shape, " << factor.getType();
-    remark::missed(op.getLoc(), remark::RemarkOpts::name("DynamicFactor")
-                                    .category("kron-decompose"))
+    remark::missed(
+        op.getLoc(),
+        remark::RemarkOpts::name("DynamicFactor").category("kron-decompose"))
         << message;
     return true;
   }

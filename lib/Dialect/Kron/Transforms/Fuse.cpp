@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A chain ends where its result is needed outside: at the last mode product, or
-// at one that scales or adds (only the last of a kron.pass may). It is collected
-// from its last mode product backwards and becomes a pass in that one's place,
-// where all operands of the earlier ones are known too.
+// at one that scales or adds (only the last of a kron.pass may). It is
+// collected from its last mode product backwards and becomes a pass in that
+// one's place, where all operands of the earlier ones are known too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,8 @@ static ModeProductOp getNext(ModeProductOp op) {
 /// The chain that ends with `last`, in the order of application.
 static SmallVector<ModeProductOp> getChainEndingAt(ModeProductOp last) {
   SmallVector<ModeProductOp> chain{last};
-  while (auto previous = chain.back().getInput().getDefiningOp<ModeProductOp>()) {
+  while (auto previous =
+             chain.back().getInput().getDefiningOp<ModeProductOp>()) {
     if (getNext(previous) != chain.back())
       break;
     chain.push_back(previous);
@@ -80,8 +81,9 @@ static Value getAxisSize(OpBuilder &builder, Location loc,
   return tensor::DimOp::create(builder, loc, init, axis);
 }
 
-static Value createIntermediate(OpBuilder &builder, ArrayRef<ModeProductOp> chain,
-                                unsigned index, ValueRange factors, Value init) {
+static Value createIntermediate(OpBuilder &builder,
+                                ArrayRef<ModeProductOp> chain, unsigned index,
+                                ValueRange factors, Value init) {
   ModeProductOp op = chain[index];
   auto type = cast<RankedTensorType>(op.getInit().getType());
   SmallVector<Value> sizes;
@@ -108,8 +110,8 @@ static Value buildRegion(OpBuilder &builder, ArrayRef<ModeProductOp> chain,
     // Defaults that are written out say nothing: only the last one keeps them.
     auto product = ModeProductOp::create(
         builder, op.getLoc(), TypeRange(init.getType()), value, factors[index],
-        isLast ? op.getAlpha() : Value(), isLast ? op.getBeta() : Value(), addend,
-        init, static_cast<uint64_t>(op.getAxis()), op.getFactorDims(),
+        isLast ? op.getAlpha() : Value(), isLast ? op.getBeta() : Value(),
+        addend, init, static_cast<uint64_t>(op.getAxis()), op.getFactorDims(),
         op.getConjInput(), op.getConjFactor(),
         isLast ? op.getStaticAlphaAttr() : TypedAttr(),
         isLast ? op.getStaticBetaAttr() : TypedAttr(), op.getPrecision(),
@@ -146,12 +148,11 @@ static void fuse(IRRewriter &rewriter, ArrayRef<ModeProductOp> chain) {
     inputs.push_back(addend);
 
   rewriter.setInsertionPoint(last);
-  PassOp pass = createPass(rewriter, last.getLoc(), inputs, last.getInit(),
-                           permutation, schedule,
-                           [&](OpBuilder &builder, ValueRange args) {
-                             return buildRegion(builder, chain, addend != nullptr,
-                                                args);
-                           });
+  PassOp pass =
+      createPass(rewriter, last.getLoc(), inputs, last.getInit(), permutation,
+                 schedule, [&](OpBuilder &builder, ValueRange args) {
+                   return buildRegion(builder, chain, addend != nullptr, args);
+                 });
   rewriter.replaceOp(last, pass.getResults());
   for (ModeProductOp op : llvm::reverse(chain.drop_back())) {
     Operation *init = op.getInit().getDefiningOp();

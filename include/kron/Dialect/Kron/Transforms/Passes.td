@@ -27,6 +27,7 @@ def KronDecompose : Pass<"kron-decompose"> {
     axis of `X` of size 1 counts with `Q` times that). Ties keep the last axis
     first.
 
+    - Constant identity factors are dropped as long as one factor remains.
     - f16 and bf16 chains keep f32 between factors.
     - alpha, beta and the addend go to the last mode product. An alpha that is
       only known to be 0 at run time is the code generators' matter: they must not
