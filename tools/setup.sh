@@ -40,7 +40,7 @@ install_packages() {
   for package in $missing; do
     apt-cache show "$package" >/dev/null 2>&1 ||
       die "apt does not know $package; expects Debian 12 with its security" \
-          "updates: deb http://deb.debian.org/debian-security bookworm-security main"
+          "updates (suite bookworm-security) among its package sources"
   done
   $sudo env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends $missing >"$build/apt.log" 2>&1 || {
