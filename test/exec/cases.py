@@ -324,7 +324,7 @@ def _exhaustive_modes(count):
                     factor_dims=dims, conj=(i % 2 == 1, i % 4 >= 2),
                     stretched=tuple(int(o) for o in others[:1]) if i % 5 == 0 else (),
                     factor_stretched=tuple(map(int, extra[:1])) if i % 3 == 0 else (),
-                    dynamic_axes=(0, 2) if i % 4 else (), wide=(i % 3 == 1, i % 3 == 2))
+                    dynamic_axes=(0, 2) if i % 4 else (), wide=(i % 4 in (1, 3), i % 4 in (2, 3)))
 
 
 @functools.lru_cache

@@ -15,7 +15,10 @@ std::optional<std::string> kron::getCPUUnsupportedReason(Operation *op) {
   auto scaled = dyn_cast<ScaledOpInterface>(op);
   if (!scaled)
     return std::nullopt;
-  for (Value value : {scaled.getInputValue(), scaled.getInitValue()}) {
+  // The factors too: those of f16 and bf16 may stand between f32 arrays.
+  SmallVector<Value> arrays(scaled.getFactorValues());
+  arrays.append({scaled.getInputValue(), scaled.getInitValue()});
+  for (Value value : arrays) {
     Type element = getElementType(value);
     if (!element.isF32() && !element.isF64()) {
       std::string reason = "element type ";
