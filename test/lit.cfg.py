@@ -1,6 +1,7 @@
 """lit configuration: IR tests (FileCheck) and tool tests."""
 
 import os
+import sys
 
 import lit.formats
 
@@ -19,6 +20,7 @@ config.substitutions.append(("%kron_build_dir", config.kron_build_dir))
 config.substitutions.append(
     ("%kron_cmake_dir", os.path.join(config.test_source_root, "../lib/cmake/kron"))
 )
+config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%cc", config.cc))
 config.substitutions.append(("%cxx", config.cxx))
 if not config.kron_sanitize:

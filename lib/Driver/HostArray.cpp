@@ -313,9 +313,10 @@ void kron::printArray(llvm::raw_ostream &stream, const HostArray &array) {
   int64_t row = array.getSizes().empty() ? 1 : array.getSizes().back();
   for (int64_t i = 0; i < array.getNumElements(); ++i) {
     HostArray::Number value = array.load(i);
-    stream << llvm::format("%.6Lg", value.real());
+    stream << (i % row == 0 ? "" : " ") << llvm::format("%.6Lg", value.real());
     if (array.getType() == KRON_C32 || array.getType() == KRON_C64)
       stream << llvm::format("%+.6Lgj", value.imag());
-    stream << ((i + 1) % row == 0 ? "\n" : " ");
+    if ((i + 1) % row == 0)
+      stream << "\n";
   }
 }
