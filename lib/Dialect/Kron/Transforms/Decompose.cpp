@@ -172,6 +172,17 @@ struct Epilogue {
   Value residual;
 };
 
+/// The element-wise loop: where its v comes from.
+struct Elementwise {
+  /// v, or null: 0.
+  Value product;
+  /// Whether the loop works on the product in place. The destination is then
+  /// where the product is.
+  bool inPlace = false;
+  /// Whether beta * Z is to be added to v.
+  bool addsZ = false;
+};
+
 class Decomposer {
 public:
   Decomposer(IRRewriter &rewriter, ScaledOpInterface op)
@@ -185,12 +196,16 @@ public:
 private:
   void viewDestination();
   void viewEpilogue(KsmmOp sparse);
-  Value emitProduct(Value destination, bool scalesInput);
+  Value emitProduct(Value destination, bool addsZ);
   Value emitProductOnTensors(Value destination, const ChainScaling &scaling);
   void emitProductOnMemrefs(Value destination, const ChainScaling &scaling);
   Value emitZeroProduct();
   Value emitWithEpilogue();
-  Value emitElementwise(Value product, bool inPlace);
+  void collectInputs(const Elementwise &loop, SmallVectorImpl<Value> &inputs,
+                     SmallVectorImpl<AffineMap> &maps);
+  Value emitElement(OpBuilder &builder, const Elementwise &loop,
+                    ValueRange args);
+  Value emitElementwise(const Elementwise &loop);
 
   IRRewriter &rewriter;
   ScaledOpInterface op;
@@ -202,7 +217,8 @@ private:
   /// The destination and Z, viewed; Z is null where it is the destination.
   Value init;
   Value addend;
-  std::optional<Epilogue> epilogue;
+  Epilogue epilogue;
+  bool hasEpilogue = false;
 };
 } // namespace
 
@@ -215,20 +231,20 @@ void Decomposer::viewDestination() {
 }
 
 void Decomposer::viewEpilogue(KsmmOp sparse) {
-  epilogue.emplace();
-  epilogue->activation = sparse.getActivation();
-  epilogue->scale = sparse.getScaleAttr();
+  hasEpilogue = true;
+  epilogue.activation = sparse.getActivation();
+  epilogue.scale = sparse.getScaleAttr();
   if (sparse.getResidual())
-    epilogue->residual =
+    epilogue.residual =
         expand(rewriter, loc, sparse.getResidual(), chain.output);
   if (!sparse.getBias())
     return;
   unsigned featureDim = sparse.getFeatureDim();
   ArrayView biasView;
   biasView.groups.push_back(chain.output.groups[featureDim]);
-  epilogue->bias = expand(rewriter, loc, sparse.getBias(), biasView);
+  epilogue.bias = expand(rewriter, loc, sparse.getBias(), biasView);
   for (unsigned index = 0; index < 3; ++index)
-    epilogue->biasAxes.push_back(featureDim + index);
+    epilogue.biasAxes.push_back(featureDim + index);
 }
 
 /// The chain on open tensors; a transposed input is left to --kron-fuse.
@@ -287,78 +303,91 @@ Value Decomposer::emitProduct(Value destination, bool addsZ) {
   return destination;
 }
 
-/// scale * activation(v + bias) + residual into the destination, where v is
-/// `product` (with Z in it if `inPlace`), or beta * Z where that is null.
-Value Decomposer::emitElementwise(Value product, bool inPlace) {
+/// The inputs of the element-wise loop with their maps, in the order in which
+/// `emitElement` takes them.
+void Decomposer::collectInputs(const Elementwise &loop,
+                               SmallVectorImpl<Value> &inputs,
+                               SmallVectorImpl<AffineMap> &maps) {
   int64_t rank = getShapedType(init).getRank();
   AffineMap identity = rewriter.getMultiDimIdentityMap(rank);
-  SmallVector<Value> inputs;
-  SmallVector<AffineMap> maps;
   auto addInput = [&](Value value, AffineMap map) {
     inputs.push_back(value);
     maps.push_back(map);
   };
-  Scale beta = kron::getBeta(op);
-  bool addsZ = !inPlace && !beta.isZero();
-  if (product && !inPlace)
-    addInput(product, identity);
-  if (addsZ && addend)
+  if (loop.product && !loop.inPlace)
+    addInput(loop.product, identity);
+  if (loop.addsZ && addend)
     addInput(addend, identity);
-  if (epilogue && epilogue->bias) {
+  if (epilogue.bias) {
     SmallVector<AffineExpr> exprs;
-    for (unsigned axis : epilogue->biasAxes)
+    for (unsigned axis : epilogue.biasAxes)
       exprs.push_back(rewriter.getAffineDimExpr(axis));
-    addInput(epilogue->bias,
+    addInput(epilogue.bias,
              AffineMap::get(rank, 0, exprs, rewriter.getContext()));
   }
-  if (epilogue && epilogue->residual)
-    addInput(epilogue->residual, identity);
+  if (epilogue.residual)
+    addInput(epilogue.residual, identity);
   maps.push_back(identity);
+}
 
-  auto body = [&](OpBuilder &b, Location loc, ValueRange args) {
-    Value current = args.back();
-    auto take = [&] {
-      Value value = args.front();
-      args = args.drop_front();
-      return emitConversion(b, loc, value, accumulator);
-    };
-    Value v;
-    if (product)
-      v = inPlace ? current : take();
-    if (addsZ) {
-      Value z = addend ? take() : emitConversion(b, loc, current, accumulator);
-      Value scaled = emitScaled(b, loc, beta, z);
-      v = v ? emitAdd(b, loc, v, scaled) : scaled;
-    }
-    if (!v)
-      v = emitZero(b, loc, accumulator);
-    if (epilogue) {
-      if (epilogue->bias)
-        v = emitAdd(b, loc, v, take());
-      v = emitActivation(b, loc, epilogue->activation, v);
-      if (epilogue->scale)
-        v = emitMul(b, loc, v,
-                    Scale{epilogue->scale, nullptr}.materialize(b, loc));
-      if (epilogue->residual)
-        v = emitAdd(b, loc, v, take());
-    }
-    linalg::YieldOp::create(b, loc, emitConversion(b, loc, v, element));
+/// One element of the loop, from those of its inputs and, last, its output.
+Value Decomposer::emitElement(OpBuilder &builder, const Elementwise &loop,
+                              ValueRange args) {
+  Value current = args.back();
+  auto widen = [&](Value value) {
+    return emitConversion(builder, loc, value, accumulator);
   };
-  Value destination = inPlace ? product : init;
-  SmallVector<utils::IteratorType> iterators(rank,
+  auto take = [&] {
+    Value value = args.front();
+    args = args.drop_front();
+    return widen(value);
+  };
+  Value v;
+  if (loop.product)
+    v = loop.inPlace ? current : take();
+  if (loop.addsZ) {
+    Value z = addend ? take() : widen(current);
+    Value scaled = emitScaled(builder, loc, kron::getBeta(op), z);
+    v = v ? emitAdd(builder, loc, v, scaled) : scaled;
+  }
+  if (!v)
+    v = emitZero(builder, loc, accumulator);
+  if (epilogue.bias)
+    v = emitAdd(builder, loc, v, take());
+  v = emitActivation(builder, loc, epilogue.activation, v);
+  if (epilogue.scale)
+    v = emitMul(builder, loc, v,
+                Scale{epilogue.scale, nullptr}.materialize(builder, loc));
+  if (epilogue.residual)
+    v = emitAdd(builder, loc, v, take());
+  return emitConversion(builder, loc, v, element);
+}
+
+/// scale * activation(v + bias) + residual into the destination, where v is
+/// what `loop` says. Returns the result on tensors.
+Value Decomposer::emitElementwise(const Elementwise &loop) {
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  collectInputs(loop, inputs, maps);
+  Value destination = loop.inPlace ? loop.product : init;
+  SmallVector<utils::IteratorType> iterators(getShapedType(init).getRank(),
                                              utils::IteratorType::parallel);
   SmallVector<Type> results;
   if (isOnTensors(init))
     results.push_back(destination.getType());
-  auto generic = linalg::GenericOp::create(rewriter, loc, results, inputs,
-                                           destination, maps, iterators, body);
+  auto generic = linalg::GenericOp::create(
+      rewriter, loc, results, inputs, destination, maps, iterators,
+      [&](OpBuilder &builder, Location, ValueRange args) {
+        linalg::YieldOp::create(builder, loc, emitElement(builder, loop, args));
+      });
   return isOnTensors(init) ? generic.getResult(0) : Value();
 }
 
 /// alpha is the constant 0: neither the input nor a factor is read.
 Value Decomposer::emitZeroProduct() {
-  if (epilogue || !kron::getBeta(op).isZero())
-    return emitElementwise(/*product=*/nullptr, /*inPlace=*/false);
+  bool addsZ = !kron::getBeta(op).isZero();
+  if (hasEpilogue || addsZ)
+    return emitElementwise({/*product=*/nullptr, /*inPlace=*/false, addsZ});
   Value zero = emitZero(rewriter, loc, element);
   auto fill = linalg::FillOp::create(rewriter, loc, zero, init);
   return isOnTensors(init) ? fill.getResult(0) : Value();
@@ -370,11 +399,13 @@ Value Decomposer::emitWithEpilogue() {
     needsBuffer |=
         !isOnTensors(init) && sparse.getResidual() == op.getInitValue();
   if (!needsBuffer)
-    return emitElementwise(emitProduct(init, /*addsZ=*/true), /*inPlace=*/true);
+    return emitElementwise({emitProduct(init, /*addsZ=*/true), /*inPlace=*/true,
+                            /*addsZ=*/false});
 
   Value buffer = createBuffer(rewriter, loc, init, accumulator);
   Value product = emitProduct(buffer, /*addsZ=*/false);
-  Value result = emitElementwise(product, /*inPlace=*/false);
+  Value result = emitElementwise(
+      {product, /*inPlace=*/false, !kron::getBeta(op).isZero()});
   if (!isOnTensors(init))
     markManual(memref::DeallocOp::create(rewriter, loc, buffer));
   return result;
@@ -390,7 +421,7 @@ void Decomposer::run() {
   Value result;
   if (kron::getAlpha(op).isZero())
     result = emitZeroProduct();
-  else if (epilogue)
+  else if (hasEpilogue)
     result = emitWithEpilogue();
   else
     result = emitProduct(init, /*addsZ=*/true);
