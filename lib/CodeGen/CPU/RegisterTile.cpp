@@ -13,7 +13,7 @@ using namespace mlir::kron;
 
 /// Multiply-adds up to which a whole tile is unrolled over p; beyond, the p
 /// loop stays a loop, unrolled by `kUnroll`, so that code size stays bounded.
-static constexpr int64_t kMaxUnrolledFmas = 256;
+static constexpr int64_t kMaxUnrolledFmas = 128;
 static constexpr int64_t kUnroll = 4;
 
 //===----------------------------------------------------------------------===//
