@@ -21,8 +21,8 @@ using llvm::createStringError;
 namespace {
 /// Built after LLVM's own options are dropped, some of which have these names.
 struct Options {
-  cl::opt<std::string> inputFile{cl::Positional, cl::desc("FILE.mlir"),
-                                 cl::init("-")};
+  cl::opt<std::string> inputFile{cl::Positional, cl::Required,
+                                 cl::desc("FILE.mlir ('-': standard input)")};
   cl::opt<std::string> entry{
       "entry", cl::desc("Function to run (default: the only public one)"),
       cl::value_desc("name")};

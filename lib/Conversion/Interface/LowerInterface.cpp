@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -95,9 +96,11 @@ static void separateAddend(OpBuilder &builder, OpOperand &init,
 }
 
 /// Traces `returned` through destination-style operations and reshapes to the
-/// tensor that it is first written into, and puts `out` there. Where it cannot,
-/// bufferization copies.
-static void forwardDestination(OpBuilder &builder, Value returned, Value out) {
+/// tensor that it is first written into, and puts `out` there, unless that is
+/// the destination of another result (`taken`). Where it cannot, bufferization
+/// copies.
+static void forwardDestination(OpBuilder &builder, Value returned, Value out,
+                               ArrayRef<Value> taken) {
   SmallVector<Operation *> reshapes;
   OpOperand *use = nullptr;
   OpOperand *init = nullptr;
@@ -117,7 +120,7 @@ static void forwardDestination(OpBuilder &builder, Value returned, Value out) {
     }
     value = use->get();
   }
-  if (!use || !value.getDefiningOp() || value == out)
+  if (!use || !value.getDefiningOp() || llvm::is_contained(taken, value))
     return;
   bool isEmpty = value.getDefiningOp<tensor::EmptyOp>() != nullptr;
   if (!isEmpty && !init)
@@ -204,6 +207,15 @@ LogicalResult InterfaceLowering::checkInPlaceResult(unsigned index,
 }
 
 LogicalResult InterfaceLowering::checkSignature() {
+  // Names of the runtime are taken; kronecker_product is not.
+  StringRef name = func.getName(), rest = name;
+  bool isReserved = rest.consume_front("kron") && !rest.empty() &&
+                    (rest.front() == '_' || llvm::isUpper(rest.front()));
+  if (!isIdentifier(name) || isReserved)
+    return func.emitOpError(
+               "expects the name of a public function to be a C "
+               "identifier outside of kron_* and kron[A-Z]*, but got '")
+           << name << "'";
   for (auto [index, type] : llvm::enumerate(func.getArgumentTypes())) {
     std::string problem = getArgumentProblem(type);
     if (!problem.empty())
@@ -294,7 +306,7 @@ void InterfaceLowering::lowerReturn(func::ReturnOp op) {
   for (auto [index, value] : llvm::enumerate(op.getOperands())) {
     // A tensor can live in one destination only; a second one gets a copy.
     if (!llvm::is_contained(seen, value))
-      forwardDestination(builder, value, outTensors[index]);
+      forwardDestination(builder, value, outTensors[index], outTensors);
     seen.push_back(value);
   }
   OpBuilder atReturn(op);

@@ -38,6 +38,8 @@ func.func @pass(%x: memref<9x8x4xf32>, %a: memref<8x8xf32>, %y: memref<9x8x4xf32
 // CHECK: %[[SUM:.*]] = memref.alloc
 // CHECK: linalg.copy ins(%[[Z]] {{.*}} outs(%[[SUM]]
 // CHECK: kron.mkm ins(%[[NEW]] {{.*}} outs(%[[SUM]] : memref<9x64xf32>) beta
+// CHECK-DAG: memref.dealloc %[[NEW]]
+// CHECK-DAG: memref.dealloc %[[SUM]]
 func.func @read_only(%x: memref<9x64xf32>, %a: memref<8x8xf32>, %z: memref<9x64xf32>,
                      %y: memref<9x64xf32>) {
   %tx = bufferization.to_tensor %x restrict : memref<9x64xf32> to tensor<9x64xf32>
@@ -108,5 +110,32 @@ func.func @reshaped_result(%x: memref<2x3x?xf32>, %a: memref<3x3xf32>,
   %open = tensor.cast %merged : tensor<6x?xf32> to tensor<?x?xf32>
   bufferization.materialize_in_destination %open in restrict writable %y
       : (tensor<?x?xf32>, memref<?x?xf32, strided<[?, 1]>>) -> ()
+  return
+}
+
+// Verify that what is allocated is freed, also where it is carried by a loop.
+// CHECK-LABEL: func.func @loop(
+// CHECK: scf.for
+// CHECK: memref.alloc
+// CHECK: kron.mkm
+// CHECK: memref.dealloc
+// CHECK: scf.yield
+// CHECK: memref.dealloc
+// CHECK: return
+func.func @loop(%x: memref<9x64xf32>, %a: memref<8x8xf32>, %y: memref<9x64xf32>,
+                %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %tx = bufferization.to_tensor %x restrict : memref<9x64xf32> to tensor<9x64xf32>
+  %ta = bufferization.to_tensor %a restrict : memref<8x8xf32> to tensor<8x8xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %tx) -> tensor<9x64xf32> {
+    %e = tensor.empty() : tensor<9x64xf32>
+    %1 = kron.mkm ins(%v : tensor<9x64xf32>)
+           factors(%ta, %ta : tensor<8x8xf32>, tensor<8x8xf32>)
+           outs(%e : tensor<9x64xf32>) -> tensor<9x64xf32>
+    scf.yield %1 : tensor<9x64xf32>
+  }
+  bufferization.materialize_in_destination %r in restrict writable %y
+      : (tensor<9x64xf32>, memref<9x64xf32>) -> ()
   return
 }

@@ -72,3 +72,17 @@ func.func @caller(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = call @callee(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{expects the name of a public function to be a C identifier outside of kron_* and kron[A-Z]*, but got 'kronLaunch'}}
+func.func @kronLaunch(%x: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects the name of a public function to be a C identifier outside of kron_* and kron[A-Z]*, but got 'not-c'}}
+func.func @"not-c"(%x: tensor<4xf32>) {
+  return
+}
