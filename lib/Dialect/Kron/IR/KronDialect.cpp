@@ -13,6 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -25,7 +26,22 @@ using namespace mlir::kron;
 #define GET_ATTRDEF_CLASSES
 #include "kron/Dialect/Kron/IR/KronAttrs.cpp.inc"
 
+namespace {
+/// Operations of the dialect may go wherever a function is inlined.
+struct KronInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
+} // namespace
+
 void KronDialect::initialize() {
+  addInterfaces<KronInlinerInterface>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "kron/Dialect/Kron/IR/KronAttrs.cpp.inc"
