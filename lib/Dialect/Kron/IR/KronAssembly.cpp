@@ -21,9 +21,10 @@ using namespace mlir::kron;
 // Transposed operands
 //===----------------------------------------------------------------------===//
 
-ParseResult kron::parseTransposedOperand(
-    OpAsmParser &parser, OpAsmParser::UnresolvedOperand &operand,
-    TransposeAttr &transpose) {
+ParseResult
+kron::parseTransposedOperand(OpAsmParser &parser,
+                             OpAsmParser::UnresolvedOperand &operand,
+                             TransposeAttr &transpose) {
   Transpose value = Transpose::N;
   if (succeeded(parser.parseOptionalKeyword("T")))
     value = Transpose::T;
@@ -75,9 +76,9 @@ void kron::printTransposedOperands(OpAsmPrinter &printer, Operation *op,
   for (auto [index, operand] : llvm::enumerate(operands)) {
     if (index)
       printer << ", ";
-    printTransposedOperand(
-        printer, op, operand,
-        transposes ? cast<TransposeAttr>(transposes[index]) : TransposeAttr());
+    printTransposedOperand(printer, op, operand,
+                           transposes ? cast<TransposeAttr>(transposes[index])
+                                      : TransposeAttr());
   }
   printer << " : " << types;
 }

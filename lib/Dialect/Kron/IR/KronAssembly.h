@@ -26,14 +26,13 @@ void printTransposedOperands(OpAsmPrinter &printer, Operation *op,
                              OperandRange operands, TypeRange types,
                              ArrayAttr transposes);
 
-ParseResult
-parseScaling(OpAsmParser &parser,
-             std::optional<OpAsmParser::UnresolvedOperand> &alpha,
-             Type &alphaType, TypedAttr &staticAlpha,
-             std::optional<OpAsmParser::UnresolvedOperand> &beta,
-             Type &betaType, TypedAttr &staticBeta,
-             std::optional<OpAsmParser::UnresolvedOperand> &addend,
-             Type &addendType);
+ParseResult parseScaling(OpAsmParser &parser,
+                         std::optional<OpAsmParser::UnresolvedOperand> &alpha,
+                         Type &alphaType, TypedAttr &staticAlpha,
+                         std::optional<OpAsmParser::UnresolvedOperand> &beta,
+                         Type &betaType, TypedAttr &staticBeta,
+                         std::optional<OpAsmParser::UnresolvedOperand> &addend,
+                         Type &addendType);
 void printScaling(OpAsmPrinter &printer, Operation *op, Value alpha,
                   Type alphaType, TypedAttr staticAlpha, Value beta,
                   Type betaType, TypedAttr staticBeta, Value addend,

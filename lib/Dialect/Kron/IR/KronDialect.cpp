@@ -52,19 +52,21 @@ void KronDialect::initialize() {
       >();
 }
 
-LogicalResult
-ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                     int64_t vectorBits, int64_t tile, int64_t registerRows,
-                     int64_t registerVectors) {
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t vectorBits, int64_t tile,
+                                   int64_t registerRows,
+                                   int64_t registerVectors) {
   if (vectorBits != 0 && vectorBits != 128 && vectorBits != 256 &&
       vectorBits != 512)
-    return emitError() << "expects vector_bits to be 0, 128, 256 or 512, but got "
-                       << vectorBits;
+    return emitError()
+           << "expects vector_bits to be 0, 128, 256 or 512, but got "
+           << vectorBits;
   if (tile < 0)
     return emitError() << "expects tile to be >= 0, but got " << tile;
   if (registerRows < 0 || registerVectors < 0)
-    return emitError() << "expects register_rows and register_vectors to be >= 0, "
-                          "but got "
-                       << registerRows << " and " << registerVectors;
+    return emitError()
+           << "expects register_rows and register_vectors to be >= 0, "
+              "but got "
+           << registerRows << " and " << registerVectors;
   return success();
 }

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Factors that need not be applied: identities and 1x1 constants, and the factors
-// of two products in a row. An identity is dropped as what it is, so a NaN beside
-// it no longer spreads along its axis.
+// Factors that need not be applied: identities and 1x1 constants, and the
+// factors of two products in a row. An identity is dropped as what it is, so a
+// NaN beside it no longer spreads along its axis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,8 +87,8 @@ static TypedAttr getConstantScalar(Value factor) {
 
 static TypedAttr getComplexAttr(Type type, const APFloat &real,
                                 const APFloat &imag) {
-  return complex::NumberAttr::get(cast<ComplexType>(type),
-                                  real.convertToDouble(), imag.convertToDouble());
+  return complex::NumberAttr::get(
+      cast<ComplexType>(type), real.convertToDouble(), imag.convertToDouble());
 }
 
 static TypedAttr conjugate(TypedAttr value) {
@@ -104,8 +104,9 @@ static TypedAttr multiply(TypedAttr a, TypedAttr b) {
     return FloatAttr::get(real.getType(),
                           real.getValue() * cast<FloatAttr>(b).getValue());
   if (auto integer = dyn_cast<IntegerAttr>(a))
-    return IntegerAttr::get(integer.getType(), integer.getValue() *
-                                                   cast<IntegerAttr>(b).getValue());
+    return IntegerAttr::get(integer.getType(),
+                            integer.getValue() *
+                                cast<IntegerAttr>(b).getValue());
   auto x = cast<complex::NumberAttr>(a);
   auto y = cast<complex::NumberAttr>(b);
   return getComplexAttr(x.getType(),
@@ -119,9 +120,10 @@ static bool isSameArray(Value value, Type type) {
   auto to = dyn_cast<RankedTensorType>(type);
   if (!from || !to || from.getRank() != to.getRank())
     return false;
-  return llvm::none_of(llvm::zip(from.getShape(), to.getShape()), [](auto sizes) {
-    return std::get<0>(sizes) == 1 && std::get<1>(sizes) != 1;
-  });
+  return llvm::none_of(
+      llvm::zip(from.getShape(), to.getShape()), [](auto sizes) {
+        return std::get<0>(sizes) == 1 && std::get<1>(sizes) != 1;
+      });
 }
 
 LogicalResult kron::replaceByInput(PatternRewriter &rewriter,
@@ -143,8 +145,7 @@ LogicalResult kron::replaceByInput(PatternRewriter &rewriter,
 
 namespace {
 /// X * (I (x) ... (x) I) is X.
-template <typename OpTy>
-struct AllIdentities : OpRewritePattern<OpTy> {
+template <typename OpTy> struct AllIdentities : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -158,8 +159,7 @@ struct AllIdentities : OpRewritePattern<OpTy> {
 };
 
 /// The factors and op() flags of an operation, edited together.
-template <typename OpTy>
-struct FactorList {
+template <typename OpTy> struct FactorList {
   explicit FactorList(OpTy op) : op(op), values(op.getFactors()) {
     for (unsigned i = 0, e = values.size(); i < e; ++i)
       transposes.push_back(
@@ -182,8 +182,7 @@ struct FactorList {
 };
 
 /// A constant 1x1 factor is part of alpha.
-template <typename OpTy>
-struct ScalarFactor : OpRewritePattern<OpTy> {
+template <typename OpTy> struct ScalarFactor : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -216,8 +215,7 @@ struct ScalarFactor : OpRewritePattern<OpTy> {
 };
 
 /// I_m (x) I_n is I_mn: one axis instead of two.
-template <typename OpTy>
-struct AdjacentIdentities : OpRewritePattern<OpTy> {
+template <typename OpTy> struct AdjacentIdentities : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -232,8 +230,8 @@ struct AdjacentIdentities : OpRewritePattern<OpTy> {
         continue;
       FactorList<OpTy> factors(op);
       factors.erase(i + 1);
-      factors.values[i] = createIdentity(rewriter, op.getLoc(), rows,
-                                         getElementType(first));
+      factors.values[i] =
+          createIdentity(rewriter, op.getLoc(), rows, getElementType(first));
       factors.transposes[i] = TransposeAttr::get(op.getContext(), Transpose::N);
       rewriter.modifyOpInPlace(op, [&] { factors.assign(rewriter); });
       return success();
@@ -267,8 +265,8 @@ private:
 // Two products in a row
 //===----------------------------------------------------------------------===//
 
-/// Multiply-adds of factors of these (contracted, resulting) sizes, applied to one
-/// array of just those axes in the best order, which is by 1/P - 1/Q.
+/// Multiply-adds of factors of these (contracted, resulting) sizes, applied to
+/// one array of just those axes in the best order, which is by 1/P - 1/Q.
 static double getChainCost(SmallVector<std::pair<double, double>> sizes) {
   llvm::sort(sizes, [](auto lhs, auto rhs) {
     return 1 / lhs.first - 1 / lhs.second < 1 / rhs.first - 1 / rhs.second;
@@ -285,10 +283,9 @@ static double getChainCost(SmallVector<std::pair<double, double>> sizes) {
 }
 
 namespace {
-/// (X * (F1 (x) F2)) * (G1 (x) G2) is X * (F1*G1 (x) F2*G2): the same as for mode
-/// products, where it takes fewer multiply-adds.
-template <typename OpTy>
-struct MergeProducts : OpRewritePattern<OpTy> {
+/// (X * (F1 (x) F2)) * (G1 (x) G2) is X * (F1*G1 (x) F2*G2): the same as for
+/// mode products, where it takes fewer multiply-adds.
+template <typename OpTy> struct MergeProducts : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -300,7 +297,8 @@ struct MergeProducts : OpRewritePattern<OpTy> {
         inner.getPrecision() != op.getPrecision())
       return rewriter.notifyMatchFailure(op, "more than a plain product");
     if (!factorsMatch(inner, op))
-      return rewriter.notifyMatchFailure(op, "factors do not meet on their axes");
+      return rewriter.notifyMatchFailure(op,
+                                         "factors do not meet on their axes");
     if (!saves(inner, op))
       return rewriter.notifyMatchFailure(op, "merging costs more");
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Mode products that do nothing, two factors on one axis whose product is cheaper
-// to apply, and passes whose operands changed their types.
+// Mode products that do nothing, two factors on one axis whose product is
+// cheaper to apply, and passes whose operands changed their types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,9 +18,8 @@ using namespace mlir;
 using namespace mlir::kron;
 
 Value kron::multiplyFactors(OpBuilder &builder, Location loc, Value first,
-                            unsigned firstDim, Value second,
-                            unsigned secondDim, bool conjugateSecond,
-                            Precision precision) {
+                            unsigned firstDim, Value second, unsigned secondDim,
+                            bool conjugateSecond, Precision precision) {
   SmallVector<int64_t> shape(
       cast<RankedTensorType>(first.getType()).getShape());
   shape[firstDim] = getDimSize(second, 1 - secondDim);
@@ -53,7 +52,8 @@ struct IdentityModeProduct : OpRewritePattern<ModeProductOp> {
   LogicalResult matchAndRewrite(ModeProductOp op,
                                 PatternRewriter &rewriter) const override {
     if (isInPass(op) || op.getConjInput() || !isUnscaled(op))
-      return rewriter.notifyMatchFailure(op, "more than a product, or in a pass");
+      return rewriter.notifyMatchFailure(op,
+                                         "more than a product, or in a pass");
     if (!isIdentityFactor(op.getFactor()))
       return rewriter.notifyMatchFailure(op, "factor is no identity");
     return replaceByInput(rewriter, op);
@@ -67,8 +67,8 @@ struct IdentityModeProduct : OpRewritePattern<ModeProductOp> {
 ///   R*p1*q2 + p1*q1*q2  <  R*p1*q1 + R*q1*q2
 ///
 /// where R counts the elements along the other axes. A product between the two
-/// works on q2 instead of q1 elements along the axis. Where sizes are unknown they
-/// count as many, so that p1*q1*q2 does not matter.
+/// works on q2 instead of q1 elements along the axis. Where sizes are unknown
+/// they count as many, so that p1*q1*q2 does not matter.
 struct MergeModeProducts : OpRewritePattern<ModeProductOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -95,8 +95,8 @@ private:
            getElementType(op.getInit()) == element;
   }
 
-  /// The products from the one before `last` on the same axis, which comes first,
-  /// to `last` itself; empty if there is none that `last` may move to.
+  /// The products from the one before `last` on the same axis, which comes
+  /// first, to `last` itself; empty if there is none that `last` may move to.
   static SmallVector<ModeProductOp> getChain(ModeProductOp last) {
     int64_t axis = last.getAxis();
     SmallVector<ModeProductOp> chain{last};
@@ -123,7 +123,8 @@ private:
     return ShapedType::isDynamic(size) ? 1 : size;
   }
 
-  /// Multiply-adds of `op` per element along `axis`, or in all if that is its own.
+  /// Multiply-adds of `op` per element along `axis`, or in all if that is its
+  /// own.
   static double getCost(ModeProductOp op, unsigned axis) {
     double cost = getSize(op.getFactor(), op.getContractedFactorDim());
     for (unsigned dim = 0, rank = getRank(op.getInit()); dim < rank; ++dim)
@@ -150,8 +151,8 @@ private:
     return after < before;
   }
 
-  /// The chain without its last product, which is merged into the first. What is
-  /// then the last one takes its scaling and destination.
+  /// The chain without its last product, which is merged into the first. What
+  /// is then the last one takes its scaling and destination.
   static Value rebuild(PatternRewriter &rewriter,
                        ArrayRef<ModeProductOp> chain) {
     ModeProductOp first = chain.front(), last = chain.back();

@@ -56,7 +56,8 @@ static APFloat convertFloat(FloatType type, Attribute attr) {
 }
 
 TypedAttr kron::getScalarAttr(Type type, Attribute attr) {
-  if (auto floatType = dyn_cast<FloatType>(type); floatType && isa<FloatAttr>(attr))
+  if (auto floatType = dyn_cast<FloatType>(type);
+      floatType && isa<FloatAttr>(attr))
     return FloatAttr::get(floatType, convertFloat(floatType, attr));
   if (isa<IntegerType>(type) && isa<IntegerAttr>(attr))
     return cast<TypedAttr>(attr);
@@ -87,8 +88,7 @@ static TypedAttr getConstant(Value value) {
 
 namespace {
 /// A constant operand becomes an attribute.
-template <typename OpTy>
-struct ConstantScale : OpRewritePattern<OpTy> {
+template <typename OpTy> struct ConstantScale : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -112,8 +112,7 @@ struct ConstantScale : OpRewritePattern<OpTy> {
 };
 
 /// alpha(1) and beta(0) say nothing.
-template <typename OpTy>
-struct DefaultScale : OpRewritePattern<OpTy> {
+template <typename OpTy> struct DefaultScale : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -139,8 +138,7 @@ struct DefaultScale : OpRewritePattern<OpTy> {
 };
 
 /// An addend that is not read, or that is the destination itself.
-template <typename OpTy>
-struct RedundantAddend : OpRewritePattern<OpTy> {
+template <typename OpTy> struct RedundantAddend : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -156,8 +154,7 @@ struct RedundantAddend : OpRewritePattern<OpTy> {
 
 /// Filling a destination whose contents are not read is a trip over memory for
 /// nothing.
-template <typename OpTy>
-struct UnreadInit : OpRewritePattern<OpTy> {
+template <typename OpTy> struct UnreadInit : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -181,8 +178,7 @@ struct UnreadInit : OpRewritePattern<OpTy> {
 };
 
 /// alpha = 0: Y is beta * Z, here for a beta of 0 and 1.
-template <typename OpTy>
-struct ZeroAlpha : OpRewritePattern<OpTy> {
+template <typename OpTy> struct ZeroAlpha : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -195,11 +191,10 @@ struct ZeroAlpha : OpRewritePattern<OpTy> {
     bool isTensor = isa<TensorType>(op.getInit().getType());
     Scale beta = getBeta(op);
     if (beta.isZero()) {
-      TypedAttr zero =
-          kron::getScalarAttr(getElementType(op.getInit()), 0.0);
+      TypedAttr zero = kron::getScalarAttr(getElementType(op.getInit()), 0.0);
       Value constant = Scale{zero, nullptr}.materialize(rewriter, op.getLoc());
-      auto fill = linalg::FillOp::create(rewriter, op.getLoc(), constant,
-                                         op.getInit());
+      auto fill =
+          linalg::FillOp::create(rewriter, op.getLoc(), constant, op.getInit());
       rewriter.replaceOp(op, fill->getResults());
       return success();
     }
@@ -265,8 +260,8 @@ static Value getReversed(Value value, int64_t count) {
   return transpose.getInput();
 }
 
-/// op() of the stored operand when op() of its transpose is `transpose`; none if
-/// that would conjugate without transposing.
+/// op() of the stored operand when op() of its transpose is `transpose`; none
+/// if that would conjugate without transposing.
 static std::optional<Transpose> composeTranspose(Transpose transpose) {
   switch (transpose) {
   case Transpose::N:
@@ -312,8 +307,7 @@ struct NormalizeProductTransposes : OpRewritePattern<OpTy> {
 };
 
 /// A transposed input or factor becomes an op() flag.
-template <typename OpTy>
-struct FoldProductTransposes : OpRewritePattern<OpTy> {
+template <typename OpTy> struct FoldProductTransposes : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -387,7 +381,8 @@ struct FoldKsmmTransposes : OpRewritePattern<KsmmOp> {
     auto transpose = composeTranspose(op.getTransWeights());
     if (!weights || !transpose ||
         weights.getPermutation() != ArrayRef<int64_t>{0, 2, 1, 3})
-      return rewriter.notifyMatchFailure(op, "no transpose that op() could say");
+      return rewriter.notifyMatchFailure(op,
+                                         "no transpose that op() could say");
     rewriter.modifyOpInPlace(op, [&] {
       op.getWeightsMutable().assign(weights.getInput());
       op.setTransWeights(*transpose);

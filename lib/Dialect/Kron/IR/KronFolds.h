@@ -28,8 +28,8 @@ void populateModeProductPatterns(RewritePatternSet &patterns);
 /// products: patterns that replace an operation leave it alone there.
 bool isInPass(Operation *op);
 
-/// `attr` (a number, or the two parts of a complex one) as a constant of `type`,
-/// which is at least as wide as it; null if it is no number.
+/// `attr` (a number, or the two parts of a complex one) as a constant of
+/// `type`, which is at least as wide as it; null if it is no number.
 TypedAttr getScalarAttr(Type type, Attribute attr);
 
 /// True if Y is the product alone: alpha is 1 and beta is 0.
@@ -38,8 +38,8 @@ bool isUnscaled(ScaledOpInterface op);
 /// Replaces `op`, which does nothing, by its input if the types allow.
 LogicalResult replaceByInput(PatternRewriter &rewriter, ScaledOpInterface op);
 
-/// `first` times `second` along their dimensions `firstDim` and `secondDim`, as a
-/// tensor with dimension `firstDim` of `first` replaced by the other one of
+/// `first` times `second` along their dimensions `firstDim` and `secondDim`, as
+/// a tensor with dimension `firstDim` of `first` replaced by the other one of
 /// `second`. Both are static matrices.
 Value multiplyFactors(OpBuilder &builder, Location loc, Value first,
                       unsigned firstDim, Value second, unsigned secondDim,

@@ -21,8 +21,8 @@ using namespace mlir::kron;
 using Effects =
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
-/// The destination is written; of the other memref operands, those are read that
-/// `isRead` says so of.
+/// The destination is written; of the other memref operands, those are read
+/// that `isRead` says so of.
 static void addEffects(Operation *op, OpOperand &init,
                        function_ref<bool(OpOperand &)> isRead,
                        Effects &effects) {
@@ -79,7 +79,8 @@ void PassOp::getEffects(Effects &effects) {
 // Result shapes: those of the destination
 //===----------------------------------------------------------------------===//
 
-static LogicalResult reifyInitShape(OpBuilder &builder, Operation *op, Value init,
+static LogicalResult reifyInitShape(OpBuilder &builder, Operation *op,
+                                    Value init,
                                     ReifiedRankedShapedTypeDims &shapes) {
   if (op->getNumResults())
     shapes.push_back(tensor::getMixedSizes(builder, op->getLoc(), init));
@@ -134,9 +135,7 @@ KRON_FACTOR_ACCESSORS(KmmOp, true)
 KRON_FACTOR_ACCESSORS(BatchedOp, true)
 #undef KRON_FACTOR_ACCESSORS
 
-ValueRange KsmmOp::getFactorValues() {
-  return getODSOperands(1);
-}
+ValueRange KsmmOp::getFactorValues() { return getODSOperands(1); }
 
 bool KsmmOp::hasEpilogue() {
   return getBias() || getResidual() || getScale() ||

@@ -63,8 +63,8 @@ static Scale getScale(ScaledOpInterface op, Value value, TypedAttr constant,
   if (value)
     return {nullptr, value};
   if (!constant)
-    constant = getScalarAttr(getAccumulatorType(getElementType(op.getInitValue())),
-                             defaultValue);
+    constant = getScalarAttr(
+        getAccumulatorType(getElementType(op.getInitValue())), defaultValue);
   return {constant, nullptr};
 }
 

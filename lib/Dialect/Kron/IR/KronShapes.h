@@ -47,8 +47,8 @@ int64_t getRank(Value array);
 void addEqualDims(SmallVectorImpl<DimPair> &pairs, Value first,
                   unsigned firstDim, Value second, unsigned secondDim);
 
-/// Types of the block arguments of a pass: those of its operands as tensors, the
-/// first one permuted by a well-formed input_permutation.
+/// Types of the block arguments of a pass: those of its operands as tensors,
+/// the first one permuted by a well-formed input_permutation.
 SmallVector<Type> getArgumentTypes(PassOp op);
 
 /// Product of `sizes`: kDynamic if one is, std::nullopt if the known ones

@@ -97,8 +97,8 @@ LogicalResult kron::verifyScaledOp(ScaledOpInterface op) {
   if (failed(verifyArrayKinds(op, getNamedArrays(op))) ||
       failed(verifyScale(op, "alpha", op.getAlphaValue(),
                          op.getStaticAlphaAttr())) ||
-      failed(verifyScale(op, "beta", op.getBetaValue(),
-                         op.getStaticBetaAttr())))
+      failed(
+          verifyScale(op, "beta", op.getBetaValue(), op.getStaticBetaAttr())))
     return failure();
   return success();
 }
@@ -111,9 +111,8 @@ LogicalResult kron::verifyRank(Operation *op, const NamedArray &array,
                                int64_t rank) {
   if (getRank(array.value) == rank)
     return success();
-  return op->emitOpError("expects ")
-         << array.name << " to have rank " << rank << ", but got "
-         << getRank(array.value);
+  return op->emitOpError("expects ") << array.name << " to have rank " << rank
+                                     << ", but got " << getRank(array.value);
 }
 
 LogicalResult kron::verifyDim(Operation *op, const NamedArray &array,

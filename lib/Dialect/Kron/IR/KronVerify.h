@@ -28,8 +28,8 @@ struct NamedArray {
   Value value;
 };
 
-/// The arrays of `op`: input, factors, outs and, where present, addend, bias and
-/// residual.
+/// The arrays of `op`: input, factors, outs and, where present, addend, bias
+/// and residual.
 SmallVector<NamedArray> getNamedArrays(ScaledOpInterface op);
 
 /// Arrays are all tensors or all memrefs, of rank at most `maxRank`; alpha and
@@ -54,7 +54,8 @@ LogicalResult verifyDim(Operation *op, const NamedArray &array, unsigned dim,
 LogicalResult verifyRank(Operation *op, const NamedArray &array, int64_t rank);
 
 /// `array`, if there is one, has the shape of the destination where both are
-/// known. `initShape` says what else fixes sizes that the destination leaves open.
+/// known. `initShape` says what else fixes sizes that the destination leaves
+/// open.
 LogicalResult verifyShapeOfInit(Operation *op, const NamedArray &array,
                                 ArrayRef<int64_t> initShape);
 

@@ -49,7 +49,8 @@ static LogicalResult verifyFactorDims(ModeProductOp op) {
   int64_t factorRank = getRank(op.getFactor());
   if (static_cast<int64_t>(roles.size()) != factorRank)
     return op.emitOpError("expects factor_dims to have ")
-           << factorRank << " entries, one per dimension of the factor, but got "
+           << factorRank
+           << " entries, one per dimension of the factor, but got "
            << roles.size();
   for (auto [role, name] :
        {std::pair<int64_t, StringRef>(ModeProductOp::kContracted, "p"),
@@ -192,8 +193,8 @@ LogicalResult PassOp::verify() {
 // kron.pass: region
 //===----------------------------------------------------------------------===//
 
-/// Besides mode products only what gives shapes and scalars may stand in a pass:
-/// code generators look at nothing else.
+/// Besides mode products only what gives shapes and scalars may stand in a
+/// pass: code generators look at nothing else.
 static bool isAllowedInPass(Operation &op) {
   if (isa<ModeProductOp, tensor::EmptyOp, YieldOp>(op))
     return true;
@@ -217,14 +218,12 @@ static LogicalResult verifyPassOperand(PassOp op, unsigned number,
   auto argument = dyn_cast<BlockArgument>(value);
   if (argument && argument.getOwner() == &op.getBody().front())
     return success();
-  return op.emitOpError("expects the ")
-         << name << " of mode product " << number
-         << " to be an argument of its region";
+  return op.emitOpError("expects the ") << name << " of mode product " << number
+                                        << " to be an argument of its region";
 }
 
 /// pass_c3: mode product `number` (from 1) of `products`.
-static LogicalResult verifyPassStep(PassOp op,
-                                    ArrayRef<ModeProductOp> products,
+static LogicalResult verifyPassStep(PassOp op, ArrayRef<ModeProductOp> products,
                                     unsigned number) {
   ModeProductOp product = products[number - 1];
   bool isLast = number == products.size();

@@ -22,8 +22,7 @@ using namespace mlir::kron;
 //===----------------------------------------------------------------------===//
 
 /// mkm_c1, kmm_c1, batched_c1: number, ranks and sizes of the factors.
-template <typename OpTy>
-static LogicalResult verifyFactors(OpTy op) {
+template <typename OpTy> static LogicalResult verifyFactors(OpTy op) {
   OperandRange factors = op.getFactors();
   if (factors.empty())
     return op.emitOpError("expects at least one factor, but got none");
@@ -162,8 +161,9 @@ static LogicalResult verifyBatch(ScaledOpInterface op,
         continue;
       if (size == 1 || ShapedType::isDynamic(size))
         size = arraySize;
-      else if (failed(verifyDim(op, array, arrayDim, size,
-                                "the batch size of the arrays before it, or 1")))
+      else if (failed(
+                   verifyDim(op, array, arrayDim, size,
+                             "the batch size of the arrays before it, or 1")))
         return failure();
     }
     refineSize(initShape[dim], size);
@@ -178,15 +178,14 @@ static LogicalResult verifyBatch(ScaledOpInterface op,
 // kron.mkm, kron.kmm, kron.batched
 //===----------------------------------------------------------------------===//
 
-template <typename OpTy>
-static LogicalResult verifyProduct(OpTy op) {
+template <typename OpTy> static LogicalResult verifyProduct(OpTy op) {
   if (failed(verifyScaledOp(op)) ||
       failed(verifySameElements(op)) || // mkm_c2, kmm_c2, batched_c2
       failed(verifyFactors(op)) ||      // mkm_c1, kmm_c1, batched_c1
       failed(verifyCoreRanks(op)))
     return failure();
   SmallVector<int64_t> initShape = getShape(op.getInit());
-  if (failed(verifyBatch(op, initShape)) ||   // mkm_c4, kmm_c4, batched_c4
+  if (failed(verifyBatch(op, initShape)) ||  // mkm_c4, kmm_c4, batched_c4
       failed(verifyCoreAxes(op, initShape))) // mkm_c3, kmm_c3, batched_c3
     return failure();
   // mkm_c5, kmm_c5, batched_c5
@@ -249,8 +248,7 @@ static LogicalResult verifyActivation(KsmmOp op) {
 LogicalResult KsmmOp::verify() {
   if (failed(verifyScaledOp(*this)) ||
       failed(verifySameElements(*this)) || // ksmm_c2
-      (getScaleAttr() &&
-       failed(verifyScalar(*this, "scale", getScaleAttr()))))
+      (getScaleAttr() && failed(verifyScalar(*this, "scale", getScaleAttr()))))
     return failure();
   // ksmm_c1
   NamedArray weights{"the weights", getWeights()};
@@ -267,9 +265,10 @@ LogicalResult KsmmOp::verify() {
       failed(verifyActivation(*this)))              // ksmm_c5
     return failure();
   // ksmm_c4
-  if (failed(verifyShapeOfInit(*this, {"the addend", getAddend()}, initShape)) ||
-      failed(verifyShapeOfInit(*this, {"the residual", getResidual()},
-                               initShape)))
+  if (failed(
+          verifyShapeOfInit(*this, {"the addend", getAddend()}, initShape)) ||
+      failed(
+          verifyShapeOfInit(*this, {"the residual", getResidual()}, initShape)))
     return failure();
   if (!getBias())
     return success();

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Every loop runs over a dimension of the destination. A tile takes the same
-// range of every operand dimension that follows it and all of the others: what is
-// contracted, stretched, or the product of several factors' sizes.
+// range of every operand dimension that follows it and all of the others: what
+// is contracted, stretched, or the product of several factors' sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,8 @@ using Sizes = SmallVector<OpFoldResult>;
 /// For a dimension that follows none of the destination's.
 static constexpr int64_t kWhole = -1;
 
-/// The first dimensions of `array` follow those of a batch of `batchRank`, aligned
-/// at the right, where they are not stretched.
+/// The first dimensions of `array` follow those of a batch of `batchRank`,
+/// aligned at the right, where they are not stretched.
 static void followBatch(Value array, int64_t coreRank, int64_t batchRank,
                         SmallVectorImpl<int64_t> &followed) {
   int64_t arrayBatchRank = getRank(array) - coreRank;
@@ -54,8 +54,8 @@ static void followModeProduct(ModeProductOp op, bool isFactor,
   }
 }
 
-/// Per dimension of operand `number`, an array: the dimension of the destination
-/// that it follows, or kWhole.
+/// Per dimension of operand `number`, an array: the dimension of the
+/// destination that it follows, or kWhole.
 static SmallVector<int64_t> getFollowed(ScaledOpInterface op, unsigned number) {
   Value array = op->getOperand(number);
   Value init = op.getInitValue();
@@ -147,8 +147,8 @@ static Operation *createSlice(OpBuilder &builder, Location loc, Value array,
   if (isa<TensorType>(array.getType()))
     return tensor::ExtractSliceOp::create(builder, loc, array, tile.offsets,
                                           tile.sizes, strides);
-  return memref::SubViewOp::create(builder, loc, array, tile.offsets, tile.sizes,
-                                   strides);
+  return memref::SubViewOp::create(builder, loc, array, tile.offsets,
+                                   tile.sizes, strides);
 }
 
 static TilingResult createTiledOp(OpBuilder &builder, ScaledOpInterface op,
@@ -182,8 +182,8 @@ static TilingResult createTiledOp(OpBuilder &builder, ScaledOpInterface op,
   return result;
 }
 
-/// The tile of the loops that computes a tile of the result; fails if that is not
-/// whole in a dimension without a loop.
+/// The tile of the loops that computes a tile of the result; fails if that is
+/// not whole in a dimension without a loop.
 static FailureOr<Tile> getLoopTile(ScaledOpInterface op,
                                    ArrayRef<OpFoldResult> offsets,
                                    ArrayRef<OpFoldResult> sizes) {
@@ -210,8 +210,8 @@ template <typename OpTy>
 struct KronTilingModel
     : TilingInterface::ExternalModel<KronTilingModel<OpTy>, OpTy> {
   SmallVector<utils::IteratorType> getLoopIteratorTypes(Operation *op) const {
-    return SmallVector<utils::IteratorType>(
-        getLoopDims(cast<OpTy>(op)).size(), utils::IteratorType::parallel);
+    return SmallVector<utils::IteratorType>(getLoopDims(cast<OpTy>(op)).size(),
+                                            utils::IteratorType::parallel);
   }
 
   SmallVector<Range> getIterationDomain(Operation *op,
@@ -238,7 +238,8 @@ struct KronTilingModel
                                       Sizes &resultOffsets,
                                       Sizes &resultSizes) const {
     auto scaled = cast<OpTy>(op);
-    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, getRank(scaled.getInit())));
+    auto dims =
+        llvm::to_vector(llvm::seq<int64_t>(0, getRank(scaled.getInit())));
     Tile tile =
         getTile(builder, scaled, scaled.getInit(), dims, offsets, sizes);
     resultOffsets = tile.offsets;

@@ -75,8 +75,8 @@ bool isIdentityFactor(Value factor);
 bool isZeroConstant(TypedAttr attr);
 bool isOneConstant(TypedAttr attr);
 
-/// Constant `value` as an attribute of `type`, which is an integer, a float or a
-/// complex type (`value` is then its real part).
+/// Constant `value` as an attribute of `type`, which is an integer, a float or
+/// a complex type (`value` is then its real part).
 TypedAttr getScalarAttr(Type type, double value);
 
 /// alpha and beta of an operation, resolved: a constant attribute (the default

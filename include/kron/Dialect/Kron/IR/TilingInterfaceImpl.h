@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Lets upstream's tiling and tile-and-fuse (the transform dialect's, say) work on
-// kron operations. kron's own pipeline tiles in the code generators.
+// Lets upstream's tiling and tile-and-fuse (the transform dialect's, say) work
+// on kron operations. kron's own pipeline tiles in the code generators.
 //
 //===----------------------------------------------------------------------===//
 
