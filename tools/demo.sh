@@ -5,4 +5,4 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${KRON_BUILD_DIR:-$root/build}
 "$root/tools/setup.sh"
-exec "$build/venv/bin/python" "$root/docs/examples/dct/run.py" "$@"
+exec "$build/venv/bin/python" "$root/docs/examples/dct/run.py" --build "$build" "$@"
