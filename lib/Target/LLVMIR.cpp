@@ -14,6 +14,8 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -71,6 +73,20 @@ private:
 
 } // namespace
 
+/// Stores of bf16 values become stores of their bits, so that the selects which
+/// round them are between integers. LLVM would round vectors of bf16 selects once
+/// more, through a compiler library newer than Debian 12's.
+static void storeBitsOfBF16(llvm::Function &function) {
+  for (llvm::Instruction &instruction : llvm::instructions(function)) {
+    auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (!store || !store->getValueOperand()->getType()->isBFloatTy())
+      continue;
+    llvm::IRBuilder<> builder(store);
+    store->setOperand(0, builder.CreateBitCast(store->getValueOperand(),
+                                               builder.getInt16Ty()));
+  }
+}
+
 LogicalResult ModuleCompiler::runPasses(ModuleOp module,
                                         const Processor &processor) {
   PassManager pm(module.getContext());
@@ -97,6 +113,7 @@ ModuleCompiler::translate(ModuleOp module, llvm::TargetMachine &machine,
   for (llvm::Function &function : *translated) {
     if (function.isDeclaration())
       continue;
+    storeBitsOfBF16(function);
     function.setLinkage(llvm::GlobalValue::InternalLinkage);
     function.setDSOLocal(true);
     function.addFnAttr("target-cpu", processor.cpu);

@@ -34,7 +34,7 @@ def main():
     shutil.rmtree(prefix, ignore_errors=True)
     shutil.rmtree(project, ignore_errors=True)
     run("cmake", "--install", options.build, "--prefix", prefix)
-    run("cmake", "-S", HERE, "-B", project, "-DCMAKE_BUILD_TYPE=Release",
+    run("cmake", "-G", "Ninja", "-S", HERE, "-B", project, "-DCMAKE_BUILD_TYPE=Release",
         f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_COMPILER=clang++-22")
     run("cmake", "--build", project)
 
