@@ -39,8 +39,14 @@ Value RuntimeCalls::allocateShared(Emitter &emitter, int64_t elements) {
   func::FuncOp function =
       getFunction(emitter, "kronRtWorkspace", builder.getI64Type(),
                   getPointerType(builder));
-  return func::CallOp::create(builder, emitter.loc, function,
-                              emitter.materialize(bytes))
+  // In the entry block: a pass within a loop takes its share of the workspace
+  // once.
+  OpBuilder::InsertionGuard guard(builder);
+  auto caller =
+      builder.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>();
+  builder.setInsertionPointToStart(&caller.getBody().front());
+  Value size = arith::ConstantIntOp::create(builder, emitter.loc, bytes, 64);
+  return func::CallOp::create(builder, emitter.loc, function, size)
       .getResult(0);
 }
 
