@@ -21,37 +21,42 @@ using llvm::createStringError;
 namespace {
 /// Built after LLVM's own options are dropped, some of which have these names.
 struct Options {
-  cl::opt<std::string> inputFile{cl::Positional, cl::Required,
+  cl::OptionCategory category{"kron-run options"};
+  cl::opt<std::string> inputFile{cl::cat(category), cl::Positional,
+                                 cl::Required,
                                  cl::desc("FILE.mlir ('-': standard input)")};
   cl::opt<std::string> entry{
-      "entry", cl::desc("Function to run (default: the only public one)"),
+      cl::cat(category), "entry",
+      cl::desc("Function to run (default: the only public one)"),
       cl::value_desc("name")};
   cl::list<std::string> args{
-      "arg",
+      cl::cat(category), "arg",
       cl::desc("Input, in order: an NPY file, random:SHAPE:TYPE[:SEED], "
                "zeros:SHAPE:TYPE, ones:SHAPE:TYPE or value:NUMBER:TYPE"),
       cl::value_desc("file or generator")};
   cl::list<std::string> outs{
-      "out", cl::desc("NPY file for an output, in order ('-': print)"),
+      cl::cat(category), "out",
+      cl::desc("NPY file for an output, in order ('-': print)"),
       cl::value_desc("file")};
   cl::list<std::string> outShapes{
-      "out-shape",
+      cl::cat(category), "out-shape",
       cl::desc("Shape of an output that cannot be inferred, e.g. 0:9x64"),
       cl::value_desc("number:shape")};
-  cl::opt<std::string> target{"target", cl::desc("Where to run: cpu"),
-                              cl::init("cpu")};
-  cl::opt<int> threads{"threads", cl::desc("Threads (default: the runtime's)"),
+  cl::opt<std::string> target{cl::cat(category), "target",
+                              cl::desc("Where to run: cpu"), cl::init("cpu")};
+  cl::opt<int> threads{cl::cat(category), "threads",
+                       cl::desc("Threads (default: the runtime's)"),
                        cl::init(0)};
   cl::opt<bool> verify{
-      "verify",
+      cl::cat(category), "verify",
       cl::desc("Compare with the reference lowering in the next wider type")};
-  cl::opt<unsigned> time{"time",
+  cl::opt<unsigned> time{cl::cat(category), "time",
                          cl::desc("Time this many runs after a warm-up"),
                          cl::value_desc("runs"), cl::init(0)};
-  cl::opt<bool> reference{"reference",
+  cl::opt<bool> reference{cl::cat(category), "reference",
                           cl::desc("Run the reference lowering itself")};
   cl::opt<int64_t> vectorBits{
-      "vector-bits",
+      cl::cat(category), "vector-bits",
       cl::desc(
           "Vector width to use: 128, 256 or 512 (default: this machine's)"),
       cl::init(0)};

@@ -37,15 +37,18 @@ enum class Emit {
 
 /// Built after LLVM's own options are dropped, some of which have these names.
 struct Options {
-  cl::opt<std::string> inputFile{cl::Positional, cl::Required,
+  cl::OptionCategory category{"kronc options"};
+  cl::opt<std::string> inputFile{cl::cat(category), cl::Positional,
+                                 cl::Required,
                                  cl::desc("FILE.mlir ('-': standard input)")};
   cl::opt<std::string> outputFile{
-      "o",
+      cl::cat(category), "o",
       cl::desc("Output; its extension o, so, ll, s, mlir or h tells what to "
                "emit (default: FILE.o)"),
       cl::value_desc("file")};
   cl::opt<Emit> emit{
-      "emit", cl::desc("What to emit, if not what the output's name says"),
+      cl::cat(category), "emit",
+      cl::desc("What to emit, if not what the output's name says"),
       cl::init(Emit::Unknown),
       cl::values(clEnumValN(Emit::Object, "obj", "Object file"),
                  clEnumValN(Emit::SharedLibrary, "so", "Shared library"),
@@ -55,13 +58,14 @@ struct Options {
                             "LLVM dialect, for the last processor"),
                  clEnumValN(Emit::Header, "header", "C and C++ header"))};
   cl::list<std::string> cpus{
-      "mcpu", cl::CommaSeparated,
+      cl::cat(category), "mcpu", cl::CommaSeparated,
       cl::desc(
           "Processors to compile for, the best of which is chosen at run time: "
           "native or LLVM's names (default: x86-64-v2,x86-64-v3,x86-64-v4)"),
       cl::value_desc("cpu,...")};
   cl::opt<bool> reference{
-      "reference", cl::desc("Use the reference lowering: slow and obvious")};
+      cl::cat(category), "reference",
+      cl::desc("Use the reference lowering: slow and obvious")};
 };
 } // namespace
 
