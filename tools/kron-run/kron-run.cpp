@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Driver/Measure.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -68,23 +69,32 @@ static Options &getOptions() {
   return options;
 }
 
-static llvm::Expected<const KernelManifest *>
-findKernel(const JITModule &module) {
+/// Finds the function to run and makes it the only public one, so that no time
+/// goes into compiling the others.
+static llvm::Error selectEntry(ModuleOp module) {
+  SmallVector<func::FuncOp> functions;
   SmallVector<StringRef> names;
-  for (const KernelManifest &kernel : module.getKernels()) {
-    if (kernel.name == getOptions().entry)
-      return &kernel;
-    names.push_back(kernel.name);
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isPrivate() || function.isExternal())
+      continue;
+    functions.push_back(function);
+    names.push_back(function.getName());
   }
   std::string list = names.empty() ? "none" : llvm::join(names, ", ");
-  if (!getOptions().entry.empty())
-    return createStringError("expects --entry to be a public function (" +
-                             list + "), but got '" + getOptions().entry + "'");
-  if (names.size() != 1)
+  StringRef entry = getOptions().entry;
+  if (entry.empty() && names.size() == 1)
+    return llvm::Error::success();
+  if (entry.empty())
     return createStringError(
         "expects --entry, since the module has not one public function: " +
         list);
-  return &module.getKernels().front();
+  if (!llvm::is_contained(names, entry))
+    return createStringError("expects --entry to be a public function (" +
+                             list + "), but got '" + entry + "'");
+  for (func::FuncOp function : functions)
+    if (function.getName() != entry)
+      function.setPrivate();
+  return llvm::Error::success();
 }
 
 static llvm::Expected<JITModule> compile(ModuleOp module, bool asReference,
@@ -175,12 +185,14 @@ static llvm::Error timeRuns(ModuleOp module, const JITModule &compiled,
   MachineLimits limits = MachineLimits::measure(type, work.bytes, threads);
   double floor = std::max(work.flops / limits.flopsPerSecond,
                           work.bytes / limits.bytesPerSecond);
+  std::string rate = "GFLOP/s unknown";
+  if (work.flops > 0)
+    rate = llvm::formatv("{0:f2} GFLOP/s", work.flops / median * 1e-9).str();
   llvm::outs() << llvm::formatv(
-      "{0}: {1:f2} GFLOP/s, {2:f2} GB/s, {3:f1} % of this machine's limit "
+      "{0}: {1}, {2:f2} GB/s, {3:f1} % of this machine's limit "
       "(measured: {4:f1} GFLOP/s, {5:f1} GB/s)\n",
-      kernel.name, work.flops / median * 1e-9, work.bytes / median * 1e-9,
-      floor / median * 100, limits.flopsPerSecond * 1e-9,
-      limits.bytesPerSecond * 1e-9);
+      kernel.name, rate, work.bytes / median * 1e-9, floor / median * 100,
+      limits.flopsPerSecond * 1e-9, limits.bytesPerSecond * 1e-9);
   const CompileTimes &compile = compiled.getTimes();
   llvm::outs() << llvm::formatv("compiled in {0:f1} ms (passes {1:f1}, LLVM "
                                 "optimizer {2:f1}, code {3:f1})\n",
@@ -214,19 +226,19 @@ static llvm::Error run() {
   if (!source)
     return source.takeError();
   ModuleOp module = (*source)->get();
+  if (llvm::Error error = selectEntry(module))
+    return error;
   auto compiled = compile(module, getOptions().reference, /*widen=*/false);
   if (!compiled)
     return compiled.takeError();
-  auto kernel = findKernel(*compiled);
-  if (!kernel)
-    return kernel.takeError();
-  size_t numOuts = getWrittenArgs(**kernel).size();
+  const KernelManifest &kernel = compiled->getKernels().front();
+  size_t numOuts = getWrittenArgs(kernel).size();
   if (getOptions().outs.size() > numOuts)
     return createStringError(
         llvm::formatv("function '{0}' has {1} outputs, but got {2} --out",
-                      (*kernel)->name, numOuts, getOptions().outs.size())
+                      kernel.name, numOuts, getOptions().outs.size())
             .str());
-  auto call = CallArguments::create(**kernel, getOptions().args, *outShapes);
+  auto call = CallArguments::create(kernel, getOptions().args, *outShapes);
   if (!call)
     return call.takeError();
   // Before the launch: in-place arguments lose their input.
@@ -235,16 +247,16 @@ static llvm::Error run() {
                           : llvm::Expected<CallArguments>(CallArguments());
   if (!wide)
     return wide.takeError();
-  const KronKernel *address = compiled->lookup((*kernel)->name);
+  const KronKernel *address = compiled->lookup(kernel.name);
   if (llvm::Error error = call->launch(address, getOptions().threads))
     return error;
   if (getOptions().verify)
-    if (llvm::Error error = verifyResults(module, **kernel, *call, *wide))
+    if (llvm::Error error = verifyResults(module, kernel, *call, *wide))
       return error;
   if (getOptions().time && numOuts > 0)
-    if (llvm::Error error = timeRuns(module, *compiled, **kernel, *call))
+    if (llvm::Error error = timeRuns(module, *compiled, kernel, *call))
       return error;
-  return writeOutputs(**kernel, *call);
+  return writeOutputs(kernel, *call);
 }
 
 int main(int argc, char **argv) {
