@@ -100,9 +100,15 @@ class Case:
         layout = self.layout if self.form == "memref" else "rows"
         if layout == "mixed":
             layout = str(self.rng.choice(MEMREF_LAYOUTS))
-        strides = strides_for(shape, "packed" if layout == "identity" else layout, self.rng)
+        strides = list(
+            strides_for(shape, "packed" if layout == "identity" else layout, self.rng))
+        # What is read may repeat along an axis.
+        repeatable = len(shape) - (layout == "rows")
+        if role == "in" and layout != "identity" and repeatable > 0 and self.rng.random() < 0.05:
+            strides[int(self.rng.integers(repeatable))] = 0
+            self.tags.add("stride=0")
         mlir = self._declare(shape, dims, layout, element)
-        self.args.append(Arg(name, element, tuple(shape), role, strides, mlir, poisoned))
+        self.args.append(Arg(name, element, tuple(shape), role, tuple(strides), mlir, poisoned))
         return self.args[-1]
 
     def scalar(self, name, kind, constants=None):
@@ -241,6 +247,10 @@ class Case:
         if self.special is not None and values["x"].size:
             x = values["x"].reshape(-1)
             x[int(rng.integers(x.size))] = to_storage(self.element, self.special)
+        for arg in self.args:
+            for axis, stride in enumerate(arg.strides):
+                if stride == 0 and arg.shape[axis]:
+                    values[arg.name] = values[arg.name].take([0] * arg.shape[axis], axis)
         return values
 
     def expected_of(self, values):

@@ -14,8 +14,9 @@ import math
 
 import numpy as np
 
+import chains
 import reference
-from builder import ADDENDS, ALPHA_KINDS, BETA_KINDS, MEMREF_LAYOUTS, Case
+from builder import ADDENDS, ALPHA_KINDS, BETA_KINDS, MEMREF_LAYOUTS, Case, scalar_literal
 from dtypes import REAL_FLOATS, TYPES
 
 OPS = "NTC"
@@ -147,7 +148,6 @@ def build_ksmm(case, p):
     if p["scale"]:
         element = case.scalar_element
         case.scale = complex(0.5, -2) if element.is_complex else 3 if element.is_integer else -0.5
-        from builder import scalar_literal
         text = scalar_literal(element, complex(case.scale))
         attributes.append(f"scale = {text}" + (f" : {element.mlir}" if element.is_complex else ""))
     case.linear = lambda v: reference.ksmm(v["x"], v["k"], p["op_x"], p["op_weights"], p["layout"])
@@ -208,7 +208,9 @@ def build(index, p):
     if "special" in p and p["alpha"] not in ("zero", "operand_zero"):
         case.special = p["special"]
         case.tags.add("special")
-    if p["op"] == "ksmm":
+    if p["op"] == "chain":
+        chains.build(case, p)
+    elif p["op"] == "ksmm":
         build_ksmm(case, p)
     elif p["op"] == "mode_product":
         build_mode_product(case, p)
@@ -450,7 +452,9 @@ def random_parameters(seed, number):
     kind = rng.random()
     if kind < 0.7:
         return _random_product(rng, p)
-    return _random_ksmm(rng, p) if kind < 0.85 else _random_mode(rng, p)
+    if kind < 0.93:
+        return _random_ksmm(rng, p) if kind < 0.82 else _random_mode(rng, p)
+    return chains.parameters(rng, p)
 
 
 def parameters(seed, index):

@@ -66,7 +66,7 @@ def bf16_to_f32(bits):
 
 def f32_to_bf16(values):
     """Rounds to nearest even; a NaN stays one."""
-    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    bits = np.array(values, np.float32, order="C").view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
 
