@@ -20,6 +20,42 @@ func.func @register_vectors() attributes {s = #kron.schedule<register_rows = 1, 
 
 // -----
 
+// expected-error @+1 {{expects threads to be a multiple of 32 up to 1024, but got 100}}
+func.func @threads() attributes {s = #kron.schedule<threads = 100>} { return }
+
+// -----
+
+// expected-error @+1 {{expects threads to be a multiple of 32 up to 1024, but got 2048}}
+func.func @threads_max() attributes {s = #kron.schedule<threads = 2048>} { return }
+
+// -----
+
+// expected-error @+1 {{expects columns to be >= 0, but got -8}}
+func.func @columns() attributes {s = #kron.schedule<columns = -8>} { return }
+
+// -----
+
+// expected-error @+1 {{expects ctas_per_sm to be >= 0, but got -1}}
+func.func @ctas_per_sm() attributes {s = #kron.schedule<ctas_per_sm = -1>} { return }
+
+// -----
+
+// expected-error @+1 {{expects stages to be >= 0, but got -1}}
+func.func @stages() attributes {s = #kron.schedule<stages = -1>} { return }
+
+// -----
+
+// expected-error @+1 {{expects cluster to be 0, 1 or 2, but got 4}}
+func.func @cluster() attributes {s = #kron.schedule<cluster = 4>} { return }
+
+// -----
+
+// expected-error @+2 {{expected one of [auto, simt, ffma, mma, wgmma, batched] for kind of GPU kernel that applies a trip, got: hmma}}
+// expected-error @+1 {{failed to parse}}
+func.func @kernel() attributes {s = #kron.schedule<kernel = hmma>} { return }
+
+// -----
+
 // expected-error @+2 {{expected ::mlir::kron::Transpose to be one of: N, T, C}}
 // expected-error @+1 {{failed to parse}}
 func.func @transpose() attributes {t = #kron.transpose<H>} { return }

@@ -55,18 +55,33 @@ void KronDialect::initialize() {
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t vectorBits, int64_t tile,
                                    int64_t registerRows,
-                                   int64_t registerVectors) {
+                                   int64_t registerVectors, GPUKernel kernel,
+                                   int64_t threads, int64_t columns,
+                                   int64_t ctasPerSM, int64_t stages,
+                                   int64_t cluster) {
   if (vectorBits != 0 && vectorBits != 128 && vectorBits != 256 &&
       vectorBits != 512)
     return emitError()
            << "expects vector_bits to be 0, 128, 256 or 512, but got "
            << vectorBits;
-  if (tile < 0)
-    return emitError() << "expects tile to be >= 0, but got " << tile;
   if (registerRows < 0 || registerVectors < 0)
     return emitError()
            << "expects register_rows and register_vectors to be >= 0, "
               "but got "
            << registerRows << " and " << registerVectors;
+  for (auto [name, value] : {std::pair<StringRef, int64_t>("tile", tile),
+                             {"columns", columns},
+                             {"ctas_per_sm", ctasPerSM},
+                             {"stages", stages}})
+    if (value < 0)
+      return emitError() << "expects " << name << " to be >= 0, but got "
+                         << value;
+  if (threads < 0 || threads > 1024 || threads % 32 != 0)
+    return emitError()
+           << "expects threads to be a multiple of 32 up to 1024, but got "
+           << threads;
+  if (cluster < 0 || cluster > 2)
+    return emitError() << "expects cluster to be 0, 1 or 2, but got "
+                       << cluster;
   return success();
 }

@@ -100,29 +100,74 @@ def Kron_ActivationAttr : EnumAttr<Kron_Dialect, Kron_Activation, "activation"> 
 // Schedule
 //===----------------------------------------------------------------------===//
 
+def Kron_GPUKernel
+    : Kron_I32Enum<"GPUKernel", "kind of GPU kernel that applies a trip",
+                   [I32EnumAttrCase<"Auto", 0, "auto">,
+                    I32EnumAttrCase<"Simt", 1, "simt">,
+                    I32EnumAttrCase<"Ffma", 2, "ffma">,
+                    I32EnumAttrCase<"Mma", 3, "mma">,
+                    I32EnumAttrCase<"Wgmma", 4, "wgmma">,
+                    I32EnumAttrCase<"Batched", 5, "batched">]>;
+
 def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "how one trip over memory is mapped to the machine";
   let description = [{
     Written by `--kron-select-schedule` or by hand, read by the code
     generators; it changes no code by itself and never changes the meaning of
-    the operation that carries it. A field that is 0 is left to the cost model.
+    the operation that carries it. A field that is 0 (`auto`) is left to the cost
+    model or to the code generator.
+
+    - `tile`: how many positions go through all factors of the pass before the
+      result is written. On the CPU: elements along the tiled outer axis. On a
+      GPU: rows per CTA, where a row is one position of all the axes outside the
+      contracted ones.
+
+    CPU:
 
     - `vector_bits`: width of the vector registers to use, in bits
       (128, 256 or 512).
-    - `tile`: how many elements along the tiled outer axis go through all
-      factors of the pass before the result is written.
     - `register_rows`, `register_vectors`: the accumulators that the innermost
       kernel keeps in registers, rows (of the operand that is broadcast) by
       vectors.
 
-    Example: `#kron.schedule<vector_bits = 512, tile = 4, register_rows = 6, register_vectors = 4>`
+    GPU:
+
+    - `kernel`: the kind of kernel. `simt`: scalar multiply-adds, takes
+      everything; `ffma`: scalar multiply-adds on fibres in registers; `mma`:
+      tensor cores by warp-wide `mma.sync`; `wgmma`: tensor cores by Hopper's
+      warpgroup instructions; `batched`: many small arrays per CTA.
+    - `threads`: threads of a CTA, a multiple of 32 up to 1024.
+    - `columns`: elements of a row's innermost, not contracted axes that a CTA
+      takes at a time; 0 where a tile takes whole rows.
+    - `ctas_per_sm`: CTAs that shall be resident on a processor (SM).
+    - `stages`: tiles (or pieces of one) in flight between global and shared
+      memory.
+    - `cluster`: CTAs that share one tile through distributed shared memory, 1 or
+      2.
+
+    Examples: `#kron.schedule<vector_bits = 512, tile = 4, register_rows = 6, register_vectors = 4>`,
+    `#kron.schedule<tile = 1, kernel = mma, threads = 128, ctas_per_sm = 4>`
   }];
   let parameters = (ins
     DefaultValuedParameter<"int64_t", "0">:$vector_bits,
     DefaultValuedParameter<"int64_t", "0">:$tile,
     DefaultValuedParameter<"int64_t", "0">:$register_rows,
-    DefaultValuedParameter<"int64_t", "0">:$register_vectors);
+    DefaultValuedParameter<"int64_t", "0">:$register_vectors,
+    DefaultValuedParameter<"::mlir::kron::GPUKernel", "::mlir::kron::GPUKernel::Auto">:$kernel,
+    DefaultValuedParameter<"int64_t", "0">:$threads,
+    DefaultValuedParameter<"int64_t", "0">:$columns,
+    DefaultValuedParameter<"int64_t", "0">:$ctas_per_sm,
+    DefaultValuedParameter<"int64_t", "0">:$stages,
+    DefaultValuedParameter<"int64_t", "0">:$cluster);
+  let builders = [
+    // A schedule for the CPU.
+    AttrBuilder<(ins "int64_t":$vectorBits, "int64_t":$tile,
+                     "int64_t":$registerRows, "int64_t":$registerVectors), [{
+      return $_get($_ctxt, vectorBits, tile, registerRows, registerVectors,
+                   GPUKernel::Auto, 0, 0, 0, 0, 0);
+    }]>
+  ];
   let assemblyFormat = "(`<` struct(params)^ `>`)?";
   let genVerifyDecl = 1;
 }
