@@ -90,7 +90,7 @@ public:
         index(index) {}
 
   /// Everything that concerns this argument alone.
-  KronStatus check() const;
+  KronStatus check(bool needsData) const;
 
   /// "kernel 'f', argument 1 ('factor0'): " and the printf-style rest.
   __attribute__((format(printf, 3, 4))) KronStatus fail(KronStatus status,
@@ -98,7 +98,7 @@ public:
                                                         ...) const;
 
   bool isWritten() const { return info.access != KRON_READ; }
-  bool isEmpty() const;
+  bool isEmpty() const { return kron::detail::isEmpty(array); }
   /// In elements; the stride of a row-major array where there are none.
   int64_t getStride(int32_t axis) const;
 
@@ -127,7 +127,7 @@ KronStatus Argument::fail(KronStatus status, const char *format, ...) const {
                   index, info.name ? info.name : "", message);
 }
 
-bool Argument::isEmpty() const {
+bool kron::detail::isEmpty(const KronArray &array) {
   for (int32_t axis = 0; axis < array.rank; ++axis)
     if (array.sizes[axis] == 0)
       return true;
@@ -143,7 +143,7 @@ int64_t Argument::getStride(int32_t axis) const {
   return stride;
 }
 
-KronStatus Argument::check() const {
+KronStatus Argument::check(bool needsData) const {
   KronStatus status = checkShape();
   // An empty array has no elements, so nothing is known or needed of where they
   // are.
@@ -152,7 +152,9 @@ KronStatus Argument::check() const {
   status = checkExtent();
   if (!status)
     status = checkStrides();
-  return status ? status : checkData();
+  if (status || !(needsData || info.isScalar))
+    return status;
+  return checkData();
 }
 
 KronStatus Argument::checkShape() const {
@@ -364,8 +366,8 @@ static KronStatus checkOverlap(const KronKernel &kernel, const KronArray *args,
 }
 
 KronStatus kron::detail::checkArguments(const KronKernel &kernel,
-                                        const KronArray *args,
-                                        int32_t numArgs) {
+                                        const KronArray *args, int32_t numArgs,
+                                        bool needsData) {
   if (numArgs != kernel.numArgs)
     return setError(KRON_MISMATCH,
                     "kernel '%s': expects %d arguments, but got %d",
@@ -376,10 +378,10 @@ KronStatus kron::detail::checkArguments(const KronKernel &kernel,
                     kernel.name, numArgs);
   for (int32_t i = 0; i < numArgs; ++i) {
     Argument argument(kernel, args, i);
-    KronStatus status = argument.check();
+    KronStatus status = argument.check(needsData);
     if (!status)
       status = checkSymbols(kernel, args, argument);
-    if (!status)
+    if (!status && needsData)
       status = checkOverlap(kernel, args, argument);
     if (status)
       return status;

@@ -13,9 +13,13 @@
 namespace kron::detail {
 
 /// Checks `args[0..numArgs)` against the manifest of `kernel`. What passes can
-/// be given to an entry of the kernel.
+/// be given to an entry of the kernel; without `needsData`, only to one that
+/// reads nothing but sizes, strides and scalars.
 KronStatus checkArguments(const KronKernel &kernel, const KronArray *args,
-                          int32_t numArgs);
+                          int32_t numArgs, bool needsData = true);
+
+/// Whether `array` has no elements.
+bool isEmpty(const KronArray &array);
 
 } // namespace kron::detail
 

@@ -57,6 +57,10 @@ const char *kronGetStatusName(KronStatus status) {
     return "KRON_OUT_OF_MEMORY";
   case KRON_VERSION_MISMATCH:
     return "KRON_VERSION_MISMATCH";
+  case KRON_NO_DEVICE:
+    return "KRON_NO_DEVICE";
+  case KRON_CUDA_ERROR:
+    return "KRON_CUDA_ERROR";
   }
   return "unknown KronStatus";
 }

@@ -127,15 +127,19 @@ KronStatus kron::detail::selectVersion(const KronKernel &kernel,
         state.badName);
   const KronVersion *best = nullptr;
   KronIsa least = KRON_ISA_X86_64_V4;
+  int32_t numVersions = 0;
   for (int32_t i = 0; i < kernel.numVersions; ++i) {
     const KronVersion &candidate = kernel.versions[i];
+    if (candidate.isa == KRON_ISA_CUDA)
+      continue;
+    ++numVersions;
     if (candidate.isa < least)
       least = candidate.isa;
     if (candidate.isa <= state.isa && (!best || candidate.isa > best->isa))
       best = &candidate;
   }
-  if (!best && kernel.numVersions == 0)
-    return setError(KRON_UNSUPPORTED, "kernel '%s' has no versions",
+  if (!best && numVersions == 0)
+    return setError(KRON_UNSUPPORTED, "kernel '%s' has no versions for the CPU",
                     kernel.name);
   if (!best)
     return setError(KRON_UNSUPPORTED,

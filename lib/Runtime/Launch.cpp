@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
+#include "CudaLaunch.h"
 #include "Error.h"
 #include "Isa.h"
 #include "Parallel.h"
@@ -32,17 +33,29 @@ static KronStatus checkKernel(const KronKernel *kernel) {
   return KRON_SUCCESS;
 }
 
+static constexpr KronLaunchOptions defaultOptions = {};
+
+static KronStatus checkOptions(const KronKernel &kernel,
+                               const KronLaunchOptions &options) {
+  if (options.target != KRON_TARGET_CPU && options.target != KRON_TARGET_CUDA)
+    return setError(KRON_INVALID_ARGUMENT,
+                    "kernel '%s': expects a target of 0 (CPU) or 1 (CUDA), but "
+                    "got %d",
+                    kernel.name, int(options.target));
+  if (!options.workspace && options.workspaceBytes)
+    return setError(
+        KRON_INVALID_ARGUMENT,
+        "kernel '%s': expects a workspace of %zu bytes, but got NULL",
+        kernel.name, options.workspaceBytes);
+  return KRON_SUCCESS;
+}
+
 /// The caller's workspace, or this thread's own, into `*workspace`.
 static KronStatus prepareWorkspace(const KronKernel &kernel,
                                    const KronLaunchOptions &options,
                                    int32_t depth, int64_t bytes,
                                    char **workspace) {
   *workspace = nullptr;
-  if (!options.workspace && options.workspaceBytes)
-    return setError(
-        KRON_INVALID_ARGUMENT,
-        "kernel '%s': expects a workspace of %zu bytes, but got NULL",
-        kernel.name, options.workspaceBytes);
   if (!options.workspace) {
     if (bytes)
       *workspace = static_cast<char *>(getOwnWorkspace(depth, bytes));
@@ -67,33 +80,27 @@ static KronStatus prepareWorkspace(const KronKernel &kernel,
   return KRON_SUCCESS;
 }
 
-KronStatus kronLaunch(const KronKernel *kernel, const KronArray *args,
-                      int32_t numArgs, const KronLaunchOptions *options) {
-  static constexpr KronLaunchOptions defaults = {};
-  if (!options)
-    options = &defaults;
+/// Runs the best version for this processor.
+static KronStatus launchOnCPU(const KronKernel &kernel, const KronArray *args,
+                              const KronLaunchOptions &options) {
   int32_t numThreads;
   const KronVersion *version;
   int64_t bytes;
   char *workspace;
   int32_t depth = currentContext.launch ? currentContext.launch->depth + 1 : 0;
-  KronStatus status = checkKernel(kernel);
+  KronStatus status = resolveNumThreads(options.numThreads, &numThreads);
   if (!status)
-    status = checkArguments(*kernel, args, numArgs);
+    status = selectVersion(kernel, &version);
   if (!status)
-    status = resolveNumThreads(options->numThreads, &numThreads);
+    status = computeWorkspaceSize(kernel, *version, numThreads, &bytes);
   if (!status)
-    status = selectVersion(*kernel, &version);
-  if (!status)
-    status = computeWorkspaceSize(*kernel, *version, numThreads, &bytes);
-  if (!status)
-    status = prepareWorkspace(*kernel, *options, depth, bytes, &workspace);
+    status = prepareWorkspace(kernel, options, depth, bytes, &workspace);
   if (status)
     return status;
 
   int64_t sharedBytes = alignSize(version->sharedBytes);
   Launch launch;
-  launch.kernel = kernel;
+  launch.kernel = &kernel;
   launch.numThreads = numThreads;
   launch.depth = depth;
   launch.shared = workspace;
@@ -109,6 +116,44 @@ KronStatus kronLaunch(const KronKernel *kernel, const KronArray *args,
   ContextScope scope(context);
   version->entry(args);
   return KRON_SUCCESS;
+}
+
+KronStatus kronLaunch(const KronKernel *kernel, const KronArray *args,
+                      int32_t numArgs, const KronLaunchOptions *options) {
+  if (!options)
+    options = &defaultOptions;
+  KronStatus status = checkKernel(kernel);
+  if (!status)
+    status = checkArguments(*kernel, args, numArgs);
+  if (!status)
+    status = checkOptions(*kernel, *options);
+  if (status)
+    return status;
+  return options->target == KRON_TARGET_CUDA
+             ? launchOnCuda(*kernel, args, *options)
+             : launchOnCPU(*kernel, args, *options);
+}
+
+KronStatus kronGetLaunchWorkspaceSize(const KronKernel *kernel,
+                                      const KronArray *args, int32_t numArgs,
+                                      const KronLaunchOptions *options,
+                                      size_t *bytes) {
+  if (!options)
+    options = &defaultOptions;
+  if (!bytes)
+    return setError(
+        KRON_INVALID_ARGUMENT,
+        "expects a place for the size of the workspace, but got NULL");
+  KronStatus status = checkKernel(kernel);
+  if (!status)
+    status = checkArguments(*kernel, args, numArgs, /*needsData=*/false);
+  if (!status)
+    status = checkOptions(*kernel, *options);
+  if (status)
+    return status;
+  return options->target == KRON_TARGET_CUDA
+             ? measureCudaWorkspace(*kernel, args, *options, bytes)
+             : kronGetWorkspaceSize(kernel, options->numThreads, bytes);
 }
 
 KronStatus kronGetWorkspaceSize(const KronKernel *kernel, int32_t numThreads,

@@ -18,8 +18,8 @@ using namespace mlir;
 using namespace mlir::kron;
 using llvm::ConstantInt;
 
-static_assert(sizeof(KronArray) == 32 && sizeof(KronArgInfo) == 40 &&
-                  sizeof(KronVersion) == 32 && sizeof(KronKernel) == 40,
+static_assert(sizeof(KronArray) == 32 && sizeof(KronArgInfo) == 48 &&
+                  sizeof(KronVersion) == 40 && sizeof(KronKernel) == 40,
               "the struct types below must match kron/Runtime/Runtime.h");
 
 namespace {
@@ -31,9 +31,9 @@ struct RuntimeTypes {
         i64(llvm::Type::getInt64Ty(context)),
         pointer(llvm::PointerType::get(context, 0)),
         array(llvm::StructType::get(pointer, pointer, pointer, i32, i32)),
-        argInfo(llvm::StructType::get(pointer, i32, i32, i32, i32, pointer,
-                                      pointer)),
-        version(llvm::StructType::get(i32, pointer, i64, i64)),
+        argInfo(llvm::StructType::get(pointer, i32, i32, i32, i32, i32,
+                                      pointer, pointer)),
+        version(llvm::StructType::get(i32, pointer, i64, i64, pointer)),
         kernel(llvm::StructType::get(i32, i32, pointer, pointer, i32, i32,
                                      pointer)) {}
 
@@ -170,7 +170,8 @@ static llvm::Constant *buildArgInfo(llvm::Module &module, RuntimeTypes &types,
   return llvm::ConstantStruct::get(types.argInfo,
                                    {addString(module, arg.name), i32(arg.type),
                                     i32(arg.getRank()), i32(arg.access),
-                                    i32(arg.contiguity), sizes, symbols});
+                                    i32(arg.contiguity), i32(arg.isScalar),
+                                    sizes, symbols});
 }
 
 llvm::GlobalVariable *
@@ -188,13 +189,20 @@ kron::addKernelConstant(llvm::Module &module, const KernelManifest &kernel,
     auto *table = llvm::ArrayType::get(type, rows.size());
     return addConstant(module, llvm::ConstantArray::get(table, rows), name);
   };
+  auto getCudaModule = [&](const KernelVersion &version) -> llvm::Constant * {
+    if (!version.cudaModule.empty())
+      return module.getNamedGlobal(version.cudaModule);
+    return llvm::ConstantPointerNull::get(
+        llvm::cast<llvm::PointerType>(types.pointer));
+  };
   SmallVector<llvm::Constant *> args, versionRows;
   for (const ArgManifest &arg : kernel.args)
     args.push_back(buildArgInfo(module, types, arg));
   for (const KernelVersion &version : versions)
     versionRows.push_back(llvm::ConstantStruct::get(
         types.version, {i32(version.isa), module.getFunction(version.entryName),
-                        i64(version.sharedBytes), i64(version.threadBytes)}));
+                        i64(version.sharedBytes), i64(version.threadBytes),
+                        getCudaModule(version)}));
   auto *value = llvm::ConstantStruct::get(
       types.kernel,
       {i32(KRON_API_VERSION), i32(args.size()), addString(module, kernel.name),

@@ -19,6 +19,8 @@ struct KernelVersion {
   std::string entryName;
   int64_t sharedBytes;
   int64_t threadBytes;
+  /// Global variable of its KronCudaModule; empty for the CPU.
+  std::string cudaModule = {};
 };
 
 /// Adds `void entryName(const KronArray *)`, which unpacks its arrays into the

@@ -6,7 +6,7 @@ SPDX-License-Identifier: MIT
 import ctypes
 from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_void_p
 
-API_VERSION = 1
+API_VERSION = 2
 STATUS = (
     "KRON_SUCCESS",
     "KRON_INVALID_ARGUMENT",
@@ -15,6 +15,8 @@ STATUS = (
     "KRON_UNSUPPORTED",
     "KRON_OUT_OF_MEMORY",
     "KRON_VERSION_MISMATCH",
+    "KRON_NO_DEVICE",
+    "KRON_CUDA_ERROR",
 )
 
 
@@ -35,6 +37,7 @@ class ArgInfo(Structure):
         ("rank", c_int32),
         ("access", c_int32),
         ("contiguity", c_int32),
+        ("is_scalar", c_int32),
         ("sizes", POINTER(c_int64)),
         ("symbols", POINTER(c_int32)),
     ]
@@ -46,6 +49,7 @@ class Version(Structure):
         ("entry", c_void_p),
         ("shared_bytes", c_int64),
         ("thread_bytes", c_int64),
+        ("cuda", c_void_p),
     ]
 
 
@@ -64,8 +68,11 @@ class Kernel(Structure):
 class LaunchOptions(Structure):
     _fields_ = [
         ("num_threads", c_int32),
+        ("target", c_int32),
         ("workspace", c_void_p),
         ("workspace_bytes", c_size_t),
+        ("device", c_int32),
+        ("stream", c_void_p),
     ]
 
 
@@ -99,7 +106,7 @@ class Runtime:
     def launch(self, kernel, arrays, threads=0, workspace=None, workspace_bytes=0):
         """Runs the kernel: name of the status and its message ("" on success)."""
         packed = (Array * max(len(arrays), 1))(*arrays)
-        options = LaunchOptions(threads, workspace, workspace_bytes)
+        options = LaunchOptions(threads, 0, workspace, workspace_bytes)
         status = self.lib.kronLaunch(
             ctypes.byref(kernel), packed, len(arrays), ctypes.byref(options)
         )

@@ -45,14 +45,14 @@ public:
       axes.sizes.push_back(size < 0 ? dynamic : size);
       axes.symbols.push_back(size < 0 ? int32_t(-1 - size) : -1);
     }
-    args.push_back({name, type, int32_t(sizes.size()), access, contiguity,
+    args.push_back({name, type, int32_t(sizes.size()), access, contiguity, 0,
                     axes.sizes.data(), axes.symbols.data()});
     return *this;
   }
 
   FakeKernel &version(KronEntry entry, int64_t sharedBytes = 0,
                       int64_t threadBytes = 0, KronIsa isa = KRON_ISA_HOST) {
-    versions.push_back({isa, entry, sharedBytes, threadBytes});
+    versions.push_back({isa, entry, sharedBytes, threadBytes, nullptr});
     return *this;
   }
 

@@ -14,10 +14,10 @@ static void negate(const KronArray *args) {
 }
 
 static const KronArgInfo args[] = {
-    {"x", KRON_F64, 0, KRON_READ, 0, NULL, NULL},
-    {"y", KRON_F64, 0, KRON_WRITE, 0, NULL, NULL},
+    {"x", KRON_F64, 0, KRON_READ, 0, 0, NULL, NULL},
+    {"y", KRON_F64, 0, KRON_WRITE, 0, 0, NULL, NULL},
 };
-static const KronVersion versions[] = {{KRON_ISA_HOST, negate, 0, 0}};
+static const KronVersion versions[] = {{KRON_ISA_HOST, negate, 0, 0, NULL}};
 static const KronKernel kernel = {KRON_API_VERSION, 2, "negate", args, 1, 0,
                                   versions};
 

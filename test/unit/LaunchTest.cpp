@@ -89,7 +89,7 @@ TEST(DispatchTest, HostAlwaysRuns) {
 TEST(DispatchTest, NoVersions) {
   FakeKernel kernel;
   EXPECT_FAILURE(launch(kernel, {}), KRON_UNSUPPORTED,
-                 "kernel 'f' has no versions");
+                 "kernel 'f' has no versions for the CPU");
 }
 
 TEST(DispatchTest, LoweredByEnvironment) {

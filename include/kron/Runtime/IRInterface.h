@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The compiler emits calls to these by name (lib/CodeGen/CPU); both sides change
+// The compiler emits calls to these by name (lib/CodeGen); both sides change
 // together, with KRON_API_VERSION. They are valid only inside a launch. They return
-// no status: what can fail is checked before the entry runs, and a call that asks
-// for more workspace than the manifest states ends the process with a message.
+// no status. On the CPU, what can fail is checked before the entry runs, and a call
+// that asks for more workspace than the manifest states ends the process with a
+// message. On a GPU the launch remembers the first failure, skips what comes after
+// it and returns it.
 //
 //===----------------------------------------------------------------------===*/
 
@@ -40,6 +42,60 @@ KRON_EXPORT void kronRtParallelFor(int64_t count, int64_t grain,
     another piece, until the launch ends: `KronVersion::sharedBytes` is the sum of all
     of them, each rounded up to 64. */
 KRON_EXPORT void *kronRtWorkspace(int64_t bytes);
+
+/*===----------------------------------------------------------------------===*
+ * GPU
+ *===----------------------------------------------------------------------===*/
+
+typedef enum KronCudaImageKind {
+  KRON_CUDA_CUBIN = 0,
+  KRON_CUDA_PTX = 1 /**< Text that ends in a zero byte, which `bytes` counts */
+} KronCudaImageKind;
+
+/** One form of the code of a module. */
+typedef struct KronCudaImage {
+  KronCudaImageKind kind;
+  /** Compute capability times ten, e.g. 90. */
+  int32_t capability;
+  /** 1 if it uses what only this very capability has (sm_90a). Otherwise 0: a cubin
+      runs on later GPUs of the same major capability, PTX on all later ones. */
+  int32_t exact;
+  const void *data;
+  int64_t bytes;
+} KronCudaImage;
+
+/** The kernels of a version, in one or more forms. */
+typedef struct KronCudaModule {
+  int32_t numImages;
+  const KronCudaImage *images;
+  /** NULL at first; then what the runtime has loaded, per context. */
+  void *state;
+} KronCudaModule;
+
+/** Launches `kernel` of `module` on the stream of this launch: `grid` blocks in x, in
+    clusters of `cluster` (1: none), of `block` threads and `sharedBytes` of dynamic
+    shared memory each. `params[i]` points to the value of parameter i. A grid of 0 is
+    no launch. */
+KRON_EXPORT void kronRtCudaLaunch(KronCudaModule *module, const char *kernel,
+                                  int64_t grid, int32_t block, int32_t cluster,
+                                  int64_t sharedBytes, void **params,
+                                  int32_t numParams);
+
+/** Multiprocessors of this launch's GPU. */
+KRON_EXPORT int64_t kronRtCudaProcessors(void);
+
+/** `bytes` of this launch's workspace on the GPU, aligned to 256. The entry runs
+    twice, first to measure: addresses mean nothing to it, and what it asks for
+    depends on sizes and scalars only. */
+KRON_EXPORT void *kronRtCudaWorkspace(int64_t bytes);
+
+/** Kernels launched from here on may use the memory of `workspace`, which
+    kronRtCudaWorkspace returned, for something else. */
+KRON_EXPORT void kronRtCudaRelease(void *workspace);
+
+/** Unloads `module` from all contexts. No launch of it may be under way, nor
+    follow. For code that is unloaded itself. */
+KRON_EXPORT void kronRtCudaUnload(KronCudaModule *module);
 
 #ifdef __cplusplus
 } /* extern "C" */

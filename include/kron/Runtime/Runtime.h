@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /** Version of the structs below; a kernel carries the one it was built with. */
-#define KRON_API_VERSION 1
+#define KRON_API_VERSION 2
 
 /** What a call returns. `kronGetLastError` has the sentence that goes with it. */
 typedef enum KronStatus {
@@ -44,14 +44,18 @@ typedef enum KronStatus {
   KRON_INVALID_ARGUMENT = 1,
   /** Number, type, rank, size or stride of an argument differs from the manifest. */
   KRON_MISMATCH = 2,
-  /** The workspace is smaller than `kronGetWorkspaceSize` says. */
+  /** The workspace is smaller than `kronGetLaunchWorkspaceSize` says. */
   KRON_WORKSPACE_TOO_SMALL = 3,
   /** No version of the kernel runs on this processor (or on the one that
-      KRON_ISA names). */
+      KRON_ISA names) or on this GPU. */
   KRON_UNSUPPORTED = 4,
   KRON_OUT_OF_MEMORY = 5,
   /** The kernel was built for another KRON_API_VERSION. */
-  KRON_VERSION_MISMATCH = 6
+  KRON_VERSION_MISMATCH = 6,
+  /** There is no CUDA driver, no GPU, or none of that number. */
+  KRON_NO_DEVICE = 7,
+  /** A call of the CUDA driver failed. */
+  KRON_CUDA_ERROR = 8
 } KronStatus;
 
 /** Element types. The numbers are part of the ABI. */
@@ -76,7 +80,8 @@ typedef enum KronType {
     not negative; in arrays that are only read they may be 0 (every element along
     the axis is the same one). `data` is aligned to one element (of a complex type:
     to one component), and may be NULL only if a size is 0. `sizes` may be NULL only
-    if the rank is 0. */
+    if the rank is 0. For a launch on a GPU, `data` is memory that this GPU reaches
+    (its own, managed or page-locked), but for scalars (`KronArgInfo.isScalar`). */
 typedef struct KronArray {
   void *data;
   const int64_t *sizes;
@@ -100,6 +105,9 @@ typedef struct KronArgInfo {
   /** 1 if the innermost stride must be 1, 0 if any stride will do, 2 if the array
       must be row-major without gaps. */
   int32_t contiguity;
+  /** 1 for a scalar that the launch itself reads: `data` is host memory on every
+      target, and is not needed once the launch has returned. Otherwise 0. */
+  int32_t isScalar;
   /** Per axis: the size, or -1 if it is free. */
   const int64_t *sizes;
   /** Per axis: axes with the same symbol >= 0, in any argument, have equal sizes;
@@ -117,8 +125,13 @@ typedef enum KronIsa {
   KRON_ISA_HOST = 0,
   KRON_ISA_X86_64_V2 = 1, /**< SSE4.2 */
   KRON_ISA_X86_64_V3 = 2, /**< AVX2, FMA, F16C */
-  KRON_ISA_X86_64_V4 = 3  /**< AVX-512 F, BW, CD, DQ, VL */
+  KRON_ISA_X86_64_V4 = 3, /**< AVX-512 F, BW, CD, DQ, VL */
+  /** Any processor: the entry launches the kernels of a `KronCudaModule`. */
+  KRON_ISA_CUDA = 256
 } KronIsa;
+
+/** Code for a GPU; see IRInterface.h. */
+struct KronCudaModule;
 
 typedef struct KronVersion {
   KronIsa isa;
@@ -127,6 +140,9 @@ typedef struct KronVersion {
   int64_t sharedBytes;
   /** Bytes of workspace for each thread (what stays on chip between factors). */
   int64_t threadBytes;
+  /** What the entry launches; NULL unless `isa` is KRON_ISA_CUDA. Workspace of such
+      a version is on the GPU and depends on the sizes: the entry asks for it. */
+  struct KronCudaModule *cuda;
 } KronVersion;
 
 /** A compiled kernel. Constant; lives as long as the object that holds it. */
@@ -141,20 +157,34 @@ typedef struct KronKernel {
   const KronVersion *versions;
 } KronKernel;
 
+/** Where to run. The numbers are part of the ABI. */
+typedef enum KronTarget {
+  KRON_TARGET_CPU = 0,
+  KRON_TARGET_CUDA = 1 /**< An NVIDIA GPU */
+} KronTarget;
+
 /** How to run: zero-initialise for the defaults. */
 typedef struct KronLaunchOptions {
-  /** Threads to use; 0: as many as `kronSetNumThreads` said. */
+  /** CPU: threads to use; 0: as many as `kronSetNumThreads` said. */
   int32_t numThreads;
-  /** Workspace of at least `kronGetWorkspaceSize` bytes, aligned to 64, that no
-      other launch uses meanwhile. NULL, with `workspaceBytes == 0`: the runtime
-      keeps one per calling thread until the thread ends, and grows it when
-      needed. */
+  KronTarget target;
+  /** Workspace of at least `kronGetLaunchWorkspaceSize` bytes that no other launch
+      uses meanwhile; on the CPU aligned to 64, on a GPU memory of that GPU aligned
+      to 256. NULL, with `workspaceBytes == 0`: the runtime provides it. On the CPU it
+      keeps one per calling thread until the thread ends, and grows it when needed; on
+      a GPU it takes memory from a pool of its own in the order of the stream. */
   void *workspace;
   size_t workspaceBytes;
+  /** CUDA: number of the GPU, as the driver counts. */
+  int32_t device;
+  /** CUDA: CUstream (cudaStream_t) of that GPU to launch on; NULL is the legacy
+      default stream. */
+  void *stream;
 } KronLaunchOptions;
 
-/** Runs `kernel` on `args[0..numArgs)`. `options` may be NULL. Returns when the
-    result is written. On error nothing was written.
+/** Runs `kernel` on `args[0..numArgs)`. `options` may be NULL. On the CPU it returns
+    when the result is written; on a GPU when the work is on the stream. On error
+    nothing was written.
 
     An array that the kernel writes may share no memory with any other argument; a
     kernel that can work in place has one argument of access KRON_READ_WRITE for it.
@@ -163,13 +193,25 @@ typedef struct KronLaunchOptions {
 
     Any number of threads may launch at once, the same kernel too. Launched from
     within an OpenMP parallel region, the default is one thread per launch; from
-    within oneTBB's parallel work, a launch shares the workers of that. */
+    within oneTBB's parallel work, a launch shares the workers of that.
+
+    On a GPU the context is that of the stream, or for default streams the current
+    one if it is on that GPU, else its primary context. The first launch on a context
+    loads the code there. Given a workspace, later ones neither allocate nor
+    synchronise, so they may be captured into a graph. */
 KRON_EXPORT KronStatus kronLaunch(const KronKernel *kernel, const KronArray *args,
                                   int32_t numArgs,
                                   const KronLaunchOptions *options);
 
-/** Bytes of workspace that `kronLaunch` needs with `numThreads` threads (0: the
-    default) into `*bytes`. It depends on neither the arguments nor their sizes. */
+/** Bytes of workspace that a launch with these arguments and options needs into
+    `*bytes`. Sizes, strides and scalars count; other data may still be NULL. */
+KRON_EXPORT KronStatus kronGetLaunchWorkspaceSize(
+    const KronKernel *kernel, const KronArray *args, int32_t numArgs,
+    const KronLaunchOptions *options, size_t *bytes);
+
+/** Bytes of workspace that `kronLaunch` needs on the CPU with `numThreads` threads
+    (0: the default) into `*bytes`. It depends on neither the arguments nor their
+    sizes. */
 KRON_EXPORT KronStatus kronGetWorkspaceSize(const KronKernel *kernel,
                                             int32_t numThreads, size_t *bytes);
 
@@ -185,6 +227,13 @@ KRON_EXPORT int32_t kronGetNumThreads(void);
     needed. With anything else in KRON_ISA, launches fail. KRON_ISA_HOST on a
     processor that has none of these. */
 KRON_EXPORT KronIsa kronGetIsa(void);
+
+/** Number of GPUs into `*count`: KRON_NO_DEVICE, and 0, without a driver. */
+KRON_EXPORT KronStatus kronGetCudaDeviceCount(int32_t *count);
+
+/** Compute capability of GPU `device` times ten, e.g. 90, into `*capability`. */
+KRON_EXPORT KronStatus kronGetCudaCapability(int32_t device,
+                                             int32_t *capability);
 
 /** What went wrong in the last failing call on this thread; never NULL. */
 KRON_EXPORT const char *kronGetLastError(void);
