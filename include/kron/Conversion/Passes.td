@@ -56,6 +56,29 @@ def ConvertKronToVector : Pass<"convert-kron-to-vector", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
+  let summary = "Generate CUDA kernels from kron.pass";
+  let description = [{
+    Replaces every `kron.pass` on memrefs by the launch of a kernel, following
+    its `#kron.schedule`. The kernels stand in one `gpu.module @kron_gpu`, as
+    `llvm.func`s whose bodies still use scf and arith; the launches are calls of
+    `kronRtCudaLaunch`, which gets the address of `@kron_cuda_module`, the
+    kernel's name, the launch shape and the addresses of all parameters.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
+           "Chip to generate code for, as LLVM and ptxas name it">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::complex::ComplexDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def KronLowerInterface : Pass<"kron-lower-interface", "::mlir::ModuleOp"> {
   let summary = "Give entry functions memref arguments and no results";
   let description = [{

@@ -15,13 +15,6 @@
 
 namespace mlir::kron {
 
-/// A factor of one mode product, with its strides over the pass's axes.
-struct FactorArray {
-  StageFactor array;
-  /// Positions per axis of the pass that it varies over; 1 elsewhere.
-  SmallVector<int64_t> sizes;
-};
-
 /// All that the pass reads and writes. It exists twice: outside of the body,
 /// and inside with every value replaced by its capture.
 struct PassArrays {

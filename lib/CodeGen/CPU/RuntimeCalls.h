@@ -9,7 +9,7 @@
 #ifndef KRON_LIB_CODEGEN_CPU_RUNTIMECALLS_H
 #define KRON_LIB_CODEGEN_CPU_RUNTIMECALLS_H
 
-#include "kron/CodeGen/CPU/Emitter.h"
+#include "kron/CodeGen/Emitter.h"
 #include "kron/CodeGen/CPU/PassEmitter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

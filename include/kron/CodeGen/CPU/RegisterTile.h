@@ -23,7 +23,7 @@
 #ifndef KRON_CODEGEN_CPU_REGISTERTILE_H
 #define KRON_CODEGEN_CPU_REGISTERTILE_H
 
-#include "kron/CodeGen/CPU/Emitter.h"
+#include "kron/CodeGen/Emitter.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 
 namespace mlir::kron {

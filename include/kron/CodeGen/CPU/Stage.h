@@ -25,24 +25,9 @@
 #define KRON_CODEGEN_CPU_STAGE_H
 
 #include "kron/CodeGen/CPU/RegisterTile.h"
+#include "kron/CodeGen/PassOperands.h"
 
 namespace mlir::kron {
-
-/// An array as a stage sees it: a pointer and one stride per axis, in elements.
-struct StageArray {
-  Value base;
-  SmallVector<Int> strides;
-};
-
-/// The factor of a stage: element (p, q) at `base + p*depthStride +
-/// q*resultStride`, plus `strides[k]` times the position on axis k for those
-/// axes it varies on.
-struct StageFactor {
-  Value base;
-  Int depthStride;
-  Int resultStride;
-  SmallVector<Int> strides;
-};
 
 /// What a stage computes.
 struct Stage {

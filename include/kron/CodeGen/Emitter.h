@@ -7,13 +7,14 @@
 //
 // The emitters know most sizes and strides and have to compute the others.
 // `Int` is either, and `Emitter` folds while it builds, so that emitters are
-// written once and static shapes cost nothing. All arithmetic is on i64: it
+// written once and static shapes cost nothing. Arithmetic is on i64, or on i32
+// where all operands are (a GPU computes 64-bit addresses in two steps): it
 // feeds llvm.getelementptr and scf.for directly, without casts.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_CODEGEN_CPU_EMITTER_H
-#define KRON_CODEGEN_CPU_EMITTER_H
+#ifndef KRON_CODEGEN_EMITTER_H
+#define KRON_CODEGEN_EMITTER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -22,7 +23,7 @@
 
 namespace mlir::kron {
 
-/// An i64 that is known now or computed at run time.
+/// An integer that is known now or computed at run time, in 64 or 32 bits.
 class Int {
 public:
   Int(int64_t constant = 0) : constant(constant) {}
@@ -51,13 +52,17 @@ private:
 /// Builds i64 arithmetic, loops, and loads and stores through bare pointers.
 class Emitter {
 public:
-  Emitter(OpBuilder &builder, Location loc, Type element)
-      : builder(builder), loc(loc), element(element) {}
+  Emitter(OpBuilder &builder, Location loc, Type element,
+          unsigned indexBits = 64)
+      : builder(builder), loc(loc), element(element), indexBits(indexBits) {}
 
   OpBuilder &builder;
   const Location loc;
   /// Element type of all arrays.
   const Type element;
+  /// Width of constants and of loops between constants; values keep theirs, and
+  /// the result of an operation has the width of its widest operand.
+  const unsigned indexBits;
 
   int64_t getElementBytes() const {
     return element.getIntOrFloatBitWidth() / 8;
@@ -67,7 +72,9 @@ public:
   // Integers
   //===--------------------------------------------------------------------===//
 
-  Value materialize(Int number);
+  /// The number in the width of its value, or `indexBits` if it is a constant
+  /// that fits; `bits` forces a width, which must be able to hold it.
+  Value materialize(Int number, unsigned bits = 0);
   Int add(Int lhs, Int rhs);
   Int sub(Int lhs, Int rhs);
   Int mul(Int lhs, Int rhs);
@@ -76,6 +83,16 @@ public:
   Int ceilDiv(Int lhs, int64_t rhs);
   Int rem(Int lhs, Int rhs);
   Int min(Int lhs, Int rhs);
+  /// On non-negative numbers.
+  Int bitAnd(Int lhs, Int rhs);
+  Int bitOr(Int lhs, Int rhs);
+  Int bitXor(Int lhs, Int rhs);
+  /// The number in 64 bits, or in 32, which must be able to hold it.
+  Int extend(Int number);
+  Int truncate(Int number);
+  /// lhs < rhs and lhs == rhs, as i1.
+  Value less(Int lhs, Int rhs);
+  Value equal(Int lhs, Int rhs);
 
   //===--------------------------------------------------------------------===//
   // Loops
@@ -83,7 +100,7 @@ public:
 
   /// for (i = begin; i < end; i += step) body(i). A loop of no or one
   /// iteration, where that is known, is not built.
-  void forLoop(Int begin, Int end, int64_t step, function_ref<void(Int)> body);
+  void forLoop(Int begin, Int end, Int step, function_ref<void(Int)> body);
 
   /// The same, carrying values from one iteration to the next.
   SmallVector<Value>
@@ -114,4 +131,4 @@ public:
 
 } // namespace mlir::kron
 
-#endif // KRON_CODEGEN_CPU_EMITTER_H
+#endif // KRON_CODEGEN_EMITTER_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/CodeGen/CPU/Emitter.h"
+#include "kron/CodeGen/Emitter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -16,16 +16,34 @@ using namespace mlir::kron;
 // Integers
 //===----------------------------------------------------------------------===//
 
-Value Emitter::materialize(Int number) {
-  if (number.getValue())
-    return number.getValue();
-  return arith::ConstantIntOp::create(builder, loc, number.getConstant(), 64);
+/// Width of the value of `number`, or the width that a constant needs.
+static unsigned getBits(const Emitter &emitter, Int number) {
+  if (Value value = number.getValue())
+    return value.getType().getIntOrFloatBitWidth();
+  return llvm::isInt<32>(number.getConstant()) ? emitter.indexBits : 64;
+}
+
+Value Emitter::materialize(Int number, unsigned bits) {
+  if (!bits)
+    bits = getBits(*this, number);
+  Value value = number.getValue();
+  if (!value)
+    return arith::ConstantIntOp::create(builder, loc, number.getConstant(),
+                                        bits);
+  unsigned width = value.getType().getIntOrFloatBitWidth();
+  Type type = builder.getIntegerType(bits);
+  if (width < bits)
+    return arith::ExtSIOp::create(builder, loc, type, value);
+  if (width > bits)
+    return arith::TruncIOp::create(builder, loc, type, value);
+  return value;
 }
 
 template <typename OpTy>
 static Int emitBinary(Emitter &emitter, Int lhs, Int rhs) {
-  Value left = emitter.materialize(lhs);
-  Value right = emitter.materialize(rhs);
+  unsigned bits = std::max(getBits(emitter, lhs), getBits(emitter, rhs));
+  Value left = emitter.materialize(lhs, bits);
+  Value right = emitter.materialize(rhs, bits);
   return Int(OpTy::create(emitter.builder, emitter.loc, left, right));
 }
 
@@ -87,21 +105,76 @@ Int Emitter::min(Int lhs, Int rhs) {
   return emitBinary<arith::MinSIOp>(*this, lhs, rhs);
 }
 
+Int Emitter::bitAnd(Int lhs, Int rhs) {
+  if (lhs.is(0) || rhs.is(0))
+    return 0;
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() & rhs.getConstant();
+  return emitBinary<arith::AndIOp>(*this, lhs, rhs);
+}
+
+Int Emitter::bitOr(Int lhs, Int rhs) {
+  if (lhs.is(0))
+    return rhs;
+  if (rhs.is(0))
+    return lhs;
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() | rhs.getConstant();
+  return emitBinary<arith::OrIOp>(*this, lhs, rhs);
+}
+
+Int Emitter::bitXor(Int lhs, Int rhs) {
+  if (lhs.is(0))
+    return rhs;
+  if (rhs.is(0))
+    return lhs;
+  if (lhs.isConstant() && rhs.isConstant())
+    return lhs.getConstant() ^ rhs.getConstant();
+  return emitBinary<arith::XOrIOp>(*this, lhs, rhs);
+}
+
+Int Emitter::extend(Int number) {
+  return number.isConstant() ? number : Int(materialize(number, 64));
+}
+
+Int Emitter::truncate(Int number) {
+  return number.isConstant() ? number : Int(materialize(number, 32));
+}
+
+static Value emitCompare(Emitter &emitter, arith::CmpIPredicate predicate,
+                         Int lhs, Int rhs) {
+  unsigned bits = std::max(getBits(emitter, lhs), getBits(emitter, rhs));
+  return arith::CmpIOp::create(emitter.builder, emitter.loc, predicate,
+                               emitter.materialize(lhs, bits),
+                               emitter.materialize(rhs, bits));
+}
+
+Value Emitter::less(Int lhs, Int rhs) {
+  return emitCompare(*this, arith::CmpIPredicate::slt, lhs, rhs);
+}
+
+Value Emitter::equal(Int lhs, Int rhs) {
+  return emitCompare(*this, arith::CmpIPredicate::eq, lhs, rhs);
+}
+
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
 
-void Emitter::forLoop(Int begin, Int end, int64_t step,
+void Emitter::forLoop(Int begin, Int end, Int step,
                       function_ref<void(Int)> body) {
   if (begin.isConstant() && end.isConstant()) {
     int64_t extent = end.getConstant() - begin.getConstant();
     if (extent <= 0)
       return;
-    if (extent <= step)
+    if (step.isConstant() && extent <= step.getConstant())
       return body(begin);
   }
-  auto loop = scf::ForOp::create(builder, loc, materialize(begin),
-                                 materialize(end), materialize(step));
+  unsigned bits = std::max(getBits(*this, begin), getBits(*this, end));
+  bits = std::max(bits, getBits(*this, step));
+  auto loop = scf::ForOp::create(builder, loc, materialize(begin, bits),
+                                 materialize(end, bits),
+                                 materialize(step, bits));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   body(Int(loop.getInductionVar()));

@@ -1,0 +1,69 @@
+//===- PassOperands.h - Arrays that a kron.pass works on --------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A kron.pass on memrefs as the code generators see it: bare pointers, and sizes
+// and strides in elements, known or not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_CODEGEN_PASSOPERANDS_H
+#define KRON_CODEGEN_PASSOPERANDS_H
+
+#include "kron/CodeGen/Emitter.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+
+namespace mlir::kron {
+
+/// An array as a stage sees it: a pointer and one stride per axis, in elements.
+struct StageArray {
+  Value base;
+  SmallVector<Int> strides;
+};
+
+/// The factor of a stage: element (p, q) at `base + p*depthStride +
+/// q*resultStride`, plus `strides[k]` times the position on axis k for those
+/// axes it varies on.
+struct StageFactor {
+  Value base;
+  Int depthStride;
+  Int resultStride;
+  SmallVector<Int> strides;
+};
+
+/// A factor of one mode product, with its strides over the pass's axes.
+struct FactorArray {
+  StageFactor array;
+  /// Positions per axis of the pass that it varies over; 1 elsewhere.
+  SmallVector<int64_t> sizes;
+};
+
+/// Everything of a pass but its factors.
+struct PassOperands {
+  /// Of the result, per axis.
+  SmallVector<Int> sizes;
+  /// The input with its axes in the order of the pass; 0 is the stride of axes
+  /// that it is stretched along.
+  StageArray input;
+  StageArray init;
+  Scale alpha, beta;
+  /// Z; no base if beta is the constant 0.
+  StageArray addend;
+};
+
+/// Builds pointer and strides of `memref` at the emitter's position. Axis k is
+/// `permutation[k]` of the memref if that is not empty.
+StageArray getPassArray(Emitter &emitter, Value memref,
+                        ArrayRef<int64_t> permutation = {});
+
+/// Builds pointer and strides of the factor of `product`, which is inside `pass`.
+FactorArray getPassFactor(Emitter &emitter, PassOp pass, ModeProductOp product);
+
+PassOperands getPassOperands(Emitter &emitter, PassOp pass);
+
+} // namespace mlir::kron
+
+#endif // KRON_CODEGEN_PASSOPERANDS_H

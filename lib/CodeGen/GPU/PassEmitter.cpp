@@ -1,0 +1,94 @@
+//===- PassEmitter.cpp - GPU code of one kron.pass --------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/CodeGen/GPU/Simt.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static int64_t getNoAlignment(PassOp) { return 1; }
+
+/// Keep the preferred ones first.
+static const GPUEmitter kEmitters[] = {
+    {GPUKernel::Simt, getSimtUnsupportedReason, getNoAlignment, emitSimtPass},
+};
+
+ArrayRef<GPUEmitter> kron::getGPUEmitters() { return kEmitters; }
+
+StringRef kron::getKernelBaseName(PassOp pass) {
+  if (auto function = pass->getParentOfType<func::FuncOp>())
+    return function.getSymName();
+  return "kron";
+}
+
+/// The emitter for `pass`; null, with an error, if it asks for one that cannot.
+static const GPUEmitter *chooseEmitter(PassOp pass, const GPUMachine &machine) {
+  GPUKernel wanted = pass.getSchedule() ? pass.getSchedule()->getKernel()
+                                        : GPUKernel::Auto;
+  std::optional<std::string> reason;
+  for (const GPUEmitter &emitter : kEmitters) {
+    if (wanted != GPUKernel::Auto && emitter.kernel != wanted)
+      continue;
+    reason = emitter.getUnsupportedReason(pass, machine);
+    if (!reason)
+      return &emitter;
+  }
+  InFlightDiagnostic error = pass.emitOpError("cannot become a GPU kernel");
+  if (wanted != GPUKernel::Auto)
+    error << " of kind " << stringifyGPUKernel(wanted);
+  error << ": " << (reason ? *reason : "there is no emitter of that kind");
+  return nullptr;
+}
+
+/// Whether the arrays of `pass` are multiples of `alignment` bytes, as an i1;
+/// null if that is known.
+static Value buildAlignmentTest(OpBuilder &builder, PassOp pass,
+                                int64_t alignment) {
+  Type element = getElementType(pass.getInit());
+  int64_t elementBytes = getElementBytes(element);
+  if (alignment <= elementBytes)
+    return nullptr;
+  Emitter host(builder, pass.getLoc(), getStorageType(element));
+  PassOperands operands = getPassOperands(host, pass);
+  Int bits = 0;
+  for (const StageArray &array :
+       {operands.input, operands.init, operands.addend}) {
+    if (!array.base)
+      continue;
+    Value address = LLVM::PtrToIntOp::create(
+        builder, pass.getLoc(), builder.getI64Type(), array.base);
+    bits = host.bitOr(bits, Int(address));
+    for (Int stride : array.strides)
+      if (!stride.isConstant())
+        bits = host.bitOr(bits, host.mul(stride, elementBytes));
+  }
+  return host.equal(host.bitAnd(bits, alignment - 1), 0);
+}
+
+LogicalResult kron::emitGPUPass(OpBuilder &builder, SymbolTable &symbols,
+                                gpu::GPUModuleOp gpuModule, PassOp pass,
+                                const GPUMachine &machine) {
+  const GPUEmitter *emitter = chooseEmitter(pass, machine);
+  if (!emitter)
+    return failure();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(pass);
+  Value aligned =
+      buildAlignmentTest(builder, pass, emitter->getAlignment(pass));
+  if (!aligned)
+    return emitter->emit(builder, gpuModule, pass, machine);
+  auto branch = scf::IfOp::create(builder, pass.getLoc(), aligned,
+                                  /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  if (failed(emitter->emit(builder, gpuModule, pass, machine)))
+    return failure();
+  builder.setInsertionPointToStart(branch.elseBlock());
+  return emitSimtPass(builder, gpuModule, pass, machine);
+}

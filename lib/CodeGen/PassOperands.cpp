@@ -1,0 +1,120 @@
+//===- PassOperands.cpp - Arrays that a kron.pass works on ------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/PassOperands.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static Int toInt(Emitter &emitter, OpFoldResult number) {
+  if (std::optional<int64_t> constant = getConstantIntValue(number))
+    return *constant;
+  OpBuilder &builder = emitter.builder;
+  return Int(arith::IndexCastOp::create(
+      builder, emitter.loc, builder.getI64Type(), cast<Value>(number)));
+}
+
+StageArray kron::getPassArray(Emitter &emitter, Value memref,
+                              ArrayRef<int64_t> permutation) {
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  address =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  Value pointer = LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
+  Int offset = toInt(emitter, metadata.getConstifiedMixedOffset());
+  StageArray array{emitter.offsetPointer(pointer, offset), {}};
+  SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
+  for (unsigned axis = 0; axis < strides.size(); ++axis)
+    array.strides.push_back(toInt(
+        emitter, strides[permutation.empty() ? axis : permutation[axis]]));
+  return array;
+}
+
+/// The operand of the pass behind an argument of its region.
+static Value getOperandOf(PassOp pass, Value regionValue) {
+  return pass->getOperand(cast<BlockArgument>(regionValue).getArgNumber());
+}
+
+FactorArray kron::getPassFactor(Emitter &emitter, PassOp pass,
+                                ModeProductOp product) {
+  StageArray array =
+      getPassArray(emitter, getOperandOf(pass, product.getFactor()));
+  auto shape = cast<ShapedType>(product.getFactor().getType()).getShape();
+  int64_t rank = cast<ShapedType>(pass.getInit().getType()).getRank();
+  FactorArray factor;
+  factor.array.base = array.base;
+  factor.array.strides.assign(rank, 0);
+  factor.sizes.assign(rank, 1);
+  for (auto [dim, axis] : llvm::enumerate(product.getFactorDims())) {
+    if (axis == ModeProductOp::kContracted) {
+      factor.array.depthStride = array.strides[dim];
+    } else if (axis == ModeProductOp::kResulting) {
+      factor.array.resultStride = array.strides[dim];
+    } else if (shape[dim] != 1) {
+      factor.array.strides[axis] = array.strides[dim];
+      factor.sizes[axis] = shape[dim];
+    }
+  }
+  return factor;
+}
+
+static SmallVector<Int> getSizes(Emitter &emitter, Value memref) {
+  OpBuilder &builder = emitter.builder;
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<Int> sizes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    if (!type.isDynamicDim(axis)) {
+      sizes.push_back(type.getDimSize(axis));
+      continue;
+    }
+    Value index = arith::ConstantIndexOp::create(builder, emitter.loc, axis);
+    Value size = memref::DimOp::create(builder, emitter.loc, memref, index);
+    sizes.push_back(toInt(emitter, size));
+  }
+  return sizes;
+}
+
+static StageArray getInput(Emitter &emitter, PassOp pass) {
+  ArrayRef<int64_t> permutation =
+      pass.getInputPermutation().value_or(ArrayRef<int64_t>());
+  StageArray input =
+      getPassArray(emitter, pass.getInputs().front(), permutation);
+  SmallVector<ModeProductOp> products = pass.getModeProducts();
+  auto shape =
+      cast<ShapedType>(products.front().getInput().getType()).getShape();
+  // An axis of size 1 may stretch, unless it is contracted: then its stride is
+  // that of the contracted axis of a group that it ends.
+  for (unsigned axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis] == 1 && llvm::none_of(products, [&](ModeProductOp product) {
+          return product.getAxis() == axis;
+        }))
+      input.strides[axis] = 0;
+  return input;
+}
+
+PassOperands kron::getPassOperands(Emitter &emitter, PassOp pass) {
+  PassOperands operands;
+  operands.sizes = getSizes(emitter, pass.getInit());
+  operands.input = getInput(emitter, pass);
+  operands.init = getPassArray(emitter, pass.getInit());
+  ModeProductOp last = pass.getModeProducts().back();
+  operands.alpha = getAlpha(last);
+  operands.beta = getBeta(last);
+  if (!operands.beta.isZero())
+    operands.addend =
+        last.getAddend()
+            ? getPassArray(emitter, getOperandOf(pass, last.getAddend()))
+            : operands.init;
+  return operands;
+}
