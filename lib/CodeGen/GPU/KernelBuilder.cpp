@@ -50,7 +50,7 @@ int64_t kron::getElementBytes(Type element) {
   return element.getIntOrFloatBitWidth() / 8;
 }
 
-detail::KernelBody::KernelBody(Emitter &host, gpu::GPUModuleOp gpuModule,
+kron::detail::KernelBody::KernelBody(Emitter &host, gpu::GPUModuleOp gpuModule,
                                StringRef name)
     : ownBuilder(host.builder.getContext()) {
   std::string unique;

@@ -78,7 +78,7 @@ struct KernelBody {
 };
 } // namespace detail
 
-class KernelBuilder : private detail::KernelBody, public Emitter {
+class KernelBuilder : private kron::detail::KernelBody, public Emitter {
 public:
   /// Starts a kernel called `name`, with a number appended if that is taken.
   /// `host` stands where the kernel is to be launched; `element` is what
