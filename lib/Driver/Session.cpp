@@ -25,7 +25,7 @@ using llvm::createStringError;
 
 SourceModule::SourceModule() {
   DialectRegistry registry;
-  registerAllDialects(registry);
+  registerCompilerDialects(registry);
   // Starting threads costs more than they save on modules of this size.
   context =
       std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);

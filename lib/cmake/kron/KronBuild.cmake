@@ -17,28 +17,53 @@ endif()
 
 # kron_add_library(NAME SOURCES... [DEPENDS targets...] [LINK libraries...])
 #
-# A static library of the compiler. All of them share one precompiled header of
-# the MLIR headers that nearly every file includes, which makes a file compile
-# about four times faster.
+# A static library of the compiler. It does not say which LLVM it is linked with:
+# programs do, with `MLIR LLVM` (shared) or `kron_llvm_static`. All of them share one
+# precompiled header of the MLIR headers that nearly every file includes, which makes
+# a file compile about four times faster.
 function(kron_add_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM PRIVATE kron_options)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE kron_options)
   kron_use_pch(${name})
 endfunction()
 
-# kron_add_tool(NAME SOURCES... [LINK libraries...])
+# LLVM and MLIR from their static archives, for programs that run where LLVM is not
+# installed. What a program does not use is left out.
+add_library(kron_llvm_static INTERFACE)
+if(KRON_BUILD_COMPILER)
+  file(GLOB KRON_LLVM_ARCHIVES
+    ${KRON_LLVM_PREFIX}/lib/libMLIR*.a ${KRON_LLVM_PREFIX}/lib/libLLVM*.a)
+  list(FILTER KRON_LLVM_ARCHIVES EXCLUDE REGEX "libMLIR.*(Test|LspServer|CAPI)")
+  target_link_libraries(kron_llvm_static INTERFACE
+    -Wl,--start-group ${KRON_LLVM_ARCHIVES} -Wl,--end-group
+    -l:libz.a -l:libzstd.so.1 pthread dl m)
+  target_link_options(kron_llvm_static INTERFACE
+    -Wl,--gc-sections -Wl,--as-needed -Wl,--exclude-libs,ALL -static-libstdc++
+    -static-libgcc)
+endif()
+
+# kron_add_tool(NAME SOURCES... [SLIM] [LINK libraries...])
+#
+# With SLIM, it is part of kron-slim as well.
 function(kron_add_tool name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "SLIM" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM kron_options)
   # Also where LLVM's libraries lie, which need not be where the system looks.
   set_target_properties(${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS ${name} EXPORT kronCompilerTargets
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
+  if(ARG_SLIM)
+    string(MAKE_C_IDENTIFIER ${name}_main main)
+    add_library(${name}-slim OBJECT EXCLUDE_FROM_ALL ${ARG_UNPARSED_ARGUMENTS})
+    target_compile_definitions(${name}-slim PRIVATE main=${main})
+    target_link_libraries(${name}-slim PRIVATE ${ARG_LINK} kron_options)
+    set_property(GLOBAL APPEND PROPERTY KRON_SLIM_TOOLS ${name})
+  endif()
 endfunction()
 
 function(kron_use_pch name)
