@@ -59,3 +59,8 @@ func.func @kernel() attributes {s = #kron.schedule<kernel = hmma>} { return }
 // expected-error @+2 {{expected ::mlir::kron::Transpose to be one of: N, T, C}}
 // expected-error @+1 {{failed to parse}}
 func.func @transpose() attributes {t = #kron.transpose<H>} { return }
+
+// -----
+
+// expected-error @+1 {{expects trips to be >= 1 each, but got 0}}
+func.func @trips() attributes {s = #kron.schedule<trips = [2, 0]>} { return }

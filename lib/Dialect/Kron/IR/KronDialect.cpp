@@ -58,7 +58,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t registerVectors, GPUKernel kernel,
                                    int64_t threads, int64_t columns,
                                    int64_t ctasPerSM, int64_t stages,
-                                   int64_t cluster) {
+                                   int64_t cluster, DenseI64ArrayAttr trips) {
   if (vectorBits != 0 && vectorBits != 128 && vectorBits != 256 &&
       vectorBits != 512)
     return emitError()
@@ -83,5 +83,16 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (cluster < 0 || cluster > 2)
     return emitError() << "expects cluster to be 0, 1 or 2, but got "
                        << cluster;
+  if (trips)
+    for (int64_t count : trips.asArrayRef())
+      if (count < 1)
+        return emitError() << "expects trips to be >= 1 each, but got "
+                           << count;
   return success();
+}
+
+ScheduleAttr ScheduleAttr::withoutTrips() {
+  return get(getContext(), getVectorBits(), getTile(), getRegisterRows(),
+             getRegisterVectors(), getKernel(), getThreads(), getColumns(),
+             getCtasPerSm(), getStages(), getCluster(), DenseI64ArrayAttr());
 }

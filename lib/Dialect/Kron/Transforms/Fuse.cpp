@@ -13,8 +13,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Chain.h"
+#include "TripPlan.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
-#include "mlir/IR/IRMapping.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/IR/Remarks.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_KRONFUSE
@@ -165,6 +167,53 @@ static void fuse(IRRewriter &rewriter, ArrayRef<ModeProductOp> chain) {
 }
 
 //===----------------------------------------------------------------------===//
+// Trips
+//===----------------------------------------------------------------------===//
+
+/// The trips that the schedule of `pass` asks for, or null if they do not add
+/// up to its mode products.
+static std::optional<TripPlan> getGivenTrips(PassOp pass,
+                                             DenseI64ArrayAttr counts) {
+  TripPlan plan;
+  unsigned next = 0;
+  for (int64_t count : counts.asArrayRef()) {
+    SmallVector<unsigned> &trip = plan.trips.emplace_back();
+    for (int64_t number = 0; number < count; ++number)
+      trip.push_back(next++);
+  }
+  if (next == pass.getModeProducts().size())
+    return plan;
+  pass.emitOpError("expects trips of its schedule to add up to its ")
+      << pass.getModeProducts().size() << " mode products, but got " << next;
+  return std::nullopt;
+}
+
+/// Says which axes every trip applies and how much of the chip it takes.
+static void explainTrips(PassOp pass, const TripChain &chain,
+                         const TripPlan &plan, int64_t slabBudget) {
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  os << plan.trips.size() << (plan.trips.size() == 1 ? " trip:" : " trips:");
+  for (unsigned index = 0; index < plan.trips.size(); ++index) {
+    Trip trip = describeTrip(chain, plan, index);
+    int64_t columns = chooseColumns(trip, slabBudget);
+    os << (index ? "; " : " ") << "axes ";
+    llvm::interleaveComma(trip.factors, os,
+                          [&](const TripFactor &factor) { os << factor.axis; });
+    if (columns)
+      os << " (slab of " << trip.getSlabBytes(columns) << " bytes, runs of "
+         << std::min<int64_t>(trip.getRunBytes(columns), 128) << ")";
+    else
+      os << " (does not fit on chip)";
+  }
+  remark::analysis(pass.getLoc(),
+                   remark::RemarkOpts::name("Trips").category("kron-fuse"))
+      << message << remark::metric("Trips", plan.trips.size())
+      << remark::metric("Microseconds",
+                        static_cast<int64_t>(plan.seconds * 1e6 + 0.5));
+}
+
+//===----------------------------------------------------------------------===//
 // Pass
 //===----------------------------------------------------------------------===//
 
@@ -181,6 +230,52 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     IRRewriter rewriter(&getContext());
     for (ModeProductOp last : ends)
       fuse(rewriter, getChainEndingAt(last));
+    if (failed(splitTrips(rewriter)))
+      signalPassFailure();
+  }
+
+  LogicalResult splitTrips(IRRewriter &rewriter) {
+    if (target == "cpu")
+      return success();
+    if (target != "cuda")
+      return getOperation()->emitError(
+                 "expects target to be cpu or cuda, but got ")
+             << target.getValue();
+    std::optional<GPUMachine> machine = getGPUMachine(chip);
+    if (!machine)
+      return getOperation()->emitError(
+                 "expects chip to be sm_80 or newer, but got ")
+             << chip.getValue();
+    int64_t budget = slabBytes ? slabBytes.getValue() : getSlabBudget(*machine);
+    SmallVector<PassOp> passes;
+    getOperation()->walk([&](PassOp pass) { passes.push_back(pass); });
+    for (PassOp pass : passes)
+      if (failed(splitTrips(rewriter, pass, *machine, budget)))
+        return failure();
+    return success();
+  }
+
+  static LogicalResult splitTrips(IRRewriter &rewriter, PassOp pass,
+                                  const GPUMachine &machine, int64_t budget) {
+    for (ModeProductOp product : pass.getModeProducts())
+      if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
+        return success();
+    TripChain chain = describeTripChain(pass);
+    ScheduleAttr schedule = pass.getScheduleAttr();
+    TripPlan plan;
+    if (schedule && schedule.getTrips()) {
+      std::optional<TripPlan> given = getGivenTrips(pass, schedule.getTrips());
+      if (!given)
+        return failure();
+      plan = std::move(*given);
+      pass.setScheduleAttr(schedule.withoutTrips());
+    } else {
+      plan = planTrips(chain, machine, budget);
+    }
+    explainTrips(pass, chain, plan, budget);
+    if (plan.trips.size() > 1 && isSplittable(pass))
+      splitPass(rewriter, pass, plan);
+    return success();
   }
 };
 } // namespace

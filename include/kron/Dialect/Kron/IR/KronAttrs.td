@@ -145,6 +145,9 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
       memory.
     - `cluster`: CTAs that share one tile through distributed shared memory, 1 or
       2.
+    - `trips`: how many mode products of the chain each trip over memory applies,
+      in the order of application; read by `--kron-fuse`, which plans the trips
+      where it is not there.
 
     Examples: `#kron.schedule<vector_bits = 512, tile = 4, register_rows = 6, register_vectors = 4>`,
     `#kron.schedule<tile = 1, kernel = mma, threads = 128, ctas_per_sm = 4>`
@@ -159,17 +162,23 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
     DefaultValuedParameter<"int64_t", "0">:$columns,
     DefaultValuedParameter<"int64_t", "0">:$ctas_per_sm,
     DefaultValuedParameter<"int64_t", "0">:$stages,
-    DefaultValuedParameter<"int64_t", "0">:$cluster);
+    DefaultValuedParameter<"int64_t", "0">:$cluster,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr">:$trips);
   let builders = [
     // A schedule for the CPU.
     AttrBuilder<(ins "int64_t":$vectorBits, "int64_t":$tile,
                      "int64_t":$registerRows, "int64_t":$registerVectors), [{
       return $_get($_ctxt, vectorBits, tile, registerRows, registerVectors,
-                   GPUKernel::Auto, 0, 0, 0, 0, 0);
+                   GPUKernel::Auto, 0, 0, 0, 0, 0,
+                   ::mlir::DenseI64ArrayAttr());
     }]>
   ];
   let assemblyFormat = "(`<` struct(params)^ `>`)?";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The same schedule with `trips` left open.
+    ScheduleAttr withoutTrips();
+  }];
 }
 
 #endif // KRON_DIALECT_KRON_IR_KRONATTRS_TD

@@ -127,7 +127,18 @@ def KronFuse : Pass<"kron-fuse"> {
     where they are and are used from the region. The tensors between the mode
     products become `tensor.empty`s of the region. A schedule moves to the pass.
 
-    Mode products that are in a `kron.pass` already are left alone.
+    Mode products that are in a `kron.pass` already are left alone on the CPU.
+
+    With `target=cuda` a pass whose row does not fit on chip is then split into
+    the trips that take the least time by the cost model: factors on different
+    axes commute, so a trip applies those on neighbouring axes. One over the
+    trailing axes reads whole rows; one over other axes reads columns, in runs of
+    128 bytes or, where that saves a trip, as few as 32. Trips that shrink the
+    array go first. What lies between trips gets one array (`tensor.empty`,
+    `memref.alloc`), from three trips on used alternately with the destination
+    unless its old contents are needed or its shape differs. `trips` in the
+    schedule of the operation overrides the plan; a remark (category `kron-fuse`)
+    tells of it.
 
     Before:
     ```mlir
@@ -145,7 +156,18 @@ def KronFuse : Pass<"kron-fuse"> {
     } -> ...
     ```
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "What the passes are for: cpu (one pass per chain) or cuda">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
+           "The chip, for target=cuda: sm_80, sm_90, sm_90a, ...">,
+    Option<"slabBytes", "slab-bytes", "int64_t", /*default=*/"0",
+           "Bytes on chip that the factors of one trip may span, for "
+           "target=cuda; 0: what the chip has">,
+  ];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def KronSelectSchedule : Pass<"kron-select-schedule"> {

@@ -1,0 +1,98 @@
+//===- Trip.h - What one trip over memory is asked to do --------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The numbers that decide how a trip is mapped and what it costs, apart from
+// the IR: a plan compares trips that do not exist yet.
+//
+// A slab is what has to be on chip at once to apply all factors: every position
+// of the contracted axes, times some columns where elements lie inside the last
+// contracted axis.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_CODEGEN_GPU_TRIP_H
+#define KRON_CODEGEN_GPU_TRIP_H
+
+#include "kron/CodeGen/GPU/Machine.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+
+namespace mlir::kron {
+
+/// One factor of a trip.
+struct TripFactor {
+  int64_t axis = 0;
+  /// Size of the contracted axis before (P) and after (Q).
+  int64_t depth = 1;
+  int64_t results = 1;
+  /// Other axes that the factor depends on.
+  SmallVector<int64_t> varyingAxes;
+};
+
+struct Trip {
+  /// Type of the elements in memory.
+  Type element;
+  Precision precision = Precision::Full;
+  /// In the order of application.
+  SmallVector<TripFactor> factors;
+  bool readsAddend = false;
+
+  /// Elements of the whole arrays. Dynamic sizes count as if the input had
+  /// 2^26 elements.
+  double inputElements = 1;
+  double outputElements = 1;
+  bool hasDynamicSize = false;
+
+  /// Elements of the contracted axes alone: of the input, the output, and the
+  /// most that any step reads or writes.
+  int64_t rowInput = 1;
+  int64_t rowOutput = 1;
+  int64_t rowLargest = 1;
+  /// Elements inside the last contracted axis; -1 if not known.
+  int64_t inner = 1;
+  /// Elements of the innermost contracted axes that have no other axis between
+  /// or behind them (1 if something lies inside the last one).
+  int64_t trailing = 1;
+  /// Multiply-adds per position of the axes that are not contracted, with the
+  /// sizes as they are.
+  double rowMultiplyAdds = 0;
+
+  /// Positions of the axes that are not contracted, `inner` included.
+  double getPositions() const { return inputElements / rowInput; }
+  int64_t getElementBytes() const;
+  /// Bytes of an element on chip: f16 and bf16 are kept as f32.
+  int64_t getChipBytes() const;
+  /// Columns that a slab takes so that it touches runs of `runBytes` bytes in
+  /// memory: 1 for contiguous rows, all of `inner` where that is less.
+  int64_t getColumns(int64_t runBytes) const;
+  /// Bytes of contiguous memory that a slab of `columns` touches.
+  int64_t getRunBytes(int64_t columns) const;
+  int64_t getSlabBytes(int64_t columns) const {
+    return rowLargest * columns * getChipBytes();
+  }
+  /// Bytes that go through memory.
+  double getMemoryBytes() const {
+    return (inputElements + outputElements * (readsAddend ? 2 : 1)) *
+           getElementBytes();
+  }
+  int64_t getLargestFactorSize() const;
+  int64_t getSmallestFactorSize() const;
+};
+
+/// The trip that applies `factors` to an array of shape `shape` (dynamic sizes
+/// allowed on axes that are not contracted).
+Trip describeTrip(Type element, Precision precision, ArrayRef<int64_t> shape,
+                  ArrayRef<TripFactor> factors, bool readsAddend);
+
+/// The trip of `pass`.
+Trip describeTrip(PassOp pass);
+
+/// Factor, axis and varying axes of `product`, whose factor has a static shape.
+TripFactor describeFactor(ModeProductOp product);
+
+} // namespace mlir::kron
+
+#endif // KRON_CODEGEN_GPU_TRIP_H

@@ -1,0 +1,230 @@
+//===- CostModel.cpp - Time of a trip on a GPU ------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The constants come from hand-written kernels on an H200: how much of the copy
+// rate they reach (0.87 with one CTA per processor, 0.91 with several), of the
+// instruction's rate (0.87), and how many passes over the tile they make in
+// shared memory (8^5 by FFMA: 9 to 10 accesses per element, 32^3 by mma.sync
+// 10, by wgmma 14).
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/GPU/CostModel.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Part of an instruction's measured rate that kernels reach.
+static constexpr double kIssueShare = 0.87;
+/// Bytes per clock of a processor's shared memory.
+static constexpr double kSharedBytesPerClock = 128;
+
+int64_t kron::getSlabBudget(const GPUMachine &machine) {
+  return std::min<int64_t>(machine.sharedBytesPerCTA * 2 / 3, 128 * 1024);
+}
+
+//===----------------------------------------------------------------------===//
+// Which kernels
+//===----------------------------------------------------------------------===//
+
+static bool isTensorCoreType(Type element) {
+  return element.isF32() || element.isF16() || element.isBF16() ||
+         element.isF64();
+}
+
+static bool hasVaryingFactor(const Trip &trip) {
+  return llvm::any_of(trip.factors, [](const TripFactor &factor) {
+    return !factor.varyingAxes.empty();
+  });
+}
+
+bool kron::isPlausible(GPUKernel kernel, const Trip &trip,
+                       const GPUMachine &machine) {
+  int64_t largest = trip.getLargestFactorSize();
+  bool allowsSplit = trip.precision != Precision::Ieee;
+  switch (kernel) {
+  case GPUKernel::Simt:
+    return true;
+  case GPUKernel::Ffma:
+    return (trip.element.isF32() || trip.element.isF64()) &&
+           !hasVaryingFactor(trip);
+  case GPUKernel::Batched:
+    return trip.inner == 1 && largest <= 32 && !hasVaryingFactor(trip);
+  case GPUKernel::Mma:
+    // F64 tensor cores multiply and add in IEEE arithmetic.
+    return isTensorCoreType(trip.element) && !hasVaryingFactor(trip) &&
+           (allowsSplit || trip.element.isF64());
+  case GPUKernel::Wgmma:
+    return machine.hasWgmma && isTensorCoreType(trip.element) &&
+           !trip.element.isF64() && allowsSplit && largest > 16 &&
+           !hasVaryingFactor(trip);
+  case GPUKernel::Auto:
+    break;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+int64_t kron::chooseColumns(const Trip &trip, int64_t slabBudget) {
+  for (int64_t runBytes : {128, 64, 32}) {
+    int64_t columns = trip.getColumns(runBytes);
+    if (trip.getSlabBytes(columns) <= slabBudget)
+      return columns;
+  }
+  return 0;
+}
+
+TripTiling kron::chooseTiling(GPUKernel kernel, const Trip &trip,
+                              int64_t columns, const GPUMachine &machine) {
+  TripTiling tiling;
+  tiling.columns = columns;
+  int64_t slab = std::max<int64_t>(trip.getSlabBytes(columns), 1);
+  // Small slabs share a tile of 16 KiB: enough for 128 threads, and several
+  // tiles fit a processor.
+  tiling.rows = std::max<int64_t>(16 * 1024 / slab, 1);
+  int64_t tileBytes = tiling.rows * slab;
+  int64_t bytesPerThread = kernel == GPUKernel::Wgmma ? 128 : 256;
+  tiling.threads = std::clamp<int64_t>(
+      llvm::PowerOf2Ceil(llvm::divideCeil(tileBytes, bytesPerThread)), 128,
+      512);
+  // The tile and the part of the next one that is under way.
+  int64_t fitting = machine.sharedBytesPerSM /
+                    (tileBytes * 3 / 2 + machine.reservedSharedBytesPerCTA);
+  // 128 registers per thread.
+  int64_t byThreads = machine.registersPerSM / (tiling.threads * 128);
+  tiling.ctasPerSM = std::clamp<int64_t>(std::min(fitting, byThreads), 1, 4);
+  return tiling;
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+/// flop/s of useful products on whole instructions.
+static double getRate(GPUKernel kernel, const Trip &trip,
+                      const GPUMachine &machine) {
+  Type element = trip.element;
+  bool isHalf = element.isF16() || element.isBF16();
+  // Three TF32 products for one of full precision.
+  double split = trip.precision == Precision::TF32 ? 1 : 3;
+  switch (kernel) {
+  case GPUKernel::Mma:
+    if (element.isF64())
+      // m8n8k4, all that there is before Hopper, has half the rate on Hopper.
+      return machine.dmma;
+    return isHalf ? machine.f16Mma : machine.tf32Mma / split;
+  case GPUKernel::Wgmma:
+    return isHalf ? machine.f16Wgmma : machine.tf32Wgmma / split;
+  default:
+    break;
+  }
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return (complex.getElementType().isF64() ? machine.dfma : machine.ffma) / 4;
+  if (element.isF64())
+    return machine.dfma;
+  if (element.isInteger(64))
+    return machine.ffma / 8;
+  return element.isInteger() ? machine.ffma / 2 : machine.ffma;
+}
+
+/// `size` rounded up to what instructions of `kernel` take along the contracted
+/// (`isDepth`) or the resulting axis.
+static int64_t getPaddedSize(GPUKernel kernel, Type element, int64_t size,
+                             bool isDepth) {
+  if (kernel != GPUKernel::Mma && kernel != GPUKernel::Wgmma)
+    return size;
+  bool isHalf = element.isF16() || element.isBF16();
+  int64_t unit = isHalf && isDepth ? 16 : 8;
+  if (kernel == GPUKernel::Mma && !isDepth && !element.isF64())
+    unit = 16;
+  return llvm::alignTo(size, unit);
+}
+
+static double getPaddedMultiplyAdds(GPUKernel kernel, const Trip &trip) {
+  double row = trip.rowInput, sum = 0;
+  for (const TripFactor &factor : trip.factors) {
+    double outside = row / factor.depth;
+    sum += outside * getPaddedSize(kernel, trip.element, factor.depth, true) *
+           getPaddedSize(kernel, trip.element, factor.results, false);
+    row = outside * factor.results;
+  }
+  return sum;
+}
+
+/// Accesses to shared memory per element of the tile: in, to registers, two per
+/// exchange between factors, and what the instructions themselves read.
+static double getSharedAccesses(GPUKernel kernel, const Trip &trip) {
+  double count = trip.factors.size();
+  switch (kernel) {
+  case GPUKernel::Ffma:
+    return 3 + 2 * std::max(count - 2, 0.0);
+  case GPUKernel::Batched:
+    return 3 + 2 * std::max(count - 2, 0.0);
+  case GPUKernel::Mma:
+    return 3 + 3 * std::ceil(count / 2);
+  case GPUKernel::Wgmma: {
+    // N/4 accesses of 128 bytes per m64nNk8, three times for full precision.
+    double split = trip.precision == Precision::TF32 ? 1 : 3;
+    double perRow = getPaddedMultiplyAdds(kernel, trip) * split / 2048 * 128;
+    return 3 + 2 * (count - 1) +
+           perRow / (double(trip.rowLargest) * trip.getChipBytes());
+  }
+  default:
+    // Every element of the input is read for each of several results.
+    return 3 + 4 * count + trip.rowMultiplyAdds / trip.rowLargest / 4;
+  }
+}
+
+/// Part of the copy rate that runs of `runBytes` reach.
+static double getRunShare(int64_t runBytes) {
+  if (runBytes >= 128)
+    return 1;
+  if (runBytes >= 64)
+    return 0.95;
+  if (runBytes >= 32)
+    return 0.86;
+  return 0.86 * runBytes / 32;
+}
+
+TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
+                            const TripTiling &tiling,
+                            const GPUMachine &machine) {
+  TripTime time;
+  double bytes = trip.getMemoryBytes();
+  time.floor = machine.getCopySeconds(bytes);
+  time.memory = bytes / machine.copyBytesPerSecond /
+                getRunShare(trip.getRunBytes(tiling.columns));
+
+  double positions = trip.getPositions();
+  time.arithmetic = 2 * positions * getPaddedMultiplyAdds(kernel, trip) /
+                    (kIssueShare * getRate(kernel, trip, machine));
+  double sharedRate =
+      kSharedBytesPerClock * machine.clockMHz * 1e6 * machine.processors;
+  time.shared = positions * trip.rowLargest * trip.getChipBytes() *
+                getSharedAccesses(kernel, trip) / sharedRate;
+
+  double onChip = time.arithmetic + time.shared;
+  double steady = tiling.ctasPerSM == 1
+                      ? std::max(time.memory / 0.87, onChip)
+                      : std::max(time.memory / 0.91, 0.75 * onChip);
+  // Tiles come in waves over the processors; the last one may be ragged, and
+  // one tile's load and store overlap with nothing.
+  double tiles = std::max(positions / tiling.columns / tiling.rows, 1.0);
+  double resident = double(machine.processors) * tiling.ctasPerSM;
+  double perWave = steady * resident / tiles;
+  // Fewer tiles than processors have more of the memory's bandwidth each, up to
+  // about four times their share.
+  double wave =
+      std::max(perWave / 4, perWave * std::min(tiles / resident, 1.0));
+  double waves = std::max(tiles / resident, 1.0);
+  time.total = machine.launchSeconds + wave * (waves + 1);
+  return time;
+}
