@@ -92,7 +92,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 ScheduleAttr ScheduleAttr::withoutTrips() {
-  return get(getContext(), getVectorBits(), getTile(), getRegisterRows(),
-             getRegisterVectors(), getKernel(), getThreads(), getColumns(),
-             getCtasPerSm(), getStages(), getCluster(), DenseI64ArrayAttr());
+  auto rest =
+      get(getContext(), getVectorBits(), getTile(), getRegisterRows(),
+          getRegisterVectors(), getKernel(), getThreads(), getColumns(),
+          getCtasPerSm(), getStages(), getCluster(), DenseI64ArrayAttr());
+  auto none = get(getContext(), 0, 0, 0, 0);
+  return rest == none ? ScheduleAttr() : rest;
 }

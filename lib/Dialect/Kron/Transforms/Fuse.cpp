@@ -268,7 +268,10 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
       if (!given)
         return failure();
       plan = std::move(*given);
-      pass.setScheduleAttr(schedule.withoutTrips());
+      if (ScheduleAttr rest = schedule.withoutTrips())
+        pass.setScheduleAttr(rest);
+      else
+        pass.removeScheduleAttr();
     } else {
       plan = planTrips(chain, machine, budget);
     }

@@ -5,12 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Only annotates. The tile is the largest whose intermediates stay within the
-// cache budget; register tiles are left to the emitter's own cost count, stage
-// by stage, unless the schedule names them.
+// Only annotates. On the CPU, the tile is the largest whose intermediates stay
+// within the cache budget; register tiles are left to the emitter's own cost
+// count, stage by stage, unless the schedule names them. SelectScheduleGPU.cpp
+// is about GPUs.
 //
 //===----------------------------------------------------------------------===//
 
+#include "SelectScheduleGPU.h"
 #include "kron/CodeGen/CPU/PassPlan.h"
 #include "kron/CodeGen/CPU/Support.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
@@ -34,6 +36,13 @@ struct KronSelectSchedulePass
   using KronSelectScheduleBase::KronSelectScheduleBase;
 
   void runOnOperation() override {
+    if (target == "cuda")
+      return selectForGPU();
+    if (target != "cpu") {
+      getOperation()->emitError("expects target to be cpu or cuda, but got ")
+          << target.getValue();
+      return signalPassFailure();
+    }
     if (vectorBits != 128 && vectorBits != 256 && vectorBits != 512) {
       getOperation()->emitError(
           "expects vector-bits to be 128, 256 or 512, but "
@@ -42,6 +51,20 @@ struct KronSelectSchedulePass
       return signalPassFailure();
     }
     getOperation()->walk([&](PassOp pass) { select(pass); });
+  }
+
+  void selectForGPU() {
+    std::optional<GPUMachine> machine = getGPUMachine(chip);
+    if (!machine) {
+      getOperation()->emitError("expects chip to be sm_80 or newer, but got ")
+          << chip.getValue();
+      return signalPassFailure();
+    }
+    WalkResult result = getOperation()->walk([&](PassOp pass) {
+      return WalkResult(selectGPUSchedule(pass, *machine));
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
   }
 
   void select(PassOp pass) {

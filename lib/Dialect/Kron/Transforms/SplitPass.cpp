@@ -207,8 +207,7 @@ Value Splitter::buildTrip(unsigned trip, Value input, Value destination) {
     permutation = *pass.getInputPermutation();
   ScheduleAttr schedule = pass.getScheduleAttr();
   PassOp built = createPass(rewriter, loc, inputs, destination, permutation,
-                            schedule ? schedule.withoutTrips() : schedule,
-                            [&](OpBuilder &builder, ValueRange args) {
+                            schedule, [&](OpBuilder &builder, ValueRange args) {
                               return buildRegion(builder, trip, args);
                             });
   return isOnTensors() ? built->getResult(0) : destination;

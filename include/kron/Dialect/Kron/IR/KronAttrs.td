@@ -176,7 +176,7 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
   let assemblyFormat = "(`<` struct(params)^ `>`)?";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The same schedule with `trips` left open.
+    /// The same schedule with `trips` left open; null if nothing else is set.
     ScheduleAttr withoutTrips();
   }];
 }

@@ -171,18 +171,28 @@ def KronFuse : Pass<"kron-fuse"> {
 }
 
 def KronSelectSchedule : Pass<"kron-select-schedule"> {
-  let summary = "Choose tile, vector width and register tile of every kron.pass";
+  let summary = "Choose how every kron.pass is mapped to the machine";
   let description = [{
     Writes a `#kron.schedule` on every `kron.pass`. It changes nothing else: the
     code generator reads the attribute. Fields that are already set are kept, so
     that a schedule written by hand, or a part of one, wins over the cost model.
     A remark (category `kron-schedule`) says what was chosen and why.
+
+    On the CPU these are the tile, the vector width and the register tile. On a
+    GPU it is the kind of kernel: of those whose emitter takes the pass (type,
+    precision, sizes, layout), the one with the least time by the cost model. The
+    remark gives that time, what bounds it, the time of copying the same bytes,
+    and what became of the other kinds.
   }];
   let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "What the schedules are for: cpu or cuda">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
-           "Width of the target's vector registers in bits: 128, 256 or 512">,
+           "Width of the CPU's vector registers in bits: 128, 256 or 512">,
     Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"32768",
-           "Bytes of cache that the working set of one tile may take">,
+           "Bytes of the CPU's cache that the working set of one tile may take">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
+           "The chip, for target=cuda: sm_80, sm_90, sm_90a, ...">,
   ];
 }
 

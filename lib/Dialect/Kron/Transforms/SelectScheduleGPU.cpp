@@ -1,0 +1,135 @@
+//===- SelectScheduleGPU.cpp - Choose #kron.schedule for a GPU --*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Every emitter says whether it takes a pass, the cost model how long that
+// would take. Tiles, threads and stages are the emitter's own business unless
+// the schedule names them: it knows what its mapping needs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SelectScheduleGPU.h"
+#include "kron/CodeGen/GPU/CostModel.h"
+#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+/// One emitter's answer for a pass.
+struct Candidate {
+  GPUKernel kernel;
+  /// Why the emitter does not take the pass.
+  std::optional<std::string> reason;
+  TripTime time;
+};
+} // namespace
+
+/// What `time` is made of for the most part.
+static StringRef getBound(const TripTime &time) {
+  if (time.memory >= time.arithmetic + time.shared)
+    return "memory";
+  return time.arithmetic >= time.shared ? "arithmetic" : "shared memory";
+}
+
+static Candidate evaluate(const GPUEmitter &emitter, PassOp pass,
+                          const Trip &trip, const GPUMachine &machine) {
+  Candidate candidate;
+  candidate.kernel = emitter.kernel;
+  candidate.reason = emitter.getUnsupportedReason(pass, machine);
+  if (candidate.reason)
+    return candidate;
+  ScheduleAttr given = pass.getScheduleAttr();
+  int64_t columns = given && given.getColumns()
+                          ? given.getColumns()
+                          : chooseColumns(trip, getSlabBudget(machine));
+  // Where nothing fits, the general kernel works on single columns.
+  TripTiling tiling = chooseTiling(
+      emitter.kernel, trip, std::max<int64_t>(columns, 1), machine);
+  candidate.time = estimateTime(emitter.kernel, trip, tiling, machine);
+  return candidate;
+}
+
+/// All candidates; only the one that the schedule of `pass` names, if it does.
+static SmallVector<Candidate> getCandidates(PassOp pass, const Trip &trip,
+                                            const GPUMachine &machine) {
+  GPUKernel wanted = pass.getScheduleAttr() ? pass.getScheduleAttr().getKernel()
+                                            : GPUKernel::Auto;
+  SmallVector<Candidate> candidates;
+  for (const GPUEmitter &emitter : getGPUEmitters())
+    if (wanted == GPUKernel::Auto || emitter.kernel == wanted)
+      candidates.push_back(evaluate(emitter, pass, trip, machine));
+  return candidates;
+}
+
+/// The fastest candidate that takes the pass, or null. Ties go to the emitter
+/// that stands first in their table.
+static const Candidate *getFastest(ArrayRef<Candidate> candidates) {
+  const Candidate *best = nullptr;
+  for (const Candidate &candidate : candidates)
+    if (!candidate.reason && (!best || candidate.time.total < best->time.total))
+      best = &candidate;
+  return best;
+}
+
+static int64_t toMicroseconds(double seconds) {
+  return static_cast<int64_t>(seconds * 1e6 + 0.5);
+}
+
+/// Says what was chosen, what bounds it, and what became of the others.
+static void explain(PassOp pass, const Candidate &chosen,
+                    ArrayRef<Candidate> candidates) {
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  os << "kernel " << stringifyGPUKernel(chosen.kernel) << ", bound by "
+     << getBound(chosen.time);
+  for (const Candidate &candidate : candidates) {
+    if (candidate.kernel == chosen.kernel)
+      continue;
+    os << "; " << stringifyGPUKernel(candidate.kernel) << ": ";
+    if (candidate.reason)
+      os << *candidate.reason;
+    else
+      os << toMicroseconds(candidate.time.total) << " us";
+  }
+  remark::analysis(
+      pass.getLoc(),
+      remark::RemarkOpts::name("KronSchedule").category("kron-schedule"))
+      << message
+      << remark::metric("FactorsApplied", pass.getModeProducts().size())
+      << remark::metric("Microseconds", toMicroseconds(chosen.time.total))
+      << remark::metric("CopyMicroseconds", toMicroseconds(chosen.time.floor));
+}
+
+LogicalResult kron::selectGPUSchedule(PassOp pass, const GPUMachine &machine) {
+  for (ModeProductOp product : pass.getModeProducts())
+    if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
+      return success();
+  Trip trip = describeTrip(pass);
+  SmallVector<Candidate> candidates = getCandidates(pass, trip, machine);
+  ScheduleAttr given = pass.getScheduleAttr();
+  const Candidate *chosen = getFastest(candidates);
+  if (!chosen) {
+    InFlightDiagnostic error = pass.emitOpError("has no GPU kernel");
+    if (given && given.getKernel() != GPUKernel::Auto)
+      error << " of kind " << stringifyGPUKernel(given.getKernel());
+    for (const Candidate &candidate : candidates)
+      error << "; " << stringifyGPUKernel(candidate.kernel) << ": "
+            << *candidate.reason;
+    return error;
+  }
+
+  if (!given)
+    given = ScheduleAttr::get(pass.getContext(), 0, 0, 0, 0);
+  pass.setScheduleAttr(ScheduleAttr::get(
+      pass.getContext(), given.getVectorBits(), given.getTile(),
+      given.getRegisterRows(), given.getRegisterVectors(), chosen->kernel,
+      given.getThreads(), given.getColumns(), given.getCtasPerSm(), given.getStages(),
+      given.getCluster(), given.getTrips()));
+  explain(pass, *chosen, candidates);
+  return success();
+}

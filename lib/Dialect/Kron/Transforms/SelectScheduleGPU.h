@@ -1,0 +1,22 @@
+//===- SelectScheduleGPU.h - Choose #kron.schedule for a GPU ----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_DIALECT_KRON_TRANSFORMS_SELECTSCHEDULEGPU_H
+#define KRON_LIB_DIALECT_KRON_TRANSFORMS_SELECTSCHEDULEGPU_H
+
+#include "kron/CodeGen/GPU/Machine.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+
+namespace mlir::kron {
+
+/// Completes the schedule of `pass` for `machine`. Fails, with an error, if its
+/// schedule asks for a kernel that does not take it.
+LogicalResult selectGPUSchedule(PassOp pass, const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_DIALECT_KRON_TRANSFORMS_SELECTSCHEDULEGPU_H
