@@ -42,8 +42,8 @@ def run(command, **kwargs):
 
 def settle(counts, status, name):
     """A suite that exits with an error has failed even if its counts do not say so;
-    one that ran nothing has not passed."""
-    if counts.failed == 0 and (status != 0 or counts.passed == 0):
+    one that ran nothing has not passed, unless it says that this machine cannot."""
+    if counts.failed == 0 and (status != 0 or counts.passed + counts.skipped == 0):
         print(f"{name}: exit status {status} after {counts}", file=sys.stderr)
         counts.failed += 1
     return counts
@@ -94,21 +94,27 @@ def suite_unit(build):
 
 
 def counted(name, command):
-    """Runs a suite that ends with its own line `N passed, N failed`."""
+    """Runs a suite that ends with its own line `N passed, N failed`, perhaps with
+    `, N not for this machine`."""
     process = subprocess.Popen([str(c) for c in command], cwd=ROOT, text=True,
                                stdout=subprocess.PIPE)
     last = None
     for line in process.stdout:
         print(line, end="", flush=True)
-        last = re.search(r"(\d+) passed, (\d+) failed", line) or last
+        last = re.search(r"(\d+) passed, (\d+) failed(?:, (\d+) not for)?", line) or last
     status = process.wait()
-    counts = Counts(int(last[1]), int(last[2])) if last else Counts()
+    counts = Counts(*(int(n or 0) for n in last.groups())) if last else Counts()
     return settle(counts, status, name)
 
 
 def suite_exec(build):
     """Compiled programs against NumPy."""
     return counted("exec", [sys.executable, ROOT / "test/exec/run.py", "--build", build])
+
+
+def suite_gpu(build):
+    """Compiled programs on a GPU against NumPy."""
+    return counted("gpu", [sys.executable, ROOT / "test/gpu/run.py", "--root", build])
 
 
 def suite_docs(build):
@@ -130,7 +136,7 @@ def suite_examples(build):
 
 
 SUITES = {"lit": suite_lit, "unit": suite_unit, "docs": suite_docs,
-          "examples": suite_examples, "exec": suite_exec}
+          "examples": suite_examples, "exec": suite_exec, "gpu": suite_gpu}
 
 
 def main():

@@ -49,10 +49,21 @@ SourceModule::read(StringRef path) {
   if (!file)
     return createStringError("cannot read '" + path.str() +
                              "': " + file.getError().message());
+  return parse(std::move(*file), llvm::errs());
+}
+
+llvm::Expected<std::unique_ptr<SourceModule>>
+SourceModule::parse(StringRef text, llvm::raw_ostream &stream) {
+  return parse(llvm::MemoryBuffer::getMemBufferCopy(text, "<source>"), stream);
+}
+
+llvm::Expected<std::unique_ptr<SourceModule>>
+SourceModule::parse(std::unique_ptr<llvm::MemoryBuffer> text,
+                    llvm::raw_ostream &stream) {
   std::unique_ptr<SourceModule> source(new SourceModule());
-  source->sourceManager.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+  source->sourceManager.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   source->diagnostics = std::make_unique<SourceMgrDiagnosticHandler>(
-      source->sourceManager, source->context.get());
+      source->sourceManager, source->context.get(), stream);
   source->module =
       parseSourceFile<ModuleOp>(source->sourceManager, source->context.get());
   if (!source->module)

@@ -1,16 +1,17 @@
-//===- kron-slim.cpp - All tools in one program -----------------*- C++ -*-===//
+//===- kron-slim.cpp - The tools within libkron_compiler --------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// For machines without LLVM: the tools share one copy of what they take from
-// LLVM's static archives. Which tool runs is told by the name that the program
-// is called by (links), or by its first argument.
+// For machines without LLVM: the tools share what libkron_compiler holds of LLVM's
+// static archives. The name that the program is called by (a link) tells which one
+// runs, or its first argument.
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Runtime/Runtime.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -41,8 +42,7 @@ extern "C" uint32_t arc4random(void) {
   return number;
 }
 
-int main(int argc, char **argv) {
-  // By its own name first, then by the first argument.
+extern "C" KRON_EXPORT int kronSlimMain(int argc, char **argv) {
   for (int arg = 0; arg < std::min(argc, 2); ++arg)
     for (const Tool &tool : tools)
       if (llvm::sys::path::filename(argv[arg]) == tool.name)

@@ -25,18 +25,25 @@ class SourceMgrDiagnosticHandler;
 
 namespace mlir::kron {
 
-/// A parsed file; its diagnostics go to standard error with file and line.
+/// A parsed file or text. Diagnostics go to a stream (of a file: standard error) with
+/// file and line.
 class SourceModule {
 public:
   /// Reads `path` ("-": standard input). Fails with nothing to say where the
   /// parser has printed diagnostics already.
   static llvm::Expected<std::unique_ptr<SourceModule>> read(StringRef path);
+
+  /// Parses `text`; all diagnostics go to `stream`, which has to live as long.
+  static llvm::Expected<std::unique_ptr<SourceModule>>
+  parse(StringRef text, llvm::raw_ostream &stream);
   ~SourceModule();
 
   ModuleOp get() { return *module; }
 
 private:
   SourceModule();
+  static llvm::Expected<std::unique_ptr<SourceModule>>
+  parse(std::unique_ptr<llvm::MemoryBuffer> text, llvm::raw_ostream &stream);
 
   std::unique_ptr<MLIRContext> context;
   llvm::SourceMgr sourceManager;

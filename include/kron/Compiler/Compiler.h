@@ -1,0 +1,67 @@
+/*===- Compiler.h - C interface of libkron_compiler ---------------*- C -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiles MLIR text in memory to kernels that `kronLaunch` (kron/Runtime/Runtime.h)
+// runs, from any language that can call C. libkron_runtime has to be among the
+// libraries whose symbols the process shares (linked, or loaded with RTLD_GLOBAL).
+//
+// All functions are thread-safe. Nothing throws.
+//
+//===----------------------------------------------------------------------===*/
+
+#ifndef KRON_COMPILER_COMPILER_H
+#define KRON_COMPILER_COMPILER_H
+
+#include "kron/Runtime/Runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How to compile: zero-initialise for this processor and no GPU. */
+typedef struct KronCompileOptions {
+  /** GPUs to compile for as well, e.g. "sm_90a" or "sm_80,sm_90a"; may be NULL. */
+  const char *gpuChips;
+  /** Nonzero: the reference lowering, slow and obvious. */
+  int32_t reference;
+  /** Nonzero: compute in the next wider type. Arguments get that type too. */
+  int32_t widen;
+} KronCompileOptions;
+
+/** Milliseconds that the parts of compiling took. */
+typedef struct KronCompileTimes {
+  double passes, optimizer, code, gpu;
+} KronCompileTimes;
+
+/** The kernels of one module. */
+typedef struct KronProgram KronProgram;
+
+/** Compiles the public functions of a module. `options` may be NULL. NULL if that
+    fails; `kronGetCompileLog` says why. */
+KRON_EXPORT KronProgram *kronCompile(const char *source,
+                                     const KronCompileOptions *options);
+
+/** Diagnostics of the last `kronCompile` on this thread: errors, warnings and
+    remarks with line numbers; "" if there are none. */
+KRON_EXPORT const char *kronGetCompileLog(void);
+
+/** The kernel of function `name`, valid as long as the program; NULL if there is
+    none. */
+KRON_EXPORT const KronKernel *kronGetKernel(const KronProgram *program,
+                                            const char *name);
+
+KRON_EXPORT void kronGetCompileTimes(const KronProgram *program,
+                                     KronCompileTimes *times);
+
+/** Releases the program. No launch of its kernels may be under way. */
+KRON_EXPORT void kronDestroyProgram(KronProgram *program);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* KRON_COMPILER_COMPILER_H */

@@ -1,0 +1,67 @@
+//===- Compiler.cpp - C interface of libkron_compiler -----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Compiler/Compiler.h"
+#include "kron/Driver/Session.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+struct KronProgram {
+  explicit KronProgram(JITModule compiled) : compiled(std::move(compiled)) {}
+
+  JITModule compiled;
+};
+
+static thread_local std::string compileLog;
+
+static KronProgram *compile(StringRef text, const KronCompileOptions &request) {
+  llvm::raw_string_ostream log(compileLog);
+  auto source = SourceModule::parse(text, log);
+  if (!source) {
+    llvm::consumeError(source.takeError());
+    return nullptr;
+  }
+  CodegenOptions options;
+  options.reference = request.reference;
+  options.widen = request.widen;
+  SmallVector<StringRef> chips;
+  StringRef(request.gpuChips).split(chips, ',', /*MaxSplit=*/-1,
+                                    /*KeepEmpty=*/false);
+  if (!chips.empty()) {
+    log << "expects no GPU, but got " << chips.front();
+    return nullptr;
+  }
+  auto compiled =
+      JITModule::compile((*source)->get(), getHostProcessor(), options);
+  if (failed(compiled))
+    return nullptr;
+  return new KronProgram(std::move(*compiled));
+}
+
+KronProgram *kronCompile(const char *source,
+                         const KronCompileOptions *options) {
+  compileLog.clear();
+  if (source)
+    return compile(source, options ? *options : KronCompileOptions());
+  compileLog = "expects a source, but got NULL";
+  return nullptr;
+}
+
+const char *kronGetCompileLog(void) { return compileLog.c_str(); }
+
+const KronKernel *kronGetKernel(const KronProgram *program, const char *name) {
+  return program->compiled.lookup(name);
+}
+
+void kronGetCompileTimes(const KronProgram *program, KronCompileTimes *times) {
+  const CompileTimes &own = program->compiled.getTimes();
+  *times = {own.passes, own.optimizer, own.codegen, 0};
+}
+
+void kronDestroyProgram(KronProgram *program) { delete program; }

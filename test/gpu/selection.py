@@ -1,0 +1,36 @@
+"""Which cases the GPU suite runs, by number: those of test/exec, then those of
+shapes.py. Also finds the modules that the suite shares with test/exec and kron-bench.
+
+SPDX-License-Identifier: MIT
+"""
+
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "test/exec"), str(ROOT / "tools/kron-bench")]
+sys.dont_write_bytecode = True
+
+import cases  # noqa: E402
+import shapes  # noqa: E402
+
+# Numbers from here on are those of shapes.py.
+FIRST_SHAPE = 1_000_000
+
+
+def make(seed, index):
+    if index < FIRST_SHAPE:
+        return cases.make(seed, index)
+    return shapes.make(seed, index, index - FIRST_SHAPE)
+
+
+def indices(num_random):
+    """All exhaustive cases, then random ones, two thirds of them of shapes.py."""
+    listed = len(cases.exhaustive())
+    common = num_random // 3
+    return [*range(listed + common),
+            *range(FIRST_SHAPE, FIRST_SHAPE + num_random - common)]
+
+
+def tags(case):
+    return case.tags | {case.op, case.element.name}

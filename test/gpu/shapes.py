@@ -1,0 +1,134 @@
+"""Random cases for the GPU, beside those of test/exec: factors and rows of the sizes
+that its kernels are made for.
+
+They are built by test/exec/cases.py from other parameters: chains of equal factors
+from 2 to 256, N up to 20, mixed and rectangular chains, batched arrays of any rank,
+Kronecker-sparse patterns as networks use them, all precisions.
+
+SPDX-License-Identifier: MIT
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+
+import cases
+from dtypes import TYPES
+
+SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 19, 20, 24, 27, 31, 32, 33, 40, 48,
+         50, 63, 64, 65, 80, 96, 100, 127, 128, 129, 160, 200, 255, 256)
+ROWS = (1, 2, 3, 7, 16, 33, 100, 128, 500, 1000, 4000)
+PATTERNS = ((1, 48, 48, 4), (1, 192, 48, 2), (2, 48, 192, 1), (1, 64, 64, 16), (6, 64, 64, 1),
+            (4, 64, 16, 4), (1, 128, 128, 3), (16, 8, 8, 16), (3, 17, 9, 5), (1, 256, 256, 1))
+NAMES = ("f32", "f64", "f16", "bf16", "c32", "c64", "i32", "i64")
+WEIGHTS = (.42, .18, .12, .12, .04, .04, .04, .04)
+MAX_ELEMENTS = 1_500_000
+# The reference of f64 computes in a type without BLAS.
+MAX_FLOPS = {"f64": 12_000_000, "c64": 6_000_000, "i32": 20_000_000, "i64": 20_000_000}
+OTHER_FLOPS = 150_000_000
+TF32_UNIT = 2.0**-11
+
+
+def _fit(rng, name, sizes, rows, batch=1):
+    """Rows, as many of `rows` as the limits allow, or None."""
+    limit = MAX_FLOPS.get(name, OTHER_FLOPS)
+    elements, flops = cases._cost(batch, sizes)
+    most = min(MAX_ELEMENTS // max(elements, 1), limit // max(flops, 1))
+    fitting = [r for r in rows if r <= most]
+    return int(rng.choice(fitting)) if fitting else None
+
+
+def _equal(rng):
+    p = int(rng.choice(SIZES))
+    most = max(1, int(math.log(MAX_ELEMENTS, p)))
+    n = int(rng.integers(1, min(most, 20) + 1))
+    return [(p, p)] * n
+
+
+def _mixed(rng):
+    sizes = []
+    for _ in range(int(rng.integers(1, 6))):
+        p = int(rng.choice(SIZES[:34]))
+        q = p if rng.random() < 0.4 else int(rng.choice(SIZES[:34]))
+        sizes.append((p, q))
+    return sizes
+
+
+def _long(rng):
+    return [tuple(int(s) for s in rng.choice((1, 2, 2, 2, 3), 2)) for _ in range(rng.integers(8, 21))]
+
+
+def _product(rng, p):
+    make = (_equal, _mixed, _long)[int(rng.choice(3, p=[.55, .38, .07]))]
+    while True:
+        sizes = make(rng)
+        rows = _fit(rng, p["type"], sizes, ROWS)
+        if rows is not None:
+            break
+    n, plain = len(sizes), rng.random() < 0.6
+    return p | dict(op=str(rng.choice(["mkm", "kmm"], p=[.6, .4])), sizes=sizes, rows=rows,
+                    x_batch=(), f_batches=((),) * n,
+                    op_x="N" if plain else str(rng.choice(list("NTC"))),
+                    ops=["N" if plain else str(rng.choice(list("NTC"))) for _ in range(n)])
+
+
+def _batched(rng, p):
+    while True:
+        rank = int(rng.integers(1, 5))
+        n = int(rng.integers(2, 33))
+        sizes = [(n, n)] * rank
+        if rng.random() < 0.3:
+            sizes = [tuple(int(s) for s in rng.integers(1, 33, 2)) for _ in range(rank)]
+        count = _fit(rng, p["type"], sizes, (1, 2, 5, 33, 200, 1000, 3000))
+        if count is not None:
+            break
+    plain = rng.random() < 0.7
+    return p | dict(op="batched", sizes=sizes, rows=1, x_batch=(count,), f_batches=((),) * rank,
+                    op_x="N" if plain else str(rng.choice(list("NTC"))),
+                    ops=["N" if plain else str(rng.choice(list("NTC"))) for _ in range(rank)])
+
+
+def _ksmm(rng, p):
+    while True:
+        a, b, c, d = PATTERNS[int(rng.integers(len(PATTERNS)))]
+        rows = _fit(rng, p["type"], [(a * c * d, a * b * d)], (1, 5, 64, 196, 500))
+        if rows is not None:
+            break
+    layout = str(rng.choice(["batch_first", "batch_last"]))
+    return p | dict(op="ksmm", pattern=(a, b, c, d), rows=rows, op_x="N", op_weights="N",
+                    layout=layout, activation="identity", bias=bool(rng.random() < .3),
+                    residual=bool(rng.random() < .2), scale=False)
+
+
+def parameters(seed, number):
+    rng = np.random.default_rng([seed, number, 9])
+    p = cases._common(rng)
+    p["type"] = str(rng.choice(NAMES, p=WEIGHTS))
+    p["dynamic"] = tuple(d for d in p["dynamic"] if d == "rows")
+    p["attributes"] = []
+    if TYPES[p["type"]].is_integer:
+        p.pop("special", None)
+    precision = rng.random()
+    if p["type"] in ("f32", "c32") and precision < 0.3:
+        p["attributes"] = ["precision = #kron.precision<%s>" % ("ieee" if precision < 0.15 else "tf32")]
+    kind = rng.random()
+    return _product(rng, p) if kind < 0.7 else _batched(rng, p) if kind < 0.88 else _ksmm(rng, p)
+
+
+def make(seed, index, number):
+    p = parameters(seed, number)
+    case = cases.build(index, p)
+    if any("tf32" in a for a in p["attributes"]):
+        _allow_tf32(case)
+    return case
+
+
+def _allow_tf32(case):
+    """The bounds of a type whose products keep 11 bits."""
+    coarse = dataclasses.replace(case.element, unit=TF32_UNIT)
+    case.tags.add("tf32")
+    for arg in case.args:
+        if arg.element == case.element:
+            arg.element = coarse
+    case.element = coarse

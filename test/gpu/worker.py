@@ -1,0 +1,96 @@
+"""Compiles cases for the GPU and runs them, in a process of their own.
+
+Reads one JSON object from standard input, writes a line of JSON before and after
+each case. An error of the driver may leave the context unusable, so the process ends
+with it and costs one case.
+
+SPDX-License-Identifier: MIT
+"""
+
+import json
+import sys
+
+import selection
+
+import numpy as np
+
+from compare import check
+from device import DeviceBuffer, DeviceWorkspace
+from kronlib import CUDA, Call, Cuda, Kron, KronError, make_array
+
+
+class Worker:
+    def __init__(self, job):
+        self.job = job
+        self.cuda = Cuda(job["device"])
+        self.kron = Kron(job["root"])
+        self.stream = self.cuda.stream()
+        self.milliseconds = 0.0
+
+    def run(self, index):
+        """What is wrong with the case, or None."""
+        case = selection.make(self.job["seed"], index)
+        try:
+            program = self.kron.compile(case.mlir(), self.job["chips"])
+        except KronError as error:
+            lines = [l for l in error.message.splitlines() if "error" in l]
+            return f"does not compile: {(lines or [error.message])[0]}"
+        self.milliseconds += sum(program.times().values())
+        values = case.data()
+        rng = np.random.default_rng([index, 3])
+        buffers, arrays, scalars = {}, [], []
+        for arg in case.call_order():
+            if arg.role == "scalar":
+                scalars.append(np.ascontiguousarray(values[arg.name]))
+                arrays.append(make_array(scalars[-1].ctypes.data, arg.element.code, ()))
+                continue
+            buffer = DeviceBuffer(self.cuda, arg.element, arg.shape, arg.strides, rng)
+            buffer.fill(values[arg.name])
+            buffers[arg.name] = buffer
+            arrays.append(make_array(buffer.address, arg.element.code, arg.shape, arg.strides))
+        stream = self.stream if rng.random() < 0.5 else None
+        call = Call(program, case.name, arrays, CUDA, self.job["device"], stream)
+        try:
+            workspace = self.workspace(call, rng)
+            call.launch()
+        except KronError as error:
+            return str(error)
+        self.cuda.synchronize()
+        return self.judge(case, values, buffers, workspace)
+
+    def workspace(self, call, rng):
+        """One of exactly the size asked for, or nothing: the runtime's."""
+        if rng.random() < 0.5:
+            return None
+        size = call.workspace_size()
+        workspace = DeviceWorkspace(self.cuda, size)
+        if size:
+            call.use_workspace(workspace.address, size)
+        return workspace
+
+    def judge(self, case, values, buffers, workspace):
+        if workspace and workspace.damage():
+            return workspace.damage()
+        for arg in case.args:
+            if arg.role == "scalar":
+                continue
+            buffers[arg.name].fetch()
+            damage = buffers[arg.name].damage(writable=arg.role in ("out", "inout"))
+            if damage:
+                return f"argument {arg.name}: {damage}"
+        return check(case, buffers[case.result].view.copy(), case.expected_of(values))
+
+
+def main():
+    job = json.load(sys.stdin)
+    worker = Worker(job)
+    for index in job["cases"]:
+        print(json.dumps({"start": index}), flush=True)
+        before = worker.milliseconds
+        error = worker.run(index)
+        print(json.dumps({"done": index, "error": error,
+                          "compile_ms": worker.milliseconds - before}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+#!/bin/sh
+# Builds one archive that runs on a Linux machine without LLVM: the slim tools, the
+# libraries, the GPU test suite and the benchmark cases.
+#
+# usage: tools/bundle.sh [OUTPUT.tar.xz]
+#
+# Expects a build folder that tools/setup.sh configured (KRON_BUILD_DIR names another
+# one). The archive needs glibc 2.35 and libstdc++ of GCC 12 or newer; its tests and
+# benchmarks need Python 3 with NumPy, and a CUDA driver for what runs on a GPU.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=${KRON_BUILD_DIR:-$root/build}
+output=${1:-$build/kron-linux-x86_64.tar.xz}
+
+say() { echo "bundle: $*"; }
+die() { echo "bundle: error: $*" >&2; exit 1; }
+
+[ -f "$build/build.ninja" ] || die "expects a build in $build; run tools/setup.sh first"
+${KRON_NINJA:-ninja -C "$build"} kron-slim kron_runtime kron_runtime_static
+
+stage=$build/bundle/kron
+rm -rf "$stage"
+mkdir -p "$stage/lib"
+for component in slim runtime; do
+  cmake --install "$build" --component $component --prefix "$stage" --strip >/dev/null
+done
+
+# What the libraries need beyond the C and C++ libraries.
+for library in libtbb.so.12 libzstd.so.1; do
+  path=$(ldd "$stage"/lib/*.so | sed -n "s|.*$library => \([^ ]*\) .*|\1|p" | head -n 1)
+  [ -n "$path" ] || die "cannot find $library"
+  cp -L "$path" "$stage/lib/"
+done
+
+for folder in tools/kron-bench test/exec test/gpu docs/benchmarks/cases; do
+  mkdir -p "$stage/$folder"
+  cp -R "$root/$folder/." "$stage/$folder/"
+done
+mkdir -p "$stage/include/kron/Compiler"
+cp "$root/include/kron/Compiler/Compiler.h" "$stage/include/kron/Compiler/"
+find "$stage" -name __pycache__ -prune -exec rm -rf {} +
+cp "$root/tools/bundle/README" "$root/tools/bundle/run-gpu-tests.sh" \
+   "$root/tools/bundle/run-benchmarks.sh" "$stage/"
+git -C "$root" rev-parse HEAD >"$stage/COMMIT" 2>/dev/null || echo unknown >"$stage/COMMIT"
+
+# The filter for x86 code saves a seventh.
+tar -C "$build/bundle" -cf - kron | xz -T0 --x86 --lzma2=preset="${KRON_XZ_PRESET:-6}" >"$output"
+say "$output: $(du -h "$output" | cut -f1), unpacked $(du -sh "$stage" | cut -f1)"
