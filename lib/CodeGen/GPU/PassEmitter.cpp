@@ -8,6 +8,7 @@
 #include "kron/CodeGen/GPU/PassEmitter.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/Simt.h"
+#include "kron/CodeGen/GPU/Wgmma.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -17,6 +18,8 @@ static int64_t getNoAlignment(PassOp) { return 1; }
 
 /// Keep the preferred ones first.
 static const GPUEmitter kEmitters[] = {
+    {GPUKernel::Wgmma, getWgmmaUnsupportedReason, getNoAlignment,
+     emitWgmmaPass},
     {GPUKernel::Simt, getSimtUnsupportedReason, getNoAlignment, emitSimtPass},
 };
 

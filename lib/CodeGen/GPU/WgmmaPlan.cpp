@@ -1,0 +1,396 @@
+//===- WgmmaPlan.cpp - Tiles of a wgmma kernel ------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "WgmmaPlan.h"
+#include "kron/CodeGen/GPU/Wgmma.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Largest factor side that one block of accumulators takes.
+static constexpr int64_t kMaxResults = 128;
+static constexpr int64_t kMaxDepth = 128;
+
+static ShapedType getShape(Value value) {
+  return cast<ShapedType>(value.getType());
+}
+
+/// Strides of `value` with its axes permuted; kDynamic where not known.
+static SmallVector<int64_t> getStrides(Value value,
+                                       ArrayRef<int64_t> permutation) {
+  ShapedType type = getShape(value);
+  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  int64_t offset;
+  if (auto memref = dyn_cast<MemRefType>(type)) {
+    if (failed(memref.getStridesAndOffset(strides, offset)))
+      strides.assign(type.getRank(), ShapedType::kDynamic);
+  } else {
+    int64_t stride = 1;
+    for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
+      strides[axis] = stride;
+      bool known = !ShapedType::isDynamic(stride) && !type.isDynamicDim(axis);
+      stride = known ? stride * type.getDimSize(axis) : ShapedType::kDynamic;
+    }
+  }
+  if (permutation.empty())
+    return strides;
+  SmallVector<int64_t> permuted;
+  for (int64_t axis : permutation)
+    permuted.push_back(strides[axis]);
+  return permuted;
+}
+
+namespace {
+
+class Planner {
+public:
+  Planner(PassOp pass, const GPUMachine &machine)
+      : pass(pass), machine(machine), products(pass.getModeProducts()),
+        inputBytes(
+            getElementType(this->pass.getInputs().front()).getIntOrFloatBitWidth() /
+            8) {}
+
+  std::optional<WgmmaPlan> run(std::string &reason);
+
+private:
+  std::string findObstacle();
+  void mergeAxes();
+  void buildStages();
+  void setTile(WgmmaPlan &candidate, int64_t rows, int64_t columns) const;
+  void setLayout(WgmmaLayout &layout, const WgmmaPlan &candidate,
+                 int64_t elementBytes) const;
+  int64_t getWarpgroups() const;
+  double getCost(const WgmmaPlan &candidate) const;
+  bool chooseTile();
+
+  PassOp pass;
+  const GPUMachine &machine;
+  SmallVector<ModeProductOp> products;
+  WgmmaPlan plan;
+  int64_t inputBytes;
+  int rowAxis = -1, columnAxis = -1;
+};
+
+} // namespace
+
+/// What the kernels cannot do at all, or an empty string.
+std::string Planner::findObstacle() {
+  if (!machine.hasWgmma)
+    return "the chip has no wgmma instructions";
+  auto isTaken = [](Type type) {
+    return type.isF32() || type.isF16() || type.isBF16();
+  };
+  SmallVector<unsigned> axes;
+  for (ModeProductOp product : products) {
+    Type element = getElementType(product.getFactor());
+    if (!isTaken(element))
+      return "elements are not f32, f16 or bf16";
+    if (product.getPrecision() == Precision::Ieee)
+      return "precision ieee needs IEEE multiply-adds";
+    ShapedType factor = getShape(product.getFactor());
+    if (!factor.hasStaticShape())
+      return "a factor has a dynamic shape";
+    for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
+      if (axis >= 0 && factor.getDimSize(dim) != 1)
+        return "a factor varies over an axis of the data";
+    if (factor.getDimSize(product.getContractedFactorDim()) > kMaxDepth ||
+        factor.getDimSize(product.getResultingFactorDim()) > kMaxResults)
+      return "a factor has more than 128 rows or columns";
+    if (llvm::is_contained(axes, product.getAxis()))
+      return "an axis is contracted twice";
+    axes.push_back(product.getAxis());
+  }
+  if (!isTaken(getElementType(pass.getInputs().front())) ||
+      !isTaken(getElementType(pass.getInit())))
+    return "elements are not f32, f16 or bf16";
+  return "";
+}
+
+/// Joins neighbouring axes that no factor touches and all arrays walk as one.
+void Planner::mergeAxes() {
+  ModeProductOp last = products.back();
+  ShapedType input = getShape(products.front().getInput());
+  ShapedType result = getShape(pass.getInit());
+  SmallVector<int> stageOf(result.getRank(), -1);
+  for (auto [index, product] : llvm::enumerate(products))
+    stageOf[product.getAxis()] = index;
+
+  SmallVector<SmallVector<int64_t>> strides;
+  strides.push_back(getStrides(pass.getInputs().front(),
+                               pass.getInputPermutation().value_or(
+                                   ArrayRef<int64_t>())));
+  strides.push_back(getStrides(pass.getInit(), {}));
+  if (last.getAddend())
+    strides.push_back(getStrides(
+        pass->getOperand(cast<BlockArgument>(last.getAddend()).getArgNumber()),
+        {}));
+  auto isMergeable = [&](unsigned axis) {
+    if (stageOf[axis] >= 0 || stageOf[axis - 1] >= 0 ||
+        result.isDynamicDim(axis) ||
+        input.getDimSize(axis) != result.getDimSize(axis) ||
+        input.getDimSize(axis - 1) != result.getDimSize(axis - 1))
+      return false;
+    return llvm::all_of(strides, [&](ArrayRef<int64_t> array) {
+      return !ShapedType::isDynamic(array[axis]) &&
+             !ShapedType::isDynamic(array[axis - 1]) &&
+             array[axis - 1] == array[axis] * result.getDimSize(axis);
+    });
+  };
+  for (unsigned axis = 0; axis < stageOf.size(); ++axis) {
+    int64_t before = input.getDimSize(axis), after = result.getDimSize(axis);
+    if (axis > 0 && isMergeable(axis)) {
+      WgmmaAxis &merged = plan.axes.back();
+      merged.passAxes.push_back(axis);
+      merged.after = ShapedType::isDynamic(merged.after)
+                         ? merged.after
+                         : merged.after * after;
+      merged.before = merged.after;
+      continue;
+    }
+    WgmmaAxis own;
+    own.passAxes.push_back(axis);
+    own.stage = stageOf[axis];
+    own.before = own.stage >= 0 ? before : after;
+    own.after = after;
+    plan.axes.push_back(own);
+  }
+}
+
+void Planner::buildStages() {
+  bool isHalf = !getElementType(pass.getInputs().front()).isF32();
+  for (auto [index, product] : llvm::enumerate(products)) {
+    WgmmaStage stage;
+    for (auto [number, axis] : llvm::enumerate(plan.axes))
+      if (axis.stage == static_cast<int>(index))
+        stage.axis = number;
+    if (isHalf && index == 0)
+      stage.kind = WgmmaKind::Half;
+    else if (isHalf || product.getPrecision() == Precision::TF32 ||
+             !getElementType(product.getFactor()).isF32())
+      stage.kind = WgmmaKind::TF32;
+    else
+      stage.kind = WgmmaKind::Split;
+    ShapedType factor = getShape(product.getFactor());
+    stage.depth = factor.getDimSize(product.getContractedFactorDim());
+    stage.results = factor.getDimSize(product.getResultingFactorDim());
+    stage.innermost = stage.axis + 1 == plan.axes.size();
+    // Innermost, a thread has four neighbours of 16 at a time.
+    stage.paddedDepth =
+        llvm::alignTo(stage.depth, stage.innermost ? 16 : stage.getStep());
+    stage.paddedResults = llvm::alignTo(stage.results, stage.innermost ? 16 : 8);
+    stage.factorBytes = stage.paddedDepth * stage.paddedResults *
+                        (stage.kind == WgmmaKind::Half ? 2 : 4);
+    plan.factorBytes += stage.getNumCopies() * stage.factorBytes;
+    plan.stages.push_back(stage);
+  }
+  plan.inPlace = !isHalf || plan.stages.size() == 1;
+}
+
+/// Pitches that keep accesses free of bank conflicts: a thread reads 4 or 8
+/// bytes of rows that are 2 or more positions of another axis apart.
+void Planner::setLayout(WgmmaLayout &layout, const WgmmaPlan &candidate,
+                        int64_t elementBytes) const {
+  layout.elementBytes = elementBytes;
+  unsigned numAxes = candidate.axes.size();
+  layout.pitches.assign(numAxes, 0);
+  SmallVector<int64_t> extents(numAxes, 1);
+  for (auto [number, axis] : llvm::enumerate(candidate.axes)) {
+    extents[number] = axis.tile;
+    if (axis.stage >= 0) {
+      const WgmmaStage &stage = candidate.stages[axis.stage];
+      extents[number] = std::max(stage.paddedDepth, stage.paddedResults);
+    } else if (number + 1 == numAxes) {
+      extents[number] = llvm::alignTo(axis.tile, 8);
+    }
+  }
+  int64_t period = 128 / elementBytes, unit = 16 / elementBytes;
+  layout.swizzled = extents.back() % period == 0;
+  int64_t pitch = 1;
+  for (unsigned number = numAxes; number-- > 0;) {
+    if (extents[number] == 1 && candidate.axes[number].stage < 0)
+      continue;
+    layout.pitches[number] = pitch;
+    pitch *= extents[number];
+    // Short rows would grow too much, and conflict little.
+    if (!layout.swizzled && pitch % (2 * unit) == 0 && pitch >= 8 * unit)
+      pitch += unit;
+  }
+  layout.elements = llvm::alignTo(pitch, 128 / elementBytes);
+}
+
+void Planner::setTile(WgmmaPlan &candidate, int64_t rows,
+                      int64_t columns) const {
+  for (auto [number, axis] : llvm::enumerate(candidate.axes)) {
+    if (axis.stage >= 0)
+      axis.tile = axis.before;
+    else if (static_cast<int>(number) == rowAxis)
+      axis.tile = rows;
+    else if (static_cast<int>(number) == columnAxis)
+      axis.tile = columns;
+  }
+  setLayout(candidate.landing, candidate, inputBytes);
+  setLayout(candidate.work, candidate, 4);
+  for (auto [index, stage] : llvm::enumerate(candidate.stages)) {
+    stage.radix.clear();
+    stage.rows = 1;
+    for (auto [number, axis] : llvm::enumerate(candidate.axes)) {
+      int64_t size = axis.tile;
+      if (axis.stage >= 0 && axis.stage < static_cast<int>(index))
+        size = axis.after;
+      // A thread takes pairs of columns.
+      if (number + 1 == candidate.axes.size())
+        size = llvm::alignTo(size, 2);
+      stage.radix.push_back(number == stage.axis ? 1 : size);
+      stage.rows *= stage.radix.back();
+    }
+  }
+}
+
+/// As many as the registers allow.
+int64_t Planner::getWarpgroups() const {
+  int64_t registers = 0;
+  for (const WgmmaStage &stage : plan.stages) {
+    int64_t operands = stage.paddedDepth / 2;
+    if (stage.kind == WgmmaKind::Split)
+      operands = stage.paddedDepth;
+    if (stage.kind == WgmmaKind::Half)
+      operands = stage.paddedDepth / 4;
+    registers = std::max(registers, stage.paddedResults / 2 + operands + 32);
+  }
+  return registers <= 128 ? 4 : registers <= 168 ? 3 : 2;
+}
+
+/// Time per element of the array, roughly, in units of a multiply-add of the
+/// tensor cores.
+double Planner::getCost(const WgmmaPlan &candidate) const {
+  double work = 0;
+  int64_t group = candidate.groupSize;
+  for (const WgmmaStage &stage : candidate.stages) {
+    double product = 64.0 * stage.paddedDepth * stage.paddedResults;
+    // Reading, splitting and writing the rows of a block.
+    double block = (stage.kind == WgmmaKind::Split ? 3.0 : 1.0) * product +
+                   64.0 * 128 * (stage.depth + stage.results) + 64.0 * 2048;
+    work += llvm::divideCeil(stage.getBlocks(), group) * group * block;
+  }
+  double elements = 1;
+  for (const WgmmaAxis &axis : candidate.axes)
+    elements *= axis.tile;
+  double cost = work / elements;
+  double inFlight = double(candidate.getNumGroups()) *
+                    (candidate.buffers - 1) * candidate.landing.getBytes();
+  if (inFlight < 65536)
+    cost *= 1.0 + 0.6 * (1.0 - inFlight / 65536);
+  if (group > 1)
+    cost *= 1.05;
+  const WgmmaAxis &last = candidate.axes.back();
+  if (last.stage < 0) {
+    int64_t run = last.tile * candidate.landing.elementBytes;
+    cost *= run < 64 ? 2.0 : run < 128 ? 1.3 : 1.0;
+  }
+  return cost;
+}
+
+bool Planner::chooseTile() {
+  int64_t numAxes = plan.axes.size();
+  if (plan.axes.back().stage < 0)
+    columnAxis = numAxes - 1;
+  // The longest of the other axes.
+  for (int axis = 0; axis < numAxes; ++axis) {
+    if (plan.axes[axis].stage >= 0 || axis == columnAxis)
+      continue;
+    int64_t size = plan.axes[axis].after;
+    int64_t best = rowAxis < 0 ? 0 : plan.axes[rowAxis].after;
+    if (rowAxis < 0 || ShapedType::isDynamic(size) ||
+        (!ShapedType::isDynamic(best) && size > best))
+      rowAxis = axis;
+  }
+  ScheduleAttr schedule = pass.getScheduleAttr();
+  auto getWanted = [&](int64_t (ScheduleAttr::*field)() const) {
+    return schedule ? (schedule.*field)() : int64_t(0);
+  };
+  int64_t wantedRows = getWanted(&ScheduleAttr::getTile);
+  int64_t wantedColumns = getWanted(&ScheduleAttr::getColumns);
+  int64_t wantedStages = getWanted(&ScheduleAttr::getStages);
+  int64_t wantedThreads = getWanted(&ScheduleAttr::getThreads);
+  plan.warpgroups = wantedThreads ? wantedThreads / kWarpgroupThreads
+                                  : getWarpgroups();
+  plan.ctasPerSM = std::max<int64_t>(1, getWanted(&ScheduleAttr::getCtasPerSm));
+
+  auto getChoices = [&](int axis, int64_t wanted, int64_t first, int64_t last) {
+    if (axis < 0)
+      return SmallVector<int64_t>{1};
+    if (wanted)
+      return SmallVector<int64_t>{wanted};
+    int64_t size = plan.axes[axis].after;
+    SmallVector<int64_t> choices;
+    if (!ShapedType::isDynamic(size) && size <= first)
+      return SmallVector<int64_t>{size};
+    for (int64_t choice = first; choice <= last; choice *= 2) {
+      choices.push_back(choice);
+      if (!ShapedType::isDynamic(size) && choice >= size)
+        break;
+    }
+    return choices;
+  };
+  std::optional<WgmmaPlan> best;
+  double bestCost = 0;
+  int64_t limit = machine.getSharedBytes(plan.ctasPerSM);
+  for (int64_t rows : getChoices(rowAxis, wantedRows, 1, 64))
+    for (int64_t columns : getChoices(columnAxis, wantedColumns, 8, 128)) {
+      WgmmaPlan candidate = plan;
+      setTile(candidate, rows, columns);
+      for (int64_t group = 1; group <= plan.warpgroups; ++group) {
+        if (plan.warpgroups % group != 0)
+          continue;
+        for (int64_t buffers = 1; buffers <= 4; ++buffers) {
+          if (wantedStages && buffers != wantedStages)
+            continue;
+          candidate.groupSize = group;
+          candidate.buffers = buffers;
+          if (candidate.getSharedBytes() > limit)
+            continue;
+          double cost = getCost(candidate);
+          if (best && cost >= bestCost)
+            continue;
+          best = candidate;
+          bestCost = cost;
+        }
+      }
+    }
+  if (best)
+    plan = *best;
+  return best.has_value();
+}
+
+std::optional<WgmmaPlan> Planner::run(std::string &reason) {
+  reason = findObstacle();
+  if (!reason.empty())
+    return std::nullopt;
+  mergeAxes();
+  buildStages();
+  if (plan.warpgroups < 1 || !chooseTile()) {
+    reason = "factors and a tile do not fit shared memory";
+    return std::nullopt;
+  }
+  return plan;
+}
+
+std::optional<WgmmaPlan> kron::getWgmmaPlan(PassOp pass,
+                                            const GPUMachine &machine,
+                                            std::string &reason) {
+  return Planner(pass, machine).run(reason);
+}
+
+std::optional<std::string>
+kron::getWgmmaUnsupportedReason(PassOp pass, const GPUMachine &machine) {
+  std::string reason;
+  if (getWgmmaPlan(pass, machine, reason))
+    return std::nullopt;
+  return reason;
+}

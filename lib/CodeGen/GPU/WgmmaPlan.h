@@ -1,0 +1,122 @@
+//===- WgmmaPlan.h - Tiles of a wgmma kernel --------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What a wgmma kernel looks like, worked out from the types of a pass alone.
+//
+// A tile is a box of the array: all of the contracted axes, some positions of
+// one axis outside of them (rows) or of the innermost axis (columns), one
+// position of every other axis. `groupSize` warpgroups take a tile through all
+// factors. For each factor the tile is a matrix of `rows` x depth: rows are all
+// positions of the other axes, 64 of them are one block, which is one series of
+// wgmma instructions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_GPU_WGMMAPLAN_H
+#define KRON_LIB_CODEGEN_GPU_WGMMAPLAN_H
+
+#include "kron/CodeGen/GPU/Machine.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+
+namespace mlir::kron {
+
+/// Rows of one wgmma instruction.
+inline constexpr int64_t kWgmmaRows = 64;
+inline constexpr int64_t kWarpgroupThreads = 128;
+
+/// Neighbouring axes of a pass that are walked as one.
+struct WgmmaAxis {
+  /// Of the pass, outermost first.
+  SmallVector<unsigned, 2> passAxes;
+  /// Before and after the pass; ShapedType::kDynamic if not known.
+  int64_t before = 1, after = 1;
+  /// The stage that contracts it, or -1.
+  int stage = -1;
+  /// Positions per tile. More than one only for contracted axes (all), the
+  /// rows and the columns.
+  int64_t tile = 1;
+};
+
+/// How a tile lies in shared memory.
+struct WgmmaLayout {
+  int64_t elementBytes = 4;
+  /// Per axis, in elements; 0 for axes with one position per tile.
+  SmallVector<int64_t> pitches;
+  int64_t elements = 0;
+  /// Whether addresses are permuted against bank conflicts (the innermost
+  /// extent is a multiple of 128 bytes); else pitches are padded.
+  bool swizzled = false;
+
+  int64_t getBytes() const { return elements * elementBytes; }
+};
+
+/// How products are computed.
+enum class WgmmaKind {
+  /// f32 as the sum of two TF32: three products.
+  Split,
+  /// f32 rounded to TF32.
+  TF32,
+  /// f16 or bf16 as they are.
+  Half
+};
+
+/// One factor.
+struct WgmmaStage {
+  unsigned axis;
+  WgmmaKind kind;
+  /// Rows and columns of the factor, and the same padded.
+  int64_t depth, results;
+  int64_t paddedDepth, paddedResults;
+  /// Whether the contracted axis is the innermost one.
+  bool innermost;
+  /// Positions of every axis that the rows run over: 1 for `axis` itself.
+  SmallVector<int64_t> radix;
+  int64_t rows;
+  /// Bytes of one copy of the factor in shared memory.
+  int64_t factorBytes;
+
+  int64_t getNumCopies() const { return kind == WgmmaKind::Split ? 2 : 1; }
+  int64_t getBlocks() const {
+    return (rows + kWgmmaRows - 1) / kWgmmaRows;
+  }
+  /// Depth of one instruction.
+  int64_t getStep() const { return kind == WgmmaKind::Half ? 16 : 8; }
+};
+
+struct WgmmaPlan {
+  SmallVector<WgmmaAxis> axes;
+  SmallVector<WgmmaStage> stages;
+  /// Where tiles land from global memory, and where stages leave their results
+  /// (the same tile for f32).
+  WgmmaLayout landing, work;
+  bool inPlace = true;
+  int64_t warpgroups = 4;
+  /// Warpgroups that share a tile.
+  int64_t groupSize = 1;
+  /// Tiles in flight per group.
+  int64_t buffers = 2;
+  int64_t ctasPerSM = 1;
+  int64_t factorBytes = 0;
+
+  int64_t getNumGroups() const { return warpgroups / groupSize; }
+  int64_t getThreads() const { return warpgroups * kWarpgroupThreads; }
+  /// Bytes of shared memory of one group.
+  int64_t getGroupBytes() const {
+    return buffers * landing.getBytes() + (inPlace ? 0 : work.getBytes());
+  }
+  int64_t getSharedBytes() const {
+    return factorBytes + getNumGroups() * getGroupBytes();
+  }
+};
+
+/// The plan of `pass`; if there is none, `reason` says why.
+std::optional<WgmmaPlan> getWgmmaPlan(PassOp pass, const GPUMachine &machine,
+                                      std::string &reason);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_GPU_WGMMAPLAN_H
