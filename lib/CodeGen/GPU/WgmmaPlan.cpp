@@ -17,6 +17,10 @@ using namespace mlir::kron;
 static constexpr int64_t kMaxResults = 128;
 static constexpr int64_t kMaxDepth = 128;
 
+/// Largest factor side below which smaller instructions waste less, unless the
+/// schedule asks for wgmma.
+static constexpr int64_t kMinSide = 17;
+
 static ShapedType getShape(Value value) {
   return cast<ShapedType>(value.getType());
 }
@@ -87,6 +91,7 @@ std::string Planner::findObstacle() {
     return type.isF32() || type.isF16() || type.isBF16();
   };
   SmallVector<unsigned> axes;
+  int64_t largest = 0;
   for (ModeProductOp product : products) {
     Type element = getElementType(product.getFactor());
     if (!isTaken(element))
@@ -99,13 +104,19 @@ std::string Planner::findObstacle() {
     for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
       if (axis >= 0 && factor.getDimSize(dim) != 1)
         return "a factor varies over an axis of the data";
-    if (factor.getDimSize(product.getContractedFactorDim()) > kMaxDepth ||
-        factor.getDimSize(product.getResultingFactorDim()) > kMaxResults)
+    int64_t depth = factor.getDimSize(product.getContractedFactorDim());
+    int64_t results = factor.getDimSize(product.getResultingFactorDim());
+    largest = std::max({largest, depth, results});
+    if (depth > kMaxDepth || results > kMaxResults)
       return "a factor has more than 128 rows or columns";
     if (llvm::is_contained(axes, product.getAxis()))
       return "an axis is contracted twice";
     axes.push_back(product.getAxis());
   }
+  ScheduleAttr schedule = pass.getScheduleAttr();
+  bool isAsked = schedule && schedule.getKernel() == GPUKernel::Wgmma;
+  if (largest < kMinSide && !isAsked)
+    return "no factor has more than 16 rows or columns";
   if (!isTaken(getElementType(pass.getInputs().front())) ||
       !isTaken(getElementType(pass.getInit())))
     return "elements are not f32, f16 or bf16";

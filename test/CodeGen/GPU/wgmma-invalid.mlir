@@ -1,0 +1,44 @@
+// RUN: kron-opt %s -split-input-file -verify-diagnostics --convert-kron-to-nvvm=chip=sm_90a
+
+// Verify that a schedule that asks for wgmma where it cannot be is an error.
+
+func.func @ieee(%x: memref<8x32xf32>, %f: memref<32x32xf32>, %y: memref<8x32xf32>) {
+  // expected-error @below {{cannot become a GPU kernel of kind wgmma: precision ieee needs IEEE multiply-adds}}
+  kron.pass ins(%x, %f : memref<8x32xf32>, memref<32x32xf32>) outs(%y : memref<8x32xf32>) attributes {schedule = #kron.schedule<kernel = wgmma>} {
+  ^bb0(%tx: tensor<8x32xf32>, %tf: tensor<32x32xf32>, %out: tensor<8x32xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<8x32xf32>) factor(%tf [p, q] : tensor<32x32xf32>)
+         outs(%out : tensor<8x32xf32>) {precision = #kron.precision<ieee>} -> tensor<8x32xf32>
+    kron.yield %1 : tensor<8x32xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @f64(%x: memref<8x32xf64>, %f: memref<32x32xf64>, %y: memref<8x32xf64>) {
+  // expected-error @below {{cannot become a GPU kernel of kind wgmma: elements are not f32, f16 or bf16}}
+  kron.pass ins(%x, %f : memref<8x32xf64>, memref<32x32xf64>) outs(%y : memref<8x32xf64>) attributes {schedule = #kron.schedule<kernel = wgmma>} {
+  ^bb0(%tx: tensor<8x32xf64>, %tf: tensor<32x32xf64>, %out: tensor<8x32xf64>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<8x32xf64>) factor(%tf [p, q] : tensor<32x32xf64>)
+         outs(%out : tensor<8x32xf64>) -> tensor<8x32xf64>
+    kron.yield %1 : tensor<8x32xf64>
+  }
+  return
+}
+
+// -----
+
+// Two factors of 128 x 128 take 256 KB as two TF32 copies each.
+func.func @large(%x: memref<8x128x128xf32>, %f: memref<128x128xf32>, %y: memref<8x128x128xf32>) {
+  // expected-error @below {{cannot become a GPU kernel of kind wgmma: factors and a tile do not fit shared memory}}
+  kron.pass ins(%x, %f : memref<8x128x128xf32>, memref<128x128xf32>) outs(%y : memref<8x128x128xf32>) attributes {schedule = #kron.schedule<kernel = wgmma>} {
+  ^bb0(%tx: tensor<8x128x128xf32>, %tf: tensor<128x128xf32>, %out: tensor<8x128x128xf32>):
+    %e = tensor.empty() : tensor<8x128x128xf32>
+    %1 = kron.mode_product axis(2) ins(%tx : tensor<8x128x128xf32>) factor(%tf [p, q] : tensor<128x128xf32>)
+         outs(%e : tensor<8x128x128xf32>) -> tensor<8x128x128xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<8x128x128xf32>) factor(%tf [p, q] : tensor<128x128xf32>)
+         outs(%out : tensor<8x128x128xf32>) -> tensor<8x128x128xf32>
+    kron.yield %2 : tensor<8x128x128xf32>
+  }
+  return
+}

@@ -1,0 +1,109 @@
+// RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+
+// Verify that f32 becomes three TF32 products per step of 8, that both factors
+// stay in shared memory as two copies each, and that arrays which are not
+// aligned to 16 bytes have a kernel of their own.
+
+// CHECK-LABEL: func.func @full
+// CHECK:         %[[BLOCK:.*]] = arith.constant 512 : i32
+// CHECK:         llvm.call @kronRtCudaLaunch
+// CHECK:       } else {
+// CHECK:         llvm.call @kronRtCudaLaunch
+// CHECK:       gpu.module @kron_gpu
+// CHECK:       llvm.func @full_0
+// CHECK:         nvvm.cp.async.shared.global {{.*}} 16, cache = cg
+// CHECK:         nvvm.cp.async.commit.group
+// CHECK:         fence.proxy.async
+// CHECK:         nvvm.cp.async.wait.group
+// CHECK-COUNT-1: wgmma.fence.sync.aligned;{{.*}}m64n64k8.f32.tf32.tf32{{.*}},d,0,1,1;{{.*}}m64n64k8.f32.tf32.tf32{{.*}},d,1,1,1;{{.*}}wgmma.wait_group.sync.aligned 0;
+// CHECK:         nvvm.vote.sync any
+// CHECK:         nvvm.bar.warp.sync
+// CHECK:         wgmma.fence.sync.aligned;{{.*}}m64n64k8.f32.tf32.tf32
+// CHECK:         st.global.cs.v2.f32
+// CHECK:       llvm.func @full_1
+// CHECK:         nvvm.cp.async.shared.global {{.*}} 4, cache = ca
+func.func @full(%x: memref<?x64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>, %y: memref<?x64x64xf32>) {
+  kron.pass ins(%x, %b, %c : memref<?x64x64xf32>, memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64x64xf32>) {
+  ^bb0(%tx: tensor<?x64x64xf32>, %fb: tensor<64x64xf32>, %fc: tensor<64x64xf32>, %out: tensor<?x64x64xf32>):
+    %c0 = arith.constant 0 : index
+    %m = tensor.dim %tx, %c0 : tensor<?x64x64xf32>
+    %e = tensor.empty(%m) : tensor<?x64x64xf32>
+    %1 = kron.mode_product axis(2) ins(%tx : tensor<?x64x64xf32>) factor(%fc [p, q] : tensor<64x64xf32>)
+         outs(%e : tensor<?x64x64xf32>) -> tensor<?x64x64xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<?x64x64xf32>) factor(%fb [p, q] : tensor<64x64xf32>)
+         outs(%out : tensor<?x64x64xf32>) -> tensor<?x64x64xf32>
+    kron.yield %2 : tensor<?x64x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that precision tf32 takes one product per step and no check for
+// infinities.
+
+// CHECK-LABEL: llvm.func @tf32_0
+// CHECK-NOT:     nvvm.vote
+// CHECK:         wgmma.fence.sync.aligned;
+// CHECK-SAME:      ,d,0,1,1;
+// CHECK-SAME:      ,d,1,1,1;
+// CHECK-SAME:      ,d,1,1,1;
+// CHECK-SAME:      ,d,1,1,1;
+// CHECK-NOT:       ,d,1,1,1;
+// CHECK-SAME:      wgmma.commit_group
+func.func @tf32(%x: memref<8x32x4096xf32>, %f: memref<32x32xf32>, %y: memref<8x32x4096xf32>) {
+  kron.pass ins(%x, %f : memref<8x32x4096xf32>, memref<32x32xf32>) outs(%y : memref<8x32x4096xf32>) {
+  ^bb0(%tx: tensor<8x32x4096xf32>, %tf: tensor<32x32xf32>, %out: tensor<8x32x4096xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<8x32x4096xf32>) factor(%tf [p, q] : tensor<32x32xf32>)
+         outs(%out : tensor<8x32x4096xf32>) {precision = #kron.precision<tf32>} -> tensor<8x32x4096xf32>
+    kron.yield %1 : tensor<8x32x4096xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that f16 is multiplied as it is along the first axis, and that what
+// stays on chip is f32 and multiplied as TF32.
+
+// CHECK-LABEL: llvm.func @half_0
+// CHECK:         ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK:         m64n64k16.f32.f16.f16{{.*}},d,0,1,1,0;
+// CHECK:         m64n64k8.f32.tf32.tf32
+// CHECK:         llvm.fptrunc {{.*}} : f32 to f16
+func.func @half(%x: memref<?x64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf16>, %y: memref<?x64x64xf16>) {
+  kron.pass ins(%x, %b, %c : memref<?x64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) outs(%y : memref<?x64x64xf16>) {
+  ^bb0(%tx: tensor<?x64x64xf16>, %fb: tensor<64x64xf16>, %fc: tensor<64x64xf16>, %out: tensor<?x64x64xf16>):
+    %c0 = arith.constant 0 : index
+    %m = tensor.dim %tx, %c0 : tensor<?x64x64xf16>
+    %e = tensor.empty(%m) : tensor<?x64x64xf32>
+    %1 = kron.mode_product axis(2) ins(%tx : tensor<?x64x64xf16>) factor(%fc [p, q] : tensor<64x64xf16>)
+         outs(%e : tensor<?x64x64xf32>) -> tensor<?x64x64xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<?x64x64xf32>) factor(%fb [p, q] : tensor<64x64xf16>)
+         outs(%out : tensor<?x64x64xf16>) -> tensor<?x64x64xf16>
+    kron.yield %2 : tensor<?x64x64xf16>
+  }
+  return
+}
+
+// -----
+
+// Verify that odd sizes are padded in the factor only: one kernel of scalar
+// accesses, and 37 x 31 in 40 x 32.
+
+// CHECK-LABEL: func.func @odd
+// CHECK-NOT:     scf.if
+// CHECK:         llvm.call @kronRtCudaLaunch
+// CHECK:       llvm.func @odd_0
+// CHECK:         nvvm.cp.async.shared.global {{.*}} 4, cache = ca
+// CHECK:         arith.constant 37 : i32
+// CHECK:         m64n32k8.f32.tf32.tf32
+func.func @odd(%x: memref<?x37x29xf32>, %f: memref<37x31xf32>, %y: memref<?x31x29xf32>) {
+  kron.pass ins(%x, %f : memref<?x37x29xf32>, memref<37x31xf32>) outs(%y : memref<?x31x29xf32>) {
+  ^bb0(%tx: tensor<?x37x29xf32>, %tf: tensor<37x31xf32>, %out: tensor<?x31x29xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<?x37x29xf32>) factor(%tf [p, q] : tensor<37x31xf32>)
+         outs(%out : tensor<?x31x29xf32>) -> tensor<?x31x29xf32>
+    kron.yield %1 : tensor<?x31x29xf32>
+  }
+  return
+}
