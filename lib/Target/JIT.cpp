@@ -19,6 +19,21 @@ JITModule::JITModule() = default;
 JITModule::JITModule(JITModule &&) = default;
 JITModule::~JITModule() = default;
 
+/// A JIT whose code finds the runtime (kronRt*) and the C library in this
+/// process.
+static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
+createJIT(llvm::orc::LLJITBuilder &builder) {
+  auto jit = builder.create();
+  if (!jit)
+    return jit.takeError();
+  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      (*jit)->getDataLayout().getGlobalPrefix());
+  if (!process)
+    return process.takeError();
+  (*jit)->getMainJITDylib().addGenerator(std::move(*process));
+  return jit;
+}
+
 static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>>
 createJIT(const Processor &processor, std::unique_ptr<llvm::Module> module,
           std::unique_ptr<llvm::LLVMContext> context) {
@@ -27,17 +42,11 @@ createJIT(const Processor &processor, std::unique_ptr<llvm::Module> module,
   machine.addFeatures(
       llvm::SubtargetFeatures(processor.features).getFeatures());
   machine.setCodeGenOptLevel(llvm::CodeGenOptLevel::Aggressive);
-  auto jit = llvm::orc::LLJITBuilder()
-                 .setJITTargetMachineBuilder(std::move(machine))
-                 .create();
+  llvm::orc::LLJITBuilder builder;
+  builder.setJITTargetMachineBuilder(std::move(machine));
+  auto jit = createJIT(builder);
   if (!jit)
     return jit.takeError();
-  // The runtime (kronRt*) and the C library are those of this process.
-  auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      (*jit)->getDataLayout().getGlobalPrefix());
-  if (!process)
-    return process.takeError();
-  (*jit)->getMainJITDylib().addGenerator(std::move(*process));
   if (llvm::Error error = (*jit)->addIRModule(
           llvm::orc::ThreadSafeModule(std::move(module), std::move(context))))
     return std::move(error);
@@ -82,6 +91,44 @@ FailureOr<JITModule> JITModule::compile(ModuleOp module,
 const KronKernel *JITModule::lookup(StringRef name) const {
   for (auto [kernel, address] : llvm::zip(kernels, addresses))
     if (kernel.name == name)
+      return address;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Objects
+//===----------------------------------------------------------------------===//
+
+LoadedObject::LoadedObject() = default;
+LoadedObject::LoadedObject(LoadedObject &&) = default;
+LoadedObject::~LoadedObject() = default;
+
+llvm::Expected<LoadedObject>
+LoadedObject::create(StringRef object, ArrayRef<std::string> names) {
+  // Initialises the host's target, which a JIT needs even for machine code.
+  if (auto machine = createTargetMachine(nullptr); !machine)
+    return machine.takeError();
+  llvm::orc::LLJITBuilder builder;
+  auto jit = createJIT(builder);
+  if (!jit)
+    return jit.takeError();
+  if (llvm::Error error = (*jit)->addObjectFile(
+          llvm::MemoryBuffer::getMemBufferCopy(object, "kron")))
+    return std::move(error);
+  LoadedObject result;
+  result.jit = std::move(*jit);
+  for (const std::string &name : names) {
+    auto address = result.jit->lookup("kron_kernel_" + name);
+    if (!address)
+      return address.takeError();
+    result.kernels.emplace_back(name, address->toPtr<const KronKernel *>());
+  }
+  return std::move(result);
+}
+
+const KronKernel *LoadedObject::lookup(StringRef name) const {
+  for (const auto &[kernelName, address] : kernels)
+    if (kernelName == name)
       return address;
   return nullptr;
 }

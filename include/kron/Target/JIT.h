@@ -41,6 +41,27 @@ private:
   CompileTimes times;
 };
 
+/// The kernels of an object file that was compiled on a machine like this one,
+/// e.g. out of a cache. They stay valid as long as this object.
+class LoadedObject {
+public:
+  /// Loads `object` (the contents of an object file), which defines the kernels
+  /// `names`.
+  static llvm::Expected<LoadedObject> create(StringRef object,
+                                             ArrayRef<std::string> names);
+  LoadedObject(LoadedObject &&);
+  ~LoadedObject();
+
+  /// The kernel of function `name`, for kronLaunch; null if there is none.
+  const KronKernel *lookup(StringRef name) const;
+
+private:
+  LoadedObject();
+
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  std::vector<std::pair<std::string, const KronKernel *>> kernels;
+};
+
 } // namespace mlir::kron
 
 #endif // KRON_TARGET_JIT_H

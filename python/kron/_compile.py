@@ -1,0 +1,115 @@
+"""Compiling modules and loading their kernels, through the cache.
+
+SPDX-License-Identifier: MIT
+"""
+
+import contextlib
+import os
+import sys
+import threading
+
+from kron import _core, cache
+from kron._errors import CompileError
+
+#: Processors that 'cpu:portable' stands for.
+PORTABLE = "portable"
+
+_state = {"compiler": None, "identity": None}
+
+
+def compiler():
+    """The extension module with LLVM in it, loaded when first needed."""
+    if _state["compiler"] is None:
+        from kron import _compiler
+
+        _state["compiler"] = _compiler
+    return _state["compiler"]
+
+
+def _identity():
+    """What compiled code depends on beside the module: compiler and processor."""
+    if _state["identity"] is None:
+        module = compiler()
+        status = os.stat(module.__file__)
+        _state["identity"] = [_core.runtime_version(), status.st_size, status.st_mtime_ns,
+                              module.host()]
+    return _state["identity"]
+
+
+def processors_of(target):
+    """Names of processors for 'cpu' (this one), 'cpu:NAME,...' or 'cpu:portable'."""
+    if not isinstance(target, str):
+        raise TypeError(f"expects target to be a string, but got {type(target).__name__}")
+    kind, _, names = target.partition(":")
+    if kind != "cpu":
+        raise ValueError(f"expects target to be 'cpu' or 'cpu:NAME', but got '{target}'")
+    return names.split(",") if names else ["native"]
+
+
+@contextlib.contextmanager
+def translated():
+    """Turns the extension's errors into kron.CompileError."""
+    try:
+        yield compiler()
+    except compiler().CompileError as error:
+        raise CompileError(str(error)) from None
+
+
+@contextlib.contextmanager
+def _progress():
+    """Says on a terminal that compilation takes its time, once it does."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    done = threading.Event()
+
+    def show():
+        if done.wait(1):
+            return
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            print("kron: compiling ...", file=sys.stderr)
+            return
+        with tqdm(desc="kron: compiling", bar_format="{desc} {elapsed}", leave=False) as bar:
+            while not done.wait(0.2):
+                bar.refresh()
+
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _load(module, names, code):
+    loaded = module.load(code, names)
+    return {name: _core.Kernel(loaded.address(name), loaded) for name in names}
+
+
+def compile_all(text, *, target="cpu", device=-1, reference=False):
+    """All kernels of a module by name."""
+    processors = processors_of(target)
+    with translated() as module:
+        key = cache.make_key(text=text, target=processors, reference=reference,
+                             identity=_identity())
+        entry = cache.load(key)
+        if entry is not None:
+            try:
+                return _load(module, *entry)
+            except module.CompileError:
+                cache.discard(key)
+        with _progress():
+            compiled = module.compile(text, processors, reference=reference)
+        cache.store(key, compiled["names"], compiled["object"])
+        return _load(module, compiled["names"], compiled["object"])
+
+
+def compile(text, *, target="cpu", device=-1, reference=False):
+    """The only kernel of a module."""
+    kernels = compile_all(text, target=target, device=device, reference=reference)
+    if len(kernels) != 1:
+        raise ValueError(f"expects a module with one public function, but got {len(kernels)}")
+    return next(iter(kernels.values()))

@@ -1,0 +1,541 @@
+"""Calls that the fast path does not take: checked, converted, and given back to it.
+
+Everything that can be wrong with an argument becomes an exception here that names
+the argument, so the fast path (python/src) only needs to know what it can do.
+
+SPDX-License-Identifier: MIT
+"""
+
+import importlib
+import math
+import numbers
+
+import numpy as np
+
+from kron import _core
+
+#: Element types by NumPy's names.
+TYPES = {
+    "float32": "f32",
+    "float64": "f64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "int32": "i32",
+    "int64": "i64",
+    "complex64": "complex<f32>",
+    "complex128": "complex<f64>",
+}
+
+#: Modules that take over for the arrays of a library, by the name of its package.
+#: Each has functions of the same names and parameters as here.
+LIBRARIES = {"torch": "kron.torch"}
+
+_PRODUCT = ("x", "factors", "alpha", "beta", "z", "out", "trans_x", "trans_factors", "precision",
+            "stream")
+_SPARSE = ("x", "weights", "pattern", "layout", "bias", "z", "epilogue", "alpha", "beta", "out",
+           "scale", "residual", "trans_weights", "precision", "stream")
+_PARAMETERS = {
+    "mkm": (_PRODUCT, 2), "kmm": (_PRODUCT, 2), "batched": (_PRODUCT, 2),
+    "ksmm": (_SPARSE, 4), "ksmm_chain": (_SPARSE, 4),
+}
+_ARRAYS = ("x", "z", "out", "bias", "residual")
+_ACTIVATIONS = ("identity", "relu", "gelu", "silu")
+
+
+# --- arguments --------------------------------------------------------------------
+
+
+def bind(name, args, kwargs):
+    """Arguments by parameter; those that are None are left out."""
+    parameters, num_positional = _PARAMETERS[name]
+    if len(args) > num_positional:
+        raise TypeError(f"{name}() expects at most {num_positional} arguments by position, "
+                        f"but got {len(args)}")
+    bound = dict(zip(parameters, args))
+    for key, value in kwargs.items():
+        if key not in parameters:
+            raise TypeError(f"{name}() has no argument '{key}'")
+        if key in bound:
+            raise TypeError(f"{name}() got argument '{key}' twice")
+        bound[key] = value
+    for key in parameters[:2]:
+        if bound.get(key) is None:
+            raise TypeError(f"{name}() expects argument '{key}'")
+    return {key: value for key, value in bound.items() if value is not None}
+
+
+def _sequence(value, name):
+    if isinstance(value, np.ndarray) or not isinstance(value, (list, tuple)):
+        raise TypeError(f"expects {name} to be a list or tuple of arrays, "
+                        f"but got {type(value).__name__}")
+    if not value:
+        raise ValueError(f"expects {name} to hold at least 1 array, but got none")
+    return list(value)
+
+
+def _list_name(name):
+    return "factors" if name in ("mkm", "kmm", "batched") else "weights"
+
+
+def _arrays_of(name, bound):
+    """(name of the argument, value) of every array."""
+    found = [(key, bound[key]) for key in _ARRAYS if key in bound]
+    key = _list_name(name)
+    if name == "ksmm":
+        return found + [(key, bound[key])]
+    return found + [(f"{key}[{i}]", value) for i, value in enumerate(_sequence(bound[key], key))]
+
+
+def call(name, args, kwargs):
+    """What the fast path calls."""
+    bound = bind(name, args, kwargs)
+    arrays = _arrays_of(name, bound)
+    for _, value in arrays:
+        package = type(value).__module__.partition(".")[0]
+        if package in LIBRARIES:
+            function = getattr(importlib.import_module(LIBRARIES[package]), name)
+            return function(**bound)
+    foreign = next((value for _, value in arrays if _is_foreign(value)), None)
+    if foreign is not None:
+        from kron import _interop
+
+        return _interop.call(name, bound, foreign)
+    return _call_numpy(name, bound)
+
+
+def _is_foreign(value):
+    """Whether `value` is an array of another library."""
+    return not isinstance(value, (np.ndarray, np.generic)) and (
+        hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"))
+
+
+# --- NumPy ------------------------------------------------------------------------
+
+
+def element_type(dtype, name):
+    """The element type for a dtype, or TypeError."""
+    if dtype.name not in TYPES:
+        raise TypeError(f"expects {name} to have dtype {', '.join(list(TYPES)[:-1])} or "
+                        f"complex128, but got {dtype}")
+    if dtype.name == "bfloat16":
+        _core.register_bfloat16(dtype.num)
+    return TYPES[dtype.name]
+
+
+def _to_array(value, name):
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"expects {name} to be a plain array, but got a masked array")
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise TypeError(f"expects {name} to be an array, but got {type(value).__name__}: "
+                        f"{error}") from None
+    element_type(array.dtype.newbyteorder("="), name)
+    return array
+
+
+def _usable(array):
+    """`array`, or a copy that the fast path takes."""
+    native = array.dtype.newbyteorder("=")
+    itemsize = array.itemsize
+    if (array.dtype != native or not array.flags.aligned
+            or any(size > 1 and (stride < 0 or stride % itemsize)
+                   for size, stride in zip(array.shape, array.strides))):
+        return np.ascontiguousarray(array, dtype=native)
+    return array
+
+
+def _copy_unless_contiguous(array, axes):
+    """A row-major copy of an array none of whose `axes` is contiguous."""
+    array = _usable(array)
+    if any(array.shape[a] <= 1 or array.strides[a] == array.itemsize for a in axes):
+        return array
+    return np.ascontiguousarray(array)
+
+
+def _common_dtype(arrays):
+    """The dtype that all inputs are computed in."""
+    try:
+        dtype = np.result_type(*(array.dtype.newbyteorder("=") for array in arrays))
+    except TypeError:
+        names = ", ".join(sorted({str(array.dtype) for array in arrays}))
+        raise TypeError(f"expects arrays of dtypes with a common one, but got {names}") from None
+    element_type(dtype, "the arrays together")
+    return dtype
+
+
+def to_number(value, dtype, name):
+    """alpha, beta or scale as a Python number that an element type takes."""
+    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, numbers.Number):
+        raise TypeError(f"expects {name} to be a number, but got {type(value).__name__}")
+    kind = "f" if dtype.name == "bfloat16" else dtype.kind
+    if kind == "i":
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, numbers.Integral):
+            raise TypeError(f"expects {name} to be an integer for {dtype} arrays, but got {value}")
+        value = int(value)
+        info = np.iinfo(dtype)
+        if not info.min <= value <= info.max:
+            raise OverflowError(f"expects {name} to fit {dtype}, but got {value}")
+        return value
+    if kind == "c":
+        return complex(value)
+    if isinstance(value, complex):
+        raise TypeError(f"expects {name} to be real for {dtype} arrays, but got {value}")
+    return float(value)
+
+
+def _check_out(out, shape, dtype):
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"expects out to be an array, but got {type(out).__name__}")
+    if out.dtype.newbyteorder("=") != dtype:
+        raise TypeError(f"expects out to have dtype {dtype}, but got {out.dtype}")
+    if out.shape != shape:
+        raise ValueError(f"expects out to have shape {shape}, but got {out.shape}")
+    if not out.flags.writeable:
+        raise ValueError("expects out to be writable, but it is read-only")
+    if any(size > 1 and stride == 0 for size, stride in zip(out.shape, out.strides)):
+        raise ValueError("expects the elements of out to be apart, but it is a broadcast view")
+
+
+def _needs_copy_of_out(out, inputs):
+    """Whether the result cannot be written straight into `out`."""
+    return (_usable(out) is not out or type(out) is not np.ndarray
+            or any(np.may_share_memory(out, array) for array in inputs))
+
+
+def transpose_of(value, name):
+    if value is True or value is False:
+        return "T" if value else "N"
+    if isinstance(value, np.bool_):
+        return "T" if value else "N"
+    if value in ("N", "T", "C") and isinstance(value, str):
+        return value
+    raise ValueError(f"expects {name} to be False, True, 'N', 'T' or 'C', but got {value!r}")
+
+
+def transposes_of(value, count, name):
+    if isinstance(value, (list, tuple)):
+        if len(value) != count:
+            raise ValueError(f"expects {name} to have {count} entries, but got {len(value)}")
+        return [transpose_of(item, f"{name}[{i}]") for i, item in enumerate(value)]
+    return [transpose_of(value, name)] * count
+
+
+def _check_choice(value, choices, name):
+    if value not in choices or not isinstance(value, str):
+        text = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"expects {name} to be one of {text}, but got {value!r}")
+
+
+def _call_numpy(name, bound):
+    bound = dict(bound)
+    bound.pop("stream", None)
+    _check_choice(bound.get("precision", "full"), ("full", "ieee", "tf32"), "precision")
+    out = bound.pop("out", None)
+    arrays = {key: _to_array(value, key) for key, value in _arrays_of(name, bound)}
+    dtype = _common_dtype(arrays.values())
+    arrays = {key: _usable(array.astype(dtype, copy=False)) for key, array in arrays.items()}
+    for key in ("alpha", "beta"):
+        if key in bound:
+            bound[key] = to_number(bound[key], dtype, key)
+    if bound.get("beta", 0) != 0 and "z" not in arrays:
+        raise ValueError(f"expects z when beta is not 0, but got beta={bound['beta']} alone")
+    if _list_name(name) == "factors":
+        return _Product(name, bound, arrays, dtype).run(out)
+    return _Sparse(name, bound, arrays, dtype).run(out)
+
+
+class _Call:
+    """A call on usable arrays of one dtype."""
+
+    def __init__(self, name, bound, arrays, dtype):
+        self.name, self.bound, self.dtype = name, bound, dtype
+        self.x, self.z = arrays["x"], arrays.get("z")
+        self.arrays = arrays
+
+    def options(self, names):
+        return {key: self.bound[key] for key in names if key in self.bound}
+
+    def check_broadcast(self, array, shape, name):
+        try:
+            fits = np.broadcast_shapes(array.shape, shape) == shape
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ValueError(f"expects {name} to broadcast to the result's shape {shape}, "
+                             f"but got {array.shape}")
+
+    def inputs(self):
+        return [self.x, *self.operands] + [self.arrays[key] for key in ("z", "bias", "residual")
+                                           if key in self.arrays]
+
+    def finish(self, out, shape):
+        """Runs into `out` or a new array."""
+        if out is None:
+            return self.launch(None)
+        _check_out(out, shape, self.dtype)
+        others = [array for array in self.inputs() if array is not self.z]
+        if self.z is not None and not (
+                self.z.shape == out.shape and self.z.strides == out.strides
+                and self.z.ctypes.data == out.ctypes.data):
+            others.append(self.z)
+        if _needs_copy_of_out(out, others):
+            out[...] = self.launch(None)
+        else:
+            self.launch(out)
+        return out
+
+
+class _Product(_Call):
+    """mkm, kmm and batched."""
+
+    def __init__(self, name, bound, arrays, dtype):
+        super().__init__(name, bound, arrays, dtype)
+        self.operands = [arrays[f"factors[{i}]"] for i in range(len(bound["factors"]))]
+        count = len(self.operands)
+        if count > 24:
+            raise ValueError(f"expects factors to hold at most 24 arrays, but got {count}")
+        self.trans_x = transpose_of(bound.get("trans_x", False), "trans_x")
+        self.trans = transposes_of(bound.get("trans_factors", False), count, "trans_factors")
+        for i, factor in enumerate(self.operands):
+            if factor.ndim < 2:
+                raise ValueError(f"expects factors[{i}] to have at least 2 dimensions, "
+                                 f"but got shape {factor.shape}")
+            self.operands[i] = _copy_unless_contiguous(
+                factor, (-1,) if self.trans[i] == "C" else (-1, -2))
+        self.vector = self._as_matrix()
+        self.p, self.q = self._factor_sizes()
+        self.shape = self._result_shape()
+
+    def _as_matrix(self):
+        """Gives a vector the axis that it lacks; returns where, or None."""
+        if self.name == "batched" or self.x.ndim != 1:
+            return None
+        axis = -2 if (self.name == "mkm") == (self.trans_x == "N") else -1
+        self.x = np.expand_dims(self.x, axis)
+        return -2 if self.name == "mkm" else -1
+
+    def _factor_sizes(self):
+        p, q = [], []
+        for factor, trans in zip(self.operands, self.trans):
+            rows, columns = factor.shape[-2:]
+            if (self.name == "mkm") == (trans == "N"):
+                p.append(rows)
+                q.append(columns)
+            else:
+                p.append(columns)
+                q.append(rows)
+        return p, q
+
+    def _result_shape(self):
+        rank = len(self.p) if self.name == "batched" else 2
+        x = self.x
+        if x.ndim < rank:
+            raise ValueError(f"expects x to have at least {rank} dimensions, "
+                             f"but got shape {x.shape}")
+        core = x.shape[x.ndim - rank:]
+        if self.trans_x != "N":
+            core = core[::-1]
+        if self.name == "batched":
+            expected, result = tuple(self.p), tuple(self.q)
+            if core != expected:
+                raise ValueError(f"expects the last dimensions of x to be {expected}, as the "
+                                 f"factors say, but got {core}")
+        else:
+            axis = 1 if self.name == "mkm" else 0
+            size = math.prod(self.p)
+            if core[axis] != size:
+                product = "*".join(map(str, self.p))
+                what = "columns" if self.name == "mkm" else "rows"
+                raise ValueError(f"expects op(x) to have {size} {what} ({product}, as the "
+                                 f"factors say), but got {core[axis]}")
+            result = (core[0], math.prod(self.q)) if axis else (math.prod(self.q), core[1])
+        batches = [x.shape[:x.ndim - rank]] + [f.shape[:-2] for f in self.operands]
+        try:
+            batch = np.broadcast_shapes(*batches)
+        except ValueError:
+            raise ValueError("expects batch dimensions of x and factors that broadcast, but got "
+                             + ", ".join(map(str, batches))) from None
+        return batch + result
+
+    def run(self, out):
+        shape = self.shape
+        if self.vector is not None:
+            axis = len(shape) + self.vector
+            shape = shape[:axis] + shape[axis + 1:]
+        if self.z is not None:
+            self.check_broadcast(self.z, shape, "z")
+            if self.vector is not None and self.z.ndim:
+                self.z = np.expand_dims(np.broadcast_to(self.z, shape), self.vector)
+        if len(self.shape) > 16:
+            raise ValueError(f"expects a result of at most 16 dimensions, but got "
+                             f"{len(self.shape)}")
+        if self.vector is None:
+            return self.finish(out, shape)
+        if out is not None:
+            _check_out(out, shape, self.dtype)
+            self.finish(np.expand_dims(out, self.vector), self.shape)
+            return out
+        return self.finish(None, self.shape).reshape(shape)
+
+    def launch(self, out):
+        if 0 in self.p and 0 not in self.shape:
+            return self._empty_sum(out)
+        if 0 in self.shape:
+            return np.empty(self.shape, self.dtype) if out is None else out
+        function = getattr(_core, "raw_" + self.name)
+        return function(self.x, self.operands, z=self.z, out=out, trans_x=self.trans_x,
+                        trans_factors=self.trans,
+                        **self.options(("alpha", "beta", "precision")))
+
+    def _empty_sum(self, out):
+        """Nothing is summed: beta * z."""
+        result = np.empty(self.shape, self.dtype) if out is None else out
+        beta = self.bound.get("beta", 0)
+        result[...] = 0 if beta == 0 else np.multiply(self.z, beta).astype(self.dtype)
+        return result
+
+
+class _Sparse(_Call):
+    """ksmm and ksmm_chain."""
+
+    def __init__(self, name, bound, arrays, dtype):
+        super().__init__(name, bound, arrays, dtype)
+        self._unpack_epilogue()
+        chain = name == "ksmm_chain"
+        count = len(bound["weights"]) if chain else 1
+        names = [f"weights[{i}]" for i in range(count)] if chain else ["weights"]
+        if count > 24:
+            raise ValueError(f"expects weights to hold at most 24 arrays, but got {count}")
+        self.operands = [_copy_unless_contiguous(arrays[key], (-1,)) if arrays[key].ndim
+                         else arrays[key] for key in names]
+        self.trans = transposes_of(bound.get("trans_weights", False), count, "trans_weights")
+        self.layout = bound.get("layout", "batch_first")
+        _check_choice(self.layout, ("batch_first", "batch_last"), "layout")
+        self._check_patterns(names, chain)
+        self._check_arrays(arrays)
+
+    def _unpack_epilogue(self):
+        """A dict with activation, scale and residual is a way to say them together."""
+        epilogue = self.bound.get("epilogue", "identity")
+        if isinstance(epilogue, dict):
+            unknown = set(epilogue) - {"activation", "scale", "residual"}
+            if unknown:
+                raise ValueError("expects epilogue to hold activation, scale and residual, "
+                                 f"but got {sorted(map(str, unknown))}")
+            for key in ("scale", "residual"):
+                if epilogue.get(key) is not None:
+                    if key in self.bound:
+                        raise TypeError(f"expects {key} once, but it is in epilogue too")
+                    self.bound[key] = epilogue[key]
+            if epilogue.get("residual") is not None:
+                residual = _to_array(epilogue["residual"], "residual")
+                self.arrays["residual"] = _usable(residual.astype(self.dtype, copy=False))
+            epilogue = epilogue.get("activation") or "identity"
+        _check_choice(epilogue, _ACTIVATIONS, "epilogue")
+        kind = "f" if self.dtype.name == "bfloat16" else self.dtype.kind
+        if epilogue != "identity" and (kind == "c" or (kind == "i" and epilogue != "relu")):
+            raise TypeError(f"expects epilogue '{epilogue}' on real floating-point arrays, "
+                            f"but got {self.dtype}")
+        self.activation = epilogue
+        if "scale" in self.bound:
+            scale = to_number(self.bound["scale"], self.dtype, "scale")
+            if isinstance(scale, complex):
+                if scale.imag:
+                    raise TypeError(f"expects scale to be real, but got {scale}")
+                scale = scale.real
+            if not math.isfinite(scale):
+                raise ValueError(f"expects scale to be finite, but got {scale}")
+            self.bound["scale"] = scale
+
+    def _check_patterns(self, names, chain):
+        patterns = self.bound.get("pattern")
+        if not chain:
+            patterns = [patterns]
+        elif patterns is None:
+            patterns = [None] * len(names)
+        elif not isinstance(patterns, (list, tuple)) or len(patterns) != len(names):
+            raise ValueError(f"expects pattern to be a list of {len(names)} patterns, "
+                             f"but got {patterns!r}")
+        last = None
+        for name, weights, pattern, trans in zip(names, self.operands, patterns, self.trans):
+            if weights.ndim != 4 or 0 in weights.shape:
+                raise ValueError(f"expects {name} to have 4 dimensions of at least 1, "
+                                 f"but got shape {weights.shape}")
+            if pattern is not None and self._pattern(pattern) != weights.shape:
+                raise ValueError(f"expects {name} to have the shape of its pattern "
+                                 f"{self._pattern(pattern)}, but got {weights.shape}")
+            a, b, c, d = weights.shape
+            inputs, outputs = (a * c * d, a * b * d) if trans == "N" else (a * b * d, a * c * d)
+            if last is not None and inputs != last:
+                raise ValueError(f"expects {name} to read the {last} features that the factor "
+                                 f"before it writes, but it reads {inputs}")
+            if last is None:
+                self.inputs_size = inputs
+            last = outputs
+        self.outputs_size = last
+
+    @staticmethod
+    def _pattern(pattern):
+        try:
+            values = tuple(int(value) for value in pattern)
+            exact = len(values) == 4 and all(v == w for v, w in zip(values, pattern))
+        except (TypeError, ValueError):
+            exact = False
+        if not exact or min(values) < 1:
+            raise ValueError("expects a pattern to be 4 integers of at least 1, "
+                             f"but got {pattern!r}")
+        return values
+
+    def _check_arrays(self, arrays):
+        first = self.layout == "batch_first"
+        axis = -1 if first else 0
+        x = self.x
+        if x.ndim < 1 or x.shape[axis] != self.inputs_size:
+            raise ValueError(f"expects x to have {self.inputs_size} features on its "
+                             f"{'last' if first else 'first'} axis, but got shape {x.shape}")
+        self.shape = (x.shape[:-1] + (self.outputs_size,) if first
+                      else (self.outputs_size,) + x.shape[1:])
+        if len(self.shape) > 16:
+            raise ValueError(f"expects x to have at most 16 dimensions, but got {x.ndim}")
+        bias = arrays.get("bias")
+        if bias is not None:
+            if bias.shape != (self.outputs_size,):
+                raise ValueError(f"expects bias to have shape {(self.outputs_size,)}, "
+                                 f"but got {bias.shape}")
+            arrays["bias"] = np.ascontiguousarray(bias)
+        for key in ("z", "residual"):
+            if key in arrays:
+                self.check_broadcast(arrays[key], self.shape, key)
+
+    def run(self, out):
+        return self.finish(out, self.shape)
+
+    def launch(self, out):
+        if 0 in self.shape:
+            return np.empty(self.shape, self.dtype) if out is None else out
+        function = getattr(_core, "raw_" + self.name)
+        weights = self.operands if self.name == "ksmm_chain" else self.operands[0]
+        trans = self.trans if self.name == "ksmm_chain" else self.trans[0]
+        options = dict(self.options(("alpha", "beta", "precision", "scale")),
+                       layout=self.layout, epilogue=self.activation, trans_weights=trans,
+                       bias=self.arrays.get("bias"))
+        z, residual = self.z, self.arrays.get("residual")
+        try:
+            return function(self.x, weights, z=z, residual=residual, out=out, **options)
+        except ValueError:
+            # Batch dimensions that are not one axis in memory: copies are.
+            def dense(array):
+                return None if array is None else np.ascontiguousarray(
+                    np.broadcast_to(array, self.shape))
+
+            result = function(np.ascontiguousarray(self.x), weights, z=dense(z),
+                              residual=dense(residual), **options)
+        if out is None:
+            return result
+        out[...] = result
+        return out

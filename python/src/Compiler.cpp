@@ -1,0 +1,301 @@
+//===- Compiler.cpp - The extension module kron._compiler -----------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Text of a module in, object code out, and object code into memory. The two
+// halves are apart so that the cache of kernels (kron/cache.py) can lie between
+// them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/InitAll.h"
+#include "kron/Pipelines/Pipelines.h"
+#include "kron/Target/JIT.h"
+#include "kron/Target/Output.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/SourceMgr.h"
+#include <mutex>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+using namespace mlir;
+using namespace mlir::kron;
+
+//===----------------------------------------------------------------------===//
+// Modules and their diagnostics
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What a diagnostic becomes in Python: kron.CompileError.
+struct CompileError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A context for one module at a time; collects diagnostics.
+class Session {
+public:
+  explicit Session(StringRef text)
+      : handler(&context(), [this](Diagnostic &diagnostic) {
+          return record(diagnostic);
+        }) {
+    llvm::SourceMgr manager;
+    manager.AddNewSourceBuffer(
+        llvm::MemoryBuffer::getMemBufferCopy(text, "module"), llvm::SMLoc());
+    module = parseSourceFile<ModuleOp>(manager, ParserConfig(&context()));
+    if (!module)
+      fail();
+  }
+
+  /// Throws what went wrong.
+  [[noreturn]] void fail() const {
+    throw CompileError(errors.empty() ? "compilation failed" : errors);
+  }
+
+  /// The context that all compilations share, one after the other; loading
+  /// dialects takes longer than compiling a small kernel.
+  static MLIRContext &context() {
+    static MLIRContext *shared = [] {
+      DialectRegistry registry;
+      kron::registerAllDialects(registry);
+      auto *context =
+          new MLIRContext(registry, MLIRContext::Threading::DISABLED);
+      context->printOpOnDiagnostic(false);
+      return context;
+    }();
+    return *shared;
+  }
+  static std::mutex &mutex() {
+    static std::mutex shared;
+    return shared;
+  }
+
+  std::string errors, remarks;
+
+private:
+  LogicalResult record(Diagnostic &diagnostic) {
+    bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    std::string &text = isError ? errors : remarks;
+    llvm::raw_string_ostream stream(text);
+    if (!text.empty())
+      stream << "\n";
+    if (auto location = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+      stream << "line " << location.getLine() << ": ";
+    stream << diagnostic.str();
+    for (Diagnostic &note : diagnostic.getNotes())
+      stream << "\n  note: " << note.str();
+    return success();
+  }
+
+  ScopedDiagnosticHandler handler;
+
+public:
+  /// Released before the handler.
+  OwningOpRef<ModuleOp> module;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Object code of a module's kernels.
+struct Object {
+  std::string code;
+  std::vector<std::string> names;
+  std::string remarks;
+  CompileTimes times;
+};
+
+} // namespace
+
+static std::vector<Processor>
+getProcessors(const std::vector<std::string> &names) {
+  std::vector<Processor> processors;
+  for (const std::string &name : names) {
+    if (name == "portable")
+      return getPortableProcessors();
+    auto processor = getNamedProcessor(name);
+    if (!processor)
+      throw py::value_error(llvm::toString(processor.takeError()));
+    processors.push_back(std::move(*processor));
+    // This process runs it, whatever the name of the processor.
+    if (name == "native")
+      processors.back().isa = KRON_ISA_HOST;
+  }
+  return processors;
+}
+
+static Object compileObject(const std::string &text,
+                            const std::vector<std::string> &processors,
+                            bool cFunctions, bool reference) {
+  std::lock_guard<std::mutex> lock(Session::mutex());
+  Session session(text);
+  llvm::LLVMContext context;
+  CodegenOptions options;
+  options.emitCFunctions = cFunctions;
+  options.reference = reference;
+  FailureOr<CompiledModule> compiled = compileToLLVMIR(
+      *session.module, getProcessors(processors), options, context);
+  if (failed(compiled))
+    session.fail();
+  Object result;
+  result.times = compiled->times;
+  for (const KernelManifest &kernel : compiled->kernels)
+    result.names.push_back(kernel.name);
+  auto start = std::chrono::steady_clock::now();
+  auto code = emitMachineCode(*compiled->llvmModule,
+                              llvm::CodeGenFileType::ObjectFile);
+  if (!code)
+    throw CompileError(llvm::toString(code.takeError()));
+  result.code = std::move(*code);
+  result.times.codegen = std::chrono::duration<double, std::milli>(
+                             std::chrono::steady_clock::now() - start)
+                             .count();
+  result.remarks = session.remarks;
+  return result;
+}
+
+static py::dict compile(const std::string &text,
+                        const std::vector<std::string> &processors,
+                        bool cFunctions, bool reference) {
+  Object object;
+  {
+    py::gil_scoped_release release;
+    object = compileObject(text, processors, cFunctions, reference);
+  }
+  py::dict times;
+  times["passes"] = object.times.passes;
+  times["optimizer"] = object.times.optimizer;
+  times["codegen"] = object.times.codegen;
+  py::dict result;
+  result["object"] = py::bytes(object.code);
+  result["names"] = object.names;
+  result["remarks"] = object.remarks;
+  result["times"] = times;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+/// Object code into memory; keeps it there.
+static std::unique_ptr<LoadedObject>
+loadObject(const py::bytes &object, const std::vector<std::string> &names) {
+  std::string_view code = object;
+  py::gil_scoped_release release;
+  auto loaded =
+      LoadedObject::create(StringRef(code.data(), code.size()), names);
+  if (!loaded)
+    throw CompileError(llvm::toString(loaded.takeError()));
+  return std::make_unique<LoadedObject>(std::move(*loaded));
+}
+
+//===----------------------------------------------------------------------===//
+// Passes
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Keeps the module's text after every pass.
+class Recorder : public PassInstrumentation {
+public:
+  explicit Recorder(std::vector<std::pair<std::string, std::string>> &stages)
+      : stages(stages) {}
+
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (!isa<ModuleOp>(op) || pass->getArgument().empty())
+      return;
+    std::string text;
+    llvm::raw_string_ostream(text) << *op;
+    stages.emplace_back(pass->getArgument().str(), std::move(text));
+  }
+
+private:
+  std::vector<std::pair<std::string, std::string>> &stages;
+};
+
+} // namespace
+
+/// Runs `pipeline` on a module. Returns its text and, if `record`, what it was
+/// after each pass.
+static py::tuple runPasses(const std::string &text,
+                           const std::string &pipeline, bool record) {
+  std::vector<std::pair<std::string, std::string>> stages;
+  std::string result, remarks;
+  {
+    py::gil_scoped_release release;
+    std::lock_guard<std::mutex> lock(Session::mutex());
+    [[maybe_unused]] static bool registered =
+        (kron::registerAllPasses(), true);
+    Session session(text);
+    PassManager pm(&Session::context());
+    std::string problem;
+    llvm::raw_string_ostream stream(problem);
+    if (failed(parsePassPipeline(pipeline, pm, stream)))
+      throw CompileError(session.errors.empty() ? problem : session.errors);
+    if (record)
+      pm.addInstrumentation(std::make_unique<Recorder>(stages));
+    if (failed(pm.run(*session.module)))
+      session.fail();
+    llvm::raw_string_ostream(result) << *session.module;
+    remarks = session.remarks;
+  }
+  return py::make_tuple(result, stages, remarks);
+}
+
+/// Parses and verifies; returns the module as MLIR prints it.
+static std::string normalize(const std::string &text) {
+  py::gil_scoped_release release;
+  std::lock_guard<std::mutex> lock(Session::mutex());
+  Session session(text);
+  std::string result;
+  llvm::raw_string_ostream(result) << *session.module;
+  return result;
+}
+
+static std::string describeHost() {
+  Processor host = getHostProcessor();
+  return host.cpu + " " + host.features;
+}
+
+static void saveLibrary(const py::bytes &object, const std::string &path,
+                        const std::string &runtimeFolder) {
+  std::string_view code = object;
+  if (llvm::Error error = linkSharedLibrary(
+          StringRef(code.data(), code.size()), path, runtimeFolder))
+    throw CompileError(llvm::toString(std::move(error)));
+}
+
+PYBIND11_MODULE(_compiler, module) {
+  py::register_exception<CompileError>(module, "CompileError");
+  py::class_<LoadedObject>(module, "LoadedObject", py::module_local())
+      .def("address", [](const LoadedObject &self, const std::string &name) {
+        return reinterpret_cast<uintptr_t>(self.lookup(name));
+      });
+  module.def("compile", compile, py::arg("text"), py::arg("processors"),
+             py::arg("c_functions") = false, py::arg("reference") = false);
+  module.def("load", loadObject, py::arg("object"), py::arg("names"));
+  module.def("run_passes", runPasses, py::arg("text"), py::arg("pipeline"),
+             py::arg("record") = false);
+  module.def("normalize", normalize, py::arg("text"));
+  module.def("host", describeHost);
+  module.def("save_library", saveLibrary, py::arg("object"), py::arg("path"),
+             py::arg("runtime_folder"));
+}

@@ -1,0 +1,102 @@
+//===- Module.cpp - The extension module kron._core -----------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What every call needs: arrays, cached kernels, launching. The compiler is
+// another module (Compiler.cpp), which is loaded when the first kernel has to be
+// compiled, so that `import kron` does not wait for LLVM.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Operation.h"
+#include <dlfcn.h>
+
+namespace py = pybind11;
+using namespace kron::python;
+
+/// Compiled code in memory finds the runtime's functions among the process's
+/// global symbols; Python loads extensions and what they need locally.
+static void exposeRuntime() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void *>(&kronLaunch), &info) && info.dli_fname)
+    dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
+/// Adds `function` as `name` to the module, public and raw: the raw one takes
+/// tensors too and does not fall back to Python code.
+static void addFunction(py::module_ &module, const char *name,
+                        const char *rawName, const char *doc,
+                        PyCFunctionFast function) {
+  py::object moduleName = py::str("kron");
+  for (bool isRaw : {false, true}) {
+    auto *definition = new PyMethodDef{
+        isRaw ? rawName : name,
+        reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)),
+        METH_FASTCALL | METH_KEYWORDS, doc};
+    auto object = py::reinterpret_steal<py::object>(PyCFunction_NewEx(
+        definition, isRaw ? Py_True : Py_None, moduleName.ptr()));
+    module.add_object(definition->ml_name, object);
+  }
+}
+
+static constexpr char mkmDoc[] =
+    "mkm(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False, "
+    "trans_factors=False, precision='full')\n--\n\n"
+    "alpha * op(x) @ (op(factors[0]) kron ... kron op(factors[-1])) + beta * z\n"
+    "\n"
+    "x is [..., M, P1*...*PN] and op(factors[k]) is [..., Pk, Qk]; leading\n"
+    "dimensions broadcast. trans_x and trans_factors (one for all factors, or a\n"
+    "list) are False, True, 'N', 'T' or 'C' (conjugate transpose).";
+static constexpr char kmmDoc[] =
+    "kmm(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False, "
+    "trans_factors=False, precision='full')\n--\n\n"
+    "alpha * (op(factors[0]) kron ... kron op(factors[-1])) @ op(x) + beta * z\n"
+    "\n"
+    "x is [..., P1*...*PN, M] and op(factors[k]) is [..., Qk, Pk]; leading\n"
+    "dimensions broadcast.";
+static constexpr char batchedDoc[] =
+    "batched(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False, "
+    "trans_factors=False, precision='full')\n--\n\n"
+    "Applies one matrix per axis to every array of a batch:\n"
+    "y[..., q1, ..., qN] = alpha * sum op(factors[0])[q1, p1] * ... *\n"
+    "op(factors[-1])[qN, pN] * x[..., p1, ..., pN] + beta * z[..., q1, ..., qN]";
+static constexpr char ksmmDoc[] =
+    "ksmm(x, weights, pattern=None, layout='batch_first', *, bias=None, "
+    "z=None, epilogue=None, alpha=1, beta=0, out=None, scale=None, "
+    "residual=None, trans_weights=False, precision='full')\n--\n\n"
+    "Kronecker-sparse matrix product with bias and epilogue.\n\n"
+    "weights has the shape of the pattern (a, b, c, d); x is [..., a*c*d]\n"
+    "('batch_first') or [a*c*d, ...] ('batch_last'):\n"
+    "v = alpha * K x + beta * z;  y = scale * epilogue(v + bias) + residual\n"
+    "with epilogue one of None, 'relu', 'gelu', 'silu'.";
+static constexpr char ksmmChainDoc[] =
+    "ksmm_chain(x, weights, pattern=None, layout='batch_first', *, bias=None, "
+    "z=None, epilogue=None, alpha=1, beta=0, out=None, scale=None, "
+    "residual=None, trans_weights=False, precision='full')\n--\n\n"
+    "Several Kronecker-sparse factors one after the other, weights[0] first, as\n"
+    "one kernel. Bias and epilogue follow the last one.";
+
+static void setHooks(py::function build, py::function fallback) {
+  getHooks() = {build.release().ptr(), fallback.release().ptr()};
+}
+
+PYBIND11_MODULE(_core, module) {
+  exposeRuntime();
+  bindKernel(module);
+  addFunction(module, "mkm", "raw_mkm", mkmDoc, getProductFunction(0));
+  addFunction(module, "kmm", "raw_kmm", kmmDoc, getProductFunction(1));
+  addFunction(module, "batched", "raw_batched", batchedDoc,
+              getProductFunction(2));
+  addFunction(module, "ksmm", "raw_ksmm", ksmmDoc, getSparseFunction(false));
+  addFunction(module, "ksmm_chain", "raw_ksmm_chain", ksmmChainDoc,
+              getSparseFunction(true));
+  module.def("set_hooks", setHooks, py::arg("build"), py::arg("fallback"));
+  module.def("register_bfloat16", registerBFloat16, py::arg("type_number"));
+  module.def("register_tensors", registerTensors, py::arg("type"),
+             py::arg("types"), py::arg("empty"));
+  module.def("runtime_version", kronGetVersion);
+  module.def("type_code", findType, py::arg("name"));
+}

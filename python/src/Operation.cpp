@@ -1,0 +1,130 @@
+//===- Operation.cpp - What the calls of all operations share -------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Operation.h"
+
+namespace py = pybind11;
+using namespace kron::python;
+
+Hooks &kron::python::getHooks() {
+  static Hooks hooks;
+  return hooks;
+}
+
+static bool isNumber(PyObject *object, long value) {
+  if (PyLong_CheckExact(object)) {
+    int overflow;
+    return PyLong_AsLongAndOverflow(object, &overflow) == value && !overflow;
+  }
+  return PyFloat_CheckExact(object) && PyFloat_AS_DOUBLE(object) == value;
+}
+
+bool Operation::loadScaling(PyObject *alphaObject, PyObject *betaObject,
+                            PyObject *zObject) {
+  if (alphaObject && !isNumber(alphaObject, 1)) {
+    hasAlpha = true;
+    if (!alpha.load(alphaObject, x.type))
+      return decline("expects alpha to be a number of the arrays' type");
+  }
+  if (!betaObject || isNumber(betaObject, 0))
+    return true;
+  if (!beta.load(betaObject, x.type))
+    return decline("expects beta to be a number of the arrays' type");
+  if (!zObject)
+    return decline("expects z when beta is not 0");
+  addend = OtherAddend;
+  return loadOperand(zObject, z);
+}
+
+bool Operation::prepareResult(PyObject *out, PyObject *like, int rank,
+                              const int64_t *sizes) {
+  if (!out) {
+    result = allocateLike(like, x.type, rank, sizes, y);
+    return result || decline("cannot allocate the result");
+  }
+  if (!loadOperand(out, y))
+    return false;
+  if (y.rank != rank || !std::equal(sizes, sizes + rank, y.sizes))
+    return decline("expects out to have the shape of the result");
+  if (!y.writable)
+    return decline("expects out to be writable");
+  for (int axis = 0; axis < rank; ++axis)
+    if (y.sizes[axis] > 1 && y.strides[axis] == 0)
+      return decline("expects the elements of out to be apart");
+  result = out;
+  Py_INCREF(out);
+  isGiven = true;
+  return true;
+}
+
+bool Operation::broadcastToResult(const View &view, int64_t *strides) const {
+  if (view.rank > y.rank)
+    return decline("expects an operand that broadcasts to the result");
+  int lead = y.rank - view.rank;
+  std::fill_n(strides, lead, 0);
+  for (int axis = 0; axis < view.rank; ++axis) {
+    int64_t size = view.sizes[axis];
+    if (size != 1 && size != y.sizes[lead + axis])
+      return decline("expects an operand that broadcasts to the result");
+    strides[lead + axis] =
+        size == 1 && y.sizes[lead + axis] != 1 ? 0 : view.strides[axis];
+  }
+  return true;
+}
+
+bool Operation::checkAddend() {
+  if (addend == NoAddend || !conflicts(z))
+    return true;
+  if (!isSame(y, z))
+    return decline("expects z to be out or apart from it");
+  addend = InPlace;
+  return true;
+}
+
+py::dict kron::python::describeScaling(KronType type, int device,
+                                       int precision, bool hasAlpha,
+                                       int addend) {
+  static const char *const precisions[] = {"full", "ieee", "tf32"};
+  static const char *const types[] = {"f32", "f64",          "f16",
+                                      "bf16", "i32",         "i64",
+                                      "complex<f32>", "complex<f64>"};
+  py::dict description;
+  description["type"] = types[type];
+  description["device"] = device;
+  description["precision"] = precisions[precision];
+  description["alpha"] = hasAlpha;
+  description["addend"] = addend;
+  return description;
+}
+
+PyObject **kron::python::internNames(const FunctionSpec &spec) {
+  auto **names = new PyObject *[spec.numNames];
+  for (int i = 0; i < spec.numNames; ++i)
+    names[i] = PyUnicode_InternFromString(spec.names[i]);
+  return names;
+}
+
+PyObject *kron::python::callFallback(const CallContext &context) {
+  if (PyErr_Occurred())
+    return nullptr;
+  if (context.isRaw() || !getHooks().fallback) {
+    PyErr_Format(PyExc_ValueError, "%s %s", context.spec.name,
+                 getDeclineReason());
+    return nullptr;
+  }
+  py::tuple args(context.numArgs);
+  for (Py_ssize_t i = 0; i < context.numArgs; ++i)
+    args[i] = py::reinterpret_borrow<py::object>(context.args[i]);
+  py::dict kwargs;
+  Py_ssize_t numKeywords =
+      context.keywords ? PyTuple_GET_SIZE(context.keywords) : 0;
+  for (Py_ssize_t i = 0; i < numKeywords; ++i)
+    PyDict_SetItem(kwargs.ptr(), PyTuple_GET_ITEM(context.keywords, i),
+                   context.args[context.numArgs + i]);
+  return PyObject_CallFunction(getHooks().fallback, "sOO", context.spec.name,
+                               args.ptr(), kwargs.ptr());
+}

@@ -1,0 +1,133 @@
+//===- Operation.h - What the calls of all operations share -----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_PYTHON_OPERATION_H
+#define KRON_PYTHON_OPERATION_H
+
+#include "Kernel.h"
+
+namespace kron::python {
+
+/// A call of one operation. The steps return false to leave the call to Python
+/// code; none of them has written anything then.
+class Operation {
+public:
+  explicit Operation(bool isRaw) : isRaw(isRaw) {}
+  ~Operation() { Py_XDECREF(result); }
+
+protected:
+  bool load(PyObject *object, View &view) {
+    return loadView(object, isRaw, view) ||
+           decline("expects arrays of a supported kind");
+  }
+  /// An operand that must have the type and device of x.
+  bool loadOperand(PyObject *object, View &view) {
+    return load(object, view) && ((view.type == x.type &&
+                                   view.device == x.device) ||
+                                  decline("expects one type and device"));
+  }
+  /// alpha, beta and z; null for the defaults.
+  bool loadScaling(PyObject *alphaObject, PyObject *betaObject,
+                   PyObject *zObject);
+  /// Takes `out`, or allocates what `like` says, as y.
+  bool prepareResult(PyObject *out, PyObject *like, int rank,
+                     const int64_t *sizes);
+  /// Strides of `view` broadcast to y; false if it does not broadcast.
+  bool broadcastToResult(const View &view, int64_t *strides) const;
+  /// Whether y shares memory with `view`.
+  bool conflicts(const View &view) const {
+    return isGiven && mayOverlap(y, view);
+  }
+  /// Decides whether z is y itself.
+  bool checkAddend();
+  bool isConjugated(Transpose trans) const {
+    return trans == Transpose::C && (x.type == KRON_C32 || x.type == KRON_C64);
+  }
+  /// Launches the kernel of `call`, which `describe` tells the compiler about if
+  /// there is none yet. Returns y, or null with an exception.
+  template <typename Describe> PyObject *run(Call &call, Describe describe);
+
+  enum AddendKind { NoAddend = 0, OtherAddend = 1, InPlace = 2 };
+
+  bool isRaw;
+  View x, y, z;
+  Scalar alpha, beta;
+  bool hasAlpha = false;
+  AddendKind addend = NoAddend;
+  /// The stream of a GPU.
+  void *stream = nullptr;
+  PyObject *result = nullptr;
+  bool isGiven = false;
+};
+
+/// What Python code gave to set_hooks: build(description) -> Kernel and
+/// fallback(operation, raw, args, kwargs).
+struct Hooks {
+  PyObject *build = nullptr, *fallback = nullptr;
+};
+Hooks &getHooks();
+
+/// The parts of the key and of the description that all operations have.
+pybind11::dict describeScaling(KronType type, int device, int precision,
+                               bool hasAlpha, int addend);
+
+template <typename Describe>
+PyObject *Operation::run(Call &call, Describe describe) {
+  const Kernel *kernel = findKernel(call.key);
+  if (!kernel) {
+    pybind11::dict description = describe();
+    auto built = pybind11::reinterpret_steal<pybind11::object>(
+        PyObject_CallOneArg(getHooks().build, description.ptr()));
+    if (!built)
+      return nullptr;
+    kernel = rememberKernel(call.key, std::move(built));
+  }
+  auto bytes = [](const View &view) {
+    return view.getRange().second - view.getRange().first;
+  };
+  constexpr ptrdiff_t shortBytes = 8192;
+  bool isLong = bytes(x) > shortBytes || bytes(y) > shortBytes;
+  if (!kernel->launch(call.arrays, call.numArrays, x.device, stream,
+                      /*numThreads=*/0, isLong))
+    return nullptr;
+  return std::exchange(result, nullptr);
+}
+
+/// An operation as a function of the module, without its bookkeeping.
+struct FunctionSpec {
+  const char *name;
+  /// Names of the parameters, the first `numPositional` also by position.
+  const char *const *names;
+  int numNames, numPositional;
+};
+
+/// What a call needs beside its arguments.
+struct CallContext {
+  const FunctionSpec &spec;
+  PyObject *self;
+  PyObject *const *args;
+  Py_ssize_t numArgs;
+  PyObject *keywords;
+  bool isRaw() const { return self == Py_True; }
+};
+
+/// The names of the parameters as interned strings.
+PyObject **internNames(const FunctionSpec &spec);
+
+using PyCFunctionFast = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t,
+                                      PyObject *);
+/// mkm, kmm and batched by their number.
+PyCFunctionFast getProductFunction(int kind);
+/// ksmm and ksmm_chain.
+PyCFunctionFast getSparseFunction(bool isChain);
+
+/// Leaves a call to Python code, or says why the fast path cannot take it.
+PyObject *callFallback(const CallContext &context);
+
+} // namespace kron::python
+
+#endif // KRON_PYTHON_OPERATION_H

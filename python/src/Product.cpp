@@ -1,0 +1,378 @@
+//===- Product.cpp - kron.mkm, kron.kmm and kron.batched on arrays --------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Batch dimensions are broadcast by strides and merged where memory allows; with
+// factors that have none, those of mkm merge with M, so that most calls end in
+// one kernel for a plain matrix. Transposed views become op(X) and op(F), not
+// copies.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Operation.h"
+
+namespace py = pybind11;
+using namespace kron::python;
+
+namespace {
+
+enum class ProductKind { Mkm, Kmm, Batched };
+
+struct Factor {
+  View view;
+  /// Contracted and resulting size.
+  int64_t p, q;
+  Transpose trans;
+  bool isBatched;
+};
+
+/// Numbers of the operands in CommonAxes.
+enum OperandNumber { OperandX = 0, OperandY = 1, OperandZ = 2 };
+
+class Product : public Operation {
+public:
+  Product(ProductKind kind, bool isRaw) : Operation(isRaw), kind(kind) {}
+
+  PyObject *call(const CallContext &context, const Arguments &arguments);
+
+private:
+  bool prepare(const Arguments &arguments);
+  bool loadFactors(PyObject *object, PyObject *transposes);
+  bool loadFactor(PyObject *object, PyObject *transpose, Factor &factor);
+  bool checkInput();
+  bool addOperands();
+  void mergeRows();
+  int getFirstFactor() const { return addend == OtherAddend ? 3 : 2; }
+  void buildArguments();
+  void buildInput();
+  void buildResult();
+  py::dict describe() const;
+
+  ProductKind kind;
+  Factor factors[kMaxFactors];
+  int numFactors = 0;
+  Transpose transX = Transpose::N;
+  int precision = 0;
+  int64_t zStrides[kMaxRank];
+  CommonAxes batch;
+  /// Axes of x, y and z inside of the batch, in the order of op(X): sizes, and
+  /// the strides per operand.
+  int coreRank = 0;
+  int64_t coreSizesX[kMaxRank], coreSizesY[kMaxRank];
+  int64_t core[3][kMaxRank];
+  int anyX = 0, anyY = 0, anyZ = 0;
+  Call arguments;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Reading the arguments
+//===----------------------------------------------------------------------===//
+
+static const char *const parameterNames[] = {
+    "x",   "factors", "alpha",         "beta",      "z",
+    "out", "trans_x", "trans_factors", "precision", "stream"};
+enum Parameter {
+  ParamX,
+  ParamFactors,
+  ParamAlpha,
+  ParamBeta,
+  ParamZ,
+  ParamOut,
+  ParamTransX,
+  ParamTransFactors,
+  ParamPrecision,
+  ParamStream,
+  NumParameters
+};
+
+/// Brings a factor into a form whose innermost stride is 1.
+static bool normalizeFactor(Factor &factor, bool isConjugated) {
+  View &view = factor.view;
+  int64_t *strides = view.strides + view.rank - 2;
+  int64_t *sizes = view.sizes + view.rank - 2;
+  if (strides[1] == 1 || sizes[1] == 1)
+    return true;
+  if (isConjugated || (strides[0] != 1 && sizes[0] != 1))
+    return decline("expects factors with a contiguous axis");
+  std::swap(sizes[0], sizes[1]);
+  std::swap(strides[0], strides[1]);
+  factor.trans = toggle(factor.trans);
+  return true;
+}
+
+bool Product::loadFactor(PyObject *object, PyObject *transpose,
+                         Factor &factor) {
+  View &view = factor.view;
+  if (!loadOperand(object, view) || !loadTranspose(transpose, factor.trans))
+    return false;
+  if (view.rank < 2)
+    return decline("expects factors with at least 2 axes");
+  if (factor.trans == Transpose::C && !isConjugated(factor.trans))
+    factor.trans = Transpose::T;
+  int64_t rows = view.sizes[view.rank - 2], columns = view.sizes[view.rank - 1];
+  if (rows < 1 || columns < 1)
+    return decline("expects factors that are not empty");
+  bool isTransposed = factor.trans != Transpose::N;
+  bool contractsRows = (kind == ProductKind::Mkm) != isTransposed;
+  factor.p = contractsRows ? rows : columns;
+  factor.q = contractsRows ? columns : rows;
+  return normalizeFactor(factor, isConjugated(factor.trans));
+}
+
+bool Product::loadFactors(PyObject *object, PyObject *transposes) {
+  bool isList = PyList_CheckExact(object);
+  if (!isList && !PyTuple_CheckExact(object))
+    return decline("expects factors to be a list or tuple");
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
+  if (count < 1 || count > kMaxFactors)
+    return decline("expects 1 to 24 factors");
+  bool isPerFactor = transposes && (PyList_CheckExact(transposes) ||
+                                    PyTuple_CheckExact(transposes));
+  if (isPerFactor && PySequence_Fast_GET_SIZE(transposes) != count)
+    return decline("expects one transpose per factor");
+  for (Py_ssize_t i = 0; i < count; ++i)
+    if (!loadFactor(PySequence_Fast_GET_ITEM(object, i),
+                    isPerFactor ? PySequence_Fast_GET_ITEM(transposes, i)
+                                : transposes,
+                    factors[i]))
+      return false;
+  numFactors = int(count);
+  return true;
+}
+
+/// Checks x against the factors and finds the axes of one array of the batch.
+bool Product::checkInput() {
+  bool isTransposed = transX != Transpose::N;
+  coreRank = kind == ProductKind::Batched ? numFactors : 2;
+  if (x.rank < coreRank)
+    return decline("expects x to have more axes");
+  const int64_t *sizes = x.sizes + x.rank - coreRank;
+  const int64_t *strides = x.strides + x.rank - coreRank;
+  for (int axis = 0; axis < coreRank; ++axis) {
+    int stored = isTransposed ? coreRank - 1 - axis : axis;
+    coreSizesX[axis] = coreSizesY[axis] = sizes[stored];
+    core[OperandX][axis] = strides[stored];
+  }
+  if (kind == ProductKind::Batched) {
+    for (int axis = 0; axis < coreRank; ++axis) {
+      if (coreSizesX[axis] != factors[axis].p)
+        return decline("expects the axes of x to go with the factors");
+      coreSizesY[axis] = factors[axis].q;
+    }
+    return true;
+  }
+  int64_t p = 1, q = 1;
+  for (int i = 0; i < numFactors; ++i)
+    if (__builtin_mul_overflow(p, factors[i].p, &p) ||
+        __builtin_mul_overflow(q, factors[i].q, &q))
+      return decline("expects sizes below 2^63");
+  int axis = kind == ProductKind::Mkm ? 1 : 0;
+  if (coreSizesX[axis] != p)
+    return decline("expects x to go with the factors");
+  coreSizesY[axis] = q;
+  return true;
+}
+
+bool Product::addOperands() {
+  const int64_t *yCore = y.strides + y.rank - coreRank;
+  std::copy_n(yCore, coreRank, core[OperandY]);
+  int batchRank = y.rank - coreRank;
+  if (!batch.addOperand(x.sizes, x.strides, x.rank - coreRank) ||
+      !batch.addOperand(y.sizes, y.strides, batchRank))
+    return false;
+  if (addend == OtherAddend) {
+    if (!broadcastToResult(z, zStrides) ||
+        !batch.addOperand(y.sizes, zStrides, batchRank))
+      return false;
+    std::copy_n(zStrides + batchRank, coreRank, core[OperandZ]);
+  }
+  for (int i = 0; i < numFactors; ++i) {
+    const View &view = factors[i].view;
+    if (!batch.addOperand(view.sizes, view.strides, view.rank - 2))
+      return false;
+  }
+  return true;
+}
+
+/// Lets the batch dimensions of mkm merge with M.
+void Product::mergeRows() {
+  int64_t rows[kMaxOperands] = {};
+  for (int i = 0; i < getFirstFactor(); ++i)
+    rows[i] = core[i][0];
+  batch.addAxis(coreSizesX[0], rows);
+  batch.coalesce();
+  if (batch.rank == 0)
+    batch.addUnit();
+  batch.dropLast();
+  coreSizesX[0] = coreSizesY[0] = batch.sizes[batch.rank];
+  for (int i = 0; i < getFirstFactor(); ++i)
+    core[i][0] = batch.strides[i][batch.rank];
+}
+
+bool Product::prepare(const Arguments &args) {
+  PyObject *const *values = args.values;
+  if (!values[ParamX] || !values[ParamFactors])
+    return decline("expects x and factors");
+  if (!load(values[ParamX], x) || !loadTranspose(values[ParamTransX], transX) ||
+      !loadPrecision(values[ParamPrecision], precision) ||
+      !loadFactors(values[ParamFactors], values[ParamTransFactors]) ||
+      !loadScaling(values[ParamAlpha], values[ParamBeta], values[ParamZ]))
+    return false;
+  if (transX == Transpose::C && !isConjugated(transX))
+    transX = Transpose::T;
+  if (!checkInput() || !batch.broadcast(x.sizes, x.rank - coreRank))
+    return false;
+  for (int i = 0; i < numFactors; ++i)
+    if (!batch.broadcast(factors[i].view.sizes, factors[i].view.rank - 2))
+      return false;
+  int64_t sizes[2 * kMaxRank];
+  if (batch.rank + coreRank > kMaxRank)
+    return decline("expects arrays with fewer axes");
+  std::copy_n(batch.sizes, batch.rank, sizes);
+  std::copy_n(coreSizesY, coreRank, sizes + batch.rank);
+  if (!prepareResult(values[ParamOut], values[ParamX], batch.rank + coreRank,
+                     sizes))
+    return false;
+  if (conflicts(x) || !checkAddend())
+    return decline("expects out apart from the other arrays");
+  for (int i = 0; i < numFactors; ++i)
+    if (conflicts(factors[i].view))
+      return decline("expects out apart from the factors");
+  if (values[ParamStream]) {
+    stream = PyLong_AsVoidPtr(values[ParamStream]);
+    if (PyErr_Occurred())
+      return false;
+  }
+  return addOperands();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernel arguments
+//===----------------------------------------------------------------------===//
+
+/// Chooses between X and its transpose by what lies contiguously in memory.
+void Product::buildInput() {
+  if (kind != ProductKind::Batched && !isConjugated(transX)) {
+    const int64_t *strides = core[OperandX], *sizes = coreSizesX;
+    bool isRowMajor = strides[1] == 1 || sizes[1] == 1;
+    transX = !isRowMajor && (strides[0] == 1 || sizes[0] == 1) ? Transpose::T
+                                                               : Transpose::N;
+  }
+  int64_t sizes[kMaxRank], strides[kMaxRank];
+  for (int axis = 0; axis < coreRank; ++axis) {
+    int stored = transX == Transpose::N ? axis : coreRank - 1 - axis;
+    sizes[stored] = coreSizesX[axis];
+    strides[stored] = core[OperandX][axis];
+  }
+  anyX = arguments.addArray(x, batch.rank, batch.sizes, batch.strides[OperandX],
+                            coreRank, sizes, strides);
+}
+
+void Product::buildResult() {
+  if (hasAlpha)
+    arguments.addScalar(alpha, x.type);
+  if (addend != NoAddend)
+    arguments.addScalar(beta, x.type);
+  if (addend == OtherAddend)
+    anyZ =
+        arguments.addArray(z, batch.rank, batch.sizes, batch.strides[OperandZ],
+                           coreRank, coreSizesY, core[OperandZ]);
+  anyY = arguments.addArray(y, batch.rank, batch.sizes, batch.strides[OperandY],
+                            coreRank, coreSizesY, core[OperandY]);
+}
+
+void Product::buildArguments() {
+  bool isBatched = false;
+  for (int i = 0; i < numFactors; ++i)
+    isBatched |= !batch.isConstant(getFirstFactor() + i);
+  if (kind == ProductKind::Mkm && !isBatched)
+    mergeRows();
+  else
+    batch.coalesce();
+  buildInput();
+  for (int i = 0; i < numFactors; ++i) {
+    Factor &factor = factors[i];
+    const View &view = factor.view;
+    int number = getFirstFactor() + i;
+    factor.isBatched = !batch.isConstant(number);
+    arguments.addArray(view, factor.isBatched ? batch.rank : 0, batch.sizes,
+                       batch.strides[number], 2, view.sizes + view.rank - 2,
+                       view.strides + view.rank - 2);
+  }
+  buildResult();
+  arguments.addKey(int64_t(kind) | x.type << 4 | precision << 8 |
+                   batch.rank << 12 | int64_t(transX) << 20 | anyX << 28 |
+                   anyY << 29 | anyZ << 30 | int64_t(hasAlpha) << 32 |
+                   int64_t(addend) << 33 | int64_t(x.device >= 0) << 36 |
+                   int64_t(numFactors) << 40);
+  for (int i = 0; i < numFactors; ++i) {
+    arguments.addKey(factors[i].p);
+    arguments.addKey(factors[i].q);
+    arguments.addKey(int64_t(factors[i].trans) |
+                     int64_t(factors[i].isBatched) << 8);
+  }
+}
+
+py::dict Product::describe() const {
+  static const char *const names[] = {"mkm", "kmm", "batched"};
+  py::dict description =
+      describeScaling(x.type, x.device, precision, hasAlpha, addend);
+  py::list list;
+  for (int i = 0; i < numFactors; ++i)
+    list.append(py::make_tuple(factors[i].p, factors[i].q,
+                               std::string(1, char(factors[i].trans)),
+                               factors[i].isBatched));
+  description["op"] = names[int(kind)];
+  description["factors"] = std::move(list);
+  description["batch_rank"] = batch.rank;
+  description["trans_x"] = std::string(1, char(transX));
+  description["any_x"] = bool(anyX);
+  description["any_y"] = bool(anyY);
+  description["any_z"] = bool(anyZ);
+  return description;
+}
+
+PyObject *Product::call(const CallContext &context, const Arguments &args) {
+  if (!prepare(args))
+    return callFallback(context);
+  if (y.isEmpty())
+    return std::exchange(result, nullptr);
+  buildArguments();
+  return run(arguments, [&] { return describe(); });
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+template <ProductKind kind>
+static PyObject *callProduct(PyObject *self, PyObject *const *args,
+                             Py_ssize_t numArgs, PyObject *keywords) {
+  static const char *const names[] = {"mkm", "kmm", "batched"};
+  static const FunctionSpec spec = {names[int(kind)], parameterNames,
+                                    NumParameters, 2};
+  static PyObject **interned = internNames(spec);
+  CallContext context = {spec, self, args, numArgs, keywords};
+  Arguments arguments;
+  try {
+    if (!arguments.parse(args, numArgs, keywords, interned, spec.numNames,
+                         context.isRaw() ? spec.numNames : spec.numPositional))
+      return callFallback(context);
+    return Product(kind, context.isRaw()).call(context, arguments);
+  } catch (py::error_already_set &error) {
+    error.restore();
+    return nullptr;
+  }
+}
+
+PyCFunctionFast kron::python::getProductFunction(int kind) {
+  static const PyCFunctionFast functions[] = {
+      callProduct<ProductKind::Mkm>, callProduct<ProductKind::Kmm>,
+      callProduct<ProductKind::Batched>};
+  return functions[kind];
+}

@@ -1,0 +1,327 @@
+//===- View.cpp - Arrays of Python as the runtime sees them ---------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "View.h"
+#include <cstring>
+#include <pybind11/numpy.h>
+
+namespace py = pybind11;
+using namespace kron::python;
+using NumPy = py::detail::npy_api;
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+bool View::isEmpty() const {
+  for (int axis = 0; axis < rank; ++axis)
+    if (sizes[axis] == 0)
+      return true;
+  return false;
+}
+
+std::pair<const char *, const char *> View::getRange() const {
+  if (isEmpty())
+    return {data, data};
+  int64_t last = 1;
+  for (int axis = 0; axis < rank; ++axis)
+    last += (sizes[axis] - 1) * strides[axis];
+  return {data, data + last * int64_t(kronGetTypeSize(type))};
+}
+
+bool kron::python::mayOverlap(const View &a, const View &b) {
+  auto [aBegin, aEnd] = a.getRange();
+  auto [bBegin, bEnd] = b.getRange();
+  return aBegin < bEnd && bBegin < aEnd;
+}
+
+bool kron::python::isSame(const View &a, const View &b) {
+  if (a.data != b.data || a.rank != b.rank)
+    return false;
+  for (int axis = 0; axis < a.rank; ++axis)
+    if (a.sizes[axis] != b.sizes[axis] ||
+        (a.sizes[axis] != 1 && a.strides[axis] != b.strides[axis]))
+      return false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// NumPy
+//===----------------------------------------------------------------------===//
+
+/// NumPy's number of bfloat16, which a package of its own defines; -1: not seen
+/// yet.
+static int bfloat16Number = -1;
+
+void kron::python::registerBFloat16(int typeNumber) {
+  bfloat16Number = typeNumber;
+}
+
+static int getType(int typeNumber) {
+  constexpr int numpyHalf = 23;
+  switch (typeNumber) {
+  case NumPy::NPY_FLOAT_:
+    return KRON_F32;
+  case NumPy::NPY_DOUBLE_:
+    return KRON_F64;
+  case numpyHalf:
+    return KRON_F16;
+  case NumPy::NPY_INT_:
+    return KRON_I32;
+  case NumPy::NPY_LONG_:
+    return sizeof(long) == 8 ? KRON_I64 : KRON_I32;
+  case NumPy::NPY_LONGLONG_:
+    return KRON_I64;
+  case NumPy::NPY_CFLOAT_:
+    return KRON_C32;
+  case NumPy::NPY_CDOUBLE_:
+    return KRON_C64;
+  default:
+    return typeNumber == bfloat16Number ? KRON_BF16 : -1;
+  }
+}
+
+static int getTypeNumber(KronType type) {
+  constexpr int numpyHalf = 23;
+  switch (type) {
+  case KRON_F32:
+    return NumPy::NPY_FLOAT_;
+  case KRON_F64:
+    return NumPy::NPY_DOUBLE_;
+  case KRON_F16:
+    return numpyHalf;
+  case KRON_I32:
+    return NumPy::NPY_INT_;
+  case KRON_I64:
+    return NumPy::NPY_INT64_;
+  case KRON_C32:
+    return NumPy::NPY_CFLOAT_;
+  case KRON_C64:
+    return NumPy::NPY_CDOUBLE_;
+  default:
+    return bfloat16Number;
+  }
+}
+
+static bool loadArray(PyObject *object, View &view) {
+  const auto *array = py::detail::array_proxy(object);
+  const auto *dtype = py::detail::array_descriptor_proxy(array->descr);
+  int type = getType(dtype->type_num);
+  constexpr char swapped = '>';
+  if (type < 0 || array->nd > kMaxRank || dtype->byteorder == swapped ||
+      !(array->flags & NumPy::NPY_ARRAY_ALIGNED_))
+    return false;
+  view.data = array->data;
+  view.rank = array->nd;
+  view.device = -1;
+  view.type = KronType(type);
+  view.writable = array->flags & NumPy::NPY_ARRAY_WRITEABLE_;
+  int64_t bytes = kronGetTypeSize(view.type), rowMajor = 1;
+  for (int axis = array->nd; axis-- > 0;) {
+    int64_t size = array->dimensions[axis], stride = array->strides[axis];
+    view.sizes[axis] = size;
+    // Strides that are never stepped along can be anything.
+    if (size <= 1) {
+      view.strides[axis] = rowMajor;
+      continue;
+    }
+    if (stride < 0 || stride % bytes)
+      return false;
+    view.strides[axis] = stride / bytes;
+    rowMajor *= size;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What registerTensors was given; never destroyed, since that could be after
+/// the interpreter's end.
+struct TensorLibrary {
+  PyObject *type = nullptr, *types = nullptr, *empty = nullptr;
+  /// Names of attributes, interned.
+  PyObject *dataPtr, *shape, *stride, *dtype, *getDevice;
+};
+
+TensorLibrary tensors;
+
+} // namespace
+
+void kron::python::registerTensors(py::type type, py::dict types,
+                                   py::function empty) {
+  tensors.type = type.release().ptr();
+  tensors.types = types.release().ptr();
+  tensors.empty = empty.release().ptr();
+  tensors.dataPtr = PyUnicode_InternFromString("data_ptr");
+  tensors.shape = PyUnicode_InternFromString("shape");
+  tensors.stride = PyUnicode_InternFromString("stride");
+  tensors.dtype = PyUnicode_InternFromString("dtype");
+  tensors.getDevice = PyUnicode_InternFromString("get_device");
+}
+
+/// Reads a tuple of integers.
+static bool loadTuple(PyObject *tuple, int rank, int64_t *values) {
+  if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != rank)
+    return false;
+  for (int i = 0; i < rank; ++i)
+    values[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i));
+  return true;
+}
+
+static bool loadTensor(PyObject *object, View &view) {
+  auto call = [&](PyObject *name) {
+    return py::reinterpret_steal<py::object>(
+        PyObject_CallMethodNoArgs(object, name));
+  };
+  auto get = [&](PyObject *name) {
+    return py::reinterpret_steal<py::object>(PyObject_GetAttr(object, name));
+  };
+  py::object shape = get(tensors.shape), stride = call(tensors.stride),
+             dtype = get(tensors.dtype), device = call(tensors.getDevice),
+             data = call(tensors.dataPtr);
+  if (!shape || !stride || !dtype || !device || !data ||
+      !PyTuple_Check(shape.ptr()))
+    return false;
+  PyObject *type = PyDict_GetItem(tensors.types, dtype.ptr());
+  Py_ssize_t rank = PyTuple_GET_SIZE(shape.ptr());
+  if (!type || rank > kMaxRank)
+    return false;
+  view.rank = int(rank);
+  view.type = KronType(PyLong_AsLong(type));
+  view.device = int(PyLong_AsLong(device.ptr()));
+  view.data = static_cast<char *>(PyLong_AsVoidPtr(data.ptr()));
+  view.writable = true;
+  if (!loadTuple(shape.ptr(), view.rank, view.sizes) ||
+      !loadTuple(stride.ptr(), view.rank, view.strides))
+    return false;
+  int64_t rowMajor = 1;
+  for (int axis = view.rank; axis-- > 0;) {
+    if (view.sizes[axis] <= 1)
+      view.strides[axis] = rowMajor;
+    rowMajor *= view.sizes[axis];
+  }
+  return !PyErr_Occurred();
+}
+
+//===----------------------------------------------------------------------===//
+// Both
+//===----------------------------------------------------------------------===//
+
+bool kron::python::loadView(PyObject *object, bool allowTensors, View &view) {
+  // Subclasses of ndarray (matrix, masked arrays) mean something else by `*`,
+  // so Python code decides about them.
+  if (Py_TYPE(object) == NumPy::get().PyArray_Type_)
+    return loadArray(object, view);
+  if (!allowTensors || !tensors.type ||
+      !PyObject_TypeCheck(object,
+                          reinterpret_cast<PyTypeObject *>(tensors.type)))
+    return false;
+  if (loadTensor(object, view))
+    return true;
+  PyErr_Clear();
+  return false;
+}
+
+static PyObject *allocateTensor(PyObject *like, int rank,
+                                const int64_t *sizes) {
+  py::tuple shape(rank);
+  for (int axis = 0; axis < rank; ++axis)
+    shape[axis] = py::int_(sizes[axis]);
+  py::object dtype = py::reinterpret_steal<py::object>(
+      PyObject_GetAttr(like, tensors.dtype));
+  return PyObject_CallFunctionObjArgs(tensors.empty, shape.ptr(), dtype.ptr(),
+                                      like, nullptr);
+}
+
+PyObject *kron::python::allocateLike(PyObject *like, KronType type, int rank,
+                                     const int64_t *sizes, View &view) {
+  const NumPy &numpy = NumPy::get();
+  PyObject *result;
+  if (Py_TYPE(like) == numpy.PyArray_Type_) {
+    Py_intptr_t dims[kMaxRank];
+    std::copy_n(sizes, rank, dims);
+    result = numpy.PyArray_NewFromDescr_(
+        numpy.PyArray_Type_, numpy.PyArray_DescrFromType_(getTypeNumber(type)),
+        rank, dims, nullptr, nullptr, 0, nullptr);
+  } else {
+    result = allocateTensor(like, rank, sizes);
+  }
+  if (!result || loadView(result, /*allowTensors=*/true, view))
+    return result;
+  Py_DECREF(result);
+  PyErr_SetString(PyExc_RuntimeError, "cannot use a newly allocated array");
+  return nullptr;
+}
+
+int kron::python::findType(const char *name) {
+  static const char *const names[] = {"f32", "f64",          "f16",
+                                      "bf16", "i32",         "i64",
+                                      "complex<f32>", "complex<f64>"};
+  for (int type = 0; type < 8; ++type)
+    if (!std::strcmp(names[type], name))
+      return type;
+  return -1;
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+template <typename T> static bool store(char *bytes, T value) {
+  std::memcpy(bytes, &value, sizeof(value));
+  return true;
+}
+
+static bool storeInteger(PyObject *object, KronType type, char *bytes) {
+  int overflow = 0;
+  if (!PyLong_CheckExact(object))
+    return false;
+  long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow)
+    return false;
+  if (type == KRON_I64)
+    return store(bytes, int64_t(value));
+  return value >= INT32_MIN && value <= INT32_MAX &&
+         store(bytes, int32_t(value));
+}
+
+bool Scalar::load(PyObject *object, KronType type) {
+  type = getScalarType(type);
+  if (type == KRON_I32 || type == KRON_I64)
+    return storeInteger(object, type, bytes);
+  double real, imaginary = 0;
+  if (PyFloat_CheckExact(object)) {
+    real = PyFloat_AS_DOUBLE(object);
+  } else if (PyLong_CheckExact(object)) {
+    real = PyLong_AsDouble(object);
+    if (real == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+      return false;
+    }
+  } else if (PyComplex_CheckExact(object)) {
+    real = PyComplex_RealAsDouble(object);
+    imaginary = PyComplex_ImagAsDouble(object);
+    if (type != KRON_C32 && type != KRON_C64)
+      return false;
+  } else {
+    return false;
+  }
+  switch (type) {
+  case KRON_F32:
+    return store(bytes, float(real));
+  case KRON_F64:
+    return store(bytes, real);
+  case KRON_C32:
+    return store(bytes, std::complex<float>(real, imaginary));
+  default:
+    return store(bytes, std::complex<double>(real, imaginary));
+  }
+}
