@@ -103,8 +103,8 @@ LoadedObject::LoadedObject() = default;
 LoadedObject::LoadedObject(LoadedObject &&) = default;
 LoadedObject::~LoadedObject() = default;
 
-llvm::Expected<LoadedObject>
-LoadedObject::create(StringRef object, ArrayRef<std::string> names) {
+llvm::Expected<LoadedObject> LoadedObject::create(StringRef object,
+                                                  ArrayRef<std::string> names) {
   // Initialises the host's target, which a JIT needs even for machine code.
   if (auto machine = createTargetMachine(nullptr); !machine)
     return machine.takeError();

@@ -11,29 +11,41 @@ __version__ = _core.runtime_version()
 
 __all__ = [
     "CompileError",
+    "Spec",
     "batched",
+    "cache",
+    "compile",
+    "explain",
     "get_num_threads",
+    "ir",
+    "jit",
     "kmm",
     "ksmm",
     "ksmm_chain",
+    "load",
     "mkm",
     "set_num_threads",
 ]
 
 
-_LAZY = ("cache", "compat", "gpytorch", "ir", "nn", "torch")
+# Modules, and functions of modules, that are loaded when they are first used.
+_MODULES = ("cache", "compat", "gpytorch", "ir", "nn", "torch")
+_FUNCTIONS = {"Spec": "_jit", "compile": "_jit", "jit": "_jit", "load": "_jit",
+              "explain": "_explain"}
 
 
 def __getattr__(name):
-    if name in _LAZY:
-        import importlib
+    import importlib
 
+    if name in _MODULES:
         return importlib.import_module("kron." + name)
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module("kron." + _FUNCTIONS[name]), name)
     raise AttributeError(f"module 'kron' has no attribute '{name}'")
 
 
 def __dir__():
-    return sorted(set(globals()) | set(_LAZY))
+    return sorted(set(globals()) | set(_MODULES) | set(_FUNCTIONS))
 
 
 def _compile_call(description):

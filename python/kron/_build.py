@@ -3,7 +3,9 @@
 SPDX-License-Identifier: MIT
 """
 
-_BATCH_LETTERS = "batch"
+import contextlib
+
+_recorders = []
 
 
 def _array(sizes, element, any_inner=False):
@@ -20,7 +22,7 @@ def _tensor(sizes, element):
     return f"tensor<{text}{element}>"
 
 
-def _scalar_type(element):
+def scalar_type(element):
     return "f32" if element in ("f16", "bf16") else element
 
 
@@ -33,7 +35,7 @@ class _Function:
 
     def __init__(self, element):
         self.element = element
-        self.scalar = _scalar_type(element)
+        self.scalar = scalar_type(element)
         self.args = []
 
     def add(self, name, mlir):
@@ -101,7 +103,7 @@ def _product(description):
         f"outs(%y : {y}){scaling}{_attributes(_precision(description))}")
 
 
-def _constant(value, element):
+def constant(value, element):
     if element.startswith("complex"):
         return f"#complex.number<:{element[8:-1]} {float(value)!r}, 0.0>"
     if element in ("i32", "i64"):
@@ -136,7 +138,7 @@ def _epilogue(description, function, make_array, features):
     if description["activation"] != "identity":
         attributes.append(f"activation = #kron.activation<{description['activation']}>")
     if description["scale"] is not None:
-        attributes.append(f"scale = {_constant(description['scale'], function.scalar)}")
+        attributes.append(f"scale = {constant(description['scale'], function.scalar)}")
     if description["bias"]:
         mlir = function.add("bias", make_array([features], element))
         text += f" bias(%bias : {mlir})"
@@ -213,17 +215,30 @@ def _ksmm_chain(description):
             f"{{kron.name = \"y\"}}) {{\n  {lines}\n}}\n")
 
 
-_WRITERS = {"mkm": _product, "kmm": _product, "batched": _product, "ksmm": _ksmm,
+WRITERS = {"mkm": _product, "kmm": _product, "batched": _product, "ksmm": _ksmm,
             "ksmm_chain": _ksmm_chain}
 
 
 def source(description):
     """The module for a description of the fast path."""
-    return _WRITERS[description["op"]](description)
+    return WRITERS[description["op"]](description)
 
 
 def build(description):
     """The kernel for a description of the fast path."""
     from kron import _compile
 
+    for descriptions in _recorders:
+        descriptions.append(description)
     return _compile.compile(source(description), device=description["device"])
+
+
+@contextlib.contextmanager
+def recording():
+    """Collects the descriptions of kernels that are built meanwhile."""
+    descriptions = []
+    _recorders.append(descriptions)
+    try:
+        yield descriptions
+    finally:
+        _recorders.remove(descriptions)

@@ -28,7 +28,7 @@ TYPES = {
 
 #: Modules that take over for the arrays of a library, by the name of its package.
 #: Each has functions of the same names and parameters as here.
-LIBRARIES = {"torch": "kron.torch"}
+LIBRARIES = {"torch": "kron.torch", "kron": "kron.ir"}
 
 _PRODUCT = ("x", "factors", "alpha", "beta", "z", "out", "trans_x", "trans_factors", "precision",
             "stream")
@@ -141,7 +141,7 @@ def _usable(array):
     if (array.dtype != native or not array.flags.aligned
             or any(size > 1 and (stride < 0 or stride % itemsize)
                    for size, stride in zip(array.shape, array.strides))):
-        return np.ascontiguousarray(array, dtype=native)
+        return np.array(array, dtype=native, order="C", copy=True)
     return array
 
 

@@ -131,6 +131,7 @@ def load(key):
     """(names of kernels, object code) of an entry, or None."""
     folder = _open_folder(create=False)
     if folder is None:
+        _counts["misses"] += _enabled()
         return None
     path = os.path.join(folder, key + _SUFFIX)
     try:

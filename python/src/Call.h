@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What kron.mkm and its like share: their arguments by name, broadcast axes that
-// become as few as possible, the arrays that a kernel takes, and a key that says
-// which kernel. A key holds everything that the kernel's code depends on, so a
-// cached call is: read arrays, build the key, look it up, launch.
+// What kron.mkm and its like share: their arguments by name, broadcast axes
+// that become as few as possible, the arrays that a kernel takes, and a key
+// that says which kernel. A key holds everything that the kernel's code depends
+// on, so a cached call is: read arrays, build the key, look it up, launch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,8 +56,8 @@ public:
   /// Takes the first `count` axes of `view` into account (NumPy's broadcasting:
   /// aligned at the right). False if they do not go together.
   bool broadcast(const int64_t *viewSizes, int count);
-  /// Adds an operand with `count` axes that broadcast to these; false if they do
-  /// not.
+  /// Adds an operand with `count` axes that broadcast to these; false if they
+  /// do not.
   bool addOperand(const int64_t *viewSizes, const int64_t *viewStrides,
                   int count);
   /// Adds an axis of every operand, the fastest one.
@@ -84,8 +84,9 @@ public:
   void addKey(int64_t value) {
     key.append(reinterpret_cast<const char *>(&value), sizeof(value));
   }
-  /// Adds an array of `outerRank` + `innerRank` axes. Returns 1 if its innermost
-  /// axis has a stride other than 1 (which the kernel must know), else 0.
+  /// Adds an array of `outerRank` + `innerRank` axes. Returns 1 if its
+  /// innermost axis has a stride other than 1 (which the kernel must know),
+  /// else 0.
   int addArray(const View &view, int outerRank, const int64_t *outerSizes,
                const int64_t *outerStrides, int innerRank,
                const int64_t *innerSizes, const int64_t *innerStrides);

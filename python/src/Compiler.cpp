@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Conversion/Passes.h"
+#include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/InitAll.h"
 #include "kron/Pipelines/Pipelines.h"
 #include "kron/Target/JIT.h"
@@ -21,6 +23,7 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -48,9 +51,8 @@ struct CompileError : std::runtime_error {
 class Session {
 public:
   explicit Session(StringRef text)
-      : handler(&context(), [this](Diagnostic &diagnostic) {
-          return record(diagnostic);
-        }) {
+      : handler(&context(),
+                [this](Diagnostic &diagnostic) { return record(diagnostic); }) {
     llvm::SourceMgr manager;
     manager.AddNewSourceBuffer(
         llvm::MemoryBuffer::getMemBufferCopy(text, "module"), llvm::SMLoc());
@@ -69,7 +71,7 @@ public:
   static MLIRContext &context() {
     static MLIRContext *shared = [] {
       DialectRegistry registry;
-      kron::registerAllDialects(registry);
+      kron::registerCompilerDialects(registry);
       auto *context =
           new MLIRContext(registry, MLIRContext::Threading::DISABLED);
       context->printOpOnDiagnostic(false);
@@ -159,8 +161,8 @@ static Object compileObject(const std::string &text,
   for (const KernelManifest &kernel : compiled->kernels)
     result.names.push_back(kernel.name);
   auto start = std::chrono::steady_clock::now();
-  auto code = emitMachineCode(*compiled->llvmModule,
-                              llvm::CodeGenFileType::ObjectFile);
+  auto code =
+      emitMachineCode(*compiled->llvmModule, llvm::CodeGenFileType::ObjectFile);
   if (!code)
     throw CompileError(llvm::toString(code.takeError()));
   result.code = std::move(*code);
@@ -233,17 +235,25 @@ private:
 
 } // namespace
 
+/// The passes that a pipeline in Python may name: kron's and the general ones.
+/// Upstream's others would make a wheel half as large again.
+static void registerPasses() {
+  mlir::registerTransformsPasses();
+  registerKronTransformsPasses();
+  registerKronConversionPasses();
+  registerKronPipelines();
+}
+
 /// Runs `pipeline` on a module. Returns its text and, if `record`, what it was
 /// after each pass.
-static py::tuple runPasses(const std::string &text,
-                           const std::string &pipeline, bool record) {
+static py::tuple runPasses(const std::string &text, const std::string &pipeline,
+                           bool record) {
   std::vector<std::pair<std::string, std::string>> stages;
   std::string result, remarks;
   {
     py::gil_scoped_release release;
     std::lock_guard<std::mutex> lock(Session::mutex());
-    [[maybe_unused]] static bool registered =
-        (kron::registerAllPasses(), true);
+    [[maybe_unused]] static bool registered = (registerPasses(), true);
     Session session(text);
     PassManager pm(&Session::context());
     std::string problem;
@@ -278,8 +288,8 @@ static std::string describeHost() {
 static void saveLibrary(const py::bytes &object, const std::string &path,
                         const std::string &runtimeFolder) {
   std::string_view code = object;
-  if (llvm::Error error = linkSharedLibrary(
-          StringRef(code.data(), code.size()), path, runtimeFolder))
+  if (llvm::Error error = linkSharedLibrary(StringRef(code.data(), code.size()),
+                                            path, runtimeFolder))
     throw CompileError(llvm::toString(std::move(error)));
 }
 

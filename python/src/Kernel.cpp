@@ -33,6 +33,11 @@ bool Kernel::launch(const KronArray *arrays, int numArrays, int device,
                     void *stream, int numThreads, bool isLong) const {
   KronLaunchOptions options = {};
   options.numThreads = numThreads;
+  if (device >= 0) {
+    options.target = KRON_TARGET_CUDA;
+    options.device = device;
+    options.stream = stream;
+  }
   KronStatus status;
   // Another thread may forget this kernel meanwhile.
   py::object keep = owner;
@@ -61,8 +66,8 @@ struct TableEntry {
 using KernelTable = std::unordered_map<std::string, TableEntry>;
 } // namespace
 
-/// Guarded by the interpreter's lock; never destroyed, since that would be after
-/// the interpreter's end.
+/// Guarded by the interpreter's lock; never destroyed, since that would be
+/// after the interpreter's end.
 static KernelTable &getTable() {
   static auto *table = new KernelTable;
   return *table;
@@ -70,8 +75,7 @@ static KernelTable &getTable() {
 
 const Kernel *kron::python::findKernel(const std::string &key) {
   auto found = getTable().find(key);
-  return found == getTable().end() ? nullptr
-                                   : found->second.kernel;
+  return found == getTable().end() ? nullptr : found->second.kernel;
 }
 
 const Kernel *kron::python::rememberKernel(const std::string &key,
@@ -92,8 +96,8 @@ size_t kron::python::forgetKernels() {
 //===----------------------------------------------------------------------===//
 
 static const char *getTypeName(KronType type) {
-  static const char *const names[] = {"f32", "f64",          "f16",
-                                      "bf16", "i32",         "i64",
+  static const char *const names[] = {"f32",          "f64",         "f16",
+                                      "bf16",         "i32",         "i64",
                                       "complex<f32>", "complex<f64>"};
   return unsigned(type) < 8 ? names[type] : "f80";
 }
@@ -166,7 +170,8 @@ static void launchRaw(const Kernel &self, const py::sequence &args,
   for (py::handle item : args) {
     auto tuple = item.cast<py::tuple>();
     if (tuple.size() != 5)
-      throw py::value_error("expects (address, shape, strides, type, readonly)");
+      throw py::value_error(
+          "expects (address, shape, strides, type, readonly)");
     auto type = tuple[3].cast<std::string>();
     int number = findType(type.c_str());
     if (number < 0)
@@ -201,6 +206,19 @@ static void setNumThreads(int count) {
     throw py::value_error(kronGetLastError());
 }
 
+static int getCudaDeviceCount() {
+  int32_t count = 0;
+  kronGetCudaDeviceCount(&count);
+  return count;
+}
+
+static int getCudaCapability(int device) {
+  int32_t capability = 0;
+  if (kronGetCudaCapability(device, &capability) != KRON_SUCCESS)
+    throw py::value_error(kronGetLastError());
+  return capability;
+}
+
 void kron::python::bindKernel(py::module_ &module) {
   py::class_<Kernel>(module, "Kernel", py::module_local())
       .def(py::init([](uintptr_t address, py::object owner) {
@@ -211,11 +229,10 @@ void kron::python::bindKernel(py::module_ &module) {
       .def_property_readonly(
           "name", [](const Kernel &self) { return self.kernel->name; })
       .def_property_readonly("args", describeArguments)
-      .def_property_readonly(
-          "address",
-          [](const Kernel &self) {
-            return reinterpret_cast<uintptr_t>(self.kernel);
-          })
+      .def_property_readonly("address",
+                             [](const Kernel &self) {
+                               return reinterpret_cast<uintptr_t>(self.kernel);
+                             })
       .def("__call__", callKernel, py::kw_only(), py::arg("stream") = 0,
            py::arg("num_threads") = 0)
       .def("launch", launchRaw, py::arg("args"), py::kw_only(),
@@ -223,5 +240,7 @@ void kron::python::bindKernel(py::module_ &module) {
            py::arg("device") = -1);
   module.def("get_num_threads", kronGetNumThreads);
   module.def("set_num_threads", setNumThreads, py::arg("count"));
+  module.def("cuda_device_count", getCudaDeviceCount);
+  module.def("cuda_capability", getCudaCapability, py::arg("device"));
   module.def("forget_kernels", forgetKernels);
 }

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What every call needs: arrays, cached kernels, launching. The compiler is
-// another module (Compiler.cpp), which is loaded when the first kernel has to be
-// compiled, so that `import kron` does not wait for LLVM.
+// another module (Compiler.cpp), which is loaded when the first kernel has to
+// be compiled, so that `import kron` does not wait for LLVM.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +23,25 @@ static void exposeRuntime() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void *>(&kronLaunch), &info) && info.dli_fname)
     dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
+/// The folder of libkron_runtime.
+static std::string getRuntimeFolder() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void *>(&kronLaunch), &info))
+    throw std::runtime_error("cannot find libkron_runtime");
+  std::string path = info.dli_fname;
+  return path.substr(0, path.rfind('/'));
+}
+
+/// Refuses a kernel that was built for another runtime.
+static void checkKernel(uintptr_t address) {
+  auto *kernel = reinterpret_cast<const KronKernel *>(address);
+  if (kernel->apiVersion != KRON_API_VERSION)
+    throw py::value_error("expects a kernel for version " +
+                          std::to_string(KRON_API_VERSION) +
+                          " of kron's interface, but got one for version " +
+                          std::to_string(kernel->apiVersion));
 }
 
 /// Adds `function` as `name` to the module, public and raw: the raw one takes
@@ -45,15 +64,18 @@ static void addFunction(py::module_ &module, const char *name,
 static constexpr char mkmDoc[] =
     "mkm(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False, "
     "trans_factors=False, precision='full')\n--\n\n"
-    "alpha * op(x) @ (op(factors[0]) kron ... kron op(factors[-1])) + beta * z\n"
+    "alpha * op(x) @ (op(factors[0]) kron ... kron op(factors[-1])) + beta * "
+    "z\n"
     "\n"
     "x is [..., M, P1*...*PN] and op(factors[k]) is [..., Pk, Qk]; leading\n"
-    "dimensions broadcast. trans_x and trans_factors (one for all factors, or a\n"
+    "dimensions broadcast. trans_x and trans_factors (one for all factors, or "
+    "a\n"
     "list) are False, True, 'N', 'T' or 'C' (conjugate transpose).";
 static constexpr char kmmDoc[] =
     "kmm(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False, "
     "trans_factors=False, precision='full')\n--\n\n"
-    "alpha * (op(factors[0]) kron ... kron op(factors[-1])) @ op(x) + beta * z\n"
+    "alpha * (op(factors[0]) kron ... kron op(factors[-1])) @ op(x) + beta * "
+    "z\n"
     "\n"
     "x is [..., P1*...*PN, M] and op(factors[k]) is [..., Qk, Pk]; leading\n"
     "dimensions broadcast.";
@@ -62,7 +84,8 @@ static constexpr char batchedDoc[] =
     "trans_factors=False, precision='full')\n--\n\n"
     "Applies one matrix per axis to every array of a batch:\n"
     "y[..., q1, ..., qN] = alpha * sum op(factors[0])[q1, p1] * ... *\n"
-    "op(factors[-1])[qN, pN] * x[..., p1, ..., pN] + beta * z[..., q1, ..., qN]";
+    "op(factors[-1])[qN, pN] * x[..., p1, ..., pN] + beta * z[..., q1, ..., "
+    "qN]";
 static constexpr char ksmmDoc[] =
     "ksmm(x, weights, pattern=None, layout='batch_first', *, bias=None, "
     "z=None, epilogue=None, alpha=1, beta=0, out=None, scale=None, "
@@ -76,7 +99,8 @@ static constexpr char ksmmChainDoc[] =
     "ksmm_chain(x, weights, pattern=None, layout='batch_first', *, bias=None, "
     "z=None, epilogue=None, alpha=1, beta=0, out=None, scale=None, "
     "residual=None, trans_weights=False, precision='full')\n--\n\n"
-    "Several Kronecker-sparse factors one after the other, weights[0] first, as\n"
+    "Several Kronecker-sparse factors one after the other, weights[0] first, "
+    "as\n"
     "one kernel. Bias and epilogue follow the last one.";
 
 static void setHooks(py::function build, py::function fallback) {
@@ -98,5 +122,7 @@ PYBIND11_MODULE(_core, module) {
   module.def("register_tensors", registerTensors, py::arg("type"),
              py::arg("types"), py::arg("empty"));
   module.def("runtime_version", kronGetVersion);
+  module.def("runtime_folder", getRuntimeFolder);
+  module.def("check_kernel", checkKernel, py::arg("address"));
   module.def("type_code", findType, py::arg("name"));
 }

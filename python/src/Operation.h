@@ -26,9 +26,9 @@ protected:
   }
   /// An operand that must have the type and device of x.
   bool loadOperand(PyObject *object, View &view) {
-    return load(object, view) && ((view.type == x.type &&
-                                   view.device == x.device) ||
-                                  decline("expects one type and device"));
+    return load(object, view) &&
+           ((view.type == x.type && view.device == x.device) ||
+            decline("expects one type and device"));
   }
   /// alpha, beta and z; null for the defaults.
   bool loadScaling(PyObject *alphaObject, PyObject *betaObject,
@@ -47,8 +47,8 @@ protected:
   bool isConjugated(Transpose trans) const {
     return trans == Transpose::C && (x.type == KRON_C32 || x.type == KRON_C64);
   }
-  /// Launches the kernel of `call`, which `describe` tells the compiler about if
-  /// there is none yet. Returns y, or null with an exception.
+  /// Launches the kernel of `call`, which `describe` tells the compiler about
+  /// if there is none yet. Returns y, or null with an exception.
   template <typename Describe> PyObject *run(Call &call, Describe describe);
 
   enum AddendKind { NoAddend = 0, OtherAddend = 1, InPlace = 2 };

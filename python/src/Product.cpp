@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Batch dimensions are broadcast by strides and merged where memory allows; with
-// factors that have none, those of mkm merge with M, so that most calls end in
-// one kernel for a plain matrix. Transposed views become op(X) and op(F), not
-// copies.
+// Batch dimensions are broadcast by strides and merged where memory allows;
+// with factors that have none, those of mkm merge with M, so that most calls
+// end in one kernel for a plain matrix. Transposed views become op(X) and
+// op(F), not copies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -313,8 +313,8 @@ void Product::buildArguments() {
   for (int i = 0; i < numFactors; ++i) {
     arguments.addKey(factors[i].p);
     arguments.addKey(factors[i].q);
-    arguments.addKey(int64_t(factors[i].trans) |
-                     int64_t(factors[i].isBatched) << 8);
+    arguments.addKey(int64_t(factors[i].trans) | int64_t(factors[i].isBatched)
+                                                     << 8);
   }
 }
 

@@ -72,8 +72,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 static const char *const parameterNames[] = {
-    "x",    "weights",   "pattern", "layout",    "bias",
-    "z",    "epilogue",  "alpha",   "beta",      "out",
+    "x",     "weights",  "pattern",       "layout",    "bias",
+    "z",     "epilogue", "alpha",         "beta",      "out",
     "scale", "residual", "trans_weights", "precision", "stream"};
 enum Parameter {
   ParamX,
@@ -103,8 +103,7 @@ static int findString(PyObject *object, const char *const *names, int count) {
   return -1;
 }
 
-bool Sparse::loadOne(PyObject *object, PyObject *pattern,
-                     PyObject *transpose) {
+bool Sparse::loadOne(PyObject *object, PyObject *pattern, PyObject *transpose) {
   Weights &factor = weights[numWeights++];
   const View &view = factor.view;
   if (!loadOperand(object, factor.view) ||
@@ -121,7 +120,9 @@ bool Sparse::loadOne(PyObject *object, PyObject *pattern,
       return decline("expects a pattern to be a tuple of 4 integers");
     for (int i = 0; i < 4; ++i) {
       PyObject *item = PyTuple_GET_ITEM(pattern, i);
-      if (!PyLong_CheckExact(item) || PyLong_AsLongLong(item) != view.sizes[i])
+      int overflow;
+      if (!PyLong_CheckExact(item) ||
+          PyLong_AsLongLongAndOverflow(item, &overflow) != view.sizes[i])
         return decline("expects weights to have the shape of the pattern");
     }
   }
@@ -355,9 +356,9 @@ py::dict Sparse::describe() const {
   py::list list;
   for (int i = 0; i < numWeights; ++i) {
     const int64_t *sizes = weights[i].view.sizes;
-    list.append(py::make_tuple(
-        py::make_tuple(sizes[0], sizes[1], sizes[2], sizes[3]),
-        std::string(1, char(weights[i].trans))));
+    list.append(
+        py::make_tuple(py::make_tuple(sizes[0], sizes[1], sizes[2], sizes[3]),
+                       std::string(1, char(weights[i].trans))));
   }
   description["op"] = isChain ? "ksmm_chain" : "ksmm";
   description["weights"] = std::move(list);

@@ -235,8 +235,8 @@ static PyObject *allocateTensor(PyObject *like, int rank,
   py::tuple shape(rank);
   for (int axis = 0; axis < rank; ++axis)
     shape[axis] = py::int_(sizes[axis]);
-  py::object dtype = py::reinterpret_steal<py::object>(
-      PyObject_GetAttr(like, tensors.dtype));
+  py::object dtype =
+      py::reinterpret_steal<py::object>(PyObject_GetAttr(like, tensors.dtype));
   return PyObject_CallFunctionObjArgs(tensors.empty, shape.ptr(), dtype.ptr(),
                                       like, nullptr);
 }
@@ -262,8 +262,8 @@ PyObject *kron::python::allocateLike(PyObject *like, KronType type, int rank,
 }
 
 int kron::python::findType(const char *name) {
-  static const char *const names[] = {"f32", "f64",          "f16",
-                                      "bf16", "i32",         "i64",
+  static const char *const names[] = {"f32",          "f64",         "f16",
+                                      "bf16",         "i32",         "i64",
                                       "complex<f32>", "complex<f64>"};
   for (int type = 0; type < 8; ++type)
     if (!std::strcmp(names[type], name))

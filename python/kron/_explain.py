@@ -1,0 +1,192 @@
+"""kron.explain: what a call does, and how far it is from what the machine allows.
+
+SPDX-License-Identifier: MIT
+"""
+
+import functools
+import re
+import time
+
+import numpy as np
+
+from kron import _build, _compile, _core, _jit
+
+_PASS = re.compile(r"kron\.pass\b")
+_MODE_PRODUCT = re.compile(r"kron\.mode_product axis\((\d+)\).*?\[([^\]]*)\] : "
+                           r"(?:tensor|memref)<([^>]*)>")
+_SCHEDULE = re.compile(r"#kron\.schedule<([^>]*)>")
+
+
+@functools.lru_cache(maxsize=None)
+def machine(dtype_name):
+    """(bytes per second of a copy, multiply-adds per second of a matrix product), both
+    of NumPy on this machine, now."""
+    source = np.ones(2**23)
+    target = np.empty_like(source)
+    seconds = min(_time(lambda: np.copyto(target, source)) for _ in range(5))
+    bandwidth = 2 * source.nbytes / seconds
+    matrix = np.ones((768, 768), dtype_name)
+    seconds = min(_time(lambda: matrix @ matrix) for _ in range(3))
+    return bandwidth, 768**3 / seconds
+
+
+def _time(function):
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def _measure(function):
+    """Seconds of a call: the median of what fits into a tenth of a second."""
+    first = _time(function)
+    count = int(np.clip(0.1 / max(first, 1e-7), 3, 10000))
+    return float(np.median([_time(function) for _ in range(count)]))
+
+
+def _multiply_adds(description, elements):
+    """Of the cheapest order of factors, for a result of `elements` numbers."""
+    if "factors" in description:
+        sizes = [(p, q) for p, q, _, _ in description["factors"]]
+        q_all = int(np.prod([q for _, q in sizes]))
+        current = elements // max(q_all, 1) * int(np.prod([p for p, _ in sizes]))
+        total = 0
+        # Shrinking factors first, and among those the strongest.
+        for p, q in sorted(sizes, key=lambda s: s[1] / s[0]):
+            total += current * q
+            current = current // p * q
+        return total
+    total = 0
+    for (a, b, c, d), trans in reversed(description["weights"]):
+        outputs, inputs, summed = (a * b * d, a * c * d, c)
+        if trans != "N":
+            outputs, inputs, summed = inputs, outputs, b
+        total += elements * summed
+        elements = elements // outputs * inputs
+    return total
+
+
+class Explanation:
+    """What kron.explain returns; prints as a report."""
+
+    def __init__(self, title, modules, seconds, num_bytes, multiply_adds, dtype):
+        self.title, self.modules, self.seconds = title, modules, seconds
+        self.bytes, self.multiply_adds = num_bytes, multiply_adds
+        compute_dtype = dtype if dtype.kind in "fc" and dtype.itemsize >= 4 else np.float32
+        self.bandwidth, self.peak = machine(np.dtype(compute_dtype).name)
+        self.stages = [self._stages(text) for text in modules]
+
+    @staticmethod
+    def _stages(text):
+        with _compile.translated() as compiler:
+            _, stages, remarks = compiler.run_passes(
+                text, "kron-cpu-pipeline", record=True)
+        return {"stages": stages, "remarks": [line for line in remarks.splitlines() if line]}
+
+    @property
+    def floor(self):
+        """Seconds that memory and arithmetic take at least, with NumPy's rates."""
+        compute = self.multiply_adds / self.peak if self.multiply_adds else 0
+        return max(self.bytes / self.bandwidth, compute)
+
+    @property
+    def fallback_reasons(self):
+        return [line for entry in self.stages for line in entry["remarks"]]
+
+    def _plan(self, entry):
+        """Lines about the trips over memory of one module."""
+        stages = dict(entry["stages"])
+        fused = stages.get("kron-fuse", "")
+        lines = []
+        trips = fused.split("kron.pass")[1:]
+        schedules = _SCHEDULE.findall(stages.get("kron-select-schedule", ""))
+        for number, trip in enumerate(trips):
+            products = _MODE_PRODUCT.findall(trip)
+            what = ", ".join(f"axis {axis} by {shape}" for axis, _, shape in products)
+            lines.append(f"trip {number + 1} over memory: {len(products)} factor(s) fused: {what}")
+            if number < len(schedules):
+                lines.append(f"  schedule: {schedules[number]}")
+        generic = len(re.findall(r"linalg\.", fused))
+        if generic:
+            lines.append(f"{generic} general operation(s) (linalg) beside them")
+        if not trips:
+            lines.append("no fused trips: everything goes the general way")
+        return lines
+
+    def __str__(self):
+        lines = [self.title]
+        for entry in self.stages:
+            lines += ["  " + line for line in self._plan(entry)]
+            lines += ["  remark: " + line for line in entry["remarks"]]
+        if self.seconds is not None:
+            lines.append(f"  memory: {self.bytes / 1e6:.3f} MB read and written at least; "
+                         f"a copy runs at {self.bandwidth / 1e9:.1f} GB/s here")
+            if self.multiply_adds:
+                lines.append(f"  arithmetic: {self.multiply_adds / 1e6:.3f} million multiply-adds; "
+                             f"a matrix product runs at {self.peak / 1e9:.1f} billion/s here")
+            lines.append(f"  expected floor {self.floor * 1e6:.1f} us, measured "
+                         f"{self.seconds * 1e6:.1f} us ({self.seconds / self.floor:.1f}x)")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def plot(self, path=None):
+        """The call in a roofline picture (matplotlib); returns the figure."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(6, 4))
+        axes = figure.subplots()
+        knee = self.peak / self.bandwidth
+        own = max(self.multiply_adds, 1) / self.bytes
+        x = np.geomspace(min(own, knee) / 8, max(own, knee) * 8, 50)
+        axes.loglog(x, np.minimum(x * self.bandwidth, self.peak) / 1e9, label="roofline (NumPy)")
+        axes.loglog([own], [self.multiply_adds / self.seconds / 1e9], "o", label=self.title)
+        axes.set_xlabel("multiply-adds per byte")
+        axes.set_ylabel("billion multiply-adds per second")
+        axes.legend()
+        figure.tight_layout()
+        if path is not None:
+            figure.savefig(path)
+        return figure
+
+
+def explain(function, *args, show=True, plot=None, **kwargs):
+    """Runs function(*args, **kwargs) and reports what it did: trips over memory, what was
+    fused, schedules, why something goes a slower way, and the time against what
+    memory and arithmetic allow. `function` is one of kron's or one that kron.jit
+    decorates. `plot` names a file for a roofline picture."""
+    if isinstance(function, _jit.Jitted):
+        result = function(*args, **kwargs)
+        module = function.trace(*args, **kwargs)
+        arrays = function._flatten(function._signature.bind(*args, **kwargs).arguments)[0]
+        results = result if isinstance(result, tuple) else (result,)
+        explanation = Explanation(
+            function.__name__, [str(module)], _measure(lambda: function(*args, **kwargs)),
+            sum(a.nbytes for a in arrays) + sum(r.nbytes for r in results), 0, results[0].dtype)
+    elif callable(function) and getattr(function, "__name__", None) in _build.WRITERS:
+        with _build.recording() as descriptions:
+            # Kernels are found again in the cache of files.
+            _core.forget_kernels()
+            result = function(*args, **kwargs)
+        explanation = Explanation(
+            f"kron.{function.__name__}", [_build.source(d) for d in descriptions],
+            _measure(lambda: function(*args, **kwargs)),
+            _bytes_of((args, kwargs)) + result.nbytes,
+            sum(_multiply_adds(d, result.size) for d in descriptions), result.dtype)
+    else:
+        raise TypeError("expects function to be one of kron's or one that kron.jit decorates, "
+                        f"but got {function!r}")
+    if show:
+        print(explanation)
+    if plot is not None:
+        explanation.plot(plot)
+    return explanation
+
+
+def _bytes_of(value):
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, dict):
+        return sum(map(_bytes_of, value.values()))
+    if isinstance(value, (list, tuple)):
+        return sum(map(_bytes_of, value))
+    return 0

@@ -1,0 +1,68 @@
+"""Arrays of other libraries (JAX, CuPy, anything with DLPack).
+
+They are looked at without a copy; results come back as arrays of the same library.
+
+SPDX-License-Identifier: MIT
+"""
+
+import numpy as np
+
+from kron import _fallback
+
+_CPU_DEVICES = (1, 3)  # kDLCPU, kDLCUDAHost
+
+
+def _device_of(value):
+    if hasattr(value, "__dlpack_device__"):
+        return int(value.__dlpack_device__()[0])
+    return 2  # kDLCUDA: __cuda_array_interface__ alone
+
+
+def _to_numpy(value, name):
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError, AttributeError):
+        # Some export no bfloat16, or nothing that is read-only.
+        try:
+            return np.asarray(value)
+        except Exception as error:
+            raise TypeError(f"expects {name} to be an array that exports its memory, but "
+                            f"{type(value).__name__} does not: {error}") from None
+
+
+def _from_numpy(result, like):
+    if hasattr(like, "__array_namespace__"):
+        namespace = like.__array_namespace__()
+        if hasattr(namespace, "from_dlpack") and result.dtype.name != "bfloat16":
+            return namespace.from_dlpack(result)
+        return namespace.asarray(result)
+    return result
+
+
+def call(name, bound, foreign):
+    """A call in which `foreign` is one of the arrays."""
+    bound = dict(bound)
+    list_name = "factors" if name in ("mkm", "kmm", "batched") else "weights"
+    devices = {_device_of(value) for _, value in _fallback._arrays_of(name, bound)
+               if _fallback._is_foreign(value)}
+    if not devices <= set(_CPU_DEVICES):
+        from kron import _cuda
+
+        return _cuda.call(name, bound, foreign)
+    if "out" in bound and not isinstance(bound["out"], np.ndarray):
+        raise TypeError("expects out to be a NumPy array or a tensor, "
+                        f"but got {type(bound['out']).__name__}")
+
+    def convert(value, label):
+        return _to_numpy(value, label) if _fallback._is_foreign(value) else value
+
+    for key in ("x", "z", "bias", "residual"):
+        if key in bound:
+            bound[key] = convert(bound[key], key)
+    if name == "ksmm":
+        bound[list_name] = convert(bound[list_name], list_name)
+    else:
+        bound[list_name] = [convert(value, f"{list_name}[{i}]")
+                            for i, value in enumerate(bound[list_name])]
+    result = _fallback._call_numpy(name, bound)
+    return result if "out" in bound else _from_numpy(result, foreign)

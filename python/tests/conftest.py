@@ -1,0 +1,18 @@
+"""Shared by all tests: a cache of their own, and settings of hypothesis.
+
+SPDX-License-Identifier: MIT
+"""
+
+import os
+import tempfile
+
+# Before kron is imported anywhere.
+_folder = tempfile.TemporaryDirectory(prefix="kron-tests-")
+os.environ["KRON_CACHE_DIR"] = _folder.name
+
+from hypothesis import HealthCheck, settings  # noqa: E402
+
+# Compiling makes single examples slow; a fixed seed makes runs repeatable.
+settings.register_profile("kron", deadline=None, derandomize=True, max_examples=40,
+                          suppress_health_check=list(HealthCheck))
+settings.load_profile("kron")

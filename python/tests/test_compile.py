@@ -1,0 +1,241 @@
+"""kron.ir, kron.jit, kron.compile, kron.load, kron.explain.
+
+SPDX-License-Identifier: MIT
+"""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import reference
+
+import kron
+
+rng = np.random.default_rng(0)
+FACTORS = [rng.standard_normal((4, 4)), rng.standard_normal((3, 3))]
+DENSE = np.kron(*FACTORS)
+
+
+def make_module():
+    module = kron.ir.Module()
+    f = module.function("both")
+    x = f.argument("x", np.float64, ("m", 12))
+    a = f.argument("a", FACTORS[0])
+    b = f.argument("b", FACTORS[1])
+    f.returns(kron.mkm(x, [a, b]) * 2 + x, kron.kmm(x.T, [a, b]))
+    return module
+
+
+def test_module_prints_as_mlir():
+    module = make_module()
+    assert "kron.mkm" in str(module)
+    assert "func.func @both" in module.mlir
+    # Text makes the same module.
+    assert kron.ir.Module(module.mlir).mlir == module.mlir
+
+
+def test_module_runs():
+    both = kron.compile(make_module())["both"]
+    for m in (1, 5, 0):
+        x = rng.standard_normal((m, 12))
+        first, second = both(x, *FACTORS)
+        np.testing.assert_allclose(first, 2 * x @ DENSE + x, atol=1e-12)
+        np.testing.assert_allclose(second, DENSE @ x.T, atol=1e-12)
+
+
+def test_passes_and_stages():
+    module = make_module()
+    stages = dict(module.stages())
+    assert "kron.pass" in stages["kron-fuse"]
+    assert "llvm.func" in str(module.run())
+    assert "kron.mode_product" in str(module.run("kron-decompose"))
+    with pytest.raises(kron.CompileError, match="no-such-pass"):
+        module.run("no-such-pass")
+
+
+def test_scalar_arguments():
+    module = kron.ir.Module()
+    f = module.function("f")
+    x = f.argument("x", np.float32, ("m", 4))
+    a = f.argument("a", np.float32, (4, 4))
+    alpha = f.scalar("alpha", np.float32)
+    f.returns(kron.mkm(x, [a], alpha=alpha))
+    compiled = kron.compile(module)
+    x = np.ones((2, 4), np.float32)
+    assert (compiled(x, np.eye(4, dtype=np.float32), 2.5) == 2.5).all()
+
+
+@pytest.mark.parametrize("dtype", reference.DTYPES, ids=lambda d: np.dtype(d).name)
+def test_arithmetic(dtype):
+    x, y = (reference.random(rng, (3, 4), dtype) for _ in range(2))
+    row = reference.random(rng, (4,), dtype)
+
+    @kron.jit
+    def f(x, y, row):
+        return (x + y) * row - 2 * x, (3 - x).T.reshape(2, 6), -x
+
+    first, second, third = f(x, y, row)
+    wx, wy, wr = map(reference.wide, (x, y, row))
+    scale = np.linalg.norm(np.abs(wx) * np.abs(wr) + np.abs(wy) * np.abs(wr) + 2 * np.abs(wx))
+    reference.check(first, (wx + wy) * wr - 2 * wx, dtype, scale)
+    reference.check(second, (3 - wx).T.reshape(2, 6), dtype)
+    reference.check(third, -wx, dtype)
+
+
+def test_jit():
+    traced = []
+
+    @kron.jit(dynamic={"x": {0: "m"}, "z": {0: "m"}})
+    def f(x, factors, z, twice=False):
+        traced.append(x.shape)
+        y = kron.mkm(x, factors, beta=0.5, z=z)
+        return y + y if twice else y
+
+    for m in (2, 5):
+        x, z = rng.standard_normal((m, 12)), rng.standard_normal((m, 12))
+        np.testing.assert_allclose(f(x, FACTORS, z), x @ DENSE + 0.5 * z)
+    assert len(traced) == 1
+    np.testing.assert_allclose(f(x, FACTORS, z, twice=True), 2 * (x @ DENSE + 0.5 * z))
+    assert len(traced) == 2
+    with pytest.raises(ValueError, match="'z'"):
+        f(x, FACTORS, z[:-1])
+
+
+def test_jit_ksmm_chain():
+    weights = [rng.standard_normal((1, 2, 3, 4)), rng.standard_normal((2, 2, 2, 2))]
+    bias = rng.standard_normal(8)
+
+    @kron.jit
+    def f(x, weights, bias):
+        return kron.ksmm_chain(x, weights, bias=bias, epilogue="relu")
+
+    x = rng.standard_normal((5, 12))
+    expected = reference.ksmm(reference.ksmm(x, weights[0]), weights[1]) + bias
+    np.testing.assert_allclose(f(x, weights, bias), np.maximum(expected, 0), atol=1e-12)
+
+
+def test_tracing_refuses_what_it_cannot_do():
+    def trace(function, *args):
+        with pytest.raises((TypeError, ValueError)) as error:
+            kron.jit(function)(*args)
+        return str(error.value)
+
+    x = np.ones((2, 4))
+    assert "decision" in trace(lambda x: x if x else -x, x)
+    assert "out" in trace(lambda x: kron.mkm(x, [x.T], out=x), x)
+    assert "broadcast" in trace(lambda x: x + x.T, x)
+    assert "return" in trace(lambda x: 3, x)
+    assert "dtype" in trace(lambda x, y: x + y, x, x.astype(np.float32))
+    assert "traced" in trace(lambda x: kron.mkm(x, [np.ones((4, 4))]), x)
+    assert "elements" in trace(lambda x: np.linalg.norm(x), x)
+
+
+@pytest.mark.parametrize("target", ["cpu", "cpu:portable", "cpu:x86-64-v3"])
+def test_save_and_load(tmp_path, target):
+    library = kron.compile(lambda x, a, b: kron.mkm(x, [a, b]),
+                           kron.Spec(("m", 12), np.float64), *FACTORS, target=target)
+    path = tmp_path / "product.so"
+    library.save(path)
+    loaded = kron.load(path)
+    assert loaded.names == library.names
+    x = rng.standard_normal((7, 12))
+    np.testing.assert_allclose(loaded(x, *FACTORS), x @ DENSE)
+    out = np.empty((7, 12))
+    assert loaded(x, *FACTORS, out=out) is out
+    with pytest.raises(TypeError, match="arguments"):
+        loaded(x)
+    with pytest.raises(ValueError, match="'a'"):
+        loaded(x, FACTORS[1], FACTORS[0])
+    with pytest.raises(TypeError, match="float64"):
+        loaded(x.astype(np.float32), *FACTORS)
+
+
+def test_load_refuses_other_files(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        kron.load(tmp_path / "none.so")
+    for contents in (b"", b"\x7fELF\x02 and no more", b"text" * 100):
+        path = tmp_path / "bad.so"
+        path.write_bytes(contents)
+        with pytest.raises(ValueError, match="bad.so"):
+            kron.load(path)
+
+
+def test_compile_errors():
+    with pytest.raises(kron.CompileError, match="line 1"):
+        kron.compile("func.func @f(")
+    with pytest.raises(kron.CompileError, match="columns|rows"):
+        kron.compile("func.func @f(%x: tensor<4x6xf32>, %a: tensor<4x4xf32>, "
+                     "%y: tensor<4x4xf32>) -> tensor<4x4xf32> {\n"
+                     "%0 = kron.mkm ins(%x : tensor<4x6xf32>) factors(%a : tensor<4x4xf32>) "
+                     "outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>\n"
+                     "return %0 : tensor<4x4xf32> }")
+    with pytest.raises(ValueError, match="target"):
+        kron.compile(make_module(), target="tpu")
+    with pytest.raises(ValueError, match="no-such-cpu"):
+        kron.compile(make_module(), target="cpu:no-such-cpu")
+    with pytest.raises(TypeError, match="source"):
+        kron.compile(3)
+
+
+def test_explain(capsys):
+    x = np.ones((100, 12))
+    explanation = kron.explain(kron.mkm, x, FACTORS)
+    text = capsys.readouterr().out
+    assert "trip 1 over memory: 2 factor(s)" in text
+    assert "expected floor" in text
+    assert explanation.bytes == 2 * x.nbytes + sum(f.nbytes for f in FACTORS)
+    assert explanation.multiply_adds == 100 * 12 * (4 + 3)
+    assert "ksmm" in str(kron.explain(kron.ksmm, x, np.ones((1, 2, 3, 4)), show=False))
+    with pytest.raises(TypeError, match="function"):
+        kron.explain(np.matmul, x, x)
+
+
+def test_self_check():
+    result = subprocess.run([sys.executable, "-m", "kron"], text=True, capture_output=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "all works" in result.stdout
+
+
+def test_threads_compile_and_agree():
+    """Many threads at once, on kernels that are not there yet."""
+    kron.cache.clear()
+    x = rng.standard_normal((64, 36))
+    factors = [rng.standard_normal((6, 6))] * 2
+    expected = x @ np.kron(*factors)
+    errors = []
+
+    def work(number):
+        try:
+            for i in range(20):
+                rows = (number + i) % 3 + 1
+                batch = np.broadcast_to(x, (rows, 64, 36))
+                np.testing.assert_allclose(kron.mkm(batch, factors),
+                                           np.broadcast_to(expected, batch.shape))
+                if i == 10:
+                    kron.cache.clear()
+        except BaseException as error:  # Reported by the main thread.
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors, errors[0]
+
+
+def test_number_of_threads():
+    before = kron.get_num_threads()
+    kron.set_num_threads(1)
+    assert kron.get_num_threads() == 1
+    kron.set_num_threads(before)
+
+
+def test_import_is_light():
+    """Neither the compiler nor a tensor library is loaded by `import kron`."""
+    code = ("import sys, kron; print([m for m in ('kron._compiler', 'torch', 'jax', 'hashlib') "
+            "if m in sys.modules])")
+    output = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True).stdout
+    assert "kron._compiler" not in output and "torch" not in output and "jax" not in output
