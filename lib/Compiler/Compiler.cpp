@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Compiler/Compiler.h"
+#include "kron/Driver/Measure.h"
 #include "kron/Driver/Session.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -65,3 +66,10 @@ void kronGetCompileTimes(const KronProgram *program, KronCompileTimes *times) {
 }
 
 void kronDestroyProgram(KronProgram *program) { delete program; }
+
+void kronMeasureProcessor(KronType type, double bytes, int32_t numThreads,
+                          double *flopsPerSecond, double *bytesPerSecond) {
+  MachineLimits limits = MachineLimits::measure(type, bytes, numThreads);
+  *flopsPerSecond = limits.flopsPerSecond;
+  *bytesPerSecond = limits.bytesPerSecond;
+}

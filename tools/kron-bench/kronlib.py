@@ -124,6 +124,14 @@ class Kron:
             raise KronError("compile", log)
         return Program(self, handle, log)
 
+    def measure_limits(self, type_code, size, threads):
+        """Operations and bytes per second of the processor's multiply-adds on a type
+        and of a copy that touches `size` bytes."""
+        flops, rate = c_double(), c_double()
+        self.compiler.kronMeasureProcessor(type_code, c_double(size), threads, byref(flops),
+                                           byref(rate))
+        return flops.value, rate.value
+
     def check(self, status):
         if status:
             raise KronError(STATUS[status], self.runtime.kronGetLastError().decode())

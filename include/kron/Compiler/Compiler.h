@@ -60,6 +60,14 @@ KRON_EXPORT void kronGetCompileTimes(const KronProgram *program,
 /** Releases the program. No launch of its kernels may be under way. */
 KRON_EXPORT void kronDestroyProgram(KronProgram *program);
 
+/** What this processor can do at best, measured in a fraction of a second: operations
+    per second of multiply-adds on vectors of `type`, and bytes read plus written per
+    second by a copy that touches `bytes` in all. */
+KRON_EXPORT void kronMeasureProcessor(KronType type, double bytes,
+                                      int32_t numThreads,
+                                      double *flopsPerSecond,
+                                      double *bytesPerSecond);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

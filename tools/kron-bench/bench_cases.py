@@ -1,0 +1,220 @@
+"""Benchmark cases: what is computed, in MLIR, and what it must give.
+
+A case file is JSON: {"title", "defaults": {...}, "cases": [{...}, ...]}. Fields of a
+case, which `defaults` may give for all of them:
+
+- op: mkm, kmm, batched or ksmm; type: f32, f64, f16, bf16, c32, c64, i32, i64
+- factors: comma-separated P, P:Q or P^N, e.g. "8^4", "2,5,6,7,8", "14:15,19:13"
+- rows: M, or the number of arrays of `batched`; pattern and layout: of ksmm
+- trans: two letters out of N, T, C: op of X and of every factor (default NN)
+- precisions: list of full, ieee, tf32 (default ["full"]); one row each
+- beta: a number: adds beta times the output's old value
+- anything else (name, target_ms, peer figures) goes into the results as it is
+
+SPDX-License-Identifier: MIT
+"""
+
+import itertools
+import json
+import math
+import pathlib
+
+import numpy as np
+
+MLIR = {"c32": "complex<f32>", "c64": "complex<f64>"}
+CODES = {"f32": 0, "f64": 1, "f16": 2, "bf16": 3, "i32": 4, "i64": 5, "c32": 6, "c64": 7}
+SIZES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i32": 4, "i64": 8, "c32": 8, "c64": 16}
+STORAGE = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.uint16,
+           "i32": np.int32, "i64": np.int64, "c32": np.complex64, "c64": np.complex128}
+WIDE = {"c32": np.complex128, "c64": np.complex128, "i32": np.int64, "i64": np.int64}
+OWN = ("op", "type", "factors", "rows", "pattern", "layout", "trans", "precision",
+       "precisions", "beta")
+
+
+def parse_factors(text):
+    """[(P, Q), ...] of "8^4" or "14:15,19:13"."""
+    factors = []
+    for item in text.split(","):
+        shape, _, count = item.partition("^")
+        p, _, q = shape.partition(":")
+        factors += [(int(p), int(q or p))] * int(count or 1)
+    return factors
+
+
+def read(path, only=""):
+    """The cases of a file, one per precision, those whose name contains `only`."""
+    content = json.loads(pathlib.Path(path).read_text())
+    cases = []
+    for fields in content["cases"]:
+        fields = content.get("defaults", {}) | fields
+        for precision in fields.get("precisions", ["full"]):
+            case = Case(fields | {"precision": precision})
+            if only in case.name:
+                cases.append(case)
+    return content["title"], cases
+
+
+class Case:
+    """One operation on arrays of known sizes. Arrays are x, the factors, y."""
+
+    def __init__(self, fields):
+        self.op, self.type = fields["op"], fields["type"]
+        self.precision = fields.get("precision", "full")
+        self.trans = fields.get("trans", "NN")
+        self.beta = fields.get("beta", 0)
+        self.rows = fields["rows"]
+        self.layout = fields.get("layout", "batch_first")
+        self.pattern = fields.get("pattern")
+        self.factors = parse_factors(fields["factors"]) if self.op != "ksmm" else []
+        self.text = fields.get("factors") or ",".join(map(str, self.pattern))
+        flags = "" if self.trans == "NN" else f" {self.trans}"
+        flags += "" if self.precision == "full" else f" {self.precision}"
+        flags += f" beta={self.beta}" if self.beta else ""
+        flags += " batch last" if self.layout == "batch_last" else ""
+        self.name = f"{self.op} {self.type} {self.rows} x {self.text}{flags}"
+        self.extra = {k: v for k, v in fields.items() if k not in OWN}
+        self._shapes()
+
+    def _shapes(self):
+        p, q = [f[0] for f in self.factors], [f[1] for f in self.factors]
+        if self.op == "ksmm":
+            a, b, c, d = self.pattern
+            x, y, factors = [self.rows, a * c * d], [self.rows, a * b * d], [[a, b, c, d]]
+            if self.layout == "batch_last":
+                x, y = x[::-1], y[::-1]
+        elif self.op == "batched":
+            x, y, factors = [self.rows, *p], [self.rows, *q], [[q, p] for p, q in self.factors]
+        else:
+            x, y = [self.rows, math.prod(p)], [self.rows, math.prod(q)]
+            factors = [list(f) for f in self.factors]
+            if self.op == "kmm":
+                x, y, factors = x[::-1], y[::-1], [f[::-1] for f in factors]
+        if self.trans[0] != "N":
+            x = [x[0], *x[:0:-1]] if self.op == "batched" else x[::-1]
+        if self.trans[1] != "N":
+            factors = [f[::-1] if len(f) == 2 else [f[0], f[2], f[1], f[3]] for f in factors]
+        self.shapes = [x, *factors, y]
+
+    # --- what it costs --------------------------------------------------------
+
+    @property
+    def bytes(self):
+        """Inputs read once, the output written once (and read, with beta)."""
+        sizes = [math.prod(s) for s in self.shapes]
+        return (sum(sizes) + (sizes[-1] if self.beta else 0)) * SIZES[self.type]
+
+    @property
+    def flops(self):
+        """Two per multiply-add, four multiply-adds per complex one, in the cheapest
+        order of the factors."""
+        scale = 8 if self.type in ("c32", "c64") else 2
+        if self.op == "ksmm":
+            return scale * self.rows * math.prod(self.pattern)
+        orders = itertools.permutations(set(self.factors))
+        if len(set(self.factors)) > 6:
+            orders = [sorted(set(self.factors), key=lambda f: f[1] / f[0])]
+        return scale * self.rows * min(self._multiply_adds(o) for o in orders)
+
+    def _multiply_adds(self, order):
+        size, total = math.prod(p for p, _ in self.factors), 0
+        for factor in order:
+            for _ in range(self.factors.count(factor)):
+                size = size // factor[0] * factor[1]
+                total += size * factor[0]
+        return total
+
+    # --- as MLIR --------------------------------------------------------------
+
+    def mlir(self):
+        element = MLIR.get(self.type, self.type)
+        types = [f"memref<{'x'.join(map(str, s))}x{element}>" for s in self.shapes]
+        names = ["%x", *(f"%f{k}" for k in range(len(self.shapes) - 2)), "%y"]
+
+        def use(name, op):
+            return name if op == "N" else f"{op}({name})"
+
+        factors = ", ".join(use(n, self.trans[1]) for n in names[1:-1])
+        clause = "weights" if self.op == "ksmm" else "factors"
+        attributes = []
+        if self.precision != "full":
+            attributes.append(f"precision = #kron.precision<{self.precision}>")
+        if self.layout == "batch_last":
+            attributes.append("layout = #kron.layout<batch_last>")
+        scalar = "f32" if self.type in ("f16", "bf16") else element
+        literal = f"{self.beta} : {scalar}"
+        if self.type in MLIR:
+            literal = f"#complex.number<:{element[8:-1]} {float(self.beta)}, 0.0>"
+        elif self.type[0] != "i":
+            literal = f"{float(self.beta)} : {scalar}"
+        arguments = ", ".join(f"{n}: {t}" for n, t in zip(names, types))
+        return (f"func.func @bench({arguments}) {{\n"
+                f"  kron.{self.op} ins({use('%x', self.trans[0])} : {types[0]}) "
+                f"{clause}({factors} : {', '.join(types[1:-1])}) outs(%y : {types[-1]})"
+                + (f" beta({literal})" if self.beta else "")
+                + (f" {{{', '.join(attributes)}}}" if attributes else "")
+                + "\n  return\n}\n")
+
+    # --- what it must give ----------------------------------------------------
+
+    def sample_rows(self, rng, count):
+        """Numbers of rows (columns, arrays) to check: first, last, some between."""
+        if self.rows <= count:
+            return np.arange(self.rows)
+        between = rng.choice(self.rows, count - 2, replace=False)
+        return np.unique([0, self.rows - 1, *between])
+
+    def batch_axis(self, which):
+        """Axis of x (0) or y (1) that the rows lie along."""
+        if self.op == "batched":
+            return 0
+        last = self.op == "kmm" or self.layout == "batch_last"
+        return int(last != (which == 0 and self.trans[0] != "N"))
+
+    def expected(self, x, factors):
+        """Rows of the result, [row, ...], from rows of x in a wide type whose first
+        axis is the row (as `take_rows` gives them), and stored factors."""
+        op_x, op_f = self.trans
+        x = np.conj(x) if op_x == "C" else x
+        factors = [np.conj(f) if op_f == "C" else f for f in factors]
+        if self.op == "ksmm":
+            a, b, c, d = self.pattern
+            weights = factors[0] if op_f == "N" else np.swapaxes(factors[0], 1, 2)
+            y = np.einsum("ajkt,nakt->najt", weights, x.reshape(len(x), a, c, d))
+            return y.reshape(len(x), a * b * d)
+        stored_p_q = (self.op == "mkm") == (op_f == "N")
+        matrices = factors if stored_p_q else [f.T for f in factors]
+        if self.op == "batched" and op_x != "N":
+            x = x.transpose(0, *range(x.ndim - 1, 0, -1))
+        y = x.reshape(len(x), *(p for p, _ in self.factors))
+        for k, matrix in enumerate(matrices):
+            y = np.moveaxis(np.matmul(np.moveaxis(y, k + 1, -1), matrix), -1, k + 1)
+        return y if self.op == "batched" else y.reshape(len(x), -1)
+
+
+def to_wide(name, stored, wide=None):
+    """Values of a storage array in a wider type."""
+    if name == "bf16":
+        stored = (stored.astype(np.uint32) << 16).view(np.float32)
+    return stored.astype(wide or WIDE.get(name, np.float64))
+
+
+def random_array(name, rng, shape):
+    """Uniform in [-1, 1) per part; small integers."""
+    if name[0] == "i":
+        return rng.integers(-8, 9, shape).astype(STORAGE[name])
+    if name in ("c32", "c64"):
+        part = random_array("f" + name[1:], rng, [*shape, 2])
+        return part.view(STORAGE[name])[..., 0]
+    values = rng.random(shape, np.float64 if name == "f64" else np.float32)
+    values *= 2
+    values -= 1
+    if name == "bf16":
+        return (values.view(np.uint32) >> 16).astype(np.uint16)
+    return values.astype(STORAGE[name], copy=False)
+
+
+def relative_error(y, expected):
+    """In L2, over all sampled rows."""
+    norm = np.linalg.norm(np.abs(expected).ravel().astype(np.longdouble))
+    error = np.linalg.norm(np.abs(y - expected).ravel().astype(np.longdouble))
+    return float(error / norm) if norm else float(error)

@@ -1,0 +1,90 @@
+"""Arrays, timing and limits of the processor; same interface as bench_gpu.Gpu.
+
+SPDX-License-Identifier: MIT
+"""
+
+import math
+import os
+import pathlib
+import re
+import time
+
+import numpy as np
+
+from bench_cases import CODES, STORAGE, random_array
+
+WARM_SECONDS, SAMPLE_SECONDS = 0.05, 0.002
+
+
+class Cpu:
+    target, device = 0, 0
+
+    def __init__(self, kron, threads, cold):
+        self.kron, self.cold = kron, cold
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self.cache = np.zeros(2**28, np.uint8) if cold else None
+        self._limits = {}
+
+    def machine(self):
+        text = pathlib.Path("/proc/cpuinfo").read_text()
+        name = re.search(r"model name\s*: (.*)", text)
+        return {"processor": name[1] if name else "unknown", "threads": self.threads,
+                "numpy": np.__version__}
+
+    def copies(self, case):
+        return 1
+
+    def arrays(self, case, rng):
+        inputs = [np.ascontiguousarray(random_array(case.type, rng, s)) for s in case.shapes[:-1]]
+        if case.beta:
+            return [*inputs, np.ascontiguousarray(random_array(case.type, rng, case.shapes[-1]))]
+        y = np.empty(case.shapes[-1], STORAGE[case.type])
+        y.view(np.uint8)[...] = 0xFF
+        return [*inputs, y]
+
+    @staticmethod
+    def address(array):
+        return array.ctypes.data
+
+    def take(self, array, name, shape, rows, axis):
+        return np.moveaxis(np.take(np.asarray(array).reshape(shape), rows, axis), axis, 0)
+
+    def whole(self, array, name, shape):
+        return np.asarray(array).reshape(shape)
+
+    def synchronize(self):
+        pass
+
+    def _run(self, calls, repeats):
+        start = time.perf_counter()
+        for i in range(repeats):
+            calls[i % len(calls)]()
+        return (time.perf_counter() - start) / repeats * 1e3
+
+    def prepare(self, calls):
+        start, count = time.perf_counter(), 0
+        while time.perf_counter() - start < WARM_SECONDS or not count:
+            calls[0]()
+            count += 1
+        once = (time.perf_counter() - start) / count
+        return 1 if self.cold else max(1, math.ceil(SAMPLE_SECONDS / once))
+
+    def sample(self, calls, repeats):
+        if self.cold:
+            self.cache += 1
+        return self._run(calls, repeats)
+
+    def _measure(self, case):
+        key = ("f64" if case.type in ("f64", "c64") else "f32", int(math.log2(max(case.bytes, 1))))
+        if key not in self._limits:
+            self._limits[key] = self.kron.measure_limits(CODES[key[0]], case.bytes, self.threads)
+        return self._limits[key]
+
+    def bandwidth(self, case):
+        return self._measure(case)[1]
+
+    def peak(self, case):
+        return math.inf if case.type[0] == "i" else self._measure(case)[0]
+
+    def limits(self):
+        return {f"{name} of 2^{size} bytes": value for (name, size), value in self._limits.items()}
