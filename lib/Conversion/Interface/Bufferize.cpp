@@ -148,8 +148,12 @@ struct KronBufferizePass : kron::impl::KronBufferizeBase<KronBufferizePass> {
     options.allowReturnAllocsFromLoops = true;
     options.setFunctionBoundaryTypeConversion(
         bufferization::LayoutMapOption::FullyDynamicLayoutMap);
-    options.opFilter.denyOperation(
-        [](Operation *op) { return op->getParentOfType<PassOp>() != nullptr; });
+    // Passes on memrefs only look like tensor operations, by their regions.
+    options.opFilter.denyOperation([](Operation *op) {
+      auto pass = dyn_cast<PassOp>(op);
+      return op->getParentOfType<PassOp>() ||
+             (pass && isa<MemRefType>(pass.getInit().getType()));
+    });
     SmallVector<bufferization::MaterializeInDestinationOp> stores;
     getOperation().walk([&](bufferization::MaterializeInDestinationOp op) {
       stores.push_back(op);

@@ -139,3 +139,29 @@ func.func @loop(%x: memref<9x64xf32>, %a: memref<8x8xf32>, %y: memref<9x64xf32>,
       : (tensor<9x64xf32>, memref<9x64xf32>) -> ()
   return
 }
+
+
+
+// Verify that several passes on memrefs stay as they are.
+// CHECK-LABEL: func @passes_on_memrefs
+// CHECK-SAME:    %[[X:.*]]: memref<4x8xf32>, %[[F:.*]]: memref<8x8xf32>
+// CHECK-COUNT-3: kron.pass ins(%[[X]], %[[F]]
+// CHECK-NOT:     kron.pass
+func.func @passes_on_memrefs(%x: memref<4x8xf32>, %f: memref<8x8xf32>, %y: memref<4x8xf32>) {
+  kron.pass ins(%x, %f : memref<4x8xf32>, memref<8x8xf32>) outs(%y : memref<4x8xf32>) {
+  ^bb0(%t: tensor<4x8xf32>, %a: tensor<8x8xf32>, %o: tensor<4x8xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<4x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<4x8xf32>) -> tensor<4x8xf32>
+    kron.yield %1 : tensor<4x8xf32>
+  }
+  kron.pass ins(%x, %f : memref<4x8xf32>, memref<8x8xf32>) outs(%y : memref<4x8xf32>) {
+  ^bb0(%t: tensor<4x8xf32>, %a: tensor<8x8xf32>, %o: tensor<4x8xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<4x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<4x8xf32>) -> tensor<4x8xf32>
+    kron.yield %1 : tensor<4x8xf32>
+  }
+  kron.pass ins(%x, %f : memref<4x8xf32>, memref<8x8xf32>) outs(%y : memref<4x8xf32>) {
+  ^bb0(%t: tensor<4x8xf32>, %a: tensor<8x8xf32>, %o: tensor<4x8xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<4x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<4x8xf32>) -> tensor<4x8xf32>
+    kron.yield %1 : tensor<4x8xf32>
+  }
+  return
+}
