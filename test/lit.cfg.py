@@ -1,6 +1,7 @@
 """lit configuration: IR tests (FileCheck) and tool tests."""
 
 import os
+import shutil
 import sys
 
 import lit.formats
@@ -28,6 +29,9 @@ if not config.kron_sanitize:
 config.substitutions.append(
     ("%mlir_lib_dir", os.path.join(config.llvm_tools_dir, "..", "lib"))
 )
+
+if shutil.which("ptxas") or os.access("/usr/local/cuda/bin/ptxas", os.X_OK):
+    config.available_features.add("ptxas")
 
 with open("/proc/cpuinfo") as cpuinfo:
     cpu_flags = set(cpuinfo.read().split())

@@ -34,10 +34,8 @@ static KronProgram *compile(StringRef text, const KronCompileOptions &request) {
   SmallVector<StringRef> chips;
   StringRef(request.gpuChips).split(chips, ',', /*MaxSplit=*/-1,
                                     /*KeepEmpty=*/false);
-  if (!chips.empty()) {
-    log << "expects no GPU, but got " << chips.front();
-    return nullptr;
-  }
+  for (StringRef chip : chips)
+    options.gpuChips.push_back(chip.str());
   auto compiled =
       JITModule::compile((*source)->get(), getHostProcessor(), options);
   if (failed(compiled))
@@ -62,7 +60,7 @@ const KronKernel *kronGetKernel(const KronProgram *program, const char *name) {
 
 void kronGetCompileTimes(const KronProgram *program, KronCompileTimes *times) {
   const CompileTimes &own = program->compiled.getTimes();
-  *times = {own.passes, own.optimizer, own.codegen, 0};
+  *times = {own.passes, own.optimizer, own.codegen, own.gpu};
 }
 
 void kronDestroyProgram(KronProgram *program) { delete program; }

@@ -17,6 +17,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
@@ -45,17 +46,17 @@ static void populateInterface(OpPassManager &pm, bool reference) {
 
 // In: kron (named operations, mode products), linalg, tensor, memref, ...
 // Out: kron.pass and linalg on tensors and memrefs
-static void populateFusion(OpPassManager &pm) {
+static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse) {
   // 4. What the vector code generator does not take goes the reference way.
   ConvertKronToLinalgOptions fallback;
   fallback.fallbackOnly = true;
   pm.addPass(createConvertKronToLinalg(fallback));
   // 5. Views and mode products, in the cheapest order of factors.
   pm.addPass(createKronDecompose());
-  // 6. One kron.pass per chain of mode products. Simplification first: equal
+  // 6. One kron.pass per chain of mode products, or per trip on a GPU. Simplification first: equal
   //    views of one array must be one value.
   pm.addPass(createCSEPass());
-  pm.addPass(createKronFuse());
+  pm.addPass(createKronFuse(fuse));
 }
 
 // In: kron.pass, linalg, tensor, bufferization, memref, ...
@@ -107,11 +108,11 @@ static void populateVectorization(OpPassManager &pm,
 // In: scf, arith, vector, memref, func, llvm
 // Out: llvm
 static void populateLLVM(OpPassManager &pm) {
-  // 13. Views become offsets, sizes and strides; their affine maps become
+  // 14. Views become offsets, sizes and strides; their affine maps become
   //     arith.
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
-  // 14. Structured loops become branches; then everything becomes llvm at once.
+  // 15. Structured loops become branches; then everything becomes llvm at once.
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
@@ -125,11 +126,64 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     populateBufferization(pm);
     populateLoops(pm);
   } else {
-    populateFusion(pm);
+    populateFusion(pm, KronFuseOptions());
     populateBufferization(pm);
     populateLoops(pm);
     populateVectorization(pm, options);
   }
+  populateLLVM(pm);
+}
+
+// In: kron.pass, linalg on memrefs, arith, math, complex, memref, func
+// Out: in gpu.module: llvm, nvvm, scf, arith, math, vector, complex;
+//      in func: llvm, scf, arith, complex, memref
+static void populateKernels(OpPassManager &pm,
+                            const GPUPipelineOptions &options) {
+  // 8. Intermediates of one trip serve the next but one.
+  pm.addPass(createKronReleaseEarly());
+  // 9. One kernel per trip, of the kind that the schedule names.
+  if (!options.reference) {
+    KronSelectScheduleOptions schedule;
+    schedule.target = "cuda";
+    schedule.chip = options.chip;
+    pm.addPass(createKronSelectSchedule(schedule));
+    ConvertKronToNVVMOptions kernels;
+    kernels.chip = options.chip;
+    pm.addPass(createConvertKronToNVVM(kernels));
+  }
+  // 10. linalg operations that remain become kernels too, and arrays memory of
+  //     the GPU.
+  pm.addPass(createKronMapToGPU());
+}
+
+// In: the output of populateKernels
+// Out: llvm, nvvm in gpu.module
+static void populateDeviceCode(OpPassManager &pm) {
+  OpPassManager &gpuModule = pm.nest<gpu::GPUModuleOp>();
+  // 11. Emitters compute addresses piece by piece; equal ones become one here,
+  //     cheaper than in LLVM.
+  gpuModule.addPass(createCSEPass());
+  gpuModule.addPass(createConvertComplexToStandardPass());
+  // 12. A GPU has no C library.
+  gpuModule.addPass(createKronExpandMath());
+  // 13. Complex numbers on the host are scalar arguments in pieces.
+  pm.nest<func::FuncOp>().addPass(createConvertComplexToStandardPass());
+}
+
+void kron::populateKronGPUPipeline(OpPassManager &pm,
+                                   const GPUPipelineOptions &options) {
+  populateInterface(pm, options.reference);
+  if (options.reference) {
+    pm.addPass(createConvertKronToLinalg());
+  } else {
+    KronFuseOptions fuse;
+    fuse.target = "cuda";
+    fuse.chip = options.chip;
+    populateFusion(pm, fuse);
+  }
+  populateBufferization(pm);
+  populateKernels(pm, options);
+  populateDeviceCode(pm);
   populateLLVM(pm);
 }
 
@@ -140,4 +194,9 @@ void kron::registerKronPipelines() {
       "the "
       "CPU",
       populateKronCPUPipeline);
+  PassPipelineRegistration<GPUPipelineOptions>(
+      "kron-gpu-pipeline",
+      "Lower kron operations on tensors and memrefs to the LLVM dialect, with "
+      "kernels for NVIDIA GPUs",
+      populateKronGPUPipeline);
 }

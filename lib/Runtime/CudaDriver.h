@@ -118,6 +118,8 @@ static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56 &&
   X(moduleUnload, "cuModuleUnload", (CUmodule))                                \
   X(moduleGetFunction, "cuModuleGetFunction",                                  \
     (CUfunction *, CUmodule, const char *))                                    \
+  X(moduleGetGlobal, "cuModuleGetGlobal_v2",                                   \
+    (CUdeviceptr *, size_t *, CUmodule, const char *))                         \
   X(funcGetAttribute, "cuFuncGetAttribute",                                    \
     (int *, CUfunction_attribute, CUfunction))                                 \
   X(funcSetAttribute, "cuFuncSetAttribute",                                    \

@@ -71,7 +71,7 @@ static KronStatus checkConfiguration(const CudaLaunch &launch,
                                      const Configuration &wanted,
                                      const CudaFunction &function) {
   const char *name = launch.kernel->name;
-  if (wanted.grid < 0 || wanted.grid > INT32_MAX)
+  if (wanted.grid > INT32_MAX)
     return setError(KRON_INVALID_ARGUMENT,
                     "kernel '%s': '%s' expects at most 2^31-1 blocks, but the "
                     "sizes need %" PRId64,
@@ -162,7 +162,7 @@ static KronStatus launchKernel(CudaLaunch &launch, KronCudaModule &module,
   CudaFunction *function;
   KronStatus status = getCudaFunction(*launch.device, launch.contextId, module,
                                       wanted.kernel, &function);
-  if (status || wanted.grid == 0)
+  if (status || wanted.grid <= 0)
     return status;
   if (launch.isMeasuring) {
     status = checkConfiguration(launch, wanted, *function);
@@ -187,6 +187,15 @@ void kronRtCudaLaunch(KronCudaModule *module, const char *kernel, int64_t grid,
   if (!launch.status)
     launch.status = launchKernel(
         launch, *module, {kernel, grid, block, cluster, sharedBytes}, params);
+}
+
+void *kronRtCudaGlobal(KronCudaModule *module, const char *name) {
+  CudaLaunch &launch = getLaunch("kronRtCudaGlobal");
+  void *address = nullptr;
+  if (!launch.status)
+    launch.status = getCudaGlobal(*launch.device, launch.contextId, *module,
+                                  name, &address);
+  return address;
 }
 
 int64_t kronRtCudaProcessors() {

@@ -215,6 +215,28 @@ KronStatus kron::detail::getCudaFunction(CudaDevice &device, uint64_t contextId,
   return addFunction(device, *loaded, name, function);
 }
 
+KronStatus kron::detail::getCudaGlobal(CudaDevice &device, uint64_t contextId,
+                                       KronCudaModule &module,
+                                       const char *name, void **address) {
+  ModuleState *state = getState(device, module);
+  if (!state)
+    return setError(KRON_OUT_OF_MEMORY, "no memory for a module");
+  std::lock_guard<std::mutex> lock(state->mutex);
+  LoadedModule *loaded = findModule(*state, contextId);
+  if (!loaded)
+    if (KronStatus status =
+            addModule(device, contextId, module, *state, &loaded))
+      return status;
+  CUdeviceptr found = 0;
+  size_t bytes = 0;
+  if (CUresult error = device.driver->moduleGetGlobal(&found, &bytes,
+                                                      loaded->module, name))
+    return setCudaError(*device.driver, error, "cuModuleGetGlobal of '%s'",
+                        name);
+  *address = reinterpret_cast<void *>(found);
+  return KRON_SUCCESS;
+}
+
 void kronRtCudaUnload(KronCudaModule *module) {
   auto *state = static_cast<ModuleState *>(
       __atomic_exchange_n(&module->state, nullptr, __ATOMIC_ACQ_REL));

@@ -38,6 +38,11 @@ KronStatus getCudaFunction(CudaDevice &device, uint64_t contextId,
                            KronCudaModule &module, const char *name,
                            CudaFunction **function);
 
+/// Address of variable `name` of `module` into `*address`, likewise.
+KronStatus getCudaGlobal(CudaDevice &device, uint64_t contextId,
+                         KronCudaModule &module, const char *name,
+                         void **address);
+
 } // namespace kron::detail
 
 #endif // KRON_LIB_RUNTIME_CUDAMODULE_H

@@ -19,7 +19,8 @@ using namespace mlir::kron;
 using llvm::ConstantInt;
 
 static_assert(sizeof(KronArray) == 32 && sizeof(KronArgInfo) == 48 &&
-                  sizeof(KronVersion) == 40 && sizeof(KronKernel) == 40,
+                  sizeof(KronVersion) == 40 && sizeof(KronKernel) == 40 &&
+                  sizeof(KronLaunchOptions) == 40,
               "the struct types below must match kron/Runtime/Runtime.h");
 
 namespace {
@@ -35,10 +36,12 @@ struct RuntimeTypes {
                                       pointer, pointer)),
         version(llvm::StructType::get(i32, pointer, i64, i64, pointer)),
         kernel(llvm::StructType::get(i32, i32, pointer, pointer, i32, i32,
-                                     pointer)) {}
+                                     pointer)),
+        launchOptions(
+            llvm::StructType::get(i32, i32, pointer, i64, i32, pointer)) {}
 
   llvm::Type *i32, *i64, *pointer;
-  llvm::StructType *array, *argInfo, *version, *kernel;
+  llvm::StructType *array, *argInfo, *version, *kernel, *launchOptions;
 };
 
 /// Fields of KronArray.
@@ -218,14 +221,43 @@ kron::addKernelConstant(llvm::Module &module, const KernelManifest &kernel,
 // C function
 //===----------------------------------------------------------------------===//
 
+/// Launch options for `target`: on a GPU, the function's last two arguments.
+static llvm::Value *buildOptions(llvm::IRBuilder<> &builder,
+                                 RuntimeTypes &types, llvm::Function *function,
+                                 KronTarget target) {
+  auto *null = llvm::ConstantPointerNull::get(
+      llvm::cast<llvm::PointerType>(types.pointer));
+  if (target == KRON_TARGET_CPU)
+    return null;
+  auto *type = types.launchOptions;
+  llvm::Value *options = builder.CreateAlloca(type);
+  unsigned numArgs = function->arg_size();
+  llvm::Value *fields[] = {builder.getInt32(0),
+                           builder.getInt32(target),
+                           null,
+                           builder.getInt64(0),
+                           function->getArg(numArgs - 2),
+                           function->getArg(numArgs - 1)};
+  for (auto [index, field] : llvm::enumerate(fields))
+    builder.CreateStore(field, builder.CreateStructGEP(type, options, index));
+  return options;
+}
+
 void kron::addCFunction(llvm::Module &module, const KernelManifest &kernel,
-                        llvm::GlobalVariable *constant) {
+                        llvm::GlobalVariable *constant, KronTarget target) {
   RuntimeTypes types(module.getContext());
   unsigned numArgs = kernel.args.size();
   SmallVector<llvm::Type *> params(numArgs, types.pointer);
+  std::string name = kernel.name;
+  if (target == KRON_TARGET_CUDA) {
+    params.append({types.i32, types.pointer});
+    name += "_cuda";
+  }
   auto *type = llvm::FunctionType::get(types.i32, params, /*isVarArg=*/false);
   auto *function = llvm::Function::Create(
-      type, llvm::GlobalValue::ExternalLinkage, kernel.name, module);
+      type, llvm::GlobalValue::ExternalLinkage, name, module);
+  auto arrayArgs = llvm::make_range(function->arg_begin(),
+                                    function->arg_begin() + numArgs);
   auto launch =
       module.getOrInsertFunction("kronLaunch", types.i32, types.pointer,
                                  types.pointer, types.i32, types.pointer);
@@ -237,15 +269,16 @@ void kron::addCFunction(llvm::Module &module, const KernelManifest &kernel,
   llvm::IRBuilder<> builder(entry);
   auto *null = llvm::ConstantPointerNull::get(
       llvm::cast<llvm::PointerType>(types.pointer));
+  llvm::Value *options = buildOptions(builder, types, function, target);
   auto *arrays = builder.CreateAlloca(types.array, builder.getInt32(numArgs));
   // The launch reports a null argument; here it must only not be read.
   llvm::Value *anyNull = builder.getFalse();
-  for (llvm::Argument &arg : function->args())
+  for (llvm::Argument &arg : arrayArgs)
     anyNull = builder.CreateOr(anyNull, builder.CreateIsNull(&arg));
   builder.CreateCondBr(anyNull, call, copy);
 
   builder.SetInsertPoint(copy);
-  for (llvm::Argument &arg : function->args())
+  for (llvm::Argument &arg : arrayArgs)
     builder.CreateStore(builder.CreateLoad(types.array, &arg),
                         builder.CreateConstInBoundsGEP1_64(types.array, arrays,
                                                            arg.getArgNo()));
@@ -256,5 +289,5 @@ void kron::addCFunction(llvm::Module &module, const KernelManifest &kernel,
   source->addIncoming(null, entry);
   source->addIncoming(arrays, copy);
   builder.CreateRet(builder.CreateCall(
-      launch, {constant, source, builder.getInt32(numArgs), null}));
+      launch, {constant, source, builder.getInt32(numArgs), options}));
 }

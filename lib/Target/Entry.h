@@ -34,9 +34,10 @@ llvm::GlobalVariable *addKernelConstant(llvm::Module &module,
                                         ArrayRef<KernelVersion> versions);
 
 /// Adds `KronStatus <name>(const KronArray *, ...)`, which launches `constant`
-/// with default options.
+/// with default options; for `KRON_TARGET_CUDA`
+/// `KronStatus <name>_cuda(const KronArray *, ..., int32_t device, void *stream)`.
 void addCFunction(llvm::Module &module, const KernelManifest &kernel,
-                  llvm::GlobalVariable *constant);
+                  llvm::GlobalVariable *constant, KronTarget target);
 
 } // namespace mlir::kron
 

@@ -97,24 +97,36 @@ static void writeComment(llvm::raw_ostream &stream,
 }
 
 static void writeCFunction(llvm::raw_ostream &stream,
-                           const KernelManifest &kernel) {
+                           const KernelManifest &kernel, bool withGPU) {
+  auto writeParams = [&] {
+    llvm::interleaveComma(kernel.args, stream, [&](const ArgManifest &arg) {
+      stream << "const KronArray *" << getParameterName(arg.name);
+    });
+  };
   writeComment(stream, kernel);
   stream << "KronStatus " << kernel.name << "(";
-  llvm::interleaveComma(kernel.args, stream, [&](const ArgManifest &arg) {
-    stream << "const KronArray *" << getParameterName(arg.name);
-  });
+  writeParams();
   stream << (kernel.args.empty() ? "void" : "") << ");\n";
-  stream
-      << "/** The same for kronLaunch, with options: threads, workspace. */\n";
+  if (withGPU) {
+    stream << "/** The same on stream `kronStream` (NULL: the default one) of GPU "
+              "`kronDevice`,\n    for arrays in its memory. */\n";
+    stream << "KronStatus " << kernel.name << "_cuda(";
+    writeParams();
+    stream << (kernel.args.empty() ? "" : ", ")
+           << "int32_t kronDevice, void *kronStream);\n";
+  }
+  stream << "/** The same for kronLaunch, with options: "
+         << (withGPU ? "target, " : "") << "threads, workspace. */\n";
   stream << "extern const KronKernel kron_kernel_" << kernel.name << ";\n\n";
 }
 
 static void writeCppFunction(llvm::raw_ostream &stream,
-                             const KernelManifest &kernel) {
+                             const KernelManifest &kernel, bool onGPU) {
   if (kernel.args.empty())
     return;
-  stream << "/** " << kernel.name << " on typed views. */\n";
-  stream << "inline KronStatus " << kernel.name << "(";
+  std::string functionName = kernel.name + (onGPU ? "_cuda" : "");
+  stream << "/** " << functionName << " on typed views. */\n";
+  stream << "inline KronStatus " << functionName << "(";
   llvm::interleave(
       kernel.args, stream,
       [&](const ArgManifest &arg) {
@@ -127,7 +139,8 @@ static void writeCppFunction(llvm::raw_ostream &stream,
         stream << getParameterName(arg.name);
       },
       ",\n    ");
-  stream << ") {\n";
+  stream << (onGPU ? ",\n    int32_t kronDevice, void *kronStream" : "")
+         << ") {\n";
   for (auto [index, arg] : llvm::enumerate(kernel.args)) {
     std::string name = getParameterName(arg.name);
     if (arg.isScalar) {
@@ -137,14 +150,15 @@ static void writeCppFunction(llvm::raw_ostream &stream,
     }
     stream << "  KronArray kronArray" << index << " = " << name << ";\n";
   }
-  stream << "  return " << kernel.name << "(";
+  stream << "  return " << functionName << "(";
   for (size_t index = 0; index < kernel.args.size(); ++index)
     stream << (index ? ", " : "") << "&kronArray" << index;
-  stream << ");\n}\n\n";
+  stream << (onGPU ? ", kronDevice, kronStream" : "") << ");\n}\n\n";
 }
 
 void kron::writeHeader(llvm::raw_ostream &stream,
-                       ArrayRef<KernelManifest> kernels, StringRef stem) {
+                       ArrayRef<KernelManifest> kernels, StringRef stem,
+                       bool withGPU) {
   std::string guard = "KRON_KERNELS_";
   for (char c : stem)
     guard += llvm::isAlnum(c) ? llvm::toUpper(c) : '_';
@@ -155,10 +169,13 @@ void kron::writeHeader(llvm::raw_ostream &stream,
   stream << "#include \"kron/Runtime/Runtime.h\"\n\n";
   stream << "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   for (const KernelManifest &kernel : kernels)
-    writeCFunction(stream, kernel);
+    writeCFunction(stream, kernel, withGPU);
   stream << "#ifdef __cplusplus\n} /* extern \"C\" */\n\n";
   stream << "#include \"kron/Runtime/Runtime.hpp\"\n\n";
-  for (const KernelManifest &kernel : kernels)
-    writeCppFunction(stream, kernel);
+  for (const KernelManifest &kernel : kernels) {
+    writeCppFunction(stream, kernel, /*onGPU=*/false);
+    if (withGPU)
+      writeCppFunction(stream, kernel, /*onGPU=*/true);
+  }
   stream << "#endif /* __cplusplus */\n\n#endif /* " << guard << " */\n";
 }

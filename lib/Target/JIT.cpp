@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Target/JIT.h"
+#include "kron/Runtime/IRInterface.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -17,7 +18,12 @@ using namespace mlir::kron;
 
 JITModule::JITModule() = default;
 JITModule::JITModule(JITModule &&) = default;
-JITModule::~JITModule() = default;
+JITModule::~JITModule() {
+  for (const KronKernel *kernel : addresses)
+    for (int32_t i = 0; i < kernel->numVersions; ++i)
+      if (kernel->versions[i].cuda)
+        kronRtCudaUnload(kernel->versions[i].cuda);
+}
 
 /// A JIT whose code finds the runtime (kronRt*) and the C library in this
 /// process.
@@ -59,8 +65,13 @@ FailureOr<JITModule> JITModule::compile(ModuleOp module,
   auto context = std::make_unique<llvm::LLVMContext>();
   CodegenOptions jitOptions = options;
   jitOptions.emitCFunctions = false;
+  // The driver assembles what runs at once, and keeps it for the next time.
+  jitOptions.assembleGPUCode = false;
+  ArrayRef<Processor> processors = processor;
+  if (!options.gpuChips.empty())
+    processors = {};
   FailureOr<CompiledModule> compiled =
-      compileToLLVMIR(module, processor, jitOptions, *context);
+      compileToLLVMIR(module, processors, jitOptions, *context);
   if (failed(compiled))
     return failure();
   JITModule result;

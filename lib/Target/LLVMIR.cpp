@@ -8,6 +8,7 @@
 #include "kron/Target/LLVMIR.h"
 #include "Entry.h"
 #include "kron/CodeGen/CPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Pipelines/Pipelines.h"
 #include "mlir/Pass/PassManager.h"
@@ -21,6 +22,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/StandardInstrumentations.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
 #include <chrono>
 
 using namespace mlir;
@@ -51,15 +53,21 @@ public:
       : source(source), options(options), context(context) {}
 
   LogicalResult addVersion(const Processor &processor);
+  LogicalResult addGPUVersion(const GPUChip &chip);
   FailureOr<CompiledModule> finish();
 
 private:
   LogicalResult runPasses(ModuleOp module, const Processor &processor);
+  LogicalResult runGPUPasses(ModuleOp module, const GPUChip &chip);
+  FailureOr<GPUCode> compileGPUModule(ModuleOp module, const GPUChip &chip);
+  LogicalResult link(std::unique_ptr<llvm::Module> module,
+                     std::vector<KernelManifest> manifests);
   FailureOr<std::unique_ptr<llvm::Module>>
   translate(ModuleOp module, llvm::TargetMachine &machine,
             const Processor &processor);
   void addEntries(llvm::Module &module, const Processor &processor,
-                  ArrayRef<KernelManifest> manifests);
+                  ArrayRef<KernelManifest> manifests,
+                  StringRef cudaModule = "");
   void optimize(llvm::Module &module, llvm::TargetMachine &machine);
 
   ModuleOp source;
@@ -131,7 +139,8 @@ ModuleCompiler::translate(ModuleOp module, llvm::TargetMachine &machine,
 
 void ModuleCompiler::addEntries(llvm::Module &module,
                                 const Processor &processor,
-                                ArrayRef<KernelManifest> manifests) {
+                                ArrayRef<KernelManifest> manifests,
+                                StringRef cudaModule) {
   std::string suffix = "." + std::to_string(numVersions);
   for (auto [index, manifest] : llvm::enumerate(manifests)) {
     llvm::Function *function = module.getFunction(manifest.name);
@@ -142,8 +151,8 @@ void ModuleCompiler::addEntries(llvm::Module &module,
         llvm::AttrBuilder(context, function->getAttributes().getFnAttrs()));
     // The version table of the linked module refers to it.
     entry->setLinkage(llvm::GlobalValue::ExternalLinkage);
-    versions[index].push_back(
-        {processor.isa, entryName, manifest.sharedBytes, manifest.threadBytes});
+    versions[index].push_back({processor.isa, entryName, manifest.sharedBytes,
+                               manifest.threadBytes, cudaModule.str()});
   }
 }
 
@@ -220,6 +229,101 @@ LogicalResult ModuleCompiler::addVersion(const Processor &processor) {
     Stopwatch watch(result.times.optimizer);
     optimize(*module, **machine);
   }
+  return link(std::move(module), std::move(manifests));
+}
+
+//===----------------------------------------------------------------------===//
+// GPU
+//===----------------------------------------------------------------------===//
+
+LogicalResult ModuleCompiler::runGPUPasses(ModuleOp module,
+                                           const GPUChip &chip) {
+  PassManager pm(module.getContext());
+  if (options.widen)
+    pm.addPass(createKronWiden());
+  GPUPipelineOptions pipeline;
+  pipeline.reference = options.reference;
+  pipeline.chip = chip.name;
+  populateKronGPUPipeline(pm, pipeline);
+  return pm.run(module);
+}
+
+/// Compiles the gpu.module of `module` and removes it. No kernel, no code.
+FailureOr<GPUCode> ModuleCompiler::compileGPUModule(ModuleOp module,
+                                                    const GPUChip &chip) {
+  Stopwatch watch(result.times.gpu);
+  GPUCode code;
+  code.chip = chip;
+  auto gpuModule = module.lookupSymbol<gpu::GPUModuleOp>(kGPUModuleName);
+  if (!gpuModule)
+    return code;
+  llvm::LLVMContext gpuContext;
+  std::unique_ptr<llvm::Module> translated =
+      translateGPUModule(gpuModule, chip, gpuContext);
+  if (!translated)
+    return failure();
+  auto ptx = emitPTX(*translated, chip, options.optLevel);
+  if (!ptx)
+    return emitError(source.getLoc(), llvm::toString(ptx.takeError()));
+  code.ptx = std::move(*ptx);
+  std::string assembler = options.assembleGPUCode ? findAssembler() : "";
+  if (!assembler.empty()) {
+    auto cubin = assemblePTX(assembler, code.ptx, chip);
+    if (!cubin)
+      return emitError(source.getLoc(), llvm::toString(cubin.takeError()));
+    code.cubin = std::move(*cubin);
+  }
+  gpuModule.erase();
+  return code;
+}
+
+/// A processor for entries that launch on a GPU: any.
+static Processor getEntryProcessor() {
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  return {triple.isX86() ? "x86-64" : "generic", "", 128, KRON_ISA_CUDA};
+}
+
+LogicalResult ModuleCompiler::addGPUVersion(const GPUChip &chip) {
+  Processor processor = getEntryProcessor();
+  auto machine = createTargetMachine(&processor);
+  if (!machine)
+    return emitError(source.getLoc(), llvm::toString(machine.takeError()));
+  OwningOpRef<ModuleOp> lowered(source.clone());
+  {
+    Stopwatch watch(result.times.passes);
+    if (failed(runGPUPasses(*lowered, chip)))
+      return failure();
+  }
+  FailureOr<GPUCode> code = compileGPUModule(*lowered, chip);
+  if (failed(code))
+    return failure();
+  std::vector<KernelManifest> manifests = getKernelManifests(*lowered);
+  auto translated = translate(*lowered, **machine, processor);
+  if (failed(translated))
+    return failure();
+  llvm::Module &module = **translated;
+  std::string name = "kron.cuda_module." + std::to_string(numVersions);
+  llvm::GlobalVariable *cudaModule = addCudaModule(module, *code, name);
+  if (llvm::GlobalVariable *used = module.getNamedGlobal(kCudaModuleName)) {
+    used->replaceAllUsesWith(cudaModule);
+    used->eraseFromParent();
+  }
+  versions.resize(manifests.size());
+  addEntries(module, processor, manifests, name);
+  {
+    Stopwatch watch(result.times.optimizer);
+    optimize(module, **machine);
+  }
+  result.gpuCode.push_back(std::move(*code));
+  return link(std::move(*translated), std::move(manifests));
+}
+
+//===----------------------------------------------------------------------===//
+// All versions together
+//===----------------------------------------------------------------------===//
+
+LogicalResult ModuleCompiler::link(std::unique_ptr<llvm::Module> module,
+                                   std::vector<KernelManifest> manifests) {
   if (numVersions++ == 0) {
     result.kernels = std::move(manifests);
     result.llvmModule = std::move(module);
@@ -238,15 +342,26 @@ FailureOr<CompiledModule> ModuleCompiler::finish() {
   for (auto [kernel, kernelVersions] : llvm::zip(result.kernels, versions)) {
     llvm::GlobalVariable *constant =
         addKernelConstant(module, kernel, kernelVersions);
-    for (const KernelVersion &version : kernelVersions)
+    for (const KernelVersion &version : kernelVersions) {
       module.getFunction(version.entryName)
           ->setLinkage(llvm::GlobalValue::InternalLinkage);
+      if (!version.cudaModule.empty())
+        module.getNamedGlobal(version.cudaModule)
+            ->setLinkage(llvm::GlobalValue::InternalLinkage);
+    }
     if (!options.emitCFunctions)
       continue;
-    if (module.getNamedValue(kernel.name))
-      return emitError(source.getLoc(), "expects function '")
-             << kernel.name << "' not to have the name of a library function";
-    addCFunction(module, kernel, constant);
+    for (KronTarget target : {KRON_TARGET_CPU, KRON_TARGET_CUDA}) {
+      if (target == KRON_TARGET_CUDA && options.gpuChips.empty())
+        continue;
+      std::string name = kernel.name;
+      if (target == KRON_TARGET_CUDA)
+        name += "_cuda";
+      if (module.getNamedValue(name))
+        return emitError(source.getLoc(), "expects function '")
+               << name << "' not to have the name of a library function";
+      addCFunction(module, kernel, constant, target);
+    }
   }
   std::string problem;
   llvm::raw_string_ostream stream(problem);
@@ -263,5 +378,12 @@ FailureOr<CompiledModule> kron::compileToLLVMIR(ModuleOp module,
   for (const Processor &processor : processors)
     if (failed(compiler.addVersion(processor)))
       return failure();
+  for (StringRef name : options.gpuChips) {
+    auto chip = GPUChip::parse(name);
+    if (!chip)
+      return emitError(module.getLoc(), llvm::toString(chip.takeError()));
+    if (failed(compiler.addGPUVersion(*chip)))
+      return failure();
+  }
   return compiler.finish();
 }

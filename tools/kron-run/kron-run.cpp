@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Driver/Gpu.h"
 #include "kron/Driver/Measure.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -43,8 +44,14 @@ struct Options {
       cl::cat(category), "out-shape",
       cl::desc("Shape of an output that cannot be inferred, e.g. 0:9x64"),
       cl::value_desc("number:shape")};
-  cl::opt<std::string> target{cl::cat(category), "target",
-                              cl::desc("Where to run: cpu"), cl::init("cpu")};
+  cl::opt<std::string> target{
+      cl::cat(category), "target",
+      cl::desc("Where to run: cpu, or cuda[:NUMBER] for a GPU"),
+      cl::value_desc("target"), cl::init("cpu")};
+  cl::opt<std::string> gpuArch{
+      cl::cat(category), "gpu-arch",
+      cl::desc("GPU architecture to compile for (default: the GPU's own)"),
+      cl::value_desc("sm_NN")};
   cl::opt<int> threads{cl::cat(category), "threads",
                        cl::desc("Threads (default: the runtime's)"),
                        cl::init(0)};
@@ -54,6 +61,9 @@ struct Options {
   cl::opt<unsigned> time{cl::cat(category), "time",
                          cl::desc("Time this many runs after a warm-up"),
                          cl::value_desc("runs"), cl::init(0)};
+  cl::opt<bool> cold{
+      cl::cat(category), "cold",
+      cl::desc("On a GPU, overwrite the L2 cache before each timed run")};
   cl::opt<bool> reference{cl::cat(category), "reference",
                           cl::desc("Run the reference lowering itself")};
   cl::opt<int64_t> vectorBits{
@@ -97,14 +107,35 @@ static llvm::Error selectEntry(ModuleOp module) {
   return llvm::Error::success();
 }
 
+/// The GPU of --target; none for the CPU.
+static llvm::Expected<std::optional<int32_t>> getGpuNumber() {
+  StringRef target = getOptions().target;
+  if (target == "cpu")
+    return std::nullopt;
+  int32_t number = 0;
+  bool isGpu = target.consume_front("cuda");
+  if (isGpu && target.consume_front(":"))
+    isGpu = !target.getAsInteger(10, number) && number >= 0;
+  else
+    isGpu &= target.empty();
+  if (!isGpu)
+    return createStringError("expects --target to be cpu, cuda or "
+                             "cuda:NUMBER, but got '" +
+                             getOptions().target + "'");
+  return number;
+}
+
+/// `gpuArch`: empty for the CPU.
 static llvm::Expected<JITModule> compile(ModuleOp module, bool asReference,
-                                         bool widen) {
+                                         bool widen, StringRef gpuArch = "") {
   Processor processor = getHostProcessor();
   if (getOptions().vectorBits)
     processor.vectorBits = getOptions().vectorBits;
   CodegenOptions options;
   options.reference = asReference;
   options.widen = widen;
+  if (!gpuArch.empty())
+    options.gpuChips.push_back(gpuArch.str());
   auto compiled = JITModule::compile(module, processor, options);
   if (failed(compiled))
     return diagnosedError();
@@ -112,9 +143,6 @@ static llvm::Expected<JITModule> compile(ModuleOp module, bool asReference,
 }
 
 static llvm::Error checkOptions() {
-  if (getOptions().target != "cpu")
-    return createStringError("expects --target to be cpu, but got '" +
-                             getOptions().target + "'");
   if (getOptions().threads < 0)
     return createStringError("expects --threads to be at least 1, but got " +
                              llvm::Twine(getOptions().threads));
@@ -167,6 +195,51 @@ static llvm::Error verifyResults(ModuleOp module, const KernelManifest &kernel,
       "' differ from the reference by more than the bound");
 }
 
+static void printRate(StringRef name, const Work &work, double seconds) {
+  std::string rate = "GFLOP/s unknown";
+  if (work.flops > 0)
+    rate = llvm::formatv("{0:f2} GFLOP/s", work.flops / seconds * 1e-9).str();
+  llvm::outs() << llvm::formatv("{0}: {1}, {2:f2} GB/s", name, rate,
+                                work.bytes / seconds * 1e-9);
+}
+
+static void printCompileTimes(const CompileTimes &compile) {
+  llvm::outs() << llvm::formatv("compiled in {0:f1} ms (passes {1:f1}, LLVM "
+                                "optimizer {2:f1}, code {3:f1}",
+                                compile.getTotal(), compile.passes,
+                                compile.optimizer, compile.codegen);
+  if (compile.gpu > 0)
+    llvm::outs() << llvm::formatv(", GPU code {0:f1}", compile.gpu);
+  llvm::outs() << ")\n";
+}
+
+/// The same as timeRuns, on a GPU.
+static llvm::Error timeGpuRuns(ModuleOp module, Gpu &gpu,
+                               const JITModule &compiled,
+                               const KernelManifest &kernel,
+                               CallArguments &call) {
+  auto times = timeGpuLaunches(gpu, compiled.lookup(kernel.name), kernel, call,
+                               getOptions().time, getOptions().cold);
+  if (!times)
+    return times.takeError();
+  double median = (*times)[times->size() / 2];
+  llvm::outs() << llvm::formatv(
+      "{0}: median {1:f4} ms, min {2:f4} ms ({3} runs, {4}{5})\n", kernel.name,
+      median * 1e3, times->front() * 1e3, times->size(), gpu.getName(),
+      getOptions().cold ? ", cold L2" : "");
+  Work work = countWork(module, kernel.name, kernel, call);
+  auto copy = measureGpuCopy(gpu, work.bytes);
+  if (!copy)
+    return copy.takeError();
+  printRate(kernel.name, work, median);
+  llvm::outs() << llvm::formatv(", {0:f1} % of a copy of as many bytes "
+                                "(measured: {1:f1} GB/s)\n",
+                                work.bytes / *copy / median * 100,
+                                *copy * 1e-9);
+  printCompileTimes(compiled.getTimes());
+  return llvm::Error::success();
+}
+
 /// Prints times, rates, and how near they are to what this machine can do.
 static llvm::Error timeRuns(ModuleOp module, const JITModule &compiled,
                             const KernelManifest &kernel, CallArguments &call) {
@@ -185,19 +258,13 @@ static llvm::Error timeRuns(ModuleOp module, const JITModule &compiled,
   MachineLimits limits = MachineLimits::measure(type, work.bytes, threads);
   double floor = std::max(work.flops / limits.flopsPerSecond,
                           work.bytes / limits.bytesPerSecond);
-  std::string rate = "GFLOP/s unknown";
-  if (work.flops > 0)
-    rate = llvm::formatv("{0:f2} GFLOP/s", work.flops / median * 1e-9).str();
+  printRate(kernel.name, work, median);
   llvm::outs() << llvm::formatv(
-      "{0}: {1}, {2:f2} GB/s, {3:f1} % of this machine's limit "
-      "(measured: {4:f1} GFLOP/s, {5:f1} GB/s)\n",
-      kernel.name, rate, work.bytes / median * 1e-9, floor / median * 100,
-      limits.flopsPerSecond * 1e-9, limits.bytesPerSecond * 1e-9);
-  const CompileTimes &compile = compiled.getTimes();
-  llvm::outs() << llvm::formatv("compiled in {0:f1} ms (passes {1:f1}, LLVM "
-                                "optimizer {2:f1}, code {3:f1})\n",
-                                compile.getTotal(), compile.passes,
-                                compile.optimizer, compile.codegen);
+      ", {0:f1} % of this machine's limit (measured: {1:f1} GFLOP/s, {2:f1} "
+      "GB/s)\n",
+      floor / median * 100, limits.flopsPerSecond * 1e-9,
+      limits.bytesPerSecond * 1e-9);
+  printCompileTimes(compiled.getTimes());
   return llvm::Error::success();
 }
 
@@ -216,9 +283,49 @@ static llvm::Error writeOutputs(const KernelManifest &kernel,
   return llvm::Error::success();
 }
 
+/// Runs the kernel once; on a GPU with copies of the arrays, from which the
+/// results come back.
+static llvm::Error launch(const KronKernel *address,
+                          const KernelManifest &kernel, CallArguments &call,
+                          Gpu *gpu) {
+  if (!gpu)
+    return call.launch(address, getOptions().threads);
+  auto arguments = DeviceArguments::create(*gpu, kernel, call);
+  if (!arguments)
+    return arguments.takeError();
+  if (llvm::Error error = arguments->launch(address))
+    return error;
+  return arguments->download(call);
+}
+
+/// The GPU to run on; null for the CPU.
+static llvm::Expected<std::unique_ptr<Gpu>> openGpu() {
+  auto number = getGpuNumber();
+  if (!number)
+    return number.takeError();
+  if (*number)
+    return Gpu::open(**number);
+  if (getOptions().cold || !getOptions().gpuArch.empty())
+    return createStringError(
+        "expects --target cuda with --cold and --gpu-arch, but got cpu");
+  return nullptr;
+}
+
+/// The architecture to compile for; empty for the CPU.
+static std::string getGpuArch(const Gpu *gpu) {
+  if (!gpu)
+    return "";
+  return getOptions().gpuArch.empty()
+             ? GPUChip::forCapability(gpu->getCapability()).name
+             : getOptions().gpuArch.getValue();
+}
+
 static llvm::Error run() {
   if (llvm::Error error = checkOptions())
     return error;
+  auto gpu = openGpu();
+  if (!gpu)
+    return gpu.takeError();
   auto outShapes = parseOutShapes();
   if (!outShapes)
     return outShapes.takeError();
@@ -228,7 +335,8 @@ static llvm::Error run() {
   ModuleOp module = (*source)->get();
   if (llvm::Error error = selectEntry(module))
     return error;
-  auto compiled = compile(module, getOptions().reference, /*widen=*/false);
+  auto compiled = compile(module, getOptions().reference, /*widen=*/false,
+                          getGpuArch(gpu->get()));
   if (!compiled)
     return compiled.takeError();
   const KernelManifest &kernel = compiled->getKernels().front();
@@ -248,13 +356,15 @@ static llvm::Error run() {
   if (!wide)
     return wide.takeError();
   const KronKernel *address = compiled->lookup(kernel.name);
-  if (llvm::Error error = call->launch(address, getOptions().threads))
+  if (llvm::Error error = launch(address, kernel, *call, gpu->get()))
     return error;
   if (getOptions().verify)
     if (llvm::Error error = verifyResults(module, kernel, *call, *wide))
       return error;
   if (getOptions().time && numOuts > 0)
-    if (llvm::Error error = timeRuns(module, *compiled, kernel, *call))
+    if (llvm::Error error =
+            *gpu ? timeGpuRuns(module, **gpu, *compiled, kernel, *call)
+                 : timeRuns(module, *compiled, kernel, *call))
       return error;
   return writeOutputs(kernel, *call);
 }

@@ -32,7 +32,9 @@ enum class Emit {
   LLVM,
   Assembly,
   MLIR,
-  Header
+  Header,
+  PTX,
+  Cubin
 };
 
 /// Built after LLVM's own options are dropped, some of which have these names.
@@ -43,8 +45,8 @@ struct Options {
                                  cl::desc("FILE.mlir ('-': standard input)")};
   cl::opt<std::string> outputFile{
       cl::cat(category), "o",
-      cl::desc("Output; its extension o, so, ll, s, mlir or h tells what to "
-               "emit (default: FILE.o)"),
+      cl::desc("Output; its extension o, so, ll, s, mlir, h, ptx or cubin "
+               "tells what to emit (default: FILE.o)"),
       cl::value_desc("file")};
   cl::opt<Emit> emit{
       cl::cat(category), "emit",
@@ -56,7 +58,18 @@ struct Options {
                  clEnumValN(Emit::Assembly, "asm", "Assembly"),
                  clEnumValN(Emit::MLIR, "mlir",
                             "LLVM dialect, for the last processor"),
-                 clEnumValN(Emit::Header, "header", "C and C++ header"))};
+                 clEnumValN(Emit::Header, "header", "C and C++ header"),
+                 clEnumValN(Emit::PTX, "ptx", "GPU code as text"),
+                 clEnumValN(Emit::Cubin, "cubin", "GPU code, by ptxas"))};
+  cl::list<std::string> targets{
+      cl::cat(category), "target", cl::CommaSeparated,
+      cl::desc("What to compile for: cpu, nvidia or both (default: cpu)"),
+      cl::value_desc("target,...")};
+  cl::list<std::string> gpuArchs{
+      cl::cat(category), "gpu-arch", cl::CommaSeparated,
+      cl::desc("GPU architectures to compile for, the best of which is chosen "
+               "at run time (default: sm_80,sm_90a)"),
+      cl::value_desc("sm_NN,...")};
   cl::list<std::string> cpus{
       cl::cat(category), "mcpu", cl::CommaSeparated,
       cl::desc(
@@ -76,7 +89,8 @@ static Options &getOptions() {
 
 static StringRef getExtension(Emit emit) {
   static constexpr llvm::StringLiteral extensions[] = {"",  "o",    "so", "ll",
-                                                       "s", "mlir", "h"};
+                                                       "s", "mlir", "h",
+                                                       "ptx", "cubin"};
   return extensions[static_cast<int>(emit)];
 }
 
@@ -100,10 +114,12 @@ static llvm::Expected<std::pair<Emit, std::string>> getOutput() {
                .Case(".s", Emit::Assembly)
                .Case(".mlir", Emit::MLIR)
                .Case(".h", Emit::Header)
+               .Case(".ptx", Emit::PTX)
+               .Case(".cubin", Emit::Cubin)
                .Default(Emit::Unknown);
   if (emit == Emit::Unknown)
     return createStringError(
-        "expects -o to end in .o, .so, .ll, .s, .mlir or .h, or "
+        "expects -o to end in .o, .so, .ll, .s, .mlir, .h, .ptx or .cubin, or "
         "--emit, but got '" +
         output + "'");
   if (output == "-" && emit == Emit::SharedLibrary)
@@ -114,7 +130,43 @@ static llvm::Expected<std::pair<Emit, std::string>> getOutput() {
   return std::pair(emit, output);
 }
 
+static bool hasTarget(StringRef target) {
+  if (getOptions().targets.empty())
+    return target == "cpu";
+  return llvm::is_contained(getOptions().targets, target);
+}
+
+/// The architectures for the target nvidia.
+static llvm::Expected<std::vector<std::string>> getGPUChips(Emit emit) {
+  for (StringRef target : getOptions().targets)
+    if (target != "cpu" && target != "nvidia")
+      return createStringError("expects --target to be cpu, nvidia or both, "
+                               "but got '" +
+                               target.str() + "'");
+  bool isGPUCode = emit == Emit::PTX || emit == Emit::Cubin;
+  std::vector<std::string> chips(getOptions().gpuArchs.begin(),
+                                 getOptions().gpuArchs.end());
+  if (!hasTarget("nvidia") && (isGPUCode || !chips.empty()))
+    return createStringError(isGPUCode
+                                 ? "expects --target nvidia for GPU code"
+                                 : "expects --target nvidia with --gpu-arch");
+  if (!hasTarget("nvidia"))
+    return std::vector<std::string>();
+  if (chips.empty() && isGPUCode)
+    chips = {"sm_90a"};
+  else if (chips.empty())
+    chips = {"sm_80", "sm_90a"};
+  if (isGPUCode && chips.size() > 1)
+    return createStringError("expects one --gpu-arch for ptx and cubin");
+  for (const std::string &name : chips)
+    if (auto chip = GPUChip::parse(name); !chip)
+      return chip.takeError();
+  return chips;
+}
+
 static llvm::Expected<std::vector<Processor>> getProcessors() {
+  if (!hasTarget("cpu"))
+    return std::vector<Processor>();
   if (getOptions().cpus.empty())
     return getPortableProcessors();
   std::vector<Processor> processors;
@@ -139,13 +191,21 @@ static llvm::Error write(StringRef output, StringRef contents) {
                            "': " + llvm::toString(std::move(error)));
 }
 
-static llvm::Error emitMLIR(ModuleOp module, const Processor &processor,
-                            StringRef output) {
+/// For the last processor, or GPU if there is none.
+static llvm::Error emitMLIR(ModuleOp module, ArrayRef<Processor> processors,
+                            ArrayRef<std::string> gpuChips, StringRef output) {
   PassManager pm(module.getContext());
-  CPUPipelineOptions pipeline;
-  pipeline.reference = getOptions().reference;
-  pipeline.vectorBits = processor.vectorBits;
-  populateKronCPUPipeline(pm, pipeline);
+  if (processors.empty()) {
+    GPUPipelineOptions pipeline;
+    pipeline.reference = getOptions().reference;
+    pipeline.chip = gpuChips.back();
+    populateKronGPUPipeline(pm, pipeline);
+  } else {
+    CPUPipelineOptions pipeline;
+    pipeline.reference = getOptions().reference;
+    pipeline.vectorBits = processors.back().vectorBits;
+    populateKronCPUPipeline(pm, pipeline);
+  }
   if (failed(pm.run(module)))
     return diagnosedError();
   std::string text;
@@ -158,8 +218,21 @@ static llvm::Error emitHeader(const CompiledModule &compiled,
   StringRef source = output == "-" ? getOptions().inputFile : output;
   std::string text;
   llvm::raw_string_ostream stream(text);
-  writeHeader(stream, compiled.kernels, llvm::sys::path::stem(source));
+  writeHeader(stream, compiled.kernels, llvm::sys::path::stem(source),
+              hasTarget("nvidia"));
   return write(output, text);
+}
+
+static llvm::Error emitGPUCode(const CompiledModule &compiled, Emit emit,
+                               StringRef output) {
+  const GPUCode &code = compiled.gpuCode.front();
+  if (emit == Emit::PTX)
+    return write(output, code.ptx);
+  if (code.cubin.empty())
+    return createStringError(
+        "cannot assemble a cubin: there is no ptxas in $CUDA_PATH/bin, on PATH "
+        "or in /usr/local/cuda/bin");
+  return write(output, code.cubin);
 }
 
 static llvm::Error emitCode(CompiledModule &compiled, Emit emit,
@@ -188,6 +261,9 @@ static llvm::Error run(StringRef toolPath) {
   if (!output)
     return output.takeError();
   auto [emit, path] = *output;
+  auto gpuChips = getGPUChips(emit);
+  if (!gpuChips)
+    return gpuChips.takeError();
   auto processors = getProcessors();
   if (!processors)
     return processors.takeError();
@@ -196,12 +272,21 @@ static llvm::Error run(StringRef toolPath) {
     return source.takeError();
   ModuleOp module = (*source)->get();
   if (emit == Emit::MLIR)
-    return emitMLIR(module, processors->back(), path);
+    return emitMLIR(module, *processors, *gpuChips, path);
   CodegenOptions options;
   options.reference = getOptions().reference;
+  options.gpuChips = std::move(*gpuChips);
+  options.assembleGPUCode = emit != Emit::PTX;
+  if (emit == Emit::PTX || emit == Emit::Cubin)
+    processors->clear();
   // A header needs the manifest only.
   if (emit == Emit::Header) {
-    processors->resize(1);
+    if (processors->empty())
+      options.gpuChips.resize(1);
+    else
+      options.gpuChips.clear();
+    processors->resize(std::min<size_t>(processors->size(), 1));
+    options.assembleGPUCode = false;
     options.optLevel = 0;
   }
   llvm::LLVMContext context;
@@ -213,6 +298,8 @@ static llvm::Error run(StringRef toolPath) {
                              "' to have a public function, but it has none");
   if (emit == Emit::Header)
     return emitHeader(*compiled, path);
+  if (emit == Emit::PTX || emit == Emit::Cubin)
+    return emitGPUCode(*compiled, emit, path);
   return emitCode(*compiled, emit, path, toolPath);
 }
 

@@ -24,7 +24,8 @@ extern "C" {
 
 /** How to compile: zero-initialise for this processor and no GPU. */
 typedef struct KronCompileOptions {
-  /** GPUs to compile for as well, e.g. "sm_90a" or "sm_80,sm_90a"; may be NULL. */
+  /** GPUs to compile for instead of this processor, e.g. "sm_90a" or
+      "sm_80,sm_90a"; may be NULL. */
   const char *gpuChips;
   /** Nonzero: the reference lowering, slow and obvious. */
   int32_t reference;

@@ -79,6 +79,47 @@ def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def KronMapToGPU : Pass<"kron-map-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Move what is left beside fused kernels to the GPU";
+  let description = [{
+    After `--convert-kron-to-nvvm`, turns every `linalg` operation of host
+    functions into a kernel of its own, with one thread per element of its
+    parallel dimensions (with a remark of category `kron-gpu`), `memref.alloc`
+    and `memref.dealloc` into calls that take and return workspace of the launch,
+    and constant arrays into variables of `gpu.module @kron_gpu`. Loads and stores
+    that then remain in host functions are errors: all arrays are in the memory
+    of the GPU.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::complex::ComplexDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def KronExpandMath : Pass<"kron-expand-math"> {
+  let summary = "Expand functions that a GPU has no instruction for";
+  let description = [{
+    Replaces `math.exp`, `exp2`, `expm1`, `log`, `log2`, `log10`, `log1p`, `tanh`
+    and `erf` by polynomials, accurate to two units in the last place of f32 and
+    f64; f16 and bf16 are computed in f32. Operations with an instruction stay;
+    all others of the dialect are errors.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
+def KronReleaseEarly : Pass<"kron-release-early"> {
+  let summary = "Release arrays right after their last use";
+  let description = [{
+    Moves every `memref.dealloc` up to behind the last operation of its block
+    that uses the array or a view of it, so that the memory serves what follows.
+    Arrays whose views leave the block are left alone.
+  }];
+}
+
 def KronLowerInterface : Pass<"kron-lower-interface", "::mlir::ModuleOp"> {
   let summary = "Give entry functions memref arguments and no results";
   let description = [{

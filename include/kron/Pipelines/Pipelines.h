@@ -31,6 +31,24 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
 void populateKronCPUPipeline(OpPassManager &pm,
                              const CPUPipelineOptions &options);
 
+/// Options of `--kron-gpu-pipeline`.
+struct GPUPipelineOptions : PassPipelineOptions<GPUPipelineOptions> {
+  PassOptions::Option<std::string> chip{
+      *this, "chip",
+      llvm::cl::desc("GPU to generate code for, as LLVM and ptxas name it"),
+      llvm::cl::init("sm_90a")};
+  PassOptions::Option<bool> reference{
+      *this, "reference",
+      llvm::cl::desc("Lower everything through --convert-kron-to-linalg, to "
+                     "one kernel per linalg operation: slow and obvious"),
+      llvm::cl::init(false)};
+};
+
+/// From kron operations in functions on tensors and memrefs to the LLVM dialect:
+/// host functions that launch the kernels of `gpu.module @kron_gpu`.
+void populateKronGPUPipeline(OpPassManager &pm,
+                             const GPUPipelineOptions &options);
+
 /// Makes the pipelines known to textual pipeline parsing and command lines.
 void registerKronPipelines();
 

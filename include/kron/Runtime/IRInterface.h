@@ -81,6 +81,9 @@ KRON_EXPORT void kronRtCudaLaunch(KronCudaModule *module, const char *kernel,
                                   int64_t sharedBytes, void **params,
                                   int32_t numParams);
 
+/** Address on the GPU of variable `name` of `module`. */
+KRON_EXPORT void *kronRtCudaGlobal(KronCudaModule *module, const char *name);
+
 /** Multiprocessors of this launch's GPU. */
 KRON_EXPORT int64_t kronRtCudaProcessors(void);
 

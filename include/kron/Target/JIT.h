@@ -16,11 +16,13 @@ class LLJIT;
 
 namespace mlir::kron {
 
-/// The kernels of a module, compiled for this machine. They stay valid as long
-/// as this object.
+/// The kernels of a module, compiled for this machine or its GPU. They stay valid
+/// as long as this object.
 class JITModule {
 public:
-  /// Compiles `module` (which stays as it is). Diagnostics say what failed.
+  /// Compiles `module` (which stays as it is): for the GPU chips of the options
+  /// if there are any, else for `processor`, which is that of this machine.
+  /// Diagnostics say what failed.
   static FailureOr<JITModule> compile(ModuleOp module,
                                       const Processor &processor,
                                       const CodegenOptions &options);

@@ -15,6 +15,7 @@
 #define KRON_TARGET_LLVMIR_H
 
 #include "kron/Target/Manifest.h"
+#include "kron/Target/GPUCode.h"
 #include "mlir/Support/LLVM.h"
 #include <memory>
 
@@ -60,6 +61,10 @@ struct CodegenOptions {
   bool widen = false;
   /// Emit the C function of every kernel, beside its KronKernel constant.
   bool emitCFunctions = true;
+  /// GPU chips to compile for, beside the processors: "sm_80", "sm_90a", ...
+  std::vector<std::string> gpuChips;
+  /// Assemble GPU code, if ptxas is there; or else the driver does.
+  bool assembleGPUCode = true;
   /// Level of LLVM's optimizer, 0 to 3.
   unsigned optLevel = 2;
 };
@@ -67,16 +72,21 @@ struct CodegenOptions {
 /// Milliseconds that the parts of compilation took.
 struct CompileTimes {
   double passes = 0, optimizer = 0, codegen = 0;
-  double getTotal() const { return passes + optimizer + codegen; }
+  /// From a gpu.module to PTX or cubins.
+  double gpu = 0;
+  double getTotal() const { return passes + optimizer + codegen + gpu; }
 };
 
 struct CompiledModule {
   std::unique_ptr<llvm::Module> llvmModule;
   std::vector<KernelManifest> kernels;
+  /// Per chip of the options.
+  std::vector<GPUCode> gpuCode;
   CompileTimes times;
 };
 
-/// Compiles a copy of `module` for each of `processors`. The result defines
+/// Compiles a copy of `module` for each of `processors` and each GPU chip of the
+/// options. The result defines
 /// `kron_kernel_<name>` for every public function, everything else is internal
 /// (but for the C functions, if asked for). Diagnostics say what failed.
 FailureOr<CompiledModule> compileToLLVMIR(ModuleOp module,

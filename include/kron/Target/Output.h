@@ -32,10 +32,11 @@ llvm::Error linkSharedLibrary(StringRef object, StringRef path,
 /// The folder of libkron_runtime for a tool at `toolPath`: beside the tool's own.
 llvm::Expected<std::string> findRuntimeFolder(StringRef toolPath);
 
-/// Declarations of `kernels` for C and C++. `stem` is the name of their source
-/// file without extension.
+/// Declarations of `kernels` for C and C++, `withGPU` also of the functions that
+/// launch them on a GPU. `stem` is the name of their source file without
+/// extension.
 void writeHeader(llvm::raw_ostream &stream, ArrayRef<KernelManifest> kernels,
-                 StringRef stem);
+                 StringRef stem, bool withGPU);
 
 } // namespace mlir::kron
 

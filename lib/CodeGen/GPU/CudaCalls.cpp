@@ -27,7 +27,7 @@ static LLVM::LLVMFuncOp declare(OpBuilder &builder, ModuleOp module,
                                   LLVM::LLVMFunctionType::get(result, inputs));
 }
 
-/// The address of the name of a kernel as a C string.
+/// The address of the name of a kernel or variable as a C string.
 static Value getKernelName(OpBuilder &builder, Location loc, ModuleOp module,
                            StringRef kernel) {
   std::string symbol = (kernel + "_name").str();
@@ -119,4 +119,30 @@ Value kron::buildCudaProcessors(OpBuilder &builder, Location loc,
       builder, module, "kronRtCudaProcessors", builder.getI64Type(), {});
   return LLVM::CallOp::create(builder, loc, processors, ValueRange())
       .getResult();
+}
+
+Value kron::buildCudaWorkspace(OpBuilder &builder, Location loc,
+                               ModuleOp module, Value bytes) {
+  LLVM::LLVMFuncOp workspace =
+      declare(builder, module, "kronRtCudaWorkspace", getPointerType(builder),
+              builder.getI64Type());
+  return LLVM::CallOp::create(builder, loc, workspace, bytes).getResult();
+}
+
+void kron::buildCudaRelease(OpBuilder &builder, Location loc, ModuleOp module,
+                            Value pointer) {
+  LLVM::LLVMFuncOp release = declare(
+      builder, module, "kronRtCudaRelease",
+      LLVM::LLVMVoidType::get(builder.getContext()), getPointerType(builder));
+  LLVM::CallOp::create(builder, loc, release, pointer);
+}
+
+Value kron::buildCudaGlobal(OpBuilder &builder, Location loc, ModuleOp module,
+                            StringRef name) {
+  Type pointer = getPointerType(builder);
+  LLVM::LLVMFuncOp global =
+      declare(builder, module, "kronRtCudaGlobal", pointer, {pointer, pointer});
+  Value arguments[] = {getCudaModule(builder, loc, module),
+                       getKernelName(builder, loc, module, name)};
+  return LLVM::CallOp::create(builder, loc, global, arguments).getResult();
 }

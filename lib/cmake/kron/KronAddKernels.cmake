@@ -3,7 +3,8 @@
 # Comes with find_package(kron), and is there when kron is part of a build itself
 # (add_subdirectory).
 
-# kron_add_kernels(<target> SOURCES <a.mlir>... [MCPU <cpu>...])
+# kron_add_kernels(<target> SOURCES <a.mlir>... [MCPU <cpu>...]
+#                  [TARGETS cpu nvidia] [GPU_ARCH <sm_NN>...])
 #
 # Adds the public functions of the MLIR files to <target>: kronc compiles each file
 # to an object, which becomes part of the target, and to a header `a.h` with the C
@@ -14,9 +15,13 @@
 # object holds one version for each of x86-64-v2, v3 and v4, and the runtime picks
 # the best one that the processor runs.
 #
+# TARGETS says what to compile for, the CPU by default. For nvidia, GPU_ARCH names
+# the architectures, sm_80 and sm_90a by default; the object holds PTX, and cubins if
+# ptxas of a CUDA toolkit is found. Nothing of CUDA is needed to build or link.
+#
 # Call it in the folder that adds the target.
 function(kron_add_kernels target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;MCPU")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;MCPU;TARGETS;GPU_ARCH")
   _kron_check_add_kernels_arguments()
 
   if(TARGET kron::kronc)
@@ -32,6 +37,15 @@ function(kron_add_kernels target)
     list(JOIN ARG_MCPU "," cpus)
     set(options --mcpu=${cpus})
   endif()
+  foreach(pair IN ITEMS "TARGETS target" "GPU_ARCH gpu-arch")
+    separate_arguments(pair)
+    list(GET pair 0 argument)
+    list(GET pair 1 option)
+    if(ARG_${argument})
+      list(JOIN ARG_${argument} "," values)
+      list(APPEND options --${option}=${values})
+    endif()
+  endforeach()
 
   # A folder per target, so that two targets can compile the same file differently.
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/kron_kernels/${target})
@@ -70,7 +84,7 @@ macro(_kron_check_add_kernels_arguments)
     message(FATAL_ERROR "kron_add_kernels: expects a target, but got ${target}")
   endif()
   if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "kron_add_kernels(${target}): expects SOURCES and MCPU, but got ${ARG_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "kron_add_kernels(${target}): expects SOURCES, MCPU, TARGETS and GPU_ARCH, but got ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT ARG_SOURCES)
     message(FATAL_ERROR "kron_add_kernels(${target}): expects SOURCES with at least one .mlir file, but got none")

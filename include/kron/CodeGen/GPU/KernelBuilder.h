@@ -45,6 +45,19 @@ void buildCudaLaunch(OpBuilder &builder, Location loc, ModuleOp module,
 /// Builds the call that gives the number of processors (SMs), an i64.
 Value buildCudaProcessors(OpBuilder &builder, Location loc, ModuleOp module);
 
+/// Builds the call that takes `bytes` (an i64) of the launch's workspace.
+Value buildCudaWorkspace(OpBuilder &builder, Location loc, ModuleOp module,
+                         Value bytes);
+
+/// Builds the call that gives workspace at `pointer` back.
+void buildCudaRelease(OpBuilder &builder, Location loc, ModuleOp module,
+                      Value pointer);
+
+/// Builds the call that gives the GPU's address of variable `name` of the
+/// module's GPU code.
+Value buildCudaGlobal(OpBuilder &builder, Location loc, ModuleOp module,
+                      StringRef name);
+
 /// How elements of type `element` lie in memory: complex numbers as vectors of
 /// two, others as they are.
 Type getStorageType(Type element);

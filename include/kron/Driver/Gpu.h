@@ -1,0 +1,131 @@
+//===- Gpu.h - Arrays and time on a GPU -------------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What tools need of the CUDA driver beside launches: memory, copies, events.
+// Loaded at run time, as the runtime does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DRIVER_GPU_H
+#define KRON_DRIVER_GPU_H
+
+#include "kron/Driver/Session.h"
+
+namespace mlir::kron {
+
+class DeviceMemory;
+
+/// One GPU with a stream of its own. Its primary context is this thread's
+/// current one from `open` on.
+class Gpu {
+public:
+  static llvm::Expected<std::unique_ptr<Gpu>> open(int32_t number);
+  ~Gpu();
+
+  int32_t getNumber() const { return number; }
+  StringRef getName() const { return name; }
+  int32_t getCapability() const { return capability; }
+  size_t getL2Bytes() const { return l2Bytes; }
+  /// For KronLaunchOptions.
+  void *getStream() const { return stream; }
+
+  llvm::Expected<DeviceMemory> allocate(size_t bytes);
+  llvm::Error upload(void *device, const void *host, size_t bytes);
+  llvm::Error download(void *host, const void *device, size_t bytes);
+  /// On the stream.
+  llvm::Error copy(void *target, const void *source, size_t bytes);
+  llvm::Error fill(void *target, uint8_t value, size_t bytes);
+  llvm::Error synchronize();
+
+  /// Runs `work`, which puts something on the stream, and gives the seconds that
+  /// the GPU takes for it; those are known after `synchronize`, in the order of
+  /// calls.
+  llvm::Error record(function_ref<llvm::Error()> work);
+  llvm::Expected<std::vector<double>> takeTimes();
+
+private:
+  friend class DeviceMemory;
+  struct Driver;
+  Gpu(const Driver &driver, int32_t number) : driver(driver), number(number) {}
+  llvm::Error initialize();
+  llvm::Error check(int result, const char *function);
+
+  const Driver &driver;
+  int32_t number;
+  std::string name;
+  int32_t capability = 0;
+  size_t l2Bytes = 0;
+  void *stream = nullptr;
+  /// Begin and end of what was recorded.
+  std::vector<std::pair<void *, void *>> events;
+};
+
+/// Memory of a GPU, which has to outlive it.
+class DeviceMemory {
+public:
+  DeviceMemory() = default;
+  DeviceMemory(DeviceMemory &&other)
+      : gpu(other.gpu), data(std::exchange(other.data, nullptr)),
+        bytes(other.bytes) {}
+  DeviceMemory &operator=(DeviceMemory &&other) {
+    std::swap(gpu, other.gpu);
+    std::swap(data, other.data);
+    std::swap(bytes, other.bytes);
+    return *this;
+  }
+  ~DeviceMemory();
+
+  void *get() const { return data; }
+  size_t getBytes() const { return bytes; }
+
+private:
+  friend class Gpu;
+  Gpu *gpu = nullptr;
+  void *data = nullptr;
+  size_t bytes = 0;
+};
+
+/// Copies of the arrays of a call on a GPU.
+class DeviceArguments {
+public:
+  static llvm::Expected<DeviceArguments>
+  create(Gpu &gpu, const KernelManifest &kernel, CallArguments &call);
+
+  /// Puts a launch on the GPU's stream. The workspace is allocated by the first.
+  llvm::Error launch(const KronKernel *kernel);
+
+  /// What the kernel reads and writes gets its first contents again.
+  llvm::Error restore();
+
+  /// Copies what the kernel wrote into the arrays of `call`.
+  llvm::Error download(CallArguments &call);
+
+private:
+  llvm::Error prepareWorkspace(const KronKernel *kernel);
+
+  Gpu *gpu = nullptr;
+  const KernelManifest *manifest = nullptr;
+  std::vector<DeviceMemory> memory, saved;
+  std::vector<KronArray> views;
+  DeviceMemory workspace;
+  bool hasWorkspace = false;
+};
+
+/// Seconds of each of `runs` launches on `gpu`, sorted, after a warm-up. With
+/// `cold`, the L2 cache is overwritten before each; else launches take turns on
+/// copies of the arrays that do not fit into it together.
+llvm::Expected<std::vector<double>>
+timeGpuLaunches(Gpu &gpu, const KronKernel *kernel,
+                const KernelManifest &manifest, CallArguments &call,
+                unsigned runs, bool cold);
+
+/// Bytes per second, read and written, of the driver's copy of `bytes` in all.
+llvm::Expected<double> measureGpuCopy(Gpu &gpu, double bytes);
+
+} // namespace mlir::kron
+
+#endif // KRON_DRIVER_GPU_H

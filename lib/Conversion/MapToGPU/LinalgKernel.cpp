@@ -1,0 +1,304 @@
+//===- LinalgKernel.cpp - A linalg operation as a kernel --------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Every thread takes elements of the parallel dimensions, neighbours along the
+// innermost one, and runs the reductions of each serially. Nothing is reused on
+// chip: this is for what is left beside the fused kernels.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Steps.h"
+#include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static constexpr int64_t kThreads = 256;
+static constexpr int64_t kCtasPerSM = 8;
+
+namespace {
+
+/// Emits one operation.
+class LinalgKernel {
+public:
+  LinalgKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+               linalg::LinalgOp op)
+      : op(op), host(builder, op.getLoc(), builder.getI8Type()),
+        kernel(host, gpuModule, getName(op), builder.getI8Type()) {}
+
+  void emit();
+
+private:
+  static StringRef getName(linalg::LinalgOp op) {
+    return op->getParentOfType<func::FuncOp>().getSymName();
+  }
+
+  void enterOperands();
+  void enterCaptures();
+  Value enterScalar(Value hostValue);
+  SmallVector<Int> getLoopSizes();
+  void emitElement(Int linear, ArrayRef<Int> sizes);
+  void emitReductions(ArrayRef<Int> sizes, ArrayRef<unsigned> dims);
+  void emitBody();
+
+  Int evaluate(AffineExpr expr);
+  Value getAddress(unsigned operand);
+  Value loadElement(unsigned operand);
+  void storeElement(Value value, unsigned operand);
+  Type getElement(unsigned operand) {
+    return getElementTypeOrSelf(op->getOperand(operand).getType());
+  }
+
+  linalg::LinalgOp op;
+  Emitter host;
+  KernelBuilder kernel;
+  /// Inside the kernel, per operand: arrays; values of scalars.
+  SmallVector<StageArray> arrays;
+  SmallVector<Value> scalars;
+  /// Host values that the body uses.
+  IRMapping captures;
+  /// Position of the loops, per dimension.
+  SmallVector<Int> position;
+};
+
+} // namespace
+
+/// A scalar of the host as a value in the kernel.
+Value LinalgKernel::enterScalar(Value value) {
+  OpBuilder &builder = kernel.builder;
+  Location loc = op.getLoc();
+  if (Operation *constant = value.getDefiningOp();
+      constant && constant->hasTrait<OpTrait::ConstantLike>())
+    return builder.clone(*constant)->getResult(0);
+  if (isa<ComplexType>(value.getType())) {
+    Value parts[] = {complex::ReOp::create(host.builder, loc, value),
+                     complex::ImOp::create(host.builder, loc, value)};
+    return complex::CreateOp::create(builder, loc, value.getType(),
+                                     kernel.enter(parts[0]),
+                                     kernel.enter(parts[1]));
+  }
+  if (!value.getType().isIndex())
+    return kernel.enter(value);
+  Value number = arith::IndexCastOp::create(host.builder, loc,
+                                            builder.getI64Type(), value);
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    kernel.enter(number));
+}
+
+void LinalgKernel::enterOperands() {
+  for (Value operand : op->getOperands()) {
+    bool isArray = isa<MemRefType>(operand.getType());
+    arrays.push_back(isArray ? kernel.enter(getPassArray(host, operand))
+                             : StageArray());
+    scalars.push_back(isArray ? Value() : enterScalar(operand));
+  }
+}
+
+void LinalgKernel::enterCaptures() {
+  llvm::SetVector<Value> used;
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  for (Value value : used)
+    captures.map(value, enterScalar(value));
+}
+
+SmallVector<Int> LinalgKernel::getLoopSizes() {
+  SmallVector<Int> sizes;
+  for (Range range : op.createLoopRanges(host.builder, op.getLoc())) {
+    if (std::optional<int64_t> constant = getConstantIntValue(range.size)) {
+      sizes.push_back(*constant);
+      continue;
+    }
+    sizes.push_back(Int(arith::IndexCastOp::create(
+        host.builder, op.getLoc(), host.builder.getI64Type(),
+        cast<Value>(range.size))));
+  }
+  return sizes;
+}
+
+void LinalgKernel::emit() {
+  SmallVector<Int> hostSizes = getLoopSizes();
+  SmallVector<Int> sizes;
+  Int elements = 1;
+  for (auto [size, kind] : llvm::zip(hostSizes, op.getIteratorTypesArray())) {
+    sizes.push_back(kernel.enter(size));
+    if (kind == utils::IteratorType::parallel)
+      elements = host.mul(elements, size);
+  }
+  enterOperands();
+  enterCaptures();
+  // In 64 bits, as there may be that many.
+  Int count = kernel.enter(Int(host.materialize(elements, 64)));
+  Int tiles = Int(host.materialize(host.ceilDiv(elements, kThreads), 64));
+  kernel.forTiles(kernel.enter(tiles), [&](Int tile) {
+    Int linear = kernel.add(kernel.mul(kernel.extend(tile), kThreads),
+                            kernel.extend(kernel.threadId()));
+    kernel.ifThen(kernel.less(linear, count),
+                  [&] { emitElement(linear, sizes); });
+  });
+  LaunchShape shape;
+  shape.threads = kThreads;
+  shape.ctasPerSM = kCtasPerSM;
+  kernel.launch(shape, tiles);
+}
+
+/// Splits `linear` into the positions of the parallel dimensions.
+void LinalgKernel::emitElement(Int linear, ArrayRef<Int> sizes) {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  position.assign(sizes.size(), Int());
+  SmallVector<unsigned> reductions, parallel;
+  for (auto [dim, kind] : llvm::enumerate(kinds))
+    (kind == utils::IteratorType::parallel ? parallel : reductions)
+        .push_back(dim);
+  for (unsigned dim : llvm::reverse(parallel)) {
+    bool isOutermost = dim == parallel.front();
+    position[dim] = isOutermost ? linear : kernel.rem(linear, sizes[dim]);
+    if (!isOutermost)
+      linear = kernel.floorDiv(linear, sizes[dim]);
+  }
+  emitReductions(sizes, reductions);
+}
+
+void LinalgKernel::emitReductions(ArrayRef<Int> sizes,
+                                  ArrayRef<unsigned> dims) {
+  if (dims.empty())
+    return emitBody();
+  kernel.rolledLoop(0, sizes[dims.front()], 1, [&](Int number) {
+    position[dims.front()] = number;
+    emitReductions(sizes, dims.drop_front());
+  });
+}
+
+void LinalgKernel::emitBody() {
+  OpBuilder &builder = kernel.builder;
+  Block *body = op.getBlock();
+  IRMapping mapping(captures);
+  for (OpOperand &operand : op->getOpOperands()) {
+    unsigned number = operand.getOperandNumber();
+    BlockArgument arg = op.getMatchingBlockArgument(&operand);
+    if (arg.use_empty())
+      continue;
+    mapping.map(arg, scalars[number] ? scalars[number] : loadElement(number));
+  }
+  for (Operation &inner : body->without_terminator()) {
+    auto index = dyn_cast<linalg::IndexOp>(inner);
+    if (!index) {
+      builder.clone(inner, mapping);
+      continue;
+    }
+    Value number = kernel.materialize(position[index.getDim()], 64);
+    mapping.map(index.getResult(),
+                arith::IndexCastOp::create(builder, op.getLoc(),
+                                           builder.getIndexType(), number));
+  }
+  unsigned firstInit = op.getNumDpsInputs();
+  for (auto [index, value] :
+       llvm::enumerate(body->getTerminator()->getOperands()))
+    storeElement(mapping.lookupOrDefault(value), firstInit + index);
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+Int LinalgKernel::evaluate(AffineExpr expr) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return kernel.extend(position[dim.getPosition()]);
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Int lhs = evaluate(binary.getLHS()), rhs = evaluate(binary.getRHS());
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return kernel.add(lhs, rhs);
+  case AffineExprKind::Mul:
+    return kernel.mul(lhs, rhs);
+  case AffineExprKind::Mod:
+    return kernel.rem(lhs, rhs);
+  default:
+    return kernel.floorDiv(lhs, rhs);
+  }
+}
+
+Value LinalgKernel::getAddress(unsigned operand) {
+  AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(operand));
+  const StageArray &array = arrays[operand];
+  Int offset = 0;
+  for (auto [expr, stride] : llvm::zip(map.getResults(), array.strides))
+    offset = kernel.add(offset, kernel.mul(evaluate(expr), stride));
+  offset = kernel.mul(offset, kron::getElementBytes(getElement(operand)));
+  return kernel.offsetBytes(array.base, offset);
+}
+
+Value LinalgKernel::loadElement(unsigned operand) {
+  OpBuilder &builder = kernel.builder;
+  Type type = getElement(operand);
+  Value address = getAddress(operand);
+  auto complexType = dyn_cast<ComplexType>(type);
+  if (!complexType)
+    return kernel.load(type, address);
+  Type part = complexType.getElementType();
+  int64_t bytes = kron::getElementBytes(part);
+  Value real = kernel.load(part, address);
+  Value imaginary = kernel.load(part, kernel.offsetBytes(address, bytes));
+  return complex::CreateOp::create(builder, op.getLoc(), type, real,
+                                   imaginary);
+}
+
+void LinalgKernel::storeElement(Value value, unsigned operand) {
+  OpBuilder &builder = kernel.builder;
+  Value address = getAddress(operand);
+  auto complexType = dyn_cast<ComplexType>(value.getType());
+  if (!complexType)
+    return kernel.store(value, address);
+  int64_t bytes = kron::getElementBytes(complexType.getElementType());
+  kernel.store(complex::ReOp::create(builder, op.getLoc(), value), address);
+  kernel.store(complex::ImOp::create(builder, op.getLoc(), value),
+               kernel.offsetBytes(address, bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Entry point
+//===----------------------------------------------------------------------===//
+
+/// Positions in arrays that `evaluate` can compute: they do not become negative
+/// where that matters.
+static bool isSimple(AffineMap map) {
+  bool simple = true;
+  for (AffineExpr result : map.getResults())
+    result.walk([&](AffineExpr expr) {
+      simple &= !isa<AffineSymbolExpr>(expr) &&
+                expr.getKind() != AffineExprKind::CeilDiv;
+    });
+  return simple;
+}
+
+LogicalResult kron::emitLinalgKernel(OpBuilder &builder,
+                                     gpu::GPUModuleOp gpuModule,
+                                     linalg::LinalgOp op) {
+  if (!op.hasPureBufferSemantics())
+    return op.emitOpError("expects memref operands: run --kron-bufferize first");
+  if (!llvm::all_of(op.getIndexingMapsArray(), isSimple))
+    return op.emitOpError("cannot become a GPU kernel: its indexing maps are "
+                          "not sums of products of dimensions");
+  // Arrays used in the body, or calls, would be the host's.
+  WalkResult found = op.getBlock()->walk([&](Operation *inner) {
+    bool isPlain = isMemoryEffectFree(inner) && !isa<CallOpInterface>(inner);
+    if (isPlain || inner->hasTrait<OpTrait::IsTerminator>())
+      return WalkResult::advance();
+    op.emitOpError("cannot become a GPU kernel: its body has a ")
+        << inner->getName();
+    return WalkResult::interrupt();
+  });
+  if (found.wasInterrupted())
+    return failure();
+  LinalgKernel(builder, gpuModule, op).emit();
+  return success();
+}

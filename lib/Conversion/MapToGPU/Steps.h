@@ -1,0 +1,29 @@
+//===- Steps.h - Parts of --kron-map-to-gpu ---------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CONVERSION_MAPTOGPU_STEPS_H
+#define KRON_LIB_CONVERSION_MAPTOGPU_STEPS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::kron {
+
+/// Builds, before `op` (on memrefs), a kernel that computes it with one thread
+/// per element of its parallel dimensions, and its launch. Fails, with an error,
+/// if a kernel cannot do what the body does.
+LogicalResult emitLinalgKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                               linalg::LinalgOp op);
+
+/// Replaces the allocation of arrays in `function` by workspace on the GPU, and
+/// constant arrays by copies of them in `gpuModule`.
+LogicalResult moveMemory(func::FuncOp function, gpu::GPUModuleOp gpuModule);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CONVERSION_MAPTOGPU_STEPS_H

@@ -1,0 +1,75 @@
+// RUN: kron-opt %s --kron-map-to-gpu --split-input-file | FileCheck %s
+
+// Verify that an elementwise operation becomes a kernel with one thread per
+// element, launched with its sizes and the strides that are not known.
+// CHECK-LABEL: func.func @double(
+// CHECK-SAME:    %[[X:.*]]: memref<?x8xf32, strided<[?, 1]>>
+// CHECK:         %[[SMS:.*]] = llvm.call @kronRtCudaProcessors()
+// CHECK:         %[[RESIDENT:.*]] = arith.muli %[[SMS]]
+// CHECK:         %[[GRID:.*]] = arith.minsi %{{.*}}, %[[RESIDENT]]
+// CHECK:         %[[NAME:.*]] = llvm.mlir.addressof @double_0_name
+// CHECK:         llvm.call @kronRtCudaLaunch(%{{.*}}, %[[NAME]], %[[GRID]],
+// CHECK-NOT:     linalg
+// CHECK:       gpu.module @kron_gpu
+// CHECK:         llvm.func @double_0(
+// CHECK-SAME:      nvvm.kernel, nvvm.maxntid = array<i32: 256>
+// CHECK:           scf.for
+// CHECK:             %[[INSIDE:.*]] = arith.cmpi slt
+// CHECK:             scf.if %[[INSIDE]]
+// CHECK:               %[[V:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> f32
+// CHECK:               %[[R:.*]] = arith.addf %[[V]], %[[V]] : f32
+// CHECK:               llvm.store %[[R]], %{{.*}} : f32, !llvm.ptr<1>
+#id = affine_map<(i, j) -> (i, j)>
+func.func @double(%x: memref<?x8xf32, strided<[?, 1]>>, %y: memref<?x8xf32>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<?x8xf32, strided<[?, 1]>>) outs(%y : memref<?x8xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %r = arith.addf %v, %v : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
+// Verify that a reduction is a loop of each thread, and that scalars of the host
+// become parameters, complex ones in two parts.
+// CHECK-LABEL: func.func @dot(
+// CHECK-SAME:    %[[S:[a-z0-9]*]]: complex<f32>
+// CHECK-DAG:     complex.re %[[S]]
+// CHECK-DAG:     complex.im %[[S]]
+// CHECK:         llvm.func @dot_0(
+// CHECK-SAME:      f32
+// CHECK-SAME:      f32
+// CHECK:           %[[C:.*]] = complex.create
+// CHECK:           scf.if
+// CHECK:             scf.for
+// CHECK:               complex.mul %{{.*}}, %[[C]]
+func.func @dot(%x: memref<4x5xcomplex<f32>>, %y: memref<4xcomplex<f32>>, %s: complex<f32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x5xcomplex<f32>>) outs(%y : memref<4xcomplex<f32>>) {
+  ^bb0(%v: complex<f32>, %o: complex<f32>):
+    %m = complex.mul %v, %s : complex<f32>
+    %r = complex.add %m, %o : complex<f32>
+    linalg.yield %r : complex<f32>
+  }
+  return
+}
+
+// -----
+
+// Verify that the body may ask for its position.
+// CHECK-LABEL: llvm.func @iota_0(
+// CHECK:         %[[I:.*]] = arith.index_cast %{{.*}} : i64 to index
+// CHECK:         arith.index_cast %[[I]] : index to i64
+func.func @iota(%y: memref<4xi64>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%y : memref<4xi64>) {
+  ^bb0(%o: i64):
+    %i = linalg.index 0 : index
+    %r = arith.index_cast %i : index to i64
+    linalg.yield %r : i64
+  }
+  return
+}

@@ -1,0 +1,315 @@
+//===- FakeCuda.cpp - A CUDA driver for tests -------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeCuda.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+
+using namespace kron::test;
+
+namespace {
+struct FakeModule {
+  const void *image;
+};
+struct FakeFunction {
+  FakeModule *module;
+  std::string name;
+};
+struct FakePool {
+  int device;
+};
+} // namespace
+
+FakeCuda &kron::test::fakeCuda() {
+  static FakeCuda state;
+  return state;
+}
+
+FakeContext *&kron::test::fakeCurrentContext() {
+  static thread_local FakeContext *current = nullptr;
+  return current;
+}
+
+static std::vector<FakeContext *> &stack() {
+  static thread_local std::vector<FakeContext *> contexts;
+  return contexts;
+}
+
+int FakeCuda::count(const std::string &name) {
+  return int(std::count(calls.begin(), calls.end(), name));
+}
+
+void FakeCuda::reset() {
+  memory.clear();
+  launches.clear();
+  loads.clear();
+  calls.clear();
+  failures.clear();
+  badImages.clear();
+  allowedSharedBytes.clear();
+  capabilities = {90, 80};
+  maxThreads = 1024;
+  fakeCurrentContext() = nullptr;
+}
+
+/// Notes the call; the error that a test wants, or 0.
+static int enter(const char *name) {
+  FakeCuda &state = fakeCuda();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  state.calls.push_back(name);
+  auto failure = state.failures.find(name);
+  return failure == state.failures.end() ? 0 : failure->second;
+}
+
+extern "C" {
+
+int cuInit(unsigned) { return enter("cuInit"); }
+
+int cuDriverGetVersion(int *version) {
+  *version = 13000;
+  return 0;
+}
+
+int cuDeviceGetCount(int *count) {
+  const char *devices = getenv("FAKE_CUDA_DEVICES");
+  *count = devices ? atoi(devices) : 2;
+  return 0;
+}
+
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+  int capability = fakeCuda().capabilities[size_t(device)];
+  switch (attribute) {
+  case 16:
+    *value = 132;
+    return 0;
+  case 75:
+    *value = capability / 10;
+    return 0;
+  case 76:
+    *value = capability % 10;
+    return 0;
+  case 97:
+    *value = 232448;
+    return 0;
+  case 115:
+    *value = 1;
+    return 0;
+  default:
+    return 1;
+  }
+}
+
+int cuDevicePrimaryCtxRetain(FakeContext **context, int device) {
+  static FakeContext contexts[2] = {{0, 1}, {1, 2}};
+  *context = &contexts[device];
+  return enter("cuDevicePrimaryCtxRetain");
+}
+
+int cuCtxGetCurrent(FakeContext **context) {
+  *context = fakeCurrentContext();
+  return 0;
+}
+
+int cuCtxPushCurrent_v2(FakeContext *context) {
+  if (int error = enter("cuCtxPushCurrent"))
+    return error;
+  stack().push_back(fakeCurrentContext());
+  fakeCurrentContext() = context;
+  return 0;
+}
+
+int cuCtxPopCurrent_v2(FakeContext **context) {
+  *context = fakeCurrentContext();
+  fakeCurrentContext() = stack().back();
+  stack().pop_back();
+  return enter("cuCtxPopCurrent");
+}
+
+int cuCtxGetDevice(int *device) {
+  *device = fakeCurrentContext()->device;
+  return 0;
+}
+
+int cuCtxGetId(FakeContext *context, unsigned long long *id) {
+  *id = context->id;
+  return 0;
+}
+
+int cuStreamGetCtx(FakeStream *stream, FakeContext **context) {
+  *context = stream->context;
+  return enter("cuStreamGetCtx");
+}
+
+int cuThreadExchangeStreamCaptureMode(int *mode) {
+  static thread_local int current = 0;
+  std::swap(current, *mode);
+  return 0;
+}
+
+int cuPointerGetAttributes(unsigned count, const int *attributes, void **values,
+                           uint64_t address) {
+  FakeCuda &state = fakeCuda();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  const FakeMemory *memory = nullptr;
+  auto next = state.memory.upper_bound(address);
+  if (next != state.memory.begin() &&
+      address - std::prev(next)->first < std::prev(next)->second.bytes)
+    memory = &std::prev(next)->second;
+  for (unsigned i = 0; i < count; ++i) {
+    if (attributes[i] == 2)
+      *static_cast<unsigned *>(values[i]) = memory ? memory->type : 0;
+    if (attributes[i] == 3)
+      *static_cast<uint64_t *>(values[i]) = memory ? address : 0;
+    if (attributes[i] == 8)
+      *static_cast<int *>(values[i]) = memory && memory->isManaged;
+    if (attributes[i] == 9)
+      *static_cast<int *>(values[i]) = memory ? memory->device : -2;
+  }
+  return 0;
+}
+
+int cuModuleLoadDataEx(FakeModule **module, const void *image, unsigned, int *,
+                       void **) {
+  if (int error = enter("cuModuleLoadDataEx"))
+    return error;
+  FakeCuda &state = fakeCuda();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  auto bad = state.badImages.find(image);
+  if (bad != state.badImages.end())
+    return bad->second;
+  state.loads.push_back(image);
+  *module = new FakeModule{image};
+  return 0;
+}
+
+int cuModuleUnload(FakeModule *module) {
+  delete module;
+  return enter("cuModuleUnload");
+}
+
+int cuModuleGetFunction(FakeFunction **function, FakeModule *module,
+                        const char *name) {
+  if (int error = enter("cuModuleGetFunction"))
+    return error;
+  if (!strcmp(name, "missing"))
+    return 500;
+  // Never freed one by one, as with the real driver.
+  static std::mutex mutex;
+  static std::deque<FakeFunction> functions;
+  std::lock_guard<std::mutex> lock(mutex);
+  *function = &functions.emplace_back(FakeFunction{module, name});
+  return 0;
+}
+
+int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, FakeModule *,
+                         const char *name) {
+  *address = 0xc0de00;
+  *bytes = 64;
+  return strcmp(name, "missing") ? 0 : 500;
+}
+
+int cuFuncGetAttribute(int *value, int attribute, FakeFunction *) {
+  *value = attribute == 0 ? fakeCuda().maxThreads : 0;
+  return 0;
+}
+
+int cuFuncSetAttribute(FakeFunction *function, int attribute, int value) {
+  if (int error = enter("cuFuncSetAttribute"))
+    return error;
+  FakeCuda &state = fakeCuda();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  if (attribute == 8)
+    state.allowedSharedBytes[function->name] = value;
+  return 0;
+}
+
+static int record(FakeFunction *function, FakeLaunch launch) {
+  FakeCuda &state = fakeCuda();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  launch.kernel = function->name;
+  launch.image = function->module->image;
+  launch.context = fakeCurrentContext();
+  if (launch.sharedBytes > 49152 &&
+      int(launch.sharedBytes) > state.allowedSharedBytes[launch.kernel])
+    return 1;
+  state.launches.push_back(launch);
+  return 0;
+}
+
+int cuLaunchKernel(FakeFunction *function, unsigned gridX, unsigned, unsigned,
+                   unsigned blockX, unsigned, unsigned, unsigned sharedBytes,
+                   void *stream, void **params, void **) {
+  if (int error = enter("cuLaunchKernel"))
+    return error;
+  return record(function, {"", nullptr, nullptr, stream, gridX, blockX, 1,
+                           sharedBytes, params});
+}
+
+struct FakeLaunchConfig {
+  unsigned grid[3], block[3], sharedBytes;
+  void *stream;
+  unsigned *attributes;
+  unsigned numAttributes;
+};
+
+int cuLaunchKernelEx(const FakeLaunchConfig *config, FakeFunction *function,
+                     void **params, void **) {
+  if (int error = enter("cuLaunchKernelEx"))
+    return error;
+  // Attribute 4 is the size of clusters; its value follows 8 bytes later.
+  bool hasCluster = config->numAttributes == 1 && config->attributes[0] == 4;
+  return record(function,
+                {"", nullptr, nullptr, config->stream, config->grid[0],
+                 config->block[0], hasCluster ? config->attributes[2] : 0,
+                 config->sharedBytes, params});
+}
+
+int cuMemPoolCreate(FakePool **pool, const void *) {
+  static FakePool pools[8];
+  static int next = 0;
+  *pool = &pools[next++];
+  return enter("cuMemPoolCreate");
+}
+
+int cuMemPoolSetAttribute(FakePool *, int, void *) {
+  return enter("cuMemPoolSetAttribute");
+}
+
+int cuMemAllocFromPoolAsync(uint64_t *address, size_t bytes, FakePool *,
+                            void *) {
+  if (int error = enter("cuMemAllocFromPoolAsync"))
+    return error;
+  FakeCuda &state = fakeCuda();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  *address = 0x7000000000;
+  state.memory[*address] = {bytes, fakeCurrentContext()->device, 2, false};
+  return 0;
+}
+
+int cuMemFreeAsync(uint64_t address, void *) {
+  fakeCuda().memory.erase(address);
+  return enter("cuMemFreeAsync");
+}
+
+int cuGetErrorName(int error, const char **name) {
+  *name = error == 2     ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : error == 100 ? "CUDA_ERROR_NO_DEVICE"
+          : error == 209 ? "CUDA_ERROR_NO_BINARY_FOR_GPU"
+          : error == 500 ? "CUDA_ERROR_NOT_FOUND"
+                         : "CUDA_ERROR_INVALID_VALUE";
+  return 0;
+}
+
+int cuGetErrorString(int, const char **text) {
+  *text = "as the test wants";
+  return 0;
+}
+
+} // extern "C"
