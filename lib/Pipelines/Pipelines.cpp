@@ -47,9 +47,10 @@ static void populateInterface(OpPassManager &pm, bool reference) {
 // In: kron (named operations, mode products), linalg, tensor, memref, ...
 // Out: kron.pass and linalg on tensors and memrefs
 static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse) {
-  // 4. What the vector code generator does not take goes the reference way.
+  // 4. What the code generator does not take goes the reference way.
   ConvertKronToLinalgOptions fallback;
   fallback.fallbackOnly = true;
+  fallback.target = fuse.target;
   pm.addPass(createConvertKronToLinalg(fallback));
   // 5. Views and mode products, in the cheapest order of factors.
   pm.addPass(createKronDecompose());

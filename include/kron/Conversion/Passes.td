@@ -24,8 +24,11 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
   }];
   let options = [
     Option<"fallbackOnly", "fallback-only", "bool", /*default=*/"false",
-           "Only lower what --convert-kron-to-vector does not support, with a "
+           "Only lower what the fast path of `target` does not support, with a "
            "remark (category `kron-fallback`) for each operation">,
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "Whose fast path: cpu (--convert-kron-to-vector) or cuda "
+           "(--convert-kron-to-nvvm)">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",

@@ -12,6 +12,7 @@
 
 #include "Lowering.h"
 #include "kron/CodeGen/CPU/Support.h"
+#include "kron/CodeGen/GPU/Support.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -42,12 +43,14 @@ static LogicalResult lowerOp(Operation *op) {
 
 /// Why `op` takes the fallback; a kron.pass does if one of its mode products
 /// does.
-static std::optional<std::string> getFallbackReason(Operation *op) {
+static std::optional<std::string> getFallbackReason(Operation *op,
+                                                    bool onGPU) {
+  auto getReason = onGPU ? getGPUUnsupportedReason : getCPUUnsupportedReason;
   auto pass = dyn_cast<PassOp>(op);
   if (!pass)
-    return getCPUUnsupportedReason(op);
+    return getReason(op);
   for (ModeProductOp product : pass.getModeProducts())
-    if (std::optional<std::string> reason = getCPUUnsupportedReason(product))
+    if (std::optional<std::string> reason = getReason(product))
       return reason;
   return std::nullopt;
 }
@@ -67,6 +70,11 @@ struct ConvertKronToLinalgPass
   using ConvertKronToLinalgBase::ConvertKronToLinalgBase;
 
   void runOnOperation() override {
+    if (target != "cpu" && target != "cuda") {
+      getOperation()->emitError("expects target to be cpu or cuda, but got ")
+          << target;
+      return signalPassFailure();
+    }
     // What a kron.pass holds is lowered with it.
     SmallVector<Operation *> ops;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -76,7 +84,7 @@ struct ConvertKronToLinalgPass
     });
     for (Operation *op : ops) {
       if (fallbackOnly) {
-        std::optional<std::string> reason = getFallbackReason(op);
+        std::optional<std::string> reason = getFallbackReason(op, target == "cuda");
         if (!reason)
           continue;
         emitFallbackRemark(op, *reason);

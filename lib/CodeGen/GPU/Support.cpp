@@ -1,0 +1,32 @@
+//===- Support.cpp - What GPU kernels take ----------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/GPU/Support.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
+  auto scaled = dyn_cast<ScaledOpInterface>(op);
+  if (!scaled)
+    return std::nullopt;
+  Type element = getElementType(scaled.getInputValue());
+  SmallVector<Value> arrays(scaled.getFactorValues());
+  arrays.push_back(scaled.getInitValue());
+  for (Value array : arrays)
+    if (getElementType(array) != element)
+      return "arrays of different element types have no fused kernel";
+  // Its product is not rounded before the epilogue: f32 from arrays of f16.
+  if (auto sparse = dyn_cast<KsmmOp>(op);
+      sparse && sparse.hasEpilogue() && (element.isF16() || element.isBF16()))
+    return "an epilogue on f16 or bf16 has no fused kernel";
+  for (Value factor : scaled.getFactorValues())
+    if (!cast<ShapedType>(factor.getType()).hasStaticShape())
+      return "a factor has a dynamic shape";
+  return std::nullopt;
+}

@@ -1,0 +1,31 @@
+// RUN: kron-opt %s '--convert-kron-to-linalg=fallback-only=true target=cuda' \
+// RUN:   --remarks-filter=kron-fallback --verify-diagnostics | FileCheck %s
+// RUN: not kron-opt %s '--convert-kron-to-linalg=target=tpu' 2>&1 | FileCheck %s --check-prefix=TARGET
+
+// TARGET: error: expects target to be cpu or cuda, but got tpu
+
+// Verify that element types which only the CPU has no vectors for stay.
+// CHECK-LABEL: func.func @half(
+// CHECK:         kron.mkm
+func.func @half(%x: memref<3x4xf16>, %f: memref<2x2xf16>, %y: memref<3x4xf16>) {
+  kron.mkm ins(%x : memref<3x4xf16>) factors(%f, %f : memref<2x2xf16>, memref<2x2xf16>) outs(%y : memref<3x4xf16>)
+  return
+}
+
+// Verify that factors whose shape is not known do not.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK-NOT:     kron.mkm
+func.func @dynamic(%x: memref<3x?xf32>, %f: memref<?x?xf32>, %y: memref<3x?xf32>) {
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="a factor has a dynamic shape", Remark="kron.mkm takes the slow path"}}
+  kron.mkm ins(%x : memref<3x?xf32>) factors(%f : memref<?x?xf32>) outs(%y : memref<3x?xf32>)
+  return
+}
+
+// Verify that neither do epilogues on f16.
+// CHECK-LABEL: func.func @epilogue(
+// CHECK-NOT:     kron.ksmm
+func.func @epilogue(%x: memref<9x40xf16>, %k: memref<2x3x4x5xf16>, %y: memref<9x30xf16>) {
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="an epilogue on f16 or bf16 has no fused kernel", Remark="kron.ksmm takes the slow path"}}
+  kron.ksmm ins(%x : memref<9x40xf16>) weights(%k : memref<2x3x4x5xf16>) outs(%y : memref<9x30xf16>) {activation = #kron.activation<relu>}
+  return
+}
