@@ -56,6 +56,7 @@ def parse_arguments():
     parser.add_argument("--jobs", type=int, default=min(16, len(os.sched_getaffinity(0))))
     parser.add_argument("--sanitize", type=int, default=48, metavar="N",
                         help="cases per compute-sanitizer tool (0: none)")
+    parser.add_argument("--coverage", action="store_true", help="count by tags as well")
     parser.add_argument("--sanitizers", default=",".join(SANITIZERS), metavar="TOOL,...")
     return parser.parse_args()
 
@@ -202,6 +203,7 @@ class Suite:
         print("== cases that passed, by operation and type")
         print(f"{'':28}" + "".join(f"{n:>7}" for n in names))
         tags = sorted({tag for _, _, tag in self.coverage} - {"all"})
+        tags = tags if self.options.coverage else []
         for op in sorted({op for op, _, _ in self.coverage}):
             for tag in ["all", *tags]:
                 counts = [self.coverage[op, n, tag] for n in names]

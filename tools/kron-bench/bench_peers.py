@@ -79,12 +79,17 @@ def _cublas(case, arrays):
 
 
 def _gpytorch(case, arrays):
-    """linear_operator's Kronecker product."""
-    if case.op != "kmm":
-        raise Unsupported("multiplies from the left only")
+    """linear_operator's Kronecker product. It multiplies from the left only, so for mkm
+    it gets the transposed problem, with its X contiguous."""
+    if case.op not in ("mkm", "kmm"):
+        raise Unsupported(case.op)
     from linear_operator.operators import DenseLinearOperator, KroneckerProductLinearOperator
     x, *factors = arrays[:-1]
+    if case.op == "mkm":
+        x, factors = x.t().contiguous(), [f.t().contiguous() for f in factors]
     product = KroneckerProductLinearOperator(*(DenseLinearOperator(f) for f in factors))
+    if case.op == "mkm":
+        return lambda: product.matmul(x).t()
     return lambda: product.matmul(x)
 
 

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""What needs no GPU: ptxas accepts the kernels, within a budget of registers and spills.
+
+usage: ptxas.py --root ROOT [--verbose]
+
+Compiles the golden cases below for sm_80 and sm_90a and assembles their PTX. The
+budget: no spilled registers, no local memory, and at most as many registers as the
+threads of a block leave each other. Ends with a line `N passed, N failed`; without
+ptxas, `0 passed, 0 failed, N not for this machine`.
+
+SPDX-License-Identifier: MIT
+"""
+
+import argparse
+import concurrent.futures
+import ctypes
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
+
+import selection  # noqa: F401  (finds the modules below)
+
+from bench_cases import Case
+from kronlib import Kron, KronError
+
+CHIPS = ("sm_80", "sm_90a")
+PTX = 1
+REGISTER_FILE = 65536
+# (operation, type, rows, factors or pattern, more fields)
+GOLDEN = [
+    *(("mkm", t, 1024, f, {}) for t in ("f32", "f64", "f16", "bf16")
+      for f in ("8^5", "16^4", "32^3", "64^3", "128^2", "12^4", "31^3", "5^6", "256^2")),
+    *(("mkm", "f32", 1024, f, {"precision": p}) for f in ("16^4", "64^2")
+      for p in ("ieee", "tf32")),
+    *(("kmm", t, 1024, f, {"trans": tr}) for t in ("f32", "f64")
+      for f in ("8^4", "32^3") for tr in ("NN", "TT")),
+    *(("mkm", t, 64, "4^4", {}) for t in ("c32", "c64", "i32", "i64")),
+    ("mkm", "f32", 16, "8^8", {}),
+    ("mkm", "f32", 1, "16^6", {"beta": 0.5}),
+    ("mkm", "f32", 1024, "14:15,19:13,34:23", {}),
+    *(("batched", t, 100000, f"{n}^3", {}) for t in ("f32", "f64") for n in (4, 8, 11)),
+    *(("ksmm", t, 25088, (1, 64, 64, 16), {"layout": layout}) for t in ("f32", "f16")
+      for layout in ("batch_first", "batch_last")),
+]
+
+
+class Image(Structure):
+    _fields_ = [("kind", c_int32), ("capability", c_int32), ("exact", c_int32),
+                ("data", c_void_p), ("bytes", c_int64)]
+
+
+class Module(Structure):
+    _fields_ = [("num_images", c_int32), ("images", POINTER(Image)), ("state", c_void_p)]
+
+
+class Version(Structure):
+    _fields_ = [("isa", c_int32), ("entry", c_void_p), ("shared_bytes", c_int64),
+                ("thread_bytes", c_int64), ("cuda", POINTER(Module))]
+
+
+def find_ptxas():
+    home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or "/usr/local/cuda"
+    return shutil.which("ptxas") or shutil.which("ptxas", path=f"{home}/bin")
+
+
+def ptx_of(kron, text, chip):
+    """The PTX that a program carries."""
+    program = kron.compile(text, chip)
+    kernel = program.kernel("bench").contents
+    versions = ctypes.cast(kernel.versions, POINTER(Version))
+    for version in versions[: kernel.num_versions]:
+        for image in version.cuda.contents.images[: version.cuda.contents.num_images] \
+                if version.cuda else []:
+            if image.kind == PTX:
+                return ctypes.string_at(image.data).decode()
+    raise KronError("compile", "the program carries no PTX")
+
+
+def make_case(golden):
+    op, name, rows, shape, more = golden
+    key = "pattern" if op == "ksmm" else "factors"
+    return Case({"op": op, "type": name, "rows": rows, key: shape} | more)
+
+
+def check(ptxas, kron, golden, chip, folder):
+    """What is wrong, or None; and what ptxas says about each kernel."""
+    case = make_case(golden)
+    try:
+        ptx = ptx_of(kron, case.mlir(), chip)
+    except KronError as error:
+        return f"does not compile: {error}", []
+    path = pathlib.Path(folder) / (re.sub(r"\W+", "-", f"{case.name} {chip}") + ".ptx")
+    path.write_text(ptx)
+    done = subprocess.run([ptxas, "-v", f"-arch={chip}", path, "-o", os.devnull],
+                          capture_output=True, text=True)
+    if done.returncode:
+        return f"ptxas refuses {path.name}: {done.stderr.strip().splitlines()[:2]}", []
+    kernels, problem = [], None
+    for name, usage in re.findall(r"Compiling entry function '(\S+)'.*?\n(.*?Used [^\n]*)",
+                                  done.stderr, re.S):
+        stack, stores, loads = map(int, re.search(
+            r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads",
+            usage).groups())
+        registers = int(re.search(r"Used (\d+) registers", usage)[1])
+        threads = int((re.search(rf"{name}.*?\.maxntid (\d+)", ptx, re.S) or [0, 0])[1])
+        kernels.append(f"{name}: {registers} registers, {threads} threads, {stores + loads} bytes "
+                       f"spilled, {stack} bytes of stack")
+        if stack or stores or loads or registers * max(threads, 1) > REGISTER_FILE:
+            problem = kernels[-1]
+    return problem or (None if kernels else "ptxas reports no kernel"), kernels
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=pathlib.Path, help="build folder or unpacked bundle")
+    parser.add_argument("--verbose", action="store_true", help="print what every kernel takes")
+    options = parser.parse_args()
+    ptxas = find_ptxas()
+    jobs = [(golden, chip) for golden in GOLDEN for chip in CHIPS]
+    if not ptxas:
+        print("no ptxas on PATH or in CUDA_HOME")
+        print(f"0 passed, 0 failed, {len(jobs)} not for this machine")
+        return 0
+    kron, passed, failed = Kron(options.root), 0, 0
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        checks = pool.map(lambda job: check(ptxas, kron, *job, folder), jobs)
+        for (golden, chip), (problem, kernels) in zip(jobs, checks):
+            passed, failed = passed + (not problem), failed + bool(problem)
+            if problem:
+                print(f"FAILED {make_case(golden).name} for {chip}: {problem}", flush=True)
+            if options.verbose:
+                for kernel in kernels:
+                    print(f"{make_case(golden).name} for {chip}: {kernel}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 0 if passed and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
