@@ -12,6 +12,18 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+Type kron::getStorageType(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return VectorType::get({2}, complex.getElementType());
+  return element;
+}
+
+int64_t kron::getElementBytes(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * getElementBytes(complex.getElementType());
+  return element.getIntOrFloatBitWidth() / 8;
+}
+
 static Int toInt(Emitter &emitter, OpFoldResult number) {
   if (std::optional<int64_t> constant = getConstantIntValue(number))
     return *constant;
@@ -33,7 +45,10 @@ StageArray kron::getPassArray(Emitter &emitter, Value memref,
   Value pointer = LLVM::IntToPtrOp::create(
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
   Int offset = toInt(emitter, metadata.getConstifiedMixedOffset());
-  StageArray array{emitter.offsetPointer(pointer, offset), {}};
+  // In elements of this array: those of a factor may be narrower than others.
+  Emitter own(builder, loc,
+              getStorageType(cast<MemRefType>(memref.getType()).getElementType()));
+  StageArray array{own.offsetPointer(pointer, offset), {}};
   SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
   for (unsigned axis = 0; axis < strides.size(); ++axis)
     array.strides.push_back(toInt(

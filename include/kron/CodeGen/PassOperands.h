@@ -18,6 +18,12 @@
 
 namespace mlir::kron {
 
+/// How elements of type `element` lie in memory: complex numbers as vectors of
+/// two, others as they are.
+Type getStorageType(Type element);
+/// Bytes of an element, complex ones included.
+int64_t getElementBytes(Type element);
+
 /// An array as a stage sees it: a pointer and one stride per axis, in elements.
 struct StageArray {
   Value base;

@@ -38,18 +38,6 @@ gpu::GPUModuleOp kron::getOrCreateGPUModule(ModuleOp module) {
   return gpuModule;
 }
 
-Type kron::getStorageType(Type element) {
-  if (auto complex = dyn_cast<ComplexType>(element))
-    return VectorType::get({2}, complex.getElementType());
-  return element;
-}
-
-int64_t kron::getElementBytes(Type element) {
-  if (auto complex = dyn_cast<ComplexType>(element))
-    return 2 * getElementBytes(complex.getElementType());
-  return element.getIntOrFloatBitWidth() / 8;
-}
-
 kron::detail::KernelBody::KernelBody(Emitter &host, gpu::GPUModuleOp gpuModule,
                                StringRef name)
     : ownBuilder(host.builder.getContext()) {
@@ -317,6 +305,10 @@ Value KernelBuilder::shared(Int byteOffset) {
 }
 
 Value KernelBuilder::offsetBytes(Value pointer, Int offset) {
+  return offsetElements(pointer, builder.getI8Type(), offset);
+}
+
+Value KernelBuilder::offsetElements(Value pointer, Type type, Int offset) {
   if (offset.is(0))
     return pointer;
   SmallVector<LLVM::GEPArg> indices;
@@ -324,8 +316,8 @@ Value KernelBuilder::offsetBytes(Value pointer, Int offset) {
     indices.push_back(static_cast<int32_t>(offset.getConstant()));
   else
     indices.push_back(materialize(offset));
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(),
-                             builder.getI8Type(), pointer, indices);
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), type, pointer,
+                             indices);
 }
 
 /// Bytes of a scalar or of a vector.

@@ -4,9 +4,615 @@
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
+//
+// A kernel of persistent CTAs. For each of its tiles a CTA
+//
+//   copies the tile from global memory into buffer 0, as accumulators
+//   per stage, reads one buffer and writes the other: a thread computes a block
+//     of neighbouring results q of one fibre
+//   copies the last buffer to global memory, with alpha, beta and Z
+//
+// Copies walk global memory in the order of its strides. Tiles at the end of an
+// axis compute on what happens to be in the buffer beyond the end and do not
+// store it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/Simt.h"
+#include "ScalarOps.h"
+#include "SimtPlan.h"
+#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace mlir::kron;
-std::optional<std::string> kron::getSimtUnsupportedReason(PassOp, const GPUMachine &) { return "not written"; }
-LogicalResult kron::emitSimtPass(OpBuilder &, gpu::GPUModuleOp, PassOp pass, const GPUMachine &) { return pass.emitOpError("not written"); }
+
+/// Loads that a thread has in flight when it copies.
+static constexpr int64_t kCopiesInFlight = 8;
+/// Steps along p that are unrolled.
+static constexpr int64_t kUnroll = 8;
+
+namespace {
+
+/// An array in global memory and the type of its elements.
+struct GlobalArray {
+  StageArray array;
+  Type element;
+};
+
+/// Where in a tile something is: a position per axis.
+using Positions = SmallVector<Int>;
+
+class TripEmitter {
+public:
+  TripEmitter(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
+              const SimtTrip &trip, const PassOperands &operands,
+              const GlobalArray &input, const GlobalArray &output, bool isLast)
+      : host(host), pass(pass), trip(trip), operands(operands),
+        accumulator(
+            getAccumulatorType(getElementType(pass.getInit()))),
+        storage(getStorageType(accumulator)),
+        accumulatorBytes(getElementBytes(accumulator)),
+        kernel(host, gpuModule, getKernelBaseName(pass), storage),
+        ops(kernel, accumulator), isLast(isLast), hostInput(input),
+        hostOutput(output) {}
+
+  void emit();
+
+private:
+  void enterAll();
+  Int getCount(Emitter &emitter, ArrayRef<Int> sizes, unsigned axis);
+  void placeTile(Int tile);
+  void emitFactors();
+  void emitTile();
+  void emitCopyIn();
+  void emitCopyOut();
+  void emitStage(unsigned index);
+  void emitBlock(unsigned index, Int fibre, Int blockNumber);
+  SmallVector<Scalar> loadFactors(const SimtStage &stage, Value base, Int p,
+                                  Int q);
+  Value getFactorBase(unsigned index, const Positions &positions);
+
+  void forItems(int64_t total, int64_t unroll,
+                function_ref<void(ArrayRef<Int>, ArrayRef<Value>)> body);
+  Positions decode(Int item, ArrayRef<int64_t> extents,
+                   ArrayRef<unsigned> order);
+  Int getOffset(const Positions &positions, ArrayRef<int64_t> extents,
+                ArrayRef<Int> strides);
+  Value isInside(const Positions &positions);
+  SmallVector<unsigned> getOrder(const StageArray &array);
+  Value getBuffer(unsigned index, const Positions &positions,
+                  ArrayRef<int64_t> extents);
+
+  Emitter &host;
+  PassOp pass;
+  const SimtTrip &trip;
+  const PassOperands &operands;
+  Type accumulator, storage;
+  int64_t accumulatorBytes;
+  KernelBuilder kernel;
+  ScalarOps ops;
+  bool isLast;
+  GlobalArray hostInput, hostOutput;
+
+  // Inside of the kernel.
+  SmallVector<Int> sizes;
+  GlobalArray input, output, addend;
+  SmallVector<StageFactor> factors;
+  KernelScale alpha, beta;
+  /// Of the current tile.
+  Positions starts;
+  Value inputBase, outputBase, addendBase;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Items
+//===----------------------------------------------------------------------===//
+
+/// Spreads `total` items over the threads, each taking `unroll` at a time.
+/// Items beyond the end have a condition (null: none are) and the number of the
+/// last one, which may be read again but not written.
+void TripEmitter::forItems(
+    int64_t total, int64_t unroll,
+    function_ref<void(ArrayRef<Int>, ArrayRef<Value>)> body) {
+  int64_t rounds = llvm::divideCeil(total, trip.threads);
+  unroll = std::min(unroll, rounds);
+  int64_t step = unroll * trip.threads;
+  kernel.rolledLoop(0, llvm::alignTo(total, step), step, [&](Int first) {
+    SmallVector<Int> items;
+    SmallVector<Value> valid;
+    for (int64_t index = 0; index < unroll; ++index) {
+      Int item = kernel.add(kernel.add(first, index * trip.threads),
+                            kernel.threadId());
+      Value condition;
+      if (total % step != 0) {
+        condition = kernel.less(item, total);
+        item = kernel.min(item, total - 1);
+      }
+      items.push_back(item);
+      valid.push_back(condition);
+    }
+    body(items, valid);
+  });
+}
+
+/// Positions of item number `item` when axes are walked in `order`, the fastest
+/// first.
+Positions TripEmitter::decode(Int item, ArrayRef<int64_t> extents,
+                              ArrayRef<unsigned> order) {
+  Positions positions(extents.size(), 0);
+  Int rest = item;
+  int64_t left = 1;
+  for (unsigned axis : order)
+    left *= extents[axis];
+  for (unsigned axis : order) {
+    left /= extents[axis];
+    positions[axis] = left == 1 ? rest : kernel.rem(rest, extents[axis]);
+    if (left == 1)
+      break;
+    rest = kernel.floorDiv(rest, extents[axis]);
+  }
+  return positions;
+}
+
+/// The sum of positions times strides, in 64 bits unless it is known to fit 32.
+Int TripEmitter::getOffset(const Positions &positions,
+                           ArrayRef<int64_t> extents, ArrayRef<Int> strides) {
+  int64_t most = 0;
+  for (auto [extent, stride] : llvm::zip(extents, strides)) {
+    if (extent == 1)
+      continue;
+    if (!stride.isConstant() ||
+        llvm::MulOverflow<int64_t>(extent - 1, std::abs(stride.getConstant()),
+                                   most) ||
+        most > (int64_t(1) << 28)) {
+      most = -1;
+      break;
+    }
+  }
+  Int offset = 0;
+  for (auto [position, stride] : llvm::zip(positions, strides)) {
+    Int factor = most < 0 ? kernel.extend(position) : position;
+    offset = kernel.add(offset, kernel.mul(factor, stride));
+  }
+  return offset;
+}
+
+/// Whether a position of the tile is within the array; null if it always is.
+Value TripEmitter::isInside(const Positions &positions) {
+  Value inside;
+  for (unsigned axis = 0; axis < positions.size(); ++axis) {
+    int64_t extent = trip.extents.front()[axis];
+    if (trip.contracted[axis] ||
+        (sizes[axis].isConstant() && sizes[axis].getConstant() % extent == 0))
+      continue;
+    Int left = kernel.sub(sizes[axis], starts[axis]);
+    inside = kernel.both(inside, kernel.less(positions[axis], left));
+  }
+  return inside;
+}
+
+/// Axes by ascending stride, so that neighbouring threads access neighbouring
+/// memory.
+SmallVector<unsigned> TripEmitter::getOrder(const StageArray &array) {
+  SmallVector<unsigned> order;
+  for (unsigned axis = array.strides.size(); axis-- > 0;)
+    order.push_back(axis);
+  auto getRank = [&](unsigned axis) {
+    Int stride = array.strides[axis];
+    return stride.isConstant() ? std::abs(stride.getConstant())
+                               : std::numeric_limits<int64_t>::max();
+  };
+  llvm::stable_sort(order, [&](unsigned lhs, unsigned rhs) {
+    return getRank(lhs) < getRank(rhs);
+  });
+  return order;
+}
+
+Value TripEmitter::getBuffer(unsigned index, const Positions &positions,
+                             ArrayRef<int64_t> extents) {
+  Int offset = 0;
+  for (auto [position, stride] :
+       llvm::zip(positions, getBufferStrides(extents)))
+    offset = kernel.add(offset, kernel.mul(position, stride));
+  return kernel.offsetElements(kernel.shared(trip.bufferOffsets[index % 2]),
+                               storage, offset);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// Tiles along an axis that is not contracted.
+Int TripEmitter::getCount(Emitter &emitter, ArrayRef<Int> sizes,
+                          unsigned axis) {
+  return trip.contracted[axis]
+             ? Int(1)
+             : emitter.ceilDiv(sizes[axis], trip.extents.front()[axis]);
+}
+
+void TripEmitter::enterAll() {
+  for (auto [axis, size] : llvm::enumerate(trip.after))
+    sizes.push_back(ShapedType::isDynamic(size)
+                        ? kernel.enter(operands.sizes[axis])
+                        : Int(size));
+  input = {kernel.enter(hostInput.array), hostInput.element};
+  output = {kernel.enter(hostOutput.array), hostOutput.element};
+  for (const SimtStage &stage : trip.stages)
+    factors.push_back(kernel.enter(
+        getPassFactor(host, pass, stage.product).array));
+  if (!isLast)
+    return;
+  alpha = ops.enter(operands.alpha, operands.alpha.isOne());
+  beta = ops.enter(operands.beta, operands.beta.isZero());
+  if (beta.value)
+    addend = {kernel.enter(operands.addend), hostOutput.element};
+}
+
+/// Finds where tile number `tile` starts in every array.
+void TripEmitter::placeTile(Int tile) {
+  starts.assign(sizes.size(), 0);
+  Int rest = tile;
+  for (unsigned axis = sizes.size(); axis-- > 0;) {
+    if (trip.contracted[axis])
+      continue;
+    Int count = getCount(kernel, sizes, axis);
+    starts[axis] = kernel.mul(kernel.extend(kernel.rem(rest, count)),
+                              trip.extents.front()[axis]);
+    rest = kernel.floorDiv(rest, count);
+  }
+  auto place = [&](const GlobalArray &global) {
+    Int offset = 0;
+    for (auto [start, stride] : llvm::zip(starts, global.array.strides))
+      offset = kernel.add(offset, kernel.mul(start, stride));
+    return kernel.offsetElements(global.array.base,
+                                 getStorageType(global.element), offset);
+  };
+  inputBase = place(input);
+  outputBase = place(output);
+  if (addend.array.base)
+    addendBase = place(addend);
+}
+
+void TripEmitter::emitCopyIn() {
+  ArrayRef<int64_t> extents = trip.extents.front();
+  int64_t total = 1;
+  for (int64_t extent : extents)
+    total *= extent;
+  SmallVector<unsigned> order = getOrder(input.array);
+  forItems(total, kCopiesInFlight,
+           [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+             SmallVector<Scalar> values;
+             SmallVector<Value> targets;
+             for (Int item : items) {
+               Positions positions = decode(item, extents, order);
+               Int offset = getOffset(positions, extents, input.array.strides);
+               // Beyond the end, the first element is read instead.
+               if (Value inside = isInside(positions)) {
+                 Value number = kernel.materialize(offset);
+                 offset = kernel.select(
+                     inside, number,
+                     kernel.materialize(
+                         0, number.getType().getIntOrFloatBitWidth()));
+               }
+               Value from = kernel.offsetElements(
+                   inputBase, getStorageType(input.element), offset);
+               values.push_back(
+                   ops.load(input.element, from, CacheHint::ReadOnly));
+               targets.push_back(getBuffer(0, positions, extents));
+             }
+             for (unsigned index = 0; index < items.size(); ++index)
+               kernel.ifThen(valid[index], [&] {
+                 ops.store(values[index], accumulator, targets[index]);
+               });
+           });
+}
+
+void TripEmitter::emitCopyOut() {
+  ArrayRef<int64_t> extents = trip.extents.back();
+  int64_t total = 1;
+  for (int64_t extent : extents)
+    total *= extent;
+  SmallVector<unsigned> order = getOrder(output.array);
+  Type outputStorage = getStorageType(output.element);
+  forItems(total, kCopiesInFlight / 2,
+           [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+             for (auto [item, condition] : llvm::zip(items, valid)) {
+               Positions positions = decode(item, extents, order);
+               Value source =
+                   getBuffer(trip.stages.size(), positions, extents);
+               Scalar value = ops.load(accumulator, source);
+               kernel.ifThen(
+                   kernel.both(condition, isInside(positions)), [&] {
+                     Scalar result =
+                         ops.scaledSum(alpha, beta, value, [&]() -> Scalar {
+                           Int offset = getOffset(positions, extents,
+                                                  addend.array.strides);
+                           return ops.load(addend.element,
+                                           kernel.offsetElements(
+                                               addendBase, outputStorage,
+                                               offset));
+                         });
+                     Int offset =
+                         getOffset(positions, extents, output.array.strides);
+                     ops.store(result, output.element,
+                               kernel.offsetElements(outputBase, outputStorage,
+                                                     offset));
+                   });
+             }
+           });
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+static Type getFactorElement(const SimtStage &stage) {
+  ModeProductOp product = stage.product;
+  return getElementType(product.getFactor());
+}
+
+/// Copies the factors that fit into shared memory, results beyond the last one
+/// as 0.
+void TripEmitter::emitFactors() {
+  bool any = false;
+  for (auto [index, stage] : llvm::enumerate(trip.stages)) {
+    if (stage.factorOffset < 0)
+      continue;
+    any = true;
+    const StageFactor &factor = factors[index];
+    Type element = getFactorElement(stage);
+    int64_t padded = stage.getPaddedResults();
+    SmallVector<int64_t> extents{stage.depth, padded};
+    forItems(stage.depth * padded, kCopiesInFlight,
+             [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+               for (auto [item, condition] : llvm::zip(items, valid)) {
+                 Positions positions = decode(item, extents, {1, 0});
+                 Int q = padded == stage.results
+                             ? positions[1]
+                             : kernel.min(positions[1], stage.results - 1);
+                 Int offset =
+                     getOffset({positions[0], q}, extents,
+                               {factor.depthStride, factor.resultStride});
+                 Scalar value = ops.load(
+                     element,
+                     kernel.offsetElements(factor.base,
+                                           getStorageType(element), offset),
+                     CacheHint::ReadOnly);
+                 Value target = kernel.offsetElements(
+                     kernel.shared(stage.factorOffset), storage, item);
+                 kernel.ifThen(condition, [&] {
+                   ops.store(value, accumulator, target);
+                 });
+               }
+             });
+  }
+  if (any)
+    kernel.barrier();
+}
+
+/// The factor for the fibre at `positions`: moved along the axes that it varies
+/// on. Positions beyond the end of an axis take the last one's.
+Value TripEmitter::getFactorBase(unsigned index, const Positions &positions) {
+  const SimtStage &stage = trip.stages[index];
+  if (stage.factorOffset >= 0)
+    return kernel.shared(stage.factorOffset);
+  const StageFactor &factor = factors[index];
+  Int offset = 0;
+  for (unsigned axis = 0; axis < positions.size(); ++axis) {
+    if (factor.strides[axis].is(0))
+      continue;
+    Int position = kernel.add(kernel.extend(positions[axis]), starts[axis]);
+    if (!trip.contracted[axis])
+      position = kernel.min(position, kernel.sub(sizes[axis], 1));
+    offset = kernel.add(offset, kernel.mul(position, factor.strides[axis]));
+  }
+  return kernel.offsetElements(
+      factor.base, getStorageType(getFactorElement(stage)), offset);
+}
+
+/// The block of factor elements (p, q ..).
+SmallVector<Scalar> TripEmitter::loadFactors(const SimtStage &stage, Value base,
+                                             Int p, Int q) {
+  if (stage.factorOffset >= 0) {
+    Int offset = kernel.add(kernel.mul(p, stage.getPaddedResults()), q);
+    return ops.loadMany(stage.block,
+                        kernel.offsetElements(base, storage, offset));
+  }
+  const StageFactor &factor = factors[&stage - trip.stages.data()];
+  Type element = getFactorElement(stage);
+  SmallVector<int64_t> extents{stage.depth, stage.results};
+  SmallVector<Scalar> values;
+  for (int64_t index = 0; index < stage.block; ++index) {
+    Int result = kernel.add(q, index);
+    if (stage.results % stage.block != 0)
+      result = kernel.min(result, stage.results - 1);
+    Int offset = getOffset({p, result}, extents,
+                           {factor.depthStride, factor.resultStride});
+    Value from =
+        kernel.offsetElements(base, getStorageType(element), offset);
+    values.push_back(ops.load(element, from, CacheHint::ReadOnly));
+  }
+  return values;
+}
+
+/// Computes one block of results of the fibre whose number among all fibres of
+/// the tile is `fibre`.
+void TripEmitter::emitBlock(unsigned index, Int fibre, Int blockNumber) {
+  const SimtStage &stage = trip.stages[index];
+  ModeProductOp product = stage.product;
+  ArrayRef<int64_t> from = trip.extents[index], to = trip.extents[index + 1];
+  SmallVector<int64_t> fibres(to);
+  fibres[stage.axis] = 1;
+  SmallVector<unsigned> order;
+  for (unsigned axis = fibres.size(); axis-- > 0;)
+    order.push_back(axis);
+  Positions positions = decode(fibre, fibres, order);
+  Value source = getBuffer(index, positions, from);
+  int64_t sourceStride = getBufferStrides(from)[stage.axis];
+  Value factorBase = getFactorBase(index, positions);
+  Int q = kernel.mul(blockNumber, stage.block);
+
+  SmallVector<Scalar> sums(stage.block, ops.zero());
+  auto emitStep = [&](Int p) {
+    Scalar x = ops.load(accumulator,
+                        kernel.offsetElements(source, storage,
+                                              kernel.mul(p, sourceStride)));
+    if (product.getConjInput())
+      x = ops.conjugate(x);
+    SmallVector<Scalar> row = loadFactors(stage, factorBase, p, q);
+    for (auto [sum, f] : llvm::zip(sums, row))
+      sum = ops.fma(x, product.getConjFactor() ? ops.conjugate(f) : f, sum);
+  };
+  auto pack = [&] {
+    SmallVector<Value> values;
+    for (const Scalar &sum : sums) {
+      values.push_back(sum.re);
+      if (sum.im)
+        values.push_back(sum.im);
+    }
+    return values;
+  };
+  auto unpack = [&](ValueRange values) {
+    unsigned next = 0;
+    for (Scalar &sum : sums) {
+      sum.re = values[next++];
+      if (sum.im)
+        sum.im = values[next++];
+    }
+  };
+  int64_t whole = stage.depth / kUnroll * kUnroll;
+  unpack(kernel.rolledLoop(0, whole, kUnroll, pack(),
+                           [&](Int first, ValueRange carried) {
+                             unpack(carried);
+                             for (int64_t step = 0; step < kUnroll; ++step)
+                               emitStep(kernel.add(first, step));
+                             return pack();
+                           }));
+  for (int64_t p = whole; p < stage.depth; ++p)
+    emitStep(p);
+
+  positions[stage.axis] = q;
+  Value target = getBuffer(index + 1, positions, to);
+  int64_t targetStride = getBufferStrides(to)[stage.axis];
+  for (auto [number, sum] : llvm::enumerate(sums)) {
+    Int result = kernel.add(q, number);
+    Value exists;
+    if (stage.results % stage.block != 0)
+      exists = kernel.lessOrNull(result, stage.results);
+    kernel.ifThen(exists, [&, &sum = sum, number = int64_t(number)] {
+      ops.store(sum, accumulator,
+                kernel.offsetElements(target, storage, number * targetStride));
+    });
+  }
+}
+
+void TripEmitter::emitStage(unsigned index) {
+  const SimtStage &stage = trip.stages[index];
+  int64_t fibres = 1;
+  for (auto [axis, extent] : llvm::enumerate(trip.extents[index + 1]))
+    if (axis != stage.axis)
+      fibres *= extent;
+  int64_t blocks = llvm::divideCeil(stage.results, stage.block);
+  // All fibres of one block first: lanes of a warp share the factor.
+  forItems(fibres * blocks, 1, [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+    kernel.ifThen(valid.front(), [&] {
+      if (blocks == 1)
+        emitBlock(index, items.front(), 0);
+      else
+        emitBlock(index, kernel.rem(items.front(), fibres),
+                  kernel.floorDiv(items.front(), fibres));
+    });
+  });
+}
+
+void TripEmitter::emitTile() {
+  emitCopyIn();
+  kernel.barrier();
+  for (unsigned index = 0; index < trip.stages.size(); ++index) {
+    emitStage(index);
+    kernel.barrier();
+  }
+  emitCopyOut();
+  kernel.barrier();
+}
+
+void TripEmitter::emit() {
+  enterAll();
+  emitFactors();
+  Int count = 1, hostCount = 1;
+  SmallVector<Int> hostSizes;
+  for (auto [axis, size] : llvm::enumerate(trip.after))
+    hostSizes.push_back(ShapedType::isDynamic(size) ? operands.sizes[axis]
+                                                    : Int(size));
+  for (unsigned axis = 0; axis < sizes.size(); ++axis) {
+    count = kernel.mul(count, getCount(kernel, sizes, axis));
+    hostCount = host.mul(hostCount, getCount(host, hostSizes, axis));
+  }
+  kernel.forTiles(count, [&](Int tile) {
+    placeTile(tile);
+    emitTile();
+  });
+  LaunchShape shape;
+  shape.threads = trip.threads;
+  shape.ctasPerSM = trip.ctasPerSM;
+  shape.sharedBytes = trip.sharedBytes;
+  kernel.launch(shape, hostCount);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// A contiguous array of accumulators in the launch's workspace.
+static GlobalArray allocateBetween(Emitter &host, PassOp pass,
+                                   const PassOperands &operands,
+                                   ArrayRef<int64_t> shape) {
+  Type accumulator = getAccumulatorType(getElementType(pass.getInit()));
+  GlobalArray between{{nullptr, SmallVector<Int>(shape.size(), 0)},
+                      accumulator};
+  Int stride = 1;
+  for (unsigned axis = shape.size(); axis-- > 0;) {
+    between.array.strides[axis] = stride;
+    stride = host.mul(stride, ShapedType::isDynamic(shape[axis])
+                                  ? operands.sizes[axis]
+                                  : Int(shape[axis]));
+  }
+  Value bytes = host.materialize(
+      host.mul(stride, getElementBytes(accumulator)), 64);
+  between.array.base = buildCudaWorkspace(
+      host.builder, host.loc, pass->getParentOfType<ModuleOp>(), bytes);
+  return between;
+}
+
+std::optional<std::string>
+kron::getSimtUnsupportedReason(PassOp pass, const GPUMachine &machine) {
+  std::string reason;
+  if (planSimt(pass, machine, reason).empty())
+    return reason;
+  return std::nullopt;
+}
+
+LogicalResult kron::emitSimtPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                                 PassOp pass, const GPUMachine &machine) {
+  std::string reason;
+  SmallVector<SimtTrip> trips = planSimt(pass, machine, reason);
+  if (trips.empty())
+    return pass.emitOpError("cannot become a general GPU kernel: ") << reason;
+  Type accumulator = getAccumulatorType(getElementType(pass.getInit()));
+  Emitter host(builder, pass.getLoc(), getStorageType(accumulator));
+  PassOperands operands = getPassOperands(host, pass);
+  GlobalArray source{operands.input, getElementType(pass.getInputs().front())};
+  for (auto [index, trip] : llvm::enumerate(trips)) {
+    bool isLast = index + 1 == trips.size();
+    GlobalArray target{operands.init, getElementType(pass.getInit())};
+    if (!isLast)
+      target = allocateBetween(host, pass, operands, trip.after);
+    TripEmitter(host, gpuModule, pass, trip, operands, source, target, isLast)
+        .emit();
+    source = target;
+  }
+  return success();
+}

@@ -58,12 +58,6 @@ void buildCudaRelease(OpBuilder &builder, Location loc, ModuleOp module,
 Value buildCudaGlobal(OpBuilder &builder, Location loc, ModuleOp module,
                       StringRef name);
 
-/// How elements of type `element` lie in memory: complex numbers as vectors of
-/// two, others as they are.
-Type getStorageType(Type element);
-/// Bytes of an element, complex ones included.
-int64_t getElementBytes(Type element);
-
 /// What is known about the use of the memory behind a global access.
 enum class CacheHint {
   None,
@@ -161,7 +155,8 @@ public:
   int64_t getSharedBytes() const { return sharedBytes; }
   /// Shared memory at a byte offset.
   Value shared(Int byteOffset);
-  /// `pointer + offset` in bytes.
+  /// `pointer + offset` in elements of `type`, or in bytes.
+  Value offsetElements(Value pointer, Type type, Int offset);
   Value offsetBytes(Value pointer, Int offset);
 
   /// Loads a scalar or a vector of up to 128 bits that lies at a multiple of its
