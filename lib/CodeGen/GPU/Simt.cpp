@@ -202,10 +202,11 @@ SmallVector<unsigned> TripEmitter::getOrder(const StageArray &array) {
     order.push_back(axis);
   auto getRank = [&](unsigned axis) {
     Int stride = array.strides[axis];
-    return stride.isConstant() ? std::abs(stride.getConstant())
-                               : std::numeric_limits<int64_t>::max();
+    int64_t size = stride.isConstant() ? std::abs(stride.getConstant())
+                                       : std::numeric_limits<int64_t>::max();
+    return std::pair(size, -static_cast<int>(axis));
   };
-  llvm::stable_sort(order, [&](unsigned lhs, unsigned rhs) {
+  llvm::sort(order, [&](unsigned lhs, unsigned rhs) {
     return getRank(lhs) < getRank(rhs);
   });
   return order;
@@ -319,13 +320,13 @@ void TripEmitter::emitCopyOut() {
   Type outputStorage = getStorageType(output.element);
   forItems(total, kCopiesInFlight / 2,
            [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
-             for (auto [item, condition] : llvm::zip(items, valid)) {
-               Positions positions = decode(item, extents, order);
+             for (unsigned number = 0; number < items.size(); ++number) {
+               Positions positions = decode(items[number], extents, order);
                Value source =
                    getBuffer(trip.stages.size(), positions, extents);
                Scalar value = ops.load(accumulator, source);
                kernel.ifThen(
-                   kernel.both(condition, isInside(positions)), [&] {
+                   kernel.both(valid[number], isInside(positions)), [&] {
                      Scalar result =
                          ops.scaledSum(alpha, beta, value, [&]() -> Scalar {
                            Int offset = getOffset(positions, extents,
@@ -358,7 +359,8 @@ static Type getFactorElement(const SimtStage &stage) {
 /// as 0.
 void TripEmitter::emitFactors() {
   bool any = false;
-  for (auto [index, stage] : llvm::enumerate(trip.stages)) {
+  for (unsigned index = 0; index < trip.stages.size(); ++index) {
+    const SimtStage &stage = trip.stages[index];
     if (stage.factorOffset < 0)
       continue;
     any = true;
@@ -368,7 +370,8 @@ void TripEmitter::emitFactors() {
     SmallVector<int64_t> extents{stage.depth, padded};
     forItems(stage.depth * padded, kCopiesInFlight,
              [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
-               for (auto [item, condition] : llvm::zip(items, valid)) {
+               for (unsigned number = 0; number < items.size(); ++number) {
+                 Int item = items[number];
                  Positions positions = decode(item, extents, {1, 0});
                  Int q = padded == stage.results
                              ? positions[1]
@@ -383,7 +386,7 @@ void TripEmitter::emitFactors() {
                      CacheHint::ReadOnly);
                  Value target = kernel.offsetElements(
                      kernel.shared(stage.factorOffset), storage, item);
-                 kernel.ifThen(condition, [&] {
+                 kernel.ifThen(valid[number], [&] {
                    ops.store(value, accumulator, target);
                  });
                }
@@ -497,13 +500,13 @@ void TripEmitter::emitBlock(unsigned index, Int fibre, Int blockNumber) {
   positions[stage.axis] = q;
   Value target = getBuffer(index + 1, positions, to);
   int64_t targetStride = getBufferStrides(to)[stage.axis];
-  for (auto [number, sum] : llvm::enumerate(sums)) {
+  for (int64_t number = 0; number < stage.block; ++number) {
     Int result = kernel.add(q, number);
     Value exists;
     if (stage.results % stage.block != 0)
       exists = kernel.lessOrNull(result, stage.results);
-    kernel.ifThen(exists, [&, &sum = sum, number = int64_t(number)] {
-      ops.store(sum, accumulator,
+    kernel.ifThen(exists, [&] {
+      ops.store(sums[number], accumulator,
                 kernel.offsetElements(target, storage, number * targetStride));
     });
   }
@@ -598,7 +601,7 @@ kron::getSimtUnsupportedReason(PassOp pass, const GPUMachine &machine) {
 LogicalResult kron::emitSimtPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                  PassOp pass, const GPUMachine &machine) {
   std::string reason;
-  SmallVector<SimtTrip> trips = planSimt(pass, machine, reason);
+  std::vector<SimtTrip> trips = planSimt(pass, machine, reason);
   if (trips.empty())
     return pass.emitOpError("cannot become a general GPU kernel: ") << reason;
   Type accumulator = getAccumulatorType(getElementType(pass.getInit()));

@@ -226,7 +226,7 @@ std::optional<SimtTrip> TripPlanner::plan(unsigned first, unsigned end) {
   return trip;
 }
 
-SmallVector<SimtTrip> kron::planSimt(PassOp pass, const GPUMachine &machine,
+std::vector<SimtTrip> kron::planSimt(PassOp pass, const GPUMachine &machine,
                                      std::string &reason) {
   SmallVector<ModeProductOp> products = pass.getModeProducts();
   // Shapes between the products. An axis that is stretched counts as stretched
@@ -247,7 +247,7 @@ SmallVector<SimtTrip> kron::planSimt(PassOp pass, const GPUMachine &machine,
   }
 
   TripPlanner planner(pass, machine, shapes);
-  SmallVector<SimtTrip> trips;
+  std::vector<SimtTrip> trips;
   for (unsigned first = 0; first < products.size();) {
     std::optional<SimtTrip> trip = planner.plan(first, first + 1);
     if (!trip) {

@@ -18,6 +18,7 @@
 #include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include <vector>
 
 namespace mlir::kron {
 
@@ -55,7 +56,7 @@ struct SimtTrip {
 SmallVector<int64_t> getBufferStrides(ArrayRef<int64_t> extents);
 
 /// The trips of `pass`, or nothing and a reason if not even one product fits.
-SmallVector<SimtTrip> planSimt(PassOp pass, const GPUMachine &machine,
+std::vector<SimtTrip> planSimt(PassOp pass, const GPUMachine &machine,
                                std::string &reason);
 
 } // namespace mlir::kron
