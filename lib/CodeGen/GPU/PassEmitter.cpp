@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/Ffma.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/Simt.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
@@ -20,6 +21,7 @@ static int64_t getNoAlignment(PassOp) { return 1; }
 static const GPUEmitter kEmitters[] = {
     {GPUKernel::Wgmma, getWgmmaUnsupportedReason, getNoAlignment,
      emitWgmmaPass},
+    {GPUKernel::Ffma, getFfmaUnsupportedReason, getFfmaAlignment, emitFfmaPass},
     {GPUKernel::Simt, getSimtUnsupportedReason, getNoAlignment, emitSimtPass},
 };
 

@@ -21,6 +21,7 @@
 #include "kron/CodeGen/GPU/Simt.h"
 #include "ScalarOps.h"
 #include "SimtPlan.h"
+#include "TileWalk.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -33,15 +34,6 @@ static constexpr int64_t kCopiesInFlight = 8;
 static constexpr int64_t kUnroll = 8;
 
 namespace {
-
-/// An array in global memory and the type of its elements.
-struct GlobalArray {
-  StageArray array;
-  Type element;
-};
-
-/// Where in a tile something is: a position per axis.
-using Positions = SmallVector<Int>;
 
 class TripEmitter {
 public:
@@ -73,14 +65,7 @@ private:
                                   Int q);
   Value getFactorBase(unsigned index, const Positions &positions);
 
-  void forItems(int64_t total, int64_t unroll,
-                function_ref<void(ArrayRef<Int>, ArrayRef<Value>)> body);
-  Positions decode(Int item, ArrayRef<int64_t> extents,
-                   ArrayRef<unsigned> order);
-  Int getOffset(const Positions &positions, ArrayRef<int64_t> extents,
-                ArrayRef<Int> strides);
   Value isInside(const Positions &positions);
-  SmallVector<unsigned> getOrder(const StageArray &array);
   Value getBuffer(unsigned index, const Positions &positions,
                   ArrayRef<int64_t> extents);
 
@@ -111,75 +96,6 @@ private:
 // Items
 //===----------------------------------------------------------------------===//
 
-/// Spreads `total` items over the threads, each taking `unroll` at a time.
-/// Items beyond the end have a condition (null: none are) and the number of the
-/// last one, which may be read again but not written.
-void TripEmitter::forItems(
-    int64_t total, int64_t unroll,
-    function_ref<void(ArrayRef<Int>, ArrayRef<Value>)> body) {
-  int64_t rounds = llvm::divideCeil(total, trip.threads);
-  unroll = std::min(unroll, rounds);
-  int64_t step = unroll * trip.threads;
-  kernel.rolledLoop(0, llvm::alignTo(total, step), step, [&](Int first) {
-    SmallVector<Int> items;
-    SmallVector<Value> valid;
-    for (int64_t index = 0; index < unroll; ++index) {
-      Int item = kernel.add(kernel.add(first, index * trip.threads),
-                            kernel.threadId());
-      Value condition;
-      if (total % step != 0) {
-        condition = kernel.less(item, total);
-        item = kernel.min(item, total - 1);
-      }
-      items.push_back(item);
-      valid.push_back(condition);
-    }
-    body(items, valid);
-  });
-}
-
-/// Positions of item number `item` when axes are walked in `order`, the fastest
-/// first.
-Positions TripEmitter::decode(Int item, ArrayRef<int64_t> extents,
-                              ArrayRef<unsigned> order) {
-  Positions positions(extents.size(), 0);
-  Int rest = item;
-  int64_t left = 1;
-  for (unsigned axis : order)
-    left *= extents[axis];
-  for (unsigned axis : order) {
-    left /= extents[axis];
-    positions[axis] = left == 1 ? rest : kernel.rem(rest, extents[axis]);
-    if (left == 1)
-      break;
-    rest = kernel.floorDiv(rest, extents[axis]);
-  }
-  return positions;
-}
-
-/// The sum of positions times strides, in 64 bits unless it is known to fit 32.
-Int TripEmitter::getOffset(const Positions &positions,
-                           ArrayRef<int64_t> extents, ArrayRef<Int> strides) {
-  int64_t most = 0;
-  for (auto [extent, stride] : llvm::zip(extents, strides)) {
-    if (extent == 1)
-      continue;
-    if (!stride.isConstant() ||
-        llvm::MulOverflow<int64_t>(extent - 1, std::abs(stride.getConstant()),
-                                   most) ||
-        most > (int64_t(1) << 28)) {
-      most = -1;
-      break;
-    }
-  }
-  Int offset = 0;
-  for (auto [position, stride] : llvm::zip(positions, strides)) {
-    Int factor = most < 0 ? kernel.extend(position) : position;
-    offset = kernel.add(offset, kernel.mul(factor, stride));
-  }
-  return offset;
-}
-
 /// Whether a position of the tile is within the array; null if it always is.
 Value TripEmitter::isInside(const Positions &positions) {
   Value inside;
@@ -192,24 +108,6 @@ Value TripEmitter::isInside(const Positions &positions) {
     inside = kernel.both(inside, kernel.less(positions[axis], left));
   }
   return inside;
-}
-
-/// Axes by ascending stride, so that neighbouring threads access neighbouring
-/// memory.
-SmallVector<unsigned> TripEmitter::getOrder(const StageArray &array) {
-  SmallVector<unsigned> order;
-  for (unsigned axis = array.strides.size(); axis-- > 0;)
-    order.push_back(axis);
-  auto getRank = [&](unsigned axis) {
-    Int stride = array.strides[axis];
-    int64_t size = stride.isConstant() ? std::abs(stride.getConstant())
-                                       : std::numeric_limits<int64_t>::max();
-    return std::pair(size, -static_cast<int>(axis));
-  };
-  llvm::sort(order, [&](unsigned lhs, unsigned rhs) {
-    return getRank(lhs) < getRank(rhs);
-  });
-  return order;
 }
 
 Value TripEmitter::getBuffer(unsigned index, const Positions &positions,
@@ -282,14 +180,14 @@ void TripEmitter::emitCopyIn() {
   int64_t total = 1;
   for (int64_t extent : extents)
     total *= extent;
-  SmallVector<unsigned> order = getOrder(input.array);
-  forItems(total, kCopiesInFlight,
+  SmallVector<unsigned> order = getWalkOrder(input.array.strides);
+  forItems(kernel, trip.threads, total, kCopiesInFlight,
            [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
              SmallVector<Scalar> values;
              SmallVector<Value> targets;
              for (Int item : items) {
-               Positions positions = decode(item, extents, order);
-               Int offset = getOffset(positions, extents, input.array.strides);
+               Positions positions = decodeItem(kernel, item, extents, order);
+               Int offset = getTileOffset(kernel, positions, extents, input.array.strides);
                // Beyond the end, the first element is read instead.
                if (Value inside = isInside(positions)) {
                  Value number = kernel.materialize(offset);
@@ -316,12 +214,12 @@ void TripEmitter::emitCopyOut() {
   int64_t total = 1;
   for (int64_t extent : extents)
     total *= extent;
-  SmallVector<unsigned> order = getOrder(output.array);
+  SmallVector<unsigned> order = getWalkOrder(output.array.strides);
   Type outputStorage = getStorageType(output.element);
-  forItems(total, kCopiesInFlight / 2,
+  forItems(kernel, trip.threads, total, kCopiesInFlight / 2,
            [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
              for (unsigned number = 0; number < items.size(); ++number) {
-               Positions positions = decode(items[number], extents, order);
+               Positions positions = decodeItem(kernel, items[number], extents, order);
                Value source =
                    getBuffer(trip.stages.size(), positions, extents);
                Scalar value = ops.load(accumulator, source);
@@ -329,7 +227,7 @@ void TripEmitter::emitCopyOut() {
                    kernel.both(valid[number], isInside(positions)), [&] {
                      Scalar result =
                          ops.scaledSum(alpha, beta, value, [&]() -> Scalar {
-                           Int offset = getOffset(positions, extents,
+                           Int offset = getTileOffset(kernel, positions, extents,
                                                   addend.array.strides);
                            return ops.load(addend.element,
                                            kernel.offsetElements(
@@ -337,7 +235,7 @@ void TripEmitter::emitCopyOut() {
                                                offset));
                          });
                      Int offset =
-                         getOffset(positions, extents, output.array.strides);
+                         getTileOffset(kernel, positions, extents, output.array.strides);
                      ops.store(result, output.element,
                                kernel.offsetElements(outputBase, outputStorage,
                                                      offset));
@@ -368,16 +266,16 @@ void TripEmitter::emitFactors() {
     Type element = getFactorElement(stage);
     int64_t padded = stage.getPaddedResults();
     SmallVector<int64_t> extents{stage.depth, padded};
-    forItems(stage.depth * padded, kCopiesInFlight,
+    forItems(kernel, trip.threads, stage.depth * padded, kCopiesInFlight,
              [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
                for (unsigned number = 0; number < items.size(); ++number) {
                  Int item = items[number];
-                 Positions positions = decode(item, extents, {1, 0});
+                 Positions positions = decodeItem(kernel, item, extents, {1, 0});
                  Int q = padded == stage.results
                              ? positions[1]
                              : kernel.min(positions[1], stage.results - 1);
                  Int offset =
-                     getOffset({positions[0], q}, extents,
+                     getTileOffset(kernel, {positions[0], q}, extents,
                                {factor.depthStride, factor.resultStride});
                  Scalar value = ops.load(
                      element,
@@ -432,7 +330,7 @@ SmallVector<Scalar> TripEmitter::loadFactors(const SimtStage &stage, Value base,
     Int result = kernel.add(q, index);
     if (stage.results % stage.block != 0)
       result = kernel.min(result, stage.results - 1);
-    Int offset = getOffset({p, result}, extents,
+    Int offset = getTileOffset(kernel, {p, result}, extents,
                            {factor.depthStride, factor.resultStride});
     Value from =
         kernel.offsetElements(base, getStorageType(element), offset);
@@ -452,7 +350,7 @@ void TripEmitter::emitBlock(unsigned index, Int fibre, Int blockNumber) {
   SmallVector<unsigned> order;
   for (unsigned axis = fibres.size(); axis-- > 0;)
     order.push_back(axis);
-  Positions positions = decode(fibre, fibres, order);
+  Positions positions = decodeItem(kernel, fibre, fibres, order);
   Value source = getBuffer(index, positions, from);
   int64_t sourceStride = getBufferStrides(from)[stage.axis];
   Value factorBase = getFactorBase(index, positions);
@@ -520,7 +418,7 @@ void TripEmitter::emitStage(unsigned index) {
       fibres *= extent;
   int64_t blocks = llvm::divideCeil(stage.results, stage.block);
   // All fibres of one block first: lanes of a warp share the factor.
-  forItems(fibres * blocks, 1, [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+  forItems(kernel, trip.threads, fibres * blocks, 1, [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
     kernel.ifThen(valid.front(), [&] {
       if (blocks == 1)
         emitBlock(index, items.front(), 0);

@@ -1,0 +1,34 @@
+//===- Ffma.h - Fibres in registers ------------------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// IEEE multiply-adds on f32 and f64 for factors of up to 16 rows and columns:
+// threads hold whole fibres of one, two or three axes in registers and apply all
+// their factors before they write them back.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_CODEGEN_GPU_FFMA_H
+#define KRON_CODEGEN_GPU_FFMA_H
+
+#include "kron/CodeGen/GPU/Machine.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace mlir::kron {
+
+std::optional<std::string> getFfmaUnsupportedReason(PassOp pass,
+                                                    const GPUMachine &machine);
+
+/// Bytes that arrays must be aligned to, for 16-byte copies.
+int64_t getFfmaAlignment(PassOp pass);
+
+LogicalResult emitFfmaPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                           PassOp pass, const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_CODEGEN_GPU_FFMA_H

@@ -1,0 +1,342 @@
+//===- FfmaPlan.cpp - Groups of axes and tiles of the FFMA kernel -*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "FfmaPlan.h"
+#include "kron/CodeGen/PassOperands.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Largest p and q.
+static constexpr int64_t kMaxFactor = 16;
+/// Values that a thread holds at a time.
+static constexpr int64_t kMaxValues = 64;
+/// Elements of a tile, if rows are smaller, and bytes of it side by side.
+static constexpr int64_t kTileElements = 8192;
+static constexpr int64_t kRunBytes = 256;
+static constexpr int64_t kMaxThreads = 512;
+
+/// Strides of the pass's input, its axes in the pass's order; dynamic ones as in
+/// types.
+static SmallVector<int64_t> getInputStrides(PassOp pass) {
+  auto type = cast<MemRefType>(pass.getInputs().front().getType());
+  SmallVector<int64_t> strides, permuted;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return {};
+  ArrayRef<int64_t> permutation =
+      pass.getInputPermutation().value_or(ArrayRef<int64_t>());
+  for (unsigned axis = 0; axis < strides.size(); ++axis)
+    permuted.push_back(
+        strides[permutation.empty() ? axis : permutation[axis]]);
+  return permuted;
+}
+
+static int64_t getFactorSize(ModeProductOp product, unsigned dim) {
+  return cast<ShapedType>(product.getFactor().getType()).getDimSize(dim);
+}
+
+int64_t kron::getFfmaCopyWidth(PassOp pass) {
+  int64_t width = 16 / getElementBytes(getElementType(pass.getInit()));
+  SmallVector<int64_t> strides = getInputStrides(pass);
+  auto shape = cast<ShapedType>(
+                   pass.getModeProducts().front().getInput().getType())
+                   .getShape();
+  if (strides.empty() || strides.back() != 1)
+    return 1;
+  // Dynamic strides are tested at run time.
+  for (int64_t stride : ArrayRef(strides).drop_back())
+    while (!ShapedType::isDynamic(stride) && stride % width != 0)
+      width /= 2;
+  while (!ShapedType::isDynamic(shape.back()) && shape.back() % width != 0)
+    width /= 2;
+  return width;
+}
+
+namespace {
+
+class FfmaPlanner {
+public:
+  FfmaPlanner(PassOp pass, const GPUMachine &machine)
+      : pass(pass), machine(machine), products(pass.getModeProducts()),
+        bytes(getElementBytes(getElementType(pass.getInit()))) {
+    if (pass.getSchedule())
+      schedule = *pass.getSchedule();
+  }
+
+  std::optional<FfmaPlan> run(std::string &reason);
+
+private:
+  bool collectAxes(std::string &reason);
+  void chooseTile();
+  void formGroups();
+  bool placeTile();
+  void chooseThreads();
+  void chooseRing();
+  int64_t getWaste(int64_t threads, bool set);
+
+  PassOp pass;
+  const GPUMachine &machine;
+  SmallVector<ModeProductOp> products;
+  int64_t bytes;
+  ScheduleAttr schedule;
+  SmallVector<FfmaAxis> axes;
+  int64_t tileElements = 0;
+  FfmaPlan plan;
+};
+
+} // namespace
+
+static int64_t getElements(ArrayRef<int64_t> extents) {
+  int64_t elements = 1;
+  for (int64_t extent : extents)
+    elements *= extent;
+  return elements;
+}
+
+bool FfmaPlanner::collectAxes(std::string &reason) {
+  auto init = cast<ShapedType>(pass.getInit().getType());
+  Type element = init.getElementType();
+  if (!element.isF32() && !element.isF64()) {
+    reason = "the element type is neither f32 nor f64";
+    return false;
+  }
+  plan.sizes.assign(init.getShape().begin(), init.getShape().end());
+  plan.contracted.resize(plan.sizes.size());
+  for (ModeProductOp product : products) {
+    FfmaAxis axis;
+    axis.product = product;
+    axis.axis = product.getAxis();
+    axis.depth = getFactorSize(product, product.getContractedFactorDim());
+    axis.results = getFactorSize(product, product.getResultingFactorDim());
+    axis.pitch = llvm::alignTo(axis.results, 16 / bytes);
+    axis.factorOffset = plan.ringOffset;
+    plan.ringOffset += axis.depth * axis.pitch * bytes;
+    for (auto [dim, on] : llvm::enumerate(product.getFactorDims()))
+      if (on >= 0 && getFactorSize(product, dim) != 1) {
+        reason = "a factor varies over an axis";
+        return false;
+      }
+    if (axis.depth > kMaxFactor || axis.results > kMaxFactor) {
+      reason = "a factor has more than 16 rows or columns";
+      return false;
+    }
+    if (plan.contracted[axis.axis]) {
+      reason = "an axis is contracted twice";
+      return false;
+    }
+    plan.contracted.set(axis.axis);
+    axes.push_back(axis);
+  }
+  plan.ringOffset = llvm::alignTo(plan.ringOffset, 128);
+  // The innermost first.
+  llvm::sort(axes, [](const FfmaAxis &lhs, const FfmaAxis &rhs) {
+    return lhs.axis > rhs.axis;
+  });
+  return true;
+}
+
+/// Extents of all axes: contracted ones whole, then runs of columns inside of
+/// them, then rows outside.
+void FfmaPlanner::chooseTile() {
+  plan.extents.assign(plan.sizes.size(), 1);
+  int64_t row = 1;
+  for (const FfmaAxis &axis : axes) {
+    plan.extents[axis.axis] = axis.depth;
+    row *= std::max(axis.depth, axis.results);
+  }
+  int64_t columns = 1;
+  int64_t wantedColumns =
+      schedule && schedule.getColumns() ? schedule.getColumns()
+      : plan.direct ? kTileElements / row
+                    : std::max<int64_t>(kRunBytes / bytes, 1);
+  int64_t wantedRows = schedule ? schedule.getTile() : 0;
+  int outermost = plan.contracted.find_first();
+  int64_t rows = 1;
+  for (int axis = plan.sizes.size() - 1; axis >= 0; --axis) {
+    if (plan.contracted[axis])
+      continue;
+    int64_t limit = axis > outermost ? wantedColumns / columns
+                    : wantedRows     ? wantedRows / rows
+                                     : kTileElements / (row * columns * rows);
+    int64_t size = plan.sizes[axis];
+    int64_t extent = std::max<int64_t>(limit, 1);
+    if (!ShapedType::isDynamic(size))
+      extent = std::min(extent, size);
+    plan.extents[axis] = std::max<int64_t>(extent, 1);
+    (axis > outermost ? columns : rows) *= plan.extents[axis];
+  }
+  tileElements = row * columns * rows;
+}
+
+void FfmaPlanner::formGroups() {
+  plan.groups.clear();
+  SmallVector<int64_t> extents(plan.extents);
+  auto addGroup = [&](ArrayRef<FfmaAxis> members) {
+    FfmaGroup group;
+    group.axes.assign(members.begin(), members.end());
+    group.before = extents;
+    group.values = 1;
+    group.items = getElements(extents);
+    for (const FfmaAxis &axis : members) {
+      group.values *= std::max(axis.depth, axis.results);
+      group.items /= axis.depth;
+      extents[axis.axis] = axis.results;
+    }
+    group.after = extents;
+    plan.groups.push_back(std::move(group));
+  };
+  int64_t limit = bytes == 8 ? kMaxValues / 2 : kMaxValues;
+  for (unsigned first = 0; first < axes.size();) {
+    int64_t values = 1;
+    unsigned end = first;
+    do {
+      values *= std::max(axes[end].depth, axes[end].results);
+      ++end;
+    } while (end < axes.size() &&
+             values * std::max(axes[end].depth, axes[end].results) <= limit);
+    addGroup(ArrayRef(axes).slice(first, end - first));
+    first = end;
+  }
+}
+
+/// Places of the tile's elements in shared memory: row-major, with the block that
+/// a thread of the first group reads padded so that lanes hit different banks.
+bool FfmaPlanner::placeTile() {
+  plan.copyWidth = getFfmaCopyWidth(pass);
+  unsigned rank = plan.extents.size();
+  SmallVector<int64_t> most(plan.extents);
+  for (const FfmaAxis &axis : axes)
+    most[axis.axis] = std::max(axis.depth, axis.results);
+  while (most.back() % plan.copyWidth != 0)
+    plan.copyWidth /= 2;
+  if (plan.extents.back() % plan.copyWidth != 0)
+    plan.copyWidth = 1;
+  // The first group's outermost axis; nothing to pad if lanes are columns.
+  unsigned blockAxis = plan.groups.front().axes.back().axis;
+  bool pads = plan.contracted[rank - 1];
+  int64_t width = 16 / bytes;
+  plan.strides.assign(rank, 1);
+  int64_t stride = 1;
+  plan.slotAxis = rank - 1;
+  for (unsigned axis = rank; axis-- > 0;) {
+    plan.strides[axis] = stride;
+    stride *= most[axis];
+    if (pads && axis == blockAxis)
+      stride = stride % width == 0 ? llvm::alignTo(stride, 2 * width) + width
+                                   : stride | 1;
+    // What is copied in vectors stays aligned to them.
+    if (plan.copyWidth > 1)
+      stride = llvm::alignTo(stride, plan.copyWidth);
+    if (most[axis] > 1)
+      plan.slotAxis = axis;
+  }
+  plan.slots = most[plan.slotAxis];
+  int64_t slotBytes = plan.strides[plan.slotAxis] * bytes;
+  return plan.ringOffset + plan.slots * slotBytes <= machine.sharedBytesPerCTA;
+}
+
+/// How much more than needed the groups take with `threads`; `set` keeps the
+/// batches.
+int64_t FfmaPlanner::getWaste(int64_t threads, bool set) {
+  int64_t waste = 0;
+  for (FfmaGroup &group : plan.groups) {
+    int64_t limit = bytes == 8 ? kMaxValues / 2 : kMaxValues;
+    int64_t batch = std::max<int64_t>(limit / group.values, 1);
+    batch = std::min<int64_t>(batch, llvm::divideCeil(group.items, threads));
+    int64_t step = batch * threads;
+    waste += (llvm::alignTo(group.items, step) - group.items) * group.values;
+    if (set)
+      group.batch = batch;
+  }
+  return waste;
+}
+
+void FfmaPlanner::chooseThreads() {
+  int64_t most = bytes == 8 ? kMaxThreads / 2 : kMaxThreads;
+  int64_t ideal = llvm::divideCeil(tileElements, kMaxValues);
+  ideal = std::clamp<int64_t>(llvm::alignTo(ideal, 32), 64, most);
+  plan.threads = ideal;
+  if (schedule && schedule.getThreads()) {
+    plan.threads = schedule.getThreads();
+  } else {
+    int64_t best = getWaste(ideal, false);
+    for (int64_t threads = 32; threads <= std::min(most, 2 * ideal);
+         threads += 32) {
+      int64_t waste = getWaste(threads, false);
+      if (threads < ideal / 2 || waste >= best - best / 8)
+        continue;
+      best = waste;
+      plan.threads = threads;
+    }
+  }
+  getWaste(plan.threads, true);
+}
+
+void FfmaPlanner::chooseRing() {
+  int64_t perThread = bytes == 8 ? 192 : 112;
+  int64_t resident = std::clamp<int64_t>(
+      machine.registersPerSM / (perThread * plan.threads), 1,
+      machine.maxCTAsPerSM);
+  int64_t stages = schedule && schedule.getStages() ? schedule.getStages() : 2;
+  if (plan.direct) {
+    plan.ringSlots = 0;
+    plan.sharedBytes = plan.ringOffset;
+  } else {
+    int64_t slotBytes = plan.strides[plan.slotAxis] * bytes;
+    int64_t space = machine.sharedBytesPerCTA - plan.ringOffset;
+    plan.ringSlots = std::min(stages * plan.slots, space / slotBytes);
+    plan.sharedBytes = plan.ringOffset + plan.ringSlots * slotBytes;
+    resident = std::clamp<int64_t>(
+        machine.sharedBytesPerSM /
+            (plan.sharedBytes + machine.reservedSharedBytesPerCTA),
+        1, resident);
+  }
+  plan.ctasPerSM = schedule && schedule.getCtasPerSm()
+                       ? schedule.getCtasPerSm()
+                       : resident;
+}
+
+std::optional<FfmaPlan> FfmaPlanner::run(std::string &reason) {
+  if (!collectAxes(reason))
+    return std::nullopt;
+  chooseTile();
+  formGroups();
+  SmallVector<int64_t> inputStrides = getInputStrides(pass);
+  bool innermostFree = !plan.contracted[plan.sizes.size() - 1] &&
+                       !inputStrides.empty() && inputStrides.back() == 1;
+  if (plan.groups.size() == 1 && innermostFree) {
+    plan.direct = true;
+    chooseTile();
+    formGroups();
+  }
+  if (!plan.direct && !placeTile()) {
+    reason = "a tile does not fit shared memory";
+    return std::nullopt;
+  }
+  plan.copiesOut = !plan.direct;
+  for (unsigned axis = plan.sizes.size(); axis-- > 0;) {
+    if (plan.groups.back().after[axis] == 1)
+      continue;
+    // The innermost axis that has more than one position in the tile.
+    plan.copiesOut = llvm::any_of(
+        plan.groups.back().axes,
+        [&](const FfmaAxis &member) { return member.axis == axis; });
+    break;
+  }
+  if (plan.direct)
+    plan.copiesOut = false;
+  chooseThreads();
+  chooseRing();
+  return plan;
+}
+
+std::optional<FfmaPlan> kron::planFfma(PassOp pass, const GPUMachine &machine,
+                                       std::string &reason) {
+  return FfmaPlanner(pass, machine).run(reason);
+}
