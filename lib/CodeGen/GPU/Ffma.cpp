@@ -69,7 +69,7 @@ private:
   void emitCopies(const TilePlace &place, Int ring, int64_t first, int64_t end);
   void emitNextCopies(Int tile, Int ring, int64_t first, int64_t end);
   void emitTile(Int tile, Int ring);
-  void emitGroup(const FfmaGroup &group, bool isFirst, bool isLast,
+  void emitGroup(const FfmaGroup &group, bool isLast,
                  const TilePlace &place, Int ring, function_ref<void()> loaded);
   void emitCopyOut(const TilePlace &place, Int ring);
 
@@ -77,6 +77,9 @@ private:
   Int wrap(Int slot);
   void forValues(const FfmaGroup &group, bool after,
                  function_ref<void(ArrayRef<int64_t>)> body);
+  SmallVector<Value> getAddresses(const FfmaGroup &group, bool after,
+                                  const Positions &item, Value start,
+                                  const StageArray &array);
   Fibres loadFibres(const FfmaGroup &group, const Positions &item,
                     const TilePlace &place, Int ring);
   void storeFibres(const FfmaGroup &group, const Positions &item,
@@ -340,20 +343,38 @@ static Positions addPositions(KernelBuilder &kernel, const Positions &item,
   return sum;
 }
 
+/// Addresses of an item's values in global memory. Each follows from one before:
+/// multiples of a stride that is not known would be kept in registers.
+SmallVector<Value> FfmaEmitter::getAddresses(const FfmaGroup &group, bool after,
+                                             const Positions &item, Value start,
+                                             const StageArray &array) {
+  Int base = getTileOffset(kernel, item, after ? group.after : group.before,
+                           array.strides);
+  SmallVector<Value> addresses;
+  std::function<void(unsigned, Value)> walk = [&](unsigned left, Value from) {
+    if (left == 0) {
+      addresses.push_back(from);
+      return;
+    }
+    const FfmaAxis &axis = group.axes[left - 1];
+    for (int64_t index = 0; index < (after ? axis.results : axis.depth);
+         ++index) {
+      if (index)
+        from = kernel.offsetElements(from, element, array.strides[axis.axis]);
+      walk(left - 1, from);
+    }
+  };
+  walk(group.axes.size(), kernel.offsetElements(start, element, base));
+  return addresses;
+}
+
 Fibres FfmaEmitter::loadFibres(const FfmaGroup &group, const Positions &item,
                                const TilePlace &place, Int ring) {
   Fibres values;
   if (plan.direct) {
-    Int base = getTileOffset(kernel, item, group.before, input.strides);
-    Value from = kernel.offsetElements(place.input, element, base);
-    forValues(group, false, [&](ArrayRef<int64_t> positions) {
-      Positions own(positions.begin(), positions.end());
-      Int offset =
-          getTileOffset(kernel, own, group.before, input.strides);
-      values.push_back(
-          kernel.load(element, kernel.offsetElements(from, element, offset),
-                      CacheHint::ReadOnly));
-    });
+    for (Value address :
+         getAddresses(group, /*after=*/false, item, place.input, input))
+      values.push_back(kernel.load(element, address, CacheHint::ReadOnly));
     return values;
   }
   int64_t width = getVectorWidth(group, false);
@@ -410,22 +431,12 @@ void FfmaEmitter::storeFibres(const FfmaGroup &group, const Positions &item,
 
 void FfmaEmitter::storeResult(const FfmaGroup &group, const Positions &item,
                               const Fibres &values, const TilePlace &place) {
-  auto getAddresses = [&](Value start, const StageArray &array) {
-    Int base = getTileOffset(kernel, item, group.after, array.strides);
-    Value from = kernel.offsetElements(start, element, base);
-    SmallVector<Value> addresses;
-    forValues(group, true, [&](ArrayRef<int64_t> positions) {
-      Positions own(positions.begin(), positions.end());
-      Int offset = getTileOffset(kernel, own, group.after, array.strides);
-      addresses.push_back(kernel.offsetElements(from, element, offset));
-    });
-    return addresses;
-  };
   SmallVector<Value> results(values.begin(), values.end());
   auto scaleAll = [&](const KernelScale &withBeta) {
     SmallVector<Value> addresses;
     if (withBeta.value)
-      addresses = getAddresses(place.addend, addend);
+      addresses = getAddresses(group, /*after=*/true, item, place.addend,
+                               addend);
     SmallVector<Value> scaled;
     for (unsigned index = 0; index < results.size(); ++index)
       scaled.push_back(
@@ -445,7 +456,8 @@ void FfmaEmitter::storeResult(const FfmaGroup &group, const Positions &item,
     results = scaleAll(beta);
   }
   for (auto [value, address] :
-       llvm::zip(results, getAddresses(place.output, output)))
+       llvm::zip(results, getAddresses(group, /*after=*/true, item,
+                                       place.output, output)))
     kernel.store(value, address, CacheHint::Streaming);
 }
 
@@ -531,7 +543,7 @@ void FfmaEmitter::applyGroup(const FfmaGroup &group,
 
 /// Takes all items of the tile through `group`. `loaded` is called once, when all
 /// threads have read what they will read, or later.
-void FfmaEmitter::emitGroup(const FfmaGroup &group, bool isFirst, bool isLast,
+void FfmaEmitter::emitGroup(const FfmaGroup &group, bool isLast,
                             const TilePlace &place, Int ring,
                             function_ref<void()> loaded) {
   // Items are walked in the order of the result where it is stored, else in that
@@ -648,7 +660,7 @@ void FfmaEmitter::emitTile(Int tile, Int ring) {
   };
   for (unsigned index = 0; index <= last; ++index) {
     bool isLast = index == last;
-    emitGroup(plan.groups[index], index == 0, isLast, place, ring, [&] {
+    emitGroup(plan.groups[index], isLast, place, ring, [&] {
       if (isLast && !plan.copiesOut)
         startLate();
     });

@@ -216,9 +216,9 @@ std::optional<SimtTrip> TripPlanner::plan(unsigned first, unsigned end) {
   trip.threads = schedule && schedule.getThreads() ? schedule.getThreads() : 256;
   int64_t resident = machine.sharedBytesPerSM /
                      (trip.sharedBytes + machine.reservedSharedBytesPerCTA);
-  // 64 registers per thread.
+  // 80 registers per thread.
   resident = std::clamp<int64_t>(
-      std::min(resident, machine.registersPerSM / 64 / trip.threads), 1,
+      std::min(resident, machine.registersPerSM / 80 / trip.threads), 1,
       machine.maxCTAsPerSM);
   trip.ctasPerSM = schedule && schedule.getCtasPerSm()
                        ? schedule.getCtasPerSm()
