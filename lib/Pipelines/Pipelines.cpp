@@ -111,8 +111,10 @@ static void populateVectorization(OpPassManager &pm,
 static void populateLLVM(OpPassManager &pm) {
   // 14. Views become offsets, sizes and strides; their affine maps become
   //     arith.
-  pm.addPass(memref::createExpandStridedMetadataPass());
-  pm.addPass(createLowerAffinePass());
+  //     Not in GPU kernels, which have neither.
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(memref::createExpandStridedMetadataPass());
+  func.addPass(createLowerAffinePass());
   // 15. Structured loops become branches; then everything becomes llvm at once.
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertToLLVMPass());

@@ -14,7 +14,7 @@
 #include "Steps.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -51,7 +51,11 @@ private:
 
   Int evaluate(AffineExpr expr);
   Value getAddress(unsigned operand);
-  Value loadElement(unsigned operand);
+  Value loadElement(unsigned operand) {
+    return loadElement(getElement(operand), getAddress(operand));
+  }
+  Value loadElement(Type type, Value address);
+  Value loadCaptured(memref::LoadOp load, const IRMapping &mapping);
   void storeElement(Value value, unsigned operand);
   Type getElement(unsigned operand) {
     return getElementTypeOrSelf(op->getOperand(operand).getType());
@@ -63,8 +67,9 @@ private:
   /// Inside the kernel, per operand: arrays; values of scalars.
   SmallVector<StageArray> arrays;
   SmallVector<Value> scalars;
-  /// Host values that the body uses.
+  /// Scalars and arrays of the host that the body uses.
   IRMapping captures;
+  DenseMap<Value, StageArray> capturedArrays;
   /// Position of the loops, per dimension.
   SmallVector<Int> position;
 };
@@ -105,8 +110,12 @@ void LinalgKernel::enterOperands() {
 void LinalgKernel::enterCaptures() {
   llvm::SetVector<Value> used;
   getUsedValuesDefinedAbove(op->getRegions(), used);
-  for (Value value : used)
-    captures.map(value, enterScalar(value));
+  for (Value value : used) {
+    if (isa<MemRefType>(value.getType()))
+      capturedArrays[value] = kernel.enter(getPassArray(host, value));
+    else
+      captures.map(value, enterScalar(value));
+  }
 }
 
 SmallVector<Int> LinalgKernel::getLoopSizes() {
@@ -188,6 +197,10 @@ void LinalgKernel::emitBody() {
     mapping.map(arg, scalars[number] ? scalars[number] : loadElement(number));
   }
   for (Operation &inner : body->without_terminator()) {
+    if (auto load = dyn_cast<memref::LoadOp>(inner)) {
+      mapping.map(load.getResult(), loadCaptured(load, mapping));
+      continue;
+    }
     auto index = dyn_cast<linalg::IndexOp>(inner);
     if (!index) {
       builder.clone(inner, mapping);
@@ -237,10 +250,24 @@ Value LinalgKernel::getAddress(unsigned operand) {
   return kernel.offsetBytes(array.base, offset);
 }
 
-Value LinalgKernel::loadElement(unsigned operand) {
+/// An element of an array that the body reads by itself.
+Value LinalgKernel::loadCaptured(memref::LoadOp load,
+                                 const IRMapping &mapping) {
   OpBuilder &builder = kernel.builder;
-  Type type = getElement(operand);
-  Value address = getAddress(operand);
+  const StageArray &array = capturedArrays[load.getMemRef()];
+  Int offset = 0;
+  for (auto [index, stride] : llvm::zip(load.getIndices(), array.strides)) {
+    Value number = arith::IndexCastOp::create(
+        builder, op.getLoc(), builder.getI64Type(), mapping.lookup(index));
+    offset = kernel.add(offset, kernel.mul(number, stride));
+  }
+  Type type = load.getType();
+  offset = kernel.mul(offset, kron::getElementBytes(type));
+  return loadElement(type, kernel.offsetBytes(array.base, offset));
+}
+
+Value LinalgKernel::loadElement(Type type, Value address) {
+  OpBuilder &builder = kernel.builder;
   auto complexType = dyn_cast<ComplexType>(type);
   if (!complexType)
     return kernel.load(type, address);
@@ -291,6 +318,10 @@ LogicalResult kron::emitLinalgKernel(OpBuilder &builder,
   // Arrays used in the body, or calls, would be the host's.
   WalkResult found = op.getBlock()->walk([&](Operation *inner) {
     bool isPlain = isMemoryEffectFree(inner) && !isa<CallOpInterface>(inner);
+    for (Value operand : inner->getOperands())
+      isPlain &= !isa<MemRefType>(operand.getType());
+    // Elsewhere than in the body itself, loads are not looked for.
+    isPlain |= isa<memref::LoadOp>(inner) && inner->getBlock() == op.getBlock();
     if (isPlain || inner->hasTrait<OpTrait::IsTerminator>())
       return WalkResult::advance();
     op.emitOpError("cannot become a GPU kernel: its body has a ")

@@ -73,3 +73,24 @@ func.func @iota(%y: memref<4xi64>) {
   }
   return
 }
+
+// -----
+
+// Verify that the body may read arrays that are no operands.
+// CHECK-LABEL: func.func @gather(
+// CHECK-SAME:    %[[X:.*]]: memref<?xf32>, %
+// CHECK:         memref.extract_aligned_pointer_as_index %[[X]]
+// CHECK:         llvm.func @gather_0(
+// CHECK:           llvm.getelementptr
+// CHECK:           %[[V:.*]] = llvm.load %{{.*}} : !llvm.ptr<1> -> f32
+// CHECK:           llvm.store %[[V]]
+func.func @gather(%x: memref<?xf32>, %y: memref<4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%y : memref<4xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %v = memref.load %x[%i] : memref<?xf32>
+    linalg.yield %v : f32
+  }
+  return
+}
