@@ -1,0 +1,307 @@
+"""kron from Python against PyTorch and GPyTorch on the CPU.
+
+usage: python.py [--threads N] [--seconds S] [--out FILE] [PART...]
+
+Parts: overhead (calls on tiny arrays, first use, import), products (kron.mkm against
+GPyTorch's KroneckerProductLinearOperator, torch.einsum and torch.compile), training
+(a step of a KSLinear layer against the einsum implementation). Both sides of a
+comparison get the same arrays, in turn, for `--seconds` at least; the figure is the
+median. Needs the kron package, PyTorch and GPyTorch. Writes
+docs/benchmarks/results/python.json, which render.py turns into tables; parts that are
+not measured anew keep their figures.
+"""
+
+import argparse
+import datetime
+import json
+import math
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+# (M, P, N): those of the table of peers that fit a small machine's memory and time.
+SHAPES = [(8192, 8, 4), (1024, 8, 5), (8192, 16, 3), (1024, 16, 4), (1024, 32, 3),
+          (1024, 64, 2), (16384, 64, 2), (64, 64, 3), (1024, 128, 2), (16, 8, 8),
+          (16, 16, 6), (16, 128, 3), (1, 16, 6), (1, 64, 4)]
+# Patterns and batch of one KSLinear layer. The batch of the KSMM paper's ViT, 25088,
+# is cut to 4096.
+LAYERS = [[(1, 48, 48, 4)], [(1, 64, 64, 16)], [(6, 64, 64, 1)],
+          [(2, 48, 192, 1), (1, 192, 48, 2)], [(6, 64, 64, 1), (1, 768, 192, 2)],
+          [(6, 64, 256, 1), (1, 128, 128, 3)]]
+LAYER_BATCH = 4096
+
+
+def median_times(functions, seconds):
+    """Median seconds of each function; they take turns."""
+    for function in functions:
+        function()
+    times = [[] for _ in functions]
+    start = time.perf_counter()
+    while time.perf_counter() - start < seconds or len(times[0]) < 3:
+        for function, record in zip(functions, times):
+            begin = time.perf_counter()
+            function()
+            record.append(time.perf_counter() - begin)
+    return [statistics.median(record) for record in times]
+
+
+def call_time(function, calls=2000, rounds=15):
+    """Median over rounds of the mean seconds of a call that takes microseconds."""
+    for _ in range(200):
+        function()
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        for _ in range(calls):
+            function()
+        times.append((time.perf_counter() - begin) / calls)
+    return statistics.median(times)
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+# --- overhead -----------------------------------------------------------------------
+
+
+def fresh_process(code, **environment):
+    """What `code` prints in a new interpreter, as a number."""
+    process = subprocess.run([sys.executable, "-c", code], text=True, check=True,
+                             stdout=subprocess.PIPE, env={**os.environ, **environment})
+    return float(process.stdout)
+
+
+FIRST_USE = """
+import time, numpy as np, kron
+x, f = np.ones((16, 512), np.float32), [np.ones((8, 8), np.float32)] * 3
+begin = time.perf_counter()
+kron.mkm(x, f)
+print(time.perf_counter() - begin)
+"""
+IMPORT = """
+import time, numpy
+begin = time.perf_counter()
+import kron
+print(time.perf_counter() - begin)
+"""
+
+
+def measure_overhead():
+    import numpy as np
+    import torch
+
+    import kron
+    import kron.torch
+
+    library = torch.library.Library("kron_benchmark", "DEF")
+    library.define("empty" + str(torch.ops.kron.mkm.default._schema)[len("kron::mkm"):])
+    library.impl("empty", lambda x, *rest: torch.empty_like(x), "CPU")
+    torch.library.register_autograd("kron_benchmark::empty", lambda ctx, grad: (grad,),
+                                    lib=library)
+    x = np.ones((2, 16), np.float32)
+    factors = [np.ones((4, 4), np.float32)] * 2
+    tensor, matrices = torch.from_numpy(x), [torch.from_numpy(f) for f in factors]
+    empty, mkm = torch.ops.kron_benchmark.empty, torch.ops.kron.mkm
+    numpy_us = 1e6 * call_time(lambda: kron.mkm(x, factors))
+    empty_us = 1e6 * call_time(lambda: empty(tensor, matrices))
+    op_us = 1e6 * call_time(lambda: mkm(tensor, matrices))
+    function_us = 1e6 * call_time(lambda: kron.mkm(tensor, matrices))
+    with tempfile.TemporaryDirectory() as folder:
+        first = [fresh_process(FIRST_USE, KRON_CACHE="0") for _ in range(5)]
+        cached = [fresh_process(FIRST_USE, KRON_CACHE_DIR=folder) for _ in range(5)][1:]
+    imports = [fresh_process(IMPORT) for _ in range(7)]
+    return {"numpy_call_us": numpy_us, "empty_op_us": empty_us, "torch_op_us": op_us,
+            "torch_function_us": function_us, "torch_above_empty_us": op_us - empty_us,
+            "first_use_ms": 1e3 * statistics.median(first),
+            "first_use_cached_ms": 1e3 * statistics.median(cached),
+            "import_ms": 1e3 * statistics.median(imports)}
+
+
+# --- products -----------------------------------------------------------------------
+
+
+def shuffle(x, factors):
+    """The product as reshapes, matrix products and transposes."""
+    rows = x.shape[0]
+    for factor in reversed(factors):
+        p, q = factor.shape
+        x = (x.reshape(-1, p) @ factor).reshape(rows, -1, q).transpose(1, 2)
+    return x.reshape(rows, -1)
+
+
+def einsum(x, factors):
+    count = len(factors)
+    p = "".join(chr(ord("a") + k) for k in range(count))
+    q = p.upper()
+    terms = ",".join(a + b for a, b in zip(p, q))
+    view = x.view(x.shape[0], *(f.shape[0] for f in factors))
+    import torch
+
+    return torch.einsum(f"z{p},{terms}->z{q}", view, *factors).reshape(x.shape[0], -1)
+
+
+def measure_product(m, p, n, seconds):
+    import linear_operator.operators as lo
+    import torch
+
+    import kron
+
+    torch.manual_seed(p * 100 + n)
+    x = torch.randn(m, p ** n)
+    factors = [torch.randn(p, p) / math.sqrt(p) for _ in range(n)]
+    operator = lo.KroneckerProductLinearOperator(*[f.mT.contiguous() for f in factors])
+    columns = x.mT.contiguous()
+    torch._dynamo.reset()
+    compiled = torch.compile(shuffle)
+    functions = {"kron": lambda: kron.mkm(x, factors),
+                 "kron_kmm": lambda: kron.kmm(columns, factors, trans_factors=True),
+                 "gpytorch": lambda: operator @ columns,
+                 "einsum": lambda: einsum(x, factors),
+                 "compile": lambda: compiled(x, factors)}
+    with torch.no_grad():
+        exact = shuffle(x.double(), [f.double() for f in factors])
+        errors = {name: float((function().mT if name in ("kron_kmm", "gpytorch")
+                               else function()).sub(exact).norm() / exact.norm())
+                  for name, function in functions.items()}
+        del exact
+        times = median_times(list(functions.values()), seconds)
+    row = {"m": m, "p": p, "n": n}
+    row.update({f"{name}_ms": 1e3 * t for name, t in zip(functions, times)})
+    row["kron_gflops"] = 2e-6 * m * p ** n * p * n / row["kron_ms"]
+    row["kron_error"], row["gpytorch_error"] = errors["kron"], errors["gpytorch"]
+    return row
+
+
+def measure_products(seconds):
+    import torch
+
+    torch.set_grad_enabled(True)
+    rows = []
+    for shape in SHAPES:
+        row = measure_product(*shape, seconds)
+        rows.append(row)
+        print(f"{row['m']:6} x {row['p']}^{row['n']}: " + "  ".join(
+            f"{name} {row[name + '_ms']:.3f} ms" for name in
+            ("kron", "kron_kmm", "gpytorch", "einsum", "compile")), flush=True)
+    means = {peer: geometric_mean([row[f"{peer}_ms"] / row["kron_ms"] for row in rows])
+             for peer in ("gpytorch", "einsum", "compile")}
+    return {"rows": rows, "geometric_means": means}
+
+
+# --- training -----------------------------------------------------------------------
+
+
+def measure_training(seconds):
+    import torch
+
+    from kron import nn as knn
+
+    rows = []
+    for chain in LAYERS:
+        layers = []
+        for algo in ("kernel", "einsum"):
+            torch.manual_seed(0)
+            layers.append(knn.KSLinear(chain, algo=algo))
+        x = torch.randn(LAYER_BATCH, layers[0].in_size, requires_grad=True)
+        target = torch.randn(LAYER_BATCH, layers[0].out_size)
+
+        def step(layer):
+            optimizer = torch.optim.SGD(layer.parameters(), lr=1e-3)
+
+            def run():
+                optimizer.zero_grad()
+                x.grad = None
+                layer(x).backward(target)
+                optimizer.step()
+
+            return run
+
+        kernel, stock = median_times([step(layer) for layer in layers], seconds)
+        with torch.no_grad():
+            forward, stock_forward = median_times(
+                [lambda layer=layer: layer(x) for layer in layers], seconds)
+        flops = 6 * LAYER_BATCH * sum(math.prod(pattern) for pattern in chain)
+        rows.append({"patterns": chain, "batch": LAYER_BATCH, "kron_ms": 1e3 * kernel,
+                     "einsum_ms": 1e3 * stock, "ratio": stock / kernel,
+                     "kron_gflops": 1e-9 * flops / kernel,
+                     "kron_forward_ms": 1e3 * forward,
+                     "einsum_forward_ms": 1e3 * stock_forward})
+        print(f"{chain}: kron {1e3 * kernel:.2f} ms  einsum {1e3 * stock:.2f} ms  forward "
+              f"{1e3 * forward:.2f} / {1e3 * stock_forward:.2f} ms", flush=True)
+    return {"rows": rows, "geometric_mean": geometric_mean([r["ratio"] for r in rows])}
+
+
+# --- the result file ----------------------------------------------------------------
+
+
+def machine():
+    import gpytorch
+    import torch
+
+    text = subprocess.run(["lscpu"], text=True, stdout=subprocess.PIPE,
+                          env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"}).stdout
+    info = dict(re.findall(r"^(.+?):\s+(.*)$", text, re.M))
+    features = [flag for flag in ("avx2", "avx512f", "avx512_bf16", "amx_tile")
+                if flag in info.get("Flags", "").split()]
+    return {**{key: info[key] for key in ("Model name", "CPU family", "Model", "CPU(s)",
+                                          "L2 cache", "L3 cache") if key in info},
+            "features": features, "system": f"{platform.system()} {platform.release()}",
+            "python": platform.python_version(), "torch": torch.__version__,
+            "gpytorch": gpytorch.__version__}
+
+
+def commit():
+    def git(*arguments):
+        return subprocess.run(["git", *arguments], cwd=ROOT, text=True,
+                              stdout=subprocess.PIPE).stdout.strip()
+    changed = git("status", "--porcelain", "--", "include", "lib", "python")
+    return git("rev-parse", "HEAD") + ("-modified" if changed else "")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--out", type=pathlib.Path, default=HERE / "results/python.json")
+    parser.add_argument("parts", nargs="*", metavar="PART",
+                        help="overhead, products, training (default: all)")
+    options = parser.parse_args()
+    os.environ["KRON_NUM_THREADS"] = str(options.threads)
+    import torch
+
+    torch.set_num_threads(options.threads)
+    parts = {"overhead": measure_overhead,
+             "products": lambda: measure_products(options.seconds),
+             "training": lambda: measure_training(options.seconds)}
+    wanted = options.parts or list(parts)
+    unknown = set(wanted) - set(parts)
+    if unknown:
+        parser.error(f"expects parts out of {', '.join(parts)}, but got "
+                     f"{', '.join(sorted(unknown))}")
+    result = json.loads(options.out.read_text()) if options.out.exists() else {}
+    for name in wanted:
+        result[name] = parts[name]()
+        result[name].update(
+            date=datetime.date.today().isoformat(), commit=commit(),
+            threads=options.threads, machine=machine(),
+            command=f"python docs/benchmarks/python.py --threads {options.threads} "
+                    f"--seconds {options.seconds:g} {name}")
+        print(json.dumps({k: v for k, v in result[name].items()
+                          if k not in ("rows", "machine")}, indent=1), flush=True)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps({"name": "python", **result}, indent=1) + "\n")
+    print(f"wrote {options.out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,183 @@
+# Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+# SPDX-License-Identifier: MIT
+"""kron's operations on PyTorch tensors.
+
+The functions of the package (kron.mkm and the others) come here when they are given
+tensors. Everything is differentiable, any number of times, works in torch.compile,
+torch.vmap and torch.autocast, and runs on the tensors' device without copies.
+"""
+
+import torch
+
+from .. import _core
+from . import _dispatch, _ops
+
+__all__ = ["batched", "kmm", "ksmm", "ksmm_chain", "mkm"]
+
+_LETTERS = {False: "N", True: "T", "N": "N", "T": "T", "C": "C", None: "N"}
+
+
+def _letter(name, value):
+    try:
+        return _LETTERS[value]
+    except (KeyError, TypeError):
+        raise ValueError(f"expects {name} to be a bool, 'N', 'T' or 'C', but got "
+                         f"{value!r}") from None
+
+
+def _letters(value, count):
+    if value is None or value is False:
+        return ""
+    if isinstance(value, (list, tuple)):
+        if len(value) != count:
+            raise ValueError(f"expects one of trans_factors for each of {count} factors, "
+                             f"but got {len(value)}")
+        return "".join([_letter("trans_factors", each) for each in value])
+    return _letter("trans_factors", value) * count
+
+
+def _tensor(name, value):
+    if not isinstance(value, torch.Tensor):
+        raise TypeError(f"expects {name} to be a tensor like the others, but got "
+                        f"{type(value).__name__}")
+    return value
+
+
+def _precision(value):
+    if value not in ("full", "ieee", "tf32"):
+        raise ValueError(f"expects precision to be 'full', 'ieee' or 'tf32', but got "
+                         f"{value!r}")
+    return value
+
+
+def _store(out, result):
+    """Writes a result into the caller's tensor, as PyTorch's own out= does."""
+    _tensor("out", out)
+    if torch.is_grad_enabled() and (out.requires_grad or result.requires_grad):
+        raise RuntimeError("expects no argument to need a gradient when out is given")
+    if out.shape != result.shape or out.dtype != result.dtype:
+        raise ValueError(f"expects out to be a {result.dtype} tensor of shape "
+                         f"{tuple(result.shape)}, but got {out.dtype} of shape "
+                         f"{tuple(out.shape)}")
+    return out.copy_(result)
+
+
+def _is_direct(out, arrays):
+    """Whether compiled code may write into `out` at once."""
+    return (type(out) is torch.Tensor and not torch.compiler.is_compiling()
+            and not torch.is_autocast_enabled(out.device.type)
+            and all(type(a) is torch.Tensor for a in arrays if a is not None)
+            and not (torch.is_grad_enabled()
+                     and any(a.requires_grad for a in (out, *arrays) if a is not None)))
+
+
+def _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors, precision):
+    _tensor("x", x)
+    if not isinstance(factors, (list, tuple)):
+        raise TypeError(f"expects factors to be a list or tuple of tensors, but got "
+                        f"{type(factors).__name__}")
+    for k, factor in enumerate(factors):
+        _tensor(f"factors[{k}]", factor)
+    if z is not None:
+        _tensor("z", z)
+    trans_x = _letter("trans_x", trans_x)
+    letters = _letters(trans_factors, len(factors))
+    _precision(precision)
+    # A vector is one row (mkm) or one column (kmm).
+    axis = {"mkm": -2, "kmm": -1}.get(kind)
+    is_vector = axis is not None and x.dim() == 1
+    if is_vector:
+        x, trans_x = x.unsqueeze(axis), "N" if trans_x != "C" else trans_x
+        z = z if z is None else z.unsqueeze(axis)
+    if out is not None and not is_vector and _is_direct(out, [x, *factors, z]):
+        try:
+            raw = getattr(_core, "raw_" + kind)
+            return raw(x, factors, alpha=alpha, beta=beta, z=z, out=out,
+                       trans_x=trans_x, trans_factors=list(letters) or None,
+                       precision=precision, stream=_ops._stream(x))
+        except ValueError:
+            pass  # checked and stored below
+    op = getattr(_dispatch, kind)
+    result = op(x, factors, alpha, z, beta, trans_x, letters, precision)
+    if is_vector:
+        result = result.squeeze(axis)
+    return result if out is None else _store(out, result)
+
+
+def mkm(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False,
+        trans_factors=False, precision="full"):
+    """alpha * op(x) @ (op(factors[0]) kron ... kron op(factors[-1])) + beta * z."""
+    return _product("mkm", x, factors, alpha, beta, z, out, trans_x, trans_factors,
+                    precision)
+
+
+def kmm(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False,
+        trans_factors=False, precision="full"):
+    """alpha * (op(factors[0]) kron ... kron op(factors[-1])) @ op(x) + beta * z."""
+    return _product("kmm", x, factors, alpha, beta, z, out, trans_x, trans_factors,
+                    precision)
+
+
+def batched(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False,
+            trans_factors=False, precision="full"):
+    """One matrix per axis of every array of a batch."""
+    return _product("batched", x, factors, alpha, beta, z, out, trans_x, trans_factors,
+                    precision)
+
+
+def _check_pattern(name, pattern, weight):
+    try:
+        pattern = tuple(pattern)
+    except TypeError:
+        pattern = (pattern,)
+    if len(pattern) != 4 or tuple(weight.shape) != pattern:
+        raise ValueError(f"expects {name} to be the shape {tuple(weight.shape)} of the "
+                         f"weights, but got {pattern}")
+
+
+def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
+         epilogue=None, alpha=1, beta=0, out=None, scale=None, residual=None,
+         trans_weights=False, precision="full"):
+    """scale * epilogue(alpha * K x + beta * z + bias) + residual with a
+    Kronecker-sparse K of the given pattern (a, b, c, d)."""
+    _tensor("x", x), _tensor("weights", weights), _precision(precision)
+    if pattern is not None:
+        _check_pattern("pattern", pattern, weights)
+    for name, array in (("bias", bias), ("z", z), ("residual", residual)):
+        if array is not None:
+            _tensor(name, array)
+    result = _dispatch.ksmm(
+        x, weights, bias, residual, z, alpha, beta, 1 if scale is None else scale,
+        _letter("trans_weights", trans_weights), layout,
+        "identity" if epilogue is None else epilogue, precision)
+    return result if out is None else _store(out, result)
+
+
+def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
+               epilogue=None, alpha=1, beta=0, out=None, scale=None, residual=None,
+               trans_weights=False, precision="full"):
+    """Several Kronecker-sparse factors in a row, weights[0] first; bias and epilogue
+    follow the last one."""
+    _tensor("x", x), _precision(precision)
+    if not isinstance(weights, (list, tuple)) or not weights:
+        raise TypeError("expects weights to be a list of tensors, at least one")
+    for k, weight in enumerate(weights):
+        _tensor(f"weights[{k}]", weight)
+        if pattern is not None:
+            _check_pattern(f"pattern[{k}]", pattern[k], weight)
+    is_plain = (epilogue in (None, "identity") and z is None and residual is None
+                and scale in (None, 1) and alpha == 1 and trans_weights is False)
+    needs_grad = torch.is_grad_enabled() and (
+        x.requires_grad or any(weight.requires_grad for weight in weights))
+    if is_plain and not needs_grad:
+        result = _dispatch.ksmm_chain(x, weights, bias, layout, precision)
+        return result if out is None else _store(out, result)
+    # With gradients every intermediate is needed, so that nothing is to be fused.
+    per_factor = isinstance(trans_weights, (list, tuple))
+    for k, weight in enumerate(weights):
+        trans = trans_weights[k] if per_factor else trans_weights
+        if k + 1 < len(weights):
+            x = ksmm(x, weight, layout=layout, trans_weights=trans, precision=precision)
+    return ksmm(x, weights[-1], None, layout, bias=bias, z=z, epilogue=epilogue,
+                alpha=alpha, beta=beta, out=out, scale=scale, residual=residual,
+                trans_weights=trans, precision=precision)

@@ -1,0 +1,248 @@
+# Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+# SPDX-License-Identifier: MIT
+"""Derivatives, made of Kronecker operations: no product is ever materialised.
+
+With X_k = X after the factors before k and G_k = the gradient after the conjugate
+transposes of the factors behind k, the derivative by factor k sums X_k * G_k over
+all axes but k's. That is one more mode product per factor and direction, and the
+last G is the derivative by X.
+"""
+
+import math
+
+import torch
+
+from . import _dispatch
+from ._checks import factor_transposes, operator_shape
+
+
+def conjugate(scalar):
+    return scalar.conjugate() if isinstance(scalar, complex) else scalar
+
+
+def _conj(tensor):
+    return tensor.conj() if tensor.is_complex() else tensor
+
+
+def _adjoint_transposes(kind, factors, trans):
+    """Transposes and factors that apply every op(F)^H; conj(F) has no letter."""
+    letters, arrays = [], []
+    for factor, letter in zip(factors, trans):
+        if letter == "N":
+            letters.append("C" if factor.is_complex() else "T")
+            arrays.append(factor)
+        else:
+            letters.append("N")
+            arrays.append(_conj(factor) if letter == "T" else factor)
+    return "".join(letters), arrays
+
+
+def _restore_input(kind, grad, trans_x, rank):
+    """The gradient by x from the gradient by op(x)."""
+    if trans_x == "N":
+        return grad
+    if trans_x == "C":
+        grad = _conj(grad)
+    lead = grad.dim() - rank
+    return grad.permute(*range(lead), *reversed(range(lead, grad.dim())))
+
+
+def product(kind, x, factors, grad, alpha, trans_x, trans_factors, precision,
+            needs_x, needs_factors):
+    """Gradients by x and by the factors (None where not needed)."""
+    trans = factor_transposes(trans_factors, len(factors))
+    rank = len(factors) if kind == "batched" else 2
+    dx, dfactors = None, [None] * len(factors)
+    if any(needs_factors):
+        steps = _FactorGradients(kind, x, factors, grad, alpha, trans_x, trans,
+                                 precision)
+        dx, dfactors = steps.run(needs_x, needs_factors)
+    elif needs_x:
+        letters, arrays = _adjoint_transposes(kind, factors, trans)
+        op = getattr(_dispatch, kind)
+        dx = op(grad, arrays, conjugate(alpha), None, 0, "N", letters, precision)
+    if dx is not None:
+        dx = _restore_input(kind, dx, trans_x, rank)
+        dx = dx.sum_to_size(x.shape)
+    return dx, dfactors
+
+
+class _FactorGradients:
+    """One backward pass. Arrays are seen as [batch..., left, P1, ..., PN, right]:
+    left is M for mkm, right is M for kmm, else they are 1."""
+
+    def __init__(self, kind, x, factors, grad, alpha, trans_x, trans, precision):
+        self.kind, self.factors, self.trans = kind, factors, trans
+        self.precision, self.x_shape = precision, x.shape
+        rank = len(factors) if kind == "batched" else 2
+        lead = x.dim() - rank
+        if trans_x != "N":
+            x = x.permute(*range(lead), *reversed(range(lead, x.dim())))
+            if trans_x == "C":
+                x = _conj(x)
+        shapes = [operator_shape(kind, factor, letter)
+                  for factor, letter in zip(factors, trans)]
+        self.p = [p for p, _ in shapes]
+        self.q = [q for _, q in shapes]
+        core = x.shape[lead:]
+        self.left = core[0] if kind == "mkm" else 1
+        self.right = core[1] if kind == "kmm" else 1
+        self.x, self.x_batch = x, x.shape[:lead]
+        self.grad = grad if alpha == 1 else grad * conjugate(alpha)
+        self.grad_batch = grad.shape[:grad.dim() - rank]
+
+    def run(self, needs_x, needs_factors):
+        count = len(self.factors)
+        first = needs_factors.index(True)
+        last = count - 1 - needs_factors[::-1].index(True)
+        inputs = {0: self.x}
+        for k in range(last):
+            inputs[k + 1] = self.apply(inputs[k], k, adjoint=False)
+        grad, dfactors = self.grad, [None] * count
+        for k in reversed(range(count)):
+            if needs_factors[k]:
+                dfactors[k] = self.contract(inputs[k], grad, k)
+            if k > first or needs_x:
+                grad = self.apply(grad, k, adjoint=True)
+        if not needs_x:
+            return None, dfactors
+        return grad.reshape(*grad.shape[:grad.dim() - 3], *self.core_shape()), dfactors
+
+    def core_shape(self):
+        """Shape of op(x) without its batch."""
+        if self.kind == "batched":
+            return self.p
+        size = math.prod(self.p)
+        return (self.left, size) if self.kind == "mkm" else (size, self.right)
+
+    def view(self, array, k, size):
+        """`array` as [batch..., outside, size, inside] of axis k."""
+        outside = self.left * math.prod(self.q[:k])
+        inside = math.prod(self.p[k + 1:]) * self.right
+        batch = self.x_batch if array is self.x else self.grad_batch
+        if array is not self.x and array is not self.grad:
+            batch = array.shape[:-3]
+        return array.reshape(*batch, outside, size, inside)
+
+    def apply(self, array, k, adjoint):
+        """Applies factor k, or its conjugate transpose, along axis k."""
+        view = self.view(array, k, self.q[k] if adjoint else self.p[k])
+        # op(F) as a [p, q] matrix is F itself or its transpose.
+        factor, letter = self.factors[k], self.trans[k]
+        is_rows = (self.kind == "mkm") == (letter == "N")
+        needs_conj = (letter == "C") != adjoint
+        if needs_conj:
+            factor = _conj(factor)
+        # kmm contracts the columns of its factor.
+        flip = "T" if is_rows != adjoint else "N"
+        if view.shape[-1] == 1:
+            flip = "N" if flip == "T" else "T"
+            result = _dispatch.mkm(view.squeeze(-1), [factor], 1, None, 0, "N",
+                                        flip, self.precision)
+            return result.unsqueeze(-1)
+        if factor.dim() > 2:
+            factor = factor.unsqueeze(-3)
+        return _dispatch.kmm(view, [factor], 1, None, 0, "N", flip,
+                                  self.precision)
+
+    def contract(self, array, grad, k):
+        """The gradient by factor k in the form that the factor is stored in."""
+        factor, letter = self.factors[k], self.trans[k]
+        result = contract(self.view(array, k, self.p[k]),
+                          self.view(grad, k, self.q[k]))
+        if letter == "C":
+            result = _conj(result)
+        if (self.kind == "mkm") != (letter == "N"):
+            result = result.mT
+        return result.sum_to_size(factor.shape)
+
+
+def contract(a, b):
+    """sum over o, i of conj(a)[..., o, p, i] * b[..., o, q, i]."""
+    inside = a.shape[-1]
+    a = _conj(a)
+    if inside == 1:
+        return a.squeeze(-1).mT @ b.squeeze(-1)
+    if inside <= 4:
+        # All pairs of inside indices in one product, of which the diagonal counts:
+        # more arithmetic than needed, but in one long contraction.
+        p, q = a.shape[-2], b.shape[-2]
+        pairs = a.flatten(-2).mT @ b.flatten(-2)
+        pairs = pairs.unflatten(-1, (q, inside)).unflatten(-3, (p, inside))
+        return pairs.diagonal(dim1=-3, dim2=-1).sum(-1)
+    return (a @ b.mT).sum(-3)
+
+
+# ----------------------------------------------------------------------------------
+# Kronecker-sparse factors
+# ----------------------------------------------------------------------------------
+
+
+def sum_batch(grad, layout):
+    """Sums over the batch."""
+    if layout == "batch_first":
+        return grad.reshape(-1, grad.shape[-1]).sum(0)
+    return grad.reshape(grad.shape[0], -1).sum(1)
+
+
+def activation(name, inner, grad):
+    """The gradient before an activation from the one behind it."""
+    if name == "relu":
+        return grad * (inner > 0)
+    if name == "gelu":
+        cdf = 0.5 * (1 + torch.erf(inner * math.sqrt(0.5)))
+        pdf = torch.exp(-0.5 * inner * inner) * (1 / math.sqrt(2 * math.pi))
+        return grad * (cdf + inner * pdf)
+    sigmoid = torch.sigmoid(inner)
+    return grad * (sigmoid * (1 + inner * (1 - sigmoid)))
+
+
+def ksmm(x, weights, grad, trans, layout, precision, needs_x, needs_weights):
+    """Gradients of op(weights) * x by x and by the weights."""
+    dx = dweights = None
+    if needs_x:
+        if trans == "N":
+            adjoint, letter = weights, "C" if weights.is_complex() else "T"
+        else:
+            adjoint, letter = (_conj(weights) if trans == "T" else weights), "N"
+        dx = _dispatch.ksmm(grad, adjoint, trans_weights=letter, layout=layout,
+                                 precision=precision)
+    if needs_weights:
+        pattern = weights.shape
+        if trans == "N":
+            dweights = _dispatch.ksmm_weight_grad(grad, x, pattern, layout)
+        else:
+            # y = sum_j K[j] x[j] swaps the roles of x and y.
+            dweights = _dispatch.ksmm_weight_grad(_conj(x), _conj(grad), pattern,
+                                                       layout)
+            if trans == "C":
+                dweights = _conj(dweights)
+    return dx, dweights
+
+
+def ksmm_weight_grad(grad, x, pattern, layout="batch_first"):
+    """sum_n grad[n, i, j, t] * conj(x[n, i, k, t]), shaped as the pattern."""
+    a, b, c, d = pattern
+    x = x.conj().resolve_conj() if x.is_complex() else x
+    if layout == "batch_last":
+        grad = grad.reshape(a, b, d, -1).transpose(1, 2)
+        x = x.reshape(a, c, d, -1).transpose(1, 2)
+        return (grad @ x.mT).permute(0, 2, 3, 1).contiguous()
+    grad = grad.reshape(-1, a, b, d)
+    x = x.reshape(-1, a, c, d)
+    if d == 1:
+        # [a, b, n] @ [a, n, c] on views.
+        product = torch.bmm(grad.squeeze(-1).permute(1, 2, 0),
+                            x.squeeze(-1).permute(1, 0, 2))
+        return product.unsqueeze(-1)
+    # Lanes of t are brought together in pieces that stay in the cache.
+    piece = max(16, _PIECE_BYTES // (a * (b + c) * d * x.element_size()))
+    result = x.new_zeros(a * d, b, c)
+    for begin in range(0, x.shape[0], piece):
+        left = grad[begin:begin + piece].permute(1, 3, 2, 0).reshape(a * d, b, -1)
+        right = x[begin:begin + piece].permute(1, 3, 0, 2).reshape(a * d, -1, c)
+        result.baddbmm_(left, right)
+    return result.view(a, d, b, c).permute(0, 2, 3, 1).contiguous()
+
+
+_PIECE_BYTES = 1 << 19

@@ -1,0 +1,268 @@
+# Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+# SPDX-License-Identifier: MIT
+"""The operations as PyTorch knows them: torch.ops.kron.*.
+
+Every operation has a kernel (kron's compiled one), a fake kernel that knows shapes
+only, derivatives, a rule for vmap and one for autocast, so that torch.compile,
+torch.func and torch.amp treat it like one of their own. Transposes are strings with
+one of N, T, C per array.
+"""
+
+import torch
+
+from .. import _core
+from . import _checks, _dispatch, _grads, _shapes, _vmap
+
+_library = torch.library.Library("kron", "DEF")
+
+_PRODUCT = ('(Tensor x, Tensor[] factors, Scalar alpha=1, Tensor? z=None, '
+            'Scalar beta=0, str trans_x="N", str trans_factors="", '
+            'str precision="full") -> Tensor')
+for _name in ("mkm", "kmm", "batched"):
+    _library.define(_name + _PRODUCT)
+_library.define(
+    "ksmm(Tensor x, Tensor weights, Tensor? bias=None, Tensor? residual=None, "
+    "Tensor? z=None, Scalar alpha=1, Scalar beta=0, Scalar scale=1, "
+    'str trans_weights="N", str layout="batch_first", str activation="identity", '
+    'str precision="full") -> Tensor')
+_library.define(
+    'ksmm_chain(Tensor x, Tensor[] weights, Tensor? bias=None, '
+    'str layout="batch_first", str precision="full") -> Tensor')
+_library.define(
+    "ksmm_weight_grad(Tensor grad, Tensor x, SymInt[] pattern, "
+    'str layout="batch_first") -> Tensor')
+
+_DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16,
+           "bf16": torch.bfloat16, "i32": torch.int32, "i64": torch.int64,
+           "complex<f32>": torch.complex64, "complex<f64>": torch.complex128}
+
+_core.register_tensors(
+    torch.Tensor, {dtype: _core.type_code(name) for name, dtype in _DTYPES.items()},
+    lambda shape, dtype, like: torch.empty(shape, dtype=dtype, device=like.device))
+
+
+# ----------------------------------------------------------------------------------
+# Kernels
+# ----------------------------------------------------------------------------------
+
+
+def _stream(x):
+    """The stream that a call on x's device goes to, as the runtime takes it."""
+    return torch.cuda.current_stream(x.device).cuda_stream if x.is_cuda else None
+
+
+def _product_kernel(kind):
+    raw = getattr(_core, "raw_" + kind)
+
+    def kernel(x, factors, alpha=1, z=None, beta=0, trans_x="N", trans_factors="",
+               precision="full"):
+        trans = list(trans_factors) if trans_factors else None
+        try:
+            return raw(x, factors, alpha, beta, z, None, trans_x, trans, precision,
+                       _stream(x))
+        except ValueError:
+            _checks.product(kind, x, factors, z, beta, trans_x, trans_factors)
+            # Strides that the runtime does not take.
+            return raw(_plain(x), [_plain(f) for f in factors], alpha, beta, _plain(z),
+                       None, trans_x, trans, precision, _stream(x))
+
+    return kernel
+
+
+def _plain(array):
+    return None if array is None else array.contiguous()
+
+
+def _ksmm_kernel(x, weights, bias=None, residual=None, z=None, alpha=1, beta=0,
+                 scale=1, trans_weights="N", layout="batch_first",
+                 activation="identity", precision="full"):
+    def call(x, weights, bias, residual, z):
+        return _core.raw_ksmm(x, weights, None, layout, bias=bias, residual=residual,
+                              z=z, alpha=alpha, beta=beta,
+                              scale=None if scale == 1 else scale,
+                              trans_weights=trans_weights, epilogue=activation,
+                              precision=precision, stream=_stream(x))
+
+    try:
+        return call(x, weights, bias, residual, z)
+    except ValueError:
+        _checks.ksmm(x, [weights], bias, residual, z, beta, trans_weights, layout,
+                     activation)
+        return call(*map(_plain, (x, weights, bias, residual, z)))
+
+
+def _chain_kernel(x, weights, bias=None, layout="batch_first", precision="full"):
+    def call(x, weights, bias):
+        return _core.raw_ksmm_chain(x, weights, None, layout, bias=bias,
+                                    precision=precision, stream=_stream(x))
+
+    try:
+        return call(x, weights, bias)
+    except ValueError:
+        _checks.ksmm(x, weights, bias, None, None, 0, "N", layout, "identity")
+        return call(_plain(x), [_plain(w) for w in weights], _plain(bias))
+
+
+# ----------------------------------------------------------------------------------
+# Derivatives
+# ----------------------------------------------------------------------------------
+
+
+def _needs(ctx, count):
+    """Which inputs need a gradient; arguments left at their defaults are absent."""
+    needs = tuple(ctx.needs_input_grad)
+    return needs + (False,) * (count - len(needs))
+
+
+def _setup_product(kind):
+    def setup_context(ctx, inputs, output):
+        x, factors, ctx.alpha, z, ctx.beta, ctx.trans_x, ctx.trans_factors, \
+            ctx.precision = inputs
+        ctx.kind = kind
+        ctx.z_shape = None if z is None else z.shape
+        ctx.save_for_backward(x, *factors)
+
+    return setup_context
+
+
+def _product_backward(ctx, grad):
+    x, *factors = ctx.saved_tensors
+    needs = _needs(ctx, 4)
+    dx, dfactors = _grads.product(
+        ctx.kind, x, factors, grad, ctx.alpha, ctx.trans_x, ctx.trans_factors,
+        ctx.precision, needs[0], list(needs[1]))
+    dz = None
+    if needs[3]:
+        dz = (grad * _grads.conjugate(ctx.beta)).sum_to_size(ctx.z_shape)
+    return dx, dfactors, None, dz, None, None, None, None
+
+
+def _setup_ksmm(ctx, inputs, output):
+    x, weights, bias, _, z, ctx.alpha, ctx.beta, ctx.scale, *ctx.rest = inputs
+    ctx.save_for_backward(x, weights, bias, z)
+
+
+def _ksmm_backward(ctx, grad):
+    x, weights, bias, z = ctx.saved_tensors
+    trans, layout, activation, precision = ctx.rest
+    needs = _needs(ctx, 5)
+    dresidual = grad if needs[3] else None
+    if ctx.scale != 1:
+        grad = grad * _grads.conjugate(ctx.scale)
+    if activation != "identity":
+        inner = _dispatch.ksmm(x, weights, bias, None, z, ctx.alpha, ctx.beta, 1, trans,
+                               layout, "identity", precision)
+        grad = _grads.activation(activation, inner, grad)
+    dbias = _grads.sum_batch(grad, layout) if needs[2] else None
+    dz = None
+    if needs[4]:
+        dz = (grad * _grads.conjugate(ctx.beta)).sum_to_size(z.shape)
+    if ctx.alpha != 1:
+        grad = grad * _grads.conjugate(ctx.alpha)
+    dx, dweights = _grads.ksmm(x, weights, grad, trans, layout, precision, needs[0],
+                               needs[1])
+    return dx, dweights, dbias, dresidual, dz, *[None] * 7
+
+
+def _setup_chain(ctx, inputs, output):
+    x, weights, bias, ctx.layout, ctx.precision = inputs
+    ctx.save_for_backward(x, *weights)
+
+
+def _chain_backward(ctx, grad):
+    x, *weights = ctx.saved_tensors
+    needs = _needs(ctx, 3)
+    dbias = _grads.sum_batch(grad, ctx.layout) if needs[2] else None
+    inputs = [x]
+    for weight in weights[:-1]:
+        inputs.append(_dispatch.ksmm(inputs[-1], weight, layout=ctx.layout,
+                                     precision=ctx.precision))
+    dweights = [None] * len(weights)
+    for k in reversed(range(len(weights))):
+        needs_input = needs[0] or any(needs[1][:k])
+        grad, dweights[k] = _grads.ksmm(inputs[k], weights[k], grad, "N", ctx.layout,
+                                        ctx.precision, needs_input, needs[1][k])
+    return grad, dweights, dbias, None, None
+
+
+def _setup_weight_grad(ctx, inputs, output):
+    grad, x, ctx.pattern, ctx.layout = inputs
+    ctx.save_for_backward(grad, x)
+
+
+def _weight_grad_backward(ctx, grad2):
+    grad, x = ctx.saved_tensors
+    dgrad = dx = None
+    if ctx.needs_input_grad[0]:
+        dgrad = _dispatch.ksmm(x, grad2, layout=ctx.layout)
+    if ctx.needs_input_grad[1]:
+        # The result conjugates x, so the derivative by x conjugates grad2's side.
+        dx = _dispatch.ksmm(grad, grad2.conj(), trans_weights="T", layout=ctx.layout)
+    return dgrad, dx, None, None
+
+
+# ----------------------------------------------------------------------------------
+# Autocast
+# ----------------------------------------------------------------------------------
+
+
+def _autocast_kernel(op, device):
+    """Casts floating-point arrays to autocast's type for this device."""
+    keys = torch._C.DispatchKeySet(
+        torch._C.DispatchKey.AutocastCPU if device == "cpu"
+        else torch._C.DispatchKey.AutocastCUDA)
+
+    def kernel(*args, **kwargs):
+        dtype = torch.get_autocast_dtype(device)
+
+        def cast(value):
+            if isinstance(value, torch.Tensor):
+                eligible = value.is_floating_point() and value.dtype != torch.float64
+                return value.to(dtype) if eligible else value
+            if isinstance(value, (list, tuple)):
+                return [cast(element) for element in value]
+            return value
+
+        with torch._C._ExcludeDispatchKeyGuard(keys):
+            return op(*map(cast, args), **{k: cast(v) for k, v in kwargs.items()})
+
+    return kernel
+
+
+# ----------------------------------------------------------------------------------
+# Registration
+# ----------------------------------------------------------------------------------
+
+
+def _operation_vmap(rule):
+    """The rule as an operation's own, within which it calls operations."""
+
+    def operation_rule(info, in_dims, *args):
+        with _dispatch.operations_only():
+            return rule(info, in_dims, *args)
+
+    return operation_rule
+
+
+def _register(name, kernel, fake, setup_context, backward, vmap):
+    qualified = "kron::" + name
+    op = getattr(torch.ops.kron, name).default
+    for key in ("CPU", "CUDA"):
+        _library.impl(name, kernel, key)
+    for device in ("cpu", "cuda"):
+        _library.impl(name, _autocast_kernel(op, device), "Autocast" + device.upper())
+    torch.library.register_fake(qualified, fake, lib=_library)
+    torch.library.register_autograd(qualified, backward, setup_context=setup_context,
+                                    lib=_library)
+    torch.library.register_vmap(qualified, _operation_vmap(vmap), lib=_library)
+    _dispatch.rules[name] = setup_context, backward, vmap
+
+
+for _name in ("mkm", "kmm", "batched"):
+    _register(_name, _product_kernel(_name), _shapes.product(_name), _setup_product(_name),
+              _product_backward, _vmap.product(_name))
+_register("ksmm", _ksmm_kernel, _shapes.ksmm, _setup_ksmm, _ksmm_backward, _vmap.ksmm)
+_register("ksmm_chain", _chain_kernel, _shapes.ksmm_chain, _setup_chain,
+          _chain_backward, _vmap.ksmm_chain)
+_register("ksmm_weight_grad", _grads.ksmm_weight_grad, _shapes.ksmm_weight_grad,
+          _setup_weight_grad, _weight_grad_backward, _vmap.ksmm_weight_grad)
