@@ -143,6 +143,31 @@ StageMapping kron::getStageMapping(const Stage &stage) {
   return getMapping(stage, getLoopNest(stage));
 }
 
+/// A factor of more bytes is gone from the first-level cache when the next
+/// block of rows comes: then panels of its columns are taken in turn, each for
+/// so many bytes of rows.
+static constexpr int64_t kLargeFactorBytes = 1 << 15;
+static constexpr int64_t kRowChunkBytes = 1 << 17;
+
+/// Register tile of a panel: 24 or 12 accumulators, and few loads.
+static constexpr int64_t kPanelRows = 6;
+static int64_t getPanelVectors(const Stage &stage) {
+  return stage.vectorBits == 512 ? 4 : 2;
+}
+
+/// Columns of a panel of the factor of a stage with the fibre mapping; 0 if the
+/// factor is small or the schedule fixes another tile.
+static int64_t getPanelLanes(const Stage &stage, const LoopNest &nest) {
+  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+  int64_t columns = stage.results * group;
+  int64_t panel =
+      getPanelVectors(stage) * stage.vectorBits / 8 / stage.elementBytes;
+  bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
+                                    stage.schedule.getRegisterVectors());
+  bool isLarge = stage.depth * columns * stage.elementBytes > kLargeFactorBytes;
+  return isLarge && !isFixed && columns >= panel ? panel : 0;
+}
+
 bool kron::needsPacking(const Stage &stage) {
   LoopNest nest = getLoopNest(stage);
   switch (getMapping(stage, nest)) {
@@ -152,7 +177,8 @@ bool kron::needsPacking(const Stage &stage) {
   case StageMapping::Varying:
     return !nest.inner.back().factor.is(1);
   case StageMapping::Fibre:
-    return !nest.inner.empty() || !stage.factor.resultStride.is(1);
+    return !nest.inner.empty() || !stage.factor.resultStride.is(1) ||
+           getPanelLanes(stage, nest);
   }
   llvm_unreachable("covered switch");
 }
@@ -179,9 +205,18 @@ PackedFactor kron::getPackedFactor(const Stage &stage,
   packed.resultStride = lanes ? lanes->size.getConstant() : 1;
   packed.depthStride = packed.resultStride * stage.results;
   // Whole cache lines, so that the last vector of a row can be loaded unmasked.
-  if (getMapping(stage, nest) == StageMapping::Fibre)
+  bool isFibre = getMapping(stage, nest) == StageMapping::Fibre;
+  if (isFibre)
     packed.depthStride = llvm::alignTo(packed.depthStride, 16);
   packed.elements = packed.depthStride * stage.depth;
+  if (isFibre)
+    packed.panelLanes = getPanelLanes(stage, nest);
+  if (packed.panelLanes) {
+    packed.depthStride = packed.panelLanes;
+    packed.elements =
+        stage.depth *
+        llvm::alignTo(packed.resultStride * stage.results, packed.panelLanes);
+  }
   packed.strides.assign(stage.sizes.size(), 0);
   for (unsigned axis = stage.sizes.size(); axis-- > 0;) {
     if (axis == stage.axis || factorSizes[axis] == 1 || isLaneAxis(lanes, axis))
@@ -190,6 +225,36 @@ PackedFactor kron::getPackedFactor(const Stage &stage,
     packed.elements *= factorSizes[axis];
   }
   return packed;
+}
+
+/// Fills [p, q, lanes] for the q in [firstResult, firstResult + results), rows
+/// padded to `rowStride`.
+static void emitPackedRows(Emitter &emitter, const Stage &stage,
+                           const PackedFactor &packed, const LoopAxis *lanes,
+                           Int firstResult, int64_t results, int64_t rowStride,
+                           Value from, Value to) {
+  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+    Value row = emitter.offsetPointer(to, emitter.mul(p, rowStride));
+    emitter.forLoop(0, results, 1, [&](Int q) {
+      Int fromRow = emitter.add(
+          emitter.mul(p, stage.factor.depthStride),
+          emitter.mul(emitter.add(firstResult, q), stage.factor.resultStride));
+      Int toRow = emitter.mul(q, packed.resultStride);
+      emitter.forLoop(0, packed.resultStride, 1, [&](Int lane) {
+        Int offset = emitter.add(
+            fromRow, emitter.mul(lane, lanes ? lanes->factor : Int(0)));
+        Value element = emitter.loadScalar(emitter.offsetPointer(from, offset));
+        emitter.storeScalar(
+            element, emitter.offsetPointer(row, emitter.add(toRow, lane)));
+      });
+    });
+    // Padding is loaded and multiplied, if never stored: keep it from being
+    // denormal.
+    emitter.forLoop(results * packed.resultStride, rowStride, 1, [&](Int lane) {
+      emitter.storeScalar(emitter.zero(emitter.element),
+                          emitter.offsetPointer(row, lane));
+    });
+  });
 }
 
 /// Loops over the axes from `axis` on that the factor varies on, then fills one
@@ -210,27 +275,23 @@ static void emitPackingLoops(Emitter &emitter, const Stage &stage,
     return;
   }
   int64_t rowElements = packed.resultStride * stage.results;
-  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
-    Value row = emitter.offsetPointer(to, emitter.mul(p, packed.depthStride));
-    emitter.forLoop(0, stage.results, 1, [&](Int q) {
-      Int fromRow = emitter.add(emitter.mul(p, stage.factor.depthStride),
-                                emitter.mul(q, stage.factor.resultStride));
-      Int toRow = emitter.mul(q, packed.resultStride);
-      emitter.forLoop(0, packed.resultStride, 1, [&](Int lane) {
-        Int offset = emitter.add(
-            fromRow, emitter.mul(lane, lanes ? lanes->factor : Int(0)));
-        Value element = emitter.loadScalar(emitter.offsetPointer(from, offset));
-        emitter.storeScalar(
-            element, emitter.offsetPointer(row, emitter.add(toRow, lane)));
-      });
-    });
-    // Padding is loaded and multiplied, if never stored: keep it from being
-    // denormal.
-    emitter.forLoop(rowElements, packed.depthStride, 1, [&](Int lane) {
-      emitter.storeScalar(emitter.zero(emitter.element),
-                          emitter.offsetPointer(row, lane));
-    });
-  });
+  if (!packed.panelLanes)
+    return emitPackedRows(emitter, stage, packed, lanes, 0, stage.results,
+                          packed.depthStride, from, to);
+  int64_t panelResults = packed.panelLanes / packed.resultStride;
+  int64_t fullPanels = rowElements / packed.panelLanes;
+  int64_t rest = stage.results - fullPanels * panelResults;
+  auto emitPanel = [&](Int panel, int64_t results) {
+    Value start = emitter.offsetPointer(
+        to, emitter.mul(panel, packed.panelLanes * stage.depth));
+    emitPackedRows(emitter, stage, packed, lanes,
+                   emitter.mul(panel, panelResults), results, packed.panelLanes,
+                   from, start);
+  };
+  emitter.forLoop(0, fullPanels, 1,
+                  [&](Int panel) { emitPanel(panel, panelResults); });
+  if (rest)
+    emitPanel(fullPanels, rest);
 }
 
 void kron::emitPacking(Emitter &emitter, const Stage &stage,
@@ -297,6 +358,7 @@ private:
   LoopNest nest;
   StageMapping mapping;
   StageFactor factor;
+  bool hasPanels = false;
 };
 
 } // namespace
@@ -304,6 +366,7 @@ private:
 void StageEmitter::usePacked(const PackedFactor &packed) {
   factor.depthStride = packed.depthStride;
   factor.resultStride = packed.resultStride;
+  hasPanels = packed.panelLanes != 0;
   for (auto *axes : {&nest.outer, &nest.inner})
     for (LoopAxis &axis : *axes)
       axis.factor = packed.strides[axis.last];
@@ -512,38 +575,61 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
     rowTotal = rowAxis->size.isConstant() ? rowAxis->size.getConstant() : -1;
   TileShape shape =
       chooseTileShape(rowTotal, vectorTotal, stage.vectorBits, stage.schedule);
+  if (hasPanels)
+    shape = {rowTotal < 0 ? kPanelRows : std::min(kPanelRows, rowTotal),
+             getPanelVectors(stage)};
 
-  emitBlocks(
-      rowAxis ? rowAxis->size : Int(1), shape.rows, [&](Int row, int64_t rows) {
-        Bases block = rowAxis ? advance(bases, *rowAxis, row) : bases;
-        emitVectorBlocks(
-            size, lanes, shape.vectors,
-            [&](Int first, int64_t vectors, Value mask) {
-              Int lane = emitter.mul(first, lanes);
-              RegisterTile tile = startTile(block);
-              tile.rows = rows;
-              tile.vectors = vectors;
-              tile.lanes = lanes;
-              tile.mask = mask;
-              tile.a = {group == 1 ? TileOperand::Kind::Scalar
-                                   : TileOperand::Kind::Group,
-                        block.source, rowAxis ? rowAxis->source : Int(0),
-                        stage.source.strides[stage.axis], group};
-              tile.b = {TileOperand::Kind::Vector,
-                        emitter.offsetPointer(block.factor, lane), lanes,
-                        factor.depthStride, 1};
-              tile.result.base = emitter.offsetPointer(block.destination, lane);
-              tile.result.rowStride = rowAxis ? rowAxis->destination : Int(0);
-              tile.result.vectorStride = lanes;
-              if (tile.result.addend) {
-                tile.result.addend = emitter.offsetPointer(block.addend, lane);
-                tile.result.addendRowStride =
-                    rowAxis ? rowAxis->addend : Int(0);
-                tile.result.addendVectorStride = lanes;
-              }
-              emitRegisterTile(emitter, tile);
-            });
-      });
+  auto emitTile = [&](const Bases &block, int64_t rows, Int first,
+                      int64_t vectors, Value mask) {
+    Int lane = emitter.mul(first, lanes);
+    RegisterTile tile = startTile(block);
+    tile.rows = rows;
+    tile.vectors = vectors;
+    tile.lanes = lanes;
+    tile.mask = mask;
+    tile.a = {group == 1 ? TileOperand::Kind::Scalar : TileOperand::Kind::Group,
+              block.source, rowAxis ? rowAxis->source : Int(0),
+              stage.source.strides[stage.axis], group};
+    tile.b = {TileOperand::Kind::Vector,
+              emitter.offsetPointer(block.factor,
+                                    hasPanels ? emitter.mul(lane, stage.depth)
+                                              : lane),
+              lanes, factor.depthStride, 1};
+    tile.result.base = emitter.offsetPointer(block.destination, lane);
+    tile.result.rowStride = rowAxis ? rowAxis->destination : Int(0);
+    tile.result.vectorStride = lanes;
+    if (tile.result.addend) {
+      tile.result.addend = emitter.offsetPointer(block.addend, lane);
+      tile.result.addendRowStride = rowAxis ? rowAxis->addend : Int(0);
+      tile.result.addendVectorStride = lanes;
+    }
+    emitRegisterTile(emitter, tile);
+  };
+  int64_t bytes = emitter.getElementBytes();
+  if (!rowAxis || !hasPanels)
+    return emitBlocks(
+        rowAxis ? rowAxis->size : Int(1), shape.rows,
+        [&](Int row, int64_t rows) {
+          Bases block = rowAxis ? advance(bases, *rowAxis, row) : bases;
+          emitVectorBlocks(size, lanes, shape.vectors,
+                           [&](Int first, int64_t vectors, Value mask) {
+                             emitTile(block, rows, first, vectors, mask);
+                           });
+        });
+  // A panel stays in the cache while many rows use it.
+  int64_t chunk = llvm::alignTo(
+      kRowChunkBytes / (stage.depth * group * bytes) + 1, shape.rows);
+  emitter.forLoop(0, rowAxis->size, chunk, [&](Int begin) {
+    Bases start = advance(bases, *rowAxis, begin);
+    Int count = emitter.min(chunk, emitter.sub(rowAxis->size, begin));
+    emitVectorBlocks(
+        size, lanes, shape.vectors,
+        [&](Int first, int64_t vectors, Value mask) {
+          emitBlocks(count, shape.rows, [&](Int row, int64_t rows) {
+            emitTile(advance(start, *rowAxis, row), rows, first, vectors, mask);
+          });
+        });
+  });
 }
 
 void StageEmitter::emit() {

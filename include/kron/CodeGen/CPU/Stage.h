@@ -61,10 +61,13 @@ StageMapping getStageMapping(const Stage &stage);
 bool needsPacking(const Stage &stage);
 
 /// Arrangement of a packed factor: [varying axes..., p, q, lanes], rows [q,
-/// lanes] padded to whole vectors where lanes run over q.
+/// lanes] padded to whole vectors where lanes run over q. A large factor is cut
+/// into panels of columns: [varying axes..., panels, p, panelLanes].
 struct PackedFactor {
   /// Elements in all.
   int64_t elements = 0;
+  /// Columns of a panel; 0 without panels.
+  int64_t panelLanes = 0;
   int64_t depthStride = 0;
   int64_t resultStride = 0;
   /// Per axis; 0 where the factor does not vary and for axes that are lanes.
