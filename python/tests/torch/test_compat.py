@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-import reference
+import torch_reference as reference
 import torch
 
 import kron.compat.pyfastkron as fk

@@ -110,7 +110,8 @@ def test_decompositions():
         big, _ = pair()
         root = big.root_decomposition().root
         assert type(root) is kgp.KroneckerProductLinearOperator
-        torch.testing.assert_close(root @ root.mT.to_dense(), big.to_dense())
+        torch.testing.assert_close(root @ root.mT.to_dense(), big.to_dense(), rtol=1e-5,
+                                   atol=1e-2)
 
 
 def test_gradients():

@@ -6,7 +6,7 @@ import math
 
 import kron
 import pytest
-import reference
+import torch_reference as reference
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
