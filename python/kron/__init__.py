@@ -4,8 +4,9 @@ SPDX-License-Identifier: MIT
 """
 
 from kron import _core
-from kron._core import batched, get_num_threads, kmm, ksmm, ksmm_chain, mkm, set_num_threads
+from kron._core import get_num_threads, set_num_threads
 from kron._errors import CompileError
+from kron._functions import batched, kmm, ksmm, ksmm_chain, mkm
 
 __version__ = _core.runtime_version()
 

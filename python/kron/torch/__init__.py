@@ -7,9 +7,11 @@ tensors. Everything is differentiable, any number of times, works in torch.compi
 torch.vmap and torch.autocast, and runs on the tensors' device without copies.
 """
 
+import sys
+
 import torch
 
-from .. import _core
+from .. import _core, _functions
 from . import _dispatch, _ops
 
 __all__ = ["batched", "kmm", "ksmm", "ksmm_chain", "mkm"]
@@ -181,3 +183,7 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
     return ksmm(x, weights[-1], None, layout, bias=bias, z=z, epilogue=epilogue,
                 alpha=alpha, beta=beta, out=out, scale=scale, residual=residual,
                 trans_weights=trans, precision=precision)
+
+
+for _type in (torch.Tensor, torch.nn.Parameter):
+    _functions.tensor_modules[_type] = sys.modules[__name__]

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.func import grad, jacrev, vmap
 
+import kron
 import kron.torch as kt
 from kron import nn as knn
 
@@ -220,3 +221,12 @@ def test_tensor_subclass_and_meta():
     assert y.device.type == "meta" and y.shape == (3, 10)
     parameter = torch.nn.Parameter(torch.randn(4, 2))
     assert type(kt.mkm(torch.randn(3, 4), [parameter])) is torch.Tensor
+
+
+def test_compile_package_functions():
+    torch._dynamo.reset()
+    function = lambda x, f: kron.ksmm(kron.mkm(x, [f, f]), weights)  # noqa: E731
+    x, f = torch.randn(4, 16), torch.nn.Parameter(torch.randn(4, 4))
+    weights = torch.randn(2, 3, 4, 2)
+    compiled = torch.compile(function, backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(compiled(x, f), function(x, f))
