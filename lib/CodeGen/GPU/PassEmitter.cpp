@@ -8,6 +8,7 @@
 #include "kron/CodeGen/GPU/PassEmitter.h"
 #include "kron/CodeGen/GPU/Ffma.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/CodeGen/GPU/Mma.h"
 #include "kron/CodeGen/GPU/Simt.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,6 +23,7 @@ static const GPUEmitter kEmitters[] = {
     {GPUKernel::Wgmma, getWgmmaUnsupportedReason, getNoAlignment,
      emitWgmmaPass},
     {GPUKernel::Ffma, getFfmaUnsupportedReason, getFfmaAlignment, emitFfmaPass},
+    {GPUKernel::Mma, getMMAUnsupportedReason, getNoAlignment, emitMMAPass},
     {GPUKernel::Simt, getSimtUnsupportedReason, getNoAlignment, emitSimtPass},
 };
 

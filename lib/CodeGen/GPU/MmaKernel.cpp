@@ -1,0 +1,326 @@
+//===- MmaKernel.cpp - Builds a kernel of mma.sync ------------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "MmaKernel.h"
+#include "kron/CodeGen/GPU/Mma.h"
+#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+MmaKernel::MmaKernel(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
+                     const MmaPlan &plan, const GPUMachine &machine)
+    : host(host), pass(pass), loc(pass.getLoc()), plan(plan),
+      operands(getPassOperands(host, pass)),
+      kernel(host, gpuModule, getKernelBaseName(pass), plan.type),
+      products(kernel, plan.math, machine.hasWideDMMA) {}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+Int MmaKernel::getStride(const StageArray &array, ArrayRef<unsigned> axes) {
+  return axes.empty() ? Int(0) : array.strides[axes.back()];
+}
+
+void MmaKernel::enterOperands() {
+  input = kernel.enter(operands.input);
+  output = kernel.enter(operands.init);
+  if (operands.addend.base)
+    addend = kernel.enter(operands.addend);
+  auto enterScale = [&](const Scale &scale) {
+    return kernel.enter(scale.materialize(host.builder, loc));
+  };
+  if (!operands.alpha.isOne())
+    alpha = enterScale(operands.alpha);
+  if (operands.addend.base)
+    beta = enterScale(operands.beta);
+  for (const MmaDim &dim : plan.dims)
+    if (dim.product)
+      factors[dim.product] =
+          kernel.enter(getPassFactor(host, pass, dim.product).array);
+
+  // Sizes of the grid's axes, and tiles along them.
+  Int total = 1;
+  for (const MmaGridAxis &axis : plan.grid) {
+    Int size = 1;
+    for (unsigned passAxis : axis.axes)
+      size = host.mul(size, operands.sizes[passAxis]);
+    Int count = host.ceilDiv(size, axis.step);
+    total = host.mul(total, count);
+    gridSizes.push_back(kernel.enter(size));
+    gridCounts.push_back(kernel.enter(host.truncate(count)));
+  }
+  tiles = total;
+
+  // Offsets within a tile may need 64 bits.
+  for (const StageArray &array : {input, output, addend}) {
+    if (!array.base)
+      continue;
+    double span = 0;
+    for (const MmaDim &dim : plan.dims) {
+      Int stride = getStride(array, dim.axes);
+      int64_t last = std::max(dim.depth, dim.results);
+      span += stride.isConstant() ? double(stride.getConstant()) * last : 1e30;
+    }
+    wideOffsets |= span * 8 >= double(1u << 31);
+  }
+}
+
+/// Whether addresses and strides of `arrays` that are only known now are
+/// multiples of `bytes`; so is `size` elements if it is not constant.
+Value MmaKernel::buildAlignmentTest(ArrayRef<const StageArray *> arrays,
+                                    Type type, int64_t bytes, Int size) {
+  int64_t elementBytes = type.getIntOrFloatBitWidth() / 8;
+  Int bits = 0;
+  auto addNumber = [&](Int number) {
+    if (!number.isConstant())
+      bits = kernel.bitOr(bits, kernel.mul(number, elementBytes));
+  };
+  for (const StageArray *array : arrays) {
+    if (!array->base)
+      continue;
+    Value address = LLVM::PtrToIntOp::create(
+        kernel.builder, loc, kernel.builder.getI64Type(), array->base);
+    bits = kernel.bitOr(bits, Int(address));
+    for (Int stride : array->strides)
+      addNumber(stride);
+  }
+  addNumber(size);
+  return kernel.equal(kernel.bitAnd(bits, bytes - 1), 0);
+}
+
+void MmaKernel::testAlignment() {
+  int64_t copyBytes =
+      getCopyElements() * (plan.inputType.getIntOrFloatBitWidth() / 8);
+  canCopyChunks =
+      buildAlignmentTest({&input}, plan.inputType, copyBytes, Int(0));
+  // Whole chunks exist or do not.
+  Int size = 0;
+  for (auto [axis, gridSize] : llvm::zip(plan.grid, gridSizes))
+    if (axis.dim + 1 == int(plan.dims.size()))
+      size = gridSize;
+  canStoreChunks =
+      buildAlignmentTest({&output, &addend}, plan.outputType, 16, size);
+}
+
+Int MmaKernel::scale(Int position, Int stride) {
+  return kernel.mul(wideOffsets ? kernel.extend(position) : position, stride);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// Whether a tile may have fewer positions of `dim` than there is room for.
+bool MmaKernel::mayExceed(unsigned dim) const {
+  for (auto [axis, size] : llvm::zip(plan.grid, gridSizes))
+    if (axis.dim == int(dim))
+      return !size.isConstant() || size.getConstant() % axis.step != 0;
+  return false;
+}
+
+void MmaKernel::choose(Value condition, function_ref<void()> thenBody,
+                       function_ref<void()> elseBody) {
+  auto branch = scf::IfOp::create(kernel.builder, loc, condition,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(kernel.builder);
+  kernel.builder.setInsertionPointToStart(branch.thenBlock());
+  thenBody();
+  kernel.builder.setInsertionPointToStart(branch.elseBlock());
+  elseBody();
+}
+
+MmaGlobalTile MmaKernel::locate(const StageArray &array, Type type, Int tile) {
+  MmaGlobalTile result{array.base, type, {}, {}};
+  for (const MmaDim &dim : plan.dims) {
+    result.strides.push_back(getStride(array, dim.axes));
+    result.limits.push_back(dim.results);
+  }
+  int64_t bytes = type.getIntOrFloatBitWidth() / 8;
+  Int rest = tile;
+  for (unsigned index = plan.grid.size(); index-- > 0;) {
+    const MmaGridAxis &axis = plan.grid[index];
+    Int number = rest;
+    if (index > 0) {
+      number = kernel.rem(rest, gridCounts[index]);
+      rest = kernel.floorDiv(rest, gridCounts[index]);
+    }
+    Int position = kernel.mul(kernel.extend(number), axis.step);
+    if (axis.dim >= 0 && mayExceed(axis.dim))
+      result.limits[axis.dim] = kernel.truncate(kernel.min(
+          kernel.sub(kernel.extend(gridSizes[index]), position), axis.step));
+    // The axes that are walked as one, innermost first.
+    if (!gridCounts[index].is(1))
+      result.base = kernel.offsetBytes(
+          result.base,
+          kernel.mul(kernel.mul(position, getStride(array, axis.axes)), bytes));
+  }
+  return result;
+}
+
+void MmaKernel::emitSteps(Int tile, Int stageBase) {
+  MmaGlobalTile target = locate(output, plan.outputType, tile);
+  if (addend.base)
+    addendTile = locate(addend, plan.outputType, tile);
+  MmaBuffer from{&plan.inputLayout, plan.inputType, stageBase};
+  MmaBuffer work = from;
+  if (plan.workLayout)
+    work = {&*plan.workLayout, plan.type,
+            plan.stages * plan.inputLayout.bytes};
+  for (auto [index, step] : llvm::enumerate(plan.steps)) {
+    bool last = index + 1 == plan.steps.size();
+    Factors loaded;
+    if (!plan.keepsFactors && step.fitsRegisters)
+      loaded = loadFactors(step, 0, getDepthTiles(step));
+    const Factors &stepFactors =
+        plan.keepsFactors ? keptFactors[index] : loaded;
+    const MmaBuffer *to = last ? nullptr : &work;
+    const MmaGlobalTile *outputTile = last ? &target : nullptr;
+    switch (step.kind) {
+    case MmaStep::Kind::Columns:
+      emitColumns(step, stepFactors, from, to, outputTile);
+      break;
+    case MmaStep::Kind::Fibres:
+      emitFibres(step, stepFactors, from, to, outputTile);
+      break;
+    case MmaStep::Kind::Chain:
+      emitChain(step, stepFactors, from, to, outputTile);
+      break;
+    }
+    if (!last)
+      kernel.barrier();
+    from = work;
+  }
+}
+
+/// The ring: slot `s` of iteration i is refilled once all warps have left
+/// iteration i, which the barrier of the next one tells.
+void MmaKernel::emitTiles() {
+  int64_t slotBytes = plan.inputLayout.bytes;
+  int64_t ahead = std::max<int64_t>(plan.stages - 1, 1);
+  Int end = kernel.enter(host.truncate(tiles));
+  auto load = [&](Int tile, Int slotBase) {
+    kernel.ifThen(kernel.less(tile, end), [&] {
+      emitLoad(tile, {&plan.inputLayout, plan.inputType, slotBase});
+    });
+    kernel.commitCopies();
+  };
+  Int tile = kernel.blockId();
+  for (int64_t slot = 0; slot < ahead; ++slot)
+    load(kernel.add(tile, kernel.mul(kernel.gridSize(), slot)),
+         slot * slotBytes);
+
+  Value zero = kernel.materialize(0, 32);
+  kernel.rolledLoop(
+      kernel.blockId(), end, kernel.gridSize(), zero,
+      [&](Int number, ValueRange carried) -> SmallVector<Value> {
+        Int slotBase(carried[0]);
+        Int next = kernel.add(number, kernel.mul(kernel.gridSize(), ahead));
+        kernel.waitCopies(ahead - 1);
+        kernel.barrier();
+        if (plan.stages == 1) {
+          emitSteps(number, 0);
+          kernel.barrier();
+          load(next, 0);
+          return {carried[0]};
+        }
+        // The slot before this one is free.
+        auto wrap = [&](Int base, int64_t limit, int64_t add, int64_t wrapped) {
+          Value wraps = kernel.equal(base, limit);
+          return Int(kernel.select(
+              wraps, kernel.materialize(wrapped, 32),
+              kernel.materialize(kernel.add(base, add), 32)));
+        };
+        int64_t lastBase = (plan.stages - 1) * slotBytes;
+        load(next, wrap(slotBase, 0, -slotBytes, lastBase));
+        emitSteps(number, slotBase);
+        return {kernel.materialize(wrap(slotBase, lastBase, slotBytes, 0), 32)};
+      });
+}
+
+void MmaKernel::emit() {
+  enterOperands();
+  kernel.allocateShared(plan.sharedBytes, 1024);
+  warp = kernel.warpId();
+  laneGroup = kernel.floorDiv(kernel.laneId(), 4);
+  laneSlot = kernel.bitAnd(kernel.laneId(), 3);
+  testAlignment();
+  if (plan.keepsFactors)
+    for (const MmaStep &step : plan.steps)
+      keptFactors.push_back(loadFactors(step, 0, getDepthTiles(step)));
+  emitTiles();
+  LaunchShape shape;
+  shape.threads = plan.getThreads();
+  shape.ctasPerSM = plan.ctasPerSM;
+  shape.sharedBytes = plan.sharedBytes;
+  kernel.launch(shape, tiles);
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+Int MmaKernel::getOffset(const MmaBuffer &buffer, ArrayRef<Int> positions,
+                         Int laneIndex) {
+  const TileLayout &layout = *buffer.layout;
+  Int index = 0;
+  for (auto [position, stride] : llvm::zip_equal(positions, layout.strides))
+    index = kernel.add(index, kernel.mul(position, stride));
+  // The lane's part is the same for all items.
+  Int item = layout.swizzle(kernel, index);
+  Int lane = layout.swizzle(kernel, laneIndex);
+  Int sum = layout.swizzles.empty() ? kernel.add(item, lane)
+                                    : kernel.bitXor(item, lane);
+  return kernel.add(kernel.mul(sum, layout.elementBytes), buffer.base);
+}
+
+Value MmaKernel::getAddress(const MmaBuffer &buffer, Int offset,
+                            int64_t index) {
+  const TileLayout &layout = *buffer.layout;
+  int64_t bytes = layout.swizzle(index) * layout.elementBytes;
+  // Only the number of the bank is subject to swizzling.
+  int64_t low = layout.swizzles.empty() ? 0 : bytes % 128;
+  Value address = kernel.shared(kernel.bitXor(offset, low));
+  return kernel.offsetBytes(address, bytes - low);
+}
+
+Value MmaKernel::toComputed(Value value) {
+  if (value.getType() == plan.type)
+    return value;
+  return LLVM::FPExtOp::create(kernel.builder, loc, plan.type, value);
+}
+
+SmallVector<Value> MmaKernel::loadShared(const MmaBuffer &buffer, Int offset,
+                                         int64_t index, int64_t count,
+                                         Value valid) {
+  Value address = getAddress(buffer, offset, index);
+  if (valid)
+    address = kernel.select(valid, address, kernel.shared(0));
+  Type type = count == 1 ? buffer.type
+                         : Type(VectorType::get({count}, buffer.type));
+  Value loaded = kernel.load(type, address);
+  SmallVector<Value> values = kernel.unpack(loaded);
+  for (Value &value : values) {
+    value = toComputed(value);
+    if (valid)
+      value = kernel.select(valid, value, products.getZero());
+  }
+  return values;
+}
+
+LogicalResult kron::emitMMAPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                                PassOp pass, const GPUMachine &machine) {
+  std::variant<MmaPlan, std::string> plan = getMmaPlan(pass, machine);
+  if (auto *reason = std::get_if<std::string>(&plan))
+    return pass.emitOpError(*reason);
+  OpBuilder::InsertionGuard guard(builder);
+  Emitter host(builder, pass.getLoc(), std::get<MmaPlan>(plan).type);
+  MmaKernel(host, gpuModule, pass, std::get<MmaPlan>(plan), machine).emit();
+  return success();
+}

@@ -1,0 +1,479 @@
+//===- MmaPlan.cpp - Tiles and steps of a kernel of mma.sync --------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "MmaPlan.h"
+#include "kron/CodeGen/GPU/Mma.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Innermost elements that a warp stores at once, 128 bytes.
+static constexpr int64_t kRunBytes = 128;
+/// Elements that a tile should have so that its barriers cost little.
+static constexpr int64_t kTileElements = 4096;
+/// Factors stay in registers up to this many of a thread's.
+static constexpr int64_t kMaxKeptRegisters = 136;
+/// Up to this many, and with accumulators of this size, four warps per scheduler
+/// fit, otherwise two.
+static constexpr int64_t kLightRegisters = 56;
+/// Factor registers of one step.
+static constexpr int64_t kMaxStepRegisters = 128;
+static constexpr int64_t kMaxStages = 3;
+static constexpr int64_t kSlackBytes = 128;
+
+namespace {
+
+class Planner {
+public:
+  Planner(PassOp pass, const GPUMachine &machine)
+      : pass(pass), machine(machine) {}
+
+  std::optional<std::string> run();
+
+  MmaPlan plan;
+
+private:
+  std::optional<std::string> chooseTypes();
+  void collectAxes();
+  bool isCollapsible(unsigned outer, unsigned inner);
+  void addGridAxis(ArrayRef<unsigned> axes, int dim, int64_t step);
+  void chooseTile();
+  void chooseSteps();
+  void addStep(MmaStep::Kind kind, unsigned dim);
+  bool canChain(unsigned dim);
+  int64_t getFactorRegisters(MmaStep &step);
+  int64_t getStaticSize(ArrayRef<unsigned> axes);
+  void chooseLayouts();
+  std::optional<std::string> chooseResources();
+
+  PassOp pass;
+  const GPUMachine &machine;
+  SmallVector<ModeProductOp> products;
+  /// The axes of the pass, neighbours that can be walked as one together, and
+  /// those of size 1 that nothing contracts left out.
+  SmallVector<MmaDim> axes;
+  SmallVector<int64_t> applied;
+};
+
+} // namespace
+
+static ShapedType getShape(Value value) {
+  return cast<ShapedType>(value.getType());
+}
+
+static int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+std::optional<std::string> Planner::chooseTypes() {
+  products = pass.getModeProducts();
+  plan.inputType = getElementType(pass.getInputs().front());
+  plan.outputType = getElementType(pass.getInit());
+  plan.factorType = getElementType(products.front().getFactor());
+  bool ieee = false, tf32 = false;
+  for (ModeProductOp product : products) {
+    ShapedType factor = getShape(product.getFactor());
+    if (!factor.hasStaticShape())
+      return "the shape of a factor is dynamic";
+    if (factor.getElementType() != plan.factorType)
+      return "factors have different element types";
+    for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
+      if (axis >= 0 && factor.getDimSize(dim) != 1)
+        return "a factor varies along an axis";
+    Precision precision = product.getPrecision();
+    ieee |= precision == Precision::Ieee;
+    tf32 |= precision == Precision::TF32;
+  }
+  auto isNarrow = [](Type type) { return type.isF16() || type.isBF16(); };
+  auto isReal32 = [&](Type type) { return type.isF32() || isNarrow(type); };
+  if (plan.factorType.isF64()) {
+    plan.math = MmaMath::F64;
+    plan.type = plan.factorType;
+    if (plan.inputType != plan.type || plan.outputType != plan.type)
+      return "arrays have another element type than the factors";
+    return std::nullopt;
+  }
+  if (!isReal32(plan.factorType) || !isReal32(plan.inputType) ||
+      !isReal32(plan.outputType))
+    return "the element type is no real floating-point type of up to 64 bits";
+  if (ieee)
+    return "products of IEEE precision are not available to matrix "
+           "instructions of 32-bit numbers";
+  plan.type = Float32Type::get(pass.getContext());
+  plan.math = tf32 || isNarrow(plan.factorType) ? MmaMath::TF32
+                                                : MmaMath::SplitTF32;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
+/// Strides of `array`, dynamic where unknown; those of a tensor are those of the
+/// buffer that it will be.
+static SmallVector<int64_t> getStrides(Value array) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (auto type = dyn_cast<MemRefType>(array.getType()))
+    if (succeeded(type.getStridesAndOffset(strides, offset)))
+      return strides;
+  int64_t stride = 1;
+  for (int64_t size : llvm::reverse(getShape(array).getShape())) {
+    strides.insert(strides.begin(), stride);
+    stride = ShapedType::isDynamic(size) || ShapedType::isDynamic(stride)
+                 ? ShapedType::kDynamic
+                 : stride * size;
+  }
+  return strides;
+}
+
+/// Whether dimension `outer` of `array` continues where `inner` ends.
+static bool continues(Value array, unsigned outer, unsigned inner) {
+  ShapedType type = getShape(array);
+  auto memref = dyn_cast<MemRefType>(array.getType());
+  if (outer + 1 == inner && (!memref || memref.getLayout().isIdentity()))
+    return true;
+  SmallVector<int64_t> strides = getStrides(array);
+  int64_t size = type.getDimSize(inner);
+  if (ShapedType::isDynamic(strides[outer]) ||
+      ShapedType::isDynamic(strides[inner]) || ShapedType::isDynamic(size))
+    return false;
+  return strides[outer] == strides[inner] * size;
+}
+
+bool Planner::isCollapsible(unsigned outer, unsigned inner) {
+  Value input = pass.getInputs().front();
+  ArrayRef<int64_t> permutation =
+      pass.getInputPermutation().value_or(ArrayRef<int64_t>());
+  auto inputDim = [&](unsigned axis) -> unsigned {
+    return permutation.empty() ? axis : permutation[axis];
+  };
+  for (unsigned axis : {outer, inner})
+    if (getShape(input).getDimSize(inputDim(axis)) !=
+        getShape(pass.getInit()).getDimSize(axis))
+      return false;
+  if (!continues(input, inputDim(outer), inputDim(inner)) ||
+      !continues(pass.getInit(), outer, inner))
+    return false;
+  Value addend = products.back().getAddend();
+  if (!addend)
+    return true;
+  unsigned number = cast<BlockArgument>(addend).getArgNumber();
+  return continues(pass->getOperand(number), outer, inner);
+}
+
+void Planner::collectAxes() {
+  ShapedType type = getShape(pass.getInit());
+  bool joins = false;
+  for (unsigned axis = 0; axis < type.getRank(); ++axis) {
+    MmaDim dim;
+    dim.axes.push_back(axis);
+    for (ModeProductOp product : products)
+      if (product.getAxis() == axis)
+        dim.product = product;
+    if (dim.product) {
+      ShapedType factor = getShape(dim.product.getFactor());
+      dim.depth = factor.getDimSize(dim.product.getContractedFactorDim());
+      dim.results = factor.getDimSize(dim.product.getResultingFactorDim());
+      axes.push_back(dim);
+      joins = false;
+      continue;
+    }
+    if (type.getDimSize(axis) == 1)
+      continue;
+    if (joins && isCollapsible(axes.back().axes.back(), axis))
+      axes.back().axes.push_back(axis);
+    else
+      axes.push_back(dim);
+    joins = true;
+  }
+}
+
+/// The number of positions of `axes`, or dynamic.
+int64_t Planner::getStaticSize(ArrayRef<unsigned> axes) {
+  int64_t product = 1;
+  for (unsigned axis : axes) {
+    int64_t size = getShape(pass.getInit()).getDimSize(axis);
+    if (ShapedType::isDynamic(size))
+      return size;
+    product *= size;
+  }
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// Tile
+//===----------------------------------------------------------------------===//
+
+/// Positions of the innermost axis, which nothing contracts, that a tile takes.
+static int64_t chooseColumns(int64_t size, int64_t elementBytes) {
+  int64_t run = kRunBytes / elementBytes;
+  if (ShapedType::isDynamic(size))
+    return run;
+  if (size <= run + run / 2)
+    return size;
+  // Not much is left over with one of these.
+  int64_t best = run;
+  for (int64_t columns : {run + run / 2, 2 * run})
+    if (llvm::alignTo(size, columns) < llvm::alignTo(size, best))
+      best = columns;
+  return best;
+}
+
+void Planner::addGridAxis(ArrayRef<unsigned> which, int dim, int64_t step) {
+  MmaGridAxis axis;
+  axis.axes.assign(which.begin(), which.end());
+  axis.dim = dim;
+  axis.step = step;
+  plan.grid.push_back(axis);
+}
+
+void Planner::chooseTile() {
+  int64_t scheduledRows = 0, scheduledColumns = 0;
+  if (ScheduleAttr schedule = pass.getScheduleAttr()) {
+    scheduledRows = schedule.getTile();
+    scheduledColumns = schedule.getColumns();
+  }
+  unsigned first = 0;
+  while (!axes[first].product)
+    ++first;
+  int64_t elementBytes =
+      std::max(getBytes(plan.inputType), getBytes(plan.outputType));
+  int64_t columns = 1, elements = 1;
+  bool hasColumns = !axes.back().product;
+  if (hasColumns) {
+    columns = scheduledColumns
+                  ? scheduledColumns
+                  : chooseColumns(getStaticSize(axes.back().axes), elementBytes);
+    int64_t size = getStaticSize(axes.back().axes);
+    if (!ShapedType::isDynamic(size))
+      columns = std::min(columns, size);
+  }
+  for (MmaDim &axis : axes)
+    elements *= std::max(axis.depth, axis.results);
+  elements *= columns;
+
+  // Rows: the axis right outside of the first contracted one.
+  int64_t rows = 1;
+  if (first > 0) {
+    int64_t size = getStaticSize(axes[first - 1].axes);
+    rows = scheduledRows ? scheduledRows
+                         : std::max<int64_t>(1, kTileElements / elements);
+    // Fibres of a single factor are rows, 16 of them to an instruction.
+    bool onlyFibres = !hasColumns && first + 1 == axes.size();
+    if (onlyFibres && !scheduledRows)
+      rows = llvm::alignTo(rows, 16);
+    if (!ShapedType::isDynamic(size))
+      rows = std::min(rows, std::max<int64_t>(size, 1));
+  }
+
+  for (unsigned index = 0; index < axes.size(); ++index) {
+    MmaDim dim = axes[index];
+    bool isRows = index + 1 == first;
+    bool isColumns = hasColumns && index + 1 == axes.size();
+    if (!dim.product) {
+      int64_t step = isRows ? rows : isColumns ? columns : 1;
+      bool inTile = isRows || isColumns;
+      addGridAxis(dim.axes, inTile ? int(plan.dims.size()) : -1, step);
+      if (!inTile)
+        continue;
+      dim.depth = dim.results = step;
+    }
+    plan.dims.push_back(dim);
+  }
+  // Steps on the innermost dimension take their fibres from the next one.
+  if (plan.dims.size() == 1) {
+    plan.dims.insert(plan.dims.begin(), MmaDim());
+    for (MmaGridAxis &axis : plan.grid)
+      axis.dim += axis.dim >= 0 ? 1 : 0;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+int64_t Planner::getFactorRegisters(MmaStep &step) {
+  // Two 32-bit registers per number, or one if only one TF32 is kept.
+  int64_t perNumber = plan.math == MmaMath::TF32 ? 1 : 2;
+  const MmaDim &dim = plan.dims[step.dim];
+  int64_t depthTiles = llvm::divideCeil(dim.depth, 8);
+  int64_t registers = step.tiles * depthTiles * 4 * perNumber;
+  if (step.kind == MmaStep::Kind::Chain) {
+    const MmaDim &inner = plan.dims[step.dim + 1];
+    registers += llvm::divideCeil(inner.depth, 8) *
+                 llvm::divideCeil(inner.results, 8) * 2 * perNumber;
+  }
+  return registers;
+}
+
+bool Planner::canChain(unsigned dim) {
+  const MmaDim &outer = plan.dims[dim], &inner = plan.dims[dim + 1];
+  if (!outer.product || !inner.product)
+    return false;
+  // Registers of both factors and both accumulators.
+  MmaStep step;
+  step.kind = MmaStep::Kind::Chain;
+  step.dim = dim;
+  step.tiles = llvm::divideCeil(outer.results, 16);
+  int64_t perSum = plan.math == MmaMath::F64 ? 8 : 4;
+  int64_t sums = step.tiles * perSum *
+                 (llvm::divideCeil(inner.depth, 8) +
+                  llvm::divideCeil(inner.results, 8));
+  return getFactorRegisters(step) + sums <= 192 && sums <= 72;
+}
+
+void Planner::addStep(MmaStep::Kind kind, unsigned dim) {
+  MmaStep step;
+  step.kind = kind;
+  step.dim = dim;
+  for (unsigned index = 0; index < plan.dims.size(); ++index)
+    step.sizes.push_back(applied[index] ? plan.dims[index].results
+                                        : plan.dims[index].depth);
+  int64_t tiles = llvm::divideCeil(plan.dims[dim].results, 16);
+  step.tiles = tiles;
+  if (kind != MmaStep::Kind::Chain) {
+    while (step.warps < plan.warps &&
+           getFactorRegisters(step) > kMaxStepRegisters / 2) {
+      step.warps *= 2;
+      step.tiles =
+          llvm::PowerOf2Ceil(llvm::divideCeil(tiles, step.warps));
+    }
+  }
+  step.factorRegisters = getFactorRegisters(step);
+  step.fitsRegisters = step.factorRegisters <= kMaxStepRegisters;
+  applied[dim] = 1;
+  if (kind == MmaStep::Kind::Chain)
+    applied[dim + 1] = 1;
+  plan.steps.push_back(step);
+}
+
+/// The innermost dimension first, so that the last step stores long runs.
+void Planner::chooseSteps() {
+  plan.steps.clear();
+  applied.assign(plan.dims.size(), 0);
+  int last = plan.dims.size() - 1;
+  int next = last;
+  if (plan.dims[last].product) {
+    if (canChain(last - 1)) {
+      addStep(MmaStep::Kind::Chain, last - 1);
+      next = last - 2;
+    } else {
+      addStep(MmaStep::Kind::Fibres, last);
+      next = last - 1;
+    }
+  }
+  for (int dim = next; dim >= 0; --dim)
+    if (plan.dims[dim].product)
+      addStep(MmaStep::Kind::Columns, dim);
+}
+
+//===----------------------------------------------------------------------===//
+// Resources
+//===----------------------------------------------------------------------===//
+
+void Planner::chooseLayouts() {
+  SmallVector<int64_t> before, largest;
+  for (const MmaDim &dim : plan.dims) {
+    before.push_back(dim.depth);
+    largest.push_back(std::max(dim.depth, dim.results));
+  }
+  if (plan.inputType == plan.type) {
+    plan.inputLayout = TileLayout::get(largest, getBytes(plan.type));
+    return;
+  }
+  plan.inputLayout = TileLayout::get(before, getBytes(plan.inputType));
+  if (plan.steps.size() > 1)
+    plan.workLayout = TileLayout::get(largest, getBytes(plan.type));
+}
+
+std::optional<std::string> Planner::chooseResources() {
+  ScheduleAttr schedule = pass.getScheduleAttr();
+  int64_t threads = schedule ? schedule.getThreads() : 0;
+  int64_t ctas = schedule ? schedule.getCtasPerSm() : 0;
+  int64_t stages = schedule ? schedule.getStages() : 0;
+  if (threads)
+    plan.warps = threads / 32;
+  chooseSteps();
+  chooseLayouts();
+
+  auto getRegisters = [&] {
+    int64_t registers = 0;
+    for (MmaStep &step : plan.steps)
+      registers += step.factorRegisters;
+    return registers;
+  };
+  int64_t workBytes = plan.workLayout ? plan.workLayout->bytes : 0;
+  int64_t tileBytes = plan.inputLayout.bytes;
+  // CTAs of 4 warps, as many as have the registers and room for one tile and, at
+  // best, a second one on the way.
+  bool light = getRegisters() <= kLightRegisters;
+  int64_t warpsPerSM = light ? 16 : 8;
+  if (!threads) {
+    int64_t room = machine.getSharedBytes(1);
+    plan.warps = 4;
+    while (plan.warps < warpsPerSM &&
+           (2 * tileBytes + workBytes) * (warpsPerSM / plan.warps) > room &&
+           (tileBytes + workBytes) * 3 > room)
+      plan.warps *= 2;
+    chooseSteps();
+  }
+  plan.ctasPerSM = ctas ? ctas : std::max<int64_t>(1, warpsPerSM / plan.warps);
+  auto fits = [&](int64_t number) {
+    return number * tileBytes + workBytes + kSlackBytes <=
+           machine.getSharedBytes(plan.ctasPerSM);
+  };
+  while (!ctas && plan.ctasPerSM > 1 && !fits(1))
+    --plan.ctasPerSM;
+  if (!ctas && plan.ctasPerSM > 2 && !fits(2))
+    --plan.ctasPerSM;
+  plan.stages = stages;
+  if (!plan.stages)
+    for (plan.stages = kMaxStages; plan.stages > 1 && !fits(plan.stages);)
+      --plan.stages;
+  if (!fits(plan.stages))
+    return "a tile of " + std::to_string(tileBytes + workBytes) +
+           " bytes does not fit in shared memory";
+  plan.keepsFactors = getRegisters() <= kMaxKeptRegisters;
+  // Columns are read in groups of 64 bytes that may reach over the end.
+  plan.sharedBytes = plan.stages * tileBytes + workBytes + kSlackBytes;
+  return std::nullopt;
+}
+
+std::optional<std::string> Planner::run() {
+  if (std::optional<std::string> reason = chooseTypes())
+    return reason;
+  llvm::SmallDenseSet<int64_t> contracted;
+  for (ModeProductOp product : products)
+    if (!contracted.insert(product.getAxis()).second)
+      return "an axis is contracted more than once";
+  collectAxes();
+  for (const MmaDim &axis : axes)
+    if (axis.product && (axis.depth > 256 || axis.results > 256))
+      return "a factor has more than 256 rows or columns";
+  chooseTile();
+  return chooseResources();
+}
+
+std::variant<MmaPlan, std::string>
+kron::getMmaPlan(PassOp pass, const GPUMachine &machine) {
+  Planner planner(pass, machine);
+  if (std::optional<std::string> reason = planner.run())
+    return *reason;
+  return planner.plan;
+}
+
+std::optional<std::string>
+kron::getMMAUnsupportedReason(PassOp pass, const GPUMachine &machine) {
+  std::variant<MmaPlan, std::string> plan = getMmaPlan(pass, machine);
+  if (auto *reason = std::get_if<std::string>(&plan))
+    return *reason;
+  return std::nullopt;
+}
