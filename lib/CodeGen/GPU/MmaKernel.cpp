@@ -120,7 +120,7 @@ Int MmaKernel::scale(Int position, Int stride) {
 /// Whether a tile may have fewer positions of `dim` than there is room for.
 bool MmaKernel::mayExceed(unsigned dim) const {
   for (auto [axis, size] : llvm::zip(plan.grid, gridSizes))
-    if (axis.dim == int(dim))
+    if (axis.dim == int(dim) && axis.step > 1)
       return !size.isConstant() || size.getConstant() % axis.step != 0;
   return false;
 }

@@ -146,6 +146,10 @@ private:
     int rowDim = -1;
     int64_t rows = 1;
     SmallVector<MmaColumnGroup> groups;
+    /// Dimensions from this one on lie without a gap everywhere: a position of
+    /// the innermost one counts through all of them, `size` in all.
+    unsigned firstDim = 0;
+    int64_t size = 1;
     /// Whether the innermost positions are split among items.
     bool split = false;
     int64_t getTiles() const {
@@ -155,7 +159,11 @@ private:
       return tiles * rows;
     }
   };
-  Columns getColumns(const MmaStep &step, int64_t pair);
+  Columns getColumns(const MmaStep &step, const MmaBuffer &from,
+                     const MmaBuffer *to, const MmaGlobalTile *output);
+  void mergeColumns(Columns &columns, const MmaStep &step,
+                    const MmaBuffer &from, const MmaBuffer *to,
+                    const MmaGlobalTile *output);
   void emitColumns(const MmaStep &step, const Factors &factors,
                    const MmaBuffer &from, const MmaBuffer *to,
                    const MmaGlobalTile *output);
@@ -189,6 +197,8 @@ private:
     ArrayRef<Int> positions;
     unsigned rowDim;
     bool rowsExist, columnsExist;
+    /// Positions of the innermost dimension there is room for, if not its pitch.
+    int64_t columnRoom = 0;
   };
   void emitResults(ArrayRef<Results> results, ResultPlace place,
                    const MmaBuffer *to, const MmaGlobalTile *output);

@@ -177,6 +177,7 @@ void MmaKernel::emitCopies(const MmaGlobalTile &from, const MmaBuffer &to,
                            getAddress(to, getOffset(to, places[index], 0), 0));
             });
         });
+    kernel.syncWarp();
     return;
   }
 
@@ -195,6 +196,9 @@ void MmaKernel::emitCopies(const MmaGlobalTile &from, const MmaBuffer &to,
   kernel.rolledLoop(kernel.threadId(), total, threads, [&](Int number) {
     emitCopy(from, to, elements, getPositions(number), none, nullptr);
   });
+  // Lanes that leave the loop early would overwrite uniform registers that the
+  // others still use: ptxas 13.0 lets them run ahead to the next barrier.
+  kernel.syncWarp();
 }
 
 void MmaKernel::emitLoad(Int tile, const MmaBuffer &buffer) {

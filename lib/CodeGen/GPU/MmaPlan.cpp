@@ -14,13 +14,14 @@ using namespace mlir::kron;
 
 /// Innermost elements that a warp stores at once, 128 bytes.
 static constexpr int64_t kRunBytes = 128;
+static constexpr int64_t kSectorBytes = 32;
 /// Elements that a tile should have so that its barriers cost little.
 static constexpr int64_t kTileElements = 4096;
 /// Factors stay in registers up to this many of a thread's.
 static constexpr int64_t kMaxKeptRegisters = 136;
 /// Up to this many, and with accumulators of this size, four warps per scheduler
 /// fit, otherwise two.
-static constexpr int64_t kLightRegisters = 56;
+static constexpr int64_t kLightRegisters = 64;
 /// Factor registers of one step.
 static constexpr int64_t kMaxStepRegisters = 128;
 static constexpr int64_t kMaxStages = 3;
@@ -258,6 +259,12 @@ void Planner::chooseTile() {
   }
   for (MmaDim &axis : axes)
     elements *= std::max(axis.depth, axis.results);
+  // Shorter runs, down to one sector, if the tile does not fit otherwise.
+  int64_t computedBytes = getBytes(plan.type);
+  while (!scheduledColumns && columns % 2 == 0 &&
+         columns * elementBytes > kSectorBytes &&
+         elements * columns * computedBytes > machine.sharedBytesPerCTA)
+    columns /= 2;
   elements *= columns;
 
   // Rows: the axis right outside of the first contracted one.
@@ -436,7 +443,7 @@ std::optional<std::string> Planner::chooseResources() {
     --plan.ctasPerSM;
   plan.stages = stages;
   if (!plan.stages)
-    for (plan.stages = kMaxStages; plan.stages > 1 && !fits(plan.stages);)
+    for (plan.stages = plan.ctasPerSM > 2 ? 2 : kMaxStages; plan.stages > 1 && !fits(plan.stages);)
       --plan.stages;
   if (!fits(plan.stages))
     return "a tile of " + std::to_string(tileBytes + workBytes) +

@@ -243,14 +243,46 @@ void MmaKernel::emitGuard(MutableArrayRef<MmaC> sums,
 // Columns
 //===----------------------------------------------------------------------===//
 
-MmaKernel::Columns MmaKernel::getColumns(const MmaStep &step, int64_t pair) {
+/// Joins as many inner dimensions as lie without a gap wherever the step reads or
+/// writes, so that groups of columns fit better.
+void MmaKernel::mergeColumns(Columns &columns, const MmaStep &step,
+                             const MmaBuffer &from, const MmaBuffer *to,
+                             const MmaGlobalTile *target) {
+  unsigned last = plan.dims.size() - 1;
+  columns.firstDim = last;
+  columns.size = step.sizes[last];
+  if (mayExceed(last))
+    return;
+  for (unsigned dim = last - 1; dim > step.dim; --dim) {
+    auto fits = [&](const MmaGlobalTile &tile) {
+      return tile.strides[last].is(1) && tile.strides[dim].is(columns.size);
+    };
+    bool gap = from.layout->strides[dim] != columns.size || mayExceed(dim);
+    if (to)
+      gap |= to->layout->strides[dim] != columns.size;
+    if (target)
+      gap |= !fits(*target) || (addend.base && !fits(addendTile));
+    if (gap)
+      return;
+    columns.firstDim = dim;
+    columns.size *= step.sizes[dim];
+  }
+}
+
+MmaKernel::Columns MmaKernel::getColumns(const MmaStep &step,
+                                         const MmaBuffer &from,
+                                         const MmaBuffer *to,
+                                         const MmaGlobalTile *target) {
   Columns columns;
   unsigned last = plan.dims.size() - 1;
+  int64_t pair = getPair(to);
+  mergeColumns(columns, step, from, to, target);
   int64_t most = 4;
-  if (step.tiles > 2 || (step.tiles == 2 && plan.math == MmaMath::F64))
+  if (step.tiles > 2 || (step.tiles == 2 && plan.math == MmaMath::F64) ||
+      step.factorRegisters > 96)
     most = 2;
   most = std::max(most, pair);
-  int64_t size = step.sizes[last];
+  int64_t size = columns.size;
   columns.groups = getColumnGroups(size, pair);
   MmaItemAxis inner{last, 1, 0};
   if (columns.getTiles() > most) {
@@ -262,7 +294,7 @@ MmaKernel::Columns MmaKernel::getColumns(const MmaStep &step, int64_t pair) {
       columns.groups.push_back({8 * pair * group, pair});
     inner = {last, count / each, 8 * pair * each};
   }
-  for (unsigned dim = 0; dim < last; ++dim)
+  for (unsigned dim = 0; dim < columns.firstDim; ++dim)
     if (dim != step.dim)
       columns.axes.push_back({dim, step.sizes[dim], 1});
   if (!columns.axes.empty()) {
@@ -286,9 +318,16 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
   int64_t depth = plan.dims[dim].depth;
   int64_t depthTiles = llvm::divideCeil(depth, 8);
   int64_t depthStride = from.layout->strides[dim];
-  int64_t size = step.sizes[last];
   bool exact = from.type != plan.type;
-  Columns columns = getColumns(step, getPair(to));
+  Columns columns = getColumns(step, from, to, target);
+  int64_t size = columns.size;
+  bool merged = columns.firstDim < last;
+  MmaGlobalTile mergedTarget;
+  if (target && merged) {
+    mergedTarget = *target;
+    mergedTarget.limits[last] = size;
+    target = &mergedTarget;
+  }
   // Static positions of all tiles.
   SmallVector<Results> groups;
   for (int64_t row = 0; row < columns.rows; ++row)
@@ -424,8 +463,10 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
             ? size % (8 * columns.groups.front().pair) == 0
             : columns.groups.back().first + 8 * columns.groups.back().pair <=
                   size;
-    emitResults(results, {positions, dim, rowsExist, columnsExist}, to,
-                target);
+    emitResults(
+        results,
+        {positions, dim, rowsExist, columnsExist, merged ? size : 0}, to,
+        target);
   });
 }
 
@@ -454,8 +495,9 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
   // Tiles of 16 fibres at a time.
   int64_t rowTiles = llvm::divideCeil(rows, 16);
   int64_t each =
-      columnTiles <= 4 ? getPowerDivisor(rowTiles, columnTiles <= 2 ? 2 : 1)
-                       : 1;
+      columnTiles <= 2 && step.factorRegisters <= 96
+          ? getPowerDivisor(rowTiles, 2)
+          : 1;
   SmallVector<MmaItemAxis> axes;
   for (unsigned dim = 0; dim < rowDim; ++dim)
     axes.push_back({dim, step.sizes[dim], 1});

@@ -73,7 +73,7 @@ void MmaKernel::emitSharedResults(ArrayRef<Results> results,
         fits = kernel.less(
             kernel.add(positions[rowDim], kernel.add(laneGroup, row)), room);
       int64_t first = result.offset[last];
-      room = layout.pitches[last];
+      room = place.columnRoom ? place.columnRoom : layout.pitches[last];
       if (!place.columnsExist &&
           (!positions[last].isConstant() || first + 4 * width > room))
         fits = kernel.both(

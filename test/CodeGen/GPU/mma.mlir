@@ -93,9 +93,9 @@ func.func @tf32(%x: memref<8x16x1024xf32>, %f: memref<16x16xf32>, %y: memref<8x1
 // CHECK:         llvm.fpext {{.*}} : f16 to f32
 // CHECK-NOT:     llvm.fptrunc
 // CHECK:         nvvm.barrier0
-// CHECK:         llvm.load {{.*}} -> vector<2xf32>
+// CHECK:         llvm.load {{.*}} -> vector<4xf32>
 // CHECK:         llvm.fptrunc {{.*}} : f32 to f16
-// CHECK:         st.global.cs.v{{[24]}}.b32
+// CHECK:         st.global.cs.v4.b32
 func.func @half(%x: memref<?x16x16x16xf16>, %f: memref<16x16xf16>, %y: memref<?x16x16x16xf16>) {
   kron.pass ins(%x, %f : memref<?x16x16x16xf16>, memref<16x16xf16>) outs(%y : memref<?x16x16x16xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
