@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -117,6 +118,25 @@ def suite_gpu(build):
     return counted("gpu", [sys.executable, ROOT / "test/gpu/run.py", "--root", build])
 
 
+def suite_python(build):
+    """The Python package against NumPy (pytest)."""
+    report = build / "python/pytest.xml"
+    report.unlink(missing_ok=True)
+    environment = dict(os.environ, PYTHONPATH=str(build / "python"))
+    status = run([sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider",
+                  f"--junit-xml={report}", ROOT / "python/tests"], env=environment)
+    counts = Counts()
+    if report.exists():
+        for suite in xml.etree.ElementTree.parse(report).getroot().iter("testsuite"):
+            number = {key: int(suite.get(key)) for key in ("tests", "failures", "errors",
+                                                           "skipped")}
+            counts.failed += number["failures"] + number["errors"]
+            counts.skipped += number["skipped"]
+            counts.passed += number["tests"] - sum(
+                number[key] for key in ("failures", "errors", "skipped"))
+    return settle(counts, status, "python")
+
+
 def suite_docs(build):
     """The documentation against the sources it is generated from or quotes."""
     return counted("docs", [sys.executable, ROOT / "docs/check.py", "--build", build])
@@ -136,7 +156,8 @@ def suite_examples(build):
 
 
 SUITES = {"lit": suite_lit, "unit": suite_unit, "docs": suite_docs,
-          "examples": suite_examples, "exec": suite_exec, "gpu": suite_gpu}
+          "examples": suite_examples, "exec": suite_exec, "python": suite_python,
+          "gpu": suite_gpu}
 
 
 def main():

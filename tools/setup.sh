@@ -14,7 +14,7 @@ build=${KRON_BUILD_DIR:-$root/build}
 
 packages="clang-22 lld-22 llvm-22 llvm-22-dev llvm-22-tools libmlir-22-dev
 mlir-22-tools cmake ninja-build ccache git libtbb-dev libgtest-dev python3
-python3-venv ca-certificates"
+python3-dev python3-venv ca-certificates"
 
 say() { echo "setup: $*"; }
 die() { echo "setup: error: $*" >&2; exit 1; }
@@ -62,13 +62,18 @@ install_python_packages() {
 }
 
 configure() {
-  [ ! -f "$build/build.ninja" ] || return 0
+  if [ -f "$build/build.ninja" ] &&
+     grep -q "^KRON_BUILD_PYTHON:BOOL=ON" "$build/CMakeCache.txt"; then
+    return 0
+  fi
   say "configuring"
   # Most of the time goes into reading MLIR's headers; -O1 is enough for the rest,
   # which generates code but is not the code that it generates.
   cmake -G Ninja -S "$root" -B "$build" \
     -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 \
     -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld \
+    -DCMAKE_MODULE_LINKER_FLAGS=-fuse-ld=lld \
+    -DKRON_BUILD_PYTHON=ON "-DPython_EXECUTABLE=$build/venv/bin/python" \
     "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" >"$build/configure.log" 2>&1 || {
     tail -n 20 "$build/configure.log" >&2
     die "cmake failed; the log is $build/configure.log"
