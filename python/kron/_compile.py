@@ -36,14 +36,28 @@ def _identity():
     return _state["identity"]
 
 
-def processors_of(target):
-    """Names of processors for 'cpu' (this one), 'cpu:NAME,...' or 'cpu:portable'."""
+def parse_target(target):
+    """(names of processors, names of GPU chips) for 'cpu' (this one), 'cpu:NAME,...',
+    'cpu:portable', 'cuda' (the GPU of this machine) or 'cuda:CHIP,...'."""
     if not isinstance(target, str):
         raise TypeError(f"expects target to be a string, but got {type(target).__name__}")
     kind, _, names = target.partition(":")
-    if kind != "cpu":
-        raise ValueError(f"expects target to be 'cpu' or 'cpu:NAME', but got '{target}'")
-    return names.split(",") if names else ["native"]
+    if kind == "cpu":
+        return (names.split(",") if names else ["native"]), []
+    if kind == "cuda":
+        return [], (names.split(",") if names else [_chip_of_device(0)])
+    raise ValueError("expects target to be 'cpu', 'cpu:NAME', 'cuda' or 'cuda:CHIP', "
+                     f"but got '{target}'")
+
+
+def _chip_of_device(device):
+    return compiler().chip_of(_core.cuda_capability(device))
+
+
+def _assembler():
+    """What assembles code for GPUs, in keys of the cache."""
+    path = compiler().find_assembler()
+    return [path, os.stat(path).st_mtime_ns] if path else None
 
 
 @contextlib.contextmanager
@@ -91,10 +105,12 @@ def _load(module, names, code):
 
 def compile_all(text, *, target="cpu", device=-1, reference=False):
     """All kernels of a module by name."""
-    processors = processors_of(target)
+    if device >= 0:
+        target = "cuda:" + _chip_of_device(device)
+    processors, chips = parse_target(target)
     with translated() as module:
-        key = cache.make_key(text=text, target=processors, reference=reference,
-                             identity=_identity())
+        key = cache.make_key(text=text, target=[processors, chips], reference=reference,
+                             identity=_identity(), assembler=_assembler() if chips else None)
         entry = cache.load(key)
         if entry is not None:
             try:
@@ -102,7 +118,7 @@ def compile_all(text, *, target="cpu", device=-1, reference=False):
             except module.CompileError:
                 cache.discard(key)
         with _progress():
-            compiled = module.compile(text, processors, reference=reference)
+            compiled = module.compile(text, processors, chips, reference=reference)
         cache.store(key, compiled["names"], compiled["object"])
         return _load(module, compiled["names"], compiled["object"])
 

@@ -28,6 +28,14 @@ def _dtype(element):
     return np.dtype(name)
 
 
+def _empty_array(shape, element):
+    return np.empty(shape, _dtype(element))
+
+
+def _is_tensor(value):
+    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "data_ptr")
+
+
 class Function:
     """One compiled function; called with arrays, it returns new ones.
 
@@ -58,11 +66,33 @@ class Function:
             names = ", ".join(arg["name"] for arg in self._inputs)
             raise TypeError(f"{self.__name__}() expects {len(self._inputs)} arguments ({names}), "
                             f"but got {len(args)}")
+        tensor = next((value for value in args if _is_tensor(value)), None)
+        if tensor is not None:
+            return self._call_tensors(tensor, args, out)
         inputs = [self._input(arg, value) for arg, value in zip(self._inputs, args)]
-        outputs = self._allocate(inputs) if out is None else self._given(out)
+        outputs = self._allocate(inputs, _empty_array) if out is None else self._given(out)
+        self._run(inputs, outputs)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _run(self, inputs, outputs, stream=0):
         remaining_inputs, remaining_outputs = iter(inputs), iter(outputs)
         self._kernel(*(next(remaining_outputs if arg["access"] == "write" else remaining_inputs)
-                       for arg in self._args))
+                       for arg in self._args), stream=stream)
+
+    def _call_tensors(self, tensor, args, out):
+        """PyTorch tensors, on the CPU or a GPU with its current stream."""
+        import torch
+
+        import kron.torch  # noqa: F401, makes tensors known to the fast path
+
+        def allocate(shape, element):
+            name = "bfloat16" if element == "bf16" else _DTYPES[element]
+            return torch.empty(shape, dtype=getattr(torch, name), device=tensor.device)
+
+        inputs = [value.detach() if _is_tensor(value) else value for value in args]
+        outputs = self._allocate(inputs, allocate) if out is None else self._given(out)
+        stream = torch.cuda.current_stream(tensor.device).cuda_stream if tensor.is_cuda else 0
+        self._run(inputs, outputs, stream)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _input(self, arg, value):
@@ -93,12 +123,11 @@ class Function:
                             f"but got {len(outputs)}")
         return outputs
 
-    def _allocate(self, inputs):
+    def _allocate(self, inputs, allocate):
         """Outputs, whose free sizes are those of inputs with the same symbol."""
         known = {}
         for arg, value in zip(self._inputs, inputs):
-            if isinstance(value, np.ndarray) and value.ndim == len(arg["sizes"]):
-                known.update(zip(arg["symbols"], value.shape))
+            known.update(zip(arg["symbols"], getattr(value, "shape", ())))
         outputs = []
         for arg in self._outputs:
             shape = []
@@ -107,7 +136,7 @@ class Function:
                     raise ValueError(f"expects out, since nothing tells the size of axis {axis} "
                                      f"of '{arg['name']}'")
                 shape.append(size if size >= 0 else known[symbol])
-            outputs.append(np.empty(shape, _dtype(arg["type"])))
+            outputs.append(allocate(tuple(shape), arg["type"]))
         return outputs
 
 
@@ -161,7 +190,7 @@ class Library:
                 file.write(text)
             return
         with _compile.translated() as compiler:
-            compiled = compiler.compile(text, _compile.processors_of(self._target),
+            compiled = compiler.compile(text, *_compile.parse_target(self._target),
                                         c_functions=True)
             if extension == ".o":
                 with open(path, "wb") as file:
@@ -176,7 +205,8 @@ def compile(source, *arguments, target="cpu"):
     A function (or one that kron.jit decorates) is traced with `arguments`: arrays, of
     which dtype and shape count, or kron.Spec(shape, dtype). Targets: 'cpu' is this
     processor, 'cpu:portable' chooses at run time among x86-64-v2, -v3 and -v4,
-    'cpu:NAME' is a processor that LLVM knows."""
+    'cpu:NAME' is a processor that LLVM knows; 'cuda' is the GPU of this machine,
+    'cuda:sm_90a' one of that kind."""
     if isinstance(source, Jitted):
         module = source.trace(*arguments)
     elif isinstance(source, (ir.Module, str)):

@@ -145,6 +145,7 @@ getProcessors(const std::vector<std::string> &names) {
 
 static Object compileObject(const std::string &text,
                             const std::vector<std::string> &processors,
+                            const std::vector<std::string> &chips,
                             bool cFunctions, bool reference) {
   std::lock_guard<std::mutex> lock(Session::mutex());
   Session session(text);
@@ -152,6 +153,7 @@ static Object compileObject(const std::string &text,
   CodegenOptions options;
   options.emitCFunctions = cFunctions;
   options.reference = reference;
+  options.gpuChips = chips;
   FailureOr<CompiledModule> compiled = compileToLLVMIR(
       *session.module, getProcessors(processors), options, context);
   if (failed(compiled))
@@ -175,16 +177,18 @@ static Object compileObject(const std::string &text,
 
 static py::dict compile(const std::string &text,
                         const std::vector<std::string> &processors,
-                        bool cFunctions, bool reference) {
+                        const std::vector<std::string> &chips, bool cFunctions,
+                        bool reference) {
   Object object;
   {
     py::gil_scoped_release release;
-    object = compileObject(text, processors, cFunctions, reference);
+    object = compileObject(text, processors, chips, cFunctions, reference);
   }
   py::dict times;
   times["passes"] = object.times.passes;
   times["optimizer"] = object.times.optimizer;
   times["codegen"] = object.times.codegen;
+  times["gpu"] = object.times.gpu;
   py::dict result;
   result["object"] = py::bytes(object.code);
   result["names"] = object.names;
@@ -300,12 +304,18 @@ PYBIND11_MODULE(_compiler, module) {
         return reinterpret_cast<uintptr_t>(self.lookup(name));
       });
   module.def("compile", compile, py::arg("text"), py::arg("processors"),
+             py::arg("chips") = std::vector<std::string>(),
              py::arg("c_functions") = false, py::arg("reference") = false);
   module.def("load", loadObject, py::arg("object"), py::arg("names"));
   module.def("run_passes", runPasses, py::arg("text"), py::arg("pipeline"),
              py::arg("record") = false);
   module.def("normalize", normalize, py::arg("text"));
   module.def("host", describeHost);
+  module.def(
+      "chip_of",
+      [](int capability) { return GPUChip::forCapability(capability).name; },
+      py::arg("capability"));
+  module.def("find_assembler", findAssembler);
   module.def("save_library", saveLibrary, py::arg("object"), py::arg("path"),
              py::arg("runtime_folder"));
 }

@@ -95,13 +95,6 @@ size_t kron::python::forgetKernels() {
 // The class
 //===----------------------------------------------------------------------===//
 
-static const char *getTypeName(KronType type) {
-  static const char *const names[] = {"f32",          "f64",         "f16",
-                                      "bf16",         "i32",         "i64",
-                                      "complex<f32>", "complex<f64>"};
-  return unsigned(type) < 8 ? names[type] : "f80";
-}
-
 /// Arguments as a list of dictionaries.
 static py::list describeArguments(const Kernel &self) {
   static const char *const accesses[] = {"read", "write", "readwrite"};

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Buffer.h"
 #include "Operation.h"
 #include <dlfcn.h>
 
@@ -110,6 +111,7 @@ static void setHooks(py::function build, py::function fallback) {
 PYBIND11_MODULE(_core, module) {
   exposeRuntime();
   bindKernel(module);
+  bindBuffer(module);
   addFunction(module, "mkm", "raw_mkm", mkmDoc, getProductFunction(0));
   addFunction(module, "kmm", "raw_kmm", kmmDoc, getProductFunction(1));
   addFunction(module, "batched", "raw_batched", batchedDoc,

@@ -88,11 +88,8 @@ bool Operation::checkAddend() {
 py::dict kron::python::describeScaling(KronType type, int device, int precision,
                                        bool hasAlpha, int addend) {
   static const char *const precisions[] = {"full", "ieee", "tf32"};
-  static const char *const types[] = {"f32",          "f64",         "f16",
-                                      "bf16",         "i32",         "i64",
-                                      "complex<f32>", "complex<f64>"};
   py::dict description;
-  description["type"] = types[type];
+  description["type"] = getTypeName(type);
   description["device"] = device;
   description["precision"] = precisions[precision];
   description["alpha"] = hasAlpha;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "View.h"
+#include "Buffer.h"
 #include <cstring>
 #include <pybind11/numpy.h>
 
@@ -215,11 +216,19 @@ static bool loadTensor(PyObject *object, View &view) {
 // Both
 //===----------------------------------------------------------------------===//
 
+static PyTypeObject *bufferType = nullptr;
+
+void kron::python::registerBufferType(PyTypeObject *type) { bufferType = type; }
+
 bool kron::python::loadView(PyObject *object, bool allowTensors, View &view) {
   // Subclasses of ndarray (matrix, masked arrays) mean something else by `*`,
   // so Python code decides about them.
   if (Py_TYPE(object) == NumPy::get().PyArray_Type_)
     return loadArray(object, view);
+  if (allowTensors && Py_TYPE(object) == bufferType) {
+    view = py::handle(object).cast<const Buffer &>().view;
+    return true;
+  }
   if (!allowTensors || !tensors.type ||
       !PyObject_TypeCheck(object,
                           reinterpret_cast<PyTypeObject *>(tensors.type)))
@@ -245,6 +254,10 @@ PyObject *kron::python::allocateLike(PyObject *like, KronType type, int rank,
                                      const int64_t *sizes, View &view) {
   const NumPy &numpy = NumPy::get();
   PyObject *result;
+  if (Py_TYPE(like) == bufferType) {
+    PyErr_SetString(PyExc_ValueError, "expects out for a buffer");
+    return nullptr;
+  }
   if (Py_TYPE(like) == numpy.PyArray_Type_) {
     Py_intptr_t dims[kMaxRank];
     std::copy_n(sizes, rank, dims);
@@ -261,14 +274,18 @@ PyObject *kron::python::allocateLike(PyObject *like, KronType type, int rank,
   return nullptr;
 }
 
+static const char *const typeNames[] = {
+    "f32", "f64", "f16", "bf16", "i32", "i64", "complex<f32>", "complex<f64>"};
+
 int kron::python::findType(const char *name) {
-  static const char *const names[] = {"f32",          "f64",         "f16",
-                                      "bf16",         "i32",         "i64",
-                                      "complex<f32>", "complex<f64>"};
   for (int type = 0; type < 8; ++type)
-    if (!std::strcmp(names[type], name))
+    if (!std::strcmp(typeNames[type], name))
       return type;
   return -1;
+}
+
+const char *kron::python::getTypeName(KronType type) {
+  return unsigned(type) < 8 ? typeNames[type] : "unknown type";
 }
 
 //===----------------------------------------------------------------------===//

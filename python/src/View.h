@@ -64,6 +64,12 @@ void registerBFloat16(int typeNumber);
 void registerTensors(pybind11::type type, pybind11::dict types,
                      pybind11::function empty);
 
+/// Name of a type as MLIR writes it.
+const char *getTypeName(KronType type);
+
+/// The class of Buffer (Buffer.h).
+void registerBufferType(PyTypeObject *type);
+
 /// Number of KronType named as MLIR does; -1 if there is none.
 int findType(const char *name);
 
