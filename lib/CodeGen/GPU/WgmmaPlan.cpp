@@ -50,15 +50,19 @@ static SmallVector<int64_t> getStrides(Value value,
   return permuted;
 }
 
+/// Bytes of an element; 0 of a complex one, which the planner refuses.
+static int64_t getElementBytes(Value array) {
+  Type type = getElementType(array);
+  return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() / 8 : 0;
+}
+
 namespace {
 
 class Planner {
 public:
   Planner(PassOp pass, const GPUMachine &machine)
       : pass(pass), machine(machine), products(pass.getModeProducts()),
-        inputBytes(
-            getElementType(this->pass.getInputs().front()).getIntOrFloatBitWidth() /
-            8) {}
+        inputBytes(getElementBytes(this->pass.getInputs().front())) {}
 
   std::optional<WgmmaPlan> run(std::string &reason);
 
