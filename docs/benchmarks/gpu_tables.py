@@ -72,6 +72,22 @@ def table(result):
     return "\n".join([*lines, "", where_measured(result)]) + "\n"
 
 
+def summary(result):
+    """The rows of default precision, in few columns."""
+    rows = [r for r in result["rows"] if "ms" in r and r["precision"] == "full"]
+    peers = [p for p in PEERS if any(f"{p}_ms" in r for r in rows)]
+    heads = ["rows x factors", "kron", "of the floor", "error", "FastKron (H200)",
+             *(PEER_NAMES[p] for p in peers)]
+    lines = ["| " + " | ".join(heads) + " |", "|---|" + "--:|" * (len(heads) - 1)]
+    for row in rows:
+        cells = [f"{row['rows']} x {row['factors']}", f"{row['ms']:.4g} ms",
+                 f"{row['of_floor'] * 100:.0f} %", f"{row['error']:.1e}",
+                 f"{row['fastkron_ms'] / row['ms']:.1f}x" if "fastkron_ms" in row else "–"]
+        cells += [f"{row[p + '_ratio']:.1f}x" if p + "_ms" in row else "–" for p in peers]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", where_measured(result)]) + "\n"
+
+
 def plot(results, path):
     """Rates over operations per byte, under the roofs of the same machine."""
     import matplotlib

@@ -2,21 +2,25 @@
 
 usage: render.py
 
-In README.md and docs/*.md, what stands between `<!-- table of FILE -->` and
-`<!-- end -->` becomes the table of that result file. docs/check.py tests that
-nothing is stale.
+In README.md and docs/*.md, what stands between `<!-- table of FILE -->` (or `summary`,
+a shorter one) and `<!-- end -->` becomes the table of that result file. docs/check.py
+tests that nothing is stale.
 """
 
 import json
 import pathlib
 import re
 
+import gpu_tables
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-TABLE = re.compile(r"(<!-- table of (\S+) -->\n).*?(<!-- end -->)", re.S)
+TABLE = re.compile(r"(<!-- (table|summary) of (\S+) -->\n).*?(<!-- end -->)", re.S)
 
 
-def table(result):
+def table(result, kind):
     """The Markdown table of one result file, with where and how it was measured."""
+    if "limits" in result:  # of kron-bench
+        return gpu_tables.table(result) if kind == "table" else gpu_tables.summary(result)
     machine = result["machine"]
     lines = ["| factors | kron | NumPy | kron is | wanted | kron's rate | of this core's limit | "
              "compiled in | error kron | error NumPy |", "|---|" + "--:|" * 9]
@@ -36,9 +40,11 @@ def table(result):
 def rendered(text):
     """`text` with every table written anew."""
     def replace(match):
-        path = ROOT / match[2]
-        body = table(json.loads(path.read_text())) if path.exists() else "(not measured yet)\n"
-        return match[1] + body + match[3]
+        path = ROOT / match[3]
+        body = "(not measured yet)\n"
+        if path.exists():
+            body = table(json.loads(path.read_text()), match[2])
+        return match[1] + body + match[4]
     return TABLE.sub(replace, text)
 
 
