@@ -92,6 +92,8 @@ private:
   int64_t getCopyElements();
   void emitCopies(const MmaGlobalTile &from, const MmaBuffer &to,
                   int64_t elements);
+  void emitRowCopies(const MmaGlobalTile &from, const MmaBuffer &to,
+                     int64_t elements, ArrayRef<unsigned> order);
   void emitCopy(const MmaGlobalTile &from, const MmaBuffer &to,
                 int64_t elements, ArrayRef<Int> position,
                 ArrayRef<int64_t> offset, Value condition);

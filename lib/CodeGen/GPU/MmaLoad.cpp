@@ -182,7 +182,6 @@ void MmaKernel::emitCopies(const MmaGlobalTile &from, const MmaBuffer &to,
   }
 
   int64_t perThread = llvm::divideCeil(total, threads);
-  SmallVector<int64_t> none(rank, 0);
   if (splitsEvenly(counts, threads) && perThread <= kMaxUnrolledCopies) {
     SmallVector<Int> positions = getPositions(kernel.threadId());
     for (int64_t index = 0; index < perThread; ++index) {
@@ -193,11 +192,49 @@ void MmaKernel::emitCopies(const MmaGlobalTile &from, const MmaBuffer &to,
     }
     return;
   }
-  kernel.rolledLoop(kernel.threadId(), total, threads, [&](Int number) {
-    emitCopy(from, to, elements, getPositions(number), none, nullptr);
+  emitRowCopies(from, to, elements, order);
+}
+
+/// A warp copies rows of the dimension that comes last in `order`, or several
+/// short ones at a time: positions are worked out once per row.
+void MmaKernel::emitRowCopies(const MmaGlobalTile &from, const MmaBuffer &to,
+                              int64_t elements, ArrayRef<unsigned> order) {
+  unsigned rank = order.size(), rowDim = order.back();
+  int64_t perCopy = rowDim + 1 == rank ? elements : 1;
+  int64_t copies = plan.dims[rowDim].depth / perCopy;
+  int64_t lanes = std::min<int64_t>(32, llvm::PowerOf2Ceil(copies));
+  int64_t rows = 1;
+  for (unsigned dim : order.drop_back())
+    rows *= plan.dims[dim].depth;
+  int64_t rowsAtOnce = plan.warps * (32 / lanes);
+  Int laneRow = kernel.add(kernel.mul(warp, 32 / lanes),
+                           kernel.floorDiv(kernel.laneId(), lanes));
+  Int lane = kernel.rem(kernel.laneId(), lanes);
+  SmallVector<int64_t> none(rank, 0);
+  kernel.rolledLoop(0, rows, rowsAtOnce, [&](Int first) {
+    Int row = kernel.add(first, laneRow);
+    Value rowExists =
+        rows % rowsAtOnce == 0 ? Value() : kernel.less(row, rows);
+    SmallVector<Int> positions(rank, Int(0));
+    Int rest = row;
+    for (unsigned index = rank - 1; index-- > 0;) {
+      int64_t count = plan.dims[order[index]].depth;
+      positions[order[index]] = index == 0 ? rest : kernel.rem(rest, count);
+      rest = kernel.floorDiv(rest, count);
+    }
+    for (int64_t copy = 0; copy < copies; copy += lanes) {
+      Int number = kernel.add(lane, copy);
+      Value exists = rowExists;
+      if (copy + lanes > copies)
+        exists = kernel.both(exists, kernel.less(number, copies));
+      positions[rowDim] = kernel.mul(number, perCopy);
+      kernel.ifThen(exists, [&] {
+        emitCopy(from, to, elements, positions, none, nullptr);
+      });
+    }
   });
-  // Lanes that leave the loop early would overwrite uniform registers that the
-  // others still use: ptxas 13.0 lets them run ahead to the next barrier.
+  // Lanes that skip the last copy must not run ahead: ptxas 13.0 lets them
+  // overwrite uniform registers that the others still use.
   kernel.syncWarp();
 }
 

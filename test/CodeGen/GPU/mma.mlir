@@ -1,17 +1,17 @@
 // RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s --check-prefixes=CHECK,SM90
 // RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_80 | FileCheck %s --check-prefixes=CHECK,SM80
 
-// Verify that 16^3 becomes one kernel of 4 CTAs of 128 threads per processor; that
+// Verify that 16^3 becomes one kernel of 2 CTAs of 256 threads per processor; that
 // the two innermost factors are chained (2 k tiles x 2 column tiles x 3 products
 // each, in registers), with one check for infinities and one barrier before the
 // last factor, whose results are stored 16 bytes at a time.
 
 // CHECK-LABEL: func.func @chain
-// CHECK:         %[[BLOCK:.*]] = arith.constant 128 : i32
+// CHECK:         %[[BLOCK:.*]] = arith.constant 256 : i32
 // CHECK:         llvm.call @kronRtCudaLaunch
 // CHECK:       llvm.func @chain_0
-// CHECK-SAME:    nvvm.maxntid = array<i32: 128>
-// CHECK-SAME:    nvvm.minctasm = 4 : i32
+// CHECK-SAME:    nvvm.maxntid = array<i32: 256>
+// CHECK-SAME:    nvvm.minctasm = 2 : i32
 // CHECK:         nvvm.cp.async.shared.global {{.*}} 16, cache = cg
 // CHECK:         nvvm.cp.async.commit.group
 // CHECK:         nvvm.cp.async.wait.group
