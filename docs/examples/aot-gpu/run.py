@@ -48,7 +48,8 @@ def main():
     print(process.stdout, end="")
     checks.below("processes that did not print the processor's result",
                  int("processor:" not in process.stdout), 0)
-    no_gpu = "no CUDA-capable device" in process.stdout or "driver" in process.stdout
+    no_gpu = any(text in process.stdout for text in ("no CUDA-capable device",
+                                                     "CUDA driver version is insufficient"))
     checks.below("programs that failed with a GPU", int(process.returncode and not no_gpu), 0)
     checks.done()
 

@@ -16,8 +16,14 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
   if (!scaled)
     return std::nullopt;
   Type element = getElementType(scaled.getInputValue());
+  // Then neither the input nor a factor may be read.
+  if (getAlpha(scaled).isZero())
+    return "alpha is 0";
   SmallVector<Value> arrays(scaled.getFactorValues());
-  arrays.push_back(scaled.getInitValue());
+  arrays.append({scaled.getInputValue(), scaled.getInitValue()});
+  for (Value array : arrays)
+    if (llvm::is_contained(cast<ShapedType>(array.getType()).getShape(), 0))
+      return "an array has no elements";
   for (Value array : arrays)
     if (getElementType(array) != element)
       return "arrays of different element types have no fused kernel";

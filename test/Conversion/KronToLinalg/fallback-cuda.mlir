@@ -29,3 +29,20 @@ func.func @epilogue(%x: memref<9x40xf16>, %k: memref<2x3x4x5xf16>, %y: memref<9x
   kron.ksmm ins(%x : memref<9x40xf16>) weights(%k : memref<2x3x4x5xf16>) outs(%y : memref<9x30xf16>) {activation = #kron.activation<relu>}
   return
 }
+
+// Verify that nothing is left to a kernel where there is nothing to multiply.
+// CHECK-LABEL: func.func @zero(
+// CHECK-NOT:     kron.mode_product
+func.func @zero(%x: memref<3x4xf32>, %f: memref<4x5xf32>, %y: memref<3x5xf32>) {
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="alpha is 0", Remark="kron.mode_product takes the slow path"}}
+  kron.mode_product axis(1) ins(%x : memref<3x4xf32>) factor(%f [p, q] : memref<4x5xf32>) outs(%y : memref<3x5xf32>) alpha(0.0 : f32)
+  return
+}
+
+// CHECK-LABEL: func.func @empty(
+// CHECK-NOT:     kron.mode_product
+func.func @empty(%x: memref<0x4xf32>, %f: memref<4x5xf32>, %y: memref<0x5xf32>) {
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="an array has no elements", Remark="kron.mode_product takes the slow path"}}
+  kron.mode_product axis(1) ins(%x : memref<0x4xf32>) factor(%f [p, q] : memref<4x5xf32>) outs(%y : memref<0x5xf32>)
+  return
+}
