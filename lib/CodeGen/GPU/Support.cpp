@@ -15,9 +15,6 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
   auto scaled = dyn_cast<ScaledOpInterface>(op);
   if (!scaled)
     return std::nullopt;
-  // Then X and F must not be looked at; the other operations are decomposed so.
-  if (isa<ModeProductOp>(op) && getAlpha(scaled).isZero())
-    return "an alpha of 0 has no fused kernel";
   Type element = getElementType(scaled.getInputValue());
   // Then neither the input nor a factor may be read.
   if (getAlpha(scaled).isZero())
