@@ -66,6 +66,15 @@ Int kron::getWgmmaSlot(KernelBuilder &kernel, const WgmmaStage &stage,
   return moveBits(kernel, depth, {{3, -1, 3}, {1, 3, 0}, {0, 1, 2}});
 }
 
+Int kron::getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage,
+                           Int depth) {
+  // Positions 4t + 2h + e <-> slots 8h + 2t + e of 16.
+  if (stage.innermost)
+    return moveBits(kernel, depth,
+                    {{4, -1, 4}, {2, 3, 1}, {1, 1, 3}, {0, 1, 0}});
+  return depth;
+}
+
 Int kron::getWgmmaResult(KernelBuilder &kernel, const WgmmaStage &stage,
                          Int slot) {
   if (!stage.innermost)
@@ -79,8 +88,6 @@ void kron::emitWgmmaFactor(KernelBuilder &kernel, const WgmmaStage &stage,
                            const WgmmaFactor &factor, const StageFactor &source,
                            Type element, int64_t threads) {
   int64_t elementBytes = getElementBytes(element);
-  bool isHalf = stage.kind == WgmmaKind::Half;
-  int64_t coreDepth = isHalf ? 8 : 4;
   Type f32 = kernel.builder.getF32Type();
   kernel.rolledLoop(
       kernel.threadId(), stage.paddedDepth * stage.paddedResults, threads,
@@ -108,91 +115,134 @@ void kron::emitWgmmaFactor(KernelBuilder &kernel, const WgmmaStage &stage,
                                     return {kernel.constant(element, 0.0)};
                                   })
                           .front();
-        Int core = kernel.add(kernel.mul(kernel.floorDiv(slot, coreDepth),
-                                         stage.paddedResults / 8),
-                              kernel.floorDiv(column, 8));
-        Int inside = kernel.add(
-            kernel.mul(kernel.bitAnd(column, 7), 16),
-            kernel.mul(kernel.bitAnd(slot, coreDepth - 1), isHalf ? 2 : 4));
-        Value target = kernel.shared(kernel.add(
-            factor.offset, kernel.add(kernel.mul(core, kCoreBytes), inside)));
-        if (isHalf) {
-          kernel.store(value, target);
+        auto addressOf = [&](Int depthSlot, int64_t bytes) {
+          int64_t coreDepth = 16 / bytes;
+          Int core = kernel.add(kernel.mul(kernel.floorDiv(depthSlot, coreDepth),
+                                           stage.paddedResults / 8),
+                                kernel.floorDiv(column, 8));
+          Int inside = kernel.add(
+              kernel.mul(kernel.bitAnd(column, 7), 16),
+              kernel.mul(kernel.bitAnd(depthSlot, coreDepth - 1), bytes));
+          return kernel.shared(kernel.add(
+              factor.offset, kernel.add(kernel.mul(core, kCoreBytes), inside)));
+        };
+        if (stage.kind == WgmmaKind::Half) {
+          kernel.store(value, addressOf(slot, 2));
           return;
         }
         if (!element.isF32())
           value = LLVM::FPExtOp::create(kernel.builder, kernel.loc, f32, value);
         auto [high, low] = kernel.splitTF32(value);
-        kernel.store(high, target);
-        if (stage.kind == WgmmaKind::Split)
-          kernel.store(low, kernel.offsetBytes(target, stage.factorBytes));
+        kernel.store(high, addressOf(slot, 4));
+        if (stage.kind != WgmmaKind::Split)
+          return;
+        Value half = addressOf(getWgmmaHalfSlot(kernel, stage, p), 2);
+        Type bf16 = kernel.builder.getBF16Type();
+        auto storeHalf = [&](Value number, int64_t offset) {
+          kernel.store(LLVM::FPTruncOp::create(kernel.builder, kernel.loc, bf16,
+                                               number),
+                       kernel.offsetBytes(half, offset));
+        };
+        storeHalf(low, stage.factorBytes);
+        storeHalf(value, stage.factorBytes + stage.factorBytes / 2);
       });
 }
+
+namespace {
+
+/// Writes the text of a series.
+class SeriesText {
+public:
+  SeriesText(const WgmmaStage &stage, const WgmmaFactor &factor,
+             const WgmmaSeries &series)
+      : stage(stage), factor(factor),
+        coreStride(stage.paddedResults / 8 * kCoreBytes),
+        numSums(stage.paddedResults / 2), continues(!series.sums.empty()) {}
+
+  /// One instruction: rows in the operands from `rows` on, the factor from depth
+  /// `depth` on, in a copy that starts `copy` bytes after the factor.
+  void addProduct(StringRef type, int64_t step, int64_t rows, int64_t depth,
+                  int64_t copy, int64_t descriptor) {
+    // Bytes between core matrices along the depth and along the columns, in
+    // units of 16 bytes.
+    int64_t fields = (coreStride >> 4) << 16 | (kCoreBytes >> 4) << 32;
+    int64_t offset = factor.offset + copy + depth / step * 2 * coreStride;
+    text += "add.s64 d, $" + std::to_string(descriptor) + ", " +
+            std::to_string(fields + (offset >> 4)) + ";\n";
+    text += "wgmma.mma_async.sync.aligned.m64n" +
+            std::to_string(stage.paddedResults) + "k" + std::to_string(step) +
+            ".f32." + (type + "." + type).str() + " " + list(0, numSums) + "," +
+            list(rows, 4) + ",d," + (continues ? "1" : "0") +
+            // Only halves can have their factor transposed.
+            (step == 16 ? ",1,1,0;\n" : ",1,1;\n");
+    continues = true;
+  }
+
+  std::string text = "{\n.reg .b64 d;\nwgmma.fence.sync.aligned;\n";
+
+private:
+  static std::string list(int64_t first, int64_t count) {
+    SmallVector<std::string> names;
+    for (int64_t index = first; index < first + count; ++index)
+      names.push_back("$" + std::to_string(index));
+    return "{" + llvm::join(names, ",") + "}";
+  }
+
+  const WgmmaStage &stage;
+  const WgmmaFactor &factor;
+  int64_t coreStride, numSums;
+  bool continues;
+};
+
+} // namespace
 
 SmallVector<Value> kron::emitWgmma(KernelBuilder &kernel,
                                    const WgmmaStage &stage,
                                    const WgmmaFactor &factor,
                                    Value descriptorBase, const WgmmaRows &rows,
-                                   Type element) {
+                                   Type element, const WgmmaSeries &series) {
   int64_t numSums = stage.paddedResults / 2;
-  int64_t numSteps = stage.paddedDepth / stage.getStep();
-  auto list = [](int64_t first, int64_t count) {
-    SmallVector<std::string> names;
-    for (int64_t index = first; index < first + count; ++index)
-      names.push_back("$" + std::to_string(index));
-    return "{" + llvm::join(names, ",") + "}";
-  };
-  std::string sums = list(0, numSums);
-  std::string type = stage.kind == WgmmaKind::Half
-                         ? (element.isBF16() ? "bf16.bf16" : "f16.f16")
-                         : "tf32.tf32";
-  std::string instruction =
-      "wgmma.mma_async.sync.aligned.m64n" +
-      std::to_string(stage.paddedResults) + "k" +
-      std::to_string(stage.getStep()) + ".f32." + type + " " + sums + ",";
-  std::string tail =
-      stage.kind == WgmmaKind::Half ? ",1,1,0;\n" : ",1,1;\n";
-
-  // Bytes between core matrices along the depth and along the columns, in units
-  // of 16 bytes.
-  int64_t coreStride = stage.paddedResults / 8 * kCoreBytes;
-  int64_t fields = (coreStride >> 4) << 16 | (kCoreBytes >> 4) << 32;
-  std::string text = "{\n.reg .b64 d;\nwgmma.fence.sync.aligned;\n";
-  bool isFirst = true;
-  auto addProduct = [&](int64_t step, bool lowRows, bool lowFactor) {
-    int64_t offset = factor.offset + (lowFactor ? stage.factorBytes : 0) +
-                     step * 2 * coreStride;
-    text += "add.s64 d, $" +
-            std::to_string(numSums + rows.high.size() + rows.low.size()) +
-            ", " + std::to_string(fields + (offset >> 4)) + ";\n";
-    int64_t first =
-        numSums + step * 4 + (lowRows ? int64_t(rows.high.size()) : 0);
-    text += instruction + list(first, 4) + ",d," + (isFirst ? "0" : "1") + tail;
-    isFirst = false;
-  };
-  for (int64_t step = 0; step < numSteps; ++step) {
-    if (stage.kind == WgmmaKind::Split)
-      addProduct(step, /*lowRows=*/true, /*lowFactor=*/false);
-    addProduct(step, /*lowRows=*/false, /*lowFactor=*/false);
-    if (stage.kind == WgmmaKind::Split)
-      addProduct(step, /*lowRows=*/false, /*lowFactor=*/true);
+  int64_t first = numSums + series.sums.size();
+  int64_t half = first + rows.main.size(), rest = half + rows.half.size();
+  int64_t descriptor = rest + rows.rest.size();
+  SeriesText writer(stage, factor, series);
+  int64_t step = stage.getStep();
+  for (unsigned index = 0; index < rows.main.size() / 4; ++index) {
+    int64_t depth = series.firstDepth + index * step;
+    bool isEven = depth % 16 == 0;
+    // The smaller products first.
+    if (stage.kind == WgmmaKind::Split && isEven) {
+      writer.addProduct("bf16", 16, rest + index * 2, depth,
+                        stage.factorBytes + stage.factorBytes / 2, descriptor);
+      writer.addProduct("bf16", 16, half + index * 2, depth, stage.factorBytes,
+                        descriptor);
+    }
+    StringRef type = "tf32";
+    if (stage.kind == WgmmaKind::Half)
+      type = element.isBF16() ? "bf16" : "f16";
+    writer.addProduct(type, step, first + index * 4, depth, 0, descriptor);
   }
-  text += "wgmma.commit_group.sync.aligned;\n"
-          "wgmma.wait_group.sync.aligned 0;\n}";
+  writer.text += "wgmma.commit_group.sync.aligned;\n";
+  if (series.waits)
+    writer.text += "wgmma.wait_group.sync.aligned 0;\n";
+  writer.text += "}";
 
   SmallVector<std::string> constraints(numSums, "=&f");
   SmallVector<Value> operands;
-  auto addOperand = [&](Value value, StringRef constraint) {
-    operands.push_back(value);
-    constraints.push_back(constraint.str());
+  auto addOperands = [&](ArrayRef<Value> values, StringRef constraint) {
+    for (Value value : values) {
+      operands.push_back(value);
+      constraints.push_back(constraint.str());
+    }
   };
-  for (Value value : rows.high)
-    addOperand(value, "r");
-  for (Value value : rows.low)
-    addOperand(value, "r");
-  addOperand(descriptorBase, "l");
+  for (unsigned index = 0; index < series.sums.size(); ++index)
+    addOperands(series.sums[index], std::to_string(index));
+  addOperands(rows.main, "r");
+  addOperands(rows.half, "r");
+  addOperands(rows.rest, "r");
+  addOperands(descriptorBase, "l");
   SmallVector<Type> types(numSums, kernel.builder.getF32Type());
-  return kernel.inlinePTX(types, text,
+  return kernel.inlinePTX(types, writer.text,
                           llvm::join(constraints, ",") + ",~{memory}",
                           operands);
 }

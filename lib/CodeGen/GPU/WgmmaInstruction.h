@@ -21,22 +21,33 @@ namespace mlir::kron {
 
 /// A factor as it was prepared in shared memory.
 struct WgmmaFactor {
-  /// Offset of its first copy in shared memory; the second one (what TF32 cuts
-  /// off) follows.
+  /// Offset in shared memory. WgmmaKind::Split: the factor in TF32, then what
+  /// that cuts off in bf16, then the factor in bf16.
   int64_t offset = 0;
 };
 
-/// A block's rows in registers, 4 i32 per instruction: `high` and, for
-/// WgmmaKind::Split, `low`.
+/// A block's rows in registers, 4 i32 per instruction. WgmmaKind::Split: `main`
+/// is TF32; `half` is the same in bf16 and `rest` what TF32 cuts off in bf16.
 struct WgmmaRows {
-  SmallVector<Value> high, low;
+  SmallVector<Value> main, half, rest;
+};
+
+/// A part of the depth.
+struct WgmmaSeries {
+  int64_t firstDepth = 0;
+  /// What the products are added to; empty: 0.
+  SmallVector<Value> sums;
+  /// Whether to wait for the results. Until then they must not be touched.
+  bool waits = true;
 };
 
 /// Which depth and which column of the factor the matrix unit gets in `slot`.
 Int getWgmmaDepth(KernelBuilder &kernel, const WgmmaStage &stage, Int slot);
 Int getWgmmaResult(KernelBuilder &kernel, const WgmmaStage &stage, Int slot);
-/// The inverse of getWgmmaDepth, for TF32.
+/// The inverse of getWgmmaDepth for TF32, and the slot of bf16 beside TF32.
 Int getWgmmaSlot(KernelBuilder &kernel, const WgmmaStage &stage, Int depth);
+Int getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage,
+                     Int depth);
 
 /// Builds the loop in which the CTA's threads copy the factor at `source` to
 /// shared memory, padded with zeros.
@@ -49,7 +60,8 @@ void emitWgmmaFactor(KernelBuilder &kernel, const WgmmaStage &stage,
 /// units of 16 bytes, an i64.
 SmallVector<Value> emitWgmma(KernelBuilder &kernel, const WgmmaStage &stage,
                              const WgmmaFactor &factor, Value descriptorBase,
-                             const WgmmaRows &rows, Type element);
+                             const WgmmaRows &rows, Type element,
+                             const WgmmaSeries &series);
 
 } // namespace mlir::kron
 

@@ -20,6 +20,9 @@ static constexpr int64_t kMaxDepth = 128;
 /// Largest factor side below which smaller instructions waste less, unless the
 /// schedule asks for wgmma.
 static constexpr int64_t kMinSide = 17;
+/// Positions of the contracted axis in a piece, and the most buffers.
+static constexpr int64_t kPieceDepth = 32;
+static constexpr int64_t kMaxBuffers = 8;
 
 static ShapedType getShape(Value value) {
   return cast<ShapedType>(value.getType());
@@ -75,6 +78,8 @@ private:
                  int64_t elementBytes) const;
   int64_t getWarpgroups() const;
   double getCost(const WgmmaPlan &candidate) const;
+  bool canRefill(const WgmmaPlan &candidate) const;
+  void consider(WgmmaPlan &candidate, int64_t wantedBuffers);
   bool chooseTile();
 
   PassOp pass;
@@ -83,6 +88,8 @@ private:
   WgmmaPlan plan;
   int64_t inputBytes;
   int rowAxis = -1, columnAxis = -1;
+  std::optional<WgmmaPlan> best;
+  double bestCost = 0;
 };
 
 } // namespace
@@ -195,9 +202,10 @@ void Planner::buildStages() {
     stage.depth = factor.getDimSize(product.getContractedFactorDim());
     stage.results = factor.getDimSize(product.getResultingFactorDim());
     stage.innermost = stage.axis + 1 == plan.axes.size();
-    // Innermost, a thread has four neighbours of 16 at a time.
+    // Innermost, a thread has four neighbours of 16 at a time; bf16 takes 16.
+    bool isWide = stage.innermost || stage.kind == WgmmaKind::Split;
     stage.paddedDepth =
-        llvm::alignTo(stage.depth, stage.innermost ? 16 : stage.getStep());
+        llvm::alignTo(stage.depth, isWide ? 16 : stage.getStep());
     stage.paddedResults = llvm::alignTo(stage.results, stage.innermost ? 16 : 8);
     stage.factorBytes = stage.paddedDepth * stage.paddedResults *
                         (stage.kind == WgmmaKind::Half ? 2 : 4);
@@ -219,7 +227,9 @@ void Planner::setLayout(WgmmaLayout &layout, const WgmmaPlan &candidate,
     extents[number] = axis.tile;
     if (axis.stage >= 0) {
       const WgmmaStage &stage = candidate.stages[axis.stage];
-      extents[number] = std::max(stage.paddedDepth, stage.paddedResults);
+      extents[number] = candidate.pieces > 1
+                            ? candidate.pieceDepth
+                            : std::max(stage.paddedDepth, stage.paddedResults);
     } else if (number + 1 == numAxes) {
       extents[number] = llvm::alignTo(axis.tile, 8);
     }
@@ -289,7 +299,7 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   for (const WgmmaStage &stage : candidate.stages) {
     double product = 64.0 * stage.paddedDepth * stage.paddedResults;
     // Reading, splitting and writing the rows of a block.
-    double block = (stage.kind == WgmmaKind::Split ? 3.0 : 1.0) * product +
+    double block = (stage.kind == WgmmaKind::Split ? 2.0 : 1.0) * product +
                    64.0 * 128 * (stage.depth + stage.results) + 64.0 * 2048;
     work += llvm::divideCeil(stage.getBlocks(), group) * group * block;
   }
@@ -299,6 +309,9 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   double cost = work / elements;
   double inFlight = double(candidate.getNumGroups()) *
                     (candidate.buffers - 1) * candidate.landing.getBytes();
+  // A refill loads while the last factor is applied.
+  if (candidate.refills)
+    inFlight = std::max(inFlight, 16384.0);
   if (inFlight < 65536)
     cost *= 1.0 + 0.6 * (1.0 - inFlight / 65536);
   if (group > 1)
@@ -309,6 +322,35 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
     cost *= run < 64 ? 2.0 : run < 128 ? 1.3 : 1.0;
   }
   return cost;
+}
+
+/// Whether what the last factor reads is exactly the next tile's place.
+bool Planner::canRefill(const WgmmaPlan &candidate) const {
+  if (candidate.buffers != 1 || candidate.pieces != 1 ||
+      inputBytes != 4 || candidate.stages.back().innermost)
+    return false;
+  for (const WgmmaStage &stage : llvm::drop_end(candidate.stages))
+    if (stage.depth != stage.results)
+      return false;
+  return true;
+}
+
+void Planner::consider(WgmmaPlan &candidate, int64_t wantedBuffers) {
+  int64_t limit = machine.getSharedBytes(candidate.ctasPerSM);
+  for (int64_t buffers = 1; buffers <= kMaxBuffers; ++buffers) {
+    if (wantedBuffers && buffers != wantedBuffers)
+      continue;
+    candidate.buffers = buffers;
+    candidate.refills = canRefill(candidate);
+    if (candidate.getSharedBytes() > limit ||
+        (candidate.pieces > 1 && buffers < 3))
+      continue;
+    double cost = getCost(candidate);
+    if (best && cost >= bestCost)
+      continue;
+    best = candidate;
+    bestCost = cost;
+  }
 }
 
 bool Planner::chooseTile() {
@@ -353,9 +395,6 @@ bool Planner::chooseTile() {
     }
     return choices;
   };
-  std::optional<WgmmaPlan> best;
-  double bestCost = 0;
-  int64_t limit = machine.getSharedBytes(plan.ctasPerSM);
   for (int64_t rows : getChoices(rowAxis, wantedRows, 1, 64))
     for (int64_t columns : getChoices(columnAxis, wantedColumns, 8, 128)) {
       WgmmaPlan candidate = plan;
@@ -363,20 +402,20 @@ bool Planner::chooseTile() {
       for (int64_t group = 1; group <= plan.warpgroups; ++group) {
         if (plan.warpgroups % group != 0)
           continue;
-        for (int64_t buffers = 1; buffers <= 4; ++buffers) {
-          if (wantedStages && buffers != wantedStages)
-            continue;
-          candidate.groupSize = group;
-          candidate.buffers = buffers;
-          if (candidate.getSharedBytes() > limit)
-            continue;
-          double cost = getCost(candidate);
-          if (best && cost >= bestCost)
-            continue;
-          best = candidate;
-          bestCost = cost;
-        }
+        candidate.groupSize = group;
+        consider(candidate, wantedStages);
       }
+      // One block per tile, in pieces.
+      const WgmmaStage &first = plan.stages.front();
+      if (plan.stages.size() > 1 || inputBytes != 4 ||
+          first.depth <= kPieceDepth)
+        continue;
+      candidate.groupSize = 1;
+      candidate.pieceDepth = kPieceDepth;
+      candidate.pieces = llvm::divideCeil(first.depth, kPieceDepth);
+      setTile(candidate, rows, columns);
+      if (candidate.stages.front().getBlocks() == 1)
+        consider(candidate, wantedStages);
     }
   if (best)
     plan = *best;

@@ -27,6 +27,8 @@ namespace mlir::kron {
 /// Rows of one wgmma instruction.
 inline constexpr int64_t kWgmmaRows = 64;
 inline constexpr int64_t kWarpgroupThreads = 128;
+/// Bytes per access to global memory that need aligned arrays.
+inline constexpr int64_t kWgmmaVectorBytes = 16;
 
 /// Neighbouring axes of a pass that are walked as one.
 struct WgmmaAxis {
@@ -56,7 +58,9 @@ struct WgmmaLayout {
 
 /// How products are computed.
 enum class WgmmaKind {
-  /// f32 as the sum of two TF32: three products.
+  /// f32 as the sum of a TF32 number and a rest: the product of the TF32
+  /// numbers, and the products with the rests in bf16. These are small enough
+  /// for bf16 to lose no more than f32 does.
   Split,
   /// f32 rounded to TF32.
   TF32,
@@ -97,8 +101,15 @@ struct WgmmaPlan {
   int64_t warpgroups = 4;
   /// Warpgroups that share a tile.
   int64_t groupSize = 1;
-  /// Tiles in flight per group.
+  /// Pieces of the contracted axis, of `pieceDepth` positions each, that a tile
+  /// is loaded in: 1 unless there is one factor that leaves no room for tiles.
+  int64_t pieces = 1;
+  int64_t pieceDepth = 0;
+  /// Tiles (or pieces) in shared memory per group.
   int64_t buffers = 2;
+  /// With one buffer: whether a warp starts to load the next tile into what it
+  /// has read for the last factor.
+  bool refills = false;
   int64_t ctasPerSM = 1;
   int64_t factorBytes = 0;
 

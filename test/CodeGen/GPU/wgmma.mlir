@@ -1,7 +1,7 @@
 // RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
-// Verify that f32 becomes three TF32 products per step of 8, that both factors
-// stay in shared memory as two copies each, and that arrays which are not
+// Verify that f32 becomes two bf16 products per step of 16 and a TF32 one per
+// step of 8, that sums are checked for infinities, and that arrays which are not
 // aligned to 16 bytes have a kernel of their own.
 
 // CHECK-LABEL: func.func @full
@@ -15,7 +15,7 @@
 // CHECK:         nvvm.cp.async.commit.group
 // CHECK:         fence.proxy.async
 // CHECK:         nvvm.cp.async.wait.group
-// CHECK-COUNT-1: wgmma.fence.sync.aligned;{{.*}}m64n64k8.f32.tf32.tf32{{.*}},d,0,1,1;{{.*}}m64n64k8.f32.tf32.tf32{{.*}},d,1,1,1;{{.*}}wgmma.wait_group.sync.aligned 0;
+// CHECK-COUNT-1: wgmma.fence.sync.aligned;{{.*}}m64n64k16.f32.bf16.bf16{{.*}},d,0,1,1,0;{{.*}}m64n64k16.f32.bf16.bf16{{.*}},d,1,1,1,0;{{.*}}m64n64k8.f32.tf32.tf32{{.*}},d,1,1,1;{{.*}}wgmma.wait_group.sync.aligned 0;
 // CHECK:         nvvm.vote.sync any
 // CHECK:         nvvm.bar.warp.sync
 // CHECK:         wgmma.fence.sync.aligned;{{.*}}m64n64k8.f32.tf32.tf32

@@ -1,0 +1,261 @@
+//===- WgmmaKernel.cpp - Frame of a wgmma kernel ----------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A kernel is
+//
+//   start to load the first tiles of this group of warpgroups
+//   copy the factors to shared memory, split into TF32
+//   for each tile of the group:
+//     wait for the tile, start to load the one after the next
+//     for each factor: for each block of 64 rows of this warpgroup:
+//       rows -> registers, wgmma, results -> the same place in shared memory,
+//       or, after the last factor, -> memory
+//
+// A warp reads and writes its own 16 rows of a block only, so that stages need a
+// barrier between them but none within.
+//
+//===----------------------------------------------------------------------===//
+
+#include "WgmmaKernel.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+//===----------------------------------------------------------------------===//
+// Frame of the kernel
+//===----------------------------------------------------------------------===//
+
+WgmmaArray WgmmaKernel::enter(const WgmmaArray &array) {
+  WgmmaArray inside{k.enter(array.base), {}, array.element};
+  for (Int stride : array.strides)
+    inside.strides.push_back(k.enter(stride));
+  return inside;
+}
+
+void WgmmaKernel::enterArrays() {
+  input = enter(arrays.input);
+  init = enter(arrays.init);
+  for (Int size : arrays.sizes)
+    sizes.push_back(k.truncate(k.enter(size)));
+  if (!arrays.alpha.isOne())
+    alpha = k.enter(arrays.alpha.materialize(host.builder, host.loc));
+  if (arrays.addend.base) {
+    addend = enter(arrays.addend);
+    beta = k.enter(arrays.beta.materialize(host.builder, host.loc));
+  }
+}
+
+void WgmmaKernel::numberThreads() {
+  Int thread = k.threadId();
+  int64_t groupThreads = plan.groupSize * kWarpgroupThreads;
+  bool isOne = plan.getNumGroups() == 1;
+  group = isOne ? Int(0) : k.floorDiv(thread, groupThreads);
+  threadOfGroup = isOne ? thread : k.rem(thread, groupThreads);
+  warpgroup = plan.groupSize == 1
+                  ? Int(0)
+                  : k.floorDiv(threadOfGroup, kWarpgroupThreads);
+  // All lanes have the same; told so, ptxas keeps matrix instructions in loops
+  // over blocks asynchronous.
+  if (plan.groupSize > 1)
+    warpgroup = Int(k.shuffle(k.materialize(warpgroup), 0));
+  warp = fromBits(thread, 5, 3);
+  lane = k.bitAnd(thread, 31);
+  laneRow = k.floorDiv(lane, 4);
+  laneColumn = k.bitAnd(lane, 3);
+}
+
+void WgmmaKernel::copyFactors() {
+  for (auto [index, stage] : llvm::enumerate(plan.stages))
+    emitWgmmaFactor(k, stage, factors[index],
+                    k.enter(arrays.factors[index]), arrays.factorElements[index],
+                    plan.getThreads());
+  k.inlinePTX({}, "fence.proxy.async;", "~{memory}", {});
+  k.barrier();
+}
+
+void WgmmaKernel::emit() {
+  enterArrays();
+  numberThreads();
+  for (const WgmmaStage &stage : plan.stages)
+    factors.push_back(
+        {k.allocateShared(stage.getNumCopies() * stage.factorBytes, 128)});
+  tileOffset =
+      k.allocateShared(plan.getNumGroups() * plan.getGroupBytes(), 128);
+  Value address = LLVM::PtrToIntOp::create(
+      k.builder, k.loc, k.builder.getI32Type(), k.shared(0));
+  descriptorBase = k.materialize(k.floorDiv(Int(address), 16), 64);
+
+  // Tiles, on the host.
+  Int count = 1;
+  for (auto [axis, size] : llvm::zip(plan.axes, arrays.sizes))
+    if (axis.stage < 0)
+      count = host.mul(count, host.ceilDiv(size, axis.tile));
+  emitTiles(k.truncate(k.enter(count)));
+  LaunchShape shape;
+  shape.threads = plan.getThreads();
+  shape.ctasPerSM = plan.ctasPerSM;
+  shape.sharedBytes = k.getSharedBytes();
+  k.launch(shape, count);
+}
+
+void WgmmaKernel::syncGroup() {
+  if (plan.getNumGroups() == 1)
+    k.barrier();
+  else
+    k.namedBarrier(k.add(group, 1), plan.groupSize * kWarpgroupThreads);
+}
+
+/// The buffer `by` after `buffer`.
+Int WgmmaKernel::advance(Int buffer, int64_t by) {
+  by %= plan.buffers;
+  if (by == 0)
+    return buffer;
+  Int sum = k.add(buffer, by);
+  return Int(k.select(k.less(sum, plan.buffers), k.materialize(sum),
+                      k.materialize(k.sub(sum, plan.buffers))));
+}
+
+void WgmmaKernel::emitTiles(Int tiles) {
+  int64_t numGroups = plan.getNumGroups();
+  // Groups of different CTAs come first: few tiles spread over all processors.
+  Int first = k.add(k.mul(k.gridSize(), group), k.blockId());
+  Int step = k.mul(k.gridSize(), numGroups);
+  // Loads are this many tiles (or pieces) ahead.
+  int64_t ahead = plan.buffers - 1;
+  auto issue = [&](Int tile, int64_t number, Int buffer) {
+    issueTile(k.add(tile, k.mul(step, number / plan.pieces)), tiles, buffer,
+              number % plan.pieces);
+  };
+  for (int64_t number = 0; number < ahead; ++number)
+    issue(first, number, number);
+  if (plan.refills)
+    issueTile(first, tiles, 0);
+  copyFactors();
+
+  Value firstBuffer = k.materialize(0, 32);
+  k.rolledLoop(
+      first, tiles, step, firstBuffer, [&](Int tile, ValueRange carried) {
+        Int buffer(carried[0]);
+        start = startTile(tile);
+        initTile = offsetArray(init, start);
+        if (addend.base)
+          addendTile = offsetArray(addend, start);
+        auto waitForPiece = [&](int64_t piece) {
+          if (ahead > 0) {
+            k.waitCopies(ahead - 1);
+            syncGroup();
+            issue(tile, piece + ahead, advance(buffer, piece + ahead));
+            return getTileBuffer(advance(buffer, piece));
+          }
+          if (!plan.refills) {
+            syncGroup();
+            issueTile(tile, tiles, 0);
+          }
+          k.waitCopies(0);
+          syncGroup();
+          return getTileBuffer(0);
+        };
+        if (plan.pieces > 1)
+          emitPieces(waitForPiece);
+        else
+          emitStages(waitForPiece(0), k.add(tile, step), tiles);
+        return SmallVector<Value>{
+            k.materialize(advance(buffer, plan.pieces))};
+      });
+}
+
+/// All factors, on the tile at `landing`.
+void WgmmaKernel::emitStages(Value landing, Int nextNumber, Int tiles) {
+  Value work = landing;
+  if (!plan.inPlace)
+    work = k.offsetBytes(getTileBuffer(0),
+                         plan.buffers * plan.landing.getBytes());
+  if (plan.refills) {
+    nextExists = k.less(nextNumber, tiles);
+    nextStart = startTile(nextNumber);
+    nextTile = offsetArray(input, nextStart);
+  }
+  for (unsigned index = 0; index < plan.stages.size(); ++index) {
+    if (index > 0)
+      syncGroup();
+    emitStage(index, index == 0 ? landing : work, work);
+  }
+  if (plan.refills)
+    k.commitCopies();
+  if (stagesStores) {
+    syncGroup();
+    storeTile(work);
+  }
+}
+
+/// Where a tile starts, per axis; 0 for contracted ones.
+WgmmaPosition WgmmaKernel::startTile(Int tile) {
+  WgmmaPosition position(plan.axes.size(), 0);
+  Int rest = tile;
+  int outermost = -1;
+  for (int number = plan.axes.size() - 1; number >= 0; --number)
+    if (plan.axes[number].stage < 0)
+      outermost = number;
+  for (int number = plan.axes.size() - 1; number >= 0; --number) {
+    const WgmmaAxis &axis = plan.axes[number];
+    if (axis.stage >= 0)
+      continue;
+    Int count = k.ceilDiv(sizes[number], axis.tile);
+    Int index = number == outermost ? rest : k.rem(rest, count);
+    rest = number == outermost ? Int(0) : k.floorDiv(rest, count);
+    position[number] = k.mul(index, axis.tile);
+  }
+  return position;
+}
+
+Value WgmmaKernel::offsetArray(const WgmmaArray &array,
+                                      const WgmmaPosition &position) {
+  Int offset = 0;
+  for (auto [number, stride] : llvm::zip(position, array.strides))
+    if (!number.is(0))
+      offset = k.add(offset, k.mul(k.extend(number), stride));
+  return k.offsetBytes(array.base,
+                       k.mul(offset, getElementBytes(array.element)));
+}
+
+//===----------------------------------------------------------------------===//
+// Addresses in shared memory
+//===----------------------------------------------------------------------===//
+
+/// What a position on an axis other than the innermost one changes in the
+/// innermost position: bits that put successive pairs of positions on different
+/// banks.
+Int WgmmaKernel::swizzle(const WgmmaLayout &layout, Int coordinate) {
+  if (!layout.swizzled)
+    return 0;
+  if (layout.elementBytes == 2)
+    return k.mul(fromBits(coordinate, 1, 7), 8);
+  return k.bitOr(k.mul(fromBits(coordinate, 1, 1), 16),
+                 k.mul(fromBits(coordinate, 2, 1), 8));
+}
+
+Int WgmmaKernel::swizzleOf(const WgmmaLayout &layout,
+                                  const WgmmaPosition &position, unsigned except) {
+  Int permutation = 0;
+  for (unsigned number = 0; number + 1 < position.size(); ++number)
+    if (number != except && !position[number].is(0))
+      permutation = k.bitXor(permutation, swizzle(layout, position[number]));
+  return permutation;
+}
+
+/// Offset of a position in elements, without the axis `except` and without the
+/// innermost axis.
+Int WgmmaKernel::addressOf(const WgmmaLayout &layout,
+                                  const WgmmaPosition &position, unsigned except) {
+  Int offset = 0;
+  for (unsigned number = 0; number + 1 < position.size(); ++number)
+    if (number != except)
+      offset =
+          k.add(offset, k.mul(position[number], layout.pitches[number]));
+  return offset;
+}
+

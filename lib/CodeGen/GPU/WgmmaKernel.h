@@ -1,0 +1,200 @@
+//===- WgmmaKernel.h - Builder of one wgmma kernel --------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_GPU_WGMMAKERNEL_H
+#define KRON_LIB_CODEGEN_GPU_WGMMAKERNEL_H
+
+#include "WgmmaInstruction.h"
+
+namespace mlir::kron {
+
+/// `var + add`, with 0 <= var < bound.
+struct WgmmaLinear {
+  Int var = 0;
+  int64_t bound = 1;
+  int64_t add = 0;
+};
+
+/// An array with the axes of the plan.
+struct WgmmaArray {
+  Value base;
+  SmallVector<Int> strides;
+  Type element;
+};
+
+/// A position in a tile, per axis.
+using WgmmaPosition = SmallVector<Int>;
+
+/// Rows of a block that a thread has: rows g and g + 8 of its warp's 16.
+struct WgmmaThreadRows {
+  WgmmaPosition first, second;
+  /// False where a row is beyond the last one; null: both exist.
+  Value firstExists, secondExists;
+};
+
+/// A tile between global and shared memory.
+struct WgmmaCopy {
+  const WgmmaArray *array = nullptr;
+  const WgmmaLayout *layout = nullptr;
+  /// Another array walked alongside, or null.
+  const WgmmaArray *addend = nullptr;
+  /// Elements per access.
+  int64_t lanes = 1;
+  /// Where the tile starts.
+  Value global, shared;
+  /// Per axis: positions to walk over, and those that exist (0: all).
+  SmallVector<int64_t> extents;
+  WgmmaPosition limits;
+  /// The addresses of the last copy, and the variables they depend on.
+  SmallVector<std::pair<Value, int64_t>> variables;
+  Value globalBase, sharedBase;
+};
+
+/// What is done with an address in global and one in shared memory; the third
+/// value is the offset in the addend.
+using WgmmaCopyAction = function_ref<void(Value, Value, Value)>;
+
+/// What a kernel works on, as the host sees it.
+struct WgmmaArrays {
+  SmallVector<Int> sizes;
+  /// The addend has no base if there is none.
+  WgmmaArray input, init, addend;
+  SmallVector<StageFactor> factors;
+  SmallVector<Type> factorElements;
+  Scale alpha, beta;
+};
+
+/// Builds a kernel and its launch.
+class WgmmaKernel {
+public:
+  WgmmaKernel(Emitter &host, gpu::GPUModuleOp gpuModule, StringRef name,
+              const WgmmaArrays &arrays, const WgmmaPlan &plan,
+              bool vectorLoads, bool vectorStores)
+      : arrays(arrays), plan(plan), host(host),
+        k(host, gpuModule, name, host.builder.getF32Type()),
+        vectorLoads(vectorLoads), vectorStores(vectorStores),
+        stagesStores(!vectorStores && plan.pieces == 1 && !plan.refills &&
+                     (plan.stages.size() > 1 || plan.landing.elementBytes == 4)) {}
+
+  void emit();
+
+private:
+  void enterArrays();
+  WgmmaArray enter(const WgmmaArray &array);
+  void numberThreads();
+  void copyFactors();
+  void emitTiles(Int tiles);
+  void emitStages(Value landing, Int nextNumber, Int tiles);
+  Int advance(Int buffer, int64_t by);
+  WgmmaPosition startTile(Int tile);
+  Value offsetArray(const WgmmaArray &array, const WgmmaPosition &start);
+  void syncGroup();
+
+  // Loads.
+  std::pair<WgmmaLinear, WgmmaLinear> split(WgmmaLinear number, int64_t divisor);
+  void issueTile(Int tile, Int tiles, Int buffer, int64_t piece = 0);
+  void refill(const WgmmaStage &stage, const WgmmaThreadRows &rows,
+              Value target);
+  SmallVector<int64_t> getCopyExtents(SmallVector<int64_t> extents,
+                                      int64_t lanes) const;
+  void emitCopies(WgmmaCopy &copy, ArrayRef<int64_t> extents,
+                  const WgmmaPosition &position, WgmmaCopyAction action);
+  void emitCopy(WgmmaCopy &copy, WgmmaLinear index, Value condition,
+                WgmmaCopyAction action);
+  void storeTile(Value source);
+  Value hide(Value pointer);
+  Value getTileBuffer(Int buffer);
+
+  // Addresses in shared memory.
+  Int swizzle(const WgmmaLayout &layout, Int coordinate);
+  Int swizzleOf(const WgmmaLayout &layout, const WgmmaPosition &position,
+                unsigned except);
+  Int addressOf(const WgmmaLayout &layout, const WgmmaPosition &position,
+                unsigned except);
+
+  // Stages.
+  WgmmaPosition decodeRow(const WgmmaStage &stage, Int row);
+  Int getRowOfLane(const WgmmaStage &stage, Int index);
+  WgmmaThreadRows getThreadRows(const WgmmaStage &stage, Int block);
+  void emitStage(unsigned index, Value source, Value target);
+  void emitBlock(unsigned index, Int block, Value source, Value target);
+  WgmmaRows loadRows(unsigned index, const WgmmaThreadRows &rows, Int block,
+                     Value source);
+  WgmmaRows loadSingle(const WgmmaStage &stage, const WgmmaThreadRows &rows,
+                       Value source, int64_t first, int64_t depth);
+  SmallVector<Value> loadInnermost(const WgmmaStage &stage,
+                                   const WgmmaThreadRows &rows, Value source,
+                                   int64_t start, int64_t depth);
+  SmallVector<Value> loadPairs(const WgmmaStage &stage,
+                               const WgmmaThreadRows &rows, Value source,
+                               int64_t start, int64_t depth);
+  SmallVector<Value> loadHalfInnermost(const WgmmaStage &stage, Int block,
+                                       Value source);
+  SmallVector<Value> loadHalfPairs(const WgmmaStage &stage,
+                                   const WgmmaThreadRows &rows, Value source);
+  WgmmaRows convertRows(const WgmmaStage &stage, ArrayRef<Value> values);
+  Value maskDepth(const WgmmaStage &stage, Value value, Int position,
+                  int64_t largest);
+  SmallVector<Value>
+  repairSums(unsigned index, const WgmmaThreadRows &rows, ArrayRef<Value> sums,
+             function_ref<Value(const WgmmaPosition &, Int)> loadElement);
+  SmallVector<Value> loadFactor(unsigned index, Int p);
+  Value loadGlobalElement(const WgmmaStage &stage, const WgmmaPosition &row,
+                          Int p);
+  void emitPieces(function_ref<Value(int64_t)> waitForPiece);
+  /// Where a stage reads from.
+  const WgmmaLayout &getSource(const WgmmaStage &stage) const {
+    return &stage == &plan.stages.front() ? plan.landing : plan.work;
+  }
+  Value loadElement(const WgmmaStage &stage, const WgmmaPosition &row, Int p,
+                    Value source);
+  void storeShared(const WgmmaStage &stage, const WgmmaThreadRows &rows,
+                   Value target, ArrayRef<Value> sums);
+
+  // Results.
+  void storeGlobal(const WgmmaStage &stage, const WgmmaThreadRows &rows,
+                   ArrayRef<Value> sums);
+  Value existsInArray(const WgmmaStage &stage, const WgmmaPosition &row);
+  Int offsetOf(const WgmmaArray &array, const WgmmaPosition &row, unsigned except);
+  void storeRun(ArrayRef<Value> sums, ArrayRef<Value> exists, Value target,
+                Value addendPointer, Int stride, Int addendStride);
+  Value scale(Value sum, function_ref<Value()> loadAddend);
+  Value toElement(Value value);
+
+  Int fromBits(Int value, int64_t shift, int64_t mask) {
+    return k.bitAnd(k.floorDiv(value, int64_t(1) << shift), mask);
+  }
+
+  const WgmmaArrays &arrays;
+  const WgmmaPlan &plan;
+  Emitter &host;
+  KernelBuilder k;
+  bool vectorLoads, vectorStores;
+  /// Whether results go through shared memory.
+  bool stagesStores = false;
+  WgmmaArray input, init, addend;
+  SmallVector<Int> sizes;
+  Value alpha, beta;
+  SmallVector<WgmmaFactor> factors;
+  Int group, warpgroup, threadOfGroup, warp, lane, laneRow, laneColumn;
+  int64_t tileOffset = 0;
+  Value descriptorBase;
+  /// Quotients and remainders, while copies of a tile are built.
+  DenseMap<std::pair<Value, int64_t>, std::pair<Int, Int>> splits;
+  /// Of the tile at hand.
+  WgmmaPosition start;
+  Value initTile, addendTile;
+  /// The next tile, for refills: whether it exists, where it starts.
+  Value nextExists;
+  WgmmaPosition nextStart;
+  Value nextTile;
+};
+
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_GPU_WGMMAKERNEL_H
