@@ -21,6 +21,8 @@ using namespace mlir::kron;
 
 /// Bytes of a core matrix: 8 columns x 16 bytes.
 static constexpr int64_t kCoreBytes = 128;
+/// Elements of a factor that a thread loads before it stores the first.
+static constexpr int64_t kFactorBatch = 16;
 
 /// The number whose parts, a few bits of `number` each, are moved elsewhere.
 struct BitMove {
@@ -84,68 +86,117 @@ Int kron::getWgmmaResult(KernelBuilder &kernel, const WgmmaStage &stage,
                   {{4, -1, 4}, {1, 3, 2}, {3, 1, 1}, {0, 1, 0}});
 }
 
+namespace {
+
+/// Copies one factor to shared memory.
+class FactorCopier {
+public:
+  FactorCopier(KernelBuilder &kernel, const WgmmaStage &stage,
+               const WgmmaFactor &factor, const StageFactor &source,
+               Type element)
+      : kernel(kernel), stage(stage), factor(factor), source(source),
+        element(element), f32(kernel.builder.getF32Type()) {}
+
+  /// Element `index` of the padded factor: loaded, and stored.
+  Value load(Int index);
+  void store(Int index, Value value);
+
+private:
+  Int getColumn(Int index) { return kernel.rem(index, stage.paddedResults); }
+  Int getSlot(Int index) {
+    return kernel.floorDiv(index, stage.paddedResults);
+  }
+  Value addressOf(Int column, Int depthSlot, int64_t bytes);
+
+  KernelBuilder &kernel;
+  const WgmmaStage &stage;
+  const WgmmaFactor &factor;
+  const StageFactor &source;
+  Type element, f32;
+};
+
+} // namespace
+
+Value FactorCopier::load(Int index) {
+  Int p = getWgmmaDepth(kernel, stage, getSlot(index));
+  Int q = getWgmmaResult(kernel, stage, getColumn(index));
+  Value exists;
+  if (stage.depth != stage.paddedDepth)
+    exists = kernel.less(p, stage.depth);
+  if (stage.results != stage.paddedResults)
+    exists = kernel.both(exists, kernel.less(q, stage.results));
+  // Elsewhere the first element stands in, so that loads need no branches.
+  if (exists) {
+    p = Int(kernel.select(exists, kernel.materialize(p), kernel.materialize(0)));
+    q = Int(kernel.select(exists, kernel.materialize(q), kernel.materialize(0)));
+  }
+  Int offset = kernel.add(kernel.mul(kernel.extend(p), source.depthStride),
+                          kernel.mul(kernel.extend(q), source.resultStride));
+  Value pointer = kernel.offsetBytes(
+      source.base, kernel.mul(offset, getElementBytes(element)));
+  Value value = kernel.load(element, pointer, CacheHint::ReadOnly);
+  return exists ? kernel.select(exists, value, kernel.constant(element, 0.0))
+                : value;
+}
+
+/// Where an element is, in a copy of `bytes` bytes per element.
+Value FactorCopier::addressOf(Int column, Int depthSlot, int64_t bytes) {
+  int64_t coreDepth = 16 / bytes;
+  Int core = kernel.add(kernel.mul(kernel.floorDiv(depthSlot, coreDepth),
+                                   stage.paddedResults / 8),
+                        kernel.floorDiv(column, 8));
+  Int inside =
+      kernel.add(kernel.mul(kernel.bitAnd(column, 7), 16),
+                 kernel.mul(kernel.bitAnd(depthSlot, coreDepth - 1), bytes));
+  return kernel.shared(kernel.add(
+      factor.offset, kernel.add(kernel.mul(core, kCoreBytes), inside)));
+}
+
+void FactorCopier::store(Int index, Value value) {
+  Int column = getColumn(index), slot = getSlot(index);
+  if (stage.kind == WgmmaKind::Half)
+    return kernel.store(value, addressOf(column, slot, 2));
+  if (!element.isF32())
+    value = LLVM::FPExtOp::create(kernel.builder, kernel.loc, f32, value);
+  auto [high, low] = kernel.splitTF32(value);
+  kernel.store(high, addressOf(column, slot, 4));
+  if (stage.kind != WgmmaKind::Split)
+    return;
+  Int p = getWgmmaDepth(kernel, stage, slot);
+  Value half = addressOf(column, getWgmmaHalfSlot(kernel, stage, p), 2);
+  Type bf16 = kernel.builder.getBF16Type();
+  auto storeHalf = [&](Value number, int64_t offset) {
+    kernel.store(
+        LLVM::FPTruncOp::create(kernel.builder, kernel.loc, bf16, number),
+        kernel.offsetBytes(half, offset));
+  };
+  storeHalf(low, stage.factorBytes);
+  storeHalf(value, stage.factorBytes + stage.factorBytes / 2);
+}
+
 void kron::emitWgmmaFactor(KernelBuilder &kernel, const WgmmaStage &stage,
                            const WgmmaFactor &factor, const StageFactor &source,
                            Type element, int64_t threads) {
-  int64_t elementBytes = getElementBytes(element);
-  Type f32 = kernel.builder.getF32Type();
-  kernel.rolledLoop(
-      kernel.threadId(), stage.paddedDepth * stage.paddedResults, threads,
-      [&](Int index) {
-        Int column = kernel.rem(index, stage.paddedResults);
-        Int slot = kernel.floorDiv(index, stage.paddedResults);
-        Int p = getWgmmaDepth(kernel, stage, slot);
-        Int q = getWgmmaResult(kernel, stage, column);
-        Value exists;
-        if (stage.depth != stage.paddedDepth)
-          exists = kernel.less(p, stage.depth);
-        if (stage.results != stage.paddedResults)
-          exists = kernel.both(exists, kernel.less(q, stage.results));
-        auto load = [&]() -> SmallVector<Value> {
-          Int offset = kernel.add(
-              kernel.mul(kernel.extend(p), source.depthStride),
-              kernel.mul(kernel.extend(q), source.resultStride));
-          Value pointer =
-              kernel.offsetBytes(source.base, kernel.mul(offset, elementBytes));
-          return {kernel.load(element, pointer, CacheHint::ReadOnly)};
-        };
-        Value value = kernel
-                          .ifElse(exists, element, load,
-                                  [&]() -> SmallVector<Value> {
-                                    return {kernel.constant(element, 0.0)};
-                                  })
-                          .front();
-        auto addressOf = [&](Int depthSlot, int64_t bytes) {
-          int64_t coreDepth = 16 / bytes;
-          Int core = kernel.add(kernel.mul(kernel.floorDiv(depthSlot, coreDepth),
-                                           stage.paddedResults / 8),
-                                kernel.floorDiv(column, 8));
-          Int inside = kernel.add(
-              kernel.mul(kernel.bitAnd(column, 7), 16),
-              kernel.mul(kernel.bitAnd(depthSlot, coreDepth - 1), bytes));
-          return kernel.shared(kernel.add(
-              factor.offset, kernel.add(kernel.mul(core, kCoreBytes), inside)));
-        };
-        if (stage.kind == WgmmaKind::Half) {
-          kernel.store(value, addressOf(slot, 2));
-          return;
-        }
-        if (!element.isF32())
-          value = LLVM::FPExtOp::create(kernel.builder, kernel.loc, f32, value);
-        auto [high, low] = kernel.splitTF32(value);
-        kernel.store(high, addressOf(slot, 4));
-        if (stage.kind != WgmmaKind::Split)
-          return;
-        Value half = addressOf(getWgmmaHalfSlot(kernel, stage, p), 2);
-        Type bf16 = kernel.builder.getBF16Type();
-        auto storeHalf = [&](Value number, int64_t offset) {
-          kernel.store(LLVM::FPTruncOp::create(kernel.builder, kernel.loc, bf16,
-                                               number),
-                       kernel.offsetBytes(half, offset));
-        };
-        storeHalf(low, stage.factorBytes);
-        storeHalf(value, stage.factorBytes + stage.factorBytes / 2);
-      });
+  FactorCopier copier(kernel, stage, factor, source, element);
+  int64_t elements = stage.paddedDepth * stage.paddedResults;
+  int64_t rounds = (elements + threads - 1) / threads;
+  // All loads of a batch are on their way together.
+  int64_t batch = std::min<int64_t>(rounds, kFactorBatch);
+  int64_t covered = (rounds + batch - 1) / batch * batch * threads;
+  kernel.rolledLoop(0, covered, batch * threads, [&](Int first) {
+    SmallVector<Int> indices;
+    SmallVector<Value> values;
+    for (int64_t round = 0; round < batch; ++round) {
+      Int index = kernel.add(kernel.add(first, round * threads),
+                             kernel.threadId());
+      if (covered != elements)
+        index = kernel.min(index, elements - 1);
+      indices.push_back(index);
+      values.push_back(copier.load(index));
+    }
+    for (auto [index, value] : llvm::zip(indices, values))
+      copier.store(index, value);
+  });
 }
 
 namespace {

@@ -132,8 +132,6 @@ void WgmmaKernel::emitTiles(Int tiles) {
   };
   for (int64_t number = 0; number < ahead; ++number)
     issue(first, number, number);
-  if (plan.refills)
-    issueTile(first, tiles, 0);
   copyFactors();
 
   Value firstBuffer = k.materialize(0, 32);
@@ -151,10 +149,9 @@ void WgmmaKernel::emitTiles(Int tiles) {
             issue(tile, piece + ahead, advance(buffer, piece + ahead));
             return getTileBuffer(advance(buffer, piece));
           }
-          if (!plan.refills) {
-            syncGroup();
-            issueTile(tile, tiles, 0);
-          }
+          syncGroup();
+          issueTile(tile, tiles, 0);
+          prefetchTile(k.add(tile, step), tiles);
           k.waitCopies(0);
           syncGroup();
           return getTileBuffer(0);
@@ -162,30 +159,23 @@ void WgmmaKernel::emitTiles(Int tiles) {
         if (plan.pieces > 1)
           emitPieces(waitForPiece);
         else
-          emitStages(waitForPiece(0), k.add(tile, step), tiles);
+          emitStages(waitForPiece(0));
         return SmallVector<Value>{
             k.materialize(advance(buffer, plan.pieces))};
       });
 }
 
 /// All factors, on the tile at `landing`.
-void WgmmaKernel::emitStages(Value landing, Int nextNumber, Int tiles) {
+void WgmmaKernel::emitStages(Value landing) {
   Value work = landing;
   if (!plan.inPlace)
     work = k.offsetBytes(getTileBuffer(0),
                          plan.buffers * plan.landing.getBytes());
-  if (plan.refills) {
-    nextExists = k.less(nextNumber, tiles);
-    nextStart = startTile(nextNumber);
-    nextTile = offsetArray(input, nextStart);
-  }
   for (unsigned index = 0; index < plan.stages.size(); ++index) {
     if (index > 0)
       syncGroup();
     emitStage(index, index == 0 ? landing : work, work);
   }
-  if (plan.refills)
-    k.commitCopies();
   if (stagesStores) {
     syncGroup();
     storeTile(work);

@@ -77,7 +77,7 @@ public:
       : arrays(arrays), plan(plan), host(host),
         k(host, gpuModule, name, host.builder.getF32Type()),
         vectorLoads(vectorLoads), vectorStores(vectorStores),
-        stagesStores(!vectorStores && plan.pieces == 1 && !plan.refills &&
+        stagesStores(!vectorStores && plan.pieces == 1 &&
                      (plan.stages.size() > 1 || plan.landing.elementBytes == 4)) {}
 
   void emit();
@@ -88,7 +88,7 @@ private:
   void numberThreads();
   void copyFactors();
   void emitTiles(Int tiles);
-  void emitStages(Value landing, Int nextNumber, Int tiles);
+  void emitStages(Value landing);
   Int advance(Int buffer, int64_t by);
   WgmmaPosition startTile(Int tile);
   Value offsetArray(const WgmmaArray &array, const WgmmaPosition &start);
@@ -97,8 +97,7 @@ private:
   // Loads.
   std::pair<WgmmaLinear, WgmmaLinear> split(WgmmaLinear number, int64_t divisor);
   void issueTile(Int tile, Int tiles, Int buffer, int64_t piece = 0);
-  void refill(const WgmmaStage &stage, const WgmmaThreadRows &rows,
-              Value target);
+  void prefetchTile(Int tile, Int tiles);
   SmallVector<int64_t> getCopyExtents(SmallVector<int64_t> extents,
                                       int64_t lanes) const;
   void emitCopies(WgmmaCopy &copy, ArrayRef<int64_t> extents,
@@ -188,10 +187,6 @@ private:
   /// Of the tile at hand.
   WgmmaPosition start;
   Value initTile, addendTile;
-  /// The next tile, for refills: whether it exists, where it starts.
-  Value nextExists;
-  WgmmaPosition nextStart;
-  Value nextTile;
 };
 
 

@@ -175,61 +175,23 @@ void WgmmaKernel::storeTile(Value source) {
   });
 }
 
-/// Starts to load the next tile's elements at the place of those that this lane
-/// has read for the last factor.
-void WgmmaKernel::refill(const WgmmaStage &stage, const WgmmaThreadRows &rows,
-                         Value target) {
-  const WgmmaLayout &layout = plan.work;
-  Value exists = k.both(nextExists, rows.firstExists);
-  Value bothExist;
-  for (auto [number, axis] : llvm::enumerate(plan.axes)) {
-    if (number == stage.axis)
-      continue;
-    Int limit;
-    if (axis.stage >= 0) {
-      if (stage.radix[number] == axis.before)
-        continue;
-      limit = axis.before;
-    } else {
-      if (axis.tile == 1 || (sizes[number].isConstant() &&
-                             sizes[number].getConstant() % axis.tile == 0))
-        continue;
-      limit = k.sub(sizes[number], nextStart[number]);
-    }
-    exists = k.both(exists, k.less(rows.first[number], limit));
-    bothExist = k.both(bothExist, k.less(rows.second[number], limit));
-  }
-  int64_t pitch = layout.pitches[stage.axis];
-  Int position = k.mul(laneColumn, 2);
-  Int permutation = k.bitXor(swizzleOf(layout, rows.first, stage.axis),
-                             swizzle(layout, position));
-  Int address = k.add(addressOf(layout, rows.first, stage.axis),
-                      k.add(k.mul(position, pitch),
-                            k.bitXor(rows.first.back(), permutation)));
-  Value to = hide(k.offsetBytes(target, k.mul(address, 4)));
-  Int stride = input.strides[stage.axis];
-  Int offset = k.add(offsetOf(input, rows.first, stage.axis),
-                     k.mul(k.extend(position), stride));
-  k.ifThen(exists, [&] {
-    Value from = hide(k.offsetBytes(nextTile, k.mul(offset, 4)));
-    for (int64_t first = 0; first < stage.depth; first += 8)
-      for (int64_t odd = 0; odd < 2; ++odd) {
-        Value inDepth;
-        if (first + 6 + odd >= stage.depth)
-          inDepth = k.less(k.add(position, first + odd), stage.depth);
-        k.ifThen(inDepth, [&] {
-          Value target = k.offsetBytes(to, (first + odd) * pitch * 4);
-          Value source = k.offsetBytes(from, k.mul(stride, (first + odd) * 4));
-          if (vectorLoads)
-            return k.copyAsync(target, source, 8);
-          k.copyAsync(target, source, 4);
-          k.ifThen(bothExist, [&] {
-            k.copyAsync(k.offsetBytes(target, 4),
-                        k.offsetBytes(source, k.mul(input.strides.back(), 4)),
-                        4);
-          });
-        });
-      }
+/// Starts to bring a tile into the second-level cache, a line at a time.
+void WgmmaKernel::prefetchTile(Int tile, Int tiles) {
+  k.ifThen(k.less(tile, tiles), [&] {
+    WgmmaPosition position = startTile(tile);
+    WgmmaCopy copy;
+    copy.array = &input;
+    copy.layout = &plan.landing;
+    copy.lanes = std::min<int64_t>(128 / plan.landing.elementBytes,
+                                   plan.axes.back().tile);
+    copy.global = offsetArray(input, position);
+    copy.shared = getTileBuffer(0);
+    SmallVector<int64_t> extents;
+    for (const WgmmaAxis &axis : plan.axes)
+      extents.push_back(axis.tile);
+    emitCopies(copy, extents, position, [&](Value from, Value, Value) {
+      k.inlinePTX({}, "prefetch.global.L2 [$0];", "l", {from});
+    });
   });
 }
 

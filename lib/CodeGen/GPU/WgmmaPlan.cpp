@@ -78,7 +78,6 @@ private:
                  int64_t elementBytes) const;
   int64_t getWarpgroups() const;
   double getCost(const WgmmaPlan &candidate) const;
-  bool canRefill(const WgmmaPlan &candidate) const;
   void consider(WgmmaPlan &candidate, int64_t wantedBuffers);
   bool chooseTile();
 
@@ -309,13 +308,16 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   double cost = work / elements;
   double inFlight = double(candidate.getNumGroups()) *
                     (candidate.buffers - 1) * candidate.landing.getBytes();
-  // A refill loads while the last factor is applied.
-  if (candidate.refills)
-    inFlight = std::max(inFlight, 16384.0);
+  // With one buffer, the next tile comes as far as the second-level cache.
+  if (candidate.buffers == 1)
+    inFlight = 24576;
   if (inFlight < 65536)
     cost *= 1.0 + 0.6 * (1.0 - inFlight / 65536);
   if (group > 1)
     cost *= 1.05;
+  // Large tiles leave processors idle at the end.
+  cost *= 1.0 + double(candidate.landing.getBytes()) *
+                    candidate.getNumGroups() / (1 << 20);
   const WgmmaAxis &last = candidate.axes.back();
   if (last.stage < 0) {
     int64_t run = last.tile * candidate.landing.elementBytes;
@@ -324,24 +326,12 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   return cost;
 }
 
-/// Whether what the last factor reads is exactly the next tile's place.
-bool Planner::canRefill(const WgmmaPlan &candidate) const {
-  if (candidate.buffers != 1 || candidate.pieces != 1 ||
-      inputBytes != 4 || candidate.stages.back().innermost)
-    return false;
-  for (const WgmmaStage &stage : llvm::drop_end(candidate.stages))
-    if (stage.depth != stage.results)
-      return false;
-  return true;
-}
-
 void Planner::consider(WgmmaPlan &candidate, int64_t wantedBuffers) {
   int64_t limit = machine.getSharedBytes(candidate.ctasPerSM);
   for (int64_t buffers = 1; buffers <= kMaxBuffers; ++buffers) {
     if (wantedBuffers && buffers != wantedBuffers)
       continue;
     candidate.buffers = buffers;
-    candidate.refills = canRefill(candidate);
     if (candidate.getSharedBytes() > limit ||
         (candidate.pieces > 1 && buffers < 3))
       continue;

@@ -107,9 +107,6 @@ struct WgmmaPlan {
   int64_t pieceDepth = 0;
   /// Tiles (or pieces) in shared memory per group.
   int64_t buffers = 2;
-  /// With one buffer: whether a warp starts to load the next tile into what it
-  /// has read for the last factor.
-  bool refills = false;
   int64_t ctasPerSM = 1;
   int64_t factorBytes = 0;
 

@@ -96,13 +96,8 @@ void WgmmaKernel::emitBlock(unsigned index, Int block, Value source,
     sums = repairSums(index, rows, sums, [&](const WgmmaPosition &row, Int p) {
       return loadElement(stage, row, p, source);
     });
-  if (index + 1 == plan.stages.size() && !stagesStores) {
-    if (plan.refills) {
-      k.syncWarp();
-      refill(stage, rows, source);
-    }
+  if (index + 1 == plan.stages.size() && !stagesStores)
     return storeGlobal(stage, rows, sums);
-  }
   // All lanes of the warp have read before one of them writes.
   k.syncWarp();
   storeShared(stage, rows, target, sums);
