@@ -258,24 +258,25 @@ SmallVector<Value> kron::emitWgmma(KernelBuilder &kernel,
   int64_t descriptor = rest + rows.rest.size();
   SeriesText writer(stage, factor, series);
   int64_t step = stage.getStep();
-  for (unsigned index = 0; index < rows.main.size() / 4; ++index) {
-    int64_t depth = series.firstDepth + index * step;
-    bool isEven = depth % 16 == 0;
-    // The smaller products first.
-    if (stage.kind == WgmmaKind::Split && isEven) {
+  int64_t numSteps = rows.main.size() / 4;
+  if (stage.kind == WgmmaKind::Split && series.addsCross)
+    for (int64_t index = 0; index < numSteps; index += 2) {
+      int64_t depth = series.firstDepth + index * step;
       writer.addProduct("bf16", 16, rest + index * 2, depth,
                         stage.factorBytes + stage.factorBytes / 2, descriptor);
       writer.addProduct("bf16", 16, half + index * 2, depth, stage.factorBytes,
                         descriptor);
     }
-    StringRef type = "tf32";
-    if (stage.kind == WgmmaKind::Half)
-      type = element.isBF16() ? "bf16" : "f16";
-    writer.addProduct(type, step, first + index * 4, depth, 0, descriptor);
-  }
+  StringRef type = "tf32";
+  if (stage.kind == WgmmaKind::Half)
+    type = element.isBF16() ? "bf16" : "f16";
+  for (int64_t index = 0; series.addsMain && index < numSteps; ++index)
+    writer.addProduct(type, step, first + index * 4,
+                      series.firstDepth + index * step, 0, descriptor);
   writer.text += "wgmma.commit_group.sync.aligned;\n";
-  if (series.waits)
-    writer.text += "wgmma.wait_group.sync.aligned 0;\n";
+  if (series.pending >= 0)
+    writer.text += "wgmma.wait_group.sync.aligned " +
+                   std::to_string(series.pending) + ";\n";
   writer.text += "}";
 
   SmallVector<std::string> constraints(numSums, "=&f");

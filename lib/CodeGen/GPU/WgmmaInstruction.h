@@ -37,8 +37,12 @@ struct WgmmaSeries {
   int64_t firstDepth = 0;
   /// What the products are added to; empty: 0.
   SmallVector<Value> sums;
-  /// Whether to wait for the results. Until then they must not be touched.
-  bool waits = true;
+  /// WgmmaKind::Split: which products. The matrix unit cuts off when it adds, so
+  /// that the small ones must not be added to a large sum.
+  bool addsCross = true, addsMain = true;
+  /// Series that need not be done after this one; -1: no wait. Sums must not be
+  /// touched before their series is done.
+  int64_t pending = 0;
 };
 
 /// Which depth and which column of the factor the matrix unit gets in `slot`.

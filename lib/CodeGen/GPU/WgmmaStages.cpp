@@ -128,20 +128,34 @@ WgmmaRows WgmmaKernel::loadSingle(const WgmmaStage &stage,
 void WgmmaKernel::emitPieces(function_ref<Value(int64_t)> waitForPiece) {
   const WgmmaStage &stage = plan.stages.front();
   WgmmaThreadRows rows = getThreadRows(stage, 0);
-  WgmmaSeries series;
+  bool isSplit = stage.kind == WgmmaKind::Split;
+  // Small products have sums of their own, which are added at the end.
+  WgmmaSeries cross, main;
+  cross.addsMain = main.addsCross = false;
+  cross.pending = -1;
   for (int64_t piece = 0; piece < plan.pieces; ++piece) {
     Value source = waitForPiece(piece);
-    series.firstDepth = piece * plan.pieceDepth;
-    series.waits = piece + 1 == plan.pieces;
+    bool isLast = piece + 1 == plan.pieces;
+    cross.firstDepth = main.firstDepth = piece * plan.pieceDepth;
+    // The piece before has to be done, so that its registers become free.
+    main.pending = isLast ? 0 : isSplit ? 2 : 1;
     int64_t depth =
-        std::min(plan.pieceDepth, stage.paddedDepth - series.firstDepth);
+        std::min(plan.pieceDepth, stage.paddedDepth - main.firstDepth);
     WgmmaRows operands =
-        loadSingle(stage, rows, source, series.firstDepth, depth);
-    series.sums = emitWgmma(k, stage, factors[0], descriptorBase, operands,
-                            arrays.factorElements[0], series);
+        loadSingle(stage, rows, source, main.firstDepth, depth);
+    auto emit = [&](WgmmaSeries &series) {
+      series.sums = emitWgmma(k, stage, factors[0], descriptorBase, operands,
+                              arrays.factorElements[0], series);
+    };
+    if (isSplit)
+      emit(cross);
+    emit(main);
   }
-  SmallVector<Value> sums = series.sums;
-  if (stage.kind == WgmmaKind::Split)
+  SmallVector<Value> sums = main.sums;
+  if (isSplit)
+    for (auto [sum, small] : llvm::zip(sums, cross.sums))
+      sum = arith::AddFOp::create(k.builder, k.loc, sum, small);
+  if (isSplit)
     sums = repairSums(0, rows, sums, [&](const WgmmaPosition &row, Int p) {
       return loadGlobalElement(stage, row, p);
     });

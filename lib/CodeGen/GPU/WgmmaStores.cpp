@@ -24,9 +24,14 @@ Value WgmmaKernel::existsInArray(const WgmmaStage &stage,
     if (axis.stage >= 0) {
       if (stage.radix[number] != axis.after)
         exists = k.both(exists, k.less(row[number], axis.after));
-    } else if (axis.tile > 1 &&
-               !(sizes[number].isConstant() &&
+    } else if (stage.radix[number] > 1 &&
+               !(stage.radix[number] == axis.tile &&
+                 sizes[number].isConstant() &&
                  sizes[number].getConstant() % axis.tile == 0)) {
+      // Rows beyond the size, or beyond the tile where it is odd: its next
+      // position belongs to another tile.
+      if (stage.radix[number] != axis.tile)
+        exists = k.both(exists, k.less(row[number], axis.tile));
       exists = k.both(
           exists, k.less(k.add(start[number], row[number]), sizes[number]));
     }
