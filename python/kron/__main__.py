@@ -7,6 +7,7 @@ import platform
 import sys
 import time
 from functools import reduce
+from importlib import metadata
 
 import numpy as np
 
@@ -16,8 +17,8 @@ from kron import _compile, _core
 
 def _version_of(package):
     try:
-        return __import__(package).__version__
-    except ImportError:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
         return "not installed"
 
 

@@ -23,11 +23,26 @@ def machine(dtype_name):
     of NumPy on this machine, now."""
     source = np.ones(2**23)
     target = np.empty_like(source)
-    seconds = min(_time(lambda: np.copyto(target, source)) for _ in range(5))
-    bandwidth = 2 * source.nbytes / seconds
     matrix = np.ones((768, 768), dtype_name)
-    seconds = min(_time(lambda: matrix @ matrix) for _ in range(3))
-    return bandwidth, 768**3 / seconds
+    return _rates(lambda: np.copyto(target, source), 2 * source.nbytes,
+                  lambda: matrix @ matrix, 768**3, _time)
+
+
+@functools.lru_cache(maxsize=None)
+def gpu(dtype_name):
+    """The same of PyTorch on the current GPU."""
+    import torch
+
+    source = torch.ones(2**26, device="cuda")
+    target = torch.empty_like(source)
+    matrix = torch.ones((4096, 4096), device="cuda", dtype=getattr(torch, dtype_name))
+    return _rates(lambda: target.copy_(source), 2 * source.nbytes,
+                  lambda: matrix @ matrix, 4096**3, _time_on_gpu)
+
+
+def _rates(copy, num_bytes, multiply, multiply_adds, clock):
+    bandwidth = num_bytes / min(clock(copy) for _ in range(5))
+    return bandwidth, multiply_adds / min(clock(multiply) for _ in range(3))
 
 
 def _time(function):
@@ -36,11 +51,25 @@ def _time(function):
     return time.perf_counter() - start
 
 
-def _measure(function):
+def _time_on_gpu(function):
+    """Without the time to launch: of several calls in a row."""
+    import torch
+
+    count = 5
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    for _ in range(count):
+        function()
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end) / 1e3 / count
+
+
+def _measure(function, clock):
     """Seconds of a call: the median of what fits into a tenth of a second."""
-    first = _time(function)
+    first = clock(function)
     count = int(np.clip(0.1 / max(first, 1e-7), 3, 10000))
-    return float(np.median([_time(function) for _ in range(count)]))
+    return float(np.median([clock(function) for _ in range(count)]))
 
 
 def _multiply_adds(description, elements):
@@ -68,23 +97,31 @@ def _multiply_adds(description, elements):
 class Explanation:
     """What kron.explain returns; prints as a report."""
 
-    def __init__(self, title, modules, seconds, num_bytes, multiply_adds, dtype):
-        self.title, self.modules, self.seconds = title, modules, seconds
-        self.bytes, self.multiply_adds = num_bytes, multiply_adds
-        compute_dtype = dtype if dtype.kind in "fc" and dtype.itemsize >= 4 else np.float32
-        self.bandwidth, self.peak = machine(np.dtype(compute_dtype).name)
+    def __init__(self, title, modules, call, results, inputs_bytes, multiply_adds):
+        self.title, self.modules = title, modules
+        first = results[0]
+        self.on_gpu = bool(getattr(first, "is_cuda", False))
+        self.seconds = _measure(call, _time_on_gpu if self.on_gpu else _time)
+        self.bytes = inputs_bytes + sum(result.nbytes for result in results)
+        self.multiply_adds = multiply_adds
+        name = str(first.dtype).rpartition(".")[2]
+        wide = name if name in ("float32", "float64", "complex64", "complex128") else "float32"
+        self.bandwidth, self.peak = (gpu if self.on_gpu else machine)(wide)
         self.stages = [self._stages(text) for text in modules]
 
-    @staticmethod
-    def _stages(text):
+    def _stages(self, text):
+        pipeline = "kron-cpu-pipeline"
+        if self.on_gpu:
+            _, (chip,) = _compile.parse_target("cuda")
+            pipeline = f"kron-gpu-pipeline{{chip={chip}}}"
         with _compile.translated() as compiler:
-            _, stages, remarks = compiler.run_passes(
-                text, "kron-cpu-pipeline", record=True)
+            _, stages, remarks = compiler.run_passes(text, pipeline, record=True)
         return {"stages": stages, "remarks": [line for line in remarks.splitlines() if line]}
 
     @property
     def floor(self):
-        """Seconds that memory and arithmetic take at least, with NumPy's rates."""
+        """Seconds that memory and arithmetic take at least, with the rates of NumPy, or of
+        PyTorch on a GPU."""
         compute = self.multiply_adds / self.peak if self.multiply_adds else 0
         return max(self.bytes / self.bandwidth, compute)
 
@@ -113,18 +150,17 @@ class Explanation:
         return lines
 
     def __str__(self):
-        lines = [self.title]
+        lines = ["kron." + self.title if self.title in _build.WRITERS else self.title]
         for entry in self.stages:
             lines += ["  " + line for line in self._plan(entry)]
             lines += ["  remark: " + line for line in entry["remarks"]]
-        if self.seconds is not None:
-            lines.append(f"  memory: {self.bytes / 1e6:.3f} MB read and written at least; "
-                         f"a copy runs at {self.bandwidth / 1e9:.1f} GB/s here")
-            if self.multiply_adds:
-                lines.append(f"  arithmetic: {self.multiply_adds / 1e6:.3f} million multiply-adds; "
-                             f"a matrix product runs at {self.peak / 1e9:.1f} billion/s here")
-            lines.append(f"  expected floor {self.floor * 1e6:.1f} us, measured "
-                         f"{self.seconds * 1e6:.1f} us ({self.seconds / self.floor:.1f}x)")
+        lines.append(f"  memory: {self.bytes / 1e6:.3f} MB read and written at least; "
+                     f"a copy runs at {self.bandwidth / 1e9:.1f} GB/s here")
+        if self.multiply_adds:
+            lines.append(f"  arithmetic: {self.multiply_adds / 1e6:.3f} million multiply-adds; "
+                         f"a matrix product runs at {self.peak / 1e9:.1f} billion/s here")
+        lines.append(f"  expected floor {self.floor * 1e6:.1f} us, measured "
+                     f"{self.seconds * 1e6:.1f} us ({self.seconds / self.floor:.1f}x)")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -138,7 +174,7 @@ class Explanation:
         knee = self.peak / self.bandwidth
         own = max(self.multiply_adds, 1) / self.bytes
         x = np.geomspace(min(own, knee) / 8, max(own, knee) * 8, 50)
-        axes.loglog(x, np.minimum(x * self.bandwidth, self.peak) / 1e9, label="roofline (NumPy)")
+        axes.loglog(x, np.minimum(x * self.bandwidth, self.peak) / 1e9, label="roofline of a copy and a matrix product")
         axes.loglog([own], [self.multiply_adds / self.seconds / 1e9], "o", label=self.title)
         axes.set_xlabel("multiply-adds per byte")
         axes.set_ylabel("billion multiply-adds per second")
@@ -154,27 +190,27 @@ def explain(function, *args, show=True, plot=None, **kwargs):
     fused, schedules, why something goes a slower way, and the time against what
     memory and arithmetic allow. `function` is one of kron's or one that kron.jit
     decorates. `plot` names a file for a roofline picture."""
+    def call():
+        return function(*args, **kwargs)
+
     if isinstance(function, _jit.Jitted):
-        result = function(*args, **kwargs)
-        module = function.trace(*args, **kwargs)
-        arrays = function._flatten(function._signature.bind(*args, **kwargs).arguments)[0]
-        results = result if isinstance(result, tuple) else (result,)
-        explanation = Explanation(
-            function.__name__, [str(module)], _measure(lambda: function(*args, **kwargs)),
-            sum(a.nbytes for a in arrays) + sum(r.nbytes for r in results), 0, results[0].dtype)
+        result = call()
+        modules = [str(function.trace(*args, **kwargs))]
+        multiply_adds = 0
     elif callable(function) and getattr(function, "__name__", None) in _build.WRITERS:
         with _build.recording() as descriptions:
             # Kernels are found again in the cache of files.
             _core.forget_kernels()
-            result = function(*args, **kwargs)
-        explanation = Explanation(
-            f"kron.{function.__name__}", [_build.source(d) for d in descriptions],
-            _measure(lambda: function(*args, **kwargs)),
-            _bytes_of((args, kwargs)) + result.nbytes,
-            sum(_multiply_adds(d, result.size) for d in descriptions), result.dtype)
+            result = call()
+        modules = [_build.source(description) for description in descriptions]
+        size = int(np.prod(tuple(result.shape)))
+        multiply_adds = sum(_multiply_adds(description, size) for description in descriptions)
     else:
         raise TypeError("expects function to be one of kron's or one that kron.jit decorates, "
                         f"but got {function!r}")
+    results = result if isinstance(result, tuple) else (result,)
+    explanation = Explanation(function.__name__, modules, call, results,
+                              _bytes_of((args, kwargs)), multiply_adds)
     if show:
         print(explanation)
     if plot is not None:
@@ -183,7 +219,7 @@ def explain(function, *args, show=True, plot=None, **kwargs):
 
 
 def _bytes_of(value):
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "nbytes"):
         return value.nbytes
     if isinstance(value, dict):
         return sum(map(_bytes_of, value.values()))
