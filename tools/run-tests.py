@@ -138,6 +138,11 @@ def suite_python(build):
     return settle(counts, status, "python")
 
 
+def suite_ptxas(build):
+    """GPU kernels against a budget of registers, by ptxas."""
+    return counted("ptxas", [sys.executable, ROOT / "test/gpu/ptxas.py", "--root", build])
+
+
 def suite_docs(build):
     """The documentation against the sources it is generated from or quotes."""
     return counted("docs", [sys.executable, ROOT / "docs/check.py", "--build", build])
@@ -158,7 +163,7 @@ def suite_examples(build):
 
 SUITES = {"lit": suite_lit, "unit": suite_unit, "docs": suite_docs,
           "examples": suite_examples, "exec": suite_exec, "python": suite_python,
-          "gpu": suite_gpu}
+          "ptxas": suite_ptxas, "gpu": suite_gpu}
 
 
 def main():
