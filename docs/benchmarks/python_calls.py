@@ -1,6 +1,6 @@
 """Time of what surrounds kernels in Python: import, first call, cached call.
 
-usage: PYTHONPATH=build/python python docs/benchmarks/python_calls.py
+usage: PYTHONPATH=build/python python docs/benchmarks/python_calls.py [OUTPUT.json]
 
 Each start is a process of its own with an empty cache; the best of several counts,
 since other work on the machine only adds to it.
@@ -8,6 +8,7 @@ since other work on the machine only adds to it.
 
 import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -38,19 +39,33 @@ def measure_call(statement, names):
     return min(timeit.repeat(statement, globals=names, number=number, repeat=7)) / number
 
 
+def commit():
+    folder = os.path.dirname(os.path.abspath(__file__))
+    return subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, text=True,
+                          capture_output=True).stdout.strip()
+
+
 def main():
     import numpy as np
 
     import kron
 
     starts = [measure_start() for _ in range(5)]
-    print(f"import kron           {min(s[0] for s in starts) * 1e3:7.2f} ms")
-    print(f"first call, no cache  {min(s[1] for s in starts) * 1e3:7.2f} ms")
+    results = {"import kron (ms)": min(s[0] for s in starts) * 1e3,
+               "first call, no cache (ms)": min(s[1] for s in starts) * 1e3}
     names = {"kron": kron, "np": np, "x": np.zeros((1, 4)), "factors": [np.eye(2)] * 2,
              "v": np.zeros((1, 2)), "weights": np.zeros((1, 2, 2, 1))}
     for statement in ("kron.mkm(x, factors)", "kron.mkm(x, factors, alpha=2.0, trans_x=False)",
                       "kron.ksmm(v, weights, (1, 2, 2, 1))", "x @ x.T", "np.empty((1, 4))"):
-        print(f"{statement:48} {measure_call(statement, names) * 1e6:6.2f} us")
+        results[statement + " (us)"] = measure_call(statement, names) * 1e6
+    for name, value in results.items():
+        print(f"{name:52} {value:7.2f}")
+    if len(sys.argv) > 1:
+        machine = {"python": platform.python_version(), "numpy": np.__version__,
+                   "threads": kron.get_num_threads(), "commit": commit()}
+        with open(sys.argv[1], "w") as file:
+            json.dump({"machine": machine, "results": results}, file, indent=1)
+            file.write("\n")
 
 
 if __name__ == "__main__":
