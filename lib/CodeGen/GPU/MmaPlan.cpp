@@ -19,8 +19,7 @@ static constexpr int64_t kSectorBytes = 32;
 static constexpr int64_t kTileElements = 4096;
 /// Factors stay in registers up to this many of a thread's.
 static constexpr int64_t kMaxKeptRegisters = 136;
-/// Up to this many, and with accumulators of this size, four warps per scheduler
-/// fit, otherwise two.
+/// Up to this many, four warps per scheduler fit, otherwise two.
 static constexpr int64_t kLightRegisters = 64;
 /// Factor registers of one step.
 static constexpr int64_t kMaxStepRegisters = 128;
@@ -50,6 +49,7 @@ private:
   int64_t getFactorRegisters(MmaStep &step);
   int64_t getStaticSize(ArrayRef<unsigned> axes);
   void chooseLayouts();
+  int64_t chooseWarps(int64_t warpsPerSM, bool light, int64_t bytes);
   std::optional<std::string> chooseResources();
 
   PassOp pass;
@@ -401,6 +401,24 @@ void Planner::chooseLayouts() {
     plan.workLayout = TileLayout::get(largest, getBytes(plan.type));
 }
 
+/// Warps of a CTA, of which there should be `warpsPerSM` on a processor: small
+/// CTAs, whose barriers cost little, as far as there is room for their tiles.
+int64_t Planner::chooseWarps(int64_t warpsPerSM, bool light, int64_t bytes) {
+  // Factors of more than 64 rows are shared out among 8 warps.
+  bool large = llvm::any_of(plan.steps, [](const MmaStep &step) {
+    return step.kind != MmaStep::Kind::Chain &&
+           step.factorRegisters > kMaxStepRegisters / 2;
+  });
+  // Two CTAs of 8 warps were faster than four of 4 (16^3, f32: 0.082 and 0.087
+  // ms on an H200), but not where the tensor cores or memory are the limit.
+  int64_t warps =
+      large || (light && plan.math == MmaMath::SplitTF32) ? 8 : 4;
+  while (warps < warpsPerSM &&
+         bytes * (warpsPerSM / warps) > machine.getSharedBytes(1))
+    warps *= 2;
+  return warps;
+}
+
 std::optional<std::string> Planner::chooseResources() {
   ScheduleAttr schedule = pass.getScheduleAttr();
   int64_t threads = schedule ? schedule.getThreads() : 0;
@@ -419,22 +437,10 @@ std::optional<std::string> Planner::chooseResources() {
   };
   int64_t workBytes = plan.workLayout ? plan.workLayout->bytes : 0;
   int64_t tileBytes = plan.inputLayout.bytes;
-  // CTAs of 4 warps, as many as have the registers and room for one tile and, at
-  // best, a second one on the way.
   bool light = getRegisters() <= kLightRegisters;
   int64_t warpsPerSM = light ? 16 : 8;
-  bool large = llvm::any_of(plan.steps, [](const MmaStep &step) {
-    return step.factorRegisters > kMaxStepRegisters / 2;
-  });
   if (!threads) {
-    int64_t room = machine.getSharedBytes(1);
-    // Two CTAs of 8 warps were faster than four of 4 (16^3, f32: 0.082 and 0.087
-    // ms on an H200), but not where the tensor cores are the limit.
-    plan.warps = large || (light && plan.math == MmaMath::SplitTF32) ? 8 : 4;
-    while (plan.warps < warpsPerSM &&
-           (2 * tileBytes + workBytes) * (warpsPerSM / plan.warps) > room &&
-           (tileBytes + workBytes) * 3 > room)
-      plan.warps *= 2;
+    plan.warps = chooseWarps(warpsPerSM, light, tileBytes + workBytes);
     chooseSteps();
   }
   plan.ctasPerSM = ctas ? ctas : std::max<int64_t>(1, warpsPerSM / plan.warps);
@@ -448,7 +454,8 @@ std::optional<std::string> Planner::chooseResources() {
     --plan.ctasPerSM;
   plan.stages = stages;
   if (!plan.stages)
-    for (plan.stages = light ? 2 : kMaxStages; plan.stages > 1 && !fits(plan.stages);)
+    for (plan.stages = light ? 2 : kMaxStages;
+         plan.stages > 1 && !fits(plan.stages);)
       --plan.stages;
   if (!fits(plan.stages))
     return "a tile of " + std::to_string(tileBytes + workBytes) +
