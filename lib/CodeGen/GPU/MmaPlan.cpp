@@ -21,6 +21,8 @@ static constexpr int64_t kTileElements = 4096;
 static constexpr int64_t kMaxKeptRegisters = 136;
 /// Up to this many, four warps per scheduler fit, otherwise two.
 static constexpr int64_t kLightRegisters = 64;
+/// And up to this many tiles of results, whose sums take registers as well.
+static constexpr int64_t kMaxLightTiles = 2;
 /// Factor registers of one step.
 static constexpr int64_t kMaxStepRegisters = 128;
 static constexpr int64_t kMaxStages = 3;
@@ -437,7 +439,10 @@ std::optional<std::string> Planner::chooseResources() {
   };
   int64_t workBytes = plan.workLayout ? plan.workLayout->bytes : 0;
   int64_t tileBytes = plan.inputLayout.bytes;
-  bool light = getRegisters() <= kLightRegisters;
+  bool light = getRegisters() <= kLightRegisters &&
+               llvm::all_of(plan.steps, [](const MmaStep &step) {
+                 return step.tiles <= kMaxLightTiles;
+               });
   int64_t warpsPerSM = light ? 16 : 8;
   if (!threads) {
     plan.warps = chooseWarps(warpsPerSM, light, tileBytes + workBytes);
