@@ -221,7 +221,8 @@ def ksmm(x, weights, grad, trans, layout, precision, needs_x, needs_weights):
 
 
 def ksmm_weight_grad(grad, x, pattern, layout="batch_first"):
-    """sum_n grad[n, i, j, t] * conj(x[n, i, k, t]), shaped as the pattern."""
+    """sum_n grad[n, i, j, t] * conj(x[n, i, k, t]), shaped as the pattern; half types
+    are summed in float32."""
     a, b, c, d = pattern
     x = x.conj().resolve_conj() if x.is_complex() else x
     if layout == "batch_last":
@@ -235,14 +236,37 @@ def ksmm_weight_grad(grad, x, pattern, layout="batch_first"):
         product = torch.bmm(grad.squeeze(-1).permute(1, 2, 0),
                             x.squeeze(-1).permute(1, 0, 2))
         return product.unsqueeze(-1)
-    # Lanes of t are brought together in pieces that stay in the cache.
-    piece = max(16, _PIECE_BYTES // (a * (b + c) * d * x.element_size()))
-    result = x.new_zeros(a * d, b, c)
+    # Elements of one t are brought together in pieces that stay in the cache.
+    wide = torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else x.dtype
+    row_bytes = a * (b + c) * d * x.element_size()
+    sum_pieces = _sum_blocks if d < _LONG_T else _sum_planes
+    piece = max(16, (_PIECE_BYTES if d < _LONG_T else 4 * _PIECE_BYTES) // row_bytes)
+    result = x.new_zeros((d, a, b, c) if d >= _LONG_T else (a * d, b, c), dtype=wide)
     for begin in range(0, x.shape[0], piece):
-        left = grad[begin:begin + piece].permute(1, 3, 2, 0).reshape(a * d, b, -1)
-        right = x[begin:begin + piece].permute(1, 3, 0, 2).reshape(a * d, -1, c)
-        result.baddbmm_(left, right)
-    return result.view(a, d, b, c).permute(0, 2, 3, 1).contiguous()
+        sum_pieces(result, grad[begin:begin + piece].to(wide),
+                   x[begin:begin + piece].to(wide))
+    result = result.permute(1, 2, 3, 0) if d >= _LONG_T else \
+        result.view(a, d, b, c).permute(0, 2, 3, 1)
+    return result.to(x.dtype).contiguous()
+
+
+def _sum_blocks(result, grad, x):
+    """Adds one piece to [a*d, b, c]: copies by elements, one batched product."""
+    _, a, b, d = grad.shape
+    left = grad.permute(1, 3, 2, 0).reshape(a * d, b, -1)
+    right = x.permute(1, 3, 0, 2).reshape(a * d, -1, x.shape[2])
+    result.baddbmm_(left, right)
+
+
+def _sum_planes(result, grad, x):
+    """Adds one piece to [d, a, b, c]: transposes matrices [.., d], then d products."""
+    _, a, b, d = grad.shape
+    left = grad.reshape(-1, d).t().contiguous().view(d, -1, a, b)
+    right = x.reshape(-1, d).t().contiguous().view(d, -1, a, x.shape[2])
+    for t in range(d):
+        result[t].baddbmm_(left[t].permute(1, 2, 0), right[t].permute(1, 0, 2))
 
 
 _PIECE_BYTES = 1 << 19
+#: From so many t on a matrix transpose is the faster copy.
+_LONG_T = 8
