@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -118,14 +119,13 @@ def suite_gpu(build):
     return counted("gpu", [sys.executable, ROOT / "test/gpu/run.py", "--root", build])
 
 
-def suite_python(build):
-    """The Python package against NumPy (pytest)."""
-    report = build / "python/pytest.xml"
+def pytest(name, build, python, *arguments):
+    """Runs pytest on the Python package of the build tree."""
+    report = build / f"python/{name}.xml"
     report.unlink(missing_ok=True)
     environment = dict(os.environ, PYTHONPATH=str(build / "python"))
-    status = run([sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider",
-                  f"--junit-xml={report}", "--ignore=python/tests/torch",
-                  ROOT / "python/tests"], env=environment)
+    status = run([python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider",
+                  f"--junit-xml={report}", *arguments], env=environment)
     counts = Counts()
     if report.exists():
         for suite in xml.etree.ElementTree.parse(report).getroot().iter("testsuite"):
@@ -135,7 +135,29 @@ def suite_python(build):
             counts.skipped += number["skipped"]
             counts.passed += number["tests"] - sum(
                 number[key] for key in ("failures", "errors", "skipped"))
-    return settle(counts, status, "python")
+    return settle(counts, status, name)
+
+
+def suite_python(build):
+    """The Python package against NumPy (pytest)."""
+    return pytest("python", build, sys.executable, "--ignore=python/tests/torch",
+                  ROOT / "python/tests")
+
+
+def suite_torch(build):
+    """The Python package with PyTorch and GPyTorch (pytest)."""
+    venv, requirements = build / "venv-torch", ROOT / "tools/requirements-torch.txt"
+    mark = venv / "requirements.txt"
+    if not mark.exists() or mark.read_bytes() != requirements.read_bytes():
+        print("installing the packages of tools/requirements-torch.txt (2 GB)", flush=True)
+        status = run(["/usr/bin/python3", "-m", "venv", "--clear", venv]) or run(
+            [venv / "bin/pip", "install", "-q", "--disable-pip-version-check",
+             "--no-compile", "--no-deps", "-r", requirements])
+        if status != 0:
+            return settle(Counts(), status, "torch")
+        shutil.copy(requirements, mark)
+    os.environ.setdefault("CXX", "clang++-22")
+    return pytest("torch", build, venv / "bin/python", ROOT / "python/tests/torch")
 
 
 def suite_ptxas(build):
@@ -163,7 +185,7 @@ def suite_examples(build):
 
 SUITES = {"lit": suite_lit, "unit": suite_unit, "docs": suite_docs,
           "examples": suite_examples, "exec": suite_exec, "python": suite_python,
-          "ptxas": suite_ptxas, "gpu": suite_gpu}
+          "torch": suite_torch, "ptxas": suite_ptxas, "gpu": suite_gpu}
 
 
 def main():

@@ -156,8 +156,102 @@ TensorLibrary tensors;
 
 } // namespace
 
+namespace {
+
+/// What DLPack says about an array (dlpack.h, version 1); the layout is its
+/// ABI.
+struct DLArray {
+  void *data;
+  int32_t deviceType, deviceNumber;
+  int32_t rank;
+  uint8_t typeCode, typeBits;
+  uint16_t typeLanes;
+  const int64_t *sizes, *strides;
+  uint64_t byteOffset;
+};
+
+/// The table of functions that a tensor type offers as
+/// `__dlpack_c_exchange_api__`.
+struct DLExchange {
+  uint32_t majorVersion, minorVersion;
+  void *previous;
+  void *allocate, *fromObject, *toObject;
+  int (*describe)(void *object, DLArray *result);
+  void *currentStream;
+};
+
+const DLExchange *exchange = nullptr;
+
+} // namespace
+
+/// The type's DLPack functions, with which a tensor is read in a tenth of the
+/// time; null before PyTorch 2.10.
+static const DLExchange *findExchange(PyObject *type) {
+  auto capsule = py::reinterpret_steal<py::object>(
+      PyObject_GetAttrString(type, "__dlpack_c_exchange_api__"));
+  void *table = capsule
+                    ? PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api")
+                    : nullptr;
+  PyErr_Clear();
+  auto *result = static_cast<const DLExchange *>(table);
+  return result && result->majorVersion == 1 ? result : nullptr;
+}
+
+/// KronType of DLPack's type code and bits; -1 if there is none.
+static int getExchangeType(const DLArray &array) {
+  if (array.typeLanes != 1)
+    return -1;
+  switch (array.typeCode << 8 | array.typeBits) {
+  case 2 << 8 | 32:
+    return KRON_F32;
+  case 2 << 8 | 64:
+    return KRON_F64;
+  case 2 << 8 | 16:
+    return KRON_F16;
+  case 4 << 8 | 16:
+    return KRON_BF16;
+  case 0 << 8 | 32:
+    return KRON_I32;
+  case 0 << 8 | 64:
+    return KRON_I64;
+  case 5 << 8 | 64:
+    return KRON_C32;
+  case 5 << 8 | 128:
+    return KRON_C64;
+  }
+  return -1;
+}
+
+/// Reads a tensor on the CPU; false if it is something else.
+static bool loadExchanged(PyObject *object, View &view) {
+  constexpr int32_t cpu = 1;
+  DLArray array;
+  if (exchange->describe(object, &array) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  int type = getExchangeType(array);
+  if (array.deviceType != cpu || type < 0 || array.rank > kMaxRank ||
+      (array.rank && !array.strides))
+    return false;
+  view.data = static_cast<char *>(array.data) + array.byteOffset;
+  view.rank = array.rank;
+  view.type = KronType(type);
+  view.device = -1;
+  view.writable = true;
+  int64_t rowMajor = 1;
+  for (int axis = view.rank; axis-- > 0;) {
+    view.sizes[axis] = array.sizes[axis];
+    view.strides[axis] =
+        array.sizes[axis] <= 1 ? rowMajor : array.strides[axis];
+    rowMajor *= array.sizes[axis];
+  }
+  return true;
+}
+
 void kron::python::registerTensors(py::type type, py::dict types,
                                    py::function empty) {
+  exchange = findExchange(type.ptr());
   tensors.type = type.release().ptr();
   tensors.types = types.release().ptr();
   tensors.empty = empty.release().ptr();
@@ -178,6 +272,8 @@ static bool loadTuple(PyObject *tuple, int rank, int64_t *values) {
 }
 
 static bool loadTensor(PyObject *object, View &view) {
+  if (exchange && loadExchanged(object, view))
+    return true;
   auto call = [&](PyObject *name) {
     return py::reinterpret_steal<py::object>(
         PyObject_CallMethodNoArgs(object, name));

@@ -38,7 +38,7 @@ _DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16,
 
 _core.register_tensors(
     torch.Tensor, {dtype: _core.type_code(name) for name, dtype in _DTYPES.items()},
-    lambda shape, dtype, like: torch.empty(shape, dtype=dtype, device=like.device))
+    lambda shape, dtype, like: like.new_empty(shape))
 
 
 # ----------------------------------------------------------------------------------
