@@ -32,6 +32,8 @@ int64_t kron::getSlabBudget(const GPUMachine &machine) {
 // Which kernels
 //===----------------------------------------------------------------------===//
 
+static bool isHalf(Type element) { return element.isF16() || element.isBF16(); }
+
 static bool isTensorCoreType(Type element) {
   return element.isF32() || element.isF16() || element.isBF16() ||
          element.isF64();
@@ -74,6 +76,9 @@ bool kron::isPlausible(GPUKernel kernel, const Trip &trip,
 //===----------------------------------------------------------------------===//
 
 int64_t kron::chooseColumns(const Trip &trip, int64_t slabBudget) {
+  // f16 and bf16 have only matrix kernels, which pad small factors to 16.
+  if (isHalf(trip.element) && trip.getLargestFactorSize() <= 8)
+    slabBudget /= 2;
   for (int64_t runBytes : {128, 64, 32}) {
     int64_t columns = trip.getColumns(runBytes);
     if (trip.getSlabBytes(columns) <= slabBudget)
@@ -108,31 +113,59 @@ TripTiling kron::chooseTiling(GPUKernel kernel, const Trip &trip,
 // Time
 //===----------------------------------------------------------------------===//
 
+/// Part of the rate of multiply-adds that a kernel of scalar ones reaches
+/// beside the loads of its factors: `ffma` serves all of a thread's fibres with
+/// one load as long as a few of them fit its registers, `batched` four at most.
+static double getScalarShare(GPUKernel kernel, const Trip &trip) {
+  if (kernel == GPUKernel::Batched)
+    return 0.45;
+  return trip.getLargestFactorSize() > 8 ? 0.35 : 1;
+}
+
+/// Whether `mma` has to read factors from shared memory again and again: larger
+/// ones do not fit its registers.
+static bool readsFactorsOften(const Trip &trip) {
+  return trip.getLargestFactorSize() > 16 && !trip.element.isF64();
+}
+
+/// Whether `mma` moves single elements, since sizes are no multiples of what
+/// its wide loads take.
+static bool hasRaggedSizes(const Trip &trip) {
+  int64_t unit = trip.element.isF64() ? 2 : 8;
+  return llvm::any_of(trip.factors, [&](const TripFactor &factor) {
+    return factor.depth % unit != 0 || factor.results % unit != 0;
+  });
+}
+
 /// flop/s of useful products on whole instructions.
 static double getRate(GPUKernel kernel, const Trip &trip,
                       const GPUMachine &machine) {
   Type element = trip.element;
-  bool isHalf = element.isF16() || element.isBF16();
   // Three TF32 products for one of full precision.
   double split = trip.precision == Precision::TF32 ? 1 : 3;
   switch (kernel) {
-  case GPUKernel::Mma:
+  case GPUKernel::Mma: {
     if (element.isF64())
       // m8n8k4, all that there is before Hopper, has half the rate on Hopper.
       return machine.dmma;
-    return isHalf ? machine.f16Mma : machine.tf32Mma / split;
+    // f16 and bf16 are TF32 without a rest.
+    double share = readsFactorsOften(trip) ? 0.62 : 1;
+    return share * machine.tf32Mma / (isHalf(element) ? 1 : split);
+  }
   case GPUKernel::Wgmma:
-    return isHalf ? machine.f16Wgmma : machine.tf32Wgmma / split;
+    return isHalf(element) ? machine.f16Wgmma : machine.tf32Wgmma / split;
   default:
     break;
   }
+  double share = getScalarShare(kernel, trip);
   if (auto complex = dyn_cast<ComplexType>(element))
-    return (complex.getElementType().isF64() ? machine.dfma : machine.ffma) / 4;
+    return share / 4 *
+           (complex.getElementType().isF64() ? machine.dfma : machine.ffma);
   if (element.isF64())
-    return machine.dfma;
+    return share * machine.dfma;
   if (element.isInteger(64))
-    return machine.ffma / 8;
-  return element.isInteger() ? machine.ffma / 2 : machine.ffma;
+    return share * machine.ffma / 8;
+  return share * (element.isInteger() ? machine.ffma / 2 : machine.ffma);
 }
 
 /// `size` rounded up to what instructions of `kernel` take along the contracted
@@ -141,8 +174,9 @@ static int64_t getPaddedSize(GPUKernel kernel, Type element, int64_t size,
                              bool isDepth) {
   if (kernel != GPUKernel::Mma && kernel != GPUKernel::Wgmma)
     return size;
-  bool isHalf = element.isF16() || element.isBF16();
-  int64_t unit = isHalf && isDepth ? 16 : 8;
+  int64_t unit = 8;
+  if (kernel == GPUKernel::Wgmma && isHalf(element) && isDepth)
+    unit = 16;
   if (kernel == GPUKernel::Mma && !isDepth && !element.isF64())
     unit = 16;
   return llvm::alignTo(size, unit);
@@ -166,13 +200,22 @@ static double getSharedAccesses(GPUKernel kernel, const Trip &trip) {
   switch (kernel) {
   case GPUKernel::Ffma:
     return 3 + 2 * std::max(count - 2, 0.0);
-  case GPUKernel::Batched:
-    return 3 + 2 * std::max(count - 2, 0.0);
+  case GPUKernel::Batched: {
+    // In and out, and two per factor; two innermost ones may go together.
+    int64_t largestOfPlane = trip.element.isF64() ? 6 : 8;
+    bool hasPlane = count > 1 && trip.getLargestFactorSize() <= largestOfPlane;
+    return 2 + 2 * (hasPlane ? count - 1 : count);
+  }
   case GPUKernel::Mma:
-    return 3 + 3 * std::ceil(count / 2);
+    if (readsFactorsOften(trip))
+      return 14;
+    return (hasRaggedSizes(trip) ? 2.5 : 1) * (3 + 3 * std::ceil(count / 2));
   case GPUKernel::Wgmma: {
-    // N/4 accesses of 128 bytes per m64nNk8, three times for full precision.
+    // N/4 accesses of 128 bytes per m64nNk8 (m64nNk16 for half precision),
+    // three times for full precision.
     double split = trip.precision == Precision::TF32 ? 1 : 3;
+    if (isHalf(trip.element))
+      split = 0.5;
     double perRow = getPaddedMultiplyAdds(kernel, trip) * split / 2048 * 128;
     return 3 + 2 * (count - 1) +
            perRow / (double(trip.rowLargest) * trip.getChipBytes());

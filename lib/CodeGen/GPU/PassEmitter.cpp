@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/Batched.h"
 #include "kron/CodeGen/GPU/Ffma.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/Mma.h"
@@ -22,6 +23,8 @@ static int64_t getNoAlignment(PassOp) { return 1; }
 static const GPUEmitter kEmitters[] = {
     {GPUKernel::Wgmma, getWgmmaUnsupportedReason, getNoAlignment,
      emitWgmmaPass},
+    {GPUKernel::Batched, getBatchedUnsupportedReason, getNoAlignment,
+     emitBatchedPass},
     {GPUKernel::Ffma, getFfmaUnsupportedReason, getFfmaAlignment, emitFfmaPass},
     {GPUKernel::Mma, getMMAUnsupportedReason, getNoAlignment, emitMMAPass},
     {GPUKernel::Simt, getSimtUnsupportedReason, getNoAlignment, emitSimtPass},
@@ -37,8 +40,8 @@ StringRef kron::getKernelBaseName(PassOp pass) {
 
 /// The emitter for `pass`; null, with an error, if it asks for one that cannot.
 static const GPUEmitter *chooseEmitter(PassOp pass, const GPUMachine &machine) {
-  GPUKernel wanted = pass.getSchedule() ? pass.getSchedule()->getKernel()
-                                        : GPUKernel::Auto;
+  GPUKernel wanted =
+      pass.getSchedule() ? pass.getSchedule()->getKernel() : GPUKernel::Auto;
   std::optional<std::string> reason;
   for (const GPUEmitter &emitter : kEmitters) {
     if (wanted != GPUKernel::Auto && emitter.kernel != wanted)
@@ -69,8 +72,8 @@ static Value buildAlignmentTest(OpBuilder &builder, PassOp pass,
        {operands.input, operands.init, operands.addend}) {
     if (!array.base)
       continue;
-    Value address = LLVM::PtrToIntOp::create(
-        builder, pass.getLoc(), builder.getI64Type(), array.base);
+    Value address = LLVM::PtrToIntOp::create(builder, pass.getLoc(),
+                                             builder.getI64Type(), array.base);
     bits = host.bitOr(bits, Int(address));
     for (Int stride : array.strides)
       if (!stride.isConstant())

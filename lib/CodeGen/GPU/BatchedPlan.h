@@ -1,0 +1,82 @@
+//===- BatchedPlan.h - Steps and tiles of the batched kernel ----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What the batched kernel looks like, worked out from the types and the
+// schedule. All numbers are in elements unless they say bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_GPU_BATCHEDPLAN_H
+#define KRON_LIB_CODEGEN_GPU_BATCHEDPLAN_H
+
+#include "kron/CodeGen/GPU/Machine.h"
+#include "kron/CodeGen/GPU/Trip.h"
+
+namespace mlir::kron {
+
+/// How items lie in shared memory: planes (the two innermost axes) one after
+/// the other, `pitch` apart. An odd number of 16-byte chunks per plane lets
+/// threads that each read a plane of their own do so without bank conflicts.
+struct ItemLayout {
+  SmallVector<int64_t> sizes;
+  int64_t planeSize = 1;
+  int64_t pitch = 1;
+  int64_t numPlanes = 1;
+
+  int64_t getElements() const { return planeSize * numPlanes; }
+  /// From one item to the next.
+  int64_t getItemPitch() const { return pitch * numPlanes; }
+  /// Positions inside `axis`, within its plane.
+  int64_t getInside(unsigned axis) const;
+  bool operator==(const ItemLayout &other) const {
+    return sizes == other.sizes;
+  }
+};
+
+/// One factor applied to fibres, or two applied to the planes of the two
+/// innermost axes, in this order.
+struct BatchedStep {
+  SmallVector<unsigned> products;
+  ItemLayout source, destination;
+  bool isPlane() const { return products.size() == 2; }
+};
+
+struct BatchedPlan {
+  /// First axis of the items, as the pass counts them.
+  unsigned firstAxis = 0;
+  SmallVector<TripFactor> factors;
+  SmallVector<BatchedStep> steps;
+  /// Elements of 16 bytes.
+  int64_t chunk = 4;
+  int64_t itemsPerTile = 1;
+  int64_t threads = 64;
+  int64_t ctasPerSM = 1;
+  int64_t stages = 2;
+
+  const ItemLayout &getInput() const { return steps.front().source; }
+  const ItemLayout &getOutput() const { return steps.back().destination; }
+  /// Of one stage, of one of `numWorkBuffers` buffers beside the stages, and of
+  /// all factors; the latter have rows [q] padded to whole chunks.
+  int64_t getStageElements() const;
+  int64_t getWorkElements() const;
+  int64_t getFactorElements() const;
+  int64_t getSharedElements() const;
+  int64_t numWorkBuffers = 0;
+  /// Row pitch of a factor in shared memory.
+  int64_t getFactorPitch(unsigned index) const {
+    return llvm::alignTo(factors[index].results, chunk);
+  }
+};
+
+/// The plan for `pass`, which the emitter takes; null if its items or its
+/// schedule need more than a CTA has.
+std::optional<BatchedPlan> getBatchedPlan(PassOp pass,
+                                          const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_GPU_BATCHEDPLAN_H

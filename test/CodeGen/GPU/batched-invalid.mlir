@@ -1,0 +1,45 @@
+// RUN: kron-opt %s --kron-decompose --kron-select-schedule="target=cuda" \
+// RUN:   -verify-diagnostics --split-input-file
+
+func.func @type(%x: memref<?x4xf16>, %f: memref<4x4xf16>, %y: memref<?x4xf16>) {
+  // expected-error @+1 {{has no GPU kernel of kind batched; batched: the elements are neither f32 nor f64}}
+  kron.batched ins(%x : memref<?x4xf16>) factors(%f : memref<4x4xf16>) outs(%y : memref<?x4xf16>)
+    {schedule = #kron.schedule<kernel = batched>}
+  return
+}
+
+// -----
+
+func.func @factor(%x: memref<?x17xf32>, %f: memref<4x17xf32>, %y: memref<?x4xf32>) {
+  // expected-error @+1 {{batched: a factor is larger than 16}}
+  kron.batched ins(%x : memref<?x17xf32>) factors(%f : memref<4x17xf32>) outs(%y : memref<?x4xf32>)
+    {schedule = #kron.schedule<kernel = batched>}
+  return
+}
+
+// -----
+
+func.func @inner(%x: memref<4x?xf32>, %f: memref<4x4xf32>, %y: memref<4x?xf32>) {
+  // expected-error @+1 {{batched: the innermost axis has a dynamic size}}
+  kron.kmm ins(%x : memref<4x?xf32>) factors(%f : memref<4x4xf32>) outs(%y : memref<4x?xf32>)
+    {schedule = #kron.schedule<kernel = batched>}
+  return
+}
+
+// -----
+
+func.func @large(%x: memref<?x16x16x16x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16x16x16x16xf32>) {
+  // expected-error @+1 {{batched: a tile does not fit in shared memory}}
+  kron.batched ins(%x : memref<?x16x16x16x16xf32>) factors(%f, %f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>)
+    outs(%y : memref<?x16x16x16x16xf32>) {schedule = #kron.schedule<kernel = batched>}
+  return
+}
+
+// -----
+
+func.func @stages(%x: memref<?x4xf32>, %f: memref<4x4xf32>, %y: memref<?x4xf32>) {
+  // expected-error @+1 {{batched: it needs at least 2 stages}}
+  kron.batched ins(%x : memref<?x4xf32>) factors(%f : memref<4x4xf32>) outs(%y : memref<?x4xf32>)
+    {schedule = #kron.schedule<kernel = batched, stages = 1>}
+  return
+}

@@ -1,0 +1,59 @@
+// RUN: kron-opt %s --kron-decompose --kron-select-schedule="target=cuda chip=sm_80" \
+// RUN:   --convert-kron-to-nvvm="chip=sm_80" --canonicalize --split-input-file | FileCheck %s
+
+// Verify that arrays whose strides are known need only their address tested, that the
+// two innermost factors are applied to planes of 64 elements in registers (1024
+// multiply-adds, each first one a multiplication) and the third to four fibres at
+// once, and that factors are read as whole chunks.
+// CHECK-LABEL: func @cubes
+// CHECK:         %[[PACKED:.*]] = arith.andi %{{.*}}, %{{.*}} : i1
+// CHECK:         scf.if %[[PACKED]] {
+// CHECK:           llvm.call @kronRtCudaLaunch
+// CHECK:         } else {
+// CHECK:           llvm.call @kronRtCudaLaunch
+// CHECK:       gpu.module @kron_gpu
+// CHECK:         llvm.func @cubes_batched_0(
+// CHECK-SAME:      nvvm.kernel, nvvm.maxntid = array<i32: 32>, nvvm.minctasm = 8 : i32
+// CHECK:           nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache =  cg
+// CHECK:           nvvm.cp.async.wait.group 1
+// CHECK:           nvvm.barrier
+// CHECK-COUNT-16:  llvm.load %{{.*}} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK:           llvm.load volatile %{{.*}} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK:           st.global.cs.v4.f32
+// CHECK:         llvm.func @cubes_batched_1(
+// CHECK:           nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache =  ca
+func.func @cubes(%x: memref<?x8x8x8xf32>, %f: memref<8x8xf32>, %y: memref<?x8x8x8xf32>) {
+  kron.batched ins(%x : memref<?x8x8x8xf32>) factors(%f, %f, %f : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>)
+    outs(%y : memref<?x8x8x8xf32>) {schedule = #kron.schedule<kernel = batched>}
+  return
+}
+
+// -----
+
+// Verify that arrays of 5x5x5 come in whole chunks, the last of a tile in part, and
+// that the schedule's tile, threads, CTAs and stages are taken.
+// CHECK-LABEL: func @odd
+// CHECK:         llvm.func @odd_batched_0(
+// CHECK-SAME:      nvvm.maxntid = array<i32: 96>, nvvm.minctasm = 3 : i32
+// CHECK:           nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache =  cg, %{{.*}}
+// CHECK:           nvvm.cp.async.wait.group 2
+func.func @odd(%x: memref<?x5x5x5xf32>, %f: memref<5x5xf32>, %y: memref<?x5x5x5xf32>) {
+  kron.batched ins(%x : memref<?x5x5x5xf32>) factors(%f, %f, %f : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>)
+    outs(%y : memref<?x5x5x5xf32>)
+    {schedule = #kron.schedule<kernel = batched, tile = 16, threads = 96, ctas_per_sm = 3, stages = 3>}
+  return
+}
+
+// -----
+
+// Verify that arrays with gaps get the kernel for any strides alone.
+// CHECK-LABEL: func @gaps
+// CHECK-NOT:     scf.if
+// CHECK:         llvm.func @gaps_batched_0(
+// CHECK:           nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 8, cache =  ca
+// CHECK-NOT:     gaps_batched_1
+func.func @gaps(%x: memref<?x4x4xf64, strided<[40, 10, 2]>>, %f: memref<4x4xf64>, %y: memref<?x4x4xf64, strided<[40, 10, 2]>>) {
+  kron.batched ins(%x : memref<?x4x4xf64, strided<[40, 10, 2]>>) factors(%f, %f : memref<4x4xf64>, memref<4x4xf64>)
+    outs(%y : memref<?x4x4xf64, strided<[40, 10, 2]>>) {schedule = #kron.schedule<kernel = batched>}
+  return
+}

@@ -1,0 +1,371 @@
+// RUN: kron-opt %s --kron-decompose --cse --kron-fuse="target=cuda chip=sm_90a" \
+// RUN:   --kron-select-schedule="target=cuda chip=sm_90a" | FileCheck %s
+// RUN: kron-opt %s --kron-decompose --cse --kron-fuse="target=cuda chip=sm_90a" \
+// RUN:   --kron-select-schedule="target=cuda chip=sm_90a" --remarks-filter='kron-schedule' \
+// RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// Trips and kernels that are chosen for the shapes of the benchmarks. Every
+// kron.pass is a trip.
+
+// Verify that the remark gives the kernel, its time beside that of a copy, and what
+// became of the others.
+// REMARK: remark: [Analysis] KronSchedule | Category:kron-schedule | CopyMicroseconds=70, FactorsApplied=4, Microseconds={{[0-9]+}}, Remark="kernel ffma, bound by arithmetic; {{.*}}wgmma: no factor has more than 16 rows or columns; {{.*}}simt: {{[0-9]+}} us"
+
+// CHECK-LABEL: func.func @mkm_8_4(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = ffma>
+// CHECK:           kron.mode_product axis(4)
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// Small factors in one trip, scalar multiply-adds on fibres.
+func.func @mkm_8_4(%x: memref<8192x4096xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %f3: memref<8x8xf32>, %y: memref<8192x4096xf32>) {
+  kron.mkm ins(%x : memref<8192x4096xf32>) factors(%f0, %f1, %f2, %f3 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<8192x4096xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_8_5(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = ffma>
+// CHECK:           kron.mode_product axis(5)
+// CHECK:           kron.mode_product axis(4)
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// A row of 128 KiB.
+func.func @mkm_8_5(%x: memref<1024x32768xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %f3: memref<8x8xf32>, %f4: memref<8x8xf32>, %y: memref<1024x32768xf32>) {
+  kron.mkm ins(%x : memref<1024x32768xf32>) factors(%f0, %f1, %f2, %f3, %f4 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<1024x32768xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_8_6(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = ffma>
+// CHECK:           kron.mode_product axis(6)
+// CHECK:           kron.mode_product axis(5)
+// CHECK:           kron.mode_product axis(4)
+// CHECK:           kron.mode_product axis(3)
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = ffma>
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// Two trips, rows then columns.
+func.func @mkm_8_6(%x: memref<1024x262144xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %f3: memref<8x8xf32>, %f4: memref<8x8xf32>, %f5: memref<8x8xf32>, %y: memref<1024x262144xf32>) {
+  kron.mkm ins(%x : memref<1024x262144xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<1024x262144xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_16_3(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// P in 9 to 16: tensor cores by mma.sync.
+func.func @mkm_16_3(%x: memref<8192x4096xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %y: memref<8192x4096xf32>) {
+  kron.mkm ins(%x : memref<8192x4096xf32>) factors(%f0, %f1, %f2 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<8192x4096xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_16_3_ieee(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = batched>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// Ieee leaves scalar multiply-adds only.
+func.func @mkm_16_3_ieee(%x: memref<8192x4096xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %y: memref<8192x4096xf32>) {
+  kron.mkm ins(%x : memref<8192x4096xf32>) factors(%f0, %f1, %f2 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<8192x4096xf32>) {precision = #kron.precision<ieee>}
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_16_3_f64(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// F64 with a large sum of P: tensor cores.
+func.func @mkm_16_3_f64(%x: memref<8192x4096xf64>, %f0: memref<16x16xf64>, %f1: memref<16x16xf64>, %f2: memref<16x16xf64>, %y: memref<8192x4096xf64>) {
+  kron.mkm ins(%x : memref<8192x4096xf64>) factors(%f0, %f1, %f2 : memref<16x16xf64>, memref<16x16xf64>, memref<16x16xf64>) outs(%y : memref<8192x4096xf64>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_8_4_f64(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = ffma>
+// CHECK:           kron.mode_product axis(4)
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// F64 with a small one.
+func.func @mkm_8_4_f64(%x: memref<8192x4096xf64>, %f0: memref<8x8xf64>, %f1: memref<8x8xf64>, %f2: memref<8x8xf64>, %f3: memref<8x8xf64>, %y: memref<8192x4096xf64>) {
+  kron.mkm ins(%x : memref<8192x4096xf64>) factors(%f0, %f1, %f2, %f3 : memref<8x8xf64>, memref<8x8xf64>, memref<8x8xf64>, memref<8x8xf64>) outs(%y : memref<8192x4096xf64>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_16_6(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(6)
+// CHECK:           kron.mode_product axis(5)
+// CHECK:           kron.mode_product axis(4)
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// Columns of 32 bytes save a trip.
+func.func @mkm_16_6(%x: memref<16x16777216xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %f3: memref<16x16xf32>, %f4: memref<16x16xf32>, %f5: memref<16x16xf32>, %y: memref<16x16777216xf32>) {
+  kron.mkm ins(%x : memref<16x16777216xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<16x16777216xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_32_3(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// P from 17 on: wgmma.
+func.func @mkm_32_3(%x: memref<1024x32768xf32>, %f0: memref<32x32xf32>, %f1: memref<32x32xf32>, %f2: memref<32x32xf32>, %y: memref<1024x32768xf32>) {
+  kron.mkm ins(%x : memref<1024x32768xf32>) factors(%f0, %f1, %f2 : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>) outs(%y : memref<1024x32768xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_32_3_ieee(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = simt>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = simt>
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// No matrix instruction is IEEE in f32.
+func.func @mkm_32_3_ieee(%x: memref<1024x32768xf32>, %f0: memref<32x32xf32>, %f1: memref<32x32xf32>, %f2: memref<32x32xf32>, %y: memref<1024x32768xf32>) {
+  kron.mkm ins(%x : memref<1024x32768xf32>) factors(%f0, %f1, %f2 : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>) outs(%y : memref<1024x32768xf32>) {precision = #kron.precision<ieee>}
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_32_3_tf32(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// One TF32 product instead of three.
+func.func @mkm_32_3_tf32(%x: memref<1024x32768xf32>, %f0: memref<32x32xf32>, %f1: memref<32x32xf32>, %f2: memref<32x32xf32>, %y: memref<1024x32768xf32>) {
+  kron.mkm ins(%x : memref<1024x32768xf32>) factors(%f0, %f1, %f2 : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>) outs(%y : memref<1024x32768xf32>) {precision = #kron.precision<tf32>}
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_32_3_f64(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// F64 has no wgmma, and a row takes two trips.
+func.func @mkm_32_3_f64(%x: memref<1024x32768xf64>, %f0: memref<32x32xf64>, %f1: memref<32x32xf64>, %f2: memref<32x32xf64>, %y: memref<1024x32768xf64>) {
+  kron.mkm ins(%x : memref<1024x32768xf64>) factors(%f0, %f1, %f2 : memref<32x32xf64>, memref<32x32xf64>, memref<32x32xf64>) outs(%y : memref<1024x32768xf64>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_32_4(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(4)
+// CHECK:           kron.mode_product axis(3)
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// Two trips of two axes each.
+func.func @mkm_32_4(%x: memref<1024x1048576xf32>, %f0: memref<32x32xf32>, %f1: memref<32x32xf32>, %f2: memref<32x32xf32>, %f3: memref<32x32xf32>, %y: memref<1024x1048576xf32>) {
+  kron.mkm ins(%x : memref<1024x1048576xf32>) factors(%f0, %f1, %f2, %f3 : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>) outs(%y : memref<1024x1048576xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_64_2(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+func.func @mkm_64_2(%x: memref<16384x4096xf32>, %f0: memref<64x64xf32>, %f1: memref<64x64xf32>, %y: memref<16384x4096xf32>) {
+  kron.mkm ins(%x : memref<16384x4096xf32>) factors(%f0, %f1 : memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<16384x4096xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_64_2_f16(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+func.func @mkm_64_2_f16(%x: memref<16384x4096xf16>, %f0: memref<64x64xf16>, %f1: memref<64x64xf16>, %y: memref<16384x4096xf16>) {
+  kron.mkm ins(%x : memref<16384x4096xf16>) factors(%f0, %f1 : memref<64x64xf16>, memref<64x64xf16>) outs(%y : memref<16384x4096xf16>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_64_3(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+func.func @mkm_64_3(%x: memref<1024x262144xf32>, %f0: memref<64x64xf32>, %f1: memref<64x64xf32>, %f2: memref<64x64xf32>, %y: memref<1024x262144xf32>) {
+  kron.mkm ins(%x : memref<1024x262144xf32>) factors(%f0, %f1, %f2 : memref<64x64xf32>, memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<1024x262144xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_128_3(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(2)
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// One axis per trip.
+func.func @mkm_128_3(%x: memref<320x2097152xf32>, %f0: memref<128x128xf32>, %f1: memref<128x128xf32>, %f2: memref<128x128xf32>, %y: memref<320x2097152xf32>) {
+  kron.mkm ins(%x : memref<320x2097152xf32>) factors(%f0, %f1, %f2 : memref<128x128xf32>, memref<128x128xf32>, memref<128x128xf32>) outs(%y : memref<320x2097152xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_256_2(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(2)
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// Wgmma takes up to 128.
+func.func @mkm_256_2(%x: memref<16x65536xf32>, %f0: memref<256x256xf32>, %f1: memref<256x256xf32>, %y: memref<16x65536xf32>) {
+  kron.mkm ins(%x : memref<16x65536xf32>) factors(%f0, %f1 : memref<256x256xf32>, memref<256x256xf32>) outs(%y : memref<16x65536xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_512(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = simt>
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// Mma up to 256.
+func.func @mkm_512(%x: memref<16x512xf32>, %f0: memref<512x512xf32>, %y: memref<16x512xf32>) {
+  kron.mkm ins(%x : memref<16x512xf32>) factors(%f0 : memref<512x512xf32>) outs(%y : memref<16x512xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_odd(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+func.func @mkm_odd(%x: memref<1024x29791xf32>, %f0: memref<31x31xf32>, %f1: memref<31x31xf32>, %f2: memref<31x31xf32>, %y: memref<1024x29791xf32>) {
+  kron.mkm ins(%x : memref<1024x29791xf32>) factors(%f0, %f1, %f2 : memref<31x31xf32>, memref<31x31xf32>, memref<31x31xf32>) outs(%y : memref<1024x29791xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_rectangular(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// P and Q differ; what shrinks goes first.
+func.func @mkm_rectangular(%x: memref<1024x9044xf32>, %f0: memref<14x15xf32>, %f1: memref<19x13xf32>, %f2: memref<34x23xf32>, %y: memref<1024x4485xf32>) {
+  kron.mkm ins(%x : memref<1024x9044xf32>) factors(%f0, %f1, %f2 : memref<14x15xf32>, memref<19x13xf32>, memref<34x23xf32>) outs(%y : memref<1024x4485xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_i32(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = simt>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// Integers.
+func.func @mkm_i32(%x: memref<1024x512xi32>, %f0: memref<8x8xi32>, %f1: memref<8x8xi32>, %f2: memref<8x8xi32>, %y: memref<1024x512xi32>) {
+  kron.mkm ins(%x : memref<1024x512xi32>) factors(%f0, %f1, %f2 : memref<8x8xi32>, memref<8x8xi32>, memref<8x8xi32>) outs(%y : memref<1024x512xi32>)
+  return
+}
+
+// CHECK-LABEL: func.func @kmm_8_5(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = ffma>
+// CHECK:           kron.mode_product axis(4)
+// CHECK:           kron.mode_product axis(3)
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = ffma>
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK:           kron.mode_product axis(0)
+// CHECK-NOT:     kron.pass
+// From the left, all axes are strided.
+func.func @kmm_8_5(%x: memref<32768x1024xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %f3: memref<8x8xf32>, %f4: memref<8x8xf32>, %y: memref<32768x1024xf32>) {
+  kron.kmm ins(%x : memref<32768x1024xf32>) factors(%f0, %f1, %f2, %f3, %f4 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<32768x1024xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @kmm_16_3(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK:           kron.mode_product axis(0)
+// CHECK-NOT:     kron.pass
+func.func @kmm_16_3(%x: memref<4096x8192xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %y: memref<4096x8192xf32>) {
+  kron.kmm ins(%x : memref<4096x8192xf32>) factors(%f0, %f1, %f2 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<4096x8192xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @batched_4(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = batched>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// Small arrays have a kernel of their own.
+func.func @batched_4(%x: memref<100000x4x4x4xf32>, %f0: memref<4x4xf32>, %f1: memref<4x4xf32>, %f2: memref<4x4xf32>, %y: memref<100000x4x4x4xf32>) {
+  kron.batched ins(%x : memref<100000x4x4x4xf32>) factors(%f0, %f1, %f2 : memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<100000x4x4x4xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @batched_8(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = batched>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+func.func @batched_8(%x: memref<100000x8x8x8xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %y: memref<100000x8x8x8xf32>) {
+  kron.batched ins(%x : memref<100000x8x8x8xf32>) factors(%f0, %f1, %f2 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<100000x8x8x8xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @batched_8_f64(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = ffma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+func.func @batched_8_f64(%x: memref<50000x8x8x8xf64>, %f0: memref<8x8xf64>, %f1: memref<8x8xf64>, %f2: memref<8x8xf64>, %y: memref<50000x8x8x8xf64>) {
+  kron.batched ins(%x : memref<50000x8x8x8xf64>) factors(%f0, %f1, %f2 : memref<8x8xf64>, memref<8x8xf64>, memref<8x8xf64>) outs(%y : memref<50000x8x8x8xf64>)
+  return
+}
+
+// CHECK-LABEL: func.func @batched_9(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = batched>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// Planes do not fit registers, but mma would pad to 16.
+func.func @batched_9(%x: memref<100000x9x9x9xf32>, %f0: memref<9x9xf32>, %f1: memref<9x9xf32>, %f2: memref<9x9xf32>, %y: memref<100000x9x9x9xf32>) {
+  kron.batched ins(%x : memref<100000x9x9x9xf32>) factors(%f0, %f1, %f2 : memref<9x9xf32>, memref<9x9xf32>, memref<9x9xf32>) outs(%y : memref<100000x9x9x9xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @batched_16(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// Which larger ones do not need.
+func.func @batched_16(%x: memref<100000x16x16x16xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %y: memref<100000x16x16x16xf32>) {
+  kron.batched ins(%x : memref<100000x16x16x16xf32>) factors(%f0, %f1, %f2 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<100000x16x16x16xf32>)
+  return
+}
