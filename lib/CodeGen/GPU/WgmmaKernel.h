@@ -54,9 +54,22 @@ struct WgmmaCopy {
   Value globalBase, sharedBase;
 };
 
-/// What is done with an address in global and one in shared memory; the third
-/// value is the offset in the addend.
-using WgmmaCopyAction = function_ref<void(Value, Value, Value)>;
+/// What is done, on a condition (null: always), with an address in global and
+/// one in shared memory; the last value is the offset in the addend.
+using WgmmaCopyAction = function_ref<void(Value, Value, Value, Value)>;
+
+/// Neighbouring results of a thread.
+struct WgmmaRun {
+  SmallVector<Value, 4> sums;
+  /// Per result; null: it exists. If stores are vectors, the first holds for all.
+  SmallVector<Value, 4> exists;
+  Value target;
+  Int stride = 1;
+  /// What is added: where it is, and its values once they are loaded.
+  Value addend;
+  Int addendStride = 1;
+  SmallVector<Value, 4> others;
+};
 
 /// What a kernel works on, as the host sees it.
 struct WgmmaArrays {
@@ -101,7 +114,8 @@ private:
   SmallVector<int64_t> getCopyExtents(SmallVector<int64_t> extents,
                                       int64_t lanes) const;
   void emitCopies(WgmmaCopy &copy, ArrayRef<int64_t> extents,
-                  const WgmmaPosition &position, WgmmaCopyAction action);
+                  const WgmmaPosition &position, WgmmaCopyAction action,
+                  function_ref<void()> endBatch = nullptr);
   void emitCopy(WgmmaCopy &copy, WgmmaLinear index, Value condition,
                 WgmmaCopyAction action);
   void storeTile(Value source);
@@ -159,9 +173,10 @@ private:
                    ArrayRef<Value> sums);
   Value existsInArray(const WgmmaStage &stage, const WgmmaPosition &row);
   Int offsetOf(const WgmmaArray &array, const WgmmaPosition &row, unsigned except);
-  void storeRun(ArrayRef<Value> sums, ArrayRef<Value> exists, Value target,
-                Value addendPointer, Int stride, Int addendStride);
-  Value scale(Value sum, function_ref<Value()> loadAddend);
+  void loadAddend(WgmmaRun &run);
+  void storeRun(const WgmmaRun &run);
+  void storeRuns(MutableArrayRef<WgmmaRun> runs);
+  Value scale(Value sum, Value addend);
   Value toElement(Value value);
 
   Int fromBits(Int value, int64_t shift, int64_t mask) {

@@ -96,21 +96,27 @@ void WgmmaKernel::issueTile(Int tile, Int tiles, Int buffer, int64_t piece) {
           copy.global,
           k.mul(k.mul(stride, piece * plan.pieceDepth), elementBytes));
     }
-    emitCopies(copy, extents, position, [&](Value from, Value to, Value) {
-      if (copy.lanes * elementBytes >= 4)
-        k.copyAsync(to, from, copy.lanes * elementBytes);
-      else
-        k.store(k.load(input.element, from, CacheHint::ReadOnly), to);
-    });
+    emitCopies(copy, extents, position,
+               [&](Value condition, Value from, Value to, Value) {
+                 k.ifThen(condition, [&] {
+                   if (copy.lanes * elementBytes >= 4)
+                     k.copyAsync(to, from, copy.lanes * elementBytes);
+                   else
+                     k.store(k.load(input.element, from, CacheHint::ReadOnly),
+                             to);
+                 });
+               });
   });
   k.commitCopies();
 }
 
 /// Builds the group's copies of a tile that starts at `position`: `action` on
-/// every element, or every 16 bytes, that exists.
+/// every element, or every 16 bytes, that exists, and `endBatch` after those
+/// that are built together.
 void WgmmaKernel::emitCopies(WgmmaCopy &copy, ArrayRef<int64_t> extents,
                              const WgmmaPosition &position,
-                             WgmmaCopyAction action) {
+                             WgmmaCopyAction action,
+                             function_ref<void()> endBatch) {
   copy.extents = getCopyExtents(SmallVector<int64_t>(extents), copy.lanes);
   copy.limits.assign(plan.axes.size(), 0);
   for (auto [number, axis] : llvm::enumerate(plan.axes)) {
@@ -138,6 +144,8 @@ void WgmmaKernel::emitCopies(WgmmaCopy &copy, ArrayRef<int64_t> extents,
     for (int64_t round = 0; round < rounds; ++round)
       emit({threadOfGroup, threads, round * threads},
            (round + 1) * threads > copies);
+    if (endBatch)
+      endBatch();
     return;
   }
   // Several at a time, to hide the latency of the addresses.
@@ -149,6 +157,8 @@ void WgmmaKernel::emitCopies(WgmmaCopy &copy, ArrayRef<int64_t> extents,
       emit({index, ((iterations - 1) * unrolled + 1) * threads,
             round * threads},
            iterations * unrolled * threads > copies);
+    if (endBatch)
+      endBatch();
   });
 }
 
@@ -165,13 +175,24 @@ void WgmmaKernel::storeTile(Value source) {
   SmallVector<int64_t> extents;
   for (const WgmmaAxis &axis : plan.axes)
     extents.push_back(axis.stage >= 0 ? axis.after : axis.tile);
-  emitCopies(copy, extents, start, [&](Value to, Value from, Value other) {
-    Value sum = k.load(k.builder.getF32Type(), from);
-    storeRun(sum, Value(), to,
-             other ? k.offsetBytes(addendTile,
-                                   k.mul(Int(other), elementBytes))
-                   : Value(),
-             1, 1);
+  SmallVector<WgmmaRun> runs;
+  auto load = [&](Value condition, Value to, Value from, Value other) {
+    WgmmaRun run;
+    Type f32 = k.builder.getF32Type();
+    run.sums.assign(k.ifElse(
+        condition, f32,
+        [&]() -> SmallVector<Value> { return {k.load(f32, from)}; },
+        [&]() -> SmallVector<Value> { return {k.constant(f32, 0.0)}; }));
+    run.exists = {condition};
+    run.target = to;
+    if (other)
+      run.addend =
+          k.offsetBytes(addendTile, k.mul(Int(other), elementBytes));
+    runs.push_back(run);
+  };
+  emitCopies(copy, extents, start, load, [&] {
+    storeRuns(runs);
+    runs.clear();
   });
 }
 
@@ -189,9 +210,12 @@ void WgmmaKernel::prefetchTile(Int tile, Int tiles) {
     SmallVector<int64_t> extents;
     for (const WgmmaAxis &axis : plan.axes)
       extents.push_back(axis.tile);
-    emitCopies(copy, extents, position, [&](Value from, Value, Value) {
-      k.inlinePTX({}, "prefetch.global.L2 [$0];", "l", {from});
-    });
+    emitCopies(copy, extents, position,
+               [&](Value condition, Value from, Value, Value) {
+                 k.ifThen(condition, [&] {
+                   k.inlinePTX({}, "prefetch.global.L2 [$0];", "l", {from});
+                 });
+               });
   });
 }
 
@@ -260,11 +284,9 @@ void WgmmaKernel::emitCopy(WgmmaCopy &copy, WgmmaLinear index, Value condition,
     copy.sharedBase =
         hide(k.offsetBytes(copy.shared, k.mul(sharedOffset, elementBytes)));
   }
-  k.ifThen(condition, [&] {
-    action(k.offsetBytes(copy.globalBase, globalAdd * globalBytes),
-           k.offsetBytes(copy.sharedBase, sharedAdd * elementBytes),
-           copy.addend ? k.materialize(addendOffset, 64) : Value());
-  });
+  action(condition, k.offsetBytes(copy.globalBase, globalAdd * globalBytes),
+         k.offsetBytes(copy.sharedBase, sharedAdd * elementBytes),
+         copy.addend ? k.materialize(addendOffset, 64) : Value());
 }
 
 /// The same pointer, about which LLVM knows nothing: it would fold constants

@@ -61,8 +61,8 @@ Value WgmmaKernel::toElement(Value value) {
   return LLVM::FPTruncOp::create(k.builder, k.loc, init.element, value);
 }
 
-/// alpha * sum + beta * addend; what is multiplied by 0 is not read.
-Value WgmmaKernel::scale(Value sum, function_ref<Value()> loadAddend) {
+/// alpha * sum + beta * addend; what is multiplied by 0 does not matter.
+Value WgmmaKernel::scale(Value sum, Value addend) {
   Type f32 = k.builder.getF32Type();
   Value zero = k.constant(f32, 0.0);
   auto isZero = [&](Value value) -> Value {
@@ -77,48 +77,72 @@ Value WgmmaKernel::scale(Value sum, function_ref<Value()> loadAddend) {
     result = k.select(isZero(alpha), zero, multiply(alpha, sum));
   if (!beta)
     return result;
-  Value addendValue = loadAddend();
   return k.select(isZero(beta), result,
-                  k.fma(beta, addendValue, result));
+                  k.fma(beta, addend, result));
 }
 
-void WgmmaKernel::storeRun(ArrayRef<Value> sums, ArrayRef<Value> exists,
-                                  Value target, Value addendPointer,
-                                  Int stride, Int addendStride) {
+/// Loads what is added to a run, as f32.
+void WgmmaKernel::loadAddend(WgmmaRun &run) {
+  if (!beta)
+    return;
   int64_t elementBytes = getElementBytes(init.element);
-  auto store = [&](ArrayRef<Value> values, Value pointer, Value from) {
-    SmallVector<Value> results;
-    SmallVector<Value> others;
-    if (beta) {
-      Type type = init.element;
-      if (values.size() > 1)
-        type = VectorType::get({int64_t(values.size())}, type);
-      others = k.unpack(k.load(type, from));
+  auto load = [&](int64_t lanes, Value exists, Value pointer) {
+    Type type = init.element;
+    Value zero = k.constant(type, 0.0);
+    if (lanes > 1) {
+      type = VectorType::get({lanes}, type);
+      zero = k.makeVector(SmallVector<Value>(lanes, zero));
     }
-    for (unsigned lane = 0; lane < values.size(); ++lane)
-      results.push_back(toElement(scale(values[lane], [&]() -> Value {
-        Value other = others[lane];
-        if (other.getType().isF32())
-          return other;
-        return LLVM::FPExtOp::create(k.builder, k.loc, k.builder.getF32Type(),
-                                     other);
-      })));
-    k.store(results.size() == 1 ? results.front() : k.makeVector(results),
-            pointer, CacheHint::Streaming);
+    Value value =
+        k.ifElse(
+             exists, type,
+             [&]() -> SmallVector<Value> { return {k.load(type, pointer)}; },
+             [&]() -> SmallVector<Value> { return {zero}; })
+            .front();
+    for (Value part : k.unpack(value)) {
+      if (!part.getType().isF32())
+        part = LLVM::FPExtOp::create(k.builder, k.loc, k.builder.getF32Type(),
+                                     part);
+      run.others.push_back(part);
+    }
+  };
+  if (vectorStores)
+    return load(run.sums.size(), run.exists.front(), run.addend);
+  for (unsigned lane = 0; lane < run.sums.size(); ++lane)
+    load(1, run.exists[lane],
+         k.offsetBytes(run.addend, k.mul(run.addendStride,
+                                         int64_t(lane * elementBytes))));
+}
+
+void WgmmaKernel::storeRun(const WgmmaRun &run) {
+  int64_t elementBytes = getElementBytes(init.element);
+  auto getResult = [&](unsigned lane) {
+    return toElement(scale(run.sums[lane], beta ? run.others[lane] : Value()));
   };
   if (vectorStores) {
-    k.ifThen(exists.front(), [&] { store(sums, target, addendPointer); });
+    k.ifThen(run.exists.front(), [&] {
+      SmallVector<Value> results;
+      for (unsigned lane = 0; lane < run.sums.size(); ++lane)
+        results.push_back(getResult(lane));
+      k.store(k.makeVector(results), run.target, CacheHint::Streaming);
+    });
     return;
   }
-  for (unsigned lane = 0; lane < sums.size(); ++lane)
-    k.ifThen(exists[lane], [&] {
-      auto move = [&](Value pointer, Int by) {
-        return k.offsetBytes(
-            pointer, k.mul(by, lane * elementBytes));
-      };
-      store(sums[lane], move(target, stride),
-            beta ? move(addendPointer, addendStride) : Value());
+  for (unsigned lane = 0; lane < run.sums.size(); ++lane)
+    k.ifThen(run.exists[lane], [&] {
+      Value target = k.offsetBytes(
+          run.target, k.mul(run.stride, int64_t(lane * elementBytes)));
+      k.store(getResult(lane), target, CacheHint::Streaming);
     });
+}
+
+/// Stores runs, after loading what is added to all of them: stores are not
+/// overtaken by loads.
+void WgmmaKernel::storeRuns(MutableArrayRef<WgmmaRun> runs) {
+  for (WgmmaRun &run : runs)
+    loadAddend(run);
+  for (const WgmmaRun &run : runs)
+    storeRun(run);
 }
 
 void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
@@ -145,6 +169,7 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
   auto hasResult = [&](Int column, int64_t largest) -> Value {
     return largest < stage.results ? Value() : k.less(column, stage.results);
   };
+  SmallVector<WgmmaRun> runs;
   if (!stage.innermost) {
     Int column = k.mul(laneColumn, 2);
     Value base = pointerOf(init, initTile, rows.first, column);
@@ -155,12 +180,16 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
       for (unsigned odd = 0; odd < 2; ++odd) {
         Value ok = hasResult(k.add(column, first * 2 + odd),
                              first * 2 + odd + 6);
-        storeRun({sums[first + odd], sums[first + odd + 2]},
-                 {k.both(firstExists, ok), k.both(secondExists, ok)},
-                 move(init, base, first * 2 + odd),
-                 move(addend, addendBase, first * 2 + odd), step, addendStep);
+        WgmmaRun run;
+        run.sums = {sums[first + odd], sums[first + odd + 2]};
+        run.exists = {k.both(firstExists, ok), k.both(secondExists, ok)};
+        run.target = move(init, base, first * 2 + odd);
+        run.addend = move(addend, addendBase, first * 2 + odd);
+        run.stride = step;
+        run.addendStride = addendStep;
+        runs.push_back(run);
       }
-    return;
+    return storeRuns(runs);
   }
   Int column = k.mul(laneColumn, 4);
   for (unsigned number = 0; number < 2; ++number) {
@@ -174,11 +203,15 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
       for (unsigned part = 0; part < 4; ++part)
         ok.push_back(k.both(exists, hasResult(k.add(column, first * 2 + part),
                                               first * 2 + part + 12)));
-      storeRun({sums[own], sums[own + 1], sums[own + 4], sums[own + 5]}, ok,
-               move(init, base, first * 2), move(addend, addendBase, first * 2),
-               init.strides.back(),
-               addend.base ? addend.strides.back() : Int(1));
+      WgmmaRun run;
+      run.sums = {sums[own], sums[own + 1], sums[own + 4], sums[own + 5]};
+      run.exists.assign(ok);
+      run.target = move(init, base, first * 2);
+      run.addend = move(addend, addendBase, first * 2);
+      run.stride = init.strides.back();
+      run.addendStride = addend.base ? addend.strides.back() : Int(1);
+      runs.push_back(run);
     }
   }
+  storeRuns(runs);
 }
-
