@@ -172,9 +172,9 @@ void Emitter::forLoop(Int begin, Int end, Int step,
   }
   unsigned bits = std::max(getBits(*this, begin), getBits(*this, end));
   bits = std::max(bits, getBits(*this, step));
-  auto loop = scf::ForOp::create(builder, loc, materialize(begin, bits),
-                                 materialize(end, bits),
-                                 materialize(step, bits));
+  auto loop =
+      scf::ForOp::create(builder, loc, materialize(begin, bits),
+                         materialize(end, bits), materialize(step, bits));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   body(Int(loop.getInductionVar()));

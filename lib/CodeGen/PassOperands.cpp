@@ -46,8 +46,9 @@ StageArray kron::getPassArray(Emitter &emitter, Value memref,
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
   Int offset = toInt(emitter, metadata.getConstifiedMixedOffset());
   // In elements of this array: those of a factor may be narrower than others.
-  Emitter own(builder, loc,
-              getStorageType(cast<MemRefType>(memref.getType()).getElementType()));
+  Emitter own(
+      builder, loc,
+      getStorageType(cast<MemRefType>(memref.getType()).getElementType()));
   StageArray array{own.offsetPointer(pointer, offset), {}};
   SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
   for (unsigned axis = 0; axis < strides.size(); ++axis)

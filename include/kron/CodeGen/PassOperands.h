@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kron.pass on memrefs as the code generators see it: bare pointers, and sizes
-// and strides in elements, known or not.
+// A kron.pass on memrefs as the code generators see it: bare pointers, and
+// sizes and strides in elements, known or not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,7 +65,8 @@ struct PassOperands {
 StageArray getPassArray(Emitter &emitter, Value memref,
                         ArrayRef<int64_t> permutation = {});
 
-/// Builds pointer and strides of the factor of `product`, which is inside `pass`.
+/// Builds pointer and strides of the factor of `product`, which is inside
+/// `pass`.
 FactorArray getPassFactor(Emitter &emitter, PassOp pass, ModeProductOp product);
 
 PassOperands getPassOperands(Emitter &emitter, PassOp pass);

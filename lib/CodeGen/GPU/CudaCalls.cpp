@@ -1,4 +1,5 @@
-//===- CudaCalls.cpp - Calls from host code into the CUDA runtime -*- C++ -*-===//
+//===- CudaCalls.cpp - Calls from host code into the CUDA runtime -*- C++
+//-*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -37,10 +38,10 @@ static Value getKernelName(OpBuilder &builder, Location loc, ModuleOp module,
     builder.setInsertionPointToStart(module.getBody());
     std::string text = kernel.str() + '\0';
     auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), text.size());
-    global = LLVM::GlobalOp::create(builder, module.getLoc(), type,
-                                    /*isConstant=*/true,
-                                    LLVM::Linkage::Internal, symbol,
-                                    builder.getStringAttr(text));
+    global =
+        LLVM::GlobalOp::create(builder, module.getLoc(), type,
+                               /*isConstant=*/true, LLVM::Linkage::Internal,
+                               symbol, builder.getStringAttr(text));
   }
   return LLVM::AddressOfOp::create(builder, loc, global);
 }
@@ -58,8 +59,8 @@ static Value getCudaModule(OpBuilder &builder, Location loc, ModuleOp module) {
   return LLVM::AddressOfOp::create(builder, loc, global);
 }
 
-/// Stores `params` and builds the array of their addresses. The memory is in the
-/// entry block, so that a launch within a loop does not grow the stack.
+/// Stores `params` and builds the array of their addresses. The memory is in
+/// the entry block, so that a launch within a loop does not grow the stack.
 static Value buildParams(OpBuilder &builder, Location loc, ValueRange params) {
   Type pointer = getPointerType(builder);
   SmallVector<Value> slots;
@@ -95,10 +96,10 @@ void kron::buildCudaLaunch(OpBuilder &builder, Location loc, ModuleOp module,
                            ValueRange params) {
   Type pointer = getPointerType(builder);
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  LLVM::LLVMFuncOp launch = declare(
-      builder, module, "kronRtCudaLaunch",
-      LLVM::LLVMVoidType::get(builder.getContext()),
-      {pointer, pointer, i64, i32, i32, i64, pointer, i32});
+  LLVM::LLVMFuncOp launch =
+      declare(builder, module, "kronRtCudaLaunch",
+              LLVM::LLVMVoidType::get(builder.getContext()),
+              {pointer, pointer, i64, i32, i32, i64, pointer, i32});
   auto number = [&](int64_t value, unsigned bits) -> Value {
     return arith::ConstantIntOp::create(builder, loc, value, bits);
   };
@@ -115,8 +116,8 @@ void kron::buildCudaLaunch(OpBuilder &builder, Location loc, ModuleOp module,
 
 Value kron::buildCudaProcessors(OpBuilder &builder, Location loc,
                                 ModuleOp module) {
-  LLVM::LLVMFuncOp processors = declare(
-      builder, module, "kronRtCudaProcessors", builder.getI64Type(), {});
+  LLVM::LLVMFuncOp processors = declare(builder, module, "kronRtCudaProcessors",
+                                        builder.getI64Type(), {});
   return LLVM::CallOp::create(builder, loc, processors, ValueRange())
       .getResult();
 }

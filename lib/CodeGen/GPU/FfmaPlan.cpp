@@ -1,4 +1,5 @@
-//===- FfmaPlan.cpp - Groups of axes and tiles of the FFMA kernel -*- C++ -*-===//
+//===- FfmaPlan.cpp - Groups of axes and tiles of the FFMA kernel -*- C++
+//-*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -14,15 +15,16 @@ using namespace mlir::kron;
 
 /// Largest p and q.
 static constexpr int64_t kMaxFactor = 16;
-/// Values that a thread holds at a time.
+/// 4-byte values that a thread holds at a time.
 static constexpr int64_t kMaxValues = 64;
 /// Elements of a tile, if rows are smaller, and bytes of it side by side.
-static constexpr int64_t kTileElements = 8192;
-static constexpr int64_t kRunBytes = 256;
+static constexpr int64_t kTileElements = 4096;
+static constexpr int64_t kRunBytes = 128;
+/// Threads that hold that many values.
 static constexpr int64_t kMaxThreads = 512;
 
-/// Strides of the pass's input, its axes in the pass's order; dynamic ones as in
-/// types.
+/// Strides of the pass's input, its axes in the pass's order; dynamic ones as
+/// in types.
 static SmallVector<int64_t> getInputStrides(PassOp pass) {
   auto type = cast<MemRefType>(pass.getInputs().front().getType());
   SmallVector<int64_t> strides, permuted;
@@ -32,8 +34,7 @@ static SmallVector<int64_t> getInputStrides(PassOp pass) {
   ArrayRef<int64_t> permutation =
       pass.getInputPermutation().value_or(ArrayRef<int64_t>());
   for (unsigned axis = 0; axis < strides.size(); ++axis)
-    permuted.push_back(
-        strides[permutation.empty() ? axis : permutation[axis]]);
+    permuted.push_back(strides[permutation.empty() ? axis : permutation[axis]]);
   return permuted;
 }
 
@@ -44,9 +45,9 @@ static int64_t getFactorSize(ModeProductOp product, unsigned dim) {
 int64_t kron::getFfmaCopyWidth(PassOp pass) {
   int64_t width = 16 / getElementBytes(getElementType(pass.getInit()));
   SmallVector<int64_t> strides = getInputStrides(pass);
-  auto shape = cast<ShapedType>(
-                   pass.getModeProducts().front().getInput().getType())
-                   .getShape();
+  auto shape =
+      cast<ShapedType>(pass.getModeProducts().front().getInput().getType())
+          .getShape();
   if (strides.empty() || strides.back() != 1)
     return 1;
   // Dynamic strides are tested at run time.
@@ -78,6 +79,7 @@ private:
   bool placeTile();
   void chooseThreads();
   void chooseRing();
+  void chooseSlotThreads();
   int64_t getWaste(int64_t threads, bool set);
 
   PassOp pass;
@@ -153,7 +155,7 @@ void FfmaPlanner::chooseTile() {
   int64_t columns = 1;
   int64_t wantedColumns =
       schedule && schedule.getColumns() ? schedule.getColumns()
-      : plan.direct ? kTileElements / row
+      : plan.direct                     ? kTileElements / row
                     : std::max<int64_t>(kRunBytes / bytes, 1);
   int64_t wantedRows = schedule ? schedule.getTile() : 0;
   int outermost = plan.contracted.find_first();
@@ -191,7 +193,6 @@ void FfmaPlanner::formGroups() {
     group.after = extents;
     plan.groups.push_back(std::move(group));
   };
-  int64_t limit = bytes == 8 ? kMaxValues / 2 : kMaxValues;
   for (unsigned first = 0; first < axes.size();) {
     int64_t values = 1;
     unsigned end = first;
@@ -199,14 +200,16 @@ void FfmaPlanner::formGroups() {
       values *= std::max(axes[end].depth, axes[end].results);
       ++end;
     } while (end < axes.size() &&
-             values * std::max(axes[end].depth, axes[end].results) <= limit);
+             values * std::max(axes[end].depth, axes[end].results) <=
+                 kMaxValues * 4 / bytes);
     addGroup(ArrayRef(axes).slice(first, end - first));
     first = end;
   }
 }
 
-/// Places of the tile's elements in shared memory: row-major, with the block that
-/// a thread of the first group reads padded so that lanes hit different banks.
+/// Places of the tile's elements in shared memory: row-major, with the block
+/// that a thread of the first group reads padded so that lanes hit different
+/// banks.
 bool FfmaPlanner::placeTile() {
   plan.copyWidth = getFfmaCopyWidth(pass);
   unsigned rank = plan.extents.size();
@@ -246,8 +249,7 @@ bool FfmaPlanner::placeTile() {
 int64_t FfmaPlanner::getWaste(int64_t threads, bool set) {
   int64_t waste = 0;
   for (FfmaGroup &group : plan.groups) {
-    int64_t limit = bytes == 8 ? kMaxValues / 2 : kMaxValues;
-    int64_t batch = std::max<int64_t>(limit / group.values, 1);
+    int64_t batch = std::max<int64_t>(kMaxValues * 4 / bytes / group.values, 1);
     batch = std::min<int64_t>(batch, llvm::divideCeil(group.items, threads));
     int64_t step = batch * threads;
     waste += (llvm::alignTo(group.items, step) - group.items) * group.values;
@@ -258,8 +260,15 @@ int64_t FfmaPlanner::getWaste(int64_t threads, bool set) {
 }
 
 void FfmaPlanner::chooseThreads() {
-  int64_t most = bytes == 8 ? kMaxThreads / 2 : kMaxThreads;
-  int64_t ideal = llvm::divideCeil(tileElements, kMaxValues);
+  // One item of several axes per thread; fibres of one axis share a thread.
+  int64_t values = 0;
+  for (const FfmaGroup &group : plan.groups)
+    values = std::max(values, group.values);
+  if (values * bytes <= kMaxValues)
+    values = kMaxValues * 4 / bytes;
+  int64_t most = std::min(kMaxThreads * kMaxValues * 4 / (bytes * values),
+                          machine.maxThreadsPerCTA);
+  int64_t ideal = llvm::divideCeil(tileElements, values);
   ideal = std::clamp<int64_t>(llvm::alignTo(ideal, 32), 64, most);
   plan.threads = ideal;
   if (schedule && schedule.getThreads()) {
@@ -278,28 +287,59 @@ void FfmaPlanner::chooseThreads() {
   getWaste(plan.threads, true);
 }
 
+/// Threads of a processor, of 64 values: more do not hide more, but have fewer
+/// registers.
+static constexpr int64_t kResidentThreads = 256;
+
 void FfmaPlanner::chooseRing() {
-  int64_t perThread = bytes == 8 ? 192 : 112;
-  int64_t resident = std::clamp<int64_t>(
-      machine.registersPerSM / (perThread * plan.threads), 1,
-      machine.maxCTAsPerSM);
   int64_t stages = schedule && schedule.getStages() ? schedule.getStages() : 2;
-  if (plan.direct) {
-    plan.ringSlots = 0;
-    plan.sharedBytes = plan.ringOffset;
-  } else {
-    int64_t slotBytes = plan.strides[plan.slotAxis] * bytes;
-    int64_t space = machine.sharedBytesPerCTA - plan.ringOffset;
-    plan.ringSlots = std::min(stages * plan.slots, space / slotBytes);
-    plan.sharedBytes = plan.ringOffset + plan.ringSlots * slotBytes;
-    resident = std::clamp<int64_t>(
-        machine.sharedBytesPerSM /
-            (plan.sharedBytes + machine.reservedSharedBytesPerCTA),
-        1, resident);
+  int64_t slotBytes = plan.direct ? 0 : plan.strides[plan.slotAxis] * bytes;
+  int64_t least = plan.ringOffset + plan.slots * slotBytes +
+                  machine.reservedSharedBytesPerCTA;
+  int64_t wanted = least + (stages - 1) * plan.slots * slotBytes;
+  int64_t resident =
+      (plan.direct ? 2 : 1) *
+      std::max<int64_t>(kResidentThreads * bytes / 4 / plan.threads, 1);
+  if (schedule && schedule.getCtasPerSm())
+    resident = schedule.getCtasPerSm();
+  else if (machine.sharedBytesPerSM / wanted > 0)
+    resident = std::min(resident, machine.sharedBytesPerSM / wanted);
+  resident = std::clamp<int64_t>(
+      resident, 1,
+      std::min(machine.sharedBytesPerSM / least, machine.maxCTAsPerSM));
+  plan.ctasPerSM = resident;
+  int64_t space = std::min(machine.sharedBytesPerSM / resident -
+                               machine.reservedSharedBytesPerCTA,
+                           machine.sharedBytesPerCTA) -
+                  plan.ringOffset;
+  plan.ringSlots =
+      plan.direct ? 0 : std::min(stages * plan.slots, space / slotBytes);
+  plan.sharedBytes = plan.ringOffset + plan.ringSlots * slotBytes;
+  // Blocks of more fibres and fewer results load less of the factor, but hold
+  // more values.
+  int64_t registers = machine.registersPerSM / (resident * plan.threads);
+  if (bytes == 8 || registers >= 160)
+    plan.blockResults = 4;
+  if (bytes == 8)
+    plan.accumulators = 16;
+}
+
+/// Lets the threads of a slot go ahead of the others, if every thread has
+/// exactly one item of every group but the last.
+void FfmaPlanner::chooseSlotThreads() {
+  int64_t threads = plan.threads / plan.slots;
+  if (plan.direct || plan.copiesOut || plan.slots == 1 || plan.slots > 15 ||
+      plan.threads % plan.slots != 0 || threads % 32 != 0 ||
+      plan.extents[plan.slotAxis] != plan.slots)
+    return;
+  for (const FfmaGroup &group : plan.groups) {
+    bool isLast = &group == &plan.groups.back();
+    if (group.items != group.batch * plan.threads ||
+        (!isLast && (group.batch != 1 || plan.hasSlots(group))) ||
+        (isLast && group.batch != 1 && !plan.hasSlots(group)))
+      return;
   }
-  plan.ctasPerSM = schedule && schedule.getCtasPerSm()
-                       ? schedule.getCtasPerSm()
-                       : resident;
+  plan.slotThreads = threads;
 }
 
 std::optional<FfmaPlan> FfmaPlanner::run(std::string &reason) {
@@ -324,15 +364,17 @@ std::optional<FfmaPlan> FfmaPlanner::run(std::string &reason) {
     if (plan.groups.back().after[axis] == 1)
       continue;
     // The innermost axis that has more than one position in the tile.
-    plan.copiesOut = llvm::any_of(
-        plan.groups.back().axes,
-        [&](const FfmaAxis &member) { return member.axis == axis; });
+    plan.copiesOut =
+        llvm::any_of(plan.groups.back().axes, [&](const FfmaAxis &member) {
+          return member.axis == axis;
+        });
     break;
   }
   if (plan.direct)
     plan.copiesOut = false;
   chooseThreads();
   chooseRing();
+  chooseSlotThreads();
   return plan;
 }
 

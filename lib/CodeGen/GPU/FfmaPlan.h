@@ -10,8 +10,8 @@
 // each group works in place: every element has one place, whatever groups have
 // been applied, so that sizes p and q of an axis share max(p, q) places.
 //
-// The tile's outermost axis is a ring of slots, so that part of the next tile, or
-// all of it, is on its way while this one is worked on.
+// The tile's outermost axis is a ring of slots, so that part of the next tile,
+// or all of it, is on its way while this one is worked on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,8 +52,8 @@ struct FfmaPlan {
   llvm::SmallBitVector contracted;
   /// Of the result; of the tile before all groups.
   SmallVector<int64_t> sizes, extents;
-  /// Straight from global memory to registers and back: one group, and lanes run
-  /// along an axis that it does not touch.
+  /// Straight from global memory to registers and back: one group, and lanes
+  /// run along an axis that it does not touch.
   bool direct = false;
   /// The last group holds the innermost axis of the result: written back to
   /// shared memory, and copied out from there.
@@ -63,11 +63,24 @@ struct FfmaPlan {
   SmallVector<int64_t> strides;
   unsigned slotAxis = 0;
   int64_t slots = 1, ringSlots = 1;
+  /// Threads that work on one slot only until a group takes the slots' axis,
+  /// and then wait for each other alone; 0 if all threads share all slots.
+  int64_t slotThreads = 0;
   /// Byte offset of the ring.
   int64_t ringOffset = 0;
   /// Elements of one asynchronous copy.
   int64_t copyWidth = 1;
   int64_t threads = 128, ctasPerSM = 1, sharedBytes = 0;
+  /// Fibres and results that a thread accumulates at a time.
+  int64_t accumulators = 32;
+  /// Results of a block, if there is room for more fibres than fit with all.
+  int64_t blockResults = 0;
+
+  bool hasSlots(const FfmaGroup &group) const {
+    return llvm::any_of(group.axes, [&](const FfmaAxis &axis) {
+      return axis.axis == slotAxis;
+    });
+  }
 };
 
 /// The plan of `pass`, or nothing and a reason.

@@ -30,16 +30,16 @@ gpu::GPUModuleOp kron::getOrCreateGPUModule(ModuleOp module) {
       gpu::GPUModuleOp::create(builder, module.getLoc(), kGPUModuleName);
   // Dynamic shared memory. External, or else it would have its size of 0.
   builder.setInsertionPointToStart(gpuModule.getBody());
-  LLVM::GlobalOp::create(
-      builder, module.getLoc(),
-      LLVM::LLVMArrayType::get(builder.getI8Type(), 0), /*isConstant=*/false,
-      LLVM::Linkage::External, kSharedMemoryName, Attribute(), kSharedAlignment,
-      kSharedSpace);
+  LLVM::GlobalOp::create(builder, module.getLoc(),
+                         LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
+                         /*isConstant=*/false, LLVM::Linkage::External,
+                         kSharedMemoryName, Attribute(), kSharedAlignment,
+                         kSharedSpace);
   return gpuModule;
 }
 
 kron::detail::KernelBody::KernelBody(Emitter &host, gpu::GPUModuleOp gpuModule,
-                               StringRef name)
+                                     StringRef name)
     : ownBuilder(host.builder.getContext()) {
   std::string unique;
   for (unsigned number = 0; unique.empty() || gpuModule.lookupSymbol(unique);
@@ -211,7 +211,8 @@ SmallVector<Value> KernelBuilder::rolledLoop(
   }
   unsigned bits = 32;
   for (Int number : {begin, end, step})
-    bits = std::max(bits, materialize(number).getType().getIntOrFloatBitWidth());
+    bits =
+        std::max(bits, materialize(number).getType().getIntOrFloatBitWidth());
   auto loop = scf::ForOp::create(builder, loc, materialize(begin, bits),
                                  materialize(end, bits),
                                  materialize(step, bits), carried);
@@ -330,10 +331,10 @@ static int64_t getBytes(Type type) {
 
 Value KernelBuilder::load(Type type, Value pointer, CacheHint hint,
                           int64_t alignment) {
-  return LLVM::LoadOp::create(
-      builder, loc, type, pointer, alignment ? alignment : getBytes(type),
-      /*isVolatile=*/false, /*isNonTemporal=*/false,
-      /*isInvariant=*/hint == CacheHint::ReadOnly);
+  return LLVM::LoadOp::create(builder, loc, type, pointer,
+                              alignment ? alignment : getBytes(type),
+                              /*isVolatile=*/false, /*isNonTemporal=*/false,
+                              /*isInvariant=*/hint == CacheHint::ReadOnly);
 }
 
 void KernelBuilder::store(Value value, Value pointer, CacheHint hint,
@@ -417,8 +418,7 @@ static Value emitShuffle(KernelBuilder &kernel, Value value, Value offset,
 }
 
 Value KernelBuilder::shuffleXor(Value value, int64_t mask) {
-  return emitShuffle(*this, value, materialize(mask, 32),
-                     NVVM::ShflKind::bfly);
+  return emitShuffle(*this, value, materialize(mask, 32), NVVM::ShflKind::bfly);
 }
 
 Value KernelBuilder::shuffle(Value value, Int lane) {
@@ -484,8 +484,7 @@ SmallVector<Value> KernelBuilder::inlinePTX(TypeRange results, StringRef text,
       builder, loc, results.empty() ? TypeRange() : TypeRange(type), operands,
       text, constraints, hasSideEffects, /*is_align_stack=*/false,
       LLVM::tailcallkind::TailCallKind::None,
-      LLVM::AsmDialectAttr::get(builder.getContext(),
-                                LLVM::AsmDialect::AD_ATT),
+      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT),
       ArrayAttr());
   if (results.empty())
     return {};
@@ -498,8 +497,8 @@ SmallVector<Value> KernelBuilder::inlinePTX(TypeRange results, StringRef text,
   return values;
 }
 
-/// A matrix instruction; `sizes` are the numbers of D, A, B and C registers, and
-/// `kinds` the constraint letters of results, factors and addends.
+/// A matrix instruction; `sizes` are the numbers of D, A, B and C registers,
+/// and `kinds` the constraint letters of results, factors and addends.
 static SmallVector<Value> emitMma(KernelBuilder &kernel, StringRef mnemonic,
                                   StringRef factorKind, StringRef sumKind,
                                   ValueRange a, ValueRange b, ValueRange c) {
@@ -521,16 +520,16 @@ static SmallVector<Value> emitMma(KernelBuilder &kernel, StringRef mnemonic,
   SmallVector<Value> operands(a);
   llvm::append_range(operands, b);
   llvm::append_range(operands, c);
-  // Side effects keep LLVM from moving it into a branch that not all lanes take.
+  // Side effects keep LLVM from moving it into a branch that not all lanes
+  // take.
   return kernel.inlinePTX(SmallVector<Type>(c.getTypes()), text,
                           llvm::join(constraints, ","), operands);
 }
 
 SmallVector<Value> KernelBuilder::mmaTF32(ValueRange a, ValueRange b,
                                           ValueRange c) {
-  return emitMma(*this,
-                 "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "r",
-                 "f", a, b, c);
+  return emitMma(*this, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
+                 "r", "f", a, b, c);
 }
 
 SmallVector<Value> KernelBuilder::mmaHalf(ValueRange a, ValueRange b,
@@ -543,8 +542,8 @@ SmallVector<Value> KernelBuilder::mmaHalf(ValueRange a, ValueRange b,
 
 SmallVector<Value> KernelBuilder::mmaF64(ValueRange a, ValueRange b,
                                          ValueRange c) {
-  return emitMma(*this, "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64",
-                 "d", "d", a, b, c);
+  return emitMma(*this, "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64", "d",
+                 "d", a, b, c);
 }
 
 SmallVector<Value> KernelBuilder::mmaF64Small(Value a, Value b, ValueRange c) {
@@ -557,10 +556,10 @@ std::pair<Value, Value> KernelBuilder::splitTF32(Value value) {
   // Adding half of the last place that TF32 has rounds to nearest; infinities,
   // NaN and what would round to infinity are left to the matrix unit's cut.
   Value bits = bitcast(value, i32);
-  Value rounded = arith::AddIOp::create(builder, loc, bits,
-                                        materialize(0x1000, 32));
-  rounded = arith::AndIOp::create(builder, loc, rounded,
-                                  materialize(int64_t(int32_t(0xffffe000)), 32));
+  Value rounded =
+      arith::AddIOp::create(builder, loc, bits, materialize(0x1000, 32));
+  rounded = arith::AndIOp::create(
+      builder, loc, rounded, materialize(int64_t(int32_t(0xffffe000)), 32));
   Value high = bitcast(rounded, f32);
   Value low = arith::SubFOp::create(builder, loc, value, high);
   Value magnitude = LLVM::FAbsOp::create(builder, loc, value);

@@ -95,8 +95,8 @@ Scalar ScalarOps::load(Type element, Value pointer, CacheHint hint) {
   }
   Value value = kernel.load(element, pointer, hint);
   if (element != accumulator)
-    value = arith::ExtFOp::create(kernel.builder, kernel.loc, accumulator,
-                                  value);
+    value =
+        arith::ExtFOp::create(kernel.builder, kernel.loc, accumulator, value);
   return {value, nullptr};
 }
 
@@ -151,9 +151,8 @@ KernelScale ScalarOps::enter(const Scale &scale, bool isNeutral) {
   KernelScale entered;
   entered.isDynamic = !scale.constant;
   if (!isComplex()) {
-    Value value = scale.constant
-                      ? scale.materialize(kernel.builder, kernel.loc)
-                      : kernel.enter(scale.value);
+    Value value = scale.constant ? scale.materialize(kernel.builder, kernel.loc)
+                                 : kernel.enter(scale.value);
     entered.value = Scalar{value, nullptr};
     return entered;
   }
@@ -163,12 +162,13 @@ KernelScale ScalarOps::enter(const Scale &scale, bool isNeutral) {
     if (constant)
       return arith::ConstantOp::create(
           kernel.builder, kernel.loc,
-          FloatAttr::get(part, imaginary ? constant.getImag()
-                                         : constant.getReal()));
+          FloatAttr::get(part,
+                         imaginary ? constant.getImag() : constant.getReal()));
     Value value =
         imaginary
             ? Value(complex::ImOp::create(hostBuilder, kernel.loc, scale.value))
-            : Value(complex::ReOp::create(hostBuilder, kernel.loc, scale.value));
+            : Value(
+                  complex::ReOp::create(hostBuilder, kernel.loc, scale.value));
     return kernel.enter(value);
   };
   Value re = getPart(false);

@@ -17,8 +17,8 @@ struct Scalar {
   Value re, im;
 };
 
-/// alpha or beta inside a kernel; neither part is set where it is 1 (alpha) or 0
-/// (beta).
+/// alpha or beta inside a kernel; neither part is set where it is 1 (alpha) or
+/// 0 (beta).
 struct KernelScale {
   std::optional<Scalar> value;
   /// Whether it may turn out to be 0 at run time.
@@ -48,8 +48,8 @@ public:
   void store(const Scalar &value, Type element, Value pointer,
              CacheHint hint = CacheHint::None);
 
-  /// Takes a scale of the host into the kernel; not the constant 1 of alpha or 0
-  /// of beta (`neutral`).
+  /// Takes a scale of the host into the kernel; not the constant 1 of alpha or
+  /// 0 of beta (`neutral`).
   KernelScale enter(const Scale &scale, bool isNeutral);
   /// alpha * value + beta * addend, with the BLAS rules for zeros: `addend` is
   /// only built, and runs, if beta is not 0.

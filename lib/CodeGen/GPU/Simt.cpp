@@ -41,8 +41,7 @@ public:
               const SimtTrip &trip, const PassOperands &operands,
               const GlobalArray &input, const GlobalArray &output, bool isLast)
       : host(host), pass(pass), trip(trip), operands(operands),
-        accumulator(
-            getAccumulatorType(getElementType(pass.getInit()))),
+        accumulator(getAccumulatorType(getElementType(pass.getInit()))),
         storage(getStorageType(accumulator)),
         accumulatorBytes(getElementBytes(accumulator)),
         kernel(host, gpuModule, getKernelBaseName(pass), storage),
@@ -140,8 +139,8 @@ void TripEmitter::enterAll() {
   input = {kernel.enter(hostInput.array), hostInput.element};
   output = {kernel.enter(hostOutput.array), hostOutput.element};
   for (const SimtStage &stage : trip.stages)
-    factors.push_back(kernel.enter(
-        getPassFactor(host, pass, stage.product).array));
+    factors.push_back(
+        kernel.enter(getPassFactor(host, pass, stage.product).array));
   if (!isLast)
     return;
   alpha = ops.enter(operands.alpha, operands.alpha.isOne());
@@ -181,32 +180,33 @@ void TripEmitter::emitCopyIn() {
   for (int64_t extent : extents)
     total *= extent;
   SmallVector<unsigned> order = getWalkOrder(input.array.strides);
-  forItems(kernel, trip.threads, total, kCopiesInFlight,
-           [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
-             SmallVector<Scalar> values;
-             SmallVector<Value> targets;
-             for (Int item : items) {
-               Positions positions = decodeItem(kernel, item, extents, order);
-               Int offset = getTileOffset(kernel, positions, extents, input.array.strides);
-               // Beyond the end, the first element is read instead.
-               if (Value inside = isInside(positions)) {
-                 Value number = kernel.materialize(offset);
-                 offset = kernel.select(
-                     inside, number,
-                     kernel.materialize(
-                         0, number.getType().getIntOrFloatBitWidth()));
-               }
-               Value from = kernel.offsetElements(
-                   inputBase, getStorageType(input.element), offset);
-               values.push_back(
-                   ops.load(input.element, from, CacheHint::ReadOnly));
-               targets.push_back(getBuffer(0, positions, extents));
-             }
-             for (unsigned index = 0; index < items.size(); ++index)
-               kernel.ifThen(valid[index], [&] {
-                 ops.store(values[index], accumulator, targets[index]);
-               });
-           });
+  forItems(
+      kernel, trip.threads, kernel.threadId(), total, kCopiesInFlight,
+      [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+        SmallVector<Scalar> values;
+        SmallVector<Value> targets;
+        for (Int item : items) {
+          Positions positions = decodeItem(kernel, item, extents, order);
+          Int offset =
+              getTileOffset(kernel, positions, extents, input.array.strides);
+          // Beyond the end, the first element is read instead.
+          if (Value inside = isInside(positions)) {
+            Value number = kernel.materialize(offset);
+            offset =
+                kernel.select(inside, number,
+                              kernel.materialize(
+                                  0, number.getType().getIntOrFloatBitWidth()));
+          }
+          Value from = kernel.offsetElements(
+              inputBase, getStorageType(input.element), offset);
+          values.push_back(ops.load(input.element, from, CacheHint::ReadOnly));
+          targets.push_back(getBuffer(0, positions, extents));
+        }
+        for (unsigned index = 0; index < items.size(); ++index)
+          kernel.ifThen(valid[index], [&] {
+            ops.store(values[index], accumulator, targets[index]);
+          });
+      });
 }
 
 void TripEmitter::emitCopyOut() {
@@ -216,32 +216,29 @@ void TripEmitter::emitCopyOut() {
     total *= extent;
   SmallVector<unsigned> order = getWalkOrder(output.array.strides);
   Type outputStorage = getStorageType(output.element);
-  forItems(kernel, trip.threads, total, kCopiesInFlight / 2,
-           [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
-             for (unsigned number = 0; number < items.size(); ++number) {
-               Positions positions = decodeItem(kernel, items[number], extents, order);
-               Value source =
-                   getBuffer(trip.stages.size(), positions, extents);
-               Scalar value = ops.load(accumulator, source);
-               kernel.ifThen(
-                   kernel.both(valid[number], isInside(positions)), [&] {
-                     Scalar result =
-                         ops.scaledSum(alpha, beta, value, [&]() -> Scalar {
-                           Int offset = getTileOffset(kernel, positions, extents,
-                                                  addend.array.strides);
-                           return ops.load(addend.element,
-                                           kernel.offsetElements(
-                                               addendBase, outputStorage,
-                                               offset));
-                         });
-                     Int offset =
-                         getTileOffset(kernel, positions, extents, output.array.strides);
-                     ops.store(result, output.element,
-                               kernel.offsetElements(outputBase, outputStorage,
-                                                     offset));
-                   });
-             }
-           });
+  forItems(
+      kernel, trip.threads, kernel.threadId(), total, kCopiesInFlight / 2,
+      [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+        for (unsigned number = 0; number < items.size(); ++number) {
+          Positions positions =
+              decodeItem(kernel, items[number], extents, order);
+          Value source = getBuffer(trip.stages.size(), positions, extents);
+          Scalar value = ops.load(accumulator, source);
+          kernel.ifThen(kernel.both(valid[number], isInside(positions)), [&] {
+            Scalar result = ops.scaledSum(alpha, beta, value, [&]() -> Scalar {
+              Int offset = getTileOffset(kernel, positions, extents,
+                                         addend.array.strides);
+              return ops.load(
+                  addend.element,
+                  kernel.offsetElements(addendBase, outputStorage, offset));
+            });
+            Int offset =
+                getTileOffset(kernel, positions, extents, output.array.strides);
+            ops.store(result, output.element,
+                      kernel.offsetElements(outputBase, outputStorage, offset));
+          });
+        }
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -266,27 +263,27 @@ void TripEmitter::emitFactors() {
     Type element = getFactorElement(stage);
     int64_t padded = stage.getPaddedResults();
     SmallVector<int64_t> extents{stage.depth, padded};
-    forItems(kernel, trip.threads, stage.depth * padded, kCopiesInFlight,
-             [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+    forItems(kernel, trip.threads, kernel.threadId(), stage.depth * padded,
+             kCopiesInFlight, [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
                for (unsigned number = 0; number < items.size(); ++number) {
                  Int item = items[number];
-                 Positions positions = decodeItem(kernel, item, extents, {1, 0});
+                 Positions positions =
+                     decodeItem(kernel, item, extents, {1, 0});
                  Int q = padded == stage.results
                              ? positions[1]
                              : kernel.min(positions[1], stage.results - 1);
                  Int offset =
                      getTileOffset(kernel, {positions[0], q}, extents,
-                               {factor.depthStride, factor.resultStride});
-                 Scalar value = ops.load(
-                     element,
-                     kernel.offsetElements(factor.base,
-                                           getStorageType(element), offset),
-                     CacheHint::ReadOnly);
+                                   {factor.depthStride, factor.resultStride});
+                 Scalar value =
+                     ops.load(element,
+                              kernel.offsetElements(
+                                  factor.base, getStorageType(element), offset),
+                              CacheHint::ReadOnly);
                  Value target = kernel.offsetElements(
                      kernel.shared(stage.factorOffset), storage, item);
-                 kernel.ifThen(valid[number], [&] {
-                   ops.store(value, accumulator, target);
-                 });
+                 kernel.ifThen(valid[number],
+                               [&] { ops.store(value, accumulator, target); });
                }
              });
   }
@@ -310,8 +307,8 @@ Value TripEmitter::getFactorBase(unsigned index, const Positions &positions) {
       position = kernel.min(position, kernel.sub(sizes[axis], 1));
     offset = kernel.add(offset, kernel.mul(position, factor.strides[axis]));
   }
-  return kernel.offsetElements(
-      factor.base, getStorageType(getFactorElement(stage)), offset);
+  return kernel.offsetElements(factor.base,
+                               getStorageType(getFactorElement(stage)), offset);
 }
 
 /// The block of factor elements (p, q ..).
@@ -331,9 +328,8 @@ SmallVector<Scalar> TripEmitter::loadFactors(const SimtStage &stage, Value base,
     if (stage.results % stage.block != 0)
       result = kernel.min(result, stage.results - 1);
     Int offset = getTileOffset(kernel, {p, result}, extents,
-                           {factor.depthStride, factor.resultStride});
-    Value from =
-        kernel.offsetElements(base, getStorageType(element), offset);
+                               {factor.depthStride, factor.resultStride});
+    Value from = kernel.offsetElements(base, getStorageType(element), offset);
     values.push_back(ops.load(element, from, CacheHint::ReadOnly));
   }
   return values;
@@ -358,9 +354,9 @@ void TripEmitter::emitBlock(unsigned index, Int fibre, Int blockNumber) {
 
   SmallVector<Scalar> sums(stage.block, ops.zero());
   auto emitStep = [&](Int p) {
-    Scalar x = ops.load(accumulator,
-                        kernel.offsetElements(source, storage,
-                                              kernel.mul(p, sourceStride)));
+    Scalar x = ops.load(
+        accumulator,
+        kernel.offsetElements(source, storage, kernel.mul(p, sourceStride)));
     if (product.getConjInput())
       x = ops.conjugate(x);
     SmallVector<Scalar> row = loadFactors(stage, factorBase, p, q);
@@ -418,15 +414,16 @@ void TripEmitter::emitStage(unsigned index) {
       fibres *= extent;
   int64_t blocks = llvm::divideCeil(stage.results, stage.block);
   // All fibres of one block first: lanes of a warp share the factor.
-  forItems(kernel, trip.threads, fibres * blocks, 1, [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
-    kernel.ifThen(valid.front(), [&] {
-      if (blocks == 1)
-        emitBlock(index, items.front(), 0);
-      else
-        emitBlock(index, kernel.rem(items.front(), fibres),
-                  kernel.floorDiv(items.front(), fibres));
-    });
-  });
+  forItems(kernel, trip.threads, kernel.threadId(), fibres * blocks, 1,
+           [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+             kernel.ifThen(valid.front(), [&] {
+               if (blocks == 1)
+                 emitBlock(index, items.front(), 0);
+               else
+                 emitBlock(index, kernel.rem(items.front(), fibres),
+                           kernel.floorDiv(items.front(), fibres));
+             });
+           });
 }
 
 void TripEmitter::emitTile() {
@@ -481,8 +478,8 @@ static GlobalArray allocateBetween(Emitter &host, PassOp pass,
                                   ? operands.sizes[axis]
                                   : Int(shape[axis]));
   }
-  Value bytes = host.materialize(
-      host.mul(stride, getElementBytes(accumulator)), 64);
+  Value bytes =
+      host.materialize(host.mul(stride, getElementBytes(accumulator)), 64);
   between.array.base = buildCudaWorkspace(
       host.builder, host.loc, pass->getParentOfType<ModuleOp>(), bytes);
   return between;

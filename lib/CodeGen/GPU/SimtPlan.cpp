@@ -135,10 +135,9 @@ bool TripPlanner::fits(SimtTrip &trip, ArrayRef<int64_t> tile) {
   int64_t factors = 0;
   for (const SimtStage &stage : trip.stages)
     if (stage.factorOffset >= 0)
-      factors = llvm::alignTo(stage.factorOffset + stage.depth *
-                                                       stage.getPaddedResults() *
-                                                       bytes,
-                              128);
+      factors = llvm::alignTo(
+          stage.factorOffset + stage.depth * stage.getPaddedResults() * bytes,
+          128);
   trip.bufferOffsets[0] = factors;
   trip.bufferOffsets[1] = factors + llvm::alignTo(elements[0] * bytes, 128);
   trip.sharedBytes =
@@ -146,8 +145,8 @@ bool TripPlanner::fits(SimtTrip &trip, ArrayRef<int64_t> tile) {
   return trip.sharedBytes <= machine.sharedBytesPerCTA;
 }
 
-/// Extents of the axes that are not contracted: columns first, so that memory is
-/// accessed in whole lines, then what makes a tile large enough.
+/// Extents of the axes that are not contracted: columns first, so that memory
+/// is accessed in whole lines, then what makes a tile large enough.
 SmallVector<int64_t> TripPlanner::chooseTile(SimtTrip &trip) {
   SmallVector<int64_t> tile(trip.after.size(), 1);
   if (!fits(trip, tile))
@@ -213,16 +212,16 @@ std::optional<SimtTrip> TripPlanner::plan(unsigned first, unsigned end) {
 
   ScheduleAttr schedule =
       pass.getSchedule() ? *pass.getSchedule() : ScheduleAttr();
-  trip.threads = schedule && schedule.getThreads() ? schedule.getThreads() : 256;
+  trip.threads =
+      schedule && schedule.getThreads() ? schedule.getThreads() : 256;
   int64_t resident = machine.sharedBytesPerSM /
                      (trip.sharedBytes + machine.reservedSharedBytesPerCTA);
   // 80 registers per thread.
   resident = std::clamp<int64_t>(
       std::min(resident, machine.registersPerSM / 80 / trip.threads), 1,
       machine.maxCTAsPerSM);
-  trip.ctasPerSM = schedule && schedule.getCtasPerSm()
-                       ? schedule.getCtasPerSm()
-                       : resident;
+  trip.ctasPerSM =
+      schedule && schedule.getCtasPerSm() ? schedule.getCtasPerSm() : resident;
   return trip;
 }
 

@@ -11,9 +11,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-void kron::forItems(
-    KernelBuilder &kernel, int64_t threads, int64_t total, int64_t unroll,
-    function_ref<void(ArrayRef<Int>, ArrayRef<Value>)> body) {
+void kron::forItems(KernelBuilder &kernel, int64_t threads, Int thread,
+                    int64_t total, int64_t unroll,
+                    function_ref<void(ArrayRef<Int>, ArrayRef<Value>)> body) {
   int64_t rounds = llvm::divideCeil(total, threads);
   unroll = std::min(unroll, rounds);
   int64_t step = unroll * threads;
@@ -21,8 +21,7 @@ void kron::forItems(
     SmallVector<Int> items;
     SmallVector<Value> valid;
     for (int64_t index = 0; index < unroll; ++index) {
-      Int item = kernel.add(kernel.add(first, index * threads),
-                            kernel.threadId());
+      Int item = kernel.add(kernel.add(first, index * threads), thread);
       Value condition;
       if (total % step != 0) {
         condition = kernel.less(item, total);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How the threads of a CTA share out the elements of a tile, and where those are
-// in an array.
+// How the threads of a CTA share out the elements of a tile, and where those
+// are in an array.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,10 +26,11 @@ struct GlobalArray {
 /// Where in a tile something is: a position per axis.
 using Positions = SmallVector<Int>;
 
-/// Spreads `total` items over `threads`, each taking up to `unroll` at a time
-/// that are `threads` apart. An item that may be beyond the end comes with a
-/// condition (null: it exists) and has the number of the last one then.
-void forItems(KernelBuilder &kernel, int64_t threads, int64_t total,
+/// Spreads `total` items over `threads`, of which this is number `thread`, each
+/// taking up to `unroll` at a time that are `threads` apart. An item that may
+/// be beyond the end comes with a condition (null: it exists) and has the
+/// number of the last one then.
+void forItems(KernelBuilder &kernel, int64_t threads, Int thread, int64_t total,
               int64_t unroll,
               function_ref<void(ArrayRef<Int>, ArrayRef<Value>)> body);
 

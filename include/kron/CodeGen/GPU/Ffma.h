@@ -1,4 +1,5 @@
-//===- Ffma.h - Fibres in registers ------------------------------*- C++ -*-===//
+//===- Ffma.h - Fibres in registers ------------------------------*- C++
+//-*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -6,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // IEEE multiply-adds on f32 and f64 for factors of up to 16 rows and columns:
-// threads hold whole fibres of one, two or three axes in registers and apply all
-// their factors before they write them back.
+// threads hold whole fibres of one, two or three axes in registers and apply
+// all their factors before they write them back.
 //
 //===----------------------------------------------------------------------===//
 

@@ -159,8 +159,8 @@ public:
   Value offsetElements(Value pointer, Type type, Int offset);
   Value offsetBytes(Value pointer, Int offset);
 
-  /// Loads a scalar or a vector of up to 128 bits that lies at a multiple of its
-  /// own size, or of `alignment` bytes.
+  /// Loads a scalar or a vector of up to 128 bits that lies at a multiple of
+  /// its own size, or of `alignment` bytes.
   Value load(Type type, Value pointer, CacheHint hint = CacheHint::None,
              int64_t alignment = 0);
   void store(Value value, Value pointer, CacheHint hint = CacheHint::None,

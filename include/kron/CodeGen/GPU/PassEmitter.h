@@ -38,10 +38,10 @@ struct GPUEmitter {
 /// All emitters, the preferred ones first; the last one takes every pass.
 ArrayRef<GPUEmitter> getGPUEmitters();
 
-/// Builds, before `pass` (on memrefs), what computes it on the GPU. Where arrays
-/// may turn out not to be aligned as the chosen kernel needs it, the host code
-/// decides at run time between that and the general one. The caller erases
-/// `pass`.
+/// Builds, before `pass` (on memrefs), what computes it on the GPU. Where
+/// arrays may turn out not to be aligned as the chosen kernel needs it, the
+/// host code decides at run time between that and the general one. The caller
+/// erases `pass`.
 LogicalResult emitGPUPass(OpBuilder &builder, SymbolTable &symbols,
                           gpu::GPUModuleOp gpuModule, PassOp pass,
                           const GPUMachine &machine);

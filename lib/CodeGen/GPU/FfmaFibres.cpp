@@ -1,0 +1,235 @@
+//===- FfmaFibres.cpp - Fibres in registers: one thread ---------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Loading an item's fibres, applying the factors of a group to them, and
+// storing them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FfmaEmitter.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+//===----------------------------------------------------------------------===//
+// Fibres
+//===----------------------------------------------------------------------===//
+
+/// Calls `body` with the positions on the group's axes of every value of an
+/// item, in the order of `FfmaValues`; other axes are 0.
+void FfmaEmitter::forValues(const FfmaGroup &group, bool after,
+                            function_ref<void(ArrayRef<int64_t>)> body) {
+  SmallVector<int64_t> positions(plan.extents.size(), 0);
+  std::function<void(unsigned)> walk = [&](unsigned left) {
+    if (left == 0)
+      return body(positions);
+    const FfmaAxis &axis = group.axes[left - 1];
+    for (int64_t index = 0; index < (after ? axis.results : axis.depth);
+         ++index) {
+      positions[axis.axis] = index;
+      walk(left - 1);
+    }
+    positions[axis.axis] = 0;
+  };
+  walk(group.axes.size());
+}
+
+/// Elements of a fibre that lie next to each other and aligned in shared
+/// memory.
+int64_t FfmaEmitter::getVectorWidth(const FfmaGroup &group, bool after) {
+  const FfmaAxis &axis = group.axes.front();
+  if (plan.strides[axis.axis] != 1)
+    return 1;
+  int64_t width = 16 / bytes;
+  while ((after ? axis.results : axis.depth) % width != 0)
+    width /= 2;
+  for (unsigned other = 0; other < plan.strides.size(); ++other)
+    while (other != axis.axis && plan.extents[other] > 1 &&
+           plan.strides[other] % width != 0)
+      width /= 2;
+  return width;
+}
+
+/// Addresses of an item's values in global memory. Each follows from one
+/// before: multiples of a stride that is not known would be kept in registers.
+SmallVector<Value> FfmaEmitter::getAddresses(const FfmaGroup &group, bool after,
+                                             const FfmaItem &item, Value start,
+                                             const StageArray &array) {
+  Int base = getTileOffset(kernel, item.base,
+                           after ? group.after : group.before, array.strides);
+  Int more = 0;
+  for (auto [position, stride] : llvm::zip(item.more, array.strides))
+    more = kernel.add(more, kernel.mul(position, stride));
+  SmallVector<Value> addresses;
+  std::function<void(unsigned, Value)> walk = [&](unsigned left, Value from) {
+    if (left == 0) {
+      addresses.push_back(from);
+      return;
+    }
+    const FfmaAxis &axis = group.axes[left - 1];
+    for (int64_t index = 0; index < (after ? axis.results : axis.depth);
+         ++index) {
+      if (index)
+        from = kernel.offsetElements(from, element, array.strides[axis.axis]);
+      walk(left - 1, from);
+    }
+  };
+  Value from = kernel.offsetElements(start, element, base);
+  walk(group.axes.size(), kernel.offsetElements(from, element, more));
+  return addresses;
+}
+
+FfmaValues FfmaEmitter::loadFibres(const FfmaGroup &group, const FfmaItem &item,
+                                   const FfmaPlace &place, Int ring) {
+  FfmaValues values;
+  if (plan.direct) {
+    for (Value address :
+         getAddresses(group, /*after=*/false, item, place.input, input))
+      values.push_back(kernel.load(element, address, CacheHint::ReadOnly));
+    return values;
+  }
+  int64_t width = getVectorWidth(group, false);
+  Type type = width == 1 ? element : VectorType::get({width}, element);
+  auto getPlaceOf = getPlaces(group, item, ring);
+  int64_t number = 0;
+  forValues(group, false, [&](ArrayRef<int64_t> positions) {
+    if (number++ % width == 0)
+      llvm::append_range(
+          values, kernel.unpack(kernel.load(type, getPlaceOf(positions))));
+  });
+  return values;
+}
+
+void FfmaEmitter::storeFibres(const FfmaGroup &group, const FfmaItem &item,
+                              const FfmaValues &values, Int ring) {
+  int64_t width = getVectorWidth(group, true);
+  auto getPlaceOf = getPlaces(group, item, ring);
+  int64_t number = 0;
+  forValues(group, true, [&](ArrayRef<int64_t> positions) {
+    int64_t first = number++;
+    if (first % width != 0)
+      return;
+    Value value = width == 1
+                      ? values[first]
+                      : kernel.makeVector(ArrayRef(values).slice(first, width));
+    kernel.store(value, getPlaceOf(positions));
+  });
+}
+
+void FfmaEmitter::storeResult(const FfmaGroup &group, const FfmaItem &item,
+                              const FfmaValues &values,
+                              const FfmaPlace &place) {
+  SmallVector<Value> results(values.begin(), values.end());
+  auto scaleAll = [&](const KernelScale &withBeta) {
+    SmallVector<Value> addresses;
+    if (withBeta.value)
+      addresses =
+          getAddresses(group, /*after=*/true, item, place.addend, addend);
+    SmallVector<Value> scaled;
+    for (unsigned index = 0; index < results.size(); ++index)
+      scaled.push_back(
+          ops.scaledSum(alpha, withBeta, {results[index], nullptr},
+                        [&] { return ops.load(element, addresses[index]); })
+              .re);
+    return scaled;
+  };
+  if (beta.value && beta.isDynamic) {
+    SmallVector<Type> types(results.size(), element);
+    KernelScale known = beta;
+    known.isDynamic = false;
+    results = kernel.ifElse(
+        ops.isZero(*beta.value), types, [&] { return scaleAll({}); },
+        [&] { return scaleAll(known); });
+  } else if (alpha.value || beta.value) {
+    results = scaleAll(beta);
+  }
+  for (auto [value, address] :
+       llvm::zip(results, getAddresses(group, /*after=*/true, item,
+                                       place.output, output)))
+    kernel.store(value, address, CacheHint::Streaming);
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+/// Results [q, q + count) of row p of the factor. Volatile, so that LLVM does
+/// not keep a whole factor in registers because it is used twice.
+SmallVector<Value> FfmaEmitter::loadFactorRow(const FfmaAxis &axis, int64_t p,
+                                              int64_t q, int64_t count) {
+  int64_t width = 16 / bytes;
+  SmallVector<Value> row;
+  for (int64_t first = q; first < q + count; first += width) {
+    int64_t offset = axis.factorOffset + (p * axis.pitch + first) * bytes;
+    SmallVector<Type> types(width, element);
+    std::string text = bytes == 4 ? "ld.shared.v4.f32 {$0, $1, $2, $3}, [$4 + "
+                                  : "ld.shared.v2.f64 {$0, $1}, [$2 + ";
+    text += std::to_string(offset) + "];";
+    llvm::append_range(
+        row,
+        kernel.inlinePTX(types, text, bytes == 4 ? "=f,=f,=f,=f,l" : "=d,=d,l",
+                         factorBase));
+  }
+  row.resize(count);
+  return row;
+}
+
+/// Applies one factor to all fibres along its axis, of which neighbouring
+/// values are `inner` apart.
+void FfmaEmitter::applyAxis(const FfmaAxis &axis, int64_t inner,
+                            MutableArrayRef<FfmaValues> batch) {
+  int64_t outer = batch.front().size() / (inner * axis.depth);
+  struct Fibre {
+    unsigned item;
+    int64_t outer, inner;
+  };
+  SmallVector<Fibre> fibres;
+  for (unsigned item = 0; item < batch.size(); ++item)
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t i = 0; i < inner; ++i)
+        fibres.push_back({item, o, i});
+  SmallVector<FfmaValues> results(batch.size(),
+                                  FfmaValues(outer * axis.results * inner));
+  int64_t width = axis.results;
+  if (plan.blockResults && axis.results % plan.blockResults == 0)
+    width = plan.blockResults;
+  int64_t block = std::max<int64_t>(plan.accumulators / width, 1);
+  // Blocks of equal size.
+  int64_t blocks = llvm::divideCeil(int64_t(fibres.size()), block);
+  block = llvm::divideCeil(int64_t(fibres.size()), blocks);
+  for (int64_t first = 0; first < int64_t(fibres.size()); first += block)
+    for (int64_t q = 0; q < axis.results; q += width) {
+      ArrayRef<Fibre> some = ArrayRef(fibres).slice(
+          first, std::min<int64_t>(block, fibres.size() - first));
+      for (int64_t p = 0; p < axis.depth; ++p) {
+        SmallVector<Value> row = loadFactorRow(axis, p, q, width);
+        for (int64_t column = 0; column < width; ++column)
+          for (const Fibre &fibre : some) {
+            Value x = batch[fibre.item][(fibre.outer * axis.depth + p) * inner +
+                                        fibre.inner];
+            Value &sum =
+                results[fibre.item]
+                       [(fibre.outer * axis.results + q + column) * inner +
+                        fibre.inner];
+            sum = sum ? kernel.fma(x, row[column], sum)
+                      : ops.mul({x, nullptr}, {row[column], nullptr}).re;
+          }
+      }
+    }
+  for (auto [old, result] : llvm::zip(batch, results))
+    old = result;
+}
+
+void FfmaEmitter::applyGroup(const FfmaGroup &group,
+                             MutableArrayRef<FfmaValues> batch) {
+  int64_t inner = 1;
+  for (const FfmaAxis &axis : group.axes) {
+    applyAxis(axis, inner, batch);
+    inner *= axis.results;
+  }
+}

@@ -1,0 +1,83 @@
+// RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+
+// Verify that two axes of 8 are one group: 64 values per thread, each of two
+// factors 512 multiply-adds of which 64 start a sum, rows of the factor as
+// vectors and used by 8 fibres. The group holds the innermost axis, so results
+// go through shared memory. Unaligned arrays get the general kernel.
+
+// CHECK-LABEL: func.func @group
+// CHECK:         llvm.call @kronRtCudaLaunch
+// CHECK:       } else {
+// CHECK:         llvm.call @kronRtCudaLaunch
+// CHECK-LABEL: llvm.func @group_0
+// CHECK-SAME:    nvvm.maxntid = array<i32: 64>
+// CHECK:         nvvm.cp.async.shared.global {{.*}} 16, cache = cg
+// CHECK:         nvvm.cp.async.wait.group 0
+// CHECK-COUNT-16: llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-32: ld.shared.v4.f32
+// CHECK-NOT:     ld.shared.v4.f32
+// CHECK-COUNT-16: llvm.store {{.*}} vector<4xf32>, !llvm.ptr<3>
+// CHECK:         nvvm.barrier0
+// CHECK:         st.global.cs.f32
+// CHECK-LABEL: llvm.func @group_1
+func.func @group(%x: memref<?x8x8xf32>, %a: memref<8x8xf32>, %b: memref<8x8xf32>, %y: memref<?x8x8xf32>) {
+  kron.pass ins(%x, %a, %b : memref<?x8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<?x8x8xf32>) attributes {schedule = #kron.schedule<kernel = ffma>} {
+  ^bb0(%tx: tensor<?x8x8xf32>, %fa: tensor<8x8xf32>, %fb: tensor<8x8xf32>, %out: tensor<?x8x8xf32>):
+    %c0 = arith.constant 0 : index
+    %m = tensor.dim %tx, %c0 : tensor<?x8x8xf32>
+    %e = tensor.empty(%m) : tensor<?x8x8xf32>
+    %1 = kron.mode_product axis(2) ins(%tx : tensor<?x8x8xf32>) factor(%fb [p, q] : tensor<8x8xf32>)
+         outs(%e : tensor<?x8x8xf32>) -> tensor<?x8x8xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<?x8x8xf32>) factor(%fa [p, q] : tensor<8x8xf32>)
+         outs(%out : tensor<?x8x8xf32>) -> tensor<?x8x8xf32>
+    kron.yield %2 : tensor<?x8x8xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that leading axes work from global memory to registers and back.
+
+// CHECK-LABEL: llvm.func @leading_0
+// CHECK-NOT:     cp.async
+// CHECK:         nvvm.barrier0
+// CHECK-COUNT-16: llvm.load {{.*}} invariant {{.*}} !llvm.ptr<1> -> f32
+// CHECK-NOT:     !llvm.ptr<1> -> f32
+// CHECK-COUNT-96: llvm.intr.fma
+// CHECK-NOT:     llvm.intr.fma
+// CHECK-COUNT-16: st.global.cs.f32
+func.func @leading(%x: memref<4x4x64xf32>, %a: memref<4x4xf32>, %b: memref<4x4xf32>, %y: memref<4x4x64xf32>) {
+  kron.pass ins(%x, %a, %b : memref<4x4x64xf32>, memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4x64xf32>) attributes {schedule = #kron.schedule<kernel = ffma>} {
+  ^bb0(%tx: tensor<4x4x64xf32>, %fa: tensor<4x4xf32>, %fb: tensor<4x4xf32>, %out: tensor<4x4x64xf32>):
+    %e = tensor.empty() : tensor<4x4x64xf32>
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4x64xf32>) factor(%fb [p, q] : tensor<4x4xf32>)
+         outs(%e : tensor<4x4x64xf32>) -> tensor<4x4x64xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<4x4x64xf32>) factor(%fa [p, q] : tensor<4x4xf32>)
+         outs(%out : tensor<4x4x64xf32>) -> tensor<4x4x64xf32>
+    kron.yield %2 : tensor<4x4x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a schedule sets threads, and that sizes which are no multiples of 4
+// are copied element by element without a second kernel.
+
+// CHECK-LABEL: func.func @odd
+// CHECK-NOT:     scf.if
+// CHECK:         llvm.call @kronRtCudaLaunch
+// CHECK-LABEL: llvm.func @odd_0
+// CHECK-SAME:    nvvm.maxntid = array<i32: 96>
+// CHECK:         nvvm.cp.async.shared.global {{.*}} 4, cache = ca
+// CHECK-NOT:   llvm.func
+func.func @odd(%x: memref<?x5xf32>, %a: memref<5x3xf32>, %y: memref<?x3xf32>) {
+  kron.pass ins(%x, %a : memref<?x5xf32>, memref<5x3xf32>) outs(%y : memref<?x3xf32>) attributes {schedule = #kron.schedule<kernel = ffma, threads = 96>} {
+  ^bb0(%tx: tensor<?x5xf32>, %fa: tensor<5x3xf32>, %out: tensor<?x3xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<?x5xf32>) factor(%fa [p, q] : tensor<5x3xf32>)
+         outs(%out : tensor<?x3xf32>) -> tensor<?x3xf32>
+    kron.yield %1 : tensor<?x3xf32>
+  }
+  return
+}
