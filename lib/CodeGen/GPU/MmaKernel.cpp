@@ -298,10 +298,10 @@ Value MmaKernel::toComputed(Value value) {
 
 SmallVector<Value> MmaKernel::loadShared(const MmaBuffer &buffer, Int offset,
                                          int64_t index, int64_t count,
-                                         Value valid) {
+                                         Value valid, Int other) {
   Value address = getAddress(buffer, offset, index);
   if (valid)
-    address = kernel.select(valid, address, kernel.shared(0));
+    address = kernel.select(valid, address, kernel.shared(other));
   Type type = count == 1 ? buffer.type
                          : Type(VectorType::get({count}, buffer.type));
   Value loaded = kernel.load(type, address);

@@ -109,9 +109,11 @@ private:
   /// Address of the element `index` further on.
   Value getAddress(const MmaBuffer &buffer, Int offset, int64_t index);
   /// Loads `count` neighbours, zeros where `valid` (null: always) is false, and
-  /// converts them to the type that is computed with.
+  /// converts them to the type that is computed with. Then it reads at byte
+  /// offset `other` instead, which no other warp may be writing.
   SmallVector<Value> loadShared(const MmaBuffer &buffer, Int offset,
-                                int64_t index, int64_t count, Value valid);
+                                int64_t index, int64_t count, Value valid,
+                                Int other);
   Value toComputed(Value value);
 
   //===--------------------------------------------------------------------===//
@@ -178,6 +180,8 @@ private:
   /// Waits until all warps that share columns have read them.
   void emitWriteBarrier(const MmaStep &step, const MmaBuffer &from,
                         const MmaBuffer *to);
+  void carryOver(MutableArrayRef<MmaC> sums, SmallVectorImpl<MmaC> &totals,
+                 int64_t tile, int64_t numTiles);
   /// Replaces sums that are infinite or NaN by what `plain` computes.
   void emitGuard(MutableArrayRef<MmaC> sums,
                  function_ref<SmallVector<Value>()> plain);

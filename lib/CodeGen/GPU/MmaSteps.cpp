@@ -26,6 +26,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Tiles of 8 positions that are summed up by matrix instructions alone.
+static constexpr int64_t kSummedTiles = 8;
+
 static int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
 
 //===----------------------------------------------------------------------===//
@@ -239,6 +242,29 @@ void MmaKernel::emitGuard(MutableArrayRef<MmaC> sums,
     std::copy_n(guarded.begin() + 4 * index, 4, sum.begin());
 }
 
+/// Adds `sums` to `totals` after every kSummedTiles tiles of a long dimension, and
+/// leaves the whole in `sums` after the last one: matrix units cut off what does
+/// not fit in a sum, always towards zero, so that errors add up.
+void MmaKernel::carryOver(MutableArrayRef<MmaC> sums,
+                          SmallVectorImpl<MmaC> &totals, int64_t tile,
+                          int64_t numTiles) {
+  if (plan.math != MmaMath::SplitTF32 || numTiles <= kSummedTiles)
+    return;
+  bool last = tile + 1 == numTiles;
+  if (!last && (tile + 1) % kSummedTiles != 0)
+    return;
+  for (auto [index, sum] : llvm::enumerate(sums))
+    if (!totals.empty())
+      for (unsigned part = 0; part < 4; ++part)
+        sum[part] = arith::AddFOp::create(kernel.builder, loc,
+                                          totals[index][part], sum[part]);
+  if (last)
+    return;
+  totals.assign(sums.begin(), sums.end());
+  for (MmaC &sum : sums)
+    sum = products.getZeros();
+}
+
 //===----------------------------------------------------------------------===//
 // Columns
 //===----------------------------------------------------------------------===//
@@ -341,6 +367,7 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
 
   forItems(step, columns.axes, [&](SmallVector<Int> positions) {
     llvm::DenseMap<int64_t, Int> offsets;
+    Int own = getOffset(from, positions, 0);
     auto getGroupOffset = [&](int64_t pair) {
       auto [it, isNew] = offsets.try_emplace(pair);
       if (isNew)
@@ -363,6 +390,7 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
 
     SmallVector<MmaC> sums(step.tiles * columns.getTiles(),
                            products.getZeros());
+    SmallVector<MmaC> totals;
     for (int64_t kTile = 0; kTile < depthTiles; ++kTile) {
       SmallVector<MmaB> data(columns.getTiles());
       for (unsigned slot : {0, 1}) {
@@ -374,9 +402,16 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
         for (const Results &group : groups) {
           SmallVector<int64_t> offset(group.offset);
           int64_t index = from.layout->getIndex(offset) + k * depthStride;
+          Value inside = kernel.both(
+              exists, getValid(group, 0, kernel.mul(laneGroup, group.pair)));
           SmallVector<Value> values = loadShared(
-              from, getGroupOffset(group.pair), index, group.pair, exists);
+              from, getGroupOffset(group.pair), index, group.pair, inside, own);
           for (auto [number, value] : llvm::enumerate(values)) {
+            // The first one is zero already.
+            if (number == 0) {
+              data[tile++][slot] = products.getOperand(value, exact);
+              continue;
+            }
             if (Value valid =
                     getValid(group, number,
                              kernel.mul(laneGroup, group.pair)))
@@ -400,6 +435,7 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
           terms.push_back({&sums[mTile * columns.getTiles() + tile],
                            &rows[mTile], &data[tile]});
       products.multiply(terms);
+      carryOver(sums, totals, kTile, depthTiles);
     }
 
     emitGuard(sums, [&] {
@@ -428,7 +464,7 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
                   Value value =
                       loadShared(from, offset,
                                  from.layout->getIndex(group.offset) + width,
-                                 1, valid)
+                                 1, valid, own)
                           .front();
                   for (int64_t mTile = 0; mTile < step.tiles; ++mTile)
                     for (unsigned row : {0, 1}) {
@@ -504,6 +540,7 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
   axes.push_back({rowDim, rowTiles / each, 16 * each});
 
   forItems(step, axes, [&](SmallVector<Int> positions) {
+    Int own = getOffset(from, positions, 0);
     Int offset = getOffset(from, positions,
                            kernel.add(kernel.mul(laneGroup, rowStride),
                                       kernel.mul(laneSlot, 2)));
@@ -516,6 +553,7 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
                          rows);
     };
     SmallVector<MmaC> sums(each * columnTiles, products.getZeros());
+    SmallVector<MmaC> totals;
     for (int64_t kTile = 0; kTile < depthTiles; ++kTile) {
       SmallVector<MmaA> data(each);
       for (int64_t rowTile = 0; rowTile < each; ++rowTile)
@@ -528,7 +566,8 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
                                                8 * kTile),
                                     depth));
           SmallVector<Value> values =
-              loadShared(from, offset, row * rowStride + 8 * kTile, 2, exists);
+              loadShared(from, offset, row * rowStride + 8 * kTile, 2, exists,
+                         own);
           if (depth % 2 != 0 && 8 * kTile + 8 > depth) {
             Value second = kernel.less(
                 kernel.add(kernel.mul(laneSlot, 2), 8 * kTile + 1), depth);
@@ -551,6 +590,7 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
                            here ? &stepFactors.columns[tile][kTile]
                                 : &now.columns[tile][0]});
       products.multiply(terms);
+      carryOver(sums, totals, kTile, depthTiles);
     }
 
     Int firstQ = 0;
@@ -568,7 +608,7 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
             SmallVector<Value> values;
             for (int64_t row = 0; row < 2 * each; ++row)
               values.push_back(loadShared(from, lane, 8 * row * rowStride, 1,
-                                          rowExists(8 * row))
+                                          rowExists(8 * row), own)
                                    .front());
             unsigned tile = 0;
             for (MmaColumnGroup group : groups)
@@ -642,6 +682,7 @@ void MmaKernel::emitChain(const MmaStep &step, const Factors &stepFactors,
 
   forItems(step, axes, [&](SmallVector<Int> positions) {
     llvm::DenseMap<int64_t, Int> offsets;
+    Int own = getOffset(from, positions, 0);
     SmallVector<MmaC> first(step.tiles * columnTiles, products.getZeros());
     for (int64_t kTile = 0; kTile < depthTiles; ++kTile) {
       SmallVector<MmaB> data(columnTiles);
@@ -658,11 +699,17 @@ void MmaKernel::emitChain(const MmaStep &step, const Factors &stepFactors,
                 getOffset(from, positions,
                           kernel.add(kernel.mul(laneSlot, depthStride),
                                      kernel.mul(laneGroup, group.pair)));
+          Value inside = exists;
+          if (group.first + 8 * group.pair > inner.depth)
+            inside = kernel.both(
+                inside, kernel.less(kernel.add(kernel.mul(laneGroup, group.pair),
+                                               group.first),
+                                    inner.depth));
           SmallVector<Value> values =
               loadShared(from, it->second, group.first + k * depthStride,
-                         group.pair, exists);
+                         group.pair, inside, own);
           for (auto [number, value] : llvm::enumerate(values)) {
-            if (group.first + 8 * group.pair > inner.depth)
+            if (number > 0 && group.first + 8 * group.pair > inner.depth)
               value = kernel.select(
                   kernel.less(kernel.add(kernel.mul(laneGroup, group.pair),
                                          group.first + number),
@@ -709,7 +756,8 @@ void MmaKernel::emitChain(const MmaStep &step, const Factors &stepFactors,
                   SmallVector<Value> parts(partial);
                   place[dim] = k;
                   Value value =
-                      loadShared(from, getOffset(from, place, 0), 0, 1, nullptr)
+                      loadShared(from, getOffset(from, place, 0), 0, 1, nullptr,
+                                 own)
                           .front();
                   for (auto [row, part] : llvm::enumerate(parts))
                     part = kernel.fma(

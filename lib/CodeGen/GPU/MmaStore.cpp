@@ -105,6 +105,10 @@ bool MmaKernel::canStoreVectors(const MmaGlobalTile &tile) {
   const MmaDim &inner = plan.dims.back();
   if (inner.results % chunk != 0)
     return false;
+  for (auto [axis, size] : llvm::zip(plan.grid, gridSizes))
+    if (axis.dim + 1 == int(plan.dims.size()) && size.isConstant() &&
+        size.getConstant() % chunk != 0)
+      return false;
   for (const StageArray &array : {output, addend}) {
     if (!array.base)
       continue;
