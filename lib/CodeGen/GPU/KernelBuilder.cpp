@@ -313,7 +313,9 @@ Value KernelBuilder::offsetElements(Value pointer, Type type, Int offset) {
   if (offset.is(0))
     return pointer;
   SmallVector<LLVM::GEPArg> indices;
-  if (offset.isConstant() && llvm::isInt<32>(offset.getConstant()))
+  // A GEP takes larger constants only as values.
+  if (offset.isConstant() &&
+      llvm::isInt<LLVM::kGEPConstantBitWidth>(offset.getConstant()))
     indices.push_back(static_cast<int32_t>(offset.getConstant()));
   else
     indices.push_back(materialize(offset));
