@@ -22,6 +22,10 @@ static constexpr int64_t kTileElements = 4096;
 static constexpr int64_t kRunBytes = 128;
 /// Threads that hold that many values.
 static constexpr int64_t kMaxThreads = 512;
+/// Registers of a thread beside values: a row of the factor, addresses, loops;
+/// and those of each item that may lie outside of the array.
+static constexpr int64_t kOtherRegisters = 24;
+static constexpr int64_t kItemRegisters = 8;
 
 /// Strides of the pass's input, its axes in the pass's order; dynamic ones as
 /// in types.
@@ -68,6 +72,8 @@ public:
         bytes(getElementBytes(getElementType(pass.getInit()))) {
     if (pass.getSchedule())
       schedule = *pass.getSchedule();
+    if (bytes == 8)
+      plan.accumulators = 16;
   }
 
   std::optional<FfmaPlan> run(std::string &reason);
@@ -81,6 +87,9 @@ private:
   void chooseRing();
   void chooseSlotThreads();
   int64_t getWaste(int64_t threads, bool set);
+  int64_t getNeededRegisters(int64_t values) const;
+  int64_t getRegisters(int64_t threads) const;
+  int64_t getMostResident() const;
 
   PassOp pass;
   const GPUMachine &machine;
@@ -259,6 +268,18 @@ int64_t FfmaPlanner::getWaste(int64_t threads, bool set) {
   return waste;
 }
 
+/// Registers of a thread that holds `values`.
+int64_t FfmaPlanner::getNeededRegisters(int64_t values) const {
+  return (values + plan.accumulators) * bytes / 4 + kOtherRegisters;
+}
+
+/// Registers that each of `threads` of a processor can have, whose warps are
+/// spread over four schedulers.
+int64_t FfmaPlanner::getRegisters(int64_t threads) const {
+  return llvm::alignDown(machine.registersPerSM / llvm::alignTo(threads, 128),
+                         8);
+}
+
 void FfmaPlanner::chooseThreads() {
   // One item of several axes per thread; fibres of one axis share a thread.
   int64_t values = 0;
@@ -268,6 +289,8 @@ void FfmaPlanner::chooseThreads() {
     values = kMaxValues * 4 / bytes;
   int64_t most = std::min(kMaxThreads * kMaxValues * 4 / (bytes * values),
                           machine.maxThreadsPerCTA);
+  while (most > 128 && getRegisters(most) < getNeededRegisters(values))
+    most -= 32;
   int64_t ideal = llvm::divideCeil(tileElements, values);
   ideal = std::clamp<int64_t>(llvm::alignTo(ideal, 32), 64, most);
   plan.threads = ideal;
@@ -291,6 +314,25 @@ void FfmaPlanner::chooseThreads() {
 /// registers.
 static constexpr int64_t kResidentThreads = 256;
 
+/// CTAs whose threads have the registers that they need.
+int64_t FfmaPlanner::getMostResident() const {
+  bool isPartial = false;
+  for (auto [axis, size] : llvm::enumerate(plan.sizes))
+    isPartial |= !plan.contracted[axis] &&
+                 (ShapedType::isDynamic(size) ? plan.extents[axis] > 1
+                                              : size % plan.extents[axis] != 0);
+  int64_t needed = 0;
+  for (const FfmaGroup &group : plan.groups)
+    needed = std::max(
+        needed,
+        getNeededRegisters(group.values * group.batch) +
+            (plan.direct && isPartial ? group.batch * kItemRegisters : 0));
+  int64_t resident = machine.maxCTAsPerSM;
+  while (resident > 1 && getRegisters(resident * plan.threads) < needed)
+    --resident;
+  return resident;
+}
+
 void FfmaPlanner::chooseRing() {
   int64_t stages = schedule && schedule.getStages() ? schedule.getStages() : 2;
   int64_t slotBytes = plan.direct ? 0 : plan.strides[plan.slotAxis] * bytes;
@@ -307,6 +349,8 @@ void FfmaPlanner::chooseRing() {
   resident = std::clamp<int64_t>(
       resident, 1,
       std::min(machine.sharedBytesPerSM / least, machine.maxCTAsPerSM));
+  if (!schedule || !schedule.getCtasPerSm())
+    resident = std::min(resident, getMostResident());
   plan.ctasPerSM = resident;
   int64_t space = std::min(machine.sharedBytesPerSM / resident -
                                machine.reservedSharedBytesPerCTA,
@@ -320,8 +364,6 @@ void FfmaPlanner::chooseRing() {
   int64_t registers = machine.registersPerSM / (resident * plan.threads);
   if (bytes == 8 || registers >= 160)
     plan.blockResults = 4;
-  if (bytes == 8)
-    plan.accumulators = 16;
 }
 
 /// Lets the threads of a slot go ahead of the others, if every thread has
