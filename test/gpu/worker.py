@@ -52,6 +52,8 @@ class Worker:
         call = Call(program, case.name, arrays, CUDA, self.job["device"], stream)
         try:
             workspace = self.workspace(call, rng)
+            # A stream of its own does not wait for what filled the memory.
+            self.cuda.synchronize()
             call.launch()
         except KronError as error:
             return str(error)

@@ -135,6 +135,7 @@ private:
   WgmmaThreadRows getThreadRows(const WgmmaStage &stage, Int block);
   void emitStage(unsigned index, Value source, Value target);
   void emitBlock(unsigned index, Int block, Value source, Value target);
+  void waitForRepeats(const WgmmaStage &stage, Int block);
   WgmmaRows loadRows(unsigned index, const WgmmaThreadRows &rows, Int block,
                      Value source);
   WgmmaRows loadSingle(const WgmmaStage &stage, const WgmmaThreadRows &rows,

@@ -20,6 +20,9 @@ static constexpr int64_t kMaxDepth = 128;
 /// Largest factor side below which smaller instructions waste less, unless the
 /// schedule asks for wgmma.
 static constexpr int64_t kMinSide = 17;
+/// Products in a sum from which on the rests of a split may be rounded to bf16:
+/// of shorter sums, single elements can miss the a-priori bound.
+static constexpr int64_t kMinSplitTerms = 8;
 /// Positions of the contracted axis in a piece, and the most buffers.
 static constexpr int64_t kPieceDepth = 32;
 static constexpr int64_t kMaxBuffers = 8;
@@ -101,7 +104,8 @@ std::string Planner::findObstacle() {
     return type.isF32() || type.isF16() || type.isBF16();
   };
   SmallVector<unsigned> axes;
-  int64_t largest = 0;
+  int64_t largest = 0, terms = 1;
+  bool isSplit = false;
   for (ModeProductOp product : products) {
     Type element = getElementType(product.getFactor());
     if (!isTaken(element))
@@ -117,12 +121,16 @@ std::string Planner::findObstacle() {
     int64_t depth = factor.getDimSize(product.getContractedFactorDim());
     int64_t results = factor.getDimSize(product.getResultingFactorDim());
     largest = std::max({largest, depth, results});
+    terms *= depth;
+    isSplit |= element.isF32() && product.getPrecision() == Precision::Full;
     if (depth > kMaxDepth || results > kMaxResults)
       return "a factor has more than 128 rows or columns";
     if (llvm::is_contained(axes, product.getAxis()))
       return "an axis is contracted twice";
     axes.push_back(product.getAxis());
   }
+  if (isSplit && terms < kMinSplitTerms)
+    return "sums of fewer than 8 products need more accurate ones";
   ScheduleAttr schedule = pass.getScheduleAttr();
   bool isAsked = schedule && schedule.getKernel() == GPUKernel::Wgmma;
   if (largest < kMinSide && !isAsked)

@@ -100,7 +100,23 @@ void WgmmaKernel::emitBlock(unsigned index, Int block, Value source,
     return storeGlobal(stage, rows, sums);
   // All lanes of the warp have read before one of them writes.
   k.syncWarp();
+  if (source == target)
+    waitForRepeats(stage, block);
   storeShared(stage, rows, target, sums);
+}
+
+/// Warps without rows of their own repeat the last row of the block, which
+/// another warp is about to replace. What they make of it does not matter, but
+/// they shall have read it.
+void WgmmaKernel::waitForRepeats(const WgmmaStage &stage, Int block) {
+  int64_t rowsOfLast = stage.rows % kWgmmaRows;
+  if (rowsOfLast == 0 || rowsOfLast > kWgmmaRows - 16)
+    return;
+  constexpr int64_t kFirstBarrier = 8;
+  k.ifThen(k.equal(block, stage.getBlocks() - 1), [&] {
+    Int own = k.add(k.mul(group, plan.groupSize), warpgroup);
+    k.namedBarrier(k.add(own, kFirstBarrier), kWarpgroupThreads);
+  });
 }
 
 WgmmaRows WgmmaKernel::loadRows(unsigned index, const WgmmaThreadRows &rows,

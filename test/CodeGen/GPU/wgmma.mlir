@@ -107,3 +107,31 @@ func.func @odd(%x: memref<?x37x29xf32>, %f: memref<37x31xf32>, %y: memref<?x31x2
   }
   return
 }
+
+// -----
+
+// Verify that the warps of the last block that have no rows of their own (992
+// rows are 15 and a half blocks) read what they repeat before its warp replaces
+// it: by a barrier of one warpgroup, in the stage that works in place.
+
+// CHECK-LABEL: llvm.func @repeats_0
+// CHECK:         m64n32k16.f32.f16.f16
+// CHECK-NOT:     nvvm.barrier id
+// CHECK:         m64n32k8.f32.tf32.tf32
+// CHECK:         nvvm.bar.warp.sync
+// CHECK:         %[[LAST:.*]] = arith.cmpi eq, %{{.*}}, %c15{{.*}} : i32
+// CHECK-NEXT:    scf.if %[[LAST]] {
+// CHECK:           nvvm.barrier id = %{{.*}} number_of_threads = %c128{{.*}}
+// CHECK-NEXT:    }
+func.func @repeats(%x: memref<200x31x31xf16>, %b: memref<31x31xf16>, %c: memref<31x31xf16>, %y: memref<200x31x31xf16>) {
+  kron.pass ins(%x, %b, %c : memref<200x31x31xf16>, memref<31x31xf16>, memref<31x31xf16>) outs(%y : memref<200x31x31xf16>) attributes {schedule = #kron.schedule<tile = 31>} {
+  ^bb0(%tx: tensor<200x31x31xf16>, %fb: tensor<31x31xf16>, %fc: tensor<31x31xf16>, %out: tensor<200x31x31xf16>):
+    %e = tensor.empty() : tensor<200x31x31xf32>
+    %1 = kron.mode_product axis(2) ins(%tx : tensor<200x31x31xf16>) factor(%fc [p, q] : tensor<31x31xf16>)
+         outs(%e : tensor<200x31x31xf32>) -> tensor<200x31x31xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<200x31x31xf32>) factor(%fb [p, q] : tensor<31x31xf16>)
+         outs(%out : tensor<200x31x31xf16>) -> tensor<200x31x31xf16>
+    kron.yield %2 : tensor<200x31x31xf16>
+  }
+  return
+}
