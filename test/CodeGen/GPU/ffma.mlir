@@ -62,6 +62,27 @@ func.func @leading(%x: memref<4x4x64xf32>, %a: memref<4x4xf32>, %b: memref<4x4xf
 
 // -----
 
+// Verify that as many CTAs share a processor as leave a thread the registers for
+// 25 values of f64, 16 accumulators and addresses: 128, not 64.
+
+// CHECK-LABEL: llvm.func @registers_0
+// CHECK-SAME:    nvvm.maxntid = array<i32: 128>
+// CHECK-SAME:    nvvm.minctasm = 4 : i32
+func.func @registers(%x: memref<5x5x125xf64>, %a: memref<5x5xf64>, %b: memref<5x5xf64>, %y: memref<5x5x125xf64>) {
+  kron.pass ins(%x, %a, %b : memref<5x5x125xf64>, memref<5x5xf64>, memref<5x5xf64>) outs(%y : memref<5x5x125xf64>) attributes {schedule = #kron.schedule<kernel = ffma>} {
+  ^bb0(%tx: tensor<5x5x125xf64>, %fa: tensor<5x5xf64>, %fb: tensor<5x5xf64>, %out: tensor<5x5x125xf64>):
+    %e = tensor.empty() : tensor<5x5x125xf64>
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<5x5x125xf64>) factor(%fb [p, q] : tensor<5x5xf64>)
+         outs(%e : tensor<5x5x125xf64>) -> tensor<5x5x125xf64>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<5x5x125xf64>) factor(%fa [p, q] : tensor<5x5xf64>)
+         outs(%out : tensor<5x5x125xf64>) -> tensor<5x5x125xf64>
+    kron.yield %2 : tensor<5x5x125xf64>
+  }
+  return
+}
+
+// -----
+
 // Verify that a schedule sets threads, and that sizes which are no multiples of 4
 // are copied element by element without a second kernel.
 
@@ -78,27 +99,6 @@ func.func @odd(%x: memref<?x5xf32>, %a: memref<5x3xf32>, %y: memref<?x3xf32>) {
     %1 = kron.mode_product axis(1) ins(%tx : tensor<?x5xf32>) factor(%fa [p, q] : tensor<5x3xf32>)
          outs(%out : tensor<?x3xf32>) -> tensor<?x3xf32>
     kron.yield %1 : tensor<?x3xf32>
-  }
-  return
-}
-
-// -----
-
-// Verify that as many CTAs share a processor as leave a thread the registers for
-// 25 values of f64, 16 accumulators and addresses: 126 of 128, not of 64.
-
-// CHECK-LABEL: llvm.func @registers_0
-// CHECK-SAME:    nvvm.maxntid = array<i32: 128>
-// CHECK-SAME:    nvvm.minctasm = 4
-func.func @registers(%x: memref<5x5x15625xf64>, %a: memref<5x5xf64>, %b: memref<5x5xf64>, %y: memref<5x5x15625xf64>) {
-  kron.pass ins(%x, %a, %b : memref<5x5x15625xf64>, memref<5x5xf64>, memref<5x5xf64>) outs(%y : memref<5x5x15625xf64>) attributes {schedule = #kron.schedule<kernel = ffma>} {
-  ^bb0(%tx: tensor<5x5x15625xf64>, %fa: tensor<5x5xf64>, %fb: tensor<5x5xf64>, %out: tensor<5x5x15625xf64>):
-    %e = tensor.empty() : tensor<5x5x15625xf64>
-    %1 = kron.mode_product axis(1) ins(%tx : tensor<5x5x15625xf64>) factor(%fb [p, q] : tensor<5x5xf64>)
-         outs(%e : tensor<5x5x15625xf64>) -> tensor<5x5x15625xf64>
-    %2 = kron.mode_product axis(0) ins(%1 : tensor<5x5x15625xf64>) factor(%fa [p, q] : tensor<5x5xf64>)
-         outs(%out : tensor<5x5x15625xf64>) -> tensor<5x5x15625xf64>
-    kron.yield %2 : tensor<5x5x15625xf64>
   }
   return
 }
