@@ -54,6 +54,13 @@ bool Arguments::parse(PyObject *const *args, Py_ssize_t numArgs,
   return true;
 }
 
+bool kron::python::loadLetter(Py_UCS4 letter, Transpose &result) {
+  if (letter != 'N' && letter != 'T' && letter != 'C')
+    return decline("expects a transpose to be 'N', 'T' or 'C'");
+  result = Transpose(letter);
+  return true;
+}
+
 bool kron::python::loadTranspose(PyObject *object, Transpose &result) {
   result = Transpose::N;
   if (!object || object == Py_False)
@@ -64,11 +71,7 @@ bool kron::python::loadTranspose(PyObject *object, Transpose &result) {
   }
   if (!PyUnicode_CheckExact(object) || PyUnicode_GET_LENGTH(object) != 1)
     return decline("expects a transpose to be 'N', 'T' or 'C'");
-  Py_UCS4 letter = PyUnicode_READ_CHAR(object, 0);
-  if (letter != 'N' && letter != 'T' && letter != 'C')
-    return decline("expects a transpose to be 'N', 'T' or 'C'");
-  result = Transpose(letter);
-  return true;
+  return loadLetter(PyUnicode_READ_CHAR(object, 0), result);
 }
 
 bool kron::python::loadPrecision(PyObject *object, int &result) {

@@ -44,6 +44,9 @@ inline Transpose toggle(Transpose t) {
   return t == Transpose::N ? Transpose::T : Transpose::N;
 }
 
+/// 'N', 'T' or 'C'.
+bool loadLetter(Py_UCS4 letter, Transpose &result);
+
 /// False, True, "N", "T" or "C"; null means N.
 bool loadTranspose(PyObject *object, Transpose &result);
 

@@ -13,6 +13,7 @@
 
 #include "Buffer.h"
 #include "Operation.h"
+#include <array>
 #include <dlfcn.h>
 
 namespace py = pybind11;
@@ -45,19 +46,21 @@ static void checkKernel(uintptr_t address) {
                           std::to_string(kernel->apiVersion));
 }
 
-/// Adds `function` as `name` to the module, public and raw: the raw one takes
-/// tensors too and does not fall back to Python code.
-static void addFunction(py::module_ &module, const char *name,
-                        const char *rawName, const char *doc,
-                        PyCFunctionFast function) {
+/// Adds `function` to the module once per CallMode (Operation.h): as
+/// `names[0]`, as `names[1]`, which takes tensors too and does not fall back to
+/// Python code, and as `names[2]`, which takes tensors that need nothing of
+/// their library.
+static void addFunction(py::module_ &module, std::array<const char *, 3> names,
+                        const char *doc, PyCFunctionFast function) {
   py::object moduleName = py::str("kron");
-  for (bool isRaw : {false, true}) {
+  PyObject *modes[] = {Py_None, Py_True, Py_False};
+  for (int i = 0; i < 3; ++i) {
     auto *definition = new PyMethodDef{
-        isRaw ? rawName : name,
+        names[i],
         reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)),
         METH_FASTCALL | METH_KEYWORDS, doc};
-    auto object = py::reinterpret_steal<py::object>(PyCFunction_NewEx(
-        definition, isRaw ? Py_True : Py_None, moduleName.ptr()));
+    auto object = py::reinterpret_steal<py::object>(
+        PyCFunction_NewEx(definition, modes[i], moduleName.ptr()));
     module.add_object(definition->ml_name, object);
   }
 }
@@ -112,17 +115,21 @@ PYBIND11_MODULE(_core, module) {
   exposeRuntime();
   bindKernel(module);
   bindBuffer(module);
-  addFunction(module, "mkm", "raw_mkm", mkmDoc, getProductFunction(0));
-  addFunction(module, "kmm", "raw_kmm", kmmDoc, getProductFunction(1));
-  addFunction(module, "batched", "raw_batched", batchedDoc,
+  addFunction(module, {"mkm", "raw_mkm", "direct_mkm"}, mkmDoc,
+              getProductFunction(0));
+  addFunction(module, {"kmm", "raw_kmm", "direct_kmm"}, kmmDoc,
+              getProductFunction(1));
+  addFunction(module, {"batched", "raw_batched", "direct_batched"}, batchedDoc,
               getProductFunction(2));
-  addFunction(module, "ksmm", "raw_ksmm", ksmmDoc, getSparseFunction(false));
-  addFunction(module, "ksmm_chain", "raw_ksmm_chain", ksmmChainDoc,
-              getSparseFunction(true));
+  addFunction(module, {"ksmm", "raw_ksmm", "direct_ksmm"}, ksmmDoc,
+              getSparseFunction(false));
+  addFunction(module, {"ksmm_chain", "raw_ksmm_chain", "direct_ksmm_chain"},
+              ksmmChainDoc, getSparseFunction(true));
   module.def("set_hooks", setHooks, py::arg("build"), py::arg("fallback"));
   module.def("register_bfloat16", registerBFloat16, py::arg("type_number"));
-  module.def("register_tensors", registerTensors, py::arg("type"),
-             py::arg("types"), py::arg("empty"));
+  module.def("register_tensors", registerTensors, py::arg("classes"),
+             py::arg("types"), py::arg("empty"), py::arg("is_grad_enabled"),
+             py::arg("guards"));
   module.def("runtime_version", kronGetVersion);
   module.def("runtime_folder", getRuntimeFolder);
   module.def("check_kernel", checkKernel, py::arg("address"));

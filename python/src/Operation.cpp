@@ -61,6 +61,14 @@ bool Operation::prepareResult(PyObject *out, PyObject *like, int rank,
   return true;
 }
 
+bool Operation::loadStream(PyObject *object) {
+  if (object)
+    stream = PyLong_AsVoidPtr(object);
+  else if (x.device >= 0)
+    stream = getCurrentStream(x.device);
+  return !PyErr_Occurred();
+}
+
 bool Operation::broadcastToResult(const View &view, int64_t *strides) const {
   if (view.rank > y.rank)
     return decline("expects an operand that broadcasts to the result");
@@ -104,10 +112,24 @@ PyObject **kron::python::internNames(const FunctionSpec &spec) {
   return names;
 }
 
+bool kron::python::isAdmitted(const CallContext &context) {
+  return context.getMode() != CallMode::Direct || isPlainContext();
+}
+
+PyObject *kron::python::settle(const CallContext &context, PyObject *result) {
+  if (result || context.getMode() != CallMode::Direct ||
+      !PyErr_ExceptionMatches(PyExc_ValueError))
+    return result;
+  PyErr_Clear();
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
 PyObject *kron::python::callFallback(const CallContext &context) {
   if (PyErr_Occurred())
     return nullptr;
-  if (context.isRaw() || !getHooks().fallback) {
+  if (context.getMode() == CallMode::Direct)
+    Py_RETURN_NOTIMPLEMENTED;
+  if (context.getMode() == CallMode::Raw || !getHooks().fallback) {
     PyErr_Format(PyExc_ValueError, "%s %s", context.spec.name,
                  getDeclineReason());
     return nullptr;

@@ -12,16 +12,23 @@
 
 namespace kron::python {
 
+/// Who calls an operation: users with NumPy's arrays, code that has checked the
+/// arguments, or users with tensors. A call of the first kind that the fast
+/// path does not take goes to Python code, one of the second kind raises
+/// ValueError, and one of the third kind returns NotImplemented.
+enum class CallMode { Public, Raw, Direct };
+
 /// A call of one operation. The steps return false to leave the call to Python
 /// code; none of them has written anything then.
 class Operation {
 public:
-  explicit Operation(bool isRaw) : isRaw(isRaw) {}
+  explicit Operation(CallMode mode) : mode(mode) {}
   ~Operation() { Py_XDECREF(result); }
 
 protected:
   bool load(PyObject *object, View &view) {
-    return loadView(object, isRaw, view) ||
+    return (loadView(object, mode != CallMode::Public, view) &&
+            (mode != CallMode::Direct || isPlainTensor(object))) ||
            decline("expects arrays of a supported kind");
   }
   /// An operand that must have the type and device of x.
@@ -38,6 +45,8 @@ protected:
                      const int64_t *sizes);
   /// Strides of `view` broadcast to y; false if it does not broadcast.
   bool broadcastToResult(const View &view, int64_t *strides) const;
+  /// The stream of a GPU: `object`, or else the tensor library's current one.
+  bool loadStream(PyObject *object);
   /// Whether y shares memory with `view`.
   bool conflicts(const View &view) const {
     return isGiven && mayOverlap(y, view);
@@ -53,7 +62,7 @@ protected:
 
   enum AddendKind { NoAddend = 0, OtherAddend = 1, InPlace = 2 };
 
-  bool isRaw;
+  CallMode mode;
   View x, y, z;
   Scalar alpha, beta;
   bool hasAlpha = false;
@@ -112,7 +121,15 @@ struct CallContext {
   PyObject *const *args;
   Py_ssize_t numArgs;
   PyObject *keywords;
-  bool isRaw() const { return self == Py_True; }
+  /// Only users are to write most arguments by name.
+  int getNumPositional() const {
+    return getMode() == CallMode::Public ? spec.numPositional : spec.numNames;
+  }
+  CallMode getMode() const {
+    return self == Py_True    ? CallMode::Raw
+           : self == Py_False ? CallMode::Direct
+                              : CallMode::Public;
+  }
 };
 
 /// The names of the parameters as interned strings.
@@ -124,6 +141,12 @@ using PyCFunctionFast = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t,
 PyCFunctionFast getProductFunction(int kind);
 /// ksmm and ksmm_chain.
 PyCFunctionFast getSparseFunction(bool isChain);
+
+/// Whether the fast path may take the call at all.
+bool isAdmitted(const CallContext &context);
+
+/// `result`, or what stands for a direct call that the runtime has refused.
+PyObject *settle(const CallContext &context, PyObject *result);
 
 /// Leaves a call to Python code, or says why the fast path cannot take it.
 PyObject *callFallback(const CallContext &context);

@@ -34,14 +34,14 @@ enum OperandNumber { OperandX = 0, OperandY = 1, OperandZ = 2 };
 
 class Product : public Operation {
 public:
-  Product(ProductKind kind, bool isRaw) : Operation(isRaw), kind(kind) {}
+  Product(ProductKind kind, CallMode mode) : Operation(mode), kind(kind) {}
 
   PyObject *call(const CallContext &context, const Arguments &arguments);
 
 private:
   bool prepare(const Arguments &arguments);
   bool loadFactors(PyObject *object, PyObject *transposes);
-  bool loadFactor(PyObject *object, PyObject *transpose, Factor &factor);
+  bool loadFactor(PyObject *object, Factor &factor);
   bool checkInput();
   bool addOperands();
   void mergeRows();
@@ -105,10 +105,9 @@ static bool normalizeFactor(Factor &factor, bool isConjugated) {
   return true;
 }
 
-bool Product::loadFactor(PyObject *object, PyObject *transpose,
-                         Factor &factor) {
+bool Product::loadFactor(PyObject *object, Factor &factor) {
   View &view = factor.view;
-  if (!loadOperand(object, view) || !loadTranspose(transpose, factor.trans))
+  if (!loadOperand(object, view))
     return false;
   if (view.rank < 2)
     return decline("expects factors with at least 2 axes");
@@ -135,12 +134,22 @@ bool Product::loadFactors(PyObject *object, PyObject *transposes) {
                                     PyTuple_CheckExact(transposes));
   if (isPerFactor && PySequence_Fast_GET_SIZE(transposes) != count)
     return decline("expects one transpose per factor");
-  for (Py_ssize_t i = 0; i < count; ++i)
-    if (!loadFactor(PySequence_Fast_GET_ITEM(object, i),
-                    isPerFactor ? PySequence_Fast_GET_ITEM(transposes, i)
-                                : transposes,
-                    factors[i]))
+  if (transposes && PyUnicode_CheckExact(transposes) &&
+      PyUnicode_GET_LENGTH(transposes) == 0)
+    transposes = nullptr;
+  // A longer string is one letter per factor.
+  bool isLetters = transposes && PyUnicode_CheckExact(transposes) &&
+                   PyUnicode_GET_LENGTH(transposes) == count;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    Factor &factor = factors[i];
+    PyObject *transpose =
+        isPerFactor ? PySequence_Fast_GET_ITEM(transposes, i) : transposes;
+    if (!(isLetters
+              ? loadLetter(PyUnicode_READ_CHAR(transposes, i), factor.trans)
+              : loadTranspose(transpose, factor.trans)) ||
+        !loadFactor(PySequence_Fast_GET_ITEM(object, i), factor))
       return false;
+  }
   numFactors = int(count);
   return true;
 }
@@ -243,12 +252,7 @@ bool Product::prepare(const Arguments &args) {
   for (int i = 0; i < numFactors; ++i)
     if (conflicts(factors[i].view))
       return decline("expects out apart from the factors");
-  if (values[ParamStream]) {
-    stream = PyLong_AsVoidPtr(values[ParamStream]);
-    if (PyErr_Occurred())
-      return false;
-  }
-  return addOperands();
+  return loadStream(values[ParamStream]) && addOperands();
 }
 
 //===----------------------------------------------------------------------===//
@@ -360,10 +364,12 @@ static PyObject *callProduct(PyObject *self, PyObject *const *args,
   CallContext context = {spec, self, args, numArgs, keywords};
   Arguments arguments;
   try {
-    if (!arguments.parse(args, numArgs, keywords, interned, spec.numNames,
-                         context.isRaw() ? spec.numNames : spec.numPositional))
+    if (!isAdmitted(context) ||
+        !arguments.parse(args, numArgs, keywords, interned, spec.numNames,
+                         context.getNumPositional()))
       return callFallback(context);
-    return Product(kind, context.isRaw()).call(context, arguments);
+    return settle(context,
+                  Product(kind, context.getMode()).call(context, arguments));
   } catch (py::error_already_set &error) {
     error.restore();
     return nullptr;

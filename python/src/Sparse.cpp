@@ -30,7 +30,7 @@ enum OperandNumber { OperandX, OperandY, OperandZ, OperandResidual };
 
 class Sparse : public Operation {
 public:
-  Sparse(bool isChain, bool isRaw) : Operation(isRaw), isChain(isChain) {}
+  Sparse(bool isChain, CallMode mode) : Operation(mode), isChain(isChain) {}
 
   PyObject *call(const CallContext &context, const Arguments &arguments);
 
@@ -181,7 +181,7 @@ bool Sparse::loadEpilogue(PyObject *const *values) {
     if (!PyFloat_CheckExact(object) && !PyLong_CheckExact(object))
       return decline("expects scale to be a number");
     scale = PyFloat_AsDouble(object);
-    hasScale = true;
+    hasScale = scale != 1;
     if (!scalar.load(object, x.type) || PyErr_Occurred())
       return decline("expects scale to be a number of the arrays' type");
   }
@@ -269,12 +269,7 @@ bool Sparse::prepare(PyObject *const *values) {
     return false;
   if (x.rank < 1 || x.sizes[batchLast ? 0 : x.rank - 1] != weights[0].inputs)
     return decline("expects x to have the features that the weights read");
-  if (values[ParamStream]) {
-    stream = PyLong_AsVoidPtr(values[ParamStream]);
-    if (PyErr_Occurred())
-      return false;
-  }
-  if (!prepareOutput(values))
+  if (!loadStream(values[ParamStream]) || !prepareOutput(values))
     return false;
   if (y.isEmpty())
     return true;
@@ -396,10 +391,12 @@ static PyObject *callSparse(PyObject *self, PyObject *const *args,
   CallContext context = {spec, self, args, numArgs, keywords};
   Arguments arguments;
   try {
-    if (!arguments.parse(args, numArgs, keywords, interned, spec.numNames,
-                         context.isRaw() ? spec.numNames : spec.numPositional))
+    if (!isAdmitted(context) ||
+        !arguments.parse(args, numArgs, keywords, interned, spec.numNames,
+                         context.getNumPositional()))
       return callFallback(context);
-    return Sparse(isChain, context.isRaw()).call(context, arguments);
+    return settle(context,
+                  Sparse(isChain, context.getMode()).call(context, arguments));
   } catch (py::error_already_set &error) {
     error.restore();
     return nullptr;

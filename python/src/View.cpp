@@ -147,9 +147,11 @@ namespace {
 /// What registerTensors was given; never destroyed, since that could be after
 /// the interpreter's end.
 struct TensorLibrary {
-  PyObject *type = nullptr, *types = nullptr, *empty = nullptr;
+  PyObject *type = nullptr, *classes = nullptr, *types = nullptr;
+  PyObject *empty = nullptr, *isGradEnabled = nullptr, *guards = nullptr;
   /// Names of attributes, interned.
   PyObject *dataPtr, *shape, *stride, *dtype, *getDevice;
+  PyObject *requiresGrad, *isConj, *isNeg;
 };
 
 TensorLibrary tensors;
@@ -177,8 +179,10 @@ struct DLExchange {
   void *previous;
   void *allocate, *fromObject, *toObject;
   int (*describe)(void *object, DLArray *result);
-  void *currentStream;
+  int (*currentStream)(int32_t deviceType, int32_t deviceNumber, void **stream);
 };
+
+enum { DLCpu = 1, DLCuda = 2 };
 
 const DLExchange *exchange = nullptr;
 
@@ -222,22 +226,21 @@ static int getExchangeType(const DLArray &array) {
   return -1;
 }
 
-/// Reads a tensor on the CPU; false if it is something else.
+/// Reads a tensor on a CPU or a GPU; false if it is something else.
 static bool loadExchanged(PyObject *object, View &view) {
-  constexpr int32_t cpu = 1;
   DLArray array;
   if (exchange->describe(object, &array) != 0) {
     PyErr_Clear();
     return false;
   }
   int type = getExchangeType(array);
-  if (array.deviceType != cpu || type < 0 || array.rank > kMaxRank ||
-      (array.rank && !array.strides))
+  if ((array.deviceType != DLCpu && array.deviceType != DLCuda) || type < 0 ||
+      array.rank > kMaxRank || (array.rank && !array.strides))
     return false;
   view.data = static_cast<char *>(array.data) + array.byteOffset;
   view.rank = array.rank;
   view.type = KronType(type);
-  view.device = -1;
+  view.device = array.deviceType == DLCuda ? array.deviceNumber : -1;
   view.writable = true;
   int64_t rowMajor = 1;
   for (int axis = view.rank; axis-- > 0;) {
@@ -249,17 +252,77 @@ static bool loadExchanged(PyObject *object, View &view) {
   return true;
 }
 
-void kron::python::registerTensors(py::type type, py::dict types,
-                                   py::function empty) {
-  exchange = findExchange(type.ptr());
-  tensors.type = type.release().ptr();
+/// Whether `value`, which is released, is false or 0.
+static bool isFalse(PyObject *value) {
+  if (!value)
+    return false;
+  int truth = value == Py_False ? 0 : PyObject_IsTrue(value);
+  Py_DECREF(value);
+  return truth == 0;
+}
+
+/// Whether the memory of a tensor of `type` holds its elements as they are, not
+/// their negatives or conjugates.
+static bool isMaterialised(PyObject *object, KronType type) {
+  bool isComplex = type == KRON_C32 || type == KRON_C64;
+  return isFalse(PyObject_CallMethodNoArgs(object, tensors.isNeg)) &&
+         (!isComplex ||
+          isFalse(PyObject_CallMethodNoArgs(object, tensors.isConj)));
+}
+
+void *kron::python::getCurrentStream(int device) {
+  void *stream = nullptr;
+  if (exchange && exchange->currentStream(DLCuda, device, &stream) != 0)
+    PyErr_Clear();
+  return stream;
+}
+
+void kron::python::registerTensors(py::tuple classes, py::dict types,
+                                   py::function empty,
+                                   py::function isGradEnabled,
+                                   py::tuple guards) {
+  tensors.type = PyTuple_GetItem(classes.ptr(), 0);
+  if (!tensors.type)
+    throw py::error_already_set();
+  exchange = findExchange(tensors.type);
+  tensors.classes = classes.release().ptr();
   tensors.types = types.release().ptr();
   tensors.empty = empty.release().ptr();
+  tensors.isGradEnabled = isGradEnabled.release().ptr();
+  tensors.guards = guards.release().ptr();
   tensors.dataPtr = PyUnicode_InternFromString("data_ptr");
   tensors.shape = PyUnicode_InternFromString("shape");
   tensors.stride = PyUnicode_InternFromString("stride");
   tensors.dtype = PyUnicode_InternFromString("dtype");
   tensors.getDevice = PyUnicode_InternFromString("get_device");
+  tensors.requiresGrad = PyUnicode_InternFromString("requires_grad");
+  tensors.isConj = PyUnicode_InternFromString("is_conj");
+  tensors.isNeg = PyUnicode_InternFromString("is_neg");
+}
+
+bool kron::python::isPlainContext() {
+  if (!tensors.guards)
+    return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tensors.guards); ++i)
+    if (!isFalse(PyObject_CallNoArgs(PyTuple_GET_ITEM(tensors.guards, i))))
+      return false;
+  return true;
+}
+
+static bool isTensorClass(PyTypeObject *type) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tensors.classes); ++i)
+    if (PyTuple_GET_ITEM(tensors.classes, i) ==
+        reinterpret_cast<PyObject *>(type))
+      return true;
+  return false;
+}
+
+bool kron::python::isPlainTensor(PyObject *object) {
+  if (!isTensorClass(Py_TYPE(object)))
+    return false;
+  return isFalse(PyObject_GetAttr(object, tensors.requiresGrad)) ||
+         (!PyErr_Occurred() &&
+          isFalse(PyObject_CallNoArgs(tensors.isGradEnabled)));
 }
 
 /// Reads a tuple of integers.
@@ -329,7 +392,7 @@ bool kron::python::loadView(PyObject *object, bool allowTensors, View &view) {
       !PyObject_TypeCheck(object,
                           reinterpret_cast<PyTypeObject *>(tensors.type)))
     return false;
-  if (loadTensor(object, view))
+  if (loadTensor(object, view) && isMaterialised(object, view.type))
     return true;
   PyErr_Clear();
   return false;
@@ -337,13 +400,18 @@ bool kron::python::loadView(PyObject *object, bool allowTensors, View &view) {
 
 static PyObject *allocateTensor(PyObject *like, int rank,
                                 const int64_t *sizes) {
-  py::tuple shape(rank);
+  // Sizes one by one are read faster than a tuple.
+  PyObject *arguments[kMaxRank + 1] = {like};
+  bool hasAll = true;
   for (int axis = 0; axis < rank; ++axis)
-    shape[axis] = py::int_(sizes[axis]);
-  py::object dtype =
-      py::reinterpret_steal<py::object>(PyObject_GetAttr(like, tensors.dtype));
-  return PyObject_CallFunctionObjArgs(tensors.empty, shape.ptr(), dtype.ptr(),
-                                      like, nullptr);
+    hasAll &=
+        (arguments[axis + 1] = PyLong_FromLongLong(sizes[axis])) != nullptr;
+  PyObject *result = hasAll ? PyObject_Vectorcall(tensors.empty, arguments,
+                                                  size_t(rank) + 1, nullptr)
+                            : nullptr;
+  for (int axis = 0; axis < rank; ++axis)
+    Py_XDECREF(arguments[axis + 1]);
+  return result;
 }
 
 PyObject *kron::python::allocateLike(PyObject *like, KronType type, int rank,

@@ -51,6 +51,19 @@ bool isSame(const View &a, const View &b);
 /// elements, strides or an alignment that the runtime does not take.
 bool loadView(PyObject *object, bool allowTensors, View &view);
 
+/// Whether nothing is active that has to see the operations on tensors: none of
+/// the guards of registerTensors. False with an exception if one raises.
+bool isPlainContext();
+
+/// Whether `object` is a tensor of one of the registered types itself of which
+/// no derivative is wanted. False with an exception if the tensor's library
+/// raises one.
+bool isPlainTensor(PyObject *object);
+
+/// The stream that the tensor library has chosen for new work on a GPU; null,
+/// the default stream, if the library does not tell.
+void *getCurrentStream(int device);
+
 /// A new uninitialised row-major array of the kind and on the device of `like`,
 /// into `view` too. Null with an exception on failure.
 PyObject *allocateLike(PyObject *like, KronType type, int rank,
@@ -59,10 +72,14 @@ PyObject *allocateLike(PyObject *like, KronType type, int rank,
 /// NumPy's number of ml_dtypes.bfloat16.
 void registerBFloat16(int typeNumber);
 
-/// Tensors of `type`; `types` maps their dtype objects to numbers of KronType,
-/// `empty(shape, dtype, like)` allocates.
-void registerTensors(pybind11::type type, pybind11::dict types,
-                     pybind11::function empty);
+/// Tensors of the types `classes`, the first one the base of the others;
+/// `types` maps their dtype objects to numbers of KronType, `empty(like,
+/// size...)` allocates, `isGradEnabled()` says whether derivatives are
+/// recorded, and each of `guards` whether something is active that must see
+/// every operation.
+void registerTensors(pybind11::tuple classes, pybind11::dict types,
+                     pybind11::function empty, pybind11::function isGradEnabled,
+                     pybind11::tuple guards);
 
 /// Name of a type as MLIR writes it.
 const char *getTypeName(KronType type);

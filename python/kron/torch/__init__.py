@@ -11,10 +11,16 @@ import sys
 
 import torch
 
+from torch.autograd import forward_ad
+from torch.compiler import is_compiling
+
 from .. import _core, _functions
-from . import _dispatch, _ops
+from . import _dispatch, _ops  # noqa: F401
 
 __all__ = ["batched", "kmm", "ksmm", "ksmm_chain", "mkm"]
+
+_DIRECT = {"mkm": _core.direct_mkm, "kmm": _core.direct_kmm,
+           "batched": _core.direct_batched}
 
 _LETTERS = {False: "N", True: "T", "N": "N", "T": "T", "C": "C", None: "N"}
 
@@ -64,16 +70,13 @@ def _store(out, result):
     return out.copy_(result)
 
 
-def _is_direct(out, arrays):
-    """Whether compiled code may write into `out` at once."""
-    return (type(out) is torch.Tensor and not torch.compiler.is_compiling()
-            and not torch.is_autocast_enabled(out.device.type)
-            and all(type(a) is torch.Tensor for a in arrays if a is not None)
-            and not (torch.is_grad_enabled()
-                     and any(a.requires_grad for a in (out, *arrays) if a is not None)))
-
-
 def _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors, precision):
+    # Most calls need nothing of PyTorch: compiled code checks that and does them.
+    if not is_compiling() and forward_ad._current_level < 0:
+        result = _DIRECT[kind](x, factors, alpha, beta, z, out, trans_x, trans_factors,
+                               precision)
+        if result is not NotImplemented:
+            return result
     _tensor("x", x)
     if not isinstance(factors, (list, tuple)):
         raise TypeError(f"expects factors to be a list or tuple of tensors, but got "
@@ -91,14 +94,6 @@ def _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors, prec
     if is_vector:
         x, trans_x = x.unsqueeze(axis), "N" if trans_x != "C" else trans_x
         z = z if z is None else z.unsqueeze(axis)
-    if out is not None and not is_vector and _is_direct(out, [x, *factors, z]):
-        try:
-            raw = getattr(_core, "raw_" + kind)
-            return raw(x, factors, alpha=alpha, beta=beta, z=z, out=out,
-                       trans_x=trans_x, trans_factors=list(letters) or None,
-                       precision=precision, stream=_ops._stream(x))
-        except ValueError:
-            pass  # checked and stored below
     op = getattr(_dispatch, kind)
     result = op(x, factors, alpha, z, beta, trans_x, letters, precision)
     if is_vector:
@@ -142,6 +137,11 @@ def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
          trans_weights=False, precision="full"):
     """scale * epilogue(alpha * K x + beta * z + bias) + residual with a
     Kronecker-sparse K of the given pattern (a, b, c, d)."""
+    if not is_compiling() and forward_ad._current_level < 0:
+        result = _core.direct_ksmm(x, weights, pattern, layout, bias, z, epilogue, alpha,
+                                   beta, out, scale, residual, trans_weights, precision)
+        if result is not NotImplemented:
+            return result
     _tensor("x", x), _tensor("weights", weights), _precision(precision)
     if pattern is not None:
         _check_pattern("pattern", pattern, weights)
@@ -160,6 +160,12 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
                trans_weights=False, precision="full"):
     """Several Kronecker-sparse factors in a row, weights[0] first; bias and epilogue
     follow the last one."""
+    if not is_compiling() and forward_ad._current_level < 0:
+        result = _core.direct_ksmm_chain(x, weights, pattern, layout, bias, z, epilogue,
+                                         alpha, beta, out, scale, residual, trans_weights,
+                                         precision)
+        if result is not NotImplemented:
+            return result
     _tensor("x", x), _precision(precision)
     if not isinstance(weights, (list, tuple)) or not weights:
         raise TypeError("expects weights to be a list of tensors, at least one")

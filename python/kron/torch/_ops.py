@@ -9,6 +9,8 @@ one of N, T, C per array.
 """
 
 import torch
+from torch.autograd import forward_ad
+from torch.utils import _pytree as pytree
 
 from .. import _core
 from . import _checks, _dispatch, _grads, _shapes, _vmap
@@ -36,9 +38,15 @@ _DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16,
            "bf16": torch.bfloat16, "i32": torch.int32, "i64": torch.int64,
            "complex<f32>": torch.complex64, "complex<f64>": torch.complex128}
 
+#: What has to see every operation while it is active.
+_GUARDS = (torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack,
+           torch._C._is_any_autocast_enabled, torch._C._is_tracing,
+           torch._C._autograd._profiler_enabled)
+
 _core.register_tensors(
-    torch.Tensor, {dtype: _core.type_code(name) for name, dtype in _DTYPES.items()},
-    lambda shape, dtype, like: like.new_empty(shape))
+    (torch.Tensor, torch.nn.Parameter),
+    {dtype: _core.type_code(name) for name, dtype in _DTYPES.items()},
+    torch.Tensor.new_empty, torch.is_grad_enabled, _GUARDS)
 
 
 # ----------------------------------------------------------------------------------
@@ -46,9 +54,15 @@ _core.register_tensors(
 # ----------------------------------------------------------------------------------
 
 
+#: Whether compiled code asks PyTorch itself which stream is current (from 2.10 on).
+_FINDS_STREAM = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
+
+
 def _stream(x):
     """The stream that a call on x's device goes to, as the runtime takes it."""
-    return torch.cuda.current_stream(x.device).cuda_stream if x.is_cuda else None
+    if _FINDS_STREAM or not x.is_cuda:
+        return None
+    return torch.cuda.current_stream(x.device).cuda_stream
 
 
 def _product_kernel(kind):
@@ -56,15 +70,14 @@ def _product_kernel(kind):
 
     def kernel(x, factors, alpha=1, z=None, beta=0, trans_x="N", trans_factors="",
                precision="full"):
-        trans = list(trans_factors) if trans_factors else None
         try:
-            return raw(x, factors, alpha, beta, z, None, trans_x, trans, precision,
-                       _stream(x))
+            return raw(x, factors, alpha, beta, z, None, trans_x, trans_factors,
+                       precision, _stream(x))
         except ValueError:
             _checks.product(kind, x, factors, z, beta, trans_x, trans_factors)
             # Strides that the runtime does not take.
             return raw(_plain(x), [_plain(f) for f in factors], alpha, beta, _plain(z),
-                       None, trans_x, trans, precision, _stream(x))
+                       None, trans_x, trans_factors, precision, _stream(x))
 
     return kernel
 
@@ -78,8 +91,7 @@ def _ksmm_kernel(x, weights, bias=None, residual=None, z=None, alpha=1, beta=0,
                  activation="identity", precision="full"):
     def call(x, weights, bias, residual, z):
         return _core.raw_ksmm(x, weights, None, layout, bias=bias, residual=residual,
-                              z=z, alpha=alpha, beta=beta,
-                              scale=None if scale == 1 else scale,
+                              z=z, alpha=alpha, beta=beta, scale=scale,
                               trans_weights=trans_weights, epilogue=activation,
                               precision=precision, stream=_stream(x))
 
@@ -201,6 +213,66 @@ def _weight_grad_backward(ctx, grad2):
     return dgrad, dx, None, None
 
 
+class _Receiver:
+    """A library as register_autograd sees it, which keeps the kernel for itself."""
+
+    kernel = None
+
+    def impl(self, name, kernel, *key, **options):
+        self.kernel = kernel
+
+
+def _autograd_kernel(qualified, direct, setup_context, backward):
+    """Without derivatives to record, most calls can be computed at once: going on
+    through PyTorch's dispatcher to the kernel of the device takes much longer."""
+    receiver = _Receiver()
+    torch.library.register_autograd(qualified, backward, setup_context=setup_context,
+                                    lib=receiver)
+    recorded = receiver.kernel
+
+    def kernel(keyset, *arguments):
+        if forward_ad._current_level < 0:
+            result = direct(*arguments)
+            if result is not NotImplemented:
+                return result
+        elif any(map(_has_tangent, pytree.tree_leaves(arguments))):
+            raise NotImplementedError(f"{qualified} has no forward-mode derivative")
+        return recorded(keyset, *arguments)
+
+    return kernel
+
+
+def _has_tangent(value):
+    return (isinstance(value, torch.Tensor)
+            and forward_ad.unpack_dual(value).tangent is not None)
+
+
+def _direct_product(kind):
+    direct = getattr(_core, "direct_" + kind)
+
+    def call(x, factors, alpha=1, z=None, beta=0, trans_x="N", trans_factors="",
+             precision="full"):
+        return direct(x, factors, alpha, beta, z, None, trans_x, trans_factors, precision)
+
+    return call
+
+
+def _direct_ksmm(x, weights, bias=None, residual=None, z=None, alpha=1, beta=0, scale=1,
+                 trans_weights="N", layout="batch_first", activation="identity",
+                 precision="full"):
+    return _core.direct_ksmm(x, weights, None, layout, bias, z, activation, alpha, beta,
+                             None, scale, residual, trans_weights, precision)
+
+
+def _direct_chain(x, weights, bias=None, layout="batch_first", precision="full"):
+    return _core.direct_ksmm_chain(x, weights, None, layout, bias, None, None, 1, 0, None,
+                                   None, None, None, precision)
+
+
+def _direct_weight_grad(*arguments):
+    return NotImplemented
+
+
 # ----------------------------------------------------------------------------------
 # Autocast
 # ----------------------------------------------------------------------------------
@@ -244,7 +316,7 @@ def _operation_vmap(rule):
     return operation_rule
 
 
-def _register(name, kernel, fake, setup_context, backward, vmap):
+def _register(name, kernel, direct, fake, setup_context, backward, vmap):
     qualified = "kron::" + name
     op = getattr(torch.ops.kron, name).default
     for key in ("CPU", "CUDA"):
@@ -252,17 +324,19 @@ def _register(name, kernel, fake, setup_context, backward, vmap):
     for device in ("cpu", "cuda"):
         _library.impl(name, _autocast_kernel(op, device), "Autocast" + device.upper())
     torch.library.register_fake(qualified, fake, lib=_library)
-    torch.library.register_autograd(qualified, backward, setup_context=setup_context,
-                                    lib=_library)
+    _library.impl(name, _autograd_kernel(qualified, direct, setup_context, backward),
+                  "Autograd", with_keyset=True)
     torch.library.register_vmap(qualified, _operation_vmap(vmap), lib=_library)
     _dispatch.rules[name] = setup_context, backward, vmap
 
 
 for _name in ("mkm", "kmm", "batched"):
-    _register(_name, _product_kernel(_name), _shapes.product(_name), _setup_product(_name),
-              _product_backward, _vmap.product(_name))
-_register("ksmm", _ksmm_kernel, _shapes.ksmm, _setup_ksmm, _ksmm_backward, _vmap.ksmm)
-_register("ksmm_chain", _chain_kernel, _shapes.ksmm_chain, _setup_chain,
+    _register(_name, _product_kernel(_name), _direct_product(_name),
+              _shapes.product(_name), _setup_product(_name), _product_backward,
+              _vmap.product(_name))
+_register("ksmm", _ksmm_kernel, _direct_ksmm, _shapes.ksmm, _setup_ksmm, _ksmm_backward,
+          _vmap.ksmm)
+_register("ksmm_chain", _chain_kernel, _direct_chain, _shapes.ksmm_chain, _setup_chain,
           _chain_backward, _vmap.ksmm_chain)
-_register("ksmm_weight_grad", _grads.ksmm_weight_grad, _shapes.ksmm_weight_grad,
-          _setup_weight_grad, _weight_grad_backward, _vmap.ksmm_weight_grad)
+_register("ksmm_weight_grad", _grads.ksmm_weight_grad, _direct_weight_grad,
+          _shapes.ksmm_weight_grad, _setup_weight_grad, _weight_grad_backward, _vmap.ksmm_weight_grad)
