@@ -9,6 +9,7 @@
 #include "kron/Driver/Measure.h"
 #include "kron/Driver/Session.h"
 #include "llvm/ADT/StringExtras.h"
+#include <chrono>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -70,4 +71,18 @@ void kronMeasureProcessor(KronType type, double bytes, int32_t numThreads,
   MachineLimits limits = MachineLimits::measure(type, bytes, numThreads);
   *flopsPerSecond = limits.flopsPerSecond;
   *bytesPerSecond = limits.bytesPerSecond;
+}
+
+KronStatus kronMeasureLaunches(const KronKernel *kernel, const KronArray *args,
+                               int32_t numArgs,
+                               const KronLaunchOptions *options, int32_t count,
+                               double *secondsPerLaunch) {
+  using Clock = std::chrono::steady_clock;
+  auto start = Clock::now();
+  for (int32_t i = 0; i < count; ++i)
+    if (KronStatus status = kronLaunch(kernel, args, numArgs, options))
+      return status;
+  std::chrono::duration<double> spent = Clock::now() - start;
+  *secondsPerLaunch = spent.count() / count;
+  return KRON_SUCCESS;
 }

@@ -32,6 +32,7 @@ import selection
 import numpy as np
 
 import bad_input
+import record
 import reference
 from dtypes import TYPES
 from kronlib import Cuda, CudaError, Kron
@@ -58,6 +59,8 @@ def parse_arguments():
                         help="cases per compute-sanitizer tool (0: none)")
     parser.add_argument("--coverage", action="store_true", help="count by tags as well")
     parser.add_argument("--sanitizers", default=",".join(SANITIZERS), metavar="TOOL,...")
+    parser.add_argument("--json", type=pathlib.Path, help="write counts and failures, with "
+                        "date, commit and machine, to this file")
     return parser.parse_args()
 
 
@@ -68,6 +71,8 @@ class Suite:
         self.failures = {}  # (case, variant) -> message
         self.passed = 0
         self.compile_times = []
+        self.variants = []
+        self.begin = time.monotonic()
         self.lock = threading.Lock()
 
     # --- choosing -------------------------------------------------------------
@@ -94,8 +99,12 @@ class Suite:
                            for share in shares if share]:
                 future.result()
         bad = sum(1 for _, v in self.failures if v == variant)
-        print(f"{variant}: {len(indices)} cases for {chips}, {bad} failed, "
-              f"{time.monotonic() - start:.0f} s", flush=True)
+        seconds = time.monotonic() - start
+        self.variants.append({"name": variant, "chips": chips, "cases": len(indices),
+                              "failed": bad, "seconds": round(seconds, 1)})
+        print(f"{variant}: {len(indices)} cases for {chips}, {bad} failed, {seconds:.0f} s",
+              flush=True)
+        record.write(self)
 
     def run_share(self, indices, chips, variant, prefix):
         """The cases in one worker after another, a new one after each crash."""
@@ -228,10 +237,15 @@ class Suite:
             self.run_all(indices[::5], "sm_80", "sm_80", options.jobs)
         failed = 0
         if not options.case and not options.only:
+            start = time.monotonic()
             passed, failed = bad_input.run(kron, options.device, chips)
             self.passed += passed
+            self.variants.append({"name": "refused", "chips": chips, "cases": passed + failed,
+                                  "failed": failed,
+                                  "seconds": round(time.monotonic() - start, 1)})
         if options.sanitize:
             self.sanitize(indices, chips)
+        record.write(self)
         self.print_coverage()
         if self.compile_times:
             times = np.sort(self.compile_times)

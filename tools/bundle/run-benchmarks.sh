@@ -1,13 +1,25 @@
 #!/bin/sh
-# Runs benchmark cases on the GPU, or with --target cpu on the processor. Arguments go
-# to kron-bench; without any, all case files run and results go to ./results.
+# Runs benchmark cases on the GPU. Without arguments: all case files for GPUs, beside all
+# other implementations that this machine's Python has; one result file for each goes to
+# ./results after every case, so that nothing is lost when the run is cut off. Some five
+# minutes; SECONDS_LEFT=N stops starting cases after N seconds. With arguments: they go
+# to kron-bench.
 root=$(cd "$(dirname "$0")" && pwd)
 bench="${PYTHON:-python3} $root/tools/kron-bench/kron-bench --root $root"
 [ $# -eq 0 ] || exec $bench "$@"
-mkdir -p results
-status=0
-for cases in "$root"/docs/benchmarks/cases/*.json; do
-  name=$(basename "$cases" .json)
-  $bench --target cuda --json "results/$name.json" "$cases" || status=1
+cases=
+for name in f32 f64 odd batched flags half precision ksmm; do
+  cases="$cases $root/docs/benchmarks/cases/gpu_$name.json"
 done
-exit $status
+end=$(($(date +%s) + ${SECONDS_LEFT:-1200}))
+resume=
+# 75: a case has spoilt its process and is marked; the others follow in a new one.
+while :; do
+  left=$((end - $(date +%s)))
+  [ $left -gt 0 ] || exit 1
+  status=0
+  $bench --target cuda --peer all --samples 9 --out results --seconds $left $resume \
+    --command "kron/run-benchmarks.sh" $cases || status=$?
+  [ $status -eq 75 ] || exit $status
+  resume=--resume
+done

@@ -9,7 +9,8 @@ case, which `defaults` may give for all of them:
 - trans: two letters out of N, T, C: op of X and of every factor (default NN)
 - precisions: list of full, ieee, tf32 (default ["full"]); one row each
 - beta: a number: adds beta times the output's old value
-- anything else (name, target_ms, peer figures) goes into the results as it is
+- peers: false leaves the other implementations out
+- anything else (target_ms, figures of others) goes into the results as it is
 
 SPDX-License-Identifier: MIT
 """
@@ -28,7 +29,7 @@ STORAGE = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.u
            "i32": np.int32, "i64": np.int64, "c32": np.complex64, "c64": np.complex128}
 WIDE = {"c32": np.complex128, "c64": np.complex128, "i32": np.int64, "i64": np.int64}
 OWN = ("op", "type", "factors", "rows", "pattern", "layout", "trans", "precision",
-       "precisions", "beta")
+       "precisions", "beta", "peers")
 
 
 def parse_factors(text):
@@ -43,8 +44,7 @@ def parse_factors(text):
 
 def read(path, only=""):
     """The cases of a file, one per precision, those whose name contains `only`."""
-    content = json.loads(pathlib.Path(path).read_text())
-    cases = []
+    content, cases = json.loads(pathlib.Path(path).read_text()), []
     for fields in content["cases"]:
         fields = content.get("defaults", {}) | fields
         for precision in fields.get("precisions", ["full"]):
@@ -62,7 +62,7 @@ class Case:
         self.precision = fields.get("precision", "full")
         self.trans = fields.get("trans", "NN")
         self.beta = fields.get("beta", 0)
-        self.rows = fields["rows"]
+        self.rows, self.peers = fields["rows"], fields.get("peers", True)
         self.layout = fields.get("layout", "batch_first")
         self.pattern = fields.get("pattern")
         self.factors = parse_factors(fields["factors"]) if self.op != "ksmm" else []
@@ -72,6 +72,8 @@ class Case:
         flags += f" beta={self.beta}" if self.beta else ""
         flags += " batch last" if self.layout == "batch_last" else ""
         self.name = f"{self.op} {self.type} {self.rows} x {self.text}{flags}"
+        # Cases with the same key compute the same from the same arrays.
+        self.key = tuple(str(fields.get(k)) for k in OWN if not k.startswith("precision"))
         self.extra = {k: v for k, v in fields.items() if k not in OWN}
         self._shapes()
 
@@ -170,25 +172,31 @@ class Case:
         last = self.op == "kmm" or self.layout == "batch_last"
         return int(last != (which == 0 and self.trans[0] != "N"))
 
-    def expected(self, x, factors):
+    def expected(self, x, factors, xp=np):
         """Rows of the result, [row, ...], from rows of x in a wide type whose first
-        axis is the row (as `take_rows` gives them), and stored factors."""
+        axis is the row, and stored factors; arrays of NumPy or, with `xp`, PyTorch."""
         op_x, op_f = self.trans
-        x = np.conj(x) if op_x == "C" else x
-        factors = [np.conj(f) if op_f == "C" else f for f in factors]
+        x = xp.conj(x) if op_x == "C" else x
+        factors = [xp.conj(f) if op_f == "C" else f for f in factors]
         if self.op == "ksmm":
             a, b, c, d = self.pattern
-            weights = factors[0] if op_f == "N" else np.swapaxes(factors[0], 1, 2)
-            y = np.einsum("ajkt,nakt->najt", weights, x.reshape(len(x), a, c, d))
+            weights = factors[0] if op_f == "N" else xp.swapaxes(factors[0], 1, 2)
+            y = xp.einsum("ajkt,nakt->najt", weights, x.reshape(len(x), a, c, d))
             return y.reshape(len(x), a * b * d)
-        stored_p_q = (self.op == "mkm") == (op_f == "N")
-        matrices = factors if stored_p_q else [f.T for f in factors]
+        stored_q_p = (self.op == "mkm") != (op_f == "N")
+        matrices = factors if stored_q_p else [f.T for f in factors]
         if self.op == "batched" and op_x != "N":
-            x = x.transpose(0, *range(x.ndim - 1, 0, -1))
-        y = x.reshape(len(x), *(p for p, _ in self.factors))
+            x = xp.moveaxis(x, tuple(range(1, x.ndim)), tuple(range(x.ndim - 1, 0, -1)))
+        y, left = x, len(x)
         for k, matrix in enumerate(matrices):
-            y = np.moveaxis(np.matmul(np.moveaxis(y, k + 1, -1), matrix), -1, k + 1)
-        return y if self.op == "batched" else y.reshape(len(x), -1)
+            q, p = matrix.shape
+            y = y.reshape(left, p, -1)
+            if y.shape[2] > 1:
+                y = xp.matmul(matrix, y)
+            else:
+                y = xp.matmul(y.reshape(left, p), matrix.T)
+            left *= q
+        return y.reshape(len(x), *(self.shapes[-1][1:] if self.op == "batched" else [-1]))
 
 
 def to_wide(name, stored, wide=None):

@@ -39,7 +39,7 @@ class Cpu:
         if case.beta:
             return [*inputs, np.ascontiguousarray(random_array(case.type, rng, case.shapes[-1]))]
         y = np.empty(case.shapes[-1], STORAGE[case.type])
-        y.view(np.uint8)[...] = 0xFF
+        self.poison(y)
         return [*inputs, y]
 
     @staticmethod
@@ -49,8 +49,15 @@ class Cpu:
     def take(self, array, name, shape, rows, axis):
         return np.moveaxis(np.take(np.asarray(array).reshape(shape), rows, axis), axis, 0)
 
-    def whole(self, array, name, shape):
-        return np.asarray(array).reshape(shape)
+    @staticmethod
+    def poison(array):
+        array.view(np.uint8)[...] = 0xFF
+
+    def free(self):
+        pass
+
+    def usable(self):
+        return True
 
     def synchronize(self):
         pass

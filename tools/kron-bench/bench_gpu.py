@@ -4,11 +4,12 @@ SPDX-License-Identifier: MIT
 """
 
 import math
+from ctypes import c_size_t, c_uint64
 
 import numpy as np
 
 from bench_cases import SIZES, STORAGE, random_array
-from kronlib import Cuda
+from kronlib import Cuda, CudaError
 
 # Used where PyTorch is not there to measure: cuBLAS on an H200, TFLOP/s.
 H200_TFLOPS = {"f32": 50.9, "tf32": 406.0, "f64": 56.1, "f16": 750.0, "bf16": 762.0}
@@ -39,7 +40,7 @@ class Gpu:
         self._limits = {}
 
     def machine(self):
-        info = {"gpu": self.cuda.name(), "driver_cuda": self.cuda.driver_version()}
+        info = self.cuda.machine()
         if self.torch:
             info |= {"torch": self.torch.__version__, "cuda": self.torch.version.cuda}
         return info
@@ -57,13 +58,11 @@ class Gpu:
         out = [self._array(case.type, shape, rng) for shape in case.shapes[:-1]]
         if case.beta:
             return [*out, self._array(case.type, case.shapes[-1], rng)]
-        size = math.prod(case.shapes[-1]) * SIZES[case.type]
         if self.torch:
             y = self.torch.empty(case.shapes[-1], dtype=self._dtype(case.type), device="cuda")
-            y.view(self.torch.uint8).fill_(0xFF)
         else:
-            y = self.cuda.allocate(size)
-            y.fill(0xFF)
+            y = self.cuda.allocate(math.prod(case.shapes[-1]) * SIZES[case.type])
+        self.poison(y)
         return [*out, y]
 
     def _dtype(self, name):
@@ -105,8 +104,24 @@ class Gpu:
         whole = array.download(np.empty(shape, STORAGE[name]))
         return np.moveaxis(np.take(whole, rows, axis), axis, 0)
 
-    def whole(self, array, name, shape):
-        return self.take(array, name, shape, np.arange(shape[0]), 0)
+    def take_wide(self, array, name, shape, rows, axis):
+        """The same as a tensor of f64 or complex f64."""
+        torch = self.torch
+        index = torch.as_tensor(np.asarray(rows), device="cuda")
+        part = array.reshape(shape).index_select(axis, index).movedim(axis, 0)
+        return part.to(torch.complex128 if name[0] == "c" else torch.float64)
+
+    def poison(self, array):
+        """Fills an output with NaN."""
+        if self.torch:
+            array.view(self.torch.uint8).fill_(0xFF)
+        else:
+            array.fill(0xFF)
+
+    def free(self):
+        """Gives back the memory of arrays that are gone."""
+        if self.torch:
+            self.torch.cuda.empty_cache()
 
     def synchronize(self):
         self.cuda.synchronize()
@@ -137,6 +152,25 @@ class Gpu:
         if self.cold:
             self.flush.fill(1)
         return self._run(calls, repeats)
+
+    def copy(self, arrays):
+        """A copy of the first array's bytes into the last one's place."""
+        source, target = self.address(arrays[0]), self.address(arrays[-1])
+        size = self._bytes(arrays[0])
+        return lambda: self.cuda.call("cuMemcpyDtoDAsync_v2", c_uint64(target),
+                                      c_uint64(source), c_size_t(size), None)
+
+    @staticmethod
+    def _bytes(array):
+        return array.nbytes if hasattr(array, "data_ptr") else array.size
+
+    def usable(self):
+        """False after an error that this process cannot get over."""
+        try:
+            self.cuda.synchronize()
+        except CudaError:
+            return False
+        return True
 
     # --- limits ---------------------------------------------------------------
 

@@ -7,10 +7,19 @@ the peer cannot do the case.
 SPDX-License-Identifier: MIT
 """
 
+import importlib.util
 import math
 
 ON_GPU = ("torch", "gpytorch", "cublas", "pyfastkron")
 NAMES = (*ON_GPU, "numpy")
+PACKAGES = {"torch": "torch", "gpytorch": "linear_operator", "cublas": "torch",
+            "pyfastkron": "pyfastkron", "numpy": "numpy"}
+
+
+def installed(on_gpu):
+    """Names of the peers that this Python has, of those for a GPU or for the processor."""
+    names = ON_GPU if on_gpu else ("numpy", "pyfastkron")
+    return [n for n in names if importlib.util.find_spec(PACKAGES[n])]
 
 
 class Unsupported(Exception):

@@ -7,6 +7,7 @@ SPDX-License-Identifier: MIT
 
 import ctypes
 import pathlib
+import subprocess
 from ctypes import (POINTER, Structure, byref, c_char_p, c_double, c_int, c_int32, c_int64,
                     c_size_t, c_uint32, c_uint64, c_void_p)
 
@@ -102,6 +103,7 @@ class Kron:
         self.compiler.kronGetCompileLog.restype = c_char_p
         self.compiler.kronGetKernel.argtypes = [c_void_p, c_char_p]
         self.compiler.kronGetKernel.restype = POINTER(Kernel)
+        self.compiler.kronMeasureLaunches.argtypes = [*launch, c_int32, POINTER(c_double)]
         self.compiler.kronGetCompileTimes.argtypes = [c_void_p, POINTER(CompileTimes)]
         self.compiler.kronDestroyProgram.argtypes = [c_void_p]
 
@@ -183,6 +185,13 @@ class Call:
         if self.lib.kronLaunch(*self._arguments):
             self.program.kron.check(self.lib.kronLaunch(*self._arguments))
 
+    def host_seconds(self, count):
+        """Seconds that the caller spends per launch, measured in C."""
+        seconds = c_double()
+        self.program.kron.check(self.program.kron.compiler.kronMeasureLaunches(
+            *self._arguments, count, byref(seconds)))
+        return seconds.value
+
     def launch(self):
         """Like a call, but once only: raises KronError."""
         self.program.kron.check(self.lib.kronLaunch(*self._arguments))
@@ -235,6 +244,11 @@ class Cuda:
         self.call("cuDriverGetVersion", byref(value))
         return f"{value.value // 1000}.{value.value % 1000 // 10}"
 
+    def machine(self):
+        """What result files say about the GPU."""
+        return {"gpu": self.name(), "driver": kernel_driver(),
+                "driver_cuda": self.driver_version()}
+
     def l2_bytes(self):
         return self.attribute(38)
 
@@ -262,6 +276,16 @@ class Cuda:
         value = ctypes.c_float()
         self.call("cuEventElapsedTime", byref(value), start, stop)
         return value.value
+
+
+def kernel_driver():
+    """Of NVIDIA's kernel module, or "" where nothing tells it."""
+    try:
+        done = subprocess.run(["nvidia-smi", "--query-gpu=driver_version",
+                               "--format=csv,noheader"], capture_output=True, text=True)
+    except OSError:
+        return ""
+    return done.stdout.split("\n")[0].strip() if done.returncode == 0 else ""
 
 
 class DeviceMemory:

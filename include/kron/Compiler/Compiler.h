@@ -69,6 +69,15 @@ KRON_EXPORT void kronMeasureProcessor(KronType type, double bytes,
                                       double *flopsPerSecond,
                                       double *bytesPerSecond);
 
+/** Launches `count` times one after another: seconds that the caller spent per launch,
+    on a GPU without waiting for any to end. Stops at the first error. */
+KRON_EXPORT KronStatus kronMeasureLaunches(const KronKernel *kernel,
+                                           const KronArray *args,
+                                           int32_t numArgs,
+                                           const KronLaunchOptions *options,
+                                           int32_t count,
+                                           double *secondsPerLaunch);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
