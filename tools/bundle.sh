@@ -6,7 +6,10 @@
 #
 # Expects a build folder that tools/setup.sh configured (KRON_BUILD_DIR names another
 # one). The archive needs glibc 2.35 and libstdc++ of GCC 12 or newer; its tests and
-# benchmarks need Python 3 with NumPy, and a CUDA driver for what runs on a GPU.
+# benchmarks need Python 3 with NumPy, and a CUDA driver for what runs on a GPU. Where the
+# build makes the Python package without shared LLVM (cmake -DKRON_BUILD_PYTHON=ON
+# -DKRON_PYTHON_STATIC=ON -DPython_EXECUTABLE=...), the archive has that and its tests of
+# GPUs too, for the same minor version of Python; it is twice as large then.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,7 +20,10 @@ say() { echo "bundle: $*"; }
 die() { echo "bundle: error: $*" >&2; exit 1; }
 
 [ -f "$build/build.ninja" ] || die "expects a build in $build; run tools/setup.sh first"
-${KRON_NINJA:-ninja -C "$build"} kron-slim kron_runtime kron_runtime_static
+setting() { grep -q "^$1:BOOL=ON$" "$build/CMakeCache.txt"; }
+python=
+if setting KRON_BUILD_PYTHON && setting KRON_PYTHON_STATIC; then python=kron_python; fi
+${KRON_NINJA:-ninja -C "$build"} kron-slim kron_runtime kron_runtime_static $python
 
 stage=$build/bundle/kron
 rm -rf "$stage"
@@ -37,6 +43,13 @@ for folder in tools/kron-bench test/exec test/gpu docs/benchmarks/cases; do
   mkdir -p "$stage/$folder"
   cp -R "$root/$folder/." "$stage/$folder/"
 done
+if [ -n "$python" ]; then
+  cmake --install "$build" --component python --prefix "$stage/python" --strip >/dev/null
+  cp -R "$root/python/kron" "$stage/python/"
+  mkdir -p "$stage/python/tests"
+  cp -R "$root/python/tests/torch" "$stage/python/tests/"
+  cp "$root/tools/bundle/run-python-tests.sh" "$stage/"
+fi
 mkdir -p "$stage/include/kron/Compiler"
 cp "$root/include/kron/Compiler/Compiler.h" "$stage/include/kron/Compiler/"
 find "$stage" -name __pycache__ -prune -exec rm -rf {} +
