@@ -1,5 +1,6 @@
 """lit configuration: IR tests (FileCheck) and tool tests."""
 
+import importlib.util
 import os
 import shutil
 import sys
@@ -32,6 +33,9 @@ config.substitutions.append(
 
 if shutil.which("ptxas") or os.access("/usr/local/cuda/bin/ptxas", os.X_OK):
     config.available_features.add("ptxas")
+
+if importlib.util.find_spec("numpy"):
+    config.available_features.add("numpy")
 
 with open("/proc/cpuinfo") as cpuinfo:
     cpu_flags = set(cpuinfo.read().split())

@@ -1,137 +1,377 @@
-"""Turns results of kron-bench into Markdown tables and a roofline plot.
+"""Markdown tables from results of kron-bench; `render.py` puts them into the pages.
 
-usage: gpu_tables.py RESULT.json...          (tables, to standard output)
-       gpu_tables.py --plot OUT.svg RESULT.json...   (needs matplotlib)
-
-`render.py` puts the tables of docs/benchmarks/results/gpu_*.json into the pages.
+Every table comes with what missed its goal. Goals are those that were set before, for
+one H200: times and shares in the case files (`target_ms`, `target_share`), ratios here.
 """
 
-import argparse
+import fnmatch
 import json
 import math
 import pathlib
 
+CAUSES = pathlib.Path(__file__).resolve().parent / "causes.json"
 PEERS = ("torch", "gpytorch", "cublas", "pyfastkron", "numpy")
 PEER_NAMES = {"torch": "PyTorch", "gpytorch": "GPyTorch", "cublas": "cuBLAS per factor",
               "pyfastkron": "FastKron", "numpy": "NumPy"}
+# Against FastKron; kmm over mkm; transposed over not; f16 and bf16 over f32.
+GEOMETRIC_MEAN, KMM, TRANSPOSED, HALF = 2.5, 1.10, 1.15, 1.6
+RATES = ("f32", "tf32", "f64", "f16", "bf16")
 
 
-def time_text(ms):
+def markdown(heads, rows):
+    lines = ["| " + " | ".join(heads) + " |", "|---|" + "--:|" * (len(heads) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(cells) + " |" for cells in rows])
+
+
+def ms_text(ms):
     return "–" if ms is None else f"{ms:.4g}"
+
+
+def share_text(share):
+    return "–" if share is None else f"{share * 100:.0f} %"
+
+
+def mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def where_measured(result):
     machine = result["machine"]
-    what = machine.get("gpu") or machine.get("processor")
-    more = [f"CUDA driver {machine['driver_cuda']}"] if "driver_cuda" in machine else []
+    more = [f"driver {machine['driver']}"] if machine.get("driver") else []
+    more += [f"CUDA {machine['driver_cuda']}"] if "driver_cuda" in machine else []
     more += [f"PyTorch {machine['torch']}"] if "torch" in machine else []
     copy = result["limits"].get("copy")
     more += [f"copy {copy * 1e-12:.2f} TB/s"] if copy else []
     more += [f"{name} {rate * 1e-12:.1f} TFLOP/s" for name, rate in result["limits"].items()
-             if name in ("f32", "tf32", "f64", "f16", "bf16")]
-    return (f"`{result['command']}`, {result['date']}, commit {result['commit'][:12]}: {what}, "
-            f"{', '.join(more)}; medians of {result['samples']} samples.")
+             if name in RATES]
+    return (f"`{result['command']}`, {result['date']}, commit {result['commit'][:12]}: "
+            f"{machine.get('gpu') or machine.get('processor')}, {', '.join(more)}; medians of "
+            f"{result['samples']} samples.")
 
 
-def columns(rows):
-    """(heading, function of a row) of each column."""
-    cells = [("case", lambda r: r["case"]),
-             ("ms", lambda r: time_text(r.get("ms"))),
-             ("spread", lambda r: f"{r['ms_low']:.4g}–{r['ms_high']:.4g}"),
-             ("TFLOP/s", lambda r: f"{r['gflops'] * 1e-3:.3g}"),
-             ("GB/s", lambda r: f"{r['gbytes']:.0f}"),
-             ("of the floor", lambda r: f"{r['of_floor'] * 100:.0f} % ({r['floor']})"),
-             ("error", lambda r: f"{r['error']:.1e}")]
-    if any("target_ms" in r for r in rows):
-        cells.insert(2, ("wanted", lambda r: time_text(r.get("target_ms"))))
-    if any("fastkron_ms" in r for r in rows):
-        cells.append(("FastKron (H200)", lambda r: f"{r['fastkron_ms']:.4g} ms, "
-                      f"{r['fastkron_ms'] / r['ms']:.2f}x" if "fastkron_ms" in r else "–"))
-    for peer in PEERS:
-        if any(f"{peer}_ms" in r for r in rows):
-            cells.append((PEER_NAMES[peer], lambda r, p=peer: f"{r[p + '_ms']:.4g} ms, "
-                          f"{r[p + '_ratio']:.2f}x" if p + "_ms" in r else "–"))
-    return cells
+def best_peer(row):
+    """(name, milliseconds) of the fastest other implementation, FastKron's recorded
+    figure among them, or None."""
+    found = [(PEER_NAMES[p], row[p + "_ms"]) for p in PEERS if p + "_ms" in row]
+    if "fastkron_ms" in row:
+        found.append(("FastKron", row["fastkron_ms"]))
+    return min(found, key=lambda item: item[1], default=None)
 
 
-def table(result):
-    """The Markdown table of one result file, with where and how it was measured."""
-    good = [r for r in result["rows"] if "ms" in r]
-    cells = columns(good)
-    lines = ["| " + " | ".join(name for name, _ in cells) + " |",
-             "|---|" + "--:|" * (len(cells) - 1)]
-    lines += ["| " + " | ".join(cell(r) for _, cell in cells) + " |" for r in good]
-    for row in result["rows"]:
-        if "problem" in row:
-            lines.append(f"| {row['case']} | {row['problem'][:80]} |" + " |" * (len(cells) - 2))
-    ratios = [r["fastkron_ms"] / r["ms"] for r in good
-              if "fastkron_ms" in r and r["precision"] == "full"]
-    if ratios:
-        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        lines += ["", f"Geometric mean against FastKron: {mean:.2f}x over {len(ratios)} cases."]
-    return "\n".join([*lines, "", where_measured(result)]) + "\n"
+def best_measured(row):
+    """The same among those that ran beside kron."""
+    return best_peer({k: v for k, v in row.items() if k != "fastkron_ms"})
+
+
+def peer_text(row, peer):
+    return "–" if peer is None else f"{peer[1] / row['ms']:.2f}x ({peer[0]})"
+
+
+class Layout:
+    """The table of one result file. `misses` fills with (case, measured, goal, floor)."""
+
+    def __init__(self, result):
+        self.result, self.misses = result, []
+        self.rows = [r for r in result["rows"] if "ms" in r]
+        for row in result["rows"]:
+            if "problem" in row:
+                self.misses.append((row["case"], row["problem"][:100], "a result", "–"))
+
+    def miss(self, row, measured, goal):
+        self.misses.append((row["case"], measured, goal, f"{row['floor_ms']:.4g} ms"))
+
+    def variants(self, field):
+        """{shape: {value of the field: row}}: rows that differ in one field only."""
+        groups = {}
+        for row in self.rows:
+            key = tuple(str(row.get(name)) for name in ("op", "type", "rows", "factors",
+                                                        "precision", "trans", "layout")
+                        if name not in field)
+            groups.setdefault(key, {})[tuple(row[f] for f in field)] = row
+        return groups.values()
+
+    def table(self):
+        """Heads and cells of each case, with best figures of others."""
+        heads = ["case", "ms", "floor, ms", "of the floor", "error", "TFLOP/s", "GB/s",
+                 "best other"]
+        return markdown(heads, [
+            [r["case"], ms_text(r["ms"]), ms_text(r["floor_ms"]), share_text(r["of_floor"]),
+             f"{r['error']:.1e}", f"{r['gflops'] * 1e-3:.3g}", f"{r['gbytes']:.0f}",
+             peer_text(r, best_peer(r))] for r in self.rows])
+
+    def closing(self):
+        """What is said below the table."""
+        return ""
+
+    def text(self):
+        parts = [self.table(), self.closing(), where_measured(self.result)]
+        return "\n\n".join(filter(None, parts)) + "\n"
+
+
+class Products(Layout):
+    """f32 or f64 beside FastKron: default precision, and `ieee` in a second column."""
+
+    def pairs(self):
+        for group in self.variants(["precision"]):
+            if ("full",) in group:
+                yield group["full",], group.get(("ieee",))
+
+    def table(self):
+        heads = ["rows x factors", "ms", "goal", "", "floor, ms", "of the floor", "error",
+                 "FastKron", "best of others, measured beside"]
+        ieee = any(i for _, i in self.pairs())
+        heads += ["`ieee`, ms", "error"] if ieee else []
+        cells = []
+        for row, exact in self.pairs():
+            line = [f"{row['rows']} x {row['factors']}", ms_text(row["ms"]),
+                    ms_text(row.get("target_ms")), self.judge(row), ms_text(row["floor_ms"]),
+                    share_text(row["of_floor"]), f"{row['error']:.1e}",
+                    f"{row['fastkron_ms'] / row['ms']:.2f}x" if "fastkron_ms" in row else "–",
+                    peer_text(row, best_measured(row))]
+            if ieee:
+                line += [ms_text(exact["ms"]), f"{exact['error']:.1e}"] if exact else ["–", "–"]
+            cells.append(line)
+        return markdown(heads, cells)
+
+    def judge(self, row):
+        peer = best_peer(row)
+        if peer and peer[1] < row["ms"]:
+            self.miss(row, f"{row['ms']:.4g} ms", f"{peer[0]}'s {peer[1]:.4g} ms")
+        if row["error"] > self.error_bound(row):
+            self.miss(row, f"error {row['error']:.1e}", f"{self.error_bound(row):.1e}")
+        if "target_ms" not in row:
+            return "–"
+        if row["ms"] <= row["target_ms"]:
+            return "met"
+        self.miss(row, f"{row['ms']:.4g} ms", f"{row['target_ms']:g} ms")
+        return "missed"
+
+    @staticmethod
+    def error_bound(row):
+        return 16 * {"f32": 2.0**-23, "f64": 2.0**-52}.get(row["type"], math.inf)
+
+    def closing(self):
+        lines = []
+        for title, key in (("FastKron", "fastkron_ms"), ("PyTorch", "torch_ms"),
+                           ("GPyTorch", "gpytorch_ms"), ("cuBLAS per factor", "cublas_ms")):
+            ratios = [r[key] / r["ms"] for r, _ in self.pairs() if key in r]
+            if not ratios:
+                continue
+            text = f"{title} {mean(ratios):.2f}x over {len(ratios)} cases"
+            if title == "FastKron":
+                good = mean(ratios) >= GEOMETRIC_MEAN
+                text += f" (goal {GEOMETRIC_MEAN:g}x: {'met' if good else 'missed'})"
+                if not good:
+                    self.misses.append((f"geometric mean, {self.rows[0]['type']}",
+                                        f"{mean(ratios):.2f}x", f"{GEOMETRIC_MEAN:g}x", "–"))
+            lines.append(text)
+        exact = [i["fastkron_ms"] / i["ms"] for _, i in self.pairs() if i and "fastkron_ms" in i]
+        if exact:
+            lines.append(f"`ieee` against FastKron {mean(exact):.2f}x")
+        return "Geometric means against others: " + "; ".join(lines) + "." if lines else ""
+
+
+class Batched(Layout):
+    """Many small arrays beside a copy of the same bytes."""
+
+    def table(self):
+        heads = ["arrays x sizes", "type", "ms", "copy, ms", "of the copy", "goal", "",
+                 "of the floor", "error", "best other"]
+        return markdown(heads, [
+            [f"{r['rows']} x {r['factors']}", r["type"], ms_text(r["ms"]),
+             ms_text(r.get("copy_ms")), share_text(self.share(r)),
+             share_text(r.get("target_share")), self.judge(r), share_text(r["of_floor"]),
+             f"{r['error']:.1e}", peer_text(r, best_peer(r))] for r in self.rows])
+
+    @staticmethod
+    def share(row):
+        return row["copy_ms"] / row["ms"] if "copy_ms" in row else row["of_floor"]
+
+    def judge(self, row):
+        if "target_share" not in row:
+            return "–"
+        if self.share(row) >= row["target_share"]:
+            return "met"
+        self.miss(row, f"{share_text(self.share(row))} of a copy",
+                  share_text(row["target_share"]))
+        return "missed"
+
+
+class Flags(Layout):
+    """mkm and kmm, operands as they are and transposed."""
+
+    def table(self):
+        heads = ["type, rows x factors", "mkm N/N, ms", "mkm T/T", "kmm N/N", "kmm T/T",
+                 "kmm over mkm", "T/T over N/N, mkm", "kmm"]
+        cells = []
+        for group in self.variants(["op", "trans"]):
+            if len(group) < 4:
+                continue
+            plain, turned = group["mkm", "NN"], group["mkm", "TT"]
+            left, left_turned = group["kmm", "NN"], group["kmm", "TT"]
+            cells.append([
+                f"{plain['type']}, {plain['rows']} x {plain['factors']}",
+                *(ms_text(r["ms"]) for r in (plain, turned, left, left_turned)),
+                self.ratio(left, plain, KMM, "mkm"),
+                self.ratio(turned, plain, TRANSPOSED, "N/N"),
+                self.ratio(left_turned, left, TRANSPOSED, "N/N")])
+        return markdown(heads, cells)
+
+    def ratio(self, row, base, goal, name):
+        value = row["ms"] / base["ms"]
+        if value > goal:
+            self.miss(row, f"{value:.2f}x the time of {name}", f"{goal:g}x")
+        return f"{value:.2f}" + ("" if value <= goal else " (missed)")
+
+    def closing(self):
+        return (f"Goals: kmm at most {KMM:g} times mkm, T/T at most {TRANSPOSED:g} times N/N.")
+
+
+class Half(Layout):
+    """f16 and bf16 beside f32."""
+
+    def table(self):
+        heads = ["rows x factors", "f32, ms", "f16, ms", "as fast as f32", "bf16, ms",
+                 "as fast as f32", "error f16", "error bf16"]
+        cells = []
+        for group in self.variants(["type"]):
+            if len(group) < 3:
+                continue
+            single, half, brain = (group[name,] for name in ("f32", "f16", "bf16"))
+            cells.append([f"{single['rows']} x {single['factors']}", ms_text(single["ms"]),
+                          ms_text(half["ms"]), self.ratio(half, single), ms_text(brain["ms"]),
+                          self.ratio(brain, single), f"{half['error']:.1e}",
+                          f"{brain['error']:.1e}"])
+        return markdown(heads, cells)
+
+    def ratio(self, row, single):
+        value = single["ms"] / row["ms"]
+        if value < HALF:
+            self.miss(row, f"{value:.2f}x as fast as f32", f"{HALF:g}x")
+        return f"{value:.2f}x" + ("" if value >= HALF else " (missed)")
+
+    def closing(self):
+        return f"Goal: at least {HALF:g} times as fast as f32."
+
+
+class Odd(Layout):
+    """Odd and rectangular factors: share of the floor, and no slower than any other."""
+
+    def table(self):
+        heads = ["case", "ms", "floor, ms", "of the floor", "goal", "", "error", "best other"]
+        return markdown(heads, [
+            [r["case"], ms_text(r["ms"]), ms_text(r["floor_ms"]), share_text(r["of_floor"]),
+             share_text(r.get("target_share")), self.judge(r), f"{r['error']:.1e}",
+             peer_text(r, best_peer(r))] for r in self.rows])
+
+    def judge(self, row):
+        peer = best_peer(row)
+        if peer and peer[1] < row["ms"]:
+            self.miss(row, f"{row['ms']:.4g} ms", f"{peer[0]}'s {peer[1]:.4g} ms")
+        if "target_share" not in row:
+            return "–"
+        if row["of_floor"] >= row["target_share"]:
+            return "met"
+        self.miss(row, f"{share_text(row['of_floor'])} of the floor",
+                  share_text(row["target_share"]))
+        return "missed"
+
+
+class Precisions(Layout):
+    """One table row for all precisions of a shape."""
+
+    def table(self):
+        names = ("full", "ieee", "tf32")
+        heads = ["rows x factors", *(f"`{n}`, ms" for n in names),
+                 *(f"error `{n}`" for n in names)]
+        groups = [g for g in self.variants(["precision"]) if len(g) == len(names)]
+        return markdown(heads, [
+            [f"{g['full',]['rows']} x {g['full',]['factors']}",
+             *(ms_text(g[n,]["ms"]) for n in names), *(f"{g[n,]['error']:.1e}" for n in names)]
+            for g in groups])
+
+
+LAYOUTS = {"gpu_f32": Products, "gpu_f64": Products, "gpu_batched": Batched,
+           "gpu_flags": Flags, "gpu_half": Half, "gpu_odd": Odd, "gpu_precision": Precisions}
+
+
+def table(result, name):
+    """The table of result file `name`, with where and how it was measured."""
+    return LAYOUTS.get(name, Layout)(result).text()
 
 
 def summary(result):
-    """The rows of default precision, in few columns."""
-    rows = [r for r in result["rows"] if "ms" in r and r["precision"] == "full"]
-    peers = [p for p in PEERS if any(f"{p}_ms" in r for r in rows)]
-    heads = ["rows x factors", "kron", "of the floor", "error", "FastKron (H200)",
-             *(PEER_NAMES[p] for p in peers)]
-    lines = ["| " + " | ".join(heads) + " |", "|---|" + "--:|" * (len(heads) - 1)]
-    for row in rows:
-        cells = [f"{row['rows']} x {row['factors']}", f"{row['ms']:.4g} ms",
-                 f"{row['of_floor'] * 100:.0f} %", f"{row['error']:.1e}",
-                 f"{row['fastkron_ms'] / row['ms']:.1f}x" if "fastkron_ms" in row else "–"]
-        cells += [f"{row[p + '_ratio']:.1f}x" if p + "_ms" in row else "–" for p in peers]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", where_measured(result)]) + "\n"
+    """The cases of default precision, in few columns."""
+    layout = Products(result)
+    cells = [[f"{r['rows']} x {r['factors']}", f"{r['ms']:.4g} ms", share_text(r["of_floor"]),
+              f"{r['error']:.1e}",
+              f"{r['fastkron_ms'] / r['ms']:.1f}x" if "fastkron_ms" in r else "–",
+              peer_text(r, best_measured(r))] for r, _ in layout.pairs()]
+    heads = ["rows x factors", "kron", "of the floor", "error", "FastKron",
+             "best of PyTorch, GPyTorch, cuBLAS"]
+    return "\n\n".join(filter(None, [markdown(heads, cells), layout.closing(),
+                                     where_measured(result)])) + "\n"
 
 
-def plot(results, path):
-    """Rates over operations per byte, under the roofs of the same machine."""
-    import matplotlib
-    matplotlib.use("svg")
-    import matplotlib.pyplot as plt
-    figure, axes = plt.subplots(figsize=(8, 5))
-    limits = {}
-    for result in results:
-        limits |= {k: v for k, v in result["limits"].items() if isinstance(v, float)}
-    intensities = [2.0**(i / 4) for i in range(-4, 44)]
-    for name, style in (("f64", "--"), ("f32", "-."), ("tf32", ":"), ("f16", "-")):
-        if name in limits and "copy" in limits:
-            axes.plot(intensities, [min(limits["copy"] * i, limits[name]) * 1e-12
-                                    for i in intensities],
-                      style, color="gray", linewidth=1, label=f"{name}: cuBLAS, copy")
-    kinds = {}
-    for result in results:
-        for row in result["rows"]:
-            if "ms" in row and row["flops"]:
-                kinds.setdefault((row["type"], row["precision"]), []).append(
-                    (row["flops"] / row["bytes"], row["gflops"] * 1e-3))
-    for (name, precision), points in sorted(kinds.items()):
-        label = name if precision == "full" else f"{name} {precision}"
-        axes.scatter(*zip(*points), s=18, label=label)
-    axes.set(xscale="log", yscale="log", xlabel="operations per byte (inputs and outputs once)",
-             ylabel="TFLOP/s", title=results[0]["machine"].get("gpu", ""))
-    axes.legend(fontsize=8)
-    axes.grid(True, which="both", linewidth=0.3)
-    figure.tight_layout()
-    figure.savefig(path)
+def cause(case):
+    """Why a case misses: the first pattern of causes.json that it matches."""
+    for pattern, text in json.loads(CAUSES.read_text()).items():
+        if fnmatch.fnmatchcase(case, pattern):
+            return text
+    return "not known"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("results", nargs="+", type=pathlib.Path)
-    parser.add_argument("--plot", type=pathlib.Path, metavar="OUT.svg")
-    options = parser.parse_args()
-    results = [json.loads(p.read_text()) for p in options.results]
-    if options.plot:
-        plot(results, options.plot)
-        return
-    for result in results:
-        print(f"## {result['title']}\n\n{table(result)}")
+def misses(results):
+    """All that missed a goal; `results` is {name: result}."""
+    cells = []
+    for name, result in results.items():
+        layout = LAYOUTS.get(name, Layout)(result)
+        layout.text()
+        cells += [[*miss, cause(miss[0])] for miss in layout.misses]
+    if not cells:
+        return "None.\n"
+    heads = ["case", "measured", "goal", "floor", "cause"]
+    return markdown(heads, cells).replace("--:|", "---|") + "\n"
 
 
-if __name__ == "__main__":
-    main()
+def costs(results):
+    """Cold compilation and launches, over all cases of all files."""
+    rows = [r for result in results.values() for r in result["rows"]
+            if "ms" in r and "compile_ms" in r]
+    cold = sorted((r["compile_ms"] + max(0.0, r["first_launch_ms"] - r["ms"]), r["case"])
+                  for r in rows)
+    launches = [result["launch_us"] for result in results.values() if "launch_us" in result]
+    lines = []
+    if cold:
+        times = [ms for ms, _ in cold]
+        slow = sum(ms > 300 for ms in times)
+        lines.append([f"MLIR text to loaded kernel, median of {len(cold)} cases",
+                      f"{times[len(times) // 2]:.0f} ms", "300 ms typical"])
+        lines.append(["90th percentile", f"{times[len(times) * 9 // 10]:.0f} ms "
+                      f"({slow} above 300 ms)", ""])
+        lines.append([f"worst ({cold[-1][1]})", f"{times[-1]:.0f} ms", "1000 ms"])
+    if launches:
+        launches.sort()
+        lines.append(["a launch, on the host (mkm f32 16 x 8^2)",
+                      f"{launches[len(launches) // 2]:.1f} us", "4 us"])
+    return markdown(["", "measured", "goal"], lines) + "\n"
+
+
+def suite(record):
+    """A run of the GPU tests."""
+    machine = record["machine"]
+    names = {"own": "compiled for this GPU", "sm_80": "compiled for sm_80",
+             "refused": "launches that must be refused"}
+    cells = [[names.get(v["name"], f"under compute-sanitizer {v['name']}"), v["chips"],
+              str(v["cases"] - v["failed"]), str(v["failed"]), f"{v['seconds']:.0f} s"]
+             for v in record["variants"]]
+    cells.append(["all", "", str(record["passed"]), str(record["failed"]),
+                  f"{record['seconds']} s"])
+    text = markdown(["", "for", "passed", "failed", "time"], cells)
+    if record["failures"]:
+        text += "\n\nFailed: " + "; ".join(
+            f"case {f['case']} ({f['variant']}): {f['message']}" for f in record["failures"]) + "."
+    where = (f"`{record['command']}`, {record['date']}, commit {record['commit'][:12]}, seed "
+             f"{record['seed']}, {record['processes']} processes: {machine['gpu']}, driver "
+             f"{machine['driver']}, CUDA {machine['driver_cuda']}.")
+    return f"{text}\n\n{where}\n"

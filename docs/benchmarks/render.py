@@ -1,26 +1,37 @@
-"""Writes the tables of the documentation from the result files.
+"""Writes the tables of the documentation, and the roofline plot, from the result files.
 
 usage: render.py
 
-In README.md and docs/*.md, what stands between `<!-- table of FILE -->` (or `summary`,
-a shorter one) and `<!-- end -->` becomes the table of that result file. docs/check.py
-tests that nothing is stale.
+In README.md and docs/*.md, what stands between `<!-- KIND of FILE -->` and `<!-- end -->`
+becomes the table of that result file: `table`, `summary` (a shorter one), `suite` (of the
+GPU tests); `misses` and `costs` are of all gpu_*.json of a folder. docs/check.py tests
+that nothing is stale.
 """
 
 import json
 import pathlib
 import re
 
+import gpu_plot
 import gpu_tables
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-TABLE = re.compile(r"(<!-- (table|summary) of (\S+) -->\n).*?(<!-- end -->)", re.S)
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PLOT = HERE / "roofline.svg"
+TABLE = re.compile(r"(<!-- (table|summary|suite|misses|costs) of (\S+) -->\n).*?(<!-- end -->)",
+                   re.S)
+# In the order of the tables.
+GPU = ("gpu_f32", "gpu_f64", "gpu_odd", "gpu_flags", "gpu_half", "gpu_precision",
+       "gpu_batched", "gpu_ksmm")
 
 
-def table(result, kind):
-    """The Markdown table of one result file, with where and how it was measured."""
-    if "limits" in result:  # of kron-bench
-        return gpu_tables.table(result) if kind == "table" else gpu_tables.summary(result)
+def gpu_results(folder):
+    """{name: result} of those that are there."""
+    return {name: json.loads((folder / f"{name}.json").read_text()) for name in GPU
+            if (folder / f"{name}.json").exists()}
+
+
+def first_light(result):
     machine = result["machine"]
     lines = ["| factors | kron | NumPy | kron is | wanted | kron's rate | of this core's limit | "
              "compiled in | error kron | error NumPy |", "|---|" + "--:|" * 9]
@@ -37,23 +48,37 @@ def table(result, kind):
     return "\n".join(lines) + "\n"
 
 
+def body(kind, path):
+    """What belongs between the marks."""
+    if kind in ("misses", "costs"):
+        return getattr(gpu_tables, kind)(gpu_results(path))
+    if not path.exists():
+        return "(not measured yet)\n"
+    result = json.loads(path.read_text())
+    if kind == "suite":
+        return gpu_tables.suite(result)
+    if "limits" not in result:
+        return first_light(result)
+    return gpu_tables.summary(result) if kind == "summary" else gpu_tables.table(result, path.stem)
+
+
 def rendered(text):
     """`text` with every table written anew."""
-    def replace(match):
-        path = ROOT / match[3]
-        body = "(not measured yet)\n"
-        if path.exists():
-            body = table(json.loads(path.read_text()), match[2])
-        return match[1] + body + match[4]
-    return TABLE.sub(replace, text)
+    return TABLE.sub(lambda match: match[1] + body(match[2], ROOT / match[3]) + match[4], text)
+
+
+def plot():
+    """The roofline of what was measured."""
+    return gpu_plot.svg(gpu_results(HERE / "results"))
 
 
 def main():
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        text = page.read_text()
-        if rendered(text) != text:
-            page.write_text(rendered(text))
-            print(f"updated {page.relative_to(ROOT)}")
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    written = {page: rendered(page.read_text()) for page in pages} | {PLOT: plot()}
+    for path, text in written.items():
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+            print(f"updated {path.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,59 @@
+"""Prints the tables that docs/benchmarks/gpu_tables.py makes of a few made-up rows.
+
+usage: tables.py FOLDER    (docs/benchmarks)
+"""
+
+import sys
+
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+
+import gpu_plot
+import gpu_tables
+
+
+def row(case, ms, **more):
+    op, element, rows, _, factors = case.split()[:5]
+    fields = {"case": case, "op": op, "type": element, "rows": int(rows), "factors": factors,
+              "precision": "full", "trans": "NN", "compile_ms": 100.0, "first_launch_ms": ms + 3,
+              "error": 1e-7, "ms": ms, "floor_ms": 0.5, "of_floor": 0.5 / ms, "gflops": 9000.0,
+              "gbytes": 900.0, "flops": 10**9, "bytes": 10**8}
+    return fields | more
+
+
+def result(rows):
+    return {"title": "made up", "command": "kron-bench", "date": "2026-01-01T00:00",
+            "commit": "0123456789abcdef", "machine": {"gpu": "A GPU", "driver": "1.2"},
+            "limits": {"copy": 4e12, "f32": 5e13}, "launch_us": 3.5, "samples": 9, "rows": rows}
+
+
+RESULTS = {
+    "gpu_f32": result([
+        row("mkm f32 8 x 8^4", 1.0, target_ms=1.5, fastkron_ms=4.0, torch_ms=9.0),
+        row("mkm f32 8 x 8^4 ieee", 2.0, precision="ieee", fastkron_ms=4.0),
+        row("mkm f32 9 x 8^4", 2.0, target_ms=1.5, fastkron_ms=1.0, torch_ms=6.0, cublas_ms=5.0,
+            error=3e-6),
+        {"case": "mkm f32 7 x 8^4", "problem": "out of memory"}]),
+    "gpu_odd": result([row("mkm f32 8 x 5^6", 2.0, target_share=0.5, torch_ms=1.0),
+                       row("mkm f32 8 x 3^8", 0.6, target_share=0.5)]),
+    "gpu_flags": result([row("mkm f32 8 x 8^4", 1.0),
+                         row("kmm f32 8 x 8^4", 1.05, op="kmm"),
+                         row("mkm f32 8 x 8^4 TT", 1.2, trans="TT"),
+                         row("kmm f32 8 x 8^4 TT", 1.1, trans="TT")]),
+    "gpu_half": result([row("mkm f32 8 x 8^4", 1.0), row("mkm f16 8 x 8^4", 0.5),
+                        row("mkm bf16 8 x 8^4", 0.8)]),
+    "gpu_batched": result([row("batched f32 8 x 4^3", 1.0, copy_ms=0.9, target_share=0.85),
+                           row("batched f64 8 x 4^3", 1.0, copy_ms=0.7, target_share=0.85)]),
+}
+
+for name, content in RESULTS.items():
+    print(f"== {name}")
+    print(gpu_tables.table(content, name))
+print("== summary")
+print(gpu_tables.summary(RESULTS["gpu_f32"]))
+print("== misses")
+print(gpu_tables.misses(RESULTS))
+print("== costs")
+print(gpu_tables.costs(RESULTS))
+print("== plot")
+print(gpu_plot.svg(RESULTS))
