@@ -7,6 +7,7 @@
 
 #include "kron/CodeGen/CPU/RegisterTile.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -21,7 +22,8 @@ static constexpr int64_t kUnroll = 4;
 //===----------------------------------------------------------------------===//
 
 static Value getMask(const RegisterTile &tile, int64_t vector) {
-  return tile.maskAll || vector == tile.vectors - 1 ? tile.mask : Value();
+  return tile.maskAll || vector == tile.vectors - 1 ? tile.mask
+                                                    : tile.usedLanes;
 }
 
 static Value loadOperand(Emitter &emitter, const TileOperand &operand,
@@ -33,8 +35,9 @@ static Value loadOperand(Emitter &emitter, const TileOperand &operand,
     return vector::BroadcastOp::create(builder, emitter.loc, type,
                                        emitter.loadScalar(pointer));
   case TileOperand::Kind::Group: {
-    Value group = emitter.loadVector(emitter.getVectorType(operand.group),
-                                     pointer, nullptr);
+    int64_t width = llvm::PowerOf2Ceil(operand.group);
+    Value group = emitter.loadVector(emitter.getVectorType(width), pointer,
+                                     emitter.firstLanes(width, operand.group));
     SmallVector<int64_t> lanesOfGroup;
     for (int64_t lane = 0; lane < lanes; ++lane)
       lanesOfGroup.push_back(lane % operand.group);

@@ -26,6 +26,9 @@ struct LoopAxis {
 struct LoopNest {
   SmallVector<LoopAxis> outer;
   SmallVector<LoopAxis> inner;
+  /// For the grouped mapping, the size of the innermost axis, which has been
+  /// merged into the one before it; else 1.
+  int64_t group = 1;
 };
 
 } // namespace
@@ -67,6 +70,35 @@ static Int getStride(const SmallVector<Int> &strides, unsigned axis) {
   return strides.empty() ? Int(0) : strides[axis];
 }
 
+/// Whether lanes can run over the positions of `axis` in groups of `group`.
+static bool isGroup(const Stage &stage, int64_t group) {
+  int64_t maxLanes = stage.vectorBits / 8 / stage.elementBytes;
+  return group == maxLanes || 2 * group <= maxLanes;
+}
+
+/// Merges a short innermost axis that the factor depends on with one that it
+/// does not depend on, if lanes can run over both.
+static void mergeGroup(const Stage &stage, LoopNest &nest) {
+  if (nest.inner.size() < 2)
+    return;
+  LoopAxis outer = nest.inner[nest.inner.size() - 2];
+  const LoopAxis &inner = nest.inner.back();
+  if (!inner.factor.is(1) || !outer.factor.is(0) || !inner.source.is(1) ||
+      !inner.destination.is(1) || !inner.size.isConstant() ||
+      !outer.size.isConstant() || !isGroup(stage, inner.size.getConstant()) ||
+      !isContinued(outer.source, inner.source, inner.size) ||
+      !isContinued(outer.destination, inner.destination, inner.size) ||
+      !isContinued(outer.addend, inner.addend, inner.size))
+    return;
+  nest.group = inner.size.getConstant();
+  outer.last = inner.last;
+  outer.size = outer.size.getConstant() * nest.group;
+  outer.source = outer.destination = 1;
+  outer.addend = inner.addend;
+  nest.inner.pop_back();
+  nest.inner.back() = outer;
+}
+
 static LoopNest getLoopNest(const Stage &stage) {
   LoopNest nest;
   for (unsigned axis = 0; axis < stage.sizes.size(); ++axis) {
@@ -81,6 +113,7 @@ static LoopNest getLoopNest(const Stage &stage) {
                   getStride(stage.factor.strides, axis)};
     appendAxis(axis < stage.axis ? nest.outer : nest.inner, loop);
   }
+  mergeGroup(stage, nest);
   return nest;
 }
 
@@ -108,11 +141,23 @@ static int64_t getFibreGroup(const Stage &stage, const LoopNest &nest) {
       !axis.destination.is(1))
     return 0;
   int64_t size = axis.size.getConstant();
-  // A group that fills the register is the inner mapping.
   int64_t maxLanes = stage.vectorBits / 8 / stage.elementBytes;
-  if (size >= maxLanes || !llvm::isPowerOf2_64(size) || !resultStride.is(size))
-    return 0;
-  return size;
+  // A group that fills the register is the inner mapping, unless every lane has
+  // a factor of its own: then panels of that factor save more than the larger
+  // choice of lanes. Such a factor is worth lanes that stay empty, too.
+  bool varies = !axis.factor.is(0);
+  bool fits = varies ? isGroup(stage, size)
+                     : size < maxLanes && llvm::isPowerOf2_64(size);
+  return fits && resultStride.is(size) ? size : 0;
+}
+
+/// Lanes of the vectors of a stage with the fibre mapping, and how many q each
+/// of them holds; lanes beyond whole groups are not used.
+static std::pair<int64_t, int64_t> getFibreLanes(const Stage &stage,
+                                                 int64_t group) {
+  int64_t lanes = kron::chooseLanes(stage.results * group, stage.vectorBits,
+                                    stage.elementBytes);
+  return {lanes, lanes / group};
 }
 
 static bool isAddendContiguous(const Stage &stage, const LoopNest &nest,
@@ -159,7 +204,8 @@ static int64_t getPanelVectors(const Stage &stage) {
 /// factor is small or the schedule fixes another tile.
 static int64_t getPanelLanes(const Stage &stage, const LoopNest &nest) {
   int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
-  int64_t columns = stage.results * group;
+  auto [lanes, perVector] = getFibreLanes(stage, group);
+  int64_t columns = llvm::divideCeil(stage.results, perVector) * lanes;
   int64_t panel =
       getPanelVectors(stage) * stage.vectorBits / 8 / stage.elementBytes;
   bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
@@ -204,10 +250,16 @@ PackedFactor kron::getPackedFactor(const Stage &stage,
   PackedFactor packed;
   packed.resultStride = lanes ? lanes->size.getConstant() : 1;
   packed.depthStride = packed.resultStride * stage.results;
-  // Whole cache lines, so that the last vector of a row can be loaded unmasked.
   bool isFibre = getMapping(stage, nest) == StageMapping::Fibre;
-  if (isFibre)
-    packed.depthStride = llvm::alignTo(packed.depthStride, 16);
+  if (isFibre) {
+    auto [lanesOfVector, perVector] = getFibreLanes(stage, packed.resultStride);
+    packed.vectorLanes = lanesOfVector;
+    packed.vectorResults = perVector;
+    // Whole cache lines, so that the last vector of a row can be loaded
+    // unmasked.
+    packed.depthStride =
+        llvm::alignTo(packed.getRowElements(stage.results), 16);
+  }
   packed.elements = packed.depthStride * stage.depth;
   if (isFibre)
     packed.panelLanes = getPanelLanes(stage, nest);
@@ -215,7 +267,7 @@ PackedFactor kron::getPackedFactor(const Stage &stage,
     packed.depthStride = packed.panelLanes;
     packed.elements =
         stage.depth *
-        llvm::alignTo(packed.resultStride * stage.results, packed.panelLanes);
+        llvm::alignTo(packed.getRowElements(stage.results), packed.panelLanes);
   }
   packed.strides.assign(stage.sizes.size(), 0);
   for (unsigned axis = stage.sizes.size(); axis-- > 0;) {
@@ -235,11 +287,25 @@ static void emitPackedRows(Emitter &emitter, const Stage &stage,
                            Value from, Value to) {
   emitter.forLoop(0, stage.depth, 1, [&](Int p) {
     Value row = emitter.offsetPointer(to, emitter.mul(p, rowStride));
+    // Padding is loaded and multiplied, if never stored: keep it from being
+    // denormal.
+    bool hasGaps = packed.hasGaps();
+    emitter.forLoop(hasGaps ? 0 : results * packed.resultStride, rowStride, 1,
+                    [&](Int lane) {
+                      emitter.storeScalar(emitter.zero(emitter.element),
+                                          emitter.offsetPointer(row, lane));
+                    });
     emitter.forLoop(0, results, 1, [&](Int q) {
       Int fromRow = emitter.add(
           emitter.mul(p, stage.factor.depthStride),
           emitter.mul(emitter.add(firstResult, q), stage.factor.resultStride));
       Int toRow = emitter.mul(q, packed.resultStride);
+      if (hasGaps)
+        toRow =
+            emitter.add(emitter.mul(emitter.floorDiv(q, packed.vectorResults),
+                                    packed.vectorLanes),
+                        emitter.mul(emitter.rem(q, packed.vectorResults),
+                                    packed.resultStride));
       emitter.forLoop(0, packed.resultStride, 1, [&](Int lane) {
         Int offset = emitter.add(
             fromRow, emitter.mul(lane, lanes ? lanes->factor : Int(0)));
@@ -247,12 +313,6 @@ static void emitPackedRows(Emitter &emitter, const Stage &stage,
         emitter.storeScalar(
             element, emitter.offsetPointer(row, emitter.add(toRow, lane)));
       });
-    });
-    // Padding is loaded and multiplied, if never stored: keep it from being
-    // denormal.
-    emitter.forLoop(results * packed.resultStride, rowStride, 1, [&](Int lane) {
-      emitter.storeScalar(emitter.zero(emitter.element),
-                          emitter.offsetPointer(row, lane));
     });
   });
 }
@@ -274,12 +334,12 @@ static void emitPackingLoops(Emitter &emitter, const Stage &stage,
     });
     return;
   }
-  int64_t rowElements = packed.resultStride * stage.results;
   if (!packed.panelLanes)
     return emitPackedRows(emitter, stage, packed, lanes, 0, stage.results,
                           packed.depthStride, from, to);
-  int64_t panelResults = packed.panelLanes / packed.resultStride;
-  int64_t fullPanels = rowElements / packed.panelLanes;
+  int64_t panelResults =
+      packed.panelLanes / packed.vectorLanes * packed.vectorResults;
+  int64_t fullPanels = stage.results / panelResults;
   int64_t rest = stage.results - fullPanels * panelResults;
   auto emitPanel = [&](Int panel, int64_t results) {
     Value start = emitter.offsetPointer(
@@ -336,9 +396,10 @@ private:
   /// one.
   void emitBlocks(Int size, int64_t block,
                   function_ref<void(Int, int64_t)> body);
-  /// The same for vectors of `lanes` lanes that cover `size` elements, with the
-  /// mask of the last vector of the block.
-  void emitVectorBlocks(int64_t size, int64_t lanes, int64_t block,
+  /// The same for vectors of `lanes` lanes, the first `used` of which cover
+  /// `size` elements, with the mask of the last vector of the block.
+  void emitVectorBlocks(int64_t size, int64_t lanes, int64_t used,
+                        int64_t block,
                         function_ref<void(Int, int64_t, Value)> body);
   RegisterTile startTile(const Bases &bases) const;
   /// The result of a tile whose rows are q, from `q` on, and whose vectors lie
@@ -410,16 +471,16 @@ void StageEmitter::emitBlocks(Int size, int64_t block,
 }
 
 void StageEmitter::emitVectorBlocks(
-    int64_t size, int64_t lanes, int64_t block,
+    int64_t size, int64_t lanes, int64_t used, int64_t block,
     function_ref<void(Int, int64_t, Value)> body) {
   // A partial vector is the last one of a block outside the loop.
-  int64_t total = llvm::divideCeil(size, lanes);
-  int64_t full = (size % lanes ? total - 1 : total) / block * block;
-  emitter.forLoop(0, full, block,
-                  [&](Int first) { body(first, block, nullptr); });
+  int64_t total = llvm::divideCeil(size, used);
+  int64_t full = (size % used ? total - 1 : total) / block * block;
+  Value all = emitter.firstLanes(lanes, used);
+  emitter.forLoop(0, full, block, [&](Int first) { body(first, block, all); });
   if (full < total)
     body(full, total - full,
-         emitter.firstLanes(lanes, size - (total - 1) * lanes));
+         emitter.firstLanes(lanes, size - (total - 1) * used));
 }
 
 RegisterTile StageEmitter::startTile(const Bases &bases) const {
@@ -476,7 +537,9 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   int64_t size = laneAxis.size.isConstant() ? laneAxis.size.getConstant() : -1;
   int64_t lanes = chooseLanes(size < 0 ? INT64_MAX : size, stage.vectorBits,
                               emitter.getElementBytes());
-  int64_t vectorTotal = size < 0 ? -1 : llvm::divideCeil(size, lanes);
+  int64_t used = lanes / nest.group * nest.group;
+  Value usedLanes = emitter.firstLanes(lanes, used);
+  int64_t vectorTotal = size < 0 ? -1 : llvm::divideCeil(size, used);
   TileShape shape = chooseTileShape(stage.results, vectorTotal,
                                     stage.vectorBits, stage.schedule);
 
@@ -488,22 +551,24 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
       tile.rows = rows;
       tile.vectors = vectors;
       tile.lanes = lanes;
+      tile.usedLanes = usedLanes;
       tile.mask = mask;
-      tile.a = {TileOperand::Kind::Scalar,
+      tile.a = {nest.group == 1 ? TileOperand::Kind::Scalar
+                                : TileOperand::Kind::Group,
                 emitter.offsetPointer(column.factor,
                                       emitter.mul(q, factor.resultStride)),
-                factor.resultStride, factor.depthStride, 1};
-      tile.b = {TileOperand::Kind::Vector, column.source, lanes,
+                factor.resultStride, factor.depthStride, nest.group};
+      tile.b = {TileOperand::Kind::Vector, column.source, used,
                 stage.source.strides[stage.axis], 1};
-      tile.result = getResultRows(column, q, lanes, lanes);
+      tile.result = getResultRows(column, q, used, used);
       emitRegisterTile(emitter, tile);
     });
   };
 
   if (size >= 0) {
-    return emitVectorBlocks(size, lanes, shape.vectors,
+    return emitVectorBlocks(size, lanes, used, shape.vectors,
                             [&](Int first, int64_t vectors, Value mask) {
-                              emitColumn(emitter.mul(first, lanes), vectors,
+                              emitColumn(emitter.mul(first, used), vectors,
                                          mask);
                             });
   }
@@ -567,9 +632,10 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
 void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
   int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
   int64_t size = group * stage.results;
-  int64_t lanes =
-      chooseLanes(size, stage.vectorBits, emitter.getElementBytes());
-  int64_t vectorTotal = llvm::divideCeil(size, lanes);
+  std::pair<int64_t, int64_t> fibreLanes = getFibreLanes(stage, group);
+  int64_t lanes = fibreLanes.first, used = fibreLanes.second * group;
+  int64_t vectorTotal = llvm::divideCeil(size, used);
+  Value usedLanes = emitter.firstLanes(lanes, used);
   int64_t rowTotal = 1;
   if (rowAxis)
     rowTotal = rowAxis->size.isConstant() ? rowAxis->size.getConstant() : -1;
@@ -581,11 +647,12 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
 
   auto emitTile = [&](const Bases &block, int64_t rows, Int first,
                       int64_t vectors, Value mask) {
-    Int lane = emitter.mul(first, lanes);
+    Int lane = emitter.mul(first, lanes), element = emitter.mul(first, used);
     RegisterTile tile = startTile(block);
     tile.rows = rows;
     tile.vectors = vectors;
     tile.lanes = lanes;
+    tile.usedLanes = usedLanes;
     tile.mask = mask;
     tile.a = {group == 1 ? TileOperand::Kind::Scalar : TileOperand::Kind::Group,
               block.source, rowAxis ? rowAxis->source : Int(0),
@@ -595,13 +662,13 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
                                     hasPanels ? emitter.mul(lane, stage.depth)
                                               : lane),
               lanes, factor.depthStride, 1};
-    tile.result.base = emitter.offsetPointer(block.destination, lane);
+    tile.result.base = emitter.offsetPointer(block.destination, element);
     tile.result.rowStride = rowAxis ? rowAxis->destination : Int(0);
-    tile.result.vectorStride = lanes;
+    tile.result.vectorStride = used;
     if (tile.result.addend) {
-      tile.result.addend = emitter.offsetPointer(block.addend, lane);
+      tile.result.addend = emitter.offsetPointer(block.addend, element);
       tile.result.addendRowStride = rowAxis ? rowAxis->addend : Int(0);
-      tile.result.addendVectorStride = lanes;
+      tile.result.addendVectorStride = used;
     }
     emitRegisterTile(emitter, tile);
   };
@@ -611,7 +678,7 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
         rowAxis ? rowAxis->size : Int(1), shape.rows,
         [&](Int row, int64_t rows) {
           Bases block = rowAxis ? advance(bases, *rowAxis, row) : bases;
-          emitVectorBlocks(size, lanes, shape.vectors,
+          emitVectorBlocks(size, lanes, used, shape.vectors,
                            [&](Int first, int64_t vectors, Value mask) {
                              emitTile(block, rows, first, vectors, mask);
                            });
@@ -623,7 +690,7 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
     Bases start = advance(bases, *rowAxis, begin);
     Int count = emitter.min(chunk, emitter.sub(rowAxis->size, begin));
     emitVectorBlocks(
-        size, lanes, shape.vectors,
+        size, lanes, used, shape.vectors,
         [&](Int first, int64_t vectors, Value mask) {
           emitBlocks(count, shape.rows, [&](Int row, int64_t rows) {
             emitTile(advance(start, *rowAxis, row), rows, first, vectors, mask);

@@ -76,7 +76,7 @@ func.func @inner(%x: memref<64x3x20xf32>, %f: memref<3x3xf32>, %y: memref<64x3x2
 
 // -----
 
-// Verify the varying mapping (a Kronecker-sparse factor with d = 16): the factor is
+// Verify the varying mapping (a Kronecker-sparse factor with d = 12): the factor is
 // loaded as a vector, and no element of it is broadcast.
 // CHECK-LABEL: func.func @varying
 // CHECK-SAME: kron.shared_bytes = 0 : i64
@@ -84,11 +84,55 @@ func.func @inner(%x: memref<64x3x20xf32>, %f: memref<3x3xf32>, %y: memref<64x3x2
 // CHECK-NOT: vector.broadcast
 // CHECK: vector.fma
 // CHECK-NOT: vector.broadcast
-func.func @varying(%x: memref<?x2x4x16xf32>, %k: memref<2x4x4x16xf32>, %y: memref<?x2x4x16xf32>) {
-  kron.pass ins(%x, %k : memref<?x2x4x16xf32>, memref<2x4x4x16xf32>) outs(%y : memref<?x2x4x16xf32>) {
-  ^bb0(%t: tensor<?x2x4x16xf32>, %a: tensor<2x4x4x16xf32>, %o: tensor<?x2x4x16xf32>):
-    %1 = kron.mode_product axis(2) ins(%t : tensor<?x2x4x16xf32>) factor(%a [1, q, p, 3] : tensor<2x4x4x16xf32>) outs(%o : tensor<?x2x4x16xf32>) -> tensor<?x2x4x16xf32>
-    kron.yield %1 : tensor<?x2x4x16xf32>
+func.func @varying(%x: memref<?x2x4x12xf32>, %k: memref<2x4x4x12xf32>, %y: memref<?x2x4x12xf32>) {
+  kron.pass ins(%x, %k : memref<?x2x4x12xf32>, memref<2x4x4x12xf32>) outs(%y : memref<?x2x4x12xf32>) {
+  ^bb0(%t: tensor<?x2x4x12xf32>, %a: tensor<2x4x4x12xf32>, %o: tensor<?x2x4x12xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<?x2x4x12xf32>) factor(%a [1, q, p, 3] : tensor<2x4x4x12xf32>) outs(%o : tensor<?x2x4x12xf32>) -> tensor<?x2x4x12xf32>
+    kron.yield %1 : tensor<?x2x4x12xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify the fibre mapping of a Kronecker-sparse factor with d = 3: lanes run over q
+// and t, five q to a register of which one lane stays empty; the packed factor
+// (2 * 4 * 16 * 4 bytes) has zeros there.
+// CHECK-LABEL: func.func @fibre_varying
+// CHECK-SAME: kron.shared_bytes = 512 : i64, kron.thread_bytes = 0 : i64
+// CHECK-LABEL: func.func private @fibre_varying_pass
+// CHECK: %[[USED:.*]] = arith.constant dense<[true, {{(true, )*}}false]> : vector<16xi1>
+// CHECK: llvm.intr.masked.load %{{.*}}, %[[USED]]
+// CHECK: %[[X:.*]] = llvm.intr.masked.load
+// CHECK: vector.shuffle %[[X]], %[[X]] [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0] : vector<4xf32>, vector<4xf32>
+// CHECK: llvm.intr.masked.store %{{.*}}, %{{.*}}, %[[USED]]
+func.func @fibre_varying(%x: memref<?x2x4x3xf32>, %k: memref<2x5x4x3xf32>, %y: memref<?x2x5x3xf32>) {
+  kron.pass ins(%x, %k : memref<?x2x4x3xf32>, memref<2x5x4x3xf32>) outs(%y : memref<?x2x5x3xf32>) {
+  ^bb0(%t: tensor<?x2x4x3xf32>, %a: tensor<2x5x4x3xf32>, %o: tensor<?x2x5x3xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<?x2x4x3xf32>) factor(%a [1, q, p, 3] : tensor<2x5x4x3xf32>) outs(%o : tensor<?x2x5x3xf32>) -> tensor<?x2x5x3xf32>
+    kron.yield %1 : tensor<?x2x5x3xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify the inner mapping where the factor depends on the innermost axis, but not on
+// the one before (the weight gradient of a Kronecker-sparse factor with d = 4): lanes
+// run over both, groups of the factor are repeated, nothing is packed.
+// CHECK-LABEL: func.func @inner_grouped
+// CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
+// CHECK-LABEL: func.func private @inner_grouped_pass
+// CHECK-NOT: llvm.intr.masked
+// CHECK: %[[X:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+// CHECK: %[[G:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<4xf32>
+// CHECK: %[[A:.*]] = vector.shuffle %[[G]], %[[G]] [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]
+// CHECK: vector.fma %[[A]], %[[X]]
+func.func @inner_grouped(%x: memref<64x2x8x4xf32>, %g: memref<64x2x5x4xf32>, %y: memref<5x2x8x4xf32>) {
+  kron.pass ins(%x, %g : memref<64x2x8x4xf32>, memref<64x2x5x4xf32>) outs(%y : memref<5x2x8x4xf32>) {
+  ^bb0(%t: tensor<64x2x8x4xf32>, %a: tensor<64x2x5x4xf32>, %o: tensor<5x2x8x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<64x2x8x4xf32>) factor(%a [p, 1, q, 3] : tensor<64x2x5x4xf32>) outs(%o : tensor<5x2x8x4xf32>) -> tensor<5x2x8x4xf32>
+    kron.yield %1 : tensor<5x2x8x4xf32>
   }
   return
 }

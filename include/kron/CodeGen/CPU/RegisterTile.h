@@ -70,6 +70,8 @@ struct RegisterTile {
   /// Lanes that exist, of the last vector (`maskAll`: of every vector). Null:
   /// all.
   Value mask;
+  /// Lanes that exist in the other vectors. Null: all.
+  Value usedLanes;
   bool maskAll = false;
 };
 

@@ -15,9 +15,9 @@
 //            the factor is broadcast, rows of the tile are q
 //   varying  the same, but the factor depends on the innermost axis too: it is
 //            loaded as a vector, vectors of the tile run over another axis
-//   fibre    lanes run over q, or over q and a short innermost axis together;
-//            elements (or groups) of X are broadcast, rows of the tile run over
-//            an outer axis
+//   fibre    lanes run over q, or over q and a short innermost axis together,
+//            on which the factor may depend; elements (or groups) of X are
+//            broadcast, rows of the tile run over an outer axis
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +26,7 @@
 
 #include "kron/CodeGen/CPU/RegisterTile.h"
 #include "kron/CodeGen/PassOperands.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::kron {
 
@@ -70,8 +71,19 @@ struct PackedFactor {
   int64_t panelLanes = 0;
   int64_t depthStride = 0;
   int64_t resultStride = 0;
+  /// Lanes of a vector and the q that it holds, where lanes run over q; lanes
+  /// beyond the last whole q are zero.
+  int64_t vectorLanes = 0;
+  int64_t vectorResults = 0;
   /// Per axis; 0 where the factor does not vary and for axes that are lanes.
   SmallVector<int64_t> strides;
+
+  bool hasGaps() const { return vectorResults * resultStride < vectorLanes; }
+  /// Elements of `results` q, whole vectors if there are gaps.
+  int64_t getRowElements(int64_t results) const {
+    return hasGaps() ? llvm::divideCeil(results, vectorResults) * vectorLanes
+                     : results * resultStride;
+  }
 };
 
 /// The arrangement for a factor that varies over `factorSizes[k]` positions of
