@@ -67,11 +67,17 @@ def peer_text(row, peer):
     return "–" if peer is None else f"{peer[1] / row['ms']:.2f}x ({peer[0]})"
 
 
-class Layout:
-    """The table of one result file. `misses` fills with (case, measured, goal, floor)."""
+def trips_text(trips):
+    """Kernel and number of factors of each trip over memory."""
+    return " + ".join(f"{t['kernel']} {t['axes']}" for t in trips) if trips else "–"
 
-    def __init__(self, result):
-        self.result, self.misses = result, []
+
+class Layout:
+    """The table of one result file; `plans` has the trips of each case, by name. `misses`
+    fills with (case, measured, goal, floor)."""
+
+    def __init__(self, result, plans=()):
+        self.result, self.plans, self.misses = result, dict(plans), []
         self.rows = [r for r in result["rows"] if "ms" in r]
         for row in result["rows"]:
             if "problem" in row:
@@ -90,12 +96,16 @@ class Layout:
             groups.setdefault(key, {})[tuple(row[f] for f in field)] = row
         return groups.values()
 
+    def trips(self, row):
+        return trips_text(self.plans.get(row["case"]))
+
     def table(self):
         """Heads and cells of each case, with best figures of others."""
-        heads = ["case", "ms", "floor, ms", "of the floor", "error", "TFLOP/s", "GB/s",
+        heads = ["case", "trips", "ms", "floor, ms", "of the floor", "error", "TFLOP/s", "GB/s",
                  "best other"]
         return markdown(heads, [
-            [r["case"], ms_text(r["ms"]), ms_text(r["floor_ms"]), share_text(r["of_floor"]),
+            [r["case"], self.trips(r), ms_text(r["ms"]), ms_text(r["floor_ms"]),
+             share_text(r["of_floor"]),
              f"{r['error']:.1e}", f"{r['gflops'] * 1e-3:.3g}", f"{r['gbytes']:.0f}",
              peer_text(r, best_peer(r))] for r in self.rows])
 
@@ -117,13 +127,13 @@ class Products(Layout):
                 yield group["full",], group.get(("ieee",))
 
     def table(self):
-        heads = ["rows x factors", "ms", "goal", "", "floor, ms", "of the floor", "error",
-                 "FastKron", "best of others, measured beside"]
+        heads = ["rows x factors", "trips", "ms", "goal", "", "floor, ms", "of the floor",
+                 "error", "FastKron", "best of others, measured beside"]
         ieee = any(i for _, i in self.pairs())
         heads += ["`ieee`, ms", "error"] if ieee else []
         cells = []
         for row, exact in self.pairs():
-            line = [f"{row['rows']} x {row['factors']}", ms_text(row["ms"]),
+            line = [f"{row['rows']} x {row['factors']}", self.trips(row), ms_text(row["ms"]),
                     ms_text(row.get("target_ms")), self.judge(row), ms_text(row["floor_ms"]),
                     share_text(row["of_floor"]), f"{row['error']:.1e}",
                     f"{row['fastkron_ms'] / row['ms']:.2f}x" if "fastkron_ms" in row else "–",
@@ -258,9 +268,10 @@ class Odd(Layout):
     """Odd and rectangular factors: share of the floor, and no slower than any other."""
 
     def table(self):
-        heads = ["case", "ms", "floor, ms", "of the floor", "goal", "", "error", "best other"]
+        heads = ["case", "trips", "ms", "floor, ms", "of the floor", "goal", "", "error",
+                 "best other"]
         return markdown(heads, [
-            [r["case"], ms_text(r["ms"]), ms_text(r["floor_ms"]), share_text(r["of_floor"]),
+            [r["case"], self.trips(r), ms_text(r["ms"]), ms_text(r["floor_ms"]), share_text(r["of_floor"]),
              share_text(r.get("target_share")), self.judge(r), f"{r['error']:.1e}",
              peer_text(r, best_peer(r))] for r in self.rows])
 
@@ -295,9 +306,9 @@ LAYOUTS = {"gpu_f32": Products, "gpu_f64": Products, "gpu_batched": Batched,
            "gpu_flags": Flags, "gpu_half": Half, "gpu_odd": Odd, "gpu_precision": Precisions}
 
 
-def table(result, name):
+def table(result, name, plans=()):
     """The table of result file `name`, with where and how it was measured."""
-    return LAYOUTS.get(name, Layout)(result).text()
+    return LAYOUTS.get(name, Layout)(result, plans).text()
 
 
 def summary(result):
@@ -321,16 +332,25 @@ def cause(case):
     return "not known"
 
 
-def misses(results):
+def trips_floor(case, result, plans):
+    """What the trips of a case take at the rate of a copy."""
+    trips, copy = plans.get(case), result["limits"].get("copy")
+    if not trips or not copy:
+        return "–"
+    return f"{sum(t['bytes'] for t in trips) / copy * 1e3:.4g} ms ({trips_text(trips)})"
+
+
+def misses(results, plans=()):
     """All that missed a goal; `results` is {name: result}."""
     cells = []
     for name, result in results.items():
-        layout = LAYOUTS.get(name, Layout)(result)
+        layout = LAYOUTS.get(name, Layout)(result, plans)
         layout.text()
-        cells += [[*miss, cause(miss[0])] for miss in layout.misses]
+        cells += [[*miss, trips_floor(miss[0], result, layout.plans), cause(miss[0])]
+                  for miss in layout.misses]
     if not cells:
         return "None.\n"
-    heads = ["case", "measured", "goal", "floor", "cause"]
+    heads = ["case", "measured", "goal", "floor", "bytes of its trips, copied", "cause"]
     return markdown(heads, cells).replace("--:|", "---|") + "\n"
 
 

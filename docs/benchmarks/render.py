@@ -31,6 +31,12 @@ def gpu_results(folder):
             if (folder / f"{name}.json").exists()}
 
 
+def plans():
+    """{case: its trips}, as plans.py wrote them."""
+    path = HERE / "results/gpu_plans.json"
+    return json.loads(path.read_text())["plans"] if path.exists() else {}
+
+
 def first_light(result):
     machine = result["machine"]
     lines = ["| factors | kron | NumPy | kron is | wanted | kron's rate | of this core's limit | "
@@ -50,8 +56,10 @@ def first_light(result):
 
 def body(kind, path):
     """What belongs between the marks."""
-    if kind in ("misses", "costs"):
-        return getattr(gpu_tables, kind)(gpu_results(path))
+    if kind == "misses":
+        return gpu_tables.misses(gpu_results(path), plans())
+    if kind == "costs":
+        return gpu_tables.costs(gpu_results(path))
     if not path.exists():
         return "(not measured yet)\n"
     result = json.loads(path.read_text())
@@ -59,7 +67,9 @@ def body(kind, path):
         return gpu_tables.suite(result)
     if "limits" not in result:
         return first_light(result)
-    return gpu_tables.summary(result) if kind == "summary" else gpu_tables.table(result, path.stem)
+    if kind == "summary":
+        return gpu_tables.summary(result)
+    return gpu_tables.table(result, path.stem, plans())
 
 
 def rendered(text):

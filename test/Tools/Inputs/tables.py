@@ -46,13 +46,16 @@ RESULTS = {
                            row("batched f64 8 x 4^3", 1.0, copy_ms=0.7, target_share=0.85)]),
 }
 
+PLANS = {"mkm f32 9 x 8^4": [{"kernel": "mma", "axes": 3, "bytes": 10**9},
+                             {"kernel": "ffma", "axes": 1, "bytes": 10**9}]}
+
 for name, content in RESULTS.items():
     print(f"== {name}")
-    print(gpu_tables.table(content, name))
+    print(gpu_tables.table(content, name, PLANS))
 print("== summary")
 print(gpu_tables.summary(RESULTS["gpu_f32"]))
 print("== misses")
-print(gpu_tables.misses(RESULTS))
+print(gpu_tables.misses(RESULTS, PLANS))
 print("== costs")
 print(gpu_tables.costs(RESULTS))
 print("== plot")

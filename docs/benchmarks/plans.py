@@ -1,0 +1,81 @@
+"""Writes down how each GPU benchmark case is computed: its trips over memory, with the
+kernel, the contracted axes and the bytes of each.
+
+usage: plans.py [--build BUILD] [--chip sm_90a]
+
+Needs `kron-opt` and NumPy, no GPU. The tables of docs/Performance.md show the plans; run
+this at the commit that was measured.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "tools/kron-bench"))
+sys.dont_write_bytecode = True
+
+from bench_cases import SIZES, read  # noqa: E402
+from bench_results import commit  # noqa: E402
+
+TYPE = r"memref<([0-9x]+)x(?:complex<)?\w+>?(?:, strided<[^>]*>)?"
+
+
+def passes(case, kron_opt, chip):
+    """The text of each kron.pass of a case, when everything is decided."""
+    done = subprocess.run(
+        [kron_opt, f"--kron-gpu-pipeline=chip={chip}",
+         "--mlir-print-ir-after=kron-select-schedule", "-o", os.devnull],
+        input=case.mlir(), capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"plans.py: {case.name}: {done.stderr[:500]}")
+    return done.stderr.split("kron.pass ins(")[1:]
+
+
+def elements(text):
+    """How many the first memref of a text has."""
+    return math.prod(map(int, re.search(TYPE, text)[1].split("x")))
+
+
+def plan(case, kron_opt, chip):
+    """[{kernel, axes, bytes}] of each trip."""
+    trips = []
+    for text in passes(case, kron_opt, chip):
+        kernel = re.search(r"#kron.schedule<kernel = (\w+)", text)
+        outs = text[text.index(" outs("):]
+        moved = elements(text[text.index(" : "):]) + elements(outs)
+        trips.append({"kernel": kernel[1] if kernel else "simt",
+                      "axes": len(re.findall(r"axis\(\d+\)", text)),
+                      "bytes": moved * SIZES[case.type]})
+    return trips
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--chip", default="sm_90a")
+    options = parser.parse_args()
+    kron_opt = options.build / "bin/kron-opt"
+    cases = {case.name: case for path in sorted((HERE / "cases").glob("gpu_*.json"))
+             for case in read(path)[1]}
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        plans = dict(zip(cases, pool.map(lambda c: plan(c, kron_opt, options.chip),
+                                         cases.values())))
+    content = {"commit": commit(), "chip": options.chip, "plans": plans}
+    path = HERE / "results/gpu_plans.json"
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(trips)}"
+                       for name, trips in plans.items())
+    head = json.dumps({k: v for k, v in content.items() if k != "plans"})[:-1]
+    path.write_text(f'{head}, "plans": {{\n{lines}\n}}}}\n')
+    print(f"wrote {path.relative_to(ROOT)}: {len(plans)} cases")
+
+
+if __name__ == "__main__":
+    main()
