@@ -355,7 +355,7 @@ def misses(results, plans=()):
 
 
 def costs(results):
-    """Cold compilation and launches, over all cases of all files."""
+    """Cold compilation, workspace and launches, over all cases of all files."""
     rows = [r for result in results.values() for r in result["rows"]
             if "ms" in r and "compile_ms" in r]
     cold = sorted((r["compile_ms"] + max(0.0, r["first_launch_ms"] - r["ms"]), r["case"])
@@ -370,6 +370,12 @@ def costs(results):
         lines.append(["90th percentile", f"{times[len(times) * 9 // 10]:.0f} ms "
                       f"({slow} above 300 ms)", ""])
         lines.append([f"worst ({cold[-1][1]})", f"{times[-1]:.0f} ms", "1000 ms"])
+    spaces = sorted((r["workspace_bytes"] / r["output_bytes"], r["case"]) for r in rows
+                    if "workspace_bytes" in r)
+    if spaces:
+        none = sum(share == 0 for share, _ in spaces)
+        lines.append([f"workspace, largest ({spaces[-1][1]}); {none} of {len(spaces)} cases need "
+                      "none", f"{spaces[-1][0]:.2f} outputs", "1 output"])
     if launches:
         launches.sort()
         lines.append(["a launch, on the host (mkm f32 16 x 8^2)",

@@ -106,6 +106,10 @@ class Case:
         return (sum(sizes) + (sizes[-1] if self.beta else 0)) * SIZES[self.type]
 
     @property
+    def output_bytes(self):
+        return math.prod(self.shapes[-1]) * SIZES[self.type]
+
+    @property
     def flops(self):
         """Two per multiply-add, four multiply-adds per complex one, in the cheapest
         order of the factors."""
