@@ -50,29 +50,50 @@ static Value loadOperand(Emitter &emitter, const TileOperand &operand,
   llvm_unreachable("covered switch");
 }
 
-/// One step of p: rows * vectors multiply-adds.
+/// One step of p: rows * vectors multiply-adds. The operand of which there is
+/// less stays in registers, the other one is loaded where it is needed:
+/// together with the accumulators, all of the larger one might not fit.
 static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
                      SmallVectorImpl<Value> &accumulators) {
   Value aBase = emitter.offsetPointer(tile.a.base,
                                       emitter.mul(depth, tile.a.depthStride));
   Value bBase = emitter.offsetPointer(tile.b.base,
                                       emitter.mul(depth, tile.b.depthStride));
-  SmallVector<Value> b;
-  for (int64_t vector = 0; vector < tile.vectors; ++vector)
-    b.push_back(loadOperand(
-        emitter, tile.b, tile.lanes,
-        emitter.offsetPointer(bBase, emitter.mul(vector, tile.b.blockStride)),
-        getMask(tile, vector)));
-  for (int64_t row = 0; row < tile.rows; ++row) {
-    Value a = loadOperand(
+  auto loadA = [&](int64_t row) {
+    return loadOperand(
         emitter, tile.a, tile.lanes,
         emitter.offsetPointer(aBase, emitter.mul(row, tile.a.blockStride)),
         tile.maskAll ? tile.mask : Value());
+  };
+  auto loadB = [&](int64_t vector) {
+    return loadOperand(
+        emitter, tile.b, tile.lanes,
+        emitter.offsetPointer(bBase, emitter.mul(vector, tile.b.blockStride)),
+        getMask(tile, vector));
+  };
+  auto accumulate = [&](int64_t row, int64_t vector, Value a, Value b) {
+    Value &accumulator = accumulators[row * tile.vectors + vector];
+    accumulator =
+        vector::FMAOp::create(emitter.builder, emitter.loc, a, b, accumulator);
+  };
+  if (tile.rows < tile.vectors) {
+    SmallVector<Value> a;
+    for (int64_t row = 0; row < tile.rows; ++row)
+      a.push_back(loadA(row));
     for (int64_t vector = 0; vector < tile.vectors; ++vector) {
-      Value &accumulator = accumulators[row * tile.vectors + vector];
-      accumulator = vector::FMAOp::create(emitter.builder, emitter.loc, a,
-                                          b[vector], accumulator);
+      Value b = loadB(vector);
+      for (int64_t row = 0; row < tile.rows; ++row)
+        accumulate(row, vector, a[row], b);
     }
+    return;
+  }
+  SmallVector<Value> b;
+  for (int64_t vector = 0; vector < tile.vectors; ++vector)
+    b.push_back(loadB(vector));
+  for (int64_t row = 0; row < tile.rows; ++row) {
+    Value a = loadA(row);
+    for (int64_t vector = 0; vector < tile.vectors; ++vector)
+      accumulate(row, vector, a, b[vector]);
   }
 }
 

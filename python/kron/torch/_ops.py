@@ -13,7 +13,7 @@ from torch.autograd import forward_ad
 from torch.utils import _pytree as pytree
 
 from .. import _core
-from . import _checks, _dispatch, _grads, _shapes, _vmap
+from . import _checks, _dispatch, _grads, _shapes, _vmap, _weight_grad
 
 _library = torch.library.Library("kron", "DEF")
 
@@ -338,5 +338,5 @@ _register("ksmm", _ksmm_kernel, _direct_ksmm, _shapes.ksmm, _setup_ksmm, _ksmm_b
           _vmap.ksmm)
 _register("ksmm_chain", _chain_kernel, _direct_chain, _shapes.ksmm_chain, _setup_chain,
           _chain_backward, _vmap.ksmm_chain)
-_register("ksmm_weight_grad", _grads.ksmm_weight_grad, _direct_weight_grad,
+_register("ksmm_weight_grad", _weight_grad.ksmm_weight_grad, _direct_weight_grad,
           _shapes.ksmm_weight_grad, _setup_weight_grad, _weight_grad_backward, _vmap.ksmm_weight_grad)

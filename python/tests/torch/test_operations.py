@@ -264,3 +264,21 @@ def test_threads_agree():
     with ThreadPoolExecutor(4) as pool:
         for result in pool.map(lambda _: kt.mkm(x, factors), range(64)):
             assert torch.equal(result, expected)
+
+
+# Verify gradients by weights over so many rows that kernels of kron compute them, whole
+# blocks of rows and a rest, of rows that lie apart.
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("pattern", [(1, 6, 5, 2), (2, 7, 12, 4), (1, 9, 33, 8),
+                                     (1, 4, 6, 16), (1, 3, 128, 2), (2, 3, 70, 2),
+                                     (2, 5, 4, 3), (3, 8, 4, 1)])
+@pytest.mark.parametrize("rows", [64, 130])
+def test_weight_gradient_of_many_rows(pattern, dtype, rows):
+    a, b, c, d = pattern
+    grad = torch.randn(rows, a * b * d + 3, dtype=dtype)[:, 3:]
+    x = torch.randn(rows, a * c * d, dtype=dtype)
+    exact = torch.einsum("nabd,nacd->abcd", grad.double().view(rows, a, b, d),
+                         x.double().view(rows, a, c, d))
+    result = torch.ops.kron.ksmm_weight_grad(grad, x, pattern)
+    error = (result - exact).norm() / exact.norm()
+    assert error <= 16 * torch.finfo(dtype).eps
