@@ -1,9 +1,9 @@
 #!/bin/sh
 # Runs benchmark cases on the GPU. Without arguments: all case files for GPUs, beside all
 # other implementations that this machine's Python has; one result file for each goes to
-# ./results after every case, so that nothing is lost when the run is cut off. Some five
-# minutes; SECONDS_LEFT=N stops starting cases after N seconds. With arguments: they go
-# to kron-bench.
+# ./results after every case, so that nothing is lost when the run is cut off. Two to three
+# minutes on an H200; SECONDS_LEFT=N stops starting cases after N seconds. With arguments:
+# they go to kron-bench.
 root=$(cd "$(dirname "$0")" && pwd)
 bench="${PYTHON:-python3} $root/tools/kron-bench/kron-bench --root $root"
 [ $# -eq 0 ] || exec $bench "$@"

@@ -17,7 +17,7 @@ WARM_SECONDS, SAMPLE_SECONDS = 0.05, 0.002
 
 
 class Cpu:
-    target, device = 0, 0
+    target, device, in_turn = 0, 0, True
 
     def __init__(self, kron, threads, cold):
         self.kron, self.cold = kron, cold

@@ -14,7 +14,7 @@ from kronlib import Cuda, CudaError
 # Used where PyTorch is not there to measure: cuBLAS on an H200, TFLOP/s.
 H200_TFLOPS = {"f32": 50.9, "tf32": 406.0, "f64": 56.1, "f16": 750.0, "bf16": 762.0}
 ROTATION = 3  # small arrays take turns until they cover the L2 cache so many times
-SAMPLE_MS = 0.3  # launches of one sample take at least so long
+SAMPLE_MS = 1.0  # launches of one sample take at least so long
 
 
 def import_torch():
@@ -26,7 +26,7 @@ def import_torch():
 
 
 class Gpu:
-    target, threads = 1, 0
+    target, threads, in_turn = 1, 0, False
 
     def __init__(self, device, cold):
         self.device, self.cold = device, cold
