@@ -29,7 +29,6 @@ private:
   bool canVectorize(const WgmmaArray &array, bool loads);
   void addAlignment(const WgmmaArray &array, Int &bits);
   void collect();
-  void emitKernel(bool vectorLoads, bool vectorStores);
 
   OpBuilder &builder;
   gpu::GPUModuleOp gpuModule;
@@ -48,7 +47,7 @@ private:
 WgmmaArray WgmmaEmitter::collapse(const StageArray &array, Value memref) {
   WgmmaArray result{array.base, {}, getElementType(memref)};
   for (const WgmmaAxis &axis : plan.axes)
-    result.strides.push_back(array.strides[axis.passAxes.back()]);
+    result.strides.push_back(array.strides[axis.strideAxis]);
   return result;
 }
 
@@ -108,35 +107,21 @@ void WgmmaEmitter::collect() {
 LogicalResult WgmmaEmitter::emit() {
   OpBuilder::InsertionGuard guard(builder);
   collect();
-  bool loads = canVectorize(arrays.input, /*loads=*/true);
-  bool stores = canVectorize(arrays.init, /*loads=*/false) &&
-                (!arrays.addend.base || canVectorize(arrays.addend, /*loads=*/false));
-  if (!loads && !stores) {
-    emitKernel(false, false);
-    return success();
-  }
+  arrays.vectorLoads = canVectorize(arrays.input, /*loads=*/true);
+  arrays.vectorStores =
+      canVectorize(arrays.init, /*loads=*/false) &&
+      (!arrays.addend.base || canVectorize(arrays.addend, /*loads=*/false));
   Int bits = 0;
-  if (loads)
+  if (arrays.vectorLoads)
     addAlignment(arrays.input, bits);
-  if (stores) {
+  if (arrays.vectorStores) {
     addAlignment(arrays.init, bits);
     if (arrays.addend.base)
       addAlignment(arrays.addend, bits);
   }
-  Value aligned = host.equal(host.bitAnd(bits, kWgmmaVectorBytes - 1), 0);
-  auto branch = scf::IfOp::create(builder, host.loc, aligned,
-                                  /*withElseRegion=*/true);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  emitKernel(loads, stores);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  emitKernel(false, false);
+  arrays.misalignment = host.bitAnd(bits, kWgmmaVectorBytes - 1);
+  WgmmaKernel(host, gpuModule, getKernelBaseName(pass), arrays, plan).emit();
   return success();
-}
-
-void WgmmaEmitter::emitKernel(bool vectorLoads, bool vectorStores) {
-  WgmmaKernel(host, gpuModule, getKernelBaseName(pass), arrays, plan,
-              vectorLoads, vectorStores)
-      .emit();
 }
 
 LogicalResult kron::emitWgmmaPass(OpBuilder &builder,

@@ -15,6 +15,7 @@
 
 #include "WgmmaInstruction.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -88,115 +89,194 @@ Int kron::getWgmmaResult(KernelBuilder &kernel, const WgmmaStage &stage,
 
 namespace {
 
-/// Copies one factor to shared memory.
+/// Copies one factor to shared memory. Lanes run along the dimension whose
+/// elements are neighbours in memory (`inner`), threads and rounds along the
+/// other one. Their numbers take different bits of the position, and bits only
+/// change places on the way to an address: it is the sum of what each adds.
 class FactorCopier {
 public:
   FactorCopier(KernelBuilder &kernel, const WgmmaStage &stage,
                const WgmmaFactor &factor, const StageFactor &source,
-               Type element)
-      : kernel(kernel), stage(stage), factor(factor), source(source),
-        element(element), f32(kernel.builder.getF32Type()) {}
+               Type element, int64_t threads);
 
-  /// Element `index` of the padded factor: loaded, and stored.
-  Value load(Int index);
-  void store(Int index, Value value);
+  void emit();
 
 private:
-  Int getColumn(Int index) { return kernel.rem(index, stage.paddedResults); }
-  Int getSlot(Int index) {
-    return kernel.floorDiv(index, stage.paddedResults);
-  }
-  Value addressOf(Int column, Int depthSlot, int64_t bytes);
+  /// A part of the position of an element: column and slot of the depth, which
+  /// are where it goes, and result and depth, which are where it is.
+  struct Part {
+    Int column = 0, slot = 0, halfSlot = 0, result = 0, depth = 0;
+  };
+  Part makePart(Int inner, Int outer);
+  Part makeLoopPart(Int outer);
+  int64_t getRoundOuter(int64_t round) const { return round * outerThreads; }
+  Int offsetGlobal(const Part &part);
+  Int offsetShared(const Part &part, Int slot, int64_t bytes);
+  void emitRounds(const Part &loop, int64_t first, int64_t count);
+  void store(Value value, const Part &round);
 
   KernelBuilder &kernel;
   const WgmmaStage &stage;
   const WgmmaFactor &factor;
   const StageFactor &source;
   Type element, f32;
+  int64_t threads;
+  bool slotsInside;
+  int64_t innerSize, outerSize, innerThreads, outerThreads;
+  Part thread;
+  /// Where this thread's elements go and come from, in this chunk.
+  Value global, main, half;
 };
 
 } // namespace
 
-Value FactorCopier::load(Int index) {
-  Int p = getWgmmaDepth(kernel, stage, getSlot(index));
-  Int q = getWgmmaResult(kernel, stage, getColumn(index));
-  Value exists;
-  if (stage.depth != stage.paddedDepth)
-    exists = kernel.less(p, stage.depth);
-  if (stage.results != stage.paddedResults)
-    exists = kernel.both(exists, kernel.less(q, stage.results));
-  // Elsewhere the first element stands in, so that loads need no branches.
-  if (exists) {
-    p = Int(kernel.select(exists, kernel.materialize(p), kernel.materialize(0)));
-    q = Int(kernel.select(exists, kernel.materialize(q), kernel.materialize(0)));
-  }
-  Int offset = kernel.add(kernel.mul(kernel.extend(p), source.depthStride),
-                          kernel.mul(kernel.extend(q), source.resultStride));
-  Value pointer = kernel.offsetBytes(
-      source.base, kernel.mul(offset, getElementBytes(element)));
-  Value value = kernel.load(element, pointer, CacheHint::ReadOnly);
-  return exists ? kernel.select(exists, value, kernel.constant(element, 0.0))
-                : value;
+FactorCopier::FactorCopier(KernelBuilder &kernel, const WgmmaStage &stage,
+                           const WgmmaFactor &factor, const StageFactor &source,
+                           Type element, int64_t threads)
+    : kernel(kernel), stage(stage), factor(factor), source(source),
+      element(element), f32(kernel.builder.getF32Type()), threads(threads) {
+  slotsInside = source.depthStride.is(1) && !source.resultStride.is(1);
+  innerSize = slotsInside ? stage.paddedDepth : stage.paddedResults;
+  outerSize = slotsInside ? stage.paddedResults : stage.paddedDepth;
+  innerThreads = llvm::PowerOf2Ceil(innerSize);
+  // A power of two that divides the size, so that no round is partial.
+  outerThreads = std::min<int64_t>(llvm::bit_floor<uint64_t>(threads) / innerThreads,
+                                   outerSize & -outerSize);
 }
 
-/// Where an element is, in a copy of `bytes` bytes per element.
-Value FactorCopier::addressOf(Int column, Int depthSlot, int64_t bytes) {
+FactorCopier::Part FactorCopier::makePart(Int inner, Int outer) {
+  Part part;
+  part.column = slotsInside ? outer : inner;
+  part.slot = slotsInside ? inner : outer;
+  part.depth = getWgmmaDepth(kernel, stage, part.slot);
+  part.result = getWgmmaResult(kernel, stage, part.column);
+  if (stage.kind == WgmmaKind::Split)
+    part.halfSlot = getWgmmaHalfSlot(kernel, stage, part.depth);
+  return part;
+}
+
+/// The same for multiples of 16, which stay what they are.
+FactorCopier::Part FactorCopier::makeLoopPart(Int outer) {
+  Part part;
+  (slotsInside ? part.column : part.slot) = outer;
+  (slotsInside ? part.result : part.depth) = outer;
+  if (!slotsInside)
+    part.halfSlot = outer;
+  return part;
+}
+
+Int FactorCopier::offsetGlobal(const Part &part) {
+  Int offset =
+      kernel.add(kernel.mul(kernel.extend(part.depth), source.depthStride),
+                 kernel.mul(kernel.extend(part.result), source.resultStride));
+  return kernel.mul(offset, getElementBytes(element));
+}
+
+/// In a copy of `bytes` bytes per element.
+Int FactorCopier::offsetShared(const Part &part, Int slot, int64_t bytes) {
   int64_t coreDepth = 16 / bytes;
-  Int core = kernel.add(kernel.mul(kernel.floorDiv(depthSlot, coreDepth),
+  Int core = kernel.add(kernel.mul(kernel.floorDiv(slot, coreDepth),
                                    stage.paddedResults / 8),
-                        kernel.floorDiv(column, 8));
+                        kernel.floorDiv(part.column, 8));
   Int inside =
-      kernel.add(kernel.mul(kernel.bitAnd(column, 7), 16),
-                 kernel.mul(kernel.bitAnd(depthSlot, coreDepth - 1), bytes));
-  return kernel.shared(kernel.add(
-      factor.offset, kernel.add(kernel.mul(core, kCoreBytes), inside)));
+      kernel.add(kernel.mul(kernel.bitAnd(part.column, 7), 16),
+                 kernel.mul(kernel.bitAnd(slot, coreDepth - 1), bytes));
+  return kernel.add(kernel.mul(core, kCoreBytes), inside);
 }
 
-void FactorCopier::store(Int index, Value value) {
-  Int column = getColumn(index), slot = getSlot(index);
+void FactorCopier::store(Value value, const Part &round) {
+  auto put = [&](Value number, Value base, Int slot, int64_t bytes,
+                 int64_t copy) {
+    kernel.store(number,
+                 kernel.offsetBytes(
+                     base, kernel.add(offsetShared(round, slot, bytes), copy)));
+  };
   if (stage.kind == WgmmaKind::Half)
-    return kernel.store(value, addressOf(column, slot, 2));
+    return put(value, main, round.slot, 2, 0);
   if (!element.isF32())
     value = LLVM::FPExtOp::create(kernel.builder, kernel.loc, f32, value);
   auto [high, low] = kernel.splitTF32(value);
-  kernel.store(high, addressOf(column, slot, 4));
+  put(high, main, round.slot, 4, 0);
   if (stage.kind != WgmmaKind::Split)
     return;
-  Int p = getWgmmaDepth(kernel, stage, slot);
-  Value half = addressOf(column, getWgmmaHalfSlot(kernel, stage, p), 2);
-  Type bf16 = kernel.builder.getBF16Type();
-  auto storeHalf = [&](Value number, int64_t offset) {
-    kernel.store(
-        LLVM::FPTruncOp::create(kernel.builder, kernel.loc, bf16, number),
-        kernel.offsetBytes(half, offset));
+  auto toHalf = [&](Value number) -> Value {
+    return LLVM::FPTruncOp::create(kernel.builder, kernel.loc,
+                                   kernel.builder.getBF16Type(), number);
   };
-  storeHalf(low, stage.factorBytes);
-  storeHalf(value, stage.factorBytes + stage.factorBytes / 2);
+  put(toHalf(low), half, round.halfSlot, 2, stage.factorBytes);
+  put(toHalf(value), half, round.halfSlot, 2,
+      stage.factorBytes + stage.factorBytes / 2);
+}
+
+/// Rounds `first` to `first + count` of the chunk at `loop`: all loads are on
+/// their way together.
+void FactorCopier::emitRounds(const Part &loop, int64_t first, int64_t count) {
+  bool isHalf = stage.kind == WgmmaKind::Half;
+  global = kernel.offsetBytes(source.base, kernel.add(offsetGlobal(thread),
+                                                      offsetGlobal(loop)));
+  auto placeOf = [&](Int Part::*slot, int64_t bytes) {
+    return kernel.shared(
+        kernel.add(kernel.add(offsetShared(thread, thread.*slot, bytes),
+                              offsetShared(loop, loop.*slot, bytes)),
+                   factor.offset));
+  };
+  main = placeOf(&Part::slot, isHalf ? 2 : 4);
+  if (stage.kind == WgmmaKind::Split)
+    half = placeOf(&Part::halfSlot, 2);
+  SmallVector<Part> rounds;
+  SmallVector<Value> values;
+  for (int64_t round = first; round < first + count; ++round) {
+    Part part = makePart(0, getRoundOuter(round));
+    Int p = kernel.add(kernel.add(thread.depth, loop.depth), part.depth);
+    Int q = kernel.add(kernel.add(thread.result, loop.result), part.result);
+    Value exists;
+    if (stage.depth != stage.paddedDepth)
+      exists = kernel.less(p, stage.depth);
+    if (stage.results != stage.paddedResults)
+      exists = kernel.both(exists, kernel.less(q, stage.results));
+    Value pointer = kernel.offsetBytes(global, offsetGlobal(part));
+    // Elsewhere the first element stands in, so that loads need no branches.
+    if (exists)
+      pointer = kernel.select(exists, pointer, source.base);
+    Value value = kernel.load(element, pointer, CacheHint::ReadOnly);
+    if (exists)
+      value = kernel.select(exists, value, kernel.constant(element, 0.0));
+    rounds.push_back(part);
+    values.push_back(value);
+  }
+  for (auto [part, value] : llvm::zip(rounds, values))
+    store(value, part);
+}
+
+void FactorCopier::emit() {
+  Int number = kernel.threadId();
+  int64_t used = innerThreads * outerThreads;
+  Int inner = kernel.bitAnd(number, innerThreads - 1);
+  Value takesPart;
+  if (used != threads)
+    takesPart = kernel.less(number, used);
+  if (innerSize != innerThreads)
+    takesPart = kernel.both(takesPart, kernel.less(inner, innerSize));
+  thread = makePart(inner, kernel.floorDiv(number, innerThreads));
+  int64_t rounds = outerSize / outerThreads;
+  // Chunks start at multiples of 16.
+  int64_t chunks = rounds / kFactorBatch;
+  kernel.ifThen(takesPart, [&] {
+    if (chunks > 1)
+      kernel.rolledLoop(0, chunks, 1, [&](Int chunk) {
+        emitRounds(
+            makeLoopPart(kernel.mul(chunk, getRoundOuter(kFactorBatch))), 0,
+            kFactorBatch);
+      });
+    int64_t done = chunks > 1 ? chunks * kFactorBatch : 0;
+    emitRounds(Part(), done, rounds - done);
+  });
 }
 
 void kron::emitWgmmaFactor(KernelBuilder &kernel, const WgmmaStage &stage,
                            const WgmmaFactor &factor, const StageFactor &source,
                            Type element, int64_t threads) {
-  FactorCopier copier(kernel, stage, factor, source, element);
-  int64_t elements = stage.paddedDepth * stage.paddedResults;
-  int64_t rounds = (elements + threads - 1) / threads;
-  // All loads of a batch are on their way together.
-  int64_t batch = std::min<int64_t>(rounds, kFactorBatch);
-  int64_t covered = (rounds + batch - 1) / batch * batch * threads;
-  kernel.rolledLoop(0, covered, batch * threads, [&](Int first) {
-    SmallVector<Int> indices;
-    SmallVector<Value> values;
-    for (int64_t round = 0; round < batch; ++round) {
-      Int index = kernel.add(kernel.add(first, round * threads),
-                             kernel.threadId());
-      if (covered != elements)
-        index = kernel.min(index, elements - 1);
-      indices.push_back(index);
-      values.push_back(copier.load(index));
-    }
-    for (auto [index, value] : llvm::zip(indices, values))
-      copier.store(index, value);
-  });
+  FactorCopier(kernel, stage, factor, source, element, threads).emit();
 }
 
 namespace {

@@ -43,6 +43,8 @@ void WgmmaKernel::enterArrays() {
     sizes.push_back(k.truncate(k.enter(size)));
   if (!arrays.alpha.isOne())
     alpha = k.enter(arrays.alpha.materialize(host.builder, host.loc));
+  if (!arrays.misalignment.isConstant())
+    isAligned = k.equal(k.truncate(k.enter(arrays.misalignment)), 0);
   if (arrays.addend.base) {
     addend = enter(arrays.addend);
     beta = k.enter(arrays.beta.materialize(host.builder, host.loc));
@@ -126,12 +128,18 @@ void WgmmaKernel::emitTiles(Int tiles) {
   Int step = k.mul(k.gridSize(), numGroups);
   // Loads are this many tiles (or pieces) ahead.
   int64_t ahead = plan.buffers - 1;
-  auto issue = [&](Int tile, int64_t number, Int buffer) {
-    issueTile(k.add(tile, k.mul(step, number / plan.pieces)), tiles, buffer,
-              number % plan.pieces);
+  auto issue = [&](Int tile, Int number, Int buffer) {
+    issueTile(k.add(tile, k.mul(step, k.floorDiv(number, plan.pieces))), tiles,
+              buffer, k.rem(number, plan.pieces));
   };
-  for (int64_t number = 0; number < ahead; ++number)
-    issue(first, number, number);
+  if (plan.pieces == 1 ||
+      plan.stages.front().depth % plan.pieceDepth == 0)
+    k.rolledLoop(0, ahead, 1, [&](Int number) { issue(first, number, number); });
+  else
+    for (int64_t number = 0; number < ahead; ++number)
+      issue(first, number, number);
+  if (refills())
+    issueTile(first, tiles, 0);
   copyFactors();
 
   Value firstBuffer = k.materialize(0, 32);
@@ -149,9 +157,14 @@ void WgmmaKernel::emitTiles(Int tiles) {
             issue(tile, piece + ahead, advance(buffer, piece + ahead));
             return getTileBuffer(advance(buffer, piece));
           }
-          syncGroup();
-          issueTile(tile, tiles, 0);
-          prefetchTile(k.add(tile, step), tiles);
+          Int next = k.add(tile, step);
+          if (refills()) {
+            startNext(next, tiles);
+          } else {
+            syncGroup();
+            issueTile(tile, tiles, 0);
+          }
+          prefetchTile(next, tiles);
           k.waitCopies(0);
           syncGroup();
           return getTileBuffer(0);
@@ -160,9 +173,23 @@ void WgmmaKernel::emitTiles(Int tiles) {
           emitPieces(waitForPiece);
         else
           emitStages(waitForPiece(0));
+        if (refills())
+          ifAligned(
+              true, [&] { k.commitCopies(); },
+              [&] {
+                syncGroup();
+                issueTile(k.add(tile, step), tiles, 0);
+              });
         return SmallVector<Value>{
             k.materialize(advance(buffer, plan.pieces))};
       });
+}
+
+/// What refilling with tile `next` needs.
+void WgmmaKernel::startNext(Int next, Int tiles) {
+  nextExists = k.less(next, tiles);
+  nextStart = startTile(next);
+  nextTile = offsetArray(input, nextStart);
 }
 
 /// All factors, on the tile at `landing`.
@@ -176,10 +203,11 @@ void WgmmaKernel::emitStages(Value landing) {
       syncGroup();
     emitStage(index, index == 0 ? landing : work, work);
   }
-  if (stagesStores) {
-    syncGroup();
-    storeTile(work);
-  }
+  if (stagesStores)
+    ifAligned(arrays.vectorStores, [] {}, [&] {
+      syncGroup();
+      storeTile(work);
+    });
 }
 
 /// Where a tile starts, per axis; 0 for contracted ones.

@@ -44,8 +44,12 @@ struct WgmmaCopy {
   const WgmmaArray *addend = nullptr;
   /// Elements per access.
   int64_t lanes = 1;
+  /// Little code rather than speed.
+  bool isCompact = false;
   /// Where the tile starts.
   Value global, shared;
+  /// Axes, those first along which neighbouring lanes walk.
+  SmallVector<unsigned> order;
   /// Per axis: positions to walk over, and those that exist (0: all).
   SmallVector<int64_t> extents;
   WgmmaPosition limits;
@@ -61,10 +65,12 @@ using WgmmaCopyAction = function_ref<void(Value, Value, Value, Value)>;
 /// Neighbouring results of a thread.
 struct WgmmaRun {
   SmallVector<Value, 4> sums;
-  /// Per result; null: it exists. If stores are vectors, the first holds for all.
+  /// Per result; null: it exists.
   SmallVector<Value, 4> exists;
   Value target;
   Int stride = 1;
+  /// Whether it is one vector, which exists if the first result does.
+  bool isVector = false;
   /// What is added: where it is, and its values once they are loaded.
   Value addend;
   Int addendStride = 1;
@@ -79,19 +85,21 @@ struct WgmmaArrays {
   SmallVector<StageFactor> factors;
   SmallVector<Type> factorElements;
   Scale alpha, beta;
+  /// Whether input (and result and addend) have runs of 16 bytes that start at
+  /// multiples of it, provided that `misalignment`, known at run time, is 0.
+  bool vectorLoads = false, vectorStores = false;
+  Int misalignment = 0;
 };
 
 /// Builds a kernel and its launch.
 class WgmmaKernel {
 public:
   WgmmaKernel(Emitter &host, gpu::GPUModuleOp gpuModule, StringRef name,
-              const WgmmaArrays &arrays, const WgmmaPlan &plan,
-              bool vectorLoads, bool vectorStores)
+              const WgmmaArrays &arrays, const WgmmaPlan &plan)
       : arrays(arrays), plan(plan), host(host),
         k(host, gpuModule, name, host.builder.getF32Type()),
-        vectorLoads(vectorLoads), vectorStores(vectorStores),
-        stagesStores(!vectorStores && plan.pieces == 1 &&
-                     (plan.stages.size() > 1 || plan.landing.elementBytes == 4)) {}
+        stagesStores(plan.pieces == 1 && (plan.stages.size() > 1 ||
+                                          plan.landing.elementBytes == 4)) {}
 
   void emit();
 
@@ -101,6 +109,7 @@ private:
   void numberThreads();
   void copyFactors();
   void emitTiles(Int tiles);
+  void startNext(Int next, Int tiles);
   void emitStages(Value landing);
   Int advance(Int buffer, int64_t by);
   WgmmaPosition startTile(Int tile);
@@ -109,10 +118,18 @@ private:
 
   // Loads.
   std::pair<WgmmaLinear, WgmmaLinear> split(WgmmaLinear number, int64_t divisor);
-  void issueTile(Int tile, Int tiles, Int buffer, int64_t piece = 0);
+  void issueTile(Int tile, Int tiles, Int buffer, Int piece = 0);
+  void issueCopies(const WgmmaPosition &position, Int buffer, Int piece,
+                   bool vectors);
   void prefetchTile(Int tile, Int tiles);
-  SmallVector<int64_t> getCopyExtents(SmallVector<int64_t> extents,
-                                      int64_t lanes) const;
+  void refillBlock(const WgmmaStage &stage, Int block);
+  bool refills() const {
+    return plan.canRefill() && arrays.vectorLoads && arrays.vectorStores;
+  }
+  SmallVector<unsigned> getCopyOrder(const WgmmaCopy &copy,
+                                     ArrayRef<int64_t> extents) const;
+  SmallVector<int64_t> getCopyExtents(const WgmmaCopy &copy,
+                                      SmallVector<int64_t> extents) const;
   void emitCopies(WgmmaCopy &copy, ArrayRef<int64_t> extents,
                   const WgmmaPosition &position, WgmmaCopyAction action,
                   function_ref<void()> endBatch = nullptr);
@@ -170,13 +187,17 @@ private:
                    Value target, ArrayRef<Value> sums);
 
   // Results.
+  void storeResults(const WgmmaStage &stage, const WgmmaThreadRows &rows,
+                    ArrayRef<Value> sums, function_ref<void()> leave);
   void storeGlobal(const WgmmaStage &stage, const WgmmaThreadRows &rows,
-                   ArrayRef<Value> sums);
+                   ArrayRef<Value> sums, bool vectors);
   Value existsInArray(const WgmmaStage &stage, const WgmmaPosition &row);
   Int offsetOf(const WgmmaArray &array, const WgmmaPosition &row, unsigned except);
   void loadAddend(WgmmaRun &run);
   void storeRun(const WgmmaRun &run);
   void storeRuns(MutableArrayRef<WgmmaRun> runs);
+  void ifAligned(bool canBe, function_ref<void()> aligned,
+                 function_ref<void()> other);
   Value scale(Value sum, Value addend);
   Value toElement(Value value);
 
@@ -188,9 +209,10 @@ private:
   const WgmmaPlan &plan;
   Emitter &host;
   KernelBuilder k;
-  bool vectorLoads, vectorStores;
-  /// Whether results go through shared memory.
-  bool stagesStores = false;
+  /// Whether results that are not stored as vectors go through shared memory.
+  bool stagesStores;
+  /// Whether vectors may be used; null if that is certain, or for none.
+  Value isAligned;
   WgmmaArray input, init, addend;
   SmallVector<Int> sizes;
   Value alpha, beta;
@@ -203,6 +225,9 @@ private:
   /// Of the tile at hand.
   WgmmaPosition start;
   Value initTile, addendTile;
+  /// Of the tile that this one is refilled with: whether there is one, and where.
+  Value nextExists, nextTile;
+  WgmmaPosition nextStart;
 };
 
 

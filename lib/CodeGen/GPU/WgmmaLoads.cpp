@@ -12,6 +12,9 @@ using namespace mlir::kron;
 
 /// Copies of a tile that are written out one by one.
 static constexpr int64_t kMaxUnrolledCopies = 32;
+/// Of a loop, and where code shall be short.
+static constexpr int64_t kLoopCopies = 8;
+static constexpr int64_t kCompactCopies = 4;
 
 //===----------------------------------------------------------------------===//
 // From global to shared memory
@@ -51,20 +54,39 @@ std::pair<WgmmaLinear, WgmmaLinear> WgmmaKernel::split(WgmmaLinear number,
           {remainder, divisor, 0}};
 }
 
+/// From the innermost axis outwards; the axis of neighbours in the array first.
+SmallVector<unsigned>
+WgmmaKernel::getCopyOrder(const WgmmaCopy &copy,
+                          ArrayRef<int64_t> extents) const {
+  SmallVector<unsigned> order;
+  auto add = [&](bool neighbours) {
+    for (unsigned number = extents.size(); number-- > 0;)
+      if ((extents[number] > 1 && copy.lanes == 1 &&
+           copy.array->strides[number].is(1)) == neighbours)
+        order.push_back(number);
+  };
+  add(true);
+  add(false);
+  return order;
+}
+
 /// Positions per axis that copies walk over, which are at least `extents`; the
 /// innermost axis counts `lanes` elements as one. Element by element, rows take
 /// whole warps and rounds whole rows where that costs little.
 SmallVector<int64_t>
-WgmmaKernel::getCopyExtents(SmallVector<int64_t> extents, int64_t lanes) const {
+WgmmaKernel::getCopyExtents(const WgmmaCopy &copy,
+                            SmallVector<int64_t> extents) const {
   int64_t threads = plan.groupSize * kWarpgroupThreads;
-  if (lanes > 1) {
-    extents.back() = llvm::divideCeil(extents.back(), lanes);
+  if (copy.lanes > 1) {
+    extents.back() = llvm::divideCeil(extents.back(), copy.lanes);
     return extents;
   }
-  if (extents.back() > 16)
-    extents.back() = llvm::alignTo(extents.back(), 32);
+  int64_t &first = extents[copy.order.front()];
+  if (first > 16)
+    first = llvm::alignTo(first, 32);
   int64_t perRound = threads;
-  for (int64_t &extent : llvm::reverse(extents)) {
+  for (unsigned number : copy.order) {
+    int64_t &extent = extents[number];
     int64_t padded = llvm::alignTo(extent, perRound);
     if (padded * 6 <= extent * 7)
       extent = padded;
@@ -73,41 +95,74 @@ WgmmaKernel::getCopyExtents(SmallVector<int64_t> extents, int64_t lanes) const {
   return extents;
 }
 
-void WgmmaKernel::issueTile(Int tile, Int tiles, Int buffer, int64_t piece) {
-  int64_t elementBytes = plan.landing.elementBytes;
+/// Builds `aligned` for arrays whose runs of 16 bytes are aligned, if there
+/// `canBe` any, and `other` for others.
+void WgmmaKernel::ifAligned(bool canBe, function_ref<void()> aligned,
+                            function_ref<void()> other) {
+  if (!canBe)
+    return other();
+  if (!isAligned)
+    return aligned();
+  auto branch = scf::IfOp::create(k.builder, k.loc, isAligned,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(k.builder);
+  k.builder.setInsertionPointToStart(branch.thenBlock());
+  aligned();
+  k.builder.setInsertionPointToStart(branch.elseBlock());
+  other();
+}
+
+void WgmmaKernel::issueTile(Int tile, Int tiles, Int buffer, Int piece) {
   k.ifThen(k.less(tile, tiles), [&] {
     WgmmaPosition position = startTile(tile);
-    WgmmaCopy copy;
-    copy.array = &input;
-    copy.layout = &plan.landing;
-    copy.lanes = vectorLoads ? kWgmmaVectorBytes / elementBytes : 1;
-    copy.global = offsetArray(input, position);
-    copy.shared = getTileBuffer(buffer);
-    SmallVector<int64_t> extents;
-    for (const WgmmaAxis &axis : plan.axes) {
-      extents.push_back(axis.tile);
-      if (axis.stage >= 0 && plan.pieces > 1)
-        extents.back() = std::min(plan.pieceDepth,
-                                  axis.tile - piece * plan.pieceDepth);
-    }
-    if (piece > 0) {
-      Int stride = input.strides[plan.stages.front().axis];
-      copy.global = k.offsetBytes(
-          copy.global,
-          k.mul(k.mul(stride, piece * plan.pieceDepth), elementBytes));
-    }
-    emitCopies(copy, extents, position,
-               [&](Value condition, Value from, Value to, Value) {
-                 k.ifThen(condition, [&] {
-                   if (copy.lanes * elementBytes >= 4)
-                     k.copyAsync(to, from, copy.lanes * elementBytes);
-                   else
-                     k.store(k.load(input.element, from, CacheHint::ReadOnly),
-                             to);
-                 });
-               });
+    ifAligned(
+        arrays.vectorLoads,
+        [&] { issueCopies(position, buffer, piece, /*vectors=*/true); },
+        [&] { issueCopies(position, buffer, piece, /*vectors=*/false); });
   });
   k.commitCopies();
+}
+
+/// Copies of the tile that starts at `position`.
+void WgmmaKernel::issueCopies(const WgmmaPosition &position, Int buffer,
+                              Int piece, bool vectors) {
+  int64_t elementBytes = plan.landing.elementBytes;
+  WgmmaCopy copy;
+  copy.array = &input;
+  copy.layout = &plan.landing;
+  copy.lanes = vectors ? kWgmmaVectorBytes / elementBytes : 1;
+  // The first of many tiles need not be fast.
+  copy.isCompact = (!vectors && arrays.vectorLoads) || refills();
+  copy.global = offsetArray(input, position);
+  copy.shared = getTileBuffer(buffer);
+  SmallVector<int64_t> extents;
+  for (const WgmmaAxis &axis : plan.axes) {
+    extents.push_back(axis.tile);
+    if (axis.stage < 0 || plan.pieces == 1)
+      continue;
+    // Pieces whose number is not known are all of the same size.
+    extents.back() = plan.pieceDepth;
+    if (piece.isConstant())
+      extents.back() =
+          std::min(plan.pieceDepth,
+                   axis.tile - piece.getConstant() * plan.pieceDepth);
+  }
+  if (plan.pieces > 1) {
+    Int stride = input.strides[plan.stages.front().axis];
+    copy.global = k.offsetBytes(
+        copy.global, k.mul(k.mul(stride, k.extend(piece)),
+                           plan.pieceDepth * elementBytes));
+  }
+  emitCopies(copy, extents, position,
+             [&](Value condition, Value from, Value to, Value) {
+               k.ifThen(condition, [&] {
+                 if (copy.lanes * elementBytes >= 4)
+                   k.copyAsync(to, from, copy.lanes * elementBytes);
+                 else
+                   k.store(k.load(input.element, from, CacheHint::ReadOnly),
+                           to);
+               });
+             });
 }
 
 /// Builds the group's copies of a tile that starts at `position`: `action` on
@@ -117,7 +172,8 @@ void WgmmaKernel::emitCopies(WgmmaCopy &copy, ArrayRef<int64_t> extents,
                              const WgmmaPosition &position,
                              WgmmaCopyAction action,
                              function_ref<void()> endBatch) {
-  copy.extents = getCopyExtents(SmallVector<int64_t>(extents), copy.lanes);
+  copy.order = getCopyOrder(copy, extents);
+  copy.extents = getCopyExtents(copy, SmallVector<int64_t>(extents));
   copy.limits.assign(plan.axes.size(), 0);
   for (auto [number, axis] : llvm::enumerate(plan.axes)) {
     if (axis.stage < 0 && axis.tile > 1 &&
@@ -133,6 +189,12 @@ void WgmmaKernel::emitCopies(WgmmaCopy &copy, ArrayRef<int64_t> extents,
   for (int64_t extent : copy.extents)
     copies *= extent;
   splits.clear();
+  // What is rarely used must not be computed before loops and be kept.
+  Int thread = threadOfGroup;
+  if (copy.isCompact)
+    thread = Int(k.inlinePTX({k.builder.getI32Type()}, "mov.b32 $0, $1;",
+                             "=r,r", {k.materialize(thread)})
+                     .front());
   auto emit = [&](WgmmaLinear index, bool isPartial) {
     Value exists;
     if (isPartial)
@@ -140,19 +202,19 @@ void WgmmaKernel::emitCopies(WgmmaCopy &copy, ArrayRef<int64_t> extents,
     emitCopy(copy, index, exists, action);
   };
   int64_t rounds = llvm::divideCeil(copies, threads);
-  if (rounds <= kMaxUnrolledCopies) {
+  // Several at a time, to hide the latency of the addresses.
+  int64_t unrolled = copy.isCompact ? kCompactCopies : kLoopCopies;
+  if (rounds <= (copy.isCompact ? unrolled : kMaxUnrolledCopies)) {
     for (int64_t round = 0; round < rounds; ++round)
-      emit({threadOfGroup, threads, round * threads},
+      emit({thread, threads, round * threads},
            (round + 1) * threads > copies);
     if (endBatch)
       endBatch();
     return;
   }
-  // Several at a time, to hide the latency of the addresses.
-  int64_t unrolled = 8;
   int64_t iterations = llvm::divideCeil(rounds, unrolled);
   k.rolledLoop(0, iterations, 1, [&](Int iteration) {
-    Int index = k.add(k.mul(iteration, unrolled * threads), threadOfGroup);
+    Int index = k.add(k.mul(iteration, unrolled * threads), thread);
     for (int64_t round = 0; round < unrolled; ++round)
       emit({index, ((iterations - 1) * unrolled + 1) * threads,
             round * threads},
@@ -170,6 +232,7 @@ void WgmmaKernel::storeTile(Value source) {
   copy.array = &init;
   copy.layout = &plan.work;
   copy.addend = beta ? &addend : nullptr;
+  copy.isCompact = arrays.vectorStores;
   copy.global = initTile;
   copy.shared = source;
   SmallVector<int64_t> extents;
@@ -203,18 +266,61 @@ void WgmmaKernel::prefetchTile(Int tile, Int tiles) {
     WgmmaCopy copy;
     copy.array = &input;
     copy.layout = &plan.landing;
-    copy.lanes = std::min<int64_t>(128 / plan.landing.elementBytes,
-                                   plan.axes.back().tile);
+    int64_t lineElements = 128 / plan.landing.elementBytes;
+    SmallVector<int64_t> extents;
+    for (const WgmmaAxis &axis : plan.axes) {
+      bool isLast = &axis == &plan.axes.back();
+      if (isLast && axis.isContiguous)
+        copy.lanes = std::min(lineElements, axis.tile);
+      bool isLine = !isLast && axis.isContiguous && axis.tile <= lineElements;
+      extents.push_back(isLine ? 1 : axis.tile);
+    }
     copy.global = offsetArray(input, position);
     copy.shared = getTileBuffer(0);
-    SmallVector<int64_t> extents;
-    for (const WgmmaAxis &axis : plan.axes)
-      extents.push_back(axis.tile);
     emitCopies(copy, extents, position,
                [&](Value condition, Value from, Value, Value) {
                  k.ifThen(condition, [&] {
                    k.inlinePTX({}, "prefetch.global.L2 [$0];", "l", {from});
                  });
+               });
+  });
+}
+
+/// Starts to load what follows this warp's rows of a block of the last stage.
+void WgmmaKernel::refillBlock(const WgmmaStage &stage, Int block) {
+  const WgmmaLayout &layout = plan.landing;
+  // A lane takes 4 neighbours of the 16 rows, at every eighth position.
+  Int row = k.add(k.add(k.mul(block, kWgmmaRows), k.mul(warp, 16)),
+                  k.mul(k.bitAnd(lane, 3), 4));
+  Value exists = nextExists;
+  WgmmaPosition position = decodeRow(stage, row);
+  for (auto [number, axis] : llvm::enumerate(plan.axes))
+    if (axis.stage < 0 && axis.tile > 1 &&
+        !(sizes[number].isConstant() &&
+          sizes[number].getConstant() % axis.tile == 0))
+      exists = k.both(exists, k.less(k.add(nextStart[number], position[number]),
+                                     sizes[number]));
+  Int first = k.floorDiv(lane, 4);
+  Int stride = input.strides[stage.axis], pitch = layout.pitches[stage.axis];
+  Int inner = k.bitXor(position.back(),
+                       k.bitXor(swizzleOf(layout, position, stage.axis),
+                                swizzle(layout, first)));
+  Int offset = k.add(addressOf(layout, position, stage.axis),
+                     k.add(k.mul(first, pitch), inner));
+  Value to = k.offsetBytes(getTileBuffer(0), k.mul(offset, 4));
+  Value from = k.offsetBytes(
+      nextTile, k.mul(k.add(offsetOf(input, position, stage.axis),
+                            k.mul(k.extend(first), stride)),
+                      4));
+  // All lanes of the warp have read.
+  k.syncWarp();
+  k.ifThen(exists, [&] {
+    for (int64_t by = 0; by < stage.depth; by += 8)
+      k.ifThen(by + 8 > stage.depth ? k.less(k.add(first, by), stage.depth)
+                                    : Value(),
+               [&] {
+                 k.copyAsync(k.offsetBytes(to, k.mul(pitch, by * 4)),
+                             k.offsetBytes(from, k.mul(stride, by * 4)), 16);
                });
   });
 }
@@ -225,11 +331,11 @@ void WgmmaKernel::emitCopy(WgmmaCopy &copy, WgmmaLinear index, Value condition,
   const WgmmaLayout &layout = *copy.layout;
   int64_t elementBytes = layout.elementBytes, lanes = copy.lanes;
   int64_t globalBytes = getElementBytes(copy.array->element);
-  int last = plan.axes.size() - 1;
+  unsigned last = plan.axes.size() - 1;
   Int addendOffset = 0, globalOffset = 0, innermost = 0, outerOffset = 0, permutation = 0;
   int64_t globalAdd = 0, sharedAdd = 0;
   SmallVector<std::pair<Value, int64_t>> variables;
-  for (int number = last; number >= 0; --number) {
+  for (unsigned number : copy.order) {
     if (copy.extents[number] == 1 && layout.pitches[number] == 0)
       continue;
     int64_t scale = number == last ? lanes : 1;

@@ -27,6 +27,21 @@ static constexpr int64_t kMinSplitTerms = 8;
 static constexpr int64_t kPieceDepth = 32;
 static constexpr int64_t kMaxBuffers = 8;
 
+bool WgmmaPlan::canRefill() const {
+  const WgmmaStage &last = stages.back();
+  // Four rows are neighbours in memory, and no warp repeats another one's rows.
+  if (buffers != 1 || pieces != 1 || !inPlace || landing.elementBytes != 4 ||
+      last.innermost || last.radix.back() % 4 != 0 ||
+      last.rows % kWgmmaRows != 0)
+    return false;
+  // Its rows are all of the next tile.
+  for (auto [number, axis] : llvm::enumerate(axes))
+    if (number != last.axis && (axis.stage >= 0 ? axis.before != axis.after
+                                                : axis.tile != last.radix[number]))
+      return false;
+  return true;
+}
+
 static ShapedType getShape(Value value) {
   return cast<ShapedType>(value.getType());
 }
@@ -35,12 +50,13 @@ static ShapedType getShape(Value value) {
 static SmallVector<int64_t> getStrides(Value value,
                                        ArrayRef<int64_t> permutation) {
   ShapedType type = getShape(value);
-  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  SmallVector<int64_t> strides;
   int64_t offset;
   if (auto memref = dyn_cast<MemRefType>(type)) {
     if (failed(memref.getStridesAndOffset(strides, offset)))
       strides.assign(type.getRank(), ShapedType::kDynamic);
   } else {
+    strides.assign(type.getRank(), ShapedType::kDynamic);
     int64_t stride = 1;
     for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
       strides[axis] = stride;
@@ -159,16 +175,21 @@ void Planner::mergeAxes() {
     strides.push_back(getStrides(
         pass->getOperand(cast<BlockArgument>(last.getAddend()).getArgNumber()),
         {}));
+  auto isWalked = [&](unsigned axis) {
+    return stageOf[axis] < 0 &&
+           input.getDimSize(axis) == result.getDimSize(axis);
+  };
   auto isMergeable = [&](unsigned axis) {
-    if (stageOf[axis] >= 0 || stageOf[axis - 1] >= 0 ||
-        result.isDynamicDim(axis) ||
-        input.getDimSize(axis) != result.getDimSize(axis) ||
-        input.getDimSize(axis - 1) != result.getDimSize(axis - 1))
+    unsigned outer = plan.axes.back().strideAxis;
+    int64_t size = result.getDimSize(axis);
+    if (!isWalked(axis) || !isWalked(axis - 1) || ShapedType::isDynamic(size))
       return false;
+    if (size == 1 || result.getDimSize(outer) == 1)
+      return true;
     return llvm::all_of(strides, [&](ArrayRef<int64_t> array) {
       return !ShapedType::isDynamic(array[axis]) &&
-             !ShapedType::isDynamic(array[axis - 1]) &&
-             array[axis - 1] == array[axis] * result.getDimSize(axis);
+             !ShapedType::isDynamic(array[outer]) &&
+             array[outer] == array[axis] * size;
     });
   };
   for (unsigned axis = 0; axis < stageOf.size(); ++axis) {
@@ -180,13 +201,18 @@ void Planner::mergeAxes() {
                          ? merged.after
                          : merged.after * after;
       merged.before = merged.after;
+      if (after != 1)
+        merged.strideAxis = axis;
+      merged.isContiguous = strides.front()[merged.strideAxis] == 1;
       continue;
     }
     WgmmaAxis own;
     own.passAxes.push_back(axis);
+    own.strideAxis = axis;
     own.stage = stageOf[axis];
     own.before = own.stage >= 0 ? before : after;
     own.after = after;
+    own.isContiguous = strides.front()[axis] == 1;
     plan.axes.push_back(own);
   }
 }
@@ -318,7 +344,7 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
                     (candidate.buffers - 1) * candidate.landing.getBytes();
   // With one buffer, the next tile comes as far as the second-level cache.
   if (candidate.buffers == 1)
-    inFlight = 24576;
+    inFlight = candidate.canRefill() ? 40960 : 24576;
   if (inFlight < 65536)
     cost *= 1.0 + 0.6 * (1.0 - inFlight / 65536);
   if (group > 1)
@@ -326,12 +352,17 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   // Large tiles leave processors idle at the end.
   cost *= 1.0 + double(candidate.landing.getBytes()) *
                     candidate.getNumGroups() / (1 << 20);
+  // Short runs of the input and of the result.
+  auto getLoss = [&](int64_t elements) {
+    int64_t run = elements * candidate.landing.elementBytes;
+    return run < 16 ? 3.0 : run < 32 ? 2.0 : run < 64 ? 1.41 : run < 128 ? 1.14
+                                                                      : 1.0;
+  };
+  for (const WgmmaAxis &axis : candidate.axes)
+    if (axis.isContiguous)
+      cost *= getLoss(axis.tile);
   const WgmmaAxis &last = candidate.axes.back();
-  if (last.stage < 0) {
-    int64_t run = last.tile * candidate.landing.elementBytes;
-    cost *= run < 64 ? 2.0 : run < 128 ? 1.3 : 1.0;
-  }
-  return cost;
+  return cost * getLoss(last.stage < 0 ? last.tile : last.after);
 }
 
 void Planner::consider(WgmmaPlan &candidate, int64_t wantedBuffers) {

@@ -34,10 +34,15 @@ inline constexpr int64_t kWgmmaVectorBytes = 16;
 struct WgmmaAxis {
   /// Of the pass, outermost first.
   SmallVector<unsigned, 2> passAxes;
+  /// The one whose strides are this axis's: strides of single positions mean
+  /// nothing.
+  unsigned strideAxis = 0;
   /// Before and after the pass; ShapedType::kDynamic if not known.
   int64_t before = 1, after = 1;
   /// The stage that contracts it, or -1.
   int stage = -1;
+  /// Whether neighbours of the input lie along it.
+  bool isContiguous = false;
   /// Positions per tile. More than one only for contracted axes (all), the
   /// rows and the columns.
   int64_t tile = 1;
@@ -110,6 +115,9 @@ struct WgmmaPlan {
   int64_t ctasPerSM = 1;
   int64_t factorBytes = 0;
 
+  /// Whether the last stage can replace a tile by the next one, row by row as it
+  /// has read them: what to do if there is room for one tile only.
+  bool canRefill() const;
   int64_t getNumGroups() const { return warpgroups / groupSize; }
   int64_t getThreads() const { return warpgroups * kWarpgroupThreads; }
   /// Bytes of shared memory of one group.

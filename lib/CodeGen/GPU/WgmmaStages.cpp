@@ -96,13 +96,18 @@ void WgmmaKernel::emitBlock(unsigned index, Int block, Value source,
     sums = repairSums(index, rows, sums, [&](const WgmmaPosition &row, Int p) {
       return loadElement(stage, row, p, source);
     });
-  if (index + 1 == plan.stages.size() && !stagesStores)
-    return storeGlobal(stage, rows, sums);
-  // All lanes of the warp have read before one of them writes.
-  k.syncWarp();
-  if (source == target)
-    waitForRepeats(stage, block);
-  storeShared(stage, rows, target, sums);
+  auto leave = [&] {
+    // All lanes of the warp have read before one of them writes.
+    k.syncWarp();
+    if (source == target)
+      waitForRepeats(stage, block);
+    storeShared(stage, rows, target, sums);
+  };
+  if (index + 1 < plan.stages.size())
+    return leave();
+  if (refills())
+    ifAligned(true, [&] { refillBlock(stage, block); }, [] {});
+  storeResults(stage, rows, sums, leave);
 }
 
 /// Warps without rows of their own repeat the last row of the block, which
@@ -175,7 +180,7 @@ void WgmmaKernel::emitPieces(function_ref<Value(int64_t)> waitForPiece) {
     sums = repairSums(0, rows, sums, [&](const WgmmaPosition &row, Int p) {
       return loadGlobalElement(stage, row, p);
     });
-  storeGlobal(stage, rows, sums);
+  storeResults(stage, rows, sums, [] {});
 }
 
 /// `value`, or 0 if `position`, which is at most `largest`, is beyond the depth:

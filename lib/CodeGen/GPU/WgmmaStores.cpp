@@ -106,7 +106,7 @@ void WgmmaKernel::loadAddend(WgmmaRun &run) {
       run.others.push_back(part);
     }
   };
-  if (vectorStores)
+  if (run.isVector)
     return load(run.sums.size(), run.exists.front(), run.addend);
   for (unsigned lane = 0; lane < run.sums.size(); ++lane)
     load(1, run.exists[lane],
@@ -119,7 +119,7 @@ void WgmmaKernel::storeRun(const WgmmaRun &run) {
   auto getResult = [&](unsigned lane) {
     return toElement(scale(run.sums[lane], beta ? run.others[lane] : Value()));
   };
-  if (vectorStores) {
+  if (run.isVector) {
     k.ifThen(run.exists.front(), [&] {
       SmallVector<Value> results;
       for (unsigned lane = 0; lane < run.sums.size(); ++lane)
@@ -145,9 +145,24 @@ void WgmmaKernel::storeRuns(MutableArrayRef<WgmmaRun> runs) {
     storeRun(run);
 }
 
+/// Stores a block's results, or has them left in shared memory for storeTile.
+void WgmmaKernel::storeResults(const WgmmaStage &stage,
+                               const WgmmaThreadRows &rows,
+                               ArrayRef<Value> sums,
+                               function_ref<void()> leave) {
+  ifAligned(
+      arrays.vectorStores,
+      [&] { storeGlobal(stage, rows, sums, /*vectors=*/true); },
+      [&] {
+        if (stagesStores)
+          return leave();
+        storeGlobal(stage, rows, sums, /*vectors=*/false);
+      });
+}
+
 void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
-                                     const WgmmaThreadRows &rows,
-                                     ArrayRef<Value> sums) {
+                              const WgmmaThreadRows &rows,
+                              ArrayRef<Value> sums, bool vectors) {
   int64_t elementBytes = getElementBytes(init.element);
   Value firstExists = k.both(rows.firstExists, existsInArray(stage, rows.first));
   Value secondExists =
@@ -181,6 +196,7 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
         Value ok = hasResult(k.add(column, first * 2 + odd),
                              first * 2 + odd + 6);
         WgmmaRun run;
+        run.isVector = vectors;
         run.sums = {sums[first + odd], sums[first + odd + 2]};
         run.exists = {k.both(firstExists, ok), k.both(secondExists, ok)};
         run.target = move(init, base, first * 2 + odd);
@@ -204,6 +220,7 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
         ok.push_back(k.both(exists, hasResult(k.add(column, first * 2 + part),
                                               first * 2 + part + 12)));
       WgmmaRun run;
+      run.isVector = vectors;
       run.sums = {sums[own], sums[own + 1], sums[own + 4], sums[own + 5]};
       run.exists.assign(ok);
       run.target = move(init, base, first * 2);

@@ -1,17 +1,19 @@
 // RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
 // Verify that f32 becomes two bf16 products per step of 16 and a TF32 one per
-// step of 8, that sums are checked for infinities, and that arrays which are not
-// aligned to 16 bytes have a kernel of their own.
+// step of 8, that sums are checked for infinities, and that the kernel copies and
+// stores 16 bytes at a time where arrays are aligned, else single elements.
 
 // CHECK-LABEL: func.func @full
-// CHECK:         %[[BLOCK:.*]] = arith.constant 512 : i32
-// CHECK:         llvm.call @kronRtCudaLaunch
-// CHECK:       } else {
+// CHECK-NOT:     scf.if
 // CHECK:         llvm.call @kronRtCudaLaunch
 // CHECK:       gpu.module @kron_gpu
 // CHECK:       llvm.func @full_0
-// CHECK:         nvvm.cp.async.shared.global {{.*}} 16, cache = cg
+// CHECK:         %[[ALIGNED:.*]] = arith.cmpi eq
+// CHECK:         scf.if %[[ALIGNED]] {
+// CHECK:           nvvm.cp.async.shared.global {{.*}} 16, cache = cg
+// CHECK:         } else {
+// CHECK:           nvvm.cp.async.shared.global {{.*}} 4, cache = ca
 // CHECK:         nvvm.cp.async.commit.group
 // CHECK:         fence.proxy.async
 // CHECK:         nvvm.cp.async.wait.group
@@ -19,9 +21,11 @@
 // CHECK:         nvvm.vote.sync any
 // CHECK:         nvvm.bar.warp.sync
 // CHECK:         wgmma.fence.sync.aligned;{{.*}}m64n64k8.f32.tf32.tf32
-// CHECK:         st.global.cs.v2.f32
-// CHECK:       llvm.func @full_1
-// CHECK:         nvvm.cp.async.shared.global {{.*}} 4, cache = ca
+// CHECK:         scf.if %[[ALIGNED]] {
+// CHECK:           st.global.cs.v2.f32
+// CHECK:         scf.if %[[ALIGNED]] {
+// CHECK-NEXT:    } else {
+// CHECK:           st.global.cs.f32
 func.func @full(%x: memref<?x64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>, %y: memref<?x64x64xf32>) {
   kron.pass ins(%x, %b, %c : memref<?x64x64xf32>, memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64x64xf32>) {
   ^bb0(%tx: tensor<?x64x64xf32>, %fb: tensor<64x64xf32>, %fc: tensor<64x64xf32>, %out: tensor<?x64x64xf32>):
@@ -132,6 +136,76 @@ func.func @repeats(%x: memref<200x31x31xf16>, %b: memref<31x31xf16>, %c: memref<
     %2 = kron.mode_product axis(1) ins(%1 : tensor<200x31x31xf32>) factor(%fb [p, q] : tensor<31x31xf16>)
          outs(%out : tensor<200x31x31xf16>) -> tensor<200x31x31xf16>
     kron.yield %2 : tensor<200x31x31xf16>
+  }
+  return
+}
+
+// -----
+
+// Verify that the last factor's rows make room for those of the next tile where
+// two tiles do not fit: loads come between the products and the stores.
+
+// CHECK-LABEL: llvm.func @refill_0
+// CHECK:         m64n64k8.f32.tf32.tf32
+// CHECK:         m64n64k8.f32.tf32.tf32
+// CHECK:         nvvm.vote.sync any
+// CHECK-NOT:     st.global
+// CHECK:         nvvm.bar.warp.sync
+// CHECK:         nvvm.cp.async.shared.global {{.*}} 16, cache = cg
+// CHECK:         st.global.cs.v2.f32
+// CHECK:         nvvm.cp.async.commit.group
+func.func @refill(%x: memref<64x64x4096xf32>, %a: memref<64x64xf32>, %b: memref<64x64xf32>, %y: memref<64x64x4096xf32>) {
+  kron.pass ins(%x, %a, %b : memref<64x64x4096xf32>, memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<64x64x4096xf32>) {
+  ^bb0(%tx: tensor<64x64x4096xf32>, %fa: tensor<64x64xf32>, %fb: tensor<64x64xf32>, %out: tensor<64x64x4096xf32>):
+    %e = tensor.empty() : tensor<64x64x4096xf32>
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<64x64x4096xf32>) factor(%fb [p, q] : tensor<64x64xf32>)
+         outs(%e : tensor<64x64x4096xf32>) -> tensor<64x64x4096xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<64x64x4096xf32>) factor(%fa [p, q] : tensor<64x64xf32>)
+         outs(%out : tensor<64x64x4096xf32>) -> tensor<64x64x4096xf32>
+    kron.yield %2 : tensor<64x64x4096xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that neighbouring lanes read neighbours of a transposed input, which
+// lie along the rows: lane l takes row l % 8 of a tile.
+
+// CHECK-LABEL: llvm.func @transposed_0
+// CHECK:         %[[THREAD:.*]] = nvvm.read.ptx.sreg.tid.x
+// CHECK:         %[[NUMBER:.*]] = arith.addi %{{.*}}, %[[THREAD]] : i32
+// CHECK:         %[[ROWS:.*]] = arith.constant 8 : i32
+// CHECK-NEXT:    arith.divui %[[NUMBER]], %[[ROWS]]
+// CHECK:         nvvm.cp.async.shared.global {{.*}} 4, cache = ca
+func.func @transposed(%x: memref<64x64x4096xf32>, %a: memref<64x64xf32>, %b: memref<64x64xf32>, %y: memref<4096x64x64xf32>) {
+  kron.pass ins(%x, %a, %b : memref<64x64x4096xf32>, memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<4096x64x64xf32>) attributes {input_permutation = array<i64: 2, 0, 1>} {
+  ^bb0(%tx: tensor<4096x64x64xf32>, %fa: tensor<64x64xf32>, %fb: tensor<64x64xf32>, %out: tensor<4096x64x64xf32>):
+    %e = tensor.empty() : tensor<4096x64x64xf32>
+    %1 = kron.mode_product axis(2) ins(%tx : tensor<4096x64x64xf32>) factor(%fb [p, q] : tensor<64x64xf32>)
+         outs(%e : tensor<4096x64x64xf32>) -> tensor<4096x64x64xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<4096x64x64xf32>) factor(%fa [p, q] : tensor<64x64xf32>)
+         outs(%out : tensor<4096x64x64xf32>) -> tensor<4096x64x64xf32>
+    kron.yield %2 : tensor<4096x64x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that single positions do not count where axes are walked as one: 64 x 1
+// columns have the strides of the 64.
+
+// CHECK-LABEL: llvm.func @single_0
+// CHECK:         nvvm.cp.async.shared.global {{.*}} 16, cache = cg
+// CHECK:         m64n64k8.f32.tf32.tf32
+// CHECK:         st.global.cs.v2.f32
+func.func @single(%x: memref<64x64x1xf32>, %a: memref<64x64xf32>, %y: memref<64x64x1xf32>) {
+  kron.pass ins(%x, %a : memref<64x64x1xf32>, memref<64x64xf32>) outs(%y : memref<64x64x1xf32>) {
+  ^bb0(%tx: tensor<64x64x1xf32>, %fa: tensor<64x64xf32>, %out: tensor<64x64x1xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<64x64x1xf32>) factor(%fa [p, q] : tensor<64x64xf32>)
+         outs(%out : tensor<64x64x1xf32>) -> tensor<64x64x1xf32>
+    kron.yield %1 : tensor<64x64x1xf32>
   }
   return
 }
