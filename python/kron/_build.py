@@ -219,6 +219,24 @@ WRITERS = {"mkm": _product, "kmm": _product, "batched": _product, "ksmm": _ksmm,
             "ksmm_chain": _ksmm_chain}
 
 
+def multiply_adds(sizes):
+    """Per element of the result of a Kronecker product, in the cheapest order of
+    factors, whose (contracted, resulting) sizes are given."""
+    total, results = 0, 1
+    for _, q in sizes:
+        results *= q
+    if results == 0:
+        return 0
+    current = 1
+    for p, _ in sizes:
+        current *= p
+    # Shrinking factors first, and among those the strongest.
+    for p, q in sorted(sizes, key=lambda s: s[1] / max(s[0], 1)):
+        total += current * q
+        current = current // max(p, 1) * q
+    return total / results
+
+
 def source(description):
     """The module for a description of the fast path."""
     return WRITERS[description["op"]](description)

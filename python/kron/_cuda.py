@@ -24,7 +24,17 @@ def _device_of(value):
 
 
 def _from_interface(value, name):
+    try:
+        return _read_interface(value, name)
+    except (KeyError, AttributeError, IndexError, OverflowError):
+        raise TypeError(f"expects {name} to have a valid __cuda_array_interface__, but "
+                        f"{type(value).__name__} has none") from None
+
+
+def _read_interface(value, name):
     interface = value.__cuda_array_interface__
+    if not isinstance(interface, dict):
+        raise KeyError
     code = interface["typestr"]
     if code[0] == ">" or code[1:] not in _ELEMENTS:
         raise TypeError(f"expects {name} to have a type that kron has, but got {code}")
@@ -101,9 +111,11 @@ def _allocate(like, shape, dtype):
 def call(name, bound, foreign):
     """A call in which `foreign` is one of the arrays, on a GPU."""
     arrays = _fallback._arrays_of(name, bound)
+    on_gpu = next(key for key, value in arrays if value is foreign)
     for key, value in arrays:
-        if isinstance(value, np.ndarray):
-            raise ValueError(f"expects {key} on the GPU like the others, but it is a NumPy array")
+        if not _fallback._is_foreign(value):
+            raise ValueError(f"expects {key} on the GPU like {on_gpu}, but it is "
+                             f"{_fallback.describe(value)}")
     buffers = {key: buffer_of(value, key) for key, value in arrays}
     if len({buffer.device for buffer in buffers.values()}) != 1:
         raise ValueError("expects arrays of one GPU, but got devices "

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from kron import _build, _compile, _core, _jit
+from kron import _build, _compile, _core, _jit, _roofline
 
 _PASS = re.compile(r"kron\.pass\b")
 _MODE_PRODUCT = re.compile(r"kron\.mode_product axis\((\d+)\).*?\[([^\]]*)\] : "
@@ -73,17 +73,10 @@ def _measure(function, clock):
 
 
 def _multiply_adds(description, elements):
-    """Of the cheapest order of factors, for a result of `elements` numbers."""
+    """Of a kernel with a result of `elements` numbers."""
     if "factors" in description:
-        sizes = [(p, q) for p, q, _, _ in description["factors"]]
-        q_all = int(np.prod([q for _, q in sizes]))
-        current = elements // max(q_all, 1) * int(np.prod([p for p, _ in sizes]))
-        total = 0
-        # Shrinking factors first, and among those the strongest.
-        for p, q in sorted(sizes, key=lambda s: s[1] / s[0]):
-            total += current * q
-            current = current // p * q
-        return total
+        return round(elements * _build.multiply_adds([(p, q) for p, q, _, _ in
+                                                      description["factors"]]))
     total = 0
     for (a, b, c, d), trans in reversed(description["weights"]):
         outputs, inputs, summed = (a * b * d, a * c * d, c)
@@ -159,23 +152,47 @@ class Explanation:
         if self.multiply_adds:
             lines.append(f"  arithmetic: {self.multiply_adds / 1e6:.3f} million multiply-adds; "
                          f"a matrix product runs at {self.peak / 1e9:.1f} billion/s here")
+        ratio = f" ({self.seconds / self.floor:.1f}x)" if self.floor else ""
         lines.append(f"  expected floor {self.floor * 1e6:.1f} us, measured "
-                     f"{self.seconds * 1e6:.1f} us ({self.seconds / self.floor:.1f}x)")
+                     f"{self.seconds * 1e6:.1f} us{ratio}")
         return "\n".join(lines)
 
     __repr__ = __str__
 
-    def plot(self, path=None):
-        """The call in a roofline picture (matplotlib); returns the figure."""
-        from matplotlib.figure import Figure
+    @property
+    def intensity(self):
+        """Multiply-adds per byte."""
+        return max(self.multiply_adds, 1) / max(self.bytes, 1)
 
+    def _curve(self):
+        """Points of the roofline: (intensity, billion multiply-adds per second)."""
+        knee = self.peak / self.bandwidth
+        xs = np.geomspace(min(self.intensity, knee) / 8, max(self.intensity, knee) * 8, 50)
+        xs = np.sort(np.append(xs, knee))
+        return list(zip(xs.tolist(), (np.minimum(xs * self.bandwidth, self.peak) / 1e9).tolist()))
+
+    @property
+    def rate(self):
+        """Billion multiply-adds per second."""
+        return max(self.multiply_adds, 1) / self.seconds / 1e9
+
+    def plot(self, path=None):
+        """The call in a roofline picture. With a path, it is written there, as SVG also
+        without matplotlib; without one, returns matplotlib's figure."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            if path is None or not str(path).endswith(".svg"):
+                raise ImportError("expects matplotlib (pip install 'kron[plot]') for pictures "
+                                  "other than files that end in .svg") from None
+            with open(path, "w") as file:
+                file.write(_roofline.draw(self._curve(), (self.intensity, self.rate),
+                                          self.title))
+            return None
         figure = Figure(figsize=(6, 4))
         axes = figure.subplots()
-        knee = self.peak / self.bandwidth
-        own = max(self.multiply_adds, 1) / self.bytes
-        x = np.geomspace(min(own, knee) / 8, max(own, knee) * 8, 50)
-        axes.loglog(x, np.minimum(x * self.bandwidth, self.peak) / 1e9, label="roofline of a copy and a matrix product")
-        axes.loglog([own], [self.multiply_adds / self.seconds / 1e9], "o", label=self.title)
+        axes.loglog(*zip(*self._curve()), label="roofline of a copy and a matrix product")
+        axes.loglog([self.intensity], [self.rate], "o", label=self.title)
         axes.set_xlabel("multiply-adds per byte")
         axes.set_ylabel("billion multiply-adds per second")
         axes.legend()
@@ -190,13 +207,14 @@ def explain(function, *args, show=True, plot=None, **kwargs):
     fused, schedules, why something goes a slower way, and the time against what
     memory and arithmetic allow. `function` is one of kron's or one that kron.jit
     decorates. `plot` names a file for a roofline picture."""
+
     def call():
         return function(*args, **kwargs)
 
     if isinstance(function, _jit.Jitted):
         result = call()
         modules = [str(function.trace(*args, **kwargs))]
-        multiply_adds = 0
+        multiply_adds = function.multiply_adds(*args, **kwargs)
     elif callable(function) and getattr(function, "__name__", None) in _build.WRITERS:
         with _build.recording() as descriptions:
             # Kernels are found again in the cache of files.
@@ -209,8 +227,9 @@ def explain(function, *args, show=True, plot=None, **kwargs):
         raise TypeError("expects function to be one of kron's or one that kron.jit decorates, "
                         f"but got {function!r}")
     results = result if isinstance(result, tuple) else (result,)
+    read = {key: value for key, value in kwargs.items() if key != "out"}
     explanation = Explanation(function.__name__, modules, call, results,
-                              _bytes_of((args, kwargs)), multiply_adds)
+                              _bytes_of((args, read)), multiply_adds)
     if show:
         print(explanation)
     if plot is not None:

@@ -109,6 +109,10 @@ def _is_foreign(value):
         hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"))
 
 
+def describe(value):
+    return "a NumPy array" if isinstance(value, np.ndarray) else f"{type(value).__name__}"
+
+
 # --- NumPy ------------------------------------------------------------------------
 
 
@@ -181,23 +185,25 @@ def to_number(value, dtype, name):
         if not info.min <= value <= info.max:
             raise OverflowError(f"expects {name} to fit {dtype}, but got {value}")
         return value
-    if kind == "c":
-        return complex(value)
-    if isinstance(value, complex):
+    if kind != "c" and isinstance(value, complex):
         raise TypeError(f"expects {name} to be real for {dtype} arrays, but got {value}")
-    return float(value)
+    try:
+        return complex(value) if kind == "c" else float(value)
+    except OverflowError:
+        raise OverflowError(f"expects {name} to fit {dtype}, but got a larger number") from None
 
 
 def _check_out(out, shape, dtype):
-    if not isinstance(out, np.ndarray):
-        raise TypeError(f"expects out to be an array, but got {type(out).__name__}")
+    if not isinstance(out, np.ndarray) or isinstance(out, np.ma.MaskedArray):
+        raise TypeError(f"expects out to be a plain array, but got {type(out).__name__}")
     if out.dtype.newbyteorder("=") != dtype:
         raise TypeError(f"expects out to have dtype {dtype}, but got {out.dtype}")
     if out.shape != shape:
         raise ValueError(f"expects out to have shape {shape}, but got {out.shape}")
     if not out.flags.writeable:
         raise ValueError("expects out to be writable, but it is read-only")
-    if any(size > 1 and stride == 0 for size, stride in zip(out.shape, out.strides)):
+    if out.size and any(size > 1 and stride == 0
+                        for size, stride in zip(out.shape, out.strides)):
         raise ValueError("expects the elements of out to be apart, but it is a broadcast view")
 
 
@@ -208,12 +214,10 @@ def _needs_copy_of_out(out, inputs):
 
 
 def transpose_of(value, name):
-    if value is True or value is False:
+    if isinstance(value, (bool, np.bool_)):
         return "T" if value else "N"
-    if isinstance(value, np.bool_):
-        return "T" if value else "N"
-    if value in ("N", "T", "C") and isinstance(value, str):
-        return value
+    if isinstance(value, str) and value in ("N", "T", "C"):
+        return str(value)
     raise ValueError(f"expects {name} to be False, True, 'N', 'T' or 'C', but got {value!r}")
 
 
@@ -226,7 +230,7 @@ def transposes_of(value, count, name):
 
 
 def _check_choice(value, choices, name):
-    if value not in choices or not isinstance(value, str):
+    if not isinstance(value, str) or value not in choices:
         text = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"expects {name} to be one of {text}, but got {value!r}")
 
@@ -482,9 +486,11 @@ class _Sparse(_Call):
     @staticmethod
     def _pattern(pattern):
         try:
-            values = tuple(int(value) for value in pattern)
-            exact = len(values) == 4 and all(v == w for v, w in zip(values, pattern))
-        except (TypeError, ValueError):
+            given = tuple(pattern)
+            exact = len(given) == 4 and all(isinstance(value, numbers.Real) for value in given)
+            values = tuple(map(int, given)) if exact else ()
+            exact = exact and values == given
+        except (TypeError, ValueError, OverflowError):
             exact = False
         if not exact or min(values) < 1:
             raise ValueError("expects a pattern to be 4 integers of at least 1, "

@@ -12,10 +12,14 @@ from kron import _fallback
 _CPU_DEVICES = (1, 3)  # kDLCPU, kDLCUDAHost
 
 
-def _device_of(value):
-    if hasattr(value, "__dlpack_device__"):
+def _device_of(value, name):
+    if not hasattr(value, "__dlpack_device__"):
+        return 2  # kDLCUDA: __cuda_array_interface__ alone
+    try:
         return int(value.__dlpack_device__()[0])
-    return 2  # kDLCUDA: __cuda_array_interface__ alone
+    except Exception as error:
+        raise TypeError(f"expects {name} to be an array that exports its memory, but "
+                        f"{type(value).__name__} does not: {error}") from None
 
 
 def _to_numpy(value, name):
@@ -43,7 +47,7 @@ def call(name, bound, foreign):
     """A call in which `foreign` is one of the arrays."""
     bound = dict(bound)
     list_name = "factors" if name in ("mkm", "kmm", "batched") else "weights"
-    devices = {_device_of(value) for _, value in _fallback._arrays_of(name, bound)
+    devices = {_device_of(value, key) for key, value in _fallback._arrays_of(name, bound)
                if _fallback._is_foreign(value)}
     if not devices <= set(_CPU_DEVICES):
         from kron import _cuda

@@ -6,18 +6,22 @@ SPDX-License-Identifier: MIT
 import ctypes
 import functools
 import inspect
+import math
 import os
+import re
 import struct
 
 import numpy as np
 
-from kron import _compile, _core, ir
+from kron import _compile, _core, _nodes, ir
 from kron._fallback import TYPES, element_type
 
 _DTYPES = {element: name for name, element in TYPES.items()}
 
 
+@functools.lru_cache(maxsize=None)
 def _dtype(element):
+    """NumPy's dtype of an element type."""
     name = _DTYPES[element]
     if name == "bfloat16":
         import ml_dtypes
@@ -36,6 +40,23 @@ def _is_tensor(value):
     return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "data_ptr")
 
 
+def _is_array(value):
+    return isinstance(value, (np.ndarray, Spec)) or _is_tensor(value)
+
+
+def _dtype_of(array):
+    """NumPy's dtype of an array, tensor or Spec."""
+    if not _is_tensor(array):
+        return array.dtype
+    name = str(array.dtype).rpartition(".")[2]
+    if name not in TYPES:
+        raise TypeError(f"expects tensors of dtype {', '.join(TYPES)}, but got {array.dtype}")
+    return _dtype(TYPES[name])
+
+
+_PLAIN = {np.ndarray}
+
+
 class Function:
     """One compiled function; called with arrays, it returns new ones.
 
@@ -46,6 +67,7 @@ class Function:
         self._args = kernel.args
         self._inputs = [arg for arg in self._args if arg["access"] != "write"]
         self._outputs = [arg for arg in self._args if arg["access"] == "write"]
+        self._plan = self._output_plan()
         self.__name__ = kernel.name
 
     @property
@@ -61,7 +83,39 @@ class Function:
         return (f"<kron function {self.__name__}({', '.join(map(show, self._inputs))}) -> "
                 f"({', '.join(map(show, self._outputs))})>")
 
+    def _output_plan(self):
+        """[(shape, element type)] of outputs that follow the inputs, with (number of an
+        input, axis) for free sizes; None if that does not say it all."""
+        if self._args != self._inputs + self._outputs:
+            return None
+        known = {symbol: (number, axis) for number, arg in enumerate(self._inputs)
+                 for axis, symbol in enumerate(arg["symbols"])}
+        plan = []
+        for arg in self._outputs:
+            shape = [size if size >= 0 else known.get(symbol)
+                     for size, symbol in zip(arg["sizes"], arg["symbols"])]
+            if None in shape:
+                return None
+            plan.append((shape, arg["type"]))
+        return plan
+
+    def _call_simply(self, args):
+        """The call if arrays can be taken as they are; the kernel checks them."""
+        outputs = []
+        for shape, element in self._plan:
+            sizes = [size if type(size) is int else args[size[0]].shape[size[1]]
+                     for size in shape]
+            outputs.append(np.empty(sizes, _dtype(element)))
+        self._kernel(*args, *outputs)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
     def __call__(self, *args, out=None):
+        if out is None and self._plan is not None and len(args) == len(self._inputs) \
+                and set(map(type, args)) == _PLAIN:
+            try:
+                return self._call_simply(args)
+            except (TypeError, ValueError, IndexError):
+                pass  # Converts what can be, and says what is wrong.
         if len(args) != len(self._inputs):
             names = ", ".join(arg["name"] for arg in self._inputs)
             raise TypeError(f"{self.__name__}() expects {len(self._inputs)} arguments ({names}), "
@@ -86,8 +140,8 @@ class Function:
         import kron.torch  # noqa: F401, makes tensors known to the fast path
 
         def allocate(shape, element):
-            name = "bfloat16" if element == "bf16" else _DTYPES[element]
-            return torch.empty(shape, dtype=getattr(torch, name), device=tensor.device)
+            return torch.empty(shape, dtype=getattr(torch, _DTYPES[element]),
+                               device=tensor.device)
 
         inputs = [value.detach() if _is_tensor(value) else value for value in args]
         outputs = self._allocate(inputs, allocate) if out is None else self._given(out)
@@ -207,25 +261,32 @@ def compile(source, *arguments, target="cpu"):
     processor, 'cpu:portable' chooses at run time among x86-64-v2, -v3 and -v4,
     'cpu:NAME' is a processor that LLVM knows; 'cuda' is the GPU of this machine,
     'cuda:sm_90a' one of that kind."""
-    if isinstance(source, Jitted):
-        module = source.trace(*arguments)
+    if isinstance(source, Jitted) or (callable(source) and not isinstance(source, ir.Module)):
+        traced = source if isinstance(source, Jitted) else Jitted(source)
+        module, captured = traced._trace(traced._values(arguments, {}))
+        if captured:
+            raise TypeError("expects all arrays of the function to be arguments of it, but it "
+                            f"uses {len(captured)} other array(s)")
     elif isinstance(source, (ir.Module, str)):
         if arguments:
             raise TypeError("expects no arguments with a module")
         module = source if isinstance(source, ir.Module) else ir.Module(source)
-    elif callable(source):
-        module = Jitted(source).trace(*arguments)
     else:
         raise TypeError(f"expects source to be a kron.ir.Module, MLIR text or a function, "
                         f"but got {type(source).__name__}")
     kernels = _compile.compile_all(str(module), target=target)
+    if not kernels:
+        raise ValueError("expects source to have a public function, but got none")
     return Library(kernels, module, target)
 
 
 def load(path):
     """The functions of a shared library that save or kronc wrote. It is code: load only
     what you trust."""
-    path = os.path.abspath(os.fspath(path))
+    try:
+        path = os.path.abspath(os.fspath(path))
+    except TypeError:
+        raise TypeError(f"expects path to be a path, but got {type(path).__name__}") from None
     if not os.path.exists(path):
         raise FileNotFoundError(f"expects path to be a file, but there is no '{path}'")
     names = [name[len(_PREFIX):] for name in _defined_symbols(path) if name.startswith(_PREFIX)]
@@ -274,104 +335,170 @@ def _defined_symbols(path):
 
 class Spec:
     """Shape and dtype of an argument. Sizes may be names, which make them dynamic:
-    those of the same name are equal."""
+    those of the same name are equal. None is a name of its own."""
 
     def __init__(self, shape, dtype=np.float32):
-        self.shape, self.dtype = tuple(shape), np.dtype(dtype)
+        if isinstance(shape, str) or not hasattr(shape, "__iter__"):
+            raise TypeError(f"expects shape to be a tuple of sizes, but got {shape!r}")
+        self.shape = tuple(shape)
+        for size in self.shape:
+            ir.check_size(size)
+        self.dtype = ir.element_of(dtype)[1]
+
+    def __repr__(self):
+        return f"Spec({self.shape}, {self.dtype.name!r})"
 
 
 class Jitted:
     """A Python function that is traced and compiled per dtypes and shapes."""
 
-    def __init__(self, function, dynamic=None, target="cpu"):
-        self._function, self._dynamic, self._target = function, dynamic or {}, target
+    def __init__(self, function, dynamic=None, target=None):
+        self._function, self._target = function, target
+        if target is not None:
+            _compile.parse_target(target)
         self._signature = inspect.signature(function)
+        self._names = tuple(self._signature.parameters)
+        self._is_plain = all(parameter.kind == parameter.POSITIONAL_OR_KEYWORD
+                             for parameter in self._signature.parameters.values())
+        self._dynamic = self._check_dynamic(dynamic or {})
         self._compiled = {}
         functools.update_wrapper(self, function)
-        unknown = set(self._dynamic) - set(self._signature.parameters)
+
+    def _check_dynamic(self, dynamic):
+        if not isinstance(dynamic, dict):
+            raise TypeError(f"expects dynamic to be a dictionary, but got {dynamic!r}")
+        unknown = set(dynamic) - set(self._names)
         if unknown:
             raise ValueError(f"expects dynamic to name arguments of the function, "
-                             f"but got {sorted(unknown)}")
+                             f"but got {sorted(map(str, unknown))}")
+        result = {}
+        for name, axes in dynamic.items():
+            if isinstance(axes, (list, tuple, set)):
+                axes = {axis: f"{name}_{axis}" for axis in axes}
+            if not isinstance(axes, dict) or not all(isinstance(axis, int) for axis in axes):
+                raise TypeError(f"expects dynamic['{name}'] to be axes, or a dictionary from axes "
+                                f"to names, but got {axes!r}")
+            result[name] = axes
+        return result
+
+    def _values(self, args, kwargs):
+        """The values of the parameters, in order."""
+        if self._is_plain and not kwargs and len(args) == len(self._names):
+            return args
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return tuple(bound.arguments[name] for name in self._names)
 
     def __call__(self, *args, **kwargs):
-        bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        arrays, key = self._flatten(bound.arguments)
-        library = self._compiled.get(key)
-        if library is None:
-            module = self._trace(bound.arguments)
-            library = Library(_compile.compile_all(str(module), target=self._target), module,
-                              self._target)
-            self._compiled[key] = library
-        return library(*arrays)
+        values = self._values(args, kwargs)
+        arrays, key = [], []
+        for name, value in zip(self._names, values):
+            self._flatten(self._dynamic.get(name), value, arrays, key)
+        key = tuple(key)
+        try:
+            entry = self._compiled.get(key)
+        except TypeError:
+            raise TypeError("expects arguments to be arrays, lists or dictionaries of them, or "
+                            "constants that can be hashed") from None
+        if entry is None:
+            entry = self._compiled[key] = self._compile(values, arrays)
+        function, captured = entry
+        return function(*arrays, *captured)
+
+    def _compile(self, values, arrays):
+        module, captured = self._trace(values)
+        tensor = next(filter(_is_tensor, arrays), None)
+        device = tensor.device.index if tensor is not None and tensor.is_cuda else -1
+        kernels = _compile.compile_all(str(module), target=self._target or "cpu",
+                                       device=-1 if self._target else device)
+        (kernel,) = kernels.values()
+        return Function(kernel), captured
 
     def trace(self, *args, **kwargs):
-        """The module for arguments like these."""
-        bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return self._trace(bound.arguments)
+        """The module for arguments like these, kron.Spec among them."""
+        return self._trace(self._values(args, kwargs))[0]
 
-    def _shape(self, name, array):
+    def multiply_adds(self, *args, **kwargs):
+        """Of kron's operations in the function, for arguments like these."""
+        module, _ = Jitted(self._function)._trace(self._values(args, kwargs))
+        values, _ = module.functions[0].simplified()
+        return sum(round(value.node.multiply_adds * math.prod(value.shape))
+                   for value in values if isinstance(value.node, _nodes.Product))
+
+    def _shape(self, dynamic, array):
         """The shape with names for dynamic axes."""
-        dynamic = self._dynamic.get(name, {})
-        if not isinstance(dynamic, dict):
-            dynamic = {axis: f"{name}_{axis}" for axis in dynamic}
-        return tuple(dynamic.get(axis, size) for axis, size in enumerate(array.shape))
+        shape = tuple(array.shape)
+        if dynamic is None:
+            return shape
+        if any(not -len(shape) <= axis < len(shape) for axis in dynamic):
+            raise ValueError(f"expects dynamic to name axes of {shape}, but got {dynamic}")
+        names = {axis % len(shape): name for axis, name in dynamic.items()}
+        return tuple(names.get(axis, size) for axis, size in enumerate(shape))
 
-    def _flatten(self, arguments):
+    def _flatten(self, dynamic, value, arrays, key):
         """Arrays in order, and what the compiled code depends on."""
-        arrays, key = [], []
+        if type(value) is np.ndarray:
+            arrays.append(value)
+            key += (value.dtype, value.shape if dynamic is None else self._shape(dynamic, value))
+        elif _is_array(value):
+            arrays.append(value)
+            key += (type(value), getattr(value, "device", None), value.dtype,
+                    self._shape(dynamic, value))
+        elif isinstance(value, (list, tuple)):
+            key += (type(value), len(value))
+            for item in value:
+                self._flatten(dynamic, item, arrays, key)
+        elif isinstance(value, dict):
+            key += (dict, tuple(value))
+            for item in value.values():
+                self._flatten(dynamic, item, arrays, key)
+        else:
+            key += (type(value), value)
 
-        def visit(name, value):
-            if isinstance(value, (np.ndarray, Spec)):
-                arrays.append(value)
-                key.append((value.dtype, self._shape(name, value)))
-            elif isinstance(value, (list, tuple)):
-                key.append((type(value), len(value)))
-                for item in value:
-                    visit(name, item)
-            else:
-                key.append(value)
-
-        for name, value in arguments.items():
-            visit(name, value)
-        try:
-            hash(tuple(key))
-        except TypeError:
-            raise TypeError("expects arguments to be arrays, lists of arrays, or constants that "
-                            "can be hashed") from None
-        return arrays, tuple(key)
-
-    def _trace(self, arguments):
+    def _trace(self, values):
+        """(module, arrays that it captured) for values of the parameters."""
         module = ir.Module()
-        function = module.function(_identifier(self._function.__name__))
+        function = module.function(_identifier(self._function.__name__), captures=True)
 
         def visit(name, path, value):
-            if isinstance(value, (np.ndarray, Spec)):
-                return function.argument(path, value.dtype, self._shape(name, value))
+            if _is_array(value):
+                while any(known.name == "%" + path for known in function.arguments):
+                    path += "_"
+                return function.argument(path, _dtype_of(value),
+                                         self._shape(self._dynamic.get(name), value))
+            if isinstance(value, dict):
+                return {key: visit(name, _identifier(f"{path}_{key}"), item)
+                        for key, item in value.items()}
             if isinstance(value, (list, tuple)):
-                return type(value)(visit(name, f"{path}_{i}", item)
-                                   for i, item in enumerate(value))
+                return _rebuilt(value, [visit(name, f"{path}_{i}", item)
+                                        for i, item in enumerate(value)])
             return value
 
-        traced = {name: visit(name, name, value) for name, value in arguments.items()}
+        traced = {name: visit(name, name, value) for name, value in zip(self._names, values)}
         bound = inspect.BoundArguments(self._signature, traced)
         result = self._function(*bound.args, **bound.kwargs)
         function.returns(*(result if isinstance(result, (tuple, list)) else (result,)))
-        return module
+        return module, function.captured
+
+
+def _rebuilt(sequence, items):
+    """A list, tuple or named tuple like `sequence`."""
+    return type(sequence)(*items) if hasattr(sequence, "_fields") else type(sequence)(items)
 
 
 def _identifier(name):
-    return name if name.isidentifier() else "function"
+    return re.sub(r"\W|^(?=\d)", "_", name, flags=re.ASCII)
 
 
-def jit(function=None, *, dynamic=None, target="cpu"):
+def jit(function=None, *, dynamic=None, target=None):
     """Compiles a function of arrays when it is called.
 
     The function is run once per combination of dtypes and shapes with values that
-    stand for its arrays (kron.ir.Value); other arguments are constants. `dynamic`
+    stand for its arrays (kron.ir.Value); other arguments are constants. NumPy arrays
+    that it finds elsewhere are handed to the compiled function in every call. `dynamic`
     makes sizes of arguments free: {"x": {0: "m"}} names axis 0 of x, {"x": (0,)}
-    leaves the naming to kron; sizes of one name are equal."""
+    leaves the naming to kron; sizes of one name are equal. Without `target` (see
+    kron.compile) the function runs where its arrays are."""
     if function is None:
         return functools.partial(jit, dynamic=dynamic, target=target)
     if not callable(function):

@@ -19,35 +19,25 @@ import numbers
 
 import numpy as np
 
-from kron import _build, _compile
-from kron._fallback import TYPES, bind, to_number, transpose_of, transposes_of
+from kron import _build, _compile, _nodes
+from kron._fallback import _Sparse, TYPES, bind, to_number, transpose_of, transposes_of
 from kron._fallback import _check_choice
+from kron._nodes import Dim
 
 _DEFAULT_PIPELINE = "kron-cpu-pipeline"
 
 
-class Dim:
-    """A size that is known when the function runs."""
-
-    def __init__(self, name, value):
-        self.name, self.value = name, value
-
-    def __repr__(self):
-        return self.name
-
-
-def _element(dtype):
+def element_of(dtype):
     """(element type, dtype) for a dtype or anything that has one."""
     own = getattr(dtype, "dtype", None)
-    dtype = own if isinstance(own, np.dtype) else np.dtype(dtype)
+    try:
+        dtype = own if isinstance(own, np.dtype) else np.dtype(dtype)
+    except TypeError as error:
+        raise TypeError(f"expects dtype to be one of {', '.join(TYPES)}: {error}") from None
+    dtype = dtype.newbyteorder("=")
     if dtype.name not in TYPES:
         raise TypeError(f"expects dtype to be one of {', '.join(TYPES)}, but got {dtype}")
     return TYPES[dtype.name], dtype
-
-
-def _tensor(shape, element):
-    sizes = "".join("?x" if isinstance(size, Dim) else f"{size}x" for size in shape)
-    return f"tensor<{sizes}{element}>"
 
 
 class Scalar:
@@ -63,9 +53,9 @@ class Value:
     # NumPy leaves arithmetic with a Value to it.
     __array_ufunc__ = None
 
-    def __init__(self, function, name, dtype, shape):
-        self.function, self.name = function, name
-        self.element, self.dtype = _element(dtype)
+    def __init__(self, function, dtype, shape, name=None, node=None):
+        self.function, self.name, self.node = function, name, node
+        self.element, self.dtype = element_of(dtype)
         self.shape = tuple(shape)
 
     @property
@@ -74,14 +64,14 @@ class Value:
 
     @property
     def mlir_type(self):
-        return _tensor(self.shape, self.element)
+        return _nodes.tensor_type(self.shape, self.element)
 
     @property
     def T(self):
         return self.transpose()
 
     def __repr__(self):
-        return f"<kron.ir.Value {self.name}: {self.mlir_type}>"
+        return f"<kron.ir.Value {self.name + ': ' if self.name else ''}{self.mlir_type}>"
 
     def transpose(self, *axes):
         if len(axes) == 1 and isinstance(axes[0], (tuple, list)):
@@ -123,7 +113,12 @@ class Value:
         return self.function.elementwise("div", other, self)
 
     def __neg__(self):
-        return self.function.elementwise("sub", 0, self)
+        return self.function.elementwise("mul", self, -1)
+
+    def __matmul__(self, other):
+        if not isinstance(other, Value) or other.ndim != 2:
+            return NotImplemented
+        return mkm(self, [other])
 
     def __bool__(self):
         raise TypeError("expects no decision about a traced array, whose elements are not "
@@ -137,26 +132,18 @@ class Value:
         raise TypeError("expects no loop over a traced array")
 
 
-def _operation(element, name):
-    """The operation of arith or complex for two elements."""
-    if element.startswith("complex"):
-        return f"complex.{name}"
-    if element in ("i32", "i64"):
-        if name == "div":
-            raise TypeError("expects floating-point or complex arrays for a division")
-        return f"arith.{name}i"
-    return f"arith.{name}f"
-
-
 class Function:
     """A public function of a module."""
 
-    def __init__(self, name):
+    def __init__(self, name, captures=False):
         if not isinstance(name, str) or not name.isidentifier():
             raise ValueError(f"expects name to be an identifier, but got {name!r}")
         self.name = name
         self.arguments, self.results = [], None
-        self._lines, self._dims, self._next = [], {}, 0
+        #: NumPy arrays that stand in the function without being arguments of it; they
+        #: become arguments behind the others. None where that is not wanted.
+        self.captured = [] if captures else None
+        self._nodes, self._dims = [], {}
 
     # --- arguments and results ------------------------------------------------
 
@@ -173,45 +160,46 @@ class Function:
             shape = getattr(dtype, "shape", None)
             if shape is None:
                 raise TypeError(f"expects shape for argument '{name}'")
-        value = Value(self, "%" + name, dtype, ())
-        value.shape = tuple(self._size(value, axis, size) for axis, size in enumerate(shape))
-        self._declare_dims(value)
+        if isinstance(shape, (str, numbers.Number)):
+            raise TypeError(f"expects shape to be a tuple of sizes, but got {shape!r}")
+        value = Value(self, dtype, (), "%" + name)
+        sizes = [self._size(name, axis, size) for axis, size in enumerate(shape)]
+        for axis, size in enumerate(sizes):
+            if isinstance(size, Dim):
+                sizes[axis] = self._dims.setdefault(size.name, size)
+                if size is sizes[axis] and size.value is None:
+                    size.value, size.source = f"%dim_{size.name}", (value, axis)
+        value.shape = tuple(sizes)
         self.arguments.append(value)
         return value
 
-    def _size(self, value, axis, size):
+    def _size(self, name, axis, size):
+        check_size(size)
         if size is None:
-            size = f"{value.name[1:]}_{axis}"
+            size = f"{name}_{axis}"
         if isinstance(size, str):
-            if not size.isidentifier():
-                raise ValueError(f"expects the name of a size to be an identifier, "
-                                 f"but got {size!r}")
             return self._dims.get(size) or Dim(size, None)
-        if not isinstance(size, numbers.Integral) or size < 0:
-            raise ValueError(f"expects sizes of at least 0, names or None, but got {size!r}")
         return int(size)
-
-    def _declare_dims(self, value):
-        """Gives the sizes that this argument is the first to have their values."""
-        for axis, size in enumerate(value.shape):
-            if isinstance(size, Dim) and size.value is None:
-                known = self._dims.setdefault(size.name, size)
-                if known.value is None:
-                    constant = self._fresh()
-                    known.value = f"%dim_{size.name}"
-                    self._lines.append(f"{constant} = arith.constant {axis} : index")
-                    self._lines.append(f"{known.value} = tensor.dim {value.name}, {constant} : "
-                                       f"{value.mlir_type}")
-        value.shape = tuple(self._dims[size.name] if isinstance(size, Dim) else size
-                            for size in value.shape)
 
     def scalar(self, name, dtype):
         """A number argument, for alpha and beta."""
         self._check_name(name)
-        element, dtype = _element(dtype)
+        element, dtype = element_of(dtype)
         scalar = Scalar(self, "%" + name, element, dtype)
         self.arguments.append(scalar)
         return scalar
+
+    def capture(self, array, name):
+        """The value of a NumPy array that is no argument; TypeError where that cannot be."""
+        if self.captured is None or not isinstance(array, np.ndarray):
+            raise TypeError(f"expects {name} to be a traced array like the others, "
+                            f"but got {type(array).__name__}")
+        for number, known in enumerate(self.captured):
+            if known is array:
+                return self.arguments[number - len(self.captured)]
+        value = self.argument(f"captured_{len(self.captured)}", array)
+        self.captured.append(array)
+        return value
 
     def returns(self, *values):
         """Ends the function."""
@@ -225,214 +213,199 @@ class Function:
                                 f"but got {value!r}")
         self.results = values
 
-    def __str__(self):
+    def simplified(self):
+        """(values in order, results): the operations that are printed."""
         if self.results is None:
             raise ValueError(f"expects function '{self.name}' to return values")
-        arguments = []
+        return _nodes.simplify(self._nodes, self.results,
+                               lambda node, like: Value(self, like.dtype, like.shape, node=node))
+
+    def __str__(self):
+        values, results = self.simplified()
+        count = iter(range(10**9))
+
+        def fresh():
+            return f"%{next(count)}"
+
+        arguments, lines = [], []
         for argument in self.arguments:
             kind = argument.mlir_type if isinstance(argument, Value) else argument.element
             arguments.append(f'{argument.name}: {kind} {{kron.name = "{argument.name[1:]}"}}')
-        types = ", ".join(value.mlir_type for value in self.results)
-        names = ", ".join(value.name for value in self.results)
-        body = "\n".join("    " + line for line in [*self._lines, f"return {names} : {types}"])
+        for dim in self._dims.values():
+            (source, axis), index = dim.source, fresh()
+            lines.append(f"{index} = arith.constant {axis} : index")
+            lines.append(f"{dim.value} = tensor.dim {source.name}, {index} : {source.mlir_type}")
+        names = {value: value.name for value in self.arguments}
+        lines += _nodes.render(values, names, fresh)
+        types = ", ".join(value.mlir_type for value in results)
+        lines.append(f"return {', '.join(names[value] for value in results)} : {types}")
+        body = "\n".join("    " + line for line in lines)
         return f"  func.func @{self.name}({', '.join(arguments)}) -> ({types}) {{\n{body}\n  }}\n"
 
     # --- operations -----------------------------------------------------------
 
-    def _fresh(self):
-        self._next += 1
-        return f"%{self._next - 1}"
-
-    def _empty(self, shape, element):
-        name = self._fresh()
-        sizes = ", ".join(size.value for size in shape if isinstance(size, Dim))
-        self._lines.append(f"{name} = tensor.empty({sizes}) : {_tensor(shape, element)}")
-        return name
-
-    def emit(self, text, dtype, shape):
-        """Adds an operation with one result; `{init}` in `text` is its destination and
-        `{type}` the type of both."""
-        element = _element(dtype)[0]
-        kind = _tensor(shape, element)
-        if "{init}" in text:
-            text = text.replace("{init}", self._empty(shape, element))
-        name = self._fresh()
-        self._lines.append(f"{name} = " + text.replace("{type}", kind))
-        return Value(self, name, dtype, shape)
+    def add(self, node, dtype, shape):
+        """The value of a new operation (kron._nodes)."""
+        value = Value(self, dtype, shape, node=node)
+        self._nodes.append(value)
+        return value
 
     def transposed(self, value, axes, shape):
-        return self.emit(f"linalg.transpose ins({value.name} : {value.mlir_type}) "
-                         f"outs({{init}} : {{type}}) permutation = {list(axes)}",
-                         value.dtype, shape)
+        def text(names, types):
+            return (f"linalg.transpose ins({names[0]} : {types[0]}) "
+                    f"outs({{init}} : {{type}}) permutation = {list(axes)}")
+
+        return self.add(_nodes.Node([value], text), value.dtype, shape)
 
     def reshaped(self, value, shape):
-        """Axes that are the same from the left stay; the others must be static."""
+        """Axes that are the same from the left stay; the others must be static. One of
+        those may be -1."""
+        given = shape
         shape = tuple(self._dims.get(size, size) if isinstance(size, str) else size
                       for size in shape)
         kept = 0
         while kept < min(value.ndim, len(shape)) and value.shape[kept] == shape[kept]:
             kept += 1
         old, new = value.shape[kept:], shape[kept:]
-        if any(not isinstance(size, int) or size < 0 for size in (*old, *new)):
+        if any(not isinstance(size, int) or size < -1 for size in (*old, *new)) \
+                or new.count(-1) > 1:
             raise ValueError(f"expects to reshape static axes only, but got {value.shape} "
-                             f"and {shape}")
+                             f"and {given}")
+        if -1 in new:
+            rest = int(np.prod([size for size in new if size != -1]))
+            own = int(np.prod(old))
+            new = tuple(own // max(rest, 1) if size == -1 else size for size in new)
+            shape = shape[:kept] + new
         if int(np.prod(old)) != int(np.prod(new)):
-            raise ValueError(f"expects as many elements as {value.shape} has, but got {shape}")
+            raise ValueError(f"expects as many elements as {value.shape} has, but got {given}")
         if old == new:
             return value
         if not old or not new:
             raise ValueError(f"expects to reshape at least 1 axis into at least 1, but got "
-                             f"{value.shape} and {shape}")
+                             f"{value.shape} and {given}")
         if len(old) > 1:
-            flat = value.shape[:kept] + (int(np.prod(old)),)
-            groups = [[axis] for axis in range(kept)] + [list(range(kept, value.ndim))]
-            value = self.emit(f"tensor.collapse_shape {value.name} {groups} : "
-                              f"{value.mlir_type} into {{type}}", value.dtype, flat)
-        if len(new) > 1:
-            groups = [[axis] for axis in range(kept)] + [list(range(kept, len(shape)))]
-            sizes = ", ".join(size.value if isinstance(size, Dim) else str(size)
-                              for size in shape)
-            value = self.emit(f"tensor.expand_shape {value.name} {groups} output_shape "
-                              f"[{sizes}] : {value.mlir_type} into {{type}}",
-                              value.dtype, shape)
-        return value
+            value = self._collapsed(value, kept)
+        return self._expanded(value, shape, kept) if len(new) > 1 else value
+
+    def _collapsed(self, value, kept):
+        groups = [[axis] for axis in range(kept)] + [list(range(kept, value.ndim))]
+        shape = value.shape[:kept] + (int(np.prod(value.shape[kept:])),)
+
+        def text(names, types):
+            return f"tensor.collapse_shape {names[0]} {groups} : {types[0]} into {{type}}"
+
+        return self.add(_nodes.Node([value], text), value.dtype, shape)
+
+    def _expanded(self, value, shape, kept):
+        groups = [[axis] for axis in range(kept)] + [list(range(kept, len(shape)))]
+        sizes = ", ".join(size.value if isinstance(size, Dim) else str(size) for size in shape)
+
+        def text(names, types):
+            return (f"tensor.expand_shape {names[0]} {groups} output_shape [{sizes}] : "
+                    f"{types[0]} into {{type}}")
+
+        return self.add(_nodes.Node([value], text), value.dtype, shape)
 
     def elementwise(self, name, left, right):
         """left + right and the like, with NumPy's broadcasting."""
-        values = [side for side in (left, right) if isinstance(side, Value)]
-        element, dtype = values[0].element, values[0].dtype
-        if any(value.dtype != dtype for value in values):
-            raise TypeError(f"expects arrays of one dtype, but got {values[0].dtype} and "
-                            f"{values[1].dtype}")
-        if any(value.function is not self for value in values):
-            raise ValueError("expects values of one function")
-        shape = _broadcast([value.shape for value in values])
-        rank = len(shape)
-        maps, body, operands = [], [], []
-        for index, side in enumerate((left, right)):
-            if isinstance(side, Value):
-                operands.append(f"%in{index}")
-                maps.append(_broadcast_map(side.shape, shape))
-            else:
-                body.append(self._scalar_operand(index, side, element, dtype))
-                operands.append(f"%c{index}")
-        maps.append(_broadcast_map(shape, shape))
-        block = ", ".join([f"{o}: {element}" for o in operands if o.startswith("%in")]
-                          + [f"%out: {element}"])
-        text = (f"linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = "
-                f"[{_parallel(rank)}]}} "
-                f"ins({', '.join(v.name for v in values)} : "
-                f"{', '.join(v.mlir_type for v in values)}) outs({{init}} : {{type}}) {{\n"
-                f"    ^bb0({block}):\n")
-        for line in body:
-            text += f"      {line}\n"
-        # Narrow types compute in f32 and round once.
-        compute = _build.scalar_type(element)
-        if compute != element:
-            for index, operand in enumerate(operands):
-                if operand.startswith("%in"):
-                    text += f"      %w{index} = arith.extf {operand} : {element} to {compute}\n"
-                    operands[index] = f"%w{index}"
-        text += (f"      %r = {_operation(compute, name)} {operands[0]}, {operands[1]} : "
-                 f"{compute}\n")
-        if compute != element:
-            text += f"      %n = arith.truncf %r : {compute} to {element}\n"
-        text += (f"      linalg.yield {'%r' if compute == element else '%n'} : {element}\n"
-                 f"    }} -> {{type}}")
-        return self.emit(text, dtype, shape)
+        first = left if isinstance(left, Value) else right
+        sides = []
+        for side in (left, right):
+            if isinstance(side, np.ndarray) and side.ndim:
+                side = self.capture(side, "the other array")
+            elif not isinstance(side, Value):
+                side = to_number(side, first.dtype, "the number")
+                _nodes.literal(abs(side))
+            elif side.dtype != first.dtype:
+                raise TypeError(f"expects arrays of one dtype, but got {first.dtype} and "
+                                f"{side.dtype}")
+            elif side.function is not self:
+                raise ValueError("expects values of one function")
+            sides.append(side)
+        if name == "div" and first.dtype.kind == "i":
+            raise TypeError("expects floating-point or complex arrays for a division")
+        shape = _nodes.broadcast_shapes([side.shape for side in sides
+                                         if isinstance(side, Value)])
+        return self.add(_nodes.Elementwise((name, *sides)), first.dtype, shape)
 
-    @staticmethod
-    def _scalar_operand(index, side, element, dtype):
-        number = to_number(side, dtype, "the number")
-        if element.startswith("complex"):
-            part = element[8:-1]
-            return (f"%c{index} = complex.constant [{_literal(number.real)} : {part}, "
-                    f"{_literal(number.imag)} : {part}] : {element}")
-        return (f"%c{index} = arith.constant {_literal(number)} : "
-                f"{_build.scalar_type(element)}")
+    def broadcast(self, value, shape, name):
+        """`value` with the shape of a result that it broadcasts to."""
+        if value.shape == shape:
+            return value
+        try:
+            fits = _nodes.broadcast_shapes([value.shape, shape]) == shape
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ValueError(f"expects {name} to broadcast to the result's shape {shape}, "
+                             f"but got {value.shape}")
+        return self.add(_nodes.Elementwise(value), value.dtype, shape)
 
 
-def _parallel(rank):
-    return ", ".join(['"parallel"'] * rank)
-
-
-def _literal(number):
-    if isinstance(number, int):
-        return str(number)
-    if number != number or number in (float("inf"), float("-inf")):
-        raise ValueError(f"expects a finite number, but got {number}")
-    text = repr(float(number))
-    return text if "." in text else text.replace("e", ".0e")
-
-
-def _broadcast(shapes):
-    rank = max(len(shape) for shape in shapes)
-    result = [1] * rank
-    for shape in shapes:
-        for axis, size in enumerate(shape, rank - len(shape)):
-            if isinstance(size, int) and size == 1:
-                continue
-            if result[axis] == 1:
-                result[axis] = size
-            elif result[axis] is not size and result[axis] != size:
-                raise ValueError("expects shapes that broadcast, but got "
-                                 + " and ".join(map(str, shapes)))
-    return tuple(result)
-
-
-def _broadcast_map(shape, result):
-    rank = len(result)
-    dims = ", ".join(f"d{axis}" for axis in range(rank))
-    lead = rank - len(shape)
-    entries = []
-    for axis, size in enumerate(shape, lead):
-        stretched = isinstance(size, int) and size == 1 and result[axis] != 1
-        entries.append("0" if stretched else f"d{axis}")
-    return f"affine_map<({dims}) -> ({', '.join(entries)})>"
+def check_size(size):
+    """Refuses what is no size of an argument."""
+    if isinstance(size, str):
+        if not size.isidentifier():
+            raise ValueError(f"expects the name of a size to be an identifier, but got {size!r}")
+    elif size is not None and (not isinstance(size, numbers.Integral) or size < 0):
+        raise ValueError(f"expects sizes of at least 0, names or None, but got {size!r}")
 
 
 # --- kron's operations -------------------------------------------------------------
 
 
-def _function_of(values):
-    functions = {value.function for value in values}
+def _values(bound, keys, list_key):
+    """The function of the arrays of a call; makes values of the captured ones."""
+    listed = bound[list_key]
+    if not isinstance(listed, Value):
+        if not isinstance(listed, (list, tuple)) or not listed:
+            raise TypeError(f"expects {list_key} to be a list or tuple of at least 1 array")
+        listed = list(listed)
+    entries = [(key, bound[key]) for key in ("x", *keys) if key in bound]
+    if isinstance(listed, list):
+        entries += [(f"{list_key}[{i}]", value) for i, value in enumerate(listed)]
+    else:
+        entries.append((list_key, listed))
+    functions = {value.function for _, value in entries if isinstance(value, Value)}
     if len(functions) != 1:
         raise ValueError("expects values of one function")
-    return functions.pop()
-
-
-def _check_values(values, names):
-    for value, name in zip(values, names):
-        if not isinstance(value, Value):
-            raise TypeError(f"expects {name} to be a traced array like the others, "
-                            f"but got {type(value).__name__}")
+    (function,) = functions
+    values = [value if isinstance(value, Value) else function.capture(value, name)
+              for name, value in entries]
+    for value, (name, _) in zip(values, entries):
         if value.dtype != values[0].dtype:
             raise TypeError(f"expects {name} to have dtype {values[0].dtype}, "
                             f"but got {value.dtype}")
+    count = len(entries) - len(listed) if isinstance(listed, list) else len(entries) - 1
+    bound.update((entries[i][0], values[i]) for i in range(count))
+    bound[list_key] = values[count:] if isinstance(listed, list) else values[count]
+    return function
 
 
-def _scaling(bound, x):
-    """Clauses alpha, beta and addend."""
-    element = _build.scalar_type(x.element)
-    text = ""
+def _scaling(bound, x, function, shape):
+    """alpha, beta and z as kron._nodes.Product takes them."""
+    result = {}
     for name, default in (("alpha", 1), ("beta", 0)):
         value = bound.get(name, default)
         if isinstance(value, Scalar):
+            element = _build_scalar(x.element)
             if value.element != element:
                 raise TypeError(f"expects {name} to have type {element}, but got {value.element}")
-            text += f" {name}({value.name} : {value.element})"
-        elif value != default:
-            number = to_number(value, x.dtype, name)
-            if element.startswith("complex"):
-                text += (f" {name}(#complex.number<:{element[8:-1]} "
-                         f"{_literal(number.real)}, {_literal(number.imag)}>)")
-            else:
-                text += f" {name}({_literal(number)} : {element})"
-    if "beta(" not in text:
-        return text
-    if "z" not in bound:
-        raise ValueError("expects z when beta is not 0")
-    return text + f" addend({bound['z'].name} : {bound['z'].mlir_type})"
+        else:
+            value = to_number(value, x.dtype, name)
+            if not np.isfinite(value):
+                raise ValueError(f"expects {name} to be a finite number, but got {value}")
+        result[name] = value
+    z = function.broadcast(bound["z"], shape, "z") if "z" in bound else None
+    if isinstance(result["beta"], Scalar) or result["beta"] != 0:
+        if z is None:
+            raise ValueError("expects z when beta is not 0")
+        result["z"] = z
+    return result
+
+
+def _build_scalar(element):
+    return _build.scalar_type(element)
 
 
 def _attributes(bound):
@@ -447,49 +420,70 @@ def _reject(bound, *names):
             raise TypeError(f"expects no {name} in a traced function, but got it")
 
 
+def _braces(attributes):
+    return f" {{{', '.join(attributes)}}}" if attributes else ""
+
+
+def _factor_sizes(op, factors, trans):
+    """[(contracted size, resulting size)]"""
+    sizes = []
+    for i, (factor, t) in enumerate(zip(factors, trans)):
+        if factor.ndim < 2 or any(not isinstance(size, int) for size in factor.shape[-2:]):
+            raise ValueError(f"expects factors[{i}] to have at least 2 axes, the last 2 of "
+                             f"static size, but got {factor.shape}")
+        rows, columns = factor.shape[-2:]
+        sizes.append((rows, columns) if (op == "mkm") == (t == "N") else (columns, rows))
+    return sizes
+
+
+def _product_shape(op, x, factors, sizes, trans_x):
+    """The shape of the result; checks x."""
+    rank = len(sizes) if op == "batched" else 2
+    if x.ndim < rank:
+        raise ValueError(f"expects x to have at least {rank} dimensions, but got {x.shape}")
+    core = x.shape[x.ndim - rank:]
+    core = core if trans_x == "N" else core[::-1]
+    p, q = (int(np.prod([pair[i] for pair in sizes])) for i in (0, 1))
+    if op == "batched":
+        expected, result = tuple(size for size, _ in sizes), tuple(size for _, size in sizes)
+        if core != expected:
+            raise ValueError(f"expects the last dimensions of x to be {expected}, as the "
+                             f"factors say, but got {core}")
+    else:
+        axis = 1 if op == "mkm" else 0
+        if core[axis] != p:
+            raise ValueError(f"expects op(x) to have {p} {'columns' if axis else 'rows'}, as "
+                             f"the factors say, but got {core[axis]}")
+        result = (core[0], q) if axis else (q, core[1])
+    try:
+        batch = _nodes.broadcast_shapes([x.shape[:x.ndim - rank]]
+                                        + [factor.shape[:-2] for factor in factors])
+    except ValueError:
+        raise ValueError("expects batch dimensions of x and factors that broadcast") from None
+    return batch + result
+
+
 def _product(op, args, kwargs):
     bound = bind(op, args, kwargs)
     _reject(bound, "out", "stream")
+    function = _values(bound, ("z",), "factors")
     x, factors = bound["x"], bound["factors"]
-    if not isinstance(factors, (list, tuple)) or not factors:
-        raise TypeError("expects factors to be a list or tuple of at least 1 array")
-    arrays = [x, *factors] + [bound[key] for key in ("z",) if key in bound]
-    _check_values(arrays, ["x"] + [f"factors[{i}]" for i in range(len(factors))] + ["z"])
-    function = _function_of(arrays)
     trans_x = transpose_of(bound.get("trans_x", False), "trans_x")
     trans = transposes_of(bound.get("trans_factors", False), len(factors), "trans_factors")
-    rank = len(factors) if op == "batched" else 2
-    if x.ndim < rank or any(factor.ndim < 2 for factor in factors):
-        raise ValueError(f"expects x with at least {rank} axes and factors with at least 2")
-    sizes = []
-    for factor, t in zip(factors, trans):
-        rows, columns = factor.shape[-2:]
-        sizes.append((rows, columns) if (op == "mkm") == (t == "N") else (columns, rows))
-    if any(not isinstance(size, int) for pair in sizes for size in pair):
-        raise ValueError("expects factors of static shape")
-    core = x.shape[x.ndim - rank:]
-    if trans_x != "N":
-        core = core[::-1]
-    q = int(np.prod([size for _, size in sizes]))
-    if op == "mkm":
-        result = (core[0], q)
-    elif op == "kmm":
-        result = (q, core[1])
-    else:
-        result = tuple(size for _, size in sizes)
-    batch = _broadcast([x.shape[:x.ndim - rank]] + [f.shape[:-2] for f in factors])
-    names = ", ".join(f.name if t == "N" else f"{t}({f.name})" for f, t in zip(factors, trans))
-    types = ", ".join(factor.mlir_type for factor in factors)
-    text_x = x.name if trans_x == "N" else f"{trans_x}({x.name})"
-    attributes = _attributes(bound)
-    text = (f"kron.{op} ins({text_x} : {x.mlir_type}) factors({names} : {types}) "
-            f"outs({{init}} : {{type}}){_scaling(bound, x)}"
-            f"{_braces(attributes)} -> {{type}}")
-    return function.emit(text, x.dtype, batch + result)
+    sizes = _factor_sizes(op, factors, trans)
+    shape = _product_shape(op, x, factors, sizes, trans_x)
+    braces = _braces(_attributes(bound))
 
+    def text(names, types, scaling):
+        of_factors = [name if t == "N" else f"{t}({name})" for name, t in zip(names[1:], trans)]
+        of_x = names[0] if trans_x == "N" else f"{trans_x}({names[0]})"
+        return (f"kron.{op} ins({of_x} : {types[0]}) factors({', '.join(of_factors)} : "
+                f"{', '.join(types[1:1 + len(trans)])}) outs({{init}} : {{type}}){scaling}"
+                f"{braces} -> {{type}}")
 
-def _braces(attributes):
-    return f" {{{', '.join(attributes)}}}" if attributes else ""
+    node = _nodes.Product([x, *factors], text, **_scaling(bound, x, function, shape),
+                          multiply_adds=_build.multiply_adds(sizes))
+    return function.add(node, x.dtype, shape)
 
 
 def mkm(*args, **kwargs):
@@ -507,57 +501,105 @@ def batched(*args, **kwargs):
     return _product("batched", args, kwargs)
 
 
+def _epilogue(bound, dtype):
+    """(activation, attributes); brings what a dict says to its place."""
+    epilogue = bound.get("epilogue", "identity")
+    if isinstance(epilogue, dict):
+        unknown = set(epilogue) - {"activation", "scale", "residual"}
+        if unknown:
+            raise ValueError("expects epilogue to hold activation, scale and residual, "
+                             f"but got {sorted(map(str, unknown))}")
+        bound.update({key: value for key, value in epilogue.items()
+                      if key != "activation" and value is not None})
+        epilogue = epilogue.get("activation") or "identity"
+    _check_choice(epilogue, ("identity", "relu", "gelu", "silu"), "epilogue")
+    if epilogue != "identity" and (dtype.kind == "c"
+                                   or (dtype.kind == "i" and epilogue != "relu")):
+        raise TypeError(f"expects epilogue '{epilogue}' on real floating-point arrays, "
+                        f"but got {dtype}")
+    return epilogue
+
+
 def ksmm(*args, **kwargs):
     """kron.ksmm on values."""
     bound = bind("ksmm", args, kwargs)
     _reject(bound, "out", "stream")
+    x = bound["x"]
+    activation = _epilogue(bound, getattr(x, "dtype", np.dtype(float)))
+    function = _values(bound, ("z", "bias", "residual"), "weights")
     x, weights = bound["x"], bound["weights"]
-    keys = [key for key in ("z", "bias", "residual") if key in bound]
-    arrays = [x, weights] + [bound[key] for key in keys]
-    _check_values(arrays, ["x", "weights", *keys])
-    function = _function_of(arrays)
     trans = transpose_of(bound.get("trans_weights", False), "trans_weights")
     layout = bound.get("layout", "batch_first")
     _check_choice(layout, ("batch_first", "batch_last"), "layout")
-    if weights.ndim != 4 or any(not isinstance(size, int) for size in weights.shape):
+    if weights.ndim != 4 or any(not isinstance(size, int) or size < 1 for size in weights.shape):
         raise ValueError(f"expects weights to have 4 static axes, but got {weights.shape}")
-    if "pattern" in bound and tuple(bound["pattern"]) != weights.shape:
+    if "pattern" in bound and _Sparse._pattern(bound["pattern"]) != weights.shape:
         raise ValueError(f"expects weights to have the shape of the pattern "
-                         f"{tuple(bound['pattern'])}, but got {weights.shape}")
-    if x.ndim != 2:
-        raise ValueError(f"expects x to have 2 axes, but got {x.shape}")
+                         f"{_Sparse._pattern(bound['pattern'])}, but got {weights.shape}")
     a, b, c, d = weights.shape
-    outputs = a * b * d if trans == "N" else a * c * d
-    shape = (x.shape[0], outputs) if layout == "batch_first" else (outputs, x.shape[1])
+    inputs, outputs = (a * c * d, a * b * d) if trans == "N" else (a * b * d, a * c * d)
+    axis = 1 if layout == "batch_first" else 0
+    if x.ndim != 2 or x.shape[axis] != inputs:
+        raise ValueError(f"expects x to have 2 axes with {inputs} features on axis {axis}, "
+                         f"but got {x.shape}")
+    shape = (x.shape[0], outputs) if axis else (outputs, x.shape[1])
+    extra = []
+    if "bias" in bound:
+        if bound["bias"].shape != (outputs,):
+            raise ValueError(f"expects bias to have shape {(outputs,)}, "
+                             f"but got {bound['bias'].shape}")
+        extra.append(("bias", bound["bias"]))
+    if "residual" in bound:
+        extra.append(("residual", function.broadcast(bound["residual"], shape, "residual")))
+    braces = _braces(_ksmm_attributes(bound, x, layout, activation))
+
+    def text(names, types, scaling):
+        of_weights = names[1] if trans == "N" else f"{trans}({names[1]})"
+        clauses = "".join(f" {key}({names[i]} : {types[i]})"
+                          for i, (key, _) in enumerate(extra, 2))
+        return (f"kron.ksmm ins({names[0]} : {types[0]}) weights({of_weights} : {types[1]}) "
+                f"outs({{init}} : {{type}}){scaling}{clauses}{braces} -> {{type}}")
+
+    is_linear = activation == "identity" and not extra and "scale" not in bound
+    node = _nodes.Product([x, weights, *(value for _, value in extra)], text,
+                          **_scaling(bound, x, function, shape), is_linear=is_linear,
+                          multiply_adds=c if trans == "N" else b)
+    return function.add(node, x.dtype, shape)
+
+
+def _ksmm_attributes(bound, x, layout, activation):
     attributes = _attributes(bound)
     if layout == "batch_last":
         attributes.append("layout = #kron.layout<batch_last>")
-    activation = bound.get("epilogue", "identity")
-    _check_choice(activation, ("identity", "relu", "gelu", "silu"), "epilogue")
     if activation != "identity":
         attributes.append(f"activation = #kron.activation<{activation}>")
     if "scale" in bound:
         scale = to_number(bound["scale"], x.dtype, "scale")
-        attributes.append(f"scale = {_build.constant(scale, _build.scalar_type(x.element))}")
-    clauses = "".join(f" {key}({bound[key].name} : {bound[key].mlir_type})"
-                      for key in ("bias", "residual") if key in bound)
-    text_w = weights.name if trans == "N" else f"{trans}({weights.name})"
-    text = (f"kron.ksmm ins({x.name} : {x.mlir_type}) weights({text_w} : {weights.mlir_type}) "
-            f"outs({{init}} : {{type}}){_scaling(bound, x)}{clauses}{_braces(attributes)} "
-            f"-> {{type}}")
-    return function.emit(text, x.dtype, shape)
+        if isinstance(scale, complex) and scale.imag:
+            raise TypeError(f"expects scale to be real, but got {scale}")
+        attributes.append(f"scale = {_build.constant(scale.real, _build_scalar(x.element))}")
+    return attributes
 
 
-def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, trans_weights=False,
-               precision="full", **kwargs):
+def ksmm_chain(*args, **kwargs):
     """kron.ksmm_chain on values."""
+    bound = bind("ksmm_chain", args, kwargs)
+    x, weights = bound.pop("x"), bound.pop("weights")
     if not isinstance(weights, (list, tuple)) or not weights:
         raise TypeError("expects weights to be a list or tuple of at least 1 array")
-    patterns = pattern if pattern is not None else [None] * len(weights)
-    trans = transposes_of(trans_weights, len(weights), "trans_weights")
-    for i, (factor, own, t) in enumerate(zip(weights, patterns, trans)):
-        extra = kwargs if i == len(weights) - 1 else {}
-        x = ksmm(x, factor, own, layout, trans_weights=t, precision=precision, **extra)
+    patterns = bound.pop("pattern", [None] * len(weights))
+    if not isinstance(patterns, (list, tuple)) or len(patterns) != len(weights):
+        raise ValueError(f"expects pattern to be a list of {len(weights)} patterns, "
+                         f"but got {patterns!r}")
+    trans = transposes_of(bound.pop("trans_weights", False), len(weights), "trans_weights")
+    common = {key: bound.pop(key) for key in ("layout", "precision") if key in bound}
+    for i, (factor, pattern, t) in enumerate(zip(weights, patterns, trans)):
+        last = bound if i == len(weights) - 1 else {}
+        try:
+            x = ksmm(x, factor, pattern, trans_weights=t, **common, **last)
+        except (TypeError, ValueError) as error:
+            text = str(error).replace("weights", f"weights[{i}]")
+            raise type(error)(text.replace("trans_" + f"weights[{i}]", "trans_weights")) from None
     return x
 
 
@@ -568,16 +610,19 @@ class Module:
     """Functions, or the text of a module."""
 
     def __init__(self, text=None):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"expects text to be a string, but got {type(text).__name__}")
         self.functions = []
         self._text = text
 
-    def function(self, name):
-        """A new function."""
+    def function(self, name, captures=False):
+        """A new function. With `captures`, NumPy arrays among its values are arguments
+        too (Function.captured)."""
         if self._text is not None:
             raise ValueError("expects a module that was not made from text")
         if any(function.name == name for function in self.functions):
             raise ValueError(f"expects names of functions to differ, but got '{name}' twice")
-        self.functions.append(Function(name))
+        self.functions.append(Function(name, captures))
         return self.functions[-1]
 
     def __str__(self):

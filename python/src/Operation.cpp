@@ -30,6 +30,10 @@ bool Operation::loadScaling(PyObject *alphaObject, PyObject *betaObject,
     if (!alpha.load(alphaObject, x.type))
       return decline("expects alpha to be a number of the arrays' type");
   }
+  // z counts for the types and shapes even where it is not read.
+  hasAddend = zObject;
+  if (zObject && !loadOperand(zObject, z))
+    return false;
   if (!betaObject || isNumber(betaObject, 0))
     return true;
   if (!beta.load(betaObject, x.type))
@@ -37,7 +41,7 @@ bool Operation::loadScaling(PyObject *alphaObject, PyObject *betaObject,
   if (!zObject)
     return decline("expects z when beta is not 0");
   addend = OtherAddend;
-  return loadOperand(zObject, z);
+  return true;
 }
 
 bool Operation::prepareResult(PyObject *out, PyObject *like, int rank,
@@ -52,7 +56,7 @@ bool Operation::prepareResult(PyObject *out, PyObject *like, int rank,
     return decline("expects out to have the shape of the result");
   if (!y.writable)
     return decline("expects out to be writable");
-  for (int axis = 0; axis < rank; ++axis)
+  for (int axis = 0; axis < rank && !y.isEmpty(); ++axis)
     if (y.sizes[axis] > 1 && y.strides[axis] == 0)
       return decline("expects the elements of out to be apart");
   result = out;
@@ -85,6 +89,9 @@ bool Operation::broadcastToResult(const View &view, int64_t *strides) const {
 }
 
 bool Operation::checkAddend() {
+  int64_t strides[kMaxRank];
+  if (hasAddend && !broadcastToResult(z, strides))
+    return false;
   if (addend == NoAddend || !conflicts(z))
     return true;
   if (!isSame(y, z))

@@ -51,7 +51,7 @@ protected:
   bool conflicts(const View &view) const {
     return isGiven && mayOverlap(y, view);
   }
-  /// Decides whether z is y itself.
+  /// Checks the shape of z and decides whether z is y itself.
   bool checkAddend();
   bool isConjugated(Transpose trans) const {
     return trans == Transpose::C && (x.type == KRON_C32 || x.type == KRON_C64);
@@ -65,7 +65,7 @@ protected:
   CallMode mode;
   View x, y, z;
   Scalar alpha, beta;
-  bool hasAlpha = false;
+  bool hasAlpha = false, hasAddend = false;
   AddendKind addend = NoAddend;
   /// The stream of a GPU.
   void *stream = nullptr;

@@ -1,0 +1,199 @@
+"""kron.explain, progress on a terminal, python -m kron.
+
+SPDX-License-Identifier: MIT
+"""
+
+import io
+import subprocess
+import sys
+import time
+import types
+import xml.etree.ElementTree
+
+import numpy as np
+import pytest
+
+import kron
+from kron import _compile
+
+rng = np.random.default_rng(0)
+FACTORS = [rng.standard_normal((4, 4)), rng.standard_normal((3, 3))]
+
+
+def test_explain(capsys):
+    x = np.ones((100, 12))
+    explanation = kron.explain(kron.mkm, x, FACTORS)
+    text = capsys.readouterr().out
+    assert "trip 1 over memory: 2 factor(s)" in text
+    assert "expected floor" in text
+    assert explanation.bytes == 2 * x.nbytes + sum(f.nbytes for f in FACTORS)
+    assert explanation.multiply_adds == 100 * 12 * (4 + 3)
+    # out is written once, whoever gave it.
+    given = kron.explain(kron.mkm, x, FACTORS, out=np.empty_like(x), show=False)
+    assert given.bytes == explanation.bytes
+    with pytest.raises(TypeError, match="function"):
+        kron.explain(np.matmul, x, x)
+    with pytest.raises(ValueError, match="columns"):
+        kron.explain(kron.mkm, x, FACTORS[:1])
+
+
+@pytest.mark.parametrize("name, args, multiply_adds", [
+    ("kmm", (np.ones((12, 50)), FACTORS), 50 * 12 * 7),
+    # The factor that shrinks goes first.
+    ("mkm", (np.ones((10, 6)), [np.ones((2, 5)), np.ones((3, 1))]), 10 * (6 + 2 * 5)),
+    ("batched", (np.ones((5, 4, 3)), FACTORS), 5 * 12 * 7),
+    ("ksmm", (np.ones((7, 12)), np.ones((1, 2, 3, 4))), 7 * 8 * 3),
+    ("ksmm_chain", (np.ones((7, 12)), [np.ones((1, 2, 3, 4)), np.ones((2, 3, 4, 1))]),
+     7 * (8 * 3 + 6 * 4)),
+])
+def test_explain_every_operation(name, args, multiply_adds):
+    explanation = kron.explain(getattr(kron, name), *args, show=False)
+    assert explanation.multiply_adds == multiply_adds
+    assert str(explanation).startswith("kron." + name) and "trip 1" in str(explanation)
+
+
+def test_floor_is_what_the_machine_allows():
+    """Of an operation that moves memory, the floor is that of a copy; of one that
+    computes, that of a matrix product; and no measurement beats it by much."""
+    x = rng.standard_normal((20000, 64))
+    memory = kron.explain(kron.mkm, x, [np.ones((2, 2))] * 6, show=False)
+    assert memory.floor == memory.bytes / memory.bandwidth
+    dense = rng.standard_normal((512, 512))
+    compute = kron.explain(kron.mkm, dense, [dense], show=False)
+    assert compute.floor == compute.multiply_adds / compute.peak
+    assert compute.multiply_adds == 512**3
+    for explanation in (memory, compute):
+        # Machines are shared: a copy may have been measured at a bad moment.
+        assert explanation.floor / 4 < explanation.seconds < 1000 * explanation.floor
+
+
+def test_explain_a_jitted_function():
+    @kron.jit(dynamic={"x": {0: "m"}})
+    def f(x, factors):
+        return kron.mkm(x, factors) * 2 + x
+
+    x = np.ones((30, 12))
+    explanation = kron.explain(f, x, FACTORS, show=False)
+    assert explanation.multiply_adds == 30 * 12 * 7
+    assert "trip 1 over memory: 2 factor(s)" in str(explanation)
+    assert "trip 2" not in str(explanation)
+
+
+def test_explain_says_why_a_way_is_slower():
+    explanation = kron.explain(kron.mkm, np.ones((3, 0)), [np.ones((0, 2))], show=False)
+    assert explanation.seconds > 0
+    wide = kron.explain(kron.jit(lambda x: x.T + 1), np.ones((20, 30)), show=False)
+    assert "general operation" in str(wide) and "no fused trips" in str(wide)
+
+
+def roofline_points(path):
+    root = xml.etree.ElementTree.parse(path).getroot()
+    assert root.tag.endswith("svg")
+    (curve,) = root.iter("{http://www.w3.org/2000/svg}polyline")
+    (circle,) = root.iter("{http://www.w3.org/2000/svg}circle")
+    points = [tuple(map(float, point.split(","))) for point in curve.get("points").split()]
+    return points, (float(circle.get("cx")), float(circle.get("cy")))
+
+
+def test_roofline_without_matplotlib(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    path = tmp_path / "roofline.svg"
+    explanation = kron.explain(kron.mkm, np.ones((1000, 12)), FACTORS, show=False, plot=path)
+    points, (x, y) = roofline_points(path)
+    # The curve rises and is flat behind the knee; the call lies inside of the picture,
+    # below the curve (pixels count downwards) unless the copy was slower than it.
+    heights = [height for _, height in points]
+    assert heights == sorted(heights, reverse=True) and heights[-1] == heights[-2]
+    assert 0 < x < 600 and 0 < y < 400
+    left = max(point for point in points if point[0] <= x + 1e-6)
+    assert y >= left[1] - 60 or explanation.seconds < explanation.floor
+    with pytest.raises(ImportError, match="matplotlib"):
+        explanation.plot(tmp_path / "roofline.png")
+
+
+def test_roofline_with_matplotlib(tmp_path):
+    pytest.importorskip("matplotlib")
+    explanation = kron.explain(kron.mkm, np.ones((10, 12)), FACTORS, show=False,
+                               plot=tmp_path / "roofline.png")
+    assert (tmp_path / "roofline.png").read_bytes().startswith(b"\x89PNG")
+    curve, point = explanation.plot().axes[0].lines
+    assert point.get_xdata()[0] == explanation.intensity
+    assert max(curve.get_ydata()) == pytest.approx(explanation.peak / 1e9)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class Bar:
+    """What kron uses of tqdm."""
+
+    def __init__(self, desc, bar_format, leave):
+        print(desc, "begins", file=sys.stderr)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        print("ends", file=sys.stderr)
+
+    def refresh(self):
+        print("goes on", file=sys.stderr)
+
+
+@pytest.mark.parametrize("tqdm", ["present", "missing"])
+def test_progress_after_a_second(monkeypatch, tqdm):
+    """A compilation that takes long says so, one that does not is silent."""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    module = types.SimpleNamespace(tqdm=Bar) if tqdm == "present" else None
+    monkeypatch.setitem(sys.modules, "tqdm", module)
+    text = ("func.func @f(%x: tensor<3x4xf32>) -> tensor<3x4xf32> {\n"
+            "  return %x : tensor<3x4xf32>\n}")
+    compiler = _compile.compiler()
+    seconds = {"quick": 0, "slow": 1.5}
+
+    def slow_compile(*args, **kwargs):
+        time.sleep(seconds[speed])
+        return compiler.compile(*args, **kwargs)
+
+    slow = types.SimpleNamespace(**{name: getattr(compiler, name) for name in dir(compiler)})
+    slow.compile = slow_compile
+    monkeypatch.setitem(_compile._state, "compiler", slow)
+    monkeypatch.setenv("KRON_CACHE", "0")
+    speed = "quick"
+    kron.compile(text)
+    assert terminal.getvalue() == ""
+    speed = "slow"
+    kron.compile(text)
+    lines = terminal.getvalue().splitlines()
+    if tqdm == "present":
+        assert lines[0] == "kron: compiling begins" and lines[-1] == "ends"
+        assert "goes on" in lines
+    else:
+        assert lines == ["kron: compiling ..."]
+
+
+def test_no_progress_without_a_terminal(monkeypatch, capfd):
+    with _compile._progress():
+        time.sleep(1.2)
+    assert capfd.readouterr().err == ""
+
+
+def test_self_check():
+    result = subprocess.run([sys.executable, "-m", "kron"], text=True, capture_output=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    for text in (f"kron {kron.__version__}", f"NumPy {np.__version__}", "processor:", "threads",
+                 "GPUs:", "cache: on", "all works"):
+        assert text in result.stdout
+    for name in ("mkm", "kmm", "ksmm", "jit"):
+        assert f"  {name}" in result.stdout
+
+
+def test_self_check_finds_a_fault():
+    code = ("import kron, numpy, runpy, sys; kron.ksmm = lambda x, w: numpy.zeros(3)\n"
+            "sys.argv = ['kron']; runpy.run_module('kron', run_name='__main__')")
+    result = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True)
+    assert result.returncode == 1
+    assert "ksmm  FAILED" in result.stdout and "does not work: ksmm" in result.stdout

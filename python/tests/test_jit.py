@@ -1,0 +1,237 @@
+"""kron.jit: traced functions against NumPy, and what becomes of their operations.
+
+SPDX-License-Identifier: MIT
+"""
+
+import collections
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kron
+
+rng = np.random.default_rng(0)
+FACTORS = [rng.standard_normal((4, 4)), rng.standard_normal((3, 3))]
+DENSE = np.kron(*FACTORS)
+
+
+def test_jit():
+    traced = []
+
+    @kron.jit(dynamic={"x": {0: "m"}, "z": {0: "m"}})
+    def f(x, factors, z, twice=False):
+        traced.append(x.shape)
+        y = kron.mkm(x, factors, beta=0.5, z=z)
+        return y + y if twice else y
+
+    for m in (2, 5):
+        x, z = rng.standard_normal((m, 12)), rng.standard_normal((m, 12))
+        np.testing.assert_allclose(f(x, FACTORS, z), x @ DENSE + 0.5 * z)
+    assert len(traced) == 1
+    np.testing.assert_allclose(f(x, FACTORS, z, twice=True), 2 * (x @ DENSE + 0.5 * z))
+    assert len(traced) == 2
+    with pytest.raises(ValueError, match="'z'"):
+        f(x, FACTORS, z[:-1])
+
+
+def test_jit_ksmm_chain():
+    weights = [rng.standard_normal((1, 2, 3, 4)), rng.standard_normal((2, 2, 2, 2))]
+    bias = rng.standard_normal(8)
+
+    @kron.jit
+    def f(x, weights, bias):
+        return kron.ksmm_chain(x, weights, bias=bias, epilogue="relu")
+
+    x = rng.standard_normal((5, 12))
+    expected = reference.ksmm(reference.ksmm(x, weights[0]), weights[1]) + bias
+    np.testing.assert_allclose(f(x, weights, bias), np.maximum(expected, 0), atol=1e-12)
+
+
+def operations(function, *args):
+    """Names of the array operations that a traced function has."""
+    text = str(kron.jit(function).trace(*args))
+    return [word for word in text.replace("(", " ").split()
+            if word.startswith(("kron.", "linalg.")) and word[5:9] not in ("name", "prec")
+            and word != "linalg.yield"]
+
+
+X = kron.Spec(("m", 12), np.float64)
+SPECS = [kron.Spec(f.shape, f.dtype) for f in FACTORS]
+
+
+@pytest.mark.parametrize("function, expected", [
+    # Multiples and sums become alpha, beta and addend.
+    (lambda x, a, b: kron.mkm(x, [a, b]) * 2 + x, ["kron.mkm"]),
+    (lambda x, a, b: x / 4 - kron.mkm(x, [a, b]), ["kron.mkm"]),
+    (lambda x, a, b: kron.mkm(x, [a, b]) + kron.mkm(x, [b, a]), ["kron.mkm"] * 2),
+    (lambda x, a, b: (kron.mkm(x, [a, b], beta=2, z=x) - x) * 3, ["kron.mkm"]),
+    # What is needed as it is stays.
+    (lambda x, a, b: (lambda y: (y, y + x))(kron.mkm(x, [a, b])), ["kron.mkm", "linalg.generic"]),
+    (lambda x, a, b: (lambda y: y * y)(kron.mkm(x, [a, b])), ["kron.mkm", "linalg.generic"]),
+    (lambda x, a, b: kron.mkm(x, [a, b]) * 0 + x, ["kron.mkm", "linalg.generic"]),
+    # Arithmetic is one loop.
+    (lambda x, a, b: (x - 3) * x + 2 * x, ["linalg.generic"]),
+    (lambda x, a, b: (kron.mkm(x, [a, b]), x)[1] + 1, ["linalg.generic"]),
+])
+def test_folding(function, expected):
+    assert operations(function, X, *SPECS) == expected
+    x = rng.standard_normal((3, 12))
+    results = kron.jit(function)(x, *FACTORS)
+    eager = function(x, *FACTORS)
+    for result, value in zip(*(r if isinstance(r, tuple) else (r,) for r in (results, eager))):
+        np.testing.assert_allclose(result, value, atol=1e-12)
+
+
+class Expression:
+    """A random function of x, z and two factors, for kron and for NumPy."""
+
+    def __init__(self, data, dtype):
+        self.data, self.dtype = data, dtype
+
+    def draw(self, *choices):
+        return self.data.draw(st.sampled_from(choices))
+
+    def number(self):
+        if self.dtype.kind == "i":
+            return self.draw(0, 1, -1, 3)
+        return self.draw(0, 1, -1, 0.5, 2, 1j if self.dtype.kind == "c" else 4)
+
+    def steps(self):
+        """[(operation, operands)], operands being numbers of earlier results."""
+        count = self.data.draw(st.integers(1, 7))
+        pick = lambda i: self.data.draw(st.integers(0, i + 1))  # noqa: E731
+        steps = []
+        for i in range(count):
+            kind = self.draw("product", "product", "add", "sub", "mul", "scale", "row", "neg")
+            if kind == "product":
+                steps.append((kind, pick(i), self.draw("mkm", "ksmm"), self.number(),
+                              self.number(), pick(i)))
+            elif kind == "scale":
+                steps.append((kind, pick(i), self.number()))
+            else:
+                steps.append((kind, pick(i), pick(i)))
+        return steps
+
+
+def evaluate(steps, x, z, row, a, b, weights, mkm, ksmm):
+    values = [x, z]
+    for kind, first, *rest in steps:
+        left = values[first]
+        if kind == "product":
+            name, alpha, beta, other = rest
+            product = mkm(left, [a, b]) if name == "mkm" else ksmm(left, weights)
+            values.append(product * alpha + values[other] * beta)
+        elif kind == "scale":
+            values.append(left * rest[0])
+        elif kind == "neg":
+            values.append(-left)
+        elif kind == "row":
+            values.append(left + row)
+        elif kind == "mul" and len(values) < 4:
+            values.append(left * values[rest[0]])
+        else:
+            other = values[rest[0]]
+            values.append(left + other if kind == "add" else left - other)
+    return values[-1], values[len(values) // 2]
+
+
+@given(st.data())
+def test_random_functions(data):
+    dtype = np.dtype(data.draw(st.sampled_from([np.float64, np.int32, np.complex128])))
+    own = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    x, z = (reference.random(own, (5, 6), dtype) for _ in range(2))
+    row = reference.random(own, (6,), dtype)
+    a, b, weights = (reference.random(own, shape, dtype)
+                     for shape in ((2, 2), (3, 3), (1, 2, 2, 3)))
+    steps = Expression(data, dtype).steps()
+
+    @kron.jit(dynamic=data.draw(st.sampled_from([None, {"x": {0: "m"}, "z": {0: "m"}}])))
+    def function(x, z, row, a, b, weights):
+        return evaluate(steps, x, z, row, a, b, weights, kron.mkm, kron.ksmm)
+
+    def exact(x, z, row, a, b, weights):
+        return evaluate(steps, x, z, row, a, b, weights, reference.mkm, reference.ksmm)
+
+    arrays = (x, z, row, a, b, weights)
+    wide = [reference.wide(array) for array in arrays]
+    # The norm of the terms, where sums may cancel.
+    bounds = evaluate([(k, f, *(abs(r) if isinstance(r, (float, complex)) or (
+        isinstance(r, int) and r < 0) else r for r in rest)) if k not in ("neg", "sub")
+        else ("add" if k == "sub" else k, f, *rest) for k, f, *rest in steps],
+        *map(np.abs, wide), reference.mkm, reference.ksmm)
+    with np.errstate(all="ignore"):
+        for result, expected, bound in zip(function(*arrays), exact(*wide), bounds):
+            reference.check(result, expected, dtype, len(steps) * np.linalg.norm(bound))
+
+
+def test_numpy_arrays_from_elsewhere():
+    weights = rng.standard_normal((12,))
+
+    @kron.jit
+    def f(x):
+        return kron.mkm(x, FACTORS) * weights + kron.mkm(x, FACTORS)
+
+    x = rng.standard_normal((5, 12))
+    np.testing.assert_allclose(f(x), (x @ DENSE) * weights + x @ DENSE, atol=1e-12)
+    with pytest.raises(TypeError, match="arguments"):
+        kron.compile(f, x)
+
+
+def test_constants_of_other_types_are_others():
+    @kron.jit
+    def f(x, flag):
+        return x * 2 if flag is True else x * 3
+
+    x = np.ones(4)
+    assert f(x, True)[0] == 2 and f(x, 1)[0] == 3 and f(x, 1.0)[0] == 3 and f(x, True)[0] == 2
+
+
+def test_arguments_of_all_kinds():
+    pair = collections.namedtuple("pair", "a b")
+
+    @kron.jit
+    def f(x, *more, scale=1, **named):
+        return x * scale + more[0].a - (named["other"]["a b"] if named else more[0].b)
+
+    x = rng.standard_normal((2, 3))
+    np.testing.assert_allclose(f(x, pair(x, 2 * x), scale=3), 2 * x)
+    np.testing.assert_allclose(f(x, pair(x, 2 * x), other={"a b": x}), x)
+    with pytest.raises(TypeError, match="hashed"):
+        f(x, pair(x, x), other={1})
+    with pytest.raises(TypeError, match="argument"):
+        f()
+
+
+def test_reshape_and_matmul():
+    x, a = rng.standard_normal((5, 4)), rng.standard_normal((4, 2))
+    for dynamic in (None, {"x": (0,)}, {"x": {-2: "m"}}):
+        f = kron.jit(lambda x, a: (x @ a, x.T), dynamic=dynamic)
+        np.testing.assert_allclose(f(x, a)[0], x @ a)
+        np.testing.assert_array_equal(f(x, a)[1], x.T)
+
+    @kron.jit
+    def g(x):
+        return x.reshape(-1, 2), x.reshape((2, -1)).reshape(2, 5, -1), x.reshape(20)
+
+    for result, shape in zip(g(x), ((10, 2), (2, 5, 2), (20,))):
+        np.testing.assert_array_equal(result, x.reshape(shape))
+
+
+@pytest.mark.parametrize("dynamic, error, text", [
+    ({"y": {0: "m"}}, ValueError, "y"), (3, TypeError, "dynamic"),
+    ({"x": 3}, TypeError, "dynamic"), ({"x": {5: "m"}}, ValueError, "axes"),
+    ({"x": {0: "a b"}}, ValueError, "identifier")])
+def test_bad_dynamic(dynamic, error, text):
+    with pytest.raises(error, match=text):
+        kron.jit(lambda x: x * 2, dynamic=dynamic)(np.ones((2, 3)))
+
+
+def test_arrays_that_kernels_do_not_take():
+    f = kron.jit(lambda x: x * 2)
+    x = rng.standard_normal((4, 6))
+    for view in (x[::-1, ::-1], x.astype(">f8"), x[:, ::2], x[:0], np.asfortranarray(x),
+                 np.float32(x)):
+        np.testing.assert_array_equal(f(view), view * 2)
