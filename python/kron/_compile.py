@@ -4,6 +4,8 @@ SPDX-License-Identifier: MIT
 """
 
 import contextlib
+import ctypes
+import functools
 import os
 import sys
 import threading
@@ -27,13 +29,37 @@ def compiler():
 
 
 def _identity():
-    """What compiled code depends on beside the module: compiler and processor."""
+    """What compiled code depends on beside the module: versions of kron and LLVM, the files
+    that they are in, and the processor."""
     if _state["identity"] is None:
         module = compiler()
-        status = os.stat(module.__file__)
-        _state["identity"] = [_core.runtime_version(), status.st_size, status.st_mtime_ns,
-                              module.host()]
+        files = [(path, status.st_size, status.st_mtime_ns)
+                 for path in module.code_files() for status in [os.stat(path)]]
+        _state["identity"] = [_core.runtime_version(), module.llvm_version, files, module.host()]
     return _state["identity"]
+
+
+def _gpu_identity():
+    """What compiled code for GPUs depends on in addition: the assembler and the driver."""
+    assembler = compiler().find_assembler()
+    return [[assembler, os.stat(assembler).st_mtime_ns] if assembler else None,
+            _driver_version()]
+
+
+@functools.lru_cache(maxsize=None)
+def _driver_version():
+    """Versions of CUDA's driver and of the kernel's part of it; None without one."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return None
+    version = ctypes.c_int()
+    driver.cuDriverGetVersion(ctypes.byref(version))
+    try:
+        with open("/proc/driver/nvidia/version") as file:
+            return [version.value, file.readline()]
+    except OSError:
+        return [version.value, None]
 
 
 def parse_target(target):
@@ -52,12 +78,6 @@ def parse_target(target):
 
 def _chip_of_device(device):
     return compiler().chip_of(_core.cuda_capability(device))
-
-
-def _assembler():
-    """What assembles code for GPUs, in keys of the cache."""
-    path = compiler().find_assembler()
-    return [path, os.stat(path).st_mtime_ns] if path else None
 
 
 @contextlib.contextmanager
@@ -110,7 +130,7 @@ def compile_all(text, *, target="cpu", device=-1, reference=False):
     processors, chips = parse_target(target)
     with translated() as module:
         key = cache.make_key(text=text, target=[processors, chips], reference=reference,
-                             identity=_identity(), assembler=_assembler() if chips else None)
+                             identity=_identity(), gpu=_gpu_identity() if chips else None)
         entry = cache.load(key)
         if entry is not None:
             try:

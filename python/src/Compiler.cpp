@@ -18,16 +18,20 @@
 #include "kron/Target/JIT.h"
 #include "kron/Target/Output.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/TargetParser/Host.h"
+#include <dlfcn.h>
 #include <mutex>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -289,6 +293,22 @@ static std::string describeHost() {
   return host.cpu + " " + host.features;
 }
 
+/// The files that the compiler's code is in: this module and, unless they are in
+/// it, the libraries of LLVM and MLIR.
+static std::vector<std::string> getCodeFiles() {
+  const void *parts[] = {reinterpret_cast<void *>(&describeHost),
+                         reinterpret_cast<void *>(&llvm::sys::getHostCPUName),
+                         reinterpret_cast<void *>(&mlir::verify)};
+  std::vector<std::string> files;
+  for (const void *part : parts) {
+    Dl_info info;
+    if (dladdr(part, &info) && info.dli_fname &&
+        !llvm::is_contained(files, info.dli_fname))
+      files.push_back(info.dli_fname);
+  }
+  return files;
+}
+
 static void saveLibrary(const py::bytes &object, const std::string &path,
                         const std::string &runtimeFolder) {
   std::string_view code = object;
@@ -311,6 +331,8 @@ PYBIND11_MODULE(_compiler, module) {
              py::arg("record") = false);
   module.def("normalize", normalize, py::arg("text"));
   module.def("host", describeHost);
+  module.def("code_files", getCodeFiles);
+  module.attr("llvm_version") = LLVM_VERSION_STRING;
   module.def(
       "chip_of",
       [](int capability) { return GPUChip::forCapability(capability).name; },

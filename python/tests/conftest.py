@@ -1,4 +1,4 @@
-"""Shared by all tests: a cache of their own, and settings of hypothesis.
+"""Shared by all tests: folders of their own, and settings of hypothesis.
 
 SPDX-License-Identifier: MIT
 """
@@ -8,7 +8,8 @@ import tempfile
 
 # Before kron is imported anywhere.
 _folder = tempfile.TemporaryDirectory(prefix="kron-tests-")
-os.environ["KRON_CACHE_DIR"] = _folder.name
+os.environ["KRON_CACHE_DIR"] = os.path.join(_folder.name, "cache")
+os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = os.path.join(_folder.name, "hypothesis")
 
 from hypothesis import HealthCheck, settings  # noqa: E402
 

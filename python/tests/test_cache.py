@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 import kron
-from kron import cache
+from kron import _compile, cache
 
 PROGRAM = """
 import numpy as np, kron
 x = np.arange(24.0).reshape(2, 12)
 y = kron.mkm(x, [np.ones((3, 2)), np.eye(4)])
+assert (y == x @ np.kron(np.ones((3, 2)), np.eye(4))).all()
 info = kron.cache.info()
 print(float(y.sum()), info.hits, info.misses, info.rejected)
 """
@@ -119,6 +120,51 @@ def test_turned_off(tmp_path):
 def test_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     assert finish(start(tmp_path / "file" / "cache"))[0] == 552
+
+
+def misses_after(change, target="cpu"):
+    """Whether a kernel that is there is looked for in vain after `change`."""
+    text = ("func.func @f(%x: tensor<?x4xf32>, %a: tensor<4x4xf32>, %y: tensor<?x4xf32>) -> "
+            "tensor<?x4xf32> {\n%0 = kron.mkm ins(%x : tensor<?x4xf32>) factors(%a : "
+            "tensor<4x4xf32>) outs(%y : tensor<?x4xf32>) -> tensor<?x4xf32>\n"
+            "return %0 : tensor<?x4xf32> }")
+    _compile.compile_all(text, target=target)
+    before = cache.info()
+    _compile.compile_all(text, target=target)
+    assert cache.info().hits == before.hits + 1
+    change()
+    _compile.compile_all(text, target=target)
+    return cache.info().misses - before.misses
+
+
+@pytest.mark.parametrize("part", ["kron", "LLVM", "its files", "processor"])
+def test_key_holds_compiler_and_processor(tmp_path, monkeypatch, part):
+    monkeypatch.setenv("KRON_CACHE_DIR", str(tmp_path))
+    number = ["kron", "LLVM", "its files", "processor"].index(part)
+
+    def change():
+        identity = list(_compile._identity())
+        identity[number] = "another"
+        monkeypatch.setitem(_compile._state, "identity", identity)
+
+    assert misses_after(change) == 1
+    # What makes them up is what it should be.
+    monkeypatch.setitem(_compile._state, "identity", None)
+    version, llvm, files, host = _compile._identity()
+    assert version == kron.__version__ and llvm.startswith("22.")
+    assert all(os.path.getsize(path) == size for path, size, _ in files)
+    assert "+sse2" in host or "+neon" in host
+
+
+def test_key_holds_driver_and_assembler(tmp_path, monkeypatch):
+    monkeypatch.setenv("KRON_CACHE_DIR", str(tmp_path))
+
+    def change():
+        monkeypatch.setattr(_compile, "_driver_version", lambda: [99999, "another"])
+
+    assert misses_after(change, "cuda:sm_90a") == 1
+    # Kernels for processors do not depend on a driver.
+    assert misses_after(lambda: monkeypatch.setattr(_compile, "_driver_version", list)) == 0
 
 
 def test_size_is_capped(tmp_path, monkeypatch):
