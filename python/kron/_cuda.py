@@ -113,7 +113,7 @@ def call(name, bound, foreign):
     arrays = _fallback._arrays_of(name, bound)
     on_gpu = next(key for key, value in arrays if value is foreign)
     for key, value in arrays:
-        if not _fallback._is_foreign(value):
+        if not _fallback.is_foreign(value):
             raise ValueError(f"expects {key} on the GPU like {on_gpu}, but it is "
                              f"{_fallback.describe(value)}")
     buffers = {key: buffer_of(value, key) for key, value in arrays}

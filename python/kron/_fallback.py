@@ -95,7 +95,7 @@ def call(name, args, kwargs):
         if package in LIBRARIES:
             function = getattr(importlib.import_module(LIBRARIES[package]), name)
             return function(**bound)
-    foreign = next((value for _, value in arrays if _is_foreign(value)), None)
+    foreign = next((value for _, value in arrays if is_foreign(value)), None)
     if foreign is not None:
         from kron import _interop
 
@@ -103,7 +103,7 @@ def call(name, args, kwargs):
     return _call_numpy(name, bound)
 
 
-def _is_foreign(value):
+def is_foreign(value):
     """Whether `value` is an array of another library."""
     return not isinstance(value, (np.ndarray, np.generic)) and (
         hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"))
@@ -170,7 +170,7 @@ def _common_dtype(arrays):
 
 def to_number(value, dtype, name):
     """alpha, beta or scale as a Python number that an element type takes."""
-    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, numbers.Number):
         raise TypeError(f"expects {name} to be a number, but got {type(value).__name__}")
@@ -235,7 +235,8 @@ def _check_choice(value, choices, name):
         raise ValueError(f"expects {name} to be one of {text}, but got {value!r}")
 
 
-def _call_numpy(name, bound):
+def _call_numpy(name, bound, allocate=None):
+    """The call; allocate(shape, dtype) makes the result if `out` does not give it."""
     bound = dict(bound)
     bound.pop("stream", None)
     _check_choice(bound.get("precision", "full"), ("full", "ieee", "tf32"), "precision")
@@ -248,16 +249,15 @@ def _call_numpy(name, bound):
             bound[key] = to_number(bound[key], dtype, key)
     if bound.get("beta", 0) != 0 and "z" not in arrays:
         raise ValueError(f"expects z when beta is not 0, but got beta={bound['beta']} alone")
-    if _list_name(name) == "factors":
-        return _Product(name, bound, arrays, dtype).run(out)
-    return _Sparse(name, bound, arrays, dtype).run(out)
+    kind = _Product if _list_name(name) == "factors" else _Sparse
+    return kind(name, bound, arrays, dtype, allocate).run(out)
 
 
 class _Call:
     """A call on usable arrays of one dtype."""
 
-    def __init__(self, name, bound, arrays, dtype):
-        self.name, self.bound, self.dtype = name, bound, dtype
+    def __init__(self, name, bound, arrays, dtype, allocate=None):
+        self.name, self.bound, self.dtype, self.allocate = name, bound, dtype, allocate
         self.x, self.z = arrays["x"], arrays.get("z")
         self.arrays = arrays
 
@@ -280,7 +280,7 @@ class _Call:
     def finish(self, out, shape):
         """Runs into `out` or a new array."""
         if out is None:
-            return self.launch(None)
+            return self.launch(self.allocate and self.allocate(shape, self.dtype))
         _check_out(out, shape, self.dtype)
         others = [array for array in self.inputs() if array is not self.z]
         if self.z is not None and not (
@@ -297,8 +297,8 @@ class _Call:
 class _Product(_Call):
     """mkm, kmm and batched."""
 
-    def __init__(self, name, bound, arrays, dtype):
-        super().__init__(name, bound, arrays, dtype)
+    def __init__(self, name, bound, arrays, dtype, allocate=None):
+        super().__init__(name, bound, arrays, dtype, allocate)
         self.operands = [arrays[f"factors[{i}]"] for i in range(len(bound["factors"]))]
         count = len(self.operands)
         if count > 24:
@@ -407,8 +407,8 @@ class _Product(_Call):
 class _Sparse(_Call):
     """ksmm and ksmm_chain."""
 
-    def __init__(self, name, bound, arrays, dtype):
-        super().__init__(name, bound, arrays, dtype)
+    def __init__(self, name, bound, arrays, dtype, allocate=None):
+        super().__init__(name, bound, arrays, dtype, allocate)
         self._unpack_epilogue()
         chain = name == "ksmm_chain"
         count = len(bound["weights"]) if chain else 1

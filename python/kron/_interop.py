@@ -5,6 +5,9 @@ They are looked at without a copy; results come back as arrays of the same libra
 SPDX-License-Identifier: MIT
 """
 
+import math
+import sys
+
 import numpy as np
 
 from kron import _fallback
@@ -22,7 +25,17 @@ def _device_of(value, name):
                         f"{type(value).__name__} does not: {error}") from None
 
 
-def _to_numpy(value, name):
+def _refuse_traced(value, name):
+    """In jax.jit and jax.grad there are no elements to compute with."""
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(value, jax.core.Tracer):
+        raise TypeError(f"expects {name} to be an array, but JAX is tracing it; "
+                        "jax.pure_callback calls kron from traced functions")
+
+
+def to_numpy(value, name):
+    """NumPy's view of the array."""
+    _refuse_traced(value, name)
     try:
         return np.from_dlpack(value)
     except (BufferError, RuntimeError, TypeError, AttributeError):
@@ -34,7 +47,16 @@ def _to_numpy(value, name):
                             f"{type(value).__name__} does not: {error}") from None
 
 
-def _from_numpy(result, like):
+def allocate(shape, dtype):
+    """An array at an address that JAX takes without a copy."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + 63, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start:start + size].view(dtype).reshape(shape)
+
+
+def from_numpy(result, like):
+    """The array as one of the library of `like`, without a copy if that can be."""
     if hasattr(like, "__array_namespace__"):
         namespace = like.__array_namespace__()
         if hasattr(namespace, "from_dlpack") and result.dtype.name != "bfloat16":
@@ -46,9 +68,11 @@ def _from_numpy(result, like):
 def call(name, bound, foreign):
     """A call in which `foreign` is one of the arrays."""
     bound = dict(bound)
+    for key, value in _fallback._arrays_of(name, bound):
+        _refuse_traced(value, key)
     list_name = "factors" if name in ("mkm", "kmm", "batched") else "weights"
     devices = {_device_of(value, key) for key, value in _fallback._arrays_of(name, bound)
-               if _fallback._is_foreign(value)}
+               if _fallback.is_foreign(value)}
     if not devices <= set(_CPU_DEVICES):
         from kron import _cuda
 
@@ -58,7 +82,7 @@ def call(name, bound, foreign):
                         f"but got {type(bound['out']).__name__}")
 
     def convert(value, label):
-        return _to_numpy(value, label) if _fallback._is_foreign(value) else value
+        return to_numpy(value, label) if _fallback.is_foreign(value) else value
 
     for key in ("x", "z", "bias", "residual"):
         if key in bound:
@@ -68,5 +92,5 @@ def call(name, bound, foreign):
     else:
         bound[list_name] = [convert(value, f"{list_name}[{i}]")
                             for i, value in enumerate(bound[list_name])]
-    result = _fallback._call_numpy(name, bound)
-    return result if "out" in bound else _from_numpy(result, foreign)
+    result = _fallback._call_numpy(name, bound, allocate)
+    return result if "out" in bound else from_numpy(result, foreign)

@@ -14,7 +14,7 @@ import struct
 import numpy as np
 
 from kron import _compile, _core, _nodes, ir
-from kron._fallback import TYPES, element_type
+from kron._fallback import TYPES, element_type, is_foreign
 
 _DTYPES = {element: name for name, element in TYPES.items()}
 
@@ -41,7 +41,16 @@ def _is_tensor(value):
 
 
 def _is_array(value):
-    return isinstance(value, (np.ndarray, Spec)) or _is_tensor(value)
+    return isinstance(value, (np.ndarray, Spec)) or is_foreign(value)
+
+
+def _viewed(value, name="an argument"):
+    """`value`, or NumPy's view of an array of another library than PyTorch."""
+    if not is_foreign(value) or _is_tensor(value):
+        return value
+    from kron import _interop
+
+    return _interop.to_numpy(value, name)
 
 
 def _dtype_of(array):
@@ -123,6 +132,9 @@ class Function:
         tensor = next((value for value in args if _is_tensor(value)), None)
         if tensor is not None:
             return self._call_tensors(tensor, args, out)
+        foreign = next((value for value in args if is_foreign(value)), None)
+        if foreign is not None:
+            return self._call_foreign(foreign, args, out)
         inputs = [self._input(arg, value) for arg, value in zip(self._inputs, args)]
         outputs = self._allocate(inputs, _empty_array) if out is None else self._given(out)
         self._run(inputs, outputs)
@@ -147,6 +159,20 @@ class Function:
         outputs = self._allocate(inputs, allocate) if out is None else self._given(out)
         stream = torch.cuda.current_stream(tensor.device).cuda_stream if tensor.is_cuda else 0
         self._run(inputs, outputs, stream)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _call_foreign(self, foreign, args, out):
+        """Arrays of other libraries on the CPU; results are of the same one."""
+        from kron import _interop
+
+        inputs = [self._input(arg, _interop.to_numpy(value, f"argument '{arg['name']}'")
+                              if is_foreign(value) else value)
+                  for arg, value in zip(self._inputs, args)]
+        outputs = self._given(out) if out is not None else self._allocate(
+            inputs, lambda shape, element: _interop.allocate(shape, _dtype(element)))
+        self._run(inputs, outputs)
+        if out is None:
+            outputs = [_interop.from_numpy(output, foreign) for output in outputs]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     def _input(self, arg, value):
@@ -442,8 +468,9 @@ class Jitted:
             key += (value.dtype, value.shape if dynamic is None else self._shape(dynamic, value))
         elif _is_array(value):
             arrays.append(value)
-            key += (type(value), getattr(value, "device", None), value.dtype,
-                    self._shape(dynamic, value))
+            view = _viewed(value)
+            device = value.device if _is_tensor(value) else None
+            key += (type(view), device, view.dtype, self._shape(dynamic, view))
         elif isinstance(value, (list, tuple)):
             key += (type(value), len(value))
             for item in value:
@@ -464,8 +491,9 @@ class Jitted:
             if _is_array(value):
                 while any(known.name == "%" + path for known in function.arguments):
                     path += "_"
-                return function.argument(path, _dtype_of(value),
-                                         self._shape(self._dynamic.get(name), value))
+                view = _viewed(value, path)
+                return function.argument(path, _dtype_of(view),
+                                         self._shape(self._dynamic.get(name), view))
             if isinstance(value, dict):
                 return {key: visit(name, _identifier(f"{path}_{key}"), item)
                         for key, item in value.items()}

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 _MAGIC = b"KRONKC1\n"
 _SUFFIX = ".kernel"
+_TEMPORARY = ".kron-"
 _DEFAULT_MEGABYTES = 256
 _STALE_SECONDS = 3600
 
@@ -83,8 +84,13 @@ def _open_folder(create):
             warnings.warn(f"kron does not use the cache {path}: another user owns it",
                           stacklevel=3)
             return None
-        if status.st_mode & 0o077:
+        # A folder of the user's choice may have other uses, so its mode stays.
+        if status.st_mode & 0o077 and not os.environ.get("KRON_CACHE_DIR"):
             os.chmod(path, 0o700)
+        elif status.st_mode & 0o022:
+            warnings.warn(f"kron does not use the cache {path}: others can write there",
+                          stacklevel=3)
+            return None
     except OSError:
         return None
     return path
@@ -165,7 +171,7 @@ def store(key, names, code):
         return
     temporary = None
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=folder)
+        descriptor, temporary = tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
         os.replace(temporary, os.path.join(folder, key + _SUFFIX))
@@ -185,13 +191,14 @@ def _entries(folder):
     try:
         with os.scandir(folder) as items:
             for item in items:
-                if not item.name.endswith((_SUFFIX, ".tmp")):
+                temporary = item.name.startswith(_TEMPORARY)
+                if not temporary and not item.name.endswith(_SUFFIX):
                     continue
                 try:
                     status = item.stat(follow_symlinks=False)
                 except OSError:
                     continue
-                if item.name.endswith(".tmp"):
+                if temporary:
                     # Left by a process that died.
                     if time.time() - status.st_mtime > _STALE_SECONDS:
                         _remove(item.path)

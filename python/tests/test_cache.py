@@ -54,7 +54,7 @@ def test_sixteen_at_once(tmp_path):
     results = [finish(process) for process in processes]
     assert {result[0] for result in results} == {552}
     assert len(entries(tmp_path / "cache")) == 1
-    assert not list((tmp_path / "cache").glob("*.tmp"))
+    assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".kernel"]
 
 
 def damage(path, kind):
@@ -109,6 +109,39 @@ def test_foreign_owner(tmp_path):
     assert finish(start(folder)) == (552, 0, 0, 1)
     os.chown(folder, 12345, 12345)
     assert finish(start(folder))[:2] == (552, 0)
+
+
+@pytest.mark.parametrize("mode, used", [(0o755, True), (0o777, False), (0o1777, False)])
+def test_folder_with_other_uses(tmp_path, mode, used):
+    """Its mode and its other files stay; where others can write, there is no cache."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(mode)
+    old = folder / "other.tmp"
+    old.write_text("")
+    os.utime(old, (1, 1))
+    assert finish(start(folder))[0] == 552
+    assert stat.S_IMODE(folder.stat().st_mode) == mode and old.exists()
+    assert len(entries(folder)) == used
+
+
+def test_default_folder_is_private(tmp_path):
+    folder = tmp_path / "kron"
+    folder.mkdir(mode=0o755)
+    environment = {"XDG_CACHE_HOME": str(tmp_path), "KRON_CACHE_DIR": ""}
+    assert finish(start("", **environment)) == (552, 0, 1, 0)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert finish(start("", **environment)) == (552, 1, 0, 0)
+
+
+def test_remains_of_dead_processes_go(tmp_path, monkeypatch):
+    monkeypatch.setenv("KRON_CACHE_DIR", str(tmp_path))
+    dead, alive = tmp_path / ".kron-dead", tmp_path / ".kron-alive"
+    for path in (dead, alive):
+        path.write_text("")
+    os.utime(dead, (1, 1))
+    cache.store(cache.make_key(number=1), ["main"], b"code")
+    assert alive.exists() and not dead.exists()
 
 
 def test_turned_off(tmp_path):

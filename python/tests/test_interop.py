@@ -121,3 +121,61 @@ def test_without_a_gpu():
     ones = np.ones((4, 4), np.float32)
     with pytest.raises((ValueError, RuntimeError)):
         library(ones, ones, ones)
+
+
+def test_compiled_functions_take_other_arrays():
+    f = kron.jit(lambda x, factors: kron.mkm(x, factors) * 2)
+    result = f(Standard(X), [Standard(factor) for factor in FACTORS])
+    assert type(result) is Standard
+    np.testing.assert_array_equal(result.array, 2 * EXPECTED)
+    out = np.empty((2, 9))
+    library = kron.compile(lambda x, a, b: kron.mkm(x, [a, b]), X, *FACTORS)
+    assert library(Exporter(X), *FACTORS, out=out) is out
+    np.testing.assert_array_equal(out, EXPECTED)
+
+
+# --- JAX -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def jnp():
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    return jax.numpy
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "complex64", "int32"])
+def test_jax_arrays(jnp, dtype):
+    x, *factors = (jnp.asarray(array).astype(dtype) for array in (X, *FACTORS))
+    result = kron.mkm(x, factors, beta=1, z=jnp.ones((2, 9), dtype), alpha=jnp.array(2))
+    assert type(result) is type(x) and result.dtype == dtype
+    np.testing.assert_array_equal(np.asarray(result, complex), 2 * EXPECTED + 1)
+    weights = jnp.ones((1, 2, 3, 2), dtype)
+    assert type(kron.ksmm_chain(x, [weights], bias=jnp.ones(4, dtype))) is type(x)
+    assert type(kron.jit(lambda x, f: kron.mkm(x, f) + 1)(x, factors)) is type(x)
+
+
+def test_jax_memory_is_shared(jnp):
+    from kron import _interop
+
+    x = jnp.ones((64, 64))
+    assert _interop.to_numpy(x, "x").ctypes.data == x.unsafe_buffer_pointer()
+    result = _interop.allocate((64, 64), np.dtype(np.float64))
+    assert _interop.from_numpy(result, x).unsafe_buffer_pointer() == result.ctypes.data
+
+
+def test_jax_traced_functions(jnp):
+    import jax
+
+    x, *factors = map(jnp.asarray, (X, *FACTORS))
+    with pytest.raises(TypeError, match="pure_callback"):
+        jax.jit(lambda x: kron.mkm(x, factors))(x)
+    with pytest.raises(TypeError, match="x .*pure_callback"):
+        jax.grad(lambda x: kron.mkm(x, factors).sum())(x)
+
+    @jax.jit
+    def f(x):
+        shape = jax.ShapeDtypeStruct((2, 9), x.dtype)
+        return jax.pure_callback(lambda x: kron.mkm(x, factors), shape, x) + 1
+
+    np.testing.assert_array_equal(f(x), EXPECTED + 1)

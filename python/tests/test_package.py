@@ -76,6 +76,10 @@ def test_source_distribution_can_be_built(distribution):
                             capture_output=True, check=True).stdout.splitlines()
     sources = [path for path in listed if path.startswith(str(distribution / "source"))]
     assert str(distribution / "source/python/src/Compiler.cpp") in sources
+    # Without them the module links as well, and cannot be imported.
+    linked = subprocess.run(["ninja", "-C", build, "-t", "commands", "kron_python"], text=True,
+                            capture_output=True, check=True).stdout
+    assert "libLLVMCore.a" in linked and "libMLIRIR.a" in linked
     assert len(sources) > 100 and not [path for path in sources if not os.path.exists(path)]
 
 
