@@ -134,11 +134,12 @@ bool Product::loadFactors(PyObject *object, PyObject *transposes) {
                                     PyTuple_CheckExact(transposes));
   if (isPerFactor && PySequence_Fast_GET_SIZE(transposes) != count)
     return decline("expects one transpose per factor");
-  if (transposes && PyUnicode_CheckExact(transposes) &&
-      PyUnicode_GET_LENGTH(transposes) == 0)
+  // kron.torch says it by a string with one letter per factor, or none.
+  bool isString = mode != CallMode::Public && transposes &&
+                  PyUnicode_CheckExact(transposes);
+  if (isString && PyUnicode_GET_LENGTH(transposes) == 0)
     transposes = nullptr;
-  // A longer string is one letter per factor.
-  bool isLetters = transposes && PyUnicode_CheckExact(transposes) &&
+  bool isLetters = isString && transposes &&
                    PyUnicode_GET_LENGTH(transposes) == count;
   for (Py_ssize_t i = 0; i < count; ++i) {
     Factor &factor = factors[i];
