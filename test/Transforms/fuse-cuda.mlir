@@ -2,6 +2,8 @@
 // RUN:   --split-input-file | FileCheck %s
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda slab-bytes=2048" \
 // RUN:   --split-input-file | FileCheck %s --check-prefix=SMALL
+// RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=sm_80" \
+// RUN:   --split-input-file | FileCheck %s --check-prefix=OLD
 
 // Verify that a row of 128 KiB goes through all factors in one trip, and that a
 // smaller budget takes more of them.
@@ -133,6 +135,25 @@ func.func @half(%x: tensor<8x262144xf16>, %f: tensor<64x64xf16>, %init: tensor<8
   %y = kron.mkm ins(%x : tensor<8x262144xf16>) factors(%f, %f, %f : tensor<64x64xf16>, tensor<64x64xf16>, tensor<64x64xf16>)
          outs(%init : tensor<8x262144xf16>) -> tensor<8x262144xf16>
   return %y : tensor<8x262144xf16>
+}
+
+// -----
+
+// Verify that f64 rows of 256 KiB take one trip, which two CTAs share, and two
+// where there are no clusters.
+// CHECK-LABEL: func @shared
+// CHECK:         kron.pass
+// CHECK-COUNT-5: kron.mode_product
+// CHECK-NOT:     kron.pass
+// OLD-LABEL: func @shared
+// OLD-COUNT-2: kron.pass
+// SMALL-LABEL: func @shared
+// SMALL-COUNT-3: kron.pass
+func.func @shared(%x: tensor<1024x32768xf64>, %f: tensor<8x8xf64>, %init: tensor<1024x32768xf64>) -> tensor<1024x32768xf64> {
+  %y = kron.mkm ins(%x : tensor<1024x32768xf64>)
+         factors(%f, %f, %f, %f, %f : tensor<8x8xf64>, tensor<8x8xf64>, tensor<8x8xf64>, tensor<8x8xf64>, tensor<8x8xf64>)
+         outs(%init : tensor<1024x32768xf64>) -> tensor<1024x32768xf64>
+  return %y : tensor<1024x32768xf64>
 }
 
 // -----

@@ -21,6 +21,8 @@ using namespace mlir::kron;
 
 /// Part of an instruction's measured rate that kernels reach.
 static constexpr double kIssueShare = 0.87;
+/// Bytes of a slab of f64 octets that several CTAs of a processor can hold.
+static constexpr int64_t kSmallOctetSlab = 32 * 1024;
 /// Bytes per clock of a processor's shared memory.
 static constexpr double kSharedBytesPerClock = 128;
 
@@ -75,13 +77,30 @@ bool kron::isPlausible(GPUKernel kernel, const Trip &trip,
 // Tiles
 //===----------------------------------------------------------------------===//
 
-int64_t kron::chooseColumns(const Trip &trip, int64_t slabBudget) {
+/// Whether `ffma` takes the trip with matrix instructions: f64 factors of 8
+/// x 8.
+static bool hasOctets(const Trip &trip, const GPUMachine &machine) {
+  return machine.hasWideDMMA && trip.element.isF64() &&
+         trip.factors.size() > 1 && trip.getSmallestFactorSize() == 8 &&
+         trip.getLargestFactorSize() == 8 && !hasVaryingFactor(trip);
+}
+
+/// Whether two CTAs can share a slab: `ffma` does so with 256 KiB of octets.
+static bool canShareSlab(const Trip &trip, int64_t columns,
+                         const GPUMachine &machine) {
+  return machine.hasCluster && hasOctets(trip, machine) && trip.inner > 0 &&
+         trip.inner % columns == 0 && trip.rowInput * columns == 32768;
+}
+
+int64_t kron::chooseColumns(const Trip &trip, int64_t slabBudget,
+                            const GPUMachine &machine) {
   // f16 and bf16 have only matrix kernels, which pad small factors to 16.
   if (isHalf(trip.element) && trip.getLargestFactorSize() <= 8)
     slabBudget /= 2;
   for (int64_t runBytes : {128, 64, 32}) {
     int64_t columns = trip.getColumns(runBytes);
-    if (trip.getSlabBytes(columns) <= slabBudget)
+    int64_t share = canShareSlab(trip, columns, machine) ? 2 : 1;
+    if (trip.getSlabBytes(columns) <= share * slabBudget)
       return columns;
   }
   return 0;
@@ -157,6 +176,8 @@ static double getRate(GPUKernel kernel, const Trip &trip,
   default:
     break;
   }
+  if (kernel == GPUKernel::Ffma && hasOctets(trip, machine))
+    return machine.dmma;
   double share = getScalarShare(kernel, trip);
   if (auto complex = dyn_cast<ComplexType>(element))
     return share / 4 *
@@ -195,10 +216,13 @@ static double getPaddedMultiplyAdds(GPUKernel kernel, const Trip &trip) {
 
 /// Accesses to shared memory per element of the tile: in, to registers, two per
 /// exchange between factors, and what the instructions themselves read.
-static double getSharedAccesses(GPUKernel kernel, const Trip &trip) {
+static double getSharedAccesses(GPUKernel kernel, const Trip &trip,
+                                const GPUMachine &machine) {
   double count = trip.factors.size();
   switch (kernel) {
   case GPUKernel::Ffma:
+    if (hasOctets(trip, machine))
+      return 2 * count;
     return 3 + 2 * std::max(count - 2, 0.0);
   case GPUKernel::Batched: {
     // In and out, and two per factor; two innermost ones may go together.
@@ -243,8 +267,11 @@ TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
   TripTime time;
   double bytes = trip.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
+  int64_t runBytes = trip.getRunBytes(tiling.columns);
   time.memory = bytes / machine.copyBytesPerSecond /
-                getRunShare(trip.getRunBytes(tiling.columns));
+                (canShareSlab(trip, tiling.columns, machine) && runBytes < 128
+                     ? 0.75
+                     : getRunShare(runBytes));
 
   double positions = trip.getPositions();
   time.arithmetic = 2 * positions * getPaddedMultiplyAdds(kernel, trip) /
@@ -252,12 +279,15 @@ TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
   double sharedRate =
       kSharedBytesPerClock * machine.clockMHz * 1e6 * machine.processors;
   time.shared = positions * trip.rowLargest * trip.getChipBytes() *
-                getSharedAccesses(kernel, trip) / sharedRate;
+                getSharedAccesses(kernel, trip, machine) / sharedRate;
 
   double onChip = time.arithmetic + time.shared;
   double steady = tiling.ctasPerSM == 1
                       ? std::max(time.memory / 0.87, onChip)
                       : std::max(time.memory / 0.91, 0.75 * onChip);
+  if (kernel == GPUKernel::Ffma && hasOctets(trip, machine) &&
+      trip.getSlabBytes(tiling.columns) > kSmallOctetSlab)
+    steady = std::max(time.memory / 0.78, onChip);
   // Tiles come in waves over the processors; the last one may be ragged, and
   // one tile's load and store overlap with nothing.
   double tiles = std::max(positions / tiling.columns / tiling.rows, 1.0);

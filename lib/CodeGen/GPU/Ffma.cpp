@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/Ffma.h"
+#include "DmmaEmitter.h"
 #include "FfmaEmitter.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -503,7 +504,7 @@ void FfmaEmitter::emit() {
 std::optional<std::string>
 kron::getFfmaUnsupportedReason(PassOp pass, const GPUMachine &machine) {
   std::string reason;
-  if (!planFfma(pass, machine, reason))
+  if (!planDmma(pass, machine) && !planFfma(pass, machine, reason))
     return reason;
   return std::nullopt;
 }
@@ -515,11 +516,15 @@ int64_t kron::getFfmaAlignment(PassOp pass) {
 
 LogicalResult kron::emitFfmaPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                  PassOp pass, const GPUMachine &machine) {
+  Emitter host(builder, pass.getLoc(), getElementType(pass.getInit()));
+  if (std::optional<DmmaPlan> plan = planDmma(pass, machine)) {
+    DmmaEmitter(host, gpuModule, pass, *plan).emit();
+    return success();
+  }
   std::string reason;
   std::optional<FfmaPlan> plan = planFfma(pass, machine, reason);
   if (!plan)
     return pass.emitOpError("cannot become an FFMA kernel: ") << reason;
-  Emitter host(builder, pass.getLoc(), getElementType(pass.getInit()));
   FfmaEmitter(host, gpuModule, pass, *plan).emit();
   return success();
 }

@@ -190,13 +190,14 @@ static std::optional<TripPlan> getGivenTrips(PassOp pass,
 
 /// Says which axes every trip applies and how much of the chip it takes.
 static void explainTrips(PassOp pass, const TripChain &chain,
-                         const TripPlan &plan, int64_t slabBudget) {
+                         const TripPlan &plan, int64_t slabBudget,
+                         const GPUMachine &machine) {
   std::string message;
   llvm::raw_string_ostream os(message);
   os << plan.trips.size() << (plan.trips.size() == 1 ? " trip:" : " trips:");
   for (unsigned index = 0; index < plan.trips.size(); ++index) {
     Trip trip = describeTrip(chain, plan, index);
-    int64_t columns = chooseColumns(trip, slabBudget);
+    int64_t columns = chooseColumns(trip, slabBudget, machine);
     os << (index ? "; " : " ") << "axes ";
     llvm::interleaveComma(trip.factors, os,
                           [&](const TripFactor &factor) { os << factor.axis; });
@@ -275,7 +276,7 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     } else {
       plan = planTrips(chain, machine, budget);
     }
-    explainTrips(pass, chain, plan, budget);
+    explainTrips(pass, chain, plan, budget, machine);
     if (plan.trips.size() > 1 && isSplittable(pass))
       splitPass(rewriter, pass, plan);
     return success();

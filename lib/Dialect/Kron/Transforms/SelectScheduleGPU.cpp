@@ -45,11 +45,11 @@ static Candidate evaluate(const GPUEmitter &emitter, PassOp pass,
     return candidate;
   ScheduleAttr given = pass.getScheduleAttr();
   int64_t columns = given && given.getColumns()
-                          ? given.getColumns()
-                          : chooseColumns(trip, getSlabBudget(machine));
+                        ? given.getColumns()
+                        : chooseColumns(trip, getSlabBudget(machine), machine);
   // Where nothing fits, the general kernel works on single columns.
-  TripTiling tiling = chooseTiling(
-      emitter.kernel, trip, std::max<int64_t>(columns, 1), machine);
+  TripTiling tiling = chooseTiling(emitter.kernel, trip,
+                                   std::max<int64_t>(columns, 1), machine);
   candidate.time = estimateTime(emitter.kernel, trip, tiling, machine);
   return candidate;
 }
@@ -128,8 +128,8 @@ LogicalResult kron::selectGPUSchedule(PassOp pass, const GPUMachine &machine) {
   pass.setScheduleAttr(ScheduleAttr::get(
       pass.getContext(), given.getVectorBits(), given.getTile(),
       given.getRegisterRows(), given.getRegisterVectors(), chosen->kernel,
-      given.getThreads(), given.getColumns(), given.getCtasPerSm(), given.getStages(),
-      given.getCluster(), given.getTrips()));
+      given.getThreads(), given.getColumns(), given.getCtasPerSm(),
+      given.getStages(), given.getCluster(), given.getTrips()));
   explain(pass, *chosen, candidates);
   return success();
 }

@@ -86,7 +86,7 @@ Trip kron::describeTrip(const TripChain &chain, const TripPlan &plan,
 static double estimateBestTime(const Trip &trip, const GPUMachine &machine,
                                int64_t slabBudget) {
   double best = std::numeric_limits<double>::infinity();
-  int64_t columns = chooseColumns(trip, slabBudget);
+  int64_t columns = chooseColumns(trip, slabBudget, machine);
   if (!columns)
     return best;
   for (GPUKernel kernel : {GPUKernel::Simt, GPUKernel::Ffma, GPUKernel::Mma,
