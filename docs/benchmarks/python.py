@@ -5,8 +5,9 @@ usage: python.py [--threads N] [--seconds S] [--out FILE] [PART...]
 Parts: overhead (calls on tiny arrays, first use, import), products (kron.mkm against
 GPyTorch's KroneckerProductLinearOperator, torch.einsum and torch.compile), training
 (a step of a KSLinear layer against the einsum implementation). Both sides of a
-comparison get the same arrays, in turn, for `--seconds` at least; the figure is the
-median. Needs the kron package, PyTorch and GPyTorch. Writes
+comparison get the same arrays, in turn, for `--seconds` at least: times are medians,
+and a ratio is the median of those between neighbouring calls, so that other work on the
+machine falls out of it. Needs the kron package, PyTorch and GPyTorch. Writes
 docs/benchmarks/results/python.json, which render.py turns into tables; parts that are
 not measured anew keep their figures.
 """
@@ -38,10 +39,12 @@ LAYERS = [[(1, 48, 48, 4)], [(1, 64, 64, 16)], [(6, 64, 64, 1)],
           [(2, 48, 192, 1), (1, 192, 48, 2)], [(6, 64, 64, 1), (1, 768, 192, 2)],
           [(6, 64, 256, 1), (1, 128, 128, 3)]]
 LAYER_BATCH = 4096
+PEERS = ("gpytorch", "einsum", "compile")
 
 
-def median_times(functions, seconds):
-    """Median seconds of each function; they take turns."""
+def compare(functions, seconds):
+    """Median seconds of each function, and how many times as long as the first each
+    takes; they take turns."""
     for function in functions:
         function()
     times = [[] for _ in functions]
@@ -51,20 +54,22 @@ def median_times(functions, seconds):
             begin = time.perf_counter()
             function()
             record.append(time.perf_counter() - begin)
-    return [statistics.median(record) for record in times]
+    ratios = [statistics.median(other / own for other, own in zip(record, times[0]))
+              for record in times]
+    return [statistics.median(record) for record in times], ratios
 
 
-def call_time(function, calls=2000, rounds=15):
-    """Median over rounds of the mean seconds of a call that takes microseconds."""
-    for _ in range(200):
-        function()
-    times = []
+def call_times(functions, calls=500, rounds=60):
+    """Microseconds of calls that take so few: the lower quartile over rounds in which
+    the functions take turns."""
+    times = {name: [] for name in functions}
     for _ in range(rounds):
-        begin = time.perf_counter()
-        for _ in range(calls):
-            function()
-        times.append((time.perf_counter() - begin) / calls)
-    return statistics.median(times)
+        for name, function in functions.items():
+            begin = time.perf_counter()
+            for _ in range(calls):
+                function()
+            times[name].append(1e6 * (time.perf_counter() - begin) / calls)
+    return {name: statistics.quantiles(record)[0] for name, record in times.items()}
 
 
 def geometric_mean(values):
@@ -104,24 +109,32 @@ def measure_overhead():
     import kron.torch
 
     library = torch.library.Library("kron_benchmark", "DEF")
-    library.define("empty" + str(torch.ops.kron.mkm.default._schema)[len("kron::mkm"):])
-    library.impl("empty", lambda x, *rest: torch.empty_like(x), "CPU")
+    signature = str(torch.ops.kron.mkm.default._schema)[len("kron::mkm"):]
+    for name in ("empty", "bare"):
+        library.define(name + signature)
+        library.impl(name, lambda x, *rest: torch.empty_like(x), "CPU")
+    # As kron.mkm has them; "bare" has no derivative registered.
     torch.library.register_autograd("kron_benchmark::empty", lambda ctx, grad: (grad,),
                                     lib=library)
     x = np.ones((2, 16), np.float32)
     factors = [np.ones((4, 4), np.float32)] * 2
     tensor, matrices = torch.from_numpy(x), [torch.from_numpy(f) for f in factors]
-    empty, mkm = torch.ops.kron_benchmark.empty, torch.ops.kron.mkm
-    numpy_us = 1e6 * call_time(lambda: kron.mkm(x, factors))
-    empty_us = 1e6 * call_time(lambda: empty(tensor, matrices))
-    op_us = 1e6 * call_time(lambda: mkm(tensor, matrices))
-    function_us = 1e6 * call_time(lambda: kron.mkm(tensor, matrices))
+    empty, bare = torch.ops.kron_benchmark.empty, torch.ops.kron_benchmark.bare
+    mkm = torch.ops.kron.mkm
+    calls = call_times({
+        "numpy_call_us": lambda: kron.mkm(x, factors),
+        "numpy_matmul_us": lambda: x @ x.T,
+        "empty_op_us": lambda: empty(tensor, matrices),
+        "bare_op_us": lambda: bare(tensor, matrices),
+        "torch_op_us": lambda: mkm(tensor, matrices),
+        "torch_function_us": lambda: kron.mkm(tensor, matrices),
+        "torch_matmul_us": lambda: tensor @ tensor.mT})
     with tempfile.TemporaryDirectory() as folder:
         first = [fresh_process(FIRST_USE, KRON_CACHE="0") for _ in range(5)]
         cached = [fresh_process(FIRST_USE, KRON_CACHE_DIR=folder) for _ in range(5)][1:]
     imports = [fresh_process(IMPORT) for _ in range(7)]
-    return {"numpy_call_us": numpy_us, "empty_op_us": empty_us, "torch_op_us": op_us,
-            "torch_function_us": function_us, "torch_above_empty_us": op_us - empty_us,
+    return {**calls, "torch_above_empty_us": calls["torch_op_us"] - calls["empty_op_us"],
+            "torch_above_bare_us": calls["torch_op_us"] - calls["bare_op_us"],
             "first_use_ms": 1e3 * statistics.median(first),
             "first_use_cached_ms": 1e3 * statistics.median(cached),
             "import_ms": 1e3 * statistics.median(imports)}
@@ -174,9 +187,10 @@ def measure_product(m, p, n, seconds):
                                else function()).sub(exact).norm() / exact.norm())
                   for name, function in functions.items()}
         del exact
-        times = median_times(list(functions.values()), seconds)
+        times, ratios = compare(list(functions.values()), seconds)
     row = {"m": m, "p": p, "n": n}
     row.update({f"{name}_ms": 1e3 * t for name, t in zip(functions, times)})
+    row.update({f"{name}_ratio": r for name, r in zip(functions, ratios) if name in PEERS})
     row["kron_gflops"] = 2e-6 * m * p ** n * p * n / row["kron_ms"]
     row["kron_error"], row["gpytorch_error"] = errors["kron"], errors["gpytorch"]
     return row
@@ -193,9 +207,10 @@ def measure_products(seconds):
         print(f"{row['m']:6} x {row['p']}^{row['n']}: " + "  ".join(
             f"{name} {row[name + '_ms']:.3f} ms" for name in
             ("kron", "kron_kmm", "gpytorch", "einsum", "compile")), flush=True)
-    means = {peer: geometric_mean([row[f"{peer}_ms"] / row["kron_ms"] for row in rows])
-             for peer in ("gpytorch", "einsum", "compile")}
-    return {"rows": rows, "geometric_means": means}
+    means = {peer: geometric_mean([row[f"{peer}_ratio"] for row in rows])
+             for peer in PEERS}
+    return {"rows": rows, "geometric_means": means,
+            "geometric_mean": geometric_mean(list(means.values()))}
 
 
 # --- training -----------------------------------------------------------------------
@@ -226,13 +241,14 @@ def measure_training(seconds):
 
             return run
 
-        kernel, stock = median_times([step(layer) for layer in layers], seconds)
+        (kernel, stock), (_, ratio) = compare([step(layer) for layer in layers], seconds)
         with torch.no_grad():
-            forward, stock_forward = median_times(
-                [lambda layer=layer: layer(x) for layer in layers], seconds)
+            (forward, stock_forward), (_, forward_ratio) = compare(
+                [lambda layer=layer: layer(x) for layer in layers], seconds / 2)
         flops = 6 * LAYER_BATCH * sum(math.prod(pattern) for pattern in chain)
         rows.append({"patterns": chain, "batch": LAYER_BATCH, "kron_ms": 1e3 * kernel,
-                     "einsum_ms": 1e3 * stock, "ratio": stock / kernel,
+                     "einsum_ms": 1e3 * stock, "ratio": ratio,
+                     "forward_ratio": forward_ratio,
                      "kron_gflops": 1e-9 * flops / kernel,
                      "kron_forward_ms": 1e3 * forward,
                      "einsum_forward_ms": 1e3 * stock_forward})
@@ -271,7 +287,7 @@ def commit():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "results/python.json")
     parser.add_argument("parts", nargs="*", metavar="PART",
                         help="overhead, products, training (default: all)")
@@ -294,8 +310,8 @@ def main():
         result[name].update(
             date=datetime.date.today().isoformat(), commit=commit(),
             threads=options.threads, machine=machine(),
-            command=f"python docs/benchmarks/python.py --threads {options.threads} "
-                    f"--seconds {options.seconds:g} {name}")
+            command=f"docs/benchmarks/python.py --threads {options.threads} "
+                    f"--seconds {options.seconds:g}")
         print(json.dumps({k: v for k, v in result[name].items()
                           if k not in ("rows", "machine")}, indent=1), flush=True)
     options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ usage: render.py
 
 In README.md and docs/*.md, what stands between `<!-- KIND of FILE -->` and `<!-- end -->`
 becomes the table of that result file: `table`, `summary` (a shorter one), `suite` (of the
-GPU tests); `misses` and `costs` are of all gpu_*.json of a folder. docs/check.py tests
+GPU tests), `overhead`, `products` and `training` (of python.json); `misses` and `costs` are of all gpu_*.json of a folder. docs/check.py tests
 that nothing is stale.
 """
 
@@ -14,11 +14,13 @@ import re
 
 import gpu_plot
 import gpu_tables
+import python_tables
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PLOT = HERE / "roofline.svg"
-TABLE = re.compile(r"(<!-- (table|summary|suite|misses|costs) of (\S+) -->\n).*?(<!-- end -->)",
+TABLE = re.compile(r"(<!-- (table|summary|suite|misses|costs|"
+                   r"overhead|products|training) of (\S+) -->\n).*?(<!-- end -->)",
                    re.S)
 # In the order of the tables.
 GPU = ("gpu_f32", "gpu_f64", "gpu_odd", "gpu_flags", "gpu_half", "gpu_precision",
@@ -63,6 +65,8 @@ def body(kind, path):
     if not path.exists():
         return "(not measured yet)\n"
     result = json.loads(path.read_text())
+    if kind in python_tables.PARTS:
+        return python_tables.table(result, kind)
     if kind == "suite":
         return gpu_tables.suite(result)
     if "limits" not in result:

@@ -73,6 +73,25 @@ def test_pyfastkron_gradients():
     assert torch.autograd.gradcheck(lambda x, *fs: fk_torch.gekmm(list(fs), x.mT), leaves)
 
 
+def test_pyfastkron_autograd_functions():
+    for kind, function in (("mkm", fk_torch.MKM), ("kmm", fk_torch.KMM)):
+        x, fs = arrays(kind, torch.float64, 3, 2, 2)
+        for each in (x, *fs):
+            each.requires_grad_()
+        assert torch.autograd.gradcheck(function.apply, (x, *fs))
+
+
+# Verify that float16 rounds where PyFastKron does: 3 * 2047 before 1 is added.
+def test_pyfastkron_rounds_half_after_every_step():
+    x = torch.full((1, 4), 2047 / 4, dtype=torch.float16)
+    fs = [torch.ones(2, 2, dtype=torch.float16)] * 2
+    one = torch.ones(1, 4, dtype=torch.float16)
+    product = torch.full((1, 4), 2047.0, dtype=torch.float16)
+    result = fk_torch.gemkm(x, fs, 3.0, 1.0, one)
+    assert torch.equal(result, 3.0 * product + one)
+    assert not torch.equal(result.float(), (3.0 * product.float() + 1).half().float())
+
+
 def test_pyfastkron_handles():
     torch_handle, numpy_handle = fk.FastKronTorch(), fk.FastKronNumpy()
     assert torch_handle.hasX86() and not numpy_handle.hasCUDA()

@@ -119,6 +119,12 @@ class FastKronBase:
         fs = [f.reshape((-1, 1) if is_mkm != trF else (1, -1)) if f.ndim == 1 else f
               for f in fs]
         function = kron.mkm if is_mkm else kron.kmm
+        if str(x.dtype).endswith("float16"):
+            # PyFastKron leaves half types to the library, which rounds the product,
+            # alpha times it, and the sum.
+            result = function(x, fs, trans_x=trX, trans_factors=trF)
+            result = result if alpha == 1 else alpha * result
+            return result if y is None or beta == 0 else result + beta * y
         options = {"alpha": alpha, "trans_x": trX, "trans_factors": trF}
         if y is None or beta == 0:
             return function(x, fs, **options)

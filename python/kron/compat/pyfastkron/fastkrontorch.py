@@ -48,6 +48,22 @@ fastkrontorch = FastKronTorch()
 __fastkrontorch = fastkrontorch
 
 
+class MKM:
+    """What PyFastKron's users of its autograd functions call: MKM.apply."""
+
+    @staticmethod
+    def apply(x, *fs):
+        return fastkrontorch.gemkm(True, x, fs)
+
+
+class KMM:
+    """The same for gekmm."""
+
+    @staticmethod
+    def apply(x, *fs):
+        return fastkrontorch.gekmm(True, fs, x)
+
+
 def gemkm(x, fs, alpha=1.0, beta=0.0, y=None, trX=False, trF=False):
     """alpha * op(x) @ (op(fs[0]) kron op(fs[1]) kron ...) + beta * y."""
     return fastkrontorch.gemkm(True, x, fs, alpha, beta, y, trX, trF)
