@@ -229,6 +229,10 @@ def _autograd_kernel(qualified, direct, setup_context, backward):
     torch.library.register_autograd(qualified, backward, setup_context=setup_context,
                                     lib=receiver)
     recorded = receiver.kernel
+    # The dispatcher leaves out arguments at their defaults, but backward returns a
+    # gradient for each, and before PyTorch 2.12 for just those that were given.
+    schema = getattr(torch.ops.kron, qualified[len("kron::"):]).default._schema
+    defaults = tuple(argument.default_value for argument in schema.arguments)
 
     def kernel(keyset, *arguments):
         if forward_ad._current_level < 0:
@@ -237,7 +241,7 @@ def _autograd_kernel(qualified, direct, setup_context, backward):
                 return result
         elif any(map(_has_tangent, pytree.tree_leaves(arguments))):
             raise NotImplementedError(f"{qualified} has no forward-mode derivative")
-        return recorded(keyset, *arguments)
+        return recorded(keyset, *arguments, *defaults[len(arguments):])
 
     return kernel
 
