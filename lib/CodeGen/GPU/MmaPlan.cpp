@@ -336,7 +336,9 @@ bool Planner::canChain(unsigned dim) {
   int64_t sums = step.tiles * perSum *
                  (llvm::divideCeil(inner.depth, 8) +
                   llvm::divideCeil(inner.results, 8));
-  return getFactorRegisters(step) + sums <= 192 && sums <= 72;
+  // The factors of a chain are not loaded again and again.
+  int64_t factors = getFactorRegisters(step);
+  return factors <= kMaxStepRegisters && factors + sums <= 192 && sums <= 72;
 }
 
 void Planner::addStep(MmaStep::Kind kind, unsigned dim) {

@@ -166,3 +166,29 @@ func.func @scheduled(%x: memref<?x64x64xf64>, %f: memref<64x64xf64>, %y: memref<
   }
   return
 }
+
+// -----
+
+// Verify that factors which do not fit a warp's registers are not chained: the
+// outer one's 127 rows go through registers one after the other, so that there is a
+// barrier between the two.
+
+// CHECK-LABEL: llvm.func @long_depth_0
+// CHECK:         mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// CHECK:         nvvm.barrier0
+// CHECK:         mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+func.func @long_depth(%x: memref<?x127x11xf32>, %f: memref<127x5xf32>, %g: memref<11x17xf32>, %y: memref<?x5x17xf32>) {
+  kron.pass ins(%x, %g, %f : memref<?x127x11xf32>, memref<11x17xf32>, memref<127x5xf32>) outs(%y : memref<?x5x17xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%xt: tensor<?x127x11xf32>, %gt: tensor<11x17xf32>, %ft: tensor<127x5xf32>, %init: tensor<?x5x17xf32>):
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %xt, %c0 : tensor<?x127x11xf32>
+    %e = tensor.empty(%n) : tensor<?x127x17xf32>
+    %a = kron.mode_product axis(2) ins(%xt : tensor<?x127x11xf32>) factor(%gt [p, q] : tensor<11x17xf32>)
+         outs(%e : tensor<?x127x17xf32>) -> tensor<?x127x17xf32>
+    %b = kron.mode_product axis(1) ins(%a : tensor<?x127x17xf32>) factor(%ft [p, q] : tensor<127x5xf32>)
+         outs(%init : tensor<?x5x17xf32>) -> tensor<?x5x17xf32>
+    kron.yield %b : tensor<?x5x17xf32>
+  }
+  return
+}
