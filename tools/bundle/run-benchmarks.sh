@@ -13,6 +13,8 @@ for name in f32 f64 odd batched flags half precision ksmm; do
 done
 end=$(($(date +%s) + ${SECONDS_LEFT:-1200}))
 resume=
+# Every case is assembled anew, so that compile times are those of new kernels.
+export CUDA_CACHE_DISABLE=1
 # 75: a case has spoilt its process and is marked; the others follow in a new one.
 while :; do
   left=$((end - $(date +%s)))
