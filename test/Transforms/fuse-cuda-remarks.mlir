@@ -12,3 +12,13 @@ func.func @row(%x: memref<1024x32768xf32>, %f: memref<32x32xf32>, %y: memref<102
     outs(%y : memref<1024x32768xf32>)
   return
 }
+
+// Verify that a cluster of two CTAs takes rows of up to 256 KiB, where there are
+// clusters.
+// CHECK: Remark="1 trip: axes 4, 3, 2, 1 (slab of 262144 bytes, by two CTAs)", Trips=1
+// SM80: Remark="2 trips: {{.*}}", Trips=2
+func.func @shared(%x: memref<1024x65536xf32>, %f: memref<16x16xf32>, %y: memref<1024x65536xf32>) {
+  kron.mkm ins(%x : memref<1024x65536xf32>) factors(%f, %f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>)
+    outs(%y : memref<1024x65536xf32>)
+  return
+}

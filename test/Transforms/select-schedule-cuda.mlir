@@ -160,10 +160,9 @@ func.func @mkm_32_3_tf32(%x: memref<1024x32768xf32>, %f0: memref<32x32xf32>, %f1
 // CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
-// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.pass
-// F64 has no wgmma, and a row takes two trips.
+// F64 has no wgmma, and a row takes two CTAs.
 func.func @mkm_32_3_f64(%x: memref<1024x32768xf64>, %f0: memref<32x32xf64>, %f1: memref<32x32xf64>, %f2: memref<32x32xf64>, %y: memref<1024x32768xf64>) {
   kron.mkm ins(%x : memref<1024x32768xf64>) factors(%f0, %f1, %f2 : memref<32x32xf64>, memref<32x32xf64>, memref<32x32xf64>) outs(%y : memref<1024x32768xf64>)
   return

@@ -25,6 +25,10 @@ static constexpr double kIssueShare = 0.87;
 static constexpr int64_t kSmallOctetSlab = 32 * 1024;
 /// Bytes per clock of a processor's shared memory.
 static constexpr double kSharedBytesPerClock = 128;
+/// Bytes per clock that a processor reads of the other one's in a cluster, and
+/// the seconds of a barrier of both.
+static constexpr double kRemoteBytesPerClock = 18;
+static constexpr double kClusterBarrierSeconds = 0.25e-6;
 
 int64_t kron::getSlabBudget(const GPUMachine &machine) {
   return std::min<int64_t>(machine.sharedBytesPerCTA * 2 / 3, 128 * 1024);
@@ -106,6 +110,18 @@ int64_t kron::chooseColumns(const Trip &trip, int64_t slabBudget,
   return 0;
 }
 
+bool kron::fitsCluster(const Trip &trip, int64_t slabBudget,
+                       const GPUMachine &machine) {
+  if (!machine.hasCluster || trip.inner != 1 || trip.factors.size() < 2 ||
+      !isPlausible(GPUKernel::Mma, trip, machine) || isHalf(trip.element))
+    return false;
+  for (const TripFactor &factor : trip.factors)
+    if (factor.depth % 16 != 0 || factor.results % 16 != 0)
+      return false;
+  int64_t slab = trip.getSlabBytes(1);
+  return slab > slabBudget && slab <= 2 * slabBudget;
+}
+
 TripTiling kron::chooseTiling(GPUKernel kernel, const Trip &trip,
                               int64_t columns, const GPUMachine &machine) {
   TripTiling tiling;
@@ -114,6 +130,11 @@ TripTiling kron::chooseTiling(GPUKernel kernel, const Trip &trip,
   // Small slabs share a tile of 16 KiB: enough for 128 threads, and several
   // tiles fit a processor.
   tiling.rows = std::max<int64_t>(16 * 1024 / slab, 1);
+  if (kernel == GPUKernel::Mma &&
+      fitsCluster(trip, getSlabBudget(machine), machine)) {
+    tiling.cluster = 2;
+    slab /= tiling.cluster;
+  }
   int64_t tileBytes = tiling.rows * slab;
   int64_t bytesPerThread = kernel == GPUKernel::Wgmma ? 128 : 256;
   tiling.threads = std::clamp<int64_t>(
@@ -281,6 +302,17 @@ TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
   time.shared = positions * trip.rowLargest * trip.getChipBytes() *
                 getSharedAccesses(kernel, trip, machine) / sharedRate;
 
+  double positionsPerTile = double(tiling.columns) * tiling.rows;
+  double tiles = std::max(positions / positionsPerTile, 1.0);
+  double resident =
+      double(machine.processors) * tiling.ctasPerSM / tiling.cluster;
+  if (tiling.cluster > 1) {
+    // Half of what the last factor reads is the other CTA's; then both wait for
+    // each other twice.
+    time.shared += positions * trip.rowLargest * trip.getChipBytes() / 2 *
+                   kSharedBytesPerClock / kRemoteBytesPerClock / sharedRate;
+    time.shared += 2 * kClusterBarrierSeconds * tiles / resident;
+  }
   double onChip = time.arithmetic + time.shared;
   double steady = tiling.ctasPerSM == 1
                       ? std::max(time.memory / 0.87, onChip)
@@ -290,8 +322,6 @@ TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
     steady = std::max(time.memory / 0.78, onChip);
   // Tiles come in waves over the processors; the last one may be ragged, and
   // one tile's load and store overlap with nothing.
-  double tiles = std::max(positions / tiling.columns / tiling.rows, 1.0);
-  double resident = double(machine.processors) * tiling.ctasPerSM;
   double perWave = steady * resident / tiles;
   // Fewer tiles than processors have more of the memory's bandwidth each, up to
   // about four times their share.

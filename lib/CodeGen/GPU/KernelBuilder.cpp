@@ -15,6 +15,7 @@ using namespace mlir::kron;
 
 static constexpr unsigned kGlobalSpace = 1;
 static constexpr unsigned kSharedSpace = 3;
+static constexpr unsigned kClusterSpace = 7;
 /// Alignment of all shared memory, for 128-byte swizzles of 8 rows.
 static constexpr int64_t kSharedAlignment = 1024;
 
@@ -305,6 +306,22 @@ Value KernelBuilder::shared(Int byteOffset) {
   return offsetBytes(sharedBase, byteOffset);
 }
 
+Value KernelBuilder::remoteShared(Int byteOffset) {
+  Value own = shared(0);
+  Int rank = clusterRank();
+  if (!remoteSharedBase) {
+    OpBuilder::InsertionGuard guard(builder);
+    Operation *later = own.getDefiningOp();
+    if (later->isBeforeInBlock(rank.getValue().getDefiningOp()))
+      later = rank.getValue().getDefiningOp();
+    builder.setInsertionPointAfter(later);
+    auto type = LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace);
+    Value other = materialize(bitXor(rank, 1), 32);
+    remoteSharedBase = NVVM::MapaOp::create(builder, loc, type, own, other);
+  }
+  return offsetBytes(remoteSharedBase, byteOffset);
+}
+
 Value KernelBuilder::offsetBytes(Value pointer, Int offset) {
   return offsetElements(pointer, builder.getI8Type(), offset);
 }
@@ -379,7 +396,20 @@ void KernelBuilder::store(Value value, Value pointer, CacheHint hint,
 }
 
 void KernelBuilder::copyAsync(Value sharedPointer, Value globalPointer,
-                              int64_t bytes, Value validBytes) {
+                              int64_t bytes, Value validBytes,
+                              bool wholeLines) {
+  if (wholeLines && bytes == 16) {
+    SmallVector<Value> operands{sharedPointer, globalPointer};
+    std::string text = "cp.async.cg.shared.global.L2::128B [$0], [$1], 16";
+    std::string constraints = "l,l";
+    if (validBytes) {
+      operands.push_back(validBytes);
+      text += ", $2";
+      constraints += ",r";
+    }
+    inlinePTX({}, text + ";", constraints + ",~{memory}", operands);
+    return;
+  }
   // Only 16-byte copies can bypass the first-level cache.
   auto modifier = bytes == 16 ? NVVM::LoadCacheModifierKind::CG
                               : NVVM::LoadCacheModifierKind::CA;
@@ -401,6 +431,12 @@ void KernelBuilder::waitCopies(int64_t pending) {
 //===----------------------------------------------------------------------===//
 
 void KernelBuilder::barrier() { NVVM::Barrier0Op::create(builder, loc); }
+
+void KernelBuilder::clusterBarrier() {
+  // Arriving releases and waiting acquires.
+  NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
+  NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+}
 
 void KernelBuilder::namedBarrier(Int number, int64_t threads) {
   NVVM::BarrierOp::create(builder, loc, TypeRange(), materialize(number, 32),

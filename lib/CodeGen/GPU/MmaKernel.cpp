@@ -164,6 +164,33 @@ MmaGlobalTile MmaKernel::locate(const StageArray &array, Type type, Int tile) {
   return result;
 }
 
+MmaGlobalTile MmaKernel::locateInput(Int tile) {
+  MmaGlobalTile result = locate(input, plan.inputType, tile);
+  if (plan.cluster == 1)
+    return result;
+  const MmaStep &step = plan.steps.back();
+  Int position = kernel.mul(kernel.clusterRank(), 8 * getOwnTiles(step));
+  int64_t bytes = plan.inputType.getIntOrFloatBitWidth() / 8;
+  result.base = kernel.offsetBytes(
+      result.base,
+      kernel.mul(scale(position, result.strides[step.dim]), bytes));
+  return result;
+}
+
+Int MmaKernel::getFirstTile() {
+  return kernel.floorDiv(kernel.blockId(), plan.cluster);
+}
+
+Int MmaKernel::getTileStep() {
+  return kernel.floorDiv(kernel.gridSize(), plan.cluster);
+}
+
+void MmaKernel::emitBarrier(bool ofCluster) {
+  if (ofCluster && plan.cluster > 1)
+    return kernel.clusterBarrier();
+  kernel.barrier();
+}
+
 void MmaKernel::emitSteps(Int tile, Int stageBase) {
   MmaGlobalTile target = locate(output, plan.outputType, tile);
   if (addend.base)
@@ -171,13 +198,15 @@ void MmaKernel::emitSteps(Int tile, Int stageBase) {
   MmaBuffer from{&plan.inputLayout, plan.inputType, stageBase};
   MmaBuffer work = from;
   if (plan.workLayout)
-    work = {&*plan.workLayout, plan.type,
-            plan.stages * plan.inputLayout.bytes};
+    work = {&*plan.workLayout, plan.type, plan.getInputBytes()};
+  auto load = [&](const MmaStep &step) {
+    if (plan.keepsFactors || !step.fitsRegisters)
+      return Factors();
+    return loadFactors(step, 0, getDepthTiles(step));
+  };
+  Factors loaded = load(plan.steps.front());
   for (auto [index, step] : llvm::enumerate(plan.steps)) {
     bool last = index + 1 == plan.steps.size();
-    Factors loaded;
-    if (!plan.keepsFactors && step.fitsRegisters)
-      loaded = loadFactors(step, 0, getDepthTiles(step));
     const Factors &stepFactors =
         plan.keepsFactors ? keptFactors[index] : loaded;
     const MmaBuffer *to = last ? nullptr : &work;
@@ -193,8 +222,20 @@ void MmaKernel::emitSteps(Int tile, Int stageBase) {
       emitChain(step, stepFactors, from, to, outputTile);
       break;
     }
-    if (!last)
-      kernel.barrier();
+    if (!last) {
+      // Its factors arrive while warps wait for each other.
+      const MmaStep &next = plan.steps[index + 1];
+      bool nextIsLast = index + 2 == plan.steps.size();
+      loaded = load(next);
+      localStep = nullptr;
+      if (index == 0 && isLocal(next, work, nextIsLast ? nullptr : &work,
+                                nextIsLast ? &target : nullptr)) {
+        localStep = &next;
+        syncTeam(next);
+      } else {
+        emitBarrier(/*ofCluster=*/nextIsLast);
+      }
+    }
     from = work;
   }
 }
@@ -205,6 +246,8 @@ void MmaKernel::emitTiles() {
   int64_t slotBytes = plan.inputLayout.bytes;
   int64_t ahead = std::max<int64_t>(plan.stages - 1, 1);
   Int end = kernel.enter(host.truncate(tiles));
+  if (plan.stream)
+    return emitStreamedTiles(end);
   auto load = [&](Int tile, Int slotBase) {
     kernel.ifThen(kernel.less(tile, end), [&] {
       emitLoad(tile, {&plan.inputLayout, plan.inputType, slotBase});
@@ -244,6 +287,36 @@ void MmaKernel::emitTiles() {
       });
 }
 
+/// `forPieces` fills a slot again as soon as its piece has been read.
+void MmaKernel::emitStreamedTiles(Int end) {
+  const MmaStream &stream = *plan.stream;
+  const MmaStep &step = plan.steps.front();
+  int64_t pieceBytes = plan.inputLayout.bytes;
+  Int team = kernel.floorDiv(warp, step.warps);
+  Int ring = kernel.mul(team, stream.slots * pieceBytes);
+  MmaGlobalTile firstTile = locateInput(getFirstTile());
+  for (int64_t slot = 0; slot < stream.slots; ++slot) {
+    emitPiece(firstTile, slot,
+              {&plan.inputLayout, plan.inputType,
+               kernel.add(ring, slot * pieceBytes)});
+    kernel.commitCopies();
+  }
+  kernel.rolledLoop(getFirstTile(), end, getTileStep(),
+                    kernel.materialize(ring, 32),
+                    [&](Int number, ValueRange carried) -> SmallVector<Value> {
+                      Int next = kernel.add(number, getTileStep());
+                      thisTile = locateInput(number);
+                      nextTile = locateInput(next);
+                      nextTileExists = kernel.less(next, end);
+                      pieceBase = Int(carried[0]);
+                      emitSteps(number, pieceBase);
+                      // The first step of the next tile replaces what the last
+                      // one reads.
+                      emitBarrier(/*ofCluster=*/true);
+                      return {kernel.materialize(pieceBase, 32)};
+                    });
+}
+
 void MmaKernel::emit() {
   enterOperands();
   kernel.allocateShared(plan.sharedBytes, 1024);
@@ -258,6 +331,7 @@ void MmaKernel::emit() {
   LaunchShape shape;
   shape.threads = plan.getThreads();
   shape.ctasPerSM = plan.ctasPerSM;
+  shape.cluster = plan.cluster;
   shape.sharedBytes = plan.sharedBytes;
   kernel.launch(shape, tiles);
 }
@@ -280,13 +354,17 @@ Int MmaKernel::getOffset(const MmaBuffer &buffer, ArrayRef<Int> positions,
   return kernel.add(kernel.mul(sum, layout.elementBytes), buffer.base);
 }
 
+Value MmaKernel::getPointer(const MmaBuffer &buffer, Int offset) {
+  return buffer.remote ? kernel.remoteShared(offset) : kernel.shared(offset);
+}
+
 Value MmaKernel::getAddress(const MmaBuffer &buffer, Int offset,
                             int64_t index) {
   const TileLayout &layout = *buffer.layout;
   int64_t bytes = layout.swizzle(index) * layout.elementBytes;
   // Only the number of the bank is subject to swizzling.
   int64_t low = layout.swizzles.empty() ? 0 : bytes % 128;
-  Value address = kernel.shared(kernel.bitXor(offset, low));
+  Value address = getPointer(buffer, kernel.bitXor(offset, low));
   return kernel.offsetBytes(address, bytes - low);
 }
 
@@ -301,7 +379,7 @@ SmallVector<Value> MmaKernel::loadShared(const MmaBuffer &buffer, Int offset,
                                          Value valid, Int other) {
   Value address = getAddress(buffer, offset, index);
   if (valid)
-    address = kernel.select(valid, address, kernel.shared(other));
+    address = kernel.select(valid, address, getPointer(buffer, other));
   Type type = count == 1 ? buffer.type
                          : Type(VectorType::get({count}, buffer.type));
   Value loaded = kernel.load(type, address);

@@ -31,6 +31,8 @@ struct MmaBuffer {
   Type type;
   /// In bytes, a multiple of 128.
   Int base;
+  /// Whether it is that of the cluster's other CTA.
+  bool remote = false;
 };
 
 /// A tile in global memory: the address of its first element and, per dimension
@@ -72,9 +74,16 @@ private:
                            int64_t bytes, Int size);
   void testAlignment();
   Int getStride(const StageArray &array, ArrayRef<unsigned> axes);
+  /// Ends a step: others read what this one wrote.
+  void emitBarrier(bool ofCluster);
+  Int getFirstTile();
+  Int getTileStep();
   /// Where tile number `tile` lies in `array`.
   MmaGlobalTile locate(const StageArray &array, Type type, Int tile);
+  /// Where the part of its input lies that this CTA loads.
+  MmaGlobalTile locateInput(Int tile);
   void emitTiles();
+  void emitStreamedTiles(Int end);
   void emitSteps(Int tile, Int stageBase);
   /// The position times the stride, in 64 bits if 32 may not do.
   Int scale(Int position, Int stride);
@@ -92,6 +101,10 @@ private:
   int64_t getCopyElements();
   void emitCopies(const MmaGlobalTile &from, const MmaBuffer &to,
                   int64_t elements);
+  SmallVector<MmaItemAxis> getPieceAxes() const;
+  void emitPiece(const MmaGlobalTile &tile, Int number, const MmaBuffer &to);
+  void emitPieceCopies(const MmaGlobalTile &from, const MmaBuffer &to,
+                       int64_t elements);
   void emitRowCopies(const MmaGlobalTile &from, const MmaBuffer &to,
                      int64_t elements, ArrayRef<unsigned> order);
   void emitCopy(const MmaGlobalTile &from, const MmaBuffer &to,
@@ -106,6 +119,7 @@ private:
   /// Byte offset of an item and lane: the swizzled sum of positions.
   Int getOffset(const MmaBuffer &buffer, ArrayRef<Int> positions,
                 Int laneIndex);
+  Value getPointer(const MmaBuffer &buffer, Int offset);
   /// Address of the element `index` further on.
   Value getAddress(const MmaBuffer &buffer, Int offset, int64_t index);
   /// Loads `count` neighbours, zeros where `valid` (null: always) is false, and
@@ -129,9 +143,17 @@ private:
   int64_t getDepthTiles(const MmaStep &step) const;
   /// The operands of `count` tiles of 8 positions of the contracted dimension.
   Factors loadFactors(const MmaStep &step, int64_t firstTile, int64_t count);
-  Value loadFactorElement(ModeProductOp product, Int p, Int q, int64_t maxP,
+  /// A position: what depends on the lane, and what is known on top.
+  struct Place {
+    Int lane;
+    int64_t known = 0;
+    Place(Int lane, int64_t known = 0) : lane(lane), known(known) {}
+  };
+  Value loadFactorElement(ModeProductOp product, Place p, Place q, int64_t maxP,
                           int64_t maxQ);
-  MmaOperand getFactorOperand(ModeProductOp product, Int p, Int q,
+  /// Position of the factor's rows from tile `tile` of 8 on.
+  Place getDepthPosition(const MmaStep &step, int64_t tile);
+  MmaOperand getFactorOperand(ModeProductOp product, Place p, Place q,
                               int64_t maxP, int64_t maxQ);
   MmaA loadRowFactor(const MmaStep &step, int64_t mTile, int64_t kTile);
 
@@ -139,6 +161,21 @@ private:
   /// at.
   void forItems(const MmaStep &step, ArrayRef<MmaItemAxis> axes,
                 function_ref<void(SmallVector<Int>)> body);
+  SmallVector<Int> getItemPositions(ArrayRef<MmaItemAxis> axes, Int item);
+  void forPieces(const MmaStep &step,
+                 function_ref<void(SmallVector<Int>)> body);
+  void syncTeam(const MmaStep &step);
+  /// Tiles of 8 positions of the contracted dimension that this CTA has.
+  int64_t getOwnTiles(const MmaStep &step) const {
+    return getDepthTiles(step) / (plan.isSplit(step) ? plan.cluster : 1);
+  }
+  bool isStreamed(const MmaStep &step) const {
+    return plan.stream && &step == &plan.steps.front();
+  }
+  /// What `step` reads, and where the item's positions are in there.
+  MmaBuffer getSource(const MmaStep &step, const MmaBuffer &from) const;
+  SmallVector<Int> getSourcePositions(const MmaStep &step,
+                                      ArrayRef<Int> positions) const;
   int64_t getPair(const MmaBuffer *to) const;
   static SmallVector<MmaColumnGroup> getColumnGroups(int64_t size,
                                                      int64_t pair);
@@ -154,15 +191,23 @@ private:
     /// the innermost one counts through all of them, `size` in all.
     unsigned firstDim = 0;
     int64_t size = 1;
+    /// Positions of `rowDim` that share a tile, where the innermost dimension
+    /// has fewer than 8.
+    int64_t fold = 1;
     /// Whether the innermost positions are split among items.
     bool split = false;
     int64_t getTiles() const {
       int64_t tiles = 0;
       for (const MmaColumnGroup &group : groups)
         tiles += group.pair;
-      return tiles * rows;
+      return tiles * rows / fold;
     }
   };
+  /// Whether teams read in `step` only what they wrote themselves in the first
+  /// step, given that each takes items that follow each other.
+  bool isLocal(const MmaStep &step, const MmaBuffer &from, const MmaBuffer *to,
+               const MmaGlobalTile *output);
+  bool canFold(int64_t size, unsigned rowDim, int64_t rows) const;
   Columns getColumns(const MmaStep &step, const MmaBuffer &from,
                      const MmaBuffer *to, const MmaGlobalTile *output);
   void mergeColumns(Columns &columns, const MmaStep &step,
@@ -205,6 +250,9 @@ private:
     bool rowsExist, columnsExist;
     /// Positions of the innermost dimension there is room for, if not its pitch.
     int64_t columnRoom = 0;
+    /// Columns from this number on are those of the next position of `foldDim`.
+    int64_t foldSize = 0;
+    unsigned foldDim = 0;
   };
   void emitResults(ArrayRef<Results> results, ResultPlace place,
                    const MmaBuffer *to, const MmaGlobalTile *output);
@@ -239,6 +287,13 @@ private:
   Value canCopyChunks, canStoreChunks;
 
   Int warp, laneGroup, laneSlot;
+  /// Of a stream: the tile and the next one, whether that exists, and the byte
+  /// offset of the team's slot that is to be read.
+  MmaGlobalTile thisTile, nextTile;
+  /// The second step, if it is local.
+  const MmaStep *localStep = nullptr;
+  Value nextTileExists;
+  Int pieceBase;
   SmallVector<Factors> keptFactors;
 };
 

@@ -45,13 +45,13 @@ static double getConflicts(int64_t strideBytes, int64_t accessBytes) {
 static bool roundToPowers(SmallVectorImpl<int64_t> &sizes,
                           int64_t elementBytes) {
   double before = 1, after = 1;
-  int64_t least = kWavefrontBytes / 2 / elementBytes;
+  int64_t least = kWavefrontBytes / 4 / elementBytes;
   for (unsigned dim = 0; dim < sizes.size(); ++dim) {
     before *= sizes[dim];
     if (dim > 0)
       sizes[dim] = llvm::PowerOf2Ceil(sizes[dim]);
     if (dim + 1 == sizes.size())
-      sizes[dim] = std::max(sizes[dim], std::min<int64_t>(least, 16));
+      sizes[dim] = std::max(sizes[dim], least);
     after *= sizes[dim];
   }
   return after <= kMaxRounding * before;

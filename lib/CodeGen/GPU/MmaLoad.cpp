@@ -20,6 +20,7 @@ using namespace mlir::kron;
 
 /// Copies per thread that are unrolled.
 static constexpr int64_t kMaxUnrolledCopies = 32;
+static constexpr int64_t kLineBytes = 128;
 /// Elements that a thread loads before it stores the first one.
 static constexpr int64_t kElementsInFlight = 8;
 
@@ -94,7 +95,10 @@ void MmaKernel::emitCopy(const MmaGlobalTile &from, const MmaBuffer &to,
   if (valid)
     size = kernel.select(valid, kernel.materialize(validBytes, 32),
                          kernel.materialize(0, 32));
-  kernel.copyAsync(shared, global, copyBytes, size);
+  // Other CTAs take the columns beside those of this tile.
+  const MmaDim &inner = plan.dims.back();
+  bool wholeLines = !inner.product && inner.depth * elementBytes < kLineBytes;
+  kernel.copyAsync(shared, global, copyBytes, size, wholeLines);
 }
 
 /// Whether `threads` consecutive numbers, of which the first is a multiple of
@@ -193,6 +197,83 @@ void MmaKernel::emitCopies(const MmaGlobalTile &from, const MmaBuffer &to,
     return;
   }
   emitRowCopies(from, to, elements, order);
+}
+
+/// Dimensions of the tile in pieces.
+SmallVector<MmaItemAxis> MmaKernel::getPieceAxes() const {
+  SmallVector<MmaItemAxis> axes;
+  for (auto [dim, whole, part] :
+       llvm::enumerate(plan.steps.front().sizes, ArrayRef(plan.stream->sizes)))
+    axes.push_back({static_cast<unsigned>(dim), whole / part, part});
+  return axes;
+}
+
+/// Starts copying the team's piece number `number` of `tile` to `to`.
+void MmaKernel::emitPiece(const MmaGlobalTile &tile, Int number,
+                          const MmaBuffer &to) {
+  const MmaStep &step = plan.steps.front();
+  Int team = kernel.floorDiv(warp, step.warps);
+  SmallVector<Int> start = getItemPositions(
+      getPieceAxes(),
+      kernel.add(kernel.mul(team, plan.stream->pieces), number));
+  MmaGlobalTile piece = tile;
+  Int offset = 0;
+  for (auto [dim, position] : llvm::enumerate(start)) {
+    offset = kernel.add(offset, scale(position, tile.strides[dim]));
+    if (mayExceed(dim))
+      piece.limits[dim] = kernel.sub(tile.limits[dim], position);
+  }
+  piece.base = kernel.offsetBytes(tile.base,
+                                  kernel.mul(offset, getBytes(plan.inputType)));
+  int64_t elements = getCopyElements();
+  if (elements == 1)
+    return emitPieceCopies(piece, to, 1);
+  choose(
+      canCopyChunks, [&] { emitPieceCopies(piece, to, elements); },
+      [&] { emitPieceCopies(piece, to, 1); });
+}
+
+void MmaKernel::emitPieceCopies(const MmaGlobalTile &from, const MmaBuffer &to,
+                                int64_t elements) {
+  ArrayRef<int64_t> sizes = plan.stream->sizes;
+  unsigned rank = sizes.size();
+  SmallVector<int64_t> counts(sizes);
+  while (counts.back() % elements != 0)
+    elements /= 2;
+  counts.back() /= elements;
+  int64_t total = 1;
+  for (int64_t count : counts)
+    total *= count;
+  auto getPositions = [&](Int number) {
+    SmallVector<Int> positions(rank, Int(0));
+    for (unsigned dim = rank; dim-- > 0;) {
+      Int digit = dim == 0 ? number : kernel.rem(number, counts[dim]);
+      number = kernel.floorDiv(number, counts[dim]);
+      positions[dim] = dim + 1 == rank ? kernel.mul(digit, elements) : digit;
+    }
+    return positions;
+  };
+  int64_t threads = 32 * plan.steps.front().warps;
+  Int thread = kernel.rem(kernel.threadId(), threads);
+  if (splitsEvenly(counts, threads) && total / threads <= kMaxUnrolledCopies) {
+    SmallVector<Int> positions = getPositions(thread);
+    for (int64_t index = 0; index < total; index += threads) {
+      SmallVector<int64_t> offset;
+      for (Int digit : getPositions(index))
+        offset.push_back(digit.getConstant());
+      emitCopy(from, to, elements, positions, offset, nullptr);
+    }
+    return;
+  }
+  SmallVector<int64_t> none(rank, 0);
+  kernel.rolledLoop(0, total, threads, [&](Int first) {
+    Int number = kernel.add(first, thread);
+    Value exists = total % threads == 0 ? Value() : kernel.less(number, total);
+    kernel.ifThen(exists, [&] {
+      emitCopy(from, to, elements, getPositions(number), none, nullptr);
+    });
+  });
+  kernel.syncWarp();
 }
 
 /// A warp copies rows of the dimension that comes last in `order`, or several

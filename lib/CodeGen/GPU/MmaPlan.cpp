@@ -27,6 +27,8 @@ static constexpr int64_t kMaxLightTiles = 2;
 static constexpr int64_t kMaxStepRegisters = 128;
 static constexpr int64_t kMaxStages = 3;
 static constexpr int64_t kSlackBytes = 128;
+/// Pieces of the input that each team needs on their way.
+static constexpr int64_t kMinSlots = 2;
 
 namespace {
 
@@ -52,6 +54,8 @@ private:
   int64_t getStaticSize(ArrayRef<unsigned> axes);
   void chooseLayouts();
   int64_t chooseWarps(int64_t warpsPerSM, bool light, int64_t bytes);
+  SmallVector<int64_t> getPieceSizes(int64_t most);
+  bool chooseStream(int64_t cluster);
   std::optional<std::string> chooseResources();
 
   PassOp pass;
@@ -423,6 +427,105 @@ int64_t Planner::chooseWarps(int64_t warpsPerSM, bool light, int64_t bytes) {
   return warps;
 }
 
+int64_t kron::getPowerDivisor(int64_t number, int64_t atMost) {
+  int64_t divisor = 1;
+  while (2 * divisor <= atMost && number % (2 * divisor) == 0)
+    divisor *= 2;
+  return divisor;
+}
+
+int64_t MmaPlan::getFibreTiles(const MmaStep &step) const {
+  int64_t results = step.warps > 1 ? 16 * step.tiles : dims.back().results;
+  if (results > 16 || step.factorRegisters > 96)
+    return 1;
+  int64_t fibres = step.sizes[dims.size() - 2];
+  return getPowerDivisor(llvm::divideCeil(fibres, 16), 2);
+}
+
+/// What a team takes through the first step at a time; none if that is no box
+/// of positions.
+SmallVector<int64_t> Planner::getPieceSizes(int64_t most) {
+  const MmaStep &step = plan.steps.front();
+  unsigned last = plan.dims.size() - 1;
+  SmallVector<int64_t> sizes(plan.dims.size(), 1);
+  sizes[step.dim] = step.sizes[step.dim];
+  sizes[last] = step.sizes[last];
+  if (step.kind == MmaStep::Kind::Chain)
+    return sizes;
+  if (step.kind == MmaStep::Kind::Fibres) {
+    sizes[last - 1] = 16 * plan.getFibreTiles(step);
+    if (step.sizes[last - 1] % sizes[last - 1] != 0)
+      return {};
+    return sizes;
+  }
+  int64_t pair = std::max<int64_t>(1, 8 / getBytes(plan.type));
+  int64_t tiles = llvm::divideCeil(sizes[last], 8);
+  if (tiles > most) {
+    if (sizes[last] % (8 * pair) != 0)
+      return {};
+    tiles = pair * getPowerDivisor(sizes[last] / (8 * pair), most / pair);
+    sizes[last] = 8 * tiles;
+  }
+  for (unsigned dim = last; dim-- > 0;)
+    if (dim != step.dim) {
+      // Several positions may share a tile.
+      bool folds = sizes[last] == 2 || sizes[last] == 4;
+      int64_t fold = folds ? 8 / sizes[last] : 1;
+      sizes[dim] = getPowerDivisor(step.sizes[dim], most / tiles * fold);
+      break;
+    }
+  return sizes;
+}
+
+/// Where only one tile fits, nothing could arrive while it is worked on. Pieces
+/// of the next one can, if the first step takes them from where they land to
+/// the place of the tile.
+bool Planner::chooseStream(int64_t cluster) {
+  const MmaStep &step = plan.steps.front();
+  MmaStep &lastStep = plan.steps.back();
+  if (plan.steps.size() < 2 || plan.warps % step.warps != 0)
+    return false;
+  SmallVector<int64_t> largest;
+  for (const MmaDim &dim : plan.dims)
+    largest.push_back(std::max(dim.depth, dim.results));
+  if (cluster > 1) {
+    int64_t depth = plan.dims[lastStep.dim].depth;
+    if (!machine.hasCluster || lastStep.kind != MmaStep::Kind::Columns ||
+        depth % (8 * cluster) != 0)
+      return false;
+    largest[lastStep.dim] = depth / cluster;
+    for (MmaStep &before : plan.steps)
+      if (&before != &lastStep)
+        before.sizes[lastStep.dim] = depth / cluster;
+  }
+  TileLayout work = TileLayout::get(largest, getBytes(plan.type));
+  int64_t room = machine.getSharedBytes(1) - work.bytes - kSlackBytes;
+  int64_t teams = plan.getTeams(step);
+  // Smaller pieces where a ring of them does not fit.
+  MmaStream stream;
+  TileLayout piece;
+  for (int64_t most = plan.getMostTiles(step); stream.slots < kMinSlots;
+       most /= 2) {
+    stream = MmaStream();
+    stream.sizes = getPieceSizes(most);
+    if (most == 0 || stream.sizes.empty())
+      return false;
+    for (auto [whole, part] : llvm::zip_equal(step.sizes, stream.sizes))
+      stream.pieces *= whole / part;
+    if (stream.pieces % teams != 0)
+      return false;
+    stream.pieces /= teams;
+    piece = TileLayout::get(stream.sizes, getBytes(plan.inputType));
+    stream.slots = std::min(stream.pieces, room / (teams * piece.bytes));
+  }
+  plan.ctasPerSM = 1;
+  plan.workLayout = work;
+  plan.inputLayout = piece;
+  plan.stream = stream;
+  plan.cluster = cluster;
+  return true;
+}
+
 std::optional<std::string> Planner::chooseResources() {
   ScheduleAttr schedule = pass.getScheduleAttr();
   int64_t threads = schedule ? schedule.getThreads() : 0;
@@ -464,12 +567,21 @@ std::optional<std::string> Planner::chooseResources() {
     for (plan.stages = light ? 2 : kMaxStages;
          plan.stages > 1 && !fits(plan.stages);)
       --plan.stages;
-  if (!fits(plan.stages))
-    return "a tile of " + std::to_string(tileBytes + workBytes) +
-           " bytes does not fit in shared memory";
   plan.keepsFactors = getRegisters() <= kMaxKeptRegisters;
+  int64_t cluster = schedule ? schedule.getCluster() : 0;
+  if (cluster > 1 && !chooseStream(cluster))
+    return "a tile cannot be shared by a cluster";
+  if (!plan.stream && !fits(plan.stages)) {
+    if (cluster == 1 || !chooseStream(/*cluster=*/2))
+      return "a tile of " + std::to_string(tileBytes + workBytes) +
+             " bytes does not fit in shared memory";
+  } else if (!plan.stream && !stages && plan.stages == 1 &&
+             plan.ctasPerSM == 1) {
+    chooseStream(/*cluster=*/1);
+  }
   // Columns are read in groups of 64 bytes that may reach over the end.
-  plan.sharedBytes = plan.stages * tileBytes + workBytes + kSlackBytes;
+  plan.sharedBytes = plan.getInputBytes() + kSlackBytes +
+                     (plan.workLayout ? plan.workLayout->bytes : 0);
   return std::nullopt;
 }
 

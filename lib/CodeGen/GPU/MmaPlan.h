@@ -71,6 +71,17 @@ struct MmaStep {
   bool fitsRegisters = true;
 };
 
+/// Input that arrives in pieces: what a team of warps takes through the first
+/// step at a time. Each team has a ring of its own, so that it waits for nobody
+/// else, and the next tile's pieces arrive while the other steps are at work.
+struct MmaStream {
+  /// Positions of a piece along each dimension of the tile.
+  SmallVector<int64_t> sizes;
+  /// Pieces of a tile that a team takes, and slots of its ring, at most as
+  /// many.
+  int64_t pieces = 1, slots = 1;
+};
+
 struct MmaPlan {
   MmaMath math;
   /// What arrays hold, and what is computed with.
@@ -78,18 +89,47 @@ struct MmaPlan {
   SmallVector<MmaDim> dims;
   SmallVector<MmaGridAxis> grid;
   SmallVector<MmaStep> steps;
-  /// Where input lands. It is a ring of `stages` tiles.
+  /// Where input lands: a ring of `stages` tiles, or of pieces for each team.
   TileLayout inputLayout;
-  /// Where intermediates are kept, if they have another type than the input;
-  /// otherwise they replace the input.
+  std::optional<MmaStream> stream;
+  /// Where intermediates are kept, if they have another type than the input or
+  /// that is a stream; otherwise they replace the input.
   std::optional<TileLayout> workLayout;
   int64_t stages = 1, warps = 4, ctasPerSM = 1;
+  /// CTAs that share a tile: 2 have half of the positions each of the dimension
+  /// that the last step contracts, and compute half of its columns each.
+  int64_t cluster = 1;
   /// Whether factors stay in registers from tile to tile.
   bool keepsFactors = true;
   int64_t sharedBytes = 0;
 
   int64_t getThreads() const { return 32 * warps; }
+  /// Whether a CTA has only some of the positions that `step` contracts.
+  bool isSplit(const MmaStep &step) const {
+    return cluster > 1 && &step == &steps.back();
+  }
+  int64_t getTeams(const MmaStep &step) const {
+    return std::max<int64_t>(1, warps / step.warps);
+  }
+  /// Bytes of shared memory that input lands in.
+  int64_t getInputBytes() const {
+    return inputLayout.bytes *
+           (stream ? getTeams(steps.front()) * stream->slots : stages);
+  }
+  /// Tiles of 8 columns that `step` should take at a time, as many as there are
+  /// registers for.
+  int64_t getMostTiles(const MmaStep &step) const {
+    bool few = step.tiles > 2 || (step.tiles == 2 && math == MmaMath::F64) ||
+               step.factorRegisters > 96;
+    return few ? 2 : 4;
+  }
+  /// Tiles of 16 fibres that it takes at a time instead.
+  int64_t getFibreTiles(const MmaStep &step) const;
 };
+
+/// The largest power of two that divides `number` and is at most `atMost`:
+/// known and unknown parts of a position must not have bits in common.
+int64_t getPowerDivisor(int64_t number, int64_t atMost);
 
 /// The plan of `pass`, or why there is none.
 std::variant<MmaPlan, std::string> getMmaPlan(PassOp pass,

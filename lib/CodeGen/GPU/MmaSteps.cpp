@@ -41,7 +41,7 @@ int64_t MmaKernel::getDepthTiles(const MmaStep &step) const {
 
 /// Element (p, q), or 0 if it does not exist, where p is at most `maxP` and q at
 /// most `maxQ`.
-Value MmaKernel::loadFactorElement(ModeProductOp product, Int p, Int q,
+Value MmaKernel::loadFactorElement(ModeProductOp product, Place p, Place q,
                                    int64_t maxP, int64_t maxQ) {
   const StageFactor &factor = factors[product];
   auto shape = cast<ShapedType>(product.getFactor().getType());
@@ -49,13 +49,20 @@ Value MmaKernel::loadFactorElement(ModeProductOp product, Int p, Int q,
   int64_t results = shape.getDimSize(product.getResultingFactorDim());
   Value valid;
   if (maxP >= depth)
-    valid = kernel.less(p, depth);
+    valid = kernel.less(kernel.add(p.lane, p.known), depth);
   if (maxQ >= results)
-    valid = kernel.both(valid, kernel.less(q, results));
-  Int offset = kernel.add(kernel.mul(p, factor.depthStride),
-                          kernel.mul(q, factor.resultStride));
-  Value address = kernel.offsetBytes(
-      factor.base, kernel.mul(offset, getBytes(plan.factorType)));
+    valid =
+        kernel.both(valid, kernel.less(kernel.add(q.lane, q.known), results));
+  // What is known goes last and so into the instruction: addresses of their own
+  // would all be loop invariants, and be kept in registers.
+  Value address = factor.base;
+  for (bool known : {false, true}) {
+    Int offset = kernel.add(
+        kernel.mul(known ? Int(p.known) : p.lane, factor.depthStride),
+        kernel.mul(known ? Int(q.known) : q.lane, factor.resultStride));
+    address = kernel.offsetBytes(address,
+                                 kernel.mul(offset, getBytes(plan.factorType)));
+  }
   if (valid)
     address = kernel.select(valid, address, factor.base);
   // Not as read-only memory: LLVM would hoist the loads that are made in time.
@@ -63,7 +70,7 @@ Value MmaKernel::loadFactorElement(ModeProductOp product, Int p, Int q,
   return valid ? kernel.select(valid, value, products.getZero()) : value;
 }
 
-MmaOperand MmaKernel::getFactorOperand(ModeProductOp product, Int p, Int q,
+MmaOperand MmaKernel::getFactorOperand(ModeProductOp product, Place p, Place q,
                                        int64_t maxP, int64_t maxQ) {
   Value value = loadFactorElement(product, p, q, maxP, maxQ);
   return products.getOperand(value, /*exact=*/!plan.factorType.isF32());
@@ -72,6 +79,17 @@ MmaOperand MmaKernel::getFactorOperand(ModeProductOp product, Int p, Int q,
 /// Number of this warp among those that share the results of a column.
 static Int getShare(KernelBuilder &kernel, const MmaStep &step, Int warp) {
   return kernel.rem(warp, step.warps);
+}
+
+/// The CTAs of a cluster start with the positions that they have themselves.
+MmaKernel::Place MmaKernel::getDepthPosition(const MmaStep &step,
+                                             int64_t tile) {
+  if (!plan.isSplit(step))
+    return {0, 8 * tile};
+  int64_t own = getOwnTiles(step);
+  Int rank = kernel.clusterRank();
+  Int owner = tile < own ? rank : kernel.bitXor(rank, 1);
+  return {kernel.mul(owner, 8 * own), 8 * (tile % own)};
 }
 
 MmaA MmaKernel::loadRowFactor(const MmaStep &step, int64_t mTile,
@@ -83,9 +101,10 @@ MmaA MmaKernel::loadRowFactor(const MmaStep &step, int64_t mTile,
     maxQ = 16 * mTile + 15;
   MmaA a;
   for (unsigned index = 0; index < 4; ++index) {
-    Int p = kernel.add(laneSlot, 8 * kTile + 4 * (index / 2));
-    Int q = kernel.add(kernel.add(first, laneGroup),
-                       16 * mTile + 8 * (index % 2));
+    Place p = getDepthPosition(step, kTile);
+    p.lane = kernel.add(p.lane, laneSlot);
+    p.known += 4 * (index / 2);
+    Place q{kernel.add(first, laneGroup), 16 * mTile + 8 * (index % 2)};
     a[index] = getFactorOperand(product, p, q, 8 * kTile + 7, maxQ);
   }
   return a;
@@ -111,21 +130,20 @@ MmaKernel::Factors MmaKernel::loadFactors(const MmaStep &step,
   // Operand B: rows k of the factor as the other operand has them.
   bool chain = step.kind == MmaStep::Kind::Chain;
   const MmaDim &inner = plan.dims.back();
-  SmallVector<std::array<Int, 2>> rows;
+  SmallVector<std::array<Place, 2>> rows;
   SmallVector<int64_t> lastRows;
   if (chain) {
     for (MmaColumnGroup group :
          getColumnGroups(inner.depth, getPair(&work)))
       for (int64_t tile = 0; tile < group.pair; ++tile) {
-        Int first = kernel.add(kernel.mul(laneSlot, 2 * group.pair),
-                               group.first + tile);
-        rows.push_back({first, kernel.add(first, group.pair)});
+        Place first{kernel.mul(laneSlot, 2 * group.pair), group.first + tile};
+        rows.push_back({first, {first.lane, first.known + group.pair}});
         lastRows.push_back(group.first + 8 * group.pair - 1);
       }
   } else {
     for (int64_t kTile = firstTile; kTile < endTile; ++kTile) {
-      Int first = kernel.add(kernel.mul(laneSlot, 2), 8 * kTile);
-      rows.push_back({first, kernel.add(first, 1)});
+      Place first{kernel.mul(laneSlot, 2), 8 * kTile};
+      rows.push_back({first, {first.lane, first.known + 1}});
       lastRows.push_back(8 * kTile + 7);
     }
   }
@@ -138,9 +156,8 @@ MmaKernel::Factors MmaKernel::loadFactors(const MmaStep &step,
   for (MmaColumnGroup group : getColumnGroups(sizeQ, pair))
     for (int64_t tile = 0; tile < group.pair; ++tile) {
       result.columns.emplace_back();
-      Int q = kernel.add(
-          firstQ, kernel.add(kernel.mul(laneGroup, group.pair),
-                             group.first + tile));
+      Place q{kernel.add(firstQ, kernel.mul(laneGroup, group.pair)),
+              group.first + tile};
       int64_t maxQ = group.first + 8 * group.pair - 1 +
                      (step.warps - 1) * 16 * step.tiles;
       for (auto [row, lastRow] : llvm::zip(rows, lastRows)) {
@@ -178,51 +195,126 @@ SmallVector<MmaColumnGroup> MmaKernel::getColumnGroups(int64_t size,
   return groups;
 }
 
-/// The largest power of two that divides `number` and is at most `atMost`: known
-/// and unknown parts of a position must not have bits in common.
-static int64_t getPowerDivisor(int64_t number, int64_t atMost) {
-  int64_t divisor = 1;
-  while (2 * divisor <= atMost && number % (2 * divisor) == 0)
-    divisor *= 2;
-  return divisor;
-}
-
-void MmaKernel::forItems(const MmaStep &step, ArrayRef<MmaItemAxis> axes,
-                         function_ref<void(SmallVector<Int>)> body) {
-  int64_t total = 1;
-  for (const MmaItemAxis &axis : axes)
-    total *= axis.count;
-  int64_t teams = std::max<int64_t>(1, plan.warps / step.warps);
-  Int team = kernel.floorDiv(warp, step.warps);
-  Int end = total;
-  if (teams * step.warps < plan.warps) {
-    // Warps that are left over do nothing.
-    Value works = kernel.less(team, teams);
-    end = Int(kernel.select(works, kernel.materialize(total, 32),
-                            kernel.materialize(0, 32)));
+SmallVector<Int> MmaKernel::getItemPositions(ArrayRef<MmaItemAxis> axes,
+                                             Int item) {
+  SmallVector<Int> positions(plan.dims.size(), Int(0));
+  for (unsigned index = axes.size(); index-- > 0;) {
+    const MmaItemAxis &axis = axes[index];
+    Int digit = index == 0 ? item : kernel.rem(item, axis.count);
+    item = kernel.floorDiv(item, axis.count);
+    if (axis.count == 1)
+      digit = 0;
+    positions[axis.dim] = kernel.mul(digit, axis.step);
   }
-  kernel.rolledLoop(team, end, teams, [&](Int item) {
-    SmallVector<Int> positions(plan.dims.size(), Int(0));
-    for (unsigned index = axes.size(); index-- > 0;) {
-      const MmaItemAxis &axis = axes[index];
-      Int digit = index == 0 ? item : kernel.rem(item, axis.count);
-      item = kernel.floorDiv(item, axis.count);
-      if (axis.count == 1)
-        digit = 0;
-      positions[axis.dim] = kernel.mul(digit, axis.step);
-    }
-    body(std::move(positions));
-  });
+  return positions;
 }
 
-void MmaKernel::emitWriteBarrier(const MmaStep &step, const MmaBuffer &from,
-                                 const MmaBuffer *to) {
-  if (!to || to->layout != from.layout)
-    return;
+/// Waits for the warps that share results.
+void MmaKernel::syncTeam(const MmaStep &step) {
   if (step.warps == 1)
     return kernel.syncWarp();
   Int team = kernel.floorDiv(warp, step.warps);
   kernel.namedBarrier(kernel.add(team, 1), 32 * step.warps);
+}
+
+/// Calls `body` for the team's pieces of the tile and starts copying those that
+/// come `slots` later, maybe of the next tile.
+void MmaKernel::forPieces(const MmaStep &step,
+                          function_ref<void(SmallVector<Int>)> body) {
+  const MmaStream &stream = *plan.stream;
+  int64_t pieceBytes = plan.inputLayout.bytes;
+  Int team = kernel.floorDiv(warp, step.warps);
+  Int first = kernel.mul(team, stream.pieces);
+  Int lastSlot = kernel.add(kernel.mul(team, stream.slots * pieceBytes),
+                            (stream.slots - 1) * pieceBytes);
+  SmallVector<Value> end = kernel.rolledLoop(
+      0, stream.pieces, 1, kernel.materialize(pieceBase, 32),
+      [&](Int number, ValueRange carried) -> SmallVector<Value> {
+        pieceBase = Int(carried[0]);
+        kernel.waitCopies(stream.slots - 1);
+        syncTeam(step);
+        body(getItemPositions(getPieceAxes(), kernel.add(first, number)));
+        syncTeam(step);
+        Int later = kernel.add(number, stream.slots);
+        Value isHere = kernel.less(later, stream.pieces);
+        Value exists =
+            arith::OrIOp::create(kernel.builder, loc, isHere, nextTileExists);
+        auto select = [&](Int here, Int next) {
+          return Int(kernel.select(isHere, kernel.materialize(here, 32),
+                                   kernel.materialize(next, 32)));
+        };
+        kernel.ifThen(exists, [&] {
+          MmaGlobalTile tile = thisTile;
+          tile.base = kernel.select(isHere, thisTile.base, nextTile.base);
+          for (unsigned dim = 0; dim < plan.dims.size(); ++dim)
+            if (mayExceed(dim))
+              tile.limits[dim] =
+                  select(thisTile.limits[dim], nextTile.limits[dim]);
+          emitPiece(tile, select(later, kernel.sub(later, stream.pieces)),
+                    {&plan.inputLayout, plan.inputType, pieceBase});
+        });
+        kernel.commitCopies();
+        Value wraps = kernel.equal(pieceBase, lastSlot);
+        Int back = kernel.sub(pieceBase, (stream.slots - 1) * pieceBytes);
+        Int onwards = kernel.add(pieceBase, pieceBytes);
+        return {kernel.select(wraps, kernel.materialize(back, 32),
+                              kernel.materialize(onwards, 32))};
+      });
+  pieceBase = Int(end.front());
+}
+
+MmaBuffer MmaKernel::getSource(const MmaStep &step,
+                               const MmaBuffer &from) const {
+  if (!isStreamed(step))
+    return from;
+  return {&plan.inputLayout, plan.inputType, pieceBase};
+}
+
+SmallVector<Int> MmaKernel::getSourcePositions(const MmaStep &step,
+                                               ArrayRef<Int> positions) const {
+  if (!isStreamed(step))
+    return SmallVector<Int>(positions);
+  return SmallVector<Int>(positions.size(), Int(0));
+}
+
+void MmaKernel::forItems(const MmaStep &step, ArrayRef<MmaItemAxis> axes,
+                         function_ref<void(SmallVector<Int>)> body) {
+  if (isStreamed(step))
+    return forPieces(step, body);
+  int64_t total = 1;
+  for (const MmaItemAxis &axis : axes)
+    total *= axis.count;
+  int64_t teams = plan.getTeams(step);
+  Int team = kernel.floorDiv(warp, step.warps);
+  Int end = total;
+  Int first = team;
+  if (&step == localStep) {
+    int64_t each = total / teams;
+    first = kernel.mul(team, each);
+    return kernel.rolledLoop(first, kernel.add(first, each), 1, [&](Int item) {
+      body(getItemPositions(axes, item));
+    });
+  }
+  if (plan.isSplit(step)) {
+    int64_t half = total / plan.cluster;
+    Int rank = kernel.clusterRank();
+    first = kernel.add(team, kernel.mul(rank, half));
+    end = kernel.add(kernel.mul(rank, total - half), half);
+  }
+  if (teams * step.warps < plan.warps) {
+    // Warps that are left over do nothing.
+    Value works = kernel.less(team, teams);
+    end = Int(kernel.select(works, kernel.materialize(end, 32),
+                            kernel.materialize(0, 32)));
+  }
+  kernel.rolledLoop(first, end, teams,
+                    [&](Int item) { body(getItemPositions(axes, item)); });
+}
+
+void MmaKernel::emitWriteBarrier(const MmaStep &step, const MmaBuffer &from,
+                                 const MmaBuffer *to) {
+  if (to && to->layout == from.layout)
+    syncTeam(step);
 }
 
 void MmaKernel::emitGuard(MutableArrayRef<MmaC> sums,
@@ -295,6 +387,32 @@ void MmaKernel::mergeColumns(Columns &columns, const MmaStep &step,
   }
 }
 
+bool MmaKernel::isLocal(const MmaStep &step, const MmaBuffer &from,
+                        const MmaBuffer *to, const MmaGlobalTile *target) {
+  const MmaStep &first = plan.steps.front();
+  if (!plan.stream || plan.isSplit(step) || first.warps != step.warps ||
+      step.kind != MmaStep::Kind::Columns || step.dim > first.dim)
+    return false;
+  // Both share out the positions of dimensions outside of this one.
+  int64_t outer = 1;
+  for (unsigned dim = 0; dim < step.dim; ++dim) {
+    outer *= step.sizes[dim];
+    if (plan.stream->sizes[dim] != 1)
+      return false;
+  }
+  for (const MmaItemAxis &axis : getColumns(step, from, to, target).axes)
+    if (axis.dim < step.dim && axis.step != 1)
+      return false;
+  return outer % plan.getTeams(step) == 0;
+}
+
+/// Whether tiles take several of `rows` positions of `rowDim`, rather than be
+/// filled up with columns that do not exist.
+bool MmaKernel::canFold(int64_t size, unsigned rowDim, int64_t rows) const {
+  return (size == 2 || size == 4) && rows % (8 / size) == 0 &&
+         !mayExceed(rowDim) && !mayExceed(plan.dims.size() - 1);
+}
+
 MmaKernel::Columns MmaKernel::getColumns(const MmaStep &step,
                                          const MmaBuffer &from,
                                          const MmaBuffer *to,
@@ -302,12 +420,23 @@ MmaKernel::Columns MmaKernel::getColumns(const MmaStep &step,
   Columns columns;
   unsigned last = plan.dims.size() - 1;
   int64_t pair = getPair(to);
+  if (isStreamed(step)) {
+    columns.axes = getPieceAxes();
+    columns.firstDim = last;
+    columns.size = plan.stream->sizes[last];
+    columns.groups = getColumnGroups(columns.size, pair);
+    for (unsigned dim = 0; dim < last; ++dim)
+      if (dim != step.dim && plan.stream->sizes[dim] > 1) {
+        columns.rowDim = dim;
+        columns.rows = plan.stream->sizes[dim];
+      }
+    if (columns.rowDim >= 0 &&
+        canFold(columns.size, columns.rowDim, columns.rows))
+      columns.fold = 8 / columns.size;
+    return columns;
+  }
   mergeColumns(columns, step, from, to, target);
-  int64_t most = 4;
-  if (step.tiles > 2 || (step.tiles == 2 && plan.math == MmaMath::F64) ||
-      step.factorRegisters > 96)
-    most = 2;
-  most = std::max(most, pair);
+  int64_t most = std::max(plan.getMostTiles(step), pair);
   int64_t size = columns.size;
   columns.groups = getColumnGroups(size, pair);
   MmaItemAxis inner{last, 1, 0};
@@ -337,12 +466,14 @@ MmaKernel::Columns MmaKernel::getColumns(const MmaStep &step,
 }
 
 void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
-                            const MmaBuffer &from, const MmaBuffer *to,
+                            const MmaBuffer &whole, const MmaBuffer *to,
                             const MmaGlobalTile *target) {
   unsigned last = plan.dims.size() - 1, dim = step.dim;
   ModeProductOp product = plan.dims[dim].product;
   int64_t depth = plan.dims[dim].depth;
   int64_t depthTiles = llvm::divideCeil(depth, 8);
+  int64_t ownTiles = getOwnTiles(step);
+  MmaBuffer from = getSource(step, whole);
   int64_t depthStride = from.layout->strides[dim];
   bool exact = from.type != plan.type;
   Columns columns = getColumns(step, from, to, target);
@@ -354,9 +485,17 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
     mergedTarget.limits[last] = size;
     target = &mergedTarget;
   }
+  // Of tile columns, one offset for each lane in units of single columns.
+  auto foldLanes = [&](Int lanes) {
+    if (columns.fold == 1)
+      return lanes;
+    return kernel.add(kernel.rem(lanes, size),
+                      kernel.mul(kernel.floorDiv(lanes, size),
+                                 from.layout->strides[columns.rowDim]));
+  };
   // Static positions of all tiles.
   SmallVector<Results> groups;
-  for (int64_t row = 0; row < columns.rows; ++row)
+  for (int64_t row = 0; row < columns.rows; row += columns.fold)
     for (MmaColumnGroup group : columns.groups) {
       SmallVector<int64_t> offset(last + 1, 0);
       if (columns.rowDim >= 0)
@@ -367,25 +506,31 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
 
   forItems(step, columns.axes, [&](SmallVector<Int> positions) {
     llvm::DenseMap<int64_t, Int> offsets;
-    Int own = getOffset(from, positions, 0);
+    // A piece starts at its own first position.
+    from = getSource(step, whole);
+    SmallVector<Int> origin = getSourcePositions(step, positions);
+    Int own = getOffset(from, origin, 0);
     auto getGroupOffset = [&](int64_t pair) {
       auto [it, isNew] = offsets.try_emplace(pair);
       if (isNew)
-        it->second = getOffset(from, positions,
-                               kernel.add(kernel.mul(laneSlot, depthStride),
-                                          kernel.mul(laneGroup, pair)));
+        it->second =
+            getOffset(from, origin,
+                      kernel.add(kernel.mul(laneSlot, depthStride),
+                                 foldLanes(kernel.mul(laneGroup, pair))));
       return it->second;
     };
     /// Null if all columns of the lane exist.
     auto getValid = [&](const Results &group, int64_t width,
                         Int lanes) -> Value {
       int64_t first = group.offset[last];
+      if (columns.fold > 1)
+        return nullptr;
       if (!columns.split && first + 8 * group.pair <= size)
         return nullptr;
       if (columns.split && size % (8 * group.pair) == 0)
         return nullptr;
       return kernel.less(
-          kernel.add(positions[last], kernel.add(lanes, first + width)), size);
+          kernel.add(origin[last], kernel.add(lanes, first + width)), size);
     };
 
     SmallVector<MmaC> sums(step.tiles * columns.getTiles(),
@@ -399,13 +544,16 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
         if (k + 4 > depth)
           exists = kernel.less(kernel.add(laneSlot, k), depth);
         unsigned tile = 0;
+        MmaBuffer part = from;
+        part.remote = kTile >= ownTiles;
+        int64_t place = 8 * (kTile % ownTiles) + 4 * slot;
         for (const Results &group : groups) {
           SmallVector<int64_t> offset(group.offset);
-          int64_t index = from.layout->getIndex(offset) + k * depthStride;
+          int64_t index = from.layout->getIndex(offset) + place * depthStride;
           Value inside = kernel.both(
               exists, getValid(group, 0, kernel.mul(laneGroup, group.pair)));
           SmallVector<Value> values = loadShared(
-              from, getGroupOffset(group.pair), index, group.pair, inside, own);
+              part, getGroupOffset(group.pair), index, group.pair, inside, own);
           for (auto [number, value] : llvm::enumerate(values)) {
             // The first one is zero already.
             if (number == 0) {
@@ -440,42 +588,51 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
 
     emitGuard(sums, [&] {
       SmallVector<Value> zeros(4 * sums.size(), products.getZero());
-      return kernel.rolledLoop(
-          0, depth, 1, zeros, [&](Int k, ValueRange carried) {
-            SmallVector<Value> results(carried);
-            SmallVector<Int> place(positions);
-            place[dim] = k;
-            SmallVector<Value> weights;
-            for (int64_t row = 0; row < 2 * step.tiles; ++row) {
-              Int q = kernel.mul(getShare(kernel, step, warp),
-                                 16 * step.tiles);
-              q = kernel.add(kernel.add(q, laneGroup), 8 * row);
-              weights.push_back(
-                  loadFactorElement(product, k, q, 0, int64_t(1) << 30));
-            }
-            unsigned tile = 0;
-            for (const Results &group : groups)
-              for (int64_t number = 0; number < group.pair; ++number, ++tile)
-                for (unsigned half : {0, 1}) {
-                  Int lanes = kernel.mul(laneSlot, 2 * group.pair);
-                  int64_t width = half * group.pair + number;
-                  Int offset = getOffset(from, place, lanes);
-                  Value valid = getValid(group, width, lanes);
-                  Value value =
-                      loadShared(from, offset,
-                                 from.layout->getIndex(group.offset) + width,
-                                 1, valid, own)
-                          .front();
-                  for (int64_t mTile = 0; mTile < step.tiles; ++mTile)
-                    for (unsigned row : {0, 1}) {
-                      Value &sum =
-                          results[4 * (mTile * columns.getTiles() + tile) +
-                                  2 * row + half];
-                      sum = kernel.fma(weights[2 * mTile + row], value, sum);
-                    }
-                }
-            return results;
-          });
+      auto addPart = [&](ValueRange start, bool remote) {
+        MmaBuffer part = from;
+        part.remote = remote;
+        Place firstPlace = getDepthPosition(step, remote ? ownTiles : 0);
+        int64_t count = std::min(depth, 8 * ownTiles);
+        return kernel.rolledLoop(
+            0, count, 1, start, [&](Int k, ValueRange carried) {
+              SmallVector<Value> results(carried);
+              SmallVector<Int> place(origin);
+              place[dim] = k;
+              SmallVector<Value> weights;
+              for (int64_t row = 0; row < 2 * step.tiles; ++row) {
+                Int q =
+                    kernel.mul(getShare(kernel, step, warp), 16 * step.tiles);
+                q = kernel.add(kernel.add(q, laneGroup), 8 * row);
+                weights.push_back(
+                    loadFactorElement(product, kernel.add(firstPlace.lane, k),
+                                      q, 0, int64_t(1) << 30));
+              }
+              unsigned tile = 0;
+              for (const Results &group : groups)
+                for (int64_t number = 0; number < group.pair; ++number, ++tile)
+                  for (unsigned half : {0, 1}) {
+                    Int lanes = kernel.mul(laneSlot, 2 * group.pair);
+                    int64_t width = half * group.pair + number;
+                    Int offset = getOffset(from, place, foldLanes(lanes));
+                    Value valid = getValid(group, width, lanes);
+                    Value value =
+                        loadShared(part, offset,
+                                   from.layout->getIndex(group.offset) + width,
+                                   1, valid, own)
+                            .front();
+                    for (int64_t mTile = 0; mTile < step.tiles; ++mTile)
+                      for (unsigned row : {0, 1}) {
+                        Value &sum =
+                            results[4 * (mTile * columns.getTiles() + tile) +
+                                    2 * row + half];
+                        sum = kernel.fma(weights[2 * mTile + row], value, sum);
+                      }
+                  }
+              return results;
+            });
+      };
+      SmallVector<Value> results = addPart(zeros, /*remote=*/false);
+      return plan.isSplit(step) ? addPart(results, /*remote=*/true) : results;
     });
 
     emitWriteBarrier(step, from, to);
@@ -499,10 +656,14 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
             ? size % (8 * columns.groups.front().pair) == 0
             : columns.groups.back().first + 8 * columns.groups.back().pair <=
                   size;
-    emitResults(
-        results,
-        {positions, dim, rowsExist, columnsExist, merged ? size : 0}, to,
-        target);
+    ResultPlace place{positions, dim, rowsExist, columnsExist,
+                      merged ? size : 0};
+    if (columns.fold > 1) {
+      place.columnsExist = true;
+      place.foldSize = size;
+      place.foldDim = columns.rowDim;
+    }
+    emitResults(results, place, to, target);
   });
 }
 
@@ -511,9 +672,10 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
 //===----------------------------------------------------------------------===//
 
 void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
-                           const MmaBuffer &from, const MmaBuffer *to,
+                           const MmaBuffer &whole, const MmaBuffer *to,
                            const MmaGlobalTile *target) {
   unsigned last = plan.dims.size() - 1, rowDim = last - 1;
+  MmaBuffer from = getSource(step, whole);
   ModeProductOp product = plan.dims[last].product;
   int64_t depth = plan.dims[last].depth;
   int64_t depthTiles = llvm::divideCeil(depth, 8);
@@ -530,20 +692,19 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
 
   // Tiles of 16 fibres at a time.
   int64_t rowTiles = llvm::divideCeil(rows, 16);
-  int64_t each =
-      columnTiles <= 2 && step.factorRegisters <= 96
-          ? getPowerDivisor(rowTiles, 2)
-          : 1;
+  int64_t each = plan.getFibreTiles(step);
   SmallVector<MmaItemAxis> axes;
   for (unsigned dim = 0; dim < rowDim; ++dim)
     axes.push_back({dim, step.sizes[dim], 1});
   axes.push_back({rowDim, rowTiles / each, 16 * each});
 
   forItems(step, axes, [&](SmallVector<Int> positions) {
-    Int own = getOffset(from, positions, 0);
-    Int offset = getOffset(from, positions,
-                           kernel.add(kernel.mul(laneGroup, rowStride),
-                                      kernel.mul(laneSlot, 2)));
+    from = getSource(step, whole);
+    SmallVector<Int> origin = getSourcePositions(step, positions);
+    Int own = getOffset(from, origin, 0);
+    Int offset = getOffset(
+        from, origin,
+        kernel.add(kernel.mul(laneGroup, rowStride), kernel.mul(laneSlot, 2)));
     auto rowExists = [&](int64_t first) -> Value {
       if (rows % 16 == 0 ||
           (positions[rowDim].isConstant() && first + 8 <= rows))
@@ -601,7 +762,7 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
       return kernel.rolledLoop(
           0, depth, 1, zeros, [&](Int k, ValueRange carried) {
             SmallVector<Value> results(carried);
-            SmallVector<Int> place(positions);
+            SmallVector<Int> place(origin);
             place[last] = k;
             Int lane =
                 getOffset(from, place, kernel.mul(laneGroup, rowStride));
@@ -657,9 +818,10 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
 //===----------------------------------------------------------------------===//
 
 void MmaKernel::emitChain(const MmaStep &step, const Factors &stepFactors,
-                          const MmaBuffer &from, const MmaBuffer *to,
+                          const MmaBuffer &whole, const MmaBuffer *to,
                           const MmaGlobalTile *target) {
   unsigned last = plan.dims.size() - 1, dim = step.dim;
+  MmaBuffer from = getSource(step, whole);
   const MmaDim &outer = plan.dims[dim], &inner = plan.dims[last];
   int64_t depthTiles = llvm::divideCeil(outer.depth, 8);
   int64_t depthStride = from.layout->strides[dim];
@@ -682,7 +844,9 @@ void MmaKernel::emitChain(const MmaStep &step, const Factors &stepFactors,
 
   forItems(step, axes, [&](SmallVector<Int> positions) {
     llvm::DenseMap<int64_t, Int> offsets;
-    Int own = getOffset(from, positions, 0);
+    from = getSource(step, whole);
+    SmallVector<Int> origin = getSourcePositions(step, positions);
+    Int own = getOffset(from, origin, 0);
     SmallVector<MmaC> first(step.tiles * columnTiles, products.getZeros());
     for (int64_t kTile = 0; kTile < depthTiles; ++kTile) {
       SmallVector<MmaB> data(columnTiles);
@@ -696,7 +860,7 @@ void MmaKernel::emitChain(const MmaStep &step, const Factors &stepFactors,
           auto [it, isNew] = offsets.try_emplace(group.pair);
           if (isNew)
             it->second =
-                getOffset(from, positions,
+                getOffset(from, origin,
                           kernel.add(kernel.mul(laneSlot, depthStride),
                                      kernel.mul(laneGroup, group.pair)));
           Value inside = exists;
@@ -749,7 +913,7 @@ void MmaKernel::emitChain(const MmaStep &step, const Factors &stepFactors,
       return kernel.rolledLoop(
           0, inner.depth, 1, zeros, [&](Int column, ValueRange carried) {
             SmallVector<Value> none(2 * step.tiles, products.getZero());
-            SmallVector<Int> place(positions);
+            SmallVector<Int> place(origin);
             place[last] = column;
             SmallVector<Value> inners = kernel.rolledLoop(
                 0, outer.depth, 1, none, [&](Int k, ValueRange partial) {

@@ -55,6 +55,10 @@ void MmaKernel::emitSharedResults(ArrayRef<Results> results,
   for (const Results &result : results) {
     int64_t width = 2 * result.pair;
     Int column = kernel.mul(laneSlot, width);
+    if (place.foldSize)
+      column = kernel.add(kernel.rem(column, place.foldSize),
+                          kernel.mul(kernel.floorDiv(column, place.foldSize),
+                                     layout.strides[place.foldDim]));
     auto [it, isNew] = offsets.try_emplace(width);
     if (isNew)
       it->second = getOffset(

@@ -59,3 +59,18 @@ func.func @too_large(%x: memref<8x64x64x64xf32>, %f: memref<64x64xf32>, %y: memr
   }
   return
 }
+
+// -----
+
+// One step has no half of its own.
+func.func @cluster(%x: memref<8x16xf32>, %f: memref<16x16xf32>, %y: memref<8x16xf32>) {
+  // expected-error @below {{a tile cannot be shared by a cluster}}
+  kron.pass ins(%x, %f : memref<8x16xf32>, memref<16x16xf32>) outs(%y : memref<8x16xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma, cluster = 2>} {
+  ^bb0(%tx: tensor<8x16xf32>, %tf: tensor<16x16xf32>, %out: tensor<8x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<8x16xf32>) factor(%tf [p, q] : tensor<16x16xf32>)
+         outs(%out : tensor<8x16xf32>) -> tensor<8x16xf32>
+    kron.yield %1 : tensor<8x16xf32>
+  }
+  return
+}

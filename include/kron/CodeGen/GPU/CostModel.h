@@ -32,6 +32,8 @@ struct TripTiling {
   /// Columns of a slab (see Trip::getColumns).
   int64_t columns = 1;
   int64_t ctasPerSM = 1;
+  /// CTAs that share a slab.
+  int64_t cluster = 1;
 };
 
 /// Seconds.
@@ -51,6 +53,11 @@ int64_t getSlabBudget(const GPUMachine &machine);
 /// The kernels that §3 of the machine's rules allow for the type, precision and
 /// factor sizes of `trip`, whatever the emitters take.
 bool isPlausible(GPUKernel kernel, const Trip &trip, const GPUMachine &machine);
+
+/// Whether a row of `trip` that is too large for `slabBudget` can be shared by
+/// a cluster of two CTAs, which only `mma` does.
+bool fitsCluster(const Trip &trip, int64_t slabBudget,
+                 const GPUMachine &machine);
 
 /// Rows, threads and CTAs per processor for `trip`, with slabs of `columns`.
 TripTiling chooseTiling(GPUKernel kernel, const Trip &trip, int64_t columns,

@@ -155,6 +155,8 @@ public:
   int64_t getSharedBytes() const { return sharedBytes; }
   /// Shared memory at a byte offset.
   Value shared(Int byteOffset);
+  /// Shared memory of the other CTA of a cluster of two.
+  Value remoteShared(Int byteOffset);
   /// `pointer + offset` in elements of `type`, or in bytes.
   Value offsetElements(Value pointer, Type type, Int offset);
   Value offsetBytes(Value pointer, Int offset);
@@ -167,9 +169,10 @@ public:
              int64_t alignment = 0);
 
   /// Starts a copy of 4, 8 or 16 bytes from global to shared memory. Only the
-  /// first `validBytes` (i32) are read, the rest becomes zero.
+  /// first `validBytes` (i32) are read, the rest becomes zero. `wholeLines`:
+  /// the rest of the line of 128 bytes is soon wanted by others.
   void copyAsync(Value sharedPointer, Value globalPointer, int64_t bytes,
-                 Value validBytes = nullptr);
+                 Value validBytes = nullptr, bool wholeLines = false);
   void commitCopies();
   /// Waits until at most `pending` groups of this thread's copies are not done.
   void waitCopies(int64_t pending);
@@ -179,6 +182,8 @@ public:
   //===--------------------------------------------------------------------===//
 
   void barrier();
+  /// A barrier of all threads of the cluster.
+  void clusterBarrier();
   /// A barrier of `threads` threads; numbers 1 to 15 (0 is `barrier`).
   void namedBarrier(Int number, int64_t threads);
   void syncWarp();
@@ -227,7 +232,7 @@ private:
   DenseMap<Value, Value> entered;
   SmallVector<Value> params;
   Value threadIdValue, blockIdValue, gridSizeValue, clusterRankValue;
-  Value sharedBase;
+  Value sharedBase, remoteSharedBase;
   int64_t sharedBytes = 0;
 };
 

@@ -204,6 +204,8 @@ static void explainTrips(PassOp pass, const TripChain &chain,
     if (columns)
       os << " (slab of " << trip.getSlabBytes(columns) << " bytes, runs of "
          << std::min<int64_t>(trip.getRunBytes(columns), 128) << ")";
+    else if (fitsCluster(trip, slabBudget, machine))
+      os << " (slab of " << trip.getSlabBytes(1) << " bytes, by two CTAs)";
     else
       os << " (does not fit on chip)";
   }

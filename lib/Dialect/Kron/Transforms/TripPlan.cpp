@@ -87,6 +87,10 @@ static double estimateBestTime(const Trip &trip, const GPUMachine &machine,
                                int64_t slabBudget) {
   double best = std::numeric_limits<double>::infinity();
   int64_t columns = chooseColumns(trip, slabBudget, machine);
+  if (!columns && fitsCluster(trip, slabBudget, machine)) {
+    TripTiling tiling = chooseTiling(GPUKernel::Mma, trip, 1, machine);
+    return estimateTime(GPUKernel::Mma, trip, tiling, machine).total;
+  }
   if (!columns)
     return best;
   for (GPUKernel kernel : {GPUKernel::Simt, GPUKernel::Ffma, GPUKernel::Mma,
