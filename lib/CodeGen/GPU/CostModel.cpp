@@ -317,9 +317,12 @@ TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
   double steady = tiling.ctasPerSM == 1
                       ? std::max(time.memory / 0.87, onChip)
                       : std::max(time.memory / 0.91, 0.75 * onChip);
-  if (kernel == GPUKernel::Ffma && hasOctets(trip, machine) &&
-      trip.getSlabBytes(tiling.columns) > kSmallOctetSlab)
-    steady = std::max(time.memory / 0.78, onChip);
+  // Measured on f64 octets: large slabs by `ffma`, and what `batched` reaches.
+  if (hasOctets(trip, machine)) {
+    bool isLarge = trip.getSlabBytes(tiling.columns) > kSmallOctetSlab;
+    if (kernel == GPUKernel::Batched || (kernel == GPUKernel::Ffma && isLarge))
+      steady = std::max(time.memory / 0.78, onChip);
+  }
   // Tiles come in waves over the processors; the last one may be ragged, and
   // one tile's load and store overlap with nothing.
   double perWave = steady * resident / tiles;
