@@ -229,12 +229,12 @@ func.func @mkm_128_3(%x: memref<320x2097152xf32>, %f0: memref<128x128xf32>, %f1:
 }
 
 // CHECK-LABEL: func.func @mkm_256_2(
-// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
 // CHECK:           kron.mode_product axis(2)
-// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.pass
-// Wgmma takes up to 128.
+// CTAs share the columns of such factors.
 func.func @mkm_256_2(%x: memref<16x65536xf32>, %f0: memref<256x256xf32>, %f1: memref<256x256xf32>, %y: memref<16x65536xf32>) {
   kron.mkm ins(%x : memref<16x65536xf32>) factors(%f0, %f1 : memref<256x256xf32>, memref<256x256xf32>) outs(%y : memref<16x65536xf32>)
   return

@@ -97,7 +97,7 @@ class FactorCopier {
 public:
   FactorCopier(KernelBuilder &kernel, const WgmmaStage &stage,
                const WgmmaFactor &factor, const StageFactor &source,
-               Type element, int64_t threads);
+               Int firstResult, Type element, int64_t threads);
 
   void emit();
 
@@ -119,6 +119,7 @@ private:
   const WgmmaStage &stage;
   const WgmmaFactor &factor;
   const StageFactor &source;
+  Int firstResult;
   Type element, f32;
   int64_t threads;
   bool slotsInside;
@@ -132,9 +133,9 @@ private:
 
 FactorCopier::FactorCopier(KernelBuilder &kernel, const WgmmaStage &stage,
                            const WgmmaFactor &factor, const StageFactor &source,
-                           Type element, int64_t threads)
+                           Int firstResult, Type element, int64_t threads)
     : kernel(kernel), stage(stage), factor(factor), source(source),
-      element(element), f32(kernel.builder.getF32Type()), threads(threads) {
+      firstResult(firstResult), element(element), f32(kernel.builder.getF32Type()), threads(threads) {
   slotsInside = source.depthStride.is(1) && !source.resultStride.is(1);
   innerSize = slotsInside ? stage.paddedDepth : stage.paddedResults;
   outerSize = slotsInside ? stage.paddedResults : stage.paddedDepth;
@@ -212,8 +213,12 @@ void FactorCopier::store(Value value, const Part &round) {
 /// their way together.
 void FactorCopier::emitRounds(const Part &loop, int64_t first, int64_t count) {
   bool isHalf = stage.kind == WgmmaKind::Half;
-  global = kernel.offsetBytes(source.base, kernel.add(offsetGlobal(thread),
-                                                      offsetGlobal(loop)));
+  Part share;
+  share.result = firstResult;
+  global = kernel.offsetBytes(
+      source.base, kernel.add(kernel.add(offsetGlobal(share),
+                                         offsetGlobal(thread)),
+                              offsetGlobal(loop)));
   auto placeOf = [&](Int Part::*slot, int64_t bytes) {
     return kernel.shared(
         kernel.add(kernel.add(offsetShared(thread, thread.*slot, bytes),
@@ -232,8 +237,9 @@ void FactorCopier::emitRounds(const Part &loop, int64_t first, int64_t count) {
     Value exists;
     if (stage.depth != stage.paddedDepth)
       exists = kernel.less(p, stage.depth);
-    if (stage.results != stage.paddedResults)
-      exists = kernel.both(exists, kernel.less(q, stage.results));
+    if (stage.results % stage.paddedResults != 0)
+      exists = kernel.both(
+          exists, kernel.less(kernel.add(firstResult, q), stage.results));
     Value pointer = kernel.offsetBytes(global, offsetGlobal(part));
     // Elsewhere the first element stands in, so that loads need no branches.
     if (exists)
@@ -275,8 +281,9 @@ void FactorCopier::emit() {
 
 void kron::emitWgmmaFactor(KernelBuilder &kernel, const WgmmaStage &stage,
                            const WgmmaFactor &factor, const StageFactor &source,
-                           Type element, int64_t threads) {
-  FactorCopier(kernel, stage, factor, source, element, threads).emit();
+                           Int firstResult, Type element, int64_t threads) {
+  FactorCopier(kernel, stage, factor, source, firstResult, element, threads)
+      .emit();
 }
 
 namespace {

@@ -53,11 +53,11 @@ Int getWgmmaSlot(KernelBuilder &kernel, const WgmmaStage &stage, Int depth);
 Int getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage,
                      Int depth);
 
-/// Builds the loop in which the CTA's threads copy the factor at `source` to
-/// shared memory, padded with zeros.
+/// Builds the loop in which the CTA's threads copy the factor at `source`, from
+/// column `firstResult` on, to shared memory, padded with zeros.
 void emitWgmmaFactor(KernelBuilder &kernel, const WgmmaStage &stage,
                      const WgmmaFactor &factor, const StageFactor &source,
-                     Type element, int64_t threads);
+                     Int firstResult, Type element, int64_t threads);
 
 /// Builds a block's products: paddedResults / 2 f32, as wgmma leaves them in
 /// the thread's registers. `descriptorBase` is the address of shared memory in

@@ -73,8 +73,8 @@ void WgmmaKernel::numberThreads() {
 void WgmmaKernel::copyFactors() {
   for (auto [index, stage] : llvm::enumerate(plan.stages))
     emitWgmmaFactor(k, stage, factors[index],
-                    k.enter(arrays.factors[index]), arrays.factorElements[index],
-                    plan.getThreads());
+                    k.enter(arrays.factors[index]), firstResult,
+                    arrays.factorElements[index], plan.getThreads());
   k.inlinePTX({}, "fence.proxy.async;", "~{memory}", {});
   k.barrier();
 }
@@ -101,7 +101,7 @@ void WgmmaKernel::emit() {
   shape.threads = plan.getThreads();
   shape.ctasPerSM = plan.ctasPerSM;
   shape.sharedBytes = k.getSharedBytes();
-  k.launch(shape, count);
+  k.launch(shape, host.mul(count, plan.getShares()));
 }
 
 void WgmmaKernel::syncGroup() {
@@ -124,8 +124,18 @@ Int WgmmaKernel::advance(Int buffer, int64_t by) {
 void WgmmaKernel::emitTiles(Int tiles) {
   int64_t numGroups = plan.getNumGroups();
   // Groups of different CTAs come first: few tiles spread over all processors.
-  Int first = k.add(k.mul(k.gridSize(), group), k.blockId());
-  Int step = k.mul(k.gridSize(), numGroups);
+  int64_t shares = plan.getShares();
+  Int ctas = k.floorDiv(k.gridSize(), shares);
+  Int cta = k.floorDiv(k.blockId(), shares);
+  Int first = k.add(k.mul(ctas, group), cta);
+  Int step = k.mul(ctas, numGroups);
+  if (shares > 1) {
+    firstResult =
+        k.mul(k.rem(k.blockId(), shares), plan.stages.front().paddedResults);
+    // What is left over when CTAs are dealt out takes no tile.
+    first = Int(k.select(k.less(cta, ctas), k.materialize(first),
+                         k.materialize(tiles)));
+  }
   // Loads are this many tiles (or pieces) ahead.
   int64_t ahead = plan.buffers - 1;
   auto issue = [&](Int tile, Int number, Int buffer) {

@@ -222,6 +222,8 @@ private:
   Value descriptorBase;
   /// Quotients and remainders, while copies of a tile are built.
   DenseMap<std::pair<Value, int64_t>, std::pair<Int, Int>> splits;
+  /// Column of the factor that is this CTA's first.
+  Int firstResult = 0;
   /// Of the tile at hand.
   WgmmaPosition start;
   Value initTile, addendTile;

@@ -13,9 +13,11 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Largest factor side that one block of accumulators takes.
-static constexpr int64_t kMaxResults = 128;
-static constexpr int64_t kMaxDepth = 128;
+/// Largest factor side that a CTA takes whole, and at all: of larger factors, some
+/// columns.
+static constexpr int64_t kMaxWholeSide = 128;
+static constexpr int64_t kMaxSide = 256;
+static constexpr int64_t kShareResults = 64;
 
 /// Largest factor side below which smaller instructions waste less, unless the
 /// schedule asks for wgmma.
@@ -139,8 +141,11 @@ std::string Planner::findObstacle() {
     largest = std::max({largest, depth, results});
     terms *= depth;
     isSplit |= element.isF32() && product.getPrecision() == Precision::Full;
-    if (depth > kMaxDepth || results > kMaxResults)
-      return "a factor has more than 128 rows or columns";
+    int64_t side = std::max(depth, results);
+    if (side > kMaxSide)
+      return "a factor has more than 256 rows or columns";
+    if (side > kMaxWholeSide && (products.size() > 1 || inputBytes != 4))
+      return "a factor of more than 128 rows or columns is not alone or not f32";
     if (llvm::is_contained(axes, product.getAxis()))
       return "an axis is contracted twice";
     axes.push_back(product.getAxis());
@@ -240,6 +245,10 @@ void Planner::buildStages() {
     stage.paddedDepth =
         llvm::alignTo(stage.depth, isWide ? 16 : stage.getStep());
     stage.paddedResults = llvm::alignTo(stage.results, stage.innermost ? 16 : 8);
+    if (std::max(stage.depth, stage.results) > kMaxWholeSide) {
+      stage.paddedResults = std::min(stage.paddedResults, kShareResults);
+      stage.shares = llvm::divideCeil(stage.results, stage.paddedResults);
+    }
     stage.factorBytes = stage.paddedDepth * stage.paddedResults *
                         (stage.kind == WgmmaKind::Half ? 2 : 4);
     plan.factorBytes += stage.getNumCopies() * stage.factorBytes;
@@ -319,7 +328,13 @@ int64_t Planner::getWarpgroups() const {
       operands = stage.paddedDepth;
     if (stage.kind == WgmmaKind::Half)
       operands = stage.paddedDepth / 4;
-    registers = std::max(registers, stage.paddedResults / 2 + operands + 32);
+    int64_t sums = stage.paddedResults / 2;
+    // In pieces: two at a time, and two kinds of sums.
+    if (stage.depth > kMaxWholeSide) {
+      operands = 2 * kPieceDepth;
+      sums *= 2;
+    }
+    registers = std::max(registers, sums + operands + 32);
   }
   return registers <= 128 ? 4 : registers <= 168 ? 3 : 2;
 }
@@ -330,7 +345,8 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   double work = 0;
   int64_t group = candidate.groupSize;
   for (const WgmmaStage &stage : candidate.stages) {
-    double product = 64.0 * stage.paddedDepth * stage.paddedResults;
+    double product =
+        64.0 * stage.paddedDepth * stage.paddedResults * stage.shares;
     // Reading, splitting and writing the rows of a block.
     double block = (stage.kind == WgmmaKind::Split ? 2.0 : 1.0) * product +
                    64.0 * 128 * (stage.depth + stage.results) + 64.0 * 2048;
@@ -429,7 +445,7 @@ bool Planner::chooseTile() {
       WgmmaPlan candidate = plan;
       setTile(candidate, rows, columns);
       for (int64_t group = 1; group <= plan.warpgroups; ++group) {
-        if (plan.warpgroups % group != 0)
+        if (plan.warpgroups % group != 0 || plan.getShares() > 1)
           continue;
         candidate.groupSize = group;
         consider(candidate, wantedStages);

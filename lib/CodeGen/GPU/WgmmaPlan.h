@@ -77,9 +77,11 @@ enum class WgmmaKind {
 struct WgmmaStage {
   unsigned axis;
   WgmmaKind kind;
-  /// Rows and columns of the factor, and the same padded.
+  /// Rows and columns of the factor, and what a CTA takes of them, padded.
   int64_t depth, results;
   int64_t paddedDepth, paddedResults;
+  /// CTAs that share the columns of a large factor. Each has its own.
+  int64_t shares = 1;
   /// Whether the contracted axis is the innermost one.
   bool innermost;
   /// Positions of every axis that the rows run over: 1 for `axis` itself.
@@ -118,6 +120,8 @@ struct WgmmaPlan {
   /// Whether the last stage can replace a tile by the next one, row by row as it
   /// has read them: what to do if there is room for one tile only.
   bool canRefill() const;
+  /// CTAs that work on the same tiles, each for some of the results.
+  int64_t getShares() const { return stages.front().shares; }
   int64_t getNumGroups() const { return warpgroups / groupSize; }
   int64_t getThreads() const { return warpgroups * kWarpgroupThreads; }
   /// Bytes of shared memory of one group.

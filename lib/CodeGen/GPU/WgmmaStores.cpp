@@ -182,11 +182,14 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
     return k.offsetBytes(pointer, by);
   };
   auto hasResult = [&](Int column, int64_t largest) -> Value {
-    return largest < stage.results ? Value() : k.less(column, stage.results);
+    bool isCertain = stage.shares > 1
+                         ? stage.results % stage.paddedResults == 0
+                         : largest < stage.results;
+    return isCertain ? Value() : k.less(column, stage.results);
   };
   SmallVector<WgmmaRun> runs;
   if (!stage.innermost) {
-    Int column = k.mul(laneColumn, 2);
+    Int column = k.add(k.mul(laneColumn, 2), firstResult);
     Value base = pointerOf(init, initTile, rows.first, column);
     Value addendBase = pointerOf(addend, addendTile, rows.first, column);
     Int step = init.strides.back();
@@ -207,7 +210,7 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
       }
     return storeRuns(runs);
   }
-  Int column = k.mul(laneColumn, 4);
+  Int column = k.add(k.mul(laneColumn, 4), firstResult);
   for (unsigned number = 0; number < 2; ++number) {
     const WgmmaPosition &row = number ? rows.second : rows.first;
     Value exists = number ? secondExists : firstExists;
