@@ -369,14 +369,21 @@ void FfmaEmitter::emitGroup(const FfmaGroup &group, bool isLast,
           }
           if (once)
             loaded();
-          applyGroup(group, batch);
-          for (unsigned index = 0; index < items.size(); ++index)
-            kernel.ifThen(exists[index], [&] {
-              if (stores)
-                storeResult(group, own[index], batch[index], place);
-              else
-                storeFibres(group, own[index], batch[index], ring);
-            });
+          auto storeAll = [&](ArrayRef<FfmaValues> values) {
+            for (unsigned index = 0; index < items.size(); ++index)
+              kernel.ifThen(exists[index], [&] {
+                if (stores)
+                  storeResult(group, own[index], values[index], place);
+                else
+                  storeFibres(group, own[index], values[index], ring);
+              });
+          };
+          bool streams = canStream(group) &&
+                         llvm::none_of(exists, [](Value v) { return bool(v); });
+          if (streams)
+            return applyGroup(group, batch, storeAll);
+          applyGroup(group, batch, nullptr);
+          storeAll(batch);
         });
       });
   if (!once)

@@ -87,9 +87,12 @@ private:
   void storeResult(const FfmaGroup &group, const FfmaItem &item,
                    const FfmaValues &values, const FfmaPlace &place);
   int64_t getVectorWidth(const FfmaGroup &group, bool after);
-  void applyGroup(const FfmaGroup &group, MutableArrayRef<FfmaValues> batch);
+  using FinishedBlock = function_ref<void(ArrayRef<FfmaValues>)>;
+  bool canStream(const FfmaGroup &group);
+  void applyGroup(const FfmaGroup &group, MutableArrayRef<FfmaValues> batch,
+                  FinishedBlock finished);
   void applyAxis(const FfmaAxis &axis, int64_t inner,
-                 MutableArrayRef<FfmaValues> batch);
+                 MutableArrayRef<FfmaValues> batch, FinishedBlock finished);
   SmallVector<Value> loadFactorRow(const FfmaAxis &axis, int64_t p, int64_t q,
                                    int64_t count);
 

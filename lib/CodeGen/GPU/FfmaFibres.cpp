@@ -16,6 +16,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Results of a block whose results are stored at once.
+static constexpr int64_t kStreamedResults = 4;
+
 //===----------------------------------------------------------------------===//
 // Fibres
 //===----------------------------------------------------------------------===//
@@ -105,6 +108,7 @@ FfmaValues FfmaEmitter::loadFibres(const FfmaGroup &group, const FfmaItem &item,
   return values;
 }
 
+/// Stores values, but for null ones, of which all or none are in a vector.
 void FfmaEmitter::storeFibres(const FfmaGroup &group, const FfmaItem &item,
                               const FfmaValues &values, Int ring) {
   int64_t width = getVectorWidth(group, true);
@@ -112,7 +116,7 @@ void FfmaEmitter::storeFibres(const FfmaGroup &group, const FfmaItem &item,
   int64_t number = 0;
   forValues(group, true, [&](ArrayRef<int64_t> positions) {
     int64_t first = number++;
-    if (first % width != 0)
+    if (first % width != 0 || !values[first])
       return;
     Value value = width == 1
                       ? values[first]
@@ -121,15 +125,26 @@ void FfmaEmitter::storeFibres(const FfmaGroup &group, const FfmaItem &item,
   });
 }
 
+/// Stores values to global memory, but for null ones.
 void FfmaEmitter::storeResult(const FfmaGroup &group, const FfmaItem &item,
                               const FfmaValues &values,
                               const FfmaPlace &place) {
-  SmallVector<Value> results(values.begin(), values.end());
+  SmallVector<Value> results;
+  auto getResultAddresses = [&](Value start, const StageArray &array) {
+    SmallVector<Value> addresses = getAddresses(group, /*after=*/true, item,
+                                                start, array),
+                       some;
+    for (auto [value, address] : llvm::zip(values, addresses))
+      if (value)
+        some.push_back(address);
+    return some;
+  };
+  llvm::copy_if(values, std::back_inserter(results),
+                [](Value value) { return bool(value); });
   auto scaleAll = [&](const KernelScale &withBeta) {
     SmallVector<Value> addresses;
     if (withBeta.value)
-      addresses =
-          getAddresses(group, /*after=*/true, item, place.addend, addend);
+      addresses = getResultAddresses(place.addend, addend);
     SmallVector<Value> scaled;
     for (unsigned index = 0; index < results.size(); ++index)
       scaled.push_back(
@@ -149,8 +164,7 @@ void FfmaEmitter::storeResult(const FfmaGroup &group, const FfmaItem &item,
     results = scaleAll(beta);
   }
   for (auto [value, address] :
-       llvm::zip(results, getAddresses(group, /*after=*/true, item,
-                                       place.output, output)))
+       llvm::zip(results, getResultAddresses(place.output, output)))
     kernel.store(value, address, CacheHint::Streaming);
 }
 
@@ -180,9 +194,12 @@ SmallVector<Value> FfmaEmitter::loadFactorRow(const FfmaAxis &axis, int64_t p,
 }
 
 /// Applies one factor to all fibres along its axis, of which neighbouring
-/// values are `inner` apart.
+/// values are `inner` apart. `finished` (null: nothing) gets the results of
+/// each block, as values of which the others are null. Results that need not
+/// stay leave room for blocks of more fibres and fewer results.
 void FfmaEmitter::applyAxis(const FfmaAxis &axis, int64_t inner,
-                            MutableArrayRef<FfmaValues> batch) {
+                            MutableArrayRef<FfmaValues> batch,
+                            FinishedBlock finished) {
   int64_t outer = batch.front().size() / (inner * axis.depth);
   struct Fibre {
     unsigned item;
@@ -196,8 +213,9 @@ void FfmaEmitter::applyAxis(const FfmaAxis &axis, int64_t inner,
   SmallVector<FfmaValues> results(batch.size(),
                                   FfmaValues(outer * axis.results * inner));
   int64_t width = axis.results;
-  if (plan.blockResults && axis.results % plan.blockResults == 0)
-    width = plan.blockResults;
+  int64_t wanted = finished ? kStreamedResults : plan.blockResults;
+  if (wanted && axis.results % wanted == 0)
+    width = wanted;
   int64_t block = std::max<int64_t>(plan.accumulators / width, 1);
   // Blocks of equal size.
   int64_t blocks = llvm::divideCeil(int64_t(fibres.size()), block);
@@ -220,16 +238,34 @@ void FfmaEmitter::applyAxis(const FfmaAxis &axis, int64_t inner,
                       : ops.mul({x, nullptr}, {row[column], nullptr}).re;
           }
       }
+      if (finished) {
+        finished(results);
+        for (FfmaValues &values : results)
+          std::fill(values.begin(), values.end(), Value());
+      }
     }
   for (auto [old, result] : llvm::zip(batch, results))
     old = result;
 }
 
+/// Whether the blocks of the group's last factor hold whole vectors of what is
+/// stored: they have all fibres of an item, or items that are fibres.
+bool FfmaEmitter::canStream(const FfmaGroup &group) {
+  const FfmaAxis &last = group.axes.back();
+  int64_t fibres = group.values / std::max(last.depth, last.results);
+  return last.results % kStreamedResults == 0 &&
+         (fibres == 1 || fibres == plan.accumulators / kStreamedResults);
+}
+
+/// Applies the group's factors. `finished` is called with parts of the results
+/// as soon as they are known, if it is not null; there are none left then.
 void FfmaEmitter::applyGroup(const FfmaGroup &group,
-                             MutableArrayRef<FfmaValues> batch) {
+                             MutableArrayRef<FfmaValues> batch,
+                             FinishedBlock finished) {
   int64_t inner = 1;
   for (const FfmaAxis &axis : group.axes) {
-    applyAxis(axis, inner, batch);
+    bool isLast = &axis == &group.axes.back();
+    applyAxis(axis, inner, batch, isLast ? finished : nullptr);
     inner *= axis.results;
   }
 }

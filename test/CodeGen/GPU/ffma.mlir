@@ -2,7 +2,8 @@
 
 // Verify that two axes of 8 are one group: 64 values per thread, each of two
 // factors 512 multiply-adds of which 64 start a sum, rows of the factor as
-// vectors and used by 8 fibres. The group holds the innermost axis, so results
+// vectors and used by 8 fibres. Results of the second factor are stored as soon
+// as 4 of each fibre are known. The group holds the innermost axis, so they
 // go through shared memory. Unaligned arrays get the general kernel.
 
 // CHECK-LABEL: func.func @group
@@ -14,9 +15,11 @@
 // CHECK:         nvvm.cp.async.shared.global {{.*}} 16, cache = cg
 // CHECK:         nvvm.cp.async.wait.group 0
 // CHECK-COUNT-16: llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
-// CHECK-COUNT-32: ld.shared.v4.f32
+// CHECK-COUNT-24: ld.shared.v4.f32
+// CHECK-COUNT-8: llvm.store {{.*}} vector<4xf32>, !llvm.ptr<3>
+// CHECK-COUNT-8: ld.shared.v4.f32
 // CHECK-NOT:     ld.shared.v4.f32
-// CHECK-COUNT-16: llvm.store {{.*}} vector<4xf32>, !llvm.ptr<3>
+// CHECK-COUNT-8: llvm.store {{.*}} vector<4xf32>, !llvm.ptr<3>
 // CHECK:         nvvm.barrier0
 // CHECK:         st.global.cs.f32
 // CHECK-LABEL: llvm.func @group_1
