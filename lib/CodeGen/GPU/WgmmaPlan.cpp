@@ -24,7 +24,7 @@ static constexpr int64_t kShareResults = 64;
 static constexpr int64_t kMinSide = 17;
 /// Products in a sum from which on the rests of a split may be rounded to bf16:
 /// of shorter sums, single elements can miss the a-priori bound.
-static constexpr int64_t kMinSplitTerms = 8;
+static constexpr int64_t kMinSplitTerms = 32;
 /// Positions of the contracted axis in a piece, and the most buffers.
 static constexpr int64_t kPieceDepth = 32;
 static constexpr int64_t kMaxBuffers = 8;
@@ -151,7 +151,7 @@ std::string Planner::findObstacle() {
     axes.push_back(product.getAxis());
   }
   if (isSplit && terms < kMinSplitTerms)
-    return "sums of fewer than 8 products need more accurate ones";
+    return "sums of fewer than 32 products need more accurate ones";
   ScheduleAttr schedule = pass.getScheduleAttr();
   bool isAsked = schedule && schedule.getKernel() == GPUKernel::Wgmma;
   if (largest < kMinSide && !isAsked)

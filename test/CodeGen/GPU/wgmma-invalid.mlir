@@ -47,7 +47,7 @@ func.func @large(%x: memref<8x128x128xf32>, %f: memref<128x128xf32>, %y: memref<
 
 // The rests of a split are rounded to bf16, which sums of 3 products do not hide.
 func.func @short_sums(%x: memref<1000x3xf32>, %f: memref<25x3xf32>, %y: memref<1000x25xf32>) {
-  // expected-error @below {{cannot become a GPU kernel of kind wgmma: sums of fewer than 8 products need more accurate ones}}
+  // expected-error @below {{cannot become a GPU kernel of kind wgmma: sums of fewer than 32 products need more accurate ones}}
   kron.pass ins(%x, %f : memref<1000x3xf32>, memref<25x3xf32>) outs(%y : memref<1000x25xf32>) attributes {schedule = #kron.schedule<kernel = wgmma>} {
   ^bb0(%tx: tensor<1000x3xf32>, %tf: tensor<25x3xf32>, %out: tensor<1000x25xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<1000x3xf32>) factor(%tf [q, p] : tensor<25x3xf32>)
