@@ -9,7 +9,7 @@
 
 // Verify that the remark gives the kernel, its time beside that of a copy, and what
 // became of the others.
-// REMARK: remark: [Analysis] KronSchedule | Category:kron-schedule | CopyMicroseconds=70, FactorsApplied=4, Microseconds={{[0-9]+}}, Remark="kernel ffma, bound by arithmetic; {{.*}}wgmma: no factor has more than 16 rows or columns; {{.*}}simt: {{[0-9]+}} us"
+// REMARK: remark: [Analysis] KronSchedule | Category:kron-schedule | CopyMicroseconds=70, FactorsApplied=4, Microseconds={{[0-9]+}}, Remark="kernel ffma, bound by memory; {{.*}}wgmma: no factor has more than 16 rows or columns; {{.*}}simt: {{[0-9]+}} us"
 
 // CHECK-LABEL: func.func @mkm_8_4(
 // CHECK:         kron.pass {{.*}}#kron.schedule<kernel = ffma>
@@ -262,7 +262,7 @@ func.func @mkm_odd(%x: memref<1024x29791xf32>, %f0: memref<31x31xf32>, %f1: memr
 }
 
 // CHECK-LABEL: func.func @mkm_rectangular(
-// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = wgmma>
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(1)

@@ -31,8 +31,10 @@ using namespace mlir::kron;
 
 /// Larger factors would make the unrolled code too long.
 static constexpr int64_t kLargestFactor = 16;
-/// Fibres that share the loads of a factor.
-static constexpr int64_t kFibresPerThread = 4;
+/// Groups of fibres per thread that are written out one by one.
+static constexpr int64_t kMostUnrolledRounds = 3;
+/// Fibres of a plane that share the loads of a factor.
+static constexpr int64_t kFibresOfPlane = 4;
 
 std::optional<std::string>
 kron::getBatchedUnsupportedReason(PassOp pass, const GPUMachine &machine) {
@@ -99,13 +101,20 @@ private:
   void emitStep(const BatchedStep &step, Int source, Int destination);
   void emitPlane(const BatchedStep &step, Int plane, Int source,
                  Int destination);
+  SmallVector<SmallVector<Value>> loadFibres(const BatchedStep &step,
+                                             ArrayRef<Int> positions,
+                                             Int source);
   void emitFibres(const BatchedStep &step, ArrayRef<Int> units, Int source,
                   Int destination);
+  void replaceFibres(const BatchedStep &step, Value target, int64_t first,
+                     ArrayRef<SmallVector<Value>> results);
   void emitStore(Int tile, Int buffer);
 
   // Shared memory.
   SmallVector<Value> loadRun(Value pointer, int64_t count, int64_t alignment);
   void storeRun(Value pointer, ArrayRef<Value> values, int64_t alignment);
+  SmallVector<Value> loadFactorChunk(unsigned product, int64_t row,
+                                     int64_t first);
   SmallVector<Value> loadFactorRow(unsigned product, int64_t row);
   Value element(Int buffer, Int index) {
     return k.shared(k.add(buffer, k.mul(index, bytes)));
@@ -116,6 +125,9 @@ private:
   // Work on registers: [fibre][position] times a factor.
   SmallVector<SmallVector<Value>> apply(ArrayRef<SmallVector<Value>> fibres,
                                         unsigned product);
+  void accumulate(ArrayRef<SmallVector<Value>> fibres, int64_t p,
+                  ArrayRef<Value> row,
+                  MutableArrayRef<SmallVector<Value>> sums);
 
   // Global memory.
   Int getOffset(const StageArray &array, ArrayRef<int64_t> sizes, Int tile,
@@ -124,9 +136,10 @@ private:
   Value scale(Value value, function_ref<Value()> addend);
   bool canStoreDirectly(const BatchedStep &step);
   void beginStore(Int tile);
-  void storeFibres(const BatchedStep &step, Int fibre,
+  int64_t getInside(const BatchedStep &step);
+  void storeFibres(const BatchedStep &step, Int fibre, int64_t first,
                    ArrayRef<SmallVector<Value>> rows);
-  void storeValues(Int index, SmallVector<Value> values);
+  void storeValues(Int index, int64_t offset, SmallVector<Value> values);
 
   /// body(index) for index = thread, thread + threads, ... below `count`.
   void forThreads(int64_t count, function_ref<void(Int)> body);
@@ -250,21 +263,27 @@ void BatchedKernel::storeRun(Value pointer, ArrayRef<Value> values,
   }
 }
 
+/// Elements `first` to `first` + chunk of a row of a factor. Volatile, so that
+/// LLVM does not load them once for all fibres and run out of registers. Rows
+/// are padded: the whole chunk can be loaded.
+SmallVector<Value> BatchedKernel::loadFactorChunk(unsigned product, int64_t row,
+                                                  int64_t first) {
+  int64_t position = row * plan.getFactorPitch(product) + first;
+  Value pointer = k.shared(factorOffsets[product] + position * bytes);
+  Value loaded = LLVM::LoadOp::create(k.builder, k.loc,
+                                      k.getVectorType(plan.chunk), pointer,
+                                      /*alignment=*/16, /*isVolatile=*/true);
+  SmallVector<Value> values = k.unpack(loaded);
+  values.truncate(
+      std::min(plan.chunk, plan.factors[product].results - first));
+  return values;
+}
+
 SmallVector<Value> BatchedKernel::loadFactorRow(unsigned product, int64_t row) {
-  int64_t offset =
-      factorOffsets[product] + row * plan.getFactorPitch(product) * bytes;
-  int64_t results = plan.factors[product].results;
   SmallVector<Value> values;
-  for (int64_t begin = 0; begin < results; begin += plan.chunk) {
-    // Volatile, so that LLVM does not load it once for all fibres and run out
-    // of registers. Rows are padded: the whole chunk can be loaded.
-    Value pointer = k.shared(offset + begin * bytes);
-    Value loaded = LLVM::LoadOp::create(k.builder, k.loc,
-                                        k.getVectorType(plan.chunk), pointer,
-                                        /*alignment=*/16, /*isVolatile=*/true);
-    llvm::append_range(values, k.unpack(loaded));
-  }
-  values.truncate(results);
+  for (int64_t first = 0; first < plan.factors[product].results;
+       first += plan.chunk)
+    llvm::append_range(values, loadFactorChunk(product, row, first));
   return values;
 }
 
@@ -272,31 +291,29 @@ SmallVector<Value> BatchedKernel::loadFactorRow(unsigned product, int64_t row) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-/// The largest power of two up to `limit` that divides all of `numbers`.
-static int64_t getCommonWidth(int64_t limit, ArrayRef<int64_t> numbers) {
-  int64_t width = limit;
-  while (llvm::any_of(numbers, [&](int64_t n) { return n % width != 0; }))
-    width /= 2;
-  return width;
+/// Adds position `p` of `fibres` times `row` of a factor to `sums`, per fibre.
+void BatchedKernel::accumulate(ArrayRef<SmallVector<Value>> fibres, int64_t p,
+                               ArrayRef<Value> row,
+                               MutableArrayRef<SmallVector<Value>> sums) {
+  for (auto [fibre, sum] : llvm::zip_equal(fibres, sums)) {
+    sum.resize(row.size());
+    for (auto [value, total] : llvm::zip_equal(row, sum))
+      total = total ? k.fma(fibre[p], value, total)
+                    : Value(arith::MulFOp::create(k.builder, k.loc, fibre[p],
+                                                  value));
+  }
 }
 
 SmallVector<SmallVector<Value>>
 BatchedKernel::apply(ArrayRef<SmallVector<Value>> fibres, unsigned product) {
   const TripFactor &factor = plan.factors[product];
   SmallVector<SmallVector<Value>> results;
-  for (size_t begin = 0; begin < fibres.size(); begin += kFibresPerThread) {
+  for (size_t begin = 0; begin < fibres.size(); begin += kFibresOfPlane) {
     auto group = fibres.slice(
-        begin, std::min<size_t>(kFibresPerThread, fibres.size() - begin));
-    SmallVector<SmallVector<Value>> sums(group.size(),
-                                         SmallVector<Value>(factor.results));
-    for (int64_t p = 0; p < factor.depth; ++p) {
-      SmallVector<Value> row = loadFactorRow(product, p);
-      for (auto [fibre, sum] : llvm::zip_equal(group, sums))
-        for (auto [value, total] : llvm::zip_equal(row, sum))
-          total = p == 0 ? Value(arith::MulFOp::create(k.builder, k.loc,
-                                                       fibre[p], value))
-                         : k.fma(fibre[p], value, total);
-    }
+        begin, std::min<size_t>(kFibresOfPlane, fibres.size() - begin));
+    SmallVector<SmallVector<Value>> sums(group.size());
+    for (int64_t p = 0; p < factor.depth; ++p)
+      accumulate(group, p, loadFactorRow(product, p), sums);
     llvm::append_range(results, sums);
   }
   return results;
@@ -336,42 +353,6 @@ void BatchedKernel::emitPlane(const BatchedStep &step, Int plane, Int source,
   storeRun(element(destination, k.mul(plane, to.pitch)), values, width);
 }
 
-namespace {
-/// Where the fibres of a step lie in a layout: those of `width` neighbouring
-/// positions are a unit.
-struct FibreWalk {
-  /// From one position of the fibre to the next; 1 if nothing lies inside it.
-  int64_t stride = 1;
-  /// Neighbouring fibres, or (if stride is 1) neighbouring positions of one,
-  /// that one access takes.
-  int64_t width = 1;
-};
-} // namespace
-
-/// `axis` counts the item's axes.
-static FibreWalk getWalk(const ItemLayout &layout, unsigned axis,
-                         int64_t chunk) {
-  FibreWalk walk;
-  int64_t rank = layout.sizes.size(), size = layout.sizes[axis];
-  int64_t inside = 1;
-  for (int64_t inner = axis + 1; inner < rank; ++inner)
-    inside *= layout.sizes[inner];
-  if (inside == 1) {
-    walk.width = getCommonWidth(chunk, {size, layout.pitch});
-    return walk;
-  }
-  bool isInPlane = int64_t(axis) + 2 >= rank;
-  walk.stride = isInPlane ? inside : inside / layout.planeSize * layout.pitch;
-  walk.width = getCommonWidth(
-      chunk, {isInPlane ? inside : layout.planeSize, layout.pitch});
-  return walk;
-}
-
-/// Units are the same fibres on both sides.
-static int64_t getFibresPerUnit(const FibreWalk &from, const FibreWalk &to) {
-  return from.stride == 1 ? 1 : std::min(from.width, to.width);
-}
-
 /// Position in the tile of the first element of fibre `fibre` along `axis`.
 static Int getFibrePosition(KernelBuilder &k, const ItemLayout &layout,
                             unsigned axis, Int fibre) {
@@ -392,47 +373,72 @@ static Int getFibrePosition(KernelBuilder &k, const ItemLayout &layout,
   return k.add(k.mul(plane, layout.pitch), k.rem(inner, layout.planeSize));
 }
 
-/// Applies one factor to the fibres of `units`, together, so that they share
-/// the loads of the factor.
-void BatchedKernel::emitFibres(const BatchedStep &step, ArrayRef<Int> units,
-                               Int source, Int destination) {
+/// The fibres of `units`, each of which begins at one of `positions`.
+SmallVector<SmallVector<Value>>
+BatchedKernel::loadFibres(const BatchedStep &step, ArrayRef<Int> positions,
+                          Int source) {
   unsigned product = step.products.front();
-  int64_t depth = plan.factors[product].depth;
-  unsigned axis = plan.factors[product].axis - plan.firstAxis;
-  FibreWalk from = getWalk(step.source, axis, plan.chunk);
-  FibreWalk to = getWalk(step.destination, axis, plan.chunk);
-  int64_t perUnit = getFibresPerUnit(from, to);
+  FibreWalk walk = plan.getSourceWalk(step);
+  int64_t perUnit = plan.getFibresPerUnit(step);
   SmallVector<SmallVector<Value>> fibres;
-  for (Int unit : units) {
-    Int position = getFibrePosition(k, step.source, axis, k.mul(unit, perUnit));
+  for (Int position : positions) {
     Value input = element(source, position);
-    if (from.stride == 1) {
-      fibres.push_back(loadRun(input, depth, from.width));
+    if (walk.stride == 1) {
+      fibres.push_back(
+          loadRun(input, plan.factors[product].depth, walk.width));
       continue;
     }
     SmallVector<SmallVector<Value>> rows;
-    for (int64_t p = 0; p < depth; ++p)
-      rows.push_back(loadRun(k.offsetBytes(input, p * from.stride * bytes),
+    for (int64_t p = 0; p < plan.factors[product].depth; ++p)
+      rows.push_back(loadRun(k.offsetBytes(input, p * walk.stride * bytes),
                              perUnit, perUnit));
     llvm::append_range(fibres, transpose(rows));
   }
-  fibres = apply(fibres, product);
-  for (auto [number, unit] : llvm::enumerate(units)) {
-    auto results = ArrayRef(fibres).slice(number * perUnit, perUnit);
-    if (storing) {
-      storeFibres(step, k.mul(unit, perUnit), transpose(results));
-      continue;
-    }
-    Int position =
-        getFibrePosition(k, step.destination, axis, k.mul(unit, perUnit));
-    Value output = element(destination, position);
-    if (to.stride == 1) {
-      storeRun(output, results.front(), to.width);
-      continue;
-    }
-    for (auto [q, row] : llvm::enumerate(transpose(results)))
-      storeRun(k.offsetBytes(output, q * to.stride * bytes), row, perUnit);
+  return fibres;
+}
+
+/// Applies one factor to the fibres of `units`, together, so that they share
+/// the loads of the factor: a chunk of results at a time, which replace what is
+/// in registers already.
+void BatchedKernel::emitFibres(const BatchedStep &step, ArrayRef<Int> units,
+                               Int source, Int destination) {
+  unsigned product = step.products.front();
+  const TripFactor &factor = plan.factors[product];
+  unsigned axis = factor.axis - plan.firstAxis;
+  int64_t perUnit = plan.getFibresPerUnit(step);
+  SmallVector<Int> starts, targets;
+  for (Int unit : units) {
+    Int fibre = k.mul(unit, perUnit);
+    starts.push_back(getFibrePosition(k, step.source, axis, fibre));
+    targets.push_back(storing ? fibre
+                              : getFibrePosition(k, step.destination, axis,
+                                                 fibre));
   }
+  SmallVector<SmallVector<Value>> fibres = loadFibres(step, starts, source);
+  for (int64_t first = 0; first < factor.results; first += plan.chunk) {
+    SmallVector<SmallVector<Value>> sums(fibres.size());
+    for (int64_t p = 0; p < factor.depth; ++p)
+      accumulate(fibres, p, loadFactorChunk(product, p, first), sums);
+    for (auto [number, target] : llvm::enumerate(targets)) {
+      auto results = ArrayRef(sums).slice(number * perUnit, perUnit);
+      if (storing)
+        storeFibres(step, target, first, transpose(results));
+      else
+        replaceFibres(step, element(destination, target), first, results);
+    }
+  }
+}
+
+/// Leaves results `first` and following of a unit, [fibre][q], at `target`.
+void BatchedKernel::replaceFibres(const BatchedStep &step, Value target,
+                                  int64_t first,
+                                  ArrayRef<SmallVector<Value>> results) {
+  FibreWalk walk = plan.getDestinationWalk(step);
+  target = k.offsetBytes(target, first * walk.stride * bytes);
+  if (walk.stride == 1)
+    return storeRun(target, results.front(), walk.width);
+  for (auto [q, row] : llvm::enumerate(transpose(results)))
+    storeRun(k.offsetBytes(target, q * walk.stride * bytes), row, row.size());
 }
 
 void BatchedKernel::emitStep(const BatchedStep &step, Int source,
@@ -442,25 +448,31 @@ void BatchedKernel::emitStep(const BatchedStep &step, Int source,
                [&](Int plane) { emitPlane(step, plane, source, destination); });
     return;
   }
-  const TripFactor &factor = plan.factors[step.products.front()];
-  unsigned axis = factor.axis - plan.firstAxis;
-  int64_t perUnit =
-      getFibresPerUnit(getWalk(step.source, axis, plan.chunk),
-                       getWalk(step.destination, axis, plan.chunk));
-  int64_t count =
-      plan.itemsPerTile * step.source.getElements() / factor.depth / perUnit;
-  size_t together = std::max<int64_t>(kFibresPerThread / perUnit, 1);
-  SmallVector<Int> units;
-  int64_t begin = 0;
-  for (; begin + plan.threads <= count; begin += plan.threads) {
-    units.push_back(k.add(k.threadId(), begin));
-    if (units.size() == together || begin + 2 * plan.threads > count) {
-      emitFibres(step, units, source, destination);
-      units.clear();
-    }
+  int64_t count = plan.getNumUnits(step);
+  int64_t together = plan.getUnitsTogether(step);
+  // Units behind the last one are garbage behind the tile, if there is room.
+  int64_t end = plan.slackItems ? llvm::alignTo(count, plan.threads) : count;
+  auto emitUnits = [&](Int begin, int64_t number) {
+    SmallVector<Int> units;
+    for (int64_t unit = 0; unit < number; ++unit)
+      units.push_back(
+          k.add(k.add(k.threadId(), begin), unit * plan.threads));
+    emitFibres(step, units, source, destination);
+  };
+  int64_t begin = 0, perRound = together * plan.threads;
+  int64_t rounds = end / perRound;
+  if (rounds > kMostUnrolledRounds) {
+    begin = rounds * perRound;
+    k.rolledLoop(0, begin, perRound,
+                 [&](Int number) { emitUnits(number, together); });
+  }
+  for (; begin + plan.threads <= end;) {
+    int64_t number = std::min(together, (end - begin) / plan.threads);
+    emitUnits(begin, number);
+    begin += number * plan.threads;
   }
   // What not all threads have.
-  if (begin < count) {
+  if (begin < end) {
     Int unit = k.add(k.threadId(), begin);
     k.ifThen(k.less(unit, count),
              [&] { emitFibres(step, unit, source, destination); });
@@ -519,16 +531,23 @@ void BatchedKernel::emitLoad(Int tile, Int stage) {
     }
     Value base =
         k.offsetPointer(operands.input.base, k.mul(k.extend(tile), elements));
-    forThreads(elements / plan.chunk, [&](Int chunk) {
+    int64_t chunks = elements / plan.chunk;
+    auto copy = [&](Int chunk, Value count) {
       Int index = k.mul(chunk, plan.chunk);
-      k.ifThen(k.less(index, valid), [&] {
-        Value count;
-        if (layout.getElements() % plan.chunk != 0)
-          count = k.materialize(
-              k.mul(k.min(k.sub(valid, index), plan.chunk), bytes), 32);
-        k.copyAsync(element(stage, getPosition(layout, index)),
-                    k.offsetPointer(base, index), 16, count);
+      k.copyAsync(element(stage, getPosition(layout, index)),
+                  k.offsetPointer(base, index), 16, count);
+    };
+    k.ifThen(k.equal(valid, elements), [&] {
+      forThreads(chunks, [&](Int chunk) { copy(chunk, Value()); });
+    });
+    // The last tile, in a loop: its chunks may be there in part.
+    k.ifThen(k.less(valid, elements), [&] {
+      Int present = k.ceilDiv(valid, plan.chunk);
+      k.rolledLoop(k.threadId(), present, plan.threads, [&](Int chunk) {
+        Int left = k.sub(valid, k.mul(chunk, plan.chunk));
+        copy(chunk, k.materialize(k.mul(k.min(left, plan.chunk), bytes), 32));
       });
+      k.syncWarp();
     });
   };
   k.ifThen(k.less(k.mul(k.extend(tile), plan.itemsPerTile), operands.items),
@@ -564,49 +583,61 @@ void BatchedKernel::beginStore(Int tile) {
   validElements = getValidElements(tile, layout);
 }
 
-/// Stores neighbouring results from element `index` of the tile on.
-void BatchedKernel::storeValues(Int index, SmallVector<Value> values) {
+/// Stores neighbouring results `offset` elements behind element `index` of the
+/// tile; the constant apart, so that stores share their addresses.
+void BatchedKernel::storeValues(Int index, int64_t offset,
+                                SmallVector<Value> values) {
   int64_t count = values.size();
+  auto getPointer = [&](Value base) {
+    return k.offsetBytes(k.offsetPointer(base, index), offset * bytes);
+  };
   SmallVector<Value> addends;
   if (addendBase) {
     Type type = count == 1 ? k.element : Type(k.getVectorType(count));
-    addends = k.unpack(k.load(type, k.offsetPointer(addendBase, index)));
+    addends = k.unpack(k.load(type, getPointer(addendBase)));
   }
   for (auto [lane, value] : llvm::enumerate(values))
     value = scale(value, [&, lane = lane] { return addends[lane]; });
   Value stored = count == 1 ? values.front() : k.makeVector(values);
-  k.store(stored, k.offsetPointer(storeBase, index), CacheHint::Streaming);
+  k.store(stored, getPointer(storeBase), CacheHint::Streaming);
 }
 
-/// Whether the fibres of the last step can go to memory from registers: their
-/// units are whole chunks, neighbouring threads have neighbouring units, and
-/// there are so few that addresses fit beside them (else registers spill).
+/// Whether the fibres of the last step can go to memory from registers: by 16
+/// bytes, which neighbouring threads place side by side, or single elements of
+/// f64, of which a warp's make two lines (those of f32 make ragged ones, and are
+/// slower than the way through shared memory). Kernels with planes of f64 have
+/// no registers for it.
 bool BatchedKernel::canStoreDirectly(const BatchedStep &step) {
-  if (!isPacked || step.isPlane() || bytes != 4 ||
-      plan.factors[step.products.front()].results > 8)
+  if (!isPacked || step.isPlane() || (plan.hasPlanes() && bytes != 4))
     return false;
   unsigned axis = plan.factors[step.products.front()].axis - plan.firstAxis;
-  if (axis + 2 >= step.source.sizes.size())
-    return false;
-  return getFibresPerUnit(getWalk(step.source, axis, plan.chunk),
-                          getWalk(step.destination, axis, plan.chunk)) ==
-         plan.chunk;
+  return axis + 2 < step.source.sizes.size() &&
+         (plan.getFibresPerUnit(step) == plan.chunk ||
+          (bytes == 8 && getInside(step) >= 32));
 }
 
-/// Stores the results `rows`, [q][chunk], of the unit that begins with `fibre`.
-void BatchedKernel::storeFibres(const BatchedStep &step, Int fibre,
-                                ArrayRef<SmallVector<Value>> rows) {
+/// Positions inside the axis of a step.
+int64_t BatchedKernel::getInside(const BatchedStep &step) {
   unsigned axis = plan.factors[step.products.front()].axis - plan.firstAxis;
   int64_t inside = 1;
   for (int64_t size : ArrayRef(step.destination.sizes).drop_front(axis + 1))
     inside *= size;
-  int64_t results = rows.size();
+  return inside;
+}
+
+/// Stores the results `rows`, [q][fibre], from `first` on, of the unit that
+/// begins with `fibre`.
+void BatchedKernel::storeFibres(const BatchedStep &step, Int fibre,
+                                int64_t first,
+                                ArrayRef<SmallVector<Value>> rows) {
+  int64_t inside = getInside(step);
+  int64_t results = plan.factors[step.products.front()].results;
   Int index = k.add(k.mul(k.floorDiv(fibre, inside), results * inside),
                     k.rem(fibre, inside));
   // Items are stored as a whole or not at all.
   k.ifThen(k.less(index, validElements), [&] {
     for (auto [q, row] : llvm::enumerate(rows))
-      storeValues(k.add(index, q * inside), row);
+      storeValues(index, (first + q) * inside, row);
   });
 }
 
@@ -632,8 +663,8 @@ void BatchedKernel::emitStore(Int tile, Int buffer) {
   beginStore(tile);
   auto storeElements = [&](Int index, int64_t count) {
     Type type = count == 1 ? k.element : Type(k.getVectorType(count));
-    storeValues(index, k.unpack(k.load(
-                           type, element(buffer, getPosition(layout, index)))));
+    Value value = k.load(type, element(buffer, getPosition(layout, index)));
+    storeValues(index, 0, k.unpack(value));
   };
   bool isRagged = layout.getElements() % plan.chunk != 0;
   forThreads(elements / plan.chunk, [&](Int chunk) {

@@ -14,9 +14,9 @@ using namespace mlir::kron;
 /// Planes of more elements do not fit a thread's registers.
 static int64_t getLargestPlane(int64_t chunk) { return chunk == 4 ? 64 : 36; }
 /// Bytes of items that a tile takes if nothing else decides, with planes in
-/// registers and without.
+/// registers, and at most, without.
 static constexpr int64_t kPlaneTileBytes = 8 * 1024;
-static constexpr int64_t kFibreTileBytes = 16 * 1024;
+static constexpr int64_t kLargestFibreTileBytes = 40 * 1024;
 
 //===----------------------------------------------------------------------===//
 // Layout
@@ -81,18 +81,69 @@ static void addSteps(BatchedPlan &plan, SmallVector<int64_t> sizes) {
 }
 
 //===----------------------------------------------------------------------===//
+// Fibres
+//===----------------------------------------------------------------------===//
+
+int64_t kron::getCommonWidth(int64_t limit, ArrayRef<int64_t> numbers) {
+  int64_t width = limit;
+  while (llvm::any_of(numbers, [&](int64_t n) { return n % width != 0; }))
+    width /= 2;
+  return width;
+}
+
+/// `axis` counts the item's axes.
+static FibreWalk getWalk(const ItemLayout &layout, unsigned axis,
+                         int64_t chunk) {
+  FibreWalk walk;
+  int64_t rank = layout.sizes.size(), size = layout.sizes[axis];
+  int64_t inside = 1;
+  for (int64_t inner = axis + 1; inner < rank; ++inner)
+    inside *= layout.sizes[inner];
+  if (inside == 1) {
+    walk.width = getCommonWidth(chunk, {size, layout.pitch});
+    return walk;
+  }
+  bool isInPlane = int64_t(axis) + 2 >= rank;
+  walk.stride = isInPlane ? inside : inside / layout.planeSize * layout.pitch;
+  walk.width = getCommonWidth(
+      chunk, {isInPlane ? inside : layout.planeSize, layout.pitch});
+  return walk;
+}
+
+FibreWalk BatchedPlan::getSourceWalk(const BatchedStep &step) const {
+  return getWalk(step.source, factors[step.products.front()].axis - firstAxis,
+                 chunk);
+}
+
+FibreWalk BatchedPlan::getDestinationWalk(const BatchedStep &step) const {
+  return getWalk(step.destination,
+                 factors[step.products.front()].axis - firstAxis, chunk);
+}
+
+int64_t BatchedPlan::getFibresPerUnit(const BatchedStep &step) const {
+  FibreWalk from = getSourceWalk(step), to = getDestinationWalk(step);
+  return from.stride == 1 ? 1 : std::min(from.width, to.width);
+}
+
+int64_t BatchedPlan::getNumUnits(const BatchedStep &step) const {
+  return itemsPerTile * step.source.getElements() /
+         factors[step.products.front()].depth / getFibresPerUnit(step);
+}
+
+//===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
 
 int64_t BatchedPlan::getStageElements() const {
-  return llvm::alignTo(itemsPerTile * getInput().getItemPitch(), chunk);
+  return llvm::alignTo(
+      (itemsPerTile + slackItems) * getInput().getItemPitch(), chunk);
 }
 
 int64_t BatchedPlan::getWorkElements() const {
   int64_t elements = 0;
   for (const BatchedStep &step : steps)
     elements = std::max(elements, step.destination.getItemPitch());
-  return llvm::alignTo(itemsPerTile * elements, chunk);
+  return llvm::alignTo((itemsPerTile + slackItems) * elements, chunk);
 }
 
 int64_t BatchedPlan::getFactorElements() const {
@@ -107,26 +158,111 @@ int64_t BatchedPlan::getSharedElements() const {
          getFactorElements();
 }
 
-static bool hasPlanes(const BatchedPlan &plan) {
-  return llvm::any_of(plan.steps,
-                      [](const BatchedStep &step) { return step.isPlane(); });
+/// Threads of a tile with planes: one per plane, since planes take the most
+/// registers.
+static int64_t getPlaneThreads(const BatchedPlan &plan) {
+  int64_t planes = 1;
+  for (const BatchedStep &step : plan.steps)
+    if (step.isPlane())
+      planes = std::max(planes, step.source.numPlanes * plan.itemsPerTile);
+  return std::clamp<int64_t>(llvm::alignTo(planes, 32), 32, 256);
 }
 
-/// A thread per plane where there are planes, since they take the most
-/// registers; else one per four fibres.
-static int64_t getUsefulThreads(const BatchedPlan &plan) {
-  int64_t most = 1;
+/// Registers of a thread: what it holds of its planes or fibres and of results,
+/// and what addresses take.
+static int64_t getRegisters(const BatchedPlan &plan) {
+  int64_t words = 4 / plan.chunk;
+  if (plan.hasPlanes())
+    return words == 2 ? 168 : 128;
+  int64_t held = 0;
   for (const BatchedStep &step : plan.steps) {
-    int64_t units = step.source.numPlanes;
-    if (!step.isPlane()) {
-      if (hasPlanes(plan))
-        continue;
-      const TripFactor &factor = plan.factors[step.products.front()];
-      units = llvm::divideCeil(step.source.getElements() / factor.depth, 4);
-    }
-    most = std::max(most, units * plan.itemsPerTile);
+    int64_t fibres = plan.getUnitsTogether(step) * plan.getFibresPerUnit(step);
+    held = std::max(held, fibres * (plan.factors[step.products.front()].depth +
+                                    plan.chunk));
   }
-  return most;
+  return llvm::alignTo(words * held + 32, 8);
+}
+
+/// CTAs per processor that registers and shared memory allow.
+static int64_t getFittingCtas(const BatchedPlan &plan,
+                              const GPUMachine &machine) {
+  int64_t bytes = plan.getSharedElements() * 16 / plan.chunk;
+  int64_t fitting = machine.sharedBytesPerSM /
+                    (bytes + machine.reservedSharedBytesPerCTA);
+  int64_t byThreads =
+      machine.registersPerSM / (plan.threads * getRegisters(plan));
+  return std::min({fitting, byThreads, machine.maxCTAsPerSM});
+}
+
+/// What fibre steps take per item, in issue slots of a processor: multiply-adds,
+/// loads of the factor, which all fibres of a thread share, and the fibres.
+static double getFibreCost(const BatchedPlan &plan) {
+  int64_t words = 4 / plan.chunk;
+  double cost = 0;
+  for (const BatchedStep &step : plan.steps) {
+    const TripFactor &factor = plan.factors[step.products.front()];
+    int64_t perUnit = plan.getFibresPerUnit(step);
+    int64_t together = plan.getUnitsTogether(step);
+    int64_t rounds = llvm::divideCeil(plan.getNumUnits(step), plan.threads);
+    int64_t fibres = rounds * perUnit;
+    double ofFibre = words * (factor.depth * factor.results +
+                              4.0 * (factor.depth + factor.results));
+    double ofFactor =
+        9.0 * factor.depth * llvm::divideCeil(factor.results, plan.chunk);
+    cost += fibres * ofFibre + llvm::divideCeil(rounds, together) * ofFactor;
+  }
+  return cost * plan.threads / plan.itemsPerTile;
+}
+
+/// Items behind the tile that the last fibres of its threads belong to.
+static int64_t getSlackItems(const BatchedPlan &plan) {
+  int64_t items = 0;
+  for (const BatchedStep &step : plan.steps) {
+    int64_t count = plan.getNumUnits(step);
+    int64_t excess = llvm::alignTo(count, plan.threads) - count;
+    items = std::max<int64_t>(
+        items, llvm::divideCeil(excess * plan.itemsPerTile, count));
+  }
+  return items;
+}
+
+/// Chooses threads, fibres per thread and items per tile of a plan without
+/// planes, of those that `given` leaves open: items in multiples of `unit`.
+static void chooseFibres(BatchedPlan &plan, ScheduleAttr given,
+                         const GPUMachine &machine, int64_t unit) {
+  int64_t itemBytes = plan.getInput().getItemPitch() * 16 / plan.chunk;
+  int64_t most = std::max(unit, kLargestFibreTileBytes / itemBytes);
+  std::optional<BatchedPlan> best;
+  double bestCost = 0;
+  auto consider = [&](BatchedPlan candidate) {
+    candidate.slackItems = 0;
+    candidate.slackItems = getSlackItems(candidate);
+    int64_t ctas = getFittingCtas(candidate, machine);
+    if (ctas < 1)
+      return;
+    int64_t resident = ctas * candidate.threads;
+    // Few threads hide little latency.
+    double cost = getFibreCost(candidate) * (1.0 + 100.0 / resident);
+    if (!best || cost < bestCost) {
+      best = candidate;
+      bestCost = cost;
+    }
+  };
+  bool hasTile = given && given.getTile(), hasThreads = given && given.getThreads();
+  for (int64_t items = hasTile ? plan.itemsPerTile : unit;
+       items <= (hasTile ? plan.itemsPerTile : most); items += unit)
+    for (int64_t threads = hasThreads ? plan.threads : 32;
+         threads <= (hasThreads ? plan.threads : 256); threads += 32)
+      for (int64_t fibres = 1; fibres <= 8; ++fibres) {
+        BatchedPlan candidate = plan;
+        candidate.itemsPerTile = items;
+        candidate.threads = threads;
+        candidate.fibres = fibres;
+        if (getRegisters(candidate) <= 168)
+          consider(candidate);
+      }
+  if (best)
+    plan = *best;
 }
 
 static void chooseTile(BatchedPlan &plan, PassOp pass,
@@ -139,26 +275,18 @@ static void chooseTile(BatchedPlan &plan, PassOp pass,
     return plan.chunk / std::gcd(plan.chunk, layout.getElements());
   };
   int64_t unit = std::max(getUnit(plan.getInput()), getUnit(plan.getOutput()));
-  int64_t tileBytes = hasPlanes(plan) ? kPlaneTileBytes : kFibreTileBytes;
-  int64_t items = std::max<int64_t>(tileBytes / bytes / itemElements, 1);
+  int64_t items = std::max<int64_t>(kPlaneTileBytes / bytes / itemElements, 1);
   plan.itemsPerTile = llvm::alignTo(items, unit);
   if (given && given.getTile())
-    plan.itemsPerTile = given.getTile();
+    plan.itemsPerTile = llvm::alignTo(given.getTile(), unit);
   if (given && given.getStages())
     plan.stages = given.getStages();
-  plan.threads =
-      std::clamp<int64_t>(llvm::alignTo(getUsefulThreads(plan), 32), 32, 256);
+  plan.threads = getPlaneThreads(plan);
   if (given && given.getThreads())
     plan.threads = given.getThreads();
-
-  int64_t sharedBytes = plan.getSharedElements() * bytes;
-  int64_t fitting = machine.sharedBytesPerSM /
-                    (sharedBytes + machine.reservedSharedBytesPerCTA);
-  // For a plane or four fibres, and what is computed from them.
-  int64_t registers = bytes == 8 ? 168 : 128;
-  int64_t byThreads = machine.registersPerSM / (plan.threads * registers);
-  plan.ctasPerSM = std::clamp<int64_t>(std::min(fitting, byThreads), 1,
-                                       machine.maxCTAsPerSM);
+  if (!plan.hasPlanes())
+    chooseFibres(plan, given, machine, unit);
+  plan.ctasPerSM = std::max<int64_t>(getFittingCtas(plan, machine), 1);
   if (given && given.getCtasPerSm())
     plan.ctasPerSM = given.getCtasPerSm();
 }

@@ -45,6 +45,19 @@ struct BatchedStep {
   bool isPlane() const { return products.size() == 2; }
 };
 
+/// Where the fibres of a step lie in a layout: those of `width` neighbouring
+/// positions are a unit.
+struct FibreWalk {
+  /// From one position of the fibre to the next; 1 if nothing lies inside it.
+  int64_t stride = 1;
+  /// Neighbouring fibres, or (if stride is 1) neighbouring positions of one,
+  /// that one access takes.
+  int64_t width = 1;
+};
+
+/// The largest power of two up to `limit` that divides all of `numbers`.
+int64_t getCommonWidth(int64_t limit, ArrayRef<int64_t> numbers);
+
 struct BatchedPlan {
   /// First axis of the items, as the pass counts them.
   unsigned firstAxis = 0;
@@ -56,6 +69,10 @@ struct BatchedPlan {
   int64_t threads = 64;
   int64_t ctasPerSM = 1;
   int64_t stages = 2;
+  /// Fibres that a thread takes through a factor together.
+  int64_t fibres = 4;
+  /// Room behind a tile, for what threads compute in excess.
+  int64_t slackItems = 0;
 
   const ItemLayout &getInput() const { return steps.front().source; }
   const ItemLayout &getOutput() const { return steps.back().destination; }
@@ -66,6 +83,21 @@ struct BatchedPlan {
   int64_t getFactorElements() const;
   int64_t getSharedElements() const;
   int64_t numWorkBuffers = 0;
+  bool hasPlanes() const {
+    return llvm::any_of(
+        steps, [](const BatchedStep &step) { return step.isPlane(); });
+  }
+
+  // Steps of one product.
+  FibreWalk getSourceWalk(const BatchedStep &step) const;
+  FibreWalk getDestinationWalk(const BatchedStep &step) const;
+  /// Units are the same fibres on both sides.
+  int64_t getFibresPerUnit(const BatchedStep &step) const;
+  int64_t getNumUnits(const BatchedStep &step) const;
+  /// Units that a thread takes at a time.
+  int64_t getUnitsTogether(const BatchedStep &step) const {
+    return std::max<int64_t>(fibres / getFibresPerUnit(step), 1);
+  }
   /// Row pitch of a factor in shared memory.
   int64_t getFactorPitch(unsigned index) const {
     return llvm::alignTo(factors[index].results, chunk);

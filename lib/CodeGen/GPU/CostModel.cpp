@@ -31,7 +31,7 @@ static constexpr double kRemoteBytesPerClock = 18;
 static constexpr double kClusterBarrierSeconds = 0.25e-6;
 
 int64_t kron::getSlabBudget(const GPUMachine &machine) {
-  return std::min<int64_t>(machine.sharedBytesPerCTA * 2 / 3, 128 * 1024);
+  return machine.sharedBytesPerCTA * 3 / 4;
 }
 
 //===----------------------------------------------------------------------===//
@@ -51,6 +51,19 @@ static bool hasVaryingFactor(const Trip &trip) {
   });
 }
 
+/// Whether the factors, which wgmma reads from shared memory (in two copies for
+/// full precision), leave room for a tile.
+static bool fitsWgmma(const Trip &trip, const GPUMachine &machine) {
+  int64_t copies =
+      trip.element.isF32() && trip.precision == Precision::Full ? 2 : 1;
+  int64_t bytes = trip.rowLargest * trip.getChipBytes();
+  for (const TripFactor &factor : trip.factors)
+    bytes += copies * 4 * llvm::alignTo(factor.depth, 16) *
+             llvm::alignTo(factor.results, 16);
+  return trip.getLargestFactorSize() <= 128 &&
+         bytes <= machine.sharedBytesPerCTA;
+}
+
 bool kron::isPlausible(GPUKernel kernel, const Trip &trip,
                        const GPUMachine &machine) {
   int64_t largest = trip.getLargestFactorSize();
@@ -62,7 +75,8 @@ bool kron::isPlausible(GPUKernel kernel, const Trip &trip,
     return (trip.element.isF32() || trip.element.isF64()) &&
            !hasVaryingFactor(trip);
   case GPUKernel::Batched:
-    return trip.inner == 1 && largest <= 32 && !hasVaryingFactor(trip);
+    return trip.inner == 1 && !trip.readsTranspose && largest <= 32 &&
+           !hasVaryingFactor(trip);
   case GPUKernel::Mma:
     // F64 tensor cores multiply and add in IEEE arithmetic.
     return isTensorCoreType(trip.element) && !hasVaryingFactor(trip) &&
@@ -70,7 +84,7 @@ bool kron::isPlausible(GPUKernel kernel, const Trip &trip,
   case GPUKernel::Wgmma:
     return machine.hasWgmma && isTensorCoreType(trip.element) &&
            !trip.element.isF64() && allowsSplit && largest > 16 &&
-           !hasVaryingFactor(trip);
+           !hasVaryingFactor(trip) && fitsWgmma(trip, machine);
   case GPUKernel::Auto:
     break;
   }
@@ -123,18 +137,21 @@ bool kron::fitsCluster(const Trip &trip, int64_t slabBudget,
 }
 
 TripTiling kron::chooseTiling(GPUKernel kernel, const Trip &trip,
-                              int64_t columns, const GPUMachine &machine) {
+                              int64_t columns, int64_t slabBudget,
+                              const GPUMachine &machine) {
   TripTiling tiling;
   tiling.columns = columns;
   int64_t slab = std::max<int64_t>(trip.getSlabBytes(columns), 1);
   // Small slabs share a tile of 16 KiB: enough for 128 threads, and several
   // tiles fit a processor.
   tiling.rows = std::max<int64_t>(16 * 1024 / slab, 1);
-  if (kernel == GPUKernel::Mma &&
-      fitsCluster(trip, getSlabBudget(machine), machine)) {
+  if (kernel == GPUKernel::Mma && fitsCluster(trip, slabBudget, machine)) {
     tiling.cluster = 2;
     slab /= tiling.cluster;
   }
+  // Rows of a transposed input are its columns.
+  if (int64_t rows = trip.getRows(); rows * slab <= slabBudget)
+    tiling.rows = std::max(tiling.rows, rows);
   int64_t tileBytes = tiling.rows * slab;
   int64_t bytesPerThread = kernel == GPUKernel::Wgmma ? 128 : 256;
   tiling.threads = std::clamp<int64_t>(
@@ -155,10 +172,11 @@ TripTiling kron::chooseTiling(GPUKernel kernel, const Trip &trip,
 
 /// Part of the rate of multiply-adds that a kernel of scalar ones reaches
 /// beside the loads of its factors: `ffma` serves all of a thread's fibres with
-/// one load as long as a few of them fit its registers, `batched` four at most.
+/// one load as long as a few of them fit its registers, `batched` some of them.
 static double getScalarShare(GPUKernel kernel, const Trip &trip) {
   if (kernel == GPUKernel::Batched)
-    return 0.45;
+    return trip.element.isF64() && trip.getLargestFactorSize() <= 8 ? 0.45
+                                                                    : 0.5;
   return trip.getLargestFactorSize() > 8 ? 0.35 : 1;
 }
 
@@ -171,10 +189,52 @@ static bool readsFactorsOften(const Trip &trip) {
 /// Whether `mma` moves single elements, since sizes are no multiples of what
 /// its wide loads take.
 static bool hasRaggedSizes(const Trip &trip) {
-  int64_t unit = trip.element.isF64() ? 2 : 8;
+  int64_t unit = trip.element.isF64() ? 4 : 8;
   return llvm::any_of(trip.factors, [&](const TripFactor &factor) {
     return factor.depth % unit != 0 || factor.results % unit != 0;
   });
+}
+
+/// Values that a thread of `ffma` holds in each of the groups of axes that it
+/// takes at once.
+static SmallVector<int64_t> getFfmaGroups(const Trip &trip) {
+  int64_t most = 256 / std::max<int64_t>(trip.getChipBytes(), 4);
+  SmallVector<int64_t> groups;
+  for (const TripFactor &factor : trip.factors) {
+    int64_t values = std::max(factor.depth, factor.results);
+    if (!groups.empty() && groups.back() * values <= most)
+      groups.back() *= values;
+    else
+      groups.push_back(values);
+  }
+  return groups;
+}
+
+/// Seconds that copies of less than 16 bytes take, which the innermost size
+/// allows no wider: 2.3 us per million on an H200, whatever they move.
+static double getNarrowCopies(GPUKernel kernel, const Trip &trip,
+                              const GPUMachine &machine) {
+  // `batched` copies whole tiles without a gap. What odd factors cost `mma` is
+  // in its accesses.
+  if (kernel == GPUKernel::Batched ||
+      (kernel == GPUKernel::Mma && trip.inner == 1))
+    return 0;
+  constexpr double kClocksPerCopy = 0.6;
+  auto getCopies = [&](double elements, int64_t innermost) {
+    int64_t width = std::max<int64_t>(16 / trip.getElementBytes(), 1);
+    if (innermost < 0 || innermost % width == 0)
+      return 0.0;
+    // All or nothing for wgmma.
+    while (innermost % width != 0)
+      width = kernel == GPUKernel::Wgmma ? 1 : width / 2;
+    return elements / width;
+  };
+  double copies = getCopies(trip.inputElements, trip.innermostInput);
+  if (kernel == GPUKernel::Wgmma)
+    copies = std::max(copies,
+                      getCopies(trip.outputElements, trip.innermostOutput));
+  return copies * kClocksPerCopy / (machine.clockMHz * 1e6) /
+         machine.processors;
 }
 
 /// flop/s of useful products on whole instructions.
@@ -189,7 +249,9 @@ static double getRate(GPUKernel kernel, const Trip &trip,
       // m8n8k4, all that there is before Hopper, has half the rate on Hopper.
       return machine.dmma;
     // f16 and bf16 are TF32 without a rest.
-    double share = readsFactorsOften(trip) ? 0.62 : 1;
+    double share = !readsFactorsOften(trip)             ? 1
+                   : trip.getLargestFactorSize() > 64 ? 0.4
+                                                      : 0.62;
     return share * machine.tf32Mma / (isHalf(element) ? 1 : split);
   }
   case GPUKernel::Wgmma:
@@ -244,7 +306,7 @@ static double getSharedAccesses(GPUKernel kernel, const Trip &trip,
   case GPUKernel::Ffma:
     if (hasOctets(trip, machine))
       return 2 * count;
-    return 3 + 2 * std::max(count - 2, 0.0);
+    return 1 + 2.0 * getFfmaGroups(trip).size();
   case GPUKernel::Batched: {
     // In and out, and two per factor; two innermost ones may go together.
     int64_t largestOfPlane = trip.element.isF64() ? 6 : 8;
@@ -253,8 +315,8 @@ static double getSharedAccesses(GPUKernel kernel, const Trip &trip,
   }
   case GPUKernel::Mma:
     if (readsFactorsOften(trip))
-      return 14;
-    return (hasRaggedSizes(trip) ? 2.5 : 1) * (3 + 3 * std::ceil(count / 2));
+      return hasRaggedSizes(trip) ? 21 : 14;
+    return (hasRaggedSizes(trip) ? 2.2 : 1) * (3 + 3 * std::ceil(count / 2));
   case GPUKernel::Wgmma: {
     // N/4 accesses of 128 bytes per m64nNk8 (m64nNk16 for half precision),
     // three times for full precision.
@@ -271,15 +333,35 @@ static double getSharedAccesses(GPUKernel kernel, const Trip &trip,
   }
 }
 
-/// Part of the copy rate that runs of `runBytes` reach.
-static double getRunShare(int64_t runBytes) {
+/// Part of the copy rate that runs of `runBytes` reach. Those of 32 bytes come
+/// with tiles that fill shared memory, and load little while they compute.
+static double getRunShare(const Trip &trip, int64_t runBytes) {
   if (runBytes >= 128)
     return 1;
   if (runBytes >= 64)
-    return 0.95;
-  if (runBytes >= 32)
-    return 0.86;
-  return 0.86 * runBytes / 32;
+    return 0.9;
+  double ofSector = trip.getLargestFactorSize() > 16 ? 0.42 : 0.75;
+  return ofSector * std::min(runBytes / 32.0, 1.0);
+}
+
+/// How much of the time on chip the memory's time does not hide, with several
+/// CTAs per processor.
+static double getExposedShare(GPUKernel kernel, const Trip &trip,
+                              const GPUMachine &machine) {
+  // Many barriers, or long chains of dependent multiply-adds.
+  if (kernel == GPUKernel::Batched && trip.factors.size() > 6)
+    return 1.2;
+  if (kernel != GPUKernel::Ffma)
+    return 0.75;
+  if (hasOctets(trip, machine))
+    return 0.75;
+  // Threads that suit one group are idle in another.
+  SmallVector<int64_t> groups = getFfmaGroups(trip);
+  auto [least, most] = std::minmax_element(groups.begin(), groups.end());
+  double waste = 1.4 - 0.4 * *least / *most;
+  if (trip.element.isF64())
+    return 1.3 * waste;
+  return (getNarrowCopies(kernel, trip, machine) > 0 ? 1.0 : 0.75) * waste;
 }
 
 TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
@@ -289,19 +371,26 @@ TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
   double bytes = trip.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
   int64_t runBytes = trip.getRunBytes(tiling.columns);
-  time.memory = bytes / machine.copyBytesPerSecond /
-                (canShareSlab(trip, tiling.columns, machine) && runBytes < 128
+  double share = canShareSlab(trip, tiling.columns, machine) && runBytes < 128
                      ? 0.75
-                     : getRunShare(runBytes));
+                     : getRunShare(trip, runBytes);
+  double inputBytes = trip.inputElements * trip.getElementBytes();
+  double inputShare =
+      trip.readsTranspose
+          ? getRunShare(trip, std::min(tiling.rows, trip.getRows()) *
+                                  trip.getElementBytes())
+          : share;
+  time.memory = (inputBytes / inputShare + (bytes - inputBytes) / share) /
+                machine.copyBytesPerSecond;
 
   double positions = trip.getPositions();
   time.arithmetic = 2 * positions * getPaddedMultiplyAdds(kernel, trip) /
                     (kIssueShare * getRate(kernel, trip, machine));
   double sharedRate =
       kSharedBytesPerClock * machine.clockMHz * 1e6 * machine.processors;
-  time.shared = positions * trip.rowLargest * trip.getChipBytes() *
-                getSharedAccesses(kernel, trip, machine) / sharedRate;
-
+  double onChip = time.arithmetic +
+                  positions * trip.rowLargest * trip.getChipBytes() *
+                      getSharedAccesses(kernel, trip, machine) / sharedRate;
   double positionsPerTile = double(tiling.columns) * tiling.rows;
   double tiles = std::max(positions / positionsPerTile, 1.0);
   double resident =
@@ -309,14 +398,16 @@ TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
   if (tiling.cluster > 1) {
     // Half of what the last factor reads is the other CTA's; then both wait for
     // each other twice.
-    time.shared += positions * trip.rowLargest * trip.getChipBytes() / 2 *
-                   kSharedBytesPerClock / kRemoteBytesPerClock / sharedRate;
-    time.shared += 2 * kClusterBarrierSeconds * tiles / resident;
+    onChip += positions * trip.rowLargest * trip.getChipBytes() / 2 *
+              kSharedBytesPerClock / kRemoteBytesPerClock / sharedRate;
+    onChip += 2 * kClusterBarrierSeconds * tiles / resident;
   }
-  double onChip = time.arithmetic + time.shared;
-  double steady = tiling.ctasPerSM == 1
-                      ? std::max(time.memory / 0.87, onChip)
-                      : std::max(time.memory / 0.91, 0.75 * onChip);
+  double narrow = getNarrowCopies(kernel, trip, machine);
+  time.shared = onChip - time.arithmetic + narrow;
+  bool isAlone = tiling.ctasPerSM == 1;
+  double exposed =
+      (isAlone ? 1 : getExposedShare(kernel, trip, machine)) * onChip + narrow;
+  double steady = std::max(time.memory / (isAlone ? 0.87 : 0.91), exposed);
   // Measured on f64 octets: large slabs by `ffma`, and what `batched` reaches.
   if (hasOctets(trip, machine)) {
     bool isLarge = trip.getSlabBytes(tiling.columns) > kSmallOctetSlab;
@@ -327,10 +418,19 @@ TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
   // one tile's load and store overlap with nothing.
   double perWave = steady * resident / tiles;
   // Fewer tiles than processors have more of the memory's bandwidth each, up to
-  // about four times their share.
-  double wave =
-      std::max(perWave / 4, perWave * std::min(tiles / resident, 1.0));
+  // about four times their share, but compute no faster.
+  double idle = std::min(tiles / resident, 1.0);
+  double wave = std::max(perWave / 4, perWave * idle);
+  if (tiles < machine.processors)
+    wave = std::max(wave, exposed * machine.processors / tiles);
   double waves = std::max(tiles / resident, 1.0);
   time.total = machine.launchSeconds + wave * (waves + 1);
+  // Only ffma shares slabs.
+  if (kernel != GPUKernel::Ffma && canShareSlab(trip, tiling.columns, machine))
+    time.total *= 2;
+  // The others' tiles hold few rows of a transposed input.
+  if (trip.readsTranspose && kernel != GPUKernel::Mma &&
+      kernel != GPUKernel::Wgmma)
+    time.total *= 2;
   return time;
 }

@@ -32,6 +32,10 @@ int64_t Trip::getColumns(int64_t runBytes) const {
   return std::min(inner, columns);
 }
 
+int64_t Trip::getRows() const {
+  return readsTranspose ? std::max<int64_t>(32 / getElementBytes(), 1) : 1;
+}
+
 int64_t Trip::getRunBytes(int64_t columns) const {
   // A slab that takes all of `inner` is contiguous over the trailing axes too.
   if (inner == columns)
@@ -99,6 +103,10 @@ Trip kron::describeTrip(Type element, Precision precision,
   }
   trip.rowOutput = row;
 
+  trip.innermostInput = trip.innermostOutput = sizes.back();
+  for (const TripFactor &factor : factors)
+    if (factor.axis + 1 == static_cast<int64_t>(sizes.size()))
+      trip.innermostOutput = factor.results;
   int last = contracted.find_last();
   for (auto [axis, size] : llvm::enumerate(sizes)) {
     bool isInner = static_cast<int>(axis) > last;
@@ -116,6 +124,16 @@ Trip kron::describeTrip(Type element, Precision precision,
     trip.inputElements = std::max(trip.inputElements, kNominalElements);
   trip.outputElements = trip.inputElements / trip.rowInput * trip.rowOutput;
   return trip;
+}
+
+bool kron::isTransposed(ArrayRef<int64_t> permutation,
+                        ArrayRef<TripFactor> factors) {
+  const auto *innermost =
+      llvm::find(permutation, static_cast<int64_t>(permutation.size()) - 1);
+  return innermost != permutation.end() &&
+         llvm::all_of(factors, [&](const TripFactor &factor) {
+           return innermost - permutation.begin() < factor.axis;
+         });
 }
 
 TripFactor kron::describeFactor(ModeProductOp product) {
@@ -144,6 +162,10 @@ Trip kron::describeTrip(PassOp pass) {
   SmallVector<TripFactor> factors;
   for (ModeProductOp product : products)
     factors.push_back(describeFactor(product));
-  return describeTrip(kron::getElementType(pass.getInit()), last.getPrecision(),
-                      shape, factors, !kron::getBeta(last).isZero());
+  Trip trip =
+      describeTrip(kron::getElementType(pass.getInit()), last.getPrecision(),
+                   shape, factors, !kron::getBeta(last).isZero());
+  trip.readsTranspose = isTransposed(
+      pass.getInputPermutation().value_or(ArrayRef<int64_t>()), factors);
+  return trip;
 }

@@ -57,3 +57,31 @@ func.func @gaps(%x: memref<?x4x4xf64, strided<[40, 10, 2]>>, %f: memref<4x4xf64>
     outs(%y : memref<?x4x4xf64, strided<[40, 10, 2]>>) {schedule = #kron.schedule<kernel = batched>}
   return
 }
+
+// -----
+
+// Verify that planes of 81 elements do not go to registers: 7 fibres of every factor
+// share its loads, 3 chunks of each of its 9 rows, all threads have as many of them
+// (none is left out behind a condition), and the last factor's results go from
+// registers to memory, side by side.
+// CHECK-LABEL: func @fibres
+// CHECK:         llvm.func @fibres_batched_0(
+// CHECK-SAME:      nvvm.maxntid = array<i32: 96>
+// CHECK:           nvvm.cp.async.wait.group
+// CHECK-NEXT:      nvvm.barrier
+// CHECK-NOT:       scf.if
+// CHECK-COUNT-27:  llvm.load volatile %{{.*}} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-NOT:       scf.if
+// CHECK:           nvvm.barrier
+// CHECK-NOT:       scf.if
+// CHECK-COUNT-27:  llvm.load volatile %{{.*}} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-NOT:       scf.if
+// CHECK:           nvvm.barrier
+// CHECK-COUNT-27:  llvm.load volatile %{{.*}} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK:           st.global.cs.f32
+// CHECK:         llvm.func @fibres_batched_1(
+func.func @fibres(%x: memref<?x9x9x9xf32>, %f: memref<9x9xf32>, %y: memref<?x9x9x9xf32>) {
+  kron.batched ins(%x : memref<?x9x9x9xf32>) factors(%f, %f, %f : memref<9x9xf32>, memref<9x9xf32>, memref<9x9xf32>)
+    outs(%y : memref<?x9x9x9xf32>) {schedule = #kron.schedule<kernel = batched>}
+  return
+}

@@ -59,9 +59,10 @@ bool isPlausible(GPUKernel kernel, const Trip &trip, const GPUMachine &machine);
 bool fitsCluster(const Trip &trip, int64_t slabBudget,
                  const GPUMachine &machine);
 
-/// Rows, threads and CTAs per processor for `trip`, with slabs of `columns`.
+/// Rows, threads and CTAs per processor for `trip`, with slabs of `columns`, of
+/// which `slabBudget` bytes fit a tile.
 TripTiling chooseTiling(GPUKernel kernel, const Trip &trip, int64_t columns,
-                        const GPUMachine &machine);
+                        int64_t slabBudget, const GPUMachine &machine);
 
 TripTime estimateTime(GPUKernel kernel, const Trip &trip,
                       const TripTiling &tiling, const GPUMachine &machine);

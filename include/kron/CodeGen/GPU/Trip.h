@@ -56,6 +56,13 @@ struct Trip {
   /// Elements of the innermost contracted axes that have no other axis between
   /// or behind them (1 if something lies inside the last one).
   int64_t trailing = 1;
+  /// Sizes of the array's innermost axis before and after the trip; -1 if not
+  /// known.
+  int64_t innermostInput = 1;
+  int64_t innermostOutput = 1;
+  /// Whether neighbouring elements of the input belong to different rows: it is
+  /// the transpose of what the trip works on.
+  bool readsTranspose = false;
   /// Multiply-adds per position of the axes that are not contracted, with the
   /// sizes as they are.
   double rowMultiplyAdds = 0;
@@ -70,6 +77,9 @@ struct Trip {
   int64_t getColumns(int64_t runBytes) const;
   /// Bytes of contiguous memory that a slab of `columns` touches.
   int64_t getRunBytes(int64_t columns) const;
+  /// Rows that a tile takes so that it reads whole sectors of 32 bytes: 1
+  /// unless the input is transposed. More of them only collide in shared memory.
+  int64_t getRows() const;
   int64_t getSlabBytes(int64_t columns) const {
     return rowLargest * columns * getChipBytes();
   }
@@ -89,6 +99,10 @@ Trip describeTrip(Type element, Precision precision, ArrayRef<int64_t> shape,
 
 /// The trip of `pass`.
 Trip describeTrip(PassOp pass);
+
+/// Whether neighbouring elements of an input whose axes are permuted (none if
+/// empty) lie along an axis outside of all that `factors` contract.
+bool isTransposed(ArrayRef<int64_t> permutation, ArrayRef<TripFactor> factors);
 
 /// Factor, axis and varying axes of `product`, whose factor has a static shape.
 TripFactor describeFactor(ModeProductOp product);

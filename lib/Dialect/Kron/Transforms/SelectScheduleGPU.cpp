@@ -19,6 +19,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Bytes of a tile of the outermost axes and columns.
+static constexpr int64_t kTileBytes = 32 * 1024;
+
 namespace {
 /// One emitter's answer for a pass.
 struct Candidate {
@@ -48,10 +51,59 @@ static Candidate evaluate(const GPUEmitter &emitter, PassOp pass,
                         ? given.getColumns()
                         : chooseColumns(trip, getSlabBudget(machine), machine);
   // Where nothing fits, the general kernel works on single columns.
-  TripTiling tiling = chooseTiling(emitter.kernel, trip,
-                                   std::max<int64_t>(columns, 1), machine);
+  TripTiling tiling =
+      chooseTiling(emitter.kernel, trip, std::max<int64_t>(columns, 1),
+                   getSlabBudget(machine), machine);
   candidate.time = estimateTime(emitter.kernel, trip, tiling, machine);
+  // Its steps on whole items are slow where something lies inside them, and it
+  // copies items without a gap.
+  if (emitter.kernel == GPUKernel::Batched &&
+      (trip.inner != 1 || trip.readsTranspose))
+    candidate.time.total *= 2;
   return candidate;
+}
+
+/// `schedule` with `kernel`, a tile of `rows` and slabs of `columns`.
+static ScheduleAttr withTile(ScheduleAttr schedule, GPUKernel kernel,
+                             int64_t rows, int64_t columns) {
+  return ScheduleAttr::get(
+      schedule.getContext(), schedule.getVectorBits(), rows,
+      schedule.getRegisterRows(), schedule.getRegisterVectors(), kernel,
+      schedule.getThreads(), columns, schedule.getCtasPerSm(),
+      schedule.getStages(), schedule.getCluster(), schedule.getTrips());
+}
+
+/// Names what the chosen emitter would not find out by itself: the rows that
+/// make the runs of a transposed input, and as many columns of the outermost
+/// axes, which have no rows outside of them, as make a tile.
+static void chooseTile(PassOp pass, const Trip &trip, GPUKernel kernel,
+                       const GPUMachine &machine) {
+  ScheduleAttr given = pass.getScheduleAttr();
+  const GPUEmitter *emitter =
+      llvm::find_if(getGPUEmitters(), [&](const GPUEmitter &candidate) {
+        return candidate.kernel == kernel;
+      });
+  auto accepts = [&](int64_t rows, int64_t columns) {
+    pass.setScheduleAttr(withTile(given, kernel, rows, columns));
+    return !emitter->getUnsupportedReason(pass, machine);
+  };
+  if (given.getTile() || given.getColumns())
+    return;
+  if (trip.readsTranspose && kernel == GPUKernel::Mma &&
+      trip.getRows() * trip.getSlabBytes(1) <= getSlabBudget(machine) &&
+      accepts(trip.getRows(), 0))
+    return;
+  bool hasRows = llvm::all_of(trip.factors, [](const TripFactor &factor) {
+    return factor.axis > 0;
+  });
+  if (kernel == GPUKernel::Mma && !hasRows && trip.inner != 1) {
+    int64_t columns = kTileBytes / trip.getSlabBytes(1);
+    columns = llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(columns, 1)));
+    if (columns > trip.getColumns(128) &&
+        (trip.inner < 0 || columns <= trip.inner) && accepts(0, columns))
+      return;
+  }
+  pass.setScheduleAttr(given);
 }
 
 /// All candidates; only the one that the schedule of `pass` names, if it does.
@@ -125,11 +177,9 @@ LogicalResult kron::selectGPUSchedule(PassOp pass, const GPUMachine &machine) {
 
   if (!given)
     given = ScheduleAttr::get(pass.getContext(), 0, 0, 0, 0);
-  pass.setScheduleAttr(ScheduleAttr::get(
-      pass.getContext(), given.getVectorBits(), given.getTile(),
-      given.getRegisterRows(), given.getRegisterVectors(), chosen->kernel,
-      given.getThreads(), given.getColumns(), given.getCtasPerSm(),
-      given.getStages(), given.getCluster(), given.getTrips()));
+  pass.setScheduleAttr(
+      withTile(given, chosen->kernel, given.getTile(), given.getColumns()));
+  chooseTile(pass, trip, chosen->kernel, machine);
   explain(pass, *chosen, candidates);
   return success();
 }

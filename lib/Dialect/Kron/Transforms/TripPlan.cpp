@@ -42,6 +42,8 @@ TripChain kron::describeTripChain(PassOp pass) {
   };
   chain.inputShape = llvm::to_vector(shapeOf(pass.getBody().getArgument(0)));
   chain.outputShape = llvm::to_vector(shapeOf(pass.getInit()));
+  if (auto permutation = pass.getInputPermutation())
+    chain.inputPermutation.assign(permutation->begin(), permutation->end());
   return chain;
 }
 
@@ -72,8 +74,11 @@ static Trip describeTrip(const TripChain &chain,
   SmallVector<TripFactor> factors;
   for (unsigned index : current)
     factors.push_back(chain.factors[index]);
-  return kron::describeTrip(chain.element, chain.precision, shape, factors,
-                            /*readsAddend=*/false);
+  Trip trip = kron::describeTrip(chain.element, chain.precision, shape,
+                                 factors, /*readsAddend=*/false);
+  trip.readsTranspose =
+      previous.empty() && isTransposed(chain.inputPermutation, factors);
+  return trip;
 }
 
 Trip kron::describeTrip(const TripChain &chain, const TripPlan &plan,
@@ -88,7 +93,8 @@ static double estimateBestTime(const Trip &trip, const GPUMachine &machine,
   double best = std::numeric_limits<double>::infinity();
   int64_t columns = chooseColumns(trip, slabBudget, machine);
   if (!columns && fitsCluster(trip, slabBudget, machine)) {
-    TripTiling tiling = chooseTiling(GPUKernel::Mma, trip, 1, machine);
+    TripTiling tiling = 
+        chooseTiling(GPUKernel::Mma, trip, 1, slabBudget, machine);
     return estimateTime(GPUKernel::Mma, trip, tiling, machine).total;
   }
   if (!columns)
@@ -97,7 +103,8 @@ static double estimateBestTime(const Trip &trip, const GPUMachine &machine,
                            GPUKernel::Wgmma, GPUKernel::Batched}) {
     if (!isPlausible(kernel, trip, machine))
       continue;
-    TripTiling tiling = chooseTiling(kernel, trip, columns, machine);
+    TripTiling tiling =
+        chooseTiling(kernel, trip, columns, slabBudget, machine);
     best = std::min(best, estimateTime(kernel, trip, tiling, machine).total);
   }
   return best;

@@ -28,6 +28,8 @@ struct TripChain {
   /// Sizes of all axes before and after.
   SmallVector<int64_t> inputShape;
   SmallVector<int64_t> outputShape;
+  /// Of the input's axes; empty if they are in order.
+  SmallVector<int64_t> inputPermutation;
 
   /// Whether factors on different axes commute: none depends on an axis that
   /// another contracts, and no axis of size 1 is stretched on the way.
