@@ -57,11 +57,17 @@ static bool fitsWgmma(const Trip &trip, const GPUMachine &machine) {
   int64_t copies =
       trip.element.isF32() && trip.precision == Precision::Full ? 2 : 1;
   int64_t bytes = trip.rowLargest * trip.getChipBytes();
-  for (const TripFactor &factor : trip.factors)
+  for (const TripFactor &factor : trip.factors) {
+    int64_t side = std::max(factor.depth, factor.results);
+    // CTAs share the columns of a larger factor.
+    bool isShared = side > 128;
+    if (side > 256 ||
+        (isShared && (trip.factors.size() > 1 || !trip.element.isF32())))
+      return false;
     bytes += copies * 4 * llvm::alignTo(factor.depth, 16) *
-             llvm::alignTo(factor.results, 16);
-  return trip.getLargestFactorSize() <= 128 &&
-         bytes <= machine.sharedBytesPerCTA;
+             (isShared ? 64 : llvm::alignTo(factor.results, 16));
+  }
+  return bytes <= machine.sharedBytesPerCTA;
 }
 
 bool kron::isPlausible(GPUKernel kernel, const Trip &trip,
@@ -231,8 +237,8 @@ static double getNarrowCopies(GPUKernel kernel, const Trip &trip,
   };
   double copies = getCopies(trip.inputElements, trip.innermostInput);
   if (kernel == GPUKernel::Wgmma)
-    copies = std::max(copies,
-                      getCopies(trip.outputElements, trip.innermostOutput));
+    copies =
+        std::max(copies, getCopies(trip.outputElements, trip.innermostOutput));
   return copies * kClocksPerCopy / (machine.clockMHz * 1e6) /
          machine.processors;
 }
@@ -249,7 +255,7 @@ static double getRate(GPUKernel kernel, const Trip &trip,
       // m8n8k4, all that there is before Hopper, has half the rate on Hopper.
       return machine.dmma;
     // f16 and bf16 are TF32 without a rest.
-    double share = !readsFactorsOften(trip)             ? 1
+    double share = !readsFactorsOften(trip)           ? 1
                    : trip.getLargestFactorSize() > 64 ? 0.4
                                                       : 0.62;
     return share * machine.tf32Mma / (isHalf(element) ? 1 : split);

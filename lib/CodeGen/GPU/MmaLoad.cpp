@@ -7,8 +7,8 @@
 //
 // All threads of a CTA copy a tile, 16 bytes each at a time where the innermost
 // dimension is contiguous and everything is aligned, which is decided when the
-// kernel starts, else element by element. What lies outside of the array becomes
-// zero: it is computed with, but not stored.
+// kernel starts, else element by element. What lies outside of the array
+// becomes zero: it is computed with, but not stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,8 +46,8 @@ int64_t MmaKernel::getCopyElements() {
   return elements;
 }
 
-/// Dimensions, that with the largest stride first; consecutive threads copy what
-/// is closest in global memory.
+/// Dimensions, that with the largest stride first; consecutive threads copy
+/// what is closest in global memory.
 SmallVector<unsigned> MmaKernel::getCopyOrder() {
   SmallVector<unsigned> order =
       llvm::to_vector(llvm::seq<unsigned>(0, plan.dims.size()));
@@ -83,14 +83,23 @@ void MmaKernel::emitCopy(const MmaGlobalTile &from, const MmaBuffer &to,
     }
     source = kernel.add(source, scale(position[dim], from.strides[dim]));
   }
-  Value global = kernel.offsetBytes(from.base,
-                                    kernel.mul(source, elementBytes));
+  Value global =
+      kernel.offsetBytes(from.base, kernel.mul(source, elementBytes));
   for (unsigned dim = 0; dim <= last; ++dim)
     global = kernel.offsetBytes(
-        global, kernel.mul(scale(offset[dim], from.strides[dim]),
-                           elementBytes));
+        global,
+        kernel.mul(scale(offset[dim], from.strides[dim]), elementBytes));
   Int target = getOffset(to, position, 0);
   Value shared = getAddress(to, target, to.layout->getIndex(offset));
+  if (copyBytes < 4) {
+    // No asynchronous copy is that small.
+    Value address = valid ? kernel.select(valid, global, from.base) : global;
+    Value value = kernel.load(plan.inputType, address);
+    if (valid)
+      value = kernel.select(valid, value, kernel.constant(plan.inputType, 0.0));
+    kernel.store(value, shared);
+    return;
+  }
   Value size;
   if (valid)
     size = kernel.select(valid, kernel.materialize(validBytes, 32),
@@ -102,7 +111,8 @@ void MmaKernel::emitCopy(const MmaGlobalTile &from, const MmaBuffer &to,
 }
 
 /// Whether `threads` consecutive numbers, of which the first is a multiple of
-/// that, have the same positions in all but one digit of the mixed radix system.
+/// that, have the same positions in all but one digit of the mixed radix
+/// system.
 static bool splitsEvenly(ArrayRef<int64_t> counts, int64_t threads) {
   int64_t inside = 1, total = 1;
   for (int64_t count : counts)
@@ -137,8 +147,7 @@ void MmaKernel::emitCopies(const MmaGlobalTile &from, const MmaBuffer &to,
       Int digit = index == 0 ? number : kernel.rem(number, counts[index]);
       number = kernel.floorDiv(number, counts[index]);
       unsigned dim = order[index];
-      positions[dim] =
-          dim + 1 == rank ? kernel.mul(digit, elements) : digit;
+      positions[dim] = dim + 1 == rank ? kernel.mul(digit, elements) : digit;
     }
     return positions;
   };
@@ -163,11 +172,11 @@ void MmaKernel::emitCopies(const MmaGlobalTile &from, const MmaBuffer &to,
               if (!plan.dims[dim].product && mayExceed(dim))
                 valid = kernel.both(
                     valid, kernel.less(positions[dim], from.limits[dim]));
-              source = kernel.add(source,
-                                  scale(positions[dim], from.strides[dim]));
+              source =
+                  kernel.add(source, scale(positions[dim], from.strides[dim]));
             }
-            Value address = kernel.offsetBytes(
-                from.base, kernel.mul(source, elementBytes));
+            Value address =
+                kernel.offsetBytes(from.base, kernel.mul(source, elementBytes));
             address = kernel.select(valid, address, from.base);
             Value value = kernel.load(plan.inputType, address);
             values.push_back(kernel.select(
@@ -294,8 +303,7 @@ void MmaKernel::emitRowCopies(const MmaGlobalTile &from, const MmaBuffer &to,
   SmallVector<int64_t> none(rank, 0);
   kernel.rolledLoop(0, rows, rowsAtOnce, [&](Int first) {
     Int row = kernel.add(first, laneRow);
-    Value rowExists =
-        rows % rowsAtOnce == 0 ? Value() : kernel.less(row, rows);
+    Value rowExists = rows % rowsAtOnce == 0 ? Value() : kernel.less(row, rows);
     SmallVector<Int> positions(rank, Int(0));
     Int rest = row;
     for (unsigned index = rank - 1; index-- > 0;) {

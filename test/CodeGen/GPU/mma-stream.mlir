@@ -73,3 +73,26 @@ func.func @cluster(%x: memref<1024x32x32x32xf64>, %f: memref<32x32xf64>, %y: mem
   }
   return
 }
+
+// -----
+
+// Verify that f16 whose innermost size is odd is copied number by number, loaded
+// and stored, since no asynchronous copy is that small.
+
+// CHECK-LABEL: llvm.func @small_copies_0
+// CHECK-NOT:     nvvm.cp.async.shared.global
+// CHECK:         %[[X:.*]] = llvm.load {{.*}} : !llvm.ptr<1> -> f16
+// CHECK:         llvm.store {{.*}} : f16, !llvm.ptr<3>
+func.func @small_copies(%x: memref<17x80x64x3xf16>, %f: memref<7x80xf16>, %g: memref<64x64xf16>, %y: memref<17x7x64x3xf16>) {
+  kron.pass ins(%x, %f, %g : memref<17x80x64x3xf16>, memref<7x80xf16>, memref<64x64xf16>) outs(%y : memref<17x7x64x3xf16>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%xt: tensor<17x80x64x3xf16>, %ft: tensor<7x80xf16>, %gt: tensor<64x64xf16>, %init: tensor<17x7x64x3xf16>):
+    %e = tensor.empty() : tensor<17x7x64x3xf32>
+    %a = kron.mode_product axis(1) ins(%xt : tensor<17x80x64x3xf16>) factor(%ft [q, p] : tensor<7x80xf16>)
+         outs(%e : tensor<17x7x64x3xf32>) -> tensor<17x7x64x3xf32>
+    %b = kron.mode_product axis(2) ins(%a : tensor<17x7x64x3xf32>) factor(%gt [q, p] : tensor<64x64xf16>)
+         outs(%init : tensor<17x7x64x3xf16>) -> tensor<17x7x64x3xf16>
+    kron.yield %b : tensor<17x7x64x3xf16>
+  }
+  return
+}
