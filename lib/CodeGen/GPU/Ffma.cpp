@@ -218,6 +218,9 @@ void FfmaEmitter::emitCopies(const FfmaPlace &place, Int ring, int64_t first,
   unsigned last = extents.size() - 1;
   SmallVector<Int> strides(input.strides);
   end = std::min(end, extents[plan.slotAxis]);
+  // Slots beyond the input's hold results only.
+  if (first >= end)
+    return;
   extents[plan.slotAxis] = plan.slotThreads ? 1 : end - first;
   extents[last] /= plan.copyWidth;
   int64_t total = 1;
