@@ -152,11 +152,16 @@ private:
   WgmmaThreadRows getThreadRows(const WgmmaStage &stage, Int block);
   void emitStage(unsigned index, Value source, Value target);
   void emitBlock(unsigned index, Int block, Value source, Value target);
-  void waitForRepeats(const WgmmaStage &stage, Int block);
+  bool repeatsRows(unsigned index) const;
+  WgmmaRows loadOwnRows(const WgmmaStage &stage, const WgmmaThreadRows &rows,
+                        Int block, Value source);
   WgmmaRows loadRows(unsigned index, const WgmmaThreadRows &rows, Int block,
                      Value source);
   WgmmaRows loadSingle(const WgmmaStage &stage, const WgmmaThreadRows &rows,
                        Value source, int64_t first, int64_t depth);
+  SmallVector<Value> loadValues(const WgmmaStage &stage,
+                                const WgmmaThreadRows &rows, Value source,
+                                int64_t first, int64_t depth);
   SmallVector<Value> loadInnermost(const WgmmaStage &stage,
                                    const WgmmaThreadRows &rows, Value source,
                                    int64_t start, int64_t depth);

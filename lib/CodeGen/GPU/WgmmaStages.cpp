@@ -88,7 +88,9 @@ void WgmmaKernel::emitBlock(unsigned index, Int block, Value source,
                                    Value target) {
   const WgmmaStage &stage = plan.stages[index];
   WgmmaThreadRows rows = getThreadRows(stage, block);
-  WgmmaRows operands = loadRows(index, rows, block, source);
+  WgmmaRows operands = source == target && repeatsRows(index)
+                           ? loadOwnRows(stage, rows, block, source)
+                           : loadRows(index, rows, block, source);
   SmallVector<Value> sums =
       emitWgmma(k, stage, factors[index], descriptorBase, operands,
                 arrays.factorElements[index], WgmmaSeries());
@@ -99,8 +101,6 @@ void WgmmaKernel::emitBlock(unsigned index, Int block, Value source,
   auto leave = [&] {
     // All lanes of the warp have read before one of them writes.
     k.syncWarp();
-    if (source == target)
-      waitForRepeats(stage, block);
     storeShared(stage, rows, target, sums);
   };
   if (index + 1 < plan.stages.size())
@@ -110,18 +110,30 @@ void WgmmaKernel::emitBlock(unsigned index, Int block, Value source,
   storeResults(stage, rows, sums, leave);
 }
 
-/// Warps without rows of their own repeat the last row of the block, which
-/// another warp is about to replace. What they make of it does not matter, but
-/// they shall have read it.
-void WgmmaKernel::waitForRepeats(const WgmmaStage &stage, Int block) {
-  int64_t rowsOfLast = stage.rows % kWgmmaRows;
-  if (rowsOfLast == 0 || rowsOfLast > kWgmmaRows - 16)
-    return;
-  constexpr int64_t kFirstBarrier = 8;
-  k.ifThen(k.equal(block, stage.getBlocks() - 1), [&] {
-    Int own = k.add(k.mul(group, plan.groupSize), warpgroup);
-    k.namedBarrier(k.add(own, kFirstBarrier), kWarpgroupThreads);
-  });
+/// Whether warps without rows of their own, in the last block, would repeat a row
+/// that another warp replaces.
+bool WgmmaKernel::repeatsRows(unsigned index) const {
+  bool isLast = index + 1 == plan.stages.size();
+  if (isLast && (!stagesStores || (arrays.vectorStores && !isAligned)))
+    return false;
+  int64_t rowsOfLast = plan.stages[index].rows % kWgmmaRows;
+  return rowsOfLast != 0 && rowsOfLast <= kWgmmaRows - 16;
+}
+
+/// f32; warps without rows of their own take zeros: what they make of them does
+/// not matter. (They could also repeat rows and have the others wait, but after
+/// a barrier of one warpgroup, racecheck reports hazards across barriers of all.)
+WgmmaRows WgmmaKernel::loadOwnRows(const WgmmaStage &stage,
+                                   const WgmmaThreadRows &rows, Int block,
+                                   Value source) {
+  Type f32 = k.builder.getF32Type();
+  int64_t numValues = stage.paddedDepth / 2;
+  Int first = k.add(k.mul(block, kWgmmaRows), k.mul(warp, 16));
+  SmallVector<Value> values = k.ifElse(
+      k.less(first, stage.rows), SmallVector<Type>(numValues, f32),
+      [&] { return loadValues(stage, rows, source, 0, stage.paddedDepth); },
+      [&] { return SmallVector<Value>(numValues, k.constant(f32, 0.0)); });
+  return convertRows(stage, values);
 }
 
 WgmmaRows WgmmaKernel::loadRows(unsigned index, const WgmmaThreadRows &rows,
@@ -140,9 +152,15 @@ WgmmaRows WgmmaKernel::loadRows(unsigned index, const WgmmaThreadRows &rows,
 WgmmaRows WgmmaKernel::loadSingle(const WgmmaStage &stage,
                                   const WgmmaThreadRows &rows, Value source,
                                   int64_t first, int64_t depth) {
-  return convertRows(stage, stage.innermost
-                                ? loadInnermost(stage, rows, source, first, depth)
-                                : loadPairs(stage, rows, source, first, depth));
+  return convertRows(stage, loadValues(stage, rows, source, first, depth));
+}
+
+SmallVector<Value> WgmmaKernel::loadValues(const WgmmaStage &stage,
+                                           const WgmmaThreadRows &rows,
+                                           Value source, int64_t first,
+                                           int64_t depth) {
+  return stage.innermost ? loadInnermost(stage, rows, source, first, depth)
+                         : loadPairs(stage, rows, source, first, depth);
 }
 
 /// A tile in pieces: its only factor, as the pieces arrive.
@@ -463,6 +481,8 @@ SmallVector<Value> WgmmaKernel::repairSums(
   Value check = sumOf(sumOf(checks[0], checks[1]), sumOf(checks[2], checks[3]));
   Value isBad = arith::CmpFOp::create(
       k.builder, k.loc, arith::CmpFPredicate::UNO, check, check);
+  // Whoever has no rows reads none.
+  isBad = k.both(isBad, rows.firstExists);
   Value anyBad = NVVM::VoteSyncOp::create(
       k.builder, k.loc, k.builder.getI1Type(), k.materialize(-1, 32), isBad,
       NVVM::VoteSyncKind::any);
