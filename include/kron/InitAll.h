@@ -15,8 +15,8 @@ class DialectRegistry;
 namespace mlir::kron {
 
 /// The kron dialect and the upstream dialects that its users and its pipelines
-/// work with, with the interfaces that bufferization and lowering need. All that
-/// compiling takes; what kron-run, kronc and the Python package register.
+/// work with, with the interfaces that bufferization and lowering need. All
+/// that compiling takes; what kron-run, kronc and the Python package register.
 void registerCompilerDialects(DialectRegistry &registry);
 
 /// These and all others of upstream, for tools that work on any IR.

@@ -33,8 +33,9 @@ static KronProgram *compile(StringRef text, const KronCompileOptions &request) {
   options.reference = request.reference;
   options.widen = request.widen;
   SmallVector<StringRef> chips;
-  StringRef(request.gpuChips).split(chips, ',', /*MaxSplit=*/-1,
-                                    /*KeepEmpty=*/false);
+  StringRef(request.gpuChips)
+      .split(chips, ',', /*MaxSplit=*/-1,
+             /*KeepEmpty=*/false);
   for (StringRef chip : chips)
     options.gpuChips.push_back(chip.str());
   auto compiled =

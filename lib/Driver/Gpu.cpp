@@ -89,9 +89,8 @@ llvm::Error Gpu::initialize() {
   void *context;
   char text[256] = "";
   int l2 = 0;
-  if (llvm::Error error =
-          check(driver.deviceGetName(text, sizeof(text), number),
-                "cuDeviceGetName"))
+  if (llvm::Error error = check(
+          driver.deviceGetName(text, sizeof(text), number), "cuDeviceGetName"))
     return error;
   if (llvm::Error error =
           check(driver.deviceGetAttribute(&l2, l2CacheSize, number),
@@ -128,9 +127,9 @@ llvm::Expected<DeviceMemory> Gpu::allocate(size_t bytes) {
   memory.gpu = this;
   memory.bytes = bytes;
   // Empty arrays have an address too.
-  if (llvm::Error error = check(
-          driver.memAlloc(&memory.data, std::max<size_t>(bytes, 1)),
-          "cuMemAlloc"))
+  if (llvm::Error error =
+          check(driver.memAlloc(&memory.data, std::max<size_t>(bytes, 1)),
+                "cuMemAlloc"))
     return std::move(error);
   return memory;
 }

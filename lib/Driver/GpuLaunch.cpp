@@ -30,8 +30,8 @@ DeviceArguments::create(Gpu &gpu, const KernelManifest &kernel,
     if (!memory)
       return memory.takeError();
     if (!arg.isScalar) {
-      if (llvm::Error error = gpu.upload(memory->get(), array.getData(),
-                                         array.getNumBytes()))
+      if (llvm::Error error =
+              gpu.upload(memory->get(), array.getData(), array.getNumBytes()))
         return std::move(error);
       view.data = memory->get();
     }
@@ -89,9 +89,8 @@ llvm::Error DeviceArguments::launch(const KronKernel *kernel) {
 llvm::Error DeviceArguments::restore() {
   for (size_t index = 0; index < saved.size(); ++index)
     if (saved[index].get())
-      if (llvm::Error error =
-              gpu->copy(memory[index].get(), saved[index].get(),
-                        saved[index].getBytes()))
+      if (llvm::Error error = gpu->copy(memory[index].get(), saved[index].get(),
+                                        saved[index].getBytes()))
         return error;
   return llvm::Error::success();
 }
@@ -153,8 +152,8 @@ kron::timeGpuLaunches(Gpu &gpu, const KronKernel *kernel,
   // Every copy once, to allocate, and long enough for the clocks to rise.
   constexpr auto warmUp = std::chrono::milliseconds(50);
   auto start = std::chrono::steady_clock::now();
-  for (size_t i = 0; i < copies.size() ||
-                     std::chrono::steady_clock::now() - start < warmUp;
+  for (size_t i = 0;
+       i < copies.size() || std::chrono::steady_clock::now() - start < warmUp;
        ++i) {
     if (llvm::Error error = launch(/*isTimed=*/false))
       return std::move(error);

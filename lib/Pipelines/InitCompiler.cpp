@@ -146,14 +146,14 @@ static void registerLowering(DialectRegistry &registry) {
 }
 
 void kron::registerCompilerDialects(DialectRegistry &registry) {
-  registry.insert<
-      affine::AffineDialect, arith::ArithDialect,
-      bufferization::BufferizationDialect, cf::ControlFlowDialect,
-      complex::ComplexDialect, DLTIDialect, func::FuncDialect, gpu::GPUDialect,
-      index::IndexDialect, kron::KronDialect, linalg::LinalgDialect,
-      LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-      NVVM::NVVMDialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect,
-      vector::VectorDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect,
+              bufferization::BufferizationDialect, cf::ControlFlowDialect,
+              complex::ComplexDialect, DLTIDialect, func::FuncDialect,
+              gpu::GPUDialect, index::IndexDialect, kron::KronDialect,
+              linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+              memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
+              tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   registerBufferization(registry);
   registerShapes(registry);
   registerLowering(registry);

@@ -54,8 +54,8 @@ static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse) {
   pm.addPass(createConvertKronToLinalg(fallback));
   // 5. Views and mode products, in the cheapest order of factors.
   pm.addPass(createKronDecompose());
-  // 6. One kron.pass per chain of mode products, or per trip on a GPU. Simplification first: equal
-  //    views of one array must be one value.
+  // 6. One kron.pass per chain of mode products, or per trip on a GPU.
+  //    Simplification first: equal views of one array must be one value.
   pm.addPass(createCSEPass());
   pm.addPass(createKronFuse(fuse));
 }

@@ -1,5 +1,4 @@
-//===- Arguments.cpp - Checks of a launch's arguments -------------*- C++
-//-*-===//
+//===- Arguments.cpp - Checks of a launch's arguments ---------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -43,8 +43,8 @@ KronStatus CudaDevice::initialize(const CudaDriver &cudaDriver,
       {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &numProcessors},
       {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &maxSharedBytes}};
   for (const auto &entry : attributes)
-    if (CUresult result = driver->deviceGetAttribute(entry.value,
-                                                     entry.attribute, number))
+    if (CUresult result =
+            driver->deviceGetAttribute(entry.value, entry.attribute, number))
       return setCudaError(*driver, result, "cuDeviceGetAttribute of GPU %d",
                           number);
   capability = 10 * major + minor;
@@ -127,7 +127,8 @@ KronStatus CudaContextScope::enter(CudaDevice &device, CUstream stream) {
     return setCudaError(driver, result, "cuCtxGetCurrent");
   if (!isDefaultStream(stream)) {
     if (CUresult result = driver.streamGetCtx(stream, &wanted))
-      return setCudaError(driver, result, "cuStreamGetCtx of the launch's stream");
+      return setCudaError(driver, result,
+                          "cuStreamGetCtx of the launch's stream");
     if (wanted != current)
       if (KronStatus status = push(wanted))
         return status;

@@ -55,8 +55,7 @@ bool LoadedDriver::load() {
   }
   const char *missing = nullptr;
 #define KRON_CUDA_RESOLVE(name, symbol, parameters)                            \
-  driver.name =                                                                \
-      reinterpret_cast<decltype(driver.name)>(dlsym(library, symbol));
+  driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(library, symbol));
 #define KRON_CUDA_CHECK(name, symbol, parameters)                              \
   if (!driver.name)                                                            \
     missing = symbol;

@@ -129,8 +129,7 @@ static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56 &&
      unsigned, CUstream, void **, void **))                                    \
   X(memPoolCreate, "cuMemPoolCreate",                                          \
     (CUmemoryPool *, const CUmemPoolProps *))                                  \
-  X(memPoolSetAttribute, "cuMemPoolSetAttribute",                              \
-    (CUmemoryPool, int, void *))                                               \
+  X(memPoolSetAttribute, "cuMemPoolSetAttribute", (CUmemoryPool, int, void *)) \
   X(memAllocFromPoolAsync, "cuMemAllocFromPoolAsync",                          \
     (CUdeviceptr *, size_t, CUmemoryPool, CUstream))                           \
   X(memFreeAsync, "cuMemFreeAsync", (CUdeviceptr, CUstream))                   \

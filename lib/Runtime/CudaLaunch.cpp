@@ -82,14 +82,14 @@ static KronStatus checkConfiguration(const CudaLaunch &launch,
                     "%d runs at most %d with its registers",
                     name, wanted.kernel, wanted.block, launch.device->number,
                     function.maxThreads);
-  int64_t maxBytes =
-      launch.device->maxSharedBytes - function.staticSharedBytes;
+  int64_t maxBytes = launch.device->maxSharedBytes - function.staticSharedBytes;
   if (wanted.sharedBytes < 0 || wanted.sharedBytes > maxBytes)
-    return setError(KRON_UNSUPPORTED,
-                    "kernel '%s': '%s' expects %" PRId64
-                    " bytes of shared memory per block, but GPU %d has %" PRId64,
-                    name, wanted.kernel, wanted.sharedBytes,
-                    launch.device->number, maxBytes);
+    return setError(
+        KRON_UNSUPPORTED,
+        "kernel '%s': '%s' expects %" PRId64
+        " bytes of shared memory per block, but GPU %d has %" PRId64,
+        name, wanted.kernel, wanted.sharedBytes, launch.device->number,
+        maxBytes);
   if (wanted.cluster > 1 && !launch.device->driver->launchKernelEx)
     return setError(KRON_UNSUPPORTED,
                     "kernel '%s': '%s' expects a driver that launches "
@@ -122,8 +122,7 @@ static KronStatus allow(const CudaLaunch &launch, const Configuration &wanted,
       wanted.sharedBytes > function.allowedSharedBytes.load()) {
     // The most that fits, so that threads which want different sizes cannot
     // take it from each other.
-    int64_t most =
-        launch.device->maxSharedBytes - function.staticSharedBytes;
+    int64_t most = launch.device->maxSharedBytes - function.staticSharedBytes;
     status = set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most);
     if (!status)
       function.allowedSharedBytes = most;
@@ -149,11 +148,8 @@ static CUresult callLaunch(const CudaLaunch &launch,
   CUlaunchAttribute attribute = {};
   attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   attribute.value.clusterDim = {unsigned(wanted.cluster), 1, 1};
-  CUlaunchConfig config = {grid,        1,
-                           1,           block,
-                           1,           1,
-                           sharedBytes, launch.stream,
-                           &attribute,  1};
+  CUlaunchConfig config = {
+      grid, 1, 1, block, 1, 1, sharedBytes, launch.stream, &attribute, 1};
   return driver.launchKernelEx(&config, function.function, params, nullptr);
 }
 
@@ -256,18 +252,17 @@ static KronStatus checkPointer(const CudaDevice &device,
   uint32_t type = 0;
   int32_t isManaged = 0, ordinal = -1;
   CUdeviceptr reached = 0;
-  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                      CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
-                                      CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+  CUpointer_attribute attributes[] = {
+      CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+      CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
   void *values[] = {&type, &reached, &isManaged, &ordinal};
   auto address = reinterpret_cast<CUdeviceptr>(data);
   CUresult result =
       device.driver->pointerGetAttributes(4, attributes, values, address);
   if (result)
     return setCudaError(*device.driver, result,
-                        "%s: cuPointerGetAttributes of %p",
-                        name.format().data, data);
+                        "%s: cuPointerGetAttributes of %p", name.format().data,
+                        data);
   // Managed memory counts as device memory.
   if (type != CU_MEMORYTYPE_DEVICE &&
       !(type == CU_MEMORYTYPE_HOST && reached == address))
@@ -282,8 +277,7 @@ static KronStatus checkPointer(const CudaDevice &device,
   return KRON_SUCCESS;
 }
 
-static KronStatus checkPointers(const KronKernel &kernel,
-                                const KronArray *args,
+static KronStatus checkPointers(const KronKernel &kernel, const KronArray *args,
                                 const CudaDevice &device) {
   for (int32_t i = 0; i < kernel.numArgs; ++i) {
     const KronArgInfo &info = kernel.args[i];
@@ -308,8 +302,7 @@ static KronStatus selectCudaVersion(const KronKernel &kernel,
       continue;
     hasAny = true;
     for (int32_t j = 0; j < candidate.cuda->numImages; ++j) {
-      int32_t rate =
-          rateImage(candidate.cuda->images[j], device.capability);
+      int32_t rate = rateImage(candidate.cuda->images[j], device.capability);
       if (rate > bestRate) {
         *version = &candidate;
         bestRate = rate;
@@ -428,8 +421,8 @@ KronStatus kron::detail::launchOnCuda(const KronKernel &kernel,
   KronStatus status = context.enter(*device, stream);
   if (!status)
     status = checkPointers(kernel, args, *device);
-  CudaLaunch launch = {&kernel, device,  context.getId(), stream,
-                       nullptr, 0,       false};
+  CudaLaunch launch = {&kernel, device, context.getId(), stream, nullptr,
+                       0,       false};
   if (!status)
     status = measure(launch, *version, args, &launch.workspaceBytes);
   if (!status && options.workspace)
@@ -457,8 +450,8 @@ KronStatus kron::detail::measureCudaWorkspace(const KronKernel &kernel,
   KronStatus status = context.enter(*device, stream);
   if (status)
     return status;
-  CudaLaunch launch = {&kernel, device,  context.getId(), stream,
-                       nullptr, 0,       false};
+  CudaLaunch launch = {&kernel, device, context.getId(), stream, nullptr,
+                       0,       false};
   int64_t needed;
   status = measure(launch, *version, args, &needed);
   if (!status)

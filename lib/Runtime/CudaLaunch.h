@@ -17,8 +17,8 @@ namespace kron::detail {
 KronStatus launchOnCuda(const KronKernel &kernel, const KronArray *args,
                         const KronLaunchOptions &options);
 
-/// Bytes of workspace that such a launch needs into `*bytes`. Arrays may have no
-/// data yet.
+/// Bytes of workspace that such a launch needs into `*bytes`. Arrays may have
+/// no data yet.
 KronStatus measureCudaWorkspace(const KronKernel &kernel, const KronArray *args,
                                 const KronLaunchOptions &options,
                                 size_t *bytes);

@@ -64,8 +64,8 @@ static KronStatus loadImage(const CudaDevice &device,
                             CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log, reinterpret_cast<void *>(sizeof(log))};
   CudaRelaxedCaptureScope relaxed(*device.driver);
-  CUresult result = device.driver->moduleLoadDataEx(module, image.data, 2,
-                                                    options, values);
+  CUresult result =
+      device.driver->moduleLoadDataEx(module, image.data, 2, options, values);
   if (!result)
     return KRON_SUCCESS;
   log[sizeof(log) - 1] = 0;
@@ -81,9 +81,9 @@ static KronStatus loadImage(const CudaDevice &device,
 static KronStatus loadBestImage(const CudaDevice &device,
                                 const KronCudaModule &module,
                                 CUmodule *loaded) {
-  KronStatus status =
-      setError(KRON_UNSUPPORTED, "expects code that runs on sm_%d, but got none",
-               device.capability);
+  KronStatus status = setError(KRON_UNSUPPORTED,
+                               "expects code that runs on sm_%d, but got none",
+                               device.capability);
   // An older driver may refuse a form that it does not know: then the next one
   // is tried.
   for (int32_t limit = INT32_MAX;;) {
@@ -216,8 +216,8 @@ KronStatus kron::detail::getCudaFunction(CudaDevice &device, uint64_t contextId,
 }
 
 KronStatus kron::detail::getCudaGlobal(CudaDevice &device, uint64_t contextId,
-                                       KronCudaModule &module,
-                                       const char *name, void **address) {
+                                       KronCudaModule &module, const char *name,
+                                       void **address) {
   ModuleState *state = getState(device, module);
   if (!state)
     return setError(KRON_OUT_OF_MEMORY, "no memory for a module");
@@ -229,8 +229,8 @@ KronStatus kron::detail::getCudaGlobal(CudaDevice &device, uint64_t contextId,
       return status;
   CUdeviceptr found = 0;
   size_t bytes = 0;
-  if (CUresult error = device.driver->moduleGetGlobal(&found, &bytes,
-                                                      loaded->module, name))
+  if (CUresult error =
+          device.driver->moduleGetGlobal(&found, &bytes, loaded->module, name))
     return setCudaError(*device.driver, error, "cuModuleGetGlobal of '%s'",
                         name);
   *address = reinterpret_cast<void *>(found);

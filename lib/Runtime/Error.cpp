@@ -1,5 +1,4 @@
-//===- Error.cpp - Messages and names -----------------------------*- C++
-//-*-===//
+//===- Error.cpp - Messages and names -------------------------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

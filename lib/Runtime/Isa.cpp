@@ -1,5 +1,4 @@
-//===- Isa.cpp - Instruction sets of this processor ---------------*- C++
-//-*-===//
+//===- Isa.cpp - Instruction sets of this processor -----------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -1,5 +1,4 @@
-//===- Launch.cpp - Running a kernel ------------------------------*- C++
-//-*-===//
+//===- Launch.cpp - Running a kernel --------------------------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -1,5 +1,4 @@
-//===- Parallel.cpp - Parallel loops and thread counts ------------*- C++
-//-*-===//
+//===- Parallel.cpp - Parallel loops and thread counts --------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

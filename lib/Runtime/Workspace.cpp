@@ -1,5 +1,4 @@
-//===- Workspace.cpp - Layout and ownership of workspace ----------*- C++
-//-*-===//
+//===- Workspace.cpp - Layout and ownership of workspace ------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

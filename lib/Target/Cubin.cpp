@@ -56,9 +56,8 @@ static llvm::Error createFile(StringRef extension, StringRef contents,
                             : llvm::Error::success();
 }
 
-llvm::Expected<std::string> kron::assemblePTX(StringRef assembler,
-                                              StringRef ptx,
-                                              const GPUChip &chip) {
+llvm::Expected<std::string>
+kron::assemblePTX(StringRef assembler, StringRef ptx, const GPUChip &chip) {
   llvm::SmallString<128> input, output, log;
   if (llvm::Error error = createFile("ptx", ptx, input))
     return std::move(error);
@@ -105,8 +104,7 @@ static llvm::Constant *addBytes(llvm::Module &module, StringRef bytes) {
 }
 
 llvm::GlobalVariable *kron::addCudaModule(llvm::Module &module,
-                                          const GPUCode &code,
-                                          StringRef name) {
+                                          const GPUCode &code, StringRef name) {
   llvm::LLVMContext &context = module.getContext();
   auto *i32 = llvm::Type::getInt32Ty(context);
   auto *i64 = llvm::Type::getInt64Ty(context);
@@ -116,11 +114,11 @@ llvm::GlobalVariable *kron::addCudaModule(llvm::Module &module,
   SmallVector<llvm::Constant *> images;
   auto addImage = [&](KronCudaImageKind kind, StringRef bytes) {
     images.push_back(llvm::ConstantStruct::get(
-        imageType, {llvm::ConstantInt::get(i32, kind),
-                    llvm::ConstantInt::get(i32, code.chip.capability),
-                    llvm::ConstantInt::get(i32, code.chip.isExact),
-                    addBytes(module, bytes),
-                    llvm::ConstantInt::get(i64, bytes.size())}));
+        imageType,
+        {llvm::ConstantInt::get(i32, kind),
+         llvm::ConstantInt::get(i32, code.chip.capability),
+         llvm::ConstantInt::get(i32, code.chip.isExact),
+         addBytes(module, bytes), llvm::ConstantInt::get(i64, bytes.size())}));
   };
   if (!code.cubin.empty())
     addImage(KRON_CUDA_CUBIN, code.cubin);

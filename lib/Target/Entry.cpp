@@ -32,8 +32,8 @@ struct RuntimeTypes {
         i64(llvm::Type::getInt64Ty(context)),
         pointer(llvm::PointerType::get(context, 0)),
         array(llvm::StructType::get(pointer, pointer, pointer, i32, i32)),
-        argInfo(llvm::StructType::get(pointer, i32, i32, i32, i32, i32,
-                                      pointer, pointer)),
+        argInfo(llvm::StructType::get(pointer, i32, i32, i32, i32, i32, pointer,
+                                      pointer)),
         version(llvm::StructType::get(i32, pointer, i64, i64, pointer)),
         kernel(llvm::StructType::get(i32, i32, pointer, pointer, i32, i32,
                                      pointer)),
@@ -170,11 +170,10 @@ static llvm::Constant *buildArgInfo(llvm::Module &module, RuntimeTypes &types,
         addConstant(module, llvm::ConstantDataArray::get(context, symbolData),
                     "kron.symbols");
   }
-  return llvm::ConstantStruct::get(types.argInfo,
-                                   {addString(module, arg.name), i32(arg.type),
-                                    i32(arg.getRank()), i32(arg.access),
-                                    i32(arg.contiguity), i32(arg.isScalar),
-                                    sizes, symbols});
+  return llvm::ConstantStruct::get(
+      types.argInfo, {addString(module, arg.name), i32(arg.type),
+                      i32(arg.getRank()), i32(arg.access), i32(arg.contiguity),
+                      i32(arg.isScalar), sizes, symbols});
 }
 
 llvm::GlobalVariable *
@@ -256,8 +255,8 @@ void kron::addCFunction(llvm::Module &module, const KernelManifest &kernel,
   auto *type = llvm::FunctionType::get(types.i32, params, /*isVarArg=*/false);
   auto *function = llvm::Function::Create(
       type, llvm::GlobalValue::ExternalLinkage, name, module);
-  auto arrayArgs = llvm::make_range(function->arg_begin(),
-                                    function->arg_begin() + numArgs);
+  auto arrayArgs =
+      llvm::make_range(function->arg_begin(), function->arg_begin() + numArgs);
   auto launch =
       module.getOrInsertFunction("kronLaunch", types.i32, types.pointer,
                                  types.pointer, types.i32, types.pointer);

@@ -34,8 +34,8 @@ llvm::GlobalVariable *addKernelConstant(llvm::Module &module,
                                         ArrayRef<KernelVersion> versions);
 
 /// Adds `KronStatus <name>(const KronArray *, ...)`, which launches `constant`
-/// with default options; for `KRON_TARGET_CUDA`
-/// `KronStatus <name>_cuda(const KronArray *, ..., int32_t device, void *stream)`.
+/// with default options; for `KRON_TARGET_CUDA` `KronStatus <name>_cuda(const
+/// KronArray *, ..., int32_t device, void *stream)`.
 void addCFunction(llvm::Module &module, const KernelManifest &kernel,
                   llvm::GlobalVariable *constant, KronTarget target);
 

@@ -108,8 +108,9 @@ static void writeCFunction(llvm::raw_ostream &stream,
   writeParams();
   stream << (kernel.args.empty() ? "void" : "") << ");\n";
   if (withGPU) {
-    stream << "/** The same on stream `kronStream` (NULL: the default one) of GPU "
-              "`kronDevice`,\n    for arrays in its memory. */\n";
+    stream
+        << "/** The same on stream `kronStream` (NULL: the default one) of GPU "
+           "`kronDevice`,\n    for arrays in its memory. */\n";
     stream << "KronStatus " << kernel.name << "_cuda(";
     writeParams();
     stream << (kernel.args.empty() ? "" : ", ")

@@ -82,8 +82,8 @@ private:
 } // namespace
 
 /// Stores of bf16 values become stores of their bits, so that the selects which
-/// round them are between integers. LLVM would round vectors of bf16 selects once
-/// more, through a compiler library newer than Debian 12's.
+/// round them are between integers. LLVM would round vectors of bf16 selects
+/// once more, through a compiler library newer than Debian 12's.
 static void storeBitsOfBF16(llvm::Function &function) {
   for (llvm::Instruction &instruction : llvm::instructions(function)) {
     auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);

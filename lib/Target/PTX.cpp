@@ -130,9 +130,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.run(module, modules);
 }
 
-llvm::Expected<std::string> kron::emitPTX(llvm::Module &module,
-                                          const GPUChip &chip,
-                                          unsigned optLevel) {
+llvm::Expected<std::string>
+kron::emitPTX(llvm::Module &module, const GPUChip &chip, unsigned optLevel) {
   auto machine = createGPUMachine(chip);
   if (!machine)
     return machine.takeError();

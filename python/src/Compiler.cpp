@@ -293,8 +293,8 @@ static std::string describeHost() {
   return host.cpu + " " + host.features;
 }
 
-/// The files that the compiler's code is in: this module and, unless they are in
-/// it, the libraries of LLVM and MLIR.
+/// The files that the compiler's code is in: this module and, unless they are
+/// in it, the libraries of LLVM and MLIR.
 static std::vector<std::string> getCodeFiles() {
   const void *parts[] = {reinterpret_cast<void *>(&describeHost),
                          reinterpret_cast<void *>(&llvm::sys::getHostCPUName),

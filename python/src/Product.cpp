@@ -139,8 +139,8 @@ bool Product::loadFactors(PyObject *object, PyObject *transposes) {
                   PyUnicode_CheckExact(transposes);
   if (isString && PyUnicode_GET_LENGTH(transposes) == 0)
     transposes = nullptr;
-  bool isLetters = isString && transposes &&
-                   PyUnicode_GET_LENGTH(transposes) == count;
+  bool isLetters =
+      isString && transposes && PyUnicode_GET_LENGTH(transposes) == count;
   for (Py_ssize_t i = 0; i < count; ++i) {
     Factor &factor = factors[i];
     PyObject *transpose =

@@ -1,5 +1,4 @@
-//===- ArgumentsTest.cpp - Checks of a launch's arguments ---------*- C++
-//-*-===//
+//===- ArgumentsTest.cpp - Checks of a launch's arguments -----------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -1,4 +1,4 @@
-//===- CudaTest.cpp - Launches on a GPU that is not there ---------*- C++ -*-===//
+//===- CudaTest.cpp - Launches on a GPU that is not there -----------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -141,8 +141,9 @@ TEST_F(CudaTest, Cluster) {
   EXPECT_EQ(getLaunch().cluster, 2u);
   EXPECT_EQ(getLaunch().grid, 10u);
   plan->cluster = 4;
-  EXPECT_FAILURE(run(), KRON_INVALID_ARGUMENT,
-                 "kernel 'f': 'f_0' expects a multiple of 4 blocks, but got 10");
+  EXPECT_FAILURE(
+      run(), KRON_INVALID_ARGUMENT,
+      "kernel 'f': 'f_0' expects a multiple of 4 blocks, but got 10");
 }
 
 TEST_F(CudaTest, LargeSharedMemory) {
@@ -376,9 +377,9 @@ TEST_F(CudaTest, WorkspaceOfTheRuntime) {
     if (call == "cuMemAllocFromPoolAsync" || call == "cuLaunchKernel" ||
         call == "cuMemFreeAsync")
       order.push_back(call);
-  EXPECT_EQ(order, (std::vector<std::string>{"cuMemAllocFromPoolAsync",
-                                             "cuLaunchKernel",
-                                             "cuMemFreeAsync"}));
+  EXPECT_EQ(order,
+            (std::vector<std::string>{"cuMemAllocFromPoolAsync",
+                                      "cuLaunchKernel", "cuMemFreeAsync"}));
 }
 
 TEST_F(CudaTest, WorkspaceSize) {
@@ -415,9 +416,10 @@ TEST_F(CudaTest, WorkspaceOfTheCaller) {
                  "got 1279");
   options.workspaceBytes = 2048;
   options.workspace = reinterpret_cast<void *>(place + 64);
-  EXPECT_FAILURE(run(), KRON_INVALID_ARGUMENT,
-                 "kernel 'f': expects the workspace to be aligned to 256 bytes, "
-                 "but got address 0x6000000040");
+  EXPECT_FAILURE(
+      run(), KRON_INVALID_ARGUMENT,
+      "kernel 'f': expects the workspace to be aligned to 256 bytes, "
+      "but got address 0x6000000040");
   options.workspace = reinterpret_cast<void *>(0x8000);
   EXPECT_FAILURE(run(), KRON_INVALID_ARGUMENT,
                  "kernel 'f', workspace: expects memory of GPU 0, but got host "
@@ -468,9 +470,10 @@ TEST_F(CudaTest, FunctionIsMissing) {
 TEST_F(CudaTest, OutOfMemory) {
   plan->workspace = {100};
   fakeCuda().failures["cuMemAllocFromPoolAsync"] = 2;
-  EXPECT_FAILURE(run(), KRON_OUT_OF_MEMORY,
-                 "kernel 'f': cuMemAllocFromPoolAsync of a workspace of 256 "
-                 "bytes on GPU 0: CUDA_ERROR_OUT_OF_MEMORY (as the test wants)");
+  EXPECT_FAILURE(
+      run(), KRON_OUT_OF_MEMORY,
+      "kernel 'f': cuMemAllocFromPoolAsync of a workspace of 256 "
+      "bytes on GPU 0: CUDA_ERROR_OUT_OF_MEMORY (as the test wants)");
   EXPECT_TRUE(fakeCuda().launches.empty());
   fakeCuda().failures.clear();
   EXPECT_SUCCESS(run());

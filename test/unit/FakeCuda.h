@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A library with the name of the real driver's and the functions that the
-// runtime uses of it. It has GPUs that launch nothing, and remembers what it was
-// asked for.
+// runtime uses of it. It has GPUs that launch nothing, and remembers what it
+// was asked for.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,5 +1,4 @@
-//===- LaunchTest.cpp - Dispatch, workspace, errors ---------------*- C++
-//-*-===//
+//===- LaunchTest.cpp - Dispatch, workspace, errors -----------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

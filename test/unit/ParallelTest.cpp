@@ -1,5 +1,4 @@
-//===- ParallelTest.cpp - Parallel loops --------------------------*- C++
-//-*-===//
+//===- ParallelTest.cpp - Parallel loops ----------------------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -1,5 +1,4 @@
-//===- ViewTest.cpp - The C++ convenience of Runtime.hpp ----------*- C++
-//-*-===//
+//===- ViewTest.cpp - The C++ convenience of Runtime.hpp ------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For machines without LLVM: the tools share what libkron_compiler holds of LLVM's
-// static archives. The name that the program is called by (a link) tells which one
-// runs, or its first argument.
+// For machines without LLVM: the tools share what libkron_compiler holds of
+// LLVM's static archives. The name that the program is called by (a link) tells
+// which one runs, or its first argument.
 //
 //===----------------------------------------------------------------------===//
 

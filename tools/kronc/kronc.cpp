@@ -88,9 +88,8 @@ static Options &getOptions() {
 }
 
 static StringRef getExtension(Emit emit) {
-  static constexpr llvm::StringLiteral extensions[] = {"",  "o",    "so", "ll",
-                                                       "s", "mlir", "h",
-                                                       "ptx", "cubin"};
+  static constexpr llvm::StringLiteral extensions[] = {
+      "", "o", "so", "ll", "s", "mlir", "h", "ptx", "cubin"};
   return extensions[static_cast<int>(emit)];
 }
 

@@ -31,7 +31,8 @@ static std::vector<float> read(const char *path) {
 }
 
 // [call]
-static std::vector<float> multiply(const std::vector<float> &x, const std::vector<float> &f1,
+static std::vector<float> multiply(const std::vector<float> &x,
+                                   const std::vector<float> &f1,
                                    const std::vector<float> &f2) {
   const int64_t rows = static_cast<int64_t>(x.size()) / 64;
   std::vector<float> y(x.size());
@@ -46,13 +47,15 @@ static std::vector<float> multiply(const std::vector<float> &x, const std::vecto
 int main(int argc, char **argv) try {
   if (argc != 5)
     throw std::runtime_error("usage: aot X F1 F2 Y");
-  const std::vector<float> y = multiply(read(argv[1]), read(argv[2]), read(argv[3]));
+  const std::vector<float> y =
+      multiply(read(argv[1]), read(argv[2]), read(argv[3]));
   std::ofstream file(argv[4], std::ios::binary);
   file.write(reinterpret_cast<const char *>(y.data()),
              static_cast<std::streamsize>(y.size() * sizeof(float)));
   if (!file.flush())
     throw std::runtime_error(std::string("cannot write ") + argv[4]);
-  std::printf("%zu results, the first ones %g %g %g\n", y.size(), y.at(0), y.at(1), y.at(2));
+  std::printf("%zu results, the first ones %g %g %g\n", y.size(), y.at(0),
+              y.at(1), y.at(2));
   return 0;
 } catch (const std::exception &error) {
   std::fprintf(stderr, "aot: error: %s\n", error.what());

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Compiles MLIR text in memory to kernels that `kronLaunch` (kron/Runtime/Runtime.h)
-// runs, from any language that can call C. libkron_runtime has to be among the
-// libraries whose symbols the process shares (linked, or loaded with RTLD_GLOBAL).
+// Compiles MLIR text in memory to kernels that `kronLaunch`
+// (kron/Runtime/Runtime.h) runs, from any language that can call C.
+// libkron_runtime has to be among the libraries whose symbols the process
+// shares (linked, or loaded with RTLD_GLOBAL).
 //
 // All functions are thread-safe. Nothing throws.
 //
@@ -41,8 +42,8 @@ typedef struct KronCompileTimes {
 /** The kernels of one module. */
 typedef struct KronProgram KronProgram;
 
-/** Compiles the public functions of a module. `options` may be NULL. NULL if that
-    fails; `kronGetCompileLog` says why. */
+/** Compiles the public functions of a module. `options` may be NULL. NULL if
+    that fails; `kronGetCompileLog` says why. */
 KRON_EXPORT KronProgram *kronCompile(const char *source,
                                      const KronCompileOptions *options);
 
@@ -50,8 +51,8 @@ KRON_EXPORT KronProgram *kronCompile(const char *source,
     remarks with line numbers; "" if there are none. */
 KRON_EXPORT const char *kronGetCompileLog(void);
 
-/** The kernel of function `name`, valid as long as the program; NULL if there is
-    none. */
+/** The kernel of function `name`, valid as long as the program; NULL if there
+    is none. */
 KRON_EXPORT const KronKernel *kronGetKernel(const KronProgram *program,
                                             const char *name);
 
@@ -61,22 +62,20 @@ KRON_EXPORT void kronGetCompileTimes(const KronProgram *program,
 /** Releases the program. No launch of its kernels may be under way. */
 KRON_EXPORT void kronDestroyProgram(KronProgram *program);
 
-/** What this processor can do at best, measured in a fraction of a second: operations
-    per second of multiply-adds on vectors of `type`, and bytes read plus written per
-    second by a copy that touches `bytes` in all. */
+/** What this processor can do at best, measured in a fraction of a second:
+    operations per second of multiply-adds on vectors of `type`, and bytes read
+    plus written per second by a copy that touches `bytes` in all. */
 KRON_EXPORT void kronMeasureProcessor(KronType type, double bytes,
                                       int32_t numThreads,
                                       double *flopsPerSecond,
                                       double *bytesPerSecond);
 
-/** Launches `count` times one after another: seconds that the caller spent per launch,
-    on a GPU without waiting for any to end. Stops at the first error. */
-KRON_EXPORT KronStatus kronMeasureLaunches(const KronKernel *kernel,
-                                           const KronArray *args,
-                                           int32_t numArgs,
-                                           const KronLaunchOptions *options,
-                                           int32_t count,
-                                           double *secondsPerLaunch);
+/** Launches `count` times one after another: seconds that the caller spent per
+    launch, on a GPU without waiting for any to end. Stops at the first
+    error. */
+KRON_EXPORT KronStatus kronMeasureLaunches(
+    const KronKernel *kernel, const KronArray *args, int32_t numArgs,
+    const KronLaunchOptions *options, int32_t count, double *secondsPerLaunch);
 
 #ifdef __cplusplus
 } /* extern "C" */

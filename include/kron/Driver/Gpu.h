@@ -41,9 +41,9 @@ public:
   llvm::Error fill(void *target, uint8_t value, size_t bytes);
   llvm::Error synchronize();
 
-  /// Runs `work`, which puts something on the stream, and gives the seconds that
-  /// the GPU takes for it; those are known after `synchronize`, in the order of
-  /// calls.
+  /// Runs `work`, which puts something on the stream, and gives the seconds
+  /// that the GPU takes for it; those are known after `synchronize`, in the
+  /// order of calls.
   llvm::Error record(function_ref<llvm::Error()> work);
   llvm::Expected<std::vector<double>> takeTimes();
 
@@ -95,7 +95,8 @@ public:
   static llvm::Expected<DeviceArguments>
   create(Gpu &gpu, const KernelManifest &kernel, CallArguments &call);
 
-  /// Puts a launch on the GPU's stream. The workspace is allocated by the first.
+  /// Puts a launch on the GPU's stream. The workspace is allocated by the
+  /// first.
   llvm::Error launch(const KronKernel *kernel);
 
   /// What the kernel reads and writes gets its first contents again.

@@ -14,23 +14,23 @@ namespace mlir::kron {
 
 /// What a computation needs at least.
 struct Work {
-  /// Floating-point (or integer) operations, two per multiply-add; 0 if unknown.
+  /// Floating-point (or integer) operations, two per multiply-add; 0 if
+  /// unknown.
   double flops = 0;
   /// Inputs read once and outputs written once.
   double bytes = 0;
 };
 
-/// The work of function `name` of `module` (as the user wrote it) on `call`: the
-/// mode products of its cheapest decomposition.
+/// The work of function `name` of `module` (as the user wrote it) on `call`:
+/// the mode products of its cheapest decomposition.
 Work countWork(ModuleOp module, StringRef name, const KernelManifest &kernel,
                const CallArguments &call);
 
-/// Seconds of each of `runs` launches, sorted, after a warm-up. Arguments that are
-/// read and written are restored before every launch.
-llvm::Expected<std::vector<double>> timeLaunches(const KronKernel *kernel,
-                                                 const KernelManifest &manifest,
-                                                 CallArguments &call,
-                                                 int32_t numThreads, unsigned runs);
+/// Seconds of each of `runs` launches, sorted, after a warm-up. Arguments that
+/// are read and written are restored before every launch.
+llvm::Expected<std::vector<double>>
+timeLaunches(const KronKernel *kernel, const KernelManifest &manifest,
+             CallArguments &call, int32_t numThreads, unsigned runs);
 
 /// Measured on `numThreads` threads of this machine, in a fraction of a second.
 struct MachineLimits {

@@ -25,8 +25,8 @@ class SourceMgrDiagnosticHandler;
 
 namespace mlir::kron {
 
-/// A parsed file or text. Diagnostics go to a stream (of a file: standard error) with
-/// file and line.
+/// A parsed file or text. Diagnostics go to a stream (of a file: standard
+/// error) with file and line.
 class SourceModule {
 public:
   /// Reads `path` ("-": standard input). Fails with nothing to say where the

@@ -27,7 +27,8 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
       llvm::cl::init(false)};
 };
 
-/// From kron operations in functions on tensors and memrefs to the LLVM dialect.
+/// From kron operations in functions on tensors and memrefs to the LLVM
+/// dialect.
 void populateKronCPUPipeline(OpPassManager &pm,
                              const CPUPipelineOptions &options);
 
@@ -44,8 +45,8 @@ struct GPUPipelineOptions : PassPipelineOptions<GPUPipelineOptions> {
       llvm::cl::init(false)};
 };
 
-/// From kron operations in functions on tensors and memrefs to the LLVM dialect:
-/// host functions that launch the kernels of `gpu.module @kron_gpu`.
+/// From kron operations in functions on tensors and memrefs to the LLVM
+/// dialect: host functions that launch the kernels of `gpu.module @kron_gpu`.
 void populateKronGPUPipeline(OpPassManager &pm,
                              const GPUPipelineOptions &options);
 

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // The compiler emits calls to these by name (lib/CodeGen); both sides change
-// together, with KRON_API_VERSION. They are valid only inside a launch. They return
-// no status. On the CPU, what can fail is checked before the entry runs, and a call
-// that asks for more workspace than the manifest states ends the process with a
-// message. On a GPU the launch remembers the first failure, skips what comes after
-// it and returns it.
+// together, with KRON_API_VERSION. They are valid only inside a launch. They
+// return no status. On the CPU, what can fail is checked before the entry runs,
+// and a call that asks for more workspace than the manifest states ends the
+// process with a message. On a GPU the launch remembers the first failure,
+// skips what comes after it and returns it.
 //
 //===----------------------------------------------------------------------===*/
 
@@ -24,23 +24,24 @@ extern "C" {
 #endif
 
 /** Iterations [begin, end) of a parallel loop. `scratch` is this thread's own,
-    aligned to 64 bytes; what one range leaves there, the next one of the same thread
-    may find or not. */
+    aligned to 64 bytes; what one range leaves there, the next one of the same
+    thread may find or not. */
 typedef void (*KronLoopBody)(int64_t begin, int64_t end, void *scratch,
                              void *captures);
 
-/** Runs `body` over [0, count), in ranges of at least `grain` iterations, on the
-    launch's threads, each with `scratchBytes` of scratch from the workspace.
-    Returns when all are done. Inside another parallel loop it runs serially, on
-    scratch that follows the outer loop's: `KronVersion::threadBytes` is the largest
-    sum of `scratchBytes`, each rounded up to 64, of loops inside one another. */
+/** Runs `body` over [0, count), in ranges of at least `grain` iterations, on
+    the launch's threads, each with `scratchBytes` of scratch from the
+    workspace. Returns when all are done. Inside another parallel loop it runs
+    serially, on scratch that follows the outer loop's:
+    `KronVersion::threadBytes` is the largest sum of `scratchBytes`, each
+    rounded up to 64, of loops inside one another. */
 KRON_EXPORT void kronRtParallelFor(int64_t count, int64_t grain,
                                    KronLoopBody body, void *captures,
                                    int64_t scratchBytes);
 
-/** The next `bytes` of the launch's shared workspace, aligned to 64. Each call takes
-    another piece, until the launch ends: `KronVersion::sharedBytes` is the sum of all
-    of them, each rounded up to 64. */
+/** The next `bytes` of the launch's shared workspace, aligned to 64. Each call
+    takes another piece, until the launch ends: `KronVersion::sharedBytes` is
+    the sum of all of them, each rounded up to 64. */
 KRON_EXPORT void *kronRtWorkspace(int64_t bytes);
 
 /*===----------------------------------------------------------------------===*
@@ -57,8 +58,9 @@ typedef struct KronCudaImage {
   KronCudaImageKind kind;
   /** Compute capability times ten, e.g. 90. */
   int32_t capability;
-  /** 1 if it uses what only this very capability has (sm_90a). Otherwise 0: a cubin
-      runs on later GPUs of the same major capability, PTX on all later ones. */
+  /** 1 if it uses what only this very capability has (sm_90a). Otherwise 0: a
+      cubin runs on later GPUs of the same major capability, PTX on all later
+      ones. */
   int32_t exact;
   const void *data;
   int64_t bytes;
@@ -72,10 +74,10 @@ typedef struct KronCudaModule {
   void *state;
 } KronCudaModule;
 
-/** Launches `kernel` of `module` on the stream of this launch: `grid` blocks in x, in
-    clusters of `cluster` (1: none), of `block` threads and `sharedBytes` of dynamic
-    shared memory each. `params[i]` points to the value of parameter i. A grid of 0 is
-    no launch. */
+/** Launches `kernel` of `module` on the stream of this launch: `grid` blocks in
+    x, in clusters of `cluster` (1: none), of `block` threads and `sharedBytes`
+    of dynamic shared memory each. `params[i]` points to the value of parameter
+    i. A grid of 0 is no launch. */
 KRON_EXPORT void kronRtCudaLaunch(KronCudaModule *module, const char *kernel,
                                   int64_t grid, int32_t block, int32_t cluster,
                                   int64_t sharedBytes, void **params,
@@ -87,9 +89,9 @@ KRON_EXPORT void *kronRtCudaGlobal(KronCudaModule *module, const char *name);
 /** Multiprocessors of this launch's GPU. */
 KRON_EXPORT int64_t kronRtCudaProcessors(void);
 
-/** `bytes` of this launch's workspace on the GPU, aligned to 256. The entry runs
-    twice, first to measure: addresses mean nothing to it, and what it asks for
-    depends on sizes and scalars only. */
+/** `bytes` of this launch's workspace on the GPU, aligned to 256. The entry
+    runs twice, first to measure: addresses mean nothing to it, and what it asks
+    for depends on sizes and scalars only. */
 KRON_EXPORT void *kronRtCudaWorkspace(int64_t bytes);
 
 /** Kernels launched from here on may use the memory of `workspace`, which

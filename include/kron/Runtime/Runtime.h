@@ -8,10 +8,10 @@
 // What a program needs to run compiled kernels: arrays, kernels, launching,
 // workspace, threads, errors. Needs neither LLVM nor any other header of kron.
 //
-// A kernel is a constant `KronKernel` that the compiler puts into an object file
-// (`kronc`) or builds in memory (`kron-run`). `kronLaunch` checks the arguments
-// against the kernel's manifest, picks the best version for this processor and
-// runs it.
+// A kernel is a constant `KronKernel` that the compiler puts into an object
+// file (`kronc`) or builds in memory (`kron-run`). `kronLaunch` checks the
+// arguments against the kernel's manifest, picks the best version for this
+// processor and runs it.
 //
 // All functions are thread-safe. Nothing throws.
 //
@@ -36,13 +36,15 @@ extern "C" {
 /** Version of the structs below; a kernel carries the one it was built with. */
 #define KRON_API_VERSION 2
 
-/** What a call returns. `kronGetLastError` has the sentence that goes with it. */
+/** What a call returns. `kronGetLastError` has the sentence that goes with
+    it. */
 typedef enum KronStatus {
   KRON_SUCCESS = 0,
-  /** A null pointer, a negative size, a misaligned address, overlapping arrays, a
-      thread count < 1, or an environment variable that cannot be read. */
+  /** A null pointer, a negative size, a misaligned address, overlapping arrays,
+      a thread count < 1, or an environment variable that cannot be read. */
   KRON_INVALID_ARGUMENT = 1,
-  /** Number, type, rank, size or stride of an argument differs from the manifest. */
+  /** Number, type, rank, size or stride of an argument differs from the
+      manifest. */
   KRON_MISMATCH = 2,
   /** The workspace is smaller than `kronGetLaunchWorkspaceSize` says. */
   KRON_WORKSPACE_TOO_SMALL = 3,
@@ -68,20 +70,21 @@ typedef enum KronType {
   KRON_I64 = 5,
   KRON_C32 = 6, /**< complex<f32>: 8 bytes */
   KRON_C64 = 7, /**< complex<f64>: 16 bytes */
-  KRON_F80 = 8, /**< x87 long double in 16 bytes; only kron-run --verify uses it */
+  KRON_F80 = 8, /**< x87 long double in 16 bytes, for kron-run --verify */
   KRON_C80 = 9  /**< complex of KRON_F80: 32 bytes */
 } KronType;
 
 /** Largest rank of an array. */
 #define KRON_MAX_RANK 32
 
-/** An array or, with rank 0, a scalar in memory. Sizes and strides are in elements,
-    slowest axis first. `strides == NULL` means row-major without gaps. Strides are
-    not negative; in arrays that are only read they may be 0 (every element along
-    the axis is the same one). `data` is aligned to one element (of a complex type:
-    to one component), and may be NULL only if a size is 0. `sizes` may be NULL only
-    if the rank is 0. For a launch on a GPU, `data` is memory that this GPU reaches
-    (its own, managed or page-locked), but for scalars (`KronArgInfo.isScalar`). */
+/** An array or, with rank 0, a scalar in memory. Sizes and strides are in
+    elements, slowest axis first. `strides == NULL` means row-major without
+    gaps. Strides are not negative; in arrays that are only read they may be 0
+    (every element along the axis is the same one). `data` is aligned to one
+    element (of a complex type: to one component), and may be NULL only if a
+    size is 0. `sizes` may be NULL only if the rank is 0. For a launch on a GPU,
+    `data` is memory that this GPU reaches (its own, managed or page-locked),
+    but for scalars (`KronArgInfo.isScalar`). */
 typedef struct KronArray {
   void *data;
   const int64_t *sizes;
@@ -102,16 +105,17 @@ typedef struct KronArgInfo {
   KronType type;
   int32_t rank;
   KronAccess access;
-  /** 1 if the innermost stride must be 1, 0 if any stride will do, 2 if the array
-      must be row-major without gaps. */
+  /** 1 if the innermost stride must be 1, 0 if any stride will do, 2 if the
+      array must be row-major without gaps. */
   int32_t contiguity;
-  /** 1 for a scalar that the launch itself reads: `data` is host memory on every
-      target, and is not needed once the launch has returned. Otherwise 0. */
+  /** 1 for a scalar that the launch itself reads: `data` is host memory on
+      every target, and is not needed once the launch has returned. Otherwise
+      0. */
   int32_t isScalar;
   /** Per axis: the size, or -1 if it is free. */
   const int64_t *sizes;
-  /** Per axis: axes with the same symbol >= 0, in any argument, have equal sizes;
-      -1 for none. */
+  /** Per axis: axes with the same symbol >= 0, in any argument, have equal
+      sizes; -1 for none. */
   const int32_t *symbols;
 } KronArgInfo;
 
@@ -138,10 +142,12 @@ typedef struct KronVersion {
   KronEntry entry;
   /** Bytes of workspace that all threads share (packed factors). */
   int64_t sharedBytes;
-  /** Bytes of workspace for each thread (what stays on chip between factors). */
+  /** Bytes of workspace for each thread (what stays on chip between
+      factors). */
   int64_t threadBytes;
-  /** What the entry launches; NULL unless `isa` is KRON_ISA_CUDA. Workspace of such
-      a version is on the GPU and depends on the sizes: the entry asks for it. */
+  /** What the entry launches; NULL unless `isa` is KRON_ISA_CUDA. Workspace of
+      such a version is on the GPU and depends on the sizes: the entry asks for
+      it. */
   struct KronCudaModule *cuda;
 } KronVersion;
 
@@ -152,7 +158,8 @@ typedef struct KronKernel {
   const char *name;
   const KronArgInfo *args;
   int32_t numVersions;
-  /** Nonzero if the kernel allocates intermediates itself beyond the workspace. */
+  /** Nonzero if the kernel allocates intermediates itself beyond the
+      workspace. */
   int32_t allocates;
   const KronVersion *versions;
 } KronKernel;
@@ -168,11 +175,12 @@ typedef struct KronLaunchOptions {
   /** CPU: threads to use; 0: as many as `kronSetNumThreads` said. */
   int32_t numThreads;
   KronTarget target;
-  /** Workspace of at least `kronGetLaunchWorkspaceSize` bytes that no other launch
-      uses meanwhile; on the CPU aligned to 64, on a GPU memory of that GPU aligned
-      to 256. NULL, with `workspaceBytes == 0`: the runtime provides it. On the CPU it
-      keeps one per calling thread until the thread ends, and grows it when needed; on
-      a GPU it takes memory from a pool of its own in the order of the stream. */
+  /** Workspace of at least `kronGetLaunchWorkspaceSize` bytes that no other
+      launch uses meanwhile; on the CPU aligned to 64, on a GPU memory of that
+      GPU aligned to 256. NULL, with `workspaceBytes == 0`: the runtime provides
+      it. On the CPU it keeps one per calling thread until the thread ends, and
+      grows it when needed; on a GPU it takes memory from a pool of its own in
+      the order of the stream. */
   void *workspace;
   size_t workspaceBytes;
   /** CUDA: number of the GPU, as the driver counts. */
@@ -182,25 +190,25 @@ typedef struct KronLaunchOptions {
   void *stream;
 } KronLaunchOptions;
 
-/** Runs `kernel` on `args[0..numArgs)`. `options` may be NULL. On the CPU it returns
-    when the result is written; on a GPU when the work is on the stream. On error
-    nothing was written.
+/** Runs `kernel` on `args[0..numArgs)`. `options` may be NULL. On the CPU it
+    returns when the result is written; on a GPU when the work is on the stream.
+    On error nothing was written.
 
-    An array that the kernel writes may share no memory with any other argument; a
-    kernel that can work in place has one argument of access KRON_READ_WRITE for it.
-    Arrays may interleave (two blocks of columns of one matrix) if they share no
-    element.
+    An array that the kernel writes may share no memory with any other argument;
+    a kernel that can work in place has one argument of access KRON_READ_WRITE
+    for it. Arrays may interleave (two blocks of columns of one matrix) if they
+    share no element.
 
     Any number of threads may launch at once, the same kernel too. Launched from
     within an OpenMP parallel region, the default is one thread per launch; from
     within oneTBB's parallel work, a launch shares the workers of that.
 
-    On a GPU the context is that of the stream, or for default streams the current
-    one if it is on that GPU, else its primary context. The first launch on a context
-    loads the code there. Given a workspace, later ones neither allocate nor
-    synchronise, so they may be captured into a graph. */
-KRON_EXPORT KronStatus kronLaunch(const KronKernel *kernel, const KronArray *args,
-                                  int32_t numArgs,
+    On a GPU the context is that of the stream, or for default streams the
+    current one if it is on that GPU, else its primary context. The first launch
+    on a context loads the code there. Given a workspace, later ones neither
+    allocate nor synchronise, so they may be captured into a graph. */
+KRON_EXPORT KronStatus kronLaunch(const KronKernel *kernel,
+                                  const KronArray *args, int32_t numArgs,
                                   const KronLaunchOptions *options);
 
 /** Bytes of workspace that a launch with these arguments and options needs into
@@ -209,29 +217,31 @@ KRON_EXPORT KronStatus kronGetLaunchWorkspaceSize(
     const KronKernel *kernel, const KronArray *args, int32_t numArgs,
     const KronLaunchOptions *options, size_t *bytes);
 
-/** Bytes of workspace that `kronLaunch` needs on the CPU with `numThreads` threads
-    (0: the default) into `*bytes`. It depends on neither the arguments nor their
-    sizes. */
+/** Bytes of workspace that `kronLaunch` needs on the CPU with `numThreads`
+    threads (0: the default) into `*bytes`. It depends on neither the arguments
+    nor their sizes. */
 KRON_EXPORT KronStatus kronGetWorkspaceSize(const KronKernel *kernel,
                                             int32_t numThreads, size_t *bytes);
 
 /** Default number of threads of later launches, from any thread. Initially the
-    environment variable KRON_NUM_THREADS if set, else the processors this process
-    may use. If KRON_NUM_THREADS is set to something that is no positive number, then
-    launches which ask for the default fail, until kronSetNumThreads is called. */
+    environment variable KRON_NUM_THREADS if set, else the processors this
+    process may use. If KRON_NUM_THREADS is set to something that is no positive
+    number, then launches which ask for the default fail, until
+    kronSetNumThreads is called. */
 KRON_EXPORT KronStatus kronSetNumThreads(int32_t numThreads);
 KRON_EXPORT int32_t kronGetNumThreads(void);
 
-/** Best instruction set of this processor, lowered to what the environment variable
-    KRON_ISA (`x86-64-v2`, `x86-64-v3` or `x86-64-v4`) allowed when it was first
-    needed. With anything else in KRON_ISA, launches fail. KRON_ISA_HOST on a
-    processor that has none of these. */
+/** Best instruction set of this processor, lowered to what the environment
+    variable KRON_ISA (`x86-64-v2`, `x86-64-v3` or `x86-64-v4`) allowed when it
+    was first needed. With anything else in KRON_ISA, launches fail.
+    KRON_ISA_HOST on a processor that has none of these. */
 KRON_EXPORT KronIsa kronGetIsa(void);
 
 /** Number of GPUs into `*count`: KRON_NO_DEVICE, and 0, without a driver. */
 KRON_EXPORT KronStatus kronGetCudaDeviceCount(int32_t *count);
 
-/** Compute capability of GPU `device` times ten, e.g. 90, into `*capability`. */
+/** Compute capability of GPU `device` times ten, e.g. 90, into
+    `*capability`. */
 KRON_EXPORT KronStatus kronGetCudaCapability(int32_t device,
                                              int32_t *capability);
 

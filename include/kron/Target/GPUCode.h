@@ -59,8 +59,8 @@ std::unique_ptr<llvm::Module> translateGPUModule(gpu::GPUModuleOp gpuModule,
 llvm::Expected<std::string> emitPTX(llvm::Module &module, const GPUChip &chip,
                                     unsigned optLevel);
 
-/// Path of ptxas: $KRON_PTXAS, in bin of $CUDA_PATH or $CUDA_HOME, on PATH, or in
-/// /usr/local/cuda/bin; empty if there is none.
+/// Path of ptxas: $KRON_PTXAS, in bin of $CUDA_PATH or $CUDA_HOME, on PATH, or
+/// in /usr/local/cuda/bin; empty if there is none.
 std::string findAssembler();
 
 /// What the ptxas at `path` makes of `ptx` for `chip`.

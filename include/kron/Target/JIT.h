@@ -16,8 +16,8 @@ class LLJIT;
 
 namespace mlir::kron {
 
-/// The kernels of a module, compiled for this machine or its GPU. They stay valid
-/// as long as this object.
+/// The kernels of a module, compiled for this machine or its GPU. They stay
+/// valid as long as this object.
 class JITModule {
 public:
   /// Compiles `module` (which stays as it is): for the GPU chips of the options

@@ -14,8 +14,8 @@
 #ifndef KRON_TARGET_LLVMIR_H
 #define KRON_TARGET_LLVMIR_H
 
-#include "kron/Target/Manifest.h"
 #include "kron/Target/GPUCode.h"
+#include "kron/Target/Manifest.h"
 #include "mlir/Support/LLVM.h"
 #include <memory>
 
@@ -85,10 +85,10 @@ struct CompiledModule {
   CompileTimes times;
 };
 
-/// Compiles a copy of `module` for each of `processors` and each GPU chip of the
-/// options. The result defines
-/// `kron_kernel_<name>` for every public function, everything else is internal
-/// (but for the C functions, if asked for). Diagnostics say what failed.
+/// Compiles a copy of `module` for each of `processors` and each GPU chip of
+/// the options. The result defines `kron_kernel_<name>` for every public
+/// function, everything else is internal (but for the C functions, if asked
+/// for). Diagnostics say what failed.
 FailureOr<CompiledModule> compileToLLVMIR(ModuleOp module,
                                           ArrayRef<Processor> processors,
                                           const CodegenOptions &options,

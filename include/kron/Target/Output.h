@@ -23,17 +23,19 @@ namespace mlir::kron {
 llvm::Expected<std::string> emitMachineCode(llvm::Module &module,
                                             llvm::CodeGenFileType type);
 
-/// Links `object` (the contents of an object file) into the shared library `path`
-/// with the compiler or linker on PATH. The library finds libkron_runtime in
-/// `runtimeFolder`. `path` is written only when linking succeeds.
+/// Links `object` (the contents of an object file) into the shared library
+/// `path` with the compiler or linker on PATH. The library finds
+/// libkron_runtime in `runtimeFolder`. `path` is written only when linking
+/// succeeds.
 llvm::Error linkSharedLibrary(StringRef object, StringRef path,
                               StringRef runtimeFolder);
 
-/// The folder of libkron_runtime for a tool at `toolPath`: beside the tool's own.
+/// The folder of libkron_runtime for a tool at `toolPath`: beside the tool's
+/// own.
 llvm::Expected<std::string> findRuntimeFolder(StringRef toolPath);
 
-/// Declarations of `kernels` for C and C++, `withGPU` also of the functions that
-/// launch them on a GPU. `stem` is the name of their source file without
+/// Declarations of `kernels` for C and C++, `withGPU` also of the functions
+/// that launch them on a GPU. `stem` is the name of their source file without
 /// extension.
 void writeHeader(llvm::raw_ostream &stream, ArrayRef<KernelManifest> kernels,
                  StringRef stem, bool withGPU);

@@ -1,5 +1,4 @@
-//===- PassArrays.cpp - What a kron.pass reads and writes ----------- -*- C++
-//-*-===//
+//===- PassArrays.cpp - What a kron.pass reads and writes -----------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -70,7 +69,7 @@ PassArrays kron::collectArrays(Emitter &emitter, RuntimeCalls &runtime,
   if (!operands.beta.isZero())
     arrays.scale.beta = operands.beta.materialize(emitter.builder, emitter.loc);
   for (const StageGroup &group : plan.groups)
-    arrays.factors.push_back(getJointFactor(emitter, runtime, pass, group,
-                                            arrays.sizes.size()));
+    arrays.factors.push_back(
+        getJointFactor(emitter, runtime, pass, group, arrays.sizes.size()));
   return arrays;
 }

@@ -1,5 +1,4 @@
-//===- PassArrays.h - What a kron.pass reads and writes ------------- -*- C++
-//-*-===//
+//===- PassArrays.h - What a kron.pass reads and writes ---------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -1,5 +1,4 @@
-//===- RuntimeCalls.cpp - Calls from generated code into the runtime  -*- C++
-//-*-===//
+//===- RuntimeCalls.cpp - Calls from generated code into the runtime ------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -1,5 +1,4 @@
-//===- RuntimeCalls.h - Calls from generated code into the runtime -- -*- C++
-//-*-===//
+//===- RuntimeCalls.h - Calls from generated code to the runtime *- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -9,8 +8,8 @@
 #ifndef KRON_LIB_CODEGEN_CPU_RUNTIMECALLS_H
 #define KRON_LIB_CODEGEN_CPU_RUNTIMECALLS_H
 
-#include "kron/CodeGen/Emitter.h"
 #include "kron/CodeGen/CPU/PassEmitter.h"
+#include "kron/CodeGen/Emitter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::kron {

@@ -10,8 +10,7 @@
 //   global -> stage         asynchronous copies, one tile ahead
 //   stage -> ... -> buffer  one step per factor, or per pair of factors on the
 //                           two innermost axes; in place where sizes stay
-//   buffer -> global        whole chunks of 16 bytes, with alpha, beta and Z;
-//   the
+//   buffer -> global        whole chunks of 16 bytes, with alpha, beta, Z; the
 //                           last step does it itself where its fibres allow it
 //
 // with a barrier between. Within a step every thread reads and writes positions
@@ -101,9 +100,8 @@ private:
   void emitStep(const BatchedStep &step, Int source, Int destination);
   void emitPlane(const BatchedStep &step, Int plane, Int source,
                  Int destination);
-  SmallVector<SmallVector<Value>> loadFibres(const BatchedStep &step,
-                                             ArrayRef<Int> positions,
-                                             Int source);
+  SmallVector<SmallVector<Value>>
+  loadFibres(const BatchedStep &step, ArrayRef<Int> positions, Int source);
   void emitFibres(const BatchedStep &step, ArrayRef<Int> units, Int source,
                   Int destination);
   void replaceFibres(const BatchedStep &step, Value target, int64_t first,
@@ -274,8 +272,7 @@ SmallVector<Value> BatchedKernel::loadFactorChunk(unsigned product, int64_t row,
                                       k.getVectorType(plan.chunk), pointer,
                                       /*alignment=*/16, /*isVolatile=*/true);
   SmallVector<Value> values = k.unpack(loaded);
-  values.truncate(
-      std::min(plan.chunk, plan.factors[product].results - first));
+  values.truncate(std::min(plan.chunk, plan.factors[product].results - first));
   return values;
 }
 
@@ -298,9 +295,10 @@ void BatchedKernel::accumulate(ArrayRef<SmallVector<Value>> fibres, int64_t p,
   for (auto [fibre, sum] : llvm::zip_equal(fibres, sums)) {
     sum.resize(row.size());
     for (auto [value, total] : llvm::zip_equal(row, sum))
-      total = total ? k.fma(fibre[p], value, total)
-                    : Value(arith::MulFOp::create(k.builder, k.loc, fibre[p],
-                                                  value));
+      total =
+          total
+              ? k.fma(fibre[p], value, total)
+              : Value(arith::MulFOp::create(k.builder, k.loc, fibre[p], value));
   }
 }
 
@@ -384,8 +382,7 @@ BatchedKernel::loadFibres(const BatchedStep &step, ArrayRef<Int> positions,
   for (Int position : positions) {
     Value input = element(source, position);
     if (walk.stride == 1) {
-      fibres.push_back(
-          loadRun(input, plan.factors[product].depth, walk.width));
+      fibres.push_back(loadRun(input, plan.factors[product].depth, walk.width));
       continue;
     }
     SmallVector<SmallVector<Value>> rows;
@@ -410,9 +407,8 @@ void BatchedKernel::emitFibres(const BatchedStep &step, ArrayRef<Int> units,
   for (Int unit : units) {
     Int fibre = k.mul(unit, perUnit);
     starts.push_back(getFibrePosition(k, step.source, axis, fibre));
-    targets.push_back(storing ? fibre
-                              : getFibrePosition(k, step.destination, axis,
-                                                 fibre));
+    targets.push_back(
+        storing ? fibre : getFibrePosition(k, step.destination, axis, fibre));
   }
   SmallVector<SmallVector<Value>> fibres = loadFibres(step, starts, source);
   for (int64_t first = 0; first < factor.results; first += plan.chunk) {
@@ -455,8 +451,7 @@ void BatchedKernel::emitStep(const BatchedStep &step, Int source,
   auto emitUnits = [&](Int begin, int64_t number) {
     SmallVector<Int> units;
     for (int64_t unit = 0; unit < number; ++unit)
-      units.push_back(
-          k.add(k.add(k.threadId(), begin), unit * plan.threads));
+      units.push_back(k.add(k.add(k.threadId(), begin), unit * plan.threads));
     emitFibres(step, units, source, destination);
   };
   int64_t begin = 0, perRound = together * plan.threads;
@@ -604,9 +599,9 @@ void BatchedKernel::storeValues(Int index, int64_t offset,
 
 /// Whether the fibres of the last step can go to memory from registers: by 16
 /// bytes, which neighbouring threads place side by side, or single elements of
-/// f64, of which a warp's make two lines (those of f32 make ragged ones, and are
-/// slower than the way through shared memory). Kernels with planes of f64 have
-/// no registers for it.
+/// f64, of which a warp's make two lines (those of f32 make ragged ones, and
+/// are slower than the way through shared memory). Kernels with planes of f64
+/// have no registers for it.
 bool BatchedKernel::canStoreDirectly(const BatchedStep &step) {
   if (!isPacked || step.isPlane() || (plan.hasPlanes() && bytes != 4))
     return false;

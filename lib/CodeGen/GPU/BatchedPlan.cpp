@@ -135,8 +135,8 @@ int64_t BatchedPlan::getNumUnits(const BatchedStep &step) const {
 //===----------------------------------------------------------------------===//
 
 int64_t BatchedPlan::getStageElements() const {
-  return llvm::alignTo(
-      (itemsPerTile + slackItems) * getInput().getItemPitch(), chunk);
+  return llvm::alignTo((itemsPerTile + slackItems) * getInput().getItemPitch(),
+                       chunk);
 }
 
 int64_t BatchedPlan::getWorkElements() const {
@@ -187,15 +187,16 @@ static int64_t getRegisters(const BatchedPlan &plan) {
 static int64_t getFittingCtas(const BatchedPlan &plan,
                               const GPUMachine &machine) {
   int64_t bytes = plan.getSharedElements() * 16 / plan.chunk;
-  int64_t fitting = machine.sharedBytesPerSM /
-                    (bytes + machine.reservedSharedBytesPerCTA);
+  int64_t fitting =
+      machine.sharedBytesPerSM / (bytes + machine.reservedSharedBytesPerCTA);
   int64_t byThreads =
       machine.registersPerSM / (plan.threads * getRegisters(plan));
   return std::min({fitting, byThreads, machine.maxCTAsPerSM});
 }
 
-/// What fibre steps take per item, in issue slots of a processor: multiply-adds,
-/// loads of the factor, which all fibres of a thread share, and the fibres.
+/// What fibre steps take per item, in issue slots of a processor:
+/// multiply-adds, loads of the factor, which all fibres of a thread share, and
+/// the fibres.
 static double getFibreCost(const BatchedPlan &plan) {
   int64_t words = 4 / plan.chunk;
   double cost = 0;
@@ -248,7 +249,8 @@ static void chooseFibres(BatchedPlan &plan, ScheduleAttr given,
       bestCost = cost;
     }
   };
-  bool hasTile = given && given.getTile(), hasThreads = given && given.getThreads();
+  bool hasTile = given && given.getTile(),
+       hasThreads = given && given.getThreads();
   for (int64_t items = hasTile ? plan.itemsPerTile : unit;
        items <= (hasTile ? plan.itemsPerTile : most); items += unit)
     for (int64_t threads = hasThreads ? plan.threads : 32;

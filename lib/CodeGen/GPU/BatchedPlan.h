@@ -84,8 +84,8 @@ struct BatchedPlan {
   int64_t getSharedElements() const;
   int64_t numWorkBuffers = 0;
   bool hasPlanes() const {
-    return llvm::any_of(
-        steps, [](const BatchedStep &step) { return step.isPlane(); });
+    return llvm::any_of(steps,
+                        [](const BatchedStep &step) { return step.isPlane(); });
   }
 
   // Steps of one product.

@@ -1,5 +1,4 @@
-//===- CudaCalls.cpp - Calls from host code into the CUDA runtime -*- C++
-//-*-===//
+//===- CudaCalls.cpp - Calls from host code into the CUDA runtime ---------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -1,5 +1,4 @@
-//===- FfmaPlan.cpp - Groups of axes and tiles of the FFMA kernel -*- C++
-//-*-===//
+//===- FfmaPlan.cpp - Groups of axes and tiles of the FFMA kernel ---------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -276,9 +276,9 @@ void MmaKernel::emitTiles() {
         // The slot before this one is free.
         auto wrap = [&](Int base, int64_t limit, int64_t add, int64_t wrapped) {
           Value wraps = kernel.equal(base, limit);
-          return Int(kernel.select(
-              wraps, kernel.materialize(wrapped, 32),
-              kernel.materialize(kernel.add(base, add), 32)));
+          return Int(
+              kernel.select(wraps, kernel.materialize(wrapped, 32),
+                            kernel.materialize(kernel.add(base, add), 32)));
         };
         int64_t lastBase = (plan.stages - 1) * slotBytes;
         load(next, wrap(slotBase, 0, -slotBytes, lastBase));
@@ -380,8 +380,8 @@ SmallVector<Value> MmaKernel::loadShared(const MmaBuffer &buffer, Int offset,
   Value address = getAddress(buffer, offset, index);
   if (valid)
     address = kernel.select(valid, address, getPointer(buffer, other));
-  Type type = count == 1 ? buffer.type
-                         : Type(VectorType::get({count}, buffer.type));
+  Type type =
+      count == 1 ? buffer.type : Type(VectorType::get({count}, buffer.type));
   Value loaded = kernel.load(type, address);
   SmallVector<Value> values = kernel.unpack(loaded);
   for (Value &value : values) {

@@ -12,9 +12,9 @@
 //     wait for the tile; start loading one that is `stages - 1` ahead
 //     for each step: apply its factor, in place; the last one to global memory
 //
-// Positions in a tile are split in three: what is known (`SmallVector<int64_t>`),
-// what depends on the item that the warp works on (`SmallVector<Int>`), and what
-// depends on the lane (part of an address).
+// Positions in a tile are split in three: what is known
+// (`SmallVector<int64_t>`), what depends on the item that the warp works on
+// (`SmallVector<Int>`), and what depends on the lane (part of an address).
 //
 //===----------------------------------------------------------------------===//
 
@@ -242,13 +242,14 @@ private:
     int64_t pair;
     SmallVector<const MmaC *> tiles;
   };
-  /// Where they start; whether rows and columns of all lanes exist is known from
-  /// the sizes of the tile, or has to be looked at.
+  /// Where they start; whether rows and columns of all lanes exist is known
+  /// from the sizes of the tile, or has to be looked at.
   struct ResultPlace {
     ArrayRef<Int> positions;
     unsigned rowDim;
     bool rowsExist, columnsExist;
-    /// Positions of the innermost dimension there is room for, if not its pitch.
+    /// Positions of the innermost dimension there is room for, if not its
+    /// pitch.
     int64_t columnRoom = 0;
     /// Columns from this number on are those of the next position of `foldDim`.
     int64_t foldSize = 0;

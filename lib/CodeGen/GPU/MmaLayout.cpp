@@ -18,8 +18,8 @@ static constexpr int64_t kWavefrontBytes = kBankBytes * kBanks;
 static constexpr double kMaxRounding = 1.26;
 
 /// Shared-memory cycles of a warp that reads `accessBytes` per lane: lane
-/// (g, t) = (lane / 4, lane % 4) at `g*8 bytes + t*stride`, over the fewest that
-/// this many bytes can take.
+/// (g, t) = (lane / 4, lane % 4) at `g*8 bytes + t*stride`, over the fewest
+/// that this many bytes can take.
 static double getConflicts(int64_t strideBytes, int64_t accessBytes) {
   int64_t lanesPerCycle = kWavefrontBytes / accessBytes;
   int64_t cycles = 0;
@@ -41,7 +41,8 @@ static double getConflicts(int64_t strideBytes, int64_t accessBytes) {
   return double(cycles) / (32 / lanesPerCycle);
 }
 
-/// Rounds sizes to powers of two if that costs little; the outermost needs none.
+/// Rounds sizes to powers of two if that costs little; the outermost needs
+/// none.
 static bool roundToPowers(SmallVectorImpl<int64_t> &sizes,
                           int64_t elementBytes) {
   double before = 1, after = 1;
@@ -99,9 +100,8 @@ TileLayout TileLayout::get(ArrayRef<int64_t> sizes, int64_t elementBytes) {
         layout.swizzles.push_back({bit + 1, low});
     }
   }
-  layout.bytes =
-      llvm::alignTo(layout.strides[0] * layout.pitches[0] * elementBytes,
-                    kWavefrontBytes);
+  layout.bytes = llvm::alignTo(
+      layout.strides[0] * layout.pitches[0] * elementBytes, kWavefrontBytes);
   return layout;
 }
 
@@ -124,8 +124,7 @@ Int TileLayout::swizzle(Emitter &emitter, Int index) const {
     return swizzle(index.getConstant());
   Int result = index;
   for (Swizzle term : swizzles) {
-    Int moved =
-        emitter.floorDiv(index, int64_t(1) << (term.from - term.to));
+    Int moved = emitter.floorDiv(index, int64_t(1) << (term.from - term.to));
     moved = emitter.bitAnd(moved, int64_t(1) << term.to);
     result = emitter.bitXor(result, moved);
   }

@@ -16,8 +16,8 @@ namespace mlir::kron {
 /// for the larger of its sizes before and after its factor, so that a factor is
 /// applied in place.
 ///
-/// Matrix instructions read 4 positions of a contracted dimension times 8 of the
-/// innermost one. The 4 must come from different banks:
+/// Matrix instructions read 4 positions of a contracted dimension times 8 of
+/// the innermost one. The 4 must come from different banks:
 /// - where all sizes are (nearly) powers of two, bits of the bank number are
 ///   exchanged: bit `to` of an index is flipped where bit `from` is set;
 /// - otherwise dimensions are padded.
@@ -40,8 +40,9 @@ struct TileLayout {
   /// Index of the element at `positions`, before swizzling.
   int64_t getIndex(ArrayRef<int64_t> positions) const;
 
-  /// What swizzling makes of an index. It is linear: the swizzled sum of indices
-  /// that have no set bit in common is the exclusive or of the swizzled ones.
+  /// What swizzling makes of an index. It is linear: the swizzled sum of
+  /// indices that have no set bit in common is the exclusive or of the swizzled
+  /// ones.
   int64_t swizzle(int64_t index) const;
   Int swizzle(Emitter &emitter, Int index) const;
 };

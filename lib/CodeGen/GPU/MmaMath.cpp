@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An f32 x is split into high + low, both TF32: high is x rounded to nearest, at
-// 11 bits, and low = x - high is exact; the matrix unit cuts its last bits off.
-// Cutting x instead of rounding it would double the error.
+// An f32 x is split into high + low, both TF32: high is x rounded to nearest,
+// at 11 bits, and low = x - high is exact; the matrix unit cuts its last bits
+// off. Cutting x instead of rounding it would double the error.
 //
-// Infinities and NaN do not survive splitting: low = inf - inf, and inf * low of
-// a factor is NaN or the wrong infinity. They make the sum infinite or NaN
+// Infinities and NaN do not survive splitting: low = inf - inf, and inf * low
+// of a factor is NaN or the wrong infinity. They make the sum infinite or NaN
 // though, which `isAnyNotFinite` finds, and then plain multiply-adds take over.
 //
 //===----------------------------------------------------------------------===//
@@ -72,9 +72,8 @@ void MmaProducts::multiply(MmaC &sum, ArrayRef<Value> a, ArrayRef<Value> b) {
     results.assign(sum.begin(), sum.end());
     for (unsigned half : {0, 1})
       for (unsigned step : {0, 1}) {
-        SmallVector<Value> part =
-            kernel.mmaF64Small(a[2 * step + half], b[step],
-                               ArrayRef(results).slice(2 * half, 2));
+        SmallVector<Value> part = kernel.mmaF64Small(
+            a[2 * step + half], b[step], ArrayRef(results).slice(2 * half, 2));
         results[2 * half] = part[0];
         results[2 * half + 1] = part[1];
       }

@@ -114,8 +114,8 @@ std::optional<std::string> Planner::chooseTypes() {
     return "products of IEEE precision are not available to matrix "
            "instructions of 32-bit numbers";
   plan.type = Float32Type::get(pass.getContext());
-  plan.math = tf32 || isNarrow(plan.factorType) ? MmaMath::TF32
-                                                : MmaMath::SplitTF32;
+  plan.math =
+      tf32 || isNarrow(plan.factorType) ? MmaMath::TF32 : MmaMath::SplitTF32;
   return std::nullopt;
 }
 
@@ -123,8 +123,8 @@ std::optional<std::string> Planner::chooseTypes() {
 // Axes
 //===----------------------------------------------------------------------===//
 
-/// Strides of `array`, dynamic where unknown; those of a tensor are those of the
-/// buffer that it will be.
+/// Strides of `array`, dynamic where unknown; those of a tensor are those of
+/// the buffer that it will be.
 static SmallVector<int64_t> getStrides(Value array) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -256,9 +256,9 @@ void Planner::chooseTile() {
   int64_t columns = 1, elements = 1;
   bool hasColumns = !axes.back().product;
   if (hasColumns) {
-    columns = scheduledColumns
-                  ? scheduledColumns
-                  : chooseColumns(getStaticSize(axes.back().axes), elementBytes);
+    columns = scheduledColumns ? scheduledColumns
+                               : chooseColumns(getStaticSize(axes.back().axes),
+                                               elementBytes);
     int64_t size = getStaticSize(axes.back().axes);
     if (!ShapedType::isDynamic(size))
       columns = std::min(columns, size);
@@ -337,9 +337,9 @@ bool Planner::canChain(unsigned dim) {
   step.dim = dim;
   step.tiles = llvm::divideCeil(outer.results, 16);
   int64_t perSum = plan.math == MmaMath::F64 ? 8 : 4;
-  int64_t sums = step.tiles * perSum *
-                 (llvm::divideCeil(inner.depth, 8) +
-                  llvm::divideCeil(inner.results, 8));
+  int64_t sums =
+      step.tiles * perSum *
+      (llvm::divideCeil(inner.depth, 8) + llvm::divideCeil(inner.results, 8));
   // The factors of a chain are not loaded again and again.
   int64_t factors = getFactorRegisters(step);
   return factors <= kMaxStepRegisters && factors + sums <= 192 && sums <= 72;
@@ -358,8 +358,7 @@ void Planner::addStep(MmaStep::Kind kind, unsigned dim) {
     while (step.warps < plan.warps &&
            getFactorRegisters(step) > kMaxStepRegisters / 2) {
       step.warps *= 2;
-      step.tiles =
-          llvm::PowerOf2Ceil(llvm::divideCeil(tiles, step.warps));
+      step.tiles = llvm::PowerOf2Ceil(llvm::divideCeil(tiles, step.warps));
     }
   }
   step.factorRegisters = getFactorRegisters(step);
@@ -419,8 +418,7 @@ int64_t Planner::chooseWarps(int64_t warpsPerSM, bool light, int64_t bytes) {
   });
   // Two CTAs of 8 warps were faster than four of 4 (16^3, f32: 0.082 and 0.087
   // ms on an H200), but not where the tensor cores or memory are the limit.
-  int64_t warps =
-      large || (light && plan.math == MmaMath::SplitTF32) ? 8 : 4;
+  int64_t warps = large || (light && plan.math == MmaMath::SplitTF32) ? 8 : 4;
   while (warps < warpsPerSM &&
          bytes * (warpsPerSM / warps) > machine.getSharedBytes(1))
     warps *= 2;
@@ -600,8 +598,8 @@ std::optional<std::string> Planner::run() {
   return chooseResources();
 }
 
-std::variant<MmaPlan, std::string>
-kron::getMmaPlan(PassOp pass, const GPUMachine &machine) {
+std::variant<MmaPlan, std::string> kron::getMmaPlan(PassOp pass,
+                                                    const GPUMachine &machine) {
   Planner planner(pass, machine);
   if (std::optional<std::string> reason = planner.run())
     return *reason;

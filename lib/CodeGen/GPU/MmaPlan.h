@@ -31,7 +31,8 @@ enum class MmaMath {
 /// A dimension of the tile: a contracted axis of the pass, or neighbouring axes
 /// that no factor touches and that are walked as one.
 struct MmaDim {
-  /// Axes of the pass, outermost first; none for a dimension that only fills up.
+  /// Axes of the pass, outermost first; none for a dimension that only fills
+  /// up.
   SmallVector<unsigned> axes;
   ModeProductOp product;
   /// Sizes in the tile before and after the factor.

@@ -8,15 +8,17 @@
 // Which number a lane holds where is up to us, as long as both operands of an
 // instruction agree on k. Lane (g, t) reads
 //
-//   Columns: k = 8i + t and 8i + t + 4 of its columns, `pair` neighbours at once,
-//     which are number g of `pair` tiles of 8 columns. Then it holds results of
-//     2 * pair neighbouring columns.
+//   Columns: k = 8i + t and 8i + t + 4 of its columns, `pair` neighbours at
+//     once, which are number g of `pair` tiles of 8 columns. Then it holds
+//     results of 2 * pair neighbouring columns.
 //   Fibres: k = 8i + 2t and 8i + 2t + 1 of fibres g and g + 8.
 //   Chain: a lane's results of the first product are operand A of the second as
-//     they are: k of the second product is the column that the result stands for.
+//     they are: k of the second product is the column that the result stands
+//     for.
 //
 // Tiles that reach over the end of a dimension are filled up with zeros, of the
-// factor and of the data (where an infinity would make NaN of the factor's zero).
+// factor and of the data (where an infinity would make NaN of the factor's
+// zero).
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +41,8 @@ int64_t MmaKernel::getDepthTiles(const MmaStep &step) const {
   return llvm::divideCeil(plan.dims[step.dim].depth, 8);
 }
 
-/// Element (p, q), or 0 if it does not exist, where p is at most `maxP` and q at
-/// most `maxQ`.
+/// Element (p, q), or 0 if it does not exist, where p is at most `maxP` and q
+/// at most `maxQ`.
 Value MmaKernel::loadFactorElement(ModeProductOp product, Place p, Place q,
                                    int64_t maxP, int64_t maxQ) {
   const StageFactor &factor = factors[product];
@@ -133,8 +135,7 @@ MmaKernel::Factors MmaKernel::loadFactors(const MmaStep &step,
   SmallVector<std::array<Place, 2>> rows;
   SmallVector<int64_t> lastRows;
   if (chain) {
-    for (MmaColumnGroup group :
-         getColumnGroups(inner.depth, getPair(&work)))
+    for (MmaColumnGroup group : getColumnGroups(inner.depth, getPair(&work)))
       for (int64_t tile = 0; tile < group.pair; ++tile) {
         Place first{kernel.mul(laneSlot, 2 * group.pair), group.first + tile};
         rows.push_back({first, {first.lane, first.known + group.pair}});
@@ -158,8 +159,8 @@ MmaKernel::Factors MmaKernel::loadFactors(const MmaStep &step,
       result.columns.emplace_back();
       Place q{kernel.add(firstQ, kernel.mul(laneGroup, group.pair)),
               group.first + tile};
-      int64_t maxQ = group.first + 8 * group.pair - 1 +
-                     (step.warps - 1) * 16 * step.tiles;
+      int64_t maxQ =
+          group.first + 8 * group.pair - 1 + (step.warps - 1) * 16 * step.tiles;
       for (auto [row, lastRow] : llvm::zip(rows, lastRows)) {
         MmaB b;
         for (unsigned index : {0, 1})
@@ -175,8 +176,8 @@ MmaKernel::Factors MmaKernel::loadFactors(const MmaStep &step,
 // Items
 //===----------------------------------------------------------------------===//
 
-/// Tiles of 8 columns that are read, and written, as one: results of a lane then
-/// fill 16 bytes.
+/// Tiles of 8 columns that are read, and written, as one: results of a lane
+/// then fill 16 bytes.
 int64_t MmaKernel::getPair(const MmaBuffer *to) const {
   int64_t bytes = getBytes(to ? to->type : plan.outputType);
   return std::max<int64_t>(1, 8 / bytes);
@@ -334,9 +335,9 @@ void MmaKernel::emitGuard(MutableArrayRef<MmaC> sums,
     std::copy_n(guarded.begin() + 4 * index, 4, sum.begin());
 }
 
-/// Adds `sums` to `totals` after every kSummedTiles tiles of a long dimension, and
-/// leaves the whole in `sums` after the last one: matrix units cut off what does
-/// not fit in a sum, always towards zero, so that errors add up.
+/// Adds `sums` to `totals` after every kSummedTiles tiles of a long dimension,
+/// and leaves the whole in `sums` after the last one: matrix units cut off what
+/// does not fit in a sum, always towards zero, so that errors add up.
 void MmaKernel::carryOver(MutableArrayRef<MmaC> sums,
                           SmallVectorImpl<MmaC> &totals, int64_t tile,
                           int64_t numTiles) {
@@ -361,8 +362,8 @@ void MmaKernel::carryOver(MutableArrayRef<MmaC> sums,
 // Columns
 //===----------------------------------------------------------------------===//
 
-/// Joins as many inner dimensions as lie without a gap wherever the step reads or
-/// writes, so that groups of columns fit better.
+/// Joins as many inner dimensions as lie without a gap wherever the step reads
+/// or writes, so that groups of columns fit better.
 void MmaKernel::mergeColumns(Columns &columns, const MmaStep &step,
                              const MmaBuffer &from, const MmaBuffer *to,
                              const MmaGlobalTile *target) {
@@ -454,8 +455,7 @@ MmaKernel::Columns MmaKernel::getColumns(const MmaStep &step,
       columns.axes.push_back({dim, step.sizes[dim], 1});
   if (!columns.axes.empty()) {
     MmaItemAxis &second = columns.axes.back();
-    int64_t rows =
-        getPowerDivisor(second.count, most / columns.getTiles());
+    int64_t rows = getPowerDivisor(second.count, most / columns.getTiles());
     columns.rowDim = second.dim;
     columns.rows = rows;
     second.count /= rows;
@@ -561,8 +561,7 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
               continue;
             }
             if (Value valid =
-                    getValid(group, number,
-                             kernel.mul(laneGroup, group.pair)))
+                    getValid(group, number, kernel.mul(laneGroup, group.pair)))
               value = kernel.select(valid, value, products.getZero());
             data[tile++][slot] = products.getOperand(value, exact);
           }
@@ -647,10 +646,8 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
         results.push_back(result);
       }
     }
-    positions[dim] =
-        kernel.mul(getShare(kernel, step, warp), 16 * step.tiles);
-    bool rowsExist =
-        16 * step.tiles * step.warps <= plan.dims[dim].results;
+    positions[dim] = kernel.mul(getShare(kernel, step, warp), 16 * step.tiles);
+    bool rowsExist = 16 * step.tiles * step.warps <= plan.dims[dim].results;
     bool columnsExist =
         columns.split
             ? size % (8 * columns.groups.front().pair) == 0
@@ -709,9 +706,8 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
       if (rows % 16 == 0 ||
           (positions[rowDim].isConstant() && first + 8 <= rows))
         return nullptr;
-      return kernel.less(kernel.add(positions[rowDim],
-                                    kernel.add(laneGroup, first)),
-                         rows);
+      return kernel.less(
+          kernel.add(positions[rowDim], kernel.add(laneGroup, first)), rows);
     };
     SmallVector<MmaC> sums(each * columnTiles, products.getZeros());
     SmallVector<MmaC> totals;
@@ -723,17 +719,15 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
           Value exists = rowExists(row);
           if (8 * kTile + 8 > depth)
             exists = kernel.both(
-                exists, kernel.less(kernel.add(kernel.mul(laneSlot, 2),
-                                               8 * kTile),
-                                    depth));
-          SmallVector<Value> values =
-              loadShared(from, offset, row * rowStride + 8 * kTile, 2, exists,
-                         own);
+                exists,
+                kernel.less(kernel.add(kernel.mul(laneSlot, 2), 8 * kTile),
+                            depth));
+          SmallVector<Value> values = loadShared(
+              from, offset, row * rowStride + 8 * kTile, 2, exists, own);
           if (depth % 2 != 0 && 8 * kTile + 8 > depth) {
             Value second = kernel.less(
                 kernel.add(kernel.mul(laneSlot, 2), 8 * kTile + 1), depth);
-            values[1] =
-                kernel.select(second, values[1], products.getZero());
+            values[1] = kernel.select(second, values[1], products.getZero());
           }
           for (unsigned slot : {0, 1})
             data[rowTile][2 * slot + half] =
@@ -746,8 +740,7 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
       SmallVector<MmaProducts::Term> terms;
       for (int64_t rowTile = 0; rowTile < each; ++rowTile)
         for (int64_t tile = 0; tile < columnTiles; ++tile)
-          terms.push_back({&sums[rowTile * columnTiles + tile],
-                           &data[rowTile],
+          terms.push_back({&sums[rowTile * columnTiles + tile], &data[rowTile],
                            here ? &stepFactors.columns[tile][kTile]
                                 : &now.columns[tile][0]});
       products.multiply(terms);
@@ -764,8 +757,7 @@ void MmaKernel::emitFibres(const MmaStep &step, const Factors &stepFactors,
             SmallVector<Value> results(carried);
             SmallVector<Int> place(origin);
             place[last] = k;
-            Int lane =
-                getOffset(from, place, kernel.mul(laneGroup, rowStride));
+            Int lane = getOffset(from, place, kernel.mul(laneGroup, rowStride));
             SmallVector<Value> values;
             for (int64_t row = 0; row < 2 * each; ++row)
               values.push_back(loadShared(from, lane, 8 * row * rowStride, 1,
@@ -866,9 +858,10 @@ void MmaKernel::emitChain(const MmaStep &step, const Factors &stepFactors,
           Value inside = exists;
           if (group.first + 8 * group.pair > inner.depth)
             inside = kernel.both(
-                inside, kernel.less(kernel.add(kernel.mul(laneGroup, group.pair),
-                                               group.first),
-                                    inner.depth));
+                inside,
+                kernel.less(
+                    kernel.add(kernel.mul(laneGroup, group.pair), group.first),
+                    inner.depth));
           SmallVector<Value> values =
               loadShared(from, it->second, group.first + k * depthStride,
                          group.pair, inside, own);
@@ -919,17 +912,16 @@ void MmaKernel::emitChain(const MmaStep &step, const Factors &stepFactors,
                 0, outer.depth, 1, none, [&](Int k, ValueRange partial) {
                   SmallVector<Value> parts(partial);
                   place[dim] = k;
-                  Value value =
-                      loadShared(from, getOffset(from, place, 0), 0, 1, nullptr,
-                                 own)
-                          .front();
+                  Value value = loadShared(from, getOffset(from, place, 0), 0,
+                                           1, nullptr, own)
+                                    .front();
                   for (auto [row, part] : llvm::enumerate(parts))
-                    part = kernel.fma(
-                        loadFactorElement(
-                            outer.product, k,
-                            kernel.add(laneGroup, int64_t(8 * row)), 0,
-                            8 * row + 7),
-                        value, part);
+                    part =
+                        kernel.fma(loadFactorElement(
+                                       outer.product, k,
+                                       kernel.add(laneGroup, int64_t(8 * row)),
+                                       0, 8 * row + 7),
+                                   value, part);
                   return parts;
                 });
             SmallVector<Value> results(carried);
@@ -937,9 +929,8 @@ void MmaKernel::emitChain(const MmaStep &step, const Factors &stepFactors,
             for (MmaColumnGroup group : groups)
               for (int64_t number = 0; number < group.pair; ++number, ++tile)
                 for (unsigned half : {0, 1}) {
-                  Int q =
-                      kernel.add(kernel.mul(laneSlot, 2 * group.pair),
-                                 group.first + half * group.pair + number);
+                  Int q = kernel.add(kernel.mul(laneSlot, 2 * group.pair),
+                                     group.first + half * group.pair + number);
                   Value weight =
                       loadFactorElement(inner.product, column, q, 0,
                                         group.first + 8 * group.pair - 1);

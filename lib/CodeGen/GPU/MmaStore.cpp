@@ -33,9 +33,9 @@ Value MmaKernel::scaleResult(Value sum, Value other) {
   if (alpha)
     sum = emitScaled(builder, loc, Scale{TypedAttr(), alpha}, sum);
   if (other)
-    sum = emitAdd(builder, loc, sum,
-                  emitScaled(builder, loc, Scale{TypedAttr(), beta},
-                             toComputed(other)));
+    sum = emitAdd(
+        builder, loc, sum,
+        emitScaled(builder, loc, Scale{TypedAttr(), beta}, toComputed(other)));
   return sum;
 }
 
@@ -62,8 +62,7 @@ void MmaKernel::emitSharedResults(ArrayRef<Results> results,
     auto [it, isNew] = offsets.try_emplace(width);
     if (isNew)
       it->second = getOffset(
-          to, positions,
-          kernel.add(kernel.mul(laneGroup, rowStride), column));
+          to, positions, kernel.add(kernel.mul(laneGroup, rowStride), column));
     Int offset = it->second;
     for (unsigned half : {0, 1}) {
       // There is room up to the pitch; beyond is something else.
@@ -153,9 +152,9 @@ void MmaKernel::emitGlobalResults(ArrayRef<Results> results,
   bool hasAddend = static_cast<bool>(addend.base);
 
   auto getLaneBase = [&](const MmaGlobalTile &tile, int64_t width) {
-    Int offset = kernel.add(
-        scale(laneGroup, tile.strides[rowDim]),
-        scale(kernel.mul(laneSlot, width), tile.strides[last]));
+    Int offset =
+        kernel.add(scale(laneGroup, tile.strides[rowDim]),
+                   scale(kernel.mul(laneSlot, width), tile.strides[last]));
     for (auto [position, stride] : llvm::zip(place.positions, tile.strides))
       offset = kernel.add(offset, scale(position, stride));
     return kernel.offsetBytes(tile.base, kernel.mul(offset, bytes));
@@ -178,9 +177,9 @@ void MmaKernel::emitGlobalResults(ArrayRef<Results> results,
         it->second.second = getLaneBase(addendTile, width);
     }
     Value base = it->second.first, addendBase = it->second.second;
-    Int laneColumn = kernel.add(
-        kernel.add(place.positions[last], result.offset[last]),
-        kernel.mul(laneSlot, width));
+    Int laneColumn =
+        kernel.add(kernel.add(place.positions[last], result.offset[last]),
+                   kernel.mul(laneSlot, width));
     for (unsigned half : {0, 1}) {
       Value inside = getPositionsExist(result, place, half, target);
       SmallVector<Value> values = getRow(result.tiles, half);
@@ -195,10 +194,10 @@ void MmaKernel::emitGlobalResults(ArrayRef<Results> results,
               exists, kernel.less(kernel.add(laneColumn, first + most - 1),
                                   target.limits[last]));
         kernel.ifThen(exists, [&] {
-          storeResults(
-              ArrayRef(values).slice(first, most), target.type,
-              getElement(target, base, offset),
-              hasAddend ? getElement(addendTile, addendBase, offset) : Value());
+          storeResults(ArrayRef(values).slice(first, most), target.type,
+                       getElement(target, base, offset),
+                       hasAddend ? getElement(addendTile, addendBase, offset)
+                                 : Value());
         });
       }
     }
@@ -211,9 +210,9 @@ void MmaKernel::storeResults(ArrayRef<Value> sums, Type type, Value address,
   SmallVector<Value> others(count);
   if (addendAddress) {
     // A zero beta reads nothing.
-    Value reads = LLVM::FCmpOp::create(
-        kernel.builder, loc, LLVM::FCmpPredicate::une, beta,
-        kernel.constant(beta.getType(), 0.0));
+    Value reads =
+        LLVM::FCmpOp::create(kernel.builder, loc, LLVM::FCmpPredicate::une,
+                             beta, kernel.constant(beta.getType(), 0.0));
     others = kernel.ifElse(
         reads, SmallVector<Type>(count, type),
         [&] {
@@ -221,9 +220,7 @@ void MmaKernel::storeResults(ArrayRef<Value> sums, Type type, Value address,
               count == 1 ? type : Type(VectorType::get({count}, type));
           return kernel.unpack(kernel.load(loaded, addendAddress));
         },
-        [&] {
-          return SmallVector<Value>(count, kernel.constant(type, 0.0));
-        });
+        [&] { return SmallVector<Value>(count, kernel.constant(type, 0.0)); });
   }
   SmallVector<Value> parts;
   for (auto [sum, other] : llvm::zip(sums, others)) {

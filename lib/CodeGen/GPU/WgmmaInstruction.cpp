@@ -83,8 +83,7 @@ Int kron::getWgmmaResult(KernelBuilder &kernel, const WgmmaStage &stage,
   if (!stage.innermost)
     return slot;
   // Slots 8h + 2t + e <-> columns 4t + 2h + e of 16.
-  return moveBits(kernel, slot,
-                  {{4, -1, 4}, {1, 3, 2}, {3, 1, 1}, {0, 1, 0}});
+  return moveBits(kernel, slot, {{4, -1, 4}, {1, 3, 2}, {3, 1, 1}, {0, 1, 0}});
 }
 
 namespace {
@@ -135,14 +134,16 @@ FactorCopier::FactorCopier(KernelBuilder &kernel, const WgmmaStage &stage,
                            const WgmmaFactor &factor, const StageFactor &source,
                            Int firstResult, Type element, int64_t threads)
     : kernel(kernel), stage(stage), factor(factor), source(source),
-      firstResult(firstResult), element(element), f32(kernel.builder.getF32Type()), threads(threads) {
+      firstResult(firstResult), element(element),
+      f32(kernel.builder.getF32Type()), threads(threads) {
   slotsInside = source.depthStride.is(1) && !source.resultStride.is(1);
   innerSize = slotsInside ? stage.paddedDepth : stage.paddedResults;
   outerSize = slotsInside ? stage.paddedResults : stage.paddedDepth;
   innerThreads = llvm::PowerOf2Ceil(innerSize);
   // A power of two that divides the size, so that no round is partial.
-  outerThreads = std::min<int64_t>(llvm::bit_floor<uint64_t>(threads) / innerThreads,
-                                   outerSize & -outerSize);
+  outerThreads =
+      std::min<int64_t>(llvm::bit_floor<uint64_t>(threads) / innerThreads,
+                        outerSize & -outerSize);
 }
 
 FactorCopier::Part FactorCopier::makePart(Int inner, Int outer) {
@@ -176,9 +177,9 @@ Int FactorCopier::offsetGlobal(const Part &part) {
 /// In a copy of `bytes` bytes per element.
 Int FactorCopier::offsetShared(const Part &part, Int slot, int64_t bytes) {
   int64_t coreDepth = 16 / bytes;
-  Int core = kernel.add(kernel.mul(kernel.floorDiv(slot, coreDepth),
-                                   stage.paddedResults / 8),
-                        kernel.floorDiv(part.column, 8));
+  Int core = kernel.add(
+      kernel.mul(kernel.floorDiv(slot, coreDepth), stage.paddedResults / 8),
+      kernel.floorDiv(part.column, 8));
   Int inside =
       kernel.add(kernel.mul(kernel.bitAnd(part.column, 7), 16),
                  kernel.mul(kernel.bitAnd(slot, coreDepth - 1), bytes));
@@ -216,9 +217,9 @@ void FactorCopier::emitRounds(const Part &loop, int64_t first, int64_t count) {
   Part share;
   share.result = firstResult;
   global = kernel.offsetBytes(
-      source.base, kernel.add(kernel.add(offsetGlobal(share),
-                                         offsetGlobal(thread)),
-                              offsetGlobal(loop)));
+      source.base,
+      kernel.add(kernel.add(offsetGlobal(share), offsetGlobal(thread)),
+                 offsetGlobal(loop)));
   auto placeOf = [&](Int Part::*slot, int64_t bytes) {
     return kernel.shared(
         kernel.add(kernel.add(offsetShared(thread, thread.*slot, bytes),
@@ -270,9 +271,8 @@ void FactorCopier::emit() {
   kernel.ifThen(takesPart, [&] {
     if (chunks > 1)
       kernel.rolledLoop(0, chunks, 1, [&](Int chunk) {
-        emitRounds(
-            makeLoopPart(kernel.mul(chunk, getRoundOuter(kFactorBatch))), 0,
-            kFactorBatch);
+        emitRounds(makeLoopPart(kernel.mul(chunk, getRoundOuter(kFactorBatch))),
+                   0, kFactorBatch);
       });
     int64_t done = chunks > 1 ? chunks * kFactorBatch : 0;
     emitRounds(Part(), done, rounds - done);
@@ -297,8 +297,8 @@ public:
         coreStride(stage.paddedResults / 8 * kCoreBytes),
         numSums(stage.paddedResults / 2), continues(!series.sums.empty()) {}
 
-  /// One instruction: rows in the operands from `rows` on, the factor from depth
-  /// `depth` on, in a copy that starts `copy` bytes after the factor.
+  /// One instruction: rows in the operands from `rows` on, the factor from
+  /// depth `depth` on, in a copy that starts `copy` bytes after the factor.
   void addProduct(StringRef type, int64_t step, int64_t rows, int64_t depth,
                   int64_t copy, int64_t descriptor) {
     // Bytes between core matrices along the depth and along the columns, in

@@ -37,8 +37,8 @@ struct WgmmaSeries {
   int64_t firstDepth = 0;
   /// What the products are added to; empty: 0.
   SmallVector<Value> sums;
-  /// WgmmaKind::Split: which products. The matrix unit cuts off when it adds, so
-  /// that the small ones must not be added to a large sum.
+  /// WgmmaKind::Split: which products. The matrix unit cuts off when it adds,
+  /// so that the small ones must not be added to a large sum.
   bool addsCross = true, addsMain = true;
   /// Series that need not be done after this one; -1: no wait. Sums must not be
   /// touched before their series is done.
@@ -50,8 +50,7 @@ Int getWgmmaDepth(KernelBuilder &kernel, const WgmmaStage &stage, Int slot);
 Int getWgmmaResult(KernelBuilder &kernel, const WgmmaStage &stage, Int slot);
 /// The inverse of getWgmmaDepth for TF32, and the slot of bf16 beside TF32.
 Int getWgmmaSlot(KernelBuilder &kernel, const WgmmaStage &stage, Int depth);
-Int getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage,
-                     Int depth);
+Int getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage, Int depth);
 
 /// Builds the loop in which the CTA's threads copy the factor at `source`, from
 /// column `firstResult` on, to shared memory, padded with zeros.

@@ -15,8 +15,8 @@
 //       rows -> registers, wgmma, results -> the same place in shared memory,
 //       or, after the last factor, -> memory
 //
-// A warp reads and writes its own 16 rows of a block only, so that stages need a
-// barrier between them but none within.
+// A warp reads and writes its own 16 rows of a block only, so that stages need
+// a barrier between them but none within.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,9 +72,9 @@ void WgmmaKernel::numberThreads() {
 
 void WgmmaKernel::copyFactors() {
   for (auto [index, stage] : llvm::enumerate(plan.stages))
-    emitWgmmaFactor(k, stage, factors[index],
-                    k.enter(arrays.factors[index]), firstResult,
-                    arrays.factorElements[index], plan.getThreads());
+    emitWgmmaFactor(k, stage, factors[index], k.enter(arrays.factors[index]),
+                    firstResult, arrays.factorElements[index],
+                    plan.getThreads());
   k.inlinePTX({}, "fence.proxy.async;", "~{memory}", {});
   k.barrier();
 }
@@ -87,8 +87,8 @@ void WgmmaKernel::emit() {
         {k.allocateShared(stage.getNumCopies() * stage.factorBytes, 128)});
   tileOffset =
       k.allocateShared(plan.getNumGroups() * plan.getGroupBytes(), 128);
-  Value address = LLVM::PtrToIntOp::create(
-      k.builder, k.loc, k.builder.getI32Type(), k.shared(0));
+  Value address = LLVM::PtrToIntOp::create(k.builder, k.loc,
+                                           k.builder.getI32Type(), k.shared(0));
   descriptorBase = k.materialize(k.floorDiv(Int(address), 16), 64);
 
   // Tiles, on the host.
@@ -142,9 +142,9 @@ void WgmmaKernel::emitTiles(Int tiles) {
     issueTile(k.add(tile, k.mul(step, k.floorDiv(number, plan.pieces))), tiles,
               buffer, k.rem(number, plan.pieces));
   };
-  if (plan.pieces == 1 ||
-      plan.stages.front().depth % plan.pieceDepth == 0)
-    k.rolledLoop(0, ahead, 1, [&](Int number) { issue(first, number, number); });
+  if (plan.pieces == 1 || plan.stages.front().depth % plan.pieceDepth == 0)
+    k.rolledLoop(0, ahead, 1,
+                 [&](Int number) { issue(first, number, number); });
   else
     for (int64_t number = 0; number < ahead; ++number)
       issue(first, number, number);
@@ -190,8 +190,7 @@ void WgmmaKernel::emitTiles(Int tiles) {
                 syncGroup();
                 issueTile(k.add(tile, step), tiles, 0);
               });
-        return SmallVector<Value>{
-            k.materialize(advance(buffer, plan.pieces))};
+        return SmallVector<Value>{k.materialize(advance(buffer, plan.pieces))};
       });
 }
 
@@ -206,18 +205,20 @@ void WgmmaKernel::startNext(Int next, Int tiles) {
 void WgmmaKernel::emitStages(Value landing) {
   Value work = landing;
   if (!plan.inPlace)
-    work = k.offsetBytes(getTileBuffer(0),
-                         plan.buffers * plan.landing.getBytes());
+    work =
+        k.offsetBytes(getTileBuffer(0), plan.buffers * plan.landing.getBytes());
   for (unsigned index = 0; index < plan.stages.size(); ++index) {
     if (index > 0)
       syncGroup();
     emitStage(index, index == 0 ? landing : work, work);
   }
   if (stagesStores)
-    ifAligned(arrays.vectorStores, [] {}, [&] {
-      syncGroup();
-      storeTile(work);
-    });
+    ifAligned(
+        arrays.vectorStores, [] {},
+        [&] {
+          syncGroup();
+          storeTile(work);
+        });
 }
 
 /// Where a tile starts, per axis; 0 for contracted ones.
@@ -241,7 +242,7 @@ WgmmaPosition WgmmaKernel::startTile(Int tile) {
 }
 
 Value WgmmaKernel::offsetArray(const WgmmaArray &array,
-                                      const WgmmaPosition &position) {
+                               const WgmmaPosition &position) {
   Int offset = 0;
   for (auto [number, stride] : llvm::zip(position, array.strides))
     if (!number.is(0))
@@ -267,7 +268,7 @@ Int WgmmaKernel::swizzle(const WgmmaLayout &layout, Int coordinate) {
 }
 
 Int WgmmaKernel::swizzleOf(const WgmmaLayout &layout,
-                                  const WgmmaPosition &position, unsigned except) {
+                           const WgmmaPosition &position, unsigned except) {
   Int permutation = 0;
   for (unsigned number = 0; number + 1 < position.size(); ++number)
     if (number != except && !position[number].is(0))
@@ -278,12 +279,10 @@ Int WgmmaKernel::swizzleOf(const WgmmaLayout &layout,
 /// Offset of a position in elements, without the axis `except` and without the
 /// innermost axis.
 Int WgmmaKernel::addressOf(const WgmmaLayout &layout,
-                                  const WgmmaPosition &position, unsigned except) {
+                           const WgmmaPosition &position, unsigned except) {
   Int offset = 0;
   for (unsigned number = 0; number + 1 < position.size(); ++number)
     if (number != except)
-      offset =
-          k.add(offset, k.mul(position[number], layout.pitches[number]));
+      offset = k.add(offset, k.mul(position[number], layout.pitches[number]));
   return offset;
 }
-

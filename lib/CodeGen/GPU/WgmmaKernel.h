@@ -117,7 +117,8 @@ private:
   void syncGroup();
 
   // Loads.
-  std::pair<WgmmaLinear, WgmmaLinear> split(WgmmaLinear number, int64_t divisor);
+  std::pair<WgmmaLinear, WgmmaLinear> split(WgmmaLinear number,
+                                            int64_t divisor);
   void issueTile(Int tile, Int tiles, Int buffer, Int piece = 0);
   void issueCopies(const WgmmaPosition &position, Int buffer, Int piece,
                    bool vectors);
@@ -197,7 +198,8 @@ private:
   void storeGlobal(const WgmmaStage &stage, const WgmmaThreadRows &rows,
                    ArrayRef<Value> sums, bool vectors);
   Value existsInArray(const WgmmaStage &stage, const WgmmaPosition &row);
-  Int offsetOf(const WgmmaArray &array, const WgmmaPosition &row, unsigned except);
+  Int offsetOf(const WgmmaArray &array, const WgmmaPosition &row,
+               unsigned except);
   void loadAddend(WgmmaRun &run);
   void storeRun(const WgmmaRun &run);
   void storeRuns(MutableArrayRef<WgmmaRun> runs);
@@ -232,11 +234,11 @@ private:
   /// Of the tile at hand.
   WgmmaPosition start;
   Value initTile, addendTile;
-  /// Of the tile that this one is refilled with: whether there is one, and where.
+  /// Of the tile that this one is refilled with: whether there is one, and
+  /// where.
   Value nextExists, nextTile;
   WgmmaPosition nextStart;
 };
-
 
 } // namespace mlir::kron
 

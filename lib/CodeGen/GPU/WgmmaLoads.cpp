@@ -28,7 +28,7 @@ Value WgmmaKernel::getTileBuffer(Int buffer) {
 
 /// Quotient and remainder, keeping constant parts apart where that is possible.
 std::pair<WgmmaLinear, WgmmaLinear> WgmmaKernel::split(WgmmaLinear number,
-                                                    int64_t divisor) {
+                                                       int64_t divisor) {
   if (number.var.isConstant()) {
     int64_t value = number.var.getConstant() + number.add;
     return {{0, 1, value / divisor}, {0, 1, value % divisor}};
@@ -49,9 +49,9 @@ std::pair<WgmmaLinear, WgmmaLinear> WgmmaKernel::split(WgmmaLinear number,
   if (isNew)
     it->second = {k.floorDiv(number.var, divisor), k.rem(number.var, divisor)};
   auto [quotient, remainder] = it->second;
-  return {{quotient, (number.bound + divisor - 1) / divisor,
-           number.add / divisor},
-          {remainder, divisor, 0}};
+  return {
+      {quotient, (number.bound + divisor - 1) / divisor, number.add / divisor},
+      {remainder, divisor, 0}};
 }
 
 /// From the innermost axis outwards; the axis of neighbours in the array first.
@@ -143,15 +143,14 @@ void WgmmaKernel::issueCopies(const WgmmaPosition &position, Int buffer,
     // Pieces whose number is not known are all of the same size.
     extents.back() = plan.pieceDepth;
     if (piece.isConstant())
-      extents.back() =
-          std::min(plan.pieceDepth,
-                   axis.tile - piece.getConstant() * plan.pieceDepth);
+      extents.back() = std::min(
+          plan.pieceDepth, axis.tile - piece.getConstant() * plan.pieceDepth);
   }
   if (plan.pieces > 1) {
     Int stride = input.strides[plan.stages.front().axis];
-    copy.global = k.offsetBytes(
-        copy.global, k.mul(k.mul(stride, k.extend(piece)),
-                           plan.pieceDepth * elementBytes));
+    copy.global =
+        k.offsetBytes(copy.global, k.mul(k.mul(stride, k.extend(piece)),
+                                         plan.pieceDepth * elementBytes));
   }
   emitCopies(copy, extents, position,
              [&](Value condition, Value from, Value to, Value) {
@@ -206,8 +205,7 @@ void WgmmaKernel::emitCopies(WgmmaCopy &copy, ArrayRef<int64_t> extents,
   int64_t unrolled = copy.isCompact ? kCompactCopies : kLoopCopies;
   if (rounds <= (copy.isCompact ? unrolled : kMaxUnrolledCopies)) {
     for (int64_t round = 0; round < rounds; ++round)
-      emit({thread, threads, round * threads},
-           (round + 1) * threads > copies);
+      emit({thread, threads, round * threads}, (round + 1) * threads > copies);
     if (endBatch)
       endBatch();
     return;
@@ -216,9 +214,9 @@ void WgmmaKernel::emitCopies(WgmmaCopy &copy, ArrayRef<int64_t> extents,
   k.rolledLoop(0, iterations, 1, [&](Int iteration) {
     Int index = k.add(k.mul(iteration, unrolled * threads), thread);
     for (int64_t round = 0; round < unrolled; ++round)
-      emit({index, ((iterations - 1) * unrolled + 1) * threads,
-            round * threads},
-           iterations * unrolled * threads > copies);
+      emit(
+          {index, ((iterations - 1) * unrolled + 1) * threads, round * threads},
+          iterations * unrolled * threads > copies);
     if (endBatch)
       endBatch();
   });
@@ -249,8 +247,7 @@ void WgmmaKernel::storeTile(Value source) {
     run.exists = {condition};
     run.target = to;
     if (other)
-      run.addend =
-          k.offsetBytes(addendTile, k.mul(Int(other), elementBytes));
+      run.addend = k.offsetBytes(addendTile, k.mul(Int(other), elementBytes));
     runs.push_back(run);
   };
   emitCopies(copy, extents, start, load, [&] {
@@ -308,10 +305,10 @@ void WgmmaKernel::refillBlock(const WgmmaStage &stage, Int block) {
   Int offset = k.add(addressOf(layout, position, stage.axis),
                      k.add(k.mul(first, pitch), inner));
   Value to = k.offsetBytes(getTileBuffer(0), k.mul(offset, 4));
-  Value from = k.offsetBytes(
-      nextTile, k.mul(k.add(offsetOf(input, position, stage.axis),
-                            k.mul(k.extend(first), stride)),
-                      4));
+  Value from =
+      k.offsetBytes(nextTile, k.mul(k.add(offsetOf(input, position, stage.axis),
+                                          k.mul(k.extend(first), stride)),
+                                    4));
   // All lanes of the warp have read.
   k.syncWarp();
   k.ifThen(exists, [&] {
@@ -332,7 +329,8 @@ void WgmmaKernel::emitCopy(WgmmaCopy &copy, WgmmaLinear index, Value condition,
   int64_t elementBytes = layout.elementBytes, lanes = copy.lanes;
   int64_t globalBytes = getElementBytes(copy.array->element);
   unsigned last = plan.axes.size() - 1;
-  Int addendOffset = 0, globalOffset = 0, innermost = 0, outerOffset = 0, permutation = 0;
+  Int addendOffset = 0, globalOffset = 0, innermost = 0, outerOffset = 0,
+      permutation = 0;
   int64_t globalAdd = 0, sharedAdd = 0;
   SmallVector<std::pair<Value, int64_t>> variables;
   for (unsigned number : copy.order) {
@@ -346,13 +344,12 @@ void WgmmaKernel::emitCopy(WgmmaCopy &copy, WgmmaLinear index, Value condition,
     bool isInside = copy.limits[number].isConstant() &&
                     largest < copy.limits[number].getConstant();
     if (!copy.limits[number].is(0) && !isInside)
-      condition = k.both(
-          condition,
-          k.less(k.add(k.mul(own.var, scale), add), copy.limits[number]));
+      condition = k.both(condition, k.less(k.add(k.mul(own.var, scale), add),
+                                           copy.limits[number]));
     if (copy.addend)
-      addendOffset = k.add(
-          addendOffset, k.mul(k.extend(k.add(k.mul(own.var, scale), add)),
-                              copy.addend->strides[number]));
+      addendOffset =
+          k.add(addendOffset, k.mul(k.extend(k.add(k.mul(own.var, scale), add)),
+                                    copy.addend->strides[number]));
     Int stride = copy.array->strides[number];
     // What XOR and dynamic strides do not let through becomes variable.
     int64_t period = number == last ? 128 / elementBytes : 16;
@@ -362,11 +359,11 @@ void WgmmaKernel::emitCopy(WgmmaCopy &copy, WgmmaLinear index, Value condition,
       add = 0;
     }
     Int var = k.mul(own.var, scale);
-    variables.push_back({own.var.getValue(),
-                         own.var.isConstant() ? own.var.getConstant() : 0});
-    bool isSmall = stride.isConstant() &&
-                   own.bound * scale * stride.getConstant() <
-                       (int64_t(1) << 28);
+    variables.push_back(
+        {own.var.getValue(), own.var.isConstant() ? own.var.getConstant() : 0});
+    bool isSmall =
+        stride.isConstant() &&
+        own.bound * scale * stride.getConstant() < (int64_t(1) << 28);
     globalOffset =
         k.add(globalOffset, k.mul(isSmall ? var : k.extend(var), stride));
     if (stride.isConstant())
@@ -403,4 +400,3 @@ Value WgmmaKernel::hide(Value pointer) {
                  /*hasSideEffects=*/false)
       .front();
 }
-

@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Largest factor side that a CTA takes whole, and at all: of larger factors, some
-/// columns.
+/// Largest factor side that a CTA takes whole, and at all: of larger factors,
+/// some columns.
 static constexpr int64_t kMaxWholeSide = 128;
 static constexpr int64_t kMaxSide = 256;
 static constexpr int64_t kShareResults = 64;
@@ -38,8 +38,9 @@ bool WgmmaPlan::canRefill() const {
     return false;
   // Its rows are all of the next tile.
   for (auto [number, axis] : llvm::enumerate(axes))
-    if (number != last.axis && (axis.stage >= 0 ? axis.before != axis.after
-                                                : axis.tile != last.radix[number]))
+    if (number != last.axis &&
+        (axis.stage >= 0 ? axis.before != axis.after
+                         : axis.tile != last.radix[number]))
       return false;
   return true;
 }
@@ -145,7 +146,8 @@ std::string Planner::findObstacle() {
     if (side > kMaxSide)
       return "a factor has more than 256 rows or columns";
     if (side > kMaxWholeSide && (products.size() > 1 || inputBytes != 4))
-      return "a factor of more than 128 rows or columns is not alone or not f32";
+      return "a factor of more than 128 rows or columns is not alone or not "
+             "f32";
     if (llvm::is_contained(axes, product.getAxis()))
       return "an axis is contracted twice";
     axes.push_back(product.getAxis());
@@ -172,9 +174,9 @@ void Planner::mergeAxes() {
     stageOf[product.getAxis()] = index;
 
   SmallVector<SmallVector<int64_t>> strides;
-  strides.push_back(getStrides(pass.getInputs().front(),
-                               pass.getInputPermutation().value_or(
-                                   ArrayRef<int64_t>())));
+  strides.push_back(
+      getStrides(pass.getInputs().front(),
+                 pass.getInputPermutation().value_or(ArrayRef<int64_t>())));
   strides.push_back(getStrides(pass.getInit(), {}));
   if (last.getAddend())
     strides.push_back(getStrides(
@@ -202,9 +204,8 @@ void Planner::mergeAxes() {
     if (axis > 0 && isMergeable(axis)) {
       WgmmaAxis &merged = plan.axes.back();
       merged.passAxes.push_back(axis);
-      merged.after = ShapedType::isDynamic(merged.after)
-                         ? merged.after
-                         : merged.after * after;
+      merged.after = ShapedType::isDynamic(merged.after) ? merged.after
+                                                         : merged.after * after;
       merged.before = merged.after;
       if (after != 1)
         merged.strideAxis = axis;
@@ -244,7 +245,8 @@ void Planner::buildStages() {
     bool isWide = stage.innermost || stage.kind == WgmmaKind::Split;
     stage.paddedDepth =
         llvm::alignTo(stage.depth, isWide ? 16 : stage.getStep());
-    stage.paddedResults = llvm::alignTo(stage.results, stage.innermost ? 16 : 8);
+    stage.paddedResults =
+        llvm::alignTo(stage.results, stage.innermost ? 16 : 8);
     if (std::max(stage.depth, stage.results) > kMaxWholeSide) {
       stage.paddedResults = std::min(stage.paddedResults, kShareResults);
       stage.shares = llvm::divideCeil(stage.results, stage.paddedResults);
@@ -356,8 +358,8 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   for (const WgmmaAxis &axis : candidate.axes)
     elements *= axis.tile;
   double cost = work / elements;
-  double inFlight = double(candidate.getNumGroups()) *
-                    (candidate.buffers - 1) * candidate.landing.getBytes();
+  double inFlight = double(candidate.getNumGroups()) * (candidate.buffers - 1) *
+                    candidate.landing.getBytes();
   // With one buffer, the next tile comes as far as the second-level cache.
   if (candidate.buffers == 1)
     inFlight = candidate.canRefill() ? 40960 : 24576;
@@ -371,8 +373,11 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   // Short runs of the input and of the result.
   auto getLoss = [&](int64_t elements) {
     int64_t run = elements * candidate.landing.elementBytes;
-    return run < 16 ? 3.0 : run < 32 ? 2.0 : run < 64 ? 1.41 : run < 128 ? 1.14
-                                                                      : 1.0;
+    return run < 16    ? 3.0
+           : run < 32  ? 2.0
+           : run < 64  ? 1.41
+           : run < 128 ? 1.14
+                       : 1.0;
   };
   for (const WgmmaAxis &axis : candidate.axes)
     if (axis.isContiguous)
@@ -420,8 +425,8 @@ bool Planner::chooseTile() {
   int64_t wantedColumns = getWanted(&ScheduleAttr::getColumns);
   int64_t wantedStages = getWanted(&ScheduleAttr::getStages);
   int64_t wantedThreads = getWanted(&ScheduleAttr::getThreads);
-  plan.warpgroups = wantedThreads ? wantedThreads / kWarpgroupThreads
-                                  : getWarpgroups();
+  plan.warpgroups =
+      wantedThreads ? wantedThreads / kWarpgroupThreads : getWarpgroups();
   plan.ctasPerSM = std::max<int64_t>(1, getWanted(&ScheduleAttr::getCtasPerSm));
 
   auto getChoices = [&](int axis, int64_t wanted, int64_t first, int64_t last) {

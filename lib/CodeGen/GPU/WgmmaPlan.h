@@ -91,9 +91,7 @@ struct WgmmaStage {
   int64_t factorBytes;
 
   int64_t getNumCopies() const { return kind == WgmmaKind::Split ? 2 : 1; }
-  int64_t getBlocks() const {
-    return (rows + kWgmmaRows - 1) / kWgmmaRows;
-  }
+  int64_t getBlocks() const { return (rows + kWgmmaRows - 1) / kWgmmaRows; }
   /// Depth of one instruction.
   int64_t getStep() const { return kind == WgmmaKind::Half ? 16 : 8; }
 };
@@ -117,8 +115,8 @@ struct WgmmaPlan {
   int64_t ctasPerSM = 1;
   int64_t factorBytes = 0;
 
-  /// Whether the last stage can replace a tile by the next one, row by row as it
-  /// has read them: what to do if there is room for one tile only.
+  /// Whether the last stage can replace a tile by the next one, row by row as
+  /// it has read them: what to do if there is room for one tile only.
   bool canRefill() const;
   /// CTAs that work on the same tiles, each for some of the results.
   int64_t getShares() const { return stages.front().shares; }

@@ -41,8 +41,7 @@ Int WgmmaKernel::getRowOfLane(const WgmmaStage &stage, Int index) {
   return k.add(k.mul(k.bitAnd(index, 1), 4), k.floorDiv(index, 2));
 }
 
-WgmmaThreadRows WgmmaKernel::getThreadRows(const WgmmaStage &stage,
-                                             Int block) {
+WgmmaThreadRows WgmmaKernel::getThreadRows(const WgmmaStage &stage, Int block) {
   const WgmmaLayout &layout = getSource(stage);
   bool pairs = !stage.innermost || layout.swizzled;
   Int row = k.add(k.add(k.mul(block, kWgmmaRows), k.mul(warp, 16)),
@@ -51,9 +50,9 @@ WgmmaThreadRows WgmmaKernel::getThreadRows(const WgmmaStage &stage,
   WgmmaThreadRows rows;
   if (stage.rows % kWgmmaRows != 0) {
     rows.firstExists = k.less(row, stage.rows);
-    rows.secondExists =
-        pairs && stage.rows % 2 == 0 ? rows.firstExists
-                                     : k.less(second, stage.rows);
+    rows.secondExists = pairs && stage.rows % 2 == 0
+                            ? rows.firstExists
+                            : k.less(second, stage.rows);
     // Rows that do not exist repeat the last ones.
     row = k.min(row, stage.rows - (pairs && stage.rows % 2 == 0 ? 2 : 1));
     second = k.min(second, stage.rows - 1);
@@ -74,18 +73,16 @@ WgmmaThreadRows WgmmaKernel::getThreadRows(const WgmmaStage &stage,
 // Stages
 //===----------------------------------------------------------------------===//
 
-void WgmmaKernel::emitStage(unsigned index, Value source,
-                                   Value target) {
+void WgmmaKernel::emitStage(unsigned index, Value source, Value target) {
   int64_t blocks = plan.stages[index].getBlocks();
   if (blocks == plan.groupSize)
     return emitBlock(index, warpgroup, source, target);
-  k.rolledLoop(warpgroup, blocks, plan.groupSize, [&](Int block) {
-    emitBlock(index, block, source, target);
-  });
+  k.rolledLoop(warpgroup, blocks, plan.groupSize,
+               [&](Int block) { emitBlock(index, block, source, target); });
 }
 
 void WgmmaKernel::emitBlock(unsigned index, Int block, Value source,
-                                   Value target) {
+                            Value target) {
   const WgmmaStage &stage = plan.stages[index];
   WgmmaThreadRows rows = getThreadRows(stage, block);
   WgmmaRows operands = source == target && repeatsRows(index)
@@ -110,8 +107,8 @@ void WgmmaKernel::emitBlock(unsigned index, Int block, Value source,
   storeResults(stage, rows, sums, leave);
 }
 
-/// Whether warps without rows of their own, in the last block, would repeat a row
-/// that another warp replaces.
+/// Whether warps without rows of their own, in the last block, would repeat a
+/// row that another warp replaces.
 bool WgmmaKernel::repeatsRows(unsigned index) const {
   bool isLast = index + 1 == plan.stages.size();
   if (isLast && (!stagesStores || (arrays.vectorStores && !isAligned)))
@@ -122,7 +119,8 @@ bool WgmmaKernel::repeatsRows(unsigned index) const {
 
 /// f32; warps without rows of their own take zeros: what they make of them does
 /// not matter. (They could also repeat rows and have the others wait, but after
-/// a barrier of one warpgroup, racecheck reports hazards across barriers of all.)
+/// a barrier of one warpgroup, racecheck reports hazards across barriers of
+/// all.)
 WgmmaRows WgmmaKernel::loadOwnRows(const WgmmaStage &stage,
                                    const WgmmaThreadRows &rows, Int block,
                                    Value source) {
@@ -137,7 +135,7 @@ WgmmaRows WgmmaKernel::loadOwnRows(const WgmmaStage &stage,
 }
 
 WgmmaRows WgmmaKernel::loadRows(unsigned index, const WgmmaThreadRows &rows,
-                                       Int block, Value source) {
+                                Int block, Value source) {
   const WgmmaStage &stage = plan.stages[index];
   if (stage.kind == WgmmaKind::Half) {
     WgmmaRows operands;
@@ -201,10 +199,10 @@ void WgmmaKernel::emitPieces(function_ref<Value(int64_t)> waitForPiece) {
   storeResults(stage, rows, sums, [] {});
 }
 
-/// `value`, or 0 if `position`, which is at most `largest`, is beyond the depth:
-/// there may be anything, and 0 times anything need not be 0.
-Value WgmmaKernel::maskDepth(const WgmmaStage &stage, Value value,
-                                    Int position, int64_t largest) {
+/// `value`, or 0 if `position`, which is at most `largest`, is beyond the
+/// depth: there may be anything, and 0 times anything need not be 0.
+Value WgmmaKernel::maskDepth(const WgmmaStage &stage, Value value, Int position,
+                             int64_t largest) {
   if (largest < stage.depth)
     return value;
   return k.select(k.less(position, stage.depth), value,
@@ -212,9 +210,10 @@ Value WgmmaKernel::maskDepth(const WgmmaStage &stage, Value value,
 }
 
 /// Innermost axis, f32: 4 successive elements of two rows per 16.
-SmallVector<Value>
-WgmmaKernel::loadInnermost(const WgmmaStage &stage, const WgmmaThreadRows &rows,
-                           Value source, int64_t start, int64_t depth) {
+SmallVector<Value> WgmmaKernel::loadInnermost(const WgmmaStage &stage,
+                                              const WgmmaThreadRows &rows,
+                                              Value source, int64_t start,
+                                              int64_t depth) {
   const WgmmaLayout &layout = getSource(stage);
   Type vector = k.getVectorType(4);
   Value bases[2][2];
@@ -232,14 +231,14 @@ WgmmaKernel::loadInnermost(const WgmmaStage &stage, const WgmmaThreadRows &rows,
   for (int64_t first = 0; first < depth; first += 16) {
     SmallVector<Value> parts[2];
     for (int64_t number = 0; number < 2; ++number) {
-      Value pointer = k.offsetBytes(bases[number][first / 16 % 2],
-                                    first / 32 * 128);
+      Value pointer =
+          k.offsetBytes(bases[number][first / 16 % 2], first / 32 * 128);
       parts[number] = k.unpack(k.load(vector, pointer));
       for (int64_t part = 0; part < 4; ++part)
-        parts[number][part] = maskDepth(
-            stage, parts[number][part],
-            k.add(k.mul(laneColumn, 4), start + first + part),
-            start + first + 12 + part);
+        parts[number][part] =
+            maskDepth(stage, parts[number][part],
+                      k.add(k.mul(laneColumn, 4), start + first + part),
+                      start + first + 12 + part);
     }
     for (int64_t part = 0; part < 4; ++part)
       values.append({parts[0][part], parts[1][part]});
@@ -257,9 +256,9 @@ SmallVector<Value> WgmmaKernel::loadPairs(const WgmmaStage &stage,
   Int position = k.mul(laneColumn, 2);
   Int permutation = k.bitXor(swizzleOf(layout, rows.first, stage.axis),
                              swizzle(layout, position));
-  Int address = k.add(addressOf(layout, rows.first, stage.axis),
-                      k.add(k.mul(position, pitch),
-                            k.bitXor(rows.first.back(), permutation)));
+  Int address = k.add(
+      addressOf(layout, rows.first, stage.axis),
+      k.add(k.mul(position, pitch), k.bitXor(rows.first.back(), permutation)));
   Value base = k.offsetBytes(source, k.mul(address, 4));
   Type vector = k.getVectorType(2);
   SmallVector<Value> values;
@@ -276,9 +275,8 @@ SmallVector<Value> WgmmaKernel::loadPairs(const WgmmaStage &stage,
 }
 
 /// Innermost axis, halves: 8 x 8 matrices as they lie.
-SmallVector<Value>
-WgmmaKernel::loadHalfInnermost(const WgmmaStage &stage, Int block,
-                                      Value source) {
+SmallVector<Value> WgmmaKernel::loadHalfInnermost(const WgmmaStage &stage,
+                                                  Int block, Value source) {
   const WgmmaLayout &layout = plan.landing;
   bool pairs = layout.swizzled;
   // Lane l gives the address of row l % 8 of matrix l / 8: matrices 1 and 3 are
@@ -297,9 +295,9 @@ WgmmaKernel::loadHalfInnermost(const WgmmaStage &stage, Int block,
   SmallVector<Value> values;
   for (int64_t first = 0; first < stage.paddedDepth; first += 16) {
     Int inner = k.bitXor(k.add(half, first % 64), permutation);
-    Value pointer = k.offsetBytes(
-        k.offsetBytes(source, k.mul(k.add(address, inner), 2)),
-        first / 64 * 128);
+    Value pointer =
+        k.offsetBytes(k.offsetBytes(source, k.mul(k.add(address, inner), 2)),
+                      first / 64 * 128);
     SmallVector<Value> parts = k.inlinePTX(
         {i32, i32, i32, i32},
         "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$0,$1,$2,$3}, [$4];",
@@ -307,8 +305,8 @@ WgmmaKernel::loadHalfInnermost(const WgmmaStage &stage, Int block,
     if (first + 16 > stage.depth)
       for (int64_t part = 0; part < 4; ++part) {
         Int depth = k.add(k.mul(laneColumn, 2), first + part / 2 * 8);
-        Value low = k.select(k.less(depth, stage.depth),
-                             k.materialize(0xffff), k.materialize(0));
+        Value low = k.select(k.less(depth, stage.depth), k.materialize(0xffff),
+                             k.materialize(0));
         Value high = k.select(k.less(k.add(depth, 1), stage.depth),
                               k.materialize(-0x10000), k.materialize(0));
         parts[part] = k.materialize(
@@ -322,8 +320,8 @@ WgmmaKernel::loadHalfInnermost(const WgmmaStage &stage, Int block,
 /// Another axis, halves: pairs of rows at 4 successive positions per 16, turned
 /// into pairs of positions.
 SmallVector<Value> WgmmaKernel::loadHalfPairs(const WgmmaStage &stage,
-                                                     const WgmmaThreadRows &rows,
-                                                     Value source) {
+                                              const WgmmaThreadRows &rows,
+                                              Value source) {
   const WgmmaLayout &layout = plan.landing;
   int64_t pitch = layout.pitches[stage.axis];
   Int address = addressOf(layout, rows.first, stage.axis);
@@ -334,8 +332,7 @@ SmallVector<Value> WgmmaKernel::loadHalfPairs(const WgmmaStage &stage,
     Int own = k.bitXor(permutation, swizzle(layout, position));
     Int inner = k.bitXor(rows.first.back(), own);
     bases[half] = k.offsetBytes(
-        source,
-        k.mul(k.add(address, k.add(k.mul(position, pitch), inner)), 2));
+        source, k.mul(k.add(address, k.add(k.mul(position, pitch), inner)), 2));
   }
   Type i32 = k.builder.getI32Type();
   SmallVector<Value> values;
@@ -351,10 +348,10 @@ SmallVector<Value> WgmmaKernel::loadHalfPairs(const WgmmaStage &stage,
                                 k.materialize(0));
       }
       for (StringRef selector : {"0x5410", "0x7632"})
-        values.append(k.inlinePTX({i32},
-                                  ("prmt.b32 $0, $1, $2, " + selector + ";").str(),
-                                  "=r,r,r", {words[0], words[1]},
-                                  /*hasSideEffects=*/false));
+        values.append(
+            k.inlinePTX({i32}, ("prmt.b32 $0, $1, $2, " + selector + ";").str(),
+                        "=r,r,r", {words[0], words[1]},
+                        /*hasSideEffects=*/false));
     }
   return values;
 }
@@ -369,16 +366,16 @@ WgmmaRows WgmmaKernel::convertRows(const WgmmaStage &stage,
     if (stage.kind == WgmmaKind::TF32) {
       // The unit cuts off the low bits. A little more than the value instead of
       // half a last place more: NaN and infinities stay what they are.
-      Value larger = arith::MulFOp::create(
-          k.builder, k.loc, value, k.constant(f32, 1.0 + 0x1.6ap-12));
+      Value larger = arith::MulFOp::create(k.builder, k.loc, value,
+                                           k.constant(f32, 1.0 + 0x1.6ap-12));
       rows.main.push_back(k.bitcast(larger, i32));
       continue;
     }
     Int bits(k.bitcast(value, i32));
     Value main = k.materialize(k.bitAnd(k.add(bits, 0x1000), -0x2000));
     rows.main.push_back(main);
-    rest.push_back(arith::SubFOp::create(k.builder, k.loc, value,
-                                         k.bitcast(main, f32)));
+    rest.push_back(
+        arith::SubFOp::create(k.builder, k.loc, value, k.bitcast(main, f32)));
   }
   if (stage.kind == WgmmaKind::TF32)
     return rows;
@@ -387,10 +384,10 @@ WgmmaRows WgmmaKernel::convertRows(const WgmmaStage &stage,
   auto pack = [&](ArrayRef<Value> numbers, SmallVector<Value> &packed) {
     for (unsigned first = 0; first < numbers.size(); first += 4)
       for (unsigned row = 0; row < 2; ++row)
-        packed.append(k.inlinePTX({i32}, "cvt.rn.bf16x2.f32 $0, $2, $1;",
-                                  "=r,f,f",
-                                  {numbers[first + row], numbers[first + row + 2]},
-                                  /*hasSideEffects=*/false));
+        packed.append(
+            k.inlinePTX({i32}, "cvt.rn.bf16x2.f32 $0, $2, $1;", "=r,f,f",
+                        {numbers[first + row], numbers[first + row + 2]},
+                        /*hasSideEffects=*/false));
   };
   pack(values, rows.half);
   pack(rest, rows.rest);
@@ -399,8 +396,7 @@ WgmmaRows WgmmaKernel::convertRows(const WgmmaStage &stage,
 
 /// The element of `row` at position `p` of the contracted axis.
 Value WgmmaKernel::loadElement(const WgmmaStage &stage,
-                                      const WgmmaPosition &row, Int p,
-                                      Value source) {
+                               const WgmmaPosition &row, Int p, Value source) {
   const WgmmaLayout &layout = plan.work;
   Int permutation = swizzleOf(layout, row, stage.axis);
   Int inner = p;
@@ -443,12 +439,10 @@ SmallVector<Value> WgmmaKernel::loadFactor(unsigned index, Int p) {
     Int core = k.mul(k.floorDiv(slot, 16 / bytes), coreStride);
     Int inside = k.add(k.mul(k.bitAnd(slot, 16 / bytes - 1), bytes),
                        k.mul(laneColumn, 32));
-    return k.shared(
-        k.add(k.add(core, inside), factors[index].offset + copy));
+    return k.shared(k.add(k.add(core, inside), factors[index].offset + copy));
   };
   Value main = addressOf(getWgmmaSlot(k, stage, p), 4, 0);
-  Value rest =
-      addressOf(getWgmmaHalfSlot(k, stage, p), 2, stage.factorBytes);
+  Value rest = addressOf(getWgmmaHalfSlot(k, stage, p), 2, stage.factorBytes);
   SmallVector<Value> values;
   for (int64_t number = 0; number < stage.paddedResults / 4; ++number) {
     int64_t offset = number / 2 * 128 + number % 2 * 16;
@@ -479,8 +473,8 @@ SmallVector<Value> WgmmaKernel::repairSums(
     return arith::AddFOp::create(k.builder, k.loc, lhs, rhs);
   };
   Value check = sumOf(sumOf(checks[0], checks[1]), sumOf(checks[2], checks[3]));
-  Value isBad = arith::CmpFOp::create(
-      k.builder, k.loc, arith::CmpFPredicate::UNO, check, check);
+  Value isBad = arith::CmpFOp::create(k.builder, k.loc,
+                                      arith::CmpFPredicate::UNO, check, check);
   // Whoever has no rows reads none.
   isBad = k.both(isBad, rows.firstExists);
   Value anyBad = NVVM::VoteSyncOp::create(
@@ -508,8 +502,8 @@ SmallVector<Value> WgmmaKernel::repairSums(
 
 /// Leaves the results of a block where its rows were.
 void WgmmaKernel::storeShared(const WgmmaStage &stage,
-                                     const WgmmaThreadRows &rows, Value target,
-                                     ArrayRef<Value> sums) {
+                              const WgmmaThreadRows &rows, Value target,
+                              ArrayRef<Value> sums) {
   const WgmmaLayout &layout = plan.work;
   if (!stage.innermost) {
     k.ifThen(rows.firstExists, [&] {
@@ -541,11 +535,10 @@ void WgmmaKernel::storeShared(const WgmmaStage &stage,
       }
       for (unsigned first = 0; first < sums.size(); first += 8) {
         unsigned own = first + 2 * number;
-        k.store(k.makeVector({sums[own], sums[own + 1], sums[own + 4],
-                              sums[own + 5]}),
+        k.store(k.makeVector(
+                    {sums[own], sums[own + 1], sums[own + 4], sums[own + 5]}),
                 k.offsetBytes(bases[first / 8 % 2], first / 16 * 128));
       }
     });
   }
 }
-

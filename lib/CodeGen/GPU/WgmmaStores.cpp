@@ -16,7 +16,7 @@ using namespace mlir::kron;
 
 /// Whether a row of the last stage is in the array; null if it always is.
 Value WgmmaKernel::existsInArray(const WgmmaStage &stage,
-                                        const WgmmaPosition &row) {
+                                 const WgmmaPosition &row) {
   Value exists;
   for (auto [number, axis] : llvm::enumerate(plan.axes)) {
     if (number == stage.axis)
@@ -32,8 +32,8 @@ Value WgmmaKernel::existsInArray(const WgmmaStage &stage,
       // position belongs to another tile.
       if (stage.radix[number] != axis.tile)
         exists = k.both(exists, k.less(row[number], axis.tile));
-      exists = k.both(
-          exists, k.less(k.add(start[number], row[number]), sizes[number]));
+      exists = k.both(exists,
+                      k.less(k.add(start[number], row[number]), sizes[number]));
     }
   }
   return exists;
@@ -41,14 +41,14 @@ Value WgmmaKernel::existsInArray(const WgmmaStage &stage,
 
 /// Offset of a row in an array in elements, from the start of the tile.
 Int WgmmaKernel::offsetOf(const WgmmaArray &array, const WgmmaPosition &row,
-                                 unsigned except) {
+                          unsigned except) {
   Int offset = 0;
   for (auto [number, stride] : llvm::enumerate(array.strides)) {
     if (number == except || row[number].is(0))
       continue;
-    bool isSmall = stride.isConstant() &&
-                   stride.getConstant() * plan.axes[number].tile <
-                       (int64_t(1) << 28);
+    bool isSmall =
+        stride.isConstant() &&
+        stride.getConstant() * plan.axes[number].tile < (int64_t(1) << 28);
     offset = k.add(
         offset, k.mul(isSmall ? row[number] : k.extend(row[number]), stride));
   }
@@ -77,8 +77,7 @@ Value WgmmaKernel::scale(Value sum, Value addend) {
     result = k.select(isZero(alpha), zero, multiply(alpha, sum));
   if (!beta)
     return result;
-  return k.select(isZero(beta), result,
-                  k.fma(beta, addend, result));
+  return k.select(isZero(beta), result, k.fma(beta, addend, result));
 }
 
 /// Loads what is added to a run, as f32.
@@ -110,8 +109,8 @@ void WgmmaKernel::loadAddend(WgmmaRun &run) {
     return load(run.sums.size(), run.exists.front(), run.addend);
   for (unsigned lane = 0; lane < run.sums.size(); ++lane)
     load(1, run.exists[lane],
-         k.offsetBytes(run.addend, k.mul(run.addendStride,
-                                         int64_t(lane * elementBytes))));
+         k.offsetBytes(run.addend,
+                       k.mul(run.addendStride, int64_t(lane * elementBytes))));
 }
 
 void WgmmaKernel::storeRun(const WgmmaRun &run) {
@@ -161,14 +160,15 @@ void WgmmaKernel::storeResults(const WgmmaStage &stage,
 }
 
 void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
-                              const WgmmaThreadRows &rows,
-                              ArrayRef<Value> sums, bool vectors) {
+                              const WgmmaThreadRows &rows, ArrayRef<Value> sums,
+                              bool vectors) {
   int64_t elementBytes = getElementBytes(init.element);
-  Value firstExists = k.both(rows.firstExists, existsInArray(stage, rows.first));
+  Value firstExists =
+      k.both(rows.firstExists, existsInArray(stage, rows.first));
   Value secondExists =
       k.both(rows.secondExists, existsInArray(stage, rows.second));
-  auto pointerOf = [&](const WgmmaArray &array, Value tile, const WgmmaPosition &row,
-                       Int column) -> Value {
+  auto pointerOf = [&](const WgmmaArray &array, Value tile,
+                       const WgmmaPosition &row, Int column) -> Value {
     if (!array.base)
       return nullptr;
     Int offset = k.add(offsetOf(array, row, stage.axis),
@@ -182,9 +182,8 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
     return k.offsetBytes(pointer, by);
   };
   auto hasResult = [&](Int column, int64_t largest) -> Value {
-    bool isCertain = stage.shares > 1
-                         ? stage.results % stage.paddedResults == 0
-                         : largest < stage.results;
+    bool isCertain = stage.shares > 1 ? stage.results % stage.paddedResults == 0
+                                      : largest < stage.results;
     return isCertain ? Value() : k.less(column, stage.results);
   };
   SmallVector<WgmmaRun> runs;
@@ -196,8 +195,8 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
     Int addendStep = addend.base ? addend.strides.back() : Int(1);
     for (unsigned first = 0; first < sums.size(); first += 4)
       for (unsigned odd = 0; odd < 2; ++odd) {
-        Value ok = hasResult(k.add(column, first * 2 + odd),
-                             first * 2 + odd + 6);
+        Value ok =
+            hasResult(k.add(column, first * 2 + odd), first * 2 + odd + 6);
         WgmmaRun run;
         run.isVector = vectors;
         run.sums = {sums[first + odd], sums[first + odd + 2]};

@@ -136,8 +136,8 @@ static void collectAccess(Value memory, Access &access) {
 
 namespace {
 
-/// Classes of dimensions that are equal, and the sizes of those that have to have
-/// a certain one.
+/// Classes of dimensions that are equal, and the sizes of those that have to
+/// have a certain one.
 class EqualDims {
 public:
   explicit EqualDims(func::FuncOp func) {
@@ -146,7 +146,8 @@ public:
       classSizes.try_emplace(classes.getOrInsertLeaderValue(id), size);
   }
 
-  /// The size that dimension `dim` of `value` must have; kDynamic if any will do.
+  /// The size that dimension `dim` of `value` must have; kDynamic if any will
+  /// do.
   int64_t getSize(Value value, unsigned dim) {
     auto it = classSizes.find(getClass(value, dim));
     return it == classSizes.end() ? ShapedType::kDynamic : it->second;

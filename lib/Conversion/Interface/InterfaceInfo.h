@@ -32,8 +32,9 @@ bool isIdentifier(StringRef name);
 /// Sets `kron.args` on the lowered `func`, whose last `numOuts` arguments stand
 /// for results: per argument a dictionary of `name`,
 /// `type` (with the sizes that the function's operations require where the
-/// argument's own type leaves them open), `access` ("read", "write", "readwrite")
-/// and `symbols` (dimensions with the same one must be equal; -1: none).
+/// argument's own type leaves them open), `access` ("read", "write",
+/// "readwrite") and `symbols` (dimensions with the same one must be equal; -1:
+/// none).
 void recordInterface(func::FuncOp func, ArrayRef<StringAttr> names,
                      unsigned numOuts);
 

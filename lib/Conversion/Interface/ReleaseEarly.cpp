@@ -19,8 +19,8 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Moves `last` to the last operation of `block` that uses `memory` or a view of
-/// it. False if something may use it that this does not see.
+/// Moves `last` to the last operation of `block` that uses `memory` or a view
+/// of it. False if something may use it that this does not see.
 static bool findLastUser(Value memory, Block *block, memref::DeallocOp dealloc,
                          Operation *&last) {
   for (Operation *user : memory.getUsers()) {

@@ -43,8 +43,7 @@ static LogicalResult lowerOp(Operation *op) {
 
 /// Why `op` takes the fallback; a kron.pass does if one of its mode products
 /// does.
-static std::optional<std::string> getFallbackReason(Operation *op,
-                                                    bool onGPU) {
+static std::optional<std::string> getFallbackReason(Operation *op, bool onGPU) {
   auto getReason = onGPU ? getGPUUnsupportedReason : getCPUUnsupportedReason;
   auto pass = dyn_cast<PassOp>(op);
   if (!pass)
@@ -84,7 +83,8 @@ struct ConvertKronToLinalgPass
     });
     for (Operation *op : ops) {
       if (fallbackOnly) {
-        std::optional<std::string> reason = getFallbackReason(op, target == "cuda");
+        std::optional<std::string> reason =
+            getFallbackReason(op, target == "cuda");
         if (!reason)
           continue;
         emitFallbackRemark(op, *reason);

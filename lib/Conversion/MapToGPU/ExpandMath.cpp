@@ -97,8 +97,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 Value MathBuilder::constant(double value) {
-  TypedAttr attr =
-      builder.getFloatAttr(getElementTypeOrSelf(type), value);
+  TypedAttr attr = builder.getFloatAttr(getElementTypeOrSelf(type), value);
   if (auto vector = dyn_cast<VectorType>(type))
     attr = DenseElementsAttr::get(vector, attr);
   return arith::ConstantOp::create(builder, loc, attr);
@@ -209,10 +208,8 @@ Value MathBuilder::log(Value x) {
   // Exponent so that the mantissa is within [sqrt(1/2), sqrt(2)).
   int64_t root = isDouble ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
   Value distance = make<arith::SubIOp>(bits, intConstant(root));
-  Value exponent =
-      make<arith::ShRSIOp>(distance, intConstant(mantissaBits));
-  Value shifted =
-      make<arith::ShLIOp>(exponent, intConstant(mantissaBits));
+  Value exponent = make<arith::ShRSIOp>(distance, intConstant(mantissaBits));
+  Value shifted = make<arith::ShLIOp>(exponent, intConstant(mantissaBits));
   Value mantissa = arith::BitcastOp::create(
       builder, loc, type, Value(make<arith::SubIOp>(bits, shifted)));
   Value e = arith::SIToFPOp::create(builder, loc, type, exponent);
@@ -232,8 +229,8 @@ Value MathBuilder::log(Value x) {
   Value result = fma(e, high, add(f, rest));
   double infinity = HUGE_VAL;
   result = select(compare(arith::CmpFPredicate::UEQ, x, infinity), x, result);
-  result = select(compare(arith::CmpFPredicate::OEQ, x, 0),
-                  constant(-infinity), result);
+  result = select(compare(arith::CmpFPredicate::OEQ, x, 0), constant(-infinity),
+                  result);
   return select(compare(arith::CmpFPredicate::OLT, x, 0), constant(NAN),
                 result);
 }
@@ -244,9 +241,9 @@ Value MathBuilder::log1p(Value x) {
   Value lost = div(sub(x, sub(sum, constant(1))), sum);
   Value result = add(log(sum), lost);
   Value isExact = compare(arith::CmpFPredicate::OEQ, sum, 1);
-  Value isSpecial = make<arith::OrIOp>(
-      compare(arith::CmpFPredicate::OEQ, sum, HUGE_VAL),
-      compare(arith::CmpFPredicate::OEQ, sum, 0));
+  Value isSpecial =
+      make<arith::OrIOp>(compare(arith::CmpFPredicate::OEQ, sum, HUGE_VAL),
+                         compare(arith::CmpFPredicate::OEQ, sum, 0));
   result = select(isSpecial, log(sum), result);
   return select(isExact, x, result);
 }
@@ -258,9 +255,9 @@ Value MathBuilder::log1p(Value x) {
 Value MathBuilder::erfSingle(Value x) {
   Value a = abs(x), square = mul(x, x);
   // 1 - e^p(a), from 475/512 on.
-  Value p = polynomial(
-      a, {-1.28717512e-1, -6.34846687e-1, -1.06777877e-1, 2.42546219e-2,
-          -3.88396438e-3, 3.83197126e-4, -1.72853470e-5});
+  Value p = polynomial(a, {-1.28717512e-1, -6.34846687e-1, -1.06777877e-1,
+                           2.42546219e-2, -3.88396438e-3, 3.83197126e-4,
+                           -1.72853470e-5});
   p = fma(p, a, negate(a));
   Value large = copySign(sub(constant(1), exp(p)), x);
   Value small =
@@ -274,21 +271,21 @@ Value MathBuilder::erfSingle(Value x) {
 /// erf(x) / x for |x| < 1 as a polynomial in 2 x^2 - 1, interpolated at
 /// Chebyshev nodes.
 static constexpr double kErfSmall[] = {
-    0.9654687386698673, -0.1405360890227171, 0.019852496688983708,
+    0.9654687386698673,     -0.1405360890227171,    0.019852496688983708,
     -0.0022854855611440673, 0.00021751715604160108, -1.7537169441492004e-05,
     1.2233827383524026e-06, -7.511569160710623e-08, 4.115800597661665e-09,
-    -2.03524938661036e-10, 9.167606748998164e-12, -3.7910973708931526e-13,
+    -2.03524938661036e-10,  9.167606748998164e-12,  -3.7910973708931526e-13,
     1.4548169783352384e-14, -5.16472878942302e-16};
 
 /// erfc(x) e^(x^2) for 1 <= x <= 6 as a polynomial in 9.6 / (x + 2) - 2.2,
 /// likewise.
 static constexpr double kErfLarge[] = {
-    0.2214295402299318, 0.16189356804102495, 0.038560570425182426,
-    0.005588816281841403, 0.00019713917772795885, -8.07922042879663e-05,
-    -7.340517938287998e-06, 1.9795619759276e-06, 1.6349937383405805e-07,
+    0.2214295402299318,     0.16189356804102495,    0.038560570425182426,
+    0.005588816281841403,   0.00019713917772795885, -8.07922042879663e-05,
+    -7.340517938287998e-06, 1.9795619759276e-06,    1.6349937383405805e-07,
     -7.005371793736792e-08, -5.886053299221601e-10, 2.625007492297143e-09,
-    -2.68698518348558e-10, -7.468711818050684e-11, 2.2135736614933752e-11,
-    4.775776110782188e-13, -9.369456032869593e-13};
+    -2.68698518348558e-10,  -7.468711818050684e-11, 2.2135736614933752e-11,
+    4.775776110782188e-13,  -9.369456032869593e-13};
 
 Value MathBuilder::erfDouble(Value x) {
   Value a = abs(x);
@@ -356,9 +353,10 @@ static LogicalResult expandOp(Operation *op) {
   MathBuilder mathBuilder(builder, loc, computed);
   Value result = expand(op, mathBuilder, x);
   if (!result)
-    return op->emitOpError("cannot run on a GPU: expects exp, exp2, expm1, log, "
-                           "log2, log10, log1p, tanh, erf, sqrt, rsqrt or "
-                           "rounding");
+    return op->emitOpError(
+        "cannot run on a GPU: expects exp, exp2, expm1, log, "
+        "log2, log10, log1p, tanh, erf, sqrt, rsqrt or "
+        "rounding");
   if (computed != type)
     result = arith::TruncFOp::create(builder, loc, type, result);
   op->getResult(0).replaceAllUsesWith(result);
@@ -367,8 +365,7 @@ static LogicalResult expandOp(Operation *op) {
 }
 
 namespace {
-struct KronExpandMathPass
-    : kron::impl::KronExpandMathBase<KronExpandMathPass> {
+struct KronExpandMathPass : kron::impl::KronExpandMathBase<KronExpandMathPass> {
   using KronExpandMathBase::KronExpandMathBase;
 
   void runOnOperation() override {

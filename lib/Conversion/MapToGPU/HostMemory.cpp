@@ -97,11 +97,10 @@ static LogicalResult moveAllocation(memref::AllocOp op) {
            << type;
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  SmallVector<Value> sizes =
-      getSizes(builder, loc, type, op.getDynamicSizes());
+  SmallVector<Value> sizes = getSizes(builder, loc, type, op.getDynamicSizes());
   Value bytes = buildBytes(builder, loc, type, sizes);
-  Value pointer = buildCudaWorkspace(
-      builder, loc, op->getParentOfType<ModuleOp>(), bytes);
+  Value pointer =
+      buildCudaWorkspace(builder, loc, op->getParentOfType<ModuleOp>(), bytes);
   op.replaceAllUsesWith(buildMemRef(builder, loc, type, pointer, sizes));
   op.erase();
   return success();
@@ -136,8 +135,7 @@ static DenseElementsAttr flatten(DenseElementsAttr values) {
   SmallVector<APFloat> parts;
   for (std::complex<APFloat> value : values.getValues<std::complex<APFloat>>())
     parts.append({value.real(), value.imag()});
-  auto type =
-      RankedTensorType::get({static_cast<int64_t>(parts.size())}, part);
+  auto type = RankedTensorType::get({static_cast<int64_t>(parts.size())}, part);
   return DenseElementsAttr::get(type, parts);
 }
 
@@ -155,12 +153,11 @@ static LogicalResult copyConstant(memref::GlobalOp global,
   OpBuilder builder = OpBuilder::atBlockBegin(gpuModule.getBody());
   constexpr unsigned globalSpace = 1;
   constexpr int64_t alignment = 256;
-  LLVM::GlobalOp::create(
-      builder, global.getLoc(),
-      LLVM::LLVMArrayType::get(values.getElementType(),
-                               values.getNumElements()),
-      /*isConstant=*/true, LLVM::Linkage::External, global.getSymName(), values,
-      alignment, globalSpace);
+  LLVM::GlobalOp::create(builder, global.getLoc(),
+                         LLVM::LLVMArrayType::get(values.getElementType(),
+                                                  values.getNumElements()),
+                         /*isConstant=*/true, LLVM::Linkage::External,
+                         global.getSymName(), values, alignment, globalSpace);
   return success();
 }
 

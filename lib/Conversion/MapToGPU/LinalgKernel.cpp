@@ -125,9 +125,9 @@ SmallVector<Int> LinalgKernel::getLoopSizes() {
       sizes.push_back(*constant);
       continue;
     }
-    sizes.push_back(Int(arith::IndexCastOp::create(
-        host.builder, op.getLoc(), host.builder.getI64Type(),
-        cast<Value>(range.size))));
+    sizes.push_back(Int(arith::IndexCastOp::create(host.builder, op.getLoc(),
+                                                   host.builder.getI64Type(),
+                                                   cast<Value>(range.size))));
   }
   return sizes;
 }
@@ -275,8 +275,7 @@ Value LinalgKernel::loadElement(Type type, Value address) {
   int64_t bytes = kron::getElementBytes(part);
   Value real = kernel.load(part, address);
   Value imaginary = kernel.load(part, kernel.offsetBytes(address, bytes));
-  return complex::CreateOp::create(builder, op.getLoc(), type, real,
-                                   imaginary);
+  return complex::CreateOp::create(builder, op.getLoc(), type, real, imaginary);
 }
 
 void LinalgKernel::storeElement(Value value, unsigned operand) {
@@ -311,7 +310,8 @@ LogicalResult kron::emitLinalgKernel(OpBuilder &builder,
                                      gpu::GPUModuleOp gpuModule,
                                      linalg::LinalgOp op) {
   if (!op.hasPureBufferSemantics())
-    return op.emitOpError("expects memref operands: run --kron-bufferize first");
+    return op.emitOpError(
+        "expects memref operands: run --kron-bufferize first");
   if (!llvm::all_of(op.getIndexingMapsArray(), isSimple))
     return op.emitOpError("cannot become a GPU kernel: its indexing maps are "
                           "not sums of products of dimensions");

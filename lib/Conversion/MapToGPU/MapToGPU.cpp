@@ -58,11 +58,11 @@ struct KronMapToGPUPass : kron::impl::KronMapToGPUBase<KronMapToGPUPass> {
       builder.setInsertionPoint(op);
       if (failed(emitLinalgKernel(builder, getOrCreateGPUModule(module), op)))
         return signalPassFailure();
-      remark::passed(op.getLoc(),
-                     remark::RemarkOpts::name("own-kernel")
-                         .category("kron-gpu")
-                         .function(op->getParentOfType<func::FuncOp>()
-                                       .getSymName()))
+      remark::passed(
+          op.getLoc(),
+          remark::RemarkOpts::name("own-kernel")
+              .category("kron-gpu")
+              .function(op->getParentOfType<func::FuncOp>().getSymName()))
           << op->getName().getStringRef()
           << " runs as a kernel of its own, one thread per element";
       op.erase();

@@ -15,8 +15,8 @@
 namespace mlir::kron {
 
 /// Builds, before `op` (on memrefs), a kernel that computes it with one thread
-/// per element of its parallel dimensions, and its launch. Fails, with an error,
-/// if a kernel cannot do what the body does.
+/// per element of its parallel dimensions, and its launch. Fails, with an
+/// error, if a kernel cannot do what the body does.
 LogicalResult emitLinalgKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                linalg::LinalgOp op);
 

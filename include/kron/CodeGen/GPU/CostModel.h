@@ -68,8 +68,8 @@ TripTime estimateTime(GPUKernel kernel, const Trip &trip,
                       const TripTiling &tiling, const GPUMachine &machine);
 
 /// The columns (runs of 128 bytes, or as few as 32 where the slab would not fit
-/// otherwise) that slabs of `trip` take; 0 if not even those fit. A slab that two
-/// CTAs can share may be larger.
+/// otherwise) that slabs of `trip` take; 0 if not even those fit. A slab that
+/// two CTAs can share may be larger.
 int64_t chooseColumns(const Trip &trip, int64_t slabBudget,
                       const GPUMachine &machine);
 

@@ -1,5 +1,4 @@
-//===- Ffma.h - Fibres in registers ------------------------------*- C++
-//-*-===//
+//===- Ffma.h - Fibres in registers -----------------------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -21,7 +21,8 @@ std::optional<std::string> getMMAUnsupportedReason(PassOp pass,
                                                    const GPUMachine &machine);
 
 /// Builds, before `pass` (on memrefs), a kernel in `gpuModule` that applies it
-/// with warp-wide matrix instructions, and its launch. The caller erases `pass`.
+/// with warp-wide matrix instructions, and its launch. The caller erases
+/// `pass`.
 LogicalResult emitMMAPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                           PassOp pass, const GPUMachine &machine);
 

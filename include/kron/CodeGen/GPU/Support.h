@@ -14,8 +14,8 @@
 namespace mlir::kron {
 
 /// Why no fused GPU kernel takes `op` (a kron operation that computes), or
-/// nothing if one does: factors of static shape and of the arrays' element type,
-/// with something to multiply.
+/// nothing if one does: factors of static shape and of the arrays' element
+/// type, with something to multiply.
 std::optional<std::string> getGPUUnsupportedReason(Operation *op);
 
 } // namespace mlir::kron

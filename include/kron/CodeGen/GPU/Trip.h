@@ -78,7 +78,8 @@ struct Trip {
   /// Bytes of contiguous memory that a slab of `columns` touches.
   int64_t getRunBytes(int64_t columns) const;
   /// Rows that a tile takes so that it reads whole sectors of 32 bytes: 1
-  /// unless the input is transposed. More of them only collide in shared memory.
+  /// unless the input is transposed. More of them only collide in shared
+  /// memory.
   int64_t getRows() const;
   int64_t getSlabBytes(int64_t columns) const {
     return rowLargest * columns * getChipBytes();

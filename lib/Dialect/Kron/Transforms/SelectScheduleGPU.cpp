@@ -93,12 +93,12 @@ static void chooseTile(PassOp pass, const Trip &trip, GPUKernel kernel,
       trip.getRows() * trip.getSlabBytes(1) <= getSlabBudget(machine) &&
       accepts(trip.getRows(), 0))
     return;
-  bool hasRows = llvm::all_of(trip.factors, [](const TripFactor &factor) {
-    return factor.axis > 0;
-  });
+  bool hasRows = llvm::all_of(
+      trip.factors, [](const TripFactor &factor) { return factor.axis > 0; });
   if (kernel == GPUKernel::Mma && !hasRows && trip.inner != 1) {
     int64_t columns = kTileBytes / trip.getSlabBytes(1);
-    columns = llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(columns, 1)));
+    columns =
+        llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(columns, 1)));
     if (columns > trip.getColumns(128) &&
         (trip.inner < 0 || columns <= trip.inner) && accepts(0, columns))
       return;

@@ -74,8 +74,8 @@ static Trip describeTrip(const TripChain &chain,
   SmallVector<TripFactor> factors;
   for (unsigned index : current)
     factors.push_back(chain.factors[index]);
-  Trip trip = kron::describeTrip(chain.element, chain.precision, shape,
-                                 factors, /*readsAddend=*/false);
+  Trip trip = kron::describeTrip(chain.element, chain.precision, shape, factors,
+                                 /*readsAddend=*/false);
   trip.readsTranspose =
       previous.empty() && isTransposed(chain.inputPermutation, factors);
   return trip;
@@ -93,7 +93,7 @@ static double estimateBestTime(const Trip &trip, const GPUMachine &machine,
   double best = std::numeric_limits<double>::infinity();
   int64_t columns = chooseColumns(trip, slabBudget, machine);
   if (!columns && fitsCluster(trip, slabBudget, machine)) {
-    TripTiling tiling = 
+    TripTiling tiling =
         chooseTiling(GPUKernel::Mma, trip, 1, slabBudget, machine);
     return estimateTime(GPUKernel::Mma, trip, tiling, machine).total;
   }

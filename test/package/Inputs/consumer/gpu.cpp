@@ -1,5 +1,6 @@
-// The same transform, with code for GPUs in the program: on the processor, and on a GPU
-// with arrays in host memory, which is an error with and without a GPU.
+// The same transform, with code for GPUs in the program: on the processor, and
+// on a GPU with arrays in host memory, which is an error with and without a
+// GPU.
 #include "kernels.h"
 
 #include <cstdio>
@@ -11,6 +12,7 @@ int main() {
   kron::View<float> yView(y, {1, 4});
   kron::check(transform(xView, fView, yView));
   std::printf("y = %g %g %g %g\n", y[0], y[1], y[2], y[3]);
-  KronStatus status = transform_cuda(xView, fView, yView, /*kronDevice=*/0, nullptr);
+  KronStatus status =
+      transform_cuda(xView, fView, yView, /*kronDevice=*/0, nullptr);
   std::printf("on a GPU: %s\n", kronGetStatusName(status));
 }

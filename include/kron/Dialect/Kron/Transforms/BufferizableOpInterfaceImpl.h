@@ -1,4 +1,4 @@
-//===- BufferizableOpInterfaceImpl.h - Bufferization of kron ops -*- C++ -*-===//
+//===- BufferizableOpInterfaceImpl.h - Bufferization of kron ops *- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
