@@ -115,15 +115,7 @@ Value DmmaEmitter::getShared(Int base, Int swizzled, int64_t known) {
 //===----------------------------------------------------------------------===//
 
 void DmmaEmitter::enterAll() {
-  operands = getPassOperands(host, pass);
-  for (Int size : operands.sizes)
-    sizes.push_back(kernel.enter(size));
-  input = kernel.enter(operands.input);
-  output = kernel.enter(operands.init);
-  alpha = ops.enter(operands.alpha, operands.alpha.isOne());
-  beta = ops.enter(operands.beta, operands.beta.isZero());
-  if (beta.value)
-    addend = kernel.enter(operands.addend);
+  enterArrays();
   warp = kernel.warpId();
   lane = kernel.laneId();
   laneGroup = kernel.floorDiv(lane, 4);
@@ -139,27 +131,17 @@ Int DmmaEmitter::getTiles(Emitter &emitter, unsigned axis, Int size) {
 }
 
 FfmaPlace DmmaEmitter::placeTile(Int tile) {
-  FfmaPlace place;
-  place.starts.assign(sizes.size(), 0);
+  Positions starts(sizes.size(), 0);
   Int rest = tile;
   for (unsigned axis = sizes.size(); axis-- > 0;) {
     Int count = getTiles(kernel, axis, sizes[axis]);
     if (count.is(1))
       continue;
-    place.starts[axis] =
+    starts[axis] =
         kernel.mul(kernel.extend(kernel.rem(rest, count)), plan.extents[axis]);
     rest = kernel.floorDiv(rest, count);
   }
-  auto move = [&](const StageArray &array) {
-    Int offset = 0;
-    for (auto [start, stride] : llvm::zip(place.starts, array.strides))
-      offset = kernel.add(offset, kernel.mul(start, stride));
-    return kernel.offsetElements(array.base, element, offset);
-  };
-  place.input = move(input);
-  place.output = move(output);
-  if (beta.value)
-    place.addend = move(addend);
+  FfmaPlace place = getPlaceAt(std::move(starts));
   if (plan.cluster == 2)
     place.input = kernel.offsetElements(
         place.input, element,

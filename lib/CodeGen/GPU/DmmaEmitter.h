@@ -13,14 +13,11 @@
 
 namespace mlir::kron {
 
-class DmmaEmitter {
+class DmmaEmitter : FfmaArrays {
 public:
   DmmaEmitter(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
               const DmmaPlan &plan)
-      : host(host), pass(pass), plan(plan),
-        element(getElementType(pass.getInit())),
-        kernel(host, gpuModule, getKernelBaseName(pass), element),
-        ops(kernel, element) {}
+      : FfmaArrays(host, gpuModule, pass), plan(plan) {}
 
   void emit();
 
@@ -77,18 +74,9 @@ private:
   void emitTile(Int tile, Int ring);
   void emitSharedTile(Int tile, Int ring);
 
-  Emitter &host;
-  PassOp pass;
   const DmmaPlan &plan;
-  Type element;
-  KernelBuilder kernel;
-  ScalarOps ops;
-  PassOperands operands;
 
   // Inside of the kernel.
-  SmallVector<Int> sizes;
-  StageArray input, output, addend;
-  KernelScale alpha, beta;
   Int end, warp, lane, laneGroup, laneSlot, rank;
   SmallVector<Factor> factors;
 };

@@ -36,15 +36,7 @@ static constexpr int64_t kCopiesPerStep = 8;
 //===----------------------------------------------------------------------===//
 
 void FfmaEmitter::enterAll() {
-  operands = getPassOperands(host, pass);
-  for (Int size : operands.sizes)
-    sizes.push_back(kernel.enter(size));
-  input = kernel.enter(operands.input);
-  output = kernel.enter(operands.init);
-  alpha = ops.enter(operands.alpha, operands.alpha.isOne());
-  beta = ops.enter(operands.beta, operands.beta.isZero());
-  if (beta.value)
-    addend = kernel.enter(operands.addend);
+  enterArrays();
   tiles = getTiles(kernel, sizes);
   factorBase = kernel.shared(0);
 }
@@ -59,8 +51,7 @@ Int FfmaEmitter::getTiles(Emitter &emitter, ArrayRef<Int> sizes) {
 }
 
 FfmaPlace FfmaEmitter::placeTile(Int tile) {
-  FfmaPlace place;
-  place.starts.assign(sizes.size(), 0);
+  Positions starts(sizes.size(), 0);
   Int rest = tile;
   for (unsigned axis = sizes.size(); axis-- > 0;) {
     if (plan.contracted[axis])
@@ -71,22 +62,12 @@ FfmaPlace FfmaEmitter::placeTile(Int tile) {
     for (unsigned outer = 0; outer < axis; ++outer)
       isLast &= plan.contracted[outer] || sizes[outer].is(1);
     Int number = isLast ? rest : kernel.rem(rest, count);
-    place.starts[axis] = kernel.mul(kernel.extend(number), plan.extents[axis]);
+    starts[axis] = kernel.mul(kernel.extend(number), plan.extents[axis]);
     if (isLast)
       break;
     rest = kernel.floorDiv(rest, count);
   }
-  auto move = [&](const StageArray &array) {
-    Int offset = 0;
-    for (auto [start, stride] : llvm::zip(place.starts, array.strides))
-      offset = kernel.add(offset, kernel.mul(start, stride));
-    return kernel.offsetElements(array.base, element, offset);
-  };
-  place.input = move(input);
-  place.output = move(output);
-  if (beta.value)
-    place.addend = move(addend);
-  return place;
+  return getPlaceAt(std::move(starts));
 }
 
 /// Whether a position of the tile is within the array; null if it always is.

@@ -13,6 +13,7 @@
 #ifndef KRON_LIB_CODEGEN_GPU_FFMAEMITTER_H
 #define KRON_LIB_CODEGEN_GPU_FFMAEMITTER_H
 
+#include "FfmaArrays.h"
 #include "FfmaPlan.h"
 #include "ScalarOps.h"
 #include "TileWalk.h"
@@ -21,12 +22,6 @@
 #include <vector>
 
 namespace mlir::kron {
-
-/// Where a tile starts in every array.
-struct FfmaPlace {
-  Positions starts;
-  Value input, output, addend;
-};
 
 /// Which fibres an item of a group is: where they are on the axes that are not
 /// the group's. What is known of that is apart, so that it ends in the
@@ -40,15 +35,12 @@ struct FfmaItem {
 /// innermost of them (the group's first) fastest.
 using FfmaValues = std::vector<Value>;
 
-class FfmaEmitter {
+class FfmaEmitter : FfmaArrays {
 public:
   FfmaEmitter(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
               const FfmaPlan &plan)
-      : host(host), pass(pass), plan(plan),
-        element(getElementType(pass.getInit())),
-        bytes(getElementBytes(element)),
-        kernel(host, gpuModule, getKernelBaseName(pass), element),
-        ops(kernel, element) {}
+      : FfmaArrays(host, gpuModule, pass), plan(plan),
+        bytes(getElementBytes(element)) {}
 
   void emit();
 
@@ -96,19 +88,10 @@ private:
   SmallVector<Value> loadFactorRow(const FfmaAxis &axis, int64_t p, int64_t q,
                                    int64_t count);
 
-  Emitter &host;
-  PassOp pass;
   const FfmaPlan &plan;
-  Type element;
   int64_t bytes;
-  KernelBuilder kernel;
-  ScalarOps ops;
-  PassOperands operands;
 
   // Inside of the kernel.
-  SmallVector<Int> sizes;
-  StageArray input, output, addend;
-  KernelScale alpha, beta;
   Int tiles;
   Value factorBase;
 };

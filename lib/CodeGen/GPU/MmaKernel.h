@@ -151,6 +151,8 @@ private:
   };
   Value loadFactorElement(ModeProductOp product, Place p, Place q, int64_t maxP,
                           int64_t maxQ);
+  /// Number of this warp among those that share the results of a column.
+  Int getShare(const MmaStep &step);
   /// Position of the factor's rows from tile `tile` of 8 on.
   Place getDepthPosition(const MmaStep &step, int64_t tile);
   MmaOperand getFactorOperand(ModeProductOp product, Place p, Place q,
@@ -242,6 +244,10 @@ private:
     int64_t pair;
     SmallVector<const MmaC *> tiles;
   };
+  /// The sums of tiles of 16 rows along `rowDim`, those of `groups` for each.
+  SmallVector<Results> collectResults(ArrayRef<MmaC> sums,
+                                      ArrayRef<MmaColumnGroup> groups,
+                                      unsigned rowDim) const;
   /// Where they start; whether rows and columns of all lanes exist is known
   /// from the sizes of the tile, or has to be looked at.
   struct ResultPlace {

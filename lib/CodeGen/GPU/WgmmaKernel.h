@@ -166,6 +166,8 @@ private:
   SmallVector<Value> loadInnermost(const WgmmaStage &stage,
                                    const WgmmaThreadRows &rows, Value source,
                                    int64_t start, int64_t depth);
+  Value getPairs(const WgmmaStage &stage, const WgmmaThreadRows &rows,
+                 const WgmmaLayout &layout, Int position, Value memory);
   SmallVector<Value> loadPairs(const WgmmaStage &stage,
                                const WgmmaThreadRows &rows, Value source,
                                int64_t start, int64_t depth);

@@ -246,6 +246,19 @@ SmallVector<Value> WgmmaKernel::loadInnermost(const WgmmaStage &stage,
   return values;
 }
 
+/// Where in `memory` pairs of rows have position `position`.
+Value WgmmaKernel::getPairs(const WgmmaStage &stage,
+                            const WgmmaThreadRows &rows,
+                            const WgmmaLayout &layout, Int position,
+                            Value memory) {
+  Int permutation = k.bitXor(swizzleOf(layout, rows.first, stage.axis),
+                             swizzle(layout, position));
+  Int address = k.add(addressOf(layout, rows.first, stage.axis),
+                      k.add(k.mul(position, layout.pitches[stage.axis]),
+                            k.bitXor(rows.first.back(), permutation)));
+  return k.offsetBytes(memory, k.mul(address, 4));
+}
+
 /// Another axis, f32: pairs of rows, two successive positions per 8.
 SmallVector<Value> WgmmaKernel::loadPairs(const WgmmaStage &stage,
                                           const WgmmaThreadRows &rows,
@@ -254,12 +267,7 @@ SmallVector<Value> WgmmaKernel::loadPairs(const WgmmaStage &stage,
   const WgmmaLayout &layout = getSource(stage);
   int64_t pitch = layout.pitches[stage.axis];
   Int position = k.mul(laneColumn, 2);
-  Int permutation = k.bitXor(swizzleOf(layout, rows.first, stage.axis),
-                             swizzle(layout, position));
-  Int address = k.add(
-      addressOf(layout, rows.first, stage.axis),
-      k.add(k.mul(position, pitch), k.bitXor(rows.first.back(), permutation)));
-  Value base = k.offsetBytes(source, k.mul(address, 4));
+  Value base = getPairs(stage, rows, layout, position, source);
   Type vector = k.getVectorType(2);
   SmallVector<Value> values;
   for (int64_t first = 0; first < depth; first += 8)
@@ -508,13 +516,7 @@ void WgmmaKernel::storeShared(const WgmmaStage &stage,
   if (!stage.innermost) {
     k.ifThen(rows.firstExists, [&] {
       int64_t pitch = layout.pitches[stage.axis];
-      Int position = k.mul(laneColumn, 2);
-      Int permutation = k.bitXor(swizzleOf(layout, rows.first, stage.axis),
-                                 swizzle(layout, position));
-      Int address = k.add(addressOf(layout, rows.first, stage.axis),
-                          k.add(k.mul(position, pitch),
-                                k.bitXor(rows.first.back(), permutation)));
-      Value base = k.offsetBytes(target, k.mul(address, 4));
+      Value base = getPairs(stage, rows, layout, k.mul(laneColumn, 2), target);
       for (unsigned first = 0; first < sums.size(); first += 4)
         for (unsigned odd = 0; odd < 2; ++odd)
           k.store(k.makeVector({sums[first + odd], sums[first + odd + 2]}),

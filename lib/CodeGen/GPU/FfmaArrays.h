@@ -1,0 +1,52 @@
+//===- FfmaArrays.h - What FFMA and DMMA kernels work on --------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_GPU_FFMAARRAYS_H
+#define KRON_LIB_CODEGEN_GPU_FFMAARRAYS_H
+
+#include "ScalarOps.h"
+#include "TileWalk.h"
+#include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/PassOperands.h"
+
+namespace mlir::kron {
+
+/// Where a tile starts in every array.
+struct FfmaPlace {
+  Positions starts;
+  Value input, output, addend;
+};
+
+/// The arrays and scalars of a pass, on the host and in a kernel.
+class FfmaArrays {
+protected:
+  FfmaArrays(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass)
+      : host(host), pass(pass), element(getElementType(pass.getInit())),
+        kernel(host, gpuModule, getKernelBaseName(pass), element),
+        ops(kernel, element) {}
+
+  void enterArrays();
+  /// Where all arrays have what is at `starts`.
+  FfmaPlace getPlaceAt(Positions starts);
+
+  Emitter &host;
+  PassOp pass;
+  Type element;
+  KernelBuilder kernel;
+  ScalarOps ops;
+  PassOperands operands;
+
+  // Inside of the kernel.
+  SmallVector<Int> sizes;
+  StageArray input, output, addend;
+  KernelScale alpha, beta;
+};
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_GPU_FFMAARRAYS_H
