@@ -6,7 +6,7 @@ usage: check.py [--build BUILD] [--update]
 - A code block behind `<!-- from FILE -->` or `<!-- from FILE:NAME -->` is that file,
   or the part of it between lines holding `[NAME]` and `[/NAME]`.
 - Relative links lead to files that exist.
-- Tables between `<!-- table of FILE -->` and `<!-- end -->`, and the roofline plot, are
+- Tables between `<!-- table of FILE -->` and `<!-- end -->`, and the roofline plots, are
   what docs/benchmarks/render.py makes of the result files.
 
 With --update the quoted code is copied anew first. Prints one line per failure and ends with `N passed, N failed`.
@@ -100,8 +100,9 @@ def main():
         if options.update:
             update_page(page)
         check_page(checker, page)
-    checker.expect(render.PLOT.read_text() == render.plot(),
-                   "the roofline plot is stale; run docs/benchmarks/render.py")
+    for path, text in render.plots().items():
+        checker.expect(path.exists() and path.read_text() == text,
+                       f"{path.relative_to(ROOT)} is stale; run docs/benchmarks/render.py")
     print(f"{checker.passed} passed, {checker.failed} failed")
     return 1 if checker.failed else 0
 

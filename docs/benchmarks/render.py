@@ -1,4 +1,4 @@
-"""Writes the tables of the documentation, and the roofline plot, from the result files.
+"""Writes the tables of the documentation, and the roofline plots, from the result files.
 
 usage: render.py
 
@@ -12,24 +12,28 @@ import json
 import pathlib
 import re
 
+import cpu_plot
+import cpu_tables
 import gpu_plot
 import gpu_tables
 import python_tables
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PLOT = HERE / "roofline.svg"
-TABLE = re.compile(r"(<!-- (table|summary|suite|misses|costs|"
+TABLE = re.compile(r"(<!-- (table|summary|suite|misses|costs|cpu-goals|cpu-misses|"
                    r"overhead|products|training) of (\S+) -->\n).*?(<!-- end -->)",
                    re.S)
 # In the order of the tables.
 GPU = ("gpu_f32", "gpu_f64", "gpu_odd", "gpu_flags", "gpu_half", "gpu_precision",
        "gpu_batched", "gpu_ksmm")
+CPU = ("cpu_products", "cpu_flags", "cpu_odd", "cpu_ksmm", "cpu_chains", "cpu_batched",
+       "cpu_types")
+CPU_THREADS = "cpu_threads"
 
 
-def gpu_results(folder):
+def results(folder, names):
     """{name: result} of those that are there."""
-    return {name: json.loads((folder / f"{name}.json").read_text()) for name in GPU
+    return {name: json.loads((folder / f"{name}.json").read_text()) for name in names
             if (folder / f"{name}.json").exists()}
 
 
@@ -59,9 +63,13 @@ def first_light(result):
 def body(kind, path):
     """What belongs between the marks."""
     if kind == "misses":
-        return gpu_tables.misses(gpu_results(path), plans())
+        return gpu_tables.misses(results(path, GPU), plans())
     if kind == "costs":
-        return gpu_tables.costs(gpu_results(path))
+        return gpu_tables.costs(results(path, GPU))
+    if kind == "cpu-goals":
+        return cpu_tables.goals(results(path, (*CPU, CPU_THREADS)))
+    if kind == "cpu-misses":
+        return cpu_tables.misses(results(path, (*CPU, CPU_THREADS)))
     if not path.exists():
         return "(not measured yet)\n"
     result = json.loads(path.read_text())
@@ -69,6 +77,8 @@ def body(kind, path):
         return python_tables.table(result, kind)
     if kind == "suite":
         return gpu_tables.suite(result)
+    if path.stem in cpu_tables.LAYOUTS:
+        return cpu_tables.table(result, path.stem)
     if "limits" not in result:
         return first_light(result)
     if kind == "summary":
@@ -81,14 +91,16 @@ def rendered(text):
     return TABLE.sub(lambda match: match[1] + body(match[2], ROOT / match[3]) + match[4], text)
 
 
-def plot():
-    """The roofline of what was measured."""
-    return gpu_plot.svg(gpu_results(HERE / "results"))
+def plots():
+    """{file: the roofline of what was measured}"""
+    folder = HERE / "results"
+    return {HERE / "roofline.svg": gpu_plot.svg(results(folder, GPU)),
+            HERE / "cpu_roofline.svg": cpu_plot.svg(results(folder, CPU))}
 
 
 def main():
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    written = {page: rendered(page.read_text()) for page in pages} | {PLOT: plot()}
+    written = {page: rendered(page.read_text()) for page in pages} | plots()
     for path, text in written.items():
         if not path.exists() or path.read_text() != text:
             path.write_text(text)

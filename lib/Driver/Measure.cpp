@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <sys/mman.h>
 #include <thread>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -81,13 +82,15 @@ static constexpr int kChains = 12;
 static constexpr int kRepetitions = 5;
 
 static volatile double sink;
+/// Unknown to the compiler, which would shorten the loops otherwise.
+static volatile float factor = 0.999999f, addend = 1e-6f;
 
 /// Defines a function that does `rounds` rounds of kChains vector
 /// multiply-adds. The chains are written out: an array of vectors would stay in
 /// memory where the compiler does not unroll.
 #define KRON_FMA_LOOP(NAME, ATTRIBUTES, VECTOR, SET, FMA, FIRST)               \
   ATTRIBUTES static void NAME(int64_t rounds) {                                \
-    const VECTOR f = SET(0.999999f), a = SET(1e-6f);                           \
+    const VECTOR f = SET(factor), a = SET(addend);                             \
     VECTOR s0 = SET(0), s1 = SET(1), s2 = SET(2), s3 = SET(3), s4 = SET(4),    \
            s5 = SET(5), s6 = SET(6), s7 = SET(7), s8 = SET(8), s9 = SET(9),    \
            s10 = SET(10), s11 = SET(11);                                       \
@@ -111,7 +114,19 @@ struct FmaLoop {
 
 #if defined(__x86_64__)
 #define KRON_AVX512 __attribute__((target("avx512f")))
+#define KRON_AVX512DQ __attribute__((target("avx512f,avx512dq")))
 #define KRON_AVX2 __attribute__((target("avx2,fma")))
+#define KRON_ADD_512_I32(x, y, z) _mm512_add_epi32(_mm512_mullo_epi32(x, y), z)
+#define KRON_ADD_512_I64(x, y, z) _mm512_add_epi64(_mm512_mullo_epi64(x, y), z)
+#define KRON_ADD_256_I32(x, y, z) _mm256_add_epi32(_mm256_mullo_epi32(x, y), z)
+#define KRON_FIRST_512(x) _mm_cvtsi128_si32(_mm512_castsi512_si128(x))
+#define KRON_FIRST_256(x) _mm_cvtsi128_si32(_mm256_castsi256_si128(x))
+KRON_FMA_LOOP(runMul512I32, KRON_AVX512, __m512i, _mm512_set1_epi32,
+              KRON_ADD_512_I32, KRON_FIRST_512)
+KRON_FMA_LOOP(runMul512I64, KRON_AVX512DQ, __m512i, _mm512_set1_epi64,
+              KRON_ADD_512_I64, KRON_FIRST_512)
+KRON_FMA_LOOP(runMul256I32, KRON_AVX2, __m256i, _mm256_set1_epi32,
+              KRON_ADD_256_I32, KRON_FIRST_256)
 KRON_FMA_LOOP(runFma512F32, KRON_AVX512, __m512, _mm512_set1_ps,
               _mm512_fmadd_ps, _mm512_cvtss_f32)
 KRON_FMA_LOOP(runFma512F64, KRON_AVX512, __m512d, _mm512_set1_pd,
@@ -126,6 +141,19 @@ KRON_FMA_LOOP(runFma256F64, KRON_AVX2, __m256d, _mm256_set1_pd, _mm256_fmadd_pd,
 #define KRON_MULTIPLY_ADD(x, y, z) ((x) * (y) + (z))
 KRON_FMA_LOOP(runScalarF32, , float, KRON_SAME, KRON_MULTIPLY_ADD, KRON_SAME)
 KRON_FMA_LOOP(runScalarF64, , double, KRON_SAME, KRON_MULTIPLY_ADD, KRON_SAME)
+KRON_FMA_LOOP(runScalarI64, , uint64_t, KRON_SAME, KRON_MULTIPLY_ADD, KRON_SAME)
+
+static FmaLoop getIntegerLoop(bool is64) {
+#if defined(__x86_64__)
+  if (is64 && __builtin_cpu_supports("avx512dq"))
+    return {runMul512I64, 8 * kChains};
+  if (!is64 && __builtin_cpu_supports("avx512f"))
+    return {runMul512I32, 16 * kChains};
+  if (!is64 && __builtin_cpu_supports("avx2"))
+    return {runMul256I32, 8 * kChains};
+#endif
+  return {runScalarI64, kChains};
+}
 
 static FmaLoop getFmaLoop(bool isF64) {
 #if defined(__x86_64__)
@@ -154,31 +182,91 @@ static double runThreads(int32_t numThreads,
   return getSecondsSince(start);
 }
 
-/// Bytes read plus written per second by a copy that touches `bytes` in all.
-static double measureCopy(double bytes, int32_t numThreads) {
-  constexpr double smallest = 1 << 16, largest = 1 << 28;
-  size_t share = static_cast<size_t>(std::clamp(bytes / 2, smallest, largest) /
-                                     numThreads);
-  std::vector<char> source(share * numThreads, 1),
-      target(share * numThreads, 2);
+namespace {
+/// Memory in huge pages where the system has them: what large arrays get too.
+class Pages {
+public:
+  explicit Pages(size_t size) : size(size) {
+    void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      return;
+    madvise(memory, size, MADV_HUGEPAGE);
+    data = static_cast<char *>(memory);
+    std::memset(data, 1, size);
+  }
+  Pages(const Pages &) = delete;
+  ~Pages() {
+    if (data)
+      munmap(data, size);
+  }
+
+  char *data = nullptr;
+
+private:
+  size_t size;
+};
+} // namespace
+
+#if defined(__x86_64__)
+/// A copy whose stores go past the caches. `size` is a multiple of 64.
+KRON_AVX512 static void streamCopy(char *target, const char *source,
+                                   size_t size) {
+  for (size_t i = 0; i < size; i += 64)
+    _mm512_stream_si512(
+        reinterpret_cast<__m512i *>(target + i),
+        _mm512_loadu_si512(reinterpret_cast<const __m512i *>(source + i)));
+  _mm_sfence();
+}
+#endif
+
+static void plainCopy(char *target, const char *source, size_t size) {
+  std::memcpy(target, source, size);
+}
+
+using CopyFunction = void (*)(char *, const char *, size_t);
+
+static double measureCopy(CopyFunction copy, char *target, const char *source,
+                          size_t share, int32_t numThreads) {
   // Enough copies that starting the threads does not count.
   constexpr size_t bytesPerThread = size_t(1) << 27;
   size_t copies = std::max<size_t>(1, bytesPerThread / share);
   double best = 0;
   for (int i = 0; i < kRepetitions; ++i) {
     double seconds = runThreads(numThreads, [&](int32_t thread) {
-      for (size_t copy = 0; copy < copies; ++copy)
-        std::memcpy(target.data() + thread * share,
-                    source.data() + thread * share, share);
+      for (size_t i = 0; i < copies; ++i)
+        copy(target + thread * share, source + thread * share, share);
     });
     best = std::max(best, 2.0 * share * copies * numThreads / seconds);
-    sink = sink + target.back();
+    sink = sink + target[0];
   }
   return best;
 }
 
+/// Bytes read plus written per second by a copy that touches `bytes` in all,
+/// with the better kind of stores.
+static double measureCopy(double bytes, int32_t numThreads) {
+  constexpr double smallest = 1 << 16, largest = 1 << 28;
+  size_t share = static_cast<size_t>(std::clamp(bytes / 2, smallest, largest) /
+                                     numThreads);
+  share = (share + 63) / 64 * 64;
+  Pages source(share * numThreads), target(share * numThreads);
+  if (!source.data || !target.data)
+    return 0;
+  double best =
+      measureCopy(plainCopy, target.data, source.data, share, numThreads);
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f"))
+    best = std::max(best, measureCopy(streamCopy, target.data, source.data,
+                                      share, numThreads));
+#endif
+  return best;
+}
+
 static double measureMultiplyAdds(KronType type, int32_t numThreads) {
-  FmaLoop loop = getFmaLoop(type == KRON_F64 || type == KRON_C64);
+  bool isInteger = type == KRON_I32 || type == KRON_I64;
+  FmaLoop loop = isInteger ? getIntegerLoop(type == KRON_I64)
+                           : getFmaLoop(type == KRON_F64 || type == KRON_C64);
   constexpr int64_t rounds = 1 << 20;
   double best = 0;
   for (int i = 0; i < kRepetitions; ++i) {

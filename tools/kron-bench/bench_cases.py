@@ -3,14 +3,20 @@
 A case file is JSON: {"title", "defaults": {...}, "cases": [{...}, ...]}. Fields of a
 case, which `defaults` may give for all of them:
 
-- op: mkm, kmm, batched or ksmm; type: f32, f64, f16, bf16, c32, c64, i32, i64
+- op: mkm, kmm, batched, ksmm or chain (Kronecker-sparse factors one after another)
+- type: f32, f64, f16, bf16, c32, c64, i32, i64
 - factors: comma-separated P, P:Q or P^N, e.g. "8^4", "2,5,6,7,8", "14:15,19:13"
-- rows: M, or the number of arrays of `batched`; pattern and layout: of ksmm
+- rows: M, or the number of arrays of `batched`
+- pattern and layout: of ksmm; patterns: of a chain, the one applied first comes first
 - trans: two letters out of N, T, C: op of X and of every factor (default NN)
-- precisions: list of full, ieee, tf32 (default ["full"]); one row each
+- precision: full, ieee or tf32 (default full)
 - beta: a number: adds beta times the output's old value
-- peers: false leaves the other implementations out
-- anything else (target_ms, figures of others) goes into the results as it is
+- peers: false leaves the other implementations out, a list of names others than those
+- anything else (goals: target_ms, or target_share of the floor; figures of others) goes
+  into the results as it is
+
+A list in op, type, factors, rows, pattern, layout, trans or precision stands for one case
+each.
 
 SPDX-License-Identifier: MIT
 """
@@ -28,8 +34,9 @@ SIZES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i32": 4, "i64": 8, "c32": 8, 
 STORAGE = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.uint16,
            "i32": np.int32, "i64": np.int64, "c32": np.complex64, "c64": np.complex128}
 WIDE = {"c32": np.complex128, "c64": np.complex128, "i32": np.int64, "i64": np.int64}
-OWN = ("op", "type", "factors", "rows", "pattern", "layout", "trans", "precision",
-       "precisions", "beta", "peers")
+OWN = ("op", "type", "factors", "rows", "pattern", "patterns", "layout", "trans", "precision",
+       "beta", "peers")
+SEVERAL = ("op", "type", "factors", "rows", "pattern", "layout", "trans", "precision")
 
 
 def parse_factors(text):
@@ -42,16 +49,21 @@ def parse_factors(text):
     return factors
 
 
+def each(fields):
+    """The cases that the fields stand for: one for each element of a list."""
+    lists = {name: fields[name] for name in SEVERAL if isinstance(fields.get(name), list)}
+    if "pattern" in lists and not isinstance(lists["pattern"][0], list):
+        del lists["pattern"]
+    for values in itertools.product(*lists.values()):
+        yield Case(fields | dict(zip(lists, values)))
+
+
 def read(path, only=""):
-    """The cases of a file, one per precision, those whose name contains `only`."""
-    content, cases = json.loads(pathlib.Path(path).read_text()), []
-    for fields in content["cases"]:
-        fields = content.get("defaults", {}) | fields
-        for precision in fields.get("precisions", ["full"]):
-            case = Case(fields | {"precision": precision})
-            if only in case.name:
-                cases.append(case)
-    return content["title"], cases
+    """The cases of a file, those whose name contains `only`."""
+    content = json.loads(pathlib.Path(path).read_text())
+    cases = [case for fields in content["cases"]
+             for case in each(content.get("defaults", {}) | fields)]
+    return content["title"], [case for case in cases if only in case.name]
 
 
 class Case:
@@ -64,24 +76,26 @@ class Case:
         self.beta = fields.get("beta", 0)
         self.rows, self.peers = fields["rows"], fields.get("peers", True)
         self.layout = fields.get("layout", "batch_first")
-        self.pattern = fields.get("pattern")
-        self.factors = parse_factors(fields["factors"]) if self.op != "ksmm" else []
-        self.text = fields.get("factors") or ",".join(map(str, self.pattern))
+        self.patterns = fields.get("patterns") or [fields.get("pattern")]
+        self.sparse = self.op in ("ksmm", "chain")
+        self.factors = [] if self.sparse else parse_factors(fields["factors"])
+        self.text = fields.get("factors") or " > ".join(",".join(map(str, p))
+                                                        for p in self.patterns)
         flags = "" if self.trans == "NN" else f" {self.trans}"
         flags += "" if self.precision == "full" else f" {self.precision}"
         flags += f" beta={self.beta}" if self.beta else ""
         flags += " batch last" if self.layout == "batch_last" else ""
         self.name = f"{self.op} {self.type} {self.rows} x {self.text}{flags}"
         # Cases with the same key compute the same from the same arrays.
-        self.key = tuple(str(fields.get(k)) for k in OWN if not k.startswith("precision"))
+        self.key = tuple(str(fields.get(k)) for k in OWN if k != "precision")
         self.extra = {k: v for k, v in fields.items() if k not in OWN}
         self._shapes()
 
     def _shapes(self):
         p, q = [f[0] for f in self.factors], [f[1] for f in self.factors]
-        if self.op == "ksmm":
-            a, b, c, d = self.pattern
-            x, y, factors = [self.rows, a * c * d], [self.rows, a * b * d], [[a, b, c, d]]
+        if self.sparse:
+            x, *_, y = self.widths()
+            x, y, factors = [self.rows, x], [self.rows, y], self.patterns
             if self.layout == "batch_last":
                 x, y = x[::-1], y[::-1]
         elif self.op == "batched":
@@ -96,6 +110,17 @@ class Case:
         if self.trans[1] != "N":
             factors = [f[::-1] if len(f) == 2 else [f[0], f[2], f[1], f[3]] for f in factors]
         self.shapes = [x, *factors, y]
+
+    def widths(self):
+        """Sizes of a row before, between and after Kronecker-sparse factors."""
+        (a, _, c, d), *_ = self.patterns
+        return [a * c * d, *(a * b * d for a, b, _, d in self.patterns)]
+
+    def steps(self):
+        """A chain's factors as cases of their own."""
+        return [Case({"op": "ksmm", "type": self.type, "rows": self.rows, "pattern": pattern,
+                      "layout": self.layout, "trans": self.trans, "precision": self.precision})
+                for pattern in self.patterns]
 
     # --- what it costs --------------------------------------------------------
 
@@ -114,8 +139,8 @@ class Case:
         """Two per multiply-add, four multiply-adds per complex one, in the cheapest
         order of the factors."""
         scale = 8 if self.type in ("c32", "c64") else 2
-        if self.op == "ksmm":
-            return scale * self.rows * math.prod(self.pattern)
+        if self.sparse:
+            return scale * self.rows * sum(map(math.prod, self.patterns))
         orders = itertools.permutations(set(self.factors))
         if len(set(self.factors)) > 6:
             orders = [sorted(set(self.factors), key=lambda f: f[1] / f[0])]
@@ -132,6 +157,26 @@ class Case:
     # --- as MLIR --------------------------------------------------------------
 
     def mlir(self):
+        return self._chain_mlir() if self.op == "chain" else self._operation_mlir()
+
+    def _attributes(self):
+        attributes = []
+        if self.precision != "full":
+            attributes.append(f"precision = #kron.precision<{self.precision}>")
+        if self.layout == "batch_last":
+            attributes.append("layout = #kron.layout<batch_last>")
+        return f" {{{', '.join(attributes)}}}" if attributes else ""
+
+    def _beta(self):
+        if not self.beta:
+            return ""
+        scalar = "f32" if self.type in ("f16", "bf16") else MLIR.get(self.type, self.type)
+        if self.type in MLIR:
+            return f" beta(#complex.number<:{scalar[8:-1]} {float(self.beta)}, 0.0>)"
+        value = self.beta if self.type[0] == "i" else float(self.beta)
+        return f" beta({value} : {scalar})"
+
+    def _operation_mlir(self):
         element = MLIR.get(self.type, self.type)
         types = [f"memref<{'x'.join(map(str, s))}x{element}>" for s in self.shapes]
         names = ["%x", *(f"%f{k}" for k in range(len(self.shapes) - 2)), "%y"]
@@ -141,24 +186,29 @@ class Case:
 
         factors = ", ".join(use(n, self.trans[1]) for n in names[1:-1])
         clause = "weights" if self.op == "ksmm" else "factors"
-        attributes = []
-        if self.precision != "full":
-            attributes.append(f"precision = #kron.precision<{self.precision}>")
-        if self.layout == "batch_last":
-            attributes.append("layout = #kron.layout<batch_last>")
-        scalar = "f32" if self.type in ("f16", "bf16") else element
-        literal = f"{self.beta} : {scalar}"
-        if self.type in MLIR:
-            literal = f"#complex.number<:{element[8:-1]} {float(self.beta)}, 0.0>"
-        elif self.type[0] != "i":
-            literal = f"{float(self.beta)} : {scalar}"
         arguments = ", ".join(f"{n}: {t}" for n, t in zip(names, types))
         return (f"func.func @bench({arguments}) {{\n"
                 f"  kron.{self.op} ins({use('%x', self.trans[0])} : {types[0]}) "
                 f"{clause}({factors} : {', '.join(types[1:-1])}) outs(%y : {types[-1]})"
-                + (f" beta({literal})" if self.beta else "")
-                + (f" {{{', '.join(attributes)}}}" if attributes else "")
-                + "\n  return\n}\n")
+                f"{self._beta()}{self._attributes()}\n  return\n}}\n")
+
+    def _chain_mlir(self):
+        """On tensors: what lies between the factors is not the caller's."""
+        element, weights = MLIR.get(self.type, self.type), self.shapes[1:-1]
+        first = self.layout == "batch_first"
+        rows = [[self.rows, w] if first else [w, self.rows] for w in self.widths()]
+        types = [f"tensor<{'x'.join(map(str, s))}x{element}>" for s in [*rows, *weights]]
+        types, weights = types[:len(rows)], types[len(rows):]
+        arguments = ", ".join(f"%f{k}: {t}" for k, t in enumerate(weights))
+        lines = [f"func.func @bench(%x: {types[0]}, {arguments}) -> {types[-1]} {{"]
+        current = "%x"
+        for k, weight in enumerate(weights):
+            before, after = types[k], types[k + 1]
+            lines += [f"  %e{k} = tensor.empty() : {after}",
+                      f"  %y{k} = kron.ksmm ins({current} : {before}) weights(%f{k} : {weight}) "
+                      f"outs(%e{k} : {after}){self._attributes()} -> {after}"]
+            current = f"%y{k}"
+        return "\n".join([*lines, f"  return {current} : {types[-1]}", "}\n"])
 
     # --- what it must give ----------------------------------------------------
 
@@ -182,11 +232,12 @@ class Case:
         op_x, op_f = self.trans
         x = xp.conj(x) if op_x == "C" else x
         factors = [xp.conj(f) if op_f == "C" else f for f in factors]
-        if self.op == "ksmm":
-            a, b, c, d = self.pattern
-            weights = factors[0] if op_f == "N" else xp.swapaxes(factors[0], 1, 2)
-            y = xp.einsum("ajkt,nakt->najt", weights, x.reshape(len(x), a, c, d))
-            return y.reshape(len(x), a * b * d)
+        if self.sparse:
+            for (a, b, c, d), weights in zip(self.patterns, factors):
+                weights = weights if op_f == "N" else xp.swapaxes(weights, 1, 2)
+                x = xp.einsum("ajkt,nakt->najt", weights, x.reshape(len(x), a, c, d))
+                x = x.reshape(len(x), a * b * d)
+            return x
         stored_q_p = (self.op == "mkm") != (op_f == "N")
         matrices = factors if stored_q_p else [f.T for f in factors]
         if self.op == "batched" and op_x != "N":

@@ -1,5 +1,8 @@
 """Arrays, timing and limits of the processor; same interface as bench_gpu.Gpu.
 
+Large arrays lie in huge pages where the system has them (NumPy asks for them), and so does
+what the copy rate is measured on.
+
 SPDX-License-Identifier: MIT
 """
 
@@ -13,6 +16,7 @@ import numpy as np
 
 from bench_cases import CODES, STORAGE, random_array
 
+FEATURES = ("avx2", "fma", "f16c", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile")
 WARM_SECONDS, SAMPLE_SECONDS = 0.05, 0.002
 
 
@@ -27,9 +31,17 @@ class Cpu:
 
     def machine(self):
         text = pathlib.Path("/proc/cpuinfo").read_text()
-        name = re.search(r"model name\s*: (.*)", text)
-        return {"processor": name[1] if name else "unknown", "threads": self.threads,
-                "numpy": np.__version__}
+        fields = dict(re.findall(r"^(\w[\w ]*?)\s*: (.*)$", text, re.M))
+        flags = set(fields.get("flags", "").split())
+        return {"processor": fields.get("model name", "unknown"),
+                "family": fields.get("cpu family"), "model": fields.get("model"),
+                "features": [f for f in FEATURES if f in flags], "threads": self.threads,
+                "numpy": np.__version__, "l2": self._l2()}
+
+    @staticmethod
+    def _l2():
+        path = pathlib.Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
+        return path.read_text().strip() if path.exists() else "unknown"
 
     def copies(self, case):
         return 1
@@ -43,10 +55,18 @@ class Cpu:
         return [*inputs, y]
 
     @staticmethod
+    def empty(case):
+        """The output of a case."""
+        return np.zeros(case.shapes[-1], STORAGE[case.type])
+
+    @staticmethod
     def address(array):
         return array.ctypes.data
 
     def take(self, array, name, shape, rows, axis):
+        if name == "bf16" and hasattr(array, "data_ptr"):
+            import torch
+            array = array.contiguous().view(torch.int16).numpy().view(np.uint16)
         return np.moveaxis(np.take(np.asarray(array).reshape(shape), rows, axis), axis, 0)
 
     @staticmethod
@@ -82,7 +102,8 @@ class Cpu:
         return self._run(calls, repeats)
 
     def _measure(self, case):
-        key = ("f64" if case.type in ("f64", "c64") else "f32", int(math.log2(max(case.bytes, 1))))
+        kind = {"c32": "f32", "c64": "f64", "f16": "f32", "bf16": "f32"}.get(case.type, case.type)
+        key = kind, int(math.log2(max(case.bytes, 1)))
         if key not in self._limits:
             self._limits[key] = self.kron.measure_limits(CODES[key[0]], case.bytes, self.threads)
         return self._limits[key]
@@ -91,7 +112,8 @@ class Cpu:
         return self._measure(case)[1]
 
     def peak(self, case):
-        return math.inf if case.type[0] == "i" else self._measure(case)[0]
+        """Of multiply-adds in the type that the case computes in."""
+        return self._measure(case)[0]
 
     def limits(self):
         return {f"{name} of 2^{size} bytes": value for (name, size), value in self._limits.items()}

@@ -58,12 +58,15 @@ class Gpu:
         out = [self._array(case.type, shape, rng) for shape in case.shapes[:-1]]
         if case.beta:
             return [*out, self._array(case.type, case.shapes[-1], rng)]
-        if self.torch:
-            y = self.torch.empty(case.shapes[-1], dtype=self._dtype(case.type), device="cuda")
-        else:
-            y = self.cuda.allocate(math.prod(case.shapes[-1]) * SIZES[case.type])
+        y = self.empty(case)
         self.poison(y)
         return [*out, y]
+
+    def empty(self, case):
+        """The output of a case."""
+        if self.torch:
+            return self.torch.empty(case.shapes[-1], dtype=self._dtype(case.type), device="cuda")
+        return self.cuda.allocate(math.prod(case.shapes[-1]) * SIZES[case.type])
 
     def _dtype(self, name):
         torch = self.torch

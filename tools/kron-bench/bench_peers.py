@@ -1,8 +1,8 @@
 """Other implementations, on the same arrays.
 
-`make(name, case, arrays)` gives a function that enqueues (GPU) or does (CPU) the
-work, and the array that it leaves the result in (a function to call for it). None if
-the peer cannot do the case.
+`make(name, case, arrays)` gives a function that enqueues (GPU) or does (CPU) the work and
+returns the array with the result; it raises `Unsupported` if the peer cannot do the case.
+`arrays` are tensors on a GPU, NumPy arrays on the processor.
 
 SPDX-License-Identifier: MIT
 """
@@ -10,16 +10,41 @@ SPDX-License-Identifier: MIT
 import importlib.util
 import math
 
+import bench_blas
+
 ON_GPU = ("torch", "gpytorch", "cublas", "pyfastkron")
-NAMES = (*ON_GPU, "numpy")
-PACKAGES = {"torch": "torch", "gpytorch": "linear_operator", "cublas": "torch",
-            "pyfastkron": "pyfastkron", "numpy": "numpy"}
+ON_CPU = ("numpy", "torch", "einsum", "bmm", "dense", "gpytorch", "pyfastkron",
+          *bench_blas.LIBRARIES)
+NAMES = tuple(dict.fromkeys((*ON_GPU, *ON_CPU)))
+PACKAGES = {"torch": "torch", "einsum": "torch", "bmm": "torch", "dense": "torch",
+            "gpytorch": "linear_operator", "cublas": "torch", "pyfastkron": "pyfastkron",
+            "numpy": "numpy"}
+LARGEST_DENSE = 2**26  # elements of a Kronecker-sparse matrix that `dense` writes out
+
+
+def is_installed(name):
+    if name in bench_blas.LIBRARIES:
+        return bench_blas.find(name) is not None
+    return importlib.util.find_spec(PACKAGES[name]) is not None
 
 
 def installed(on_gpu):
-    """Names of the peers that this Python has, of those for a GPU or for the processor."""
-    names = ON_GPU if on_gpu else ("numpy", "pyfastkron")
-    return [n for n in names if importlib.util.find_spec(PACKAGES[n])]
+    """Names of the peers that this machine has, of those for a GPU or for the processor."""
+    return [n for n in (ON_GPU if on_gpu else ON_CPU) if is_installed(n)]
+
+
+def require(names, on_gpu):
+    """Ends the program unless all of them can run."""
+    for name in names:
+        if name not in (ON_GPU if on_gpu else ON_CPU):
+            raise SystemExit(f"kron-bench: expects --peer for {'a GPU' if on_gpu else 'the CPU'} "
+                             f"to be one of {', '.join(ON_GPU if on_gpu else ON_CPU)}, but got "
+                             f"{name}")
+        if not is_installed(name):
+            needs = (bench_blas.describe(name) if name in bench_blas.LIBRARIES
+                     else f"Python package {PACKAGES[name]}")
+            raise SystemExit(f"kron-bench: expects {needs} for --peer {name}, but it is not "
+                             "installed")
 
 
 class Unsupported(Exception):
@@ -29,8 +54,14 @@ class Unsupported(Exception):
 def make(name, case, arrays):
     if case.trans != "NN" or case.beta:
         raise Unsupported("flags")
-    return {"torch": _torch, "gpytorch": _gpytorch, "cublas": _cublas,
-            "pyfastkron": _pyfastkron, "numpy": _numpy}[name](case, arrays)
+    if name in bench_blas.LIBRARIES:
+        run = bench_blas.make(name, case, arrays)
+        if run is None:
+            raise Unsupported(f"{case.op} {case.type}")
+        return run
+    return {"torch": _torch, "einsum": _einsum, "bmm": _bmm, "dense": _dense,
+            "gpytorch": _gpytorch, "cublas": _cublas, "pyfastkron": _pyfastkron,
+            "numpy": _numpy}[name](case, arrays)
 
 
 def _rows_times(y, factors):
@@ -43,17 +74,27 @@ def _rows_times(y, factors):
     return y.reshape(rows, -1)
 
 
-def _torch(case, arrays):
-    """Reshape, matmul, transpose; what one writes in PyTorch."""
+#===------------------------------------------------------------------------===#
+# PyTorch
+#===------------------------------------------------------------------------===#
+
+
+def _tensors(case, arrays):
+    """The inputs as tensors, which share the memory of NumPy arrays."""
     import torch
-    x, *factors = arrays[:-1]
-    if case.op == "ksmm":
-        a, b, c, d = case.pattern
-        if case.layout == "batch_last":
-            return lambda: torch.einsum("ajkt,aktn->ajtn", factors[0],
-                                        x.view(a, c, d, -1)).reshape(a * b * d, -1)
-        return lambda: torch.einsum("ajkt,nakt->najt", factors[0],
-                                    x.view(-1, a, c, d)).reshape(-1, a * b * d)
+    if hasattr(arrays[0], "is_cuda"):
+        return arrays[:-1]
+    if case.type == "bf16":
+        return [torch.from_numpy(a.view("int16")).view(torch.bfloat16) for a in arrays[:-1]]
+    return [torch.from_numpy(a) for a in arrays[:-1]]
+
+
+def _torch(case, arrays):
+    """Reshape, matmul, transpose; what one writes in PyTorch. einsum where the factors are
+    Kronecker-sparse."""
+    if case.sparse:
+        return _einsum(case, arrays)
+    x, *factors = _tensors(case, arrays)
     if case.op == "mkm":
         return lambda: _rows_times(x, factors)
     matrices = [f.t() for f in factors]
@@ -63,11 +104,92 @@ def _torch(case, arrays):
     return lambda: _rows_times(x.view(case.rows, -1), matrices).reshape(shape)
 
 
+def _sparse_steps(case, factors, step):
+    """A function that applies `step(pattern, weights, x)` factor after factor."""
+    steps = list(zip(case.patterns, factors))
+
+    def run(x):
+        for pattern, weights in steps:
+            x = step(pattern, weights, x)
+        return x
+    return run
+
+
+def _einsum(case, arrays):
+    import torch
+    x, *factors = _tensors(case, arrays)
+    last = case.layout == "batch_last"
+    if case.sparse:
+        def step(pattern, weights, x):
+            a, b, c, d = pattern
+            if last:
+                return torch.einsum("ajkt,aktn->ajtn", weights,
+                                    x.view(a, c, d, -1)).reshape(a * b * d, -1)
+            return torch.einsum("ajkt,nakt->najt", weights,
+                                x.view(-1, a, c, d)).reshape(-1, a * b * d)
+        run = _sparse_steps(case, factors, step)
+        return lambda: run(x)
+    count = len(factors)
+    old, new = "abcdefghij"[:count], "ABCDEFGHIJ"[:count]
+    order = ((p, q) if case.op == "mkm" else (q, p) for p, q in zip(old, new))
+    row = ("", "m") if case.op == "kmm" else ("m", "")
+    equation = (f"{row[0]}{old}{row[1]},{','.join(map(''.join, order))}->"
+                f"{row[0]}{new}{row[1]}")
+    sizes = [p for p, _ in case.factors]
+    x = x.view([*sizes, -1] if case.op == "kmm" else [-1, *sizes])
+    return lambda: torch.einsum(equation, x, *factors).reshape(case.shapes[-1])
+
+
+def _bmm(case, arrays):
+    """One batched product over (a, d), with the axes moved before and behind."""
+    if not case.sparse:
+        raise Unsupported(case.op)
+    import torch
+    x, *factors = _tensors(case, arrays)
+    last = case.layout == "batch_last"
+    # [a d, b, c] for W X, [a d, c, b] for X W: part of the model, not of the call.
+    factors = [f.permute((0, 3, 1, 2) if last else (0, 3, 2, 1)).reshape(
+        p[0] * p[3], *((p[1], p[2]) if last else (p[2], p[1]))) for p, f in
+        zip(case.patterns, factors)]
+
+    def step(pattern, weights, x):
+        a, b, c, d = pattern
+        if last:
+            x = x.view(a, c, d, -1).transpose(1, 2).reshape(a * d, c, -1)
+            return torch.bmm(weights, x).view(a, d, b, -1).transpose(1, 2).reshape(a * b * d, -1)
+        x = x.view(-1, a, c, d).permute(1, 3, 0, 2).reshape(a * d, -1, c)
+        return torch.bmm(x, weights).view(a, d, -1, b).permute(2, 0, 3, 1).reshape(-1, a * b * d)
+    run = _sparse_steps(case, factors, step)
+    return lambda: run(x)
+
+
+def _dense(case, arrays):
+    """One product with the whole matrix, which is written out beforehand."""
+    if not case.sparse:
+        raise Unsupported(case.op)
+    import torch
+    x, *factors = _tensors(case, arrays)
+    matrix = None
+    for (a, b, c, d), weights in zip(case.patterns, factors):
+        if a * b * d * a * c * d > LARGEST_DENSE:
+            raise Unsupported("too large a matrix")
+        part = torch.zeros(a, b, d, a, c, d, dtype=weights.dtype, device=weights.device)
+        for i in range(a):
+            for t in range(d):
+                part[i, :, t, i, :, t] = weights[i, :, :, t]
+        part = part.view(a * b * d, a * c * d)
+        matrix = part if matrix is None else part @ matrix
+    if case.layout == "batch_last":
+        return lambda: matrix @ x
+    turned = matrix.t().contiguous()
+    return lambda: x @ turned
+
+
 def _cublas(case, arrays):
     """One (batched) cuBLAS product per factor along its axis, without transposes."""
     import torch
-    if case.op == "ksmm":
-        raise Unsupported("ksmm")
+    if case.sparse:
+        raise Unsupported(case.op)
     x, *factors = arrays[:-1]
     inner = case.rows if case.op == "kmm" else 1
     steps = []
@@ -93,7 +215,7 @@ def _gpytorch(case, arrays):
     if case.op not in ("mkm", "kmm"):
         raise Unsupported(case.op)
     from linear_operator.operators import DenseLinearOperator, KroneckerProductLinearOperator
-    x, *factors = arrays[:-1]
+    x, *factors = _tensors(case, arrays)
     if case.op == "mkm":
         x, factors = x.t().contiguous(), [f.t().contiguous() for f in factors]
     product = KroneckerProductLinearOperator(*(DenseLinearOperator(f) for f in factors))
@@ -102,26 +224,53 @@ def _gpytorch(case, arrays):
     return lambda: product.matmul(x)
 
 
+#===------------------------------------------------------------------------===#
+# FastKron, NumPy
+#===------------------------------------------------------------------------===#
+
+
 def _pyfastkron(case, arrays):
-    if case.op not in ("mkm", "kmm"):
-        raise Unsupported(case.op)
+    if case.op not in ("mkm", "kmm") or case.type not in ("f32", "f64"):
+        raise Unsupported(f"{case.op} {case.type}")
     x, *factors = arrays[:-1]
     if hasattr(x, "is_cuda"):
         import pyfastkron.fastkrontorch as fastkron
-    else:
-        import pyfastkron.fastkronnumpy as fastkron
-    if case.op == "mkm":
-        return lambda: fastkron.gemkm(x, factors)
-    return lambda: fastkron.gekmm(factors, x)
+        if case.op == "mkm":
+            return lambda: fastkron.gemkm(x, factors)
+        return lambda: fastkron.gekmm(factors, x)
+    return _pyfastkron_cpu(case, x, factors)
+
+
+def _pyfastkron_cpu(case, x, factors):
+    """Its kernels without what its Python functions do around them: they allocate the
+    result and two intermediates in every call."""
+    import numpy as np
+    from pyfastkron.fastkronbase import fastkronX86
+    from pyfastkron.fastkronnumpy import fastkronnumpy
+    if fastkronX86 is None:
+        raise Unsupported("no backend for x86")
+    kind = fastkronnumpy.MMTypeMKM if case.op == "mkm" else fastkronnumpy.MMTypeKMM
+    _, size = fastkronnumpy.gekmmSizes(kind, x, factors)
+    result = np.empty(case.shapes[-1], x.dtype)
+    buffers = [np.empty(size, x.dtype) for _ in range(2)]
+    letter = "s" if case.type == "f32" else "d"
+    function = getattr(fastkronX86.libFastKron,
+                       letter + ("gemkm" if case.op == "mkm" else "gekmm"))
+
+    def run():
+        fastkronnumpy.xgemm(fastkronX86, kind, function, None, x, factors, result, 1, 0, None,
+                            buffers)
+        return result
+    return run
 
 
 def _numpy(case, arrays):
     import numpy as np
-    if case.type == "bf16":
-        raise Unsupported("bf16")
+    if case.type == "bf16" or case.op == "chain":
+        raise Unsupported(f"{case.op} {case.type}")
     x, *factors = arrays[:-1]
     if case.op == "ksmm":
-        a, b, c, d = case.pattern
+        a, b, c, d = case.patterns[0]
         if case.layout == "batch_last":
             raise Unsupported("batch last")
         return lambda: np.einsum("ajkt,nakt->najt", factors[0], x.reshape(-1, a, c, d),

@@ -34,7 +34,7 @@ timeLaunches(const KronKernel *kernel, const KernelManifest &manifest,
 
 /// Measured on `numThreads` threads of this machine, in a fraction of a second.
 struct MachineLimits {
-  /// Multiply-adds on vectors of `type` (f32 or f64) in registers.
+  /// Multiply-adds in registers, on vectors of what `type` computes in.
   double flopsPerSecond;
   /// Bytes read plus bytes written by a copy that touches `bytes` in all: a
   /// computation whose arrays stay in a cache is held against that cache.

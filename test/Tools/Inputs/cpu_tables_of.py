@@ -1,0 +1,64 @@
+"""Prints the tables that docs/benchmarks/cpu_tables.py makes of a few made-up rows.
+
+usage: cpu_tables_of.py FOLDER    (docs/benchmarks)
+"""
+
+import sys
+
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+
+import cpu_plot
+import cpu_tables
+
+
+def row(case, ms, **more):
+    op, element, rows, _, factors = case.split()[:5]
+    fields = {"case": case, "op": op, "type": element, "rows": int(rows), "factors": factors,
+              "trans": "NN", "compile_ms": 500.0 if rows == "9" else 100.0, "error": 1e-7,
+              "ms": ms, "ms_low": ms * 0.9, "ms_high": ms * 1.1, "floor_ms": 0.5,
+              "floor": "bandwidth", "of_floor": 0.5 / ms, "gflops": 90.0, "gbytes": 9.0,
+              "flops": 10**9, "bytes": 10**8,
+              "workspace_bytes": 3 * 2**20 if rows == "9" else 0}
+    return fields | more
+
+
+def result(title, rows):
+    machine = {"processor": "A processor", "family": "6", "model": "85", "features": ["avx2"],
+               "threads": 1, "l2": "1024K"}
+    return {"title": title, "command": "kron-bench", "date": "2026-01-01T00:00",
+            "commit": "0123456789abcdef", "machine": machine, "samples": 9,
+            "limits": {"f32 of 2^19 bytes": [2e11, 8e10], "f32 of 2^27 bytes": [2e11, 1e10]},
+            "rows": rows}
+
+
+RESULTS = {
+    "cpu_products": result("Products", [
+        row("mkm f32 8 x 8^4", 1.0, target_share=0.45, pyfastkron_ratio=4.0, torch_ratio=9.0),
+        row("mkm f32 9 x 8^4", 2.0, target_share=0.45, pyfastkron_ratio=1.0, numpy_ratio=6.0,
+            torch_ratio=5.0),
+        {"case": "mkm f32 7 x 8^4", "problem": "out of memory"}]),
+    "cpu_flags": result("Flags", [
+        row("mkm f32 8 x 8^4", 1.0), row("kmm f32 8 x 8^4", 1.05, pyfastkron_ratio=4.0),
+        row("mkm f32 8 x 8^4 TT", 1.2, trans="TT"), row("kmm f32 8 x 8^4 TT", 1.1, trans="TT")]),
+    "cpu_ksmm": result("Sparse", [
+        row("ksmm f32 1 x 1,4,4,1", 1.0, layout="batch_first", bmm_ratio=0.5, dense_ratio=2.0),
+        row("ksmm f32 7 x 1,4,4,1", 0.5, layout="batch_first", bmm_ratio=1.5)]),
+    "cpu_chains": result("Chains", [
+        row("chain f32 8 x 1,4,4,1>1,4,4,1", 1.0, single_ratio=1.8, target_single=1.7),
+        row("chain f32 8 x 1,4,4,1>1,4,4,1", 1.0, single_ratio=1.2, target_single=1.7,
+            layout="batch_last", single_ms=1.2)]),
+    "cpu_batched": result("Batched", [
+        row("batched f32 8 x 4^3", 0.6, target_share=0.8, torch_ratio=3.0)]),
+    "cpu_types": result("Types", [row("mkm f32 8 x 8^4", 1.0), row("mkm i32 8 x 8^4", 2.0)]),
+}
+
+for name, content in RESULTS.items():
+    print(f"== {name}")
+    print(cpu_tables.table(content, name))
+print("== goals")
+print(cpu_tables.goals(RESULTS))
+print("== misses")
+print(cpu_tables.misses(RESULTS))
+print("== plot")
+print(cpu_plot.svg(RESULTS))
