@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/Emitter.h"
+#include "kron/CodeGen/NarrowFloats.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -201,7 +202,7 @@ Emitter::forLoop(int64_t begin, int64_t end, int64_t step, ValueRange carried,
 // Memory
 //===----------------------------------------------------------------------===//
 
-Value Emitter::offsetPointer(Value base, Int offset) {
+Value Emitter::offsetPointer(Value base, Int offset, Type stored) {
   if (offset.is(0))
     return base;
   SmallVector<LLVM::GEPArg> indices;
@@ -211,29 +212,58 @@ Value Emitter::offsetPointer(Value base, Int offset) {
     indices.push_back(static_cast<int32_t>(offset.getConstant()));
   else
     indices.push_back(materialize(offset));
-  return LLVM::GEPOp::create(builder, loc, base.getType(), element, base,
-                             indices);
+  return LLVM::GEPOp::create(builder, loc, base.getType(),
+                             stored ? stored : element, base, indices);
 }
 
-Value Emitter::loadScalar(Value pointer) {
-  return LLVM::LoadOp::create(builder, loc, element, pointer);
+/// Alignment that arrays of `type`, or of what it is a vector of, have.
+static unsigned getAlignment(Type type) {
+  return getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
 }
 
-void Emitter::storeScalar(Value value, Value pointer) {
-  LLVM::StoreOp::create(builder, loc, value, pointer);
+/// `type`, or a vector like it, with 16-bit integers in place of its elements.
+static Type getBitsType(Type type, OpBuilder &builder) {
+  Type bits = builder.getI16Type();
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.clone(bits);
+  return bits;
 }
 
-Value Emitter::loadVector(VectorType type, Value pointer, Value mask) {
-  unsigned alignment = getElementBytes();
-  if (!mask)
-    return LLVM::LoadOp::create(builder, loc, type, pointer, alignment);
-  Value passThrough = zero(type);
-  return LLVM::MaskedLoadOp::create(builder, loc, type, pointer, mask,
-                                    passThrough, alignment);
+Value Emitter::loadScalar(Value pointer, Type stored) {
+  if (!stored || stored == element)
+    return LLVM::LoadOp::create(builder, loc, element, pointer,
+                                getAlignment(element));
+  Value bits =
+      LLVM::LoadOp::create(builder, loc, builder.getI16Type(), pointer);
+  return emitWidened(*this, bits, stored);
 }
 
-void Emitter::storeVector(Value vector, Value pointer, Value mask) {
-  unsigned alignment = getElementBytes();
+void Emitter::storeScalar(Value value, Value pointer, Type stored) {
+  if (stored && stored != element)
+    value = emitNarrowed(*this, value, stored);
+  LLVM::StoreOp::create(builder, loc, value, pointer,
+                        getAlignment(value.getType()));
+}
+
+Value Emitter::loadVector(VectorType type, Value pointer, Value mask,
+                          Type stored) {
+  bool converts = stored && stored != element;
+  Type loaded = converts ? getBitsType(type, builder) : type;
+  unsigned alignment = getAlignment(loaded);
+  Value value;
+  if (mask)
+    value = LLVM::MaskedLoadOp::create(builder, loc, loaded, pointer, mask,
+                                       zero(loaded), alignment);
+  else
+    value = LLVM::LoadOp::create(builder, loc, loaded, pointer, alignment);
+  return converts ? emitWidened(*this, value, stored) : value;
+}
+
+void Emitter::storeVector(Value vector, Value pointer, Value mask,
+                          Type stored) {
+  if (stored && stored != element)
+    vector = emitNarrowed(*this, vector, stored);
+  unsigned alignment = getAlignment(vector.getType());
   if (!mask)
     LLVM::StoreOp::create(builder, loc, vector, pointer, alignment);
   else
@@ -245,6 +275,8 @@ Value Emitter::zero(Type type) {
 }
 
 Value Emitter::firstLanes(int64_t lanes, Int count) {
+  lanes *= getNumParts();
+  count = mul(count, getNumParts());
   if (count.isConstant()) {
     if (count.getConstant() >= lanes)
       return nullptr;

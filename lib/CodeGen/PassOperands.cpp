@@ -49,7 +49,7 @@ StageArray kron::getPassArray(Emitter &emitter, Value memref,
   Emitter own(
       builder, loc,
       getStorageType(cast<MemRefType>(memref.getType()).getElementType()));
-  StageArray array{own.offsetPointer(pointer, offset), {}};
+  StageArray array{own.offsetPointer(pointer, offset), {}, own.element};
   SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
   for (unsigned axis = 0; axis < strides.size(); ++axis)
     array.strides.push_back(toInt(
@@ -70,6 +70,7 @@ FactorArray kron::getPassFactor(Emitter &emitter, PassOp pass,
   int64_t rank = cast<ShapedType>(pass.getInit().getType()).getRank();
   FactorArray factor;
   factor.array.base = array.base;
+  factor.array.element = array.element;
   factor.array.strides.assign(rank, 0);
   factor.sizes.assign(rank, 1);
   for (auto [dim, axis] : llvm::enumerate(product.getFactorDims())) {

@@ -57,13 +57,13 @@ func.func @columns(%x: memref<16x?xf32>, %f: memref<16x16xf32>, %y: memref<16x?x
 // -----
 
 // Verify that a pass that the CPU code generator does not take is left alone.
-// CHECK-LABEL: func @half
+// CHECK-LABEL: func @extended
 // CHECK-NOT: kron.schedule
-func.func @half(%x: memref<4x16xf16>, %f: memref<16x16xf16>, %y: memref<4x16xf16>) {
-  kron.pass ins(%x, %f : memref<4x16xf16>, memref<16x16xf16>) outs(%y : memref<4x16xf16>) {
-  ^bb0(%t: tensor<4x16xf16>, %a: tensor<16x16xf16>, %o: tensor<4x16xf16>):
-    %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf16>) factor(%a [p, q] : tensor<16x16xf16>) outs(%o : tensor<4x16xf16>) -> tensor<4x16xf16>
-    kron.yield %1 : tensor<4x16xf16>
+func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16xf80>) {
+  kron.pass ins(%x, %f : memref<4x16xf80>, memref<16x16xf80>) outs(%y : memref<4x16xf80>) {
+  ^bb0(%t: tensor<4x16xf80>, %a: tensor<16x16xf80>, %o: tensor<4x16xf80>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf80>) factor(%a [p, q] : tensor<16x16xf80>) outs(%o : tensor<4x16xf80>) -> tensor<4x16xf80>
+    kron.yield %1 : tensor<4x16xf80>
   }
   return
 }

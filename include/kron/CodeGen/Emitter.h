@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 #include <optional>
 
 namespace mlir::kron {
@@ -58,14 +59,22 @@ public:
 
   OpBuilder &builder;
   const Location loc;
-  /// Element type of all arrays.
+  /// Type of the elements that are computed with; a vector of two (parts) for
+  /// complex numbers. Arrays hold them as they are, unless a load or a store
+  /// says otherwise.
   const Type element;
   /// Width of constants and of loops between constants; values keep theirs, and
   /// the result of an operation has the width of its widest operand.
   const unsigned indexBits;
+  /// Whether the target converts between f16 and f32 itself; else integer
+  /// arithmetic does, since LLVM would call a library.
+  bool hasHalfConversion = true;
 
+  /// 2 for complex numbers, else 1; and the type of such a part.
+  int64_t getNumParts() const { return isa<VectorType>(element) ? 2 : 1; }
+  Type getPartType() const { return getElementTypeOrSelf(element); }
   int64_t getElementBytes() const {
-    return element.getIntOrFloatBitWidth() / 8;
+    return getNumParts() * getPartType().getIntOrFloatBitWidth() / 8;
   }
 
   //===--------------------------------------------------------------------===//
@@ -110,21 +119,28 @@ public:
   //===--------------------------------------------------------------------===//
   // Memory
   //===--------------------------------------------------------------------===//
+  //
+  // `stored` is the type of an array's elements in memory where that is not
+  // `element`: f16 or bf16 under f32. They are converted on the way.
 
   /// `base + offset`, in elements.
-  Value offsetPointer(Value base, Int offset);
-  Value loadScalar(Value pointer);
-  void storeScalar(Value value, Value pointer);
+  Value offsetPointer(Value base, Int offset, Type stored = nullptr);
+  Value loadScalar(Value pointer, Type stored = nullptr);
+  void storeScalar(Value value, Value pointer, Type stored = nullptr);
   /// Loads a vector of `type`; lanes where `mask` (may be null) is false are
   /// not touched and read as zero.
-  Value loadVector(VectorType type, Value pointer, Value mask);
-  void storeVector(Value vector, Value pointer, Value mask);
+  Value loadVector(VectorType type, Value pointer, Value mask,
+                   Type stored = nullptr);
+  void storeVector(Value vector, Value pointer, Value mask,
+                   Type stored = nullptr);
 
+  /// A vector of `lanes` elements; the parts of complex ones lie next to each
+  /// other, as in memory.
   VectorType getVectorType(int64_t lanes) const {
-    return VectorType::get({lanes}, element);
+    return VectorType::get({lanes * getNumParts()}, getPartType());
   }
   Value zero(Type type);
-  /// A mask of `lanes` lanes of which the first `count` are set; null if all
+  /// A mask of `lanes` elements of which the first `count` are set; null if all
   /// are.
   Value firstLanes(int64_t lanes, Int count);
 };

@@ -24,10 +24,12 @@ Type getStorageType(Type element);
 /// Bytes of an element, complex ones included.
 int64_t getElementBytes(Type element);
 
-/// An array as a stage sees it: a pointer and one stride per axis, in elements.
+/// An array as a stage sees it: a pointer and one stride per axis, in elements,
+/// and how these lie in memory (null: as the emitter computes with them).
 struct StageArray {
   Value base;
   SmallVector<Int> strides;
+  Type element = nullptr;
 };
 
 /// The factor of a stage: element (p, q) at `base + p*depthStride +
@@ -38,6 +40,8 @@ struct StageFactor {
   Int depthStride;
   Int resultStride;
   SmallVector<Int> strides;
+  /// How elements lie in memory, as for a StageArray.
+  Type element = nullptr;
 };
 
 /// A factor of one mode product, with its strides over the pass's axes.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PassArrays.h"
+#include "Arithmetic.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -41,11 +42,13 @@ static FactorArray getJointFactor(Emitter &emitter, RuntimeCalls &runtime,
           emitter.forLoop(0, results, 1, [&](Int column) {
             Int offset = emitter.add(emitter.mul(row, factor.depthStride),
                                      emitter.mul(column, factor.resultStride));
-            Value value =
-                emitter.loadScalar(emitter.offsetPointer(factor.base, offset));
+            Value value = emitter.loadScalar(
+                emitter.offsetPointer(factor.base, offset, factor.element),
+                factor.element);
+            if (op.getConjFactor())
+              value = emitConjugate(emitter, value);
             if (product)
-              value = arith::MulFOp::create(emitter.builder, emitter.loc,
-                                            product, value);
+              value = emitProduct(emitter, product, value);
             multiply(index + 1, emitter.add(emitter.mul(p, depth), row),
                      emitter.add(emitter.mul(q, results), column), value);
           });
@@ -64,10 +67,9 @@ PassArrays kron::collectArrays(Emitter &emitter, RuntimeCalls &runtime,
   arrays.init = operands.init;
   arrays.addend = operands.addend;
   if (!operands.alpha.isOne())
-    arrays.scale.alpha =
-        operands.alpha.materialize(emitter.builder, emitter.loc);
+    arrays.scale.alpha = getTileScalar(emitter, operands.alpha);
   if (!operands.beta.isZero())
-    arrays.scale.beta = operands.beta.materialize(emitter.builder, emitter.loc);
+    arrays.scale.beta = getTileScalar(emitter, operands.beta);
   for (const StageGroup &group : plan.groups)
     arrays.factors.push_back(
         getJointFactor(emitter, runtime, pass, group, arrays.sizes.size()));

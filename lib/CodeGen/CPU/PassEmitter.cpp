@@ -31,6 +31,9 @@ using namespace mlir::kron;
 static constexpr int64_t kMinParallelFmas = 1 << 16;
 static constexpr int64_t kAlignment = 64;
 
+/// x86-64-v3 has F16C, x86-64-v2, for which vectors have 128 bits, has not.
+static bool hasHalfConversion(int64_t vectorBits) { return vectorBits > 128; }
+
 namespace {
 
 /// One stage between two arrays, and how its factor is packed.
@@ -44,14 +47,21 @@ class PassEmitter {
 public:
   PassEmitter(OpBuilder &builder, SymbolTable &symbols, PassOp pass)
       : builder(builder), runtime(symbols), pass(pass), loc(pass.getLoc()),
-        element(getElementType(pass.getInit())),
+        element(
+            getStorageType(getAccumulatorType(getElementType(pass.getInit())))),
         vectorBits(pass.getSchedule()->getVectorBits()),
-        plan(getPassPlan(pass, vectorBits)), outer(builder, loc, element) {}
+        plan(getPassPlan(pass, vectorBits)), outer(builder, loc, element) {
+    outer.hasHalfConversion = hasHalfConversion(vectorBits);
+  }
 
   WorkspaceBytes emit();
 
 private:
   // Outside of the body.
+  /// Whether elements that lie in memory as `stored` are computed in another
+  /// type.
+  bool isConverted(Type stored) const { return stored && stored != element; }
+  void convertFactor(unsigned index);
   void planStages();
   void emitCall(func::FuncOp body, Int count, ArrayRef<Value> captures);
 
@@ -77,6 +87,7 @@ private:
   RuntimeCalls runtime;
   PassOp pass;
   Location loc;
+  /// What is computed with, and what buffers hold.
   Type element;
   int64_t vectorBits;
   PassPlan plan;
@@ -158,6 +169,10 @@ static SmallVector<Int> collapse(const SmallVector<Int> &values,
   return result;
 }
 
+static StageArray collapse(const StageArray &array, const StageGroup &group) {
+  return {array.base, collapse(array.strides, group), array.element};
+}
+
 Stage PassEmitter::getStage(const PassArrays &arrays, unsigned index,
                             ArrayRef<Int> tileSizes, const StageArray &source,
                             const StageArray &destination, bool isLast) {
@@ -173,18 +188,75 @@ Stage PassEmitter::getStage(const PassArrays &arrays, unsigned index,
     if (role == AxisRole::Whole)
       sizes[axis] = current[axis];
   stage.sizes = collapse(sizes, group);
-  stage.source = {source.base, collapse(source.strides, group)};
-  stage.destination = {destination.base, collapse(destination.strides, group)};
+  stage.source = collapse(source, group);
+  stage.destination = collapse(destination, group);
   stage.factor = arrays.factors[index].array;
   stage.factor.strides = collapse(stage.factor.strides, group);
   if (isLast) {
     stage.scale = arrays.scale;
-    stage.addend = {arrays.addend.base, collapse(arrays.addend.strides, group)};
+    stage.addend = collapse(arrays.addend, group);
   }
+  stage.isSourceConjugate =
+      llvm::any_of(group.products, [](ModeProductOp product) {
+        return product.getConjInput();
+      });
+  // Joint factors are conjugated while they are multiplied out.
+  stage.isFactorConjugate =
+      group.products.size() == 1 &&
+      llvm::any_of(group.products, [](ModeProductOp product) {
+        return product.getConjFactor();
+      });
   stage.elementBytes = outer.getElementBytes();
+  stage.elementParts = outer.getNumParts();
   stage.vectorBits = vectorBits;
   stage.schedule = *pass.getSchedule();
   return stage;
+}
+
+/// Replaces the factor of a group by a copy in the type that is computed with,
+/// its dimensions in the order in which they lie in memory.
+void PassEmitter::convertFactor(unsigned index) {
+  FactorArray &factor = arrays.factors[index];
+  struct Dim {
+    int64_t size;
+    Int *stride;
+    size_t number;
+  };
+  SmallVector<Dim> dims;
+  for (auto [size, stride] : llvm::zip(factor.sizes, factor.array.strides))
+    if (size != 1)
+      dims.push_back({size, &stride, dims.size()});
+  dims.push_back(
+      {plan.groups[index].depth, &factor.array.depthStride, dims.size()});
+  dims.push_back(
+      {plan.groups[index].results, &factor.array.resultStride, dims.size()});
+  // Outer dimensions first, those of unknown strides among them.
+  auto getOrder = [](const Dim &dim) {
+    Int stride = *dim.stride;
+    return std::make_pair(
+        stride.isConstant() ? -stride.getConstant() : INT64_MIN, dim.number);
+  };
+  llvm::sort(dims, [&](const Dim &lhs, const Dim &rhs) {
+    return getOrder(lhs) < getOrder(rhs);
+  });
+
+  int64_t elements = 1;
+  SmallVector<Int> sizes;
+  StageArray from{factor.array.base, {}, factor.array.element};
+  for (const Dim &dim : dims) {
+    sizes.push_back(dim.size);
+    from.strides.push_back(*dim.stride);
+    elements *= dim.size;
+  }
+  StageArray to{runtime.allocateShared(outer, elements), {}};
+  for (const Dim &dim : dims) {
+    elements /= dim.size;
+    *dim.stride = elements;
+    to.strides.push_back(elements);
+  }
+  emitCopy(outer, sizes, from, to, {}, {});
+  factor.array.base = to.base;
+  factor.array.element = nullptr;
 }
 
 /// Decides which of the user's arrays are copied and which factors are packed,
@@ -213,13 +285,16 @@ void PassEmitter::planStages() {
   auto isUnsupported = [&](unsigned index) {
     return getStageMapping(getPlanned(index)) == StageMapping::Unsupported;
   };
-  // Prefer to copy the input alone, then the result alone, then both.
+  // Prefer to copy the input alone, then the result alone, then both. What is
+  // to be converted is copied anyway: elements are loaded more than once.
+  bool converts = isConverted(arrays.input.element);
+  copiesIn = converts;
   if (isUnsupported(0)) {
     copiesIn = true;
     if (numGroups == 1 && isUnsupported(0)) {
-      copiesIn = false;
+      copiesIn = converts;
       copiesOut = true;
-      copiesIn = isUnsupported(0);
+      copiesIn = converts || isUnsupported(0);
     }
   }
   if (numGroups > 1 && isUnsupported(numGroups - 1))
@@ -234,11 +309,17 @@ void PassEmitter::planStages() {
     for (Int size : collapse(factorSizes, plan.groups[index]))
       planned.factorSizes.push_back(size.getConstant());
     planned.packs = needsPacking(stage);
+    if (!planned.packs && isConverted(stage.factor.element)) {
+      convertFactor(index);
+      stage = getPlanned(index);
+      planned.packs = needsPacking(stage);
+    }
     if (planned.packs) {
       planned.packed = getPackedFactor(stage, planned.factorSizes);
       Value base = runtime.allocateShared(outer, planned.packed.elements);
       emitPacking(outer, stage, planned.factorSizes, planned.packed, base);
       arrays.factors[index].array.base = base;
+      arrays.factors[index].array.element = nullptr;
     }
     stages.push_back(planned);
   }
@@ -279,25 +360,26 @@ Int PassEmitter::getNumTiles(Emitter &emitter, const PassArrays &arrays) {
 void PassEmitter::emitCopy(Emitter &emitter, ArrayRef<Int> sizes,
                            const StageArray &from, const StageArray &to,
                            const TileScale &scale, const StageArray &addend) {
-  std::function<void(unsigned, Value, Value, Value)> copy = [&](unsigned axis,
-                                                                Value source,
-                                                                Value target,
-                                                                Value other) {
-    if (axis == sizes.size()) {
-      Value value = emitScaledSum(emitter, scale, emitter.loadScalar(source),
-                                  [&] { return emitter.loadScalar(other); });
-      emitter.storeScalar(value, target);
-      return;
-    }
-    emitter.forLoop(0, sizes[axis], 1, [&](Int position) {
-      auto move = [&](Value base, const StageArray &array) {
-        return base ? emitter.offsetPointer(
-                          base, emitter.mul(position, array.strides[axis]))
-                    : base;
+  std::function<void(unsigned, Value, Value, Value)> copy =
+      [&](unsigned axis, Value source, Value target, Value other) {
+        if (axis == sizes.size()) {
+          Value value = emitScaledSum(
+              emitter, scale, emitter.loadScalar(source, from.element),
+              [&] { return emitter.loadScalar(other, addend.element); });
+          emitter.storeScalar(value, target, to.element);
+          return;
+        }
+        emitter.forLoop(0, sizes[axis], 1, [&](Int position) {
+          auto move = [&](Value base, const StageArray &array) {
+            return base ? emitter.offsetPointer(
+                              base, emitter.mul(position, array.strides[axis]),
+                              array.element)
+                        : base;
+          };
+          copy(axis + 1, move(source, from), move(target, to),
+               move(other, addend));
+        });
       };
-      copy(axis + 1, move(source, from), move(target, to), move(other, addend));
-    });
-  };
   copy(0, from.base, to.base, scale.beta ? addend.base : Value());
 }
 
@@ -319,20 +401,20 @@ void PassEmitter::emitTile(Emitter &emitter, const PassArrays &all,
       start = emitter.mul(start, tileSize);
       tiledExtent = getTiledExtent(emitter, all, start);
     }
-    auto move = [&](Value &base, Int stride) {
-      if (base)
-        base = emitter.offsetPointer(base, emitter.mul(start, stride));
+    auto move = [&](auto &array, Int stride) {
+      array.base = emitter.offsetPointer(array.base, emitter.mul(start, stride),
+                                         array.element);
     };
-    move(tileArrays.input.base, all.input.strides[axis]);
-    move(tileArrays.init.base, all.init.strides[axis]);
+    move(tileArrays.input, all.input.strides[axis]);
+    move(tileArrays.init, all.init.strides[axis]);
     if (all.addend.base)
-      move(tileArrays.addend.base, all.addend.strides[axis]);
+      move(tileArrays.addend, all.addend.strides[axis]);
     for (auto [index, factor] : llvm::enumerate(tileArrays.factors)) {
       const StageGroup &group = plan.groups[index];
       // A joint factor varies on no axis, so axis numbers need no shift.
       bool packs = stages[index].packs && group.products.size() == 1;
-      move(factor.array.base, packs ? Int(stages[index].packed.strides[axis])
-                                    : factor.array.strides[axis]);
+      move(factor.array, packs ? Int(stages[index].packed.strides[axis])
+                               : factor.array.strides[axis]);
     }
   }
 
@@ -377,6 +459,7 @@ void PassEmitter::emitBody(func::FuncOp body,
   Block *entry = body.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   Emitter emitter(builder, loc, element);
+  emitter.hasHalfConversion = outer.hasHalfConversion;
   Value begin = entry->getArgument(0), end = entry->getArgument(1);
   Value scratch = entry->getArgument(2), slots = entry->getArgument(3);
 
@@ -417,14 +500,16 @@ void PassEmitter::emitBody(func::FuncOp body,
     factor.array.resultStride = own[1];
     enterInts(factor.array.strides);
   }
-  for (Value *scale : {&inside.scale.alpha, &inside.scale.beta}) {
+  TileScale &scale = inside.scale;
+  for (Value *part : {&scale.alpha.real, &scale.alpha.imaginary,
+                      &scale.beta.real, &scale.beta.imaginary}) {
     // Constants are rebuilt, so that scaling can see that they are constants.
     Attribute constant;
-    if (*scale && matchPattern(*scale, m_Constant(&constant)))
-      *scale =
+    if (*part && matchPattern(*part, m_Constant(&constant)))
+      *part =
           arith::ConstantOp::create(builder, loc, cast<TypedAttr>(constant));
     else
-      enter(*scale);
+      enter(*part);
   }
 
   emitter.forLoop(Int(begin), Int(end), 1,

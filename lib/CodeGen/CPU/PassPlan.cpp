@@ -18,6 +18,12 @@ static ShapedType getShape(Value value) {
   return cast<ShapedType>(value.getType());
 }
 
+/// Bytes of an element in the buffers of a pass: those of f16 and bf16 hold
+/// f32.
+static int64_t getComputedBytes(PassOp pass) {
+  return getElementBytes(getAccumulatorType(getElementType(pass.getInit())));
+}
+
 //===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//
@@ -118,6 +124,9 @@ bool Grouper::tryJoin(StageGroup &group, ModeProductOp next,
   auto isPlain = [](ModeProductOp product) {
     return getShape(product.getFactor()).getRank() == 2;
   };
+  // What is conjugated between two factors is not one product of them.
+  if (next.getConjInput())
+    return false;
   if (!isPlain(next) || !llvm::all_of(group.products, isPlain))
     return false;
   unsigned first = std::min(group.axis, other.axis);
@@ -205,10 +214,18 @@ static int chooseTiledAxis(ArrayRef<int64_t> sizes,
   return fallback;
 }
 
+/// Elements of `array` in a tile of one position.
+static int64_t countElements(Value array, ArrayRef<AxisRole> roles) {
+  int64_t elements = 1;
+  for (auto [role, size] : llvm::zip(roles, getShape(array).getShape()))
+    if (role == AxisRole::Whole)
+      elements *= size;
+  return elements;
+}
+
 PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
   PassPlan plan;
-  Type element = getElementType(pass.getInit());
-  int64_t lanes = vectorBits / element.getIntOrFloatBitWidth();
+  int64_t lanes = std::max<int64_t>(vectorBits / 8 / getComputedBytes(pass), 1);
   plan.groups = Grouper(pass, lanes).run();
 
   ArrayRef<int64_t> sizes = getShape(pass.getInit()).getShape();
@@ -232,18 +249,21 @@ PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
       plan.roles.push_back(AxisRole::Grid);
   }
 
-  plan.numBuffers = std::min<int64_t>(plan.groups.size() - 1, 2);
+  // What the input is converted to takes a buffer, too.
+  ModeProductOp first = pass.getModeProducts().front();
+  Type element = getElementType(first.getInput());
+  bool converts = getAccumulatorType(element) != element;
+  plan.numBuffers =
+      std::min<int64_t>(plan.groups.size() - (converts ? 0 : 1), 2);
+  if (converts)
+    plan.elementsPerPosition = countElements(first.getInput(), plan.roles);
   for (StageGroup &group : MutableArrayRef(plan.groups).drop_back()) {
     ModeProductOp last = group.products.front();
     for (ModeProductOp product : group.products)
       if (last->isBeforeInBlock(product))
         last = product;
-    int64_t elements = 1;
-    for (auto [axis, size] :
-         llvm::enumerate(getShape(last.getResult(0)).getShape()))
-      if (plan.roles[axis] == AxisRole::Whole)
-        elements *= size;
-    plan.elementsPerPosition = std::max(plan.elementsPerPosition, elements);
+    plan.elementsPerPosition = std::max(
+        plan.elementsPerPosition, countElements(last.getResult(0), plan.roles));
   }
   return plan;
 }
@@ -252,8 +272,7 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
                          int64_t cacheBytes) {
   if (plan.tiledAxis < 0)
     return 1;
-  Type element = getElementType(pass.getInit());
-  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+  int64_t elementBytes = getComputedBytes(pass);
   int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
   bool lanesRunOnIt = plan.tiledAxis + 1 == static_cast<int>(plan.roles.size());
   int64_t lanes = vectorBits / 8 / elementBytes;

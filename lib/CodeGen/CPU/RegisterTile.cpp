@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/CPU/RegisterTile.h"
+#include "Arithmetic.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -26,64 +28,99 @@ static Value getMask(const RegisterTile &tile, int64_t vector) {
                                                     : tile.usedLanes;
 }
 
-static Value loadOperand(Emitter &emitter, const TileOperand &operand,
-                         int64_t lanes, Value pointer, Value mask) {
+/// The values that the accumulators of one result are multiplied by: the
+/// number, or its real and its imaginary part in both lanes of a complex one.
+using Multipliers = SmallVector<Value, 2>;
+
+static Multipliers loadScalarOperand(Emitter &emitter, VectorType type,
+                                     Value pointer) {
   OpBuilder &builder = emitter.builder;
+  Type part = emitter.getPartType();
+  Multipliers values;
+  for (int64_t index = 0; index < emitter.getNumParts(); ++index) {
+    Value address = emitter.offsetPointer(pointer, index, part);
+    Value scalar = LLVM::LoadOp::create(builder, emitter.loc, part, address);
+    values.push_back(
+        vector::BroadcastOp::create(builder, emitter.loc, type, scalar));
+  }
+  return values;
+}
+
+static Multipliers loadGroupOperand(Emitter &emitter,
+                                    const TileOperand &operand, int64_t lanes,
+                                    Value pointer) {
+  int64_t width = llvm::PowerOf2Ceil(operand.group);
+  int64_t parts = emitter.getNumParts();
+  Value group = emitter.loadVector(emitter.getVectorType(width), pointer,
+                                   emitter.firstLanes(width, operand.group));
+  Multipliers values;
+  for (int64_t part = 0; part < parts; ++part) {
+    SmallVector<int64_t> sources;
+    for (int64_t lane = 0; lane < lanes * parts; ++lane)
+      sources.push_back(lane / parts % operand.group * parts + part);
+    values.push_back(vector::ShuffleOp::create(emitter.builder, emitter.loc,
+                                               group, group, sources));
+  }
+  return values;
+}
+
+static Multipliers loadMultipliers(Emitter &emitter, const TileOperand &operand,
+                                   int64_t lanes, Value pointer, Value mask) {
   VectorType type = emitter.getVectorType(lanes);
   switch (operand.kind) {
   case TileOperand::Kind::Scalar:
-    return vector::BroadcastOp::create(builder, emitter.loc, type,
-                                       emitter.loadScalar(pointer));
-  case TileOperand::Kind::Group: {
-    int64_t width = llvm::PowerOf2Ceil(operand.group);
-    Value group = emitter.loadVector(emitter.getVectorType(width), pointer,
-                                     emitter.firstLanes(width, operand.group));
-    SmallVector<int64_t> lanesOfGroup;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      lanesOfGroup.push_back(lane % operand.group);
-    return vector::ShuffleOp::create(builder, emitter.loc, group, group,
-                                     lanesOfGroup);
+    return loadScalarOperand(emitter, type, pointer);
+  case TileOperand::Kind::Group:
+    return loadGroupOperand(emitter, operand, lanes, pointer);
+  case TileOperand::Kind::Vector: {
+    Value value = emitter.loadVector(type, pointer, mask);
+    if (emitter.getNumParts() == 1)
+      return {value};
+    return {emitRepeatedPart(emitter, value, false),
+            emitRepeatedPart(emitter, value, true)};
   }
-  case TileOperand::Kind::Vector:
-    return emitter.loadVector(type, pointer, mask);
   }
   llvm_unreachable("covered switch");
 }
 
-/// One step of p: rows * vectors multiply-adds. The operand of which there is
-/// less stays in registers, the other one is loaded where it is needed:
-/// together with the accumulators, all of the larger one might not fit.
+/// One step of p: rows * vectors multiply-adds, twice for complex numbers. The
+/// operand of which there is less stays in registers, the other one is loaded
+/// where it is needed: together with the accumulators, all of the larger one
+/// might not fit.
 static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
                      SmallVectorImpl<Value> &accumulators) {
   Value aBase = emitter.offsetPointer(tile.a.base,
                                       emitter.mul(depth, tile.a.depthStride));
   Value bBase = emitter.offsetPointer(tile.b.base,
                                       emitter.mul(depth, tile.b.depthStride));
+  int64_t parts = emitter.getNumParts();
   auto loadA = [&](int64_t row) {
-    return loadOperand(
+    return loadMultipliers(
         emitter, tile.a, tile.lanes,
         emitter.offsetPointer(aBase, emitter.mul(row, tile.a.blockStride)),
         tile.maskAll ? tile.mask : Value());
   };
   auto loadB = [&](int64_t vector) {
-    return loadOperand(
-        emitter, tile.b, tile.lanes,
+    return emitter.loadVector(
+        emitter.getVectorType(tile.lanes),
         emitter.offsetPointer(bBase, emitter.mul(vector, tile.b.blockStride)),
         getMask(tile, vector));
   };
-  auto accumulate = [&](int64_t row, int64_t vector, Value a, Value b) {
-    Value &accumulator = accumulators[row * tile.vectors + vector];
-    accumulator =
-        vector::FMAOp::create(emitter.builder, emitter.loc, a, b, accumulator);
+  auto accumulate = [&](int64_t row, int64_t vector, int64_t part,
+                        const Multipliers &a, Value b) {
+    Value &accumulator =
+        accumulators[(row * tile.vectors + vector) * parts + part];
+    accumulator = emitMultiplyAdd(emitter, a[part], b, accumulator);
   };
-  if (tile.rows < tile.vectors) {
-    SmallVector<Value> a;
+  if (tile.rows * parts < tile.vectors) {
+    SmallVector<Multipliers> a;
     for (int64_t row = 0; row < tile.rows; ++row)
       a.push_back(loadA(row));
     for (int64_t vector = 0; vector < tile.vectors; ++vector) {
       Value b = loadB(vector);
       for (int64_t row = 0; row < tile.rows; ++row)
-        accumulate(row, vector, a[row], b);
+        for (int64_t part = 0; part < parts; ++part)
+          accumulate(row, vector, part, a[row], b);
     }
     return;
   }
@@ -91,9 +128,10 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
   for (int64_t vector = 0; vector < tile.vectors; ++vector)
     b.push_back(loadB(vector));
   for (int64_t row = 0; row < tile.rows; ++row) {
-    Value a = loadA(row);
-    for (int64_t vector = 0; vector < tile.vectors; ++vector)
-      accumulate(row, vector, a, b[vector]);
+    Multipliers a = loadA(row);
+    for (int64_t part = 0; part < parts; ++part)
+      for (int64_t vector = 0; vector < tile.vectors; ++vector)
+        accumulate(row, vector, part, a, b[vector]);
   }
 }
 
@@ -101,61 +139,51 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
 // Stores
 //===----------------------------------------------------------------------===//
 
-/// `factor * value`, but 0 where the factor is 0 whatever the value: BLAS does
-/// not look at what alpha = 0 or beta = 0 scales, so a NaN there must not come
-/// through.
-static Value emitScaled(Emitter &emitter, Value factor, Value value) {
-  OpBuilder &builder = emitter.builder;
-  Location loc = emitter.loc;
-  Type type = value.getType();
-  if (matchPattern(factor, m_AnyZeroFloat()))
-    return emitter.zero(type);
-  Value lanes = factor;
-  if (isa<VectorType>(type))
-    lanes = vector::BroadcastOp::create(builder, loc, type, factor);
-  Value scaled = arith::MulFOp::create(builder, loc, lanes, value);
-  if (matchPattern(factor, m_Constant()))
-    return scaled;
-  Value isZero = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
-                                       factor, emitter.zero(factor.getType()));
-  return arith::SelectOp::create(builder, loc, isZero, emitter.zero(type),
-                                 scaled);
-}
-
-Value kron::emitScaledSum(Emitter &emitter, const TileScale &scale, Value value,
-                          function_ref<Value()> addend) {
-  if (scale.alpha)
-    value = emitScaled(emitter, scale.alpha, value);
-  if (!scale.beta)
-    return value;
-  return arith::AddFOp::create(emitter.builder, emitter.loc, value,
-                               emitScaled(emitter, scale.beta, addend()));
+/// The result of the accumulators from `accumulators` on: that one, or for
+/// complex numbers re + i * im with
+///   re = sum Re A * (Re B, Im B)    im = sum Im A * (Re B, Im B)
+/// A conjugate A turns the sign of im, a conjugate B that of both imaginary
+/// parts.
+static Value emitResult(Emitter &emitter, const RegisterTile &tile,
+                        const Value *accumulators) {
+  if (emitter.getNumParts() == 1)
+    return accumulators[0];
+  Value re = accumulators[0];
+  Value swapped = emitSwappedParts(emitter, accumulators[1]);
+  if (tile.b.isConjugate)
+    re = emitConjugate(emitter, re);
+  double sign = tile.a.isConjugate ? -1.0 : 1.0;
+  double realSign = tile.b.isConjugate ? sign : -sign;
+  return emitMultiplyAdd(emitter, swapped,
+                         emitAlternating(emitter, swapped, realSign, sign), re);
 }
 
 static void emitStores(Emitter &emitter, const RegisterTile &tile,
                        ArrayRef<Value> accumulators) {
   const TileResult &result = tile.result;
   auto getPointer = [&](Value base, int64_t row, Int rowStride, int64_t vector,
-                        Int vectorStride) {
-    return emitter.offsetPointer(
-        base, emitter.add(emitter.mul(row, rowStride),
-                          emitter.mul(vector, vectorStride)));
+                        Int vectorStride, Type stored) {
+    return emitter.offsetPointer(base,
+                                 emitter.add(emitter.mul(row, rowStride),
+                                             emitter.mul(vector, vectorStride)),
+                                 stored);
   };
   for (int64_t row = 0; row < tile.rows; ++row) {
     for (int64_t vector = 0; vector < tile.vectors; ++vector) {
       Value mask = getMask(tile, vector);
-      Value value = emitScaledSum(
-          emitter, tile.scale, accumulators[row * tile.vectors + vector], [&] {
-            Value pointer =
-                getPointer(result.addend, row, result.addendRowStride, vector,
-                           result.addendVectorStride);
-            return emitter.loadVector(emitter.getVectorType(tile.lanes),
-                                      pointer, mask);
-          });
+      int64_t index = (row * tile.vectors + vector) * emitter.getNumParts();
+      Value sum = emitResult(emitter, tile, &accumulators[index]);
+      Value value = emitScaledSum(emitter, tile.scale, sum, [&] {
+        Value pointer =
+            getPointer(result.addend, row, result.addendRowStride, vector,
+                       result.addendVectorStride, result.addendElement);
+        return emitter.loadVector(emitter.getVectorType(tile.lanes), pointer,
+                                  mask, result.addendElement);
+      });
       emitter.storeVector(value,
                           getPointer(result.base, row, result.rowStride, vector,
-                                     result.vectorStride),
-                          mask);
+                                     result.vectorStride, result.element),
+                          mask, result.element);
     }
   }
 }
@@ -165,7 +193,7 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
 //===----------------------------------------------------------------------===//
 
 void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &tile) {
-  int64_t count = tile.rows * tile.vectors;
+  int64_t count = tile.rows * tile.vectors * emitter.getNumParts();
   SmallVector<Value> accumulators(
       count, emitter.zero(emitter.getVectorType(tile.lanes)));
 
@@ -194,24 +222,26 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &tile) {
 
 /// Issue slots of one step of p of a block, two multiply-adds or loads a cycle:
 /// FMAs, loads, or the FMA latency (4 cycles, so 8 in flight), whichever is
-/// most.
-static int64_t getBlockCost(int64_t rows, int64_t vectors) {
-  return std::max({rows * vectors, rows + vectors, int64_t(8)}) + 1;
+/// most. Complex numbers (`parts` = 2) take each part of A.
+static int64_t getBlockCost(int64_t rows, int64_t vectors, int64_t parts) {
+  return std::max(
+             {parts * rows * vectors, parts * rows + vectors, int64_t(8)}) +
+         1;
 }
 
 /// Cost of covering `total` x `vectorTotal` with blocks of `rows` x `vectors`.
 static int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
-                            int64_t vectors) {
+                            int64_t vectors, int64_t parts) {
   int64_t fullRows = total / rows, restRows = total % rows;
   int64_t fullVectors = vectorTotal / vectors,
           restVectors = vectorTotal % vectors;
-  int64_t cost = fullRows * fullVectors * getBlockCost(rows, vectors);
+  int64_t cost = fullRows * fullVectors * getBlockCost(rows, vectors, parts);
   if (restRows)
-    cost += fullVectors * getBlockCost(restRows, vectors);
+    cost += fullVectors * getBlockCost(restRows, vectors, parts);
   if (restVectors)
-    cost += fullRows * getBlockCost(rows, restVectors);
+    cost += fullRows * getBlockCost(rows, restVectors, parts);
   if (restRows && restVectors)
-    cost += getBlockCost(restRows, restVectors);
+    cost += getBlockCost(restRows, restVectors, parts);
   // Every further kind of block is code of its own: worth it only for a clear
   // win.
   int64_t kinds = (restRows ? 2 : 1) * (restVectors ? 2 : 1);
@@ -219,9 +249,10 @@ static int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
 }
 
 TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
-                                int64_t vectorBits, ScheduleAttr schedule) {
+                                int64_t vectorBits, ScheduleAttr schedule,
+                                int64_t parts) {
   // 32 registers with AVX-512, else 16; some must hold A and B.
-  int64_t maxAccumulators = vectorBits == 512 ? 26 : 12;
+  int64_t maxAccumulators = (vectorBits == 512 ? 26 : 12) / parts;
   // "Many" is a number that all small block sizes divide.
   constexpr int64_t kMany = 5040;
   int64_t rowTotal = rows < 0 ? kMany : std::min(rows, kMany);
@@ -240,7 +271,7 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
       bool fixed = fixedRows && fixedVectors;
       if (r * s > maxAccumulators && !fixed)
         continue;
-      int64_t cost = getCoverCost(rowTotal, vectorTotal, r, s);
+      int64_t cost = getCoverCost(rowTotal, vectorTotal, r, s, parts);
       if (cost < bestCost) {
         bestCost = cost;
         best = {r, s};

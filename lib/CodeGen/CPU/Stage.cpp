@@ -120,7 +120,7 @@ static LoopNest getLoopNest(const Stage &stage) {
 int64_t kron::chooseLanes(int64_t elements, int64_t vectorBits,
                           int64_t elementBytes) {
   int64_t maxLanes = vectorBits / 8 / elementBytes;
-  int64_t minLanes = std::max<int64_t>(16 / elementBytes, 2);
+  int64_t minLanes = std::max<int64_t>(16 / elementBytes, 1);
   if (elements >= maxLanes)
     return maxLanes;
   return std::clamp<int64_t>(llvm::PowerOf2Ceil(elements), minLanes, maxLanes);
@@ -195,7 +195,9 @@ static constexpr int64_t kLargeFactorBytes = 1 << 15;
 static constexpr int64_t kRowChunkBytes = 1 << 17;
 
 /// Register tile of a panel: 24 or 12 accumulators, and few loads.
-static constexpr int64_t kPanelRows = 6;
+static int64_t getPanelRows(const Stage &stage) {
+  return 6 / stage.elementParts;
+}
 static int64_t getPanelVectors(const Stage &stage) {
   return stage.vectorBits == 512 ? 4 : 2;
 }
@@ -309,7 +311,9 @@ static void emitPackedRows(Emitter &emitter, const Stage &stage,
       emitter.forLoop(0, packed.resultStride, 1, [&](Int lane) {
         Int offset = emitter.add(
             fromRow, emitter.mul(lane, lanes ? lanes->factor : Int(0)));
-        Value element = emitter.loadScalar(emitter.offsetPointer(from, offset));
+        Type stored = stage.factor.element;
+        Value element = emitter.loadScalar(
+            emitter.offsetPointer(from, offset, stored), stored);
         emitter.storeScalar(
             element, emitter.offsetPointer(row, emitter.add(toRow, lane)));
       });
@@ -328,9 +332,10 @@ static void emitPackingLoops(Emitter &emitter, const Stage &stage,
     emitter.forLoop(0, skipped ? 1 : factorSizes[axis], 1, [&](Int position) {
       Int source = emitter.mul(position, getStride(stage.factor.strides, axis));
       Int target = emitter.mul(position, packed.strides[axis]);
-      emitPackingLoops(emitter, stage, factorSizes, packed, lanes, axis + 1,
-                       emitter.offsetPointer(from, source),
-                       emitter.offsetPointer(to, target));
+      emitPackingLoops(
+          emitter, stage, factorSizes, packed, lanes, axis + 1,
+          emitter.offsetPointer(from, source, stage.factor.element),
+          emitter.offsetPointer(to, target));
     });
     return;
   }
@@ -401,6 +406,7 @@ private:
   void emitVectorBlocks(int64_t size, int64_t lanes, int64_t used,
                         int64_t block,
                         function_ref<void(Int, int64_t, Value)> body);
+  TileResult startResult(const Bases &bases) const;
   RegisterTile startTile(const Bases &bases) const;
   /// The result of a tile whose rows are q, from `q` on, and whose vectors lie
   /// `vectorStride` (in Z `addendVectorStride`) apart.
@@ -427,6 +433,7 @@ private:
 void StageEmitter::usePacked(const PackedFactor &packed) {
   factor.depthStride = packed.depthStride;
   factor.resultStride = packed.resultStride;
+  factor.element = nullptr;
   hasPanels = packed.panelLanes != 0;
   for (auto *axes : {&nest.outer, &nest.inner})
     for (LoopAxis &axis : *axes)
@@ -437,13 +444,15 @@ void StageEmitter::usePacked(const PackedFactor &packed) {
 
 StageEmitter::Bases StageEmitter::advance(const Bases &bases,
                                           const LoopAxis &axis, Int position) {
-  auto move = [&](Value base, Int stride) {
-    return base ? emitter.offsetPointer(base, emitter.mul(position, stride))
+  auto move = [&](Value base, Int stride, Type element) {
+    return base ? emitter.offsetPointer(base, emitter.mul(position, stride),
+                                        element)
                 : base;
   };
-  return {move(bases.source, axis.source),
-          move(bases.destination, axis.destination),
-          move(bases.addend, axis.addend), move(bases.factor, axis.factor)};
+  return {move(bases.source, axis.source, stage.source.element),
+          move(bases.destination, axis.destination, stage.destination.element),
+          move(bases.addend, axis.addend, stage.addend.element),
+          move(bases.factor, axis.factor, factor.element)};
 }
 
 void StageEmitter::emitLoops(ArrayRef<LoopAxis> axes, const Bases &bases,
@@ -483,29 +492,38 @@ void StageEmitter::emitVectorBlocks(
          emitter.firstLanes(lanes, size - (total - 1) * used));
 }
 
+TileResult StageEmitter::startResult(const Bases &bases) const {
+  TileResult result;
+  result.base = bases.destination;
+  result.addend = bases.addend;
+  result.element = stage.destination.element;
+  result.addendElement = stage.addend.element;
+  return result;
+}
+
 RegisterTile StageEmitter::startTile(const Bases &bases) const {
   RegisterTile tile;
   tile.depth = stage.depth;
   tile.scale = stage.scale;
-  tile.result.base = bases.destination;
-  tile.result.addend = bases.addend;
+  tile.result = startResult(bases);
   return tile;
 }
 
 TileResult StageEmitter::getResultRows(const Bases &bases, Int q,
                                        Int vectorStride,
                                        Int addendVectorStride) {
-  TileResult result;
+  TileResult result = startResult(bases);
   result.rowStride = stage.destination.strides[stage.axis];
   result.vectorStride = vectorStride;
-  result.base = emitter.offsetPointer(bases.destination,
-                                      emitter.mul(q, result.rowStride));
+  result.base = emitter.offsetPointer(
+      bases.destination, emitter.mul(q, result.rowStride), result.element);
   if (!bases.addend)
     return result;
   result.addendRowStride = stage.addend.strides[stage.axis];
   result.addendVectorStride = addendVectorStride;
   result.addend = emitter.offsetPointer(bases.addend,
-                                        emitter.mul(q, result.addendRowStride));
+                                        emitter.mul(q, result.addendRowStride),
+                                        result.addendElement);
   return result;
 }
 
@@ -540,8 +558,9 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   int64_t used = lanes / nest.group * nest.group;
   Value usedLanes = emitter.firstLanes(lanes, used);
   int64_t vectorTotal = size < 0 ? -1 : llvm::divideCeil(size, used);
-  TileShape shape = chooseTileShape(stage.results, vectorTotal,
-                                    stage.vectorBits, stage.schedule);
+  TileShape shape =
+      chooseTileShape(stage.results, vectorTotal, stage.vectorBits,
+                      stage.schedule, stage.elementParts);
 
   // One column of blocks: `vectors` vectors from lane `first`, all q.
   auto emitColumn = [&](Int first, int64_t vectors, Value mask) {
@@ -557,9 +576,16 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
                                 : TileOperand::Kind::Group,
                 emitter.offsetPointer(column.factor,
                                       emitter.mul(q, factor.resultStride)),
-                factor.resultStride, factor.depthStride, nest.group};
-      tile.b = {TileOperand::Kind::Vector, column.source, used,
-                stage.source.strides[stage.axis], 1};
+                factor.resultStride,
+                factor.depthStride,
+                nest.group,
+                stage.isFactorConjugate};
+      tile.b = {TileOperand::Kind::Vector,
+                column.source,
+                used,
+                stage.source.strides[stage.axis],
+                1,
+                stage.isSourceConjugate};
       tile.result = getResultRows(column, q, used, used);
       emitRegisterTile(emitter, tile);
     });
@@ -592,7 +618,7 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
   if (shared)
     sharedSize = shared->size.isConstant() ? shared->size.getConstant() : -1;
   TileShape shape = chooseTileShape(stage.results, sharedSize, stage.vectorBits,
-                                    stage.schedule);
+                                    stage.schedule, stage.elementParts);
 
   auto emitLanes = [&](Int first, Value mask) {
     Bases column = advance(bases, laneAxis, first);
@@ -610,10 +636,16 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
             tile.a = {TileOperand::Kind::Vector,
                       emitter.offsetPointer(
                           block.factor, emitter.mul(q, factor.resultStride)),
-                      factor.resultStride, factor.depthStride, 1};
-            tile.b = {TileOperand::Kind::Vector, block.source,
+                      factor.resultStride,
+                      factor.depthStride,
+                      1,
+                      stage.isFactorConjugate};
+            tile.b = {TileOperand::Kind::Vector,
+                      block.source,
                       shared ? shared->source : Int(0),
-                      stage.source.strides[stage.axis], 1};
+                      stage.source.strides[stage.axis],
+                      1,
+                      stage.isSourceConjugate};
             tile.result =
                 getResultRows(block, q, shared ? shared->destination : Int(0),
                               shared ? shared->addend : Int(0));
@@ -639,10 +671,11 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
   int64_t rowTotal = 1;
   if (rowAxis)
     rowTotal = rowAxis->size.isConstant() ? rowAxis->size.getConstant() : -1;
-  TileShape shape =
-      chooseTileShape(rowTotal, vectorTotal, stage.vectorBits, stage.schedule);
+  TileShape shape = chooseTileShape(rowTotal, vectorTotal, stage.vectorBits,
+                                    stage.schedule, stage.elementParts);
   if (hasPanels)
-    shape = {rowTotal < 0 ? kPanelRows : std::min(kPanelRows, rowTotal),
+    shape = {rowTotal < 0 ? getPanelRows(stage)
+                          : std::min(getPanelRows(stage), rowTotal),
              getPanelVectors(stage)};
 
   auto emitTile = [&](const Bases &block, int64_t rows, Int first,
@@ -655,18 +688,26 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
     tile.usedLanes = usedLanes;
     tile.mask = mask;
     tile.a = {group == 1 ? TileOperand::Kind::Scalar : TileOperand::Kind::Group,
-              block.source, rowAxis ? rowAxis->source : Int(0),
-              stage.source.strides[stage.axis], group};
+              block.source,
+              rowAxis ? rowAxis->source : Int(0),
+              stage.source.strides[stage.axis],
+              group,
+              stage.isSourceConjugate};
     tile.b = {TileOperand::Kind::Vector,
               emitter.offsetPointer(block.factor,
                                     hasPanels ? emitter.mul(lane, stage.depth)
                                               : lane),
-              lanes, factor.depthStride, 1};
-    tile.result.base = emitter.offsetPointer(block.destination, element);
+              lanes,
+              factor.depthStride,
+              1,
+              stage.isFactorConjugate};
+    tile.result.base =
+        emitter.offsetPointer(block.destination, element, tile.result.element);
     tile.result.rowStride = rowAxis ? rowAxis->destination : Int(0);
     tile.result.vectorStride = used;
     if (tile.result.addend) {
-      tile.result.addend = emitter.offsetPointer(block.addend, element);
+      tile.result.addend = emitter.offsetPointer(block.addend, element,
+                                                 tile.result.addendElement);
       tile.result.addendRowStride = rowAxis ? rowAxis->addend : Int(0);
       tile.result.addendVectorStride = used;
     }

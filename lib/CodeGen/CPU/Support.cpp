@@ -11,6 +11,15 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+static bool hasVectorKernel(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    element = complex.getElementType();
+  else if (element.isF16() || element.isBF16() || element.isInteger(32) ||
+           element.isInteger(64))
+    return true;
+  return element.isF32() || element.isF64();
+}
+
 std::optional<std::string> kron::getCPUUnsupportedReason(Operation *op) {
   auto scaled = dyn_cast<ScaledOpInterface>(op);
   if (!scaled)
@@ -20,7 +29,7 @@ std::optional<std::string> kron::getCPUUnsupportedReason(Operation *op) {
   arrays.append({scaled.getInputValue(), scaled.getInitValue()});
   for (Value value : arrays) {
     Type element = getElementType(value);
-    if (!element.isF32() && !element.isF64()) {
+    if (!hasVectorKernel(element)) {
       std::string reason = "element type ";
       llvm::raw_string_ostream(reason) << element << " has no vector kernel";
       return reason;

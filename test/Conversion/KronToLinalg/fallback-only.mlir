@@ -15,15 +15,15 @@ func.func @single(%x: tensor<?x6xf32>, %f: tensor<6x3xf32>,
 // -----
 
 // Verify that an element type without vector kernel is lowered, with the reason.
-// CHECK-LABEL: func.func @half
+// CHECK-LABEL: func.func @extended
 // CHECK-NOT: kron.
 // CHECK: linalg.generic
-func.func @half(%x: tensor<?x6xf16>, %f: tensor<6x3xf16>,
-                %y: tensor<?x3xf16>) -> tensor<?x3xf16> {
-  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="element type f16 has no vector kernel", Remark="kron.mkm takes the slow path"}}
-  %r = kron.mkm ins(%x : tensor<?x6xf16>) factors(%f : tensor<6x3xf16>)
-                outs(%y : tensor<?x3xf16>) -> tensor<?x3xf16>
-  return %r : tensor<?x3xf16>
+func.func @extended(%x: tensor<?x6xf80>, %f: tensor<6x3xf80>,
+                %y: tensor<?x3xf80>) -> tensor<?x3xf80> {
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="element type f80 has no vector kernel", Remark="kron.mkm takes the slow path"}}
+  %r = kron.mkm ins(%x : tensor<?x6xf80>) factors(%f : tensor<6x3xf80>)
+                outs(%y : tensor<?x3xf80>) -> tensor<?x3xf80>
+  return %r : tensor<?x3xf80>
 }
 
 // -----
@@ -44,13 +44,13 @@ func.func @dynamic_factor(%x: memref<?x6xf32>, %f: memref<6x?xf32>, %y: memref<?
 // CHECK-LABEL: func.func @pass
 // CHECK-NOT: kron.
 // CHECK: linalg.generic
-func.func @pass(%x: memref<3x2xi32>, %f: memref<2x2xi32>, %y: memref<3x2xi32>) {
-  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="element type i32 has no vector kernel", Remark="kron.pass takes the slow path"}}
-  kron.pass ins(%x, %f : memref<3x2xi32>, memref<2x2xi32>) outs(%y : memref<3x2xi32>) {
-  ^bb0(%tx: tensor<3x2xi32>, %a: tensor<2x2xi32>, %out: tensor<3x2xi32>):
-    %1 = kron.mode_product axis(1) ins(%tx : tensor<3x2xi32>) factor(%a [p, q] : tensor<2x2xi32>)
-           outs(%out : tensor<3x2xi32>) -> tensor<3x2xi32>
-    kron.yield %1 : tensor<3x2xi32>
+func.func @pass(%x: memref<3x2xf80>, %f: memref<2x2xf80>, %y: memref<3x2xf80>) {
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="element type f80 has no vector kernel", Remark="kron.pass takes the slow path"}}
+  kron.pass ins(%x, %f : memref<3x2xf80>, memref<2x2xf80>) outs(%y : memref<3x2xf80>) {
+  ^bb0(%tx: tensor<3x2xf80>, %a: tensor<2x2xf80>, %out: tensor<3x2xf80>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<3x2xf80>) factor(%a [p, q] : tensor<2x2xf80>)
+           outs(%out : tensor<3x2xf80>) -> tensor<3x2xf80>
+    kron.yield %1 : tensor<3x2xf80>
   }
   return
 }

@@ -24,13 +24,13 @@ func.func @on_tensors(%x: tensor<4x16xf32>, %f: tensor<16x16xf32>, %y: tensor<4x
 
 // -----
 
-func.func @half(%x: memref<4x16xf16>, %f: memref<16x16xf16>, %y: memref<4x16xf16>) {
-  kron.pass ins(%x, %f : memref<4x16xf16>, memref<16x16xf16>) outs(%y : memref<4x16xf16>)
+func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16xf80>) {
+  kron.pass ins(%x, %f : memref<4x16xf80>, memref<16x16xf80>) outs(%y : memref<4x16xf80>)
       attributes {schedule = #kron.schedule<vector_bits = 512, tile = 1>} {
-  ^bb0(%t: tensor<4x16xf16>, %a: tensor<16x16xf16>, %o: tensor<4x16xf16>):
-    // expected-error @+1 {{'kron.mode_product' op cannot become vector code: element type f16 has no vector kernel}}
-    %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf16>) factor(%a [p, q] : tensor<16x16xf16>) outs(%o : tensor<4x16xf16>) -> tensor<4x16xf16>
-    kron.yield %1 : tensor<4x16xf16>
+  ^bb0(%t: tensor<4x16xf80>, %a: tensor<16x16xf80>, %o: tensor<4x16xf80>):
+    // expected-error @+1 {{'kron.mode_product' op cannot become vector code: element type f80 has no vector kernel}}
+    %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf80>) factor(%a [p, q] : tensor<16x16xf80>) outs(%o : tensor<4x16xf80>) -> tensor<4x16xf80>
+    kron.yield %1 : tensor<4x16xf80>
   }
   return
 }

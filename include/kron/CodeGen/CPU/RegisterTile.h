@@ -15,6 +15,15 @@
 //   Group   `group` elements, repeated to fill the lanes
 //   Vector  as many elements as there are lanes
 //
+// Complex numbers lie in the lanes as in memory, real and imaginary parts in
+// turn, and take two accumulators,
+//
+//   re[r][s] += sum_p  Re A(r, p) * B(s, p)
+//   im[r][s] += sum_p  Im A(r, p) * B(s, p)
+//
+// so that loops hold multiply-adds only. Behind them, i * im is added to re: a
+// shuffle and another multiply-add, with the signs that conjugation asks for.
+//
 // Loads per multiply-add are (rows + vectors) / (rows * vectors), so the tile
 // is as square as the accumulators that fit the register file allow.
 //
@@ -40,6 +49,7 @@ struct TileOperand {
   Int depthStride;
   /// Elements of a group.
   int64_t group = 1;
+  bool isConjugate = false;
 };
 
 /// Where the tile's results go: `alpha * acc + beta * Z`.
@@ -51,12 +61,19 @@ struct TileResult {
   Value addend;
   Int addendRowStride;
   Int addendVectorStride;
+  /// How the elements of both lie in memory; null: as they are computed.
+  Type element, addendElement;
+};
+
+/// A number; `imaginary` only if it is complex.
+struct TileScalar {
+  Value real, imaginary;
+  explicit operator bool() const { return static_cast<bool>(real); }
 };
 
 /// alpha and beta inside a kernel. Absent ones are 1 and 0.
 struct TileScale {
-  Value alpha;
-  Value beta;
+  TileScalar alpha, beta;
 };
 
 struct RegisterTile {
@@ -92,8 +109,9 @@ struct TileShape {
 /// The cheapest shape for a problem of `rows` x `vectors` in total (-1: many)
 /// on registers of `vectorBits` bits: fewest issue slots, counting loads, FMA
 /// latency and the left-over blocks. Fields of `schedule` that are set win.
+/// `parts` is 2 for complex numbers.
 TileShape chooseTileShape(int64_t rows, int64_t vectors, int64_t vectorBits,
-                          ScheduleAttr schedule);
+                          ScheduleAttr schedule, int64_t parts = 1);
 
 } // namespace mlir::kron
 

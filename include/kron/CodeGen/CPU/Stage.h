@@ -43,7 +43,11 @@ struct Stage {
   /// Scaling and Z, of the last stage of a pass.
   TileScale scale;
   StageArray addend;
+  /// Whether the input and the factor are conjugated.
+  bool isSourceConjugate = false, isFactorConjugate = false;
+  /// Of an element as it is computed, and its parts (2 if it is complex).
   int64_t elementBytes = 4;
+  int64_t elementParts = 1;
   /// Width of the vector registers, and a schedule that may fix the tile.
   int64_t vectorBits = 512;
   ScheduleAttr schedule;

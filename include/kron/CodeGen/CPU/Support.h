@@ -14,7 +14,8 @@
 namespace mlir::kron {
 
 /// Why the vector code generator does not take `op` (a kron operation that
-/// computes), or nothing if it does: f32 and f64 with factors of static shape.
+/// computes), or nothing if it does: all element types but the f80 of oracles,
+/// with factors of static shape.
 std::optional<std::string> getCPUUnsupportedReason(Operation *op);
 
 } // namespace mlir::kron
