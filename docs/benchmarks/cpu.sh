@@ -1,19 +1,19 @@
 #!/bin/sh
 # Measures the processor: the case files cpu_*.json, beside other implementations.
 #
-# usage: docs/benchmarks/cpu.sh [products|flags|odd|ksmm|chains|batched|types|threads]...
+# usage: docs/benchmarks/cpu.sh [products|fastkron|flags|odd|ksmm|chains|batched|types|threads]...
 #
 # All of them by default, one after another, under 10 minutes; results go to
 # docs/benchmarks/results. Nothing else may run meanwhile. BUILD names the build folder,
-# PYTHON an interpreter with NumPy and the peers that PEERS lists (those that miss are
-# left out): FastKron, PyTorch. As root the process gets real-time priority.
+# PYTHON an interpreter with NumPy, and if they are to be measured PyTorch and pyfastkron. As root the process gets real-time priority.
 set -eu
+export FASTKRON_TUNE=1  # as its authors measure; takes most of the time of `fastkron`
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=${BUILD:-$root/build}
 python=${PYTHON:-$build/venv-torch/bin/python}
 [ -x "$python" ] || python=$build/venv/bin/python
-[ $# -gt 0 ] || set -- products flags odd ksmm chains batched types threads
+[ $# -gt 0 ] || set -- products fastkron flags odd ksmm chains batched types threads
 
 has() { "$python" -c "import importlib.util as u, sys; sys.exit(u.find_spec('$1') is None)"; }
 peers() {
@@ -30,10 +30,10 @@ first=
 for name; do
   threads=1
   case $name in
-  products) with=$(peers pyfastkron torch) ;;
-  flags) with=$(peers pyfastkron) ;;
+  fastkron) with=$(peers pyfastkron) ;;
+  flags | types) with= ;;
   ksmm | chains) with=$(peers einsum bmm dense) ;;
-  threads) threads=$(nproc) with=$(peers pyfastkron) ;;
+  threads) threads=$(nproc) with=$(peers torch) ;;
   *) with=$(peers torch) ;;
   esac
   # shellcheck disable=SC2086

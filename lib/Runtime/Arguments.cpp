@@ -104,6 +104,7 @@ public:
 private:
   KronStatus checkShape() const;
   KronStatus checkStrides() const;
+  KronStatus checkOwnOverlap() const;
   KronStatus checkExtent() const;
   KronStatus checkData() const;
 
@@ -238,6 +239,27 @@ KronStatus Argument::checkStrides() const {
           "of at least 1, but got 0",
           axis);
     rowMajor *= size;
+  }
+  return isWritten() ? checkOwnOverlap() : KRON_SUCCESS;
+}
+
+/// Along every axis a step leads out of what the axes with smaller steps span, so
+/// that no two elements of a written array share memory.
+KronStatus Argument::checkOwnOverlap() const {
+  for (int32_t axis = 0; axis < array.rank; ++axis) {
+    if (array.sizes[axis] == 1)
+      continue;
+    int64_t stride = array.strides[axis], span = 1;
+    for (int32_t other = 0; other < array.rank; ++other)
+      if (other != axis && (array.strides[other] < stride ||
+                            (array.strides[other] == stride && other > axis)))
+        span += (array.sizes[other] - 1) * array.strides[other];
+    if (stride < span)
+      return fail(KRON_INVALID_ARGUMENT,
+                  "expects elements of an array that is written not to "
+                  "overlap, that is axis %d to have a stride of at least "
+                  "%" PRId64 ", but got %" PRId64,
+                  axis, span, stride);
   }
   return KRON_SUCCESS;
 }

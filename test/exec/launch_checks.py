@@ -24,16 +24,22 @@ func.func @on_packed(%x: memref<?x8xf32>, %f: memref<8x4xf32>, %y: memref<?x4xf3
     outs(%y : memref<?x4xf32>)
   return
 }
+func.func @in_place(%x: memref<?x8xf32>, %f: memref<8x4xf32>, %y: memref<?x4xf32>) {
+  kron.mkm ins(%x : memref<?x8xf32>) factors(%f : memref<8x4xf32>)
+    outs(%y : memref<?x4xf32>) beta(1.0 : f32)
+  return
+}
 """
 F32, F64 = 0, 1
 ROWS = 5
+KERNELS = ("on_tensors", "on_packed", "in_place")
 
 
 class Checks:
     def __init__(self, runtime_path, module_path):
         self.runtime = Runtime(runtime_path)
         module = self.runtime.load(module_path)
-        self.kernels = {n: self.runtime.kernel(module, n) for n in ("on_tensors", "on_packed")}
+        self.kernels = {n: self.runtime.kernel(module, n) for n in KERNELS}
         self.passed = self.failed = 0
         rng = np.random.default_rng(1)
         self.x = rng.standard_normal((ROWS, 8)).astype(np.float32)
@@ -107,13 +113,65 @@ class Checks:
                      self.reshape(4, (ROWS, 4), (0, 1)))
         self.refuses("gaps where there may be none", mismatch, "row-major array without gaps",
                      self.reshape(0, (2, 8), (16, 1)), name="on_packed")
-        self.refuses("a result over an input", invalid, "no overlap with argument 2",
+        self.refuses("strides beyond all memory", invalid, "2^63",
+                     self.reshape(0, (ROWS, 8), (2**61, 1)))
+        self.refuses("a misaligned result", invalid, "aligned to 4 bytes",
+                     self.set(4, data=self.y.ctypes.data + 2))
+
+    def run_overlaps(self):
+        invalid = "KRON_INVALID_ARGUMENT"
+        self.refuses("a result over the addend", invalid, "no overlap with argument 2",
                      self.set(4, data=self.z.ctypes.data))
+        self.refuses("a result over X", invalid, "no overlap with argument 0",
+                     self.set(4, data=self.x.ctypes.data))
+        self.refuses("a result that ends in X", invalid, "no overlap with argument 0",
+                     self.set(4, data=self.x.ctypes.data + 4 * (8 * ROWS - 1)))
+        self.refuses("a result over a factor", invalid, "no overlap with argument 1",
+                     self.set(1, data=self.y.ctypes.data))
+        self.refuses("a result whose rows run into each other", invalid, "not to overlap",
+                     self.reshape(4, (ROWS, 4), (3, 1)))
+        memory = np.random.default_rng(2).standard_normal((ROWS, 12)).astype(np.float32)
+        x, y = memory[:, :8], memory[:, 8:]
+        expected = x @ self.f + self.z / 2
+        arrays = self.arrays("on_tensors")
+        for index, part in ((0, x), (4, y)):
+            arrays[index] = make_array(part.ctypes.data, F32, part.shape, (12, 1))
+        got = self.runtime.launch(self.kernels["on_tensors"], arrays)
+        self.report("input and result side by side in one array", got[0] == "KRON_SUCCESS"
+                    and np.allclose(y, expected, 1e-5, 1e-5), got)
+
+    def run_in_place(self):
+        """The documented form: Z named as the result's old value."""
+        y = self.z.copy()
+        arrays = [make_array(a.ctypes.data, F32, a.shape, None) for a in (self.x, self.f, y)]
+        got = self.runtime.launch(self.kernels["in_place"], arrays)
+        self.report("a result that is read first", got[0] == "KRON_SUCCESS"
+                    and np.allclose(y, self.x @ self.f + self.z, 1e-5, 1e-5), got)
+
+    def run_accepted(self):
+        """Unusual, but right: what comes out has to be."""
+        kernel = self.kernels["on_tensors"]
+
+        def computes(what, x, **options):
+            arrays = self.arrays("on_tensors")
+            strides = tuple(s // 4 for s in x.strides)
+            arrays[0] = make_array(x.ctypes.data, F32, x.shape, strides)
+            self.y[...] = 7
+            got = self.runtime.launch(kernel, arrays, **options)
+            good = np.allclose(self.y, x @ self.f + self.z / 2, 1e-5, 1e-5)
+            self.report(what, got[0] == "KRON_SUCCESS" and good, got)
+
+        computes("an input with stride 0", np.broadcast_to(self.x[:1], self.x.shape))
+        computes("as many threads as there are by default", self.x, threads=0)
+        computes("more threads than rows and processors", self.x, threads=10000)
+        computes("2^31 - 1 threads", self.x, threads=2**31 - 1)
 
     def run_options(self):
         invalid = "KRON_INVALID_ARGUMENT"
         keep = lambda arrays: None
         self.refuses("a negative number of threads", invalid, "thread", keep, threads=-1)
+        self.refuses("a very negative number of threads", invalid, "thread", keep,
+                     threads=-2**31)
         kernel = self.kernels["on_tensors"]
         status, size = self.runtime.workspace_size(kernel, 1)
         self.report("size of the workspace", status == "KRON_SUCCESS", status)
@@ -160,5 +218,8 @@ def run(suite):
 if __name__ == "__main__":
     checks = Checks(sys.argv[1], sys.argv[2])
     checks.run_arguments()
+    checks.run_overlaps()
+    checks.run_in_place()
+    checks.run_accepted()
     checks.run_options()
     print(checks.passed, checks.failed)

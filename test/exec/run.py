@@ -6,7 +6,8 @@ Compiles functions over all operations, types and flags with kronc, runs them
 through libkron_runtime on strided arrays in guarded memory, and compares with
 the references of reference.py within the bounds of compare.py. A share of the
 modules is compiled for several instruction sets and run with each. Prints what
-was covered; ends with a line `N passed, N failed`.
+was covered, operations, types and flags as well as paths through the code generator
+(paths.py); ends with a line `N passed, N failed`.
 
 SPDX-License-Identifier: MIT
 """
@@ -14,6 +15,7 @@ SPDX-License-Identifier: MIT
 import argparse
 import collections
 import concurrent.futures
+import datetime
 import json
 import os
 import pathlib
@@ -27,6 +29,7 @@ import numpy as np
 import cases
 import cli
 import launch_checks
+import paths
 import reference
 from dtypes import TYPES
 
@@ -51,8 +54,10 @@ def parse_arguments():
                         "the coverage table such as x=T, alpha=zero, memref")
     parser.add_argument("--case", type=int, action="append", metavar="N",
                         help="only case N, with its IR printed; may be repeated")
-    parser.add_argument("--isa", choices=ISAS, help="compile all cases for every instruction "
-                        "set and run this one")
+    parser.add_argument("--isa", choices=ISAS, help="compile and run all cases for this "
+                        "instruction set")
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="only the K-th of N parts")
+    parser.add_argument("--json", type=pathlib.Path, help="add a record of this run to this file")
     parser.add_argument("--option", action="append", default=[],
                         help="passed on to kronc, e.g. --option=--mcpu=x86-64-v3")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -77,6 +82,7 @@ class Suite:
         self.folder.mkdir(parents=True)
         self.isas = available_isas()
         self.coverage = collections.Counter()
+        self.reached = collections.Counter()  # (operation, path)
         self.failures = {}  # (case, variant) -> message
         self.passed = 0
         self.compile_seconds = self.run_seconds = 0.0
@@ -127,7 +133,7 @@ class Suite:
         source.write_text(text)
         command = [self.kronc, source, "-o", self.folder / f"{name}.so", *self.options.option]
         if not variants and not any("--mcpu" in o for o in self.options.option):
-            command.append("--mcpu=native")
+            command.append(f"--mcpu={self.options.isa or 'native'}")
         start = time.monotonic()
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=600)
@@ -144,18 +150,26 @@ class Suite:
     def run_batch(self, number, indices, variants):
         start = time.monotonic()
         library, compiled = self.compile(indices, f"batch{number}", variants)
-        isas = [None]
-        if variants:
-            isas = [self.options.isa] if self.options.isa else self.isas
+        isas = self.isas if variants else [self.options.isa]
         for isa in isas:
             self.run_cases(library, compiled, isa)
         if library:
             library.unlink()
+            self.find_paths(compiled)
         seconds = time.monotonic() - start
         bad = sum(1 for i, _ in self.failures if i in set(indices))
         where = f" ({', '.join(isas)})" if variants else ""
         print(f"batch {number}: {len(indices)} cases{where}, {bad} failed, {seconds:.1f} s",
               flush=True)
+
+    def find_paths(self, indices):
+        """Counts what the cases reach, those that passed or not."""
+        texts = {i: cases.make(self.options.seed, i).mlir() for i in indices}
+        bits = paths.VECTOR_BITS[self.options.isa or self.isas[-1]]
+        found = paths.of_batch(self.build / "bin/kron-opt", texts, bits)
+        for i, reached in found.items():
+            for path in reached:
+                self.reached[cases.make(self.options.seed, i).op, path] += 1
 
     def run_cases(self, library, indices, isa):
         """Runs the cases in worker processes, a new one after each crash."""
@@ -237,8 +251,44 @@ class Suite:
                     missing += [f"{op} on {n}" for n, c in zip(names, counts) if not c]
         return missing
 
-    def main(self):
+    def print_paths(self):
+        """Table of path x operation; returns the paths that no case took."""
+        ops = [op for op in (*cases.ALL_OPS, "chain") if any(o == op for o, _ in self.reached)]
+        print("== cases by path through the code generator and operation")
+        print(f"{'':28}" + "".join(f"{op:>13}" for op in ops))
+        names = [*paths.REQUIRED, *sorted({p for _, p in self.reached} - set(paths.REQUIRED))]
+        for path in names:
+            print(f"{path:28}" + "".join(f"{self.reached[op, path]:13}" for op in ops))
+        return [p for p in paths.REQUIRED if not any(self.reached[op, p] for op in ops)]
+
+    def record(self, seconds, failed):
+        """Adds what was run to the file of --json."""
         options = self.options
+        content = {"runs": []}
+        if options.json.exists():
+            content = json.loads(options.json.read_text())
+        flags = pathlib.Path("/proc/cpuinfo").read_text()
+        commit = subprocess.run(["git", "-C", HERE, "rev-parse", "HEAD"], capture_output=True,
+                                text=True).stdout.strip()
+        counts = collections.Counter()
+        for (op, name, tag), count in self.coverage.items():
+            if tag == "all":
+                counts[f"{op} {name}"] += count
+        content["runs"].append({
+            "isa": options.isa or "native", "part": options.part, "seed": options.seed,
+            "cases": options.cases, "passed": self.passed, "failed": failed,
+            "seconds": round(seconds), "commit": commit,
+            "date": datetime.datetime.now().isoformat(timespec="minutes"),
+            "processor": next((l.split(": ")[1] for l in flags.splitlines() if "model name" in l),
+                              "unknown"),
+            "failures": [{"case": i, "variant": v, "message": m[:200]}
+                         for (i, v), m in self.failures.items()],
+            "operations": dict(counts),
+            "paths": {f"{op}: {path}": n for (op, path), n in self.reached.items()}})
+        options.json.write_text(json.dumps(content, indent=1) + "\n")
+
+    def main(self):
+        options, start = self.options, time.monotonic()
         reference.selftest()
         indices = self.selected()
         print(f"seed {options.seed}: {len(indices)} cases, {len(cases.exhaustive())} of the "
@@ -250,17 +300,21 @@ class Suite:
         # and run with several instruction sets.
         shuffled = np.random.default_rng(options.seed).permutation(indices).tolist()
         batches = [shuffled[i : i + BATCH] for i in range(0, len(shuffled), BATCH)]
+        part, parts = map(int, options.part.split("/"))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            jobs = [pool.submit(self.run_batch, n, b, bool(options.isa) or n % 10 == 5)
-                    for n, b in enumerate(batches)]
+            jobs = [pool.submit(self.run_batch, n, b, not options.isa and n % 10 == 5)
+                    for n, b in enumerate(batches) if n % parts == part - 1]
             for job in jobs:
                 job.result()
         failed = len(self.failures)
-        whole = not options.case and not options.only
+        whole = not options.case and not options.only and options.part == "1/1"
         missing = self.print_coverage() if not options.case else []
+        missing += [f"path {p}" for p in self.print_paths()]
         if whole and missing:
             print("FAILED: no case passed for " + ", ".join(missing))
             failed += len(missing)
+        if options.json:
+            self.record(time.monotonic() - start, failed)
         if not options.no_cli and whole:
             for passed, bad in (launch_checks.run(self), cli.run(self)):
                 self.passed += passed

@@ -215,6 +215,27 @@ TEST_F(ArgumentsTest, ZeroStride) {
   EXPECT_SUCCESS(run());
 }
 
+TEST_F(ArgumentsTest, OwnOverlap) {
+  // Rows of 8 that begin 7 elements apart; what is only read may be so.
+  x.strides = {7, 1};
+  EXPECT_SUCCESS(run());
+  y.strides = {7, 1};
+  EXPECT_FAILURE(
+      run(), KRON_INVALID_ARGUMENT,
+      "kernel 'f', argument 2 ('y'): expects elements of an array that is "
+      "written not to overlap, that is axis 0 to have a stride of at least 8, "
+      "but got 7");
+  // Equal steps along two axes.
+  y.strides = {1, 1};
+  EXPECT_FAILURE(
+      run(), KRON_INVALID_ARGUMENT,
+      "kernel 'f', argument 2 ('y'): expects elements of an array that is "
+      "written not to overlap, that is axis 0 to have a stride of at least 8, "
+      "but got 1");
+  y.strides = {8, 1};
+  EXPECT_SUCCESS(run());
+}
+
 TEST_F(ArgumentsTest, TooManyBytes) {
   FakeKernel any;
   any.arg("x", KRON_READ, {-1, -2}).version(countRun);

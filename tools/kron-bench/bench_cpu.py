@@ -22,6 +22,7 @@ WARM_SECONDS, SAMPLE_SECONDS = 0.05, 0.002
 
 class Cpu:
     target, device, in_turn = 0, 0, True
+    patience = 300  # seconds for one case, in which a peer may tune itself
 
     def __init__(self, kron, threads, cold):
         self.kron, self.cold = kron, cold

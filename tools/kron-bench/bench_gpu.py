@@ -27,6 +27,7 @@ def import_torch():
 
 class Gpu:
     target, threads, in_turn = 1, 0, False
+    patience = 90  # seconds for one case
 
     def __init__(self, device, cold):
         self.device, self.cold = device, cold

@@ -243,23 +243,27 @@ def _pyfastkron(case, arrays):
 
 def _pyfastkron_cpu(case, x, factors):
     """Its kernels without what its Python functions do around them: they allocate the
-    result and two intermediates in every call."""
+    result and two intermediates in every call. FASTKRON_TUNE=1 in the environment makes
+    its first call choose the kernels by trying them, which takes up to a minute."""
     import numpy as np
     from pyfastkron.fastkronbase import fastkronX86
     from pyfastkron.fastkronnumpy import fastkronnumpy
     if fastkronX86 is None:
         raise Unsupported("no backend for x86")
-    kind = fastkronnumpy.MMTypeMKM if case.op == "mkm" else fastkronnumpy.MMTypeKMM
+    from_right = case.op == "mkm"
+    kind = fastkronnumpy.MMTypeMKM if from_right else fastkronnumpy.MMTypeKMM
     _, size = fastkronnumpy.gekmmSizes(kind, x, factors)
     result = np.empty(case.shapes[-1], x.dtype)
     buffers = [np.empty(size, x.dtype) for _ in range(2)]
-    letter = "s" if case.type == "f32" else "d"
-    function = getattr(fastkronX86.libFastKron,
-                       letter + ("gemkm" if case.op == "mkm" else "gekmm"))
+    name = ("s" if case.type == "f32" else "d") + ("gemkm" if from_right else "gekmm")
+    function = fastkronX86.xgemkm if from_right else fastkronX86.xgekmm
+    arguments = (getattr(fastkronX86.libFastKron, name), case.rows, len(factors),
+                 [p for p, _ in case.factors], [q for _, q in case.factors], x.ctypes.data,
+                 [f.ctypes.data for f in factors], result.ctypes.data, 1.0, 0.0, 0,
+                 *(b.ctypes.data for b in buffers))
 
-    def run():
-        fastkronnumpy.xgemm(fastkronX86, kind, function, None, x, factors, result, 1, 0, None,
-                            buffers)
+    def run(keep=buffers):
+        function(*arguments)
         return result
     return run
 

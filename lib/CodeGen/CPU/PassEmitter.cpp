@@ -22,6 +22,7 @@
 #include "kron/CodeGen/CPU/PassEmitter.h"
 #include "PassArrays.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -556,6 +557,12 @@ WorkspaceBytes PassEmitter::emit() {
   tileSize = std::max<int64_t>(pass.getSchedule()->getTile(), 1);
   arrays = collectArrays(outer, runtime, pass, plan);
   planStages();
+  remark::analysis(loc, remark::RemarkOpts::name("Pass").category("kron-emit"))
+      << remark::metric("CopiesIn", copiesIn)
+      << remark::metric("CopiesOut", copiesOut)
+      << remark::metric("Scaled", arrays.scale.alpha || arrays.scale.beta)
+      << remark::metric("Joined",
+                        plan.groups.size() < pass.getModeProducts().size());
 
   std::string name =
       (pass->getParentOfType<func::FuncOp>().getSymName() + "_pass").str();

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/CPU/Stage.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -771,7 +772,25 @@ void StageEmitter::emit() {
   }
 }
 
+static StringRef getName(StageMapping mapping) {
+  switch (mapping) {
+  case StageMapping::Inner:
+    return "inner";
+  case StageMapping::Varying:
+    return "varying";
+  case StageMapping::Fibre:
+    return "fibre";
+  case StageMapping::Unsupported:
+    return "unsupported";
+  }
+  llvm_unreachable("unknown mapping");
+}
+
 void kron::emitStage(Emitter &emitter, const Stage &stage,
                      const PackedFactor *packed) {
+  remark::analysis(emitter.loc,
+                   remark::RemarkOpts::name("Stage").category("kron-emit"))
+      << remark::metric("Mapping", getName(getStageMapping(stage)))
+      << remark::metric("Packed", packed != nullptr);
   StageEmitter(emitter, stage, packed).emit();
 }

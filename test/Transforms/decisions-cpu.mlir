@@ -1,0 +1,143 @@
+// What is decided for the processor, shape by shape: every line is one trip over memory (a
+// kron.pass): how many factors it applies, as how many stages after joining, and its tile. A
+// changed line is a changed decision: measure before it is accepted.
+//
+// RUN: kron-opt %s --kron-cpu-pipeline="vector-bits=512" --remarks-filter='kron-schedule' \
+// RUN:   -o /dev/null 2>&1 | FileCheck %s --implicit-check-not=KronSchedule
+
+// Verify the decision for two factors of 64 x 64: mkm f32 1024 x 64^2.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=2{{(,|$)}}
+func.func @mkm_f32_1024_x_64_2(%x: memref<1024x4096xf32>, %f0: memref<64x64xf32>, %f1: memref<64x64xf32>, %y: memref<1024x4096xf32>) {
+  kron.mkm ins(%x : memref<1024x4096xf32>) factors(%f0, %f1 : memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<1024x4096xf32>)
+  return
+}
+
+// Verify the decision for two factors of 128 x 128: mkm f32 1024 x 128^2.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1024_x_128_2(%x: memref<1024x16384xf32>, %f0: memref<128x128xf32>, %f1: memref<128x128xf32>, %y: memref<1024x16384xf32>) {
+  kron.mkm ins(%x : memref<1024x16384xf32>) factors(%f0, %f1 : memref<128x128xf32>, memref<128x128xf32>) outs(%y : memref<1024x16384xf32>)
+  return
+}
+
+// Verify the decision for three of 32 x 32: mkm f32 1024 x 32^3.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1024_x_32_3(%x: memref<1024x32768xf32>, %f0: memref<32x32xf32>, %f1: memref<32x32xf32>, %f2: memref<32x32xf32>, %y: memref<1024x32768xf32>) {
+  kron.mkm ins(%x : memref<1024x32768xf32>) factors(%f0, %f1, %f2 : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>) outs(%y : memref<1024x32768xf32>)
+  return
+}
+
+// Verify the decision for four of 16 x 16, whose rows are larger than the L1 cache: mkm f32 1024 x 16^4.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1024_x_16_4(%x: memref<1024x65536xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %f3: memref<16x16xf32>, %y: memref<1024x65536xf32>) {
+  kron.mkm ins(%x : memref<1024x65536xf32>) factors(%f0, %f1, %f2, %f3 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1024x65536xf32>)
+  return
+}
+
+// Verify the decision for four of 8 x 8: mkm f32 1024 x 8^4.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1024_x_8_4(%x: memref<1024x4096xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %f3: memref<8x8xf32>, %y: memref<1024x4096xf32>) {
+  kron.mkm ins(%x : memref<1024x4096xf32>) factors(%f0, %f1, %f2, %f3 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<1024x4096xf32>)
+  return
+}
+
+// Verify the decision for five of 8 x 8: mkm f32 1024 x 8^5.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=5{{.*}}Stages=5{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1024_x_8_5(%x: memref<1024x32768xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %f3: memref<8x8xf32>, %f4: memref<8x8xf32>, %y: memref<1024x32768xf32>) {
+  kron.mkm ins(%x : memref<1024x32768xf32>) factors(%f0, %f1, %f2, %f3, %f4 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<1024x32768xf32>)
+  return
+}
+
+// Verify the decision for six of 4 x 4, which are joined: mkm f32 1024 x 4^6.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=6{{.*}}Stages=5{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1024_x_4_6(%x: memref<1024x4096xf32>, %f0: memref<4x4xf32>, %f1: memref<4x4xf32>, %f2: memref<4x4xf32>, %f3: memref<4x4xf32>, %f4: memref<4x4xf32>, %f5: memref<4x4xf32>, %y: memref<1024x4096xf32>) {
+  kron.mkm ins(%x : memref<1024x4096xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5 : memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<1024x4096xf32>)
+  return
+}
+
+// Verify the decision for ten of 2 x 2, which are joined: mkm f32 1024 x 2^10.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=10{{.*}}Stages=3{{.*}}Tile=4{{(,|$)}}
+func.func @mkm_f32_1024_x_2_10(%x: memref<1024x1024xf32>, %f0: memref<2x2xf32>, %f1: memref<2x2xf32>, %f2: memref<2x2xf32>, %f3: memref<2x2xf32>, %f4: memref<2x2xf32>, %f5: memref<2x2xf32>, %f6: memref<2x2xf32>, %f7: memref<2x2xf32>, %f8: memref<2x2xf32>, %f9: memref<2x2xf32>, %y: memref<1024x1024xf32>) {
+  kron.mkm ins(%x : memref<1024x1024xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8, %f9 : memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>) outs(%y : memref<1024x1024xf32>)
+  return
+}
+
+// Verify the decision for three of 31 x 31: mkm f32 1024 x 31^3.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1024_x_31_3(%x: memref<1024x29791xf32>, %f0: memref<31x31xf32>, %f1: memref<31x31xf32>, %f2: memref<31x31xf32>, %y: memref<1024x29791xf32>) {
+  kron.mkm ins(%x : memref<1024x29791xf32>) factors(%f0, %f1, %f2 : memref<31x31xf32>, memref<31x31xf32>, memref<31x31xf32>) outs(%y : memref<1024x29791xf32>)
+  return
+}
+
+// Verify the decision for six of 5 x 5: mkm f32 1024 x 5^6.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=6{{.*}}Stages=5{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1024_x_5_6(%x: memref<1024x15625xf32>, %f0: memref<5x5xf32>, %f1: memref<5x5xf32>, %f2: memref<5x5xf32>, %f3: memref<5x5xf32>, %f4: memref<5x5xf32>, %f5: memref<5x5xf32>, %y: memref<1024x15625xf32>) {
+  kron.mkm ins(%x : memref<1024x15625xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5 : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>) outs(%y : memref<1024x15625xf32>)
+  return
+}
+
+// Verify the decision for f64: mkm f64 1024 x 16^3.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f64_1024_x_16_3(%x: memref<1024x4096xf64>, %f0: memref<16x16xf64>, %f1: memref<16x16xf64>, %f2: memref<16x16xf64>, %y: memref<1024x4096xf64>) {
+  kron.mkm ins(%x : memref<1024x4096xf64>) factors(%f0, %f1, %f2 : memref<16x16xf64>, memref<16x16xf64>, memref<16x16xf64>) outs(%y : memref<1024x4096xf64>)
+  return
+}
+
+// Verify the decision for one row: mkm f32 1 x 16^4.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1_x_16_4(%x: memref<1x65536xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %f3: memref<16x16xf32>, %y: memref<1x65536xf32>) {
+  kron.mkm ins(%x : memref<1x65536xf32>) factors(%f0, %f1, %f2, %f3 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1x65536xf32>)
+  return
+}
+
+// Verify the decision for one row of 2^24 elements: mkm f32 1 x 8^8.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=8{{.*}}Stages=8{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1_x_8_8(%x: memref<1x16777216xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %f3: memref<8x8xf32>, %f4: memref<8x8xf32>, %f5: memref<8x8xf32>, %f6: memref<8x8xf32>, %f7: memref<8x8xf32>, %y: memref<1x16777216xf32>) {
+  kron.mkm ins(%x : memref<1x16777216xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<1x16777216xf32>)
+  return
+}
+
+// Verify the decision for products from the left, whose lanes are columns: kmm f32 1024 x 16^3.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=16{{(,|$)}}
+func.func @kmm_f32_1024_x_16_3(%x: memref<4096x1024xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %y: memref<4096x1024xf32>) {
+  kron.kmm ins(%x : memref<4096x1024xf32>) factors(%f0, %f1, %f2 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<4096x1024xf32>)
+  return
+}
+
+// Verify the decision for transposed operands: mkm f32 1024 x 16^3 TT.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1024_x_16_3_tt(%x: memref<4096x1024xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %y: memref<1024x4096xf32>) {
+  kron.mkm ins(T(%x) : memref<4096x1024xf32>) factors(T(%f0), T(%f1), T(%f2) : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1024x4096xf32>)
+  return
+}
+
+// Verify the decision for many small arrays: batched f32 100000 x 8^3.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=8{{(,|$)}}
+func.func @batched_f32_100000_x_8_3(%x: memref<100000x8x8x8xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %y: memref<100000x8x8x8xf32>) {
+  kron.batched ins(%x : memref<100000x8x8x8xf32>) factors(%f0, %f1, %f2 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<100000x8x8x8xf32>)
+  return
+}
+
+// Verify the decision for a Kronecker-sparse factor, batch first: ksmm f32 196 x 1,64,64,16.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=64{{(,|$)}}
+func.func @ksmm_f32_196_x_1_64_64_16(%x: memref<196x1024xf32>, %f0: memref<1x64x64x16xf32>, %y: memref<196x1024xf32>) {
+  kron.ksmm ins(%x : memref<196x1024xf32>) weights(%f0 : memref<1x64x64x16xf32>) outs(%y : memref<196x1024xf32>)
+  return
+}
+
+// Verify the decision for a Kronecker-sparse factor, batch last: ksmm f32 196 x 1,64,64,16 batch last.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=128{{(,|$)}}
+func.func @ksmm_f32_196_x_1_64_64_16_batch_last(%x: memref<1024x196xf32>, %f0: memref<1x64x64x16xf32>, %y: memref<1024x196xf32>) {
+  kron.ksmm ins(%x : memref<1024x196xf32>) weights(%f0 : memref<1x64x64x16xf32>) outs(%y : memref<1024x196xf32>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify the decision for a chain of two Kronecker-sparse factors: chain f32 1024 x 64,64,64,1 > 1,64,64,64.
+// CHECK: :[[@LINE+4]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=64{{(,|$)}}
+// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=64{{(,|$)}}
+func.func @chain_f32_1024_x_64_64_64_1_1_64_64_64(%x: tensor<1024x4096xf32>, %f0: tensor<64x64x64x1xf32>, %f1: tensor<1x64x64x64xf32>) -> tensor<1024x4096xf32> {
+  %e0 = tensor.empty() : tensor<1024x4096xf32>
+  %y0 = kron.ksmm ins(%x : tensor<1024x4096xf32>) weights(%f0 : tensor<64x64x64x1xf32>) outs(%e0 : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
+  %e1 = tensor.empty() : tensor<1024x4096xf32>
+  %y1 = kron.ksmm ins(%y0 : tensor<1024x4096xf32>) weights(%f1 : tensor<1x64x64x64xf32>) outs(%e1 : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
+  return %y1 : tensor<1024x4096xf32>
+}

@@ -1,0 +1,64 @@
+"""Which parts of the CPU code generator a case reaches.
+
+`kron-opt` compiles a batch once more, without LLVM's part; its remarks say how every stage
+is mapped and what is packed, joined or copied, the LLVM dialect that comes out shows
+masks, streaming stores, prefetches and calls of the thread pool.
+
+SPDX-License-Identifier: MIT
+"""
+
+import re
+import subprocess
+
+VECTOR_BITS = {"x86-64-v2": 128, "x86-64-v3": 256, "x86-64-v4": 512}
+# Every run over all cases has to reach all of these.
+REQUIRED = ("inner", "varying", "fibre", "packed factor", "joined factors", "copied in",
+            "copied out", "scaled", "masks", "threads", "no kron.pass")
+REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (Stage|Pass) .*?Category:kron-emit \| (.*)")
+FLAGS = {"Packed": "packed factor", "Joined": "joined factors", "CopiesIn": "copied in",
+         "CopiesOut": "copied out", "Scaled": "scaled"}
+IN_CODE = {"masks": "llvm.intr.masked", "streaming stores": "nontemporal",
+           "prefetches": "llvm.intr.prefetch"}
+FUNCTION = re.compile(r"^  llvm\.func .*?@\"?case(\d+)([\w.]*)", re.M)
+
+
+def of_remarks(errors, first_lines):
+    """{case: paths} from remarks; `first_lines` has the first line of every case."""
+    found = {}
+    for line, kind, fields in REMARK.findall(errors):
+        case = max((first, i) for i, first in first_lines.items() if first <= int(line))[1]
+        values = dict(field.split("=") for field in fields.split(", "))
+        paths = found.setdefault(case, set())
+        if kind == "Stage":
+            paths.add(values["Mapping"])
+        paths |= {name for key, name in FLAGS.items() if values.get(key, "0") not in ("0", "false")}
+    return found
+
+
+def of_code(text):
+    """{case: paths} from the functions of the LLVM dialect."""
+    found, starts = {}, list(FUNCTION.finditer(text))
+    for match, after in zip(starts, [*starts[1:], None]):
+        body = text[match.start():after.start() if after else len(text)]
+        paths = {name for name, mark in IN_CODE.items() if mark in body}
+        if "@kronRtParallelFor" in body:
+            paths.add("threads")
+        found.setdefault(int(match[1]), set()).update(paths)
+    return found
+
+
+def of_batch(kron_opt, texts, vector_bits):
+    """{case: paths} of the cases whose MLIR `texts` holds."""
+    lines, first_lines = 1, {}
+    for index, text in texts.items():
+        first_lines[index] = lines
+        lines += text.count("\n") + 1
+    done = subprocess.run(
+        [kron_opt, "-", f"--kron-cpu-pipeline=vector-bits={vector_bits}",
+         "--remarks-filter=kron-emit"], input="\n".join(texts.values()),
+        capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"kron-opt: {done.stderr[:300]}")
+    remarks, code = of_remarks(done.stderr, first_lines), of_code(done.stdout)
+    return {index: (remarks.get(index) or {"no kron.pass"}) | code.get(index, set())
+            for index in texts}
