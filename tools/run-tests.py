@@ -109,6 +109,11 @@ def counted(name, command):
     return settle(counts, status, name)
 
 
+def suite_asm(build):
+    """Innermost loops of CPU kernels against a budget of loads and spills."""
+    return counted("asm", [sys.executable, ROOT / "test/asm/run.py", "--build", build])
+
+
 def suite_exec(build):
     """Compiled programs against NumPy."""
     return counted("exec", [sys.executable, ROOT / "test/exec/run.py", "--build", build])
@@ -184,7 +189,7 @@ def suite_examples(build):
 
 
 SUITES = {"lit": suite_lit, "unit": suite_unit, "docs": suite_docs,
-          "examples": suite_examples, "exec": suite_exec, "python": suite_python,
+          "examples": suite_examples, "asm": suite_asm, "exec": suite_exec, "python": suite_python,
           "torch": suite_torch, "ptxas": suite_ptxas, "gpu": suite_gpu}
 
 

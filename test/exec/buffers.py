@@ -3,7 +3,8 @@
 Everything around and between the elements of an array holds a poison (NaN, or an
 odd integer), so a read outside shows up in the result; a write outside damages
 it. Every other buffer ends at an inaccessible page instead, which turns a read
-past the end into a crash.
+past the end into a crash. Under AddressSanitizer what lies around an array cannot be
+accessed at all.
 
 SPDX-License-Identifier: MIT
 """
@@ -15,6 +16,7 @@ import mmap
 import numpy as np
 
 from dtypes import poison
+from sanitize import SHIELD
 
 _PAGE = mmap.PAGESIZE
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -59,6 +61,8 @@ class Buffer:
             raw[self._start :], self.shape, [s * size for s in self.strides]
         )
         self.address = raw.ctypes.data + self._start * size
+        first, last = raw.ctypes.data, raw.ctypes.data + raw.nbytes
+        self._outside = [(first, self.address), (self.address + extent * size, last)]
 
     def _ending_at_guard_page(self, extent):
         size = self.element.storage.itemsize
@@ -72,10 +76,12 @@ class Buffer:
     def fill(self, values):
         self.view[...] = values
         self._expected = self._raw.copy()
+        SHIELD.close(self._outside)
 
     def damage(self, writable):
         """What is wrong with the memory since `fill`, or nothing: any change
         outside the array, and inside it too unless it is `writable`."""
+        SHIELD.open(self._outside)
         expected = self._expected
         if writable:
             # Put what was computed into the expectation: only the rest counts.

@@ -31,6 +31,7 @@ import cli
 import launch_checks
 import paths
 import reference
+import sanitize
 from dtypes import TYPES
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -56,6 +57,10 @@ def parse_arguments():
                         help="only case N, with its IR printed; may be repeated")
     parser.add_argument("--isa", choices=ISAS, help="compile and run all cases for this "
                         "instruction set")
+    parser.add_argument("--sanitize", choices=sanitize.KINDS, help="run the kernels under this "
+                        "sanitizer of clang")
+    parser.add_argument("--runtime", type=pathlib.Path, help="libkron_runtime.so, if not the "
+                        "build's: with --sanitize one that is built with it")
     parser.add_argument("--part", default="1/1", metavar="K/N", help="only the K-th of N parts")
     parser.add_argument("--json", type=pathlib.Path, help="add a record of this run to this file")
     parser.add_argument("--option", action="append", default=[],
@@ -75,7 +80,7 @@ class Suite:
     def __init__(self, options):
         self.options = options
         self.build = options.build.resolve()
-        self.runtime = self.build / "lib/libkron_runtime.so"
+        self.runtime = options.runtime or self.build / "lib/libkron_runtime.so"
         self.kronc = self.build / "bin/kronc"
         self.folder = self.build / "test/exec-run"
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -86,6 +91,10 @@ class Suite:
         self.failures = {}  # (case, variant) -> message
         self.passed = 0
         self.compile_seconds = self.run_seconds = 0.0
+
+    def has_variants(self, batch):
+        """Whether a batch is compiled for several instruction sets."""
+        return not self.options.isa and not self.options.sanitize and batch % 10 == 5
 
     # --- choosing -------------------------------------------------------------
 
@@ -131,17 +140,24 @@ class Suite:
         """None, or the error."""
         source = self.folder / f"{name}.mlir"
         source.write_text(text)
-        command = [self.kronc, source, "-o", self.folder / f"{name}.so", *self.options.option]
+        library = self.folder / f"{name}.so"
+        output = library.with_suffix(".ll") if self.options.sanitize else library
+        command = [self.kronc, source, "-o", output, *self.options.option]
         if not variants and not any("--mcpu" in o for o in self.options.option):
-            command.append(f"--mcpu={self.options.isa or 'native'}")
+            # ThreadSanitizer sees no accesses of more than 16 bytes.
+            own = "x86-64-v2" if self.options.sanitize == "thread" else "native"
+            command.append(f"--mcpu={self.options.isa or own}")
         start = time.monotonic()
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=600)
         except subprocess.TimeoutExpired:
             return "kronc did not end within 600 s"
+        message = None
+        if done.returncode == 0 and self.options.sanitize:
+            message = sanitize.link(self.options.sanitize, output, library)
         self.compile_seconds += time.monotonic() - start
         if done.returncode == 0:
-            return None
+            return message
         lines = [l for l in done.stderr.splitlines() if "error" in l] or done.stderr.splitlines()
         return f"kronc exits with {done.returncode}: " + (lines[0] if lines else "")
 
@@ -175,6 +191,9 @@ class Suite:
         """Runs the cases in worker processes, a new one after each crash."""
         environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", OPENBLAS_NUM_THREADS="1")
         environment.pop("KRON_ISA", None)
+        if self.options.sanitize:
+            suppressions = HERE.parent / "unit/tsan.supp"
+            environment |= sanitize.environment(self.options.sanitize, suppressions)
         if isa:
             environment["KRON_ISA"] = isa
         variant = isa or "native"
@@ -210,7 +229,8 @@ class Suite:
                 self.cover(event["done"], variant)
         left = [i for i in job["cases"] if i not in finished]
         if left:
-            last = errors.strip().splitlines()[-1:] or [""]
+            lines = errors.strip().splitlines()
+            last = [l for l in lines if "SUMMARY:" in l][:1] or lines[-1:] or [""]
             # Without a current case the library did not even load.
             for i in left if current is None else [current]:
                 self.fail(i, variant, f"the process died: {how} {last[0]}")
@@ -302,7 +322,7 @@ class Suite:
         batches = [shuffled[i : i + BATCH] for i in range(0, len(shuffled), BATCH)]
         part, parts = map(int, options.part.split("/"))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            jobs = [pool.submit(self.run_batch, n, b, not options.isa and n % 10 == 5)
+            jobs = [pool.submit(self.run_batch, n, b, self.has_variants(n))
                     for n, b in enumerate(batches) if n % parts == part - 1]
             for job in jobs:
                 job.result()
