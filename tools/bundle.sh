@@ -55,6 +55,7 @@ cp "$root/include/kron/Compiler/Compiler.h" "$stage/include/kron/Compiler/"
 find "$stage" -name __pycache__ -prune -exec rm -rf {} +
 cp "$root/tools/bundle/README" "$root/tools/bundle/run-gpu-tests.sh" \
    "$root/tools/bundle/run-benchmarks.sh" "$stage/"
+cp "$root/docs/benchmarks/cpu.sh" "$stage/docs/benchmarks/"
 git -C "$root" rev-parse HEAD >"$stage/COMMIT" 2>/dev/null || echo unknown >"$stage/COMMIT"
 
 # The filter for x86 code saves a seventh.

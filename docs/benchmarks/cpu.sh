@@ -3,9 +3,11 @@
 #
 # usage: docs/benchmarks/cpu.sh [products|fastkron|flags|odd|ksmm|chains|batched|types|threads]...
 #
-# All of them by default, one after another, under 10 minutes; results go to
-# docs/benchmarks/results. Nothing else may run meanwhile. BUILD names the build folder,
-# PYTHON an interpreter with NumPy, and if they are to be measured PyTorch and pyfastkron. As root the process gets real-time priority.
+# All of them by default, one after another, in about ten minutes; results go to
+# docs/benchmarks/results or to OUT. Nothing else may run meanwhile; RESUME=1 keeps the cases
+# that a result file has. BUILD names the build folder or an unpacked bundle, PYTHON an
+# interpreter with NumPy, and with PyTorch and pyfastkron if they are to be measured. The
+# process gets real-time priority where that is allowed.
 set -eu
 export FASTKRON_TUNE=1  # as its authors measure; takes most of the time of `fastkron`
 here=$(cd "$(dirname "$0")" && pwd)
@@ -26,7 +28,7 @@ peers() {
 }
 
 first=
-[ "$(id -u)" != 0 ] || first="chrt -f 1"
+if chrt -f 1 true 2>/dev/null; then first="chrt -f 1"; fi
 for name; do
   threads=1
   case $name in
@@ -38,6 +40,6 @@ for name; do
   esac
   # shellcheck disable=SC2086
   $first "$python" "$root/tools/kron-bench/kron-bench" --root "$build" --threads "$threads" \
-    --samples 9 $with --command "docs/benchmarks/cpu.sh $name" --out "$here/results" \
+    --samples 9 $with --command "docs/benchmarks/cpu.sh $name" --out "${OUT:-$here/results}" \
     ${RESUME:+--resume} "$here/cases/cpu_$name.json"
 done
