@@ -14,6 +14,7 @@ import re
 
 import cpu_plot
 import cpu_tables
+import exec_tables
 import gpu_plot
 import gpu_tables
 import python_tables
@@ -21,6 +22,7 @@ import python_tables
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TABLE = re.compile(r"(<!-- (table|summary|suite|misses|costs|cpu-goals|cpu-misses|"
+                   r"exec-runs|exec-paths|"
                    r"overhead|products|training) of (\S+) -->\n).*?(<!-- end -->)",
                    re.S)
 # In the order of the tables.
@@ -73,6 +75,10 @@ def body(kind, path):
     if not path.exists():
         return "(not measured yet)\n"
     result = json.loads(path.read_text())
+    if kind == "exec-runs":
+        return exec_tables.runs(result)
+    if kind == "exec-paths":
+        return exec_tables.paths(result)
     if kind in python_tables.PARTS:
         return python_tables.table(result, kind)
     if kind == "suite":

@@ -295,7 +295,7 @@ class Suite:
             if tag == "all":
                 counts[f"{op} {name}"] += count
         content["runs"].append({
-            "isa": options.isa or "native", "part": options.part, "seed": options.seed,
+            "isa": options.isa or "native", "sanitizer": options.sanitize, "part": options.part, "seed": options.seed,
             "cases": options.cases, "passed": self.passed, "failed": failed,
             "seconds": round(seconds), "commit": commit,
             "date": datetime.datetime.now().isoformat(timespec="minutes"),
