@@ -4,8 +4,10 @@ usage: render.py
 
 In README.md and docs/*.md, what stands between `<!-- KIND of FILE -->` and `<!-- end -->`
 becomes the table of that result file: `table`, `summary` (a shorter one), `suite` (of the
-GPU tests), `overhead`, `products` and `training` (of python.json); `misses` and `costs` are of all gpu_*.json of a folder. docs/check.py tests
-that nothing is stale.
+GPU tests), `overhead`, `products` and `training` (of python.json), `exec-runs` and
+`exec-paths` (of the execution tests). `misses` and `costs` are of all gpu_*.json of a
+folder, `cpu-goals` and `cpu-misses` of all cpu_*.json. docs/check.py tests that nothing is
+stale.
 """
 
 import json
