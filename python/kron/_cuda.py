@@ -2,10 +2,12 @@
 __cuda_array_interface__ or DLPack, without copies.
 
 Work goes to the stream that the array says it belongs to, else to the current one of
-its library.
+its library. JAX tells neither: it is waited for before, and the result after.
 
 SPDX-License-Identifier: MIT
 """
+
+import ctypes
 
 import numpy as np
 
@@ -23,16 +25,35 @@ def _device_of(value):
     return int(getattr(getattr(value, "device", None), "id", 0))
 
 
-def _from_interface(value, name):
+def _interface_of(value):
+    """The array's __cuda_array_interface__, or None; JAX has one for some types only."""
     try:
-        return _read_interface(value, name)
+        return value.__cuda_array_interface__
+    except Exception:
+        return None
+
+
+def is_on_gpu(value):
+    """Whether an array of another library is on a GPU."""
+    if hasattr(value, "__dlpack_device__"):
+        return _device_of(value) >= 0
+    return hasattr(value, "__cuda_array_interface__")
+
+
+def _is_silent(value):
+    """Whether the array belongs to no stream that can be asked for."""
+    return hasattr(value, "block_until_ready")
+
+
+def _from_interface(value, name, interface):
+    try:
+        return _read_interface(value, name, interface)
     except (KeyError, AttributeError, IndexError, OverflowError):
         raise TypeError(f"expects {name} to have a valid __cuda_array_interface__, but "
                         f"{type(value).__name__} has none") from None
 
 
-def _read_interface(value, name):
-    interface = value.__cuda_array_interface__
+def _read_interface(value, name, interface):
     if not isinstance(interface, dict):
         raise KeyError
     code = interface["typestr"]
@@ -52,17 +73,26 @@ def _read_interface(value, name):
 
 
 def buffer_of(value, name):
-    """A buffer for an array on a GPU."""
-    if hasattr(value, "__cuda_array_interface__"):
-        return _from_interface(value, name)
-    if _device_of(value) < 0:
+    """A buffer for an array on a GPU, which its library has computed already or computes
+    in the stream that stream_of tells."""
+    if _is_silent(value):
+        value.block_until_ready()
+    interface = _interface_of(value)
+    if interface is not None:
+        return _from_interface(value, name, interface)
+    if not is_on_gpu(value):
         raise ValueError(f"expects {name} on the GPU like the others, but it is on the CPU")
-    # -1: no synchronisation; the work goes to the stream of the array.
-    return _core.Buffer.from_dlpack(value.__dlpack__(stream=-1))
+    return _from_dlpack(value)
 
 
-def _stream_of(value):
-    interface = getattr(value, "__cuda_array_interface__", None)
+def _from_dlpack(value):
+    # The protocol's 1 is the default stream (0 elsewhere), which waits for the array's.
+    return _core.Buffer.from_dlpack(value.__dlpack__(stream=1))
+
+
+def stream_of(value):
+    """The stream for work on the array."""
+    interface = _interface_of(value)
     if interface and interface.get("stream"):
         return int(interface["stream"])
     if type(value).__module__.partition(".")[0] == "cupy":
@@ -72,7 +102,22 @@ def _stream_of(value):
     return 0
 
 
-def _stand_in(buffer):
+def finish(value, device, stream):
+    """Waits for work on arrays of `value`'s library if that does not know the stream."""
+    if not _is_silent(value):
+        return
+    driver, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p()
+    status = driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+    if status == 0:
+        driver.cuCtxPushCurrent_v2(context)
+        status = driver.cuStreamSynchronize(ctypes.c_void_p(stream))
+        driver.cuCtxPopCurrent_v2(ctypes.byref(context))
+        driver.cuDevicePrimaryCtxRelease_v2(device)
+    if status != 0:
+        raise RuntimeError(f"CUDA's driver reports error {status} in a kernel")
+
+
+def stand_in(buffer):
     """A NumPy array of the same shape and dtype, without memory of its own."""
     names = {element: name for name, element in _fallback.TYPES.items()}
     name = names[buffer.type]
@@ -85,7 +130,7 @@ def _stand_in(buffer):
 
 def _result_shape(name, bound, buffers):
     """Checks everything but addresses; the shape and dtype of the result."""
-    dummies = {key: _stand_in(buffer) for key, buffer in buffers.items() if key != "out"}
+    dummies = {key: stand_in(buffer) for key, buffer in buffers.items() if key != "out"}
     if len({dummy.dtype for dummy in dummies.values()}) != 1:
         raise TypeError("expects arrays on a GPU to have one dtype, but got "
                         + ", ".join(sorted({str(d.dtype) for d in dummies.values()})))
@@ -98,14 +143,28 @@ def _result_shape(name, bound, buffers):
     return call.shape, dtype
 
 
-def _allocate(like, shape, dtype):
-    if hasattr(like, "__array_namespace__"):
-        namespace = like.__array_namespace__()
-    elif type(like).__module__.partition(".")[0] == "cupy":
-        import cupy as namespace
-    else:
+def allocate(like, shape, dtype):
+    """(a new array of the library and on the GPU of `like`, a buffer for it)"""
+    package = type(like).__module__.partition(".")[0]
+    if package == "cupy":
+        import cupy
+
+        with like.device:
+            out = cupy.empty(shape, dtype=dtype)
+        return out, buffer_of(out, "out")
+    if not hasattr(like, "__array_namespace__"):
         raise TypeError(f"expects out, since kron cannot make a new {type(like).__name__}")
-    return namespace.empty(shape, dtype=dtype)
+    out = like.__array_namespace__().empty(shape, dtype=dtype, device=like.device)
+    if not _is_silent(out):
+        return out, buffer_of(out, "out")
+    # JAX says that its arrays are read-only, but nobody has seen this one yet.
+    return out.block_until_ready(), _from_dlpack(out)
+
+
+def check_output(out):
+    if _is_silent(out):
+        raise TypeError(f"expects out to be an array that can change, but got a "
+                        f"{type(out).__name__}")
 
 
 def call(name, bound, foreign):
@@ -122,10 +181,12 @@ def call(name, bound, foreign):
                          + ", ".join(str(buffer.device) for buffer in buffers.values()))
     shape, dtype = _result_shape(name, bound, buffers)
     out = bound.get("out")
-    if out is None:
-        out = _allocate(foreign, shape, dtype)
-        buffers["out"] = buffer_of(out, "out")
-    options = dict(bound, out=buffers["out"], stream=bound.get("stream", _stream_of(foreign)))
+    if out is not None:
+        check_output(out)
+    else:
+        out, buffers["out"] = allocate(foreign, shape, dtype)
+    stream = bound["stream"] if "stream" in bound else stream_of(foreign)
+    options = dict(bound, out=buffers["out"], stream=stream)
     for key in ("x", "z", "bias", "residual"):
         if key in options:
             options[key] = buffers[key]
@@ -138,4 +199,5 @@ def call(name, bound, foreign):
         if key in options:
             options[key] = _fallback.to_number(options[key], dtype, key)
     getattr(_core, "raw_" + name)(**options)
+    finish(foreign, buffers["out"].device, stream)
     return out

@@ -14,7 +14,7 @@ import struct
 import numpy as np
 
 from kron import _compile, _core, _nodes, ir
-from kron._fallback import TYPES, element_type, is_foreign
+from kron._fallback import TYPES, describe, element_type, is_foreign
 
 _DTYPES = {element: name for name, element in TYPES.items()}
 
@@ -44,13 +44,39 @@ def _is_array(value):
     return isinstance(value, (np.ndarray, Spec)) or is_foreign(value)
 
 
+def _is_on_gpu(value):
+    if _is_tensor(value):
+        return value.is_cuda
+    if not is_foreign(value):
+        return False
+    from kron import _cuda
+
+    return _cuda.is_on_gpu(value)
+
+
 def _viewed(value, name="an argument"):
-    """`value`, or NumPy's view of an array of another library than PyTorch."""
+    """`value`, or a NumPy array that looks like an array of another library than
+    PyTorch: a view of it, on a GPU one without elements."""
     if not is_foreign(value) or _is_tensor(value):
         return value
+    if _is_on_gpu(value):
+        from kron import _cuda
+
+        return _cuda.stand_in(_cuda.buffer_of(value, name))
     from kron import _interop
 
     return _interop.to_numpy(value, name)
+
+
+def _device_of(value):
+    """The number of the GPU that an array is on, else -1."""
+    if not _is_on_gpu(value):
+        return -1
+    if _is_tensor(value):
+        return value.device.index
+    from kron import _cuda
+
+    return _cuda.buffer_of(value, "an argument").device
 
 
 def _dtype_of(array):
@@ -134,7 +160,8 @@ class Function:
             return self._call_tensors(tensor, args, out)
         foreign = next((value for value in args if is_foreign(value)), None)
         if foreign is not None:
-            return self._call_foreign(foreign, args, out)
+            call = self._call_gpu if _is_on_gpu(foreign) else self._call_foreign
+            return call(foreign, args, out)
         inputs = [self._input(arg, value) for arg, value in zip(self._inputs, args)]
         outputs = self._allocate(inputs, _empty_array) if out is None else self._given(out)
         self._run(inputs, outputs)
@@ -155,11 +182,24 @@ class Function:
             return torch.empty(shape, dtype=getattr(torch, _DTYPES[element]),
                                device=tensor.device)
 
-        inputs = [value.detach() if _is_tensor(value) else value for value in args]
+        inputs = [self._tensor(arg, value) if _is_tensor(value) else value
+                  for arg, value in zip(self._inputs, args)]
         outputs = self._allocate(inputs, allocate) if out is None else self._given(out)
         stream = torch.cuda.current_stream(tensor.device).cuda_stream if tensor.is_cuda else 0
         self._run(inputs, outputs, stream)
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _tensor(self, arg, value):
+        import torch
+
+        if value.requires_grad and torch.is_grad_enabled():
+            raise ValueError(f"expects argument '{arg['name']}' to need no gradient, since "
+                             "compiled functions have no derivatives; use torch.no_grad() or "
+                             "detach()")
+        value = value.detach().resolve_conj().resolve_neg()
+        fits = value.dim() == 0 or not arg["contiguity"] or value.shape[-1] <= 1 or \
+            (value.is_contiguous() if arg["contiguity"] == 2 else value.stride(-1) == 1)
+        return value if fits or arg["access"] != "read" else value.contiguous()
 
     def _call_foreign(self, foreign, args, out):
         """Arrays of other libraries on the CPU; results are of the same one."""
@@ -174,6 +214,35 @@ class Function:
         if out is None:
             outputs = [_interop.from_numpy(output, foreign) for output in outputs]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _call_gpu(self, foreign, args, out):
+        """Arrays of other libraries on a GPU, in their stream."""
+        from kron import _cuda
+
+        def buffer_of(arg, value):
+            if not arg["sizes"]:
+                return value.item() if hasattr(value, "item") else value
+            name = f"argument '{arg['name']}'"
+            if not is_foreign(value):
+                raise ValueError(f"expects {name} on the GPU like the others, but it is "
+                                 f"{describe(value)}")
+            return _cuda.buffer_of(value, name)
+
+        inputs = [buffer_of(arg, value) for arg, value in zip(self._inputs, args)]
+        device = _cuda.buffer_of(foreign, "an argument").device
+        stream = _cuda.stream_of(foreign)
+        if out is None:
+            made = self._allocate(inputs, lambda shape, element: _cuda.allocate(
+                foreign, shape, _dtype(element)))
+            results, outputs = zip(*made)
+        else:
+            results = self._given(out)
+            for result in results:
+                _cuda.check_output(result)
+            outputs = list(map(buffer_of, self._outputs, results))
+        self._run(inputs, outputs, stream)
+        _cuda.finish(foreign, device, stream)
+        return results[0] if len(results) == 1 else tuple(results)
 
     def _input(self, arg, value):
         if not arg["sizes"] and not isinstance(value, np.ndarray):
@@ -433,8 +502,7 @@ class Jitted:
 
     def _compile(self, values, arrays):
         module, captured = self._trace(values)
-        tensor = next(filter(_is_tensor, arrays), None)
-        device = tensor.device.index if tensor is not None and tensor.is_cuda else -1
+        device = max(map(_device_of, arrays), default=-1)
         kernels = _compile.compile_all(str(module), target=self._target or "cpu",
                                        device=-1 if self._target else device)
         (kernel,) = kernels.values()
@@ -469,7 +537,7 @@ class Jitted:
         elif _is_array(value):
             arrays.append(value)
             view = _viewed(value)
-            device = value.device if _is_tensor(value) else None
+            device = value.device if _is_tensor(value) else _device_of(value)
             key += (type(view), device, view.dtype, self._shape(dynamic, view))
         elif isinstance(value, (list, tuple)):
             key += (type(value), len(value))
