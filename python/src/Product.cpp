@@ -8,7 +8,8 @@
 // Batch dimensions are broadcast by strides and merged where memory allows;
 // with factors that have none, those of mkm merge with M, so that most calls
 // end in one kernel for a plain matrix. Transposed views become op(X) and
-// op(F), not copies.
+// op(F), not copies. A kmm of one column is an mkm of one row, whose elements
+// are neighbours in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +45,7 @@ private:
   bool loadFactor(PyObject *object, Factor &factor);
   bool checkInput();
   bool addOperands();
+  void exchangeSides();
   void mergeRows();
   int getFirstFactor() const { return addend == OtherAddend ? 3 : 2; }
   void buildArguments();
@@ -209,6 +211,23 @@ bool Product::addOperands() {
   return true;
 }
 
+/// Turns kmm of one column into mkm of one row: the transpose of everything.
+void Product::exchangeSides() {
+  if (kind != ProductKind::Kmm || coreSizesX[1] != 1)
+    return;
+  // The transpose of a conjugate transpose has no letter.
+  for (int i = 0; i < numFactors; ++i)
+    if (factors[i].trans == Transpose::C)
+      return;
+  kind = ProductKind::Mkm;
+  for (int i = 0; i < numFactors; ++i)
+    factors[i].trans = toggle(factors[i].trans);
+  std::swap(coreSizesX[0], coreSizesX[1]);
+  std::swap(coreSizesY[0], coreSizesY[1]);
+  for (int i = 0; i < getFirstFactor(); ++i)
+    std::swap(core[i][0], core[i][1]);
+}
+
 /// Lets the batch dimensions of mkm merge with M.
 void Product::mergeRows() {
   int64_t rows[kMaxOperands] = {};
@@ -292,6 +311,7 @@ void Product::buildResult() {
 }
 
 void Product::buildArguments() {
+  exchangeSides();
   bool isBatched = false;
   for (int i = 0; i < numFactors; ++i)
     isBatched |= !batch.isConstant(getFirstFactor() + i);

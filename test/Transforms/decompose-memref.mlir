@@ -106,3 +106,16 @@ func.func @alpha_zero(%x: memref<9x4xf32>, %a: memref<4x4xf32>, %y: memref<9x4xf
     outs(%y : memref<9x4xf32>) alpha(0.0 : f32)
   return
 }
+
+// Verify that a column, whatever its strides, is viewed as a row.
+// CHECK-LABEL: func.func @column(
+// CHECK-SAME: %[[X:.*]]: memref<6x1xf32, strided<[?, 1], offset: ?>>
+// CHECK: %[[FLAT:.*]] = memref.collapse_shape %[[X]] {{\[\[}}0, 1]] : memref<6x1xf32, strided<[?, 1], offset: ?>> into memref<6xf32, strided<[?], offset: ?>>
+// CHECK: memref.expand_shape %[[FLAT]] {{\[\[}}0, 1, 2]] output_shape [1, 2, 3]
+// CHECK: kron.pass
+func.func @column(%x: memref<6x1xf32, strided<[?, 1], offset: ?>>, %a: memref<2x2xf32>,
+                  %b: memref<3x3xf32>, %y: memref<6x1xf32>) {
+  kron.kmm ins(%x : memref<6x1xf32, strided<[?, 1], offset: ?>>)
+    factors(%a, %b : memref<2x2xf32>, memref<3x3xf32>) outs(%y : memref<6x1xf32>)
+  return
+}

@@ -138,6 +138,35 @@ func.func @kmm_transposed(%x: tensor<9x6xf32>, %a: tensor<2x2xf32>,
   return %y : tensor<6x9xf32>
 }
 
+// Verify that kron.kmm with one column is viewed like kron.mkm with one row.
+// CHECK-LABEL: func.func @kmm_column(
+// CHECK: %[[FLAT:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0, 1]] : tensor<6x1xf32> into tensor<6xf32>
+// CHECK: tensor.expand_shape %[[FLAT]] {{\[\[}}0, 1, 2]] output_shape [1, 2, 3]
+// CHECK: kron.mode_product axis(1) {{.*}} factor(%{{.*}} [q, p] : tensor<2x2xf32>)
+// CHECK: kron.mode_product axis(2) {{.*}} factor(%{{.*}} [p, q] : tensor<3x4xf32>)
+// CHECK: %[[Y:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0, 1, 2]] : tensor<1x2x4xf32> into tensor<8xf32>
+// CHECK: tensor.expand_shape %[[Y]] {{\[\[}}0, 1]] output_shape [8, 1]
+func.func @kmm_column(%x: tensor<6x1xf32>, %a: tensor<2x2xf32>, %b: tensor<3x4xf32>,
+                      %init: tensor<8x1xf32>) -> tensor<8x1xf32> {
+  %y = kron.kmm ins(%x : tensor<6x1xf32>)
+         factors(%a, T(%b) : tensor<2x2xf32>, tensor<3x4xf32>)
+         outs(%init : tensor<8x1xf32>) -> tensor<8x1xf32>
+  return %y : tensor<8x1xf32>
+}
+
+// Verify that a transposed input of it is a row as it lies.
+// CHECK-LABEL: func.func @kmm_transposed_column(
+// CHECK-NOT: linalg.transpose
+// CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0], [1], [2, 3]] output_shape [5, 1, 2, 3] : tensor<5x1x6xf32>
+func.func @kmm_transposed_column(%x: tensor<5x1x6xf32>, %a: tensor<2x2xf32>,
+                                 %b: tensor<3x3xf32>, %init: tensor<5x6x1xf32>)
+    -> tensor<5x6x1xf32> {
+  %y = kron.kmm ins(T(%x) : tensor<5x1x6xf32>)
+         factors(%a, %b : tensor<2x2xf32>, tensor<3x3xf32>)
+         outs(%init : tensor<5x6x1xf32>) -> tensor<5x6x1xf32>
+  return %y : tensor<5x6x1xf32>
+}
+
 // Verify that kron.batched needs no view and multiplies by rows of op(A).
 // CHECK-LABEL: func.func @batched(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x2x3xf32>, %[[A:[a-z0-9]*]]: tensor<2x2xf32>, %[[B:[a-z0-9]*]]: tensor<3x3xf32>

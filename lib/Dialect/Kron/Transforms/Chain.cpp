@@ -166,6 +166,30 @@ static void describeBatchedViews(Chain &chain, ArrayRef<int64_t> input,
                chain.input.permutation.end());
 }
 
+/// Views of kron.kmm with one column: those of kron.mkm with one row, so that
+/// the elements along the last factor's axis are neighbours.
+static void describeColumnViews(Chain &chain, ArrayRef<int64_t> input,
+                                ArrayRef<int64_t> output, bool transposed,
+                                ArrayRef<int64_t> contracted,
+                                ArrayRef<int64_t> resulting) {
+  int64_t batchRank = output.size() - 2, inputBatchRank = input.size() - 2;
+  auto setGroups = [&](ArrayView &view, ArrayRef<int64_t> batch,
+                       ArrayRef<int64_t> sizes, bool storedAsRow) {
+    appendDims(view, batch);
+    SmallVector<int64_t> axes(sizes);
+    if (storedAsRow)
+      appendDims(view, 1);
+    else
+      axes.insert(axes.begin(), 1);
+    view.groups.push_back(std::move(axes));
+    view.dropsLast = !storedAsRow;
+  };
+  setGroups(chain.output, output.take_front(batchRank), resulting, false);
+  setGroups(chain.input, input.take_front(inputBatchRank), contracted,
+            transposed);
+  prependUnitAxes(chain.input, batchRank - inputBatchRank);
+}
+
 template <typename OpTy> static void describeProduct(OpTy op, Chain &chain) {
   constexpr bool isBatched = std::is_same_v<OpTy, BatchedOp>;
   constexpr bool isMkm = std::is_same_v<OpTy, MkmOp>;
@@ -174,18 +198,22 @@ template <typename OpTy> static void describeProduct(OpTy op, Chain &chain) {
   bool transposed = op.getTransInput() != Transpose::N;
   unsigned numFactors = op.getFactors().size();
   unsigned batchRank = output.size() - (isBatched ? numFactors : 2);
+  bool isColumn = std::is_same_v<OpTy, KmmOp> && output.back() == 1;
 
   SmallVector<int64_t> contracted, resulting;
   for (unsigned index = 0; index < numFactors; ++index) {
     auto [p, q] = op.getFactorShape(index);
     contracted.push_back(p);
     resulting.push_back(q);
-    int64_t axis = batchRank + (isMkm ? 1 : 0) + index;
+    int64_t axis = batchRank + (isMkm || isColumn ? 1 : 0) + index;
     chain.steps.push_back(describeStep(op, index, batchRank, axis));
   }
   if constexpr (isBatched)
     describeBatchedViews(chain, input, output, transposed, contracted,
                          resulting);
+  else if (isColumn)
+    describeColumnViews(chain, input, output, transposed, contracted,
+                        resulting);
   else
     describeMatrixViews(chain, input, output, isMkm, transposed, contracted,
                         resulting);

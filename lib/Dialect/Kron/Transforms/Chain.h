@@ -24,6 +24,9 @@ namespace mlir::kron {
 /// those.
 struct ArrayView {
   SmallVector<SmallVector<int64_t>> groups;
+  /// Whether another dimension as stored, the last one, is of size 1 and no
+  /// axis of the view.
+  bool dropsLast = false;
   /// Empty: the identity.
   SmallVector<int64_t> permutation;
 

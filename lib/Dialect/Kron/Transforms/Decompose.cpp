@@ -57,8 +57,9 @@ static Value castToShape(OpBuilder &builder, Location loc, Value array,
   return memref::CastOp::create(builder, loc, cast, array);
 }
 
-/// Sizes of the stored array that `view` requires: the product of every group.
-static SmallVector<int64_t> getStoredShape(const ArrayView &view) {
+/// Sizes that `view` requires of the stored array, but for a last dimension
+/// that it drops: the product of every group.
+static SmallVector<int64_t> getGroupedShape(const ArrayView &view) {
   SmallVector<int64_t> shape;
   for (ArrayRef<int64_t> group : view.groups) {
     int64_t product = 1;
@@ -81,9 +82,35 @@ getReassociation(const ArrayView &view) {
   return reassociation;
 }
 
+static SmallVector<int64_t> getStoredShape(const ArrayView &view) {
+  SmallVector<int64_t> shape = getGroupedShape(view);
+  if (view.dropsLast)
+    shape.push_back(1);
+  return shape;
+}
+
+/// Merges the last dimension, of size 1, into the one before.
+static SmallVector<ReassociationIndices> getDropOfLast(const ArrayView &view) {
+  SmallVector<ReassociationIndices> reassociation;
+  int64_t numDims = view.groups.size();
+  for (int64_t dim = 0; dim < numDims; ++dim)
+    reassociation.push_back({dim});
+  reassociation.back().push_back(numDims);
+  return reassociation;
+}
+
 static bool splitsDims(const ArrayView &view) {
   return llvm::any_of(
       view.groups, [](ArrayRef<int64_t> group) { return group.size() != 1; });
+}
+
+static Value dropLast(OpBuilder &builder, Location loc, Value array,
+                      const ArrayView &view) {
+  if (isOnTensors(array))
+    return tensor::CollapseShapeOp::create(builder, loc, array,
+                                           getDropOfLast(view));
+  return memref::CollapseShapeOp::create(builder, loc, array,
+                                         getDropOfLast(view));
 }
 
 /// `array` with its dimensions split as `view` says, before any permutation. A
@@ -91,6 +118,8 @@ static bool splitsDims(const ArrayView &view) {
 static Value expand(OpBuilder &builder, Location loc, Value array,
                     const ArrayView &view) {
   array = castToShape(builder, loc, array, getStoredShape(view));
+  if (view.dropsLast)
+    array = dropLast(builder, loc, array, view);
   if (!splitsDims(view))
     return array;
   SmallVector<ReassociationIndices> reassociation = getReassociation(view);
@@ -107,8 +136,12 @@ static Value collapse(OpBuilder &builder, Location loc, Value array,
                       const ArrayView &view, Type type) {
   if (splitsDims(view))
     array = tensor::CollapseShapeOp::create(
+        builder, loc, cast<ShapedType>(type).clone(getGroupedShape(view)),
+        array, getReassociation(view));
+  if (view.dropsLast)
+    array = tensor::ExpandShapeOp::create(
         builder, loc, cast<ShapedType>(type).clone(getStoredShape(view)), array,
-        getReassociation(view));
+        getDropOfLast(view));
   if (array.getType() == type)
     return array;
   return tensor::CastOp::create(builder, loc, type, array);
