@@ -4,7 +4,7 @@ SPDX-License-Identifier: MIT
 """
 
 from kron import _core
-from kron._core import get_num_threads, set_num_threads
+from kron._core import get_num_threads, release_memory, set_num_threads
 from kron._errors import CompileError
 from kron._functions import batched, kmm, ksmm, ksmm_chain, mkm
 
@@ -25,6 +25,7 @@ __all__ = [
     "ksmm_chain",
     "load",
     "mkm",
+    "release_memory",
     "set_num_threads",
 ]
 

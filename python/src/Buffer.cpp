@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Buffer.h"
+#include "Pool.h"
 #include <pybind11/stl.h>
 
 namespace py = pybind11;
@@ -120,6 +121,69 @@ static Buffer fromDLPack(py::capsule capsule) {
       tensor->deleter(tensor);
   });
   return {view, std::move(owner)};
+}
+
+namespace {
+
+/// What a tensor in memory of the pool holds on to.
+struct PooledTensor {
+  DLManagedTensor managed;
+  int64_t sizes[kMaxRank];
+  Block block;
+};
+
+} // namespace
+
+static void deletePooled(DLManagedTensor *managed) {
+  auto *tensor = static_cast<PooledTensor *>(managed->context);
+  returnBlock(tensor->block);
+  delete tensor;
+}
+
+static void setType(DLTensor &tensor, KronType type) {
+  static constexpr uint8_t codes[] = {DLFloat, DLFloat, DLFloat,   DLBFloat,
+                                      DLInt,   DLInt,   DLComplex, DLComplex};
+  tensor.code = codes[type];
+  tensor.bits = 8 * kronGetTypeSize(type);
+  tensor.lanes = 1;
+}
+
+/// Capsules that nobody has taken the array out of.
+static void deleteCapsule(PyObject *capsule) {
+  if (PyCapsule_IsValid(capsule, "dltensor"))
+    deletePooled(static_cast<DLManagedTensor *>(
+        PyCapsule_GetPointer(capsule, "dltensor")));
+}
+
+PyObject *kron::python::allocateCapsule(KronType type, int rank,
+                                        const int64_t *sizes) {
+  int64_t bytes = kronGetTypeSize(type);
+  for (int axis = 0; axis < rank; ++axis)
+    if (__builtin_mul_overflow(bytes, sizes[axis], &bytes))
+      return nullptr;
+  if (bytes < int64_t(kPoolThreshold))
+    return nullptr;
+  Block block = takeBlock(bytes);
+  if (!block.data)
+    return nullptr;
+  auto *tensor = new PooledTensor();
+  tensor->block = block;
+  std::copy_n(sizes, rank, tensor->sizes);
+  tensor->managed.context = tensor;
+  tensor->managed.deleter = deletePooled;
+  DLTensor &description = tensor->managed.tensor;
+  description.data = block.data;
+  description.deviceType = DLCpu;
+  description.rank = rank;
+  description.sizes = tensor->sizes;
+  setType(description, type);
+  PyObject *capsule =
+      PyCapsule_New(&tensor->managed, "dltensor", deleteCapsule);
+  if (!capsule) {
+    PyErr_Clear();
+    deletePooled(&tensor->managed);
+  }
+  return capsule;
 }
 
 //===----------------------------------------------------------------------===//

@@ -25,6 +25,10 @@ struct Buffer {
 
 void bindBuffer(pybind11::module_ &module);
 
+/// A DLPack capsule of a new row-major array on the CPU, in memory of the pool
+/// (Pool.h). Null, without an exception, if there is none.
+PyObject *allocateCapsule(KronType type, int rank, const int64_t *sizes);
+
 } // namespace kron::python
 
 #endif // KRON_PYTHON_BUFFER_H

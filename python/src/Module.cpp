@@ -13,6 +13,7 @@
 
 #include "Buffer.h"
 #include "Operation.h"
+#include "Pool.h"
 #include <array>
 #include <dlfcn.h>
 
@@ -129,7 +130,8 @@ PYBIND11_MODULE(_core, module) {
   module.def("register_bfloat16", registerBFloat16, py::arg("type_number"));
   module.def("register_tensors", registerTensors, py::arg("classes"),
              py::arg("types"), py::arg("empty"), py::arg("is_grad_enabled"),
-             py::arg("guards"));
+             py::arg("guards"), py::arg("from_dlpack"));
+  module.def("release_memory", releaseMemory);
   module.def("runtime_version", kronGetVersion);
   module.def("runtime_folder", getRuntimeFolder);
   module.def("check_kernel", checkKernel, py::arg("address"));

@@ -47,7 +47,7 @@ bool Operation::loadScaling(PyObject *alphaObject, PyObject *betaObject,
 bool Operation::prepareResult(PyObject *out, PyObject *like, int rank,
                               const int64_t *sizes) {
   if (!out) {
-    result = allocateLike(like, x.type, rank, sizes, y);
+    result = allocateLike(like, x.type, x.device, rank, sizes, y);
     return result || decline("cannot allocate the result");
   }
   if (!loadOperand(out, y))

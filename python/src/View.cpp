@@ -149,6 +149,7 @@ namespace {
 struct TensorLibrary {
   PyObject *type = nullptr, *classes = nullptr, *types = nullptr;
   PyObject *empty = nullptr, *isGradEnabled = nullptr, *guards = nullptr;
+  PyObject *fromDLPack = nullptr;
   /// Names of attributes, interned.
   PyObject *dataPtr, *shape, *stride, *dtype, *getDevice;
   PyObject *requiresGrad, *isConj, *isNeg;
@@ -279,8 +280,8 @@ void *kron::python::getCurrentStream(int device) {
 
 void kron::python::registerTensors(py::tuple classes, py::dict types,
                                    py::function empty,
-                                   py::function isGradEnabled,
-                                   py::tuple guards) {
+                                   py::function isGradEnabled, py::tuple guards,
+                                   py::function fromDLPack) {
   tensors.type = PyTuple_GetItem(classes.ptr(), 0);
   if (!tensors.type)
     throw py::error_already_set();
@@ -290,6 +291,7 @@ void kron::python::registerTensors(py::tuple classes, py::dict types,
   tensors.empty = empty.release().ptr();
   tensors.isGradEnabled = isGradEnabled.release().ptr();
   tensors.guards = guards.release().ptr();
+  tensors.fromDLPack = fromDLPack.release().ptr();
   tensors.dataPtr = PyUnicode_InternFromString("data_ptr");
   tensors.shape = PyUnicode_InternFromString("shape");
   tensors.stride = PyUnicode_InternFromString("stride");
@@ -398,6 +400,19 @@ bool kron::python::loadView(PyObject *object, bool allowTensors, View &view) {
   return false;
 }
 
+/// A tensor on the CPU in memory of the pool; null, without an exception, if
+/// there is none.
+static PyObject *allocatePooled(KronType type, int rank, const int64_t *sizes) {
+  PyObject *capsule = allocateCapsule(type, rank, sizes);
+  if (!capsule)
+    return nullptr;
+  PyObject *result = PyObject_CallOneArg(tensors.fromDLPack, capsule);
+  if (!result)
+    PyErr_Clear();
+  Py_DECREF(capsule);
+  return result;
+}
+
 static PyObject *allocateTensor(PyObject *like, int rank,
                                 const int64_t *sizes) {
   // Sizes one by one are read faster than a tuple.
@@ -414,8 +429,9 @@ static PyObject *allocateTensor(PyObject *like, int rank,
   return result;
 }
 
-PyObject *kron::python::allocateLike(PyObject *like, KronType type, int rank,
-                                     const int64_t *sizes, View &view) {
+PyObject *kron::python::allocateLike(PyObject *like, KronType type, int device,
+                                     int rank, const int64_t *sizes,
+                                     View &view) {
   const NumPy &numpy = NumPy::get();
   PyObject *result;
   if (Py_TYPE(like) == bufferType) {
@@ -429,7 +445,9 @@ PyObject *kron::python::allocateLike(PyObject *like, KronType type, int rank,
         numpy.PyArray_Type_, numpy.PyArray_DescrFromType_(getTypeNumber(type)),
         rank, dims, nullptr, nullptr, 0, nullptr);
   } else {
-    result = allocateTensor(like, rank, sizes);
+    result = device < 0 ? allocatePooled(type, rank, sizes) : nullptr;
+    if (!result)
+      result = allocateTensor(like, rank, sizes);
   }
   if (!result || loadView(result, /*allowTensors=*/true, view))
     return result;

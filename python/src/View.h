@@ -64,9 +64,9 @@ bool isPlainTensor(PyObject *object);
 /// the default stream, if the library does not tell.
 void *getCurrentStream(int device);
 
-/// A new uninitialised row-major array of the kind and on the device of `like`,
+/// A new uninitialised row-major array of the kind of `like` and on its device,
 /// into `view` too. Null with an exception on failure.
-PyObject *allocateLike(PyObject *like, KronType type, int rank,
+PyObject *allocateLike(PyObject *like, KronType type, int device, int rank,
                        const int64_t *sizes, View &view);
 
 /// NumPy's number of ml_dtypes.bfloat16.
@@ -75,11 +75,11 @@ void registerBFloat16(int typeNumber);
 /// Tensors of the types `classes`, the first one the base of the others;
 /// `types` maps their dtype objects to numbers of KronType, `empty(like,
 /// size...)` allocates, `isGradEnabled()` says whether derivatives are
-/// recorded, and each of `guards` whether something is active that must see
-/// every operation.
+/// recorded, each of `guards` whether something is active that must see every
+/// operation, and `fromDLPack(capsule)` makes a tensor.
 void registerTensors(pybind11::tuple classes, pybind11::dict types,
                      pybind11::function empty, pybind11::function isGradEnabled,
-                     pybind11::tuple guards);
+                     pybind11::tuple guards, pybind11::function fromDLPack);
 
 /// Name of a type as MLIR writes it.
 const char *getTypeName(KronType type);

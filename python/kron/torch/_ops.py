@@ -46,7 +46,7 @@ _GUARDS = (torch._C._are_functorch_transforms_active, torch._C._len_torch_dispat
 _core.register_tensors(
     (torch.Tensor, torch.nn.Parameter),
     {dtype: _core.type_code(name) for name, dtype in _DTYPES.items()},
-    torch.Tensor.new_empty, torch.is_grad_enabled, _GUARDS)
+    torch.Tensor.new_empty, torch.is_grad_enabled, _GUARDS, torch._C._from_dlpack)
 
 
 # ----------------------------------------------------------------------------------
