@@ -170,6 +170,9 @@ def contract(a, b):
         pairs = a.flatten(-2).mT @ b.flatten(-2)
         pairs = pairs.unflatten(-1, (q, inside)).unflatten(-3, (p, inside))
         return pairs.diagonal(dim1=-3, dim2=-1).sum(-1)
+    if inside <= 128 and a.shape[-2] + b.shape[-2] < 32:
+        # One long product of copies takes half the time of many tiny ones.
+        return a.transpose(-3, -2).flatten(-2) @ b.transpose(-3, -2).flatten(-2).mT
     return (a @ b.mT).sum(-3)
 
 

@@ -17,6 +17,8 @@ import torch
 _ROWS = 64
 #: Positions of k that the compiler puts into one tile.
 _TILE = 64
+#: Elements of a block, from which on copies for matrix products are worth it.
+_LARGE_BLOCK = 1 << 16
 _ELEMENTS = {torch.float32: "f32", torch.float64: "f64"}
 
 
@@ -41,9 +43,9 @@ def _vector_bytes():
 
 def _has_kernel(pattern, dtype):
     """Whether the compiler fills registers with (k, t): whole groups of t, and tiles of
-    a known size."""
-    _, _, c, d = pattern
-    return (dtype in _ELEMENTS and d > 1 and d & (d - 1) == 0
+    a known size. Large blocks are products that PyTorch's library is better at."""
+    _, b, c, d = pattern
+    return (dtype in _ELEMENTS and d > 1 and b * c <= _LARGE_BLOCK and d & (d - 1) == 0
             and d * dtype.itemsize <= _vector_bytes() and (c <= _TILE or c % _TILE == 0))
 
 
@@ -119,30 +121,32 @@ def _contracted(grad, x, pattern, layout):
         product = torch.bmm(grad.squeeze(-1).permute(1, 2, 0),
                             x.squeeze(-1).permute(1, 0, 2))
         return product.unsqueeze(-1)
-    # Elements of one t are brought together in pieces that stay in the cache.
+    # Elements of one t are brought together, some rows at a time.
     wide = torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else x.dtype
-    row_bytes = a * (b + c) * d * x.element_size()
-    sum_pieces = _sum_blocks if d < _LONG_T else _sum_planes
-    piece = max(16, (_PIECE_BYTES if d < _LONG_T else 4 * _PIECE_BYTES) // row_bytes)
-    result = x.new_zeros((d, a, b, c) if d >= _LONG_T else (a * d, b, c), dtype=wide)
+    if x.device.type != "cpu":
+        sum_rows, piece = _sum_blocks, max(x.shape[0], 1)
+    elif d < _LONG_T:
+        sum_rows, piece = _sum_blocks, min(max(b * c // 64, 256), 4096)
+    else:
+        row_bytes = a * (b + c) * d * x.element_size()
+        sum_rows, piece = _sum_planes, max(16, _PIECE_BYTES // row_bytes)
+    result = x.new_zeros((d, a, b, c), dtype=wide)
     for begin in range(0, x.shape[0], piece):
-        sum_pieces(result, grad[begin:begin + piece].to(wide),
-                   x[begin:begin + piece].to(wide))
-    result = result.permute(1, 2, 3, 0) if d >= _LONG_T else \
-        result.view(a, d, b, c).permute(0, 2, 3, 1)
-    return result.to(x.dtype).contiguous()
+        sum_rows(result, grad[begin:begin + piece].to(wide),
+                 x[begin:begin + piece].to(wide))
+    return result.permute(1, 2, 3, 0).to(x.dtype).contiguous()
 
 
 def _sum_blocks(result, grad, x):
-    """Adds one piece to [a*d, b, c]: copies by elements, one batched product."""
+    """Adds some rows to [d, a, b, c]: copies by elements, one batched product."""
     _, a, b, d = grad.shape
-    left = grad.permute(1, 3, 2, 0).reshape(a * d, b, -1)
-    right = x.permute(1, 3, 0, 2).reshape(a * d, -1, x.shape[2])
-    result.baddbmm_(left, right)
+    left = grad.permute(3, 1, 0, 2).reshape(d * a, -1, b).mT
+    right = x.permute(3, 1, 0, 2).reshape(d * a, -1, x.shape[2])
+    result.view(d * a, b, -1).baddbmm_(left, right)
 
 
 def _sum_planes(result, grad, x):
-    """Adds one piece to [d, a, b, c]: transposes matrices [.., d], then d products."""
+    """Adds some rows to [d, a, b, c]: transposes matrices [.., d], then d products."""
     _, a, b, d = grad.shape
     left = grad.reshape(-1, d).t().contiguous().view(d, -1, a, b)
     right = x.reshape(-1, d).t().contiguous().view(d, -1, a, x.shape[2])
@@ -150,6 +154,7 @@ def _sum_planes(result, grad, x):
         result[t].baddbmm_(left[t].permute(1, 2, 0), right[t].permute(1, 0, 2))
 
 
-_PIECE_BYTES = 1 << 19
+#: Of rows whose transposes stay in the caches.
+_PIECE_BYTES = 1 << 21
 #: From so many t on a matrix transpose is the faster copy.
 _LONG_T = 8
