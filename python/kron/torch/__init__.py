@@ -51,6 +51,25 @@ def _tensor(name, value):
     return value
 
 
+def _scaled(array, name, scalar):
+    """`array` times a scalar that is a tensor, of which derivatives may be wanted."""
+    if scalar.dim() != 0:
+        raise ValueError(f"expects {name} to be a number or a tensor without dimensions, but "
+                         f"got shape {tuple(scalar.shape)}")
+    return array * scalar
+
+
+def _absorb(alpha, array, beta, z):
+    """(alpha, array, beta, z) without tensors among the scalars: they go into arrays."""
+    if isinstance(alpha, torch.Tensor):
+        alpha, array = 1, _scaled(array, "alpha", alpha)
+    if isinstance(beta, torch.Tensor):
+        if z is None:
+            raise ValueError("expects z when beta is given as a tensor")
+        beta, z = 1, _scaled(z, "beta", beta)
+    return alpha, array, beta, z
+
+
 def _precision(value):
     if value not in ("full", "ieee", "tf32"):
         raise ValueError(f"expects precision to be 'full', 'ieee' or 'tf32', but got "
@@ -85,6 +104,9 @@ def _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors, prec
         _tensor(f"factors[{k}]", factor)
     if z is not None:
         _tensor("z", z)
+    if factors:
+        alpha, first, beta, z = _absorb(alpha, factors[0], beta, z)
+        factors = [first, *factors[1:]]
     trans_x = _letter("trans_x", trans_x)
     letters = _letters(trans_factors, len(factors))
     _precision(precision)
@@ -148,6 +170,7 @@ def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
     for name, array in (("bias", bias), ("z", z), ("residual", residual)):
         if array is not None:
             _tensor(name, array)
+    alpha, weights, beta, z = _absorb(alpha, weights, beta, z)
     result = _dispatch.ksmm(
         x, weights, bias, residual, z, alpha, beta, 1 if scale is None else scale,
         _letter("trans_weights", trans_weights), layout,
