@@ -1,15 +1,15 @@
 """kron from Python against PyTorch and GPyTorch on the CPU.
 
-usage: python.py [--threads N] [--seconds S] [--out FILE] [PART...]
+usage: python.py [--threads N] [--seconds S] [--out FILE] [--only PART,...]
 
-Parts: overhead (calls on tiny arrays, first use, import), products (kron.mkm against
+Parts, some minutes each: overhead (calls on tiny arrays, first use, import), products (kron.mkm against
 GPyTorch's KroneckerProductLinearOperator, torch.einsum and torch.compile), training
 (a step of a KSLinear layer against the einsum implementation). Both sides of a
 comparison get the same arrays, in turn, for `--seconds` at least: times are medians,
 and a ratio is the median of those between neighbouring calls, so that other work on the
 machine falls out of it. Needs the kron package, PyTorch and GPyTorch. Writes
-docs/benchmarks/results/python.json, which render.py turns into tables; parts that are
-not measured anew keep their figures.
+docs/benchmarks/results/python.json after every part, which render.py turns into
+tables; parts that are not measured anew keep their figures.
 """
 
 import argparse
@@ -102,7 +102,7 @@ print(time.perf_counter() - begin)
 """
 
 
-def measure_overhead():
+def measure_overhead(_seconds):
     import numpy as np
     import torch
 
@@ -285,39 +285,52 @@ def commit():
     return git("rev-parse", "HEAD") + ("-modified" if changed else "")
 
 
-def main():
+def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--seconds", type=float, default=2.0,
+                        help="of each comparison, at least")
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "results/python.json")
-    parser.add_argument("parts", nargs="*", metavar="PART",
-                        help="overhead, products, training (default: all)")
+    parser.add_argument("--only", type=lambda text: text.split(","), default=list(PARTS),
+                        metavar="PART,...", help=f"parts out of {', '.join(PARTS)}")
     options = parser.parse_args()
+    unknown = sorted(set(options.only) - set(PARTS))
+    if unknown:
+        parser.error(f"expects parts out of {', '.join(PARTS)}, but got {', '.join(unknown)}")
+    return options
+
+
+def write(path, result):
+    """Replaces the file as a whole, so that it is complete whenever this is stopped."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps({"name": "python", **result}, indent=1) + "\n")
+    temporary.replace(path)
+
+
+def main():
+    options = parse_arguments()
     os.environ["KRON_NUM_THREADS"] = str(options.threads)
     import torch
 
     torch.set_num_threads(options.threads)
-    parts = {"overhead": measure_overhead,
-             "products": lambda: measure_products(options.seconds),
-             "training": lambda: measure_training(options.seconds)}
-    wanted = options.parts or list(parts)
-    unknown = set(wanted) - set(parts)
-    if unknown:
-        parser.error(f"expects parts out of {', '.join(parts)}, but got "
-                     f"{', '.join(sorted(unknown))}")
     result = json.loads(options.out.read_text()) if options.out.exists() else {}
-    for name in wanted:
-        result[name] = parts[name]()
-        result[name].update(
+    for name in options.only:
+        measured = PARTS[name](options.seconds)
+        measured.update(
             date=datetime.date.today().isoformat(), commit=commit(),
             threads=options.threads, machine=machine(),
             command=f"python docs/benchmarks/python.py --threads {options.threads} "
-                    f"--seconds {options.seconds:g}")
-        print(json.dumps({k: v for k, v in result[name].items()
+                    f"--seconds {options.seconds:g} --only {name}")
+        print(json.dumps({k: v for k, v in measured.items()
                           if k not in ("rows", "machine")}, indent=1), flush=True)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"name": "python", **result}, indent=1) + "\n")
-    print(f"wrote {options.out}")
+        result[name] = measured
+        write(options.out, result)
+        print(f"wrote {options.out}", flush=True)
+
+
+PARTS = {"overhead": measure_overhead, "products": measure_products,
+         "training": measure_training}
 
 
 if __name__ == "__main__":
