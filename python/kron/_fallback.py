@@ -38,7 +38,8 @@ _PARAMETERS = {
     "mkm": (_PRODUCT, 2), "kmm": (_PRODUCT, 2), "batched": (_PRODUCT, 2),
     "ksmm": (_SPARSE, 4), "ksmm_chain": (_SPARSE, 4),
 }
-_ARRAYS = ("x", "z", "out", "bias", "residual")
+#: Arguments that are one array.
+ARRAYS = ("x", "z", "out", "bias", "residual")
 _ACTIVATIONS = ("identity", "relu", "gelu", "silu")
 
 
@@ -79,7 +80,7 @@ def _list_name(name):
 
 def _arrays_of(name, bound):
     """(name of the argument, value) of every array."""
-    found = [(key, bound[key]) for key in _ARRAYS if key in bound]
+    found = [(key, bound[key]) for key in ARRAYS if key in bound]
     key = _list_name(name)
     if name == "ksmm":
         return found + [(key, bound[key])]
