@@ -183,3 +183,24 @@ def test_precision():
     x, factors = np.ones((3, 4), np.float32), [np.ones((2, 2), np.float32)] * 2
     for precision in ("full", "ieee", "tf32"):
         assert (kron.mkm(x, factors, precision=precision) == 4).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.int32])
+@pytest.mark.parametrize("trans_x", ["N", "T", "C"])
+@pytest.mark.parametrize("trans", ["N", "T", "C"])
+@pytest.mark.parametrize("batch, factor_batch", [((), ()), ((2, 3), ()), ((2, 3), (3,))])
+def test_kmm_of_one_column(batch, factor_batch, trans, trans_x, dtype):
+    rng = np.random.default_rng(0)
+    x = stored(rng, batch + (24, 1), dtype, trans_x)
+    factors = [stored(rng, factor_batch + (q, p), dtype, trans)
+               for p, q in [(2, 3), (4, 2), (3, 3)]]
+    expected = reference.kron_all([reference.op(reference.wide(f), trans) for f in factors]) \
+        @ reference.op(reference.wide(x), trans_x)
+    z = reference.random(rng, expected.shape, dtype)
+    result = kron.kmm(x, factors, trans_x=trans_x, trans_factors=trans, alpha=2, beta=3, z=z)
+    np.testing.assert_allclose(result, 2 * expected + 3 * reference.wide(z), atol=1e-12)
+    # Into a column of a matrix, of which nothing else changes.
+    wide = np.zeros(expected.shape[:-1] + (3,), dtype)
+    kron.kmm(x, factors, trans_x=trans_x, trans_factors=trans, out=wide[..., 1:2])
+    np.testing.assert_allclose(wide[..., 1:2], expected, atol=1e-12)
+    assert not wide[..., ::2].any()

@@ -162,3 +162,32 @@ def test_weight_gradient(pattern, layout):
 def test_vector_input():
     check(lambda x, a, b: kt.mkm(x, [a, b]), (array(4), array(2, 3), array(2, 2)))
     check(lambda x, a, b: kt.kmm(x, [a, b]), (array(4), array(3, 2), array(2, 2)))
+
+
+def test_scalars_that_are_tensors():
+    x, z, factors = array(3, 4), array(3, 6), [array(2, 3), array(2, 2)]
+    scalars = [torch.tensor(value, dtype=REAL, requires_grad=True) for value in (2.0, -3.0)]
+    check(lambda alpha, beta: kt.mkm(x, factors, alpha=alpha, beta=beta, z=z), scalars)
+    weights, z = array(1, 3, 2, 2), array(3, 6)
+    for function in (kt.ksmm, lambda x, w, **k: kt.ksmm_chain(x, [w], **k)):
+        check(lambda alpha, beta: function(x, weights, alpha=alpha, beta=beta, z=z), scalars)
+    with pytest.raises(ValueError, match="alpha .*shape"):
+        kt.mkm(x, factors, alpha=torch.ones(2, dtype=REAL))
+    with pytest.raises(ValueError, match="z"):
+        kt.mkm(x, factors, beta=scalars[0])
+
+
+@pytest.mark.parametrize("kind", ["mkm", "kmm"])
+def test_gradients_of_batched_factors(kind):
+    """Long and short runs behind an axis, of which products of matrices are made."""
+    torch.manual_seed(0)
+    factors = [array(2, 6, 6) for _ in range(4)]
+    x = array(1, *((5, 1296) if kind == "mkm" else (1296, 5)))
+    y = getattr(kt, kind)(x, factors)
+    grad = torch.randn_like(y)
+    actual = torch.autograd.grad(y, factors, grad)
+    for k, factor in enumerate(factors):
+        # The product is linear in a factor.
+        step = torch.randn_like(factor)
+        changed = getattr(kt, kind)(x, [*factors[:k], step, *factors[k + 1:]])
+        torch.testing.assert_close((actual[k] * step).sum(), (changed * grad).sum())

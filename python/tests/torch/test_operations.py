@@ -266,12 +266,12 @@ def test_threads_agree():
             assert torch.equal(result, expected)
 
 
-# Verify gradients by weights over so many rows that kernels of kron compute them, whole
+# Verify gradients by weights over so many rows that most are computed in kernels of kron, whole
 # blocks of rows and a rest, of rows that lie apart.
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("pattern", [(1, 6, 5, 2), (2, 7, 12, 4), (1, 9, 33, 8),
                                      (1, 4, 6, 16), (1, 3, 128, 2), (2, 3, 70, 2),
-                                     (2, 5, 4, 3), (3, 8, 4, 1)])
+                                     (2, 5, 4, 3), (3, 8, 4, 1), (1, 300, 260, 2)])
 @pytest.mark.parametrize("rows", [64, 130])
 def test_weight_gradient_of_many_rows(pattern, dtype, rows):
     a, b, c, d = pattern
