@@ -141,7 +141,8 @@ def test_compiled_functions_take_other_arrays():
 def jnp():
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", True)
-    return jax.numpy
+    with jax.default_device(jax.devices("cpu")[0]):
+        yield jax.numpy
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "complex64", "int32"])
