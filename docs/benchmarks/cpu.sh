@@ -35,7 +35,7 @@ for name; do
   fastkron) with=$(peers pyfastkron) ;;
   flags | types) with= ;;
   ksmm | chains) with=$(peers einsum bmm dense) ;;
-  threads) threads=$(nproc) with=$(peers torch) ;;
+  threads) threads=$(nproc) with= ;;
   *) with=$(peers torch) ;;
   esac
   # shellcheck disable=SC2086
