@@ -54,7 +54,8 @@ mkdir -p "$stage/include/kron/Compiler"
 cp "$root/include/kron/Compiler/Compiler.h" "$stage/include/kron/Compiler/"
 find "$stage" -name __pycache__ -prune -exec rm -rf {} +
 cp "$root/tools/bundle/README" "$root/tools/bundle/run-gpu-tests.sh" \
-   "$root/tools/bundle/run-benchmarks.sh" "$stage/"
+   "$root/tools/bundle/run-benchmarks.sh" "$root/tools/bundle/run-cpu-tests.sh" \
+   "$root/tools/bundle/run-cpu-benchmarks.sh" "$stage/"
 cp "$root/docs/benchmarks/cpu.sh" "$stage/docs/benchmarks/"
 git -C "$root" rev-parse HEAD >"$stage/COMMIT" 2>/dev/null || echo unknown >"$stage/COMMIT"
 

@@ -61,6 +61,8 @@ def parse_arguments():
                         "sanitizer of clang")
     parser.add_argument("--runtime", type=pathlib.Path, help="libkron_runtime.so, if not the "
                         "build's: with --sanitize one that is built with it")
+    parser.add_argument("--paths", action="store_true", help="only count the paths through the "
+                        "code generator: nothing runs")
     parser.add_argument("--part", default="1/1", metavar="K/N", help="only the K-th of N parts")
     parser.add_argument("--json", type=pathlib.Path, help="add a record of this run to this file")
     parser.add_argument("--option", action="append", default=[],
@@ -81,8 +83,11 @@ class Suite:
         self.options = options
         self.build = options.build.resolve()
         self.runtime = options.runtime or self.build / "lib/libkron_runtime.so"
-        self.kronc = self.build / "bin/kronc"
-        self.folder = self.build / "test/exec-run"
+        self.kronc, self.kron_opt = self.build / "bin/kronc", self.build / "bin/kron-opt"
+        # Runs that differ can go side by side.
+        self.folder = self.build / "test" / "-".join(filter(None, (
+            "exec-run", options.isa, options.sanitize,
+            options.part.replace("/", "of") if options.part != "1/1" else "")))
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         self.isas = available_isas()
@@ -165,6 +170,9 @@ class Suite:
 
     def run_batch(self, number, indices, variants):
         start = time.monotonic()
+        if self.options.paths:
+            self.find_paths(indices)
+            return
         library, compiled = self.compile(indices, f"batch{number}", variants)
         isas = self.isas if variants else [self.options.isa]
         for isa in isas:
@@ -179,10 +187,12 @@ class Suite:
               flush=True)
 
     def find_paths(self, indices):
-        """Counts what the cases reach, those that passed or not."""
+        """Counts what the cases reach, those that passed or not; without kron-opt, nothing."""
+        if not self.kron_opt.exists():
+            return
         texts = {i: cases.make(self.options.seed, i).mlir() for i in indices}
         bits = paths.VECTOR_BITS[self.options.isa or self.isas[-1]]
-        found = paths.of_batch(self.build / "bin/kron-opt", texts, bits)
+        found = paths.of_batch(self.kron_opt, texts, bits)
         for i, reached in found.items():
             for path in reached:
                 self.reached[cases.make(self.options.seed, i).op, path] += 1
@@ -288,8 +298,10 @@ class Suite:
         if options.json.exists():
             content = json.loads(options.json.read_text())
         flags = pathlib.Path("/proc/cpuinfo").read_text()
-        commit = subprocess.run(["git", "-C", HERE, "rev-parse", "HEAD"], capture_output=True,
-                                text=True).stdout.strip()
+        mark = HERE.parents[1] / "COMMIT"  # of a bundle
+        commit = mark.read_text().strip() if mark.exists() else subprocess.run(
+            ["git", "-C", HERE, "rev-parse", "HEAD"], capture_output=True,
+            text=True).stdout.strip()
         counts = collections.Counter()
         for (op, name, tag), count in self.coverage.items():
             if tag == "all":
@@ -328,8 +340,9 @@ class Suite:
                 job.result()
         failed = len(self.failures)
         whole = not options.case and not options.only and options.part == "1/1"
-        missing = self.print_coverage() if not options.case else []
-        missing += [f"path {p}" for p in self.print_paths()]
+        missing = self.print_coverage() if not options.case and not options.paths else []
+        if self.kron_opt.exists():
+            missing += [f"path {p}" for p in self.print_paths()]
         if whole and missing:
             print("FAILED: no case passed for " + ", ".join(missing))
             failed += len(missing)
@@ -342,7 +355,7 @@ class Suite:
         print(f"compiling took {self.compile_seconds:.0f} s, running {self.run_seconds:.0f} s "
               f"of processes")
         print(f"{self.passed} passed, {failed} failed")
-        return 0 if self.passed and not failed else 1
+        return 0 if (self.passed or options.paths) and not failed else 1
 
 
 if __name__ == "__main__":
