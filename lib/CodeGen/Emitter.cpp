@@ -259,10 +259,34 @@ Value Emitter::loadVector(VectorType type, Value pointer, Value mask,
   return converts ? emitWidened(*this, value, stored) : value;
 }
 
+/// The lane that `mask` sets if it is a constant that sets one only.
+static std::optional<int64_t> getOnlyLane(Value mask) {
+  DenseElementsAttr bits;
+  if (!mask || !matchPattern(mask, m_Constant(&bits)))
+    return std::nullopt;
+  std::optional<int64_t> only;
+  for (auto [lane, bit] : llvm::enumerate(bits.getValues<bool>())) {
+    if (bit && only)
+      return std::nullopt;
+    if (bit)
+      only = lane;
+  }
+  return only;
+}
+
 void Emitter::storeVector(Value vector, Value pointer, Value mask,
                           Type stored) {
-  if (stored && stored != element)
+  if (stored && stored != element) {
     vector = emitNarrowed(*this, vector, stored);
+    // LLVM 22 makes one lane of a truncated vector a store of what it was
+    // truncated from, twice as wide (AVX-512).
+    if (std::optional<int64_t> lane = getOnlyLane(mask)) {
+      Value number = vector::ExtractOp::create(builder, loc, vector, *lane);
+      LLVM::StoreOp::create(builder, loc, number,
+                            offsetPointer(pointer, *lane, stored));
+      return;
+    }
+  }
   unsigned alignment = getAlignment(vector.getType());
   if (!mask)
     LLVM::StoreOp::create(builder, loc, vector, pointer, alignment);

@@ -119,3 +119,21 @@ func.func @f16(%x: memref<64x16xf16>, %f: memref<16x16xf16>, %y: memref<64x16xf1
   }
   return
 }
+
+// -----
+
+// Verify that a single lane that is rounded is stored as a scalar, which LLVM 22
+// stores twice as wide under a mask.
+// CHECK-LABEL: func.func private @bf16_single_pass
+// CHECK: %[[NUMBER:[0-9]+]] = vector.extract %{{[0-9]+}}[0] : i16 from vector<{{4|8}}xi16>
+// CHECK-NEXT: llvm.store %[[NUMBER]], %{{.*}} : i16, !llvm.ptr
+// CHECK-NOT: llvm.intr.masked.store
+// CHECK: return
+func.func @bf16_single(%x: memref<8xf32>, %f: memref<8x1xbf16>, %y: memref<1xbf16>) {
+  kron.pass ins(%x, %f : memref<8xf32>, memref<8x1xbf16>) outs(%y : memref<1xbf16>) {
+  ^bb0(%t: tensor<8xf32>, %a: tensor<8x1xbf16>, %o: tensor<1xbf16>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<8xf32>) factor(%a [p, q] : tensor<8x1xbf16>) outs(%o : tensor<1xbf16>) -> tensor<1xbf16>
+    kron.yield %1 : tensor<1xbf16>
+  }
+  return
+}
