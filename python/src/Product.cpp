@@ -8,8 +8,7 @@
 // Batch dimensions are broadcast by strides and merged where memory allows;
 // with factors that have none, those of mkm merge with M, so that most calls
 // end in one kernel for a plain matrix. Transposed views become op(X) and
-// op(F), not copies. A kmm of one column is an mkm of one row, whose elements
-// are neighbours in memory.
+// op(F), not copies. A kmm of few columns is an mkm of few rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -211,9 +210,15 @@ bool Product::addOperands() {
   return true;
 }
 
-/// Turns kmm of one column into mkm of one row: the transpose of everything.
+/// Turns kmm of one column into mkm of one row, the transpose of everything; on
+/// a processor a few columns as well, which would leave most of its vectors
+/// empty.
 void Product::exchangeSides() {
-  if (kind != ProductKind::Kmm || coreSizesX[1] != 1)
+  int64_t columns = coreSizesX[1];
+  bool isFew =
+      columns == 1 || (x.device < 0 && columns <= 8 &&
+                       columns * int64_t(kronGetTypeSize(x.type)) <= 64);
+  if (kind != ProductKind::Kmm || !isFew)
     return;
   // The transpose of a conjugate transpose has no letter.
   for (int i = 0; i < numFactors; ++i)

@@ -188,10 +188,11 @@ def test_precision():
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.int32])
 @pytest.mark.parametrize("trans_x", ["N", "T", "C"])
 @pytest.mark.parametrize("trans", ["N", "T", "C"])
+@pytest.mark.parametrize("columns", [1, 3])
 @pytest.mark.parametrize("batch, factor_batch", [((), ()), ((2, 3), ()), ((2, 3), (3,))])
-def test_kmm_of_one_column(batch, factor_batch, trans, trans_x, dtype):
+def test_kmm_of_few_columns(batch, factor_batch, columns, trans, trans_x, dtype):
     rng = np.random.default_rng(0)
-    x = stored(rng, batch + (24, 1), dtype, trans_x)
+    x = stored(rng, batch + (24, columns), dtype, trans_x)
     factors = [stored(rng, factor_batch + (q, p), dtype, trans)
                for p, q in [(2, 3), (4, 2), (3, 3)]]
     expected = reference.kron_all([reference.op(reference.wide(f), trans) for f in factors]) \
@@ -199,8 +200,8 @@ def test_kmm_of_one_column(batch, factor_batch, trans, trans_x, dtype):
     z = reference.random(rng, expected.shape, dtype)
     result = kron.kmm(x, factors, trans_x=trans_x, trans_factors=trans, alpha=2, beta=3, z=z)
     np.testing.assert_allclose(result, 2 * expected + 3 * reference.wide(z), atol=1e-12)
-    # Into a column of a matrix, of which nothing else changes.
-    wide = np.zeros(expected.shape[:-1] + (3,), dtype)
-    kron.kmm(x, factors, trans_x=trans_x, trans_factors=trans, out=wide[..., 1:2])
-    np.testing.assert_allclose(wide[..., 1:2], expected, atol=1e-12)
-    assert not wide[..., ::2].any()
+    # Into columns of a matrix, of which nothing else changes.
+    wide = np.zeros(expected.shape[:-1] + (columns + 2,), dtype)
+    kron.kmm(x, factors, trans_x=trans_x, trans_factors=trans, out=wide[..., 1:-1])
+    np.testing.assert_allclose(wide[..., 1:-1], expected, atol=1e-12)
+    assert not wide[..., [0, -1]].any()

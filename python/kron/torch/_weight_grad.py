@@ -121,37 +121,42 @@ def _contracted(grad, x, pattern, layout):
         product = torch.bmm(grad.squeeze(-1).permute(1, 2, 0),
                             x.squeeze(-1).permute(1, 0, 2))
         return product.unsqueeze(-1)
-    # Elements of one t are brought together, some rows at a time.
     wide = torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else x.dtype
-    if x.device.type != "cpu":
-        sum_rows, piece = _sum_blocks, max(x.shape[0], 1)
-    elif d < _LONG_T:
-        sum_rows, piece = _sum_blocks, min(max(b * c // 64, 256), 4096)
-    else:
-        row_bytes = a * (b + c) * d * x.element_size()
-        sum_rows, piece = _sum_planes, max(16, _PIECE_BYTES // row_bytes)
+    sum_rows = _sum_planes if d >= _LONG_T and x.device.type == "cpu" else _sum_blocks
     result = x.new_zeros((d, a, b, c), dtype=wide)
-    for begin in range(0, x.shape[0], piece):
-        sum_rows(result, grad[begin:begin + piece].to(wide),
-                 x[begin:begin + piece].to(wide))
+    sum_rows(result, grad, x)
     return result.permute(1, 2, 3, 0).to(x.dtype).contiguous()
 
 
 def _sum_blocks(result, grad, x):
-    """Adds some rows to [d, a, b, c]: copies by elements, one batched product."""
-    _, a, b, d = grad.shape
-    left = grad.permute(3, 1, 0, 2).reshape(d * a, -1, b).mT
-    right = x.permute(3, 1, 0, 2).reshape(d * a, -1, x.shape[2])
-    result.view(d * a, b, -1).baddbmm_(left, right)
+    """Adds to [d, a, b, c]: copies by elements, some rows at a time into the same memory,
+    and batched products."""
+    d, a, b, c = result.shape
+    rows = x.shape[0]
+    piece = rows if x.device.type != "cpu" else 512 if b * c > _LARGE_BLOCK else 256
+    piece = max(1, min(piece, rows))
+    left = result.new_empty((d, a, piece, b))
+    right = result.new_empty((d, a, piece, c))
+    total = result.view(d * a, b, c)
+    for begin in range(0, rows, piece):
+        count = min(piece, rows - begin)
+        for copy, array in ((left, grad), (right, x)):
+            copy[:, :, :count].copy_(array[begin:begin + count].permute(3, 1, 0, 2))
+        total.baddbmm_(left.view(d * a, piece, b)[:, :count].mT,
+                       right.view(d * a, piece, c)[:, :count])
 
 
 def _sum_planes(result, grad, x):
-    """Adds some rows to [d, a, b, c]: transposes matrices [.., d], then d products."""
-    _, a, b, d = grad.shape
-    left = grad.reshape(-1, d).t().contiguous().view(d, -1, a, b)
-    right = x.reshape(-1, d).t().contiguous().view(d, -1, a, x.shape[2])
-    for t in range(d):
-        result[t].baddbmm_(left[t].permute(1, 2, 0), right[t].permute(1, 0, 2))
+    """Adds to [d, a, b, c]: transposes matrices [.., d], some rows at a time, then d
+    products."""
+    d, a, b, c = result.shape
+    piece = max(16, _PIECE_BYTES // (a * (b + c) * d * result.element_size()))
+    for begin in range(0, x.shape[0], piece):
+        left, right = (array[begin:begin + piece].to(result.dtype).reshape(-1, d).t()
+                       .contiguous().view(d, -1, a, size)
+                       for array, size in ((grad, b), (x, c)))
+        for t in range(d):
+            result[t].baddbmm_(left[t].permute(1, 2, 0), right[t].permute(1, 0, 2))
 
 
 #: Of rows whose transposes stay in the caches.
