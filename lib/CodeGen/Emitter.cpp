@@ -274,8 +274,8 @@ static std::optional<int64_t> getOnlyLane(Value mask) {
   return only;
 }
 
-void Emitter::storeVector(Value vector, Value pointer, Value mask,
-                          Type stored) {
+void Emitter::storeVector(Value vector, Value pointer, Value mask, Type stored,
+                          bool streams) {
   if (stored && stored != element) {
     vector = emitNarrowed(*this, vector, stored);
     // LLVM 22 makes one lane of a truncated vector a store of what it was
@@ -288,10 +288,20 @@ void Emitter::storeVector(Value vector, Value pointer, Value mask,
     }
   }
   unsigned alignment = getAlignment(vector.getType());
-  if (!mask)
-    LLVM::StoreOp::create(builder, loc, vector, pointer, alignment);
-  else
+  if (mask) {
     LLVM::MaskedStoreOp::create(builder, loc, vector, pointer, mask, alignment);
+    return;
+  }
+  if (streams)
+    alignment *= cast<VectorType>(vector.getType()).getNumElements();
+  LLVM::StoreOp::create(builder, loc, vector, pointer, alignment,
+                        /*isVolatile=*/false, /*isNonTemporal=*/streams);
+}
+
+void Emitter::prefetch(Value pointer) {
+  // To be read, locality 2 (prefetcht1), data.
+  LLVM::Prefetch::create(builder, loc, pointer, /*rw=*/0, /*hint=*/2,
+                         /*cache=*/1);
 }
 
 Value Emitter::zero(Type type) {

@@ -99,6 +99,8 @@ static void populateVectorization(OpPassManager &pm,
   //     tested and overridden.
   KronSelectScheduleOptions schedule;
   schedule.vectorBits = options.vectorBits;
+  schedule.cacheBytes = options.l1Bytes;
+  schedule.l2Bytes = options.l2Bytes;
   pm.addPass(createKronSelectSchedule(schedule));
   // 12. Loops over register tiles. Late, because unrolled tiles are thousands
   // of
@@ -129,7 +131,9 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     populateBufferization(pm);
     populateLoops(pm);
   } else {
-    populateFusion(pm, KronFuseOptions());
+    KronFuseOptions fuse;
+    fuse.l2Bytes = options.l2Bytes;
+    populateFusion(pm, fuse);
     populateBufferization(pm);
     populateLoops(pm);
     populateVectorization(pm, options);

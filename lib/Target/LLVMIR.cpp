@@ -103,6 +103,8 @@ LogicalResult ModuleCompiler::runPasses(ModuleOp module,
   CPUPipelineOptions pipeline;
   pipeline.reference = options.reference;
   pipeline.vectorBits = processor.vectorBits;
+  pipeline.l1Bytes = processor.l1Bytes;
+  pipeline.l2Bytes = processor.l2Bytes;
   populateKronCPUPipeline(pm, pipeline);
   return pm.run(module);
 }

@@ -12,6 +12,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
+#include <unistd.h>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -48,6 +49,42 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
   }
 }
 
+/// Caches of one core of the processor that LLVM calls `cpu`; those of a server
+/// with AVX-512 where they are not known.
+static void setCaches(Processor &processor) {
+  struct Caches {
+    llvm::StringRef cpu;
+    int64_t l1KiB, l2KiB;
+  };
+  static constexpr Caches known[] = {
+      {"x86-64-v2", 32, 256},       {"x86-64-v3", 32, 512},
+      {"haswell", 32, 256},         {"broadwell", 32, 256},
+      {"skylake", 32, 256},         {"skylake-avx512", 32, 1024},
+      {"cascadelake", 32, 1024},    {"cooperlake", 32, 1024},
+      {"icelake-client", 48, 512},  {"icelake-server", 48, 1280},
+      {"sapphirerapids", 48, 2048}, {"emeraldrapids", 48, 2048},
+      {"graniterapids", 48, 2048},  {"znver1", 32, 512},
+      {"znver2", 32, 512},          {"znver3", 32, 512},
+      {"znver4", 32, 1024},         {"znver5", 48, 1024}};
+  for (const Caches &caches : known)
+    if (caches.cpu == processor.cpu) {
+      processor.l1Bytes = caches.l1KiB << 10;
+      processor.l2Bytes = caches.l2KiB << 10;
+    }
+}
+
+/// What the C library knows of this machine's caches, if anything.
+static void detectCaches(Processor &processor) {
+#if defined(_SC_LEVEL1_DCACHE_SIZE) && defined(_SC_LEVEL2_CACHE_SIZE)
+  long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE),
+       l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  if (l1 > 0 && l2 > 0) {
+    processor.l1Bytes = l1;
+    processor.l2Bytes = l2;
+  }
+#endif
+}
+
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 kron::createTargetMachine(const Processor *processor) {
   llvm::Expected<const llvm::Target *> target = getHostTarget();
@@ -76,6 +113,8 @@ Processor kron::getHostProcessor() {
     features.AddFeature(feature.first(), feature.second);
   processor.features = features.getString();
   processor.vectorBits = 128;
+  setCaches(processor);
+  detectCaches(processor);
   if (auto machine = createTargetMachine(&processor))
     classify(processor, **machine);
   else
@@ -87,9 +126,13 @@ Processor kron::getHostProcessor() {
 std::vector<Processor> kron::getPortableProcessors() {
   if (!llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86())
     return {getHostProcessor()};
-  return {{"x86-64-v2", "", 128, KRON_ISA_X86_64_V2},
-          {"x86-64-v3", "", 256, KRON_ISA_X86_64_V3},
-          {"x86-64-v4", "", 512, KRON_ISA_X86_64_V4}};
+  std::vector<Processor> processors = {
+      {"x86-64-v2", "", 128, KRON_ISA_X86_64_V2},
+      {"x86-64-v3", "", 256, KRON_ISA_X86_64_V3},
+      {"x86-64-v4", "", 512, KRON_ISA_X86_64_V4}};
+  for (Processor &processor : processors)
+    setCaches(processor);
+  return processors;
 }
 
 llvm::Expected<Processor> kron::getNamedProcessor(StringRef name) {
@@ -107,5 +150,6 @@ llvm::Expected<Processor> kron::getNamedProcessor(StringRef name) {
   if (!machine)
     return machine.takeError();
   classify(processor, **machine);
+  setCaches(processor);
   return processor;
 }

@@ -82,29 +82,31 @@ func.func @mkm_f64_1024_x_16_3(%x: memref<1024x4096xf64>, %f0: memref<16x16xf64>
   return
 }
 
-// Verify the decision for one row: mkm f32 1 x 16^4.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
+// Verify the decision for one row, shared out among threads in two trips: mkm f32 1 x 16^4.
+// CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=16{{(,|$)}}
 func.func @mkm_f32_1_x_16_4(%x: memref<1x65536xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %f3: memref<16x16xf32>, %y: memref<1x65536xf32>) {
   kron.mkm ins(%x : memref<1x65536xf32>) factors(%f0, %f1, %f2, %f3 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1x65536xf32>)
   return
 }
 
 // Verify the decision for one row of 2^24 elements: mkm f32 1 x 8^8.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=8{{.*}}Stages=8{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=8{{(,|$)}}
 func.func @mkm_f32_1_x_8_8(%x: memref<1x16777216xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %f3: memref<8x8xf32>, %f4: memref<8x8xf32>, %f5: memref<8x8xf32>, %f6: memref<8x8xf32>, %f7: memref<8x8xf32>, %y: memref<1x16777216xf32>) {
   kron.mkm ins(%x : memref<1x16777216xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<1x16777216xf32>)
   return
 }
 
 // Verify the decision for products from the left, whose lanes are columns: kmm f32 1024 x 16^3.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=16{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=64{{(,|$)}}
 func.func @kmm_f32_1024_x_16_3(%x: memref<4096x1024xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %y: memref<4096x1024xf32>) {
   kron.kmm ins(%x : memref<4096x1024xf32>) factors(%f0, %f1, %f2 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<4096x1024xf32>)
   return
 }
 
 // Verify the decision for transposed operands: mkm f32 1024 x 16^3 TT.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=16{{(,|$)}}
 func.func @mkm_f32_1024_x_16_3_tt(%x: memref<4096x1024xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %y: memref<1024x4096xf32>) {
   kron.mkm ins(T(%x) : memref<4096x1024xf32>) factors(T(%f0), T(%f1), T(%f2) : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1024x4096xf32>)
   return

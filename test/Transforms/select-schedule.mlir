@@ -42,7 +42,7 @@ func.func @by_hand(%x: memref<?x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16x
 // Verify that an innermost axis that no factor touches is tiled by whole vectors:
 // lanes run along it.
 // CHECK-LABEL: func @columns
-// CHECK: #kron.schedule<vector_bits = 512, tile = 128>
+// CHECK: #kron.schedule<vector_bits = 512, tile = 256>
 // SMALL-LABEL: func @columns
 // SMALL: #kron.schedule<vector_bits = 256, tile = 64>
 func.func @columns(%x: memref<16x?xf32>, %f: memref<16x16xf32>, %y: memref<16x?xf32>) {
@@ -64,6 +64,59 @@ func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16
   ^bb0(%t: tensor<4x16xf80>, %a: tensor<16x16xf80>, %o: tensor<4x16xf80>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf80>) factor(%a [p, q] : tensor<16x16xf80>) outs(%o : tensor<4x16xf80>) -> tensor<4x16xf80>
     kron.yield %1 : tensor<4x16xf80>
+  }
+  return
+}
+
+// -----
+
+// Verify that a row that is larger than the first-level cache goes through all
+// factors but the outermost one in slices of 8 KB.
+// CHECK-LABEL: func @long_rows
+// CHECK: #kron.schedule<vector_bits = 512, tile = 1, slice = 2>
+func.func @long_rows(%x: memref<?x32x32x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32x32x32xf32>) {
+  kron.pass ins(%x, %f : memref<?x32x32x32xf32>, memref<32x32xf32>) outs(%y : memref<?x32x32x32xf32>) {
+  ^bb0(%t: tensor<?x32x32x32xf32>, %a: tensor<32x32xf32>, %o: tensor<?x32x32x32xf32>):
+    %c0 = arith.constant 0 : index
+    %m = tensor.dim %t, %c0 : tensor<?x32x32x32xf32>
+    %e = tensor.empty(%m) : tensor<?x32x32x32xf32>
+    %1 = kron.mode_product axis(3) ins(%t : tensor<?x32x32x32xf32>) factor(%a [p, q] : tensor<32x32xf32>) outs(%e : tensor<?x32x32x32xf32>) -> tensor<?x32x32x32xf32>
+    %2 = kron.mode_product axis(2) ins(%1 : tensor<?x32x32x32xf32>) factor(%a [p, q] : tensor<32x32xf32>) outs(%e : tensor<?x32x32x32xf32>) -> tensor<?x32x32x32xf32>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<?x32x32x32xf32>) factor(%a [p, q] : tensor<32x32xf32>) outs(%o : tensor<?x32x32x32xf32>) -> tensor<?x32x32x32xf32>
+    kron.yield %3 : tensor<?x32x32x32xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that columns are taken so many at a time that a tile fits the
+// second-level cache (4096 rows of 64 floats) and slices the first-level one.
+// CHECK-LABEL: func @long_columns
+// CHECK: #kron.schedule<vector_bits = 512, tile = 64, slice = 1>
+func.func @long_columns(%x: memref<64x64x?xf32>, %f: memref<64x64xf32>, %y: memref<64x64x?xf32>) {
+  kron.pass ins(%x, %f : memref<64x64x?xf32>, memref<64x64xf32>) outs(%y : memref<64x64x?xf32>) {
+  ^bb0(%t: tensor<64x64x?xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x?xf32>):
+    %c2 = arith.constant 2 : index
+    %m = tensor.dim %t, %c2 : tensor<64x64x?xf32>
+    %e = tensor.empty(%m) : tensor<64x64x?xf32>
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x64x?xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%e : tensor<64x64x?xf32>) -> tensor<64x64x?xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<64x64x?xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%o : tensor<64x64x?xf32>) -> tensor<64x64x?xf32>
+    kron.yield %2 : tensor<64x64x?xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a transposed input is taken by whole cache lines, 16 rows at a time.
+// CHECK-LABEL: func @transposed_rows
+// CHECK: #kron.schedule<vector_bits = 512, tile = 16>
+func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<256x256xf32>, %y: memref<?x256xf32>) {
+  kron.pass ins(%x, %f : memref<?x256xf32, strided<[1, ?]>>, memref<256x256xf32>) outs(%y : memref<?x256xf32>) {
+  ^bb0(%t: tensor<?x256xf32>, %a: tensor<256x256xf32>, %o: tensor<?x256xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x256xf32>) factor(%a [p, q] : tensor<256x256xf32>) outs(%o : tensor<?x256xf32>) -> tensor<?x256xf32>
+    kron.yield %1 : tensor<?x256xf32>
   }
   return
 }

@@ -203,6 +203,8 @@ static llvm::Error emitMLIR(ModuleOp module, ArrayRef<Processor> processors,
     CPUPipelineOptions pipeline;
     pipeline.reference = getOptions().reference;
     pipeline.vectorBits = processors.back().vectorBits;
+    pipeline.l1Bytes = processors.back().l1Bytes;
+    pipeline.l2Bytes = processors.back().l2Bytes;
     populateKronCPUPipeline(pm, pipeline);
   }
   if (failed(pm.run(module)))

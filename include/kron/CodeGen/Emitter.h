@@ -131,8 +131,13 @@ public:
   /// not touched and read as zero.
   Value loadVector(VectorType type, Value pointer, Value mask,
                    Type stored = nullptr);
+  /// `streams`: past the caches, to an address that is a multiple of the
+  /// vector's size (without a mask only; else as usual).
   void storeVector(Value vector, Value pointer, Value mask,
-                   Type stored = nullptr);
+                   Type stored = nullptr, bool streams = false);
+  /// Asks for the cache line at `pointer`, which need not exist, to be brought
+  /// into the second-level cache.
+  void prefetch(Value pointer);
 
   /// A vector of `lanes` elements; the parts of complex ones lie next to each
   /// other, as in memory.

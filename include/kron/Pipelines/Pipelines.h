@@ -20,6 +20,14 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
       llvm::cl::desc("Width of the target's vector registers in bits: 128, 256 "
                      "or 512"),
       llvm::cl::init(512)};
+  PassOptions::Option<int64_t> l1Bytes{
+      *this, "l1-bytes",
+      llvm::cl::desc("Bytes of the target's first-level data cache"),
+      llvm::cl::init(32768)};
+  PassOptions::Option<int64_t> l2Bytes{
+      *this, "l2-bytes",
+      llvm::cl::desc("Bytes of the target's second-level cache"),
+      llvm::cl::init(1048576)};
   PassOptions::Option<bool> reference{
       *this, "reference",
       llvm::cl::desc("Lower everything through --convert-kron-to-linalg: slow "

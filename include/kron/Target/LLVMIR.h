@@ -36,6 +36,9 @@ struct Processor {
   int64_t vectorBits;
   /// What the runtime checks before it runs this version.
   KronIsa isa;
+  /// Caches of one core, which tiles are cut for.
+  int64_t l1Bytes = 32768;
+  int64_t l2Bytes = 1048576;
 };
 
 /// This machine, with all its features.

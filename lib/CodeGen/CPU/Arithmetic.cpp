@@ -30,6 +30,8 @@ static Value emitPartProduct(Emitter &emitter, Value lhs, Value rhs) {
 }
 
 Value kron::emitMultiplyAdd(Emitter &emitter, Value a, Value b, Value c) {
+  if (!c)
+    return emitPartProduct(emitter, a, b);
   if (isFloat(a))
     return vector::FMAOp::create(emitter.builder, emitter.loc, a, b, c);
   return emitAdd(emitter, emitPartProduct(emitter, a, b), c);

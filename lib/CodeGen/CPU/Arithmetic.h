@@ -17,7 +17,7 @@
 
 namespace mlir::kron {
 
-/// a * b + c, part by part: fused for floating-point numbers.
+/// a * b + c, part by part: fused for floating-point numbers. Without c, a * b.
 Value emitMultiplyAdd(Emitter &emitter, Value a, Value b, Value c);
 
 /// lhs * rhs, of complex numbers where the emitter's are.

@@ -7,10 +7,12 @@
 //
 // A pass becomes
 //
-//   pack factors that the kernels cannot load as they lie      (shared
-//   workspace) kronRtParallelFor over tiles:
+//   pack factors that the kernels cannot load as they lie (shared workspace)
+//   kronRtParallelFor over tiles:
 //     body: for each tile of the range
-//       stage 1: X -> buffer 0, stage 2: buffer 0 -> buffer 1, ... last -> Y
+//       section 1: for each slice of the tile
+//         stage 1: X -> buffer 0, stage 2: buffer 0 -> buffer 1, ...
+//       section 2: last stage: tile buffer -> Y
 //
 // The body is a function of its own, since the runtime calls it; what it uses
 // from outside travels in an array of 8-byte captures. Tile buffers are the
@@ -20,7 +22,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/CPU/PassEmitter.h"
-#include "PassArrays.h"
+#include "PassBuilder.h"
+#include "TileCopy.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
@@ -30,133 +33,10 @@ using namespace mlir::kron;
 
 /// Multiply-adds below which a range of tiles is not worth a thread.
 static constexpr int64_t kMinParallelFmas = 1 << 16;
-static constexpr int64_t kAlignment = 64;
-
-/// x86-64-v3 has F16C, x86-64-v2, for which vectors have 128 bits, has not.
-static bool hasHalfConversion(int64_t vectorBits) { return vectorBits > 128; }
-
-namespace {
-
-/// One stage between two arrays, and how its factor is packed.
-struct PlannedStage {
-  bool packs = false;
-  PackedFactor packed;
-  SmallVector<int64_t> factorSizes;
-};
-
-class PassEmitter {
-public:
-  PassEmitter(OpBuilder &builder, SymbolTable &symbols, PassOp pass)
-      : builder(builder), runtime(symbols), pass(pass), loc(pass.getLoc()),
-        element(
-            getStorageType(getAccumulatorType(getElementType(pass.getInit())))),
-        vectorBits(pass.getSchedule()->getVectorBits()),
-        plan(getPassPlan(pass, vectorBits)), outer(builder, loc, element) {
-    outer.hasHalfConversion = hasHalfConversion(vectorBits);
-  }
-
-  WorkspaceBytes emit();
-
-private:
-  // Outside of the body.
-  /// Whether elements that lie in memory as `stored` are computed in another
-  /// type.
-  bool isConverted(Type stored) const { return stored && stored != element; }
-  void convertFactor(unsigned index);
-  void planStages();
-  void emitCall(func::FuncOp body, Int count, ArrayRef<Value> captures);
-
-  // Both.
-  Int getTiledExtent(Emitter &emitter, const PassArrays &arrays, Int start);
-  SmallVector<Int> getTileSizes(const PassArrays &arrays, Int tiledExtent);
-  Stage getStage(const PassArrays &arrays, unsigned group,
-                 ArrayRef<Int> tileSizes, const StageArray &source,
-                 const StageArray &destination, bool isLast);
-  StageArray getBuffer(Value base, ArrayRef<int64_t> sizes) const;
-  SmallVector<int64_t> getBufferSizes(unsigned groupsApplied) const;
-
-  // Inside of the body.
-  void emitBody(func::FuncOp body, SmallVectorImpl<Value> &captures);
-  void emitTile(Emitter &emitter, const PassArrays &arrays, Value scratch,
-                Int tile);
-  void emitCopy(Emitter &emitter, ArrayRef<Int> sizes, const StageArray &from,
-                const StageArray &to, const TileScale &scale,
-                const StageArray &addend);
-  Int getNumTiles(Emitter &emitter, const PassArrays &arrays);
-
-  OpBuilder &builder;
-  RuntimeCalls runtime;
-  PassOp pass;
-  Location loc;
-  /// What is computed with, and what buffers hold.
-  Type element;
-  int64_t vectorBits;
-  PassPlan plan;
-  int64_t tileSize = 1;
-  Emitter outer;
-  PassArrays arrays;
-  SmallVector<PlannedStage> stages;
-  bool copiesIn = false, copiesOut = false;
-  int64_t scratchBytes = 0;
-  int64_t bufferElements = 0;
-};
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Stages
 //===----------------------------------------------------------------------===//
-
-Int PassEmitter::getTiledExtent(Emitter &emitter, const PassArrays &arrays,
-                                Int start) {
-  if (plan.tiledAxis < 0)
-    return 1;
-  Int size = arrays.sizes[plan.tiledAxis];
-  if (size.isConstant() && size.getConstant() % tileSize == 0)
-    return tileSize;
-  return emitter.min(tileSize, emitter.sub(size, start));
-}
-
-SmallVector<Int> PassEmitter::getTileSizes(const PassArrays &arrays,
-                                           Int tiledExtent) {
-  SmallVector<Int> sizes;
-  for (auto [role, size] : llvm::zip(plan.roles, arrays.sizes)) {
-    if (role == AxisRole::Grid)
-      sizes.push_back(1);
-    else
-      sizes.push_back(role == AxisRole::Tiled ? tiledExtent : size);
-  }
-  return sizes;
-}
-
-/// Sizes of a tile after the first `groupsApplied` groups, with the tiled axis
-/// at its largest: buffers are laid out for that.
-SmallVector<int64_t> PassEmitter::getBufferSizes(unsigned groupsApplied) const {
-  SmallVector<int64_t> sizes;
-  for (auto [role, size] : llvm::zip(plan.roles, arrays.sizes)) {
-    if (role == AxisRole::Whole)
-      sizes.push_back(size.getConstant());
-    else
-      sizes.push_back(role == AxisRole::Tiled ? tileSize : 1);
-  }
-  // Undo the groups that are still to come.
-  for (unsigned index = plan.groups.size(); index-- > groupsApplied;)
-    for (ModeProductOp product : plan.groups[index].products)
-      sizes[product.getAxis()] =
-          cast<ShapedType>(product.getFactor().getType())
-              .getDimSize(product.getContractedFactorDim());
-  return sizes;
-}
-
-StageArray PassEmitter::getBuffer(Value base, ArrayRef<int64_t> sizes) const {
-  StageArray buffer{base, SmallVector<Int>(sizes.size(), 0)};
-  int64_t stride = 1;
-  for (unsigned axis = sizes.size(); axis-- > 0;) {
-    buffer.strides[axis] = stride;
-    stride *= sizes[axis];
-  }
-  return buffer;
-}
 
 /// Replaces the axes of a group by one.
 static SmallVector<Int> collapse(const SmallVector<Int> &values,
@@ -174,28 +54,23 @@ static StageArray collapse(const StageArray &array, const StageGroup &group) {
   return {array.base, collapse(array.strides, group), array.element};
 }
 
-Stage PassEmitter::getStage(const PassArrays &arrays, unsigned index,
-                            ArrayRef<Int> tileSizes, const StageArray &source,
-                            const StageArray &destination, bool isLast) {
+Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
+                                const PassWindow &window,
+                                const StageArray &source,
+                                const StageArray &destination) {
   const StageGroup &group = plan.groups[index];
   Stage stage;
   stage.axis = group.axis;
   stage.depth = group.depth;
   stage.results = group.results;
-  // Axes that later groups contract still have the size from before.
-  SmallVector<Int> sizes(tileSizes);
-  SmallVector<int64_t> current = getBufferSizes(index);
-  for (auto [axis, role] : llvm::enumerate(plan.roles))
-    if (role == AxisRole::Whole)
-      sizes[axis] = current[axis];
-  stage.sizes = collapse(sizes, group);
+  stage.sizes = collapse(getSizes(window, index), group);
   stage.source = collapse(source, group);
   stage.destination = collapse(destination, group);
-  stage.factor = arrays.factors[index].array;
+  stage.factor = place.arrays.factors[index].array;
   stage.factor.strides = collapse(stage.factor.strides, group);
-  if (isLast) {
-    stage.scale = arrays.scale;
-    stage.addend = collapse(arrays.addend, group);
+  if (index + 1 == plan.groups.size() && !copiesOut) {
+    stage.scale = place.arrays.scale;
+    stage.addend = collapse(place.arrays.addend, group);
   }
   stage.isSourceConjugate =
       llvm::any_of(group.products, [](ModeProductOp product) {
@@ -214,9 +89,20 @@ Stage PassEmitter::getStage(const PassArrays &arrays, unsigned index,
   return stage;
 }
 
+void PassCodeBuilder::planSections() {
+  tileSize = std::max<int64_t>(pass.getSchedule()->getTile(), 1);
+  int64_t slice = pass.getSchedule()->getSlice();
+  if (slice > 0 && !plan.slicedSections.empty()) {
+    sections = plan.slicedSections;
+    sliceSize = getSliceSize(plan, slice);
+  } else {
+    sections = {{0, static_cast<unsigned>(plan.groups.size())}};
+  }
+}
+
 /// Replaces the factor of a group by a copy in the type that is computed with,
 /// its dimensions in the order in which they lie in memory.
-void PassEmitter::convertFactor(unsigned index) {
+void PassCodeBuilder::convertFactor(unsigned index) {
   FactorArray &factor = arrays.factors[index];
   struct Dim {
     int64_t size;
@@ -255,14 +141,14 @@ void PassEmitter::convertFactor(unsigned index) {
     *dim.stride = elements;
     to.strides.push_back(elements);
   }
-  emitCopy(outer, sizes, from, to, {}, {});
+  emitTileCopy(outer, {sizes, from, to, {}, {}, vectorBits});
   factor.array.base = to.base;
   factor.array.element = nullptr;
 }
 
 /// Decides which of the user's arrays are copied and which factors are packed,
 /// and packs them.
-void PassEmitter::planStages() {
+void PassCodeBuilder::planStages() {
   unsigned numGroups = plan.groups.size();
   // An extent that is only known later must not look like a constant.
   Int extent = getTiledExtent(outer, arrays, 0);
@@ -270,18 +156,25 @@ void PassEmitter::planStages() {
       !(arrays.sizes[plan.tiledAxis].isConstant() &&
         arrays.sizes[plan.tiledAxis].getConstant() % tileSize == 0))
     extent = Int(outer.materialize(extent));
-  SmallVector<Int> sizes = getTileSizes(arrays, extent);
+  PassWindow tile = getTileWindow(extent);
+  PassPlace place{arrays.input, arrays.init, arrays};
 
   auto getPlanned = [&](unsigned index) {
-    bool isLast = index + 1 == numGroups;
-    StageArray source = index == 0 && !copiesIn
-                            ? arrays.input
-                            : getBuffer(Value(), getBufferSizes(index));
-    StageArray destination =
-        isLast && !copiesOut ? arrays.init
-                             : getBuffer(Value(), getBufferSizes(index + 1));
-    return getStage(arrays, index, sizes, source, destination,
-                    isLast && !copiesOut);
+    const Section &section = *llvm::find_if(
+        sections, [&](const Section &each) { return index < each.end; });
+    PassWindow window = getWindow(section, tile);
+    auto getArray = [&](unsigned applied) {
+      bool isBetween = isBetweenSections(applied);
+      return getBuffer(Value(),
+                       getBufferSizes(isBetween ? tile : window, applied),
+                       isBetween ? getPaddedAxis() : -1);
+    };
+    StageArray source =
+        index == 0 && !copiesIn ? arrays.input : getArray(index);
+    StageArray destination = index + 1 == numGroups && !copiesOut
+                                 ? arrays.init
+                                 : getArray(index + 1);
+    return getStage(place, index, window, source, destination);
   };
   auto isUnsupported = [&](unsigned index) {
     return getStageMapping(getPlanned(index)) == StageMapping::Unsupported;
@@ -300,226 +193,103 @@ void PassEmitter::planStages() {
   }
   if (numGroups > 1 && isUnsupported(numGroups - 1))
     copiesOut = true;
+  copiesIn |= plan.packsInput || plan.transposesInput;
 
-  for (unsigned index = 0; index < numGroups; ++index) {
-    Stage stage = getPlanned(index);
-    PlannedStage planned;
-    SmallVector<Int> factorSizes;
-    for (int64_t size : arrays.factors[index].sizes)
-      factorSizes.push_back(size);
-    for (Int size : collapse(factorSizes, plan.groups[index]))
-      planned.factorSizes.push_back(size.getConstant());
+  for (unsigned index = 0; index < numGroups; ++index)
+    packFactor(index, getPlanned);
+  planBuffers();
+  if (!copiesOut)
+    planStreaming(getPlanned(numGroups - 1));
+}
+
+void PassCodeBuilder::packFactor(unsigned index,
+                                 function_ref<Stage(unsigned)> getPlanned) {
+  Stage stage = getPlanned(index);
+  PlannedStage planned;
+  SmallVector<Int> factorSizes;
+  for (int64_t size : arrays.factors[index].sizes)
+    factorSizes.push_back(size);
+  for (Int size : collapse(factorSizes, plan.groups[index]))
+    planned.factorSizes.push_back(size.getConstant());
+  planned.packs = needsPacking(stage);
+  if (!planned.packs && isConverted(stage.factor.element)) {
+    convertFactor(index);
+    stage = getPlanned(index);
     planned.packs = needsPacking(stage);
-    if (!planned.packs && isConverted(stage.factor.element)) {
-      convertFactor(index);
-      stage = getPlanned(index);
-      planned.packs = needsPacking(stage);
-    }
-    if (planned.packs) {
-      planned.packed = getPackedFactor(stage, planned.factorSizes);
-      Value base = runtime.allocateShared(outer, planned.packed.elements);
-      emitPacking(outer, stage, planned.factorSizes, planned.packed, base);
-      arrays.factors[index].array.base = base;
-      arrays.factors[index].array.element = nullptr;
-    }
-    stages.push_back(planned);
   }
-
-  for (unsigned applied = copiesIn ? 0 : 1;
-       applied < numGroups + (copiesOut ? 1 : 0); ++applied) {
-    int64_t elements = 1;
-    for (int64_t size : getBufferSizes(applied))
-      elements *= size;
-    bufferElements = std::max(bufferElements, elements);
+  if (planned.packs) {
+    planned.packed = getPackedFactor(stage, planned.factorSizes);
+    Value base = runtime.allocateShared(outer, planned.packed.elements);
+    emitPacking(outer, stage, planned.factorSizes, planned.packed, base);
+    arrays.factors[index].array.base = base;
+    arrays.factors[index].array.element = nullptr;
   }
-  // Whole cache lines, so that two buffers do not share one.
-  bufferElements =
-      llvm::alignTo(bufferElements, kAlignment / outer.getElementBytes());
-  int64_t numBuffers = std::min<int64_t>(2, numGroups - 1 + (copiesIn ? 1 : 0) +
-                                                (copiesOut ? 1 : 0));
-  scratchBytes = numBuffers * bufferElements * outer.getElementBytes();
+  stages.push_back(planned);
 }
 
-//===----------------------------------------------------------------------===//
-// The body
-//===----------------------------------------------------------------------===//
-
-Int PassEmitter::getNumTiles(Emitter &emitter, const PassArrays &arrays) {
-  Int count = 1;
-  for (auto [role, size] : llvm::zip(plan.roles, arrays.sizes)) {
-    if (role == AxisRole::Grid)
-      count = emitter.mul(count, size);
-    else if (role == AxisRole::Tiled)
-      count = emitter.mul(count, emitter.ceilDiv(size, tileSize));
-    else if (size.is(0))
-      count = 0;
-  }
-  return count;
-}
-
-/// Copies element by element, scaling on the way.
-void PassEmitter::emitCopy(Emitter &emitter, ArrayRef<Int> sizes,
-                           const StageArray &from, const StageArray &to,
-                           const TileScale &scale, const StageArray &addend) {
-  std::function<void(unsigned, Value, Value, Value)> copy =
-      [&](unsigned axis, Value source, Value target, Value other) {
-        if (axis == sizes.size()) {
-          Value value = emitScaledSum(
-              emitter, scale, emitter.loadScalar(source, from.element),
-              [&] { return emitter.loadScalar(other, addend.element); });
-          emitter.storeScalar(value, target, to.element);
-          return;
-        }
-        emitter.forLoop(0, sizes[axis], 1, [&](Int position) {
-          auto move = [&](Value base, const StageArray &array) {
-            return base ? emitter.offsetPointer(
-                              base, emitter.mul(position, array.strides[axis]),
-                              array.element)
-                        : base;
-          };
-          copy(axis + 1, move(source, from), move(target, to),
-               move(other, addend));
-        });
-      };
-  copy(0, from.base, to.base, scale.beta ? addend.base : Value());
-}
-
-void PassEmitter::emitTile(Emitter &emitter, const PassArrays &all,
-                           Value scratch, Int tile) {
-  // Where this tile starts in every array.
-  PassArrays tileArrays = all;
-  Int tiledExtent = 1;
-  Int rest = tile;
-  for (unsigned axis = plan.roles.size(); axis-- > 0;) {
-    if (plan.roles[axis] == AxisRole::Whole)
-      continue;
-    bool tiled = plan.roles[axis] == AxisRole::Tiled;
-    Int count =
-        tiled ? emitter.ceilDiv(all.sizes[axis], tileSize) : all.sizes[axis];
-    Int start = emitter.rem(rest, count);
-    rest = emitter.floorDiv(rest, count);
-    if (tiled) {
-      start = emitter.mul(start, tileSize);
-      tiledExtent = getTiledExtent(emitter, all, start);
-    }
-    auto move = [&](auto &array, Int stride) {
-      array.base = emitter.offsetPointer(array.base, emitter.mul(start, stride),
-                                         array.element);
-    };
-    move(tileArrays.input, all.input.strides[axis]);
-    move(tileArrays.init, all.init.strides[axis]);
-    if (all.addend.base)
-      move(tileArrays.addend, all.addend.strides[axis]);
-    for (auto [index, factor] : llvm::enumerate(tileArrays.factors)) {
-      const StageGroup &group = plan.groups[index];
-      // A joint factor varies on no axis, so axis numbers need no shift.
-      bool packs = stages[index].packs && group.products.size() == 1;
-      move(factor.array, packs ? Int(stages[index].packed.strides[axis])
-                               : factor.array.strides[axis]);
-    }
-  }
-
+void PassCodeBuilder::planBuffers() {
   unsigned numGroups = plan.groups.size();
-  SmallVector<Int> sizes = getTileSizes(all, tiledExtent);
-  Value buffers[2] = {scratch, emitter.offsetPointer(scratch, bufferElements)};
-  unsigned nextBuffer = 0;
-  StageArray source = tileArrays.input;
-  auto takeBuffer = [&](unsigned applied) {
-    StageArray buffer = getBuffer(buffers[nextBuffer], getBufferSizes(applied));
-    nextBuffer = 1 - nextBuffer;
-    return buffer;
+  PassWindow tile = getTileWindow(tileSize);
+  auto add = [&](bool isSlice, ArrayRef<int64_t> sizes, int paddedAxis) {
+    StageArray buffer = getBuffer(Value(), sizes, paddedAxis);
+    int64_t last = 0;
+    for (auto [size, stride] : llvm::zip(sizes, buffer.strides))
+      last += (size - 1) * stride.getConstant();
+    int64_t &most = isSlice ? sliceBufferElements : tileBufferElements;
+    int64_t &count = isSlice ? numSliceBuffers : numTileBuffers;
+    // Whole cache lines, so that two buffers do not share one.
+    most = std::max<int64_t>(
+        most, llvm::alignTo(last + 1, kLineBytes / outer.getElementBytes()));
+    count = std::min<int64_t>(count + 1, 2);
   };
-  if (copiesIn) {
-    StageArray buffer = takeBuffer(0);
-    SmallVector<Int> copySizes(sizes);
-    SmallVector<int64_t> before = getBufferSizes(0);
-    for (auto [axis, role] : llvm::enumerate(plan.roles))
-      if (role == AxisRole::Whole)
-        copySizes[axis] = before[axis];
-    emitCopy(emitter, copySizes, source, buffer, {}, {});
-    source = buffer;
+  for (const Section &section : sections) {
+    bool isSliced = section.sliceAxis >= 0;
+    PassWindow window = getWindow(section, tile);
+    unsigned first = section.begin + (section.begin || !copiesIn ? 1 : 0);
+    unsigned end = section.end + (section.end == numGroups && copiesOut);
+    for (unsigned applied = first; applied < end; ++applied)
+      add(isSliced, getBufferSizes(window, applied), -1);
+    if (section.end < numGroups)
+      add(/*isSlice=*/false, getBufferSizes(tile, section.end),
+          getPaddedAxis());
   }
-  for (unsigned index = 0; index < numGroups; ++index) {
-    bool direct = index + 1 == numGroups && !copiesOut;
-    StageArray destination = direct ? tileArrays.init : takeBuffer(index + 1);
-    Stage stage =
-        getStage(tileArrays, index, sizes, source, destination, direct);
-    emitStage(emitter, stage,
-              stages[index].packs ? &stages[index].packed : nullptr);
-    source = destination;
-  }
-  if (copiesOut)
-    emitCopy(emitter, sizes, source, tileArrays.init, tileArrays.scale,
-             tileArrays.addend);
+  scratchBytes = (numTileBuffers * tileBufferElements +
+                  numSliceBuffers * sliceBufferElements) *
+                 outer.getElementBytes();
 }
 
-/// Fills the body function; `captures` receives the outer values that it uses.
-void PassEmitter::emitBody(func::FuncOp body,
-                           SmallVectorImpl<Value> &captures) {
-  OpBuilder::InsertionGuard guard(builder);
-  Block *entry = body.addEntryBlock();
-  builder.setInsertionPointToStart(entry);
-  Emitter emitter(builder, loc, element);
-  emitter.hasHalfConversion = outer.hasHalfConversion;
-  Value begin = entry->getArgument(0), end = entry->getArgument(1);
-  Value scratch = entry->getArgument(2), slots = entry->getArgument(3);
-
-  DenseMap<Value, Value> entered;
-  auto enter = [&](Value &value) {
-    if (!value)
-      return;
-    auto [it, isNew] = entered.try_emplace(value);
-    if (isNew) {
-      Value slot = LLVM::GEPOp::create(
-          builder, loc, slots.getType(), builder.getI64Type(), slots,
-          LLVM::GEPArg(static_cast<int32_t>(captures.size())));
-      it->second = LLVM::LoadOp::create(builder, loc, value.getType(), slot);
-      captures.push_back(value);
-    }
-    value = it->second;
-  };
-  auto enterInts = [&](SmallVectorImpl<Int> &numbers) {
-    for (Int &number : numbers) {
-      if (number.isConstant())
-        continue;
-      Value value = number.getValue();
-      enter(value);
-      number = Int(value);
-    }
-  };
-  PassArrays inside = arrays;
-  enterInts(inside.sizes);
-  for (StageArray *array : {&inside.input, &inside.init, &inside.addend}) {
-    enter(array->base);
-    enterInts(array->strides);
+/// Builds the condition for storing results past the caches: input and result
+/// are large, and all vectors of the result are aligned.
+void PassCodeBuilder::planStreaming(const Stage &last) {
+  int64_t threshold = pass.getSchedule()->getStreamBytes();
+  SmallVector<Value> strides;
+  // Adding to what the result held has read it into the cache.
+  bool readsInit = arrays.addend.base && arrays.addend.base == arrays.init.base;
+  if (threshold <= 0 || readsInit || !canStream(last, strides))
+    return;
+  Int results = outer.getElementBytes(), inputs = outer.getElementBytes();
+  for (auto [axis, size] : llvm::enumerate(arrays.sizes)) {
+    bool isWhole = plan.roles[axis] == AxisRole::Whole;
+    results = outer.mul(results, size);
+    inputs =
+        outer.mul(inputs, isWhole ? Int(plan.getWholeSize(axis, 0)) : size);
   }
-  for (FactorArray &factor : inside.factors) {
-    enter(factor.array.base);
-    SmallVector<Int> own{factor.array.depthStride, factor.array.resultStride};
-    enterInts(own);
-    factor.array.depthStride = own[0];
-    factor.array.resultStride = own[1];
-    enterInts(factor.array.strides);
-  }
-  TileScale &scale = inside.scale;
-  for (Value *part : {&scale.alpha.real, &scale.alpha.imaginary,
-                      &scale.beta.real, &scale.beta.imaginary}) {
-    // Constants are rebuilt, so that scaling can see that they are constants.
-    Attribute constant;
-    if (*part && matchPattern(*part, m_Constant(&constant)))
-      *part =
-          arith::ConstantOp::create(builder, loc, cast<TypedAttr>(constant));
-    else
-      enter(*part);
-  }
-
-  emitter.forLoop(Int(begin), Int(end), 1,
-                  [&](Int tile) { emitTile(emitter, inside, scratch, tile); });
-  func::ReturnOp::create(builder, loc);
+  Int bytes = outer.add(results, inputs);
+  if (bytes.isConstant() && bytes.getConstant() < threshold)
+    return;
+  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
+                                           arrays.init.base);
+  Int bits(address);
+  for (Value stride : strides)
+    bits = outer.bitOr(bits, outer.mul(stride, outer.getElementBytes()));
+  Value aligned = outer.equal(outer.bitAnd(bits, kLineBytes - 1), 0);
+  Value large = outer.less(threshold - 1, bytes);
+  Value both = arith::AndIOp::create(builder, loc, aligned, large);
+  streams = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), both);
 }
 
-void PassEmitter::emitCall(func::FuncOp body, Int count,
-                           ArrayRef<Value> captures) {
+void PassCodeBuilder::emitCall(func::FuncOp body, Int count,
+                               ArrayRef<Value> captures) {
   Type i64 = builder.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Value slots;
@@ -539,22 +309,14 @@ void PassEmitter::emitCall(func::FuncOp body, Int count,
   }
 
   // Ranges worth a thread, from the work of one tile.
-  double fmas = 1;
-  for (unsigned index = 0; index < plan.groups.size(); ++index) {
-    double elements = plan.groups[index].depth;
-    for (int64_t size : getBufferSizes(index + 1))
-      elements *= size;
-    fmas += elements;
-  }
-  int64_t grain =
-      std::max<int64_t>(1, static_cast<int64_t>(kMinParallelFmas / fmas));
-
+  int64_t fmas = countFmas(getTileWindow(tileSize), 0, plan.groups.size()) + 1;
+  int64_t grain = std::max<int64_t>(1, kMinParallelFmas / fmas);
   runtime.parallelFor(outer, count, grain, body, slots, scratchBytes);
 }
 
-WorkspaceBytes PassEmitter::emit() {
+WorkspaceBytes PassCodeBuilder::emit() {
   builder.setInsertionPoint(pass);
-  tileSize = std::max<int64_t>(pass.getSchedule()->getTile(), 1);
+  planSections();
   arrays = collectArrays(outer, runtime, pass, plan);
   planStages();
   remark::analysis(loc, remark::RemarkOpts::name("Pass").category("kron-emit"))
@@ -576,5 +338,5 @@ WorkspaceBytes PassEmitter::emit() {
 WorkspaceBytes kron::emitPass(OpBuilder &builder, SymbolTable &symbols,
                               PassOp pass) {
   OpBuilder::InsertionGuard guard(builder);
-  return PassEmitter(builder, symbols, pass).emit();
+  return PassCodeBuilder(builder, symbols, pass).emit();
 }

@@ -223,6 +223,152 @@ static int64_t countElements(Value array, ArrayRef<AxisRole> roles) {
   return elements;
 }
 
+int64_t PassPlan::getWholeSize(unsigned axis, unsigned groupsApplied) const {
+  // What the first group still to come contracts, else what the last applied
+  // one left.
+  std::optional<int64_t> size;
+  auto contracts = [&](ModeProductOp product) {
+    return static_cast<unsigned>(product.getAxis()) == axis;
+  };
+  for (auto [index, group] : llvm::enumerate(groups))
+    for (ModeProductOp product : group.products)
+      if (contracts(product)) {
+        auto type = cast<ShapedType>(product.getFactor().getType());
+        if (index >= groupsApplied)
+          return size ? *size
+                      : type.getDimSize(product.getContractedFactorDim());
+        size = type.getDimSize(product.getResultingFactorDim());
+      }
+  if (size)
+    return *size;
+  ModeProductOp any = groups.front().products.front();
+  return getShape(any.getInput()).getDimSize(axis);
+}
+
+/// Elements that lanes run over at a time, at most, on axes that no factor
+/// contracts: longer ones are cut.
+static constexpr int64_t kMaxInsideElements = 1024;
+
+static void assignRoles(PassPlan &plan, ArrayRef<int64_t> sizes,
+                        const llvm::SmallBitVector &contracted) {
+  int firstContracted = contracted.find_first();
+  int innermost = sizes.size() - 1;
+  plan.roles.assign(sizes.size(), AxisRole::Grid);
+  int64_t elements = 1;
+  for (int axis = innermost; axis >= 0; --axis) {
+    if (axis == plan.tiledAxis) {
+      plan.roles[axis] = AxisRole::Tiled;
+      if (axis == innermost && !ShapedType::isDynamic(sizes[axis]))
+        elements *= std::max<int64_t>(sizes[axis], 1);
+      continue;
+    }
+    if (contracted[axis]) {
+      plan.roles[axis] = AxisRole::Whole;
+      continue;
+    }
+    if (axis < firstContracted || ShapedType::isDynamic(sizes[axis]))
+      continue;
+    elements *= std::max<int64_t>(sizes[axis], 1);
+    if (axis == innermost || elements <= kMaxInsideElements)
+      plan.roles[axis] = AxisRole::Whole;
+  }
+}
+
+/// First axis that groups [begin, end) contract, and the one behind their last.
+static std::pair<unsigned, unsigned> getAxes(ArrayRef<StageGroup> groups) {
+  unsigned first = std::numeric_limits<unsigned>::max(), end = 0;
+  for (const StageGroup &group : groups) {
+    first = std::min(first, group.axis);
+    end = std::max<unsigned>(end, group.axis + group.products.size());
+  }
+  return {first, end};
+}
+
+/// Finds the two sections of which one can be applied slice by slice, taking as
+/// many groups as possible: the first ones if they lie inside of the axes of
+/// the others, or else the last ones.
+static void planSlices(PassPlan &plan) {
+  ArrayRef<StageGroup> groups = plan.groups;
+  auto trySplit = [&](unsigned split, bool firstAreSliced) {
+    ArrayRef<StageGroup> sliced = groups.take_front(split),
+                         others = groups.drop_front(split);
+    if (!firstAreSliced)
+      std::swap(sliced, others);
+    unsigned first = getAxes(sliced).first;
+    if (first < getAxes(others).second)
+      return false;
+    // Of the axes outside the one that changes fastest.
+    unsigned applied = split;
+    int axis = first - 1;
+    while (axis >= 0 && (plan.roles[axis] != AxisRole::Whole ||
+                         plan.getWholeSize(axis, applied) == 1))
+      --axis;
+    if (axis < 0)
+      return false;
+    unsigned count = groups.size();
+    plan.slicedSections = {{0, split, firstAreSliced ? axis : -1},
+                           {split, count, firstAreSliced ? -1 : axis}};
+    plan.sliceAxisSize = plan.getWholeSize(axis, applied);
+    unsigned begin = firstAreSliced ? 0 : split,
+             end = firstAreSliced ? split : count;
+    for (unsigned index = begin; index < end; ++index) {
+      int64_t elements = 1;
+      for (unsigned inner = axis + 1; inner < plan.roles.size(); ++inner)
+        if (plan.roles[inner] == AxisRole::Whole)
+          elements *= plan.getWholeSize(inner, index);
+      plan.elementsPerSlicePosition =
+          std::max(plan.elementsPerSlicePosition, elements);
+    }
+    return true;
+  };
+  unsigned count = groups.size();
+  for (unsigned others = 1; others < count; ++others)
+    if (trySplit(count - others, true) || trySplit(others, false))
+      return;
+}
+
+/// Factors with fewer results than this take what they need from the input in
+/// one go.
+static constexpr int64_t kMinPackedResults = 12;
+
+/// Decides whether tiles of the input are rearranged before they are used.
+static void planInput(PassPlan &plan, PassOp pass) {
+  Value input = pass.getInputs().front();
+  int64_t rank = plan.roles.size();
+  ArrayRef<int64_t> permutation =
+      pass.getInputPermutation().value_or(ArrayRef<int64_t>());
+  auto dimOf = [&](int64_t axis) {
+    return permutation.empty() ? axis : permutation[axis];
+  };
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = dyn_cast<MemRefType>(input.getType());
+  if (type && failed(type.getStridesAndOffset(strides, offset)))
+    return;
+  if (!type) {
+    strides.assign(rank, ShapedType::kDynamic);
+    strides.back() = 1;
+  }
+  if (plan.tiledAxis < 0 || strides[dimOf(plan.tiledAxis)] != 1)
+    return;
+  if (!plan.isTiledInnermost()) {
+    plan.transposesInput = true;
+    return;
+  }
+  // A factor that varies takes more of the cache than what it is applied to.
+  auto varies = [](ModeProductOp product) {
+    return getShape(product.getFactor()).getRank() != 2;
+  };
+  if (llvm::any_of(pass.getModeProducts(), varies))
+    return;
+  const StageGroup &first = plan.groups.front();
+  unsigned axis = first.axis + first.products.size() - 1;
+  constexpr int64_t kFarElements = 512;
+  int64_t stride = strides[dimOf(axis)];
+  plan.packsInput = first.results >= kMinPackedResults &&
+                    (ShapedType::isDynamic(stride) || stride >= kFarElements);
+}
+
 PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
   PassPlan plan;
   int64_t lanes = std::max<int64_t>(vectorBits / 8 / getComputedBytes(pass), 1);
@@ -238,16 +384,7 @@ PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
         varying.set(axis);
   }
   plan.tiledAxis = chooseTiledAxis(sizes, contracted, varying);
-  int firstContracted = contracted.find_first();
-  for (int axis = 0; axis < static_cast<int>(sizes.size()); ++axis) {
-    bool inside = axis > firstContracted && !ShapedType::isDynamic(sizes[axis]);
-    if (axis == plan.tiledAxis)
-      plan.roles.push_back(AxisRole::Tiled);
-    else if (contracted[axis] || inside)
-      plan.roles.push_back(AxisRole::Whole);
-    else
-      plan.roles.push_back(AxisRole::Grid);
-  }
+  assignRoles(plan, sizes, contracted);
 
   // What the input is converted to takes a buffer, too.
   ModeProductOp first = pass.getModeProducts().front();
@@ -265,27 +402,86 @@ PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
     plan.elementsPerPosition = std::max(
         plan.elementsPerPosition, countElements(last.getResult(0), plan.roles));
   }
+  planSlices(plan);
+  planInput(plan, pass);
+  if (plan.packsInput || plan.transposesInput)
+    plan.elementsPerPosition = std::max(
+        plan.elementsPerPosition, countElements(first.getInput(), plan.roles));
   return plan;
 }
 
+int64_t kron::getSliceSize(const PassPlan &plan, int64_t slice) {
+  int64_t size = std::clamp<int64_t>(slice, 1, plan.sliceAxisSize);
+  while (plan.sliceAxisSize % size)
+    --size;
+  return size;
+}
+
+/// What is sliced, and whether that saves trips through the second-level cache:
+/// there must be something in between.
+static const Section *getUsefulSlices(const PassPlan &plan) {
+  for (const Section &section : plan.slicedSections) {
+    bool copies =
+        section.begin == 0 && (plan.packsInput || plan.transposesInput);
+    if (section.sliceAxis >= 0 && section.end - section.begin + copies > 1)
+      return &section;
+  }
+  return nullptr;
+}
+
+int64_t kron::chooseSlice(const PassPlan &plan, PassOp pass, int64_t tile,
+                          const CacheBudget &caches) {
+  const Section *section = getUsefulSlices(plan);
+  if (!section)
+    return 0;
+  // What is in the first-level cache anyway needs no slices.
+  int64_t tileBytes = tile * plan.elementsPerPosition * getComputedBytes(pass);
+  if (plan.numBuffers * tileBytes <= caches.l1Bytes && !plan.packsInput &&
+      !plan.transposesInput)
+    return 0;
+  int64_t bytes = getComputedBytes(pass) * plan.elementsPerSlicePosition;
+  if (plan.tiledAxis > section->sliceAxis || plan.transposesInput)
+    bytes *= tile;
+  int64_t slice =
+      getSliceSize(plan, std::max<int64_t>(caches.l1Bytes / 4 / bytes, 1));
+  return slice == plan.sliceAxisSize ? 0 : slice;
+}
+
+/// Columns per tile where lanes run over the tiled axis.
+static int64_t chooseColumns(const PassPlan &plan, int64_t bytesPerPosition,
+                             int64_t lanes, const CacheBudget &caches) {
+  if (!plan.numBuffers && !plan.packsInput)
+    return 8 * lanes;
+  // Slices in the first-level cache, one whole tile in the second-level one
+  // (measured: filling it pays, since runs in memory are longer);
+  // else all buffers in the first-level cache. More than a few vectors save
+  // nothing.
+  bool isSliced = getUsefulSlices(plan);
+  int64_t buffers = std::min<int64_t>(plan.numBuffers + plan.packsInput, 2);
+  int64_t tile = isSliced ? caches.l2Bytes / bytesPerPosition
+                          : caches.l1Bytes / (buffers * bytesPerPosition);
+  return std::clamp(tile / lanes * lanes, lanes, (isSliced ? 4 : 16) * lanes);
+}
+
 int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
-                         int64_t cacheBytes) {
+                         const CacheBudget &caches) {
   if (plan.tiledAxis < 0)
     return 1;
   int64_t elementBytes = getComputedBytes(pass);
   int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
-  bool lanesRunOnIt = plan.tiledAxis + 1 == static_cast<int>(plan.roles.size());
   int64_t lanes = vectorBits / 8 / elementBytes;
+  int64_t bytesPerPosition = plan.elementsPerPosition * elementBytes;
   // Without intermediates only the packed factor has to stay in cache.
   int64_t tile = 64;
-  if (plan.numBuffers)
-    tile = cacheBytes /
-           (plan.numBuffers * plan.elementsPerPosition * elementBytes);
-  if (lanesRunOnIt)
-    tile = std::clamp(tile / lanes * lanes, plan.numBuffers ? lanes : 8 * lanes,
-                      16 * lanes);
-  else
-    tile = std::clamp<int64_t>(tile, 1, 256);
+  if (plan.isTiledInnermost())
+    tile = chooseColumns(plan, bytesPerPosition, lanes, caches);
+  else if (plan.transposesInput)
+    // Whole cache lines of the input, as far as the second-level cache holds
+    // the rows that they belong to.
+    tile = std::clamp<int64_t>(caches.l2Bytes / 2 / bytesPerPosition, 1, lanes);
+  else if (plan.numBuffers)
+    tile = std::clamp<int64_t>(
+        caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);
   return ShapedType::isDynamic(size) ? tile
                                      : std::clamp<int64_t>(size, 1, tile);
 }

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -183,9 +184,48 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
       emitter.storeVector(value,
                           getPointer(result.base, row, result.rowStride, vector,
                                      result.vectorStride, result.element),
-                          mask, result.element);
+                          mask, result.element, tile.streams);
     }
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Prefetches
+//===----------------------------------------------------------------------===//
+
+static constexpr int64_t kLineBytes = 64;
+
+static void emitPrefetches(Emitter &emitter, const RegisterTile &tile) {
+  const PrefetchStream &stream = tile.prefetch;
+  if (!stream.slot)
+    return;
+  OpBuilder &builder = emitter.builder;
+  Emitter bytes(builder, emitter.loc, builder.getI8Type());
+  double share = stream.bytesPerFma * tile.rows * tile.vectors * tile.lanes *
+                 static_cast<double>(tile.depth);
+  Value pointer = LLVM::LoadOp::create(builder, emitter.loc,
+                                       stream.slot.getType(), stream.slot);
+  auto prefetch = [&](int64_t size) {
+    SmallVector<Value> starts{pointer};
+    if (stream.resultOffset)
+      starts.push_back(bytes.offsetPointer(pointer, stream.resultOffset));
+    for (Value start : starts)
+      for (int64_t offset = 0; offset < size; offset += kLineBytes)
+        bytes.prefetch(bytes.offsetPointer(start, offset));
+  };
+  if (!stream.segmentBytes) {
+    auto step = std::max<int64_t>(1, static_cast<int64_t>(std::ceil(share)));
+    prefetch(step);
+    pointer = bytes.offsetPointer(pointer, step);
+  } else {
+    auto segments = std::max<int64_t>(
+        1, static_cast<int64_t>(std::ceil(share / stream.segmentBytes)));
+    for (int64_t segment = 0; segment < segments; ++segment) {
+      prefetch(stream.segmentBytes);
+      pointer = bytes.offsetPointer(pointer, stream.stride);
+    }
+  }
+  LLVM::StoreOp::create(builder, emitter.loc, pointer, stream.slot);
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,15 +233,20 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
 //===----------------------------------------------------------------------===//
 
 void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &tile) {
+  emitPrefetches(emitter, tile);
   int64_t count = tile.rows * tile.vectors * emitter.getNumParts();
-  SmallVector<Value> accumulators(
-      count, emitter.zero(emitter.getVectorType(tile.lanes)));
+  // Where the first step is not in a loop it is a product: a multiply-add would
+  // need its zeros copied to a register of its own.
+  bool isUnrolled = tile.depth && count * tile.depth <= kMaxUnrolledFmas;
+  SmallVector<Value> accumulators(count);
+  if (!isUnrolled)
+    llvm::fill(accumulators, emitter.zero(emitter.getVectorType(tile.lanes)));
 
   auto emitSteps = [&](Int begin, int64_t steps, SmallVectorImpl<Value> &acc) {
     for (int64_t step = 0; step < steps; ++step)
       emitStep(emitter, tile, emitter.add(begin, step), acc);
   };
-  if (count * tile.depth <= kMaxUnrolledFmas) {
+  if (isUnrolled) {
     emitSteps(0, tile.depth, accumulators);
   } else {
     int64_t unrolled = tile.depth / kUnroll * kUnroll;
@@ -250,7 +295,7 @@ static int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
 
 TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
                                 int64_t vectorBits, ScheduleAttr schedule,
-                                int64_t parts) {
+                                int64_t parts, bool prefersRows) {
   // 32 registers with AVX-512, else 16; some must hold A and B.
   int64_t maxAccumulators = (vectorBits == 512 ? 26 : 12) / parts;
   // "Many" is a number that all small block sizes divide.
@@ -272,7 +317,7 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
       if (r * s > maxAccumulators && !fixed)
         continue;
       int64_t cost = getCoverCost(rowTotal, vectorTotal, r, s, parts);
-      if (cost < bestCost) {
+      if (cost < bestCost || (prefersRows && cost == bestCost)) {
         bestCost = cost;
         best = {r, s};
       }

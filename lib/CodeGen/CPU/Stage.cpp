@@ -189,6 +189,44 @@ StageMapping kron::getStageMapping(const Stage &stage) {
   return getMapping(stage, getLoopNest(stage));
 }
 
+bool kron::canStream(const Stage &stage, SmallVectorImpl<Value> &strides) {
+  LoopNest nest = getLoopNest(stage);
+  StageMapping mapping = getMapping(stage, nest);
+  if (mapping == StageMapping::Unsupported)
+    return false;
+  // What lanes run over, in elements, if that is known.
+  std::optional<int64_t> size;
+  int64_t lanes, group = 1;
+  if (mapping == StageMapping::Fibre) {
+    group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+    size = stage.results * group;
+    lanes = getFibreLanes(stage, group).first;
+  } else {
+    group = nest.group;
+    if (nest.inner.back().size.isConstant())
+      size = nest.inner.back().size.getConstant();
+    lanes = chooseLanes(size.value_or(INT64_MAX), stage.vectorBits,
+                        stage.elementBytes);
+  }
+  // Narrow vectors fill a cache line too slowly.
+  if (lanes * stage.elementBytes < 32 || lanes % group ||
+      (size && *size % lanes))
+    return false;
+  auto fits = [&](Int stride) {
+    if (!stride.isConstant())
+      strides.push_back(stride.getValue());
+    return !stride.isConstant() || stride.getConstant() % lanes == 0;
+  };
+  if (!nest.inner.empty())
+    nest.inner.pop_back();
+  if (mapping != StageMapping::Fibre &&
+      !fits(stage.destination.strides[stage.axis]))
+    return false;
+  return llvm::all_of(
+      llvm::concat<LoopAxis>(nest.outer, nest.inner),
+      [&](const LoopAxis &axis) { return fits(axis.destination); });
+}
+
 /// A factor of more bytes is gone from the first-level cache when the next
 /// block of rows comes: then panels of its columns are taken in turn, each for
 /// so many bytes of rows.
@@ -506,6 +544,8 @@ RegisterTile StageEmitter::startTile(const Bases &bases) const {
   RegisterTile tile;
   tile.depth = stage.depth;
   tile.scale = stage.scale;
+  tile.streams = stage.streams;
+  tile.prefetch = stage.prefetch;
   tile.result = startResult(bases);
   return tile;
 }
@@ -561,7 +601,7 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   int64_t vectorTotal = size < 0 ? -1 : llvm::divideCeil(size, used);
   TileShape shape =
       chooseTileShape(stage.results, vectorTotal, stage.vectorBits,
-                      stage.schedule, stage.elementParts);
+                      stage.schedule, stage.elementParts, /*prefersRows=*/true);
 
   // One column of blocks: `vectors` vectors from lane `first`, all q.
   auto emitColumn = [&](Int first, int64_t vectors, Value mask) {

@@ -1,10 +1,10 @@
-// RUN: kron-opt --kron-cpu-pipeline=vector-bits=512 %s | FileCheck %s
+// RUN: kron-opt --kron-cpu-pipeline="vector-bits=512 l2-bytes=1073741824" %s | FileCheck %s
 
-// Verify that the second buffer of a pass keeps its offset where it is beyond
+// Verify that the buffer of the slices keeps its offset where it is beyond
 // the constants that a GEP can hold (2^28 elements).
 // CHECK-LABEL: llvm.func @large(
-// CHECK-NOT: [-268435456]
-// CHECK: llvm.mlir.constant(268435456 : i64) : i64
+// CHECK-NOT: [-268435696]
+// CHECK: llvm.mlir.constant(268435696 : i64) : i64
 func.func @large(%x: tensor<16777216x?xf32>, %f: tensor<16x16xf32>,
                  %out: tensor<16777216x?xf32>) -> tensor<16777216x?xf32> {
   %y = kron.kmm ins(%x : tensor<16777216x?xf32>)

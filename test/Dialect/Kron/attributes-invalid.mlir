@@ -20,6 +20,21 @@ func.func @register_vectors() attributes {s = #kron.schedule<register_rows = 1, 
 
 // -----
 
+// expected-error @+1 {{expects slice to be >= -1, but got -2}}
+func.func @slice() attributes {s = #kron.schedule<slice = -2>} { return }
+
+// -----
+
+// expected-error @+1 {{expects stream_bytes to be >= -1, but got -5}}
+func.func @stream_bytes() attributes {s = #kron.schedule<stream_bytes = -5>} { return }
+
+// -----
+
+// expected-error @+1 {{expects prefetch to be -1, 0 or 1, but got 2}}
+func.func @prefetch() attributes {s = #kron.schedule<prefetch = 2>} { return }
+
+// -----
+
 // expected-error @+1 {{expects threads to be a multiple of 32 up to 1024, but got 100}}
 func.func @threads() attributes {s = #kron.schedule<threads = 100>} { return }
 

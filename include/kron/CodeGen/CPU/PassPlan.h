@@ -38,6 +38,14 @@ enum class AxisRole {
   Whole
 };
 
+/// Groups [begin, end) of a pass, which the whole tile goes through before the
+/// next section or, if there is a slice axis, one slice of it after the other:
+/// some positions of that axis, and one of every axis outside of it.
+struct Section {
+  unsigned begin, end;
+  int sliceAxis = -1;
+};
+
 struct PassPlan {
   /// In the order of application.
   SmallVector<StageGroup> groups;
@@ -50,14 +58,52 @@ struct PassPlan {
   int64_t elementsPerPosition = 1;
   /// Buffers that intermediates need: 0, 1 or 2.
   int64_t numBuffers = 0;
+  /// How slices go through most factors at once, two sections of which one has
+  /// a slice axis; empty if the order of the factors leaves none outside.
+  SmallVector<Section> slicedSections;
+  /// Size of the slice axis, and the largest number of elements, over all
+  /// intermediates within slices, that one position of it takes.
+  int64_t sliceAxisSize = 1;
+  int64_t elementsPerSlicePosition = 1;
+  /// The input is contiguous along the tiled axis where lanes run over another
+  /// one: a tile is transposed on the way in.
+  bool transposesInput = false;
+  /// Elements that the first group needs together lie far apart in the input,
+  /// where they would push each other out of the cache: a slice or tile is
+  /// copied first.
+  bool packsInput = false;
+
+  bool isTiledInnermost() const {
+    return tiledAxis >= 0 && tiledAxis + 1 == static_cast<int>(roles.size());
+  }
+  /// Size of axis `axis`, which is whole, behind the first `groupsApplied`
+  /// groups.
+  int64_t getWholeSize(unsigned axis, unsigned groupsApplied) const;
 };
 
 /// The plan of `pass`, whose factors have static shapes.
 PassPlan getPassPlan(PassOp pass, int64_t vectorBits);
 
-/// Positions of the tiled axis that keep the intermediates within `cacheBytes`.
+/// Caches that a tile and its slices are cut for.
+struct CacheBudget {
+  /// Bytes of the first-level cache.
+  int64_t l1Bytes = 32768;
+  /// Bytes of the second-level cache.
+  int64_t l2Bytes = 1 << 20;
+};
+
+/// Positions of the slice axis that keep what lies between factors within half
+/// of the first-level cache; 0 if that is the whole axis, or if slices bring
+/// nothing.
+int64_t chooseSlice(const PassPlan &plan, PassOp pass, int64_t tile,
+                    const CacheBudget &caches);
+
+/// The largest divisor of the size of the slice axis up to `slice`.
+int64_t getSliceSize(const PassPlan &plan, int64_t slice);
+
+/// Positions of the tiled axis that keep the intermediates in cache.
 int64_t chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
-                   int64_t cacheBytes);
+                   const CacheBudget &caches);
 
 } // namespace mlir::kron
 

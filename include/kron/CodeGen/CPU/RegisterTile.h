@@ -76,6 +76,21 @@ struct TileScale {
   TileScalar alpha, beta;
 };
 
+/// Cache lines that are asked for while something else is computed: from the
+/// address in `slot` on, which moves on with every register tile. What is to be
+/// read are segments of `segmentBytes` bytes, `stride` bytes apart.
+struct PrefetchStream {
+  /// Memory of one pointer; null: nothing is asked for.
+  Value slot;
+  double bytesPerFma = 0;
+  int64_t segmentBytes = 0;
+  /// Not used with segments of 0 bytes: then all bytes follow each other.
+  Int stride;
+  /// The same is asked for so many bytes further on, where results will be
+  /// stored; null: nowhere.
+  Value resultOffset;
+};
+
 struct RegisterTile {
   int64_t rows = 1;
   int64_t vectors = 1;
@@ -84,6 +99,9 @@ struct RegisterTile {
   TileOperand a, b;
   TileResult result;
   TileScale scale;
+  /// Whether results are stored past the caches.
+  bool streams = false;
+  PrefetchStream prefetch;
   /// Lanes that exist, of the last vector (`maskAll`: of every vector). Null:
   /// all.
   Value mask;
@@ -108,10 +126,13 @@ struct TileShape {
 
 /// The cheapest shape for a problem of `rows` x `vectors` in total (-1: many)
 /// on registers of `vectorBits` bits: fewest issue slots, counting loads, FMA
-/// latency and the left-over blocks. Fields of `schedule` that are set win.
-/// `parts` is 2 for complex numbers.
+/// latency and the left-over blocks. Of equally cheap ones it is that with the
+/// fewest rows or, if the input is what is loaded as vectors (`prefersRows`),
+/// with the most: every block of rows reads all of it. Fields of `schedule`
+/// that are set win. `parts` is 2 for complex numbers.
 TileShape chooseTileShape(int64_t rows, int64_t vectors, int64_t vectorBits,
-                          ScheduleAttr schedule, int64_t parts = 1);
+                          ScheduleAttr schedule, int64_t parts = 1,
+                          bool prefersRows = false);
 
 } // namespace mlir::kron
 

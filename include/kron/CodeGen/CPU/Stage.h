@@ -43,6 +43,10 @@ struct Stage {
   /// Scaling and Z, of the last stage of a pass.
   TileScale scale;
   StageArray addend;
+  /// Whether results are stored past the caches, and what is prefetched
+  /// meanwhile.
+  bool streams = false;
+  PrefetchStream prefetch;
   /// Whether the input and the factor are conjugated.
   bool isSourceConjugate = false, isFactorConjugate = false;
   /// Of an element as it is computed, and its parts (2 if it is complex).
@@ -60,6 +64,11 @@ enum class StageMapping { Inner, Varying, Fibre, Unsupported };
 /// not looked at). `Unsupported`: an array is not contiguous where lanes must
 /// run, and has to be copied.
 StageMapping getStageMapping(const Stage &stage);
+
+/// Whether results can be stored past the caches: in whole vectors, at
+/// multiples of their size if the destination starts at one and its strides
+/// that are not known yet, which are added to `strides`, are multiples of it.
+bool canStream(const Stage &stage, SmallVectorImpl<Value> &strides);
 
 /// Whether the factor must be rearranged first so that the tile can load it as
 /// vectors; `getPackedFactor` says how.

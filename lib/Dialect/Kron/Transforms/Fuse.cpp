@@ -14,6 +14,7 @@
 
 #include "Chain.h"
 #include "TripPlan.h"
+#include "kron/CodeGen/PassOperands.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/Remarks.h"
@@ -188,6 +189,57 @@ static std::optional<TripPlan> getGivenTrips(PassOp pass,
   return std::nullopt;
 }
 
+/// Bytes from which one row is worth being shared out among threads.
+static constexpr int64_t kMinSharedRowBytes = 1 << 17;
+
+/// Cuts the chain of `pass`, on the CPU. A row that is much larger than the
+/// second-level cache takes as few trips as let each one's factors work on
+/// columns within it. With so few rows that threads would have nothing to do,
+/// the last factor is a trip of its own: the others can be shared out along its
+/// axis, itself along theirs.
+static TripPlan planCPUTrips(PassOp pass, int64_t l2Bytes) {
+  SmallVector<ModeProductOp> products = pass.getModeProducts();
+  auto init = cast<ShapedType>(pass.getInit().getType());
+  int64_t elementBytes = getElementBytes(getElementType(pass.getInit()));
+  int64_t rows = 1, rowBytes = elementBytes;
+  llvm::SmallDenseSet<int64_t> contracted;
+  bool isStatic = true;
+  for (ModeProductOp product : products) {
+    auto type = cast<ShapedType>(product.getFactor().getType());
+    isStatic &= type.hasStaticShape();
+    contracted.insert(product.getAxis());
+  }
+  for (int64_t axis = 0; isStatic && axis < init.getRank(); ++axis) {
+    if (contracted.contains(axis))
+      rowBytes *= init.getDimSize(axis);
+    else if (init.isDynamicDim(axis))
+      rows = ShapedType::kDynamic;
+    else if (rows != ShapedType::kDynamic)
+      rows *= init.getDimSize(axis);
+  }
+
+  TripPlan plan;
+  plan.trips.emplace_back();
+  bool isLarge = isStatic && rowBytes > 4 * l2Bytes;
+  bool isAlone =
+      isStatic && rows >= 1 && rows <= 2 && rowBytes >= kMinSharedRowBytes;
+  // Whole cache lines of columns, twice, within half of the cache.
+  int64_t mostElements = l2Bytes / 2 / 128, elements = 1;
+  for (auto [index, product] : llvm::enumerate(products)) {
+    int64_t depth = cast<ShapedType>(product.getFactor().getType())
+                        .getDimSize(product.getContractedFactorDim());
+    bool isLast = index + 1 == products.size();
+    bool cuts = isLarge ? elements * depth > mostElements : isAlone && isLast;
+    if (cuts && !plan.trips.back().empty()) {
+      plan.trips.emplace_back();
+      elements = 1;
+    }
+    elements *= depth;
+    plan.trips.back().push_back(index);
+  }
+  return plan;
+}
+
 /// Says which axes every trip applies and how much of the chip it takes.
 static void explainTrips(PassOp pass, const TripChain &chain,
                          const TripPlan &plan, int64_t slabBudget,
@@ -239,7 +291,7 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
 
   LogicalResult splitTrips(IRRewriter &rewriter) {
     if (target == "cpu")
-      return success();
+      return splitTripsForCPU(rewriter);
     if (target != "cuda")
       return getOperation()->emitError(
                  "expects target to be cpu or cuda, but got ")
@@ -255,6 +307,32 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     for (PassOp pass : passes)
       if (failed(splitTrips(rewriter, pass, *machine, budget)))
         return failure();
+    return success();
+  }
+
+  LogicalResult splitTripsForCPU(IRRewriter &rewriter) {
+    SmallVector<PassOp> passes;
+    getOperation()->walk([&](PassOp pass) { passes.push_back(pass); });
+    for (PassOp pass : passes) {
+      ScheduleAttr schedule = pass.getScheduleAttr();
+      bool isGiven = schedule && schedule.getTrips();
+      std::optional<TripPlan> plan =
+          isGiven ? getGivenTrips(pass, schedule.getTrips())
+                  : planCPUTrips(pass, l2Bytes);
+      if (!plan)
+        return failure();
+      if (ScheduleAttr rest = isGiven ? schedule.withoutTrips() : schedule)
+        pass.setScheduleAttr(rest);
+      else
+        pass.removeScheduleAttr();
+      if (plan->trips.size() < 2 || !isSplittable(pass))
+        continue;
+      remark::analysis(pass.getLoc(),
+                       remark::RemarkOpts::name("Trips").category("kron-fuse"))
+          << "a row does not fit in cache, or is too little for all threads"
+          << remark::metric("Trips", plan->trips.size());
+      splitPass(rewriter, pass, *plan);
+    }
     return success();
   }
 

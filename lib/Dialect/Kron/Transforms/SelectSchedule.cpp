@@ -75,12 +75,21 @@ struct KronSelectSchedulePass
     int64_t bits = given && given.getVectorBits() ? given.getVectorBits()
                                                   : vectorBits.getValue();
     PassPlan plan = getPassPlan(pass, bits);
+    CacheBudget caches{cacheBytes, l2Bytes};
     int64_t tile = given && given.getTile()
                        ? given.getTile()
-                       : chooseTile(plan, pass, bits, cacheBytes);
+                       : chooseTile(plan, pass, bits, caches);
+    auto takeGiven = [&](int64_t value, int64_t chosen) {
+      return value ? value : chosen;
+    };
+    int64_t slice = takeGiven(given ? given.getSlice() : 0,
+                              chooseSlice(plan, pass, tile, caches));
+    int64_t streamBytes =
+        takeGiven(given ? given.getStreamBytes() : 0, this->streamBytes);
     pass.setScheduleAttr(ScheduleAttr::get(
         &getContext(), bits, tile, given ? given.getRegisterRows() : 0,
-        given ? given.getRegisterVectors() : 0));
+        given ? given.getRegisterVectors() : 0, slice, streamBytes,
+        given ? given.getPrefetch() : 0));
     remark::analysis(
         pass.getLoc(),
         remark::RemarkOpts::name("KronSchedule").category("kron-schedule"))

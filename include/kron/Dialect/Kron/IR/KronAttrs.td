@@ -130,6 +130,14 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
     - `register_rows`, `register_vectors`: the accumulators that the innermost
       kernel keeps in registers, rows (of the operand that is broadcast) by
       vectors.
+    - `slice`: positions of the outermost contracted axis of a tile that go
+      through all factors inside of it at once, within the first-level cache (the
+      largest divisor of its size up to this); -1: the whole tile goes through
+      one factor after the other.
+    - `stream_bytes`: from so many bytes of input and result on, results are
+      stored past the caches; 0 and -1: never.
+    - `prefetch`: 0 and 1: the input of the next tile or slice, and where its
+      results go, are asked for while this one is computed; -1: they are not.
 
     GPU:
 
@@ -157,6 +165,9 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
     DefaultValuedParameter<"int64_t", "0">:$tile,
     DefaultValuedParameter<"int64_t", "0">:$register_rows,
     DefaultValuedParameter<"int64_t", "0">:$register_vectors,
+    DefaultValuedParameter<"int64_t", "0">:$slice,
+    DefaultValuedParameter<"int64_t", "0">:$stream_bytes,
+    DefaultValuedParameter<"int64_t", "0">:$prefetch,
     DefaultValuedParameter<"::mlir::kron::GPUKernel", "::mlir::kron::GPUKernel::Auto">:$kernel,
     DefaultValuedParameter<"int64_t", "0">:$threads,
     DefaultValuedParameter<"int64_t", "0">:$columns,
@@ -167,9 +178,12 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
   let builders = [
     // A schedule for the CPU.
     AttrBuilder<(ins "int64_t":$vectorBits, "int64_t":$tile,
-                     "int64_t":$registerRows, "int64_t":$registerVectors), [{
+                     "int64_t":$registerRows, "int64_t":$registerVectors,
+                     CArg<"int64_t", "0">:$slice,
+                     CArg<"int64_t", "0">:$streamBytes,
+                     CArg<"int64_t", "0">:$prefetch), [{
       return $_get($_ctxt, vectorBits, tile, registerRows, registerVectors,
-                   GPUKernel::Auto, 0, 0, 0, 0, 0,
+                   slice, streamBytes, prefetch, GPUKernel::Auto, 0, 0, 0, 0, 0,
                    ::mlir::DenseI64ArrayAttr());
     }]>
   ];

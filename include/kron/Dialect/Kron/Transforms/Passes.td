@@ -127,7 +127,11 @@ def KronFuse : Pass<"kron-fuse"> {
     where they are and are used from the region. The tensors between the mode
     products become `tensor.empty`s of the region. A schedule moves to the pass.
 
-    Mode products that are in a `kron.pass` already are left alone on the CPU.
+    On the CPU a chain is split into several passes where its row is more than
+    four times the second-level cache: each takes the factors whose columns fit
+    into it. A chain on one or two rows of at least 128 KB is split before its
+    last factor, so that threads can share it. A schedule's `trips` overrides
+    this.
 
     With `target=cuda` a pass whose row does not fit on chip is then split into
     the trips that take the least time by the cost model: factors on different
@@ -158,7 +162,9 @@ def KronFuse : Pass<"kron-fuse"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
-           "What the passes are for: cpu (one pass per chain) or cuda">,
+           "What the passes are for: cpu or cuda">,
+    Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1048576",
+           "Bytes of the CPU's second-level cache">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
            "The chip, for target=cuda: sm_80, sm_90, sm_90a, ...">,
     Option<"slabBytes", "slab-bytes", "int64_t", /*default=*/"0",
@@ -191,6 +197,11 @@ def KronSelectSchedule : Pass<"kron-select-schedule"> {
            "Width of the CPU's vector registers in bits: 128, 256 or 512">,
     Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"32768",
            "Bytes of the CPU's cache that the working set of one tile may take">,
+    Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1048576",
+           "Bytes of the CPU's second-level cache">,
+    Option<"streamBytes", "stream-bytes", "int64_t", /*default=*/"0",
+           "Bytes of input and result from which results are stored past the "
+           "CPU's caches (0: never)">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
            "The chip, for target=cuda: sm_80, sm_90, sm_90a, ...">,
   ];

@@ -1,0 +1,425 @@
+//===- PassBody.cpp - What a thread does of one kron.pass -------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The body of a pass takes a range of tiles through all factors, section by
+// section. While one window is computed the next one is asked for: its input,
+// and the lines that its results will go to.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PassBuilder.h"
+#include "TileCopy.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+Int PassCodeBuilder::getTiledExtent(Emitter &emitter, const PassArrays &arrays,
+                                    Int start) {
+  if (plan.tiledAxis < 0)
+    return 1;
+  Int size = arrays.sizes[plan.tiledAxis];
+  if (size.isConstant() && size.getConstant() % tileSize == 0)
+    return tileSize;
+  return emitter.min(tileSize, emitter.sub(size, start));
+}
+
+PassWindow PassCodeBuilder::getTileWindow(Int tiledExtent) const {
+  PassWindow window;
+  for (AxisRole role : plan.roles) {
+    bool isTiled = role == AxisRole::Tiled;
+    window.extents.emplace_back();
+    if (role != AxisRole::Whole)
+      window.extents.back() = isTiled ? tiledExtent : Int(1);
+    window.most.push_back(isTiled ? tileSize : 1);
+  }
+  return window;
+}
+
+/// Whether slices take all positions of `axis`, although it lies outside.
+bool PassCodeBuilder::isWholeInSlices(int axis) const {
+  // What is transposed is contiguous along it.
+  return plan.transposesInput && axis == plan.tiledAxis;
+}
+
+/// The window of a slice, or the tile's if `section` has none.
+PassWindow PassCodeBuilder::getWindow(const Section &section,
+                                      PassWindow tile) const {
+  for (int axis = 0; axis <= section.sliceAxis; ++axis) {
+    if (isWholeInSlices(axis))
+      continue;
+    tile.most[axis] = axis == section.sliceAxis ? sliceSize : 1;
+    tile.extents[axis] = Int(tile.most[axis]);
+  }
+  return tile;
+}
+
+SmallVector<Int> PassCodeBuilder::getSizes(const PassWindow &window,
+                                           unsigned groupsApplied) const {
+  SmallVector<Int> sizes;
+  for (auto [axis, extent] : llvm::enumerate(window.extents))
+    sizes.push_back(extent ? *extent
+                           : Int(plan.getWholeSize(axis, groupsApplied)));
+  return sizes;
+}
+
+/// The most that `getSizes` can be: buffers are laid out for that.
+SmallVector<int64_t>
+PassCodeBuilder::getBufferSizes(const PassWindow &window,
+                                unsigned groupsApplied) const {
+  SmallVector<int64_t> sizes;
+  for (auto [axis, extent] : llvm::enumerate(window.extents))
+    sizes.push_back(extent ? window.most[axis]
+                           : plan.getWholeSize(axis, groupsApplied));
+  return sizes;
+}
+
+int64_t PassCodeBuilder::countElements(const PassWindow &window,
+                                       unsigned groupsApplied) const {
+  int64_t elements = 1;
+  for (int64_t size : getBufferSizes(window, groupsApplied))
+    elements *= size;
+  return elements;
+}
+
+int64_t PassCodeBuilder::countFmas(const PassWindow &window, unsigned begin,
+                                   unsigned end) const {
+  int64_t fmas = 0;
+  for (unsigned index = begin; index < end; ++index)
+    fmas += plan.groups[index].depth * countElements(window, index + 1);
+  return fmas;
+}
+
+/// A row of that many bytes times a power of two falls on few sets of a cache.
+static constexpr int64_t kAliasBytes = 4096;
+
+/// A dense array. If the positions of `paddedAxis` would alias in the cache,
+/// they are moved a cache line apart.
+StageArray PassCodeBuilder::getBuffer(Value base, ArrayRef<int64_t> sizes,
+                                      int paddedAxis) const {
+  StageArray buffer{base, SmallVector<Int>(sizes.size(), 0)};
+  int64_t stride = 1, bytes = outer.getElementBytes();
+  for (int axis = sizes.size() - 1; axis >= 0; --axis) {
+    if (axis == paddedAxis && stride * bytes % kAliasBytes == 0)
+      stride += kLineBytes / bytes;
+    buffer.strides[axis] = stride;
+    stride *= sizes[axis];
+  }
+  return buffer;
+}
+
+/// The axis of the buffer between two sections along which slices lie.
+int PassCodeBuilder::getPaddedAxis() const {
+  return std::max(sections.front().sliceAxis, sections.back().sliceAxis);
+}
+
+bool PassCodeBuilder::isBetweenSections(unsigned groupsApplied) const {
+  return groupsApplied && groupsApplied == sections.back().begin;
+}
+
+//===----------------------------------------------------------------------===//
+// The body
+//===----------------------------------------------------------------------===//
+
+Int PassCodeBuilder::getNumTiles(Emitter &emitter, const PassArrays &arrays) {
+  Int count = 1;
+  for (auto [role, size] : llvm::zip(plan.roles, arrays.sizes)) {
+    if (role == AxisRole::Grid)
+      count = emitter.mul(count, size);
+    else if (role == AxisRole::Tiled)
+      count = emitter.mul(count, emitter.ceilDiv(size, tileSize));
+    else if (size.is(0))
+      count = 0;
+  }
+  return count;
+}
+
+/// Moves to position `start` of `axis` in all arrays.
+PassPlace PassCodeBuilder::advance(Emitter &emitter, const PassPlace &from,
+                                   unsigned axis, Int start) {
+  PassPlace place = from;
+  auto move = [&](auto &array, Int stride) {
+    array.base = emitter.offsetPointer(array.base, emitter.mul(start, stride),
+                                       array.element);
+  };
+  move(place.source, place.source.strides[axis]);
+  move(place.destination, place.destination.strides[axis]);
+  if (place.arrays.addend.base)
+    move(place.arrays.addend, place.arrays.addend.strides[axis]);
+  for (auto [index, factor] : llvm::enumerate(place.arrays.factors)) {
+    // A joint factor varies on no axis, so axis numbers need no shift.
+    bool packs = stages[index].packs && plan.groups[index].products.size() == 1;
+    move(factor.array, packs ? Int(stages[index].packed.strides[axis])
+                             : factor.array.strides[axis]);
+  }
+  return place;
+}
+
+void PassCodeBuilder::emitTile(Emitter &emitter, const PassArrays &all,
+                               Int tile) {
+  PassPlace place{all.input, all.init, all};
+  Int tiledExtent = 1;
+  Int rest = tile;
+  for (unsigned axis = plan.roles.size(); axis-- > 0;) {
+    if (plan.roles[axis] == AxisRole::Whole)
+      continue;
+    bool tiled = plan.roles[axis] == AxisRole::Tiled;
+    Int count =
+        tiled ? emitter.ceilDiv(all.sizes[axis], tileSize) : all.sizes[axis];
+    Int start = emitter.rem(rest, count);
+    rest = emitter.floorDiv(rest, count);
+    if (tiled) {
+      start = emitter.mul(start, tileSize);
+      tiledExtent = getTiledExtent(emitter, all, start);
+    }
+    place = advance(emitter, place, axis, start);
+  }
+
+  PassWindow window = getTileWindow(tiledExtent);
+  nextTileBuffer = 0;
+  resultOffset = getResultOffset(place);
+  StageArray destination = place.destination;
+  for (const Section &section : sections) {
+    place.destination = section.end == plan.groups.size()
+                            ? destination
+                            : takeTileBuffer(emitter, section.end);
+    if (section.sliceAxis < 0)
+      emitSection(emitter, section, place, window);
+    else
+      emitSlices(emitter, section, place, window, 0);
+    place.source = place.destination;
+  }
+}
+
+/// How far the result of a tile lies behind its input, in bytes, if it is worth
+/// having it in the cache before it is stored: a store to a line that is not
+/// there waits for it.
+Value PassCodeBuilder::getResultOffset(const PassPlace &place) {
+  // Beyond that much it would push out what is being computed with.
+  constexpr int64_t kMaxBytes = 1 << 18;
+  int64_t bytes = countElements(getTileWindow(tileSize), plan.groups.size()) *
+                  outer.getElementBytes();
+  if (streams || copiesOut || bytes > kMaxBytes)
+    return nullptr;
+  Type i64 = builder.getI64Type();
+  auto getAddress = [&](const StageArray &array) -> Value {
+    return LLVM::PtrToIntOp::create(builder, loc, i64, array.base);
+  };
+  Value result = getAddress(place.destination);
+  return arith::SubIOp::create(builder, loc, result, getAddress(place.source));
+}
+
+/// Loops over the slices of a tile, from axis `axis` on.
+void PassCodeBuilder::emitSlices(Emitter &emitter, const Section &section,
+                                 const PassPlace &place, const PassWindow &tile,
+                                 unsigned axis) {
+  int sliceAxis = section.sliceAxis;
+  if (static_cast<int>(axis) > sliceAxis)
+    return emitSection(emitter, section, place, getWindow(section, tile));
+  if (isWholeInSlices(axis))
+    return emitSlices(emitter, section, place, tile, axis + 1);
+  Int step = static_cast<int>(axis) == sliceAxis ? sliceSize : 1;
+  emitter.forLoop(
+      0, getSizes(tile, section.begin)[axis], step, [&](Int position) {
+        emitSlices(emitter, section, advance(emitter, place, axis, position),
+                   tile, axis + 1);
+      });
+}
+
+StageArray PassCodeBuilder::takeTileBuffer(Emitter &emitter,
+                                           unsigned groupsApplied) {
+  Value base =
+      emitter.offsetPointer(scratch, nextTileBuffer * tileBufferElements);
+  nextTileBuffer = 1 - nextTileBuffer;
+  return getBuffer(base, getBufferSizes(getTileWindow(1), groupsApplied),
+                   isBetweenSections(groupsApplied) ? getPaddedAxis() : -1);
+}
+
+/// Takes a window through the groups of a section.
+void PassCodeBuilder::emitSection(Emitter &emitter, const Section &section,
+                                  const PassPlace &place,
+                                  const PassWindow &window) {
+  bool isSliced = section.sliceAxis >= 0;
+  unsigned nextSliceBuffer = 0;
+  auto takeBuffer = [&](unsigned applied) {
+    if (!isSliced)
+      return takeTileBuffer(emitter, applied);
+    Value base = emitter.offsetPointer(
+        scratch, numTileBuffers * tileBufferElements +
+                     nextSliceBuffer * sliceBufferElements);
+    nextSliceBuffer = 1 - nextSliceBuffer;
+    return getBuffer(base, getBufferSizes(window, applied));
+  };
+  StageArray source = place.source;
+  if (section.begin == 0)
+    startPrefetch(emitter, section, source, window);
+  if (section.begin == 0 && copiesIn) {
+    StageArray buffer = takeBuffer(0);
+    emitTileCopy(emitter,
+                 {getSizes(window, 0), source, buffer, {}, {}, vectorBits});
+    source = buffer;
+  }
+  bool copies = section.end == plan.groups.size() && copiesOut;
+  for (unsigned index = section.begin; index < section.end; ++index) {
+    bool direct = index + 1 == section.end && !copies;
+    StageArray destination = direct ? place.destination : takeBuffer(index + 1);
+    emitGroup(emitter, index,
+              getStage(place, index, window, source, destination));
+    source = destination;
+  }
+  prefetch.slot = isSliced ? Value() : prefetch.slot;
+  if (copies)
+    emitTileCopy(emitter,
+                 {getSizes(window, section.end), source, place.destination,
+                  place.arrays.scale, place.arrays.addend, vectorBits});
+}
+
+/// Builds one stage; the last one twice, if results may be stored past the
+/// caches.
+void PassCodeBuilder::emitGroup(Emitter &emitter, unsigned index, Stage stage) {
+  const PackedFactor *packed =
+      stages[index].packs ? &stages[index].packed : nullptr;
+  stage.prefetch = prefetch;
+  if (index + 1 < plan.groups.size() || !streams)
+    return emitStage(emitter, stage, packed);
+  auto emitWith = [&](bool isStreaming) {
+    return [&, isStreaming](OpBuilder &builder, Location loc) {
+      stage.streams = isStreaming;
+      emitStage(emitter, stage, packed);
+      scf::YieldOp::create(builder, loc);
+    };
+  };
+  scf::IfOp::create(builder, loc, streams, emitWith(true), emitWith(false));
+}
+
+/// Lets the stages that follow ask for the input of the next window. It is
+/// taken to be dense where strides are not known: asking for something else
+/// does no harm.
+void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
+                                    const StageArray &input,
+                                    const PassWindow &window) {
+  prefetch = {};
+  if (pass.getSchedule()->getPrefetch() < 0)
+    return;
+  bool isSliced = section.sliceAxis >= 0;
+  int axis = isSliced ? section.sliceAxis : plan.tiledAxis;
+  if (axis < 0)
+    return;
+  SmallVector<int64_t> sizes = getBufferSizes(window, 0);
+  int64_t elements = countElements(window, 0);
+  int64_t elementBytes = isConverted(input.element)
+                             ? input.element.getIntOrFloatBitWidth() / 8
+                             : emitter.getElementBytes();
+  int64_t bytes = elements * elementBytes;
+  Int next = emitter.mul(window.most[axis], input.strides[axis]);
+  if (plan.tiledAxis >= 0 && input.strides[plan.tiledAxis].is(1)) {
+    // Segments along the tiled axis, one per position of the others.
+    const StageGroup &first = plan.groups.front();
+    prefetch.segmentBytes = tileSize * elementBytes;
+    prefetch.stride = emitter.mul(
+        input.strides[first.axis + first.products.size() - 1], elementBytes);
+  } else {
+    int64_t stride = 1;
+    for (int inner = sizes.size() - 1; inner > axis; --inner) {
+      if (sizes[inner] != 1 && !input.strides[inner].is(stride))
+        return;
+      stride *= sizes[inner];
+    }
+  }
+  unsigned end = isSliced ? section.end : plan.groups.size();
+  prefetch.slot = prefetchSlot;
+  prefetch.resultOffset = resultOffset;
+  prefetch.bytesPerFma = double(bytes) / countFmas(window, 0, end);
+  LLVM::StoreOp::create(builder, loc,
+                        emitter.offsetPointer(input.base, next, input.element),
+                        prefetchSlot);
+}
+
+/// Fills the body function; `captures` receives the outer values that it uses.
+void PassCodeBuilder::emitBody(func::FuncOp body,
+                               SmallVectorImpl<Value> &captures) {
+  OpBuilder::InsertionGuard guard(builder);
+  Block *entry = body.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
+  Emitter emitter(builder, loc, element);
+  emitter.hasHalfConversion = outer.hasHalfConversion;
+  Value begin = entry->getArgument(0), end = entry->getArgument(1);
+  Value slots = entry->getArgument(3);
+  scratch = entry->getArgument(2);
+  Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
+  prefetchSlot = LLVM::AllocaOp::create(builder, loc, slots.getType(),
+                                        slots.getType(), one);
+
+  DenseMap<Value, Value> entered;
+  auto enter = [&](Value &value) {
+    if (!value)
+      return;
+    auto [it, isNew] = entered.try_emplace(value);
+    if (isNew) {
+      Value slot = LLVM::GEPOp::create(
+          builder, loc, slots.getType(), builder.getI64Type(), slots,
+          LLVM::GEPArg(static_cast<int32_t>(captures.size())));
+      it->second = LLVM::LoadOp::create(builder, loc, value.getType(), slot);
+      captures.push_back(value);
+    }
+    value = it->second;
+  };
+  auto enterInts = [&](SmallVectorImpl<Int> &numbers) {
+    for (Int &number : numbers) {
+      if (number.isConstant())
+        continue;
+      Value value = number.getValue();
+      enter(value);
+      number = Int(value);
+    }
+  };
+  PassArrays inside = arrays;
+  enterInts(inside.sizes);
+  for (StageArray *array : {&inside.input, &inside.init, &inside.addend}) {
+    enter(array->base);
+    enterInts(array->strides);
+  }
+  for (FactorArray &factor : inside.factors) {
+    enter(factor.array.base);
+    SmallVector<Int> own{factor.array.depthStride, factor.array.resultStride};
+    enterInts(own);
+    factor.array.depthStride = own[0];
+    factor.array.resultStride = own[1];
+    enterInts(factor.array.strides);
+  }
+  TileScale &scale = inside.scale;
+  for (Value *part : {&scale.alpha.real, &scale.alpha.imaginary,
+                      &scale.beta.real, &scale.beta.imaginary}) {
+    // Constants are rebuilt, so that scaling can see that they are constants.
+    Attribute constant;
+    if (*part && matchPattern(*part, m_Constant(&constant)))
+      *part =
+          arith::ConstantOp::create(builder, loc, cast<TypedAttr>(constant));
+    else
+      enter(*part);
+  }
+
+  enter(streams);
+  if (streams)
+    streams =
+        arith::TruncIOp::create(builder, loc, builder.getI1Type(), streams);
+  emitter.forLoop(Int(begin), Int(end), 1,
+                  [&](Int tile) { emitTile(emitter, inside, tile); });
+  // Stores past the caches are not ordered with those that tell other threads
+  // that this one is done.
+  if (streams)
+    scf::IfOp::create(
+        builder, loc, streams, [&](OpBuilder &builder, Location loc) {
+          LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::seq_cst);
+          scf::YieldOp::create(builder, loc);
+        });
+  func::ReturnOp::create(builder, loc);
+}

@@ -1,0 +1,142 @@
+//===- PassBuilder.h - Builds the code of one kron.pass ---------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What PassEmitter.cpp, which plans and builds what is around the body of a
+// pass, and PassBody.cpp, which builds the body, have in common.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_CPU_PASSBUILDER_H
+#define KRON_LIB_CODEGEN_CPU_PASSBUILDER_H
+
+#include "PassArrays.h"
+#include "kron/CodeGen/CPU/PassEmitter.h"
+
+namespace mlir::kron {
+
+/// Of a cache line; arrays in the workspace start at one.
+inline constexpr int64_t kLineBytes = 64;
+
+/// x86-64-v3 has F16C, x86-64-v2, for which vectors have 128 bits, has not.
+inline bool hasHalfConversion(int64_t vectorBits) { return vectorBits > 128; }
+
+/// How the factor of a stage is packed.
+struct PlannedStage {
+  bool packs = false;
+  PackedFactor packed;
+  SmallVector<int64_t> factorSizes;
+};
+
+/// The part of the pass that a section of the code works on: a tile, or a slice
+/// of one.
+struct PassWindow {
+  /// Per axis the positions that are there and the most that can be; no extent
+  /// where the axis is whole, since its size then changes from group to group.
+  SmallVector<std::optional<Int>> extents;
+  SmallVector<int64_t> most;
+};
+
+/// Where a window starts in every array.
+struct PassPlace {
+  StageArray source, destination;
+  PassArrays arrays;
+};
+
+class PassCodeBuilder {
+public:
+  PassCodeBuilder(OpBuilder &builder, SymbolTable &symbols, PassOp pass)
+      : builder(builder), runtime(symbols), pass(pass), loc(pass.getLoc()),
+        element(
+            getStorageType(getAccumulatorType(getElementType(pass.getInit())))),
+        vectorBits(pass.getSchedule()->getVectorBits()),
+        plan(getPassPlan(pass, vectorBits)), outer(builder, loc, element) {
+    outer.hasHalfConversion = hasHalfConversion(vectorBits);
+  }
+
+  WorkspaceBytes emit();
+
+private:
+  // Outside of the body.
+  /// Whether elements that lie in memory as `stored` are computed in another
+  /// type.
+  bool isConverted(Type stored) const { return stored && stored != element; }
+  void convertFactor(unsigned index);
+  void planSections();
+  void planStages();
+  void planBuffers();
+  void planStreaming(const Stage &last);
+  void packFactor(unsigned index, function_ref<Stage(unsigned)> getPlanned);
+  void emitCall(func::FuncOp body, Int count, ArrayRef<Value> captures);
+
+  // Both.
+  Int getTiledExtent(Emitter &emitter, const PassArrays &arrays, Int start);
+  PassWindow getTileWindow(Int tiledExtent) const;
+  PassWindow getWindow(const Section &section, PassWindow tile) const;
+  SmallVector<Int> getSizes(const PassWindow &window,
+                            unsigned groupsApplied) const;
+  SmallVector<int64_t> getBufferSizes(const PassWindow &window,
+                                      unsigned groupsApplied) const;
+  int64_t countElements(const PassWindow &window, unsigned groupsApplied) const;
+  int64_t countFmas(const PassWindow &window, unsigned begin,
+                    unsigned end) const;
+  Stage getStage(const PassPlace &place, unsigned group,
+                 const PassWindow &window, const StageArray &source,
+                 const StageArray &destination);
+  StageArray getBuffer(Value base, ArrayRef<int64_t> sizes,
+                       int paddedAxis = -1) const;
+  int getPaddedAxis() const;
+  bool isWholeInSlices(int axis) const;
+  bool isBetweenSections(unsigned groupsApplied) const;
+  Int getNumTiles(Emitter &emitter, const PassArrays &arrays);
+
+  // Inside of the body.
+  void emitBody(func::FuncOp body, SmallVectorImpl<Value> &captures);
+  PassPlace advance(Emitter &emitter, const PassPlace &place, unsigned axis,
+                    Int start);
+  void emitTile(Emitter &emitter, const PassArrays &arrays, Int tile);
+  void emitSlices(Emitter &emitter, const Section &section,
+                  const PassPlace &place, const PassWindow &tile,
+                  unsigned axis);
+  void emitSection(Emitter &emitter, const Section &section,
+                   const PassPlace &place, const PassWindow &window);
+  void emitGroup(Emitter &emitter, unsigned index, Stage stage);
+  StageArray takeTileBuffer(Emitter &emitter, unsigned groupsApplied);
+  Value getResultOffset(const PassPlace &place);
+  void startPrefetch(Emitter &emitter, const Section &section,
+                     const StageArray &input, const PassWindow &window);
+
+  OpBuilder &builder;
+  RuntimeCalls runtime;
+  PassOp pass;
+  Location loc;
+  /// What is computed with, and what buffers hold.
+  Type element;
+  int64_t vectorBits;
+  PassPlan plan;
+  int64_t tileSize = 1, sliceSize = 1;
+  Emitter outer;
+  PassArrays arrays;
+  SmallVector<Section> sections;
+  SmallVector<PlannedStage> stages;
+  bool copiesIn = false, copiesOut = false;
+  /// Buffers of tiles come first in the scratch, those of slices behind.
+  int64_t numTileBuffers = 0, tileBufferElements = 0;
+  int64_t numSliceBuffers = 0, sliceBufferElements = 0;
+  int64_t scratchBytes = 0;
+  /// As i64 outside and i1 inside of the body, whether results are stored past
+  /// the caches; null if they never are.
+  Value streams;
+
+  // Of the body.
+  Value scratch, prefetchSlot, resultOffset;
+  PrefetchStream prefetch;
+  unsigned nextTileBuffer = 0;
+};
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_CPU_PASSBUILDER_H

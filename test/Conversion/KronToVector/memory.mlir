@@ -1,0 +1,80 @@
+// RUN: kron-opt %s --kron-select-schedule --convert-kron-to-vector --canonicalize \
+// RUN:   --split-input-file | FileCheck %s
+
+// Verify that a tile asks for the next one, input and result alike, while it is
+// computed, and that results are stored as usual.
+// CHECK-LABEL: func.func private @rows_pass
+// CHECK: llvm.alloca
+// CHECK: scf.for
+// CHECK: "llvm.intr.prefetch"
+// CHECK-SAME: <{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}>
+// CHECK: "llvm.intr.prefetch"
+// CHECK-NOT: nontemporal
+// CHECK-NOT: llvm.fence
+func.func @rows(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64xf32>) {
+  kron.pass ins(%x, %f : memref<?x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64xf32>) {
+  ^bb0(%t: tensor<?x64xf32>, %a: tensor<64x64xf32>, %o: tensor<?x64xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x64xf32>) factor(%a [p, q] : tensor<64x64xf32>) outs(%o : tensor<?x64xf32>) -> tensor<?x64xf32>
+    kron.yield %1 : tensor<?x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that results go past the caches if the schedule says from which size on:
+// behind a test of size and alignment, with a fence at the end of a range.
+// CHECK-LABEL: func.func @streamed
+// CHECK: arith.constant 4096 : i64
+// CHECK: llvm.ptrtoint
+// CHECK: arith.andi
+// CHECK-LABEL: func.func private @streamed_pass
+// CHECK: scf.for
+// CHECK-NOT: prefetch
+// CHECK: scf.if
+// CHECK: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<16xf32>
+// CHECK: } else {
+// CHECK: llvm.store {{.*}} {alignment = 4 : i64} : vector<16xf32>
+// CHECK: scf.if
+// CHECK: llvm.fence seq_cst
+func.func @streamed(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64xf32>) {
+  kron.pass ins(%x, %f : memref<?x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64xf32>)
+      attributes {schedule = #kron.schedule<stream_bytes = 4097, prefetch = -1>} {
+  ^bb0(%t: tensor<?x64xf32>, %a: tensor<64x64xf32>, %o: tensor<?x64xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x64xf32>) factor(%a [p, q] : tensor<64x64xf32>) outs(%o : tensor<?x64xf32>) -> tensor<?x64xf32>
+    kron.yield %1 : tensor<?x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that nothing goes past the caches where rows end within a vector.
+// CHECK-LABEL: func.func private @ragged_pass
+// CHECK-NOT: nontemporal
+func.func @ragged(%x: memref<?x60xf32>, %f: memref<60x60xf32>, %y: memref<?x60xf32>) {
+  kron.pass ins(%x, %f : memref<?x60xf32>, memref<60x60xf32>) outs(%y : memref<?x60xf32>)
+      attributes {schedule = #kron.schedule<stream_bytes = 4097>} {
+  ^bb0(%t: tensor<?x60xf32>, %a: tensor<60x60xf32>, %o: tensor<?x60xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x60xf32>) factor(%a [p, q] : tensor<60x60xf32>) outs(%o : tensor<?x60xf32>) -> tensor<?x60xf32>
+    kron.yield %1 : tensor<?x60xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a transposed input is transposed in registers, 16 x 16 floats at a
+// time in four steps of 16 shuffles.
+// CHECK-LABEL: func.func private @transposed_pass
+// CHECK-COUNT-16: llvm.load {{.*}} -> vector<16xf32>
+// CHECK-COUNT-64: vector.shuffle
+// CHECK-COUNT-16: llvm.store {{.*}} : vector<16xf32>
+func.func @transposed(%x: memref<64x16xf32, strided<[1, 64]>>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
+  kron.pass ins(%x, %f : memref<64x16xf32, strided<[1, 64]>>, memref<16x16xf32>) outs(%y : memref<64x16xf32>) {
+  ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
+    kron.yield %1 : tensor<64x16xf32>
+  }
+  return
+}
