@@ -16,6 +16,8 @@ PEERS = {"torch": "PyTorch", "einsum": "einsum", "bmm": "bmm", "dense": "dense",
 # kmm and transposed over mkm N/N; Kronecker-sparse factors, batches above and of 1.
 FLAGS, SPARSE, SPARSE_ROW = 0.9, 0.7, 0.6
 FASTKRON_MEAN, FASTKRON_WORST = 3.5, 1.1
+# bf16 over f32 on processors with AMX, factors of so many rows and more.
+AMX, AMX_ROWS = 2.0, 64
 
 
 def verdict(good):
@@ -247,6 +249,22 @@ class Types(Layout):
             lines.append([f"{first['rows']} x {first['factors']}",
                           *(cell for pair in pairs for cell in pair)])
         return lines
+
+
+    def closing(self):
+        """bf16 against f32, where there are matrix instructions for it."""
+        if "amx_tile" not in self.result["machine"]["features"]:
+            return ""
+        parts = []
+        for group in self.groups("type").values():
+            single, brain = group.get(("f32",)), group.get(("bf16",))
+            if not single or not brain or int(single["factors"].split("^")[0]) < AMX_ROWS:
+                continue
+            ratio = single["ms"] / brain["ms"]
+            good = self.judge("bf16 with AMX over f32", ratio >= AMX, brain["case"],
+                              f"{ratio:.2f}x as fast as f32", f"{AMX:g}x")
+            parts.append(f"{single['factors']} {ratio:.2f}x ({good})")
+        return f"bf16 over f32, goal {AMX:g}x with AMX: {', '.join(parts)}." if parts else ""
 
 
 LAYOUTS = {"cpu_products": Products, "cpu_threads": Products, "cpu_odd": Products,

@@ -52,8 +52,10 @@ RESULTS = {
             layout="batch_last", single_ms=1.2)]),
     "cpu_batched": result("Batched", [
         row("batched f32 8 x 4^3", 0.6, target_share=0.8, torch_ratio=3.0)]),
-    "cpu_types": result("Types", [row("mkm f32 8 x 8^4", 1.0), row("mkm i32 8 x 8^4", 2.0)]),
+    "cpu_types": result("Types", [row("mkm f32 8 x 8^4", 1.0), row("mkm i32 8 x 8^4", 2.0),
+                                   row("mkm f32 8 x 64^2", 1.0), row("mkm bf16 8 x 64^2", 0.8)]),
 }
+RESULTS["cpu_types"]["machine"]["features"] = ["avx2", "amx_tile"]
 
 for name, content in RESULTS.items():
     print(f"== {name}")
