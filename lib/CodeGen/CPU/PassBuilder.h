@@ -65,6 +65,9 @@ private:
   /// type.
   bool isConverted(Type stored) const { return stored && stored != element; }
   void convertFactor(unsigned index);
+  /// How often a call loads each element of a factor that is not packed; the
+  /// largest number if that is not known.
+  int64_t countFactorUses(unsigned index) const;
   void planSections();
   void planStages();
   void planBuffers();

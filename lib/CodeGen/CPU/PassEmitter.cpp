@@ -34,6 +34,11 @@ using namespace mlir::kron;
 /// Multiply-adds below which a range of tiles is not worth a thread.
 static constexpr int64_t kMinParallelFmas = 1 << 16;
 
+/// f16 and bf16 are converted where they are loaded, not before, up to so many
+/// results per element of the input, and so many uses of one of the factor.
+static constexpr int64_t kMaxConvertingResults = 16;
+static constexpr int64_t kMaxConvertingUses = 8;
+
 //===----------------------------------------------------------------------===//
 // Stages
 //===----------------------------------------------------------------------===//
@@ -180,8 +185,10 @@ void PassCodeBuilder::planStages() {
     return getStageMapping(getPlanned(index)) == StageMapping::Unsupported;
   };
   // Prefer to copy the input alone, then the result alone, then both. What is
-  // to be converted is copied anyway: elements are loaded more than once.
-  bool converts = isConverted(arrays.input.element);
+  // to be converted is copied anyway, unless elements are loaded about once.
+  bool converts = isConverted(arrays.input.element) &&
+                  !(plan.groups.front().results <= kMaxConvertingResults &&
+                    canConvertSource(getPlanned(0)));
   copiesIn = converts;
   if (isUnsupported(0)) {
     copiesIn = true;
@@ -202,6 +209,19 @@ void PassCodeBuilder::planStages() {
     planStreaming(getPlanned(numGroups - 1));
 }
 
+int64_t PassCodeBuilder::countFactorUses(unsigned index) const {
+  int64_t uses = 1;
+  for (auto [axis, size] : llvm::enumerate(arrays.sizes)) {
+    if (axis == plan.groups[index].axis ||
+        arrays.factors[index].sizes[axis] != 1)
+      continue;
+    if (!size.isConstant())
+      return std::numeric_limits<int64_t>::max();
+    uses *= size.getConstant();
+  }
+  return uses;
+}
+
 void PassCodeBuilder::packFactor(unsigned index,
                                  function_ref<Stage(unsigned)> getPlanned) {
   Stage stage = getPlanned(index);
@@ -212,7 +232,9 @@ void PassCodeBuilder::packFactor(unsigned index,
   for (Int size : collapse(factorSizes, plan.groups[index]))
     planned.factorSizes.push_back(size.getConstant());
   planned.packs = needsPacking(stage);
-  if (!planned.packs && isConverted(stage.factor.element)) {
+  if (!planned.packs && isConverted(stage.factor.element) &&
+      !(countFactorUses(index) <= kMaxConvertingUses &&
+        canConvertFactor(stage))) {
     convertFactor(index);
     stage = getPlanned(index);
     planned.packs = needsPacking(stage);

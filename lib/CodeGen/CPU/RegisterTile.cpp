@@ -74,7 +74,7 @@ static Multipliers loadMultipliers(Emitter &emitter, const TileOperand &operand,
   case TileOperand::Kind::Group:
     return loadGroupOperand(emitter, operand, lanes, pointer);
   case TileOperand::Kind::Vector: {
-    Value value = emitter.loadVector(type, pointer, mask);
+    Value value = emitter.loadVector(type, pointer, mask, operand.element);
     if (emitter.getNumParts() == 1)
       return {value};
     return {emitRepeatedPart(emitter, value, false),
@@ -90,22 +90,21 @@ static Multipliers loadMultipliers(Emitter &emitter, const TileOperand &operand,
 /// might not fit.
 static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
                      SmallVectorImpl<Value> &accumulators) {
-  Value aBase = emitter.offsetPointer(tile.a.base,
-                                      emitter.mul(depth, tile.a.depthStride));
-  Value bBase = emitter.offsetPointer(tile.b.base,
-                                      emitter.mul(depth, tile.b.depthStride));
+  auto getPointer = [&](const TileOperand &operand, int64_t block) {
+    Int offset = emitter.mul(depth, operand.depthStride);
+    Value base = emitter.offsetPointer(operand.base, offset, operand.element);
+    return emitter.offsetPointer(base, emitter.mul(block, operand.blockStride),
+                                 operand.element);
+  };
   int64_t parts = emitter.getNumParts();
   auto loadA = [&](int64_t row) {
-    return loadMultipliers(
-        emitter, tile.a, tile.lanes,
-        emitter.offsetPointer(aBase, emitter.mul(row, tile.a.blockStride)),
-        tile.maskAll ? tile.mask : Value());
+    return loadMultipliers(emitter, tile.a, tile.lanes, getPointer(tile.a, row),
+                           tile.maskAll ? tile.mask : Value());
   };
   auto loadB = [&](int64_t vector) {
-    return emitter.loadVector(
-        emitter.getVectorType(tile.lanes),
-        emitter.offsetPointer(bBase, emitter.mul(vector, tile.b.blockStride)),
-        getMask(tile, vector));
+    return emitter.loadVector(emitter.getVectorType(tile.lanes),
+                              getPointer(tile.b, vector), getMask(tile, vector),
+                              tile.b.element);
   };
   auto accumulate = [&](int64_t row, int64_t vector, int64_t part,
                         const Multipliers &a, Value b) {

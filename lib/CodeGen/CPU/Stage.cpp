@@ -255,6 +255,17 @@ static int64_t getPanelLanes(const Stage &stage, const LoopNest &nest) {
   return isLarge && !isFixed && columns >= panel ? panel : 0;
 }
 
+bool kron::canConvertSource(const Stage &stage) {
+  StageMapping mapping = getStageMapping(stage);
+  return mapping == StageMapping::Inner || mapping == StageMapping::Varying;
+}
+
+bool kron::canConvertFactor(const Stage &stage) {
+  StageMapping mapping = getStageMapping(stage);
+  return (mapping == StageMapping::Fibre || mapping == StageMapping::Varying) &&
+         !needsPacking(stage);
+}
+
 bool kron::needsPacking(const Stage &stage) {
   LoopNest nest = getLoopNest(stage);
   switch (getMapping(stage, nest)) {
@@ -626,7 +637,8 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
                 used,
                 stage.source.strides[stage.axis],
                 1,
-                stage.isSourceConjugate};
+                stage.isSourceConjugate,
+                stage.source.element};
       tile.result = getResultRows(column, q, used, used);
       emitRegisterTile(emitter, tile);
     });
@@ -675,18 +687,21 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
             tile.mask = mask;
             tile.maskAll = true;
             tile.a = {TileOperand::Kind::Vector,
-                      emitter.offsetPointer(
-                          block.factor, emitter.mul(q, factor.resultStride)),
+                      emitter.offsetPointer(block.factor,
+                                            emitter.mul(q, factor.resultStride),
+                                            factor.element),
                       factor.resultStride,
                       factor.depthStride,
                       1,
-                      stage.isFactorConjugate};
+                      stage.isFactorConjugate,
+                      factor.element};
             tile.b = {TileOperand::Kind::Vector,
                       block.source,
                       shared ? shared->source : Int(0),
                       stage.source.strides[stage.axis],
                       1,
-                      stage.isSourceConjugate};
+                      stage.isSourceConjugate,
+                      stage.source.element};
             tile.result =
                 getResultRows(block, q, shared ? shared->destination : Int(0),
                               shared ? shared->addend : Int(0));
@@ -734,14 +749,16 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
               stage.source.strides[stage.axis],
               group,
               stage.isSourceConjugate};
-    tile.b = {TileOperand::Kind::Vector,
-              emitter.offsetPointer(block.factor,
-                                    hasPanels ? emitter.mul(lane, stage.depth)
-                                              : lane),
-              lanes,
-              factor.depthStride,
-              1,
-              stage.isFactorConjugate};
+    tile.b = {
+        TileOperand::Kind::Vector,
+        emitter.offsetPointer(block.factor,
+                              hasPanels ? emitter.mul(lane, stage.depth) : lane,
+                              factor.element),
+        lanes,
+        factor.depthStride,
+        1,
+        stage.isFactorConjugate,
+        factor.element};
     tile.result.base =
         emitter.offsetPointer(block.destination, element, tile.result.element);
     tile.result.rowStride = rowAxis ? rowAxis->destination : Int(0);

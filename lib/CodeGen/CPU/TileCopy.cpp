@@ -143,13 +143,17 @@ void Copier::emitVectors(const CopyAxis &axis, const Bases &bases) {
 
 /// Transposes a square block, one vector per row, in log2 steps.
 static void transposeBlock(Emitter &emitter, MutableArrayRef<Value> rows) {
-  int64_t count = rows.size();
+  int64_t count = rows.size(), parts = emitter.getNumParts();
+  auto append = [&](SmallVectorImpl<int64_t> &sources, int64_t lane) {
+    for (int64_t part = 0; part < parts; ++part)
+      sources.push_back(lane * parts + part);
+  };
   for (int64_t step = 1; step < count; step *= 2) {
     SmallVector<int64_t> low, high;
     for (int64_t lane = 0; lane < count; ++lane) {
       bool second = lane & step;
-      low.push_back(second ? count + (lane ^ step) : lane);
-      high.push_back(second ? count + lane : (lane ^ step));
+      append(low, second ? count + (lane ^ step) : lane);
+      append(high, second ? count + lane : (lane ^ step));
     }
     for (int64_t row = 0; row < count; ++row) {
       if (row & step)
@@ -234,8 +238,7 @@ void Copier::emit() {
     if (axis.to.is(1) && (!copy.scale.beta || axis.addend.is(1)))
       to = &axis;
   }
-  bool isComplex = emitter.getNumParts() == 2;
-  if (!from || !to || (from != to && isComplex))
+  if (!from || !to)
     return emitScalar(bases);
   CopyAxis source = *from, target = *to;
   SmallVector<CopyAxis> others;

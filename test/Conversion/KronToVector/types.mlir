@@ -122,6 +122,25 @@ func.func @f16(%x: memref<64x16xf16>, %f: memref<16x16xf16>, %y: memref<64x16xf1
 
 // -----
 
+// Verify that a bf16 array whose elements are loaded once is converted in the
+// tile: neither the input nor the weights, different for each lane, are copied.
+// CHECK-LABEL: func.func @bf16_once(
+// CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
+// CHECK-LABEL: func.func private @bf16_once_pass
+// CHECK: %[[BITS:[0-9]+]] = llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<[[LANES:16|4]]xi16>
+// CHECK: arith.extui %[[BITS]] : vector<[[LANES]]xi16> to vector<[[LANES]]xi32>
+// CHECK: vector.fma
+func.func @bf16_once(%x: memref<4x64xbf16>, %f: memref<4x8x64xbf16>, %y: memref<8x64xbf16>) {
+  kron.pass ins(%x, %f : memref<4x64xbf16>, memref<4x8x64xbf16>) outs(%y : memref<8x64xbf16>) {
+  ^bb0(%t: tensor<4x64xbf16>, %a: tensor<4x8x64xbf16>, %o: tensor<8x64xbf16>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<4x64xbf16>) factor(%a [p, q, 1] : tensor<4x8x64xbf16>) outs(%o : tensor<8x64xbf16>) -> tensor<8x64xbf16>
+    kron.yield %1 : tensor<8x64xbf16>
+  }
+  return
+}
+
+// -----
+
 // Verify that a single lane that is rounded is stored as a scalar, which LLVM 22
 // stores twice as wide under a mask.
 // CHECK-LABEL: func.func private @bf16_single_pass

@@ -50,6 +50,8 @@ struct TileOperand {
   /// Elements of a group.
   int64_t group = 1;
   bool isConjugate = false;
+  /// How the elements of vectors lie in memory; null: as they are computed.
+  Type element = nullptr;
 };
 
 /// Where the tile's results go: `alpha * acc + beta * Z`.

@@ -74,6 +74,11 @@ bool canStream(const Stage &stage, SmallVectorImpl<Value> &strides);
 /// vectors; `getPackedFactor` says how.
 bool needsPacking(const Stage &stage);
 
+/// Whether the tile loads the source, or the factor, in vectors as it lies, so
+/// that these can be converted on the way.
+bool canConvertSource(const Stage &stage);
+bool canConvertFactor(const Stage &stage);
+
 /// Arrangement of a packed factor: [varying axes..., p, q, lanes], rows [q,
 /// lanes] padded to whole vectors where lanes run over q. A large factor is cut
 /// into panels of columns: [varying axes..., panels, p, panelLanes].
