@@ -241,10 +241,10 @@ func.func @mkm_256_2(%x: memref<16x65536xf32>, %f0: memref<256x256xf32>, %f1: me
 }
 
 // CHECK-LABEL: func.func @mkm_512(
-// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = simt>
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.pass
-// Mma up to 256.
+// Larger ones are matrix products that stream both operands.
 func.func @mkm_512(%x: memref<16x512xf32>, %f0: memref<512x512xf32>, %y: memref<16x512xf32>) {
   kron.mkm ins(%x : memref<16x512xf32>) factors(%f0 : memref<512x512xf32>) outs(%y : memref<16x512xf32>)
   return

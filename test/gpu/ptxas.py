@@ -34,7 +34,8 @@ PTX = 1
 REGISTER_FILE = 65536
 SPILLED = 96
 # Known losses: each lowers the speed of these shapes.
-EXCEPTIONS = {"8^5": 256, "8^8": 192, "31^3": 384}
+EXCEPTIONS = {"8^5": 256, "8^8": 192, "31^3": 384, "1,64,64,16": 896, "1,256,256,4": 1088,
+              "1,1024,1024,1": 768}
 # (operation, type, rows, factors or pattern, more fields)
 GOLDEN = [
     *(("mkm", t, 1024, f, {}) for t in ("f32", "f64", "f16", "bf16")
@@ -48,8 +49,11 @@ GOLDEN = [
     ("mkm", "f32", 1, "16^6", {"beta": 0.5}),
     ("mkm", "f32", 1024, "14:15,19:13,34:23", {}),
     *(("batched", t, 100000, f"{n}^3", {}) for t in ("f32", "f64") for n in (4, 8, 11)),
-    *(("ksmm", t, 25088, (1, 64, 64, 16), {"layout": layout}) for t in ("f32", "f16")
+    *(("ksmm", t, 25088, p, {"layout": layout}) for t in ("f32", "f16")
+      for p in ((1, 64, 64, 16), (6, 64, 64, 1), (1, 256, 256, 4), (1, 1024, 1024, 1))
       for layout in ("batch_first", "batch_last")),
+    ("ksmm", "f64", 25088, (12, 64, 64, 4), {}),
+    ("ksmm", "bf16", 25088, (3, 17, 9, 5), {}),
 ]
 
 

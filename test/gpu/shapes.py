@@ -20,7 +20,10 @@ SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 19, 20, 24, 27, 31,
          50, 63, 64, 65, 80, 96, 100, 127, 128, 129, 160, 200, 255, 256)
 ROWS = (1, 2, 3, 7, 16, 33, 100, 128, 500, 1000, 4000)
 PATTERNS = ((1, 48, 48, 4), (1, 192, 48, 2), (2, 48, 192, 1), (1, 64, 64, 16), (6, 64, 64, 1),
-            (4, 64, 16, 4), (1, 128, 128, 3), (16, 8, 8, 16), (3, 17, 9, 5), (1, 256, 256, 1))
+            (4, 64, 16, 4), (1, 128, 128, 3), (16, 8, 8, 16), (3, 17, 9, 5), (1, 256, 256, 1),
+            (1, 768, 192, 2), (12, 64, 64, 4), (2, 96, 40, 32), (1, 300, 500, 1), (5, 1, 7, 8))
+PATTERN_SIZES = ((1, 1, 2, 3, 4, 6, 7, 12), (1, 2, 5, 8, 13, 16, 24, 31, 48, 64, 100, 130),
+                 (1, 2, 3, 4, 5, 6, 8, 12, 16, 20, 24, 32, 40, 48))
 NAMES = ("f32", "f64", "f16", "bf16", "c32", "c64", "i32", "i64")
 WEIGHTS = (.42, .18, .12, .12, .04, .04, .04, .04)
 MAX_ELEMENTS = 1_500_000
@@ -92,11 +95,18 @@ def _batched(rng, p):
 def _ksmm(rng, p):
     while True:
         a, b, c, d = PATTERNS[int(rng.integers(len(PATTERNS)))]
-        rows = _fit(rng, p["type"], [(a * c * d, a * b * d)], (1, 5, 64, 196, 500))
+        if rng.random() < 0.6:
+            outer, sides, inner = PATTERN_SIZES
+            a, b, c, d = (int(rng.choice(s)) for s in (outer, sides, sides, inner))
+        # Sizes as if the factor were dense would leave few patterns.
+        rows = _fit(rng, p["type"], [(a * max(b, c) * d, 4 * max(b, c))],
+                    (0, 1, 2, 5, 7, 16, 33, 64, 100, 196, 500, 1568, 2000))
         if rows is not None:
             break
     layout = str(rng.choice(["batch_first", "batch_last"]))
-    return p | dict(op="ksmm", pattern=(a, b, c, d), rows=rows, op_x="N", op_weights="N",
+    transposed = ["N" if rng.random() < 0.75 else "T" for _ in range(2)]
+    return p | dict(op="ksmm", pattern=(a, b, c, d), rows=rows, op_x=transposed[0],
+                    op_weights=transposed[1],
                     layout=layout, activation="identity", bias=bool(rng.random() < .3),
                     residual=bool(rng.random() < .2), scale=False)
 

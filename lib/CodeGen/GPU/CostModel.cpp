@@ -14,6 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/CostModel.h"
+#include "kron/CodeGen/GPU/Sparse.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace mlir;
@@ -29,6 +31,13 @@ static constexpr double kSharedBytesPerClock = 128;
 /// the seconds of a barrier of both.
 static constexpr double kRemoteBytesPerClock = 18;
 static constexpr double kClusterBarrierSeconds = 0.25e-6;
+
+/// Of a sparse factor by `mma`: the part of the instruction's rate that it
+/// reaches, the results that a tile has for each row that it reads, and how
+/// much faster than memory the second-level cache is.
+static constexpr double kSparseIssueShare = 0.5;
+static constexpr double kSparseResults = 64;
+static constexpr double kSparseCacheRate = 1.3;
 
 int64_t kron::getSlabBudget(const GPUMachine &machine) {
   return machine.sharedBytesPerCTA * 3 / 4;
@@ -85,7 +94,8 @@ bool kron::isPlausible(GPUKernel kernel, const Trip &trip,
            !hasVaryingFactor(trip);
   case GPUKernel::Mma:
     // F64 tensor cores multiply and add in IEEE arithmetic.
-    return isTensorCoreType(trip.element) && !hasVaryingFactor(trip) &&
+    return isTensorCoreType(trip.element) &&
+           (!hasVaryingFactor(trip) || isSparse(trip)) &&
            (allowsSplit || trip.element.isF64());
   case GPUKernel::Wgmma:
     return machine.hasWgmma && isTensorCoreType(trip.element) &&
@@ -370,9 +380,38 @@ static double getExposedShare(GPUKernel kernel, const Trip &trip,
   return (getNarrowCopies(kernel, trip, machine) > 0 ? 1.0 : 0.75) * waste;
 }
 
+/// The time of a sparse factor by `mma`, whose tiles do not hold fibres whole:
+/// CTAs read the input once for each block of results.
+static TripTime estimateSparseTime(const Trip &trip,
+                                   const GPUMachine &machine) {
+  const TripFactor &factor = trip.factors.front();
+  bool split = trip.precision != Precision::TF32 && trip.element.isF32();
+  double rate = isHalf(trip.element)   ? machine.f16Mma
+                : trip.element.isF64() ? machine.dmma
+                : split                ? machine.tf32Mma / 3
+                                       : machine.tf32Mma;
+  TripTime time;
+  double bytes = trip.getMemoryBytes();
+  time.floor = machine.getCopySeconds(bytes);
+  time.memory = bytes / machine.copyBytesPerSecond;
+  time.arithmetic = 2 * trip.getPositions() *
+                    llvm::alignTo(factor.depth, isHalf(trip.element) ? 16 : 8) *
+                    llvm::alignTo(factor.results, 8) /
+                    (kSparseIssueShare * rate);
+  double blocks = std::ceil(factor.results / kSparseResults);
+  time.shared = trip.inputElements * trip.getElementBytes() * blocks /
+                (kSparseCacheRate * machine.copyBytesPerSecond);
+  time.total = machine.launchSeconds +
+               std::max(time.memory / 0.75, time.arithmetic + time.shared) +
+               0.1 * time.memory;
+  return time;
+}
+
 TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
                             const TripTiling &tiling,
                             const GPUMachine &machine) {
+  if (kernel == GPUKernel::Mma && isSparse(trip))
+    return estimateSparseTime(trip, machine);
   TripTime time;
   double bytes = trip.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);

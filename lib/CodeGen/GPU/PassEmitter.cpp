@@ -11,6 +11,7 @@
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/Mma.h"
 #include "kron/CodeGen/GPU/Simt.h"
+#include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -19,6 +20,22 @@ using namespace mlir::kron;
 
 static int64_t getNoAlignment(PassOp) { return 1; }
 
+/// The two kinds of kernels by mma.sync.
+static std::optional<std::string>
+getAnyMmaUnsupportedReason(PassOp pass, const GPUMachine &machine) {
+  return isSparse(describeTrip(pass))
+             ? getSparseUnsupportedReason(pass, machine)
+             : getMMAUnsupportedReason(pass, machine);
+}
+
+static LogicalResult emitAnyMmaPass(OpBuilder &builder,
+                                    gpu::GPUModuleOp gpuModule, PassOp pass,
+                                    const GPUMachine &machine) {
+  return isSparse(describeTrip(pass))
+             ? emitSparsePass(builder, gpuModule, pass, machine)
+             : emitMMAPass(builder, gpuModule, pass, machine);
+}
+
 /// Keep the preferred ones first.
 static const GPUEmitter kEmitters[] = {
     {GPUKernel::Wgmma, getWgmmaUnsupportedReason, getNoAlignment,
@@ -26,7 +43,8 @@ static const GPUEmitter kEmitters[] = {
     {GPUKernel::Batched, getBatchedUnsupportedReason, getNoAlignment,
      emitBatchedPass},
     {GPUKernel::Ffma, getFfmaUnsupportedReason, getFfmaAlignment, emitFfmaPass},
-    {GPUKernel::Mma, getMMAUnsupportedReason, getNoAlignment, emitMMAPass},
+    {GPUKernel::Mma, getAnyMmaUnsupportedReason, getNoAlignment,
+     emitAnyMmaPass},
     {GPUKernel::Simt, getSimtUnsupportedReason, getNoAlignment, emitSimtPass},
 };
 

@@ -1,0 +1,257 @@
+//===- SparseKernel.cpp - Tiles of a sparse factor's kernel ---------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparseKernel.h"
+#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/Sparse.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+SparseKernel::SparseKernel(Emitter &host, gpu::GPUModuleOp gpuModule,
+                           PassOp pass, const SparsePlan &plan,
+                           const GPUMachine &machine)
+    : host(host), pass(pass), plan(plan),
+      accumulator(getAccumulatorType(plan.element)),
+      k(host, gpuModule, getKernelBaseName(pass), plan.element),
+      ops(k, accumulator), products(k, plan.math, machine.hasWideDMMA),
+      operands(getPassOperands(host, pass)) {}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+SparseArray SparseKernel::getArray(const StageArray &array) {
+  SparseArray result;
+  result.base = k.enter(array.base);
+  result.depth = k.enter(array.strides[plan.axis]);
+  if (plan.rowAxis >= 0)
+    result.row = k.enter(array.strides[plan.rowAxis]);
+  if (plan.laneAxis >= 0)
+    result.lane = k.enter(array.strides[plan.laneAxis]);
+  for (unsigned axis : plan.groupAxes)
+    result.groups.push_back(k.enter(array.strides[axis]));
+  return result;
+}
+
+/// Addresses and strides that are only known at run time, in bytes and or'ed
+/// together.
+Int SparseKernel::getAlignment() {
+  Int bits = 0;
+  auto add = [&](Value base, ArrayRef<Int> strides) {
+    Value address = LLVM::PtrToIntOp::create(host.builder, host.loc,
+                                             host.builder.getI64Type(), base);
+    bits = host.bitOr(bits, Int(address));
+    for (Int stride : strides)
+      if (!stride.isConstant())
+        bits = host.bitOr(bits, host.mul(stride, plan.elementBytes));
+  };
+  for (const StageArray *array :
+       {&operands.input, &operands.init, &operands.addend})
+    if (array->base)
+      add(array->base, array->strides);
+  FactorArray array = getPassFactor(host, pass, pass.getModeProducts().front());
+  SmallVector<Int> strides(array.array.strides);
+  strides.append({array.array.depthStride, array.array.resultStride});
+  add(array.array.base, strides);
+  if (plan.alongRows && !operands.sizes[plan.rowAxis].isConstant())
+    bits = host.bitOr(
+        bits, host.mul(operands.sizes[plan.rowAxis], plan.elementBytes));
+  return bits;
+}
+
+void SparseKernel::enterAll() {
+  input = getArray(operands.input);
+  output = getArray(operands.init);
+  alpha = ops.enter(operands.alpha, operands.alpha.isOne());
+  beta = ops.enter(operands.beta, operands.beta.isZero());
+  if (beta.value)
+    addend = getArray(operands.addend);
+  StageFactor array =
+      getPassFactor(host, pass, pass.getModeProducts().front()).array;
+  factor.base = k.enter(array.base);
+  factor.row = k.enter(array.resultStride);
+  factor.depth = k.enter(array.depthStride);
+  if (plan.laneAxis >= 0)
+    factor.lane = k.enter(array.strides[plan.laneAxis]);
+  for (unsigned axis : plan.groupAxes)
+    factor.groups.push_back(k.enter(array.strides[axis]));
+
+  Int hostRows = plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1);
+  rows = k.enter(hostRows);
+  rowBlocks = k.truncate(k.enter(host.ceilDiv(hostRows, plan.getRows())));
+  Int bits = host.bitAnd(getAlignment(), kSparseChunkBytes - 1);
+  isAligned = k.equal(k.truncate(k.enter(bits)), 0);
+
+  Int warp = k.warpId();
+  resultWarp = k.rem(warp, plan.resultWarps);
+  rowWarp = k.floorDiv(warp, plan.resultWarps);
+  group = k.floorDiv(k.laneId(), 4);
+  quad = k.bitAnd(k.laneId(), 3);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// The tile of part number `part` of the factor and block number `block` of the
+/// rows.
+SparseTile SparseKernel::getTile(Int part, Int block) {
+  SparseTile tile;
+  tile.row = k.mul(k.extend(block), plan.getRows());
+  Int rest = part;
+  auto take = [&](int64_t count) {
+    Int position = k.rem(rest, count);
+    rest = k.floorDiv(rest, count);
+    return position;
+  };
+  tile.result = k.mul(take(plan.getResultBlocks()), plan.getResults());
+  tile.lane = k.mul(take(plan.getLaneBlocks()), plan.getLanes());
+  tile.groups.resize(plan.groupSizes.size());
+  for (unsigned axis = plan.groupSizes.size(); axis-- > 0;)
+    tile.groups[axis] = take(plan.groupSizes[axis]);
+  return tile;
+}
+
+/// Tile number `number` of the run that this CTA is at.
+SparseTile SparseKernel::getTile(Int number) {
+  if (plan.keepsFactor)
+    return getTile(runPart, k.add(runStart, number));
+  Int index = k.add(k.blockId(), k.mul(number, k.gridSize()));
+  return getTile(k.rem(index, plan.getTilesPerRows()),
+                 k.floorDiv(index, plan.getTilesPerRows()));
+}
+
+/// Global memory at a tile's first row and lane (a factor: result and lane).
+Value SparseKernel::offsetTile(const SparseArray &array, const SparseTile &tile,
+                               bool isFactor) {
+  Int offset = k.mul(k.extend(isFactor ? tile.result : tile.row), array.row);
+  offset = k.add(offset, k.mul(k.extend(tile.lane), array.lane));
+  for (auto [position, stride] : llvm::zip(tile.groups, array.groups))
+    offset = k.add(offset, k.mul(k.extend(position), stride));
+  return k.offsetElements(array.base, plan.element, offset);
+}
+
+void SparseKernel::choose(Value condition, function_ref<void()> thenBody,
+                          function_ref<void()> elseBody) {
+  auto branch = scf::IfOp::create(k.builder, k.loc, condition,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(k.builder);
+  k.builder.setInsertionPointToStart(branch.thenBlock());
+  thenBody();
+  k.builder.setInsertionPointToStart(branch.elseBlock());
+  elseBody();
+}
+
+/// Builds `body` for arrays that are aligned, and for others.
+void SparseKernel::ifAligned(function_ref<void(bool)> body) {
+  choose(isAligned, [&] { body(true); }, [&] { body(false); });
+}
+
+/// All steps of the tile whose first one is `firstStep` of the run; their sums.
+SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
+  int64_t count = plan.getSums();
+  SmallVector<Value> zeros(4 * count, products.getZero());
+  return k.rolledLoop(
+      0, plan.depthSteps, 1, zeros, [&](Int depthNumber, ValueRange carried) {
+        Int step = k.add(firstStep, depthNumber);
+        k.waitCopies(plan.stages - 2);
+        k.barrier();
+        issue(k.add(step, plan.stages - 1));
+        SmallVector<MmaC> sums(count, products.getZeros());
+        if (!plan.hasPartialSums)
+          for (int64_t index = 0; index < 4 * count; ++index)
+            sums[index / 4][index % 4] = carried[index];
+        multiplyStep(sums, getSlot(step), depthNumber);
+        SmallVector<Value> results;
+        for (int64_t index = 0; index < 4 * count; ++index) {
+          Value sum = sums[index / 4][index % 4];
+          if (plan.hasPartialSums)
+            sum = arith::AddFOp::create(k.builder, k.loc, carried[index], sum);
+          results.push_back(sum);
+        }
+        return results;
+      });
+}
+
+/// All tiles of a run: of those that need the same part of the factor, or of
+/// this CTA.
+void SparseKernel::emitRun() {
+  k.rolledLoop(0, plan.stages - 1, 1, [&](Int step) { issue(step); });
+  k.rolledLoop(0, tileCount, 1, [&](Int number) {
+    SparseTile tile = getTile(number);
+    SmallVector<Value> values = emitSteps(k.mul(number, plan.depthSteps));
+    SmallVector<MmaC> sums(plan.getSums());
+    for (auto [index, value] : llvm::enumerate(values))
+      sums[index / 4][index % 4] = value;
+    store(sums, tile);
+  });
+}
+
+/// Tiles of the same rows are worked on at the same time, by all CTAs, so that
+/// the data come from memory once. Where the factor is kept, a CTA takes some
+/// blocks of rows before it goes on to another part of the factor: all of its
+/// own, unless that were more than the second-level cache holds of all CTAs'.
+void SparseKernel::emitTiles() {
+  Int block = k.blockId(), grid = k.gridSize();
+  Int parts = plan.getTilesPerRows();
+  Int tiles = k.mul(rowBlocks, parts);
+  if (!plan.keepsFactor) {
+    tileCount = k.floorDiv(k.add(k.sub(tiles, block), k.sub(grid, 1)), grid);
+    return emitRun();
+  }
+  Int length = k.floorDiv(k.add(tiles, k.sub(grid, 1)), grid);
+  length = k.min(length, plan.getLongestRun());
+  Int runs = k.floorDiv(k.add(rowBlocks, k.sub(length, 1)), length);
+  k.rolledLoop(block, k.mul(runs, parts), grid, [&](Int run) {
+    runPart = k.rem(run, parts);
+    runStart = k.mul(k.floorDiv(run, parts), length);
+    tileCount = k.min(length, k.sub(rowBlocks, runStart));
+    keepFactor(getTile(runPart, runStart));
+    emitRun();
+  });
+}
+
+void SparseKernel::emit() {
+  enterAll();
+  if (plan.keepsFactor)
+    keptOffset = k.allocateShared(plan.depthSteps * plan.getFactorBytes(), 128);
+  stageOffset = k.allocateShared(plan.stages * plan.getStageBytes(), 128);
+  emitTiles();
+  LaunchShape shape;
+  shape.threads = plan.getThreads();
+  shape.ctasPerSM = plan.ctasPerSM;
+  shape.sharedBytes = k.getSharedBytes();
+  Int hostRows = plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1);
+  k.launch(shape, host.mul(host.ceilDiv(hostRows, plan.getRows()),
+                           plan.getTilesPerRows()));
+}
+
+//===----------------------------------------------------------------------===//
+// Interface
+//===----------------------------------------------------------------------===//
+
+std::optional<std::string>
+kron::getSparseUnsupportedReason(PassOp pass, const GPUMachine &machine) {
+  auto plan = getSparsePlan(pass, machine);
+  if (auto *reason = std::get_if<std::string>(&plan))
+    return *reason;
+  return std::nullopt;
+}
+
+LogicalResult kron::emitSparsePass(OpBuilder &builder,
+                                   gpu::GPUModuleOp gpuModule, PassOp pass,
+                                   const GPUMachine &machine) {
+  auto plan = getSparsePlan(pass, machine);
+  if (auto *reason = std::get_if<std::string>(&plan))
+    return pass.emitOpError("cannot become a sparse kernel: ") << *reason;
+  OpBuilder::InsertionGuard guard(builder);
+  Emitter host(builder, pass.getLoc(), getElementType(pass.getInit()));
+  SparseKernel(host, gpuModule, pass, std::get<SparsePlan>(plan), machine)
+      .emit();
+  return success();
+}

@@ -1,0 +1,164 @@
+//===- SparseKernel.h - Builds the kernel of a sparse factor ----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Persistent CTAs go through their tiles in steps of the depth. What a step
+// needs of the data (and of the factor, unless that is kept) arrives in a ring
+// of stages; the sums of a tile stay in registers and are stored from there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_GPU_SPARSEKERNEL_H
+#define KRON_LIB_CODEGEN_GPU_SPARSEKERNEL_H
+
+#include "MmaMath.h"
+#include "ScalarOps.h"
+#include "SparsePlan.h"
+#include "kron/CodeGen/GPU/KernelBuilder.h"
+
+namespace mlir::kron {
+
+/// Where a tile starts.
+struct SparseTile {
+  Int row, lane, result;
+  /// Positions on the plan's group axes.
+  SmallVector<Int> groups;
+};
+
+/// An array in global memory with the strides that matter, in elements.
+struct SparseArray {
+  Value base;
+  /// Of the rows' axis (of data), or of the results' (of a factor).
+  Int row = 0;
+  /// Of the contracted axis; of the results' axis where it is written.
+  Int depth = 0;
+  Int lane = 0;
+  SmallVector<Int> groups;
+};
+
+/// A copy of rows x depth x lanes into an image of chunks.
+struct SparseCopy {
+  const SparseArray *array;
+  /// Global memory at the image's first element.
+  Value from;
+  /// Byte offset in shared memory.
+  Int to;
+  int64_t rows;
+  /// Positions that exist beyond the image's first row, depth and lane; a
+  /// constant where that is enough for all.
+  Int rowLimit, depthLimit, laneLimit;
+  /// Elements per copy.
+  int64_t piece;
+};
+
+/// Chunks of one row of an operand as a thread holds them.
+struct SparseChunks {
+  /// f32 or f64 numbers, or i32 words of two halves.
+  SmallVector<SmallVector<Value>> chunks;
+  /// Positions of the depth per chunk, and elements between them.
+  int64_t depthPerChunk, pitch;
+};
+
+class SparseKernel {
+public:
+  SparseKernel(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
+               const SparsePlan &plan, const GPUMachine &machine);
+
+  void emit();
+
+private:
+  // SparseKernel.cpp
+  void enterAll();
+  SparseArray getArray(const StageArray &array);
+  Int getAlignment();
+  Value offsetTile(const SparseArray &array, const SparseTile &tile,
+                   bool isFactor);
+  SparseTile getTile(Int part, Int block);
+  SparseTile getTile(Int number);
+  void emitTiles();
+  void emitRun();
+  SmallVector<Value> emitSteps(Int firstStep);
+  void choose(Value condition, function_ref<void()> thenBody,
+              function_ref<void()> elseBody);
+  void ifAligned(function_ref<void(bool)> body);
+
+  // SparseLoad.cpp
+  int64_t getPiece(const SparseArray &array, bool alongRows) const;
+  void issue(Int step);
+  void issueData(const SparseTile &tile, Int depthStart, Int slot,
+                 bool isAligned);
+  void issueFactor(const SparseTile &tile, Int depthStart, Int to,
+                   bool isAligned);
+  void keepFactor(const SparseTile &tile);
+  void copyImage(const SparseCopy &copy);
+  void copyRows(const SparseCopy &copy);
+  void copyPieces(
+      int64_t items, int64_t bytes,
+      function_ref<void(Int item, Value &from, Value &to, Value &valid)> get);
+  Value getValidBytes(Value exists, Int left, int64_t bytes);
+  Int getSwizzle(Int row, Int depthChunk);
+  Int getSlot(Int step);
+
+  // SparseSteps.cpp
+  void multiplyStep(MutableArrayRef<MmaC> sums, Int slot, Int depthNumber);
+  void multiplyMacro(MutableArrayRef<MmaC> sums, Value data, Value factor,
+                     int64_t macro, int64_t laneChunk);
+  std::pair<Int, int64_t> getChunkOffset(Value parity, int64_t number,
+                                         int64_t laneChunk);
+  SparseChunks loadChunks(Value rows, Value parity, int64_t macro,
+                          int64_t laneChunk, int64_t rowOffset);
+  SparseChunks loadRowChunks(Value data, int64_t macro, int64_t step,
+                             int64_t tile, int64_t half);
+  SmallVector<Value> loadChunk(Value pointer);
+  std::array<MmaOperand, 2> getOperands(const SparseChunks &chunks,
+                                        int64_t step, int64_t part);
+  void multiply(ArrayRef<MmaProducts::Term> terms);
+  MmaC &getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk, int64_t part,
+               int64_t row, int64_t result) const;
+  std::pair<Int, int64_t> getResultOf(Int column, int64_t tile);
+
+  // SparseStore.cpp
+  bool canStoreChunks() const;
+  void store(ArrayRef<MmaC> sums, const SparseTile &tile);
+  void storeElements(ArrayRef<MmaC> sums, const SparseTile &tile);
+  void storeChunks(ArrayRef<MmaC> sums, const SparseTile &tile);
+  void storePairs(ArrayRef<MmaC> sums, const SparseTile &tile);
+  void storeChunk(ArrayRef<Value> values, const SparseTile &tile, Int row,
+                  Int result, Int lane);
+  void computeAgain(const SparseTile &tile);
+  Value isInside(const SparseTile &tile, Int row, Int result, Int lane,
+                 int64_t rows = 1);
+  Int getOffset(const SparseArray &array, Int row, Int result, Int lane);
+  Int getRowOf(int64_t tile, int64_t half, int64_t part);
+  Value round(Value sum);
+
+  Emitter &host;
+  PassOp pass;
+  const SparsePlan &plan;
+  Type accumulator;
+  KernelBuilder k;
+  ScalarOps ops;
+  MmaProducts products;
+  PassOperands operands;
+
+  SparseArray input, output, addend, factor;
+  KernelScale alpha, beta;
+  /// Rows of the arrays, and blocks of them.
+  Int rows, rowBlocks;
+  /// The tiles that this CTA is at: which part of the factor they need, their
+  /// first block of rows, and how many they are.
+  Int runPart, runStart, tileCount;
+  /// Whether arrays are multiples of 16 bytes.
+  Value isAligned;
+  /// This thread's warp and its place in it.
+  Int rowWarp, resultWarp, group, quad;
+  /// Byte offset of the factor that is kept, and of the stages.
+  int64_t keptOffset = 0, stageOffset = 0;
+};
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_GPU_SPARSEKERNEL_H

@@ -1,0 +1,297 @@
+//===- SparseLoad.cpp - Data and factors of a sparse kernel on their way --===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Images in shared memory are rows of chunks. A chunk's place in its row is
+// changed by bits of the row's number, so that the eight threads that read at a
+// time (two rows, four neighbouring chunks of each) meet in no bank.
+//
+// What is beyond the end of an array becomes 0: of the depth, since it is added
+// up, of the rest because the copy has to write something.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparseKernel.h"
+#include "TileWalk.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Copies that are written out one by one.
+static constexpr int64_t kUnrolledCopies = 8;
+
+//===----------------------------------------------------------------------===//
+// Pieces
+//===----------------------------------------------------------------------===//
+
+/// Elements that one copy can take, provided that the array is aligned to 16
+/// bytes: as far as elements of a chunk are neighbours in memory, too.
+int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
+  int64_t piece = 1;
+  SmallVector<Int> others(array.groups);
+  if (alongRows) {
+    if (array.row.is(1))
+      piece = plan.getChunk();
+    others.push_back(array.depth);
+  } else {
+    bool isRun = plan.lanesPerChunk == 1
+                     ? array.depth.is(1)
+                     : plan.lanes == plan.lanesPerChunk && array.lane.is(1) &&
+                           array.depth.is(plan.lanes);
+    others.push_back(array.row);
+    if (isRun) {
+      piece = plan.getChunk();
+      if (plan.laneChunks * plan.lanesPerChunk > 1)
+        others.push_back(plan.lanesPerChunk == 1 ? array.lane : Int(0));
+    } else if (array.lane.is(1)) {
+      piece = plan.lanesPerChunk;
+      others.push_back(array.depth);
+    }
+  }
+  for (Int stride : others)
+    while (stride.isConstant() && stride.getConstant() % piece != 0)
+      piece /= 2;
+  return piece;
+}
+
+/// Bytes that a copy reads: those of `left` elements if it `exists`; null if
+/// that is all of its `bytes`.
+Value SparseKernel::getValidBytes(Value exists, Int left, int64_t bytes) {
+  int64_t elements = bytes / plan.elementBytes;
+  bool isWhole = left.isConstant() && left.getConstant() >= elements;
+  if (isWhole && !exists)
+    return nullptr;
+  Int count = isWhole ? Int(elements) : k.min(left, elements);
+  Value valid = k.materialize(k.mul(count, plan.elementBytes), 32);
+  return exists ? k.select(exists, valid, k.materialize(0, 32)) : valid;
+}
+
+/// Shares `items` copies of `bytes` each out among all threads.
+void SparseKernel::copyPieces(
+    int64_t items, int64_t bytes,
+    function_ref<void(Int, Value &, Value &, Value &)> get) {
+  forItems(k, plan.getThreads(), k.threadId(), items, kUnrolledCopies,
+           [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
+             SmallVector<std::pair<Value, Value>> loaded;
+             for (auto [item, exists] : llvm::zip(numbers, exist)) {
+               Value from, to, valid;
+               get(item, from, to, valid);
+               if (bytes >= 4) {
+                 k.ifThen(exists, [&, from = from, to = to, valid = valid] {
+                   k.copyAsync(to, from, bytes, valid,
+                               /*wholeLines=*/!plan.alongRows);
+                 });
+                 continue;
+               }
+               // No asynchronous copy is that narrow.
+               Value any;
+               if (valid)
+                 any = k.less(0, Int(valid));
+               Value value = k.ifElse(
+                                  any, {plan.element},
+                                  [&, from = from]() -> SmallVector<Value> {
+                                    return {k.load(plan.element, from,
+                                                   CacheHint::ReadOnly)};
+                                  },
+                                  [&]() -> SmallVector<Value> {
+                                    return {k.constant(plan.element, 0.0)};
+                                  })
+                                 .front();
+               loaded.push_back({value, to});
+             }
+             for (auto [index, copy] : llvm::enumerate(loaded))
+               k.ifThen(exist[index],
+                        [&, copy = copy] { k.store(copy.first, copy.second); });
+           });
+  // Lanes may have left the loop at different times.
+  k.syncWarp();
+}
+
+//===----------------------------------------------------------------------===//
+// Images
+//===----------------------------------------------------------------------===//
+
+/// What the number of a chunk is xor'ed with.
+Int SparseKernel::getSwizzle(Int row, Int depthChunk) {
+  if (plan.getImageRowBytes() % 128 != 0)
+    return 0;
+  Int parity = k.bitAnd(k.bitXor(row, k.floorDiv(row, 4)), 1);
+  switch (plan.laneChunks) {
+  case 1:
+    return k.mul(parity, 4);
+  case 2:
+    return parity;
+  case 4:
+    return k.bitOr(k.mul(parity, 2), k.bitAnd(k.floorDiv(depthChunk, 2), 1));
+  default:
+    return 0;
+  }
+}
+
+/// `lhs < rhs`, or null if `rhs` is a constant, which says that it holds.
+static Value isBelow(KernelBuilder &k, Int lhs, Int rhs) {
+  return rhs.isConstant() ? nullptr : k.less(lhs, rhs);
+}
+
+/// Builds the copies of rows x depth x lanes into rows of chunks.
+void SparseKernel::copyImage(const SparseCopy &copy) {
+  int64_t rowBytes = plan.getImageRowBytes();
+  int64_t bytes = copy.piece * plan.elementBytes;
+  int64_t perChunk = kSparseChunkBytes / bytes, perRow = rowBytes / bytes;
+  bool rowsFirst = copy.array->row.is(1) && copy.piece == 1;
+  SmallVector<int64_t> extents{copy.rows, plan.depthStep, plan.getLanes()};
+  SmallVector<Int> strides{copy.array->row, copy.array->depth,
+                           copy.array->lane};
+  copyPieces(
+      copy.rows * perRow, bytes,
+      [&](Int item, Value &from, Value &to, Value &valid) {
+        int64_t fastest = rowsFirst ? copy.rows : perRow;
+        Int fast = k.rem(item, fastest), slow = k.floorDiv(item, fastest);
+        Int row = rowsFirst ? fast : slow, piece = rowsFirst ? slow : fast;
+        Int chunk = k.floorDiv(piece, perChunk);
+        Int part = k.rem(piece, perChunk);
+        Int element = k.mul(part, copy.piece);
+        Int depthChunk = k.floorDiv(chunk, plan.laneChunks);
+        Int depth = k.add(k.mul(depthChunk, plan.depthPerChunk),
+                          k.floorDiv(element, plan.lanesPerChunk));
+        Int lane =
+            k.add(k.mul(k.rem(chunk, plan.laneChunks), plan.lanesPerChunk),
+                  k.rem(element, plan.lanesPerChunk));
+        from = k.offsetElements(
+            copy.from, plan.element,
+            getTileOffset(k, {row, depth, lane}, extents, strides));
+        Int place = k.bitXor(chunk, getSwizzle(row, depthChunk));
+        Int offset =
+            k.add(k.mul(row, rowBytes),
+                  k.add(k.mul(place, kSparseChunkBytes), k.mul(part, bytes)));
+        to = k.shared(k.add(copy.to, offset));
+        Value exists = k.both(isBelow(k, row, copy.rowLimit),
+                              isBelow(k, lane, copy.laneLimit));
+        Int left = copy.piece;
+        if (!copy.depthLimit.isConstant()) {
+          exists = k.both(exists, k.less(depth, copy.depthLimit));
+          if (copy.piece > plan.lanesPerChunk)
+            left = k.mul(k.sub(copy.depthLimit, depth), plan.lanesPerChunk);
+        }
+        valid = getValidBytes(exists, left, bytes);
+      });
+}
+
+/// Builds the copies of depth x rows, with the rows side by side.
+void SparseKernel::copyRows(const SparseCopy &copy) {
+  int64_t rowBytes = copy.rows * plan.elementBytes;
+  int64_t bytes = copy.piece * plan.elementBytes;
+  int64_t perChunk = kSparseChunkBytes / bytes, perRow = rowBytes / bytes;
+  SmallVector<int64_t> extents{plan.depthStep, copy.rows};
+  SmallVector<Int> strides{copy.array->depth, copy.array->row};
+  copyPieces(
+      plan.depthStep * perRow, bytes,
+      [&](Int item, Value &from, Value &to, Value &valid) {
+        Int depth = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
+        Int row = k.mul(piece, copy.piece);
+        from =
+            k.offsetElements(copy.from, plan.element,
+                             getTileOffset(k, {depth, row}, extents, strides));
+        Int turn = k.mul(k.bitAnd(k.floorDiv(depth, plan.depthPerChunk), 3), 2);
+        Int place = k.bitXor(k.floorDiv(piece, perChunk), turn);
+        Int offset = k.add(k.mul(depth, rowBytes),
+                           k.add(k.mul(place, kSparseChunkBytes),
+                                 k.mul(k.rem(piece, perChunk), bytes)));
+        to = k.shared(k.add(copy.to, offset));
+        Value exists = isBelow(k, depth, copy.depthLimit);
+        Int left = copy.piece;
+        if (!copy.rowLimit.isConstant()) {
+          exists = k.both(exists, k.less(row, copy.rowLimit));
+          left = k.sub(copy.rowLimit, row);
+        }
+        valid = getValidBytes(exists, left, bytes);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// What is left of `size` from `start` on, in 32 bits; the constant `extent` if
+/// that is always enough.
+static Int getLimit(KernelBuilder &k, Int size, Int start, int64_t extent) {
+  if (size.isConstant() && size.getConstant() % extent == 0)
+    return extent;
+  Value left = k.materialize(k.min(k.sub(size, start), extent));
+  return k.truncate(Int(left));
+}
+
+void SparseKernel::issueData(const SparseTile &tile, Int depthStart, Int slot,
+                             bool isAligned) {
+  SparseCopy copy;
+  copy.array = &input;
+  Int start = k.mul(k.extend(depthStart), input.depth);
+  copy.from = k.offsetElements(offsetTile(input, tile, /*isFactor=*/false),
+                               plan.element, start);
+  copy.to = slot;
+  copy.rows = plan.getRows();
+  copy.rowLimit = getLimit(k, rows, tile.row, plan.getRows());
+  copy.depthLimit = getLimit(k, plan.depth, depthStart, plan.depthStep);
+  copy.laneLimit = getLimit(k, plan.lanes, tile.lane, plan.getLanes());
+  copy.piece = isAligned ? getPiece(input, plan.alongRows) : 1;
+  if (plan.alongRows)
+    copyRows(copy);
+  else
+    copyImage(copy);
+}
+
+void SparseKernel::issueFactor(const SparseTile &tile, Int depthStart, Int to,
+                               bool isAligned) {
+  SparseCopy copy;
+  copy.array = &factor;
+  Int start = k.mul(k.extend(depthStart), factor.depth);
+  copy.from = k.offsetElements(offsetTile(factor, tile, /*isFactor=*/true),
+                               plan.element, start);
+  copy.to = to;
+  copy.rows = plan.getResults();
+  copy.rowLimit = getLimit(k, plan.results, tile.result, plan.getResults());
+  copy.depthLimit = getLimit(k, plan.depth, depthStart, plan.depthStep);
+  copy.laneLimit = getLimit(k, plan.lanes, tile.lane, plan.getLanes());
+  copy.piece = isAligned ? getPiece(factor, /*alongRows=*/false) : 1;
+  copyImage(copy);
+}
+
+Int SparseKernel::getSlot(Int step) {
+  return k.add(k.mul(k.rem(step, plan.stages), plan.getStageBytes()),
+               stageOffset);
+}
+
+/// Starts the copies of step number `step` of this CTA, if there is one.
+void SparseKernel::issue(Int step) {
+  Int number = k.floorDiv(step, plan.depthSteps);
+  k.ifThen(k.less(number, tileCount), [&] {
+    SparseTile tile = getTile(number);
+    Int depthStart = k.mul(k.rem(step, plan.depthSteps), plan.depthStep);
+    Int slot = getSlot(step);
+    ifAligned([&](bool isAligned) {
+      issueData(tile, depthStart, slot, isAligned);
+      if (!plan.keepsFactor)
+        issueFactor(tile, depthStart, k.add(slot, plan.getDataBytes()),
+                    isAligned);
+    });
+  });
+  k.commitCopies();
+}
+
+/// Replaces the factor that is kept by the part that `tile` needs.
+void SparseKernel::keepFactor(const SparseTile &tile) {
+  k.barrier();
+  ifAligned([&](bool isAligned) {
+    k.rolledLoop(0, plan.depthSteps, 1, [&](Int number) {
+      issueFactor(tile, k.mul(number, plan.depthStep),
+                  k.add(k.mul(number, plan.getFactorBytes()), keptOffset),
+                  isAligned);
+    });
+  });
+  k.commitCopies();
+  k.waitCopies(0);
+  k.barrier();
+}

@@ -1,0 +1,338 @@
+//===- SparsePlan.cpp - Tiles of a Kronecker-sparse factor ----------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparsePlan.h"
+#include "kron/CodeGen/GPU/Sparse.h"
+#include "kron/CodeGen/PassOperands.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Shared memory that a factor may keep of a processor's.
+static constexpr int64_t kKeptBytes = 144 * 1024;
+/// Data that should be under way to a processor, and of one step of a CTA.
+static constexpr int64_t kBytesUnderWay = 64 * 1024;
+static constexpr int64_t kStepBytes = 16 * 1024;
+/// Data that stay in the second-level cache until all CTAs have read them.
+static constexpr int64_t kCachedBytes = 12 * 1024 * 1024;
+/// Products whose sum a matrix unit can keep without an error that shows.
+static constexpr int64_t kSummedDepth = 96;
+/// Rows that an array of unknown size is taken to have.
+static constexpr int64_t kNominalRows = 16384;
+/// Rows of a tile beside a factor that is kept.
+static constexpr int64_t kMostRows = 128, kMostRowsAlong = 256;
+/// Factors that vary on no axis have other kernels up to this size.
+static constexpr int64_t kLargestOther = 256;
+static constexpr int64_t kMostStages = 6;
+
+bool kron::isSparse(const Trip &trip) {
+  return trip.factors.size() == 1 &&
+         (!trip.factors.front().varyingAxes.empty() ||
+          trip.getLargestFactorSize() > kLargestOther);
+}
+
+int64_t SparsePlan::getLaneBlocks() const {
+  return llvm::divideCeil(lanes, getLanes());
+}
+
+int64_t SparsePlan::getResultBlocks() const {
+  return llvm::divideCeil(results, getResults());
+}
+
+int64_t SparsePlan::getTilesPerRows() const {
+  int64_t tiles = getLaneBlocks() * getResultBlocks();
+  for (int64_t size : groupSizes)
+    tiles *= size;
+  return tiles;
+}
+
+int64_t SparsePlan::getLongestRun() const {
+  int64_t bytes = getRows() * depth * lanes * elementBytes;
+  for (int64_t size : groupSizes)
+    bytes *= size;
+  return std::max<int64_t>(kCachedBytes / bytes, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
+/// The axis of the pass whose elements are neighbours in the input, of those
+/// with more than one position.
+static unsigned getInnermostAxis(PassOp pass, ArrayRef<int64_t> shape) {
+  unsigned rank = shape.size();
+  SmallVector<int64_t> order;
+  for (unsigned axis = 0; axis < rank; ++axis)
+    order.push_back(axis);
+  if (auto permutation = pass.getInputPermutation())
+    for (auto [axis, dim] : llvm::enumerate(*permutation))
+      order[dim] = axis;
+  for (unsigned dim = rank; dim-- > 0;)
+    if (shape[order[dim]] != 1)
+      return order[dim];
+  return rank - 1;
+}
+
+/// Sorts the axes; why that is not possible, or nothing.
+static std::optional<std::string> describeAxes(PassOp pass, SparsePlan &plan,
+                                               int64_t &rows) {
+  ModeProductOp product = pass.getModeProducts().front();
+  TripFactor factor = describeFactor(product);
+  SmallVector<int64_t> shape(
+      cast<ShapedType>(pass.getInit().getType()).getShape());
+  plan.axis = factor.axis;
+  plan.depth = factor.depth;
+  plan.results = factor.results;
+  shape[plan.axis] = plan.depth;
+  unsigned innermost = getInnermostAxis(pass, shape);
+  rows = 1;
+  for (auto [axis, size] : llvm::enumerate(shape)) {
+    if (axis == plan.axis || size == 1)
+      continue;
+    if (!llvm::is_contained(factor.varyingAxes, axis)) {
+      if (plan.rowAxis >= 0)
+        return "the factor does not vary on more than one axis";
+      plan.rowAxis = axis;
+      rows = size;
+      plan.alongRows = axis == innermost;
+    } else if (axis == innermost) {
+      plan.laneAxis = axis;
+      plan.lanes = size;
+    } else {
+      plan.groupAxes.push_back(axis);
+      plan.groupSizes.push_back(size);
+    }
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
+
+/// Chunks and the order of results: from the number of lanes.
+static void chooseChunks(SparsePlan &plan) {
+  int64_t chunk = plan.getChunk();
+  plan.lanesPerChunk = std::min(getPowerOfTwo(plan.lanes), chunk);
+  plan.depthPerChunk = chunk / plan.lanesPerChunk;
+  if (plan.alongRows)
+    return;
+  int64_t chunks = plan.lanes / plan.lanesPerChunk;
+  if (chunks == 1) {
+    plan.order =
+        plan.depthPerChunk > 1 ? SparseOrder::Chunks : SparseOrder::Spread;
+  } else if (plan.lanesPerChunk == chunk && chunks % 2 == 0) {
+    plan.laneChunks = 2;
+    plan.order = SparseOrder::Pairs;
+  } else {
+    // As many as make equal blocks of up to 4.
+    plan.laneChunks = llvm::divideCeil(chunks, llvm::divideCeil(chunks, 4));
+  }
+}
+
+/// Sums of a warp: 64 registers where two CTAs share a processor, else 128.
+static void chooseWarpTile(SparsePlan &plan) {
+  int64_t tiles = plan.ctasPerSM > 1 ? 16 : 32;
+  if (plan.elementBytes == 8 || (plan.hasPartialSums && tiles == 32))
+    tiles /= 2;
+  int64_t products = plan.getParts() * (plan.alongRows ? 1 : plan.laneChunks);
+  int64_t perProduct = std::max<int64_t>(tiles / products, 1);
+  // Results come in groups of 16 bytes.
+  int64_t unit = plan.order == SparseOrder::Chunks
+                     ? std::max<int64_t>(plan.depthPerChunk / 2, 1)
+                     : 1;
+  int64_t wanted = llvm::divideCeil(plan.results, 8);
+  int64_t columns = products >= 8 || plan.alongRows ? perProduct
+                    : perProduct >= 32              ? 8
+                    : perProduct >= 8               ? 4
+                                                    : perProduct / 2;
+  columns = std::max<int64_t>(
+      std::min<int64_t>(columns, llvm::PowerOf2Ceil(wanted)), unit);
+  plan.resultTiles = columns;
+  plan.rowTiles = std::clamp<int64_t>(perProduct / columns, 1, 4);
+}
+
+/// The depth of a step: about kStepBytes of data, the depth padded as little as
+/// possible.
+static void chooseDepthStep(SparsePlan &plan) {
+  int64_t macro = plan.getMacroDepth();
+  int64_t perDepth = plan.getRows() * plan.getLanes() * plan.elementBytes;
+  int64_t best = macro, bestPadded = llvm::alignTo(plan.depth, macro);
+  int64_t stepBytes = plan.ctasPerSM > 1 ? kStepBytes : 2 * kStepBytes;
+  for (int64_t step = macro; step * perDepth <= 2 * stepBytes; step *= 2) {
+    if (step >= 2 * plan.depth)
+      break;
+    // Rows of 128 bytes have no bank conflicts.
+    bool isShort = step * plan.getLanes() * plan.elementBytes <= 128;
+    if (!isShort && step * perDepth > stepBytes)
+      break;
+    int64_t padded = llvm::alignTo(plan.depth, step);
+    if (padded <= bestPadded || (isShort && padded <= bestPadded * 5 / 4))
+      best = step, bestPadded = padded;
+  }
+  plan.depthStep = best;
+  plan.depthSteps = llvm::divideCeil(plan.depth, best);
+}
+
+/// Divides `warps` among results and rows.
+static void setWarps(SparsePlan &plan, int64_t warps, int64_t resultWarps) {
+  plan.resultWarps = resultWarps;
+  plan.rowWarps = warps / resultWarps;
+  chooseDepthStep(plan);
+}
+
+static int64_t getKeptBytes(const SparsePlan &plan) {
+  return plan.depthSteps * plan.getFactorBytes();
+}
+
+/// Bytes that tiles of `plan` read for each row of the input.
+static double getTraffic(const SparsePlan &plan, int64_t rows) {
+  double data = double(plan.depth) * plan.getLanes() * plan.getResultBlocks();
+  if (plan.keepsFactor)
+    return data;
+  return data + double(plan.results) * plan.depth * plan.getLanes() *
+                    llvm::divideCeil(rows, plan.getRows()) / rows;
+}
+
+/// What ranks plans: bytes that go through memory or the second-level cache per
+/// row, whichever takes longer. Two CTAs per processor overlap better, but each
+/// keeps less of the factor. The weights were fitted to measurements.
+static double getCost(const SparsePlan &plan, int64_t rows) {
+  constexpr double kCacheRate = 1.25, kAlone = 1.25, kAloneAlongHalves = 0.9;
+  double memory = double(plan.depth + plan.results) * plan.getLanes();
+  double cost = std::max(memory, getTraffic(plan, rows) / kCacheRate);
+  if (plan.ctasPerSM > 1)
+    return cost;
+  return cost * (plan.alongRows && plan.isHalf() ? kAloneAlongHalves : kAlone);
+}
+
+/// Takes fewer rows where there is no factor to read again for them: many small
+/// tiles are shared out more evenly.
+static void narrowTile(SparsePlan &plan) {
+  int64_t most = plan.alongRows ? kMostRowsAlong : kMostRows;
+  while (plan.getRows() > most && plan.rowTiles > 1)
+    plan.rowTiles /= 2;
+  while (plan.alongRows && plan.getRows() > most) {
+    if (plan.resultTiles > 1) {
+      plan.resultTiles /= 2;
+      plan.resultWarps *= 2;
+    }
+    if (plan.rowWarps == 1)
+      break;
+    plan.rowWarps /= 2;
+  }
+  chooseDepthStep(plan);
+}
+
+/// Tiles with `warps` per CTA, with the factor kept or not; whether they fit.
+static bool chooseTile(SparsePlan &plan, int64_t warps, int64_t sharedBytes) {
+  int64_t most = llvm::PowerOf2Ceil(
+      llvm::divideCeil(plan.results, plan.getResultsPerWarp()));
+  int64_t resultWarps = std::min(warps, most);
+  // As much of the factor as can be kept; else squares.
+  if (!plan.keepsFactor)
+    while (resultWarps > 1 &&
+           plan.getResultsPerWarp() * resultWarps >
+               2 * plan.getRowsPerWarp() * (warps / resultWarps))
+      resultWarps /= 2;
+  for (;; resultWarps /= 2) {
+    setWarps(plan, warps, resultWarps);
+    if (!plan.keepsFactor ||
+        getKeptBytes(plan) <= kKeptBytes * sharedBytes / (224 * 1024))
+      break;
+    if (resultWarps == 1)
+      return false;
+  }
+  if (plan.keepsFactor)
+    narrowTile(plan);
+  plan.stages = 2;
+  while (plan.stages < kMostStages && (plan.stages - 1) * plan.getStageBytes() <
+                                          kBytesUnderWay / plan.ctasPerSM)
+    ++plan.stages;
+  while (plan.stages > 2 && plan.getSharedBytes() > sharedBytes)
+    --plan.stages;
+  return plan.getSharedBytes() <= sharedBytes;
+}
+
+/// The better one of keeping the factor and reading it for each tile.
+static std::optional<SparsePlan> chooseKept(const SparsePlan &plan,
+                                            int64_t warps, int64_t rows,
+                                            const GPUMachine &machine) {
+  std::optional<SparsePlan> best;
+  for (bool keeps : {true, false}) {
+    SparsePlan candidate = plan;
+    candidate.keepsFactor = keeps;
+    chooseWarpTile(candidate);
+    if (!chooseTile(candidate, warps, machine.getSharedBytes(plan.ctasPerSM)))
+      continue;
+    if (!best || getTraffic(candidate, rows) < getTraffic(*best, rows))
+      best = candidate;
+    // Where rows are innermost, other factors than dense ones come element by
+    // element.
+    if (plan.alongRows && !plan.groupAxes.empty())
+      break;
+  }
+  return best;
+}
+
+std::variant<SparsePlan, std::string>
+kron::getSparsePlan(PassOp pass, const GPUMachine &machine) {
+  SmallVector<ModeProductOp> products = pass.getModeProducts();
+  if (products.size() != 1)
+    return "there is more than one factor";
+  ModeProductOp product = products.front();
+  if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
+    return "a factor has a dynamic shape";
+  SparsePlan plan;
+  plan.element = getElementType(pass.getInit());
+  if (!isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(plan.element))
+    return "elements are not f32, f64, f16 or bf16";
+  plan.elementBytes = getElementBytes(plan.element);
+  if (plan.element.isF32() && product.getPrecision() == Precision::Ieee)
+    return "precision is ieee";
+  if (getElementType(pass.getInputs().front()) != plan.element ||
+      getElementType(product.getFactor()) != plan.element)
+    return "arrays have different element types";
+  plan.math =
+      plan.element.isF64() ? MmaMath::F64
+      : plan.element.isF32() && product.getPrecision() != Precision::TF32
+          ? MmaMath::SplitTF32
+          : MmaMath::TF32;
+  int64_t rows;
+  if (std::optional<std::string> reason = describeAxes(pass, plan, rows))
+    return *reason;
+  if (ShapedType::isDynamic(rows))
+    rows = kNominalRows;
+  for (int64_t size : cast<ShapedType>(pass.getInit().getType()).getShape())
+    if (size == 0)
+      return "an array has no elements";
+
+  plan.hasPartialSums =
+      plan.math == MmaMath::SplitTF32 && plan.depth > kSummedDepth;
+  chooseChunks(plan);
+  ScheduleAttr given = pass.getScheduleAttr();
+  int64_t warps = given ? given.getThreads() / 32 : 0;
+  if (warps & (warps - 1))
+    return "threads are not a power of two";
+  std::optional<SparsePlan> best;
+  for (int64_t ctas : {2, 1}) {
+    if (given && given.getCtasPerSm() && given.getCtasPerSm() != ctas)
+      continue;
+    plan.ctasPerSM = ctas;
+    std::optional<SparsePlan> candidate =
+        chooseKept(plan, warps ? warps : 8 / ctas, rows, machine);
+    if (candidate &&
+        (!best || getCost(*candidate, rows) < getCost(*best, rows)))
+      best = candidate;
+  }
+  if (!best)
+    return "a tile does not fit in shared memory";
+  return *best;
+}

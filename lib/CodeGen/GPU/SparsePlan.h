@@ -1,0 +1,152 @@
+//===- SparsePlan.h - Tiles of a Kronecker-sparse factor --------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What the kernel of one factor that varies on axes looks like, worked out from
+// the types alone. Every position of those axes is a matrix product of its own:
+// rows (the one axis that the factor does not vary on) x depth times depth x
+// results.
+//
+// Data are read from shared memory in chunks of 16 bytes. What lies along a
+// chunk is what lies side by side in memory:
+//
+//   depth          the contracted axis itself is the innermost one
+//   lanes          an axis that the factor varies on is: each element of a
+//   chunk
+//                  (or each `lanesPerChunk`-th one) belongs to another product
+//   rows           the rows' axis is (`alongRows`)
+//
+// In the first two cases a chunk is `depthPerChunk` positions of the contracted
+// axis times `lanesPerChunk` products. Lane (g, q) = (lane / 4, lane % 4) of a
+// warp takes chunk number 4 x + q of row g: the order of the depth is free as
+// long as the data and the factor agree.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_GPU_SPARSEPLAN_H
+#define KRON_LIB_CODEGEN_GPU_SPARSEPLAN_H
+
+#include "MmaPlan.h"
+
+namespace mlir::kron {
+
+/// Bytes of a chunk.
+inline constexpr int64_t kSparseChunkBytes = 16;
+
+/// In which order a warp's results stand side by side, such that a thread's
+/// are 16 bytes of memory and those of neighbouring threads fill sectors.
+enum class SparseOrder {
+  /// Threads q hold results 2 q and 2 q + 1.
+  Plain,
+  /// 16 bytes are several results.
+  Chunks,
+  /// 16 bytes are one result, and 4 of them follow each other.
+  Spread,
+  /// 32 bytes are one result; pairs of threads exchange halves.
+  Pairs
+};
+
+struct SparsePlan {
+  Type element;
+  int64_t elementBytes = 4;
+  MmaMath math = MmaMath::SplitTF32;
+
+  //===--------------------------------------------------------------------===//
+  // Axes of the pass
+  //===--------------------------------------------------------------------===//
+
+  unsigned axis = 0;
+  /// -1 if there is none.
+  int rowAxis = -1, laneAxis = -1;
+  /// Others that the factor varies on, outermost first.
+  SmallVector<unsigned> groupAxes;
+  SmallVector<int64_t> groupSizes;
+  int64_t depth = 1, results = 1, lanes = 1;
+  bool alongRows = false;
+
+  //===--------------------------------------------------------------------===//
+  // Chunks: of the factor, and of the data unless they are `alongRows`
+  //===--------------------------------------------------------------------===//
+
+  int64_t lanesPerChunk = 1, depthPerChunk = 1;
+  SparseOrder order = SparseOrder::Plain;
+
+  //===--------------------------------------------------------------------===//
+  // Tiles
+  //===--------------------------------------------------------------------===//
+
+  /// Chunks that lanes take in a tile; a warp takes all of them.
+  int64_t laneChunks = 1;
+  /// Tiles of 16 rows (times the elements of a chunk, if `alongRows`) and of 8
+  /// results per warp.
+  int64_t rowTiles = 1, resultTiles = 1;
+  int64_t rowWarps = 1, resultWarps = 8;
+  /// Positions of the contracted axis that arrive at a time, and how often.
+  int64_t depthStep = 1, depthSteps = 1;
+  int64_t stages = 2, ctasPerSM = 1;
+  /// Whether the factor of a tile stays in shared memory while tiles that need
+  /// it follow each other.
+  bool keepsFactor = false;
+  /// Whether the sums of each step are added up by themselves: the matrix unit
+  /// cuts off when it adds.
+  bool hasPartialSums = false;
+
+  bool isHalf() const { return elementBytes == 2; }
+  int64_t getChunk() const { return kSparseChunkBytes / elementBytes; }
+  /// Positions of the depth that a thread takes per matrix instruction.
+  int64_t getDepthPerThread() const { return isHalf() ? 4 : 2; }
+  /// Of a whole number of chunks and of instructions, per warp.
+  int64_t getMacroDepth() const {
+    return 4 * std::max(depthPerChunk, getDepthPerThread());
+  }
+  /// Products of a tile.
+  int64_t getLanes() const { return lanesPerChunk * laneChunks; }
+  /// Products of a chunk that the matrix instructions tell apart.
+  int64_t getParts() const { return alongRows ? getChunk() : lanesPerChunk; }
+  int64_t getRowsPerWarp() const {
+    return 16 * rowTiles * (alongRows ? getChunk() : 1);
+  }
+  int64_t getResultsPerWarp() const { return 8 * resultTiles; }
+  int64_t getRows() const { return getRowsPerWarp() * rowWarps; }
+  int64_t getResults() const { return getResultsPerWarp() * resultWarps; }
+  int64_t getThreads() const { return 32 * rowWarps * resultWarps; }
+  int64_t getSums() const {
+    return getParts() * (alongRows ? 1 : laneChunks) * rowTiles * resultTiles;
+  }
+
+  /// Of a step's image of the factor, or of data that are not `alongRows`: rows
+  /// of `depthStep` positions times the tile's lanes.
+  int64_t getImageRowBytes() const {
+    return depthStep * getLanes() * elementBytes;
+  }
+  int64_t getDataBytes() const {
+    return getRows() *
+           (alongRows ? depthStep * elementBytes : getImageRowBytes());
+  }
+  int64_t getFactorBytes() const { return getResults() * getImageRowBytes(); }
+  int64_t getStageBytes() const {
+    return getDataBytes() + (keepsFactor ? 0 : getFactorBytes());
+  }
+  int64_t getSharedBytes() const {
+    return stages * getStageBytes() +
+           (keepsFactor ? depthSteps * getFactorBytes() : 0);
+  }
+
+  int64_t getLaneBlocks() const;
+  int64_t getResultBlocks() const;
+  /// Tiles that have the same rows: parts of the factor.
+  int64_t getTilesPerRows() const;
+  /// Blocks of rows whose data the second-level cache can hold.
+  int64_t getLongestRun() const;
+};
+
+/// The plan of `pass`, or why there is none.
+std::variant<SparsePlan, std::string> getSparsePlan(PassOp pass,
+                                                    const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_GPU_SPARSEPLAN_H

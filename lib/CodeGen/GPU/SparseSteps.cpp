@@ -1,0 +1,250 @@
+//===- SparseSteps.cpp - Products of a sparse factor's kernel -------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The data are operand A, the factor is operand B. Both come as chunks of 16
+// bytes. Where the elements of a chunk belong to different products, two chunks
+// at different depths give the pairs of halves that an operand of f16 or bf16
+// consists of.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparseKernel.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// The result (in its warp) that stands in `column` of tile number `tile`: a
+/// part that depends on the column and a known one, which have no bits in
+/// common.
+std::pair<Int, int64_t> SparseKernel::getResultOf(Int column, int64_t tile) {
+  switch (plan.order) {
+  case SparseOrder::Plain:
+    return {column, 8 * tile};
+  case SparseOrder::Chunks: {
+    int64_t width = plan.depthPerChunk, tiles = width / 2;
+    Int part = k.add(k.mul(k.floorDiv(column, 2), width), k.bitAnd(column, 1));
+    return {part, 4 * width * (tile / tiles) + 2 * (tile % tiles)};
+  }
+  case SparseOrder::Spread:
+    return {k.add(k.mul(k.bitAnd(column, 1), 4), k.floorDiv(column, 2)),
+            8 * tile};
+  case SparseOrder::Pairs:
+    return {k.add(k.add(k.mul(k.bitAnd(column, 1), 4), k.bitAnd(column, 2)),
+                  k.floorDiv(column, 4)),
+            8 * tile};
+  }
+  llvm_unreachable("all orders are above");
+}
+
+/// Where this thread finds chunk number 4 `number` + quad of the depth, lane
+/// chunk `laneChunk`, in a row of parity `parity`: bytes, the known ones apart.
+std::pair<Int, int64_t>
+SparseKernel::getChunkOffset(Value parity, int64_t number, int64_t laneChunk) {
+  int64_t chunks = plan.laneChunks;
+  bool isSwizzled = plan.getImageRowBytes() % 128 == 0;
+  Int place = k.mul(quad, chunks);
+  int64_t known = 4 * number * chunks;
+  if (isSwizzled && chunks == 1) {
+    place = k.add(quad, k.mul(k.bitXor(Int(parity), number & 1), 4));
+    known = 4 * (number & ~int64_t(1));
+  } else if (isSwizzled && chunks == 2) {
+    place = k.add(place, k.bitXor(Int(parity), laneChunk));
+  } else if (isSwizzled && chunks == 4) {
+    Int turn = k.bitOr(k.mul(Int(parity), 2), k.bitAnd(k.floorDiv(quad, 2), 1));
+    place = k.add(place, k.bitXor(turn, laneChunk));
+  } else {
+    known += laneChunk;
+  }
+  return {k.mul(place, kSparseChunkBytes), known * kSparseChunkBytes};
+}
+
+MmaC &SparseKernel::getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk,
+                           int64_t part, int64_t row, int64_t result) const {
+  int64_t index = laneChunk * plan.getParts() + part;
+  index = (index * plan.rowTiles + row) * plan.resultTiles + result;
+  return sums[index];
+}
+
+//===----------------------------------------------------------------------===//
+// Chunks
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> SparseKernel::loadChunk(Value pointer) {
+  Type word = plan.isHalf() ? Type(k.builder.getI32Type()) : plan.element;
+  int64_t words = plan.elementBytes == 8 ? 2 : 4;
+  return k.unpack(k.load(VectorType::get({words}, word), pointer));
+}
+
+/// The chunks of a macro step in the row that is `rowOffset` bytes behind the
+/// one that `rows` points to.
+SparseChunks SparseKernel::loadChunks(Value rows, Value parity, int64_t macro,
+                                      int64_t laneChunk, int64_t rowOffset) {
+  SparseChunks result{{}, plan.depthPerChunk, plan.lanesPerChunk};
+  int64_t count = plan.getMacroDepth() / (4 * plan.depthPerChunk);
+  for (int64_t index = 0; index < count; ++index) {
+    auto [place, known] =
+        getChunkOffset(parity, macro * count + index, laneChunk);
+    Value pointer = k.offsetBytes(rows, place);
+    result.chunks.push_back(
+        loadChunk(k.offsetBytes(pointer, known + rowOffset)));
+  }
+  return result;
+}
+
+/// The chunks of neighbouring rows that instruction `step` of a macro step
+/// needs, of which each is at one depth.
+SparseChunks SparseKernel::loadRowChunks(Value data, int64_t macro,
+                                         int64_t step, int64_t tile,
+                                         int64_t half) {
+  SparseChunks result{{}, 1, 1};
+  int64_t rowBytes = plan.getRows() * plan.elementBytes;
+  int64_t first =
+      macro * plan.getMacroDepth() + step * plan.getDepthPerThread();
+  for (int64_t index = 0; index < plan.getDepthPerThread(); ++index)
+    result.chunks.push_back(loadChunk(
+        k.offsetBytes(data, (first + index) * rowBytes +
+                                (16 * tile + 8 * half) * kSparseChunkBytes)));
+  return result;
+}
+
+/// The two operands of a row that instruction `step` takes for product `part`.
+std::array<MmaOperand, 2> SparseKernel::getOperands(const SparseChunks &chunks,
+                                                    int64_t step,
+                                                    int64_t part) {
+  auto locate = [&](int64_t depth) {
+    return std::pair(depth / chunks.depthPerChunk,
+                     depth % chunks.depthPerChunk * chunks.pitch + part);
+  };
+  std::array<MmaOperand, 2> operands;
+  int64_t first = step * plan.getDepthPerThread();
+  for (int64_t slot : {0, 1}) {
+    if (!plan.isHalf()) {
+      auto [chunk, element] = locate(first + slot);
+      operands[slot] = products.getOperand(chunks.chunks[chunk][element],
+                                           /*exact=*/false);
+      continue;
+    }
+    auto [chunkA, elementA] = locate(first + 2 * slot);
+    auto [chunkB, elementB] = locate(first + 2 * slot + 1);
+    Value wordA = chunks.chunks[chunkA][elementA / 2];
+    Value wordB = chunks.chunks[chunkB][elementB / 2];
+    if (wordA == wordB && elementA + 1 == elementB) {
+      operands[slot] = {wordA, nullptr};
+      continue;
+    }
+    int64_t select =
+        (elementA % 2 ? 0x32 : 0x10) | (elementB % 2 ? 0x7600 : 0x5400);
+    Value pair =
+        k.inlinePTX({k.builder.getI32Type()},
+                    "prmt.b32 $0, $1, $2, " + std::to_string(select) + ";",
+                    "=r,r,r", {wordA, wordB},
+                    /*hasSideEffects=*/false)
+            .front();
+    operands[slot] = {pair, nullptr};
+  }
+  return operands;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void SparseKernel::multiply(ArrayRef<MmaProducts::Term> terms) {
+  if (!plan.isHalf())
+    return products.multiply(terms);
+  for (const MmaProducts::Term &term : terms) {
+    SmallVector<Value> a, b;
+    for (const MmaOperand &operand : *term.a)
+      a.push_back(operand.high);
+    for (const MmaOperand &operand : *term.b)
+      b.push_back(operand.high);
+    SmallVector<Value> results =
+        k.mmaHalf(a, b, *term.sum, plan.element.isBF16());
+    std::copy(results.begin(), results.end(), term.sum->begin());
+  }
+}
+
+void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
+                                 Value factorRows, int64_t macro,
+                                 int64_t laneChunk) {
+  int64_t rowBytes = plan.getImageRowBytes();
+  auto getParity = [&](Int row, int64_t known) {
+    Int parity = k.bitAnd(k.bitXor(row, k.floorDiv(row, 4)), 1);
+    return k.materialize(k.bitXor(parity, (known / 4) & 1), 32);
+  };
+  SmallVector<SparseChunks> factorChunks, dataChunks;
+  for (int64_t tile = 0; tile < plan.resultTiles; ++tile) {
+    auto [part, known] = getResultOf(group, tile);
+    factorChunks.push_back(loadChunks(factorRows, getParity(part, known), macro,
+                                      laneChunk, known * rowBytes));
+  }
+  if (!plan.alongRows)
+    for (int64_t half = 0; half < 2 * plan.rowTiles; ++half)
+      dataChunks.push_back(loadChunks(data, getParity(group, 0), macro,
+                                      laneChunk, 8 * half * rowBytes));
+  int64_t steps = plan.getMacroDepth() / (4 * plan.getDepthPerThread());
+  for (int64_t step = 0; step < steps; ++step) {
+    if (plan.alongRows) {
+      dataChunks.clear();
+      for (int64_t half = 0; half < 2 * plan.rowTiles; ++half)
+        dataChunks.push_back(
+            loadRowChunks(data, macro, step, half / 2, half % 2));
+    }
+    SmallVector<MmaB> b(plan.resultTiles);
+    for (int64_t part = 0; part < plan.getParts(); ++part) {
+      // Products along the rows share the factor.
+      if (part == 0 || !plan.alongRows)
+        for (int64_t tile = 0; tile < plan.resultTiles; ++tile)
+          b[tile] = getOperands(factorChunks[tile], step, part);
+      SmallVector<MmaA> a(plan.rowTiles);
+      SmallVector<MmaProducts::Term> terms;
+      for (int64_t row = 0; row < plan.rowTiles; ++row) {
+        int64_t dataStep = plan.alongRows ? 0 : step;
+        auto upper = getOperands(dataChunks[2 * row], dataStep, part);
+        auto lower = getOperands(dataChunks[2 * row + 1], dataStep, part);
+        a[row] = {upper[0], lower[0], upper[1], lower[1]};
+        for (int64_t tile = 0; tile < plan.resultTiles; ++tile)
+          terms.push_back(
+              {&getSum(sums, laneChunk, part, row, tile), &a[row], &b[tile]});
+      }
+      multiply(terms);
+    }
+  }
+}
+
+/// sums += data of the stage at `slot` times the factor of step `depthNumber`.
+void SparseKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot,
+                                Int depthNumber) {
+  int64_t rowBytes = plan.getImageRowBytes();
+  Int factorOffset =
+      plan.keepsFactor
+          ? k.add(k.mul(depthNumber, plan.getFactorBytes()), keptOffset)
+          : k.add(slot, plan.getDataBytes());
+  Int factorRow = k.add(getResultOf(group, 0).first,
+                        k.mul(resultWarp, plan.getResultsPerWarp()));
+  Value factorRows = k.shared(k.add(factorOffset, k.mul(factorRow, rowBytes)));
+  Int dataOffset;
+  if (plan.alongRows) {
+    int64_t chunks = 16 * plan.rowTiles;
+    Int chunk = k.add(k.mul(rowWarp, chunks), k.bitXor(group, k.mul(quad, 2)));
+    dataOffset = k.add(
+        k.mul(chunk, kSparseChunkBytes),
+        k.mul(quad, plan.depthPerChunk * plan.getRows() * plan.elementBytes));
+  } else {
+    dataOffset =
+        k.mul(k.add(k.mul(rowWarp, plan.getRowsPerWarp()), group), rowBytes);
+  }
+  Value data = k.shared(k.add(slot, dataOffset));
+  for (int64_t macro = 0; macro < plan.depthStep / plan.getMacroDepth();
+       ++macro)
+    for (int64_t chunk = 0; chunk < plan.laneChunks; ++chunk)
+      multiplyMacro(sums, data, factorRows, macro, chunk);
+}

@@ -1,0 +1,70 @@
+// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+
+// Verify f16 with 16 inner positions, batch first: the factor is copied once for all
+// tiles of a CTA, two chunks at different depths become pairs, and threads exchange
+// halves so that they store 32 bytes together.
+// CHECK-LABEL: llvm.func @inner_f16_0(
+// CHECK:         prmt.b32 $0, $1, $2, 21520;
+// CHECK:         prmt.b32 $0, $1, $2, 30258;
+// CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK:         cvt.rn.f16x2.f32
+// CHECK:         nvvm.shfl.sync bfly
+func.func @inner_f16(%x: memref<?x1x64x16xf16>, %k: memref<64x64x16xf16>, %y: memref<?x1x64x16xf16>) {
+  kron.pass ins(%x, %k : memref<?x1x64x16xf16>, memref<64x64x16xf16>) outs(%y : memref<?x1x64x16xf16>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<?x1x64x16xf16>, %tk: tensor<64x64x16xf16>, %ty: tensor<?x1x64x16xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<?x1x64x16xf16>) factor(%tk [q, p, 3] : tensor<64x64x16xf16>)
+         outs(%ty : tensor<?x1x64x16xf16>) -> tensor<?x1x64x16xf16>
+    kron.yield %0 : tensor<?x1x64x16xf16>
+  }
+  return
+}
+
+// Verify f32, batch last: three TF32 products, and plain multiply-adds where a sum is
+// not finite.
+// CHECK-LABEL: llvm.func @batch_last_f32_0(
+// CHECK-COUNT-3: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// CHECK:         nvvm.vote.sync any
+// CHECK:         llvm.intr.fma
+func.func @batch_last_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %y: memref<2x8x4x?xf32>) {
+  kron.pass ins(%x, %k : memref<2x32x4x?xf32>, memref<2x8x32x4xf32>) outs(%y : memref<2x8x4x?xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<2x32x4x?xf32>, %tk: tensor<2x8x32x4xf32>, %ty: tensor<2x8x4x?xf32>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<2x32x4x?xf32>) factor(%tk [0, q, p, 2] : tensor<2x8x32x4xf32>)
+         outs(%ty : tensor<2x8x4x?xf32>) -> tensor<2x8x4x?xf32>
+    kron.yield %0 : tensor<2x8x4x?xf32>
+  }
+  return
+}
+
+// Verify odd sizes: copies of single elements, and zeros beyond the end of the depth.
+// CHECK-LABEL: llvm.func @odd_f32_0(
+// CHECK:         nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %
+// CHECK:         mma.sync.aligned.m16n8k8
+func.func @odd_f32(%x: memref<7x3x9x5xf32>, %k: memref<3x17x9x5xf32>, %y: memref<7x3x17x5xf32>) {
+  kron.pass ins(%x, %k : memref<7x3x9x5xf32>, memref<3x17x9x5xf32>) outs(%y : memref<7x3x17x5xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<7x3x9x5xf32>, %tk: tensor<3x17x9x5xf32>, %ty: tensor<7x3x17x5xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<7x3x9x5xf32>) factor(%tk [1, q, p, 3] : tensor<3x17x9x5xf32>)
+         outs(%ty : tensor<7x3x17x5xf32>) -> tensor<7x3x17x5xf32>
+    kron.yield %0 : tensor<7x3x17x5xf32>
+  }
+  return
+}
+
+// Verify a dense factor that is larger than other kernels take: both operands stream
+// through a ring of stages. f64 adds in IEEE arithmetic.
+// CHECK-LABEL: llvm.func @dense_f64_0(
+// CHECK:         mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64
+// CHECK-NOT:     vote
+// CHECK:         llvm.return
+func.func @dense_f64(%x: memref<?x1024xf64>, %k: memref<1024x1024xf64>, %y: memref<?x1024xf64>) {
+  kron.pass ins(%x, %k : memref<?x1024xf64>, memref<1024x1024xf64>) outs(%y : memref<?x1024xf64>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<?x1024xf64>, %tk: tensor<1024x1024xf64>, %ty: tensor<?x1024xf64>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<?x1024xf64>) factor(%tk [q, p] : tensor<1024x1024xf64>)
+         outs(%ty : tensor<?x1024xf64>) -> tensor<?x1024xf64>
+    kron.yield %0 : tensor<?x1024xf64>
+  }
+  return
+}
