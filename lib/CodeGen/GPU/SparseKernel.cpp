@@ -204,9 +204,16 @@ void SparseKernel::emitTiles() {
     tileCount = k.floorDiv(k.add(k.sub(tiles, block), k.sub(grid, 1)), grid);
     return emitRun();
   }
-  Int length = k.floorDiv(k.add(tiles, k.sub(grid, 1)), grid);
-  length = k.min(length, plan.getLongestRun());
-  Int runs = k.floorDiv(k.add(rowBlocks, k.sub(length, 1)), length);
+  // As many runs for each CTA as that takes, all equally long.
+  auto divide = [&](Int count, Int by) {
+    return k.floorDiv(k.add(count, k.sub(by, 1)), by);
+  };
+  Int length = divide(tiles, grid);
+  if (int64_t longest = plan.getLongestRun();
+      longest < std::numeric_limits<int32_t>::max())
+    length = divide(tiles, k.mul(grid, divide(length, longest)));
+  length = k.min(length, rowBlocks);
+  Int runs = divide(rowBlocks, length);
   k.rolledLoop(block, k.mul(runs, parts), grid, [&](Int run) {
     runPart = k.rem(run, parts);
     runStart = k.mul(k.floorDiv(run, parts), length);

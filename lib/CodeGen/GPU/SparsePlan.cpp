@@ -52,6 +52,9 @@ int64_t SparsePlan::getTilesPerRows() const {
 }
 
 int64_t SparsePlan::getLongestRun() const {
+  // Nobody else reads the same lines.
+  if (getResultBlocks() == 1 && (alongRows || getLaneBlocks() == 1))
+    return std::numeric_limits<int32_t>::max();
   int64_t bytes = getRows() * depth * lanes * elementBytes;
   for (int64_t size : groupSizes)
     bytes *= size;
@@ -205,12 +208,10 @@ static double getTraffic(const SparsePlan &plan, int64_t rows) {
 /// row, whichever takes longer. Two CTAs per processor overlap better, but each
 /// keeps less of the factor. The weights were fitted to measurements.
 static double getCost(const SparsePlan &plan, int64_t rows) {
-  constexpr double kCacheRate = 1.25, kAlone = 1.25, kAloneAlongHalves = 0.9;
+  constexpr double kCacheRate = 1.25, kAlone = 2;
   double memory = double(plan.depth + plan.results) * plan.getLanes();
   double cost = std::max(memory, getTraffic(plan, rows) / kCacheRate);
-  if (plan.ctasPerSM > 1)
-    return cost;
-  return cost * (plan.alongRows && plan.isHalf() ? kAloneAlongHalves : kAlone);
+  return plan.ctasPerSM > 1 ? cost : kAlone * cost;
 }
 
 /// Takes fewer rows where there is no factor to read again for them: many small

@@ -139,7 +139,8 @@ struct SparsePlan {
   int64_t getResultBlocks() const;
   /// Tiles that have the same rows: parts of the factor.
   int64_t getTilesPerRows() const;
-  /// Blocks of rows whose data the second-level cache can hold.
+  /// Blocks of rows whose data the second-level cache can hold; any number if
+  /// they are read once.
   int64_t getLongestRun() const;
 };
 
