@@ -19,6 +19,7 @@ static constexpr int64_t kMaxValues = 64;
 /// Elements of a tile, if rows are smaller, and bytes of it side by side.
 static constexpr int64_t kTileElements = 4096;
 static constexpr int64_t kRunBytes = 128;
+static constexpr int64_t kSectorBytes = 32;
 /// Threads that hold that many values.
 static constexpr int64_t kMaxThreads = 512;
 /// Registers of a thread beside values: a row of the factor, addresses, loops;
@@ -165,6 +166,12 @@ void FfmaPlanner::chooseTile() {
       schedule && schedule.getColumns() ? schedule.getColumns()
       : plan.direct                     ? kTileElements / row
                     : std::max<int64_t>(kRunBytes / bytes, 1);
+  // Shorter runs if the tile, with its padding, does not fit otherwise.
+  if (!plan.direct && !(schedule && schedule.getColumns()))
+    while (wantedColumns * bytes > kSectorBytes &&
+           row * wantedColumns * bytes * 17 / 16 >
+               machine.sharedBytesPerCTA - plan.ringOffset)
+      wantedColumns /= 2;
   int64_t wantedRows = schedule ? schedule.getTile() : 0;
   int outermost = plan.contracted.find_first();
   int64_t rows = 1;
@@ -228,9 +235,11 @@ bool FfmaPlanner::placeTile() {
     plan.copyWidth /= 2;
   if (plan.extents.back() % plan.copyWidth != 0)
     plan.copyWidth = 1;
-  // The first group's outermost axis; nothing to pad if lanes are columns.
+  // The first group's outermost axis. If lanes are columns, only few of these
+  // leave some for positions outside of the group.
   unsigned blockAxis = plan.groups.front().axes.back().axis;
   bool pads = plan.contracted[rank - 1];
+  int64_t columns = plan.extents[rank - 1], line = kRunBytes / bytes;
   int64_t width = 16 / bytes;
   plan.strides.assign(rank, 1);
   int64_t stride = 1;
@@ -241,6 +250,8 @@ bool FfmaPlanner::placeTile() {
     if (pads && axis == blockAxis)
       stride = stride % width == 0 ? llvm::alignTo(stride, 2 * width) + width
                                    : stride | 1;
+    else if (axis == blockAxis && columns < line && line % columns == 0)
+      stride = llvm::alignTo(stride, line) + columns;
     // What is copied in vectors stays aligned to them.
     if (plan.copyWidth > 1)
       stride = llvm::alignTo(stride, plan.copyWidth);
