@@ -48,7 +48,7 @@ def plan(case, kron_opt, chip):
     """[{kernel, axes, bytes}] of each trip."""
     trips = []
     for text in passes(case, kron_opt, chip):
-        kernel = re.search(r"#kron.schedule<kernel = (\w+)", text)
+        kernel = re.search(r"#kron.schedule<[^>]*kernel = (\w+)", text)
         outs = text[text.index(" outs("):]
         moved = elements(text[text.index(" : "):]) + elements(outs)
         trips.append({"kernel": kernel[1] if kernel else "simt",
