@@ -368,3 +368,65 @@ func.func @batched_16(%x: memref<100000x16x16x16xf32>, %f0: memref<16x16xf32>, %
   kron.batched ins(%x : memref<100000x16x16x16xf32>) factors(%f0, %f1, %f2 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<100000x16x16x16xf32>)
   return
 }
+
+// CHECK-LABEL: func.func @kmm_8_4(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = ffma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK:           kron.mode_product axis(0)
+// CHECK-NOT:     kron.pass
+// All rows fit a tile with 32 bytes of each.
+func.func @kmm_8_4(%x: memref<4096x8192xf32>, %f: memref<8x8xf32>, %y: memref<4096x8192xf32>) {
+  kron.kmm ins(%x : memref<4096x8192xf32>) factors(%f, %f, %f, %f : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<4096x8192xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @kmm_8_4_f64(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK-NOT:     kron.pass
+// Tiles of 4 columns rather than 8 that two CTAs share.
+func.func @kmm_8_4_f64(%x: memref<4096x8192xf64>, %f: memref<8x8xf64>, %y: memref<4096x8192xf64>) {
+  kron.kmm ins(%x : memref<4096x8192xf64>) factors(%f, %f, %f, %f : memref<8x8xf64>, memref<8x8xf64>, memref<8x8xf64>, memref<8x8xf64>) outs(%y : memref<4096x8192xf64>)
+  return
+}
+
+// CHECK-LABEL: func.func @kmm_8_5_transposed(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(4)
+// CHECK:           kron.mode_product axis(3)
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = ffma>
+// CHECK-NOT:     kron.pass
+// Neighbours of the input lie across the result's: ffma would wait for copies of
+// single elements.
+func.func @kmm_8_5_transposed(%x: memref<1024x32768xf32>, %f: memref<8x8xf32>, %y: memref<32768x1024xf32>) {
+  kron.kmm ins(T(%x) : memref<1024x32768xf32>) factors(%f, %f, %f, %f, %f : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<32768x1024xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_16_3_transposed(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(3)
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// A tile has 8 rows, which are 32 bytes of the input.
+func.func @mkm_16_3_transposed(%x: memref<4096x8192xf32>, %f: memref<16x16xf32>, %y: memref<8192x4096xf32>) {
+  kron.mkm ins(T(%x) : memref<4096x8192xf32>) factors(T(%f), T(%f), T(%f) : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<8192x4096xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @mkm_16_4_transposed(
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(4)
+// CHECK:           kron.mode_product axis(3)
+// CHECK:         kron.pass {{.*}}#kron.schedule<kernel = mma>
+// CHECK:           kron.mode_product axis(2)
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NOT:     kron.pass
+// Two CTAs cannot share 8 rows: two trips, of which the first one reads whole lines
+// of the input.
+func.func @mkm_16_4_transposed(%x: memref<65536x1024xf32>, %f: memref<16x16xf32>, %y: memref<1024x65536xf32>) {
+  kron.mkm ins(T(%x) : memref<65536x1024xf32>) factors(%f, %f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1024x65536xf32>)
+  return
+}

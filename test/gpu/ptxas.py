@@ -44,6 +44,9 @@ GOLDEN = [
       for p in ("ieee", "tf32")),
     *(("kmm", t, 1024, f, {"trans": tr}) for t in ("f32", "f64")
       for f in ("8^4", "32^3") for tr in ("NN", "TT")),
+    *(("mkm", t, 1024, f, {"trans": "TT"}) for t in ("f32", "f64")
+      for f in ("16^3", "64^2", "128^2")),
+    ("mkm", "f16", 1024, "16^3", {"trans": "TT"}),
     *(("mkm", t, 64, "4^4", {}) for t in ("c32", "c64", "i32", "i64")),
     ("mkm", "f32", 16, "8^8", {}),
     ("mkm", "f32", 1, "16^6", {"beta": 0.5}),

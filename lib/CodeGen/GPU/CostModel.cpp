@@ -142,8 +142,9 @@ int64_t kron::chooseColumns(const Trip &trip, int64_t slabBudget,
 
 bool kron::fitsCluster(const Trip &trip, int64_t slabBudget,
                        const GPUMachine &machine) {
-  if (!machine.hasCluster || trip.inner != 1 || trip.factors.size() < 2 ||
-      !isPlausible(GPUKernel::Mma, trip, machine) || isHalf(trip.element))
+  if (!machine.hasCluster || trip.inner != 1 || trip.readsTranspose ||
+      trip.factors.size() < 2 || !isPlausible(GPUKernel::Mma, trip, machine) ||
+      isHalf(trip.element))
     return false;
   for (const TripFactor &factor : trip.factors)
     if (factor.depth % 16 != 0 || factor.results % 16 != 0)
@@ -155,6 +156,11 @@ bool kron::fitsCluster(const Trip &trip, int64_t slabBudget,
 TripTiling kron::chooseTiling(GPUKernel kernel, const Trip &trip,
                               int64_t columns, int64_t slabBudget,
                               const GPUMachine &machine) {
+  // Only `ffma` shares slabs with columns; others take fewer of these.
+  if (kernel != GPUKernel::Ffma && canShareSlab(trip, columns, machine))
+    while (columns > trip.getColumns(32) &&
+           trip.getSlabBytes(columns) > slabBudget)
+      columns /= 2;
   TripTiling tiling;
   tiling.columns = columns;
   int64_t slab = std::max<int64_t>(trip.getSlabBytes(columns), 1);
@@ -166,8 +172,11 @@ TripTiling kron::chooseTiling(GPUKernel kernel, const Trip &trip,
     slab /= tiling.cluster;
   }
   // Rows of a transposed input are its columns.
-  if (int64_t rows = trip.getRows(); rows * slab <= slabBudget)
-    tiling.rows = std::max(tiling.rows, rows);
+  for (int64_t runBytes : {128, 64, 32})
+    if (int64_t rows = trip.getRows(runBytes); rows * slab <= slabBudget) {
+      tiling.rows = std::max(tiling.rows, rows);
+      break;
+    }
   int64_t tileBytes = tiling.rows * slab;
   int64_t bytesPerThread = kernel == GPUKernel::Wgmma ? 128 : 256;
   tiling.threads = std::clamp<int64_t>(
@@ -236,6 +245,14 @@ static double getNarrowCopies(GPUKernel kernel, const Trip &trip,
       (kernel == GPUKernel::Mma && trip.inner == 1))
     return 0;
   constexpr double kClocksPerCopy = 0.6;
+  double clocks = kClocksPerCopy;
+  // Nothing hides them in `ffma`; `mma` and `wgmma` have other work meanwhile.
+  if (trip.readsColumns && kernel == GPUKernel::Ffma)
+    clocks *= 2;
+  if (trip.readsColumns && kernel == GPUKernel::Mma)
+    clocks *= 0.2;
+  if (trip.readsColumns && kernel == GPUKernel::Wgmma)
+    clocks *= 0.33;
   auto getCopies = [&](double elements, int64_t innermost) {
     int64_t width = std::max<int64_t>(16 / trip.getElementBytes(), 1);
     if (innermost < 0 || innermost % width == 0)
@@ -245,12 +262,13 @@ static double getNarrowCopies(GPUKernel kernel, const Trip &trip,
       width = kernel == GPUKernel::Wgmma ? 1 : width / 2;
     return elements / width;
   };
-  double copies = getCopies(trip.inputElements, trip.innermostInput);
+  double copies = trip.readsColumns
+                      ? trip.inputElements
+                      : getCopies(trip.inputElements, trip.innermostInput);
   if (kernel == GPUKernel::Wgmma)
     copies =
         std::max(copies, getCopies(trip.outputElements, trip.innermostOutput));
-  return copies * kClocksPerCopy / (machine.clockMHz * 1e6) /
-         machine.processors;
+  return copies * clocks / (machine.clockMHz * 1e6) / machine.processors;
 }
 
 /// flop/s of useful products on whole instructions.
@@ -422,8 +440,7 @@ TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
   double inputBytes = trip.inputElements * trip.getElementBytes();
   double inputShare =
       trip.readsTranspose
-          ? getRunShare(trip, std::min(tiling.rows, trip.getRows()) *
-                                  trip.getElementBytes())
+          ? getRunShare(trip, tiling.rows * trip.getElementBytes())
           : share;
   time.memory = (inputBytes / inputShare + (bytes - inputBytes) / share) /
                 machine.copyBytesPerSecond;

@@ -108,7 +108,13 @@ MmaKernel::Columns MmaKernel::getColumns(const MmaStep &step,
       columns.axes.push_back({dim, step.sizes[dim], 1});
   if (!columns.axes.empty()) {
     MmaItemAxis &second = columns.axes.back();
-    int64_t rows = getPowerDivisor(second.count, most / columns.getTiles());
+    // Half-empty tiles cost less than longer items where factors are small.
+    bool folds = step.tiles > 1 && columns.firstDim == last &&
+                 canFold(size, second.dim, second.count);
+    int64_t fold = folds ? 8 / size : 1;
+    int64_t rows =
+        getPowerDivisor(second.count, most * fold / columns.getTiles());
+    columns.fold = fold;
     columns.rowDim = second.dim;
     columns.rows = rows;
     second.count /= rows;

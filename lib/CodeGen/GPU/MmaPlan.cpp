@@ -46,6 +46,8 @@ private:
   void collectAxes();
   bool isCollapsible(unsigned outer, unsigned inner);
   void addGridAxis(ArrayRef<unsigned> axes, int dim, int64_t step);
+  bool isContiguousInput(unsigned axis);
+  int64_t chooseRun(const MmaDim &axis, int64_t elements, int64_t scheduled);
   void chooseTile();
   void chooseSteps();
   void addStep(MmaStep::Kind kind, unsigned dim);
@@ -242,6 +244,31 @@ void Planner::addGridAxis(ArrayRef<unsigned> which, int dim, int64_t step) {
   plan.grid.push_back(axis);
 }
 
+/// Whether neighbours of the input lie along `axis` of the pass.
+bool Planner::isContiguousInput(unsigned axis) {
+  ArrayRef<int64_t> permutation =
+      pass.getInputPermutation().value_or(ArrayRef<int64_t>());
+  Value input = pass.getInputs().front();
+  return getStrides(input)[permutation.empty() ? axis : permutation[axis]] == 1;
+}
+
+/// Positions of `axis`, along which neighbours lie in memory, that a tile takes
+/// beside all of the contracted axes, of `elements` positions.
+int64_t Planner::chooseRun(const MmaDim &axis, int64_t elements,
+                           int64_t scheduled) {
+  int64_t size = getStaticSize(axis.axes);
+  int64_t elementBytes =
+      std::max(getBytes(plan.inputType), getBytes(plan.outputType));
+  int64_t run = scheduled ? scheduled : chooseColumns(size, elementBytes);
+  if (!ShapedType::isDynamic(size))
+    run = std::min(run, size);
+  // Shorter ones, down to one sector, if the tile does not fit otherwise.
+  while (!scheduled && run % 2 == 0 && run * elementBytes > kSectorBytes &&
+         elements * run * getBytes(plan.type) > machine.sharedBytesPerCTA)
+    run /= 2;
+  return run;
+}
+
 void Planner::chooseTile() {
   int64_t scheduledRows = 0, scheduledColumns = 0;
   if (ScheduleAttr schedule = pass.getScheduleAttr()) {
@@ -251,31 +278,25 @@ void Planner::chooseTile() {
   unsigned first = 0;
   while (!axes[first].product)
     ++first;
-  int64_t elementBytes =
-      std::max(getBytes(plan.inputType), getBytes(plan.outputType));
-  int64_t columns = 1, elements = 1;
-  bool hasColumns = !axes.back().product;
-  if (hasColumns) {
-    columns = scheduledColumns ? scheduledColumns
-                               : chooseColumns(getStaticSize(axes.back().axes),
-                                               elementBytes);
-    int64_t size = getStaticSize(axes.back().axes);
-    if (!ShapedType::isDynamic(size))
-      columns = std::min(columns, size);
-  }
+  int64_t elements = 1;
   for (MmaDim &axis : axes)
     elements *= std::max(axis.depth, axis.results);
-  // Shorter runs, down to one sector, if the tile does not fit otherwise.
-  int64_t computedBytes = getBytes(plan.type);
-  while (!scheduledColumns && columns % 2 == 0 &&
-         columns * elementBytes > kSectorBytes &&
-         elements * columns * computedBytes > machine.sharedBytesPerCTA)
-    columns /= 2;
-  elements *= columns;
+  bool hasColumns = !axes.back().product;
+  // The axis of rows of a transposed input.
+  unsigned turned = 0;
+  while (turned < first && !isContiguousInput(axes[turned].axes.back()))
+    ++turned;
+  plan.turnsRows = !hasColumns && turned < first;
 
+  int64_t columns = 1, rows = 1;
+  if (hasColumns) {
+    columns = chooseRun(axes.back(), elements, scheduledColumns);
+    elements *= columns;
+  }
   // Rows: the axis right outside of the first contracted one.
-  int64_t rows = 1;
-  if (first > 0) {
+  if (plan.turnsRows) {
+    rows = chooseRun(axes[turned], elements, scheduledRows);
+  } else if (first > 0) {
     int64_t size = getStaticSize(axes[first - 1].axes);
     rows = scheduledRows ? scheduledRows
                          : std::max<int64_t>(1, kTileElements / elements);
@@ -287,14 +308,19 @@ void Planner::chooseTile() {
       rows = std::min(rows, std::max<int64_t>(size, 1));
   }
 
+  // Rows of a transposed input are the tile's columns, and those of the tiles
+  // that are worked on at a time lie side by side.
+  if (plan.turnsRows)
+    std::rotate(axes.begin() + turned, axes.begin() + turned + 1, axes.end());
   for (unsigned index = 0; index < axes.size(); ++index) {
     MmaDim dim = axes[index];
-    bool isRows = index + 1 == first;
-    bool isColumns = hasColumns && index + 1 == axes.size();
+    bool isColumns = (hasColumns || plan.turnsRows) && index + 1 == axes.size();
+    bool isRows = !plan.turnsRows && index + 1 == first;
     if (!dim.product) {
-      int64_t step = isRows ? rows : isColumns ? columns : 1;
+      int64_t step = isRows || plan.turnsRows ? rows : columns;
       bool inTile = isRows || isColumns;
-      addGridAxis(dim.axes, inTile ? int(plan.dims.size()) : -1, step);
+      addGridAxis(dim.axes, inTile ? int(plan.dims.size()) : -1,
+                  inTile ? step : 1);
       if (!inTile)
         continue;
       dim.depth = dim.results = step;
@@ -369,7 +395,8 @@ void Planner::addStep(MmaStep::Kind kind, unsigned dim) {
   plan.steps.push_back(step);
 }
 
-/// The innermost dimension first, so that the last step stores long runs.
+/// The innermost dimension first, so that the last step stores long runs; or
+/// last, where columns are rows of the result.
 void Planner::chooseSteps() {
   plan.steps.clear();
   applied.assign(plan.dims.size(), 0);
@@ -384,9 +411,13 @@ void Planner::chooseSteps() {
       next = last - 1;
     }
   }
+  if (plan.turnsRows)
+    next = last - 2;
   for (int dim = next; dim >= 0; --dim)
     if (plan.dims[dim].product)
       addStep(MmaStep::Kind::Columns, dim);
+  if (plan.turnsRows)
+    addStep(MmaStep::Kind::Columns, last - 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -486,6 +517,8 @@ bool Planner::chooseStream(int64_t cluster) {
   SmallVector<int64_t> largest;
   for (const MmaDim &dim : plan.dims)
     largest.push_back(std::max(dim.depth, dim.results));
+  if (cluster > 1 && plan.turnsRows)
+    return false;
   if (cluster > 1) {
     int64_t depth = plan.dims[lastStep.dim].depth;
     if (!machine.hasCluster || lastStep.kind != MmaStep::Kind::Columns ||

@@ -89,6 +89,9 @@ struct MmaPlan {
   Type inputType, outputType, factorType, type;
   SmallVector<MmaDim> dims;
   SmallVector<MmaGridAxis> grid;
+  /// Whether rows, of which neighbours of a transposed input are, are the
+  /// tile's innermost dimension.
+  bool turnsRows = false;
   SmallVector<MmaStep> steps;
   /// Where input lands: a ring of `stages` tiles, or of pieces for each team.
   TileLayout inputLayout;

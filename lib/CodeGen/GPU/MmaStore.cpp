@@ -152,9 +152,14 @@ void MmaKernel::emitGlobalResults(ArrayRef<Results> results,
   bool hasAddend = static_cast<bool>(addend.base);
 
   auto getLaneBase = [&](const MmaGlobalTile &tile, int64_t width) {
-    Int offset =
-        kernel.add(scale(laneGroup, tile.strides[rowDim]),
-                   scale(kernel.mul(laneSlot, width), tile.strides[last]));
+    Int column = kernel.mul(laneSlot, width);
+    Int offset = scale(laneGroup, tile.strides[rowDim]);
+    if (place.foldSize) {
+      Int fold = kernel.floorDiv(column, place.foldSize);
+      offset = kernel.add(offset, scale(fold, tile.strides[place.foldDim]));
+      column = kernel.rem(column, place.foldSize);
+    }
+    offset = kernel.add(offset, scale(column, tile.strides[last]));
     for (auto [position, stride] : llvm::zip(place.positions, tile.strides))
       offset = kernel.add(offset, scale(position, stride));
     return kernel.offsetBytes(tile.base, kernel.mul(offset, bytes));

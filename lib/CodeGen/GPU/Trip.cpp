@@ -32,8 +32,9 @@ int64_t Trip::getColumns(int64_t runBytes) const {
   return std::min(inner, columns);
 }
 
-int64_t Trip::getRows() const {
-  return readsTranspose ? std::max<int64_t>(32 / getElementBytes(), 1) : 1;
+int64_t Trip::getRows(int64_t runBytes) const {
+  return readsTranspose ? std::max<int64_t>(runBytes / getElementBytes(), 1)
+                        : 1;
 }
 
 int64_t Trip::getRunBytes(int64_t columns) const {
@@ -126,14 +127,29 @@ Trip kron::describeTrip(Type element, Precision precision,
   return trip;
 }
 
-bool kron::isTransposed(ArrayRef<int64_t> permutation,
-                        ArrayRef<TripFactor> factors) {
+/// The axis that the input's innermost one becomes; -1 if nothing is permuted.
+static int64_t getContiguousAxis(ArrayRef<int64_t> permutation) {
   const auto *innermost =
       llvm::find(permutation, static_cast<int64_t>(permutation.size()) - 1);
-  return innermost != permutation.end() &&
-         llvm::all_of(factors, [&](const TripFactor &factor) {
-           return innermost - permutation.begin() < factor.axis;
+  return innermost == permutation.end() ? -1 : innermost - permutation.begin();
+}
+
+bool kron::isTransposed(ArrayRef<int64_t> permutation,
+                        ArrayRef<TripFactor> factors) {
+  int64_t axis = getContiguousAxis(permutation);
+  return axis >= 0 && llvm::all_of(factors, [&](const TripFactor &factor) {
+           return axis < factor.axis;
          });
+}
+
+bool kron::isAcrossColumns(ArrayRef<int64_t> permutation,
+                           ArrayRef<TripFactor> factors) {
+  auto isContracted = [&](int64_t axis) {
+    return llvm::any_of(
+        factors, [&](const TripFactor &factor) { return factor.axis == axis; });
+  };
+  return isContracted(getContiguousAxis(permutation)) &&
+         !isContracted(static_cast<int64_t>(permutation.size()) - 1);
 }
 
 TripFactor kron::describeFactor(ModeProductOp product) {
@@ -165,7 +181,9 @@ Trip kron::describeTrip(PassOp pass) {
   Trip trip =
       describeTrip(kron::getElementType(pass.getInit()), last.getPrecision(),
                    shape, factors, !kron::getBeta(last).isZero());
-  trip.readsTranspose = isTransposed(
-      pass.getInputPermutation().value_or(ArrayRef<int64_t>()), factors);
+  ArrayRef<int64_t> permutation =
+      pass.getInputPermutation().value_or(ArrayRef<int64_t>());
+  trip.readsTranspose = isTransposed(permutation, factors);
+  trip.readsColumns = isAcrossColumns(permutation, factors);
   return trip;
 }

@@ -221,21 +221,22 @@ void WgmmaKernel::emitStages(Value landing) {
         });
 }
 
-/// Where a tile starts, per axis; 0 for contracted ones.
+/// Where a tile starts, per axis; 0 for contracted ones. Neighbours of the
+/// input that are in different tiles are worked on at the same time.
 WgmmaPosition WgmmaKernel::startTile(Int tile) {
+  SmallVector<unsigned> order;
+  for (bool isContiguous : {true, false})
+    for (unsigned number = plan.axes.size(); number-- > 0;)
+      if (plan.axes[number].stage < 0 &&
+          plan.axes[number].isContiguous == isContiguous)
+        order.push_back(number);
   WgmmaPosition position(plan.axes.size(), 0);
   Int rest = tile;
-  int outermost = -1;
-  for (int number = plan.axes.size() - 1; number >= 0; --number)
-    if (plan.axes[number].stage < 0)
-      outermost = number;
-  for (int number = plan.axes.size() - 1; number >= 0; --number) {
+  for (unsigned number : order) {
     const WgmmaAxis &axis = plan.axes[number];
-    if (axis.stage >= 0)
-      continue;
     Int count = k.ceilDiv(sizes[number], axis.tile);
-    Int index = number == outermost ? rest : k.rem(rest, count);
-    rest = number == outermost ? Int(0) : k.floorDiv(rest, count);
+    Int index = number == order.back() ? rest : k.rem(rest, count);
+    rest = number == order.back() ? Int(0) : k.floorDiv(rest, count);
     position[number] = k.mul(index, axis.tile);
   }
   return position;

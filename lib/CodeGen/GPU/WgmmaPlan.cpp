@@ -407,16 +407,21 @@ bool Planner::chooseTile() {
   int64_t numAxes = plan.axes.size();
   if (plan.axes.back().stage < 0)
     columnAxis = numAxes - 1;
-  // The longest of the other axes.
-  for (int axis = 0; axis < numAxes; ++axis) {
-    if (plan.axes[axis].stage >= 0 || axis == columnAxis)
-      continue;
+  // The one along which neighbours of a transposed input lie, else the longest
+  // of the other axes.
+  auto getRank = [&](int axis) {
     int64_t size = plan.axes[axis].after;
-    int64_t best = rowAxis < 0 ? 0 : plan.axes[rowAxis].after;
-    if (rowAxis < 0 || ShapedType::isDynamic(size) ||
-        (!ShapedType::isDynamic(best) && size > best))
+    return std::pair(plan.axes[axis].isContiguous,
+                     ShapedType::isDynamic(size)
+                         ? std::numeric_limits<int64_t>::max()
+                         : size);
+  };
+  for (int axis = 0; axis < numAxes; ++axis)
+    if (plan.axes[axis].stage < 0 && axis != columnAxis &&
+        (rowAxis < 0 || getRank(axis) > getRank(rowAxis) ||
+         (getRank(axis) == getRank(rowAxis) &&
+          ShapedType::isDynamic(plan.axes[axis].after))))
       rowAxis = axis;
-  }
   ScheduleAttr schedule = pass.getScheduleAttr();
   auto getWanted = [&](int64_t (ScheduleAttr::*field)() const) {
     return schedule ? (schedule.*field)() : int64_t(0);

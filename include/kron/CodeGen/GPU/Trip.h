@@ -63,6 +63,9 @@ struct Trip {
   /// Whether neighbouring elements of the input belong to different rows: it is
   /// the transpose of what the trip works on.
   bool readsTranspose = false;
+  /// Whether neighbouring elements of the input lie along a contracted axis,
+  /// but those of the result lie inside of all that are contracted.
+  bool readsColumns = false;
   /// Multiply-adds per position of the axes that are not contracted, with the
   /// sizes as they are.
   double rowMultiplyAdds = 0;
@@ -77,10 +80,9 @@ struct Trip {
   int64_t getColumns(int64_t runBytes) const;
   /// Bytes of contiguous memory that a slab of `columns` touches.
   int64_t getRunBytes(int64_t columns) const;
-  /// Rows that a tile takes so that it reads whole sectors of 32 bytes: 1
-  /// unless the input is transposed. More of them only collide in shared
-  /// memory.
-  int64_t getRows() const;
+  /// Rows that a tile takes so that it reads runs of `runBytes` bytes: 1 unless
+  /// the input is transposed.
+  int64_t getRows(int64_t runBytes) const;
   int64_t getSlabBytes(int64_t columns) const {
     return rowLargest * columns * getChipBytes();
   }
@@ -104,6 +106,11 @@ Trip describeTrip(PassOp pass);
 /// Whether neighbouring elements of an input whose axes are permuted (none if
 /// empty) lie along an axis outside of all that `factors` contract.
 bool isTransposed(ArrayRef<int64_t> permutation, ArrayRef<TripFactor> factors);
+
+/// Whether they lie along an axis that `factors` contract, but the innermost
+/// one of the result is none of these.
+bool isAcrossColumns(ArrayRef<int64_t> permutation,
+                     ArrayRef<TripFactor> factors);
 
 /// Factor, axis and varying axes of `product`, whose factor has a static shape.
 TripFactor describeFactor(ModeProductOp product);

@@ -73,9 +73,8 @@ static ScheduleAttr withTile(ScheduleAttr schedule, GPUKernel kernel,
       schedule.getStages(), schedule.getCluster(), schedule.getTrips());
 }
 
-/// Names what the chosen emitter would not find out by itself: the rows that
-/// make the runs of a transposed input, and as many columns of the outermost
-/// axes, which have no rows outside of them, as make a tile.
+/// Names what the chosen emitter would not find out by itself: as many columns
+/// of the outermost axes, which have no rows outside of them, as make a tile.
 static void chooseTile(PassOp pass, const Trip &trip, GPUKernel kernel,
                        const GPUMachine &machine) {
   ScheduleAttr given = pass.getScheduleAttr();
@@ -88,10 +87,6 @@ static void chooseTile(PassOp pass, const Trip &trip, GPUKernel kernel,
     return !emitter->getUnsupportedReason(pass, machine);
   };
   if (given.getTile() || given.getColumns())
-    return;
-  if (trip.readsTranspose && kernel == GPUKernel::Mma &&
-      trip.getRows() * trip.getSlabBytes(1) <= getSlabBudget(machine) &&
-      accepts(trip.getRows(), 0))
     return;
   bool hasRows = llvm::all_of(
       trip.factors, [](const TripFactor &factor) { return factor.axis > 0; });

@@ -76,8 +76,10 @@ static Trip describeTrip(const TripChain &chain,
     factors.push_back(chain.factors[index]);
   Trip trip = kron::describeTrip(chain.element, chain.precision, shape, factors,
                                  /*readsAddend=*/false);
-  trip.readsTranspose =
-      previous.empty() && isTransposed(chain.inputPermutation, factors);
+  if (previous.empty()) {
+    trip.readsTranspose = isTransposed(chain.inputPermutation, factors);
+    trip.readsColumns = isAcrossColumns(chain.inputPermutation, factors);
+  }
   return trip;
 }
 

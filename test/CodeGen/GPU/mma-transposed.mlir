@@ -1,0 +1,30 @@
+// RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+
+// Verify that 32 rows of a transposed input, whatever axes lie between them and the
+// contracted ones, are the innermost dimension of a tile: 16 bytes of them are copied at
+// a time, and the axis whose results are neighbours comes last, number by number.
+
+// CHECK-LABEL: llvm.func @turned_0
+// CHECK-NOT:     cp.async.shared.global {{.*}}, 4, cache
+// CHECK:         nvvm.cp.async.shared.global {{.*}}, 16, cache =  cg
+// CHECK:         scf.for
+// CHECK-COUNT-6:   mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// CHECK:           llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<3>
+// CHECK:           nvvm.barrier0
+// CHECK:           scf.for
+// CHECK-COUNT-6:   mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// CHECK-NOT:       st.global.cs.v
+// CHECK:           st.global.cs.f32
+// CHECK-NOT:       st.global.cs.v
+func.func @turned(%x: memref<16x16x16x1024xf32>, %f: memref<16x16xf32>, %y: memref<1024x16x16x16xf32>) {
+  kron.pass ins(%x, %f : memref<16x16x16x1024xf32>, memref<16x16xf32>) outs(%y : memref<1024x16x16x16xf32>)
+      attributes {input_permutation = array<i64: 3, 0, 1, 2>, schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<1024x16x16x16xf32>, %tf: tensor<16x16xf32>, %out: tensor<1024x16x16x16xf32>):
+    %1 = kron.mode_product axis(3) ins(%tx : tensor<1024x16x16x16xf32>) factor(%tf [p, q] : tensor<16x16xf32>)
+         outs(%out : tensor<1024x16x16x16xf32>) -> tensor<1024x16x16x16xf32>
+    %2 = kron.mode_product axis(2) ins(%1 : tensor<1024x16x16x16xf32>) factor(%tf [p, q] : tensor<16x16xf32>)
+         outs(%out : tensor<1024x16x16x16xf32>) -> tensor<1024x16x16x16xf32>
+    kron.yield %2 : tensor<1024x16x16x16xf32>
+  }
+  return
+}
