@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -131,12 +132,27 @@ std::optional<int64_t> SizeEvaluator::getValue(OpFoldResult folded) const {
   return *rhs == 0 ? std::nullopt : std::optional(*lhs / *rhs);
 }
 
+/// How often the loops around `op` run it, 0 if unknown.
+static double countRuns(Operation *op, const SizeEvaluator &sizes) {
+  double runs = 1;
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>()) {
+    std::optional<int64_t> first = sizes.getValue(loop.getLowerBound()),
+                           end = sizes.getValue(loop.getUpperBound()),
+                           step = sizes.getValue(loop.getStep());
+    runs *= first && end && step.value_or(0) > 0
+                ? llvm::divideCeil(std::max<int64_t>(*end - *first, 0), *step)
+                : 0;
+  }
+  return runs;
+}
+
 /// Multiply-adds of `product`, 0 if unknown.
 static double countMultiplyAdds(ModeProductOp product,
                                 const SizeEvaluator &sizes) {
   std::optional<int64_t> contracted =
       sizes.getSize(product.getInput(), product.getAxis());
-  double count = contracted.value_or(0);
+  double count = contracted.value_or(0) * countRuns(product, sizes);
   auto type = cast<ShapedType>(product.getInit().getType());
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     count *= sizes.getSize(product.getInit(), dim).value_or(0);

@@ -53,7 +53,9 @@ static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse) {
   fallback.target = fuse.target;
   pm.addPass(createConvertKronToLinalg(fallback));
   // 5. Views and mode products, in the cheapest order of factors.
-  pm.addPass(createKronDecompose());
+  KronDecomposeOptions decompose;
+  decompose.target = fuse.target;
+  pm.addPass(createKronDecompose(decompose));
   // 6. One kron.pass per chain of mode products, or per trip on a GPU.
   //    Simplification first: equal views of one array must be one value.
   pm.addPass(createCSEPass());

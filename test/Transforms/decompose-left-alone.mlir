@@ -25,6 +25,18 @@ func.func @dynamic_weights(%x: memref<9x?xf32>, %k: memref<?x3x4x5xf32>,
   return
 }
 
+// Verify that a gradient needs the sizes of its result only.
+// CHECK-LABEL: func.func @dynamic_pattern(
+// CHECK-NEXT: kron.ksmm_grad
+// CHECK-NEXT: return
+func.func @dynamic_pattern(%x: memref<9x?xf32>, %g: memref<9x?xf32>,
+                           %d: memref<?x3x4x5xf32>) {
+  // expected-remark@+1 {{`kron.ksmm_grad` is left alone: the result has a dynamic shape, memref<?x3x4x5xf32>}}
+  kron.ksmm_grad ins(%x : memref<9x?xf32>) grad(%g : memref<9x?xf32>)
+    outs(%d : memref<?x3x4x5xf32>)
+  return
+}
+
 // Verify that mode products stay as they are.
 // CHECK-LABEL: func.func @mode_product(
 // CHECK-NEXT: kron.mode_product axis(0)

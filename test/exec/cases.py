@@ -21,7 +21,7 @@ from dtypes import REAL_FLOATS, TYPES
 
 OPS = "NTC"
 PRODUCTS = ("mkm", "kmm", "batched")
-ALL_OPS = PRODUCTS + ("ksmm", "mode_product")
+ALL_OPS = PRODUCTS + ("ksmm", "mode_product", "ksmm_grad")
 SIZES = (1, 2, 3, 5, 7, 8, 12, 16, 31, 64)
 ROWS = (0, 1, 2, 7, 64, 1000)
 MAX_ELEMENTS = 200_000
@@ -163,6 +163,30 @@ def build_ksmm(case, p):
     case.finish("kron.ksmm", operands, y_shape, y_dims, sources, p, clauses, attributes)
 
 
+def build_ksmm_grad(case, p):
+    a, b, c, d = p["pattern"]
+    first = p["layout"] == "batch_first"
+    rows = None if "rows" in p["dynamic"] else p["rows"]
+
+    def array(name, features):
+        shape, dims = [p["rows"], features], [rows, features]
+        return case.array(name, *([shape, dims] if first else map(swap_last, (shape, dims))))
+
+    x, grad = array("x", a * c * d), array("g", a * b * d)
+    case.names_poisoned_by_alpha = ["x", "g"]
+    attributes = list(p["attributes"])
+    if not first:
+        attributes.append("layout = #kron.layout<batch_last>")
+    conjugated = [n for n, used in zip(("conj_input", "conj_grad"), p["conj"]) if used]
+    case.linear = lambda v: reference.ksmm_grad(v["x"], v["g"], p["pattern"], p["layout"],
+                                                *p["conj"])
+    case.num_terms = p["rows"]
+    case.tags |= {p["layout"], *conjugated} | {"dynamic=" + t for t in p["dynamic"]}
+    y_dims = [None] * 4 if "factors" in p["dynamic"] else [a, b, c, d]
+    case.finish("kron.ksmm_grad", f"ins(%x : {x.mlir}) grad(%g : {grad.mlir})", [a, b, c, d],
+                y_dims, [None] * 4, p, attributes=attributes + conjugated)
+
+
 def build_mode_product(case, p):
     axis, shape, q = p["axis"], list(p["shape"]), p["q"]
     out_shape = shape[:axis] + [q] + shape[axis + 1 :]
@@ -212,6 +236,8 @@ def build(index, p):
         chains.build(case, p)
     elif p["op"] == "ksmm":
         build_ksmm(case, p)
+    elif p["op"] == "ksmm_grad":
+        build_ksmm_grad(case, p)
     elif p["op"] == "mode_product":
         build_mode_product(case, p)
     else:
@@ -265,11 +291,13 @@ def _exhaustive_scaling(count):
         if (beta == "absent" and addend != "outs") or (form == "tensor" and addend == "same"):
             continue
         i = next(count)
-        op = ALL_OPS[i % 5]
-        p = _cycle(i) | dict(op=op, type=list(TYPES)[i // 5 % 8])
+        op = ALL_OPS[i % len(ALL_OPS)]
+        p = _cycle(i) | dict(op=op, type=list(TYPES)[i // len(ALL_OPS) % 8])
         p |= dict(alpha=alpha, beta=beta, addend=addend, form=form)
         if op == "ksmm":
             p |= _ksmm_parameters(i)
+        elif op == "ksmm_grad":
+            p |= _grad_parameters(i)
         elif op == "mode_product":
             p |= _mode_parameters(i)
         else:
@@ -306,6 +334,24 @@ def _exhaustive_ksmm(count):
                        residual=residual, scale=scale, layout=layout)
 
 
+def _grad_parameters(i):
+    """Batches that leave something over from blocks of 64 and of 8, and do not."""
+    return dict(
+        pattern=[(2, 3, 4, 5), (1, 8, 8, 16), (3, 1, 2, 1), (2, 16, 4, 1), (1, 5, 7, 3),
+                 (1, 4, 1, 8)][i % 6],
+        rows=(3, 64, 1, 73, 0, 16, 138)[i % 7], layout=("batch_first", "batch_last")[i // 3 % 2],
+        conj=(False, False))
+
+
+def _exhaustive_grads(count):
+    for element, layout, conj_input, conj_grad in itertools.product(
+            TYPES, ("batch_first", "batch_last"), (False, True), (False, True)):
+        for _ in range(3):
+            i = next(count)
+            yield _cycle(i) | _grad_parameters(i) | dict(
+                op="ksmm_grad", type=element, layout=layout, conj=(conj_input, conj_grad))
+
+
 def _mode_parameters(i):
     return dict(axis=1, shape=(3, 4, 5), q=6, factor_dims="pq", stretched=(),
                 factor_stretched=(), dynamic_axes=(0,) if i % 3 else (), conj=(False, False),
@@ -333,7 +379,7 @@ def _exhaustive_modes(count):
 def exhaustive():
     count = itertools.count()
     return [*_exhaustive_products(count), *_exhaustive_scaling(count),
-            *_exhaustive_ksmm(count), *_exhaustive_modes(count)]
+            *_exhaustive_ksmm(count), *_exhaustive_modes(count), *_exhaustive_grads(count)]
 
 
 #===------------------------------------------------------------------------===#
@@ -426,6 +472,12 @@ def _random_ksmm(rng, p):
                     residual=bool(rng.random() < .3), scale=bool(rng.random() < .3))
 
 
+def _random_grad(rng, p):
+    p = _random_ksmm(rng, p)
+    conj = bool(rng.random() < .3), bool(rng.random() < .3)
+    return p | dict(op="ksmm_grad", conj=conj)
+
+
 def _random_mode(rng, p):
     while True:
         rank = int(rng.integers(1, 5))
@@ -453,7 +505,9 @@ def random_parameters(seed, number):
     if kind < 0.7:
         return _random_product(rng, p)
     if kind < 0.93:
-        return _random_ksmm(rng, p) if kind < 0.82 else _random_mode(rng, p)
+        make_parameters = (_random_ksmm if kind < 0.8 else _random_grad if kind < 0.84
+                           else _random_mode)
+        return make_parameters(rng, p)
     return chains.parameters(rng, p)
 
 

@@ -96,6 +96,17 @@ def ksmm(x, weights, op_x, op_weights, layout):
     return y if layout == "batch_first" else transpose(y)
 
 
+def ksmm_grad(x, grad, pattern, layout, conj_x, conj_grad):
+    """d[i, j, k, t] = sum_n g[n, i*b*d + j*d + t] x[n, i*c*d + k*d + t]."""
+    a, b, c, d = pattern
+    x = np.conj(x) if conj_x else x
+    grad = np.conj(grad) if conj_grad else grad
+    if layout == "batch_last":
+        x, grad = transpose(x), transpose(grad)
+    rows = x.shape[0]
+    return np.einsum("najt,nakt->ajkt", grad.reshape(rows, a, b, d), x.reshape(rows, a, c, d))
+
+
 def mode_product(x, factor, axis, factor_dims, out_shape, conj_x, conj_factor):
     """One factor along one axis; other axes of X and of the factor that have size
     1 stretch to those of the result."""
@@ -191,6 +202,13 @@ def selftest():
     check("ksmm", ksmm(np.conj(x.T), weights, "C", "N", "batch_first"), x @ full.T)
     z = data(3, a * b * d)
     check("ksmm", ksmm(z, weights, "N", "C", "batch_first"), z @ np.conj(full))
+    # <G, K x> is linear in K: its derivative by K is the gradient.
+    grad = data(3, a * b * d)
+    for layout, stored_x, stored_grad in (("batch_first", x, grad), ("batch_last", x.T, grad.T)):
+        slope = ksmm_grad(stored_x, stored_grad, (a, b, c, d), layout, False, False)
+        check("ksmm_grad", np.sum(slope * weights), np.sum(grad * (x @ full.T)))
+        check("ksmm_grad", ksmm_grad(np.conj(stored_x), stored_grad, (a, b, c, d), layout, True,
+                                     False), slope)
     x, f = data(3, 4, 5), data(4, 6)
     check("mode", mode_product(x, f, 1, "pq", (3, 6, 5), False, False),
           np.einsum("apb,pq->aqb", x, f))

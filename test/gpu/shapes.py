@@ -104,6 +104,9 @@ def _ksmm(rng, p):
         if rows is not None:
             break
     layout = str(rng.choice(["batch_first", "batch_last"]))
+    if rng.random() < 0.15:
+        return p | dict(op="ksmm_grad", pattern=(a, b, c, d), rows=rows, layout=layout,
+                        conj=(False, False))
     transposed = ["N" if rng.random() < 0.75 else "T" for _ in range(2)]
     return p | dict(op="ksmm", pattern=(a, b, c, d), rows=rows, op_x=transposed[0],
                     op_weights=transposed[1],

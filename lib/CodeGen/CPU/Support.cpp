@@ -35,6 +35,11 @@ std::optional<std::string> kron::getCPUUnsupportedReason(Operation *op) {
       return reason;
     }
   }
+  if (auto gradient = dyn_cast<KsmmGradOp>(op)) {
+    if (ShapedType::isDynamicShape(gradient.getPattern()))
+      return "the pattern has dynamic sizes";
+    return std::nullopt;
+  }
   for (Value factor : scaled.getFactorValues())
     if (!cast<ShapedType>(factor.getType()).hasStaticShape())
       return "a factor has a dynamic shape";

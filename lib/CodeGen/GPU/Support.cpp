@@ -27,6 +27,11 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
   for (Value array : arrays)
     if (getElementType(array) != element)
       return "arrays of different element types have no fused kernel";
+  if (auto gradient = dyn_cast<KsmmGradOp>(op)) {
+    if (ShapedType::isDynamicShape(gradient.getPattern()))
+      return "the pattern has dynamic sizes";
+    return std::nullopt;
+  }
   // Its product is not rounded before the epilogue: f32 from arrays of f16.
   if (auto sparse = dyn_cast<KsmmOp>(op);
       sparse && sparse.hasEpilogue() && (element.isF16() || element.isBF16()))

@@ -78,7 +78,7 @@ static void separateAddend(OpBuilder &builder, OpOperand &init,
   Value addend = init.get();
   bool separated =
       TypeSwitch<Operation *, bool>(op)
-          .Case<MkmOp, KmmOp, BatchedOp, KsmmOp, ModeProductOp>(
+          .Case<MkmOp, KmmOp, BatchedOp, KsmmOp, KsmmGradOp, ModeProductOp>(
               [&](auto kronOp) {
                 if (!kronOp.getAddend() && !getBeta(kronOp).isZero())
                   kronOp.getAddendMutable().assign(addend);

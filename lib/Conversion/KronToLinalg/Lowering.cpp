@@ -219,6 +219,39 @@ static Value emitKsmm(ArrayEmitter &emitter, KsmmOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// kron.ksmm_grad
+//===----------------------------------------------------------------------===//
+
+/// Axes: blocks i, contracted batch n or resulting j, k, inner t.
+static Value emitKsmmGrad(ArrayEmitter &emitter, KsmmGradOp op) {
+  Epilogue epilogue = getScaling(op);
+  if (epilogue.alpha.isZero())
+    return emitStore(emitter, Value(), epilogue, op.getInit());
+
+  auto getView = [&](Value array, unsigned patternDim, int64_t batchAxis,
+                     int64_t axis, bool conjugate) {
+    SmallVector<OpFoldResult> sizes = {
+        emitter.getSize(op.getInit(), 0),
+        emitter.getSize(op.getInit(), patternDim),
+        emitter.getSize(op.getInit(), 3)};
+    View view{emitter.splitDim(array, op.getFeatureDim(), sizes),
+              {0, axis, 3},
+              conjugate};
+    view.axes.insert(
+        op.getBatchDim() == 0 ? view.axes.begin() : view.axes.end(), batchAxis);
+    return view;
+  };
+  View input =
+      getView(op.getInput(), 2, /*batchAxis=*/1, /*axis=*/2, op.getConjInput());
+  View grad = getView(op.getGrad(), 1, ModeProductOp::kContracted,
+                      ModeProductOp::kResulting, op.getConjGrad());
+  Type accumulator = getAccumulatorType(kron::getElementType(op.getInit()));
+  View result = emitContraction(emitter, input, grad, /*axis=*/1, /*rank=*/4,
+                                accumulator);
+  return emitStore(emitter, result.value, epilogue, op.getInit());
+}
+
+//===----------------------------------------------------------------------===//
 // kron.mode_product, kron.pass
 //===----------------------------------------------------------------------===//
 
@@ -325,6 +358,7 @@ Value kron::emitReference(ArrayEmitter &emitter, Operation *op) {
       .Case<MkmOp, KmmOp, BatchedOp>(
           [&](auto product) { return emitProduct(emitter, product); })
       .Case([&](KsmmOp ksmm) { return emitKsmm(emitter, ksmm); })
+      .Case([&](KsmmGradOp grad) { return emitKsmmGrad(emitter, grad); })
       .Case([&](ModeProductOp product) {
         return emitModeProduct(emitter, product);
       })

@@ -30,6 +30,17 @@ func.func @epilogue(%x: memref<9x40xf16>, %k: memref<2x3x4x5xf16>, %y: memref<9x
   return
 }
 
+// Verify that gradients by weights do where the pattern is not known.
+// CHECK-LABEL: func.func @gradient(
+// CHECK:         kron.ksmm_grad {{.*}} outs(%{{.*}} : memref<2x3x4x5xf16>)
+// CHECK-NOT:     kron.ksmm_grad
+func.func @gradient(%x: memref<?x40xf16>, %g: memref<?x30xf16>, %d: memref<2x3x4x5xf16>, %e: memref<2x?x4x5xf16>) {
+  kron.ksmm_grad ins(%x : memref<?x40xf16>) grad(%g : memref<?x30xf16>) outs(%d : memref<2x3x4x5xf16>)
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="the pattern has dynamic sizes", Remark="kron.ksmm_grad takes the slow path"}}
+  kron.ksmm_grad ins(%x : memref<?x40xf16>) grad(%g : memref<?x30xf16>) outs(%e : memref<2x?x4x5xf16>)
+  return
+}
+
 // Verify that nothing is left to a kernel where there is nothing to multiply.
 // CHECK-LABEL: func.func @zero(
 // CHECK-NOT:     kron.mode_product

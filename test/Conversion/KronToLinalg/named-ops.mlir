@@ -125,3 +125,19 @@ func.func @ksmm_transposed_batch_last(%x: tensor<70x?xf32>, %k: tensor<2x5x3x7xf
        -> tensor<42x?xf32>
   return %r : tensor<42x?xf32>
 }
+
+// -----
+
+// Verify that the gradient by the weights sums over the batch.
+// CHECK-DAG: #[[$IN:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d4, d0, d2, d3)>
+// CHECK-DAG: #[[$GRAD:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d4, d0, d1, d3)>
+// CHECK-DAG: #[[$SUM:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d3)>
+// CHECK-LABEL: func.func @ksmm_grad
+// CHECK: linalg.generic {indexing_maps = [#[[$IN]], #[[$GRAD]], #[[$SUM]]], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+// CHECK-SAME: ins(%{{.*}}, %{{.*}} : tensor<?x2x4x5xf32>, tensor<?x2x3x5xf32>) outs(%{{.*}} : tensor<2x3x4x5xf32>)
+func.func @ksmm_grad(%x: tensor<?x40xf32>, %g: tensor<?x30xf32>,
+                     %d: tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32> {
+  %y = kron.ksmm_grad ins(%x : tensor<?x40xf32>) grad(%g : tensor<?x30xf32>)
+         outs(%d : tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32>
+  return %y : tensor<2x3x4x5xf32>
+}

@@ -606,3 +606,42 @@ func.func @pass_cast(%x: tensor<8x9xf32>, %f: tensor<8x8xf32>, %init: tensor<9x8
   } -> tensor<?x8xf32>
   return %y : tensor<?x8xf32>
 }
+
+// Verify that a gradient says nothing that is the default or that real elements
+// do not need, and that its arrays are read as they lie.
+// CHECK-LABEL: func @ksmm_grad(
+// CHECK-SAME:    %[[X:.*]]: tensor<40x9xf32>, %[[G:.*]]: tensor<30x9xf32>, %[[D:.*]]: tensor<2x3x4x5xf32>
+// CHECK-NOT:     linalg.transpose
+// CHECK:         kron.ksmm_grad ins(%[[X]] : tensor<40x9xf32>) grad(%[[G]] : tensor<30x9xf32>) outs(%[[D]] : tensor<2x3x4x5xf32>) {layout = #kron.layout<batch_last>} -> tensor<2x3x4x5xf32>
+func.func @ksmm_grad(%x: tensor<40x9xf32>, %g: tensor<30x9xf32>, %d: tensor<2x3x4x5xf32>, %ex: tensor<9x40xf32>, %eg: tensor<9x30xf32>) -> tensor<2x3x4x5xf32> {
+  %one = arith.constant 1.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %tx = linalg.transpose ins(%x : tensor<40x9xf32>) outs(%ex : tensor<9x40xf32>) permutation = [1, 0]
+  %tg = linalg.transpose ins(%g : tensor<30x9xf32>) outs(%eg : tensor<9x30xf32>) permutation = [1, 0]
+  %y = kron.ksmm_grad ins(%tx : tensor<9x40xf32>) grad(%tg : tensor<9x30xf32>)
+         outs(%d : tensor<2x3x4x5xf32>) alpha(%one : f32) beta(%zero : f32) addend(%d : tensor<2x3x4x5xf32>)
+         {conj_input, conj_grad} -> tensor<2x3x4x5xf32>
+  return %y : tensor<2x3x4x5xf32>
+}
+
+// Verify that complex elements keep what is conjugated, and that one transpose
+// alone stays.
+// CHECK-LABEL: func @ksmm_grad_complex(
+// CHECK:         %[[T:.*]] = linalg.transpose
+// CHECK:         kron.ksmm_grad ins(%[[T]] : {{.*}} {conj_input}
+func.func @ksmm_grad_complex(%x: tensor<40x9xcomplex<f32>>, %g: tensor<9x30xcomplex<f32>>, %d: tensor<2x3x4x5xcomplex<f32>>, %e: tensor<9x40xcomplex<f32>>) -> tensor<2x3x4x5xcomplex<f32>> {
+  %t = linalg.transpose ins(%x : tensor<40x9xcomplex<f32>>) outs(%e : tensor<9x40xcomplex<f32>>) permutation = [1, 0]
+  %y = kron.ksmm_grad ins(%t : tensor<9x40xcomplex<f32>>) grad(%g : tensor<9x30xcomplex<f32>>)
+         outs(%d : tensor<2x3x4x5xcomplex<f32>>) {conj_input} -> tensor<2x3x4x5xcomplex<f32>>
+  return %y : tensor<2x3x4x5xcomplex<f32>>
+}
+
+// Verify that an alpha of 0 leaves beta * Z.
+// CHECK-LABEL: func @ksmm_grad_zero_alpha(
+// CHECK-SAME:    %[[D:[a-z0-9]*]]: tensor<1x3x4x1xf64>
+// CHECK-NEXT:    return %[[D]]
+func.func @ksmm_grad_zero_alpha(%d: tensor<1x3x4x1xf64>, %x: tensor<9x4xf64>, %g: tensor<9x3xf64>) -> tensor<1x3x4x1xf64> {
+  %y = kron.ksmm_grad ins(%x : tensor<9x4xf64>) grad(%g : tensor<9x3xf64>) outs(%d : tensor<1x3x4x1xf64>)
+         alpha(0.0 : f64) beta(1.0 : f64) -> tensor<1x3x4x1xf64>
+  return %y : tensor<1x3x4x1xf64>
+}

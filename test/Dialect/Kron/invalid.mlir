@@ -636,6 +636,114 @@ func.func @ksmm_c4_bias_of_dynamic_outs(%x: memref<2x4xf32>, %k: memref<1x4x4x1x
 }
 
 //===----------------------------------------------------------------------===//
+// kron.ksmm_grad
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @ksmm_grad_c1_rank(%x: memref<9x40xf32>, %g: memref<9x30xf32>, %d: memref<2x3x4xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects the outs to have rank 4, but got 3}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<9x30xf32>) outs(%d : memref<2x3x4xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c1_size(%x: memref<9x40xf32>, %g: memref<9x0xf32>, %d: memref<2x0x4x5xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects every dimension of the outs to be at least 1, but got 'memref<2x0x4x5xf32>'}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<9x0xf32>) outs(%d : memref<2x0x4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c2_grad(%x: memref<9x40xf32>, %g: memref<9x30xf16>, %d: memref<2x3x4x5xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects the gradient to have element type 'f32' as the input, but got 'f16'}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<9x30xf16>) outs(%d : memref<2x3x4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c2_outs(%x: memref<9x40xf32>, %g: memref<9x30xf32>, %d: memref<2x3x4x5xf64>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects the outs to have element type 'f32' as the input, but got 'f64'}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<9x30xf32>) outs(%d : memref<2x3x4x5xf64>)
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c2_alpha(%x: memref<9x40xbf16>, %g: memref<9x30xbf16>, %d: memref<2x3x4x5xbf16>, %s: bf16) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects alpha to have type 'f32', but got 'bf16'}}
+  kron.ksmm_grad ins(%x : memref<9x40xbf16>) grad(%g : memref<9x30xbf16>) outs(%d : memref<2x3x4x5xbf16>) alpha(%s : bf16)
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c3_input_rank(%x: memref<9x40x1xf32>, %g: memref<9x30xf32>, %d: memref<2x3x4x5xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects the input to have rank 2, but got 3}}
+  kron.ksmm_grad ins(%x : memref<9x40x1xf32>) grad(%g : memref<9x30xf32>) outs(%d : memref<2x3x4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c3_grad_rank(%x: memref<9x40xf32>, %g: memref<30xf32>, %d: memref<2x3x4x5xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects the gradient to have rank 2, but got 1}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<30xf32>) outs(%d : memref<2x3x4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c3_input_features(%x: memref<9x41xf32>, %g: memref<9x30xf32>, %d: memref<2x3x4x5xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects dimension 1 of the input to be 40, the product a*c*d of the pattern, but got 41}}
+  kron.ksmm_grad ins(%x : memref<9x41xf32>) grad(%g : memref<9x30xf32>) outs(%d : memref<2x3x4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c3_grad_features(%x: memref<9x40xf32>, %g: memref<9x40xf32>, %d: memref<2x3x4x5xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects dimension 1 of the gradient to be 30, the product a*b*d of the pattern, but got 40}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<9x40xf32>) outs(%d : memref<2x3x4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c3_layout(%x: memref<9x40xf32>, %g: memref<9x30xf32>, %d: memref<2x3x4x5xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects dimension 0 of the input to be 40, the product a*c*d of the pattern, but got 9}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<9x30xf32>) outs(%d : memref<2x3x4x5xf32>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c3_batch(%x: memref<9x40xf32>, %g: memref<8x30xf32>, %d: memref<2x3x4x5xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects dimension 0 of the gradient to be 9, the batch of the input, but got 8}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<8x30xf32>) outs(%d : memref<2x3x4x5xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c3_overflow(%x: memref<?x?xf32>, %g: memref<?x?xf32>, %d: memref<4294967296x1x4294967296x1xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects the product of the sizes of the pattern to fit 63 bits}}
+  kron.ksmm_grad ins(%x : memref<?x?xf32>) grad(%g : memref<?x?xf32>) outs(%d : memref<4294967296x1x4294967296x1xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c4_addend(%x: memref<9x40xf32>, %g: memref<9x30xf32>, %d: memref<2x3x4x5xf32>, %z: memref<2x3x4x6xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects dimension 3 of the addend to be 5, the size in the outs, but got 6}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<9x30xf32>) outs(%d : memref<2x3x4x5xf32>) beta(1.0 : f32) addend(%z : memref<2x3x4x6xf32>)
+  return
+}
+
+//===----------------------------------------------------------------------===//
 // kron.mode_product
 //===----------------------------------------------------------------------===//
 

@@ -164,6 +164,29 @@ func.func @ksmm_integer_relu(%x: memref<1x1xi32>, %k: memref<1x1x1x1xi32>, %y: m
 }
 
 //===----------------------------------------------------------------------===//
+// kron.ksmm_grad
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func @ksmm_grad_tensor(
+// CHECK:         kron.ksmm_grad ins(%{{.*}} : tensor<?x40xf32>) grad(%{{.*}} : tensor<?x30xf32>) outs(%{{.*}} : tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32>
+func.func @ksmm_grad_tensor(%x: tensor<?x40xf32>, %g: tensor<?x30xf32>, %init: tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32> {
+  %d = kron.ksmm_grad ins(%x : tensor<?x40xf32>) grad(%g : tensor<?x30xf32>)
+                      outs(%init : tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32>
+  return %d : tensor<2x3x4x5xf32>
+}
+
+// Verify scaling, the other layout, conjugation and a pattern known at run time.
+// CHECK-LABEL: func @ksmm_grad_memref(
+// CHECK:         kron.ksmm_grad ins(%{{.*}} : memref<?x9xcomplex<f64>>) grad(%{{.*}} : memref<?x9xcomplex<f64>>) outs(%{{.*}} : memref<?x?x?x?xcomplex<f64>>) alpha(%{{.*}} : complex<f64>) beta(%{{.*}} : complex<f64>) addend(%{{.*}} : memref<?x?x?x?xcomplex<f64>>) {conj_grad, conj_input, layout = #kron.layout<batch_last>}
+func.func @ksmm_grad_memref(%x: memref<?x9xcomplex<f64>>, %d: memref<?x?x?x?xcomplex<f64>>, %z: memref<?x?x?x?xcomplex<f64>>, %s: complex<f64>) {
+  kron.ksmm_grad ins(%x : memref<?x9xcomplex<f64>>) grad(%x : memref<?x9xcomplex<f64>>)
+                 outs(%d : memref<?x?x?x?xcomplex<f64>>) alpha(%s : complex<f64>) beta(%s : complex<f64>)
+                 addend(%z : memref<?x?x?x?xcomplex<f64>>)
+                 {layout = #kron.layout<batch_last>, conj_input, conj_grad}
+  return
+}
+
+//===----------------------------------------------------------------------===//
 // kron.mode_product
 //===----------------------------------------------------------------------===//
 

@@ -391,6 +391,41 @@ struct FoldKsmmTransposes : OpRewritePattern<KsmmOp> {
   }
 };
 
+struct NormalizeGradientConjugation : OpRewritePattern<KsmmGradOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(KsmmGradOp op,
+                                PatternRewriter &rewriter) const override {
+    if (isComplex(op.getInput()) || (!op.getConjInput() && !op.getConjGrad()))
+      return rewriter.notifyMatchFailure(op, "conjugates nothing real");
+    rewriter.modifyOpInPlace(op, [&] {
+      op.removeConjInputAttr();
+      op.removeConjGradAttr();
+    });
+    return success();
+  }
+};
+
+/// Where the input and the gradient are transposed, the batch is last.
+struct FoldGradientTransposes : OpRewritePattern<KsmmGradOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(KsmmGradOp op,
+                                PatternRewriter &rewriter) const override {
+    Value input = getReversed(op.getInput(), 2);
+    Value grad = getReversed(op.getGrad(), 2);
+    if (!input || !grad)
+      return rewriter.notifyMatchFailure(op, "not both are transposed");
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getInputMutable().assign(input);
+      op.getGradMutable().assign(grad);
+      op.setLayout(op.getLayout() == Layout::BatchFirst ? Layout::BatchLast
+                                                        : Layout::BatchFirst);
+    });
+    return success();
+  }
+};
+
 struct NormalizeConjugation : OpRewritePattern<ModeProductOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -432,6 +467,9 @@ static void populateTransposePatterns(RewritePatternSet &patterns) {
   if constexpr (std::is_same_v<OpTy, KsmmOp>)
     patterns.add<NormalizeKsmmTransposes, FoldKsmmTransposes>(
         patterns.getContext());
+  else if constexpr (std::is_same_v<OpTy, KsmmGradOp>)
+    patterns.add<NormalizeGradientConjugation, FoldGradientTransposes>(
+        patterns.getContext());
   else if constexpr (std::is_same_v<OpTy, ModeProductOp>)
     patterns.add<NormalizeConjugation, FoldModeProductTranspose>(
         patterns.getContext());
@@ -470,6 +508,12 @@ void KsmmOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                          MLIRContext *) {
   populateScalingPatterns<KsmmOp>(patterns);
   populateTransposePatterns<KsmmOp>(patterns);
+}
+
+void KsmmGradOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                             MLIRContext *) {
+  populateScalingPatterns<KsmmGradOp>(patterns);
+  populateTransposePatterns<KsmmGradOp>(patterns);
 }
 
 void ModeProductOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

@@ -61,6 +61,9 @@ void BatchedOp::getEffects(Effects &effects) {
   addScaledEffects(*this, effects);
 }
 void KsmmOp::getEffects(Effects &effects) { addScaledEffects(*this, effects); }
+void KsmmGradOp::getEffects(Effects &effects) {
+  addScaledEffects(*this, effects);
+}
 void ModeProductOp::getEffects(Effects &effects) {
   addScaledEffects(*this, effects);
 }
@@ -96,6 +99,7 @@ KRON_REIFY(MkmOp)
 KRON_REIFY(KmmOp)
 KRON_REIFY(BatchedOp)
 KRON_REIFY(KsmmOp)
+KRON_REIFY(KsmmGradOp)
 KRON_REIFY(ModeProductOp)
 KRON_REIFY(PassOp)
 #undef KRON_REIFY
@@ -155,6 +159,16 @@ unsigned KsmmOp::getBatchDim() {
 }
 
 unsigned KsmmOp::getFeatureDim() { return 1 - getBatchDim(); }
+
+ValueRange KsmmGradOp::getFactorValues() { return getODSOperands(1); }
+
+ArrayRef<int64_t> KsmmGradOp::getPattern() {
+  return cast<ShapedType>(getInit().getType()).getShape();
+}
+
+unsigned KsmmGradOp::getBatchDim() {
+  return getLayout() == Layout::BatchFirst ? 0 : 1;
+}
 
 ValueRange ModeProductOp::getFactorValues() { return getODSOperands(1); }
 

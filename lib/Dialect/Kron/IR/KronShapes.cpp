@@ -208,6 +208,11 @@ void KsmmOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {
     addEqualDims(pairs, getBias(), 0, getInit(), getFeatureDim());
 }
 
+void KsmmGradOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {
+  addEqualDims(pairs, getInput(), getBatchDim(), getGrad(), getBatchDim());
+  addEqualShapes(pairs, getInit(), getAddend());
+}
+
 void ModeProductOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {
   unsigned axis = getAxis();
   for (unsigned dim = 0, rank = getRank(getInit()); dim < rank; ++dim)
@@ -269,4 +274,11 @@ void KsmmOp::getFixedDims(SmallVectorImpl<FixedDim> &dims) {
   addFixedDim(dims, getInput(), isTransposed ? getBatchDim() : getFeatureDim(),
               {a, c, d});
   addFixedDim(dims, getInit(), getFeatureDim(), {a, b, d});
+}
+
+void KsmmGradOp::getFixedDims(SmallVectorImpl<FixedDim> &dims) {
+  ArrayRef<int64_t> pattern = getPattern();
+  int64_t a = pattern[0], b = pattern[1], c = pattern[2], d = pattern[3];
+  addFixedDim(dims, getInput(), getFeatureDim(), {a, c, d});
+  addFixedDim(dims, getGrad(), getFeatureDim(), {a, b, d});
 }

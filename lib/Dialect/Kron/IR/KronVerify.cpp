@@ -17,6 +17,8 @@ SmallVector<NamedArray> kron::getNamedArrays(ScaledOpInterface op) {
   arrays.push_back({"the input", op.getInputValue()});
   if (isa<KsmmOp>(op)) {
     arrays.push_back({"the weights", op.getFactorValues()[0]});
+  } else if (isa<KsmmGradOp>(op)) {
+    arrays.push_back({"the gradient", op.getFactorValues()[0]});
   } else if (isa<ModeProductOp>(op)) {
     arrays.push_back({"the factor", op.getFactorValues()[0]});
   } else {

@@ -197,8 +197,20 @@ LogicalResult KmmOp::verify() { return verifyProduct(*this); }
 LogicalResult BatchedOp::verify() { return verifyProduct(*this); }
 
 //===----------------------------------------------------------------------===//
-// kron.ksmm
+// kron.ksmm, kron.ksmm_grad
 //===----------------------------------------------------------------------===//
+
+/// ksmm_c1, ksmm_grad_c1: `array` is shaped as a pattern.
+static LogicalResult verifyPattern(Operation *op, const NamedArray &array) {
+  if (failed(verifyRank(op, array, 4)))
+    return failure();
+  for (unsigned dim = 0; dim < 4; ++dim)
+    if (getDimSize(array.value, dim) == 0)
+      return op->emitOpError("expects every dimension of ")
+             << array.name << " to be at least 1, but got "
+             << array.value.getType();
+  return success();
+}
 
 /// ksmm_c3: batch and features of the input and the destination.
 static LogicalResult verifyKsmmShapes(KsmmOp op,
@@ -251,14 +263,8 @@ LogicalResult KsmmOp::verify() {
       (getScaleAttr() && failed(verifyScalar(*this, "scale", getScaleAttr()))))
     return failure();
   // ksmm_c1
-  NamedArray weights{"the weights", getWeights()};
-  if (failed(verifyRank(*this, weights, 4)))
+  if (failed(verifyPattern(*this, {"the weights", getWeights()})))
     return failure();
-  for (unsigned dim = 0; dim < 4; ++dim)
-    if (getDimSize(getWeights(), dim) == 0)
-      return emitOpError("expects every dimension of the weights to be at "
-                         "least 1, but got ")
-             << getWeights().getType();
 
   SmallVector<int64_t> initShape = getShape(getInit());
   if (failed(verifyKsmmShapes(*this, initShape)) || // ksmm_c3
@@ -277,4 +283,37 @@ LogicalResult KsmmOp::verify() {
     return failure();
   return verifyDim(*this, bias, 0, initShape[getFeatureDim()],
                    "the features of the outs");
+}
+
+/// ksmm_grad_c3: batch and features of the input and the gradient.
+static LogicalResult verifyGradientShapes(KsmmGradOp op) {
+  ArrayRef<int64_t> pattern = op.getPattern();
+  int64_t a = pattern[0], b = pattern[1], c = pattern[2], d = pattern[3];
+  std::optional<int64_t> inputFeatures = multiplySizes({a, c, d});
+  std::optional<int64_t> gradFeatures = multiplySizes({a, b, d});
+  if (!inputFeatures || !gradFeatures)
+    return op.emitOpError("expects the product of the sizes of the pattern to "
+                          "fit 63 bits");
+  NamedArray input{"the input", op.getInput()};
+  NamedArray grad{"the gradient", op.getGrad()};
+  if (failed(verifyRank(op, input, 2)) || failed(verifyRank(op, grad, 2)) ||
+      failed(verifyDim(op, input, op.getFeatureDim(), *inputFeatures,
+                       "the product a*c*d of the pattern")) ||
+      failed(verifyDim(op, grad, op.getFeatureDim(), *gradFeatures,
+                       "the product a*b*d of the pattern")))
+    return failure();
+  return verifyDim(op, grad, op.getBatchDim(),
+                   getDimSize(op.getInput(), op.getBatchDim()),
+                   "the batch of the input");
+}
+
+LogicalResult KsmmGradOp::verify() {
+  if (failed(verifyScaledOp(*this)) ||
+      failed(verifySameElements(*this)) ||                     // ksmm_grad_c2
+      failed(verifyPattern(*this, {"the outs", getInit()})) || // ksmm_grad_c1
+      failed(verifyGradientShapes(*this)))                     // ksmm_grad_c3
+    return failure();
+  // ksmm_grad_c4
+  return verifyShapeOfInit(*this, {"the addend", getAddend()},
+                           getShape(getInit()));
 }

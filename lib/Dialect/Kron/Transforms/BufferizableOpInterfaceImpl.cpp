@@ -113,6 +113,7 @@ void kron::registerBufferizableOpInterfaceExternalModels(
     KmmOp::attachInterface<KronOpModel<KmmOp>>(*context);
     BatchedOp::attachInterface<KronOpModel<BatchedOp>>(*context);
     KsmmOp::attachInterface<KronOpModel<KsmmOp>>(*context);
+    KsmmGradOp::attachInterface<KronOpModel<KsmmGradOp>>(*context);
     ModeProductOp::attachInterface<KronOpModel<ModeProductOp>>(*context);
     PassOp::attachInterface<KronOpModel<PassOp>>(*context);
   });

@@ -15,7 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Chain.h"
+#include "ArrayViews.h"
+#include "DecomposeGradient.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -36,117 +37,6 @@ static ShapedType getShapedType(Value array) {
   return cast<ShapedType>(array.getType());
 }
 
-static bool isOnTensors(Value array) {
-  return isa<TensorType>(array.getType());
-}
-
-//===----------------------------------------------------------------------===//
-// Views
-//===----------------------------------------------------------------------===//
-
-/// `array` with dimensions of the sizes in `shape` where its type leaves them
-/// open.
-static Value castToShape(OpBuilder &builder, Location loc, Value array,
-                         ArrayRef<int64_t> shape) {
-  ShapedType type = getShapedType(array);
-  if (type.getShape() == shape)
-    return array;
-  Type cast = type.clone(shape);
-  if (isOnTensors(array))
-    return tensor::CastOp::create(builder, loc, cast, array);
-  return memref::CastOp::create(builder, loc, cast, array);
-}
-
-/// Sizes that `view` requires of the stored array, but for a last dimension
-/// that it drops: the product of every group.
-static SmallVector<int64_t> getGroupedShape(const ArrayView &view) {
-  SmallVector<int64_t> shape;
-  for (ArrayRef<int64_t> group : view.groups) {
-    int64_t product = 1;
-    for (int64_t size : group)
-      product = ShapedType::isDynamic(size) ? size : product * size;
-    shape.push_back(product);
-  }
-  return shape;
-}
-
-static SmallVector<ReassociationIndices>
-getReassociation(const ArrayView &view) {
-  SmallVector<ReassociationIndices> reassociation;
-  int64_t axis = 0;
-  for (ArrayRef<int64_t> group : view.groups) {
-    ReassociationIndices &indices = reassociation.emplace_back();
-    for (size_t index = 0; index < group.size(); ++index)
-      indices.push_back(axis++);
-  }
-  return reassociation;
-}
-
-static SmallVector<int64_t> getStoredShape(const ArrayView &view) {
-  SmallVector<int64_t> shape = getGroupedShape(view);
-  if (view.dropsLast)
-    shape.push_back(1);
-  return shape;
-}
-
-/// Merges the last dimension, of size 1, into the one before.
-static SmallVector<ReassociationIndices> getDropOfLast(const ArrayView &view) {
-  SmallVector<ReassociationIndices> reassociation;
-  int64_t numDims = view.groups.size();
-  for (int64_t dim = 0; dim < numDims; ++dim)
-    reassociation.push_back({dim});
-  reassociation.back().push_back(numDims);
-  return reassociation;
-}
-
-static bool splitsDims(const ArrayView &view) {
-  return llvm::any_of(
-      view.groups, [](ArrayRef<int64_t> group) { return group.size() != 1; });
-}
-
-static Value dropLast(OpBuilder &builder, Location loc, Value array,
-                      const ArrayView &view) {
-  if (isOnTensors(array))
-    return tensor::CollapseShapeOp::create(builder, loc, array,
-                                           getDropOfLast(view));
-  return memref::CollapseShapeOp::create(builder, loc, array,
-                                         getDropOfLast(view));
-}
-
-/// `array` with its dimensions split as `view` says, before any permutation. A
-/// view of the same memory whatever the strides are.
-static Value expand(OpBuilder &builder, Location loc, Value array,
-                    const ArrayView &view) {
-  array = castToShape(builder, loc, array, getStoredShape(view));
-  if (view.dropsLast)
-    array = dropLast(builder, loc, array, view);
-  if (!splitsDims(view))
-    return array;
-  SmallVector<ReassociationIndices> reassociation = getReassociation(view);
-  SmallVector<int64_t> shape = view.getExpandedShape();
-  if (isOnTensors(array))
-    return tensor::ExpandShapeOp::create(
-        builder, loc, getShapedType(array).clone(shape), array, reassociation);
-  return memref::ExpandShapeOp::create(builder, loc, shape, array,
-                                       reassociation);
-}
-
-/// The inverse of `expand`, on tensors.
-static Value collapse(OpBuilder &builder, Location loc, Value array,
-                      const ArrayView &view, Type type) {
-  if (splitsDims(view))
-    array = tensor::CollapseShapeOp::create(
-        builder, loc, cast<ShapedType>(type).clone(getGroupedShape(view)),
-        array, getReassociation(view));
-  if (view.dropsLast)
-    array = tensor::ExpandShapeOp::create(
-        builder, loc, cast<ShapedType>(type).clone(getStoredShape(view)), array,
-        getDropOfLast(view));
-  if (array.getType() == type)
-    return array;
-  return tensor::CastOp::create(builder, loc, type, array);
-}
-
 /// The factor of `step` without the dimensions that the step drops.
 static Value viewFactor(OpBuilder &builder, Location loc,
                         const ChainStep &step) {
@@ -158,36 +48,6 @@ static Value viewFactor(OpBuilder &builder, Location loc,
         builder, loc, step.factor, tensorType.clone(step.factorShape));
   return memref::createCanonicalRankReducingSubViewOp(builder, loc, step.factor,
                                                       step.factorShape);
-}
-
-static Value getSize(OpBuilder &builder, Location loc, Value array,
-                     int64_t dim) {
-  if (isOnTensors(array))
-    return tensor::DimOp::create(builder, loc, array, dim);
-  return memref::DimOp::create(builder, loc, array, dim);
-}
-
-/// Tells upstream's buffer deallocation that this pass releases its own
-/// buffers.
-static void markManual(Operation *op) {
-  op->setAttr(bufferization::BufferizationDialect::kManualDeallocation,
-              UnitAttr::get(op->getContext()));
-}
-
-/// A new array with the shape of `array` and elements of type `element`.
-static Value createBuffer(OpBuilder &builder, Location loc, Value array,
-                          Type element) {
-  ArrayRef<int64_t> shape = getShapedType(array).getShape();
-  SmallVector<Value> sizes;
-  for (auto [dim, size] : llvm::enumerate(shape))
-    if (ShapedType::isDynamic(size))
-      sizes.push_back(getSize(builder, loc, array, dim));
-  if (isOnTensors(array))
-    return tensor::EmptyOp::create(builder, loc, shape, element, sizes);
-  auto alloc = memref::AllocOp::create(builder, loc,
-                                       MemRefType::get(shape, element), sizes);
-  markManual(alloc);
-  return alloc;
 }
 
 //===----------------------------------------------------------------------===//
@@ -256,11 +116,11 @@ private:
 } // namespace
 
 void Decomposer::viewDestination() {
-  init = expand(rewriter, loc, op.getInitValue(), chain.output);
+  init = expandView(rewriter, loc, op.getInitValue(), chain.output);
   bool readsAddend = !kron::getBeta(op).isZero() && op.getAddendValue() &&
                      op.getAddendValue() != op.getInitValue();
   if (readsAddend)
-    addend = expand(rewriter, loc, op.getAddendValue(), chain.output);
+    addend = expandView(rewriter, loc, op.getAddendValue(), chain.output);
 }
 
 void Decomposer::viewEpilogue(KsmmOp sparse) {
@@ -269,13 +129,13 @@ void Decomposer::viewEpilogue(KsmmOp sparse) {
   epilogue.scale = sparse.getScaleAttr();
   if (sparse.getResidual())
     epilogue.residual =
-        expand(rewriter, loc, sparse.getResidual(), chain.output);
+        expandView(rewriter, loc, sparse.getResidual(), chain.output);
   if (!sparse.getBias())
     return;
   unsigned featureDim = sparse.getFeatureDim();
   ArrayView biasView;
   biasView.groups.push_back(chain.output.groups[featureDim]);
-  epilogue.bias = expand(rewriter, loc, sparse.getBias(), biasView);
+  epilogue.bias = expandView(rewriter, loc, sparse.getBias(), biasView);
   for (unsigned index = 0; index < 3; ++index)
     epilogue.biasAxes.push_back(featureDim + index);
 }
@@ -283,7 +143,7 @@ void Decomposer::viewEpilogue(KsmmOp sparse) {
 /// The chain on open tensors; a transposed input is left to --kron-fuse.
 Value Decomposer::emitProductOnTensors(Value destination,
                                        const ChainScaling &scaling) {
-  Value input = expand(rewriter, loc, op.getInputValue(), chain.input);
+  Value input = expandView(rewriter, loc, op.getInputValue(), chain.input);
   if (!chain.input.permutation.empty()) {
     SmallVector<OpFoldResult> sizes = applyPermutation(
         tensor::getMixedSizes(rewriter, loc, input), chain.input.permutation);
@@ -302,7 +162,7 @@ Value Decomposer::emitProductOnTensors(Value destination,
 void Decomposer::emitProductOnMemrefs(Value destination,
                                       const ChainScaling &scaling) {
   SmallVector<Value> inputs{
-      expand(rewriter, loc, op.getInputValue(), chain.input)};
+      expandView(rewriter, loc, op.getInputValue(), chain.input)};
   for (const ChainStep &step : chain.steps)
     inputs.push_back(viewFactor(rewriter, loc, step));
   if (scaling.addend)
@@ -435,12 +295,11 @@ Value Decomposer::emitWithEpilogue() {
     return emitElementwise({emitProduct(init, /*addsZ=*/true), /*inPlace=*/true,
                             /*addsZ=*/false});
 
-  Value buffer = createBuffer(rewriter, loc, init, accumulator);
+  Value buffer = createBufferLike(rewriter, loc, init, accumulator);
   Value product = emitProduct(buffer, /*addsZ=*/false);
   Value result = emitElementwise(
       {product, /*inPlace=*/false, !kron::getBeta(op).isZero()});
-  if (!isOnTensors(init))
-    markManual(memref::DeallocOp::create(rewriter, loc, buffer));
+  releaseBuffer(rewriter, loc, buffer);
   return result;
 }
 
@@ -463,30 +322,45 @@ void Decomposer::run() {
     rewriter.eraseOp(op);
     return;
   }
-  rewriter.replaceOp(op, collapse(rewriter, loc, result, chain.output,
-                                  op->getResult(0).getType()));
+  result = collapseView(rewriter, loc, result, chain.output);
+  Type type = op->getResult(0).getType();
+  if (result.getType() != type)
+    result = tensor::CastOp::create(rewriter, loc, type, result);
+  rewriter.replaceOp(op, result);
 }
 
 //===----------------------------------------------------------------------===//
 // Pass
 //===----------------------------------------------------------------------===//
 
-/// Says why `op` is left alone; its factors' shapes are needed.
-static bool hasDynamicFactor(ScaledOpInterface op) {
+/// Says why `op` is left alone: the shape of `array`, which it needs.
+static void emitDynamicRemark(ScaledOpInterface op, const Twine &name,
+                              Value array) {
+  std::string message;
+  llvm::raw_string_ostream(message)
+      << "`" << op->getName() << "` is left alone: " << name
+      << " has a dynamic shape, " << array.getType();
+  remark::missed(
+      op.getLoc(),
+      remark::RemarkOpts::name("DynamicFactor").category("kron-decompose"))
+      << message;
+}
+
+/// Whether the shapes that `op` needs are known; says so if not.
+static bool hasKnownShapes(ScaledOpInterface op) {
+  if (isa<KsmmGradOp>(op)) {
+    bool isKnown = getShapedType(op.getInitValue()).hasStaticShape();
+    if (!isKnown)
+      emitDynamicRemark(op, "the result", op.getInitValue());
+    return isKnown;
+  }
   for (auto [index, factor] : llvm::enumerate(op.getFactorValues())) {
     if (getShapedType(factor).hasStaticShape())
       continue;
-    std::string message;
-    llvm::raw_string_ostream(message)
-        << "`" << op->getName() << "` is left alone: factor " << index
-        << " has a dynamic shape, " << factor.getType();
-    remark::missed(
-        op.getLoc(),
-        remark::RemarkOpts::name("DynamicFactor").category("kron-decompose"))
-        << message;
-    return true;
+    emitDynamicRemark(op, "factor " + Twine(index), factor);
+    return false;
   }
-  return false;
+  return true;
 }
 
 namespace {
@@ -494,15 +368,25 @@ struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
   using KronDecomposeBase::KronDecomposeBase;
 
   void runOnOperation() override {
+    if (target != "cpu" && target != "cuda") {
+      getOperation()->emitError("expects target to be cpu or cuda, but got ")
+          << target;
+      return signalPassFailure();
+    }
     SmallVector<ScaledOpInterface> ops;
     getOperation()->walk([&](ScaledOpInterface op) {
       if (!isa<ModeProductOp>(op.getOperation()))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
-    for (ScaledOpInterface op : ops)
-      if (!hasDynamicFactor(op))
+    for (ScaledOpInterface op : ops) {
+      if (!hasKnownShapes(op))
+        continue;
+      if (auto gradient = dyn_cast<KsmmGradOp>(op.getOperation()))
+        decomposeGradient(rewriter, gradient, /*onGPU=*/target == "cuda");
+      else
         Decomposer(rewriter, op).run();
+    }
   }
 };
 } // namespace

@@ -26,8 +26,9 @@ def Kron_Dialect : Dialect {
     so a compiler may reorder them; no operation of the dialect ever moves data
     just to change its order (a "shuffle").
 
-    The named operations (`kron.mkm`, `kron.kmm`, `kron.ksmm`, `kron.batched`)
-    are what users write. `--kron-decompose` turns them into
+    The named operations (`kron.mkm`, `kron.kmm`, `kron.ksmm` with its gradient
+    `kron.ksmm_grad`, `kron.batched`) are what users write. `--kron-decompose`
+    turns them into
     `kron.mode_product`, `--kron-fuse` groups mode products into `kron.pass`
     regions, each of which is one trip over memory.
 

@@ -298,6 +298,70 @@ def Kron_KsmmOp : Kron_ComputeOp<"ksmm"> {
   }];
 }
 
+def Kron_KsmmGradOp : Kron_ComputeOp<"ksmm_grad"> {
+  let summary = "gradient by the weights of a Kronecker-sparse factor";
+  let description = [{
+    With `Y = kron.ksmm(X, K)` of pattern `(a, b, c, d)` and the gradient `G` by
+    `Y`, the gradient by `K` sums over the batch:
+
+    ```
+    D[i, j, k, t] = alpha * sum_n G[n, i*b*d + j*d + t] * X[n, i*c*d + k*d + t]
+                  + beta * Z[i, j, k, t]
+    ```
+
+    The other gradients need no operation of their own: that by `X` is a
+    `kron.ksmm` with the weights used as `T` (`C`), that by the bias a sum.
+    `conj_input` and `conj_grad` conjugate `X` and `G`: of complex layers the
+    gradient takes conj(X). For weights that `kron.ksmm` used as `T`, `X` and `G`
+    change places.
+
+    The batch is summed in a fixed order: the result is the same however many
+    threads there are.
+
+    Shapes, with `layout = batch_first` (`batch_last`):
+
+    - `X` is `[B, a*c*d]` (`[a*c*d, B]`)
+    - `G` is `[B, a*b*d]` (`[a*b*d, B]`)
+    - `D` and `Z` are `[a, b, c, d]`
+
+    Constraints:
+
+    1. `D` has four axes, each of size >= 1.
+    2. All arrays share one element type; `alpha` and `beta` have it too (f32 for
+       f16 and bf16, whose sums stay in f32 over the whole batch).
+    3. `X` has `a*c*d` features, `G` has `a*b*d`, and both the same batch.
+    4. `Z` has the shape of `D`.
+
+    Example:
+
+    ```mlir
+    %d = kron.ksmm_grad ins(%x : tensor<?x1024xf32>) grad(%g : tensor<?x1024xf32>)
+                        outs(%init : tensor<1x64x64x16xf32>) -> tensor<1x64x64x16xf32>
+    ```
+  }];
+  let arguments = !con(
+    (ins Kron_Array:$input, Kron_Array:$grad),
+    scalingOperands,
+    (ins DefaultValuedAttr<Kron_LayoutAttr, "Layout::BatchFirst">:$layout,
+         UnitAttr:$conj_input, UnitAttr:$conj_grad),
+    scalingAttributes);
+  let assemblyFormat = [{
+    `ins` `(` $input `:` type($input) `)`
+    `grad` `(` $grad `:` type($grad) `)`
+    `outs` `(` $init `:` type($init) `)`
+    `` custom<Scaling>($alpha, type($alpha), $static_alpha,
+                    $beta, type($beta), $static_beta, $addend, type($addend))
+    attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = baseClassDeclaration # [{
+    /// The pattern (a, b, c, d): the shape of the destination.
+    ::llvm::ArrayRef<int64_t> getPattern();
+    /// Dimension of the batch and of the features in X and G.
+    unsigned getBatchDim();
+    unsigned getFeatureDim() { return 1 - getBatchDim(); }
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Mid-level operations
 //===----------------------------------------------------------------------===//

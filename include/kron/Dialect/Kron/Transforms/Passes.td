@@ -13,8 +13,8 @@ include "mlir/Pass/PassBase.td"
 def KronDecompose : Pass<"kron-decompose"> {
   let summary = "Turn named operations into mode products";
   let description = [{
-    Rewrites `kron.mkm`, `kron.kmm`, `kron.ksmm` and `kron.batched` into views
-    and chains of `kron.mode_product`.
+    Rewrites `kron.mkm`, `kron.kmm`, `kron.ksmm`, `kron.ksmm_grad` and
+    `kron.batched` into views and chains of `kron.mode_product`.
 
     - On tensors the views are `tensor.expand_shape`/`collapse_shape`, and the
       chain is left in the open for `--kron-fuse`.
@@ -42,9 +42,16 @@ def KronDecompose : Pass<"kron-decompose"> {
     - Dimensions of size 1 on which a factor would depend are dropped where P and
       Q are not 1; missing batch dimensions of `X` are added with size 1.
     - A schedule goes to the last mode product, or to the `kron.pass`.
+    - `kron.ksmm_grad` is a mode product over the batch, whose factor is the
+      gradient. It becomes loops over blocks of 64 rows, of 8 and of single ones,
+      each a `kron.pass` that adds its block to the sum, so that the batch may be
+      dynamic and its sum stays in the cache. f16 and bf16 are summed in an f32
+      array. With `target=cuda` it becomes `linalg.generic`s instead: equal pieces
+      of the batch are summed up apart and then in order, since the elements of
+      the result alone would not keep a GPU busy.
 
-    An operation with a factor of dynamic shape is left alone with a remark
-    (category `kron-decompose`).
+    An operation with a factor (of `kron.ksmm_grad`: a result) of dynamic shape
+    is left alone with a remark (category `kron-decompose`).
 
     Before:
     ```mlir
@@ -59,12 +66,17 @@ def KronDecompose : Pass<"kron-decompose"> {
     %y = tensor.collapse_shape %2 [[0], [1, 2]] : ...
     ```
   }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "What the result is for: cpu or cuda">,
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
                            "::mlir::complex::ComplexDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

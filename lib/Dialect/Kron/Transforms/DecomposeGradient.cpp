@@ -1,0 +1,442 @@
+//===- DecomposeGradient.cpp - kron.ksmm_grad to mode products ------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// With X viewed as [i, n, k, t], whatever the layout is, the sum over the batch
+//
+//   D[i, j, k, t] = sum_n G[n, i, j, t] * X[i, n, k, t]
+//
+// is a mode product along n whose factor G varies with i and t. Mode products
+// have factors of known size, so the batch is cut into blocks. What does not
+// depend on the batch is of the size of D: it starts as beta * Z, and every
+// block adds to it. f16 and bf16 are summed in an array of f32.
+//
+// A GPU has a thread per element of D, which are too few to keep it busy:
+// pieces of the batch are summed up by threads of their own, and then in their
+// order, so that the result is the same every time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DecomposeGradient.h"
+#include "ArrayViews.h"
+#include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Rows that one pass takes: as many as stay in the cache, then what is left.
+static constexpr int64_t kBlockRows[] = {64, 8, 1};
+
+/// Threads that keep a GPU busy, the most pieces, and the fewest rows of one.
+static constexpr int64_t kBusyThreads = int64_t(1) << 19;
+static constexpr int64_t kMostPieces = 64;
+static constexpr int64_t kLeastRows = 16;
+
+namespace {
+class GradientDecomposer {
+public:
+  GradientDecomposer(IRRewriter &rewriter, KsmmGradOp op, bool onGPU);
+
+  void run();
+
+private:
+  Value castFeatures(Value array, int64_t middle);
+  Value emitStore(Value product);
+  Value createZeros(ArrayRef<int64_t> shape);
+  Value emitBatchSize();
+
+  // On a CPU.
+  Value emitSum(Value sum);
+  Value viewBlock(OpBuilder &builder, Value array, Value first, int64_t rows,
+                  int64_t middle);
+  Value emitBlock(OpBuilder &builder, Value first, int64_t rows, Value sum);
+
+  // On a GPU.
+  int64_t choosePieces();
+  Value emitSumOfPieces();
+  Value viewRows(Value array, OpFoldResult first, OpFoldResult count,
+                 int64_t pieces, int64_t middle);
+  Value emitProducts(Value sum, OpFoldResult first, OpFoldResult count,
+                     int64_t pieces);
+  Value addPieces(Value sum, Value pieces);
+  Value emitReduction(ValueRange inputs, Value sum, ArrayRef<AffineMap> maps,
+                      function_ref<Value(OpBuilder &, ValueRange)> getTerm);
+
+  IRRewriter &rewriter;
+  KsmmGradOp op;
+  bool onGPU, onTensors;
+  Location loc;
+  Type element, accumulator;
+  int64_t a, b, c, d;
+  /// Size of the batch; kDynamic if unknown.
+  int64_t batch;
+  Value input, grad, init;
+};
+} // namespace
+
+GradientDecomposer::GradientDecomposer(IRRewriter &rewriter, KsmmGradOp op,
+                                       bool onGPU)
+    : rewriter(rewriter), op(op), onGPU(onGPU),
+      onTensors(isOnTensors(op.getInit())), loc(op.getLoc()),
+      element(kron::getElementType(op.getInit())),
+      accumulator(getAccumulatorType(element)), a(op.getPattern()[0]),
+      b(op.getPattern()[1]), c(op.getPattern()[2]), d(op.getPattern()[3]),
+      batch(cast<ShapedType>(op.getInput().getType())
+                .getDimSize(op.getBatchDim())),
+      init(op.getInit()) {
+  if (ShapedType::isDynamic(batch))
+    batch =
+        cast<ShapedType>(op.getGrad().getType()).getDimSize(op.getBatchDim());
+}
+
+/// `array` of a * middle * d features.
+Value GradientDecomposer::castFeatures(Value array, int64_t middle) {
+  SmallVector<int64_t> shape(cast<ShapedType>(array.getType()).getShape());
+  shape[op.getFeatureDim()] = a * middle * d;
+  return castToShape(rewriter, loc, array, shape);
+}
+
+//===----------------------------------------------------------------------===//
+// What is done once
+//===----------------------------------------------------------------------===//
+
+/// beta * Z, plus `product` if there is one, in the destination.
+Value GradientDecomposer::emitStore(Value product) {
+  Scale alpha = kron::getAlpha(op), beta = kron::getBeta(op);
+  Value addend = op.getAddend() == op.getInit() ? Value() : op.getAddend();
+  if (!product && beta.isZero()) {
+    Value zero = emitZero(rewriter, loc, element);
+    auto fill = linalg::FillOp::create(rewriter, loc, zero, init);
+    return onTensors ? fill.getResult(0) : init;
+  }
+  if (!product && beta.isOne() && !addend)
+    return init;
+
+  SmallVector<Value> inputs;
+  if (product)
+    inputs.push_back(product);
+  if (addend && !beta.isZero())
+    inputs.push_back(
+        castToShape(rewriter, loc, addend, ArrayRef<int64_t>{a, b, c, d}));
+  SmallVector<AffineMap> maps(inputs.size() + 1,
+                              rewriter.getMultiDimIdentityMap(4));
+  SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      rewriter, loc, onTensors ? TypeRange(init.getType()) : TypeRange(),
+      inputs, init, maps, iterators,
+      [&](OpBuilder &builder, Location, ValueRange args) {
+        Value sum = product ? args.front() : Value();
+        // Blocks have alpha already.
+        if (product && onGPU)
+          sum = emitScaled(builder, loc, alpha, sum);
+        if (!beta.isZero()) {
+          Value z = addend ? args.drop_back().back() : args.back();
+          z = emitConversion(builder, loc, z, accumulator);
+          z = emitScaled(builder, loc, beta, z);
+          sum = sum ? emitAdd(builder, loc, sum, z) : z;
+        }
+        linalg::YieldOp::create(builder, loc,
+                                emitConversion(builder, loc, sum, element));
+      });
+  return onTensors ? generic.getResult(0) : init;
+}
+
+Value GradientDecomposer::createZeros(ArrayRef<int64_t> shape) {
+  Value buffer = createBuffer(rewriter, loc, shape, accumulator, onTensors);
+  Value zero = emitZero(rewriter, loc, accumulator);
+  auto fill = linalg::FillOp::create(rewriter, loc, zero, buffer);
+  return onTensors ? fill.getResult(0) : buffer;
+}
+
+Value GradientDecomposer::emitBatchSize() {
+  if (ShapedType::isDynamic(batch))
+    return emitDimSize(rewriter, loc, input, op.getBatchDim());
+  return arith::ConstantIndexOp::create(rewriter, loc, batch);
+}
+
+void GradientDecomposer::run() {
+  rewriter.setInsertionPoint(op);
+  init = castToShape(rewriter, loc, init, ArrayRef<int64_t>{a, b, c, d});
+  input = castFeatures(op.getInput(), c);
+  grad = castFeatures(op.getGrad(), b);
+
+  Value result;
+  if (kron::getAlpha(op).isZero()) {
+    result = emitStore(/*product=*/nullptr);
+  } else if (accumulator == element && !onGPU) {
+    result = emitSum(emitStore(/*product=*/nullptr));
+  } else {
+    Value sum = onGPU ? emitSumOfPieces() : emitSum(createZeros({a, b, c, d}));
+    result = emitStore(sum);
+    releaseBuffer(rewriter, loc, sum);
+  }
+
+  if (!onTensors) {
+    rewriter.eraseOp(op);
+    return;
+  }
+  Type type = op->getResult(0).getType();
+  if (result.getType() != type)
+    result = tensor::CastOp::create(rewriter, loc, type, result);
+  rewriter.replaceOp(op, result);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of the batch
+//===----------------------------------------------------------------------===//
+
+/// Rows `first` to `first + rows` of `array`, as [rows, a, middle, d] or
+/// [a, middle, d, rows]; without d if it is 1, since vector lanes run over the
+/// innermost axis.
+Value GradientDecomposer::viewBlock(OpBuilder &builder, Value array,
+                                    Value first, int64_t rows, int64_t middle) {
+  unsigned batchDim = op.getBatchDim();
+  SmallVector<OpFoldResult> offsets(2, builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> sizes(2, builder.getIndexAttr(a * middle * d));
+  SmallVector<OpFoldResult> strides(2, builder.getIndexAttr(1));
+  offsets[batchDim] = first;
+  sizes[batchDim] = builder.getIndexAttr(rows);
+  Value block;
+  if (onTensors)
+    block = tensor::ExtractSliceOp::create(builder, loc, array, offsets, sizes,
+                                           strides);
+  else
+    block =
+        memref::SubViewOp::create(builder, loc, array, offsets, sizes, strides);
+  ArrayView view;
+  view.groups.assign(2, {a, middle});
+  if (d > 1)
+    view.groups[0].push_back(d);
+  view.groups[1] = view.groups[0];
+  view.groups[batchDim] = {rows};
+  return expandView(builder, loc, block, view);
+}
+
+/// Adds the product of one block to `sum`.
+Value GradientDecomposer::emitBlock(OpBuilder &builder, Value first,
+                                    int64_t rows, Value sum) {
+  bool batchFirst = op.getBatchDim() == 0;
+  constexpr int64_t p = ModeProductOp::kContracted;
+  constexpr int64_t q = ModeProductOp::kResulting;
+  SmallVector<int64_t> permutation, factorDims{0, q};
+  if (d > 1)
+    factorDims.push_back(3);
+  if (batchFirst) {
+    permutation = {1, 0, 2};
+    factorDims.insert(factorDims.begin(), p);
+  } else {
+    permutation = {0, static_cast<int64_t>(factorDims.size()), 1};
+    factorDims.push_back(p);
+  }
+  if (d > 1)
+    permutation.push_back(batchFirst ? 3 : 2);
+
+  Value inputs[] = {viewBlock(builder, input, first, rows, c),
+                    viewBlock(builder, grad, first, rows, b)};
+  bool isComplex = isa<ComplexType>(element);
+  PassOp pass = createPass(
+      builder, loc, inputs, sum, permutation, op.getScheduleAttr(),
+      [&](OpBuilder &body, ValueRange args) -> Value {
+        auto product = ModeProductOp::create(
+            body, loc, TypeRange(args.back().getType()), args[0], args[1],
+            op.getAlpha(), /*beta=*/Value(), /*addend=*/Value(), args.back(),
+            /*axis=*/uint64_t(1), factorDims, op.getConjInput() && isComplex,
+            op.getConjGrad() && isComplex, op.getStaticAlphaAttr(),
+            kron::getScalarAttr(accumulator, 1.0), op.getPrecision(),
+            ScheduleAttr());
+        return product.getResult(0);
+      });
+  return onTensors ? pass->getResult(0) : sum;
+}
+
+/// `sum`, shaped as the pattern, plus the products of all blocks.
+Value GradientDecomposer::emitSum(Value sum) {
+  ArrayView view;
+  view.groups = {{a}, {b}, {c}};
+  if (d > 1)
+    view.groups.push_back({d});
+  else
+    view.groups.back().push_back(1);
+  Value whole = sum;
+  sum = collapseView(rewriter, loc, sum, view);
+
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  Value size = emitBatchSize();
+  Value first = constant(0);
+  int64_t done = 0;
+  for (int64_t rows : kBlockRows) {
+    Value end = size;
+    if (!ShapedType::isDynamic(batch)) {
+      if (batch - done < rows)
+        continue;
+      done = batch / rows * rows;
+      end = constant(done);
+    } else if (rows > 1) {
+      Value blocks =
+          arith::DivUIOp::create(rewriter, loc, size, constant(rows));
+      end = arith::MulIOp::create(rewriter, loc, blocks, constant(rows));
+    }
+    auto loop = scf::ForOp::create(
+        rewriter, loc, first, end, constant(rows),
+        onTensors ? ValueRange(sum) : ValueRange(),
+        [&](OpBuilder &builder, Location, Value row, ValueRange carried) {
+          Value updated =
+              emitBlock(builder, row, rows, onTensors ? carried.front() : sum);
+          scf::YieldOp::create(builder, loc,
+                               onTensors ? ValueRange(updated) : ValueRange());
+        });
+    if (onTensors)
+      sum = loop.getResult(0);
+    first = end;
+  }
+  return onTensors ? expandView(rewriter, loc, sum, view) : whole;
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces of the batch
+//===----------------------------------------------------------------------===//
+
+int64_t GradientDecomposer::choosePieces() {
+  int64_t pieces = 1, threads = a * b * c * d;
+  auto fits = [&](int64_t count) {
+    return count <= kMostPieces && count * threads <= kBusyThreads &&
+           (ShapedType::isDynamic(batch) || batch / count >= kLeastRows);
+  };
+  while (fits(2 * pieces))
+    pieces *= 2;
+  return pieces;
+}
+
+/// `count` rows of `array` from `first` on, as [pieces, rows, a, middle, d] or
+/// [a, middle, d, pieces, rows]; without pieces if there is one.
+Value GradientDecomposer::viewRows(Value array, OpFoldResult first,
+                                   OpFoldResult count, int64_t pieces,
+                                   int64_t middle) {
+  unsigned batchDim = op.getBatchDim();
+  SmallVector<OpFoldResult> offsets(2, rewriter.getIndexAttr(0));
+  SmallVector<OpFoldResult> sizes(2, rewriter.getIndexAttr(a * middle * d));
+  SmallVector<OpFoldResult> strides(2, rewriter.getIndexAttr(1));
+  offsets[batchDim] = first;
+  sizes[batchDim] = count;
+  Value rows;
+  if (onTensors)
+    rows = tensor::ExtractSliceOp::create(rewriter, loc, array, offsets, sizes,
+                                          strides);
+  else
+    rows = memref::SubViewOp::create(rewriter, loc, array, offsets, sizes,
+                                     strides);
+  int64_t known = cast<ShapedType>(rows.getType()).getDimSize(batchDim);
+  if (!ShapedType::isDynamic(known))
+    known /= pieces;
+  ArrayView view;
+  view.groups.assign(2, {a, middle, d});
+  view.groups[batchDim] = {known};
+  if (pieces > 1)
+    view.groups[batchDim].insert(view.groups[batchDim].begin(), pieces);
+  return expandView(rewriter, loc, rows, view);
+}
+
+/// Adds `getTerm` of the elements of `inputs` to `sum`, over the last dimension
+/// of `maps`, those of the inputs and of the sum.
+Value GradientDecomposer::emitReduction(
+    ValueRange inputs, Value sum, ArrayRef<AffineMap> maps,
+    function_ref<Value(OpBuilder &, ValueRange)> getTerm) {
+  SmallVector<utils::IteratorType> iterators(maps.back().getNumDims(),
+                                             utils::IteratorType::parallel);
+  iterators.back() = utils::IteratorType::reduction;
+  auto generic = linalg::GenericOp::create(
+      rewriter, loc, onTensors ? TypeRange(sum.getType()) : TypeRange(), inputs,
+      sum, maps, iterators, [&](OpBuilder &builder, Location, ValueRange args) {
+        Value term = getTerm(builder, args);
+        linalg::YieldOp::create(builder, loc,
+                                emitAdd(builder, loc, args.back(), term));
+      });
+  return onTensors ? generic.getResult(0) : sum;
+}
+
+/// Adds the products of `count` rows from `first` on to `sum`, [pieces, a, b,
+/// c, d]; without pieces if there is one.
+Value GradientDecomposer::emitProducts(Value sum, OpFoldResult first,
+                                       OpFoldResult count, int64_t pieces) {
+  bool batchFirst = op.getBatchDim() == 0;
+  MLIRContext *context = op.getContext();
+  int64_t begin = pieces > 1 ? 1 : 0, rank = begin + 5;
+  SmallVector<AffineExpr> dims;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    dims.push_back(rewriter.getAffineDimExpr(dim));
+  auto getMap = [&](int64_t middle) {
+    SmallVector<AffineExpr> rows{dims.back()};
+    if (pieces > 1)
+      rows.insert(rows.begin(), dims.front());
+    SmallVector<AffineExpr> exprs{dims[begin], dims[middle], dims[begin + 3]};
+    exprs.insert(batchFirst ? exprs.begin() : exprs.end(), rows.begin(),
+                 rows.end());
+    return AffineMap::get(rank, 0, exprs, context);
+  };
+  AffineMap maps[] = {
+      getMap(begin + 2), getMap(begin + 1),
+      AffineMap::get(rank, 0, ArrayRef(dims).drop_back(), context)};
+  Value inputs[] = {viewRows(input, first, count, pieces, c),
+                    viewRows(grad, first, count, pieces, b)};
+  return emitReduction(
+      inputs, sum, maps, [&](OpBuilder &builder, ValueRange args) {
+        Value x = emitConversion(builder, loc, args[0], accumulator);
+        Value g = emitConversion(builder, loc, args[1], accumulator);
+        if (op.getConjInput())
+          x = emitConjugate(builder, loc, x);
+        if (op.getConjGrad())
+          g = emitConjugate(builder, loc, g);
+        return emitMul(builder, loc, x, g);
+      });
+}
+
+/// Adds the sums of all pieces to `sum`, in their order.
+Value GradientDecomposer::addPieces(Value sum, Value pieces) {
+  SmallVector<AffineExpr> dims;
+  for (int64_t dim = 0; dim < 5; ++dim)
+    dims.push_back(rewriter.getAffineDimExpr(dim));
+  SmallVector<AffineExpr> piece{dims[4], dims[0], dims[1], dims[2], dims[3]};
+  AffineMap maps[] = {
+      AffineMap::get(5, 0, piece, op.getContext()),
+      AffineMap::get(5, 0, ArrayRef(dims).drop_back(), op.getContext())};
+  return emitReduction(pieces, sum, maps, [](OpBuilder &, ValueRange args) {
+    return args.front();
+  });
+}
+
+/// The sum over the batch: that of equal pieces, then of the rows behind them.
+Value GradientDecomposer::emitSumOfPieces() {
+  Value sum = createZeros({a, b, c, d});
+  int64_t pieces = choosePieces();
+  OpFoldResult begin = rewriter.getIndexAttr(0), end = begin, rest;
+  if (ShapedType::isDynamic(batch)) {
+    Value size = emitBatchSize();
+    Value count = arith::ConstantIndexOp::create(rewriter, loc, pieces);
+    Value rows = arith::RemUIOp::create(rewriter, loc, size, count);
+    rest = pieces > 1 ? rows : size;
+    if (pieces > 1)
+      end = Value(arith::SubIOp::create(rewriter, loc, size, rows));
+  } else {
+    end = rewriter.getIndexAttr(pieces > 1 ? batch / pieces * pieces : 0);
+    rest = rewriter.getIndexAttr(pieces > 1 ? batch % pieces : batch);
+  }
+  if (pieces > 1) {
+    Value sums = createZeros({pieces, a, b, c, d});
+    sums = emitProducts(sums, begin, end, pieces);
+    sum = addPieces(sum, sums);
+    releaseBuffer(rewriter, loc, sums);
+  }
+  if (isConstantIntValue(rest, 0))
+    return sum;
+  return emitProducts(sum, end, rest, /*pieces=*/1);
+}
+
+void kron::decomposeGradient(IRRewriter &rewriter, KsmmGradOp op, bool onGPU) {
+  GradientDecomposer(rewriter, op, onGPU).run();
+}
