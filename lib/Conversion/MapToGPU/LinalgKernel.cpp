@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Every thread takes elements of the parallel dimensions, neighbours along the
-// innermost one, and runs the reductions of each serially. Nothing is reused on
-// chip: this is for what is left beside the fused kernels.
+// innermost one, and runs the reductions of each serially, in registers and
+// some steps at a time, so that their loads are under way together. Nothing
+// else is reused on chip: this is for what is left beside the fused kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +24,8 @@ using namespace mlir::kron;
 
 static constexpr int64_t kThreads = 256;
 static constexpr int64_t kCtasPerSM = 8;
+/// Steps of a reduction that are written out.
+static constexpr int64_t kUnroll = 8;
 
 namespace {
 
@@ -46,8 +49,12 @@ private:
   Value enterScalar(Value hostValue);
   SmallVector<Int> getLoopSizes();
   void emitElement(Int linear, ArrayRef<Int> sizes);
-  void emitReductions(ArrayRef<Int> sizes, ArrayRef<unsigned> dims);
-  void emitBody();
+  bool isWrittenPerStep(ArrayRef<unsigned> reductions);
+  SmallVector<Value> emitReductions(ArrayRef<Int> sizes,
+                                    ArrayRef<unsigned> dims, ValueRange outs);
+  SmallVector<Value> emitBody(ValueRange outs);
+  SmallVector<Value> loadOuts();
+  void storeOuts(ValueRange values);
 
   Int evaluate(AffineExpr expr);
   Value getAddress(unsigned operand);
@@ -172,29 +179,79 @@ void LinalgKernel::emitElement(Int linear, ArrayRef<Int> sizes) {
     if (!isOutermost)
       linear = kernel.floorDiv(linear, sizes[dim]);
   }
-  emitReductions(sizes, reductions);
+  if (reductions.empty() || isWrittenPerStep(reductions)) {
+    emitReductions(sizes, reductions, ValueRange());
+    return;
+  }
+  storeOuts(emitReductions(sizes, reductions, loadOuts()));
 }
 
-void LinalgKernel::emitReductions(ArrayRef<Int> sizes,
-                                  ArrayRef<unsigned> dims) {
-  if (dims.empty())
-    return emitBody();
-  kernel.rolledLoop(0, sizes[dims.front()], 1, [&](Int number) {
-    position[dims.front()] = number;
-    emitReductions(sizes, dims.drop_front());
+/// Whether a step of `reductions` has elements of the outputs of its own.
+bool LinalgKernel::isWrittenPerStep(ArrayRef<unsigned> reductions) {
+  return llvm::any_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    return llvm::any_of(reductions,
+                        [&](unsigned dim) { return map.isFunctionOfDim(dim); });
   });
 }
 
-void LinalgKernel::emitBody() {
+/// The outputs after all steps of `dims`, from `outs`; without those, outputs
+/// are in memory at every step.
+SmallVector<Value> LinalgKernel::emitReductions(ArrayRef<Int> sizes,
+                                                ArrayRef<unsigned> dims,
+                                                ValueRange outs) {
+  if (dims.empty())
+    return emitBody(outs);
+  auto emitSteps = [&](Int number, int64_t count, ValueRange carried) {
+    SmallVector<Value> values(carried);
+    for (int64_t step = 0; step < count; ++step) {
+      position[dims.front()] = kernel.add(number, step);
+      values = emitReductions(sizes, dims.drop_front(), values);
+    }
+    return values;
+  };
+  Int size = sizes[dims.front()], unrolled = 0;
+  SmallVector<Value> values(outs);
+  if (dims.size() == 1 && !outs.empty()) {
+    unrolled = kernel.sub(size, kernel.rem(size, kUnroll));
+    values = kernel.rolledLoop(0, unrolled, kUnroll, values,
+                               [&](Int number, ValueRange carried) {
+                                 return emitSteps(number, kUnroll, carried);
+                               });
+  }
+  return kernel.rolledLoop(unrolled, size, 1, values,
+                           [&](Int number, ValueRange carried) {
+                             return emitSteps(number, 1, carried);
+                           });
+}
+
+SmallVector<Value> LinalgKernel::loadOuts() {
+  SmallVector<Value> values;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    values.push_back(loadElement(init.getOperandNumber()));
+  return values;
+}
+
+void LinalgKernel::storeOuts(ValueRange values) {
+  for (auto [index, value] : llvm::enumerate(values))
+    storeElement(value, op.getNumDpsInputs() + index);
+}
+
+/// The outputs of one step, from `outs`; without those, from memory to memory.
+SmallVector<Value> LinalgKernel::emitBody(ValueRange outs) {
   OpBuilder &builder = kernel.builder;
   Block *body = op.getBlock();
   IRMapping mapping(captures);
+  unsigned firstInit = op.getNumDpsInputs();
   for (OpOperand &operand : op->getOpOperands()) {
     unsigned number = operand.getOperandNumber();
     BlockArgument arg = op.getMatchingBlockArgument(&operand);
     if (arg.use_empty())
       continue;
-    mapping.map(arg, scalars[number] ? scalars[number] : loadElement(number));
+    if (number >= firstInit && !outs.empty())
+      mapping.map(arg, outs[number - firstInit]);
+    else
+      mapping.map(arg, scalars[number] ? scalars[number] : loadElement(number));
   }
   for (Operation &inner : body->without_terminator()) {
     if (auto load = dyn_cast<memref::LoadOp>(inner)) {
@@ -211,10 +268,13 @@ void LinalgKernel::emitBody() {
                 arith::IndexCastOp::create(builder, op.getLoc(),
                                            builder.getIndexType(), number));
   }
-  unsigned firstInit = op.getNumDpsInputs();
-  for (auto [index, value] :
-       llvm::enumerate(body->getTerminator()->getOperands()))
-    storeElement(mapping.lookupOrDefault(value), firstInit + index);
+  SmallVector<Value> results;
+  for (Value value : body->getTerminator()->getOperands())
+    results.push_back(mapping.lookupOrDefault(value));
+  if (!outs.empty())
+    return results;
+  storeOuts(results);
+  return {};
 }
 
 //===----------------------------------------------------------------------===//

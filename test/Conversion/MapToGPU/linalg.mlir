@@ -59,6 +59,50 @@ func.func @dot(%x: memref<4x5xcomplex<f32>>, %y: memref<4xcomplex<f32>>, %s: com
 
 // -----
 
+// Verify that a sum stays in registers, eight steps at a time and then single
+// ones, and is loaded and stored once.
+// CHECK-LABEL: llvm.func @sum_0(
+// CHECK:         scf.if
+// CHECK:           %[[OLD:.*]] = llvm.load %[[PLACE:.*]] : !llvm.ptr<1> -> f32
+// CHECK:           %[[MOST:.*]] = scf.for %{{.*}} iter_args(%[[SUM:.*]] = %[[OLD]]) -> (f32)
+// CHECK:             arith.addf %[[SUM]], %{{.*}} : f32
+// CHECK-COUNT-7:     arith.addf
+// CHECK-NOT:         llvm.store
+// CHECK:             scf.yield
+// CHECK:           %[[ALL:.*]] = scf.for %{{.*}} iter_args(%{{.*}} = %[[MOST]]) -> (f32)
+// CHECK:             arith.addf
+// CHECK:             scf.yield
+// CHECK:           llvm.store %[[ALL]], %{{.*}} : f32, !llvm.ptr<1>
+func.func @sum(%x: memref<4x?xf32>, %y: memref<4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x?xf32>) outs(%y : memref<4xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %r = arith.addf %o, %v : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// Verify that a reduction which writes at every step does so.
+// CHECK-LABEL: llvm.func @scan_0(
+// CHECK:         scf.for
+// CHECK:           scf.for
+// CHECK-NOT:       iter_args
+// CHECK:             llvm.store
+func.func @scan(%x: memref<4x9xf32>, %y: memref<4x9xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<4x9xf32>) outs(%y : memref<4x9xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %r = arith.addf %o, %v : f32
+    linalg.yield %r : f32
+  }
+  return
+}
+
+// -----
+
 // Verify that the body may ask for its position.
 // CHECK-LABEL: llvm.func @iota_0(
 // CHECK:         %[[I:.*]] = arith.index_cast %{{.*}} : i64 to index
