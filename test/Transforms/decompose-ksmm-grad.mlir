@@ -56,10 +56,14 @@ func.func @dynamic_batch(%x: tensor<?x40xf32>, %g: tensor<?x30xf32>,
 // CHECK: factor(%{{.*}} [0, q, 3, p] : tensor<2x3x5x1xf64>)
 // CHECK-NOT: kron.pass
 // CHECK: return
-// On a GPU pieces have at least 16 rows; alpha and Z come last.
+// On a GPU the batch is put first, pieces have at least 16 rows, and alpha and Z
+// come last.
 // CUDA-LABEL: func.func @batch_last(
-// CUDA: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : memref<2x4x5x8x16xf64, {{.*}}>, memref<2x3x5x8x16xf64, {{.*}}>) outs(%{{.*}} : memref<8x2x3x4x5xf64>)
-// CUDA: memref.subview %{{.*}}[0, 128] [40, 1] [1, 1]
+// CUDA: linalg.transpose ins(%{{.*}} : memref<40x129xf64>) outs(%[[X:.*]] : memref<129x40xf64>) permutation = [1, 0]
+// CUDA: linalg.transpose ins(%{{.*}} : memref<30x129xf64>) outs(%[[G:.*]] : memref<129x30xf64>) permutation = [1, 0]
+// CUDA: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : memref<8x16x2x4x5xf64, {{.*}}>, memref<8x16x2x3x5xf64, {{.*}}>) outs(%{{.*}} : memref<8x2x3x4x5xf64>)
+// CUDA: memref.subview %[[X]][128, 0] [1, 40] [1, 1]
+// CUDA: memref.subview %[[G]][128, 0] [1, 30] [1, 1]
 // CUDA: linalg.generic {{.*}} ins(%{{.*}} : memref<2x3x4x5xf64>) outs(%{{.*}} : memref<2x3x4x5xf64>)
 // CUDA: arith.mulf
 // CUDA: arith.addf

@@ -131,10 +131,9 @@ static void markManual(Operation *op) {
               UnitAttr::get(op->getContext()));
 }
 
-/// A new array of the size `shape`; `sizes` has what is dynamic in that.
-static Value createBuffer(OpBuilder &builder, Location loc,
-                          ArrayRef<int64_t> shape, ValueRange sizes,
-                          Type element, bool onTensors) {
+Value kron::createBuffer(OpBuilder &builder, Location loc,
+                         ArrayRef<int64_t> shape, ValueRange sizes,
+                         Type element, bool onTensors) {
   if (onTensors)
     return tensor::EmptyOp::create(builder, loc, shape, element, sizes);
   auto alloc = memref::AllocOp::create(builder, loc,
@@ -150,14 +149,7 @@ Value kron::createBufferLike(OpBuilder &builder, Location loc, Value array,
   for (auto [dim, size] : llvm::enumerate(shape))
     if (ShapedType::isDynamic(size))
       sizes.push_back(emitDimSize(builder, loc, array, dim));
-  return ::createBuffer(builder, loc, shape, sizes, element,
-                        isOnTensors(array));
-}
-
-Value kron::createBuffer(OpBuilder &builder, Location loc,
-                         ArrayRef<int64_t> shape, Type element,
-                         bool onTensors) {
-  return ::createBuffer(builder, loc, shape, ValueRange(), element, onTensors);
+  return createBuffer(builder, loc, shape, sizes, element, isOnTensors(array));
 }
 
 void kron::releaseBuffer(OpBuilder &builder, Location loc, Value array) {

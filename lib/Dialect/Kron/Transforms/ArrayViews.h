@@ -43,9 +43,10 @@ Value emitDimSize(OpBuilder &builder, Location loc, Value array, int64_t dim);
 Value createBufferLike(OpBuilder &builder, Location loc, Value array,
                        Type element);
 
-/// The same of the size `shape`, on tensors or memrefs.
+/// The same of the size `shape`, on tensors or memrefs; `sizes` has what is
+/// dynamic in that.
 Value createBuffer(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
-                   Type element, bool onTensors);
+                   ValueRange sizes, Type element, bool onTensors);
 
 /// Releases a new array on memrefs.
 void releaseBuffer(OpBuilder &builder, Location loc, Value array);

@@ -56,7 +56,9 @@ private:
   Value emitBlock(OpBuilder &builder, Value first, int64_t rows, Value sum);
 
   // On a GPU.
+  Value putBatchFirst(Value array);
   int64_t choosePieces();
+  Value emitPieces();
   Value emitSumOfPieces();
   Value viewRows(Value array, OpFoldResult first, OpFoldResult count,
                  int64_t pieces, int64_t middle);
@@ -72,7 +74,9 @@ private:
   Location loc;
   Type element, accumulator;
   int64_t a, b, c, d;
-  /// Size of the batch; kDynamic if unknown.
+  /// Dimension of the batch in the input and the gradient, and its size,
+  /// kDynamic if unknown.
+  unsigned batchDim;
   int64_t batch;
   Value input, grad, init;
 };
@@ -85,18 +89,17 @@ GradientDecomposer::GradientDecomposer(IRRewriter &rewriter, KsmmGradOp op,
       element(kron::getElementType(op.getInit())),
       accumulator(getAccumulatorType(element)), a(op.getPattern()[0]),
       b(op.getPattern()[1]), c(op.getPattern()[2]), d(op.getPattern()[3]),
-      batch(cast<ShapedType>(op.getInput().getType())
-                .getDimSize(op.getBatchDim())),
+      batchDim(op.getBatchDim()),
+      batch(cast<ShapedType>(op.getInput().getType()).getDimSize(batchDim)),
       init(op.getInit()) {
   if (ShapedType::isDynamic(batch))
-    batch =
-        cast<ShapedType>(op.getGrad().getType()).getDimSize(op.getBatchDim());
+    batch = cast<ShapedType>(op.getGrad().getType()).getDimSize(batchDim);
 }
 
 /// `array` of a * middle * d features.
 Value GradientDecomposer::castFeatures(Value array, int64_t middle) {
   SmallVector<int64_t> shape(cast<ShapedType>(array.getType()).getShape());
-  shape[op.getFeatureDim()] = a * middle * d;
+  shape[1 - batchDim] = a * middle * d;
   return castToShape(rewriter, loc, array, shape);
 }
 
@@ -146,7 +149,8 @@ Value GradientDecomposer::emitStore(Value product) {
 }
 
 Value GradientDecomposer::createZeros(ArrayRef<int64_t> shape) {
-  Value buffer = createBuffer(rewriter, loc, shape, accumulator, onTensors);
+  Value buffer =
+      createBuffer(rewriter, loc, shape, /*sizes=*/{}, accumulator, onTensors);
   Value zero = emitZero(rewriter, loc, accumulator);
   auto fill = linalg::FillOp::create(rewriter, loc, zero, buffer);
   return onTensors ? fill.getResult(0) : buffer;
@@ -154,7 +158,7 @@ Value GradientDecomposer::createZeros(ArrayRef<int64_t> shape) {
 
 Value GradientDecomposer::emitBatchSize() {
   if (ShapedType::isDynamic(batch))
-    return emitDimSize(rewriter, loc, input, op.getBatchDim());
+    return emitDimSize(rewriter, loc, input, batchDim);
   return arith::ConstantIndexOp::create(rewriter, loc, batch);
 }
 
@@ -194,7 +198,6 @@ void GradientDecomposer::run() {
 /// innermost axis.
 Value GradientDecomposer::viewBlock(OpBuilder &builder, Value array,
                                     Value first, int64_t rows, int64_t middle) {
-  unsigned batchDim = op.getBatchDim();
   SmallVector<OpFoldResult> offsets(2, builder.getIndexAttr(0));
   SmallVector<OpFoldResult> sizes(2, builder.getIndexAttr(a * middle * d));
   SmallVector<OpFoldResult> strides(2, builder.getIndexAttr(1));
@@ -219,7 +222,7 @@ Value GradientDecomposer::viewBlock(OpBuilder &builder, Value array,
 /// Adds the product of one block to `sum`.
 Value GradientDecomposer::emitBlock(OpBuilder &builder, Value first,
                                     int64_t rows, Value sum) {
-  bool batchFirst = op.getBatchDim() == 0;
+  bool batchFirst = batchDim == 0;
   constexpr int64_t p = ModeProductOp::kContracted;
   constexpr int64_t q = ModeProductOp::kResulting;
   SmallVector<int64_t> permutation, factorDims{0, q};
@@ -302,6 +305,20 @@ Value GradientDecomposer::emitSum(Value sum) {
 // Pieces of the batch
 //===----------------------------------------------------------------------===//
 
+/// A copy of `array` with the batch first: neighbouring threads take
+/// neighbouring features.
+Value GradientDecomposer::putBatchFirst(Value array) {
+  SmallVector<int64_t> shape(cast<ShapedType>(array.getType()).getShape());
+  std::swap(shape.front(), shape.back());
+  SmallVector<Value> sizes;
+  if (ShapedType::isDynamic(shape.front()))
+    sizes.push_back(emitDimSize(rewriter, loc, array, 1));
+  Value copy = createBuffer(rewriter, loc, shape, sizes, element, onTensors);
+  auto transpose = linalg::TransposeOp::create(rewriter, loc, array, copy,
+                                               ArrayRef<int64_t>{1, 0});
+  return onTensors ? transpose->getResult(0) : copy;
+}
+
 int64_t GradientDecomposer::choosePieces() {
   int64_t pieces = 1, threads = a * b * c * d;
   auto fits = [&](int64_t count) {
@@ -313,17 +330,16 @@ int64_t GradientDecomposer::choosePieces() {
   return pieces;
 }
 
-/// `count` rows of `array` from `first` on, as [pieces, rows, a, middle, d] or
-/// [a, middle, d, pieces, rows]; without pieces if there is one.
+/// `count` rows of `array`, batch first, from `first` on, as [pieces, rows, a,
+/// middle, d]; without pieces if there is one.
 Value GradientDecomposer::viewRows(Value array, OpFoldResult first,
                                    OpFoldResult count, int64_t pieces,
                                    int64_t middle) {
-  unsigned batchDim = op.getBatchDim();
   SmallVector<OpFoldResult> offsets(2, rewriter.getIndexAttr(0));
   SmallVector<OpFoldResult> sizes(2, rewriter.getIndexAttr(a * middle * d));
   SmallVector<OpFoldResult> strides(2, rewriter.getIndexAttr(1));
-  offsets[batchDim] = first;
-  sizes[batchDim] = count;
+  offsets[0] = first;
+  sizes[0] = count;
   Value rows;
   if (onTensors)
     rows = tensor::ExtractSliceOp::create(rewriter, loc, array, offsets, sizes,
@@ -331,14 +347,13 @@ Value GradientDecomposer::viewRows(Value array, OpFoldResult first,
   else
     rows = memref::SubViewOp::create(rewriter, loc, array, offsets, sizes,
                                      strides);
-  int64_t known = cast<ShapedType>(rows.getType()).getDimSize(batchDim);
+  int64_t known = cast<ShapedType>(rows.getType()).getDimSize(0);
   if (!ShapedType::isDynamic(known))
     known /= pieces;
   ArrayView view;
-  view.groups.assign(2, {a, middle, d});
-  view.groups[batchDim] = {known};
+  view.groups = {{known}, {a, middle, d}};
   if (pieces > 1)
-    view.groups[batchDim].insert(view.groups[batchDim].begin(), pieces);
+    view.groups.front().insert(view.groups.front().begin(), pieces);
   return expandView(rewriter, loc, rows, view);
 }
 
@@ -364,19 +379,16 @@ Value GradientDecomposer::emitReduction(
 /// c, d]; without pieces if there is one.
 Value GradientDecomposer::emitProducts(Value sum, OpFoldResult first,
                                        OpFoldResult count, int64_t pieces) {
-  bool batchFirst = op.getBatchDim() == 0;
   MLIRContext *context = op.getContext();
   int64_t begin = pieces > 1 ? 1 : 0, rank = begin + 5;
   SmallVector<AffineExpr> dims;
   for (int64_t dim = 0; dim < rank; ++dim)
     dims.push_back(rewriter.getAffineDimExpr(dim));
   auto getMap = [&](int64_t middle) {
-    SmallVector<AffineExpr> rows{dims.back()};
+    SmallVector<AffineExpr> exprs{dims.back(), dims[begin], dims[middle],
+                                  dims[begin + 3]};
     if (pieces > 1)
-      rows.insert(rows.begin(), dims.front());
-    SmallVector<AffineExpr> exprs{dims[begin], dims[middle], dims[begin + 3]};
-    exprs.insert(batchFirst ? exprs.begin() : exprs.end(), rows.begin(),
-                 rows.end());
+      exprs.insert(exprs.begin(), dims.front());
     return AffineMap::get(rank, 0, exprs, context);
   };
   AffineMap maps[] = {
@@ -410,8 +422,20 @@ Value GradientDecomposer::addPieces(Value sum, Value pieces) {
   });
 }
 
-/// The sum over the batch: that of equal pieces, then of the rows behind them.
 Value GradientDecomposer::emitSumOfPieces() {
+  if (batchDim == 0)
+    return emitPieces();
+  input = putBatchFirst(input);
+  grad = putBatchFirst(grad);
+  batchDim = 0;
+  Value sum = emitPieces();
+  releaseBuffer(rewriter, loc, grad);
+  releaseBuffer(rewriter, loc, input);
+  return sum;
+}
+
+/// The sum over the batch: that of equal pieces, then of the rows behind them.
+Value GradientDecomposer::emitPieces() {
   Value sum = createZeros({a, b, c, d});
   int64_t pieces = choosePieces();
   OpFoldResult begin = rewriter.getIndexAttr(0), end = begin, rest;
