@@ -188,9 +188,15 @@ void PassCodeBuilder::emitTile(Emitter &emitter, const PassArrays &all,
   resultOffset = getResultOffset(place);
   StageArray destination = place.destination;
   for (const Section &section : sections) {
-    place.destination = section.end == plan.groups.size()
-                            ? destination
-                            : takeTileBuffer(emitter, section.end);
+    bool isLast = section.end == plan.groups.size();
+    place.destination =
+        isLast ? destination : takeTileBuffer(emitter, section.end);
+    // Within the section buffers take turns, so that its last stage does not
+    // read the one that it writes.
+    unsigned taken = section.end - section.begin - 1 +
+                     (section.begin == 0 && copiesIn ? 1 : 0);
+    if (!isLast && section.sliceAxis < 0 && taken % 2 == 0)
+      nextTileBuffer = 1 - nextTileBuffer;
     if (section.sliceAxis < 0)
       emitSection(emitter, section, place, window);
     else

@@ -316,6 +316,12 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     for (PassOp pass : passes) {
       ScheduleAttr schedule = pass.getScheduleAttr();
       bool isGiven = schedule && schedule.getTrips();
+      // What lies between two trips has the type of the result: f16 and bf16
+      // would be rounded there.
+      Type element = getElementType(pass.getInit());
+      bool rounds = getAccumulatorType(element) != element;
+      if (rounds && !isGiven)
+        continue;
       std::optional<TripPlan> plan =
           isGiven ? getGivenTrips(pass, schedule.getTrips())
                   : planCPUTrips(pass, l2Bytes);
