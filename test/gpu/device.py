@@ -32,6 +32,8 @@ class DeviceBuffer(Buffer):
         after = 0 if rng.random() < 0.5 else 64
         raw = np.full(self._start + extent + after, poison(element), element.storage)
         self._raw = raw
+        # Kernels do not see this memory, so nothing of it is shielded.
+        self._outside = []
         self.view = np.lib.stride_tricks.as_strided(
             raw[self._start :], self.shape, [s * size for s in self.strides])
         self.memory = cuda.allocate(raw.nbytes)

@@ -242,7 +242,8 @@ int64_t PassPlan::getWholeSize(unsigned axis, unsigned groupsApplied) const {
   if (size)
     return *size;
   ModeProductOp any = groups.front().products.front();
-  return getShape(any.getInput()).getDimSize(axis);
+  // Not of the input, which may be stretched along it.
+  return getShape(any.getInit()).getDimSize(axis);
 }
 
 /// Elements that lanes run over at a time, at most, on axes that no factor
