@@ -193,6 +193,9 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
 //===----------------------------------------------------------------------===//
 
 static constexpr int64_t kLineBytes = 64;
+/// Lines that one register tile asks for, at most. The processor has no more
+/// requests in flight; where a window takes few tiles the rest is left out.
+static constexpr int64_t kMaxPrefetchedLines = 32;
 
 static void emitPrefetches(Emitter &emitter, const RegisterTile &tile) {
   const PrefetchStream &stream = tile.prefetch;
@@ -205,6 +208,7 @@ static void emitPrefetches(Emitter &emitter, const RegisterTile &tile) {
   Value pointer = LLVM::LoadOp::create(builder, emitter.loc,
                                        stream.slot.getType(), stream.slot);
   auto prefetch = [&](int64_t size) {
+    size = std::min(size, kMaxPrefetchedLines * kLineBytes);
     SmallVector<Value> starts{pointer};
     if (stream.resultOffset)
       starts.push_back(bytes.offsetPointer(pointer, stream.resultOffset));
@@ -219,10 +223,15 @@ static void emitPrefetches(Emitter &emitter, const RegisterTile &tile) {
   } else {
     auto segments = std::max<int64_t>(
         1, static_cast<int64_t>(std::ceil(share / stream.segmentBytes)));
-    for (int64_t segment = 0; segment < segments; ++segment) {
+    int64_t lines = llvm::divideCeil(stream.segmentBytes, kLineBytes);
+    int64_t asked =
+        std::min(segments, std::max<int64_t>(1, kMaxPrefetchedLines / lines));
+    for (int64_t segment = 0; segment < asked; ++segment) {
       prefetch(stream.segmentBytes);
       pointer = bytes.offsetPointer(pointer, stream.stride);
     }
+    pointer = bytes.offsetPointer(pointer,
+                                  bytes.mul(segments - asked, stream.stride));
   }
   LLVM::StoreOp::create(builder, emitter.loc, pointer, stream.slot);
 }
