@@ -138,6 +138,9 @@ static int64_t getFibreGroup(const Stage &stage, const LoopNest &nest) {
   if (nest.inner.empty())
     return resultStride.is(1) ? 1 : 0;
   const LoopAxis &axis = nest.inner.back();
+  // Lanes that are groups already: the factor is the same for all of them.
+  if (nest.group != 1)
+    return 0;
   if (nest.inner.size() != 1 || !axis.size.isConstant() || !axis.source.is(1) ||
       !axis.destination.is(1))
     return 0;
