@@ -137,6 +137,13 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     fuse.l2Bytes = options.l2Bytes;
     populateFusion(pm, fuse);
     populateBufferization(pm);
+    // Epilogues become loops that LLVM can vectorize, unless multiply-adds would
+    // be calls.
+    if (options.vectorBits > 128) {
+      KronExpandMathOptions expand;
+      expand.ignoreOthers = true;
+      pm.addPass(createKronExpandMath(expand));
+    }
     populateLoops(pm);
     populateVectorization(pm, options);
   }

@@ -127,7 +127,7 @@ func.func @ksmm_f32_196_x_1_64_64_16(%x: memref<196x1024xf32>, %f0: memref<1x64x
 }
 
 // Verify the decision for a Kronecker-sparse factor, batch last: ksmm f32 196 x 1,64,64,16 batch last.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=128{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=196{{(,|$)}}
 func.func @ksmm_f32_196_x_1_64_64_16_batch_last(%x: memref<1024x196xf32>, %f0: memref<1x64x64x16xf32>, %y: memref<1024x196xf32>) {
   kron.ksmm ins(%x : memref<1024x196xf32>) weights(%f0 : memref<1x64x64x16xf32>) outs(%y : memref<1024x196xf32>) {layout = #kron.layout<batch_last>}
   return

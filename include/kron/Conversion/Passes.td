@@ -108,8 +108,13 @@ def KronExpandMath : Pass<"kron-expand-math"> {
     Replaces `math.exp`, `exp2`, `expm1`, `log`, `log2`, `log10`, `log1p`, `tanh`
     and `erf` by polynomials, accurate to two units in the last place of f32 and
     f64; f16 and bf16 are computed in f32. Operations with an instruction stay;
-    all others of the dialect are errors.
+    all others of the dialect are errors, unless `ignore-others` leaves them to
+    a later pass.
   }];
+  let options = [
+    Option<"ignoreOthers", "ignore-others", "bool", /*default=*/"false",
+           "Leave alone what has no polynomial">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
 }

@@ -452,7 +452,7 @@ int64_t kron::chooseSlice(const PassPlan &plan, PassOp pass, int64_t tile,
 static int64_t chooseColumns(const PassPlan &plan, int64_t bytesPerPosition,
                              int64_t lanes, const CacheBudget &caches) {
   if (!plan.numBuffers && !plan.packsInput)
-    return 8 * lanes;
+    return 16 * lanes;
   // Slices in the first-level cache, one whole tile in the second-level one
   // (measured: filling it pays, since runs in memory are longer);
   // else all buffers in the first-level cache. More than a few vectors save

@@ -336,8 +336,18 @@ static bool isNative(Operation *op) {
              math::RsqrtOp, math::SqrtOp, math::TruncOp>(op);
 }
 
-static LogicalResult expandOp(Operation *op) {
-  if (isNative(op))
+/// Whether the arithmetic that replaces `op` is one on numbers or vectors of
+/// types that the polynomials are made for.
+static bool isExpandable(Operation *op) {
+  Type type = op->getResult(0).getType();
+  Type element = getElementTypeOrSelf(type);
+  return isa<FloatType, VectorType>(type) &&
+         (element.isF32() || element.isF64() || element.isF16() ||
+          element.isBF16());
+}
+
+static LogicalResult expandOp(Operation *op, bool ignoresOthers) {
+  if (isNative(op) || (ignoresOthers && !isExpandable(op)))
     return success();
   OpBuilder builder(op);
   Location loc = op->getLoc();
@@ -352,6 +362,8 @@ static LogicalResult expandOp(Operation *op) {
   }
   MathBuilder mathBuilder(builder, loc, computed);
   Value result = expand(op, mathBuilder, x);
+  if (!result && ignoresOthers)
+    return success();
   if (!result)
     return op->emitOpError(
         "cannot run on a GPU: expects exp, exp2, expm1, log, "
@@ -375,7 +387,7 @@ struct KronExpandMathPass : kron::impl::KronExpandMathBase<KronExpandMathPass> {
         ops.push_back(op);
     });
     for (Operation *op : ops)
-      if (failed(expandOp(op)))
+      if (failed(expandOp(op, ignoreOthers)))
         return signalPassFailure();
   }
 };

@@ -24,12 +24,16 @@ func.func @fibre(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16x
 // -----
 
 // Verify that a factor stored [q, p] is packed once into the shared workspace
-// (16 * 16 * 4 bytes), before the parallel loop.
+// (16 * 16 * 4 bytes), before the parallel loop: a square of vectors is transposed by
+// shuffles, log2(16) of each.
 // CHECK-LABEL: func.func @packed
 // CHECK-SAME: kron.shared_bytes = 1024 : i64
 // CHECK: %[[W:.*]] = call @kronRtWorkspace
-// CHECK: scf.for
-// CHECK: llvm.store {{.*}} : f32, !llvm.ptr
+// CHECK-COUNT-16: llvm.load {{.*}} : !llvm.ptr -> vector<16xf32>
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30]
+// CHECK-COUNT-63: vector.shuffle
+// CHECK-NOT: vector.shuffle
+// CHECK-COUNT-16: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
 // CHECK: call @kronRtParallelFor
 func.func @packed(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
   kron.pass ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>) {

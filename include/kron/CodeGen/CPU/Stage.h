@@ -7,17 +7,21 @@
 //
 // A stage applies one factor along one axis, from a source to a destination
 // that may be the user's memory or a buffer of the pass. It is mapped to the
-// register tile in one of three ways, by what lies at the inner end of the
+// register tile in one of five ways, by what lies at the inner end of the
 // arrays:
 //
 //   inner    lanes run over the innermost axis, which is not the contracted
-//   one;
-//            the factor is broadcast, rows of the tile are q
+//            one; the factor is broadcast, rows of the tile are q
 //   varying  the same, but the factor depends on the innermost axis too: it is
 //            loaded as a vector, vectors of the tile run over another axis
 //   fibre    lanes run over q, or over q and a short innermost axis together,
 //            on which the factor may depend; elements (or groups) of X are
 //            broadcast, rows of the tile run over an outer axis
+//   depth    lanes run over p, or over p and a short innermost axis together,
+//            and are added up at the end: for few rows and a factor that is
+//            contiguous along p, which is read once and as it lies
+//   repeat   lanes run over a short innermost axis of rows and the one outside
+//            of it, which the factor depends on; its elements are repeated
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,7 +62,7 @@ struct Stage {
 };
 
 /// How a stage is mapped; see the top of the file.
-enum class StageMapping { Inner, Varying, Fibre, Unsupported };
+enum class StageMapping { Inner, Varying, Fibre, Depth, Repeat, Unsupported };
 
 /// The mapping of a stage whose arrays have the strides of `stage` (bases are
 /// not looked at). `Unsupported`: an array is not contiguous where lanes must
@@ -81,7 +85,8 @@ bool canConvertFactor(const Stage &stage);
 
 /// Arrangement of a packed factor: [varying axes..., p, q, lanes], rows [q,
 /// lanes] padded to whole vectors where lanes run over q. A large factor is cut
-/// into panels of columns: [varying axes..., panels, p, panelLanes].
+/// into panels of columns: [varying axes..., panels, p, panelLanes]. One whose
+/// elements are broadcast becomes [varying axes..., q, p] or [..., p, q].
 struct PackedFactor {
   /// Elements in all.
   int64_t elements = 0;
@@ -93,6 +98,8 @@ struct PackedFactor {
   /// beyond the last whole q are zero.
   int64_t vectorLanes = 0;
   int64_t vectorResults = 0;
+  /// Between the parts of a long axis that lanes take a register of at a time.
+  int64_t splitStride = 0;
   /// Per axis; 0 where the factor does not vary and for axes that are lanes.
   SmallVector<int64_t> strides;
 

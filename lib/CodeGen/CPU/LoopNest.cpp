@@ -1,0 +1,139 @@
+//===- LoopNest.cpp - Axes of a stage as loops ------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopNest.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+bool kron::isContinued(Int outerStride, Int innerStride, Int innerSize) {
+  return outerStride.isConstant() && innerStride.isConstant() &&
+         innerSize.isConstant() &&
+         outerStride.getConstant() ==
+             innerStride.getConstant() * innerSize.getConstant();
+}
+
+static bool canMerge(const LoopAxis &outer, const LoopAxis &inner) {
+  return outer.size.isConstant() && inner.size.isConstant() &&
+         isContinued(outer.source, inner.source, inner.size) &&
+         isContinued(outer.destination, inner.destination, inner.size) &&
+         isContinued(outer.addend, inner.addend, inner.size) &&
+         isContinued(outer.factor, inner.factor, inner.size);
+}
+
+static void appendAxis(SmallVectorImpl<LoopAxis> &axes, const LoopAxis &axis) {
+  if (axis.size.is(1))
+    return;
+  if (axes.empty() || !canMerge(axes.back(), axis)) {
+    axes.push_back(axis);
+    return;
+  }
+  LoopAxis merged = axis;
+  merged.first = axes.back().first;
+  merged.size = axes.back().size.getConstant() * axis.size.getConstant();
+  axes.back() = merged;
+}
+
+Int kron::getStride(const SmallVector<Int> &strides, unsigned axis) {
+  return strides.empty() ? Int(0) : strides[axis];
+}
+
+bool kron::isGroup(const Stage &stage, int64_t group) {
+  int64_t maxLanes = stage.vectorBits / 8 / stage.elementBytes;
+  return group == maxLanes || 2 * group <= maxLanes;
+}
+
+/// Merges a short innermost axis that the factor depends on with one that it
+/// does not depend on, if lanes can run over both.
+static void mergeGroup(const Stage &stage, LoopNest &nest) {
+  if (nest.inner.size() < 2)
+    return;
+  LoopAxis outer = nest.inner[nest.inner.size() - 2];
+  const LoopAxis &inner = nest.inner.back();
+  if (!inner.factor.is(1) || !outer.factor.is(0) || !inner.source.is(1) ||
+      !inner.destination.is(1) || !inner.size.isConstant() ||
+      !outer.size.isConstant() || !isGroup(stage, inner.size.getConstant()) ||
+      !isContinued(outer.source, inner.source, inner.size) ||
+      !isContinued(outer.destination, inner.destination, inner.size) ||
+      !isContinued(outer.addend, inner.addend, inner.size))
+    return;
+  nest.group = inner.size.getConstant();
+  outer.last = inner.last;
+  outer.size = outer.size.getConstant() * nest.group;
+  outer.source = outer.destination = 1;
+  outer.addend = inner.addend;
+  nest.inner.pop_back();
+  nest.inner.back() = outer;
+}
+
+int64_t kron::getMaxLanes(const Stage &stage) {
+  return stage.vectorBits / 8 / stage.elementBytes;
+}
+
+int kron::findSharedAxis(const LoopNest &nest) {
+  int best = -1;
+  for (int index = nest.outer.size() - 1; index >= 0; --index) {
+    const LoopAxis &axis = nest.outer[index];
+    if (!axis.factor.is(0))
+      continue;
+    bool large = !axis.size.isConstant() || axis.size.getConstant() >= 6;
+    if (best < 0 || (large && nest.outer[best].size.isConstant() &&
+                     nest.outer[best].size.getConstant() < 6))
+      best = index;
+  }
+  return best;
+}
+
+bool kron::hasFewRows(const LoopNest &nest) {
+  int shared = findSharedAxis(nest);
+  if (shared < 0)
+    return true;
+  Int size = nest.outer[shared].size;
+  return size.isConstant() && size.getConstant() <= kFewRows;
+}
+
+/// Splits a long innermost axis that the factor depends on, so that lanes run
+/// over a register of it and its factor is packed in panels.
+static void splitLanes(const Stage &stage, LoopNest &nest) {
+  if (nest.inner.size() != 1 || hasFewRows(nest))
+    return;
+  LoopAxis &inner = nest.inner.back();
+  int64_t lanes = getMaxLanes(stage);
+  if (inner.factor.is(0) || !inner.size.isConstant() ||
+      inner.size.getConstant() <= lanes || inner.size.getConstant() % lanes ||
+      !inner.source.is(1) || !inner.destination.is(1) ||
+      !inner.factor.isConstant() || !inner.addend.isConstant())
+    return;
+  LoopAxis outer = inner;
+  outer.size = inner.size.getConstant() / lanes;
+  for (Int *stride :
+       {&outer.source, &outer.destination, &outer.addend, &outer.factor})
+    *stride = stride->getConstant() * lanes;
+  inner.size = lanes;
+  nest.outer.push_back(outer);
+  nest.isSplit = true;
+}
+
+LoopNest kron::getLoopNest(const Stage &stage) {
+  LoopNest nest;
+  for (unsigned axis = 0; axis < stage.sizes.size(); ++axis) {
+    if (axis == stage.axis)
+      continue;
+    LoopAxis loop{axis,
+                  axis,
+                  stage.sizes[axis],
+                  stage.source.strides[axis],
+                  stage.destination.strides[axis],
+                  getStride(stage.addend.strides, axis),
+                  getStride(stage.factor.strides, axis)};
+    appendAxis(axis < stage.axis ? nest.outer : nest.inner, loop);
+  }
+  mergeGroup(stage, nest);
+  splitLanes(stage, nest);
+  return nest;
+}

@@ -1,0 +1,91 @@
+//===- LoopNest.h - Axes of a stage and its mapping -------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What the code of a stage is decided from: the axes around the contracted one
+// as loops, and what follows from their strides.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_CPU_LOOPNEST_H
+#define KRON_LIB_CODEGEN_CPU_LOOPNEST_H
+
+#include "kron/CodeGen/CPU/Stage.h"
+
+namespace mlir::kron {
+
+/// One axis of the loop nest, with its stride in every array.
+struct LoopAxis {
+  /// The axes of the stage that were merged into this one.
+  unsigned first, last;
+  Int size;
+  Int source, destination, addend, factor;
+};
+
+/// The axes around the contracted one, without those of size 1 and with
+/// neighbours merged where all arrays allow it.
+struct LoopNest {
+  SmallVector<LoopAxis> outer;
+  SmallVector<LoopAxis> inner;
+  /// For the grouped mapping, the size of the innermost axis, which has been
+  /// merged into the one before it; else 1.
+  int64_t group = 1;
+  /// Whether the last one of `outer` and the innermost axis are two parts of
+  /// one axis.
+  bool isSplit = false;
+};
+
+/// Rows up to which a factor is used as it lies: packing it would cost more
+/// than the product.
+inline constexpr int64_t kFewRows = 8;
+
+/// Bytes of rows that a panel of a factor is used for before the next panel.
+inline constexpr int64_t kRowChunkBytes = 1 << 17;
+
+/// The stride of `axis`; 0 if there is no such array.
+Int getStride(const SmallVector<Int> &strides, unsigned axis);
+
+/// Whether walking `outer` is walking on in `inner` for a stride of both.
+bool isContinued(Int outerStride, Int innerStride, Int innerSize);
+
+/// Elements that a vector register holds.
+int64_t getMaxLanes(const Stage &stage);
+
+/// Whether lanes can run over an axis in groups of `group` positions.
+bool isGroup(const Stage &stage, int64_t group);
+
+/// The outer axis on which the factor does not vary that is blocked in
+/// registers, or -1. The innermost such axis has the best locality, but a tiny
+/// one would leave the tile small.
+int findSharedAxis(const LoopNest &nest);
+
+/// Whether a factor element is used for a few rows only.
+bool hasFewRows(const LoopNest &nest);
+
+LoopNest getLoopNest(const Stage &stage);
+
+StageMapping getMapping(const Stage &stage, const LoopNest &nest);
+
+/// Lanes of the vectors of a stage with the fibre mapping, and how many q each
+/// of them holds; lanes beyond whole groups are not used.
+std::pair<int64_t, int64_t> getFibreLanes(const Stage &stage, int64_t group);
+
+/// Register tile of a panel: 24 or 12 accumulators, and few loads.
+/// `total`: rows in all, -1 if not known.
+int64_t getPanelRows(const Stage &stage, int64_t group, int64_t total);
+int64_t getPanelVectors(const Stage &stage);
+
+/// Columns of a panel of the factor of a stage with the fibre mapping; 0 if the
+/// factor is small or the schedule fixes another tile.
+int64_t getPanelLanes(const Stage &stage, const LoopNest &nest);
+
+/// The axis of `stage` that the factor varies on and is contiguous along, or
+/// -1.
+int getContiguousAxis(const Stage &stage);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_CPU_LOOPNEST_H

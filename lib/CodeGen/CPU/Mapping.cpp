@@ -1,0 +1,258 @@
+//===- Mapping.cpp - What the lanes of a stage run over ---------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopNest.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+int64_t kron::chooseLanes(int64_t elements, int64_t vectorBits,
+                          int64_t elementBytes) {
+  int64_t maxLanes = vectorBits / 8 / elementBytes;
+  int64_t minLanes = std::max<int64_t>(16 / elementBytes, 1);
+  if (elements >= maxLanes)
+    return maxLanes;
+  return std::clamp<int64_t>(llvm::PowerOf2Ceil(elements), minLanes, maxLanes);
+}
+
+/// Size of the innermost axis if the fibre mapping can take it into the lanes
+/// (1 without one), else 0.
+static int64_t getFibreGroup(const Stage &stage, const LoopNest &nest) {
+  Int resultStride = stage.destination.strides[stage.axis];
+  if (nest.inner.empty())
+    return resultStride.is(1) ? 1 : 0;
+  const LoopAxis &axis = nest.inner.back();
+  // Lanes that are groups already: the factor is the same for all of them.
+  if (nest.group != 1)
+    return 0;
+  if (nest.inner.size() != 1 || !axis.size.isConstant() || !axis.source.is(1) ||
+      !axis.destination.is(1))
+    return 0;
+  int64_t size = axis.size.getConstant();
+  int64_t maxLanes = stage.vectorBits / 8 / stage.elementBytes;
+  // A group that fills the register is the inner mapping, unless every lane has
+  // a factor of its own: then panels of that factor save more than the larger
+  // choice of lanes. Such a factor is worth lanes that stay empty, too.
+  bool varies = !axis.factor.is(0);
+  bool fits = varies ? isGroup(stage, size)
+                     : size < maxLanes && llvm::isPowerOf2_64(size);
+  if (size == maxLanes && varies)
+    return hasFewRows(nest) ? 0 : size;
+  return fits && resultStride.is(size) ? size : 0;
+}
+
+std::pair<int64_t, int64_t> kron::getFibreLanes(const Stage &stage,
+                                                int64_t group) {
+  int64_t lanes = kron::chooseLanes(stage.results * group, stage.vectorBits,
+                                    stage.elementBytes);
+  return {lanes, lanes / group};
+}
+
+static bool isAddendContiguous(const Stage &stage, const LoopNest &nest,
+                               int64_t group) {
+  if (!stage.scale.beta)
+    return true;
+  if (group)
+    return (group == getMaxLanes(stage) ||
+            getStride(stage.addend.strides, stage.axis).is(group)) &&
+           (group == 1 || nest.inner.back().addend.is(1));
+  return nest.inner.back().addend.is(1);
+}
+
+/// Whether the depth mapping is there and better than packing the factor: X and
+/// a factor that does not lie as the fibre mapping needs it are contiguous
+/// along p.
+static bool isDepthContiguous(const Stage &stage, const LoopNest &nest,
+                              int64_t group) {
+  const StageFactor &factor = stage.factor;
+  if (group > 1 && !nest.inner.back().factor.is(1))
+    return false;
+  return stage.elementParts == 1 && hasFewRows(nest) &&
+         llvm::isPowerOf2_64(group) && 2 * group <= getMaxLanes(stage) &&
+         stage.depth * group >= getMaxLanes(stage) &&
+         stage.source.strides[stage.axis].is(group) &&
+         factor.depthStride.is(group) && factor.resultStride.isConstant();
+}
+
+/// Whether lanes can run over a short innermost axis of a few rows together
+/// with the one outside of it, which the factor depends on and is contiguous
+/// along.
+static bool isRepeated(const Stage &stage, const LoopNest &nest) {
+  constexpr int64_t kMinLanes = 4;
+  if (nest.inner.size() < 2 || nest.group != 1 || stage.elementParts != 1)
+    return false;
+  const LoopAxis &rows = nest.inner.back();
+  const LoopAxis &lanes = nest.inner[nest.inner.size() - 2];
+  if (!rows.size.isConstant() || !lanes.size.isConstant() ||
+      !rows.factor.is(0) || !lanes.factor.is(1) || !rows.source.is(1) ||
+      !rows.destination.is(1) ||
+      !isContinued(lanes.source, rows.source, rows.size) ||
+      !isContinued(lanes.destination, rows.destination, rows.size))
+    return false;
+  if (stage.scale.beta && (!rows.addend.is(1) ||
+                           !isContinued(lanes.addend, rows.addend, rows.size)))
+    return false;
+  return rows.size.getConstant() <= kFewRows &&
+         lanes.size.getConstant() >= kMinLanes;
+}
+
+StageMapping kron::getMapping(const Stage &stage, const LoopNest &nest) {
+  int64_t group = getFibreGroup(stage, nest);
+  if (group) {
+    if (!isAddendContiguous(stage, nest, group))
+      return StageMapping::Unsupported;
+    return isDepthContiguous(stage, nest, group) ? StageMapping::Depth
+                                                 : StageMapping::Fibre;
+  }
+  if (nest.inner.empty())
+    return StageMapping::Unsupported;
+  const LoopAxis &lanes = nest.inner.back();
+  if (!lanes.source.is(1) || !lanes.destination.is(1) ||
+      !isAddendContiguous(stage, nest, 0))
+    return StageMapping::Unsupported;
+  if (isRepeated(stage, nest))
+    return StageMapping::Repeat;
+  return lanes.factor.is(0) ? StageMapping::Inner : StageMapping::Varying;
+}
+
+StageMapping kron::getStageMapping(const Stage &stage) {
+  return getMapping(stage, getLoopNest(stage));
+}
+
+int64_t kron::getPanelRows(const Stage &stage, int64_t group, int64_t total) {
+  constexpr int64_t kRows = 6, kWays = 8, kWayBytes = 4096;
+  int64_t rows = kRows / stage.elementParts;
+  // Rows of X that the whole register is loaded from go through the same sets
+  // of the first-level cache as the panel.
+  int64_t vectors = stage.vectorBits == 512 ? 4 : 2;
+  int64_t ways =
+      llvm::divideCeil(stage.depth * stage.vectorBits / 8, kWayBytes);
+  if (group == getMaxLanes(stage) && (rows + vectors) * ways > kWays)
+    rows = std::min<int64_t>(rows, 4);
+  return total < 0 ? rows : std::min(rows, total);
+}
+int64_t kron::getPanelVectors(const Stage &stage) {
+  return stage.vectorBits == 512 ? 4 : 2;
+}
+
+/// A factor of more bytes is gone from the first-level cache when the next
+/// block of rows comes.
+static constexpr int64_t kLargeFactorBytes = 1 << 15;
+
+int64_t kron::getPanelLanes(const Stage &stage, const LoopNest &nest) {
+  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+  auto [lanes, perVector] = getFibreLanes(stage, group);
+  int64_t columns = llvm::divideCeil(stage.results, perVector) * lanes;
+  int64_t panel =
+      getPanelVectors(stage) * stage.vectorBits / 8 / stage.elementBytes;
+  bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
+                                    stage.schedule.getRegisterVectors());
+  bool isLarge = stage.depth * columns * stage.elementBytes > kLargeFactorBytes;
+  return isLarge && !isFixed && columns >= panel ? panel : 0;
+}
+
+int kron::getContiguousAxis(const Stage &stage) {
+  for (unsigned axis = 0; axis < stage.sizes.size(); ++axis)
+    if (axis != stage.axis && getStride(stage.factor.strides, axis).is(1))
+      return axis;
+  return -1;
+}
+
+/// Whether the factor of a stage with the inner mapping is packed: elements far
+/// apart would take a cache line each, for every block of lanes anew.
+static bool isBroadcastPacked(const Stage &stage, const LoopNest &nest) {
+  constexpr int64_t kMinLineShare = 8, kMinVectors = 4;
+  const StageFactor &factor = stage.factor;
+  Int size = nest.inner.back().size;
+  bool isUsedOften = !size.isConstant() ||
+                     size.getConstant() >= kMinVectors * getMaxLanes(stage);
+  return stage.elementParts == 1 && nest.group == 1 && isUsedOften &&
+         getContiguousAxis(stage) >= 0 && factor.depthStride.isConstant() &&
+         factor.resultStride.isConstant() &&
+         std::min(factor.depthStride.getConstant(),
+                  factor.resultStride.getConstant()) *
+                 stage.elementBytes >=
+             4 * kMinLineShare;
+}
+
+bool kron::canConvertSource(const Stage &stage) {
+  StageMapping mapping = getStageMapping(stage);
+  return mapping == StageMapping::Inner || mapping == StageMapping::Varying;
+}
+
+bool kron::canConvertFactor(const Stage &stage) {
+  switch (getStageMapping(stage)) {
+  case StageMapping::Depth:
+  case StageMapping::Repeat:
+    return true;
+  case StageMapping::Fibre:
+  case StageMapping::Varying:
+    return !needsPacking(stage);
+  case StageMapping::Inner:
+  case StageMapping::Unsupported:
+    return false;
+  }
+  llvm_unreachable("covered switch");
+}
+
+bool kron::canStream(const Stage &stage, SmallVectorImpl<Value> &strides) {
+  LoopNest nest = getLoopNest(stage);
+  StageMapping mapping = getMapping(stage, nest);
+  if (mapping == StageMapping::Unsupported || mapping == StageMapping::Depth ||
+      mapping == StageMapping::Repeat)
+    return false;
+  // What lanes run over, in elements, if that is known.
+  std::optional<int64_t> size;
+  int64_t lanes, group = 1;
+  if (mapping == StageMapping::Fibre) {
+    group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+    size = stage.results * group;
+    lanes = getFibreLanes(stage, group).first;
+  } else {
+    group = nest.group;
+    if (nest.inner.back().size.isConstant())
+      size = nest.inner.back().size.getConstant();
+    lanes = chooseLanes(size.value_or(INT64_MAX), stage.vectorBits,
+                        stage.elementBytes);
+  }
+  // Narrow vectors fill a cache line too slowly.
+  if (lanes * stage.elementBytes < 32 || lanes % group ||
+      (size && *size % lanes))
+    return false;
+  auto fits = [&](Int stride) {
+    if (!stride.isConstant())
+      strides.push_back(stride.getValue());
+    return !stride.isConstant() || stride.getConstant() % lanes == 0;
+  };
+  if (!nest.inner.empty())
+    nest.inner.pop_back();
+  if (mapping != StageMapping::Fibre &&
+      !fits(stage.destination.strides[stage.axis]))
+    return false;
+  return llvm::all_of(
+      llvm::concat<LoopAxis>(nest.outer, nest.inner),
+      [&](const LoopAxis &axis) { return fits(axis.destination); });
+}
+
+bool kron::needsPacking(const Stage &stage) {
+  LoopNest nest = getLoopNest(stage);
+  switch (getMapping(stage, nest)) {
+  case StageMapping::Inner:
+    return isBroadcastPacked(stage, nest);
+  case StageMapping::Depth:
+  case StageMapping::Repeat:
+  case StageMapping::Unsupported:
+    return false;
+  case StageMapping::Varying:
+    return !nest.inner.back().factor.is(1);
+  case StageMapping::Fibre:
+    return !nest.inner.empty() || !stage.factor.resultStride.is(1) ||
+           getPanelLanes(stage, nest);
+  }
+  llvm_unreachable("covered switch");
+}

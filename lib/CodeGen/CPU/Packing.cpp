@@ -1,0 +1,291 @@
+//===- Packing.cpp - Factors rearranged for the kernels ---------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopNest.h"
+#include "Rearrange.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// The axis that lanes run over, if it is not only q.
+static const LoopAxis *getLaneAxis(const LoopNest &nest) {
+  return nest.inner.empty() ? nullptr : &nest.inner.back();
+}
+
+/// Whether axis `axis` of the stage belongs to the lanes.
+static bool isLaneAxis(const LoopAxis *lanes, unsigned axis) {
+  return lanes && axis >= lanes->first && axis <= lanes->last;
+}
+
+PackedFactor kron::getPackedFactor(const Stage &stage,
+                                   ArrayRef<int64_t> factorSizes) {
+  LoopNest nest = getLoopNest(stage);
+  const LoopAxis *lanes = getLaneAxis(nest);
+  PackedFactor packed;
+  StageMapping mapping = getMapping(stage, nest);
+  bool isFibre = mapping == StageMapping::Fibre;
+  if (mapping == StageMapping::Inner) {
+    lanes = nullptr;
+    // In the order in which p and q lie already.
+    bool pInside = stage.factor.depthStride.getConstant() <
+                   stage.factor.resultStride.getConstant();
+    packed.depthStride = pInside ? 1 : stage.results;
+    packed.resultStride = pInside ? stage.depth : 1;
+    packed.elements = stage.depth * stage.results;
+  } else {
+    packed.resultStride = lanes ? lanes->size.getConstant() : 1;
+    packed.depthStride = packed.resultStride * stage.results;
+  }
+  if (isFibre) {
+    auto [lanesOfVector, perVector] = getFibreLanes(stage, packed.resultStride);
+    packed.vectorLanes = lanesOfVector;
+    packed.vectorResults = perVector;
+    // Whole cache lines, so that the last vector of a row can be loaded
+    // unmasked.
+    packed.depthStride =
+        llvm::alignTo(packed.getRowElements(stage.results), 16);
+  }
+  if (mapping != StageMapping::Inner)
+    packed.elements = packed.depthStride * stage.depth;
+  if (isFibre)
+    packed.panelLanes = getPanelLanes(stage, nest);
+  if (packed.panelLanes) {
+    packed.depthStride = packed.panelLanes;
+    packed.elements =
+        stage.depth *
+        llvm::alignTo(packed.getRowElements(stage.results), packed.panelLanes);
+  }
+  packed.strides.assign(stage.sizes.size(), 0);
+  if (nest.isSplit) {
+    packed.splitStride = packed.elements;
+    packed.elements *= nest.outer.back().size.getConstant();
+  }
+  for (unsigned axis = stage.sizes.size(); axis-- > 0;) {
+    if (axis == stage.axis || factorSizes[axis] == 1 || isLaneAxis(lanes, axis))
+      continue;
+    packed.strides[axis] = packed.elements;
+    packed.elements *= factorSizes[axis];
+  }
+  return packed;
+}
+
+/// Where rows [q, lanes] of a packed factor come from and go to: those of the q
+/// in [firstResult, firstResult + results), padded to `rowStride`.
+struct PackedRows {
+  Int firstResult;
+  int64_t results, rowStride;
+  Int laneStride;
+};
+
+/// Fills the padding of all rows, and all of a row that has gaps, with zeros:
+/// it is loaded and multiplied, if never stored, and must not be denormal.
+static void emitPadding(Emitter &emitter, const Stage &stage,
+                        const PackedFactor &packed, const PackedRows &rows,
+                        Value to) {
+  int64_t lanes = getMaxLanes(stage);
+  int64_t begin = packed.hasGaps() ? 0 : rows.results * packed.resultStride;
+  if (begin == rows.rowStride)
+    return;
+  Value zero = emitter.zero(emitter.getVectorType(lanes));
+  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+    Value row = emitter.offsetPointer(to, emitter.mul(p, rows.rowStride));
+    emitter.forLoop(
+        begin / lanes * lanes, rows.rowStride, lanes, [&](Int lane) {
+          emitter.storeVector(zero, emitter.offsetPointer(row, lane), nullptr);
+        });
+  });
+}
+
+/// Copies the lanes of (p, q) one by one, or at once if they are contiguous.
+static void emitPackedElements(Emitter &emitter, const Stage &stage,
+                               const PackedFactor &packed,
+                               const PackedRows &rows, Value from, Value to) {
+  int64_t unit = packed.resultStride;
+  Type stored = stage.factor.element;
+  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+    Value row = emitter.offsetPointer(to, emitter.mul(p, rows.rowStride));
+    emitter.forLoop(0, rows.results, 1, [&](Int q) {
+      Value source = emitter.offsetPointer(
+          from,
+          emitter.add(emitter.mul(p, stage.factor.depthStride),
+                      emitter.mul(emitter.add(rows.firstResult, q),
+                                  stage.factor.resultStride)),
+          stored);
+      Int offset = emitter.mul(q, unit);
+      if (packed.hasGaps())
+        offset = emitter.add(
+            emitter.mul(emitter.floorDiv(q, packed.vectorResults),
+                        packed.vectorLanes),
+            emitter.mul(emitter.rem(q, packed.vectorResults), unit));
+      Value target = emitter.offsetPointer(row, offset);
+      if (stage.elementParts == 1 && unit > 1 && rows.laneStride.is(1))
+        return emitContiguousCopy(emitter, unit, llvm::PowerOf2Ceil(unit),
+                                  source, target, stored);
+      emitter.forLoop(0, unit, 1, [&](Int lane) {
+        Value element = emitter.loadScalar(
+            emitter.offsetPointer(source, emitter.mul(lane, rows.laneStride),
+                                  stored),
+            stored);
+        emitter.storeScalar(element, emitter.offsetPointer(target, lane));
+      });
+    });
+  });
+}
+
+/// Fills [p, q, lanes].
+static void emitPackedRows(Emitter &emitter, const Stage &stage,
+                           const PackedFactor &packed, const PackedRows &rows,
+                           Value from, Value to) {
+  emitPadding(emitter, stage, packed, rows, to);
+  const StageFactor &factor = stage.factor;
+  int64_t unit = packed.resultStride, lanes = getMaxLanes(stage);
+  bool isUnit = stage.elementParts == 1 && (unit == 1 || rows.laneStride.is(1));
+  Type stored = factor.element;
+  Value start = emitter.offsetPointer(
+      from, emitter.mul(rows.firstResult, factor.resultStride), stored);
+  if (isUnit && !packed.hasGaps() && factor.resultStride.is(unit))
+    return emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+      emitContiguousCopy(
+          emitter, rows.results * unit, lanes,
+          emitter.offsetPointer(start, emitter.mul(p, factor.depthStride),
+                                stored),
+          emitter.offsetPointer(to, emitter.mul(p, rows.rowStride)), stored);
+    });
+  if (isUnit && llvm::isPowerOf2_64(unit) && unit <= lanes &&
+      factor.depthStride.is(unit) && factor.resultStride.isConstant()) {
+    Transposition shape{rows.results, stage.depth, unit,
+                        factor.resultStride.getConstant(), rows.rowStride};
+    return emitTransposition(emitter, shape, lanes, start, to, stored);
+  }
+  emitPackedElements(emitter, stage, packed, rows, from, to);
+}
+
+/// Fills [lane, q, p] or [lane, p, q] from [q, p, lane] or [p, q, lane], for
+/// the lanes of the axis that the factor is contiguous along.
+static void emitPackedBroadcasts(Emitter &emitter, const Stage &stage,
+                                 const PackedFactor &packed, int64_t size,
+                                 Value from, Value to) {
+  int64_t depthStride = stage.factor.depthStride.getConstant();
+  int64_t resultStride = stage.factor.resultStride.getConstant();
+  bool pInside = packed.depthStride == 1;
+  int64_t outer = pInside ? stage.results : stage.depth;
+  int64_t outerStride = pInside ? resultStride : depthStride;
+  Transposition shape{pInside ? stage.depth : stage.results, size, 1,
+                      std::min(depthStride, resultStride),
+                      stage.depth * stage.results};
+  int64_t rowsPerOuter = shape.rows;
+  if (outerStride == shape.rows * shape.sourceStride) {
+    shape.rows *= outer;
+    outer = 1;
+  }
+  int64_t lanes = getMaxLanes(stage);
+  Type stored = stage.factor.element;
+  bool isDense =
+      shape.sourceStride == size && size < lanes && llvm::isPowerOf2_64(size);
+  emitter.forLoop(0, outer, 1, [&](Int position) {
+    Value source =
+        emitter.offsetPointer(from, emitter.mul(position, outerStride), stored);
+    Value target =
+        emitter.offsetPointer(to, emitter.mul(position, rowsPerOuter));
+    if (isDense)
+      emitDeinterleaving(emitter, shape, lanes, source, target, stored);
+    else
+      emitTransposition(emitter, shape, lanes, source, target, stored);
+  });
+}
+
+namespace {
+
+/// Walks over the axes that a factor varies on and fills its packed blocks.
+class Packer {
+public:
+  Packer(Emitter &emitter, const Stage &stage, ArrayRef<int64_t> factorSizes,
+         const PackedFactor &packed)
+      : emitter(emitter), stage(stage), factorSizes(factorSizes),
+        packed(packed), nest(getLoopNest(stage)) {
+    isInner = getMapping(stage, nest) == StageMapping::Inner;
+    if (!isInner && !nest.inner.empty())
+      lanes = &nest.inner.back();
+  }
+
+  void emitLoops(unsigned axis, Value from, Value to);
+
+private:
+  void emitBlock(Value from, Value to);
+
+  Emitter &emitter;
+  const Stage &stage;
+  ArrayRef<int64_t> factorSizes;
+  const PackedFactor &packed;
+  LoopNest nest;
+  const LoopAxis *lanes = nullptr;
+  bool isInner;
+};
+
+} // namespace
+
+void Packer::emitLoops(unsigned axis, Value from, Value to) {
+  int contiguousAxis = isInner ? getContiguousAxis(stage) : -1;
+  if (axis < factorSizes.size()) {
+    bool skipped = axis == stage.axis || isLaneAxis(lanes, axis) ||
+                   static_cast<int>(axis) == contiguousAxis;
+    return emitter.forLoop(
+        0, skipped ? 1 : factorSizes[axis], 1, [&](Int position) {
+          Int source =
+              emitter.mul(position, getStride(stage.factor.strides, axis));
+          Int target = emitter.mul(position, packed.strides[axis]);
+          emitLoops(axis + 1,
+                    emitter.offsetPointer(from, source, stage.factor.element),
+                    emitter.offsetPointer(to, target));
+        });
+  }
+  if (isInner)
+    return emitPackedBroadcasts(emitter, stage, packed,
+                                factorSizes[contiguousAxis], from, to);
+  if (!nest.isSplit)
+    return emitBlock(from, to);
+  const LoopAxis &split = nest.outer.back();
+  emitter.forLoop(0, split.size, 1, [&](Int position) {
+    emitBlock(
+        emitter.offsetPointer(from, emitter.mul(position, split.factor),
+                              stage.factor.element),
+        emitter.offsetPointer(to, emitter.mul(position, packed.splitStride)));
+  });
+}
+
+/// Fills the block of one position of all axes.
+void Packer::emitBlock(Value from, Value to) {
+  Int laneStride = lanes ? lanes->factor : Int(0);
+  if (!packed.panelLanes)
+    return emitPackedRows(emitter, stage, packed,
+                          {0, stage.results, packed.depthStride, laneStride},
+                          from, to);
+  int64_t panelResults =
+      packed.panelLanes / packed.vectorLanes * packed.vectorResults;
+  int64_t fullPanels = stage.results / panelResults;
+  int64_t rest = stage.results - fullPanels * panelResults;
+  auto emitPanel = [&](Int panel, int64_t results) {
+    Value start = emitter.offsetPointer(
+        to, emitter.mul(panel, packed.panelLanes * stage.depth));
+    emitPackedRows(emitter, stage, packed,
+                   {emitter.mul(panel, panelResults), results,
+                    packed.panelLanes, laneStride},
+                   from, start);
+  };
+  emitter.forLoop(0, fullPanels, 1,
+                  [&](Int panel) { emitPanel(panel, panelResults); });
+  if (rest)
+    emitPanel(fullPanels, rest);
+}
+
+void kron::emitPacking(Emitter &emitter, const Stage &stage,
+                       ArrayRef<int64_t> factorSizes,
+                       const PackedFactor &packed, Value base) {
+  Packer(emitter, stage, factorSizes, packed)
+      .emitLoops(0, stage.factor.base, base);
+}

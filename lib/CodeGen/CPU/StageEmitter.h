@@ -1,0 +1,108 @@
+//===- StageEmitter.h - Loops around register tiles -------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_CPU_STAGEEMITTER_H
+#define KRON_LIB_CODEGEN_CPU_STAGEEMITTER_H
+
+#include "LoopNest.h"
+
+namespace mlir::kron {
+
+/// Builds the loops of one stage. The tile's bases move while loops are
+/// entered.
+class StageEmitter {
+public:
+  StageEmitter(Emitter &emitter, const Stage &stage, const PackedFactor *packed)
+      : emitter(emitter), stage(stage), nest(getLoopNest(stage)),
+        mapping(getMapping(stage, nest)), factor(stage.factor) {
+    if (packed)
+      usePacked(*packed);
+  }
+
+  void emit();
+
+private:
+  /// Where the current iteration stands in every array.
+  struct Bases {
+    Value source, destination, addend, factor;
+  };
+
+  void usePacked(const PackedFactor &packed);
+  Bases advance(const Bases &bases, const LoopAxis &axis, Int position);
+  void emitLoops(ArrayRef<LoopAxis> axes, const Bases &bases,
+                 function_ref<void(const Bases &)> body);
+  /// Calls `body(first, count)` for blocks of `block` over `size`: full ones in
+  /// a loop, then what is left, in one block if that is known and else one by
+  /// one.
+  void emitBlocks(Int size, int64_t block,
+                  function_ref<void(Int, int64_t)> body);
+  /// The same for vectors of `lanes` lanes, the first `used` of which cover
+  /// `size` elements, with the mask of the last vector of the block.
+  void emitVectorBlocks(int64_t size, int64_t lanes, int64_t used,
+                        int64_t block,
+                        function_ref<void(Int, int64_t, Value)> body);
+  TileResult startResult(const Bases &bases) const;
+  RegisterTile startTile(const Bases &bases) const;
+  /// The result of a tile whose rows are q, from `q` on, and whose vectors lie
+  /// `vectorStride` (in Z `addendVectorStride`) apart.
+  TileResult getResultRows(const Bases &bases, Int q, Int vectorStride,
+                           Int addendVectorStride);
+  /// How the lanes of the inner mapping are taken: in blocks of registers, each
+  /// with `used` of its lanes.
+  struct LaneBlocks {
+    Int size;
+    /// The most that the size can be.
+    int64_t most = 0;
+    int64_t lanes = 1, used = 1;
+    TileShape shape{1, 1};
+
+    int64_t getWidth() const { return shape.vectors * lanes; }
+  };
+  void emitLaneBlocks(const LaneBlocks &blocks,
+                      function_ref<void(Int, int64_t, Value)> body);
+  int64_t getPanelElements(const LaneBlocks &blocks) const;
+  Int getPanelOffset(const LaneBlocks &blocks, Int first);
+  bool copiesSource(const LaneBlocks &blocks) const;
+  Value allocateOnStack(int64_t elements);
+  void emitPanelCopy(const LaneBlocks &blocks, Value source, Value panels);
+  void emitInner(const LoopAxis &lanes, const Bases &bases);
+  void emitVarying(const LoopAxis &lanes, const LoopAxis *shared,
+                   const Bases &bases);
+  void emitFibre(const LoopAxis *rows, const Bases &bases);
+  /// A block of rows and q of the depth mapping, with the rows' strides.
+  struct DepthTile {
+    int64_t rows = 1, results = 1, group = 1;
+    Int source, destination, addend;
+  };
+  void emitDepthTile(const Bases &at, const DepthTile &tile);
+  void emitDepth(const LoopAxis *rows, const Bases &bases);
+  /// A block of q and lanes of the repeat mapping, each lane with `repeats`
+  /// rows.
+  struct RepeatTile {
+    int64_t results = 1, lanes = 1, repeats = 1;
+  };
+  SmallVector<Value> emitRepeatSums(const Bases &at, const RepeatTile &tile);
+  void emitRepeatTile(const Bases &at, const RepeatTile &tile);
+  void emitRepeat(const LoopAxis &lanes, int64_t repeats, const Bases &bases);
+  /// Stores `value` with scaling, at the given offsets from the bases.
+  void storeResult(const Bases &at, Value value, Int offset, Int addendOffset,
+                   Value mask);
+  /// Takes an axis on which the factor does not vary out of the nest's outer
+  /// loops, to be blocked in registers; none if there is none.
+  std::optional<LoopAxis> takeSharedAxis();
+
+  Emitter &emitter;
+  const Stage &stage;
+  LoopNest nest;
+  StageMapping mapping;
+  StageFactor factor;
+  bool hasPanels = false;
+};
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_CPU_STAGEEMITTER_H

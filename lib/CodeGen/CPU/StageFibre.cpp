@@ -1,0 +1,99 @@
+//===- StageFibre.cpp - Lanes over q ----------------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "StageEmitter.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
+  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+  int64_t size = group * stage.results;
+  std::pair<int64_t, int64_t> fibreLanes = getFibreLanes(stage, group);
+  int64_t lanes = fibreLanes.first, used = fibreLanes.second * group;
+  int64_t vectorTotal = llvm::divideCeil(size, used);
+  Value usedLanes = emitter.firstLanes(lanes, used);
+  // From one vector to the next: with one q per vector its results may lie
+  // anywhere.
+  Int vectorStride = used, addendVectorStride = used;
+  if (group > 1 && used == group) {
+    vectorStride = stage.destination.strides[stage.axis];
+    addendVectorStride = getStride(stage.addend.strides, stage.axis);
+  }
+  int64_t rowTotal = 1;
+  if (rowAxis)
+    rowTotal = rowAxis->size.isConstant() ? rowAxis->size.getConstant() : -1;
+  TileShape shape = chooseTileShape(rowTotal, vectorTotal, stage.vectorBits,
+                                    stage.schedule, stage.elementParts);
+  if (hasPanels)
+    shape = {getPanelRows(stage, group, rowTotal), getPanelVectors(stage)};
+
+  auto emitTile = [&](const Bases &block, int64_t rows, Int first,
+                      int64_t vectors, Value mask) {
+    Int lane = emitter.mul(first, lanes);
+    RegisterTile tile = startTile(block);
+    tile.rows = rows;
+    tile.vectors = vectors;
+    tile.lanes = lanes;
+    tile.usedLanes = usedLanes;
+    tile.mask = mask;
+    tile.a = {group == 1 ? TileOperand::Kind::Scalar : TileOperand::Kind::Group,
+              block.source,
+              rowAxis ? rowAxis->source : Int(0),
+              stage.source.strides[stage.axis],
+              group,
+              stage.isSourceConjugate};
+    tile.b = {
+        TileOperand::Kind::Vector,
+        emitter.offsetPointer(block.factor,
+                              hasPanels ? emitter.mul(lane, stage.depth) : lane,
+                              factor.element),
+        lanes,
+        factor.depthStride,
+        1,
+        stage.isFactorConjugate,
+        factor.element};
+    tile.result.base = emitter.offsetPointer(block.destination,
+                                             emitter.mul(first, vectorStride),
+                                             tile.result.element);
+    tile.result.rowStride = rowAxis ? rowAxis->destination : Int(0);
+    tile.result.vectorStride = vectorStride;
+    if (tile.result.addend) {
+      tile.result.addend = emitter.offsetPointer(
+          block.addend, emitter.mul(first, addendVectorStride),
+          tile.result.addendElement);
+      tile.result.addendRowStride = rowAxis ? rowAxis->addend : Int(0);
+      tile.result.addendVectorStride = addendVectorStride;
+    }
+    emitRegisterTile(emitter, tile);
+  };
+  int64_t bytes = emitter.getElementBytes();
+  if (!rowAxis || !hasPanels)
+    return emitBlocks(
+        rowAxis ? rowAxis->size : Int(1), shape.rows,
+        [&](Int row, int64_t rows) {
+          Bases block = rowAxis ? advance(bases, *rowAxis, row) : bases;
+          emitVectorBlocks(size, lanes, used, shape.vectors,
+                           [&](Int first, int64_t vectors, Value mask) {
+                             emitTile(block, rows, first, vectors, mask);
+                           });
+        });
+  // A panel stays in the cache while many rows use it.
+  int64_t chunk = llvm::alignTo(
+      kRowChunkBytes / (stage.depth * group * bytes) + 1, shape.rows);
+  emitter.forLoop(0, rowAxis->size, chunk, [&](Int begin) {
+    Bases start = advance(bases, *rowAxis, begin);
+    Int count = emitter.min(chunk, emitter.sub(rowAxis->size, begin));
+    emitVectorBlocks(
+        size, lanes, used, shape.vectors,
+        [&](Int first, int64_t vectors, Value mask) {
+          emitBlocks(count, shape.rows, [&](Int row, int64_t rows) {
+            emitTile(advance(start, *rowAxis, row), rows, first, vectors, mask);
+          });
+        });
+  });
+}

@@ -1,0 +1,229 @@
+//===- StageInner.cpp - Lanes over the innermost axis -----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The inner mapping, whose factor is broadcast, and the varying one, where
+// every lane has a factor of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StageEmitter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Whether X is copied before blocks of q are taken through it: rows that lie
+/// pages apart would meet in the same sets of the cache, and vectors of rows
+/// that start anywhere lie in two cache lines.
+bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
+  constexpr int64_t kFarBytes = 2048, kLineBytes = 64, kMaxBytes = 1 << 18;
+  constexpr int64_t kMinReuse = 4, kMinDepth = 8;
+  Int stride = stage.source.strides[stage.axis];
+  int64_t bytes =
+      stride.isConstant() ? stride.getConstant() * stage.elementBytes : 1;
+  bool isBad = bytes >= kFarBytes || bytes % kLineBytes;
+  return isBad && nest.group == 1 && stage.depth >= kMinDepth &&
+         stage.results >= kMinReuse * blocks.shape.rows &&
+         getPanelElements(blocks) * stage.elementBytes <= kMaxBytes;
+}
+
+int64_t StageEmitter::getPanelElements(const LaneBlocks &blocks) const {
+  return stage.depth * llvm::alignTo(blocks.most, blocks.getWidth());
+}
+
+/// Where the lanes from `first` on lie in the panels.
+Int StageEmitter::getPanelOffset(const LaneBlocks &blocks, Int first) {
+  if (blocks.size.isConstant())
+    return emitter.mul(first, stage.depth);
+  int64_t width = blocks.getWidth();
+  return emitter.add(
+      emitter.mul(emitter.floorDiv(first, width), width * stage.depth),
+      emitter.rem(first, width));
+}
+
+/// Memory of the function that is built, aligned to cache lines.
+Value StageEmitter::allocateOnStack(int64_t elements) {
+  OpBuilder &builder = emitter.builder;
+  OpBuilder::InsertionGuard guard(builder);
+  auto function =
+      builder.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>();
+  builder.setInsertionPointToStart(&function.getBody().front());
+  Value size = arith::ConstantIntOp::create(builder, emitter.loc, elements, 64);
+  return LLVM::AllocaOp::create(
+      builder, emitter.loc, LLVM::LLVMPointerType::get(builder.getContext()),
+      emitter.element, size, /*alignment=*/64);
+}
+
+/// Copies X to panels, one per block of lanes, in whole rows.
+void StageEmitter::emitPanelCopy(const LaneBlocks &blocks, Value source,
+                                 Value panels) {
+  VectorType type = emitter.getVectorType(blocks.lanes);
+  Type stored = stage.source.element;
+  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+    Value from = emitter.offsetPointer(
+        source, emitter.mul(p, stage.source.strides[stage.axis]), stored);
+    Value to = emitter.offsetPointer(panels, emitter.mul(p, blocks.getWidth()));
+    emitLaneBlocks(blocks, [&](Int first, int64_t vectors, Value mask) {
+      Value block = emitter.offsetPointer(to, getPanelOffset(blocks, first));
+      for (int64_t vector = 0; vector < vectors; ++vector) {
+        Int lane = emitter.add(first, vector * blocks.lanes);
+        Value value =
+            emitter.loadVector(type, emitter.offsetPointer(from, lane, stored),
+                               vector == vectors - 1 ? mask : Value(), stored);
+        emitter.storeVector(value,
+                            emitter.offsetPointer(block, vector * blocks.lanes),
+                            nullptr);
+      }
+    });
+  });
+}
+
+void StageEmitter::emitLaneBlocks(
+    const LaneBlocks &blocks, function_ref<void(Int, int64_t, Value)> body) {
+  if (blocks.size.isConstant())
+    return emitVectorBlocks(
+        blocks.size.getConstant(), blocks.lanes, blocks.used,
+        blocks.shape.vectors, [&](Int first, int64_t vectors, Value mask) {
+          body(emitter.mul(first, blocks.used), vectors, mask);
+        });
+  int64_t width = blocks.getWidth();
+  Int full = emitter.mul(emitter.floorDiv(blocks.size, width), width);
+  emitter.forLoop(0, full, width, [&](Int first) {
+    body(first, blocks.shape.vectors, nullptr);
+  });
+  emitter.forLoop(full, blocks.size, blocks.lanes, [&](Int first) {
+    body(first, 1,
+         emitter.firstLanes(blocks.lanes, emitter.sub(blocks.size, first)));
+  });
+}
+
+void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
+  bool isKnown = laneAxis.size.isConstant();
+  LaneBlocks blocks;
+  blocks.size = laneAxis.size;
+  blocks.most = INT32_MAX;
+  if (isKnown)
+    blocks.most = laneAxis.size.getConstant();
+  else if (stage.schedule && stage.schedule.getTile())
+    blocks.most = stage.schedule.getTile();
+  blocks.lanes = chooseLanes(isKnown ? laneAxis.size.getConstant() : INT64_MAX,
+                             stage.vectorBits, emitter.getElementBytes());
+  int64_t lanes = blocks.lanes;
+  int64_t used = blocks.used = lanes / nest.group * nest.group;
+  Value usedLanes = emitter.firstLanes(lanes, used);
+  // Wide blocks would leave much of a size that is not known to single vectors.
+  int64_t vectorTotal = getPanelVectors(stage);
+  if (isKnown)
+    vectorTotal = llvm::divideCeil(laneAxis.size.getConstant(), used);
+  blocks.shape =
+      chooseTileShape(stage.results, vectorTotal, stage.vectorBits,
+                      stage.schedule, stage.elementParts, /*prefersRows=*/true);
+  TileShape single = chooseTileShape(stage.results, 1, stage.vectorBits,
+                                     stage.schedule, stage.elementParts);
+
+  bool copies = copiesSource(blocks);
+  Value panels;
+  if (copies) {
+    panels = allocateOnStack(getPanelElements(blocks));
+    emitPanelCopy(blocks, bases.source, panels);
+  }
+
+  // One column of blocks: `vectors` vectors from lane `first`, all q.
+  emitLaneBlocks(blocks, [&](Int first, int64_t vectors, Value mask) {
+    Bases column = advance(bases, laneAxis, first);
+    int64_t rowsOfBlock =
+        isKnown || vectors > 1 ? blocks.shape.rows : single.rows;
+    emitBlocks(stage.results, rowsOfBlock, [&](Int q, int64_t rows) {
+      RegisterTile tile = startTile(column);
+      tile.rows = rows;
+      tile.vectors = vectors;
+      tile.lanes = lanes;
+      tile.usedLanes = usedLanes;
+      tile.mask = mask;
+      tile.a = {nest.group == 1 ? TileOperand::Kind::Scalar
+                                : TileOperand::Kind::Group,
+                emitter.offsetPointer(column.factor,
+                                      emitter.mul(q, factor.resultStride)),
+                factor.resultStride,
+                factor.depthStride,
+                nest.group,
+                stage.isFactorConjugate};
+      tile.b = {TileOperand::Kind::Vector,
+                column.source,
+                used,
+                stage.source.strides[stage.axis],
+                1,
+                stage.isSourceConjugate,
+                stage.source.element};
+      if (copies) {
+        tile.b.base =
+            emitter.offsetPointer(panels, getPanelOffset(blocks, first));
+        tile.b.blockStride = lanes;
+        tile.b.depthStride = blocks.getWidth();
+        tile.b.element = nullptr;
+      }
+      tile.result = getResultRows(column, q, used, used);
+      emitRegisterTile(emitter, tile);
+    });
+  });
+}
+
+void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
+                               const Bases &bases) {
+  int64_t size = laneAxis.size.getConstant();
+  int64_t lanes =
+      chooseLanes(size, stage.vectorBits, emitter.getElementBytes());
+  int64_t sharedSize = 1;
+  if (shared)
+    sharedSize = shared->size.isConstant() ? shared->size.getConstant() : -1;
+  TileShape shape = chooseTileShape(stage.results, sharedSize, stage.vectorBits,
+                                    stage.schedule, stage.elementParts);
+
+  auto emitLanes = [&](Int first, Value mask) {
+    Bases column = advance(bases, laneAxis, first);
+    emitBlocks(
+        shared ? shared->size : Int(1), shape.vectors,
+        [&](Int position, int64_t vectors) {
+          Bases block = shared ? advance(column, *shared, position) : column;
+          emitBlocks(stage.results, shape.rows, [&](Int q, int64_t rows) {
+            RegisterTile tile = startTile(block);
+            tile.rows = rows;
+            tile.vectors = vectors;
+            tile.lanes = lanes;
+            tile.mask = mask;
+            tile.maskAll = true;
+            tile.a = {TileOperand::Kind::Vector,
+                      emitter.offsetPointer(block.factor,
+                                            emitter.mul(q, factor.resultStride),
+                                            factor.element),
+                      factor.resultStride,
+                      factor.depthStride,
+                      1,
+                      stage.isFactorConjugate,
+                      factor.element};
+            tile.b = {TileOperand::Kind::Vector,
+                      block.source,
+                      shared ? shared->source : Int(0),
+                      stage.source.strides[stage.axis],
+                      1,
+                      stage.isSourceConjugate,
+                      stage.source.element};
+            tile.result =
+                getResultRows(block, q, shared ? shared->destination : Int(0),
+                              shared ? shared->addend : Int(0));
+            emitRegisterTile(emitter, tile);
+          });
+        });
+  };
+
+  int64_t full = size / lanes * lanes;
+  emitter.forLoop(0, full, lanes,
+                  [&](Int first) { emitLanes(first, nullptr); });
+  if (full < size)
+    emitLanes(full, emitter.firstLanes(lanes, size - full));
+}

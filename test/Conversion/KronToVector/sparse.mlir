@@ -1,0 +1,87 @@
+// RUN: kron-opt %s --kron-decompose --kron-select-schedule --convert-kron-to-vector \
+// RUN:   --canonicalize --split-input-file | FileCheck %s
+
+// Verify the depth mapping of one row: the factor is read as it lies (no workspace),
+// 16 q at a time with lanes along p, and 16 vectors of partial sums become one in
+// 15 additions.
+// CHECK-LABEL: func.func @one_row
+// CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
+// CHECK-LABEL: func.func private @one_row_pass
+// CHECK-NOT: vector.broadcast
+// CHECK-COUNT-16: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31]
+// CHECK-COUNT-15: arith.addf
+// CHECK-NOT: arith.addf
+// CHECK: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
+func.func @one_row(%x: memref<1x384xf32>, %w: memref<6x64x64x1xf32>, %y: memref<1x384xf32>) {
+  kron.ksmm ins(%x : memref<1x384xf32>) weights(%w : memref<6x64x64x1xf32>) outs(%y : memref<1x384xf32>)
+  return
+}
+
+// -----
+
+// Verify that groups of d = 4 stay apart while the sums over p are added up, and that
+// seven rows are taken as four and three.
+// CHECK-LABEL: func.func @few_rows
+// CHECK-SAME: kron.shared_bytes = 0 : i64
+// CHECK-LABEL: func.func private @few_rows_pass
+// CHECK-COUNT-16: vector.fma
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27]
+// CHECK-COUNT-10: arith.addf
+// CHECK-NOT: arith.addf
+// CHECK-COUNT-12: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK-COUNT-9: arith.addf
+func.func @few_rows(%x: memref<7x384xf32>, %w: memref<2x48x48x4xf32>, %y: memref<7x384xf32>) {
+  kron.ksmm ins(%x : memref<7x384xf32>) weights(%w : memref<2x48x48x4xf32>) outs(%y : memref<7x384xf32>)
+  return
+}
+
+// -----
+
+// Verify that a d of several registers is cut into them: panels of four q by one
+// register of t are packed, and each is used for many rows.
+// CHECK-LABEL: func.func @long_lanes
+// CHECK-SAME: kron.shared_bytes = 786432 : i64
+// CHECK-LABEL: func.func private @long_lanes_pass
+// CHECK-NOT: vector.broadcast
+// CHECK-COUNT-16: vector.fma
+func.func @long_lanes(%x: memref<256x3072xf32>, %w: memref<1x64x64x48xf32>, %y: memref<256x3072xf32>) {
+  kron.ksmm ins(%x : memref<256x3072xf32>) weights(%w : memref<1x64x64x48xf32>) outs(%y : memref<256x3072xf32>)
+  return
+}
+
+// -----
+
+// Verify batch last: elements of the factor that are broadcast and d = 16 apart are
+// packed (64 * 64 * 16 * 4 bytes, by shuffles), and X, whose rows lie pages apart, is
+// copied to a panel of 64 rows and 64 columns.
+// CHECK-LABEL: func.func @batch_last
+// CHECK-SAME: kron.shared_bytes = 262144 : i64, kron.thread_bytes = 0 : i64
+// CHECK: call @kronRtWorkspace
+// CHECK-COUNT-64: vector.shuffle
+// CHECK-LABEL: func.func private @batch_last_pass
+// CHECK: %[[PANEL:.*]] = llvm.alloca %{{.*}} x f32 {alignment = 64 : i64}
+// CHECK: scf.for
+// CHECK-COUNT-4: llvm.store %{{.*}} : vector<16xf32>, !llvm.ptr
+// CHECK-COUNT-24: vector.fma
+func.func @batch_last(%x: memref<1024x1024xf32>, %w: memref<1x64x64x16xf32>, %y: memref<1024x1024xf32>) {
+  kron.ksmm ins(%x : memref<1024x1024xf32>) weights(%w : memref<1x64x64x16xf32>) outs(%y : memref<1024x1024xf32>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+// Verify that the lanes of a packed factor with d = 8 are taken apart in three steps
+// of eight shuffles, without an empty lane.
+// CHECK-LABEL: func.func @short_lanes
+// CHECK: call @kronRtWorkspace
+// CHECK-COUNT-24: vector.shuffle
+// CHECK-NOT: vector.shuffle
+// CHECK: call @kronRtParallelFor
+func.func @short_lanes(%x: memref<512x1024xf32>, %w: memref<1x64x64x8xf32>, %y: memref<512x1024xf32>) {
+  kron.ksmm ins(%x : memref<512x1024xf32>) weights(%w : memref<1x64x64x8xf32>) outs(%y : memref<512x1024xf32>) {layout = #kron.layout<batch_last>}
+  return
+}
