@@ -44,7 +44,7 @@ func.func @by_hand(%x: memref<?x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16x
 // CHECK-LABEL: func @columns
 // CHECK: #kron.schedule<vector_bits = 512, tile = 256>
 // SMALL-LABEL: func @columns
-// SMALL: #kron.schedule<vector_bits = 256, tile = 128>
+// SMALL: #kron.schedule<vector_bits = 256, tile = 64>
 func.func @columns(%x: memref<16x?xf32>, %f: memref<16x16xf32>, %y: memref<16x?xf32>) {
   kron.pass ins(%x, %f : memref<16x?xf32>, memref<16x16xf32>) outs(%y : memref<16x?xf32>) {
   ^bb0(%t: tensor<16x?xf32>, %a: tensor<16x16xf32>, %o: tensor<16x?xf32>):

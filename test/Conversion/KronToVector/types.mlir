@@ -144,8 +144,9 @@ func.func @bf16_once(%x: memref<4x64xbf16>, %f: memref<4x8x64xbf16>, %y: memref<
 // Verify that a single lane that is rounded is stored as a scalar, which LLVM 22
 // stores twice as wide under a mask.
 // CHECK-LABEL: func.func private @bf16_single_pass
-// CHECK: %[[NUMBER:[0-9]+]] = vector.extract %{{[0-9]+}}[0] : i16 from vector<{{4|8}}xi16>
-// CHECK-NEXT: llvm.store %[[NUMBER]], %{{.*}} : i16, !llvm.ptr
+// WIDE: %[[NUMBER:[0-9]+]] = vector.extract %{{[0-9]+}}[0] : i16 from vector<{{4|8}}xi16>
+// WIDE-NEXT: llvm.store %[[NUMBER]], %{{.*}} : i16, !llvm.ptr
+// NARROW: llvm.store %{{.*}} : vector<1xi16>, !llvm.ptr
 // CHECK-NOT: llvm.intr.masked.store
 // CHECK: return
 func.func @bf16_single(%x: memref<8xf32>, %f: memref<8x1xbf16>, %y: memref<1xbf16>) {
