@@ -19,7 +19,7 @@ SparseKernel::SparseKernel(Emitter &host, gpu::GPUModuleOp gpuModule,
       accumulator(getAccumulatorType(plan.element)),
       k(host, gpuModule, getKernelBaseName(pass), plan.element),
       ops(k, accumulator), products(k, plan.math, machine.hasWideDMMA),
-      operands(getPassOperands(host, pass)) {}
+      math(k, products, plan.element), operands(getPassOperands(host, pass)) {}
 
 //===----------------------------------------------------------------------===//
 // Parameters

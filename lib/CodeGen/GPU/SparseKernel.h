@@ -14,8 +14,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_SPARSEKERNEL_H
 #define KRON_LIB_CODEGEN_GPU_SPARSEKERNEL_H
 
-#include "MmaMath.h"
 #include "ScalarOps.h"
+#include "SparseChunks.h"
 #include "SparsePlan.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 
@@ -54,14 +54,6 @@ struct SparseCopy {
   int64_t piece;
 };
 
-/// Chunks of one row of an operand as a thread holds them.
-struct SparseChunks {
-  /// f32 or f64 numbers, or i32 words of two halves.
-  SmallVector<SmallVector<Value>> chunks;
-  /// Positions of the depth per chunk, and elements between them.
-  int64_t depthPerChunk, pitch;
-};
-
 class SparseKernel {
 public:
   SparseKernel(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
@@ -98,7 +90,6 @@ private:
   void copyPieces(
       int64_t items, int64_t bytes,
       function_ref<void(Int item, Value &from, Value &to, Value &valid)> get);
-  Value getValidBytes(Value exists, Int left, int64_t bytes);
   Int getSwizzle(Int row, Int depthChunk);
   Int getSlot(Int step);
 
@@ -112,10 +103,6 @@ private:
                           int64_t laneChunk, int64_t rowOffset);
   SparseChunks loadRowChunks(Value data, int64_t macro, int64_t step,
                              int64_t tile, int64_t half);
-  SmallVector<Value> loadChunk(Value pointer);
-  std::array<MmaOperand, 2> getOperands(const SparseChunks &chunks,
-                                        int64_t step, int64_t part);
-  void multiply(ArrayRef<MmaProducts::Term> terms);
   MmaC &getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk, int64_t part,
                int64_t row, int64_t result) const;
   std::pair<Int, int64_t> getResultOf(Int column, int64_t tile);
@@ -142,6 +129,7 @@ private:
   KernelBuilder k;
   ScalarOps ops;
   MmaProducts products;
+  SparseMath math;
   PassOperands operands;
 
   SparseArray input, output, addend, factor;

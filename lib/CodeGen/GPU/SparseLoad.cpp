@@ -57,18 +57,6 @@ int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
   return piece;
 }
 
-/// Bytes that a copy reads: those of `left` elements if it `exists`; null if
-/// that is all of its `bytes`.
-Value SparseKernel::getValidBytes(Value exists, Int left, int64_t bytes) {
-  int64_t elements = bytes / plan.elementBytes;
-  bool isWhole = left.isConstant() && left.getConstant() >= elements;
-  if (isWhole && !exists)
-    return nullptr;
-  Int count = isWhole ? Int(elements) : k.min(left, elements);
-  Value valid = k.materialize(k.mul(count, plan.elementBytes), 32);
-  return exists ? k.select(exists, valid, k.materialize(0, 32)) : valid;
-}
-
 /// Shares `items` copies of `bytes` each out among all threads.
 void SparseKernel::copyPieces(
     int64_t items, int64_t bytes,
@@ -176,7 +164,7 @@ void SparseKernel::copyImage(const SparseCopy &copy) {
           if (copy.piece > plan.lanesPerChunk)
             left = k.mul(k.sub(copy.depthLimit, depth), plan.lanesPerChunk);
         }
-        valid = getValidBytes(exists, left, bytes);
+        valid = math.getValidBytes(exists, left, bytes);
       });
 }
 
@@ -207,7 +195,7 @@ void SparseKernel::copyRows(const SparseCopy &copy) {
           exists = k.both(exists, k.less(row, copy.rowLimit));
           left = k.sub(copy.rowLimit, row);
         }
-        valid = getValidBytes(exists, left, bytes);
+        valid = math.getValidBytes(exists, left, bytes);
       });
 }
 

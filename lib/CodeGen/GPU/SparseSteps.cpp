@@ -77,12 +77,6 @@ MmaC &SparseKernel::getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk,
 // Chunks
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> SparseKernel::loadChunk(Value pointer) {
-  Type word = plan.isHalf() ? Type(k.builder.getI32Type()) : plan.element;
-  int64_t words = plan.elementBytes == 8 ? 2 : 4;
-  return k.unpack(k.load(VectorType::get({words}, word), pointer));
-}
-
 /// The chunks of a macro step in the row that is `rowOffset` bytes behind the
 /// one that `rows` points to.
 SparseChunks SparseKernel::loadChunks(Value rows, Value parity, int64_t macro,
@@ -93,8 +87,8 @@ SparseChunks SparseKernel::loadChunks(Value rows, Value parity, int64_t macro,
     auto [place, known] =
         getChunkOffset(parity, macro * count + index, laneChunk);
     Value pointer = k.offsetBytes(rows, place);
-    result.chunks.push_back(
-        loadChunk(k.offsetBytes(pointer, known + rowOffset)));
+    result.chunks.push_back(math.loadChunk(
+        k.offsetBytes(pointer, known + rowOffset), kSparseChunkBytes));
   }
   return result;
 }
@@ -109,68 +103,16 @@ SparseChunks SparseKernel::loadRowChunks(Value data, int64_t macro,
   int64_t first =
       macro * plan.getMacroDepth() + step * plan.getDepthPerThread();
   for (int64_t index = 0; index < plan.getDepthPerThread(); ++index)
-    result.chunks.push_back(loadChunk(
+    result.chunks.push_back(math.loadChunk(
         k.offsetBytes(data, (first + index) * rowBytes +
-                                (16 * tile + 8 * half) * kSparseChunkBytes)));
+                                (16 * tile + 8 * half) * kSparseChunkBytes),
+        kSparseChunkBytes));
   return result;
-}
-
-/// The two operands of a row that instruction `step` takes for product `part`.
-std::array<MmaOperand, 2> SparseKernel::getOperands(const SparseChunks &chunks,
-                                                    int64_t step,
-                                                    int64_t part) {
-  auto locate = [&](int64_t depth) {
-    return std::pair(depth / chunks.depthPerChunk,
-                     depth % chunks.depthPerChunk * chunks.pitch + part);
-  };
-  std::array<MmaOperand, 2> operands;
-  int64_t first = step * plan.getDepthPerThread();
-  for (int64_t slot : {0, 1}) {
-    if (!plan.isHalf()) {
-      auto [chunk, element] = locate(first + slot);
-      operands[slot] = products.getOperand(chunks.chunks[chunk][element],
-                                           /*exact=*/false);
-      continue;
-    }
-    auto [chunkA, elementA] = locate(first + 2 * slot);
-    auto [chunkB, elementB] = locate(first + 2 * slot + 1);
-    Value wordA = chunks.chunks[chunkA][elementA / 2];
-    Value wordB = chunks.chunks[chunkB][elementB / 2];
-    if (wordA == wordB && elementA + 1 == elementB) {
-      operands[slot] = {wordA, nullptr};
-      continue;
-    }
-    int64_t select =
-        (elementA % 2 ? 0x32 : 0x10) | (elementB % 2 ? 0x7600 : 0x5400);
-    Value pair =
-        k.inlinePTX({k.builder.getI32Type()},
-                    "prmt.b32 $0, $1, $2, " + std::to_string(select) + ";",
-                    "=r,r,r", {wordA, wordB},
-                    /*hasSideEffects=*/false)
-            .front();
-    operands[slot] = {pair, nullptr};
-  }
-  return operands;
 }
 
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
-
-void SparseKernel::multiply(ArrayRef<MmaProducts::Term> terms) {
-  if (!plan.isHalf())
-    return products.multiply(terms);
-  for (const MmaProducts::Term &term : terms) {
-    SmallVector<Value> a, b;
-    for (const MmaOperand &operand : *term.a)
-      a.push_back(operand.high);
-    for (const MmaOperand &operand : *term.b)
-      b.push_back(operand.high);
-    SmallVector<Value> results =
-        k.mmaHalf(a, b, *term.sum, plan.element.isBF16());
-    std::copy(results.begin(), results.end(), term.sum->begin());
-  }
-}
 
 void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
                                  Value factorRows, int64_t macro,
@@ -203,19 +145,19 @@ void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
       // Products along the rows share the factor.
       if (part == 0 || !plan.alongRows)
         for (int64_t tile = 0; tile < plan.resultTiles; ++tile)
-          b[tile] = getOperands(factorChunks[tile], step, part);
+          b[tile] = math.getOperands(factorChunks[tile], step, part);
       SmallVector<MmaA> a(plan.rowTiles);
       SmallVector<MmaProducts::Term> terms;
       for (int64_t row = 0; row < plan.rowTiles; ++row) {
         int64_t dataStep = plan.alongRows ? 0 : step;
-        auto upper = getOperands(dataChunks[2 * row], dataStep, part);
-        auto lower = getOperands(dataChunks[2 * row + 1], dataStep, part);
+        auto upper = math.getOperands(dataChunks[2 * row], dataStep, part);
+        auto lower = math.getOperands(dataChunks[2 * row + 1], dataStep, part);
         a[row] = {upper[0], lower[0], upper[1], lower[1]};
         for (int64_t tile = 0; tile < plan.resultTiles; ++tile)
           terms.push_back(
               {&getSum(sums, laneChunk, part, row, tile), &a[row], &b[tile]});
       }
-      multiply(terms);
+      math.multiply(terms);
     }
   }
 }

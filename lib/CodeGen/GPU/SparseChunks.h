@@ -1,0 +1,60 @@
+//===- SparseChunks.h - Chunks of a sparse kernel's operands ----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels of Kronecker-sparse factors read operands of matrix instructions from
+// shared memory in chunks. Which positions of the depth a thread's chunks hold
+// is up to the kernel, as long as both operands agree.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_GPU_SPARSECHUNKS_H
+#define KRON_LIB_CODEGEN_GPU_SPARSECHUNKS_H
+
+#include "MmaMath.h"
+#include "kron/CodeGen/GPU/KernelBuilder.h"
+
+namespace mlir::kron {
+
+/// Chunks of one row of an operand as a thread holds them.
+struct SparseChunks {
+  /// f32 or f64 numbers, or i32 words of two halves.
+  SmallVector<SmallVector<Value>> chunks;
+  /// Positions of the depth per chunk, and elements between them.
+  int64_t depthPerChunk, pitch;
+};
+
+/// Builds what kernels of f32, f64, f16 or bf16 elements do with chunks.
+class SparseMath {
+public:
+  SparseMath(KernelBuilder &kernel, MmaProducts &products, Type element)
+      : k(kernel), products(products), element(element) {}
+
+  /// The `bytes` of a chunk.
+  SmallVector<Value> loadChunk(Value pointer, int64_t bytes);
+  /// The two operands of a row that matrix instruction number `step` of its
+  /// chunks takes: of every depth the element number `part`.
+  std::array<MmaOperand, 2> getOperands(const SparseChunks &chunks,
+                                        int64_t step, int64_t part);
+  /// sum += a * b for all terms.
+  void multiply(ArrayRef<MmaProducts::Term> terms);
+  /// Bytes that a copy of `bytes` reads: those of `left` elements if it
+  /// `exists`; null if that is all of them.
+  Value getValidBytes(Value exists, Int left, int64_t bytes);
+
+private:
+  bool isHalf() const { return element.getIntOrFloatBitWidth() == 16; }
+  Value pairHalves(Value wordA, int64_t elementA, Value wordB,
+                   int64_t elementB);
+
+  KernelBuilder &k;
+  MmaProducts &products;
+  Type element;
+};
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_GPU_SPARSECHUNKS_H
