@@ -20,6 +20,7 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <optional>
 
 using namespace kron::detail;
 
@@ -407,53 +408,65 @@ static KronStatus runWithPool(CudaLaunch &launch, const KronVersion &version,
   return status;
 }
 
-KronStatus kron::detail::launchOnCuda(const KronKernel &kernel,
-                                      const KronArray *args,
-                                      const KronLaunchOptions &options) {
+namespace {
+/// The version of a kernel that a device runs, and the device's context, which
+/// is current while this lives.
+struct LaunchSite {
+  const KronVersion *version = nullptr;
+  std::optional<CudaContextScope> context;
+
+  /// Fills in what `launch` says of the place where `kernel` runs.
+  KronStatus enter(const KronKernel &kernel, const KronLaunchOptions &options,
+                   CudaLaunch &launch);
+};
+} // namespace
+
+KronStatus LaunchSite::enter(const KronKernel &kernel,
+                             const KronLaunchOptions &options,
+                             CudaLaunch &launch) {
   CudaDevice *device;
-  const KronVersion *version;
   if (KronStatus status = CudaDevice::get(options.device, &device))
     return status;
   if (KronStatus status = selectCudaVersion(kernel, *device, &version))
     return status;
-  CudaContextScope context(*device->driver);
+  context.emplace(*device->driver);
   auto *stream = static_cast<CUstream>(options.stream);
-  KronStatus status = context.enter(*device, stream);
+  KronStatus status = context->enter(*device, stream);
+  launch = {&kernel, device, context->getId(), stream, nullptr, 0, false};
+  return status;
+}
+
+KronStatus kron::detail::launchOnCuda(const KronKernel &kernel,
+                                      const KronArray *args,
+                                      const KronLaunchOptions &options) {
+  LaunchSite site;
+  CudaLaunch launch;
+  KronStatus status = site.enter(kernel, options, launch);
   if (!status)
-    status = checkPointers(kernel, args, *device);
-  CudaLaunch launch = {&kernel, device, context.getId(), stream, nullptr,
-                       0,       false};
+    status = checkPointers(kernel, args, *launch.device);
   if (!status)
-    status = measure(launch, *version, args, &launch.workspaceBytes);
+    status = measure(launch, *site.version, args, &launch.workspaceBytes);
   if (!status && options.workspace)
-    status = checkWorkspace(kernel, *device, options, launch.workspaceBytes);
+    status =
+        checkWorkspace(kernel, *launch.device, options, launch.workspaceBytes);
   if (status)
     return status;
   launch.workspace = static_cast<char *>(options.workspace);
   if (launch.workspaceBytes && !options.workspace)
-    return runWithPool(launch, *version, args);
-  return runEntry(launch, *version, args);
+    return runWithPool(launch, *site.version, args);
+  return runEntry(launch, *site.version, args);
 }
 
 KronStatus kron::detail::measureCudaWorkspace(const KronKernel &kernel,
                                               const KronArray *args,
                                               const KronLaunchOptions &options,
                                               size_t *bytes) {
-  CudaDevice *device;
-  const KronVersion *version;
-  if (KronStatus status = CudaDevice::get(options.device, &device))
-    return status;
-  if (KronStatus status = selectCudaVersion(kernel, *device, &version))
-    return status;
-  CudaContextScope context(*device->driver);
-  auto *stream = static_cast<CUstream>(options.stream);
-  KronStatus status = context.enter(*device, stream);
-  if (status)
-    return status;
-  CudaLaunch launch = {&kernel, device, context.getId(), stream, nullptr,
-                       0,       false};
+  LaunchSite site;
+  CudaLaunch launch;
+  KronStatus status = site.enter(kernel, options, launch);
   int64_t needed;
-  status = measure(launch, *version, args, &needed);
+  if (!status)
+    status = measure(launch, *site.version, args, &needed);
   if (!status)
     *bytes = size_t(needed);
   return status;

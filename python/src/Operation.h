@@ -151,6 +151,24 @@ PyObject *settle(const CallContext &context, PyObject *result);
 /// Leaves a call to Python code, or says why the fast path cannot take it.
 PyObject *callFallback(const CallContext &context);
 
+/// A call on the fast path where that may take it: parses the arguments, whose
+/// names are `interned`, and lets `run` compute the result.
+template <typename Arguments, typename Run>
+PyObject *callFast(const CallContext &context, PyObject **interned, Run run) {
+  Arguments arguments;
+  try {
+    if (!isAdmitted(context) ||
+        !arguments.parse(context.args, context.numArgs, context.keywords,
+                         interned, context.spec.numNames,
+                         context.getNumPositional()))
+      return callFallback(context);
+    return settle(context, run(arguments));
+  } catch (pybind11::error_already_set &error) {
+    error.restore();
+    return nullptr;
+  }
+}
+
 } // namespace kron::python
 
 #endif // KRON_PYTHON_OPERATION_H

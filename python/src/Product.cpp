@@ -388,18 +388,9 @@ static PyObject *callProduct(PyObject *self, PyObject *const *args,
                                     NumParameters, 2};
   static PyObject **interned = internNames(spec);
   CallContext context = {spec, self, args, numArgs, keywords};
-  Arguments arguments;
-  try {
-    if (!isAdmitted(context) ||
-        !arguments.parse(args, numArgs, keywords, interned, spec.numNames,
-                         context.getNumPositional()))
-      return callFallback(context);
-    return settle(context,
-                  Product(kind, context.getMode()).call(context, arguments));
-  } catch (py::error_already_set &error) {
-    error.restore();
-    return nullptr;
-  }
+  return callFast<Arguments>(context, interned, [&](Arguments &arguments) {
+    return Product(kind, context.getMode()).call(context, arguments);
+  });
 }
 
 PyCFunctionFast kron::python::getProductFunction(int kind) {

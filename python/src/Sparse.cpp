@@ -406,18 +406,9 @@ static PyObject *callSparse(PyObject *self, PyObject *const *args,
                                     parameterNames, NumParameters, 4};
   static PyObject **interned = internNames(spec);
   CallContext context = {spec, self, args, numArgs, keywords};
-  Arguments arguments;
-  try {
-    if (!isAdmitted(context) ||
-        !arguments.parse(args, numArgs, keywords, interned, spec.numNames,
-                         context.getNumPositional()))
-      return callFallback(context);
-    return settle(context,
-                  Sparse(isChain, context.getMode()).call(context, arguments));
-  } catch (py::error_already_set &error) {
-    error.restore();
-    return nullptr;
-  }
+  return callFast<Arguments>(context, interned, [&](Arguments &arguments) {
+    return Sparse(isChain, context.getMode()).call(context, arguments);
+  });
 }
 
 PyCFunctionFast kron::python::getSparseFunction(bool isChain) {

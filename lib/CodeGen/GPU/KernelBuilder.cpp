@@ -323,21 +323,11 @@ Value KernelBuilder::remoteShared(Int byteOffset) {
 }
 
 Value KernelBuilder::offsetBytes(Value pointer, Int offset) {
-  return offsetElements(pointer, builder.getI8Type(), offset);
+  return offsetPointer(pointer, offset, builder.getI8Type());
 }
 
 Value KernelBuilder::offsetElements(Value pointer, Type type, Int offset) {
-  if (offset.is(0))
-    return pointer;
-  SmallVector<LLVM::GEPArg> indices;
-  // A GEP takes larger constants only as values.
-  if (offset.isConstant() &&
-      llvm::isInt<LLVM::kGEPConstantBitWidth>(offset.getConstant()))
-    indices.push_back(static_cast<int32_t>(offset.getConstant()));
-  else
-    indices.push_back(materialize(offset));
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(), type, pointer,
-                             indices);
+  return offsetPointer(pointer, offset, type);
 }
 
 /// Bytes of a scalar or of a vector.

@@ -96,6 +96,20 @@ getReassociation(unsigned rank, unsigned first, unsigned count) {
   return groups;
 }
 
+SmallVector<OpFoldResult>
+ArrayEmitter::getSplitSizes(Value array, unsigned dim,
+                            ArrayRef<OpFoldResult> sizes) {
+  SmallVector<OpFoldResult> split;
+  unsigned rank = cast<ShapedType>(array.getType()).getRank();
+  for (unsigned old = 0; old < rank; ++old) {
+    if (old == dim)
+      llvm::append_range(split, sizes);
+    else
+      split.push_back(getSize(array, old));
+  }
+  return split;
+}
+
 Value ArrayEmitter::splitDim(Value array, unsigned dim,
                              ArrayRef<OpFoldResult> sizes) {
   if (sizes.size() == 1)
@@ -111,14 +125,7 @@ Value ArrayEmitter::splitDim(Value array, unsigned dim,
     return gatherSplit(array, dim, sizes);
 
   array = castDim(array, dim, total);
-  unsigned oldRank = cast<ShapedType>(array.getType()).getRank();
-  SmallVector<OpFoldResult> newSizes;
-  for (unsigned old = 0; old < oldRank; ++old) {
-    if (old == dim)
-      llvm::append_range(newSizes, sizes);
-    else
-      newSizes.push_back(getSize(array, old));
-  }
+  SmallVector<OpFoldResult> newSizes = getSplitSizes(array, dim, sizes);
   SmallVector<int64_t> shape;
   SmallVector<Value> dynamicSizes;
   dispatchIndexOpFoldResults(newSizes, dynamicSizes, shape);
@@ -134,14 +141,7 @@ Value ArrayEmitter::splitDim(Value array, unsigned dim,
 /// splitDim as a copy that computes the old index of every element.
 Value ArrayEmitter::gatherSplit(Value array, unsigned dim,
                                 ArrayRef<OpFoldResult> sizes) {
-  unsigned oldRank = cast<ShapedType>(array.getType()).getRank();
-  SmallVector<OpFoldResult> newSizes;
-  for (unsigned old = 0; old < oldRank; ++old) {
-    if (old == dim)
-      llvm::append_range(newSizes, sizes);
-    else
-      newSizes.push_back(getSize(array, old));
-  }
+  SmallVector<OpFoldResult> newSizes = getSplitSizes(array, dim, sizes);
   SmallVector<Value> sizeValues =
       getValueOrCreateConstantIndexOp(builder, loc, sizes);
   Value result = createEmpty(newSizes, kron::getElementType(array));

@@ -64,6 +64,9 @@ public:
 
 private:
   Value castDim(Value array, unsigned dim, int64_t size);
+  /// The sizes of `array` with those of the parts of `dim` in its place.
+  SmallVector<OpFoldResult> getSplitSizes(Value array, unsigned dim,
+                                          ArrayRef<OpFoldResult> sizes);
   Value gatherSplit(Value array, unsigned dim, ArrayRef<OpFoldResult> sizes);
 
   OpBuilder &builder;

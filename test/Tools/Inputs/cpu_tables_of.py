@@ -3,33 +3,25 @@
 usage: cpu_tables_of.py FOLDER    (docs/benchmarks)
 """
 
-import sys
-
-sys.path.insert(0, sys.argv[1])
-sys.dont_write_bytecode = True
+import made_up
 
 import cpu_plot
 import cpu_tables
 
 
 def row(case, ms, **more):
-    op, element, rows, _, factors = case.split()[:5]
-    fields = {"case": case, "op": op, "type": element, "rows": int(rows), "factors": factors,
-              "trans": "NN", "compile_ms": 500.0 if rows == "9" else 100.0, "error": 1e-7,
-              "ms": ms, "ms_low": ms * 0.9, "ms_high": ms * 1.1, "floor_ms": 0.5,
-              "floor": "bandwidth", "of_floor": 0.5 / ms, "gflops": 90.0, "gbytes": 9.0,
-              "flops": 10**9, "bytes": 10**8,
-              "workspace_bytes": 3 * 2**20 if rows == "9" else 0}
-    return fields | more
+    is_large = case.split()[2] == "9"
+    fields = {"compile_ms": 500.0 if is_large else 100.0, "ms_low": ms * 0.9,
+              "ms_high": ms * 1.1, "floor": "bandwidth", "gflops": 90.0, "gbytes": 9.0,
+              "workspace_bytes": 3 * 2**20 if is_large else 0}
+    return made_up.row(case, ms, **fields | more)
 
 
 def result(title, rows):
     machine = {"processor": "A processor", "family": "6", "model": "85", "features": ["avx2"],
                "threads": 1, "l2": "1024K"}
-    return {"title": title, "command": "kron-bench", "date": "2026-01-01T00:00",
-            "commit": "0123456789abcdef", "machine": machine, "samples": 9,
-            "limits": {"f32 of 2^19 bytes": [2e11, 8e10], "f32 of 2^27 bytes": [2e11, 1e10]},
-            "rows": rows}
+    return made_up.result(title, rows, machine, limits={"f32 of 2^19 bytes": [2e11, 8e10],
+                                                        "f32 of 2^27 bytes": [2e11, 1e10]})
 
 
 RESULTS = {

@@ -3,30 +3,23 @@
 usage: tables.py FOLDER    (docs/benchmarks)
 """
 
-import sys
-
-sys.path.insert(0, sys.argv[1])
-sys.dont_write_bytecode = True
+import made_up
 
 import gpu_plot
 import gpu_tables
 
 
 def row(case, ms, **more):
-    op, element, rows, _, factors = case.split()[:5]
-    fields = {"case": case, "op": op, "type": element, "rows": int(rows), "factors": factors,
-              "precision": "full", "trans": "NN", "first_launch_ms": ms + 3,
-              "compile_ms": 1200.0 if rows == "9" else 100.0,
-              "error": 1e-7, "ms": ms, "floor_ms": 0.5, "of_floor": 0.5 / ms, "gflops": 9000.0,
-              "gbytes": 900.0, "flops": 10**9, "bytes": 10**8, "output_bytes": 10**6,
-              "workspace_bytes": 10**6 if rows == "9" else 0}
-    return fields | more
+    is_large = case.split()[2] == "9"
+    fields = {"precision": "full", "first_launch_ms": ms + 3,
+              "compile_ms": 1200.0 if is_large else 100.0, "gflops": 9000.0, "gbytes": 900.0,
+              "output_bytes": 10**6, "workspace_bytes": 10**6 if is_large else 0}
+    return made_up.row(case, ms, **fields | more)
 
 
 def result(rows):
-    return {"title": "made up", "command": "kron-bench", "date": "2026-01-01T00:00",
-            "commit": "0123456789abcdef", "machine": {"gpu": "A GPU", "driver": "1.2"},
-            "limits": {"copy": 4e12, "f32": 5e13}, "launch_us": 3.5, "samples": 9, "rows": rows}
+    return made_up.result("made up", rows, {"gpu": "A GPU", "driver": "1.2"},
+                          limits={"copy": 4e12, "f32": 5e13}, launch_us=3.5)
 
 
 RESULTS = {
