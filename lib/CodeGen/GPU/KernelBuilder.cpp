@@ -268,6 +268,17 @@ KernelBuilder::ifElse(Value condition, TypeRange types,
   return SmallVector<Value>(branch.getResults());
 }
 
+void KernelBuilder::choose(Value condition, function_ref<void()> thenBody,
+                           function_ref<void()> elseBody) {
+  auto branch =
+      scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  thenBody();
+  builder.setInsertionPointToStart(branch.elseBlock());
+  elseBody();
+}
+
 Value KernelBuilder::both(Value lhs, Value rhs) {
   if (!lhs || !rhs)
     return lhs ? lhs : rhs;

@@ -125,17 +125,6 @@ bool MmaKernel::mayExceed(unsigned dim) const {
   return false;
 }
 
-void MmaKernel::choose(Value condition, function_ref<void()> thenBody,
-                       function_ref<void()> elseBody) {
-  auto branch = scf::IfOp::create(kernel.builder, loc, condition,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(kernel.builder);
-  kernel.builder.setInsertionPointToStart(branch.thenBlock());
-  thenBody();
-  kernel.builder.setInsertionPointToStart(branch.elseBlock());
-  elseBody();
-}
-
 MmaGlobalTile MmaKernel::locate(const StageArray &array, Type type, Int tile) {
   MmaGlobalTile result{array.base, type, {}, {}};
   for (const MmaDim &dim : plan.dims) {

@@ -89,8 +89,6 @@ private:
   Int scale(Int position, Int stride);
   bool mayExceed(unsigned dim) const;
   /// One of two pieces of code, by a condition known at run time.
-  void choose(Value condition, function_ref<void()> thenBody,
-              function_ref<void()> elseBody);
 
   //===--------------------------------------------------------------------===//
   // Loading (MmaLoad.cpp)

@@ -237,7 +237,7 @@ void MmaKernel::emitPiece(const MmaGlobalTile &tile, Int number,
   int64_t elements = getCopyElements();
   if (elements == 1)
     return emitPieceCopies(piece, to, 1);
-  choose(
+  kernel.choose(
       canCopyChunks, [&] { emitPieceCopies(piece, to, elements); },
       [&] { emitPieceCopies(piece, to, 1); });
 }
@@ -332,7 +332,7 @@ void MmaKernel::emitLoad(Int tile, const MmaBuffer &buffer) {
   int64_t elements = getCopyElements();
   if (elements == 1)
     return emitCopies(from, buffer, 1);
-  choose(
+  kernel.choose(
       canCopyChunks, [&] { emitCopies(from, buffer, elements); },
       [&] { emitCopies(from, buffer, 1); });
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MmaPlan.h"
+#include "kron/CodeGen/GPU/CostModel.h"
 #include "kron/CodeGen/GPU/Mma.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -264,7 +265,7 @@ int64_t Planner::chooseRun(const MmaDim &axis, int64_t elements,
     run = std::min(run, size);
   // Shorter ones, down to one sector, if the tile does not fit otherwise.
   while (!scheduled && run % 2 == 0 && run * elementBytes > kSectorBytes &&
-         elements * run * getBytes(plan.type) > machine.sharedBytesPerCTA)
+         elements * run * getBytes(plan.type) > getSlabBudget(machine))
     run /= 2;
   return run;
 }

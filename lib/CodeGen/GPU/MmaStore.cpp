@@ -246,7 +246,7 @@ void MmaKernel::emitResults(ArrayRef<Results> results, ResultPlace place,
   place.columnsExist &= !mayExceed(plan.dims.size() - 1);
   if (!canStoreVectors(*target))
     return emitGlobalResults(results, place, *target, /*vectors=*/false);
-  choose(
+  kernel.choose(
       canStoreChunks, [&] { emitGlobalResults(results, place, *target, true); },
       [&] { emitGlobalResults(results, place, *target, false); });
 }

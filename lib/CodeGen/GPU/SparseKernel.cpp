@@ -136,20 +136,9 @@ Value SparseKernel::offsetTile(const SparseArray &array, const SparseTile &tile,
   return k.offsetElements(array.base, plan.element, offset);
 }
 
-void SparseKernel::choose(Value condition, function_ref<void()> thenBody,
-                          function_ref<void()> elseBody) {
-  auto branch = scf::IfOp::create(k.builder, k.loc, condition,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(k.builder);
-  k.builder.setInsertionPointToStart(branch.thenBlock());
-  thenBody();
-  k.builder.setInsertionPointToStart(branch.elseBlock());
-  elseBody();
-}
-
 /// Builds `body` for arrays that are aligned, and for others.
 void SparseKernel::ifAligned(function_ref<void(bool)> body) {
-  choose(isAligned, [&] { body(true); }, [&] { body(false); });
+  k.choose(isAligned, [&] { body(true); }, [&] { body(false); });
 }
 
 /// All steps of the tile whose first one is `firstStep` of the run; their sums.

@@ -73,13 +73,13 @@ private:
   void emitTiles();
   void emitRun();
   SmallVector<Value> emitSteps(Int firstStep);
-  void choose(Value condition, function_ref<void()> thenBody,
-              function_ref<void()> elseBody);
   void ifAligned(function_ref<void(bool)> body);
 
   // SparseLoad.cpp
   int64_t getPiece(const SparseArray &array, bool alongRows) const;
   void issue(Int step);
+  SparseCopy getCopy(const SparseArray &array, const SparseTile &tile,
+                     Int depthStart, Int to, bool isFactor);
   void issueData(const SparseTile &tile, Int depthStart, Int slot,
                  bool isAligned);
   void issueFactor(const SparseTile &tile, Int depthStart, Int to,

@@ -212,18 +212,27 @@ static Int getLimit(KernelBuilder &k, Int size, Int start, int64_t extent) {
   return k.truncate(Int(left));
 }
 
-void SparseKernel::issueData(const SparseTile &tile, Int depthStart, Int slot,
-                             bool isAligned) {
+/// The copy of part of `array` (a factor or not) that `tile` needs from
+/// `depthStart` on.
+SparseCopy SparseKernel::getCopy(const SparseArray &array,
+                                 const SparseTile &tile, Int depthStart, Int to,
+                                 bool isFactor) {
   SparseCopy copy;
-  copy.array = &input;
-  Int start = k.mul(k.extend(depthStart), input.depth);
-  copy.from = k.offsetElements(offsetTile(input, tile, /*isFactor=*/false),
-                               plan.element, start);
-  copy.to = slot;
-  copy.rows = plan.getRows();
-  copy.rowLimit = getLimit(k, rows, tile.row, plan.getRows());
+  copy.array = &array;
+  copy.from = k.offsetElements(offsetTile(array, tile, isFactor), plan.element,
+                               k.mul(k.extend(depthStart), array.depth));
+  copy.to = to;
+  copy.rows = isFactor ? plan.getResults() : plan.getRows();
+  copy.rowLimit = isFactor ? getLimit(k, plan.results, tile.result, copy.rows)
+                           : getLimit(k, rows, tile.row, copy.rows);
   copy.depthLimit = getLimit(k, plan.depth, depthStart, plan.depthStep);
   copy.laneLimit = getLimit(k, plan.lanes, tile.lane, plan.getLanes());
+  return copy;
+}
+
+void SparseKernel::issueData(const SparseTile &tile, Int depthStart, Int slot,
+                             bool isAligned) {
+  SparseCopy copy = getCopy(input, tile, depthStart, slot, /*isFactor=*/false);
   copy.piece = isAligned ? getPiece(input, plan.alongRows) : 1;
   if (plan.alongRows)
     copyRows(copy);
@@ -233,16 +242,7 @@ void SparseKernel::issueData(const SparseTile &tile, Int depthStart, Int slot,
 
 void SparseKernel::issueFactor(const SparseTile &tile, Int depthStart, Int to,
                                bool isAligned) {
-  SparseCopy copy;
-  copy.array = &factor;
-  Int start = k.mul(k.extend(depthStart), factor.depth);
-  copy.from = k.offsetElements(offsetTile(factor, tile, /*isFactor=*/true),
-                               plan.element, start);
-  copy.to = to;
-  copy.rows = plan.getResults();
-  copy.rowLimit = getLimit(k, plan.results, tile.result, plan.getResults());
-  copy.depthLimit = getLimit(k, plan.depth, depthStart, plan.depthStep);
-  copy.laneLimit = getLimit(k, plan.lanes, tile.lane, plan.getLanes());
+  SparseCopy copy = getCopy(factor, tile, depthStart, to, /*isFactor=*/true);
   copy.piece = isAligned ? getPiece(factor, /*alongRows=*/false) : 1;
   copyImage(copy);
 }

@@ -206,12 +206,13 @@ static double getTraffic(const SparsePlan &plan, int64_t rows) {
 
 /// What ranks plans: bytes that go through memory or the second-level cache per
 /// row, whichever takes longer. Two CTAs per processor overlap better, but each
-/// keeps less of the factor. The weights were fitted to measurements.
+/// keeps less of the factor; where both operands stream, that makes no
+/// difference. The weights were fitted to measurements.
 static double getCost(const SparsePlan &plan, int64_t rows) {
   constexpr double kCacheRate = 1.25, kAlone = 2;
   double memory = double(plan.depth + plan.results) * plan.getLanes();
   double cost = std::max(memory, getTraffic(plan, rows) / kCacheRate);
-  return plan.ctasPerSM > 1 ? cost : kAlone * cost;
+  return plan.keepsFactor && plan.ctasPerSM == 1 ? kAlone * cost : cost;
 }
 
 /// Takes fewer rows where there is no factor to read again for them: many small

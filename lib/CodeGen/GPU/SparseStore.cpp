@@ -375,5 +375,5 @@ void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
   for (const MmaC &sum : sums)
     pointers.push_back(&sum);
   Value isBad = products.isAnyNotFinite(pointers);
-  choose(isBad, [&] { computeAgain(tile); }, storeAll);
+  k.choose(isBad, [&] { computeAgain(tile); }, storeAll);
 }

@@ -103,13 +103,7 @@ void WgmmaKernel::ifAligned(bool canBe, function_ref<void()> aligned,
     return other();
   if (!isAligned)
     return aligned();
-  auto branch = scf::IfOp::create(k.builder, k.loc, isAligned,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(k.builder);
-  k.builder.setInsertionPointToStart(branch.thenBlock());
-  aligned();
-  k.builder.setInsertionPointToStart(branch.elseBlock());
-  other();
+  k.choose(isAligned, aligned, other);
 }
 
 void WgmmaKernel::issueTile(Int tile, Int tiles, Int buffer, Int piece) {

@@ -68,3 +68,18 @@ func.func @dense_f64(%x: memref<?x1024xf64>, %k: memref<1024x1024xf64>, %y: memr
   }
   return
 }
+
+// Verify that one CTA with larger tiles takes the processor where both operands stream
+// anyway.
+// CHECK-LABEL: llvm.func @dense_f16_0(
+// CHECK-SAME:    nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 1
+func.func @dense_f16(%x: memref<25088x1024xf16>, %k: memref<1024x1024xf16>, %y: memref<25088x1024xf16>) {
+  kron.pass ins(%x, %k : memref<25088x1024xf16>, memref<1024x1024xf16>) outs(%y : memref<25088x1024xf16>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<25088x1024xf16>, %tk: tensor<1024x1024xf16>, %ty: tensor<25088x1024xf16>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf16>) factor(%tk [q, p] : tensor<1024x1024xf16>)
+         outs(%ty : tensor<25088x1024xf16>) -> tensor<25088x1024xf16>
+    kron.yield %0 : tensor<25088x1024xf16>
+  }
+  return
+}

@@ -28,3 +28,24 @@ func.func @turned(%x: memref<16x16x16x1024xf32>, %f: memref<16x16xf32>, %y: memr
   }
   return
 }
+
+// -----
+
+// Verify that runs of the transposed input are so short that a tile fits.
+
+// CHECK-LABEL: llvm.func @short_runs_0
+// CHECK:         mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64
+func.func @short_runs(%x: memref<12x12x12x1024xf64>, %f: memref<12x12xf64>, %y: memref<1024x12x12x12xf64>) {
+  kron.pass ins(%x, %f : memref<12x12x12x1024xf64>, memref<12x12xf64>) outs(%y : memref<1024x12x12x12xf64>)
+      attributes {input_permutation = array<i64: 3, 0, 1, 2>, schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<1024x12x12x12xf64>, %tf: tensor<12x12xf64>, %out: tensor<1024x12x12x12xf64>):
+    %1 = kron.mode_product axis(3) ins(%tx : tensor<1024x12x12x12xf64>) factor(%tf [p, q] : tensor<12x12xf64>)
+         outs(%out : tensor<1024x12x12x12xf64>) -> tensor<1024x12x12x12xf64>
+    %2 = kron.mode_product axis(2) ins(%1 : tensor<1024x12x12x12xf64>) factor(%tf [p, q] : tensor<12x12xf64>)
+         outs(%out : tensor<1024x12x12x12xf64>) -> tensor<1024x12x12x12xf64>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<1024x12x12x12xf64>) factor(%tf [p, q] : tensor<12x12xf64>)
+         outs(%out : tensor<1024x12x12x12xf64>) -> tensor<1024x12x12x12xf64>
+    kron.yield %3 : tensor<1024x12x12x12xf64>
+  }
+  return
+}

@@ -137,6 +137,8 @@ public:
              function_ref<SmallVector<Value>(Int, ValueRange)> body);
   /// A null condition is true.
   void ifThen(Value condition, function_ref<void()> body);
+  void choose(Value condition, function_ref<void()> thenBody,
+              function_ref<void()> elseBody);
   SmallVector<Value> ifElse(Value condition, TypeRange types,
                             function_ref<SmallVector<Value>()> thenBody,
                             function_ref<SmallVector<Value>()> elseBody);
