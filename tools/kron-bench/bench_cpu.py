@@ -1,7 +1,7 @@
 """Arrays, timing and limits of the processor; same interface as bench_gpu.Gpu.
 
-Large arrays lie in huge pages where the system has them (NumPy asks for them), and so does
-what the copy rate is measured on.
+Arrays start at a cache line. Large ones lie in huge pages where the system has them (NumPy asks
+for them), and so does what the copy rate is measured on.
 
 SPDX-License-Identifier: MIT
 """
@@ -18,6 +18,7 @@ from bench_cases import CODES, STORAGE, random_array
 
 FEATURES = ("avx2", "fma", "f16c", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile")
 WARM_SECONDS, SAMPLE_SECONDS = 0.05, 0.002
+LINE_BYTES = 64
 
 
 class Cpu:
@@ -48,17 +49,26 @@ class Cpu:
         return 1
 
     def arrays(self, case, rng):
-        inputs = [np.ascontiguousarray(random_array(case.type, rng, s)) for s in case.shapes[:-1]]
-        if case.beta:
-            return [*inputs, np.ascontiguousarray(random_array(case.type, rng, case.shapes[-1]))]
-        y = np.empty(case.shapes[-1], STORAGE[case.type])
-        self.poison(y)
-        return [*inputs, y]
+        arrays = [self._aligned(shape, STORAGE[case.type]) for shape in case.shapes]
+        for array in arrays if case.beta else arrays[:-1]:
+            array[...] = random_array(case.type, rng, array.shape)
+        if not case.beta:
+            self.poison(arrays[-1])
+        return arrays
 
     @staticmethod
-    def empty(case):
+    def _aligned(shape, dtype):
+        """New memory that starts at a cache line, as that of PyTorch does."""
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        memory = np.empty(size + LINE_BYTES, np.uint8)
+        start = -memory.ctypes.data % LINE_BYTES
+        return memory[start:start + size].view(dtype).reshape(shape)
+
+    def empty(self, case):
         """The output of a case."""
-        return np.zeros(case.shapes[-1], STORAGE[case.type])
+        array = self._aligned(case.shapes[-1], STORAGE[case.type])
+        array[...] = 0
+        return array
 
     @staticmethod
     def address(array):
