@@ -103,6 +103,7 @@ static void populateVectorization(OpPassManager &pm,
   schedule.vectorBits = options.vectorBits;
   schedule.cacheBytes = options.l1Bytes;
   schedule.l2Bytes = options.l2Bytes;
+  schedule.streamBytes = options.streamBytes;
   pm.addPass(createKronSelectSchedule(schedule));
   // 12. Loops over register tiles. Late, because unrolled tiles are thousands
   // of
@@ -137,8 +138,8 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     fuse.l2Bytes = options.l2Bytes;
     populateFusion(pm, fuse);
     populateBufferization(pm);
-    // Epilogues become loops that LLVM can vectorize, unless multiply-adds would
-    // be calls.
+    // Epilogues become loops that LLVM can vectorize, unless multiply-adds
+    // would be calls.
     if (options.vectorBits > 128) {
       KronExpandMathOptions expand;
       expand.ignoreOthers = true;

@@ -105,6 +105,7 @@ LogicalResult ModuleCompiler::runPasses(ModuleOp module,
   pipeline.vectorBits = processor.vectorBits;
   pipeline.l1Bytes = processor.l1Bytes;
   pipeline.l2Bytes = processor.l2Bytes;
+  pipeline.streamBytes = processor.streamBytes;
   populateKronCPUPipeline(pm, pipeline);
   return pm.run(module);
 }

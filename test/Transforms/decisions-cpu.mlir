@@ -47,15 +47,15 @@ func.func @mkm_f32_1024_x_8_5(%x: memref<1024x32768xf32>, %f0: memref<8x8xf32>, 
   return
 }
 
-// Verify the decision for six of 4 x 4, which are joined: mkm f32 1024 x 4^6.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=6{{.*}}Stages=5{{.*}}Tile=1{{(,|$)}}
+// Verify the decision for six of 4 x 4, the innermost of which takes four fibres a vector: mkm f32 1024 x 4^6.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=6{{.*}}Stages=6{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_4_6(%x: memref<1024x4096xf32>, %f0: memref<4x4xf32>, %f1: memref<4x4xf32>, %f2: memref<4x4xf32>, %f3: memref<4x4xf32>, %f4: memref<4x4xf32>, %f5: memref<4x4xf32>, %y: memref<1024x4096xf32>) {
   kron.mkm ins(%x : memref<1024x4096xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5 : memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<1024x4096xf32>)
   return
 }
 
 // Verify the decision for ten of 2 x 2, which are joined: mkm f32 1024 x 2^10.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=10{{.*}}Stages=3{{.*}}Tile=4{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=10{{.*}}Stages=4{{.*}}Tile=4{{(,|$)}}
 func.func @mkm_f32_1024_x_2_10(%x: memref<1024x1024xf32>, %f0: memref<2x2xf32>, %f1: memref<2x2xf32>, %f2: memref<2x2xf32>, %f3: memref<2x2xf32>, %f4: memref<2x2xf32>, %f5: memref<2x2xf32>, %f6: memref<2x2xf32>, %f7: memref<2x2xf32>, %f8: memref<2x2xf32>, %f9: memref<2x2xf32>, %y: memref<1024x1024xf32>) {
   kron.mkm ins(%x : memref<1024x1024xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8, %f9 : memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>) outs(%y : memref<1024x1024xf32>)
   return
@@ -82,11 +82,18 @@ func.func @mkm_f64_1024_x_16_3(%x: memref<1024x4096xf64>, %f0: memref<16x16xf64>
   return
 }
 
-// Verify the decision for one row, shared out among threads in two trips: mkm f32 1 x 16^4.
-// CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=16{{(,|$)}}
+// Verify the decision for one row that is one thread's: mkm f32 1 x 16^4.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1_x_16_4(%x: memref<1x65536xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %f3: memref<16x16xf32>, %y: memref<1x65536xf32>) {
   kron.mkm ins(%x : memref<1x65536xf32>) factors(%f0, %f1, %f2, %f3 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1x65536xf32>)
+  return
+}
+
+// Verify the decision for one row, shared out among threads in two trips: mkm f32 1 x 64^3.
+// CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=2{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=64{{(,|$)}}
+func.func @mkm_f32_1_x_64_3(%x: memref<1x262144xf32>, %f0: memref<64x64xf32>, %f1: memref<64x64xf32>, %f2: memref<64x64xf32>, %y: memref<1x262144xf32>) {
+  kron.mkm ins(%x : memref<1x262144xf32>) factors(%f0, %f1, %f2 : memref<64x64xf32>, memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<1x262144xf32>)
   return
 }
 

@@ -24,7 +24,7 @@ func.func @huge_rows(%x: tensor<4x64x64x64x64xf32>, %f: tensor<64x64xf32>) -> te
 
 // -----
 
-// Verify that one row of 128 KB is split before its last factor, for the threads,
+// Verify that one row of 1 MB is split before its last factor, for the threads,
 // and that `trips` of a schedule has the last word.
 // CHECK-LABEL: func @one_row
 // CHECK: kron.pass
@@ -35,17 +35,17 @@ func.func @huge_rows(%x: tensor<4x64x64x64x64xf32>, %f: tensor<64x64xf32>) -> te
 // CHECK: kron.pass
 // CHECK-NOT: kron.pass
 // CHECK: return
-func.func @one_row(%x: tensor<1x32x32x32xf32>, %f: tensor<32x32xf32>) -> tensor<1x32x32x32xf32> {
-  %e = tensor.empty() : tensor<1x32x32x32xf32>
-  %1 = kron.mode_product axis(3) ins(%x : tensor<1x32x32x32xf32>) factor(%f [p, q] : tensor<32x32xf32>) outs(%e : tensor<1x32x32x32xf32>) -> tensor<1x32x32x32xf32>
-  %2 = kron.mode_product axis(2) ins(%1 : tensor<1x32x32x32xf32>) factor(%f [p, q] : tensor<32x32xf32>) outs(%e : tensor<1x32x32x32xf32>) -> tensor<1x32x32x32xf32>
-  %3 = kron.mode_product axis(1) ins(%2 : tensor<1x32x32x32xf32>) factor(%f [p, q] : tensor<32x32xf32>) outs(%e : tensor<1x32x32x32xf32>) -> tensor<1x32x32x32xf32>
-  return %3 : tensor<1x32x32x32xf32>
+func.func @one_row(%x: tensor<1x64x64x64xf32>, %f: tensor<64x64xf32>) -> tensor<1x64x64x64xf32> {
+  %e = tensor.empty() : tensor<1x64x64x64xf32>
+  %1 = kron.mode_product axis(3) ins(%x : tensor<1x64x64x64xf32>) factor(%f [p, q] : tensor<64x64xf32>) outs(%e : tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32>
+  %2 = kron.mode_product axis(2) ins(%1 : tensor<1x64x64x64xf32>) factor(%f [p, q] : tensor<64x64xf32>) outs(%e : tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32>
+  %3 = kron.mode_product axis(1) ins(%2 : tensor<1x64x64x64xf32>) factor(%f [p, q] : tensor<64x64xf32>) outs(%e : tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32>
+  return %3 : tensor<1x64x64x64xf32>
 }
-func.func @one_row_together(%x: tensor<1x32x32x32xf32>, %f: tensor<32x32xf32>) -> tensor<1x32x32x32xf32> {
-  %e = tensor.empty() : tensor<1x32x32x32xf32>
-  %1 = kron.mode_product axis(3) ins(%x : tensor<1x32x32x32xf32>) factor(%f [p, q] : tensor<32x32xf32>) outs(%e : tensor<1x32x32x32xf32>) -> tensor<1x32x32x32xf32>
-  %2 = kron.mode_product axis(2) ins(%1 : tensor<1x32x32x32xf32>) factor(%f [p, q] : tensor<32x32xf32>) outs(%e : tensor<1x32x32x32xf32>) -> tensor<1x32x32x32xf32>
-  %3 = kron.mode_product axis(1) ins(%2 : tensor<1x32x32x32xf32>) factor(%f [p, q] : tensor<32x32xf32>) outs(%e : tensor<1x32x32x32xf32>) {schedule = #kron.schedule<trips = [3]>} -> tensor<1x32x32x32xf32>
-  return %3 : tensor<1x32x32x32xf32>
+func.func @one_row_together(%x: tensor<1x64x64x64xf32>, %f: tensor<64x64xf32>) -> tensor<1x64x64x64xf32> {
+  %e = tensor.empty() : tensor<1x64x64x64xf32>
+  %1 = kron.mode_product axis(3) ins(%x : tensor<1x64x64x64xf32>) factor(%f [p, q] : tensor<64x64xf32>) outs(%e : tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32>
+  %2 = kron.mode_product axis(2) ins(%1 : tensor<1x64x64x64xf32>) factor(%f [p, q] : tensor<64x64xf32>) outs(%e : tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32>
+  %3 = kron.mode_product axis(1) ins(%2 : tensor<1x64x64x64xf32>) factor(%f [p, q] : tensor<64x64xf32>) outs(%e : tensor<1x64x64x64xf32>) {schedule = #kron.schedule<trips = [3]>} -> tensor<1x64x64x64xf32>
+  return %3 : tensor<1x64x64x64xf32>
 }

@@ -5,18 +5,18 @@
 
 // INVALID: error: expects vector-bits to be 128, 256 or 512, but got 64
 
-// Verify that the remark says how the factors were grouped: two 4x4 factors at the
-// inner end are one 16x16 stage.
+// Verify that the remark says how the factors were grouped: two 2x2 factors at the
+// inner end are one 4x4 stage.
 // CHECK: KronSchedule
 // CHECK-SAME: FactorsApplied=2
 // CHECK-SAME: Stages=1
-func.func @joined(%x: memref<64x4x4xf32>, %f: memref<4x4xf32>, %y: memref<64x4x4xf32>) {
-  kron.pass ins(%x, %f : memref<64x4x4xf32>, memref<4x4xf32>) outs(%y : memref<64x4x4xf32>) {
-  ^bb0(%t: tensor<64x4x4xf32>, %a: tensor<4x4xf32>, %o: tensor<64x4x4xf32>):
-    %e = tensor.empty() : tensor<64x4x4xf32>
-    %1 = kron.mode_product axis(2) ins(%t : tensor<64x4x4xf32>) factor(%a [p, q] : tensor<4x4xf32>) outs(%e : tensor<64x4x4xf32>) -> tensor<64x4x4xf32>
-    %2 = kron.mode_product axis(1) ins(%1 : tensor<64x4x4xf32>) factor(%a [p, q] : tensor<4x4xf32>) outs(%o : tensor<64x4x4xf32>) -> tensor<64x4x4xf32>
-    kron.yield %2 : tensor<64x4x4xf32>
+func.func @joined(%x: memref<64x2x2xf32>, %f: memref<2x2xf32>, %y: memref<64x2x2xf32>) {
+  kron.pass ins(%x, %f : memref<64x2x2xf32>, memref<2x2xf32>) outs(%y : memref<64x2x2xf32>) {
+  ^bb0(%t: tensor<64x2x2xf32>, %a: tensor<2x2xf32>, %o: tensor<64x2x2xf32>):
+    %e = tensor.empty() : tensor<64x2x2xf32>
+    %1 = kron.mode_product axis(2) ins(%t : tensor<64x2x2xf32>) factor(%a [p, q] : tensor<2x2xf32>) outs(%e : tensor<64x2x2xf32>) -> tensor<64x2x2xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<64x2x2xf32>) factor(%a [p, q] : tensor<2x2xf32>) outs(%o : tensor<64x2x2xf32>) -> tensor<64x2x2xf32>
+    kron.yield %2 : tensor<64x2x2xf32>
   }
   return
 }

@@ -28,6 +28,11 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
       *this, "l2-bytes",
       llvm::cl::desc("Bytes of the target's second-level cache"),
       llvm::cl::init(1048576)};
+  PassOptions::Option<int64_t> streamBytes{
+      *this, "stream-bytes",
+      llvm::cl::desc("Bytes of input and result from which results are stored "
+                     "past the target's caches (0: never)"),
+      llvm::cl::init(0)};
   PassOptions::Option<bool> reference{
       *this, "reference",
       llvm::cl::desc("Lower everything through --convert-kron-to-linalg: slow "

@@ -39,6 +39,9 @@ struct Processor {
   /// Caches of one core, which tiles are cut for.
   int64_t l1Bytes = 32768;
   int64_t l2Bytes = 1048576;
+  /// Bytes of input and result from which storing past the caches pays; 0:
+  /// never.
+  int64_t streamBytes = 0;
 };
 
 /// This machine, with all its features.

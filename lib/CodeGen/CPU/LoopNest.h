@@ -73,6 +73,11 @@ StageMapping getMapping(const Stage &stage, const LoopNest &nest);
 /// of them holds; lanes beyond whole groups are not used.
 std::pair<int64_t, int64_t> getFibreLanes(const Stage &stage, int64_t group);
 
+/// How many fibres share a vector of a stage with the fibre mapping: those that
+/// follow each other in memory, if there are at most half as many q as lanes.
+/// Their elements are taken in turn, see `RegisterTile::fibres`.
+int64_t getNumFibres(const Stage &stage, const LoopNest &nest);
+
 /// Register tile of a panel: 24 or 12 accumulators, and few loads.
 /// `total`: rows in all, -1 if not known.
 int64_t getPanelRows(const Stage &stage, int64_t group, int64_t total);

@@ -53,6 +53,27 @@ std::pair<int64_t, int64_t> kron::getFibreLanes(const Stage &stage,
   return {lanes, lanes / group};
 }
 
+int64_t kron::getNumFibres(const Stage &stage, const LoopNest &nest) {
+  int64_t maxLanes = getMaxLanes(stage), fibres = maxLanes / stage.results;
+  if (stage.elementParts != 1 || stage.depth != stage.results || fibres < 2 ||
+      maxLanes % fibres || !nest.inner.empty() || nest.outer.empty() ||
+      !stage.source.strides[stage.axis].is(1))
+    return 1;
+  const LoopAxis &axis = nest.outer.back();
+  bool isDense = axis.source.is(stage.depth) &&
+                 axis.destination.is(stage.results) &&
+                 (!stage.scale.beta || axis.addend.is(stage.results));
+  bool isShort = axis.size.isConstant() && axis.size.getConstant() < fibres;
+  return axis.factor.is(0) && isDense && !isShort ? fibres : 1;
+}
+
+int64_t kron::getScratchElements(const Stage &stage) {
+  LoopNest nest = getLoopNest(stage);
+  bool interleaves = getMapping(stage, nest) == StageMapping::Fibre &&
+                     getNumFibres(stage, nest) > 1;
+  return interleaves ? kMaxTileRows * getMaxLanes(stage) : 0;
+}
+
 static bool isAddendContiguous(const Stage &stage, const LoopNest &nest,
                                int64_t group) {
   if (!stage.scale.beta)
@@ -213,6 +234,11 @@ bool kron::canStream(const Stage &stage, SmallVectorImpl<Value> &strides) {
     group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
     size = stage.results * group;
     lanes = getFibreLanes(stage, group).first;
+    if (int64_t fibres = getNumFibres(stage, nest); fibres > 1) {
+      Int count = nest.outer.pop_back_val().size;
+      size = count.isConstant() ? *size * count.getConstant() : 1;
+      lanes = stage.results * fibres;
+    }
   } else {
     group = nest.group;
     if (nest.inner.back().size.isConstant())
@@ -252,7 +278,7 @@ bool kron::needsPacking(const Stage &stage) {
     return !nest.inner.back().factor.is(1);
   case StageMapping::Fibre:
     return !nest.inner.empty() || !stage.factor.resultStride.is(1) ||
-           getPanelLanes(stage, nest);
+           getNumFibres(stage, nest) > 1 || getPanelLanes(stage, nest);
   }
   llvm_unreachable("covered switch");
 }

@@ -42,6 +42,8 @@ PackedFactor kron::getPackedFactor(const Stage &stage,
     packed.depthStride = packed.resultStride * stage.results;
   }
   if (isFibre) {
+    // Every q once for each of the fibres that share a vector.
+    packed.resultStride *= getNumFibres(stage, nest);
     auto [lanesOfVector, perVector] = getFibreLanes(stage, packed.resultStride);
     packed.vectorLanes = lanesOfVector;
     packed.vectorResults = perVector;

@@ -56,7 +56,7 @@ PassWindow PassCodeBuilder::getWindow(const Section &section,
   for (int axis = 0; axis <= section.sliceAxis; ++axis) {
     if (isWholeInSlices(axis))
       continue;
-    tile.most[axis] = axis == section.sliceAxis ? sliceSize : 1;
+    tile.most[axis] = axis == section.sliceAxis ? section.sliceSize : 1;
     tile.extents[axis] = Int(tile.most[axis]);
   }
   return tile;
@@ -116,13 +116,31 @@ StageArray PassCodeBuilder::getBuffer(Value base, ArrayRef<int64_t> sizes,
   return buffer;
 }
 
-/// The axis of the buffer between two sections along which slices lie.
-int PassCodeBuilder::getPaddedAxis() const {
-  return std::max(sections.front().sliceAxis, sections.back().sliceAxis);
+/// The section in whose windows lies what is left behind `groupsApplied`
+/// groups.
+unsigned PassCodeBuilder::getOwner(unsigned groupsApplied) const {
+  for (unsigned index = 0; index + 1 < sections.size(); ++index) {
+    if (groupsApplied < sections[index].end)
+      return index;
+    // Slices leave it to the larger window, or find it there.
+    if (groupsApplied == sections[index].end)
+      return isNested() ? index + 1 : index;
+  }
+  return sections.size() - 1;
 }
 
-bool PassCodeBuilder::isBetweenSections(unsigned groupsApplied) const {
-  return groupsApplied && groupsApplied == sections.back().begin;
+/// The array at `base` for what is left behind `groupsApplied` groups.
+StageArray PassCodeBuilder::getIntermediate(Value base,
+                                            unsigned groupsApplied) const {
+  unsigned owner = getOwner(groupsApplied);
+  PassWindow window = getWindow(sections[owner], getTileWindow(tileSize));
+  // Slices are written or read one after the other.
+  int paddedAxis = -1;
+  if (isNested() && owner && groupsApplied == sections[owner].begin)
+    paddedAxis = sections[owner - 1].sliceAxis;
+  if (!isNested() && groupsApplied == sections[owner].end)
+    paddedAxis = sections.back().sliceAxis;
+  return getBuffer(base, getBufferSizes(window, groupsApplied), paddedAxis);
 }
 
 //===----------------------------------------------------------------------===//
@@ -184,25 +202,28 @@ void PassCodeBuilder::emitTile(Emitter &emitter, const PassArrays &all,
   }
 
   PassWindow window = getTileWindow(tiledExtent);
-  nextTileBuffer = 0;
+  for (SectionBuffers &each : buffers)
+    each.next = 0;
   resultOffset = getResultOffset(place);
-  StageArray destination = place.destination;
-  for (const Section &section : sections) {
-    bool isLast = section.end == plan.groups.size();
-    place.destination =
-        isLast ? destination : takeTileBuffer(emitter, section.end);
-    // Within the section buffers take turns, so that its last stage does not
-    // read the one that it writes.
-    unsigned taken = section.end - section.begin - 1 +
-                     (section.begin == 0 && copiesIn ? 1 : 0);
-    if (!isLast && section.sliceAxis < 0 && taken % 2 == 0)
-      nextTileBuffer = 1 - nextTileBuffer;
-    if (section.sliceAxis < 0)
-      emitSection(emitter, section, place, window);
-    else
-      emitSlices(emitter, section, place, window, 0);
-    place.source = place.destination;
+  if (isNested())
+    return emitNested(emitter, sections.size() - 1, place, window);
+  place.source = emitSection(emitter, sections.front(), place, window);
+  if (sections.size() > 1)
+    emitSlices(emitter, 1, place, window);
+}
+
+/// Takes a window of section `index` through it, and first its slices through
+/// the sections inside.
+void PassCodeBuilder::emitNested(Emitter &emitter, unsigned index,
+                                 PassPlace place, const PassWindow &window) {
+  const Section &section = sections[index];
+  if (index) {
+    PassPlace inside = place;
+    inside.destination = takeBuffer(emitter, section.begin);
+    emitSlices(emitter, index - 1, inside, window);
+    place.source = inside.destination;
   }
+  emitSection(emitter, section, place, window);
 }
 
 /// How far the result of a tile lies behind its input, in bytes, if it is worth
@@ -213,79 +234,86 @@ Value PassCodeBuilder::getResultOffset(const PassPlace &place) {
   constexpr int64_t kMaxBytes = 1 << 18;
   int64_t bytes = countElements(getTileWindow(tileSize), plan.groups.size()) *
                   outer.getElementBytes();
-  if (streams || copiesOut || bytes > kMaxBytes)
+  if (copiesOut || plan.transposesInput || bytes > kMaxBytes)
     return nullptr;
   Type i64 = builder.getI64Type();
   auto getAddress = [&](const StageArray &array) -> Value {
     return LLVM::PtrToIntOp::create(builder, loc, i64, array.base);
   };
   Value result = getAddress(place.destination);
-  return arith::SubIOp::create(builder, loc, result, getAddress(place.source));
+  Value offset =
+      arith::SubIOp::create(builder, loc, result, getAddress(place.source));
+  if (!streams)
+    return offset;
+  // Then the same is asked for twice.
+  Value none = arith::ConstantIntOp::create(builder, loc, 0, 64);
+  return arith::SelectOp::create(builder, loc, streams, none, offset);
 }
 
-/// Loops over the slices of a tile, from axis `axis` on.
-void PassCodeBuilder::emitSlices(Emitter &emitter, const Section &section,
-                                 const PassPlace &place, const PassWindow &tile,
-                                 unsigned axis) {
-  int sliceAxis = section.sliceAxis;
-  if (static_cast<int>(axis) > sliceAxis)
-    return emitSection(emitter, section, place, getWindow(section, tile));
+/// Loops over the slices of section `index` in the window `outside`, from axis
+/// `axis` on.
+void PassCodeBuilder::emitSlices(Emitter &emitter, unsigned index,
+                                 const PassPlace &place,
+                                 const PassWindow &outside, unsigned axis) {
+  const Section &section = sections[index];
+  if (static_cast<int>(axis) > section.sliceAxis) {
+    PassWindow window = getWindow(section, outside);
+    if (isNested())
+      return emitNested(emitter, index, place, window);
+    emitSection(emitter, section, place, window);
+    return;
+  }
   if (isWholeInSlices(axis))
-    return emitSlices(emitter, section, place, tile, axis + 1);
-  Int step = static_cast<int>(axis) == sliceAxis ? sliceSize : 1;
+    return emitSlices(emitter, index, place, outside, axis + 1);
+  Int step =
+      static_cast<int>(axis) == section.sliceAxis ? section.sliceSize : 1;
   emitter.forLoop(
-      0, getSizes(tile, section.begin)[axis], step, [&](Int position) {
-        emitSlices(emitter, section, advance(emitter, place, axis, position),
-                   tile, axis + 1);
+      0, getSizes(outside, section.begin)[axis], step, [&](Int position) {
+        emitSlices(emitter, index, advance(emitter, place, axis, position),
+                   outside, axis + 1);
       });
 }
 
-StageArray PassCodeBuilder::takeTileBuffer(Emitter &emitter,
-                                           unsigned groupsApplied) {
-  Value base =
-      emitter.offsetPointer(scratch, nextTileBuffer * tileBufferElements);
-  nextTileBuffer = 1 - nextTileBuffer;
-  return getBuffer(base, getBufferSizes(getTileWindow(1), groupsApplied),
-                   isBetweenSections(groupsApplied) ? getPaddedAxis() : -1);
+StageArray PassCodeBuilder::takeBuffer(Emitter &emitter,
+                                       unsigned groupsApplied) {
+  SectionBuffers &owner = buffers[getOwner(groupsApplied)];
+  Value base = emitter.offsetPointer(scratch, owner.offset +
+                                                  owner.next * owner.elements);
+  owner.next = 1 - owner.next;
+  return getIntermediate(base, groupsApplied);
 }
 
-/// Takes a window through the groups of a section.
-void PassCodeBuilder::emitSection(Emitter &emitter, const Section &section,
-                                  const PassPlace &place,
-                                  const PassWindow &window) {
-  bool isSliced = section.sliceAxis >= 0;
-  unsigned nextSliceBuffer = 0;
-  auto takeBuffer = [&](unsigned applied) {
-    if (!isSliced)
-      return takeTileBuffer(emitter, applied);
-    Value base = emitter.offsetPointer(
-        scratch, numTileBuffers * tileBufferElements +
-                     nextSliceBuffer * sliceBufferElements);
-    nextSliceBuffer = 1 - nextSliceBuffer;
-    return getBuffer(base, getBufferSizes(window, applied));
-  };
+/// Takes a window through the groups of a section; returns what they leave.
+StageArray PassCodeBuilder::emitSection(Emitter &emitter,
+                                        const Section &section,
+                                        const PassPlace &place,
+                                        const PassWindow &window) {
   StageArray source = place.source;
   if (section.begin == 0)
     startPrefetch(emitter, section, source, window);
   if (section.begin == 0 && copiesIn) {
-    StageArray buffer = takeBuffer(0);
+    StageArray buffer = takeBuffer(emitter, 0);
     emitTileCopy(emitter,
                  {getSizes(window, 0), source, buffer, {}, {}, vectorBits});
     source = buffer;
   }
-  bool copies = section.end == plan.groups.size() && copiesOut;
+  bool isLast = section.end == plan.groups.size();
   for (unsigned index = section.begin; index < section.end; ++index) {
-    bool direct = index + 1 == section.end && !copies;
-    StageArray destination = direct ? place.destination : takeBuffer(index + 1);
+    // Slices that lie in larger ones leave their results there.
+    bool isDirect =
+        index + 1 == section.end && (isLast ? !copiesOut : isNested());
+    StageArray destination =
+        isDirect ? place.destination : takeBuffer(emitter, index + 1);
     emitGroup(emitter, index,
               getStage(place, index, window, source, destination));
     source = destination;
   }
-  prefetch.slot = isSliced ? Value() : prefetch.slot;
-  if (copies)
+  prefetch.slot = section.sliceAxis >= 0 ? Value() : prefetch.slot;
+  if (isLast && copiesOut)
     emitTileCopy(emitter,
                  {getSizes(window, section.end), source, place.destination,
                   place.arrays.scale, place.arrays.addend, vectorBits});
+  return source;
 }
 
 /// Builds one stage; the last one twice, if results may be stored past the
@@ -294,6 +322,10 @@ void PassCodeBuilder::emitGroup(Emitter &emitter, unsigned index, Stage stage) {
   const PackedFactor *packed =
       stages[index].packs ? &stages[index].packed : nullptr;
   stage.prefetch = prefetch;
+  if (stageScratchElements)
+    stage.scratch = emitter.offsetPointer(
+        scratch,
+        scratchBytes / emitter.getElementBytes() - stageScratchElements);
   if (index + 1 < plan.groups.size() || !streams)
     return emitStage(emitter, stage, packed);
   auto emitWith = [&](bool isStreaming) {

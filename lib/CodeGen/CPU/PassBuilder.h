@@ -46,6 +46,12 @@ struct PassPlace {
   PassArrays arrays;
 };
 
+/// What lies between the groups of a section: up to two buffers in the scratch.
+struct SectionBuffers {
+  int64_t count = 0, elements = 0, offset = 0;
+  unsigned next = 0;
+};
+
 class PassCodeBuilder {
 public:
   PassCodeBuilder(OpBuilder &builder, SymbolTable &symbols, PassOp pass)
@@ -91,9 +97,13 @@ private:
                  const StageArray &destination);
   StageArray getBuffer(Value base, ArrayRef<int64_t> sizes,
                        int paddedAxis = -1) const;
-  int getPaddedAxis() const;
   bool isWholeInSlices(int axis) const;
-  bool isBetweenSections(unsigned groupsApplied) const;
+  /// Whether slices of the first section lie within those of the next one, and
+  /// so on, up to the tile; else slices follow what the whole tile goes
+  /// through.
+  bool isNested() const { return sections.front().sliceAxis >= 0; }
+  unsigned getOwner(unsigned groupsApplied) const;
+  StageArray getIntermediate(Value base, unsigned groupsApplied) const;
   Int getNumTiles(Emitter &emitter, const PassArrays &arrays);
 
   // Inside of the body.
@@ -101,13 +111,14 @@ private:
   PassPlace advance(Emitter &emitter, const PassPlace &place, unsigned axis,
                     Int start);
   void emitTile(Emitter &emitter, const PassArrays &arrays, Int tile);
-  void emitSlices(Emitter &emitter, const Section &section,
-                  const PassPlace &place, const PassWindow &tile,
-                  unsigned axis);
-  void emitSection(Emitter &emitter, const Section &section,
-                   const PassPlace &place, const PassWindow &window);
+  void emitNested(Emitter &emitter, unsigned index, PassPlace place,
+                  const PassWindow &window);
+  void emitSlices(Emitter &emitter, unsigned index, const PassPlace &place,
+                  const PassWindow &outside, unsigned axis = 0);
+  StageArray emitSection(Emitter &emitter, const Section &section,
+                         const PassPlace &place, const PassWindow &window);
   void emitGroup(Emitter &emitter, unsigned index, Stage stage);
-  StageArray takeTileBuffer(Emitter &emitter, unsigned groupsApplied);
+  StageArray takeBuffer(Emitter &emitter, unsigned groupsApplied);
   Value getResultOffset(const PassPlace &place);
   void startPrefetch(Emitter &emitter, const Section &section,
                      const StageArray &input, const PassWindow &window);
@@ -120,15 +131,16 @@ private:
   Type element;
   int64_t vectorBits;
   PassPlan plan;
-  int64_t tileSize = 1, sliceSize = 1;
+  int64_t tileSize = 1;
   Emitter outer;
   PassArrays arrays;
   SmallVector<Section> sections;
   SmallVector<PlannedStage> stages;
   bool copiesIn = false, copiesOut = false;
-  /// Buffers of tiles come first in the scratch, those of slices behind.
-  int64_t numTileBuffers = 0, tileBufferElements = 0;
-  int64_t numSliceBuffers = 0, sliceBufferElements = 0;
+  /// Per section the buffers of its windows, which take turns.
+  SmallVector<SectionBuffers> buffers;
+  /// What stages need beside, at the end of the scratch.
+  int64_t stageScratchElements = 0;
   int64_t scratchBytes = 0;
   /// As i64 outside and i1 inside of the body, whether results are stored past
   /// the caches; null if they never are.
@@ -137,7 +149,6 @@ private:
   // Of the body.
   Value scratch, prefetchSlot, resultOffset;
   PrefetchStream prefetch;
-  unsigned nextTileBuffer = 0;
 };
 
 } // namespace mlir::kron

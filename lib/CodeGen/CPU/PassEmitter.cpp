@@ -96,13 +96,7 @@ Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
 
 void PassCodeBuilder::planSections() {
   tileSize = std::max<int64_t>(pass.getSchedule()->getTile(), 1);
-  int64_t slice = pass.getSchedule()->getSlice();
-  if (slice > 0 && !plan.slicedSections.empty()) {
-    sections = plan.slicedSections;
-    sliceSize = getSliceSize(plan, slice);
-  } else {
-    sections = {{0, static_cast<unsigned>(plan.groups.size())}};
-  }
+  sections = getSections(plan, pass, tileSize, pass.getSchedule()->getSlice());
 }
 
 /// Replaces the factor of a group by a copy in the type that is computed with,
@@ -169,10 +163,7 @@ void PassCodeBuilder::planStages() {
         sections, [&](const Section &each) { return index < each.end; });
     PassWindow window = getWindow(section, tile);
     auto getArray = [&](unsigned applied) {
-      bool isBetween = isBetweenSections(applied);
-      return getBuffer(Value(),
-                       getBufferSizes(isBetween ? tile : window, applied),
-                       isBetween ? getPaddedAxis() : -1);
+      return getIntermediate(Value(), applied);
     };
     StageArray source =
         index == 0 && !copiesIn ? arrays.input : getArray(index);
@@ -246,38 +237,35 @@ void PassCodeBuilder::packFactor(unsigned index,
     arrays.factors[index].array.base = base;
     arrays.factors[index].array.element = nullptr;
   }
+  stageScratchElements =
+      std::max(stageScratchElements, getScratchElements(stage));
   stages.push_back(planned);
 }
 
 void PassCodeBuilder::planBuffers() {
-  unsigned numGroups = plan.groups.size();
-  PassWindow tile = getTileWindow(tileSize);
-  auto add = [&](bool isSlice, ArrayRef<int64_t> sizes, int paddedAxis) {
-    StageArray buffer = getBuffer(Value(), sizes, paddedAxis);
+  buffers.assign(sections.size(), {});
+  unsigned first = copiesIn ? 0 : 1, end = plan.groups.size() + copiesOut;
+  for (unsigned applied = first; applied < end; ++applied) {
+    SectionBuffers &owner = buffers[getOwner(applied)];
+    StageArray buffer = getIntermediate(Value(), applied);
+    PassWindow window =
+        getWindow(sections[getOwner(applied)], getTileWindow(tileSize));
     int64_t last = 0;
-    for (auto [size, stride] : llvm::zip(sizes, buffer.strides))
+    for (auto [size, stride] :
+         llvm::zip(getBufferSizes(window, applied), buffer.strides))
       last += (size - 1) * stride.getConstant();
-    int64_t &most = isSlice ? sliceBufferElements : tileBufferElements;
-    int64_t &count = isSlice ? numSliceBuffers : numTileBuffers;
     // Whole cache lines, so that two buffers do not share one.
-    most = std::max<int64_t>(
-        most, llvm::alignTo(last + 1, kLineBytes / outer.getElementBytes()));
-    count = std::min<int64_t>(count + 1, 2);
-  };
-  for (const Section &section : sections) {
-    bool isSliced = section.sliceAxis >= 0;
-    PassWindow window = getWindow(section, tile);
-    unsigned first = section.begin + (section.begin || !copiesIn ? 1 : 0);
-    unsigned end = section.end + (section.end == numGroups && copiesOut);
-    for (unsigned applied = first; applied < end; ++applied)
-      add(isSliced, getBufferSizes(window, applied), -1);
-    if (section.end < numGroups)
-      add(/*isSlice=*/false, getBufferSizes(tile, section.end),
-          getPaddedAxis());
+    owner.elements = std::max<int64_t>(
+        owner.elements,
+        llvm::alignTo(last + 1, kLineBytes / outer.getElementBytes()));
+    owner.count = std::min<int64_t>(owner.count + 1, 2);
   }
-  scratchBytes = (numTileBuffers * tileBufferElements +
-                  numSliceBuffers * sliceBufferElements) *
-                 outer.getElementBytes();
+  int64_t elements = 0;
+  for (SectionBuffers &each : llvm::reverse(buffers)) {
+    each.offset = elements;
+    elements += each.count * each.elements;
+  }
+  scratchBytes = (elements + stageScratchElements) * outer.getElementBytes();
 }
 
 /// Builds the condition for storing results past the caches: input and result

@@ -30,13 +30,18 @@ static int64_t getComputedBytes(PassOp pass) {
 
 /// Share of a register that useful lanes take, for a factor with `results`
 /// columns and `inside` elements inside its axis (-1: many).
-static double getLaneUse(int64_t results, int64_t inside, int64_t lanes) {
+static double getLaneUse(int64_t depth, int64_t results, int64_t inside,
+                         int64_t lanes) {
   auto fill = [&](int64_t elements) {
     return elements < lanes ? double(elements) / lanes
                             : double(elements) / llvm::alignTo(elements, lanes);
   };
   if (inside < 0)
     return 1.0;
+  // Several fibres in every vector: two shuffles beside its multiply-adds.
+  if (inside == 1 && depth == results && lanes % results == 0 &&
+      2 * results <= lanes)
+    return double(results) / (results + 2);
   if (inside < lanes && llvm::isPowerOf2_64(inside))
     return fill(results * inside);
   return fill(inside);
@@ -46,7 +51,7 @@ static double getLaneUse(int64_t results, int64_t inside, int64_t lanes) {
 /// lane use, plus one for loading and storing.
 static double getGroupCost(int64_t depth, int64_t results, int64_t inside,
                            int64_t lanes) {
-  return results / getLaneUse(results, inside, lanes) + 1.0 +
+  return results / getLaneUse(depth, results, inside, lanes) + 1.0 +
          double(results) / depth;
 }
 
@@ -285,6 +290,21 @@ static std::pair<unsigned, unsigned> getAxes(ArrayRef<StageGroup> groups) {
   return {first, end};
 }
 
+/// The most elements that one position of `axis` takes before any of groups
+/// [begin, end).
+static int64_t countSliceElements(const PassPlan &plan, unsigned begin,
+                                  unsigned end, unsigned axis) {
+  int64_t most = 1;
+  for (unsigned index = begin; index < end; ++index) {
+    int64_t elements = 1;
+    for (unsigned inner = axis + 1; inner < plan.roles.size(); ++inner)
+      if (plan.roles[inner] == AxisRole::Whole)
+        elements *= plan.getWholeSize(inner, index);
+    most = std::max(most, elements);
+  }
+  return most;
+}
+
 /// Finds the two sections of which one can be applied slice by slice, taking as
 /// many groups as possible: the first ones if they lie inside of the axes of
 /// the others, or else the last ones.
@@ -310,16 +330,8 @@ static void planSlices(PassPlan &plan) {
     plan.slicedSections = {{0, split, firstAreSliced ? axis : -1},
                            {split, count, firstAreSliced ? -1 : axis}};
     plan.sliceAxisSize = plan.getWholeSize(axis, applied);
-    unsigned begin = firstAreSliced ? 0 : split,
-             end = firstAreSliced ? split : count;
-    for (unsigned index = begin; index < end; ++index) {
-      int64_t elements = 1;
-      for (unsigned inner = axis + 1; inner < plan.roles.size(); ++inner)
-        if (plan.roles[inner] == AxisRole::Whole)
-          elements *= plan.getWholeSize(inner, index);
-      plan.elementsPerSlicePosition =
-          std::max(plan.elementsPerSlicePosition, elements);
-    }
+    plan.elementsPerSlicePosition = countSliceElements(
+        plan, firstAreSliced ? 0 : split, firstAreSliced ? split : count, axis);
     return true;
   };
   unsigned count = groups.size();
@@ -411,11 +423,70 @@ PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
   return plan;
 }
 
-int64_t kron::getSliceSize(const PassPlan &plan, int64_t slice) {
-  int64_t size = std::clamp<int64_t>(slice, 1, plan.sliceAxisSize);
-  while (plan.sliceAxisSize % size)
+/// The largest divisor of `total` up to `most`.
+static int64_t getDivisor(int64_t total, int64_t most) {
+  int64_t size = std::clamp<int64_t>(most, 1, total);
+  while (total % size)
     --size;
   return size;
+}
+
+/// Slices of more bytes are cut further, into slices of up to the other number.
+static constexpr int64_t kMaxSliceBytes = 1 << 14, kSliceBytes = 1 << 13;
+
+/// Moves groups from the end of the first section, which is sliced, to one of
+/// their own with larger slices, so that those of the others can be smaller;
+/// false if that is not possible.
+static bool cutSlices(const PassPlan &plan, SmallVectorImpl<Section> &sections,
+                      bool copiesInput, int64_t bytesPerElement) {
+  Section &outer = sections.front();
+  ArrayRef<StageGroup> groups(plan.groups);
+  for (unsigned split = outer.end - 1; split >= (copiesInput ? 1 : 2);
+       --split) {
+    unsigned first = getAxes(groups.take_front(split)).first;
+    if (first < getAxes(groups.slice(split, outer.end - split)).second)
+      continue;
+    int axis = first - 1;
+    while (axis > outer.sliceAxis && (plan.roles[axis] != AxisRole::Whole ||
+                                      plan.getWholeSize(axis, 0) == 1))
+      --axis;
+    if (axis <= outer.sliceAxis)
+      return false;
+    int64_t bytes =
+        bytesPerElement * countSliceElements(plan, /*begin=*/0, split, axis);
+    Section inner{0, split, axis,
+                  getDivisor(plan.getWholeSize(axis, 0), kSliceBytes / bytes)};
+    outer.begin = split;
+    sections.insert(sections.begin(), inner);
+    return true;
+  }
+  return false;
+}
+
+SmallVector<Section> kron::getSections(const PassPlan &plan, PassOp pass,
+                                       int64_t tile, int64_t slice) {
+  if (slice <= 0 || plan.slicedSections.empty())
+    return {{0, static_cast<unsigned>(plan.groups.size())}};
+  SmallVector<Section> sections = plan.slicedSections;
+  for (Section &section : sections)
+    if (section.sliceAxis >= 0)
+      section.sliceSize = getDivisor(plan.sliceAxisSize, slice);
+  if (sections.front().sliceAxis < 0)
+    return sections;
+  int64_t bytes = getComputedBytes(pass);
+  if (plan.tiledAxis > sections.front().sliceAxis || plan.transposesInput)
+    bytes *= tile;
+  auto isLarge = [&] {
+    const Section &first = sections.front();
+    return bytes * first.sliceSize *
+               countSliceElements(plan, first.begin, first.end,
+                                  first.sliceAxis) >
+           kMaxSliceBytes;
+  };
+  bool copiesInput = plan.packsInput || plan.transposesInput;
+  while (isLarge() && cutSlices(plan, sections, copiesInput, bytes))
+    ;
+  return sections;
 }
 
 /// What is sliced, and whether that saves trips through the second-level cache:
@@ -443,8 +514,7 @@ int64_t kron::chooseSlice(const PassPlan &plan, PassOp pass, int64_t tile,
   int64_t bytes = getComputedBytes(pass) * plan.elementsPerSlicePosition;
   if (plan.tiledAxis > section->sliceAxis || plan.transposesInput)
     bytes *= tile;
-  int64_t slice =
-      getSliceSize(plan, std::max<int64_t>(caches.l1Bytes / 4 / bytes, 1));
+  int64_t slice = getDivisor(plan.sliceAxisSize, caches.l1Bytes / 4 / bytes);
   return slice == plan.sliceAxisSize ? 0 : slice;
 }
 
@@ -479,8 +549,7 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   // Without intermediates only the packed factor has to stay in cache.
   int64_t tile = 64;
   if (plan.isTiledInnermost())
-    tile =
-        chooseColumns(plan, bytesPerPosition, lanes, elementBytes, caches);
+    tile = chooseColumns(plan, bytesPerPosition, lanes, elementBytes, caches);
   else if (plan.transposesInput)
     // Whole cache lines of the input, as far as the second-level cache holds
     // the rows that they belong to.
@@ -490,4 +559,20 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
         caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);
   return ShapedType::isDynamic(size) ? tile
                                      : std::clamp<int64_t>(size, 1, tile);
+}
+
+bool kron::fitsSecondLevel(const PassPlan &plan, PassOp pass,
+                           const CacheBudget &caches) {
+  ShapedType init = getShape(pass.getInit());
+  if (!init.hasStaticShape())
+    return false;
+  // The input, which may be stretched, has the axes of the result before any
+  // group.
+  int64_t inputs = 1;
+  for (auto [axis, size] : llvm::enumerate(init.getShape()))
+    inputs *=
+        plan.roles[axis] == AxisRole::Whole ? plan.getWholeSize(axis, 0) : size;
+  return (inputs + init.getNumElements()) *
+             getElementBytes(getElementType(pass.getInit())) <=
+         caches.l2Bytes;
 }

@@ -25,8 +25,18 @@ static constexpr int64_t kUnroll = 4;
 //===----------------------------------------------------------------------===//
 
 static Value getMask(const RegisterTile &tile, int64_t vector) {
+  if (tile.fibres > 1)
+    return {};
   return tile.maskAll || vector == tile.vectors - 1 ? tile.mask
                                                     : tile.usedLanes;
+}
+
+/// The same for the result of a row.
+static Value getResultMask(const RegisterTile &tile, int64_t row,
+                           int64_t vector) {
+  if (tile.fibres > 1)
+    return row == tile.rows - 1 ? tile.mask : Value();
+  return getMask(tile, vector);
 }
 
 /// The values that the accumulators of one result are multiplied by: the
@@ -136,6 +146,39 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
 }
 
 //===----------------------------------------------------------------------===//
+// Short fibres
+//===----------------------------------------------------------------------===//
+
+/// Transposes a vector of `rows` rows into one of as many columns.
+static Value emitTransposed(Emitter &emitter, Value vector, int64_t rows) {
+  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
+  int64_t columns = lanes / rows;
+  SmallVector<int64_t> sources;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    sources.push_back(lane % rows * columns + lane / rows);
+  return vector::ShuffleOp::create(emitter.builder, emitter.loc, vector, vector,
+                                   sources);
+}
+
+/// Rearranges the rows of A, which are several fibres each, into memory where
+/// the same elements of all fibres of a row are neighbours. From there they are
+/// loaded as groups, which keeps the shuffle unit free.
+static TileOperand interleaveRows(Emitter &emitter, const RegisterTile &tile) {
+  VectorType type = emitter.getVectorType(tile.lanes);
+  for (int64_t row = 0; row < tile.rows; ++row) {
+    Value from = emitter.offsetPointer(
+        tile.a.base, emitter.mul(row, tile.a.blockStride), tile.a.element);
+    Value fibres = emitter.loadVector(type, from, getResultMask(tile, row, 0),
+                                      tile.a.element);
+    emitter.storeVector(
+        emitTransposed(emitter, fibres, tile.fibres),
+        emitter.offsetPointer(tile.interleaved, row * tile.lanes), nullptr);
+  }
+  return {TileOperand::Kind::Group, tile.interleaved, tile.lanes, tile.fibres,
+          tile.fibres};
+}
+
+//===----------------------------------------------------------------------===//
 // Stores
 //===----------------------------------------------------------------------===//
 
@@ -170,9 +213,11 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
   };
   for (int64_t row = 0; row < tile.rows; ++row) {
     for (int64_t vector = 0; vector < tile.vectors; ++vector) {
-      Value mask = getMask(tile, vector);
+      Value mask = getResultMask(tile, row, vector);
       int64_t index = (row * tile.vectors + vector) * emitter.getNumParts();
       Value sum = emitResult(emitter, tile, &accumulators[index]);
+      if (tile.fibres > 1)
+        sum = emitTransposed(emitter, sum, tile.lanes / tile.fibres);
       Value value = emitScaledSum(emitter, tile.scale, sum, [&] {
         Value pointer =
             getPointer(result.addend, row, result.addendRowStride, vector,
@@ -240,8 +285,11 @@ static void emitPrefetches(Emitter &emitter, const RegisterTile &tile) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &tile) {
-  emitPrefetches(emitter, tile);
+void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
+  emitPrefetches(emitter, given);
+  RegisterTile tile = given;
+  if (tile.fibres > 1)
+    tile.a = interleaveRows(emitter, given);
   int64_t count = tile.rows * tile.vectors * emitter.getNumParts();
   // Where the first step is not in a loop it is a product: a multiply-add would
   // need its zeros copied to a register of its own.
@@ -315,7 +363,7 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
 
   TileShape best{1, 1};
   int64_t bestCost = std::numeric_limits<int64_t>::max();
-  for (int64_t r = 1; r <= std::min<int64_t>(rowTotal, 26); ++r) {
+  for (int64_t r = 1; r <= std::min(rowTotal, kMaxTileRows); ++r) {
     if (fixedRows && r != std::min(fixedRows, rowTotal))
       continue;
     for (int64_t s = 1; s <= std::min<int64_t>(vectorTotal, 26); ++s) {

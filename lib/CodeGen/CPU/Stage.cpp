@@ -156,6 +156,11 @@ void StageEmitter::emit() {
     });
   }
   case StageMapping::Fibre: {
+    if (int64_t fibres = getNumFibres(stage, nest); fibres > 1) {
+      LoopAxis rows = nest.outer.pop_back_val();
+      return emitLoops(nest.outer, bases,
+                       [&](const Bases &at) { emitFibres(rows, fibres, at); });
+    }
     std::optional<LoopAxis> rows = takeSharedAxis();
     return emitLoops(nest.outer, bases, [&](const Bases &at) {
       emitFibre(rows ? &*rows : nullptr, at);

@@ -73,6 +73,8 @@ private:
   void emitVarying(const LoopAxis &lanes, const LoopAxis *shared,
                    const Bases &bases);
   void emitFibre(const LoopAxis *rows, const Bases &bases);
+  /// The same with `fibres` neighbours along `rows` in every vector.
+  void emitFibres(const LoopAxis &rows, int64_t fibres, const Bases &bases);
   /// A block of rows and q of the depth mapping, with the rows' strides.
   struct DepthTile {
     int64_t rows = 1, results = 1, group = 1;

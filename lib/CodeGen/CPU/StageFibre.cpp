@@ -97,3 +97,55 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
         });
   });
 }
+
+void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
+                              const Bases &bases) {
+  int64_t lanes = stage.results * fibres;
+  int64_t size = rowAxis.size.isConstant() ? rowAxis.size.getConstant() : -1;
+  int64_t rest = size < 0 ? 0 : size % fibres;
+  TileShape shape =
+      chooseTileShape(size < 0 ? -1 : llvm::divideCeil(size, fibres),
+                      /*vectors=*/1, stage.vectorBits, stage.schedule);
+  // Beside the factor, which stays in registers.
+  if (stage.vectorBits < 512)
+    shape.rows = std::min<int64_t>(shape.rows, 8);
+  auto emitTile = [&](Int fibre, int64_t rows, Value mask) {
+    Bases block = advance(bases, rowAxis, fibre);
+    RegisterTile tile = startTile(block);
+    tile.rows = rows;
+    tile.lanes = lanes;
+    tile.fibres = fibres;
+    tile.interleaved = stage.scratch;
+    tile.mask = mask;
+    tile.a.base = block.source;
+    tile.a.blockStride = lanes;
+    tile.a.element = stage.source.element;
+    tile.b = {TileOperand::Kind::Vector,
+              block.factor,
+              lanes,
+              factor.depthStride,
+              /*group=*/1,
+              stage.isFactorConjugate,
+              factor.element};
+    tile.result.rowStride = lanes;
+    tile.result.addendRowStride = lanes;
+    emitRegisterTile(emitter, tile);
+  };
+  int64_t step = shape.rows * fibres;
+  if (size >= 0) {
+    int64_t full = size / step * step;
+    emitter.forLoop(0, full, step,
+                    [&](Int fibre) { emitTile(fibre, shape.rows, nullptr); });
+    if (full < size)
+      emitTile(full, llvm::divideCeil(size - full, fibres),
+               emitter.firstLanes(lanes, rest ? rest * stage.depth : lanes));
+    return;
+  }
+  Int full = emitter.mul(emitter.floorDiv(rowAxis.size, step), step);
+  emitter.forLoop(0, full, step,
+                  [&](Int fibre) { emitTile(fibre, shape.rows, nullptr); });
+  emitter.forLoop(full, rowAxis.size, fibres, [&](Int fibre) {
+    Int left = emitter.mul(emitter.sub(rowAxis.size, fibre), stage.depth);
+    emitTile(fibre, 1, emitter.firstLanes(lanes, left));
+  });
+}

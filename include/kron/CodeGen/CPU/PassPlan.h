@@ -44,6 +44,7 @@ enum class AxisRole {
 struct Section {
   unsigned begin, end;
   int sliceAxis = -1;
+  int64_t sliceSize = 1;
 };
 
 struct PassPlan {
@@ -98,8 +99,16 @@ struct CacheBudget {
 int64_t chooseSlice(const PassPlan &plan, PassOp pass, int64_t tile,
                     const CacheBudget &caches);
 
-/// The largest divisor of the size of the slice axis up to `slice`.
-int64_t getSliceSize(const PassPlan &plan, int64_t slice);
+/// The sections of a tile of `tile` positions with slices of `slice` ones.
+/// Where the first section is sliced, every section's slices lie within those
+/// of the next one: slices of more than `kMaxSliceBytes` are themselves cut.
+SmallVector<Section> getSections(const PassPlan &plan, PassOp pass,
+                                 int64_t tile, int64_t slice);
+
+/// Whether input and result of `pass` are known to fit the second-level cache
+/// together: then nothing has to be asked for early.
+bool fitsSecondLevel(const PassPlan &plan, PassOp pass,
+                     const CacheBudget &caches);
 
 /// Positions of the tiled axis that keep the intermediates in cache.
 int64_t chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,

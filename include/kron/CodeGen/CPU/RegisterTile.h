@@ -104,8 +104,14 @@ struct RegisterTile {
   /// Whether results are stored past the caches.
   bool streams = false;
   PrefetchStream prefetch;
-  /// Lanes that exist, of the last vector (`maskAll`: of every vector). Null:
-  /// all.
+  /// If there are several, every row is so many short fibres that lie one after
+  /// the other, at `a` and in the result. They are multiplied with their
+  /// elements in turn: each row of `a` is rearranged into a vector of
+  /// `interleaved` first, each result on its way out.
+  int64_t fibres = 1;
+  Value interleaved;
+  /// Lanes that exist, of the last vector (`maskAll`: of every vector; with
+  /// several `fibres`: of the last row). Null: all.
   Value mask;
   /// Lanes that exist in the other vectors. Null: all.
   Value usedLanes;
@@ -119,6 +125,9 @@ Value emitScaledSum(Emitter &emitter, const TileScale &scale, Value value,
 
 /// Builds the kernel at the emitter's position.
 void emitRegisterTile(Emitter &emitter, const RegisterTile &tile);
+
+/// Rows of a register tile, at most.
+inline constexpr int64_t kMaxTileRows = 26;
 
 /// Number of rows and vectors to keep in registers.
 struct TileShape {

@@ -53,6 +53,8 @@ struct Stage {
   PrefetchStream prefetch;
   /// Whether the input and the factor are conjugated.
   bool isSourceConjugate = false, isFactorConjugate = false;
+  /// Memory of the thread for `getScratchElements` elements.
+  Value scratch;
   /// Of an element as it is computed, and its parts (2 if it is complex).
   int64_t elementBytes = 4;
   int64_t elementParts = 1;
@@ -68,6 +70,9 @@ enum class StageMapping { Inner, Varying, Fibre, Depth, Repeat, Unsupported };
 /// not looked at). `Unsupported`: an array is not contiguous where lanes must
 /// run, and has to be copied.
 StageMapping getStageMapping(const Stage &stage);
+
+/// Elements of scratch memory that the code of a stage needs.
+int64_t getScratchElements(const Stage &stage);
 
 /// Whether results can be stored past the caches: in whole vectors, at
 /// multiples of their size if the destination starts at one and its strides

@@ -190,7 +190,7 @@ static std::optional<TripPlan> getGivenTrips(PassOp pass,
 }
 
 /// Bytes from which one row is worth being shared out among threads.
-static constexpr int64_t kMinSharedRowBytes = 1 << 17;
+static constexpr int64_t kMinSharedRowBytes = 1 << 20;
 
 /// Cuts the chain of `pass`, on the CPU. A row that is much larger than the
 /// second-level cache takes as few trips as let each one's factors work on

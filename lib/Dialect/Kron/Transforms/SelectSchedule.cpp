@@ -84,12 +84,16 @@ struct KronSelectSchedulePass
     };
     int64_t slice = takeGiven(given ? given.getSlice() : 0,
                               chooseSlice(plan, pass, tile, caches));
+    // Results in short runs wait longest for the lines that they go to.
+    bool hasShortRuns = plan.isTiledInnermost() || plan.transposesInput;
     int64_t streamBytes =
-        takeGiven(given ? given.getStreamBytes() : 0, this->streamBytes);
+        takeGiven(given ? given.getStreamBytes() : 0,
+                  hasShortRuns ? this->streamBytes / 3 : this->streamBytes);
+    int64_t prefetch = takeGiven(given ? given.getPrefetch() : 0,
+                                 fitsSecondLevel(plan, pass, caches) ? -1 : 0);
     pass.setScheduleAttr(ScheduleAttr::get(
         &getContext(), bits, tile, given ? given.getRegisterRows() : 0,
-        given ? given.getRegisterVectors() : 0, slice, streamBytes,
-        given ? given.getPrefetch() : 0));
+        given ? given.getRegisterVectors() : 0, slice, streamBytes, prefetch));
     remark::analysis(
         pass.getLoc(),
         remark::RemarkOpts::name("KronSchedule").category("kron-schedule"))
