@@ -7,6 +7,7 @@
 
 #include "LoopNest.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -73,6 +74,17 @@ static void mergeGroup(const Stage &stage, LoopNest &nest) {
 
 int64_t kron::getMaxLanes(const Stage &stage) {
   return stage.vectorBits / 8 / stage.elementBytes;
+}
+
+bool kron::isFarApart(const Stage &stage, Int stride, int64_t count) {
+  // Of a cache whose sets span a page.
+  constexpr int64_t kLineBytes = 64, kSets = 64, kWays = 8, kPageShare = 2048;
+  if (!stride.isConstant())
+    return true;
+  int64_t bytes = stride.getConstant() * stage.elementBytes;
+  int64_t lines = llvm::divideCeil(bytes, kLineBytes);
+  int64_t sets = kSets / std::gcd(lines, kSets);
+  return bytes >= kPageShare || count > kWays * sets;
 }
 
 int kron::findSharedAxis(const LoopNest &nest) {

@@ -87,9 +87,25 @@ int64_t getPanelVectors(const Stage &stage);
 /// factor is small or the schedule fixes another tile.
 int64_t getPanelLanes(const Stage &stage, const LoopNest &nest);
 
+/// Whether `count` elements, `stride` apart, lie in so few sets of the
+/// first-level cache, or in so many pages, that they do not stay there.
+bool isFarApart(const Stage &stage, Int stride, int64_t count);
+
 /// The axis of `stage` that the factor varies on and is contiguous along, or
 /// -1.
 int getContiguousAxis(const Stage &stage);
+
+/// How the factor of a stage with the inner mapping is packed.
+enum class BroadcastPacking {
+  None,
+  /// Elements lie apart, since the factor is contiguous along another axis:
+  /// [..., q, p] or [..., p, q] for every position of that axis.
+  Planes,
+  /// Elements, or groups, lie far apart along p: [..., q, p, group].
+  Streams
+};
+
+BroadcastPacking getBroadcastPacking(const Stage &stage, const LoopNest &nest);
 
 } // namespace mlir::kron
 

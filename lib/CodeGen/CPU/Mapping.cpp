@@ -184,21 +184,30 @@ int kron::getContiguousAxis(const Stage &stage) {
   return -1;
 }
 
-/// Whether the factor of a stage with the inner mapping is packed: elements far
-/// apart would take a cache line each, for every block of lanes anew.
-static bool isBroadcastPacked(const Stage &stage, const LoopNest &nest) {
-  constexpr int64_t kMinLineShare = 8, kMinVectors = 4;
+BroadcastPacking kron::getBroadcastPacking(const Stage &stage,
+                                           const LoopNest &nest) {
+  // Elements far apart would take a cache line each, for every block of lanes
+  // anew.
+  constexpr int64_t kMinBytes = 32, kMinVectors = 4, kMinDepth = 8;
   const StageFactor &factor = stage.factor;
   Int size = nest.inner.back().size;
   bool isUsedOften = !size.isConstant() ||
                      size.getConstant() >= kMinVectors * getMaxLanes(stage);
-  return stage.elementParts == 1 && nest.group == 1 && isUsedOften &&
-         getContiguousAxis(stage) >= 0 && factor.depthStride.isConstant() &&
-         factor.resultStride.isConstant() &&
-         std::min(factor.depthStride.getConstant(),
-                  factor.resultStride.getConstant()) *
-                 stage.elementBytes >=
-             4 * kMinLineShare;
+  if (stage.elementParts != 1 || !isUsedOften)
+    return BroadcastPacking::None;
+  if (factor.resultStride.is(nest.group) && stage.depth >= kMinDepth &&
+      stage.results >= kMinDepth &&
+      isFarApart(stage, factor.depthStride, stage.depth))
+    return BroadcastPacking::Streams;
+  bool isApart =
+      factor.depthStride.isConstant() && factor.resultStride.isConstant() &&
+      std::min(factor.depthStride.getConstant(),
+               factor.resultStride.getConstant()) *
+              stage.elementBytes >=
+          kMinBytes;
+  return nest.group == 1 && isApart && getContiguousAxis(stage) >= 0
+             ? BroadcastPacking::Planes
+             : BroadcastPacking::None;
 }
 
 bool kron::canConvertSource(const Stage &stage) {
@@ -269,7 +278,7 @@ bool kron::needsPacking(const Stage &stage) {
   LoopNest nest = getLoopNest(stage);
   switch (getMapping(stage, nest)) {
   case StageMapping::Inner:
-    return isBroadcastPacked(stage, nest);
+    return getBroadcastPacking(stage, nest) != BroadcastPacking::None;
   case StageMapping::Depth:
   case StageMapping::Repeat:
   case StageMapping::Unsupported:

@@ -29,7 +29,13 @@ PackedFactor kron::getPackedFactor(const Stage &stage,
   PackedFactor packed;
   StageMapping mapping = getMapping(stage, nest);
   bool isFibre = mapping == StageMapping::Fibre;
-  if (mapping == StageMapping::Inner) {
+  if (mapping == StageMapping::Inner &&
+      getBroadcastPacking(stage, nest) == BroadcastPacking::Streams) {
+    // The group is the inner part of the axis that lanes run over.
+    packed.depthStride = nest.group;
+    packed.resultStride = stage.depth * nest.group;
+    packed.elements = stage.results * packed.resultStride;
+  } else if (mapping == StageMapping::Inner) {
     lanes = nullptr;
     // In the order in which p and q lie already.
     bool pInside = stage.factor.depthStride.getConstant() <
@@ -167,6 +173,30 @@ static void emitPackedRows(Emitter &emitter, const Stage &stage,
   emitPackedElements(emitter, stage, packed, rows, from, to);
 }
 
+/// Fills [q, p, group] for `results` q.
+static void emitPackedStreams(Emitter &emitter, const Stage &stage,
+                              int64_t results, int64_t group, Value from,
+                              Value to) {
+  int64_t lanes = getMaxLanes(stage);
+  const StageFactor &factor = stage.factor;
+  Transposition shape{stage.depth, results, group, factor.depthStride,
+                      stage.depth * group};
+  if (llvm::isPowerOf2_64(group))
+    return emitTransposition(emitter, shape, lanes, from, to, factor.element);
+  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+    Value source = emitter.offsetPointer(
+        from, emitter.mul(p, factor.depthStride), factor.element);
+    Value target = emitter.offsetPointer(to, emitter.mul(p, group));
+    emitter.forLoop(0, results, 1, [&](Int q) {
+      emitContiguousCopy(
+          emitter, group, llvm::PowerOf2Ceil(group),
+          emitter.offsetPointer(source, emitter.mul(q, group), factor.element),
+          emitter.offsetPointer(target, emitter.mul(q, shape.targetStride)),
+          factor.element);
+    });
+  });
+}
+
 /// Fills [lane, q, p] or [lane, p, q] from [q, p, lane] or [p, q, lane], for
 /// the lanes of the axis that the factor is contiguous along.
 static void emitPackedBroadcasts(Emitter &emitter, const Stage &stage,
@@ -181,14 +211,14 @@ static void emitPackedBroadcasts(Emitter &emitter, const Stage &stage,
                       std::min(depthStride, resultStride),
                       stage.depth * stage.results};
   int64_t rowsPerOuter = shape.rows;
-  if (outerStride == shape.rows * shape.sourceStride) {
+  if (outerStride == shape.rows * shape.sourceStride.getConstant()) {
     shape.rows *= outer;
     outer = 1;
   }
   int64_t lanes = getMaxLanes(stage);
   Type stored = stage.factor.element;
   bool isDense =
-      shape.sourceStride == size && size < lanes && llvm::isPowerOf2_64(size);
+      shape.sourceStride.is(size) && size < lanes && llvm::isPowerOf2_64(size);
   emitter.forLoop(0, outer, 1, [&](Int position) {
     Value source =
         emitter.offsetPointer(from, emitter.mul(position, outerStride), stored);
@@ -210,14 +240,17 @@ public:
          const PackedFactor &packed)
       : emitter(emitter), stage(stage), factorSizes(factorSizes),
         packed(packed), nest(getLoopNest(stage)) {
-    isInner = getMapping(stage, nest) == StageMapping::Inner;
-    if (!isInner && !nest.inner.empty())
+    if (getMapping(stage, nest) == StageMapping::Inner)
+      broadcasts = getBroadcastPacking(stage, nest);
+    if (broadcasts != BroadcastPacking::Planes && !nest.inner.empty())
       lanes = &nest.inner.back();
   }
 
   void emitLoops(unsigned axis, Value from, Value to);
 
 private:
+  bool isContinuedByResults(unsigned axis) const;
+  int64_t countStreams() const;
   void emitBlock(Value from, Value to);
 
   Emitter &emitter;
@@ -226,16 +259,35 @@ private:
   const PackedFactor &packed;
   LoopNest nest;
   const LoopAxis *lanes = nullptr;
-  bool isInner;
+  BroadcastPacking broadcasts = BroadcastPacking::None;
 };
 
 } // namespace
 
+/// Whether walking over `axis` of a factor packed in streams is walking on in
+/// q: then all of a row of memory is read at a time.
+bool Packer::isContinuedByResults(unsigned axis) const {
+  return broadcasts == BroadcastPacking::Streams && factorSizes[axis] != 1 &&
+         getStride(stage.factor.strides, axis).is(stage.results * nest.group) &&
+         packed.strides[axis] == stage.results * packed.resultStride;
+}
+
+/// The q, and those of the axis that continues them.
+int64_t Packer::countStreams() const {
+  int64_t streams = stage.results;
+  for (unsigned axis = 0; axis < factorSizes.size(); ++axis)
+    if (axis != stage.axis && isContinuedByResults(axis))
+      streams *= factorSizes[axis];
+  return streams;
+}
+
 void Packer::emitLoops(unsigned axis, Value from, Value to) {
-  int contiguousAxis = isInner ? getContiguousAxis(stage) : -1;
+  bool hasPlanes = broadcasts == BroadcastPacking::Planes;
+  int contiguousAxis = hasPlanes ? getContiguousAxis(stage) : -1;
   if (axis < factorSizes.size()) {
     bool skipped = axis == stage.axis || isLaneAxis(lanes, axis) ||
-                   static_cast<int>(axis) == contiguousAxis;
+                   static_cast<int>(axis) == contiguousAxis ||
+                   isContinuedByResults(axis);
     return emitter.forLoop(
         0, skipped ? 1 : factorSizes[axis], 1, [&](Int position) {
           Int source =
@@ -246,7 +298,10 @@ void Packer::emitLoops(unsigned axis, Value from, Value to) {
                     emitter.offsetPointer(to, target));
         });
   }
-  if (isInner)
+  if (broadcasts == BroadcastPacking::Streams)
+    return emitPackedStreams(emitter, stage, countStreams(), nest.group, from,
+                             to);
+  if (hasPlanes)
     return emitPackedBroadcasts(emitter, stage, packed,
                                 factorSizes[contiguousAxis], from, to);
   if (!nest.isSplit)

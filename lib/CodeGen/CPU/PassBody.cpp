@@ -362,8 +362,11 @@ void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
     // Segments along the tiled axis, one per position of the others.
     const StageGroup &first = plan.groups.front();
     prefetch.segmentBytes = tileSize * elementBytes;
-    prefetch.stride = emitter.mul(
-        input.strides[first.axis + first.products.size() - 1], elementBytes);
+    unsigned last = first.axis + first.products.size() - 1;
+    prefetch.stride = emitter.mul(input.strides[last], elementBytes);
+    // Results lie like the input if their segments do.
+    if (arrays.init.strides[last] != input.strides[last])
+      resultOffset = nullptr;
   } else {
     int64_t stride = 1;
     for (int inner = sizes.size() - 1; inner > axis; --inner) {

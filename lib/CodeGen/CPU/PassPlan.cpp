@@ -518,13 +518,15 @@ int64_t kron::chooseSlice(const PassPlan &plan, PassOp pass, int64_t tile,
   return slice == plan.sliceAxisSize ? 0 : slice;
 }
 
+/// Bytes that lanes run over in a tile of a single factor. Up to so many columns
+/// are one tile of a size that is known; 64, 128 and 256 columns of f32 were
+/// measured to be equally fast.
+static constexpr int64_t kColumnBytes = 1024;
+
 /// Columns per tile where lanes run over the tiled axis.
 static int64_t chooseColumns(const PassPlan &plan, int64_t bytesPerPosition,
                              int64_t lanes, int64_t elementBytes,
                              const CacheBudget &caches) {
-  // One factor. Up to so many columns are one tile of a size that is known;
-  // 64, 128 and 256 columns of f32 were measured to be equally fast.
-  constexpr int64_t kColumnBytes = 1024;
   if (!plan.numBuffers && !plan.packsInput)
     return kColumnBytes / elementBytes;
   // Slices in the first-level cache, one whole tile in the second-level one
@@ -538,12 +540,36 @@ static int64_t chooseColumns(const PassPlan &plan, int64_t bytesPerPosition,
   return std::clamp(tile / lanes * lanes, lanes, (isSliced ? 4 : 16) * lanes);
 }
 
+/// Positions per tile, for a single factor outside of the tiled axis, inside of
+/// which lie others that lanes run over with it: a divisor, so that all tiles
+/// have a size that is known. 0 if that is not so.
+static int64_t chooseColumnGroups(const PassPlan &plan, ArrayRef<int64_t> sizes,
+                                  int64_t elementBytes) {
+  if (plan.groups.size() > 1 ||
+      plan.tiledAxis < static_cast<int>(plan.groups.front().axis))
+    return 0;
+  int64_t inside = 1, size = sizes[plan.tiledAxis];
+  for (int64_t inner : sizes.drop_front(plan.tiledAxis + 1)) {
+    if (ShapedType::isDynamic(inner))
+      return 0;
+    inside *= std::max<int64_t>(inner, 1);
+  }
+  int64_t most = std::max<int64_t>(kColumnBytes / elementBytes / inside, 1);
+  if (ShapedType::isDynamic(size) || size <= most)
+    return most;
+  int64_t tile = most;
+  while (size % tile)
+    --tile;
+  return 2 * tile >= most ? tile : most;
+}
+
 int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
                          const CacheBudget &caches) {
   if (plan.tiledAxis < 0)
     return 1;
   int64_t elementBytes = getComputedBytes(pass);
-  int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
+  ArrayRef<int64_t> sizes = getShape(pass.getInit()).getShape();
+  int64_t size = sizes[plan.tiledAxis];
   int64_t lanes = vectorBits / 8 / elementBytes;
   int64_t bytesPerPosition = plan.elementsPerPosition * elementBytes;
   // Without intermediates only the packed factor has to stay in cache.
@@ -554,6 +580,8 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
     // Whole cache lines of the input, as far as the second-level cache holds
     // the rows that they belong to.
     tile = std::clamp<int64_t>(caches.l2Bytes / 2 / bytesPerPosition, 1, lanes);
+  else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
+    tile = groups;
   else if (plan.numBuffers)
     tile = std::clamp<int64_t>(
         caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Rearrange.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -69,7 +70,8 @@ void kron::emitTransposition(Emitter &emitter, const Transposition &shape,
     for (int64_t index = 0; index < numRows; ++index)
       vectors[index] = emitter.loadVector(
           type,
-          emitter.offsetPointer(source, index * shape.sourceStride, stored),
+          emitter.offsetPointer(
+              source, emitter.mul(index, shape.sourceStride), stored),
           mask, stored);
     transposeSquare(emitter, vectors, shape.unit);
     mask = emitter.firstLanes(lanes, numRows * shape.unit);
@@ -120,6 +122,12 @@ void kron::emitDeinterleaving(Emitter &emitter, const Transposition &shape,
                                 emitter.add(row, column * shape.targetStride)),
           mask);
   });
+}
+
+void kron::emitPrefetchSoon(Emitter &emitter, Value pointer) {
+  // To be read, prefetcht0, data.
+  LLVM::Prefetch::create(emitter.builder, emitter.loc, pointer, /*rw=*/0,
+                         /*hint=*/3, /*cache=*/1);
 }
 
 void kron::emitContiguousCopy(Emitter &emitter, int64_t elements, int64_t lanes,

@@ -24,7 +24,8 @@ namespace mlir::kron {
 struct Transposition {
   int64_t rows = 0, columns = 0;
   int64_t unit = 1;
-  int64_t sourceStride = 0, targetStride = 0;
+  Int sourceStride = 0;
+  int64_t targetStride = 0;
 };
 
 /// Builds the loops that copy `from`, transposed, to `to`, in vectors of
@@ -36,6 +37,10 @@ void emitTransposition(Emitter &emitter, const Transposition &shape,
 /// gaps, and a power of two below `lanes` of columns: no lane stays empty.
 void emitDeinterleaving(Emitter &emitter, const Transposition &shape,
                         int64_t lanes, Value from, Value to, Type stored);
+
+/// Asks for the cache line at `pointer`, which need not exist, to be brought
+/// into the first-level cache: it is used soon.
+void emitPrefetchSoon(Emitter &emitter, Value pointer);
 
 /// Builds a loop that copies `elements` contiguous elements.
 void emitContiguousCopy(Emitter &emitter, int64_t elements, int64_t lanes,

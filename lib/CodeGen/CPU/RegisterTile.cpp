@@ -7,6 +7,7 @@
 
 #include "kron/CodeGen/CPU/RegisterTile.h"
 #include "Arithmetic.h"
+#include "Rearrange.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -281,6 +282,20 @@ static void emitPrefetches(Emitter &emitter, const RegisterTile &tile) {
   LLVM::StoreOp::create(builder, emitter.loc, pointer, stream.slot);
 }
 
+/// Asks for what is added to the results, which is loaded at the end.
+static void emitAddendPrefetches(Emitter &emitter, const RegisterTile &tile) {
+  const TileResult &result = tile.result;
+  for (int64_t row = 0; row < tile.rows; ++row)
+    for (int64_t vector = 0; vector < tile.vectors; ++vector)
+      emitPrefetchSoon(
+          emitter,
+          emitter.offsetPointer(
+              result.addend,
+              emitter.add(emitter.mul(row, result.addendRowStride),
+                          emitter.mul(vector, result.addendVectorStride)),
+              result.addendElement));
+}
+
 //===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
@@ -297,6 +312,9 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
   SmallVector<Value> accumulators(count);
   if (!isUnrolled)
     llvm::fill(accumulators, emitter.zero(emitter.getVectorType(tile.lanes)));
+
+  if (!isUnrolled && tile.scale.beta)
+    emitAddendPrefetches(emitter, tile);
 
   auto emitSteps = [&](Int begin, int64_t steps, SmallVectorImpl<Value> &acc) {
     for (int64_t step = 0; step < steps; ++step)

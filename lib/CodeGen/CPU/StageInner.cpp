@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Rearrange.h"
 #include "StageEmitter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,28 +19,32 @@ using namespace mlir;
 using namespace mlir::kron;
 
 /// Whether X is copied before blocks of q are taken through it: rows that lie
-/// pages apart would meet in the same sets of the cache, and vectors of rows
+/// far apart would not stay in the cache, and vectors of rows
 /// that start anywhere lie in two cache lines.
 bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
-  constexpr int64_t kFarBytes = 2048, kLineBytes = 64, kMaxBytes = 1 << 18;
+  constexpr int64_t kLineBytes = 64, kMaxBytes = 1 << 18;
   constexpr int64_t kMinReuse = 4, kMinDepth = 8;
   Int stride = stage.source.strides[stage.axis];
-  int64_t bytes =
-      stride.isConstant() ? stride.getConstant() * stage.elementBytes : 1;
-  bool isBad = bytes >= kFarBytes || bytes % kLineBytes;
-  return isBad && nest.group == 1 && stage.depth >= kMinDepth &&
+  bool isBad = isFarApart(stage, stride, stage.depth) ||
+               stride.getConstant() * stage.elementBytes % kLineBytes;
+  return isBad && stage.depth >= kMinDepth &&
          stage.results >= kMinReuse * blocks.shape.rows &&
          getPanelElements(blocks) * stage.elementBytes <= kMaxBytes;
 }
 
 int64_t StageEmitter::getPanelElements(const LaneBlocks &blocks) const {
-  return stage.depth * llvm::alignTo(blocks.most, blocks.getWidth());
+  int64_t vectors = llvm::divideCeil(blocks.most, blocks.used);
+  return stage.depth * llvm::alignTo(vectors, blocks.shape.vectors) *
+         blocks.lanes;
 }
 
 /// Where the lanes from `first` on lie in the panels.
 Int StageEmitter::getPanelOffset(const LaneBlocks &blocks, Int first) {
-  if (blocks.size.isConstant())
+  if (blocks.size.isConstant() && blocks.used == blocks.lanes)
     return emitter.mul(first, stage.depth);
+  if (blocks.size.isConstant())
+    return emitter.mul(emitter.floorDiv(first, blocks.used),
+                       blocks.lanes * stage.depth);
   int64_t width = blocks.getWidth();
   return emitter.add(
       emitter.mul(emitter.floorDiv(first, width), width * stage.depth),
@@ -62,6 +67,8 @@ Value StageEmitter::allocateOnStack(int64_t elements) {
 /// Copies X to panels, one per block of lanes, in whole rows.
 void StageEmitter::emitPanelCopy(const LaneBlocks &blocks, Value source,
                                  Value panels) {
+  // Rows are too far apart for the processor to see where the next one is.
+  constexpr int64_t kRowsAhead = 8;
   VectorType type = emitter.getVectorType(blocks.lanes);
   Type stored = stage.source.element;
   emitter.forLoop(0, stage.depth, 1, [&](Int p) {
@@ -71,7 +78,15 @@ void StageEmitter::emitPanelCopy(const LaneBlocks &blocks, Value source,
     emitLaneBlocks(blocks, [&](Int first, int64_t vectors, Value mask) {
       Value block = emitter.offsetPointer(to, getPanelOffset(blocks, first));
       for (int64_t vector = 0; vector < vectors; ++vector) {
-        Int lane = emitter.add(first, vector * blocks.lanes);
+        Int lane = emitter.add(first, vector * blocks.used);
+        emitPrefetchSoon(
+            emitter,
+            emitter.offsetPointer(
+                from,
+                emitter.add(lane,
+                            emitter.mul(kRowsAhead,
+                                        stage.source.strides[stage.axis])),
+                stored));
         Value value =
             emitter.loadVector(type, emitter.offsetPointer(from, lane, stored),
                                vector == vectors - 1 ? mask : Value(), stored);
@@ -123,6 +138,10 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   blocks.shape =
       chooseTileShape(stage.results, vectorTotal, stage.vectorBits,
                       stage.schedule, stage.elementParts, /*prefersRows=*/true);
+  // Every group is a vector of its own, of which no other is loaded twice.
+  if (nest.group == getMaxLanes(stage) && stage.elementParts == 1)
+    blocks.shape = {std::min(stage.results, getPanelRows(stage, 1, -1)),
+                    std::min(vectorTotal, getPanelVectors(stage))};
   TileShape single = chooseTileShape(stage.results, 1, stage.vectorBits,
                                      stage.schedule, stage.elementParts);
 

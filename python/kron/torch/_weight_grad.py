@@ -4,21 +4,21 @@
 
     dK[i, j, k, t] = sum_n grad[n, i, j, t] * conj(x[n, i, k, t])
 
-With t > 1 it is a mode product of x over the batch, whose factor is the gradient and
-varies over i and t: a kernel of kron, for a fixed number of rows. Without t it is a
-product of matrices, of which PyTorch has a fast one.
+On a CPU it is kron.ksmm_grad where the compiler fills registers with (k, t), else
+products of matrices by PyTorch.
 """
 
 import functools
 
 import torch
 
-#: Rows that a kernel takes at a time, so that they stay in the cache.
+#: Rows from which on a kernel is faster.
 _ROWS = 64
-#: Positions of k that the compiler puts into one tile.
-_TILE = 64
 #: Elements of a block, from which on copies for matrix products are worth it.
 _LARGE_BLOCK = 1 << 16
+#: Elements of a block up to which the compiler's code is as fast as a matrix product,
+#: without t and with it.
+_KERNEL_BLOCK = {True: 1 << 16, False: 1 << 18}
 _ELEMENTS = {torch.float32: "f32", torch.float64: "f64"}
 
 
@@ -26,12 +26,12 @@ def ksmm_weight_grad(grad, x, pattern, layout="batch_first"):
     """Shaped as the pattern."""
     pattern = tuple(pattern)
     if layout == "batch_first" and x.device.type == "cpu" and _has_kernel(pattern, x.dtype):
-        return _mode_products(grad, x, pattern)
+        return _summed(grad, x, pattern)
     return _contracted(grad, x, pattern, layout)
 
 
 # ----------------------------------------------------------------------------------
-# Mode products
+# kron.ksmm_grad
 # ----------------------------------------------------------------------------------
 
 
@@ -42,62 +42,37 @@ def _vector_bytes():
 
 
 def _has_kernel(pattern, dtype):
-    """Whether the compiler fills registers with (k, t): whole groups of t, and tiles of
-    a known size. Large blocks are products that PyTorch's library is better at."""
+    """Whether the compiler fills registers with (k, t): whole groups of t, and rows of
+    several registers."""
     _, b, c, d = pattern
-    return (dtype in _ELEMENTS and d > 1 and b * c <= _LARGE_BLOCK and d & (d - 1) == 0
-            and d * dtype.itemsize <= _vector_bytes() and (c <= _TILE or c % _TILE == 0))
+    return (dtype in _ELEMENTS and b * c <= _KERNEL_BLOCK[d == 1] and d & (d - 1) == 0
+            and d * dtype.itemsize <= _vector_bytes()
+            and c * d * dtype.itemsize >= 2 * _vector_bytes())
 
 
 @functools.lru_cache(maxsize=256)
 def _kernel(pattern, dtype):
-    """y = beta * y + the gradient over _ROWS rows."""
+    """The gradient over any number of rows."""
     from .. import _compile
 
     a, b, c, d = pattern
     element = _ELEMENTS[dtype]
-
-    def rows(features):
-        return f"memref<{_ROWS}x{features}x{element}, strided<[?, 1], offset: ?>>"
-
-    def view(size):
-        return (f"memref<{_ROWS}x{a}x{size}x{d}x{element}, "
-                f"strided<[?, {size * d}, {d}, 1], offset: ?>>")
-
-    def expand(name, size):
-        return (f"%{name}_view = memref.expand_shape %{name} [[0], [1, 2, 3]] "
-                f"output_shape [{_ROWS}, {a}, {size}, {d}] : {rows(a * size * d)} "
-                f"into {view(size)}")
-
-    result = f"memref<{a}x{b}x{c}x{d}x{element}>"
-    swapped = (f"memref<{b}x{a}x{c}x{d}x{element}, "
-               f"strided<[{c * d}, {b * c * d}, {d}, 1]>>")
+    x, grad, result = (f"memref<{shape}x{element}>" for shape in
+                       (f"?x{a * c * d}", f"?x{a * b * d}", f"{a}x{b}x{c}x{d}"))
     return _compile.compile(
-        f"func.func @main(%x: {rows(a * c * d)}, %g: {rows(a * b * d)}, "
-        f"%beta: {element}, %y: {result}) {{\n"
-        f"  {expand('x', c)}\n  {expand('g', b)}\n"
-        f"  %y_view = memref.transpose %y (i, j, k, t) -> (j, i, k, t) "
-        f": {result} to {swapped}\n"
-        f"  kron.mode_product axis(0) ins(%x_view : {view(c)}) "
-        f"factor(%g_view [p, 1, q, 3] : {view(b)}) outs(%y_view : {swapped}) "
-        f"beta(%beta : {element})\n  return\n}}\n")
+        f"func.func @main(%x: {x}, %grad: {grad}, %y: {result}) {{\n"
+        f"  kron.ksmm_grad ins(%x : {x}) grad(%grad : {grad}) outs(%y : {result})\n"
+        f"  return\n}}\n")
 
 
-def _mode_products(grad, x, pattern):
+def _summed(grad, x, pattern):
+    """By kron.ksmm_grad, unless there are few rows."""
     grad = grad.reshape(-1, grad.shape[-1])
     x = x.reshape(-1, x.shape[-1])
-    if grad.stride(-1) != 1 or x.stride(-1) != 1:
-        grad, x = grad.contiguous(), x.contiguous()
-    whole = x.shape[0] // _ROWS * _ROWS
-    if whole == 0:
+    if x.shape[0] < _ROWS:
         return _contracted(grad, x, pattern, "batch_first")
-    kernel, result = _kernel(pattern, x.dtype), x.new_empty(pattern)
-    beta = 0.0
-    for rows, grad_rows in zip(x[:whole].split(_ROWS), grad[:whole].split(_ROWS)):
-        kernel(rows, grad_rows, beta, result)
-        beta = 1.0
-    if whole < x.shape[0]:
-        result += _contracted(grad[whole:], x[whole:], pattern, "batch_first")
+    result = x.new_empty(pattern)
+    _kernel(pattern, x.dtype)(x.contiguous(), grad.contiguous(), result)
     return result
 
 

@@ -88,3 +88,41 @@ func.func @short_lanes(%x: memref<512x1024xf32>, %w: memref<1x64x64x8xf32>, %y: 
   kron.ksmm ins(%x : memref<512x1024xf32>) weights(%w : memref<1x64x64x8xf32>) outs(%y : memref<512x1024xf32>) {layout = #kron.layout<batch_last>}
   return
 }
+
+// -----
+
+// Verify the gradient by weights with d = 16: the rows of both operands are 4 KB apart,
+// so that G becomes streams [j, n, t] (64 * 64 * 16 * 4 bytes) and X panels of 64 rows
+// and four registers, through which tiles of 6 j by 4 k are taken. D is asked for
+// before it is added to.
+// CHECK-LABEL: func.func @gradient
+// CHECK-SAME: kron.shared_bytes = 262144 : i64, kron.thread_bytes = 0 : i64
+// CHECK: call @kronRtWorkspace
+// CHECK-NOT: vector.shuffle
+// CHECK: call @kronRtParallelFor
+// CHECK-LABEL: func.func private @gradient_pass
+// CHECK: %[[PANEL:.*]] = llvm.alloca %{{.*}} x f32 {alignment = 64 : i64}
+// CHECK: scf.for
+// CHECK-COUNT-4: llvm.store %{{.*}} : vector<16xf32>, !llvm.ptr
+// CHECK-COUNT-24: "llvm.intr.prefetch"(%{{.*}}) <{cache = 1 : i32, hint = 3 : i32
+// CHECK-COUNT-96: vector.fma
+// CHECK-COUNT-24: arith.addf
+func.func @gradient(%x: memref<64x1024xf32>, %g: memref<64x1024xf32>, %y: memref<1x64x64x16xf32>) {
+  kron.ksmm_grad ins(%x : memref<64x1024xf32>) grad(%g : memref<64x1024xf32>) outs(%y : memref<1x64x64x16xf32>)
+  return
+}
+
+// -----
+
+// Verify that a D of many elements is summed over blocks of 128 rows, and that units of
+// 3 are packed one by one: 128 * 128 * 3 * 4 bytes.
+// CHECK-LABEL: func.func @large_gradient
+// CHECK-SAME: kron.shared_bytes = 196608 : i64
+// CHECK: scf.for %{{.*}} = %c0{{.*}} to %c256{{.*}} step %c128
+// CHECK: llvm.intr.masked.load
+// CHECK-SAME: vector<4xf32>
+// CHECK: call @kronRtParallelFor
+func.func @large_gradient(%x: memref<256x384xf32>, %g: memref<256x384xf32>, %y: memref<1x128x128x3xf32>) {
+  kron.ksmm_grad ins(%x : memref<256x384xf32>) grad(%g : memref<256x384xf32>) outs(%y : memref<1x128x128x3xf32>)
+  return
+}

@@ -30,6 +30,11 @@ using namespace mlir::kron;
 
 /// Rows that one pass takes: as many as stay in the cache, then what is left.
 static constexpr int64_t kBlockRows[] = {64, 8, 1};
+/// The same for a D of many elements, which every pass reads and writes, unless
+/// so many of them are neighbours that a row needs much of the cache.
+static constexpr int64_t kLargeBlockRows[] = {128, 16, 1};
+static constexpr int64_t kLargeElements = 1 << 15;
+static constexpr int64_t kLongNeighbours = 8;
 
 /// Threads that keep a GPU busy, the most pieces, and the fewest rows of one.
 static constexpr int64_t kBusyThreads = int64_t(1) << 19;
@@ -273,7 +278,8 @@ Value GradientDecomposer::emitSum(Value sum) {
   Value size = emitBatchSize();
   Value first = constant(0);
   int64_t done = 0;
-  for (int64_t rows : kBlockRows) {
+  bool isLarge = a * b * c * d > kLargeElements && d < kLongNeighbours;
+  for (int64_t rows : isLarge ? kLargeBlockRows : kBlockRows) {
     Value end = size;
     if (!ShapedType::isDynamic(batch)) {
       if (batch - done < rows)
