@@ -328,14 +328,16 @@ void PassCodeBuilder::emitGroup(Emitter &emitter, unsigned index, Stage stage) {
         scratchBytes / emitter.getElementBytes() - stageScratchElements);
   if (index + 1 < plan.groups.size() || !streams)
     return emitStage(emitter, stage, packed);
-  auto emitWith = [&](bool isStreaming) {
-    return [&, isStreaming](OpBuilder &builder, Location loc) {
-      stage.streams = isStreaming;
-      emitStage(emitter, stage, packed);
-      scf::YieldOp::create(builder, loc);
-    };
-  };
-  scf::IfOp::create(builder, loc, streams, emitWith(true), emitWith(false));
+  // The operation first: stages look for the function that they are in.
+  auto choice =
+      scf::IfOp::create(builder, loc, streams, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  for (bool isStreaming : {true, false}) {
+    builder.setInsertionPointToStart(isStreaming ? choice.thenBlock()
+                                                 : choice.elseBlock());
+    stage.streams = isStreaming;
+    emitStage(emitter, stage, packed);
+  }
 }
 
 /// Lets the stages that follow ask for the input of the next window. It is
