@@ -89,7 +89,9 @@ void SparseKernel::enterAll() {
 
   Int warp = k.warpId();
   resultWarp = k.rem(warp, plan.resultWarps);
-  rowWarp = k.floorDiv(warp, plan.resultWarps);
+  Int rest = k.floorDiv(warp, plan.resultWarps);
+  rowWarp = k.rem(rest, plan.rowWarps);
+  depthWarp = k.floorDiv(rest, plan.rowWarps);
   group = k.floorDiv(k.laneId(), 4);
   quad = k.bitAnd(k.laneId(), 3);
 }
@@ -167,6 +169,46 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
       });
 }
 
+/// Where the warps that share results leave vector number `index` of the sums
+/// of the warp with number `from` + 1 among them.
+Value SparseKernel::locateSums(Int from, int64_t index) {
+  int64_t sharers = plan.getThreads() / plan.depthWarps;
+  int64_t vectors = accumulator.isF64() ? 2 : 1;
+  int64_t lineBytes = sharers * kSparseChunkBytes;
+  Int thread = k.rem(k.threadId(), sharers);
+  Int offset = k.add(k.mul(from, plan.getSums() * vectors * lineBytes),
+                     k.mul(thread, kSparseChunkBytes));
+  return k.shared(k.add(offset, exchangeOffset + index * lineBytes));
+}
+
+/// Leaves the sums of all warps but the first one of those that share results.
+/// The next tile's steps have barriers before these places are written again.
+void SparseKernel::giveSums(ArrayRef<MmaC> sums) {
+  int64_t width = accumulator.isF64() ? 2 : 4;
+  k.ifThen(k.less(0, depthWarp), [&] {
+    for (int64_t index = 0; index < plan.getSums() * 4 / width; ++index)
+      k.store(k.makeVector(ArrayRef<Value>(sums[index * width / 4])
+                               .slice(index * width % 4, width)),
+              locateSums(k.sub(depthWarp, 1), index));
+  });
+  k.barrier();
+}
+
+/// Adds what the other warps left.
+void SparseKernel::takeSums(MutableArrayRef<MmaC> sums) {
+  int64_t width = accumulator.isF64() ? 2 : 4;
+  auto type = VectorType::get({width}, accumulator);
+  for (int64_t from = 0; from < plan.depthWarps - 1; ++from)
+    for (int64_t index = 0; index < plan.getSums() * 4 / width; ++index) {
+      SmallVector<Value> others =
+          k.unpack(k.load(type, locateSums(from, index)));
+      for (auto [lane, other] : llvm::enumerate(others)) {
+        Value &sum = sums[index * width / 4][index * width % 4 + lane];
+        sum = arith::AddFOp::create(k.builder, k.loc, sum, other);
+      }
+    }
+}
+
 /// All tiles of a run: of those that need the same part of the factor, or of
 /// this CTA.
 void SparseKernel::emitRun() {
@@ -177,7 +219,13 @@ void SparseKernel::emitRun() {
     SmallVector<MmaC> sums(plan.getSums());
     for (auto [index, value] : llvm::enumerate(values))
       sums[index / 4][index % 4] = value;
-    store(sums, tile);
+    if (plan.depthWarps == 1)
+      return store(sums, tile);
+    giveSums(sums);
+    k.ifThen(k.equal(depthWarp, 0), [&] {
+      takeSums(sums);
+      store(sums, tile);
+    });
   });
 }
 
@@ -217,6 +265,7 @@ void SparseKernel::emit() {
   if (plan.keepsFactor)
     keptOffset = k.allocateShared(plan.depthSteps * plan.getFactorBytes(), 128);
   stageOffset = k.allocateShared(plan.stages * plan.getStageBytes(), 128);
+  exchangeOffset = k.allocateShared(plan.getExchangeBytes());
   emitTiles();
   LaunchShape shape;
   shape.threads = plan.getThreads();

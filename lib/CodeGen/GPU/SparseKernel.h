@@ -73,6 +73,9 @@ private:
   void emitTiles();
   void emitRun();
   SmallVector<Value> emitSteps(Int firstStep);
+  Value locateSums(Int from, int64_t index);
+  void giveSums(ArrayRef<MmaC> sums);
+  void takeSums(MutableArrayRef<MmaC> sums);
   void ifAligned(function_ref<void(bool)> body);
 
   // SparseLoad.cpp
@@ -101,6 +104,8 @@ private:
                                          int64_t laneChunk);
   SparseChunks loadChunks(Value rows, Value parity, int64_t macro,
                           int64_t laneChunk, int64_t rowOffset);
+  SparseChunks loadData(Value data, int64_t macro, int64_t laneChunk,
+                        int64_t half);
   SparseChunks loadRowChunks(Value data, int64_t macro, int64_t step,
                              int64_t tile, int64_t half);
   MmaC &getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk, int64_t part,
@@ -142,9 +147,10 @@ private:
   /// Whether arrays are multiples of 16 bytes.
   Value isAligned;
   /// This thread's warp and its place in it.
-  Int rowWarp, resultWarp, group, quad;
-  /// Byte offset of the factor that is kept, and of the stages.
-  int64_t keptOffset = 0, stageOffset = 0;
+  Int rowWarp, resultWarp, depthWarp, group, quad;
+  /// Byte offset of the factor that is kept, of the stages, and of the sums
+  /// that warps give to the first one.
+  int64_t keptOffset = 0, stageOffset = 0, exchangeOffset = 0;
 };
 
 } // namespace mlir::kron

@@ -20,8 +20,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Copies that are written out one by one.
-static constexpr int64_t kUnrolledCopies = 8;
+/// Copies that are written out one by one; more of those for which a thread
+/// waits where there is little else to do.
+static constexpr int64_t kUnrolledCopies = 8, kUnrolledLoads = 16;
 
 //===----------------------------------------------------------------------===//
 // Pieces
@@ -61,7 +62,8 @@ int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
 void SparseKernel::copyPieces(
     int64_t items, int64_t bytes,
     function_ref<void(Int, Value &, Value &, Value &)> get) {
-  forItems(k, plan.getThreads(), k.threadId(), items, kUnrolledCopies,
+  forItems(k, plan.getThreads(), k.threadId(), items,
+           bytes >= 4 || !plan.fewRows ? kUnrolledCopies : kUnrolledLoads,
            [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
              SmallVector<std::pair<Value, Value>> loaded;
              for (auto [item, exists] : llvm::zip(numbers, exist)) {
@@ -222,7 +224,7 @@ SparseCopy SparseKernel::getCopy(const SparseArray &array,
   copy.from = k.offsetElements(offsetTile(array, tile, isFactor), plan.element,
                                k.mul(k.extend(depthStart), array.depth));
   copy.to = to;
-  copy.rows = isFactor ? plan.getResults() : plan.getRows();
+  copy.rows = isFactor ? plan.getResults() : plan.getImageRows();
   copy.rowLimit = isFactor ? getLimit(k, plan.results, tile.result, copy.rows)
                            : getLimit(k, rows, tile.row, copy.rows);
   copy.depthLimit = getLimit(k, plan.depth, depthStart, plan.depthStep);

@@ -21,7 +21,9 @@ static constexpr int64_t kStepBytes = 16 * 1024;
 /// Data that stay in the second-level cache until all CTAs have read them.
 static constexpr int64_t kCachedBytes = 12 * 1024 * 1024;
 /// Products whose sum a matrix unit can keep without an error that shows.
-static constexpr int64_t kSummedDepth = 96;
+static constexpr int64_t kSummedDepth = 128;
+/// Depth from which on a tile's products take longer than its copies.
+static constexpr int64_t kDeep = 128;
 /// Rows that an array of unknown size is taken to have.
 static constexpr int64_t kNominalRows = 16384;
 /// Rows of a tile beside a factor that is kept.
@@ -29,6 +31,11 @@ static constexpr int64_t kMostRows = 128, kMostRowsAlong = 256;
 /// Factors that vary on no axis have other kernels up to this size.
 static constexpr int64_t kLargestOther = 256;
 static constexpr int64_t kMostStages = 6;
+/// Rows that are copied one by one where they are innermost.
+static constexpr int64_t kFewRows = 32;
+/// Of a step of a CTA, where several of them share a processor.
+static constexpr int64_t kThinStepBytes = 10 * 1024;
+static constexpr int64_t kThinCTAs = 4, kThinWarps = 4;
 
 bool kron::isSparse(const Trip &trip) {
   return trip.factors.size() == 1 &&
@@ -81,6 +88,10 @@ static unsigned getInnermostAxis(PassOp pass, ArrayRef<int64_t> shape) {
   return rank - 1;
 }
 
+static bool isFew(int64_t rows) {
+  return !ShapedType::isDynamic(rows) && rows <= kFewRows;
+}
+
 /// Sorts the axes; why that is not possible, or nothing.
 static std::optional<std::string> describeAxes(PassOp pass, SparsePlan &plan,
                                                int64_t &rows) {
@@ -92,23 +103,34 @@ static std::optional<std::string> describeAxes(PassOp pass, SparsePlan &plan,
   plan.depth = factor.depth;
   plan.results = factor.results;
   shape[plan.axis] = plan.depth;
-  unsigned innermost = getInnermostAxis(pass, shape);
+  SmallVector<unsigned> varying;
   rows = 1;
   for (auto [axis, size] : llvm::enumerate(shape)) {
     if (axis == plan.axis || size == 1)
       continue;
-    if (!llvm::is_contained(factor.varyingAxes, axis)) {
-      if (plan.rowAxis >= 0)
-        return "the factor does not vary on more than one axis";
-      plan.rowAxis = axis;
-      rows = size;
-      plan.alongRows = axis == innermost;
-    } else if (axis == innermost) {
+    if (llvm::is_contained(factor.varyingAxes, axis)) {
+      varying.push_back(axis);
+      continue;
+    }
+    if (plan.rowAxis >= 0)
+      return "the factor does not vary on more than one axis";
+    plan.rowAxis = axis;
+    rows = size;
+  }
+  int lane = getInnermostAxis(pass, shape);
+  bool hasFew = isFew(rows);
+  plan.alongRows = plan.rowAxis >= 0 && lane == plan.rowAxis && !hasFew;
+  // Few rows are copied one by one; what matters is how the factor lies.
+  if (lane == plan.rowAxis && hasFew && !varying.empty() &&
+      varying.back() > plan.axis)
+    lane = varying.back();
+  for (unsigned axis : varying) {
+    if (int(axis) == lane) {
       plan.laneAxis = axis;
-      plan.lanes = size;
+      plan.lanes = shape[axis];
     } else {
       plan.groupAxes.push_back(axis);
-      plan.groupSizes.push_back(size);
+      plan.groupSizes.push_back(shape[axis]);
     }
   }
   return std::nullopt;
@@ -207,12 +229,18 @@ static double getTraffic(const SparsePlan &plan, int64_t rows) {
 /// What ranks plans: bytes that go through memory or the second-level cache per
 /// row, whichever takes longer. Two CTAs per processor overlap better, but each
 /// keeps less of the factor; where both operands stream, that makes no
-/// difference. The weights were fitted to measurements.
+/// difference. Pairs of halves along rows take so many instructions that larger
+/// tiles of one CTA are better if it keeps a deep factor as a whole. The
+/// weights were fitted to measurements.
 static double getCost(const SparsePlan &plan, int64_t rows) {
-  constexpr double kCacheRate = 1.25, kAlone = 2;
+  constexpr double kCacheRate = 1.25, kAlone = 1.9, kAlonePairs = 0.95;
   double memory = double(plan.depth + plan.results) * plan.getLanes();
   double cost = std::max(memory, getTraffic(plan, rows) / kCacheRate);
-  return plan.keepsFactor && plan.ctasPerSM == 1 ? kAlone * cost : cost;
+  if (!plan.keepsFactor || plan.ctasPerSM > 1)
+    return cost;
+  bool pairsRows = plan.isHalf() && plan.alongRows && plan.depth >= kDeep &&
+                   plan.getResultBlocks() == 1;
+  return cost * (pairsRows ? kAlonePairs : kAlone);
 }
 
 /// Takes fewer rows where there is no factor to read again for them: many small
@@ -263,6 +291,75 @@ static bool chooseTile(SparsePlan &plan, int64_t warps, int64_t sharedBytes) {
   return plan.getSharedBytes() <= sharedBytes;
 }
 
+static int64_t getTiles(const SparsePlan &plan, int64_t rows) {
+  return plan.getTilesPerRows() * llvm::divideCeil(rows, plan.getRows());
+}
+
+/// Warps of a thin tile that share out the depth, in parts of 128 bytes of a
+/// row or more, and its results.
+static void setThinWarps(SparsePlan &plan, int64_t warps) {
+  int64_t laneBytes = plan.getLanes() * plan.elementBytes;
+  int64_t part = plan.getMacroDepth();
+  if (laneBytes < 128)
+    part = std::max<int64_t>(part, 128 / laneBytes);
+  plan.depthWarps = warps;
+  while (plan.depthWarps > 1 &&
+         part * plan.depthWarps > int64_t(llvm::alignTo(plan.depth, part)))
+    plan.depthWarps /= 2;
+  plan.resultWarps = std::min<int64_t>(
+      warps / plan.depthWarps, llvm::PowerOf2Ceil(llvm::divideCeil(
+                                   plan.results, plan.getResultsPerWarp())));
+  plan.depthStep = part * plan.depthWarps;
+}
+
+/// Tiles of few rows with as little of the factor as makes work for the whole
+/// machine. The depth is shared out so that all copies are under way at once.
+/// Whether they fit.
+static bool chooseThinTile(SparsePlan &plan, int64_t rows,
+                           const GPUMachine &machine) {
+  plan.fewRows = rows < 16 && !plan.alongRows ? rows : 0;
+  // Stores matter less than parallel tiles.
+  if (plan.order == SparseOrder::Chunks && rows < 16)
+    plan.order = SparseOrder::Plain;
+  if (plan.order == SparseOrder::Chunks)
+    plan.resultTiles = std::max<int64_t>(plan.depthPerChunk / 2, 1);
+  plan.ctasPerSM = kThinCTAs;
+  setThinWarps(plan, kThinWarps);
+  // A thread has 128 registers.
+  int64_t ctas = machine.processors * kThinCTAs;
+  int64_t mostSums = plan.hasPartialSums || plan.element.isF64() ? 8 : 16;
+  while (getTiles(plan, rows) > ctas && 2 * plan.getSums() <= mostSums &&
+         plan.getResults() < plan.results)
+    plan.resultTiles *= 2;
+  if (getTiles(plan, rows) <= machine.processors) {
+    plan.ctasPerSM = 1;
+    // Adding up many sums would take longer.
+    if (plan.getSums() <= 8)
+      setThinWarps(plan, 2 * kThinWarps);
+  }
+  int64_t perDepth = (plan.getImageRows() + plan.getResults()) *
+                     plan.getLanes() * plan.elementBytes;
+  while (2 * plan.depthStep * perDepth <= kThinStepBytes &&
+         plan.depthStep < plan.depth &&
+         llvm::alignTo(plan.depth, 2 * plan.depthStep) * 8 <=
+             llvm::alignTo(plan.depth, plan.depthStep) * 9)
+    plan.depthStep *= 2;
+  plan.depthSteps = llvm::divideCeil(plan.depth, plan.depthStep);
+  for (; plan.ctasPerSM > 0; plan.ctasPerSM /= 2) {
+    // No more stages than a CTA has steps.
+    ctas = machine.processors * plan.ctasPerSM;
+    int64_t steps =
+        plan.depthSteps * llvm::divideCeil(getTiles(plan, rows), ctas);
+    int64_t sharedBytes = machine.getSharedBytes(plan.ctasPerSM);
+    plan.stages = std::min(kMostStages, steps + 1);
+    while (plan.stages > 2 && plan.getSharedBytes() > sharedBytes)
+      --plan.stages;
+    if (plan.getSharedBytes() <= sharedBytes)
+      return true;
+  }
+  return false;
+}
+
 /// The better one of keeping the factor and reading it for each tile.
 static std::optional<SparsePlan> chooseKept(const SparsePlan &plan,
                                             int64_t warps, int64_t rows,
@@ -274,7 +371,7 @@ static std::optional<SparsePlan> chooseKept(const SparsePlan &plan,
     chooseWarpTile(candidate);
     if (!chooseTile(candidate, warps, machine.getSharedBytes(plan.ctasPerSM)))
       continue;
-    if (!best || getTraffic(candidate, rows) < getTraffic(*best, rows))
+    if (!best || getTraffic(candidate, rows) <= getTraffic(*best, rows))
       best = candidate;
     // Where rows are innermost, other factors than dense ones come element by
     // element.
@@ -334,6 +431,10 @@ kron::getSparsePlan(PassOp pass, const GPUMachine &machine) {
         (!best || getCost(*candidate, rows) < getCost(*best, rows)))
       best = candidate;
   }
+  if (!warps && !(given && given.getCtasPerSm()) &&
+      (!best || rows < 16 || getTiles(*best, rows) < machine.processors))
+    if (SparsePlan thin = plan; chooseThinTile(thin, rows, machine))
+      return thin;
   if (!best)
     return "a tile does not fit in shared memory";
   return *best;

@@ -84,6 +84,11 @@ struct SparsePlan {
   /// results per warp.
   int64_t rowTiles = 1, resultTiles = 1;
   int64_t rowWarps = 1, resultWarps = 8;
+  /// Warps that share a tile's results: each takes a part of every step's
+  /// depth, and the first one adds their sums.
+  int64_t depthWarps = 1;
+  /// Rows that there are, if they are fewer than a tile's 16; 0 otherwise.
+  int64_t fewRows = 0;
   /// Positions of the contracted axis that arrive at a time, and how often.
   int64_t depthStep = 1, depthSteps = 1;
   int64_t stages = 2, ctasPerSM = 1;
@@ -112,7 +117,11 @@ struct SparsePlan {
   int64_t getResultsPerWarp() const { return 8 * resultTiles; }
   int64_t getRows() const { return getRowsPerWarp() * rowWarps; }
   int64_t getResults() const { return getResultsPerWarp() * resultWarps; }
-  int64_t getThreads() const { return 32 * rowWarps * resultWarps; }
+  int64_t getThreads() const {
+    return 32 * rowWarps * resultWarps * depthWarps;
+  }
+  /// Rows of a tile's data that are in shared memory.
+  int64_t getImageRows() const { return fewRows ? fewRows : getRows(); }
   int64_t getSums() const {
     return getParts() * (alongRows ? 1 : laneChunks) * rowTiles * resultTiles;
   }
@@ -123,15 +132,20 @@ struct SparsePlan {
     return depthStep * getLanes() * elementBytes;
   }
   int64_t getDataBytes() const {
-    return getRows() *
+    return getImageRows() *
            (alongRows ? depthStep * elementBytes : getImageRowBytes());
   }
   int64_t getFactorBytes() const { return getResults() * getImageRowBytes(); }
   int64_t getStageBytes() const {
     return getDataBytes() + (keepsFactor ? 0 : getFactorBytes());
   }
+  /// The sums of all warps that share results with another one.
+  int64_t getExchangeBytes() const {
+    return (getThreads() - getThreads() / depthWarps) * getSums() * 4 *
+           std::max<int64_t>(elementBytes, 4);
+  }
   int64_t getSharedBytes() const {
-    return stages * getStageBytes() +
+    return stages * getStageBytes() + getExchangeBytes() +
            (keepsFactor ? depthSteps * getFactorBytes() : 0);
   }
 

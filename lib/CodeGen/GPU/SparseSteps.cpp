@@ -93,6 +93,26 @@ SparseChunks SparseKernel::loadChunks(Value rows, Value parity, int64_t macro,
   return result;
 }
 
+/// Bit 0 of the number of row `row` + `known`, which is a multiple of 8 or less
+/// than 8 times 4, as the swizzle wants it.
+static Value getParity(KernelBuilder &k, Int row, int64_t known) {
+  Int parity = k.bitAnd(k.bitXor(row, k.floorDiv(row, 4)), 1);
+  return k.materialize(k.bitXor(parity, (known / 4) & 1), 32);
+}
+
+/// The data's chunks of rows 8 `half` and following. Rows that do not exist
+/// repeat others, since nobody stores what comes of them.
+SparseChunks SparseKernel::loadData(Value data, int64_t macro,
+                                    int64_t laneChunk, int64_t half) {
+  int64_t rowBytes = plan.getImageRowBytes();
+  Int row = group;
+  if (plan.fewRows && plan.fewRows < 8 * (half + 1))
+    row = k.min(group, plan.fewRows - 8 * half - 1);
+  return loadChunks(k.offsetBytes(data, k.mul(row, rowBytes)),
+                    getParity(k, row, 0), macro, laneChunk,
+                    8 * half * rowBytes);
+}
+
 /// The chunks of neighbouring rows that instruction `step` of a macro step
 /// needs, of which each is at one depth.
 SparseChunks SparseKernel::loadRowChunks(Value data, int64_t macro,
@@ -118,20 +138,18 @@ void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
                                  Value factorRows, int64_t macro,
                                  int64_t laneChunk) {
   int64_t rowBytes = plan.getImageRowBytes();
-  auto getParity = [&](Int row, int64_t known) {
-    Int parity = k.bitAnd(k.bitXor(row, k.floorDiv(row, 4)), 1);
-    return k.materialize(k.bitXor(parity, (known / 4) & 1), 32);
-  };
   SmallVector<SparseChunks> factorChunks, dataChunks;
   for (int64_t tile = 0; tile < plan.resultTiles; ++tile) {
     auto [part, known] = getResultOf(group, tile);
-    factorChunks.push_back(loadChunks(factorRows, getParity(part, known), macro,
-                                      laneChunk, known * rowBytes));
+    factorChunks.push_back(loadChunks(factorRows, getParity(k, part, known),
+                                      macro, laneChunk, known * rowBytes));
   }
   if (!plan.alongRows)
-    for (int64_t half = 0; half < 2 * plan.rowTiles; ++half)
-      dataChunks.push_back(loadChunks(data, getParity(group, 0), macro,
-                                      laneChunk, 8 * half * rowBytes));
+    for (int64_t half = 0; half < 2 * plan.rowTiles; ++half) {
+      bool exists = !plan.fewRows || plan.fewRows > 8 * half;
+      dataChunks.push_back(exists ? loadData(data, macro, laneChunk, half)
+                                  : dataChunks.front());
+    }
   int64_t steps = plan.getMacroDepth() / (4 * plan.getDepthPerThread());
   for (int64_t step = 0; step < steps; ++step) {
     if (plan.alongRows) {
@@ -181,12 +199,20 @@ void SparseKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot,
         k.mul(chunk, kSparseChunkBytes),
         k.mul(quad, plan.depthPerChunk * plan.getRows() * plan.elementBytes));
   } else {
-    dataOffset =
-        k.mul(k.add(k.mul(rowWarp, plan.getRowsPerWarp()), group), rowBytes);
+    dataOffset = k.mul(rowWarp, plan.getRowsPerWarp() * rowBytes);
   }
   Value data = k.shared(k.add(slot, dataOffset));
-  for (int64_t macro = 0; macro < plan.depthStep / plan.getMacroDepth();
-       ++macro)
+  // Multiples of 128 bytes (see chooseThinTile), which change no swizzle.
+  if (plan.depthWarps > 1) {
+    int64_t part = rowBytes / plan.depthWarps;
+    data = k.offsetBytes(
+        data,
+        k.mul(depthWarp,
+              plan.alongRows ? plan.getDataBytes() / plan.depthWarps : part));
+    factorRows = k.offsetBytes(factorRows, k.mul(depthWarp, part));
+  }
+  int64_t macros = plan.depthStep / plan.depthWarps / plan.getMacroDepth();
+  for (int64_t macro = 0; macro < macros; ++macro)
     for (int64_t chunk = 0; chunk < plan.laneChunks; ++chunk)
       multiplyMacro(sums, data, factorRows, macro, chunk);
 }
