@@ -127,7 +127,7 @@ func.func @batched_f32_100000_x_8_3(%x: memref<100000x8x8x8xf32>, %f0: memref<8x
 }
 
 // Verify the decision for a Kronecker-sparse factor, batch first: ksmm f32 196 x 1,64,64,16.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=64{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=16{{(,|$)}}
 func.func @ksmm_f32_196_x_1_64_64_16(%x: memref<196x1024xf32>, %f0: memref<1x64x64x16xf32>, %y: memref<196x1024xf32>) {
   kron.ksmm ins(%x : memref<196x1024xf32>) weights(%f0 : memref<1x64x64x16xf32>) outs(%y : memref<196x1024xf32>)
   return

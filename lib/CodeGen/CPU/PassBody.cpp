@@ -340,6 +340,27 @@ void PassCodeBuilder::emitGroup(Emitter &emitter, unsigned index, Stage stage) {
   }
 }
 
+/// The axis along which one tile follows another.
+static int getFastestAxis(const PassPlan &plan, const PassArrays &arrays) {
+  for (int axis = plan.roles.size() - 1; axis > plan.tiledAxis; --axis)
+    if (plan.roles[axis] == AxisRole::Grid && !arrays.sizes[axis].is(1))
+      return axis;
+  return plan.tiledAxis;
+}
+
+/// Elements of `input` inside of `axis` in a window of `sizes`, if they are
+/// contiguous, else 0.
+static int64_t countContiguous(const StageArray &input, ArrayRef<int64_t> sizes,
+                               int axis) {
+  int64_t elements = 1;
+  for (int inner = sizes.size() - 1; inner > axis; --inner) {
+    if (sizes[inner] != 1 && !input.strides[inner].is(elements))
+      return 0;
+    elements *= sizes[inner];
+  }
+  return elements;
+}
+
 /// Lets the stages that follow ask for the input of the next window. It is
 /// taken to be dense where strides are not known: asking for something else
 /// does no harm.
@@ -350,8 +371,8 @@ void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
   if (pass.getSchedule()->getPrefetch() < 0)
     return;
   bool isSliced = section.sliceAxis >= 0;
-  int axis = isSliced ? section.sliceAxis : plan.tiledAxis;
-  if (axis < 0)
+  int axis = isSliced ? section.sliceAxis : getFastestAxis(plan, arrays);
+  if (plan.tiledAxis < 0 && !isSliced)
     return;
   SmallVector<int64_t> sizes = getBufferSizes(window, 0);
   int64_t elements = countElements(window, 0);
@@ -370,11 +391,17 @@ void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
     if (arrays.init.strides[last] != input.strides[last])
       resultOffset = nullptr;
   } else {
-    int64_t stride = 1;
-    for (int inner = sizes.size() - 1; inner > axis; --inner) {
-      if (sizes[inner] != 1 && !input.strides[inner].is(stride))
-        return;
-      stride *= sizes[inner];
+    int64_t segment = countContiguous(input, sizes, axis);
+    if (!segment)
+      return;
+    if (!isSliced && axis > plan.tiledAxis) {
+      // Segments within the rows of a tile.
+      Int rowStride = input.strides[plan.tiledAxis];
+      prefetch.segmentBytes = segment * elementBytes;
+      prefetch.stride = emitter.mul(rowStride, elementBytes);
+      if (arrays.init.strides[axis] != input.strides[axis] ||
+          arrays.init.strides[plan.tiledAxis] != rowStride)
+        resultOffset = nullptr;
     }
   }
   unsigned end = isSliced ? section.end : plan.groups.size();

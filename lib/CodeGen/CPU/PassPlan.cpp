@@ -563,6 +563,24 @@ static int64_t chooseColumnGroups(const PassPlan &plan, ArrayRef<int64_t> sizes,
   return 2 * tile >= most ? tile : most;
 }
 
+/// Rows per tile of a single factor: many, so that what is loaded of the factor
+/// is used often, but if the factor stays in the second-level cache so few that
+/// they and the next ones stay there with it.
+static int64_t chooseRows(const PassPlan &plan, PassOp pass,
+                          int64_t elementBytes, const CacheBudget &caches) {
+  constexpr int64_t kMost = 64, kLeast = 16, kMultiple = 8;
+  int64_t factorBytes = elementBytes;
+  ModeProductOp product = plan.groups.front().products.front();
+  for (int64_t size : getShape(product.getFactor()).getShape())
+    factorBytes *= size;
+  if (plan.groups.size() > 1 || factorBytes > caches.l2Bytes / 2)
+    return kMost;
+  int64_t elements = countElements(pass.getInputs().front(), plan.roles) +
+                     countElements(pass.getInit(), plan.roles);
+  int64_t rows = caches.l2Bytes / 8 / (elements * elementBytes);
+  return std::clamp(rows / kMultiple * kMultiple, kLeast, kMost);
+}
+
 int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
                          const CacheBudget &caches) {
   if (plan.tiledAxis < 0)
@@ -572,7 +590,6 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   int64_t size = sizes[plan.tiledAxis];
   int64_t lanes = vectorBits / 8 / elementBytes;
   int64_t bytesPerPosition = plan.elementsPerPosition * elementBytes;
-  // Without intermediates only the packed factor has to stay in cache.
   int64_t tile = 64;
   if (plan.isTiledInnermost())
     tile = chooseColumns(plan, bytesPerPosition, lanes, elementBytes, caches);
@@ -585,6 +602,8 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   else if (plan.numBuffers)
     tile = std::clamp<int64_t>(
         caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);
+  else
+    tile = chooseRows(plan, pass, elementBytes, caches);
   return ShapedType::isDynamic(size) ? tile
                                      : std::clamp<int64_t>(size, 1, tile);
 }

@@ -82,9 +82,12 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
                              emitTile(block, rows, first, vectors, mask);
                            });
         });
-  // A panel stays in the cache while many rows use it.
+  // A panel stays in the cache while many rows use it, unless rows are as large
+  // as panels: then a few rows stay there while all panels go by.
   int64_t chunk = llvm::alignTo(
       kRowChunkBytes / (stage.depth * group * bytes) + 1, shape.rows);
+  if (group == getMaxLanes(stage))
+    chunk = shape.rows;
   emitter.forLoop(0, rowAxis->size, chunk, [&](Int begin) {
     Bases start = advance(bases, *rowAxis, begin);
     Int count = emitter.min(chunk, emitter.sub(rowAxis->size, begin));
