@@ -24,8 +24,8 @@
 // CHECK: %[[SUM1:.*]] = scf.for %{{.*}} = %[[END8]] to %[[SIZE]] step %c1 iter_args(%{{.*}} = %[[SUM8]])
 // CHECK: kron.mode_product axis(1) ins(%{{.*}} : tensor<2x1x4x5xf32>)
 // CHECK: return %[[SUM1]]
-// On a GPU 64 pieces are summed up apart, then in order, then come the rows that
-// are left.
+// On a GPU without matrix instructions (precision is ieee) 64 pieces are summed up
+// apart, then in order, then come the rows that are left.
 // CUDA-LABEL: func.func @dynamic_batch(
 // CUDA: %[[REST:.*]] = arith.remui %[[SIZE:.*]], %c64
 // CUDA: %[[END:.*]] = arith.subi %[[SIZE]], %[[REST]]
@@ -39,38 +39,38 @@
 func.func @dynamic_batch(%x: tensor<?x40xf32>, %g: tensor<?x30xf32>,
                          %d: tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32> {
   %y = kron.ksmm_grad ins(%x : tensor<?x40xf32>) grad(%g : tensor<?x30xf32>)
-         outs(%d : tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32>
+         outs(%d : tensor<2x3x4x5xf32>) {precision = #kron.precision<ieee>} -> tensor<2x3x4x5xf32>
   return %y : tensor<2x3x4x5xf32>
 }
 
 // Verify a known batch of 129 rows, batch last and accumulating: two loops, and
 // the memory that holds Z already.
 // CHECK-LABEL: func.func @batch_last(
-// CHECK-SAME: %{{[a-z0-9]*}}: memref<40x129xf64>, %{{[a-z0-9]*}}: memref<30x129xf64>, %[[D:[a-z0-9]*]]: memref<2x3x4x5xf64>
+// CHECK-SAME: %{{[a-z0-9]*}}: memref<40x129xi64>, %{{[a-z0-9]*}}: memref<30x129xi64>, %[[D:[a-z0-9]*]]: memref<2x3x4x5xi64>
 // CHECK-NOT: linalg
 // CHECK: scf.for %[[N:.*]] = %c0 to %c128 step %c64
 // CHECK: memref.subview %{{.*}}[0, %[[N]]] [40, 64] [1, 1]
-// CHECK: kron.pass {{.*}} outs(%[[D]] : memref<2x3x4x5xf64>) attributes {input_permutation = array<i64: 0, 3, 1, 2>}
-// CHECK: factor(%{{.*}} [0, q, 3, p] : tensor<2x3x5x64xf64>) outs(%{{.*}} : tensor<2x3x4x5xf64>) alpha(2.000000e+00 : f64) beta(1.000000e+00 : f64) ->
+// CHECK: kron.pass {{.*}} outs(%[[D]] : memref<2x3x4x5xi64>) attributes {input_permutation = array<i64: 0, 3, 1, 2>}
+// CHECK: factor(%{{.*}} [0, q, 3, p] : tensor<2x3x5x64xi64>) outs(%{{.*}} : tensor<2x3x4x5xi64>) alpha(2 : i64) beta(1 : i64) ->
 // CHECK-NOT: scf.for
-// CHECK: factor(%{{.*}} [0, q, 3, p] : tensor<2x3x5x1xf64>)
+// CHECK: factor(%{{.*}} [0, q, 3, p] : tensor<2x3x5x1xi64>)
 // CHECK-NOT: kron.pass
 // CHECK: return
 // On a GPU the batch is put first, pieces have at least 16 rows, and alpha and Z
 // come last.
 // CUDA-LABEL: func.func @batch_last(
-// CUDA: linalg.transpose ins(%{{.*}} : memref<40x129xf64>) outs(%[[X:.*]] : memref<129x40xf64>) permutation = [1, 0]
-// CUDA: linalg.transpose ins(%{{.*}} : memref<30x129xf64>) outs(%[[G:.*]] : memref<129x30xf64>) permutation = [1, 0]
-// CUDA: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : memref<8x16x2x4x5xf64, {{.*}}>, memref<8x16x2x3x5xf64, {{.*}}>) outs(%{{.*}} : memref<8x2x3x4x5xf64>)
+// CUDA: linalg.transpose ins(%{{.*}} : memref<40x129xi64>) outs(%[[X:.*]] : memref<129x40xi64>) permutation = [1, 0]
+// CUDA: linalg.transpose ins(%{{.*}} : memref<30x129xi64>) outs(%[[G:.*]] : memref<129x30xi64>) permutation = [1, 0]
+// CUDA: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : memref<8x16x2x4x5xi64, {{.*}}>, memref<8x16x2x3x5xi64, {{.*}}>) outs(%{{.*}} : memref<8x2x3x4x5xi64>)
 // CUDA: memref.subview %[[X]][128, 0] [1, 40] [1, 1]
 // CUDA: memref.subview %[[G]][128, 0] [1, 30] [1, 1]
-// CUDA: linalg.generic {{.*}} ins(%{{.*}} : memref<2x3x4x5xf64>) outs(%{{.*}} : memref<2x3x4x5xf64>)
-// CUDA: arith.mulf
-// CUDA: arith.addf
-func.func @batch_last(%x: memref<40x129xf64>, %g: memref<30x129xf64>,
-                      %d: memref<2x3x4x5xf64>) {
-  kron.ksmm_grad ins(%x : memref<40x129xf64>) grad(%g : memref<30x129xf64>)
-    outs(%d : memref<2x3x4x5xf64>) alpha(2.0 : f64) beta(1.0 : f64)
+// CUDA: linalg.generic {{.*}} ins(%{{.*}} : memref<2x3x4x5xi64>) outs(%{{.*}} : memref<2x3x4x5xi64>)
+// CUDA: arith.muli
+// CUDA: arith.addi
+func.func @batch_last(%x: memref<40x129xi64>, %g: memref<30x129xi64>,
+                      %d: memref<2x3x4x5xi64>) {
+  kron.ksmm_grad ins(%x : memref<40x129xi64>) grad(%g : memref<30x129xi64>)
+    outs(%d : memref<2x3x4x5xi64>) alpha(2 : i64) beta(1 : i64)
     {layout = #kron.layout<batch_last>}
   return
 }
@@ -114,5 +114,21 @@ func.func @zero_alpha(%x: memref<64x4xf32>, %g: memref<64x3xf32>,
                       %d: memref<1x3x4x1xf32>, %z: memref<1x3x4x1xf32>) {
   kron.ksmm_grad ins(%x : memref<64x4xf32>) grad(%g : memref<64x3xf32>)
     outs(%d : memref<1x3x4x1xf32>) alpha(0.0 : f32) beta(2.0 : f32) addend(%z : memref<1x3x4x1xf32>)
+  return
+}
+
+// Verify that what has kernels of its own on a GPU is left to them.
+// CHECK-LABEL: func.func @own_kernels(
+// CUDA-LABEL: func.func @own_kernels(
+// CUDA-COUNT-4: kron.ksmm_grad
+// CUDA-NOT: linalg
+func.func @own_kernels(%x: memref<?x40xf32>, %g: memref<?x30xf32>, %d: memref<2x3x4x5xf32>,
+                       %x16: memref<?x40xf16>, %g16: memref<?x30xf16>, %d16: memref<2x3x4x5xf16>,
+                       %xb: memref<?x40xbf16>, %gb: memref<?x30xbf16>, %db: memref<2x3x4x5xbf16>,
+                       %x64: memref<?x40xf64>, %g64: memref<?x30xf64>, %d64: memref<2x3x4x5xf64>) {
+  kron.ksmm_grad ins(%x : memref<?x40xf32>) grad(%g : memref<?x30xf32>) outs(%d : memref<2x3x4x5xf32>)
+  kron.ksmm_grad ins(%x16 : memref<?x40xf16>) grad(%g16 : memref<?x30xf16>) outs(%d16 : memref<2x3x4x5xf16>)
+  kron.ksmm_grad ins(%xb : memref<?x40xbf16>) grad(%gb : memref<?x30xbf16>) outs(%db : memref<2x3x4x5xbf16>)
+  kron.ksmm_grad ins(%x64 : memref<?x40xf64>) grad(%g64 : memref<?x30xf64>) outs(%d64 : memref<2x3x4x5xf64>)
   return
 }

@@ -61,6 +61,10 @@ GOLDEN = [
     ("ksmm", "f16", 196, (1, 256, 256, 4), {"layout": "batch_last"}),
     ("ksmm", "f64", 25088, (12, 64, 64, 4), {}),
     ("ksmm", "bf16", 25088, (3, 17, 9, 5), {}),
+    *(("ksmm_grad", t, 25088, p, {"layout": layout}) for t in ("f32", "f16")
+      for p in ((1, 64, 64, 16), (6, 64, 64, 1), (1, 256, 256, 4), (3, 17, 9, 5))
+      for layout in ("batch_first", "batch_last")),
+    *(("ksmm_grad", t, 25088, (12, 64, 64, 4), {}) for t in ("f64", "bf16")),
 ]
 
 
@@ -96,8 +100,34 @@ def ptx_of(kron, text, chip):
     raise KronError("compile", "the program carries no PTX")
 
 
+class Gradient:
+    """A kron.ksmm_grad, as check takes it."""
+
+    def __init__(self, element, rows, pattern, layout="batch_first"):
+        self.element, self.rows, self.pattern, self.layout = element, rows, pattern, layout
+        self.text = "grad " + ",".join(map(str, pattern))
+        self.name = f"ksmm_grad {element} {rows} {self.text} {layout}"
+
+    def mlir(self):
+        a, b, c, d = self.pattern
+
+        def array(features):
+            sizes = [self.rows, features]
+            if self.layout == "batch_last":
+                sizes.reverse()
+            return f"memref<{sizes[0]}x{sizes[1]}x{self.element}>"
+
+        x, grad = array(a * c * d), array(a * b * d)
+        result = f"memref<{a}x{b}x{c}x{d}x{self.element}>"
+        return (f"func.func @bench(%x: {x}, %g: {grad}, %y: {result}) {{\n"
+                f"  kron.ksmm_grad ins(%x : {x}) grad(%g : {grad}) outs(%y : {result}) "
+                f"{{layout = #kron.layout<{self.layout}>}}\n  return\n}}\n")
+
+
 def make_case(golden):
     op, name, rows, shape, more = golden
+    if op == "ksmm_grad":
+        return Gradient(name, rows, shape, **more)
     key = "pattern" if op == "ksmm" else "factors"
     return Case({"op": op, "type": name, "rows": rows, key: shape} | more)
 

@@ -63,7 +63,8 @@ def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Generate CUDA kernels from kron.pass";
   let description = [{
     Replaces every `kron.pass` on memrefs by the launch of a kernel, following
-    its `#kron.schedule`. The kernels stand in one `gpu.module @kron_gpu`, as
+    its `#kron.schedule`, and every `kron.ksmm_grad` that `--kron-decompose`
+    left by one or two. The kernels stand in one `gpu.module @kron_gpu`, as
     `llvm.func`s whose bodies still use scf and arith; the launches are calls of
     `kronRtCudaLaunch`, which gets the address of `@kron_cuda_module`, the
     kernel's name, the launch shape and the addresses of all parameters.

@@ -77,3 +77,32 @@ Value SparseMath::getValidBytes(Value exists, Int left, int64_t bytes) {
   Value valid = k.materialize(k.mul(count, elementBytes), 32);
   return exists ? k.select(exists, valid, k.materialize(0, 32)) : valid;
 }
+
+void SparseMath::copy(ArrayRef<SparsePiece> pieces, int64_t bytes,
+                      bool wholeLines) {
+  if (bytes >= 4) {
+    for (const SparsePiece &piece : pieces)
+      k.ifThen(piece.exists, [&] {
+        k.copyAsync(piece.to, piece.from, bytes, piece.valid, wholeLines);
+      });
+    return;
+  }
+  // No asynchronous copy is that narrow.
+  SmallVector<Value> loaded;
+  for (const SparsePiece &piece : pieces) {
+    Value any;
+    if (piece.valid)
+      any = k.less(0, Int(piece.valid));
+    loaded.push_back(
+        k.ifElse(
+             any, {element},
+             [&]() -> SmallVector<Value> {
+               return {k.load(element, piece.from, CacheHint::ReadOnly)};
+             },
+             [&]() -> SmallVector<Value> { return {k.constant(element, 0.0)}; })
+            .front());
+  }
+  for (auto [piece, value] : llvm::zip(pieces, loaded))
+    k.ifThen(piece.exists,
+             [&, to = piece.to, value = value] { k.store(value, to); });
+}

@@ -27,6 +27,14 @@ struct SparseChunks {
   int64_t depthPerChunk, pitch;
 };
 
+/// A copy of up to 16 bytes from global to shared memory.
+struct SparsePiece {
+  Value from, to;
+  /// Bytes that are read, the others become zero (null: all are read), and
+  /// whether anything is copied at all (null: it is).
+  Value valid, exists;
+};
+
 /// Builds what kernels of f32, f64, f16 or bf16 elements do with chunks.
 class SparseMath {
 public:
@@ -44,6 +52,9 @@ public:
   /// Bytes that a copy of `bytes` reads: those of `left` elements if it
   /// `exists`; null if that is all of them.
   Value getValidBytes(Value exists, Int left, int64_t bytes);
+  /// Starts copies of `bytes` each; narrow ones are done when it returns.
+  /// `wholeLines`: the rest of the lines of 128 bytes is soon wanted by others.
+  void copy(ArrayRef<SparsePiece> pieces, int64_t bytes, bool wholeLines);
 
 private:
   bool isHalf() const { return element.getIntOrFloatBitWidth() == 16; }

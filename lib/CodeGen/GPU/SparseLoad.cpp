@@ -65,36 +65,14 @@ void SparseKernel::copyPieces(
   forItems(k, plan.getThreads(), k.threadId(), items,
            bytes >= 4 || !plan.fewRows ? kUnrolledCopies : kUnrolledLoads,
            [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
-             SmallVector<std::pair<Value, Value>> loaded;
+             SmallVector<SparsePiece> pieces;
              for (auto [item, exists] : llvm::zip(numbers, exist)) {
-               Value from, to, valid;
-               get(item, from, to, valid);
-               if (bytes >= 4) {
-                 k.ifThen(exists, [&, from = from, to = to, valid = valid] {
-                   k.copyAsync(to, from, bytes, valid,
-                               /*wholeLines=*/!plan.alongRows);
-                 });
-                 continue;
-               }
-               // No asynchronous copy is that narrow.
-               Value any;
-               if (valid)
-                 any = k.less(0, Int(valid));
-               Value value = k.ifElse(
-                                  any, {plan.element},
-                                  [&, from = from]() -> SmallVector<Value> {
-                                    return {k.load(plan.element, from,
-                                                   CacheHint::ReadOnly)};
-                                  },
-                                  [&]() -> SmallVector<Value> {
-                                    return {k.constant(plan.element, 0.0)};
-                                  })
-                                 .front();
-               loaded.push_back({value, to});
+               SparsePiece piece;
+               get(item, piece.from, piece.to, piece.valid);
+               piece.exists = exists;
+               pieces.push_back(piece);
              }
-             for (auto [index, copy] : llvm::enumerate(loaded))
-               k.ifThen(exist[index],
-                        [&, copy = copy] { k.store(copy.first, copy.second); });
+             math.copy(pieces, bytes, /*wholeLines=*/!plan.alongRows);
            });
   // Lanes may have left the loop at different times.
   k.syncWarp();

@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A thin pass over CodeGen/GPU: it finds the passes and checks what every
-// emitter relies on.
+// A thin pass over CodeGen/GPU: it finds the passes and gradients, and checks
+// what every emitter relies on.
 //
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/SparseGrad.h"
 #include "kron/Conversion/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,12 +26,18 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
-static LogicalResult checkPass(PassOp pass) {
-  if (!isa<MemRefType>(pass.getInit().getType()))
-    return pass.emitOpError(
+static LogicalResult checkPlace(Operation *op, Value init) {
+  if (!isa<MemRefType>(init.getType()))
+    return op->emitOpError(
         "expects memref operands: run --kron-bufferize first");
-  if (!pass->getParentOfType<func::FuncOp>())
-    return pass.emitOpError("expects to be inside a func.func");
+  if (!op->getParentOfType<func::FuncOp>())
+    return op->emitOpError("expects to be inside a func.func");
+  return success();
+}
+
+static LogicalResult checkPass(PassOp pass) {
+  if (failed(checkPlace(pass, pass.getInit())))
+    return failure();
   for (ModeProductOp product : pass.getModeProducts()) {
     if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
       return product.emitOpError(
@@ -56,8 +63,10 @@ struct ConvertKronToNVVMPass
       return signalPassFailure();
     }
     SmallVector<PassOp> passes;
+    SmallVector<KsmmGradOp> gradients;
     module.walk([&](PassOp pass) { passes.push_back(pass); });
-    if (passes.empty())
+    module.walk([&](KsmmGradOp op) { gradients.push_back(op); });
+    if (passes.empty() && gradients.empty())
       return;
     gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(module);
     SymbolTable symbols(module);
@@ -67,6 +76,17 @@ struct ConvertKronToNVVMPass
           failed(emitGPUPass(builder, symbols, gpuModule, pass, *machine)))
         return signalPassFailure();
       pass.erase();
+    }
+    for (KsmmGradOp gradient : gradients) {
+      if (failed(checkPlace(gradient, gradient.getInit())))
+        return signalPassFailure();
+      if (!hasGradientKernels(gradient)) {
+        gradient.emitOpError("cannot become a GPU kernel: run "
+                             "--kron-decompose=target=cuda first");
+        return signalPassFailure();
+      }
+      emitGradient(builder, gpuModule, gradient, *machine);
+      gradient.erase();
     }
   }
 };

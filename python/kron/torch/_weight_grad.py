@@ -4,8 +4,8 @@
 
     dK[i, j, k, t] = sum_n grad[n, i, j, t] * conj(x[n, i, k, t])
 
-On a CPU it is kron.ksmm_grad where the compiler fills registers with (k, t), else
-products of matrices by PyTorch.
+On a GPU it is kron.ksmm_grad. On a CPU it is that where the compiler fills registers with
+(k, t), else products of matrices by PyTorch.
 """
 
 import functools
@@ -20,11 +20,15 @@ _LARGE_BLOCK = 1 << 16
 #: without t and with it.
 _KERNEL_BLOCK = {True: 1 << 16, False: 1 << 18}
 _ELEMENTS = {torch.float32: "f32", torch.float64: "f64"}
+#: Types of which a GPU has matrix instructions.
+_GPU_ELEMENTS = _ELEMENTS | {torch.float16: "f16", torch.bfloat16: "bf16"}
 
 
 def ksmm_weight_grad(grad, x, pattern, layout="batch_first"):
     """Shaped as the pattern."""
     pattern = tuple(pattern)
+    if x.is_cuda and x.dtype in _GPU_ELEMENTS and x.numel() and grad.numel():
+        return _on_gpu(grad, x, pattern, layout)
     if layout == "batch_first" and x.device.type == "cpu" and _has_kernel(pattern, x.dtype):
         return _summed(grad, x, pattern)
     return _contracted(grad, x, pattern, layout)
@@ -51,18 +55,36 @@ def _has_kernel(pattern, dtype):
 
 
 @functools.lru_cache(maxsize=256)
-def _kernel(pattern, dtype):
+def _kernel(pattern, dtype, layout="batch_first", device=-1):
     """The gradient over any number of rows."""
     from .. import _compile
 
     a, b, c, d = pattern
-    element = _ELEMENTS[dtype]
+    element = _GPU_ELEMENTS[dtype]
+
+    def rows(features):
+        return f"?x{features}" if layout == "batch_first" else f"{features}x?"
+
     x, grad, result = (f"memref<{shape}x{element}>" for shape in
-                       (f"?x{a * c * d}", f"?x{a * b * d}", f"{a}x{b}x{c}x{d}"))
+                       (rows(a * c * d), rows(a * b * d), f"{a}x{b}x{c}x{d}"))
     return _compile.compile(
         f"func.func @main(%x: {x}, %grad: {grad}, %y: {result}) {{\n"
-        f"  kron.ksmm_grad ins(%x : {x}) grad(%grad : {grad}) outs(%y : {result})\n"
-        f"  return\n}}\n")
+        f"  kron.ksmm_grad ins(%x : {x}) grad(%grad : {grad}) outs(%y : {result}) "
+        f"{{layout = #kron.layout<{layout}>}}\n"
+        f"  return\n}}\n", device=device)
+
+
+def _on_gpu(grad, x, pattern, layout):
+    """By kron.ksmm_grad, on the current stream."""
+    if layout == "batch_first":
+        grad, x = grad.reshape(-1, grad.shape[-1]), x.reshape(-1, x.shape[-1])
+    else:
+        grad, x = grad.reshape(grad.shape[0], -1), x.reshape(x.shape[0], -1)
+    result = x.new_empty(pattern)
+    kernel = _kernel(pattern, x.dtype, layout, x.device.index)
+    kernel(x.contiguous(), grad.contiguous(), result,
+           stream=torch.cuda.current_stream(x.device).cuda_stream)
+    return result
 
 
 def _summed(grad, x, pattern):

@@ -17,6 +17,7 @@
 
 #include "ArrayViews.h"
 #include "DecomposeGradient.h"
+#include "kron/CodeGen/GPU/SparseGrad.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -363,6 +364,45 @@ static bool hasKnownShapes(ScaledOpInterface op) {
   return true;
 }
 
+/// On a GPU, weights that are read again and again, in runs shorter than
+/// kShortRun bytes because they are used as T, are transposed once, if they are
+/// more than a processor keeps.
+static constexpr int64_t kShortRun = 32, kKeptWeights = 128 * 1024;
+static constexpr int64_t kFewRows = 256;
+
+static bool needsTransposedCopy(KsmmOp op) {
+  Type element = kron::getElementType(op.getInit());
+  if (op.getTransWeights() == Transpose::N || !isa<FloatType>(element) ||
+      kron::getAlpha(op).isZero())
+    return false;
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  int64_t run = pattern[3] * element.getIntOrFloatBitWidth() / 8;
+  int64_t rows = getShapedType(op.getInit()).getDimSize(1 - op.getFeatureDim());
+  return run < kShortRun && pattern[1] * pattern[2] * run >= kKeptWeights &&
+         (ShapedType::isDynamic(rows) || rows >= kFewRows);
+}
+
+/// Lets `op` use a copy of its weights [a, c, b, d] as [a, b, c, d].
+static void transposeWeights(IRRewriter &rewriter, KsmmOp op) {
+  rewriter.setInsertionPoint(op);
+  Value weights = op.getWeights();
+  SmallVector<int64_t> shape(getShapedType(weights).getShape());
+  std::swap(shape[1], shape[2]);
+  bool onTensors = isOnTensors(weights);
+  Value copy = createBuffer(rewriter, op.getLoc(), shape, /*sizes=*/{},
+                            kron::getElementType(weights), onTensors);
+  auto transpose = linalg::TransposeOp::create(
+      rewriter, op.getLoc(), weights, copy, ArrayRef<int64_t>{0, 2, 1, 3});
+  if (onTensors)
+    copy = transpose->getResult(0);
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getWeightsMutable().assign(copy);
+    op.setTransWeights(Transpose::N);
+  });
+  rewriter.setInsertionPointAfter(op);
+  releaseBuffer(rewriter, op.getLoc(), copy);
+}
+
 namespace {
 struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
   using KronDecomposeBase::KronDecomposeBase;
@@ -382,10 +422,14 @@ struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
     for (ScaledOpInterface op : ops) {
       if (!hasKnownShapes(op))
         continue;
-      if (auto gradient = dyn_cast<KsmmGradOp>(op.getOperation()))
-        decomposeGradient(rewriter, gradient, /*onGPU=*/target == "cuda");
-      else
+      auto gradient = dyn_cast<KsmmGradOp>(op.getOperation());
+      auto sparse = dyn_cast<KsmmOp>(op.getOperation());
+      if (sparse && target == "cuda" && needsTransposedCopy(sparse))
+        transposeWeights(rewriter, sparse);
+      if (!gradient)
         Decomposer(rewriter, op).run();
+      else if (target != "cuda" || !hasGradientKernels(gradient))
+        decomposeGradient(rewriter, gradient, /*onGPU=*/target == "cuda");
     }
   }
 };

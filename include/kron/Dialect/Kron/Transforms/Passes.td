@@ -46,9 +46,13 @@ def KronDecompose : Pass<"kron-decompose"> {
       gradient. It becomes loops over blocks of 64 rows, of 8 and of single ones,
       each a `kron.pass` that adds its block to the sum, so that the batch may be
       dynamic and its sum stays in the cache. f16 and bf16 are summed in an f32
-      array. With `target=cuda` it becomes `linalg.generic`s instead: equal pieces
-      of the batch are summed up apart and then in order, since the elements of
-      the result alone would not keep a GPU busy.
+      array. With `target=cuda` it is left to `--convert-kron-to-nvvm` where there
+      are matrix instructions for its type, and becomes `linalg.generic`s
+      elsewhere: equal pieces of the batch are summed up apart and then in order,
+      since the elements of the result alone would not keep a GPU busy.
+    - With `target=cuda`, weights of `kron.ksmm` that are used as `T`, in runs of
+      less than 32 bytes, and are more than a processor keeps (128 KiB), are
+      transposed first.
 
     An operation with a factor (of `kron.ksmm_grad`: a result) of dynamic shape
     is left alone with a remark (category `kron-decompose`).

@@ -1,0 +1,258 @@
+//===- SparseGradLoad.cpp - Operands of a gradient to shared memory -------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Images in shared memory, all of lines of 128 bytes:
+//
+//   batch first    per position of the batch and per warp along t, the rows'
+//                  chunks; unit u of 16 bytes is at u ^ 2 (n % 4), such that
+//                  the threads of a load, which differ in n and in the low bits
+//                  of u, meet in no bank
+//   batch last     per row, positions of the batch; unit u is at u ^ 4 (row %
+//   2)
+//
+// Threads walk along what is contiguous in memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparseGradKernel.h"
+#include "TileWalk.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Copies that are written out one by one.
+static constexpr int64_t kUnrolledCopies = 8, kUnrolledNarrow = 2;
+
+/// Elements that one copy can take, provided that the array is aligned to 16
+/// bytes.
+int64_t SparseGradKernel::getPiece(const SparseGradOperand &operand) const {
+  int64_t piece = 16 / plan.elementBytes;
+  SmallVector<Int> others;
+  if (plan.batchLast) {
+    if (!operand.batch.is(1))
+      return 1;
+    others.push_back(operand.feature);
+  } else {
+    if (!operand.feature.is(1))
+      return 1;
+    if (plan.lanes != plan.lanesPerChunk)
+      piece = plan.lanesPerChunk;
+    else if (plan.groups > 1)
+      others.push_back(operand.side->size * plan.lanes);
+    others.push_back(operand.batch);
+  }
+  for (Int stride : others)
+    while (stride.isConstant() && stride.getConstant() % piece != 0)
+      piece /= 2;
+  return piece;
+}
+
+/// What is left of `size` from `start` on; the constant `extent` if that is
+/// always enough.
+Int SparseGradKernel::getLimit(int64_t size, Int start, int64_t extent) {
+  if (size % extent == 0)
+    return extent;
+  return k.sub(size, start);
+}
+
+Int SparseGradKernel::getSlot(Int step) {
+  return k.add(k.mul(k.rem(step, plan.stages), plan.getStageBytes()),
+               stageOffset);
+}
+
+/// Copy number `fast` of position `row` of the batch; offsets from the step's
+/// first element, and from the side's image.
+SparsePiece SparseGradKernel::locateBatchFirst(const SparseGradOperand &operand,
+                                               const SparseGradTile &tile,
+                                               int64_t piece, Int row,
+                                               Int fast) {
+  const SparseGradSide &side = *operand.side;
+  int64_t extent = plan.getRows(side);
+  Int laneChunk = k.rem(fast, plan.laneWarps);
+  Int element = k.mul(k.floorDiv(fast, plan.laneWarps), piece);
+  Int inChunk = k.rem(element, plan.getChunk());
+  Int chunkRow = k.mul(k.floorDiv(element, plan.getChunk()), plan.rowsPerChunk);
+  Int position = k.add(chunkRow, k.floorDiv(inChunk, plan.lanesPerChunk));
+  Int lane = k.add(k.mul(laneChunk, plan.lanesPerChunk),
+                   k.rem(inChunk, plan.lanesPerChunk));
+  bool isRun = plan.lanes == plan.lanesPerChunk;
+  Int feature = isRun ? element : k.add(k.mul(position, plan.lanes), lane);
+
+  SparsePiece copy;
+  copy.from = k.materialize(k.extend(
+      getTileOffset(k, {row, feature}, {plan.batchStep, extent * plan.lanes},
+                    {operand.batch, operand.feature})));
+  Int bytes = k.mul(element, plan.elementBytes);
+  Int turn =
+      k.bitXor(k.mul(k.bitAnd(row, 3), 2), k.mul(k.bitAnd(laneChunk, 1), 4));
+  Int unit = k.bitXor(k.floorDiv(bytes, 16), turn);
+  Int line = k.add(k.mul(row, plan.laneWarps), laneChunk);
+  copy.to = k.materialize(k.add(k.mul(line, plan.getPitch(side)),
+                                k.add(k.mul(unit, 16), k.rem(bytes, 16))));
+
+  Value exists = k.less(row, tile.rows);
+  Int limit = getLimit(side.size, getFirst(operand, tile), extent);
+  Int left = piece;
+  if (!limit.is(extent)) {
+    exists = k.both(exists, k.less(position, limit));
+    if (isRun && piece > plan.lanesPerChunk)
+      left = k.sub(k.mul(limit, plan.lanesPerChunk), element);
+  }
+  Int lanes = getLimit(plan.lanes, tile.lane, plan.getLanes());
+  if (!lanes.is(plan.getLanes()))
+    exists = k.both(exists, k.less(lane, lanes));
+  copy.valid = math.getValidBytes(exists, left, piece * plan.elementBytes);
+  return copy;
+}
+
+/// The same for copy number `fast` of row number `row`.
+SparsePiece SparseGradKernel::locateBatchLast(const SparseGradOperand &operand,
+                                              const SparseGradTile &tile,
+                                              int64_t piece, Int row,
+                                              Int fast) {
+  const SparseGradSide &side = *operand.side;
+  int64_t extent = plan.getRows(side);
+  Int position = k.mul(fast, piece);
+  Int feature = k.mul(row, plan.lanes);
+  SparsePiece copy;
+  copy.from = k.materialize(k.extend(getTileOffset(
+      k, {position, feature}, {plan.batchStep, extent * plan.lanes},
+      {operand.batch, operand.feature})));
+  Int bytes = k.mul(position, plan.elementBytes);
+  Int unit = k.bitXor(k.floorDiv(bytes, 16), k.mul(k.bitAnd(row, 1), 4));
+  copy.to = k.materialize(k.add(k.mul(row, plan.getPitch(side)),
+                                k.add(k.mul(unit, 16), k.rem(bytes, 16))));
+  Value exists = k.less(position, tile.rows);
+  Int limit = getLimit(side.size, getFirst(operand, tile), extent);
+  if (!limit.is(extent))
+    exists = k.both(exists, k.less(row, limit));
+  copy.valid = math.getValidBytes(exists, k.sub(tile.rows, position),
+                                  piece * plan.elementBytes);
+  return copy;
+}
+
+/// Copies a step of the batch-first side behind `from` to `to` in pieces of 16
+/// bytes. A warp takes blocks of 8 units times all warps along t times
+/// neighbouring positions of the batch, so that a thread's copies differ by
+/// known distances.
+void SparseGradKernel::copyUnits(const SparseGradOperand &operand,
+                                 const SparseGradTile &tile, Value from,
+                                 Value to) {
+  const SparseGradSide &side = *operand.side;
+  int64_t extent = plan.getRows(side);
+  int64_t warps = plan.getWarps(), chunk = 16 / plan.elementBytes;
+  int64_t rowsPerBlock = 4 / plan.laneWarps, pitch = plan.getPitch(side);
+  int64_t rowBlocks = plan.batchStep / rowsPerBlock;
+  int64_t units = extent * plan.lanesPerChunk / chunk;
+  int64_t lines = llvm::divideCeil(units, 8);
+  bool isRun = plan.lanes == plan.lanesPerChunk;
+  Int laneChunk = k.rem(k.laneId(), plan.laneWarps);
+  Int column = k.rem(k.floorDiv(k.laneId(), plan.laneWarps), 8);
+  Int row = k.floorDiv(k.laneId(), 8 * plan.laneWarps);
+  row = k.add(row, k.mul(k.rem(k.warpId(), rowBlocks), rowsPerBlock));
+  Int unit = k.add(column, k.mul(k.floorDiv(k.warpId(), rowBlocks), 8));
+  int64_t rowStep = std::min(warps, rowBlocks) * rowsPerBlock;
+  int64_t lineStep = std::max<int64_t>(warps / rowBlocks, 1);
+
+  // A unit is a row (and some t), or part of a run of rows.
+  int64_t perUnit = isRun ? chunk : plan.lanes;
+  Int lane = k.mul(laneChunk, plan.lanesPerChunk);
+  from = k.offsetElements(
+      from, plan.element,
+      getTileOffset(k, {row, k.add(k.mul(unit, perUnit), lane)},
+                    {plan.batchStep, 8 * lines * perUnit + plan.lanes},
+                    {operand.batch, operand.feature}));
+  Int turn =
+      k.bitXor(k.mul(k.bitAnd(row, 3), 2), k.mul(k.bitAnd(laneChunk, 1), 4));
+  Int line = k.add(k.mul(row, plan.laneWarps), laneChunk);
+  to = k.offsetBytes(
+      to, k.add(k.mul(line, pitch), k.mul(k.bitXor(unit, turn), 16)));
+
+  Int rowLimit = k.sub(tile.rows, row);
+  Int limit = getLimit(side.size, getFirst(operand, tile), plan.getRows(side));
+  Int lanes = getLimit(plan.lanes, tile.lane, plan.getLanes());
+  Value laneExists;
+  if (!lanes.is(plan.getLanes()))
+    laneExists = k.less(lane, lanes);
+  SmallVector<SparsePiece> copies;
+  for (int64_t number = 0; number < lines; number += lineStep)
+    for (int64_t known = 0; known < plan.batchStep; known += rowStep) {
+      Value exists = k.both(k.less(known, rowLimit), laneExists);
+      Int left = chunk;
+      if (!limit.is(extent)) {
+        left = k.sub(k.mul(limit, isRun ? plan.lanesPerChunk : chunk),
+                     k.mul(k.add(unit, 8 * number), chunk));
+        exists = k.both(exists, k.less(0, left));
+      }
+      SparsePiece copy;
+      copy.valid = math.getValidBytes(exists, left, 16);
+      Int offset = k.add(k.mul(operand.batch, known), 8 * number * perUnit);
+      copy.from = k.offsetElements(from, plan.element, offset);
+      copy.to =
+          k.offsetBytes(to, known * plan.laneWarps * pitch + 128 * number);
+      if (8 * (number + lineStep) > units)
+        copy.exists = k.less(unit, units - 8 * number);
+      copies.push_back(copy);
+    }
+  math.copy(copies, 16, /*wholeLines=*/true);
+}
+
+/// Copies step number `step` of one side in pieces of `piece` elements.
+void SparseGradKernel::copySide(const SparseGradOperand &operand,
+                                const SparseGradTile &tile, Int step,
+                                int64_t piece) {
+  const SparseGradSide &side = *operand.side;
+  int64_t rowCount = plan.batchLast ? plan.getRows(side) : plan.batchStep;
+  int64_t perRow =
+      (plan.batchLast ? plan.batchStep : plan.getRows(side) * plan.getLanes()) /
+      piece;
+  // What is left of the tile from this step on.
+  SparseGradTile rest = tile;
+  Int done = k.mul(step, plan.batchStep);
+  rest.firstRow = k.add(tile.firstRow, k.extend(done));
+  rest.rows = k.sub(tile.rows, done);
+  Value from = offsetTile(operand, rest);
+  Value to = k.shared(k.add(getSlot(step), operand.offset));
+  int64_t bytes = piece * plan.elementBytes;
+  if (bytes == 16 && !plan.batchLast &&
+      llvm::isPowerOf2_64(plan.laneWarps * plan.getWarps()))
+    return copyUnits(operand, rest, from, to);
+  // Narrow copies are rare, and not worth registers.
+  forItems(k, plan.getThreads(), k.threadId(), perRow * rowCount,
+           bytes == 16 ? kUnrolledCopies : kUnrolledNarrow,
+           [&](ArrayRef<Int> items, ArrayRef<Value> exist) {
+             SmallVector<SparsePiece> copies;
+             for (auto [item, exists] : llvm::zip(items, exist)) {
+               Int row = k.floorDiv(item, perRow), fast = k.rem(item, perRow);
+               SparsePiece copy =
+                   plan.batchLast
+                       ? locateBatchLast(operand, rest, piece, row, fast)
+                       : locateBatchFirst(operand, rest, piece, row, fast);
+               copy.from = k.offsetElements(from, plan.element, Int(copy.from));
+               copy.to = k.offsetBytes(to, Int(copy.to));
+               copy.exists = exists;
+               copies.push_back(copy);
+             }
+             math.copy(copies, bytes, /*wholeLines=*/bytes == 16);
+           });
+}
+
+/// Starts the copies of step number `step`, if there is one.
+void SparseGradKernel::issue(const SparseGradTile &tile, Int step, Int steps) {
+  k.ifThen(k.less(step, steps), [&] {
+    auto copyBoth = [&](bool aligned) {
+      for (const SparseGradOperand *operand : {&left, &right})
+        copySide(*operand, tile, step, aligned ? getPiece(*operand) : 1);
+    };
+    if (getPiece(left) == 1 && getPiece(right) == 1)
+      return copyBoth(false);
+    choose(isAligned, [&] { copyBoth(true); }, [&] { copyBoth(false); });
+  });
+  // Lanes may have left loops at different times.
+  k.syncWarp();
+  k.commitCopies();
+}

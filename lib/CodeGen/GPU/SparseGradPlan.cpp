@@ -1,0 +1,288 @@
+//===- SparseGradPlan.cpp - Tiles of a gradient by sparse weights ---------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// All tiles that fit the registers are tried, and ranked by what takes longest
+// per position of the batch: instructions, shared memory, or what the
+// second-level cache delivers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparseGradPlan.h"
+#include "kron/CodeGen/GPU/SparseGrad.h"
+#include "kron/CodeGen/PassOperands.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Bytes per second that the second-level cache delivers to all processors.
+static constexpr double kCacheRate = 5.5e12;
+/// Data that should be under way to a processor, and of one step of all its
+/// CTAs.
+static constexpr int64_t kBytesUnderWay = 64 * 1024;
+static constexpr int64_t kStepBytes = 32 * 1024;
+static constexpr int64_t kMostStages = 6;
+/// Positions of the batch whose sum a matrix unit can keep without an error
+/// that shows.
+static constexpr int64_t kSummedDepth = 64;
+/// Rows that a batch of unknown size is taken to have.
+static constexpr int64_t kNominalRows = 16384;
+/// Warps that keep a processor's matrix units busy, and the most that share
+/// one.
+static constexpr int64_t kBusyWarps = 8, kMostWarps = 16;
+/// Bytes of a second-level cache line that are read together.
+static constexpr int64_t kSectorBytes = 32;
+
+bool kron::hasGradientKernels(KsmmGradOp gradient) {
+  Type element = getElementType(gradient.getInit());
+  return isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(element) &&
+         getElementType(gradient.getInput()) == element &&
+         getElementType(gradient.getGrad()) == element &&
+         !(element.isF32() && gradient.getPrecision() == Precision::Ieee) &&
+         !getAlpha(gradient).isZero() &&
+         !ShapedType::isDynamicShape(gradient.getPattern());
+}
+
+namespace {
+class Planner {
+public:
+  Planner(SparseGradPlan plan, int64_t rows, const GPUMachine &machine)
+      : plan(plan), rows(rows), machine(machine) {}
+
+  SparseGradPlan choose();
+
+private:
+  void tryChunks(int64_t chunkBytes);
+  void tryWarps(int64_t laneWarps);
+  void tryTile();
+  int64_t getRegisters() const;
+  bool chooseStages();
+  void choosePieces();
+  double getSecondsPerRow() const;
+  double getSeconds() const;
+
+  /// The one that is being tried.
+  SparseGradPlan plan;
+  int64_t rows;
+  const GPUMachine &machine;
+  SparseGradPlan best;
+  double bestSeconds = std::numeric_limits<double>::infinity();
+};
+} // namespace
+
+/// Of a thread: sums, operands of the left side and one of the right, and what
+/// addresses take.
+int64_t Planner::getRegisters() const {
+  int64_t words = plan.elementBytes == 8 ? 2 : 1;
+  int64_t sums = 4 * plan.getSums() * (plan.hasPartialSums ? 2 : 1);
+  int64_t parts = plan.batchLast ? 2 : plan.getParts();
+  int64_t split = plan.math == MmaMath::SplitTF32 ? 2 : 1;
+  int64_t operands = parts * split * (4 * plan.left.tiles + 2) +
+                     (plan.batchLast ? 4 * plan.right.tiles : 8);
+  return llvm::alignTo(words * (sums + operands) + 40, 8);
+}
+
+/// Steps and stages; whether they fit.
+bool Planner::chooseStages() {
+  int64_t shared = machine.getSharedBytes(plan.ctasPerSM);
+  if (plan.batchLast) {
+    // Rows of 128 bytes.
+    plan.batchStep = 128 / plan.elementBytes;
+  } else {
+    plan.batchStep = plan.getDepth();
+    auto fits = [&] {
+      SparseGradPlan next = plan;
+      next.batchStep *= 2;
+      return next.batchStep <= kSummedDepth &&
+             next.getStageBytes() * plan.ctasPerSM <= kStepBytes;
+    };
+    while (fits())
+      plan.batchStep *= 2;
+  }
+  plan.stages = 2;
+  while (plan.stages < kMostStages &&
+         (plan.stages - 1) * plan.getStageBytes() * plan.ctasPerSM <
+             kBytesUnderWay)
+    ++plan.stages;
+  while (plan.stages > 2 && plan.stages * plan.getStageBytes() > shared)
+    --plan.stages;
+  return plan.stages * plan.getStageBytes() <= shared;
+}
+
+/// Pieces such that all processors have as much to do: once, or some times if
+/// there are more tiles than processors take at once.
+void Planner::choosePieces() {
+  int64_t resident = machine.processors * plan.ctasPerSM;
+  int64_t tiles = plan.getTiles();
+  int64_t most = std::max<int64_t>(rows / kLeastPiece, 1);
+  plan.pieces = std::clamp<int64_t>(resident / tiles, 1, most);
+  if (tiles <= resident / 2)
+    return;
+  // Of 1 to 8 pieces the fewest that leave little idle.
+  auto getIdle = [&](int64_t pieces) {
+    double rounds = double(tiles * pieces) / resident;
+    return std::ceil(rounds) / rounds;
+  };
+  plan.pieces = 1;
+  for (int64_t pieces = 2; pieces <= std::min<int64_t>(8, most); ++pieces)
+    if (getIdle(pieces) * 1.05 < getIdle(plan.pieces))
+      plan.pieces = pieces;
+}
+
+/// Of all processors together, for all tiles.
+double Planner::getSecondsPerRow() const {
+  double tiles = plan.getTiles();
+  int64_t leftRows = plan.getRows(plan.left);
+  int64_t rightRows = plan.getRows(plan.right);
+  double rate = plan.math == MmaMath::F64    ? machine.dmma
+                : plan.isHalf()              ? machine.f16Mma
+                : plan.math == MmaMath::TF32 ? machine.tf32Mma
+                                             : machine.tf32Mma / 3;
+  double multiply = 2.0 * leftRows * rightRows * plan.getLanes() / rate;
+
+  // Every warp loads its rows of both sides.
+  double perWarp = 16.0 * plan.left.tiles + 8.0 * plan.right.tiles;
+  double loaded = plan.getWarps() * perWarp *
+                  (plan.batchLast ? plan.elementBytes : plan.chunkBytes);
+  double shared =
+      loaded / (128.0 * machine.processors * machine.clockMHz * 1e6);
+
+  // Runs of less than a sector are read as one.
+  int64_t run = plan.getLanes() * plan.elementBytes;
+  double waste = 1;
+  if (!plan.batchLast && plan.lanes > plan.getLanes() && run < kSectorBytes)
+    waste = double(kSectorBytes) / run;
+  double bytes = double(std::min(leftRows, plan.left.size) +
+                        std::min(rightRows, plan.right.size)) *
+                 plan.getLanes() * plan.elementBytes * waste;
+  double cache = bytes / kCacheRate;
+  double most = std::max({multiply, shared, cache});
+  double sum = multiply + shared + cache;
+  // Few warps overlap less.
+  double warps = plan.ctasPerSM * plan.getWarps();
+  double idle = std::max(1.0, std::sqrt(kBusyWarps / warps));
+  return tiles * idle * (0.7 * most + 0.3 * sum);
+}
+
+double Planner::getSeconds() const {
+  double busy = double(plan.getTiles() * plan.pieces) /
+                (machine.processors * plan.ctasPerSM);
+  double seconds = rows * getSecondsPerRow() * std::ceil(busy) / busy;
+  double bytes = double(plan.left.size + plan.right.size) * plan.groups *
+                 plan.lanes * plan.elementBytes * rows;
+  seconds = std::max(seconds, bytes / machine.copyBytesPerSecond);
+  // Sums of pieces are written and read again.
+  int64_t sumBytes = plan.elementBytes == 8 ? 8 : 4;
+  if (plan.pieces > 1)
+    seconds += 2.0 * plan.pieces * plan.getWeights() * sumBytes /
+               machine.copyBytesPerSecond;
+  return seconds;
+}
+
+void Planner::tryTile() {
+  int64_t warps = plan.getWarps();
+  int64_t most = machine.registersPerSM / (32 * getRegisters());
+  if (getRegisters() > machine.maxRegistersPerThread || most < warps)
+    return;
+  most = std::min(most, kMostWarps);
+  for (plan.ctasPerSM = std::max<int64_t>(most / warps, 1); plan.ctasPerSM > 0;
+       plan.ctasPerSM /= 2) {
+    if (!chooseStages())
+      continue;
+    choosePieces();
+    double seconds = getSeconds();
+    // Later ones must be better by more than the estimate is worth.
+    if (seconds < 0.99 * bestSeconds) {
+      best = plan;
+      bestSeconds = seconds;
+    }
+  }
+}
+
+/// Tries all shares of rows among warps and instructions.
+void Planner::tryWarps(int64_t laneWarps) {
+  plan.laneWarps = laneWarps;
+  auto isLarger = [&](const SparseGradSide &side, int64_t tiles,
+                      int64_t warps) {
+    return (tiles > 1 || warps > 1) &&
+           side.unit * plan.rowsPerChunk * tiles * warps >=
+               2 * int64_t(
+                       llvm::alignTo(side.size, side.unit * plan.rowsPerChunk));
+  };
+  for (int64_t leftWarps : {1, 2, 4, 8})
+    for (int64_t rightWarps : {1, 2, 4, 8})
+      for (int64_t leftTiles : {4, 3, 2, 1})
+        for (int64_t rightTiles : {8, 6, 4, 3, 2, 1}) {
+          if (leftWarps * rightWarps * laneWarps > 12 ||
+              isLarger(plan.left, leftTiles, leftWarps) ||
+              isLarger(plan.right, rightTiles, rightWarps))
+            continue;
+          plan.left.tiles = leftTiles;
+          plan.left.warps = leftWarps;
+          plan.right.tiles = rightTiles;
+          plan.right.warps = rightWarps;
+          tryTile();
+        }
+}
+
+/// Tries chunks of `chunkBytes`.
+void Planner::tryChunks(int64_t chunkBytes) {
+  plan.chunkBytes = chunkBytes;
+  int64_t chunk = plan.getChunk();
+  if (plan.batchLast) {
+    plan.lanesPerChunk = plan.rowsPerChunk = 1;
+    return tryWarps(/*laneWarps=*/1);
+  }
+  plan.lanesPerChunk = std::min(plan.lanes & -plan.lanes, chunk);
+  plan.rowsPerChunk = chunk / plan.lanesPerChunk;
+  int64_t chunks = plan.lanes / plan.lanesPerChunk;
+  for (int64_t laneWarps : {1, 2, 3, 4})
+    if (chunks % laneWarps == 0 || laneWarps == 3)
+      if (laneWarps <= chunks)
+        tryWarps(laneWarps);
+}
+
+SparseGradPlan Planner::choose() {
+  tryChunks(16);
+  // Smaller ones of rows alone, or if they are whole rows, else copies would be
+  // narrower; and one of one f64 would not be worth a load.
+  int64_t lanes = plan.lanes & -plan.lanes;
+  if (!plan.batchLast && plan.elementBytes < 8 &&
+      (lanes == 1 || 8 % (plan.lanes * plan.elementBytes) == 0))
+    tryChunks(8);
+  assert(bestSeconds < std::numeric_limits<double>::infinity() &&
+         "the smallest tile fits every machine");
+  return best;
+}
+
+SparseGradPlan kron::getSparseGradPlan(KsmmGradOp gradient,
+                                       const GPUMachine &machine) {
+  SparseGradPlan plan;
+  plan.element = getElementType(gradient.getInit());
+  plan.elementBytes = getElementBytes(plan.element);
+  plan.math =
+      plan.element.isF64() ? MmaMath::F64
+      : plan.element.isF32() && gradient.getPrecision() != Precision::TF32
+          ? MmaMath::SplitTF32
+          : MmaMath::TF32;
+  plan.hasPartialSums = plan.math == MmaMath::SplitTF32;
+  plan.batchLast = gradient.getBatchDim() == 1;
+  ArrayRef<int64_t> pattern = gradient.getPattern();
+  plan.groups = pattern[0];
+  plan.left.size = pattern[1];
+  plan.right.size = pattern[2];
+  plan.right.unit = 8;
+  plan.lanes = pattern[3];
+  int64_t rows = ShapedType::kDynamic;
+  for (Value array : {gradient.getInput(), gradient.getGrad()})
+    if (int64_t size = cast<ShapedType>(array.getType())
+                           .getDimSize(gradient.getBatchDim());
+        !ShapedType::isDynamic(size))
+      rows = size;
+  if (ShapedType::isDynamic(rows))
+    rows = kNominalRows;
+  return Planner(plan, rows, machine).choose();
+}

@@ -1,0 +1,125 @@
+//===- SparseGradPlan.h - Tiles of a gradient by sparse weights -*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// For every (i, t) the gradient D[j, k] = sum over n of G[n, j] X[n, k] is a
+// matrix product of its own, whose depth is the batch. G is operand A of matrix
+// instructions (the left side, of 16 rows), X operand B (the right side, of 8).
+//
+// Both are read from shared memory in chunks of 16 or 8 bytes. What lies along
+// a chunk is what lies side by side in memory:
+//
+//   batch last     positions of the batch: a chunk is operand of several
+//                  instructions
+//   batch first    `lanesPerChunk` products t times `rowsPerChunk` rows j (or
+//                  k): every element belongs to another instruction
+//
+// A CTA sums up a tile of j, k and t over a piece of the batch.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_GPU_SPARSEGRADPLAN_H
+#define KRON_LIB_CODEGEN_GPU_SPARSEGRADPLAN_H
+
+#include "MmaPlan.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::kron {
+
+/// The fewest positions of the batch that are worth a piece.
+inline constexpr int64_t kLeastPiece = 64;
+
+/// One operand: rows j of G, or k of X.
+struct SparseGradSide {
+  int64_t size = 1;
+  /// Rows of a matrix instruction.
+  int64_t unit = 16;
+  /// Instructions per warp, and warps next to each other.
+  int64_t tiles = 1, warps = 1;
+};
+
+struct SparseGradPlan {
+  Type element;
+  int64_t elementBytes = 4;
+  MmaMath math = MmaMath::SplitTF32;
+  /// Whether the sums of each step are added up by themselves: the matrix unit
+  /// cuts off when it adds.
+  bool hasPartialSums = false;
+  bool batchLast = false;
+  /// Groups i and products t per group.
+  int64_t groups = 1, lanes = 1;
+  /// G and X.
+  SparseGradSide left, right;
+
+  int64_t chunkBytes = 16;
+  int64_t lanesPerChunk = 1, rowsPerChunk = 1;
+
+  /// Warps that have other chunks of t.
+  int64_t laneWarps = 1;
+  /// Positions of the batch that arrive at a time.
+  int64_t batchStep = 32;
+  int64_t stages = 3, ctasPerSM = 1;
+  /// Pieces that the batch is cut into, unless it is too short.
+  int64_t pieces = 1;
+
+  bool isHalf() const { return elementBytes == 2; }
+  int64_t getChunk() const { return chunkBytes / elementBytes; }
+  /// Positions of the batch that a thread takes per instruction, and that an
+  /// instruction takes.
+  int64_t getDepthPerThread() const { return isHalf() ? 4 : 2; }
+  int64_t getDepth() const { return 4 * getDepthPerThread(); }
+  /// Positions of the batch that one load of chunks per row covers.
+  int64_t getMacroDepth() const {
+    return batchLast ? 4 * getChunk() : getDepth();
+  }
+  /// Elements of a chunk that the instructions tell apart.
+  int64_t getParts() const { return lanesPerChunk * rowsPerChunk; }
+  int64_t getLanes() const { return lanesPerChunk * laneWarps; }
+  int64_t getRowsPerWarp(const SparseGradSide &side) const {
+    return side.unit * rowsPerChunk * side.tiles;
+  }
+  int64_t getRows(const SparseGradSide &side) const {
+    return getRowsPerWarp(side) * side.warps;
+  }
+  int64_t getBlocks(const SparseGradSide &side) const {
+    return llvm::divideCeil(side.size, getRows(side));
+  }
+  int64_t getLaneBlocks() const { return llvm::divideCeil(lanes, getLanes()); }
+  int64_t getTiles() const {
+    return groups * getLaneBlocks() * getBlocks(left) * getBlocks(right);
+  }
+  int64_t getWarps() const { return laneWarps * left.warps * right.warps; }
+  int64_t getThreads() const { return 32 * getWarps(); }
+  /// Matrix instructions that have sums of their own, per warp.
+  int64_t getSums() const {
+    return lanesPerChunk * rowsPerChunk * rowsPerChunk * left.tiles *
+           right.tiles;
+  }
+  int64_t getWeights() const { return groups * left.size * right.size * lanes; }
+
+  /// Batch first: of one position of the batch and one chunk of t; batch last:
+  /// of one row. Whole lines of all banks.
+  int64_t getPitch(const SparseGradSide &side) const {
+    int64_t bytes = batchLast ? batchStep * elementBytes
+                              : getRows(side) / rowsPerChunk * chunkBytes;
+    return llvm::alignTo(bytes, 128);
+  }
+  int64_t getSideBytes(const SparseGradSide &side) const {
+    return getPitch(side) * (batchLast ? getRows(side) : batchStep * laneWarps);
+  }
+  int64_t getStageBytes() const {
+    return getSideBytes(left) + getSideBytes(right);
+  }
+};
+
+/// The plan of `gradient`, which hasGradientKernels.
+SparseGradPlan getSparseGradPlan(KsmmGradOp gradient,
+                                 const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_GPU_SPARSEGRADPLAN_H

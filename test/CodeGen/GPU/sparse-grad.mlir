@@ -1,0 +1,81 @@
+// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a --canonicalize --cse | FileCheck %s
+// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a --canonicalize --cse | FileCheck %s --check-prefix=HOST
+// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_80 --canonicalize --cse | FileCheck %s --check-prefix=SM80
+
+// Verify f32 with 16 inner positions, batch first: pieces of the batch come through a
+// ring of asynchronous copies, three TF32 products each, sums of the pieces to the
+// workspace, four neighbours at a time; and a second kernel adds up 16 at a time, in order.
+// HOST-LABEL: func.func @first(
+// HOST: llvm.call @kronRtCudaWorkspace
+// HOST-COUNT-2: llvm.call @kronRtCudaLaunch
+// CHECK-LABEL: llvm.func @first_0(
+// CHECK: cp.async.cg.shared.global.L2::128B
+// CHECK: nvvm.cp.async.wait.group
+// CHECK: nvvm.barrier0
+// CHECK-COUNT-3: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// CHECK: nvvm.vote.sync any
+// CHECK: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
+// CHECK-LABEL: llvm.func @first_sum_0(
+// CHECK: scf.for
+// CHECK-COUNT-16: llvm.load {{.*}} -> f32
+// CHECK-COUNT-16: arith.addf
+// CHECK: llvm.store
+func.func @first(%x: memref<25088x1024xf32>, %g: memref<25088x1024xf32>, %d: memref<1x64x64x16xf32>) {
+  kron.ksmm_grad ins(%x : memref<25088x1024xf32>) grad(%g : memref<25088x1024xf32>)
+    outs(%d : memref<1x64x64x16xf32>)
+  return
+}
+
+// Verify that precision tf32 takes one product.
+// CHECK-LABEL: llvm.func @tf32_0(
+// CHECK-NOT: arith.subf
+// CHECK: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+func.func @tf32(%x: memref<?x256xf32>, %g: memref<?x256xf32>, %d: memref<1x64x64x4xf32>) {
+  kron.ksmm_grad ins(%x : memref<?x256xf32>) grad(%g : memref<?x256xf32>)
+    outs(%d : memref<1x64x64x4xf32>) {precision = #kron.precision<tf32>}
+  return
+}
+
+// Verify that halves at different positions of the batch become pairs (batch first), or
+// are pairs already (batch last).
+// CHECK-LABEL: llvm.func @halves_first_0(
+// CHECK: prmt.b32
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK-LABEL: llvm.func @halves_last_0(
+// CHECK-NOT: prmt.b32
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+func.func @halves_first(%x: memref<?x256xf16>, %g: memref<?x256xf16>, %d: memref<1x64x64x4xf16>) {
+  kron.ksmm_grad ins(%x : memref<?x256xf16>) grad(%g : memref<?x256xf16>) outs(%d : memref<1x64x64x4xf16>)
+  return
+}
+func.func @halves_last(%x: memref<256x?xf16>, %g: memref<256x?xf16>, %d: memref<1x64x64x4xf16>) {
+  kron.ksmm_grad ins(%x : memref<256x?xf16>) grad(%g : memref<256x?xf16>) outs(%d : memref<1x64x64x4xf16>)
+    {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify f64: m16n8k8 where the chip has it, else m8n8k4.
+// CHECK-LABEL: llvm.func @doubles_0(
+// CHECK: mma.sync.aligned.m16n8k8.row.col.f64
+// SM80-LABEL: llvm.func @doubles_0(
+// SM80: mma.sync.aligned.m8n8k4.row.col.f64
+func.func @doubles(%x: memref<?x36xf64>, %g: memref<?x36xf64>, %d: memref<3x6x6x2xf64>) {
+  kron.ksmm_grad ins(%x : memref<?x36xf64>) grad(%g : memref<?x36xf64>) outs(%d : memref<3x6x6x2xf64>)
+  return
+}
+
+// Verify that a short batch is one piece, which its kernel scales and stores itself.
+// HOST-LABEL: func.func @short(
+// HOST-NOT: kronRtCudaWorkspace
+// HOST-COUNT-1: llvm.call @kronRtCudaLaunch
+// HOST-NOT: llvm.call @kronRtCudaLaunch
+// HOST: gpu.module
+// CHECK-LABEL: llvm.func @short_0(
+// CHECK: arith.mulf %{{.*}}, %cst
+// CHECK: llvm.intr.fma
+// CHECK-NOT: @short_sum_0
+func.func @short(%x: memref<16x40xf32>, %g: memref<16x30xf32>, %d: memref<2x3x4x5xf32>) {
+  kron.ksmm_grad ins(%x : memref<16x40xf32>) grad(%g : memref<16x30xf32>)
+    outs(%d : memref<2x3x4x5xf32>) alpha(2.0 : f32) beta(3.0 : f32)
+  return
+}
