@@ -21,6 +21,10 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 using namespace kron::detail;
 
@@ -33,7 +37,8 @@ struct IsaName {
 };
 constexpr IsaName isaNames[] = {{"x86-64-v2", KRON_ISA_X86_64_V2},
                                 {"x86-64-v3", KRON_ISA_X86_64_V3},
-                                {"x86-64-v4", KRON_ISA_X86_64_V4}};
+                                {"x86-64-v4", KRON_ISA_X86_64_V4},
+                                {"x86-64-v4-amx", KRON_ISA_X86_64_V4_AMX}};
 
 /// What this process may use, read once.
 struct IsaState {
@@ -58,7 +63,32 @@ static uint64_t getSavedState() {
   return (uint64_t(high) << 32) | low;
 }
 
-static KronIsa detectIsa() {
+/// Asks the system for the registers of AMX, which a process has no room for
+/// until it does.
+static bool getTilePermission() {
+#if defined(__linux__) && defined(SYS_arch_prctl)
+  constexpr int requestPermission = 0x1023, tileData = 18;
+  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
+#else
+  return false;
+#endif
+}
+
+/// On a processor of x86-64-v4, which saves the registers `saved`.
+static bool hasTiles(uint64_t saved) {
+  constexpr uint64_t tileState = 0x60000;
+  constexpr unsigned amxBF16 = 1u << 22, amxTile = 1u << 24;
+  constexpr unsigned avx512BF16 = 1u << 5;
+  unsigned eax, ebx, ecx, edx;
+  return (saved & tileState) == tileState &&
+         __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) &&
+         hasAll(edx, amxBF16 | amxTile) &&
+         __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) &&
+         hasAll(eax, avx512BF16);
+}
+
+/// Up to `limit`.
+static KronIsa detectIsa(KronIsa limit) {
   unsigned eax, ebx, ecx, edx;
   if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx))
     return KRON_ISA_HOST;
@@ -83,24 +113,30 @@ static KronIsa detectIsa() {
       !hasAll(ebx7, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ |
                         bit_AVX512VL))
     return KRON_ISA_X86_64_V3;
-  return KRON_ISA_X86_64_V4;
+  if (limit < KRON_ISA_X86_64_V4_AMX || !hasTiles(saved) ||
+      !getTilePermission())
+    return KRON_ISA_X86_64_V4;
+  return KRON_ISA_X86_64_V4_AMX;
 }
 
 #else
 
-static KronIsa detectIsa() { return KRON_ISA_HOST; }
+static KronIsa detectIsa(KronIsa) { return KRON_ISA_HOST; }
 
 #endif
 
 static IsaState readState() {
-  KronIsa detected = detectIsa();
+  constexpr KronIsa best = KRON_ISA_X86_64_V4_AMX;
   const char *limit = std::getenv("KRON_ISA");
   if (!limit || !*limit)
-    return {detected, nullptr};
-  for (const IsaName &entry : isaNames)
-    if (std::strcmp(limit, entry.name) == 0)
-      return {entry.isa < detected ? entry.isa : detected, nullptr};
-  return {detected, limit};
+    return {detectIsa(best), nullptr};
+  for (const IsaName &entry : isaNames) {
+    if (std::strcmp(limit, entry.name) != 0)
+      continue;
+    KronIsa detected = detectIsa(entry.isa);
+    return {entry.isa < detected ? entry.isa : detected, nullptr};
+  }
+  return {detectIsa(best), limit};
 }
 
 static const IsaState &getState() {
@@ -122,10 +158,10 @@ KronStatus kron::detail::selectVersion(const KronKernel &kernel,
     return setError(
         KRON_INVALID_ARGUMENT,
         "expects the environment variable KRON_ISA to be x86-64-v2, "
-        "x86-64-v3 or x86-64-v4, but got '%s'",
+        "x86-64-v3, x86-64-v4 or x86-64-v4-amx, but got '%s'",
         state.badName);
   const KronVersion *best = nullptr;
-  KronIsa least = KRON_ISA_X86_64_V4;
+  KronIsa least = KRON_ISA_X86_64_V4_AMX;
   int32_t numVersions = 0;
   for (int32_t i = 0; i < kernel.numVersions; ++i) {
     const KronVersion &candidate = kernel.versions[i];

@@ -106,6 +106,7 @@ LogicalResult ModuleCompiler::runPasses(ModuleOp module,
   pipeline.l1Bytes = processor.l1Bytes;
   pipeline.l2Bytes = processor.l2Bytes;
   pipeline.streamBytes = processor.streamBytes;
+  pipeline.matrixTiles = processor.hasMatrixTiles;
   populateKronCPUPipeline(pm, pipeline);
   return pm.run(module);
 }
@@ -373,14 +374,32 @@ FailureOr<CompiledModule> ModuleCompiler::finish() {
   return std::move(result);
 }
 
+/// Whether anything in `module` is bf16.
+static bool hasBF16(ModuleOp module) {
+  WalkResult result = module.walk([](Block *block) {
+    auto isBF16 = [](Value value) {
+      return getElementTypeOrSelf(value).isBF16();
+    };
+    bool has = llvm::any_of(block->getArguments(), isBF16);
+    for (Operation &op : *block)
+      has |= llvm::any_of(op.getResults(), isBF16);
+    return has ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 FailureOr<CompiledModule> kron::compileToLLVMIR(ModuleOp module,
                                                 ArrayRef<Processor> processors,
                                                 const CodegenOptions &options,
                                                 llvm::LLVMContext &context) {
   ModuleCompiler compiler(module, options, context);
-  for (const Processor &processor : processors)
+  for (const Processor &processor : processors) {
+    // Without bf16 another version is as good as the one for matrix tiles.
+    if (processor.hasMatrixTiles && processors.size() > 1 && !hasBF16(module))
+      continue;
     if (failed(compiler.addVersion(processor)))
       return failure();
+  }
   for (StringRef name : options.gpuChips) {
     auto chip = GPUChip::parse(name);
     if (!chip)

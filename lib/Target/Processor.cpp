@@ -41,7 +41,10 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
   if (!machine.getTargetTriple().isX86())
     return;
   if (info.checkFeatures("+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl")) {
-    processor.isa = KRON_ISA_X86_64_V4;
+    processor.hasMatrixTiles =
+        info.checkFeatures("+amx-tile,+amx-bf16,+avx512bf16");
+    processor.isa = processor.hasMatrixTiles ? KRON_ISA_X86_64_V4_AMX
+                                             : KRON_ISA_X86_64_V4;
     processor.vectorBits = 512;
     // From Sapphire Rapids on a copy is twice as fast with such stores; a
     // Cascade Lake is slower.
@@ -113,8 +116,13 @@ Processor kron::getHostProcessor() {
   // The name alone can be wrong (virtual machines hide models); features are
   // not.
   llvm::SubtargetFeatures features;
-  for (const auto &feature : llvm::sys::getHostCPUFeatures())
-    features.AddFeature(feature.first(), feature.second);
+  // The system may keep matrix tiles from this process, and so may KRON_ISA.
+  bool hasTiles = kronGetIsa() >= KRON_ISA_X86_64_V4_AMX;
+  for (const auto &feature : llvm::sys::getHostCPUFeatures()) {
+    bool isOfTiles = feature.first().starts_with("amx-");
+    features.AddFeature(feature.first(),
+                        feature.second && (hasTiles || !isOfTiles));
+  }
   processor.features = features.getString();
   processor.vectorBits = 128;
   setCaches(processor);
@@ -127,13 +135,25 @@ Processor kron::getHostProcessor() {
   return processor;
 }
 
+/// What the first processors with matrix tiles have, as far as kernels use it.
+static Processor getTileProcessor() {
+  Processor processor{"x86-64-v4", "+amx-tile,+amx-bf16,+avx512bf16", 512,
+                      KRON_ISA_X86_64_V4_AMX};
+  processor.l1Bytes = 48 << 10;
+  processor.l2Bytes = 2 << 20;
+  processor.streamBytes = 48 << 20;
+  processor.hasMatrixTiles = true;
+  return processor;
+}
+
 std::vector<Processor> kron::getPortableProcessors() {
   if (!llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86())
     return {getHostProcessor()};
   std::vector<Processor> processors = {
       {"x86-64-v2", "", 128, KRON_ISA_X86_64_V2},
       {"x86-64-v3", "", 256, KRON_ISA_X86_64_V3},
-      {"x86-64-v4", "", 512, KRON_ISA_X86_64_V4}};
+      {"x86-64-v4", "", 512, KRON_ISA_X86_64_V4},
+      getTileProcessor()};
   for (Processor &processor : processors)
     setCaches(processor);
   return processors;
@@ -142,6 +162,9 @@ std::vector<Processor> kron::getPortableProcessors() {
 llvm::Expected<Processor> kron::getNamedProcessor(StringRef name) {
   if (name == "native")
     return getHostProcessor();
+  if (name == "x86-64-v4-amx" &&
+      llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86())
+    return getTileProcessor();
   auto baseline = createTargetMachine(nullptr);
   if (!baseline)
     return baseline.takeError();

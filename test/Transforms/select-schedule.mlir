@@ -1,6 +1,8 @@
 // RUN: kron-opt %s --kron-select-schedule --split-input-file | FileCheck %s
 // RUN: kron-opt %s --kron-select-schedule="vector-bits=256 cache-bytes=4096" \
 // RUN:   --split-input-file | FileCheck %s --check-prefix=SMALL
+// RUN: kron-opt %s --kron-select-schedule="matrix-tiles" --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=TILES --implicit-check-not=matrix_tiles
 
 // Verify that the tile is as many rows as keep both buffers (512 floats each)
 // within the cache budget: 32768 / (2 * 2048) = 8, and 1 with 4096 bytes.
@@ -117,6 +119,31 @@ func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<25
   ^bb0(%t: tensor<?x256xf32>, %a: tensor<256x256xf32>, %o: tensor<?x256xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x256xf32>) factor(%a [p, q] : tensor<256x256xf32>) outs(%o : tensor<?x256xf32>) -> tensor<?x256xf32>
     kron.yield %1 : tensor<?x256xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that passes of bf16, and no others, are for matrix tiles where the
+// processor has them, with at least 64 rows; and that this can be forbidden.
+// CHECK-LABEL: func @matrix_tiles
+// CHECK: #kron.schedule<vector_bits = 512, tile = 8>
+// CHECK: #kron.schedule<vector_bits = 512, tile = 8, matrix_tiles = -1>
+// SMALL-LABEL: func @matrix_tiles
+// TILES-LABEL: func @matrix_tiles
+// TILES: #kron.schedule<vector_bits = 512, tile = 64, matrix_tiles = 1>
+// TILES: #kron.schedule<vector_bits = 512, tile = 8, matrix_tiles = -1>
+func.func @matrix_tiles(%x: memref<?x1024xbf16>, %f: memref<1024x64xbf16>, %y: memref<?x64xbf16>) {
+  kron.pass ins(%x, %f : memref<?x1024xbf16>, memref<1024x64xbf16>) outs(%y : memref<?x64xbf16>) {
+  ^bb0(%t: tensor<?x1024xbf16>, %a: tensor<1024x64xbf16>, %o: tensor<?x64xbf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x1024xbf16>) factor(%a [p, q] : tensor<1024x64xbf16>) outs(%o : tensor<?x64xbf16>) -> tensor<?x64xbf16>
+    kron.yield %1 : tensor<?x64xbf16>
+  }
+  kron.pass ins(%x, %f : memref<?x1024xbf16>, memref<1024x64xbf16>) outs(%y : memref<?x64xbf16>) attributes {schedule = #kron.schedule<matrix_tiles = -1>} {
+  ^bb0(%t: tensor<?x1024xbf16>, %a: tensor<1024x64xbf16>, %o: tensor<?x64xbf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x1024xbf16>) factor(%a [p, q] : tensor<1024x64xbf16>) outs(%o : tensor<?x64xbf16>) -> tensor<?x64xbf16>
+    kron.yield %1 : tensor<?x64xbf16>
   }
   return
 }

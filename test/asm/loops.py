@@ -9,9 +9,10 @@ from dataclasses import dataclass
 LABEL = re.compile(r"^([.\w$]+):")
 JUMP = re.compile(r"^j\w+\s+([.\w$]+)$")
 VECTOR = re.compile(r"%[xyz]mm\d+")
+REGISTER = re.compile(r"%[xyzt]mm\d+")
 MEMORY = re.compile(r"-?\w*\([^)]*\)")
 STACK = re.compile(r"\((%rsp)[,)]")
-MULTIPLY_ADD = re.compile(r"vfn?m(add|sub)\d*|vpmull[dq]|pmulld|vdpbf16ps|v?mulp[sd]")
+MULTIPLY_ADD = re.compile(r"vfn?m(add|sub)\d*|vpmull[dq]|pmulld|vdpbf16ps|tdpbf16ps|v?mulp[sd]")
 SCALAR = re.compile(r"v?(fn?m(add|sub)\d*|add|sub|mul|div)s[sdh]\s")
 SHUFFLE = re.compile(r"v?(perm|unpck|shuf|punpck|pshuf|insert|extract|align|blend|gather|scatter)")
 
@@ -34,8 +35,8 @@ class Loop:
 
     @property
     def loads(self):
-        """Vector registers filled from memory, operands of arithmetic included."""
-        return sum(1 for line in self.lines if VECTOR.search(line) and self._reads(line))
+        """Vector and tile registers filled from memory, operands of arithmetic included."""
+        return sum(1 for line in self.lines if REGISTER.search(line) and self._reads(line))
 
     @staticmethod
     def _reads(line):

@@ -29,6 +29,7 @@ from bench_cases import Case  # noqa: E402
 from loops import innermost  # noqa: E402
 
 CPUS = ("x86-64-v3", "x86-64-v4")
+TILES = "x86-64-v4-amx"
 BUDGET = HERE / "facts.json"
 
 
@@ -49,6 +50,12 @@ SHAPES = [
     *(sparse(p, layout) for p in ([1, 64, 64, 16], [6, 64, 64, 1], [1, 192, 48, 2])
       for layout in ("batch_first", "batch_last")),
     sparse([1, 64, 64, 16], rows=1), sparse([6, 64, 64, 1], element="bf16"),
+]
+
+# For matrix tiles: products that are innermost loops.
+TILE_SHAPES = [
+    product("64^2", element="bf16"), product("128^2", element="bf16"),
+    *(sparse([1, 192, 256, 1], layout, "bf16") for layout in ("batch_first", "batch_last")),
 ]
 
 
@@ -90,7 +97,8 @@ def main():
     options = parse_arguments()
     kronc = options.build.resolve() / "bin/kronc"
     budgets = json.loads(BUDGET.read_text()) if BUDGET.exists() else {}
-    jobs = [(case, cpu) for case in map(Case, SHAPES) for cpu in CPUS if options.only in case.name]
+    jobs = [(case, cpu) for shapes, cpus in ((SHAPES, CPUS), (TILE_SHAPES, [TILES]))
+            for case in map(Case, shapes) for cpu in cpus if options.only in case.name]
     passed = failed = 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         results = [pool.submit(facts, kronc, *job) for job in jobs]

@@ -10,7 +10,9 @@ SPDX-License-Identifier: MIT
 import re
 import subprocess
 
-VECTOR_BITS = {"x86-64-v2": 128, "x86-64-v3": 256, "x86-64-v4": 512}
+PIPELINE_OPTIONS = {"x86-64-v2": "vector-bits=128", "x86-64-v3": "vector-bits=256",
+                    "x86-64-v4": "vector-bits=512",
+                    "x86-64-v4-amx": "vector-bits=512 matrix-tiles"}
 # Every run over all cases has to reach all of these.
 REQUIRED = ("inner", "varying", "fibre", "packed factor", "joined factors", "copied in",
             "copied out", "scaled", "masks", "threads", "no kron.pass")
@@ -47,14 +49,14 @@ def of_code(text):
     return found
 
 
-def of_batch(kron_opt, texts, vector_bits):
+def of_batch(kron_opt, texts, machine):
     """{case: paths} of the cases whose MLIR `texts` holds."""
     lines, first_lines = 1, {}
     for index, text in texts.items():
         first_lines[index] = lines
         lines += text.count("\n") + 1
     done = subprocess.run(
-        [kron_opt, "-", f"--kron-cpu-pipeline=vector-bits={vector_bits}",
+        [kron_opt, "-", f"--kron-cpu-pipeline={machine}",
          "--remarks-filter=kron-emit"], input="\n".join(texts.values()),
         capture_output=True, text=True)
     if done.returncode:

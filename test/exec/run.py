@@ -36,11 +36,13 @@ from dtypes import TYPES
 
 HERE = pathlib.Path(__file__).resolve().parent
 BATCH = 40
-ISAS = ("x86-64-v2", "x86-64-v3", "x86-64-v4")
+ISAS = ("x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v4-amx")
 ISA_FLAGS = {
     "x86-64-v2": {"sse4_2"},
     "x86-64-v3": {"avx2", "fma", "f16c"},
     "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+    "x86-64-v4-amx": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512_bf16",
+                      "amx_tile", "amx_bf16"},
 }
 CASE_TIMEOUT = 60  # seconds without a word from a worker
 
@@ -96,6 +98,11 @@ class Suite:
         self.failures = {}  # (case, variant) -> message
         self.passed = 0
         self.compile_seconds = self.run_seconds = 0.0
+
+    def without(self):
+        """What this machine does not have, for the protocol."""
+        missing = [isa for isa in ISAS if isa not in self.isas]
+        return f" (SKIPPED: {', '.join(missing)})" if missing else ""
 
     def has_variants(self, batch):
         """Whether a batch is compiled for several instruction sets."""
@@ -191,8 +198,8 @@ class Suite:
         if not self.kron_opt.exists():
             return
         texts = {i: cases.make(self.options.seed, i).mlir() for i in indices}
-        bits = paths.VECTOR_BITS[self.options.isa or self.isas[-1]]
-        found = paths.of_batch(self.kron_opt, texts, bits)
+        machine = paths.PIPELINE_OPTIONS[self.options.isa or self.isas[-1]]
+        found = paths.of_batch(self.kron_opt, texts, machine)
         for i, reached in found.items():
             for path in reached:
                 self.reached[cases.make(self.options.seed, i).op, path] += 1
@@ -324,7 +331,8 @@ class Suite:
         reference.selftest()
         indices = self.selected()
         print(f"seed {options.seed}: {len(indices)} cases, {len(cases.exhaustive())} of the "
-              f"whole list exhaustive; instruction sets {', '.join(self.isas)}", flush=True)
+              f"whole list exhaustive; instruction sets {', '.join(self.isas)}"
+              f"{self.without()}", flush=True)
         if options.case:
             for i in indices:
                 print(cases.make(options.seed, i).mlir())

@@ -14,7 +14,13 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <sys/syscall.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace kron::test;
 
@@ -29,7 +35,8 @@ FakeKernel makeVersions(std::initializer_list<KronIsa> isas) {
   for (KronIsa isa : isas) {
     KronEntry entries[] = {
         recordIsa<KRON_ISA_HOST>, recordIsa<KRON_ISA_X86_64_V2>,
-        recordIsa<KRON_ISA_X86_64_V3>, recordIsa<KRON_ISA_X86_64_V4>};
+        recordIsa<KRON_ISA_X86_64_V3>, recordIsa<KRON_ISA_X86_64_V4>,
+        recordIsa<KRON_ISA_X86_64_V4_AMX>};
     kernel.version(entries[isa], 0, 0, isa);
   }
   return kernel;
@@ -60,12 +67,29 @@ bool failsWith(KronStatus got, KronStatus status, const char *message) {
 
 TEST(DispatchTest, BestVersion) {
   FakeKernel kernel = makeVersions({KRON_ISA_X86_64_V2, KRON_ISA_X86_64_V4,
-                                    KRON_ISA_X86_64_V3, KRON_ISA_HOST});
+                                    KRON_ISA_X86_64_V4_AMX, KRON_ISA_X86_64_V3,
+                                    KRON_ISA_HOST});
   EXPECT_SUCCESS(launch(kernel, {}));
   EXPECT_EQ(lastIsa, kronGetIsa());
 }
 
-/// As the compiler that builds the tests sees it.
+/// Whether the system lets this process use the registers of AMX.
+bool hasTilePermission() {
+  constexpr int getPermission = 0x1022, tileData = 18;
+  uint64_t permitted = 0;
+  return syscall(SYS_arch_prctl, getPermission, &permitted) == 0 &&
+         (permitted >> tileData & 1);
+}
+
+/// Whether the system says that the processor has matrix tiles for bf16.
+bool hasTiles() {
+  std::ifstream file("/proc/cpuinfo");
+  std::set<std::string> words{std::istream_iterator<std::string>(file), {}};
+  return words.count("amx_tile") && words.count("amx_bf16") &&
+         words.count("avx512_bf16");
+}
+
+/// As the compiler that builds the tests sees it, without matrix tiles.
 KronIsa getProcessorIsa() {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -117,9 +141,43 @@ TEST(DispatchTest, UnsupportedUnderEnvironment) {
 }
 
 TEST(DispatchTest, EnvironmentDoesNotRaise) {
-  for (const char *value : {"x86-64-v4", ""})
-    inProcessWith("KRON_ISA", value,
-                  [] { return kronGetIsa() == getProcessorIsa(); });
+  inProcessWith("KRON_ISA", "x86-64-v4",
+                [] { return kronGetIsa() == getProcessorIsa(); });
+  for (const char *value : {"x86-64-v4-amx", ""})
+    inProcessWith("KRON_ISA", value, [] {
+      return kronGetIsa() ==
+             (hasTiles() ? KRON_ISA_X86_64_V4_AMX : getProcessorIsa());
+    });
+}
+
+/// Launches a kernel with and without matrix tiles, and says what ran.
+KronIsa launchWithTiles() {
+  FakeKernel kernel =
+      makeVersions({KRON_ISA_X86_64_V4_AMX, KRON_ISA_X86_64_V4});
+  return launch(kernel, {}) == KRON_SUCCESS ? lastIsa : KRON_ISA_HOST;
+}
+
+TEST(DispatchTest, TilesNeedPermission) {
+  if (!hasTiles())
+    GTEST_SKIP() << "needs AMX";
+  // The system is not asked for what KRON_ISA excludes.
+  inProcessWith("KRON_ISA", "x86-64-v4", [] {
+    return launchWithTiles() == KRON_ISA_X86_64_V4 && !hasTilePermission();
+  });
+  inProcessWith("KRON_ISA", "", [] {
+    return launchWithTiles() == KRON_ISA_X86_64_V4_AMX && hasTilePermission();
+  });
+}
+
+TEST(DispatchTest, NoTiles) {
+  if (hasTiles())
+    GTEST_SKIP() << "needs a processor without AMX";
+  FakeKernel kernel = makeVersions({KRON_ISA_X86_64_V4_AMX});
+  EXPECT_EQ(launch(kernel, {}), KRON_UNSUPPORTED);
+  EXPECT_NE(strstr(kronGetLastError(), "kernel 'f' needs at least "
+                                       "x86-64-v4-amx, but this processor"),
+            nullptr)
+      << kronGetLastError();
 }
 
 TEST(DispatchTest, BadEnvironment) {
@@ -128,7 +186,7 @@ TEST(DispatchTest, BadEnvironment) {
     return failsWith(
         launch(kernel, {}), KRON_INVALID_ARGUMENT,
         "expects the environment variable KRON_ISA to be x86-64-v2, "
-        "x86-64-v3 or x86-64-v4, but got 'avx512'");
+        "x86-64-v3, x86-64-v4 or x86-64-v4-amx, but got 'avx512'");
   });
 }
 

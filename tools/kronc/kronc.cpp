@@ -74,7 +74,8 @@ struct Options {
       cl::cat(category), "mcpu", cl::CommaSeparated,
       cl::desc(
           "Processors to compile for, the best of which is chosen at run time: "
-          "native or LLVM's names (default: x86-64-v2,x86-64-v3,x86-64-v4)"),
+          "native, LLVM's names or x86-64-v4-amx (default: "
+          "x86-64-v2,x86-64-v3,x86-64-v4 and, for bf16, x86-64-v4-amx)"),
       cl::value_desc("cpu,...")};
   cl::opt<bool> reference{
       cl::cat(category), "reference",
@@ -205,6 +206,7 @@ static llvm::Error emitMLIR(ModuleOp module, ArrayRef<Processor> processors,
     pipeline.vectorBits = processors.back().vectorBits;
     pipeline.l1Bytes = processors.back().l1Bytes;
     pipeline.l2Bytes = processors.back().l2Bytes;
+    pipeline.matrixTiles = processors.back().hasMatrixTiles;
     populateKronCPUPipeline(pm, pipeline);
   }
   if (failed(pm.run(module)))

@@ -33,6 +33,10 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
       llvm::cl::desc("Bytes of input and result from which results are stored "
                      "past the target's caches (0: never)"),
       llvm::cl::init(0)};
+  PassOptions::Option<bool> matrixTiles{
+      *this, "matrix-tiles",
+      llvm::cl::desc("Whether the target has matrix tiles for bf16 (AMX)"),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> reference{
       *this, "reference",
       llvm::cl::desc("Lower everything through --convert-kron-to-linalg: slow "

@@ -130,6 +130,8 @@ typedef enum KronIsa {
   KRON_ISA_X86_64_V2 = 1, /**< SSE4.2 */
   KRON_ISA_X86_64_V3 = 2, /**< AVX2, FMA, F16C */
   KRON_ISA_X86_64_V4 = 3, /**< AVX-512 F, BW, CD, DQ, VL */
+  /** Also AMX-TILE, AMX-BF16 and AVX512-BF16, with the system's permission. */
+  KRON_ISA_X86_64_V4_AMX = 4,
   /** Any processor: the entry launches the kernels of a `KronCudaModule`. */
   KRON_ISA_CUDA = 256
 } KronIsa;
@@ -232,8 +234,9 @@ KRON_EXPORT KronStatus kronSetNumThreads(int32_t numThreads);
 KRON_EXPORT int32_t kronGetNumThreads(void);
 
 /** Best instruction set of this processor, lowered to what the environment
-    variable KRON_ISA (`x86-64-v2`, `x86-64-v3` or `x86-64-v4`) allowed when it
-    was first needed. With anything else in KRON_ISA, launches fail.
+    variable KRON_ISA (`x86-64-v2`, `x86-64-v3`, `x86-64-v4` or
+    `x86-64-v4-amx`) allowed when it was first needed. Asks the system for AMX
+    on behalf of the process, unless KRON_ISA says less. With anything else in KRON_ISA, launches fail.
     KRON_ISA_HOST on a processor that has none of these. */
 KRON_EXPORT KronIsa kronGetIsa(void);
 

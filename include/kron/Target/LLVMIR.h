@@ -42,17 +42,19 @@ struct Processor {
   /// Bytes of input and result from which storing past the caches pays; 0:
   /// never.
   int64_t streamBytes = 0;
+  /// Whether it has matrix tiles for bf16 (AMX) that this kernel may use.
+  bool hasMatrixTiles = false;
 };
 
 /// This machine, with all its features.
 Processor getHostProcessor();
 
-/// The x86-64-v2, v3 and v4 processors of a kernel that chooses at run time;
-/// the host where it has another architecture.
+/// The x86-64-v2, v3 and v4 processors of a kernel that chooses at run time, and
+/// v4 with matrix tiles; the host where it has another architecture.
 std::vector<Processor> getPortableProcessors();
 
-/// The processor that LLVM calls `name` ("native": the host); an error if there
-/// is none.
+/// The processor that LLVM calls `name` ("native": the host; "x86-64-v4-amx":
+/// x86-64-v4 with matrix tiles); an error if there is none.
 llvm::Expected<Processor> getNamedProcessor(StringRef name);
 
 /// A target machine for position-independent code of the host's architecture.

@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AmxStage.h"
+#include "AmxTile.h"
 #include "PassBuilder.h"
 #include "TileCopy.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -107,7 +109,10 @@ StageArray PassCodeBuilder::getBuffer(Value base, ArrayRef<int64_t> sizes,
                                       int paddedAxis) const {
   StageArray buffer{base, SmallVector<Int>(sizes.size(), 0)};
   int64_t stride = 1, bytes = outer.getElementBytes();
-  for (int axis = sizes.size() - 1; axis >= 0; --axis) {
+  auto axes = llvm::to_vector(llvm::seq<int>(0, sizes.size()));
+  if (movesInnermost)
+    std::rotate(axes.begin(), axes.end() - 1, axes.end());
+  for (int axis : llvm::reverse(axes)) {
     if (axis == paddedAxis && stride * bytes % kAliasBytes == 0)
       stride += kLineBytes / bytes;
     buffer.strides[axis] = stride;
@@ -309,10 +314,18 @@ StageArray PassCodeBuilder::emitSection(Emitter &emitter,
     source = destination;
   }
   prefetch.slot = section.sliceAxis >= 0 ? Value() : prefetch.slot;
-  if (isLast && copiesOut)
-    emitTileCopy(emitter,
-                 {getSizes(window, section.end), source, place.destination,
-                  place.arrays.scale, place.arrays.addend, vectorBits});
+  if (!isLast || !copiesOut)
+    return source;
+  TileCopy copy{getSizes(window, section.end),
+                source,
+                place.destination,
+                place.arrays.scale,
+                place.arrays.addend,
+                vectorBits};
+  if (movesInnermost && canInterleave(copy))
+    emitInterleaving(emitter, copy);
+  else
+    emitTileCopy(emitter, copy);
   return source;
 }
 
@@ -322,6 +335,8 @@ void PassCodeBuilder::emitGroup(Emitter &emitter, unsigned index, Stage stage) {
   const PackedFactor *packed =
       stages[index].packs ? &stages[index].packed : nullptr;
   stage.prefetch = prefetch;
+  if (stages[index].usesTiles)
+    return emitAmxStage(emitter, stage, *packed, /*isExact=*/index == 0);
   if (stageScratchElements)
     stage.scratch = emitter.offsetPointer(
         scratch,
@@ -481,8 +496,14 @@ void PassCodeBuilder::emitBody(func::FuncOp body,
   if (streams)
     streams =
         arith::TruncIOp::create(builder, loc, builder.getI1Type(), streams);
+  bool usesTiles = llvm::any_of(
+      stages, [](const PlannedStage &stage) { return stage.usesTiles; });
+  if (usesTiles)
+    emitAmxConfiguration(emitter);
   emitter.forLoop(Int(begin), Int(end), 1,
                   [&](Int tile) { emitTile(emitter, inside, tile); });
+  if (usesTiles)
+    emitAmxRelease(emitter);
   // Stores past the caches are not ordered with those that tell other threads
   // that this one is done.
   if (streams)

@@ -27,6 +27,8 @@ inline bool hasHalfConversion(int64_t vectorBits) { return vectorBits > 128; }
 /// How the factor of a stage is packed.
 struct PlannedStage {
   bool packs = false;
+  /// Whether its products are made in matrix tiles, for which it is packed.
+  bool usesTiles = false;
   PackedFactor packed;
   SmallVector<int64_t> factorSizes;
 };
@@ -71,11 +73,18 @@ private:
   /// type.
   bool isConverted(Type stored) const { return stored && stored != element; }
   void convertFactor(unsigned index);
+  void packTiles(unsigned index, Stage stage, PlannedStage &planned);
   /// How often a call loads each element of a factor that is not packed; the
   /// largest number if that is not known.
   int64_t countFactorUses(unsigned index) const;
+  /// Whether products of bf16 may be made in matrix tiles, and whether those of
+  /// `stage` are.
+  bool canUseTiles();
+  bool usesTiles(const Stage &stage);
   void planSections();
   void planStages();
+  bool planMovedTiles(function_ref<Stage(unsigned)> getPlanned);
+  void moveFactorAxes(unsigned index);
   void planBuffers();
   void planStreaming(const Stage &last);
   void packFactor(unsigned index, function_ref<Stage(unsigned)> getPlanned);
@@ -141,6 +150,8 @@ private:
   SmallVector<SectionBuffers> buffers;
   /// What stages need beside, at the end of the scratch.
   int64_t stageScratchElements = 0;
+  /// Whether buffers have the innermost axis outside of all others.
+  bool movesInnermost = false;
   int64_t scratchBytes = 0;
   /// As i64 outside and i1 inside of the body, whether results are stored past
   /// the caches; null if they never are.

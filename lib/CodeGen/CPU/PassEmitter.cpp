@@ -22,6 +22,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/CPU/PassEmitter.h"
+#include "AmxStage.h"
 #include "PassBuilder.h"
 #include "TileCopy.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -94,6 +95,19 @@ Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
   return stage;
 }
 
+bool PassCodeBuilder::canUseTiles() {
+  constexpr int64_t kTileBits = 512;
+  return pass.getSchedule()->getMatrixTiles() > 0 && vectorBits == kTileBits &&
+         getElementType(pass.getInit()).isBF16() &&
+         llvm::none_of(pass.getModeProducts(), [](ModeProductOp product) {
+           return product.getPrecision() == Precision::Ieee;
+         });
+}
+
+bool PassCodeBuilder::usesTiles(const Stage &stage) {
+  return canUseTiles() && getAmxMapping(stage) != AmxMapping::None;
+}
+
 void PassCodeBuilder::planSections() {
   tileSize = std::max<int64_t>(pass.getSchedule()->getTile(), 1);
   sections = getSections(plan, pass, tileSize, pass.getSchedule()->getSlice());
@@ -145,6 +159,21 @@ void PassCodeBuilder::convertFactor(unsigned index) {
   factor.array.element = nullptr;
 }
 
+/// Where the factor of the only group depends on the innermost axis, tiles take
+/// one position of that axis after the other, once it lies outside of the
+/// others. Returns whether that is what will be done.
+bool PassCodeBuilder::planMovedTiles(function_ref<Stage(unsigned)> getPlanned) {
+  if (plan.groups.size() != 1 || !canUseTiles() || usesTiles(getPlanned(0)))
+    return false;
+  movesInnermost = copiesOut = true;
+  // Elements of a short axis are picked from the input as it lies.
+  if (!usesTiles(getPlanned(0)))
+    copiesIn = true;
+  if (!usesTiles(getPlanned(0)))
+    movesInnermost = copiesIn = copiesOut = false;
+  return movesInnermost;
+}
+
 /// Decides which of the user's arrays are copied and which factors are packed,
 /// and packs them.
 void PassCodeBuilder::planStages() {
@@ -173,14 +202,18 @@ void PassCodeBuilder::planStages() {
     return getStage(place, index, window, source, destination);
   };
   auto isUnsupported = [&](unsigned index) {
-    return getStageMapping(getPlanned(index)) == StageMapping::Unsupported;
+    Stage stage = getPlanned(index);
+    return getStageMapping(stage) == StageMapping::Unsupported &&
+           !usesTiles(stage);
   };
+  // Tiles take bf16, and what lies far apart, as it is.
+  bool startsInTiles = planMovedTiles(getPlanned) || usesTiles(getPlanned(0));
   // Prefer to copy the input alone, then the result alone, then both. What is
   // to be converted is copied anyway, unless elements are loaded about once.
-  bool converts = isConverted(arrays.input.element) &&
+  bool converts = !startsInTiles && isConverted(arrays.input.element) &&
                   !(plan.groups.front().results <= kMaxConvertingResults &&
                     canConvertSource(getPlanned(0)));
-  copiesIn = converts;
+  copiesIn |= converts;
   if (isUnsupported(0)) {
     copiesIn = true;
     if (numGroups == 1 && isUnsupported(0)) {
@@ -191,12 +224,12 @@ void PassCodeBuilder::planStages() {
   }
   if (numGroups > 1 && isUnsupported(numGroups - 1))
     copiesOut = true;
-  copiesIn |= plan.packsInput || plan.transposesInput;
+  copiesIn |= (plan.packsInput && !startsInTiles) || plan.transposesInput;
 
   for (unsigned index = 0; index < numGroups; ++index)
     packFactor(index, getPlanned);
   planBuffers();
-  if (!copiesOut)
+  if (!copiesOut && !stages.back().usesTiles)
     planStreaming(getPlanned(numGroups - 1));
 }
 
@@ -213,6 +246,58 @@ int64_t PassCodeBuilder::countFactorUses(unsigned index) const {
   return uses;
 }
 
+/// Replaces a factor of 16 bits by a copy with p inside of q and both inside of
+/// all axes.
+void PassCodeBuilder::moveFactorAxes(unsigned index) {
+  FactorArray &factor = arrays.factors[index];
+  SmallVector<Int> sizes(factor.sizes.begin(), factor.sizes.end());
+  SmallVector<Int *> strides;
+  for (Int &stride : factor.array.strides)
+    strides.push_back(&stride);
+  sizes.append({plan.groups[index].results, plan.groups[index].depth});
+  strides.append({&factor.array.resultStride, &factor.array.depthStride});
+  Emitter halves(builder, loc, builder.getI16Type());
+  StageArray from{factor.array.base, {}}, to;
+  int64_t elements = 1;
+  to.strides.assign(sizes.size(), 0);
+  for (Int *stride : strides)
+    from.strides.push_back(*stride);
+  for (int dim = sizes.size() - 1; dim >= 0; --dim) {
+    if (sizes[dim].is(1))
+      continue;
+    *strides[dim] = to.strides[dim] = elements;
+    elements *= sizes[dim].getConstant();
+  }
+  // The emitter's elements are twice as large.
+  to.base = runtime.allocateShared(outer, llvm::divideCeil(elements, 2));
+  emitTileCopy(halves, {sizes, from, to, {}, {}, vectorBits});
+  factor.array.base = to.base;
+}
+
+/// Packs a factor for matrix tiles.
+void PassCodeBuilder::packTiles(unsigned index, Stage stage,
+                                PlannedStage &planned) {
+  // From so many elements on a transposition is faster than to pick them.
+  constexpr int64_t kManyElements = 16;
+  int contiguous = -1;
+  const FactorArray &factor = arrays.factors[index];
+  for (auto [axis, stride] : llvm::enumerate(factor.array.strides))
+    if (stride.is(1))
+      contiguous = axis;
+  if (contiguous >= 0 && factor.sizes[contiguous] >= kManyElements) {
+    moveFactorAxes(index);
+    // Only single factors vary, whose axes are those of the pass.
+    stage.factor = factor.array;
+  }
+  planned.packs = true;
+  planned.packed = getAmxFactor(stage, planned.factorSizes);
+  // Elements of bf16, of which the emitter's hold two.
+  Value base = runtime.allocateShared(
+      outer, llvm::divideCeil(planned.packed.elements, 2));
+  emitAmxPacking(outer, stage, planned.factorSizes, planned.packed, base);
+  arrays.factors[index].array.base = base;
+}
+
 void PassCodeBuilder::packFactor(unsigned index,
                                  function_ref<Stage(unsigned)> getPlanned) {
   Stage stage = getPlanned(index);
@@ -222,6 +307,12 @@ void PassCodeBuilder::packFactor(unsigned index,
     factorSizes.push_back(size);
   for (Int size : collapse(factorSizes, plan.groups[index]))
     planned.factorSizes.push_back(size.getConstant());
+  planned.usesTiles = usesTiles(stage);
+  if (planned.usesTiles) {
+    packTiles(index, stage, planned);
+    stages.push_back(planned);
+    return;
+  }
   planned.packs = needsPacking(stage);
   if (!planned.packs && isConverted(stage.factor.element) &&
       !(countFactorUses(index) <= kMaxConvertingUses &&

@@ -623,3 +623,19 @@ bool kron::fitsSecondLevel(const PassPlan &plan, PassOp pass,
              getElementBytes(getElementType(pass.getInit())) <=
          caches.l2Bytes;
 }
+
+int64_t kron::widenForMatrixTiles(const PassPlan &plan, PassOp pass,
+                                  int64_t tile) {
+  // Blocks take 32 positions; more of them when nothing has to stay in cache.
+  constexpr int64_t kBlock = 32, kBlocks = 2, kManyBytes = 8192;
+  int64_t bytes = plan.elementsPerPosition * getComputedBytes(pass);
+  bool isSingle = plan.groups.size() == 1 && bytes <= kManyBytes;
+  if (plan.tiledAxis < 0 ||
+      !(plan.groups.size() == 1 || plan.isTiledInnermost()))
+    return tile;
+  int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
+  int64_t wide = llvm::alignTo(
+      std::max(tile, isSingle ? kBlocks * kBlock : kBlock), kBlock);
+  return ShapedType::isDynamic(size) ? wide
+                                     : std::clamp<int64_t>(size, 1, wide);
+}

@@ -243,14 +243,13 @@ static constexpr int64_t kLineBytes = 64;
 /// requests in flight; where a window takes few tiles the rest is left out.
 static constexpr int64_t kMaxPrefetchedLines = 32;
 
-static void emitPrefetches(Emitter &emitter, const RegisterTile &tile) {
-  const PrefetchStream &stream = tile.prefetch;
+void kron::emitPrefetches(Emitter &emitter, const PrefetchStream &stream,
+                          int64_t fmas) {
   if (!stream.slot)
     return;
   OpBuilder &builder = emitter.builder;
   Emitter bytes(builder, emitter.loc, builder.getI8Type());
-  double share = stream.bytesPerFma * tile.rows * tile.vectors * tile.lanes *
-                 static_cast<double>(tile.depth);
+  double share = stream.bytesPerFma * static_cast<double>(fmas);
   Value pointer = LLVM::LoadOp::create(builder, emitter.loc,
                                        stream.slot.getType(), stream.slot);
   auto prefetch = [&](int64_t size) {
@@ -301,7 +300,8 @@ static void emitAddendPrefetches(Emitter &emitter, const RegisterTile &tile) {
 //===----------------------------------------------------------------------===//
 
 void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
-  emitPrefetches(emitter, given);
+  emitPrefetches(emitter, given.prefetch,
+                 given.rows * given.vectors * given.lanes * given.depth);
   RegisterTile tile = given;
   if (tile.fibres > 1)
     tile.a = interleaveRows(emitter, given);

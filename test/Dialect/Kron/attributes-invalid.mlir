@@ -35,6 +35,11 @@ func.func @prefetch() attributes {s = #kron.schedule<prefetch = 2>} { return }
 
 // -----
 
+// expected-error @+1 {{expects matrix_tiles to be -1, 0 or 1, but got -2}}
+func.func @matrix_tiles() attributes {s = #kron.schedule<matrix_tiles = -2>} { return }
+
+// -----
+
 // expected-error @+1 {{expects threads to be a multiple of 32 up to 1024, but got 100}}
 func.func @threads() attributes {s = #kron.schedule<threads = 100>} { return }
 

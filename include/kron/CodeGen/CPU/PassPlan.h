@@ -110,6 +110,10 @@ SmallVector<Section> getSections(const PassPlan &plan, PassOp pass,
 bool fitsSecondLevel(const PassPlan &plan, PassOp pass,
                      const CacheBudget &caches);
 
+/// At least `tile` positions of the tiled axis, so that blocks of matrix tiles
+/// (AMX) are filled.
+int64_t widenForMatrixTiles(const PassPlan &plan, PassOp pass, int64_t tile);
+
 /// Positions of the tiled axis that keep the intermediates in cache.
 int64_t chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
                    const CacheBudget &caches);

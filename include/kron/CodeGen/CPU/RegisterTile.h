@@ -123,6 +123,10 @@ struct RegisterTile {
 Value emitScaledSum(Emitter &emitter, const TileScale &scale, Value value,
                     function_ref<Value()> addend);
 
+/// Asks for what `fmas` multiply-adds have time for.
+void emitPrefetches(Emitter &emitter, const PrefetchStream &stream,
+                    int64_t fmas);
+
 /// Builds the kernel at the emitter's position.
 void emitRegisterTile(Emitter &emitter, const RegisterTile &tile);
 

@@ -56,9 +56,10 @@ LogicalResult
 ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                      int64_t vectorBits, int64_t tile, int64_t registerRows,
                      int64_t registerVectors, int64_t slice,
-                     int64_t streamBytes, int64_t prefetch, GPUKernel kernel,
-                     int64_t threads, int64_t columns, int64_t ctasPerSM,
-                     int64_t stages, int64_t cluster, DenseI64ArrayAttr trips) {
+                     int64_t streamBytes, int64_t prefetch,
+                     int64_t matrixTiles, GPUKernel kernel, int64_t threads,
+                     int64_t columns, int64_t ctasPerSM, int64_t stages,
+                     int64_t cluster, DenseI64ArrayAttr trips) {
   if (vectorBits != 0 && vectorBits != 128 && vectorBits != 256 &&
       vectorBits != 512)
     return emitError()
@@ -74,9 +75,12 @@ ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (value < -1)
       return emitError() << "expects " << name << " to be >= -1, but got "
                          << value;
-  if (prefetch < -1 || prefetch > 1)
-    return emitError() << "expects prefetch to be -1, 0 or 1, but got "
-                       << prefetch;
+  for (auto [name, value] :
+       {std::pair<StringRef, int64_t>("prefetch", prefetch),
+        {"matrix_tiles", matrixTiles}})
+    if (value < -1 || value > 1)
+      return emitError() << "expects " << name << " to be -1, 0 or 1, but got "
+                         << value;
   for (auto [name, value] : {std::pair<StringRef, int64_t>("tile", tile),
                              {"columns", columns},
                              {"ctas_per_sm", ctasPerSM},
@@ -103,8 +107,8 @@ ScheduleAttr ScheduleAttr::withoutTrips() {
   auto rest =
       get(getContext(), getVectorBits(), getTile(), getRegisterRows(),
           getRegisterVectors(), getSlice(), getStreamBytes(), getPrefetch(),
-          getKernel(), getThreads(), getColumns(), getCtasPerSm(), getStages(),
-          getCluster(), DenseI64ArrayAttr());
+          getMatrixTiles(), getKernel(), getThreads(), getColumns(),
+          getCtasPerSm(), getStages(), getCluster(), DenseI64ArrayAttr());
   auto none = get(getContext(), 0, 0, 0, 0);
   return rest == none ? ScheduleAttr() : rest;
 }

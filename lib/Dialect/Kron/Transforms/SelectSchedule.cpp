@@ -76,9 +76,16 @@ struct KronSelectSchedulePass
                                                   : vectorBits.getValue();
     PassPlan plan = getPassPlan(pass, bits);
     CacheBudget caches{cacheBytes, l2Bytes};
-    int64_t tile = given && given.getTile()
-                       ? given.getTile()
-                       : chooseTile(plan, pass, bits, caches);
+    int64_t givenTiles = given ? given.getMatrixTiles() : 0;
+    bool usesTiles =
+        givenTiles ? givenTiles > 0
+                   : matrixTiles && getElementType(pass.getInit()).isBF16();
+    int64_t tile = given ? given.getTile() : 0;
+    if (!tile) {
+      tile = chooseTile(plan, pass, bits, caches);
+      if (usesTiles)
+        tile = widenForMatrixTiles(plan, pass, tile);
+    }
     auto takeGiven = [&](int64_t value, int64_t chosen) {
       return value ? value : chosen;
     };
@@ -93,7 +100,8 @@ struct KronSelectSchedulePass
                                  fitsSecondLevel(plan, pass, caches) ? -1 : 0);
     pass.setScheduleAttr(ScheduleAttr::get(
         &getContext(), bits, tile, given ? given.getRegisterRows() : 0,
-        given ? given.getRegisterVectors() : 0, slice, streamBytes, prefetch));
+        given ? given.getRegisterVectors() : 0, slice, streamBytes, prefetch,
+        takeGiven(givenTiles, usesTiles)));
     remark::analysis(
         pass.getLoc(),
         remark::RemarkOpts::name("KronSchedule").category("kron-schedule"))

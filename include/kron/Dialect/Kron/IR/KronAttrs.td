@@ -139,6 +139,10 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
     - `prefetch`: 0 and 1: the input of the next tile or slice, and where its
       results go, are asked for while this one is computed; -1: they are not.
 
+    - `matrix_tiles`: 1: products of bf16 are made in the processor's matrix
+      tiles (AMX), with 16 bits of the numbers between factors; 0 and -1: they
+      are not.
+
     GPU:
 
     - `kernel`: the kind of kernel. `simt`: scalar multiply-adds, takes
@@ -168,6 +172,7 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
     DefaultValuedParameter<"int64_t", "0">:$slice,
     DefaultValuedParameter<"int64_t", "0">:$stream_bytes,
     DefaultValuedParameter<"int64_t", "0">:$prefetch,
+    DefaultValuedParameter<"int64_t", "0">:$matrix_tiles,
     DefaultValuedParameter<"::mlir::kron::GPUKernel", "::mlir::kron::GPUKernel::Auto">:$kernel,
     DefaultValuedParameter<"int64_t", "0">:$threads,
     DefaultValuedParameter<"int64_t", "0">:$columns,
@@ -181,9 +186,10 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
                      "int64_t":$registerRows, "int64_t":$registerVectors,
                      CArg<"int64_t", "0">:$slice,
                      CArg<"int64_t", "0">:$streamBytes,
-                     CArg<"int64_t", "0">:$prefetch), [{
+                     CArg<"int64_t", "0">:$prefetch,
+                     CArg<"int64_t", "0">:$matrixTiles), [{
       return $_get($_ctxt, vectorBits, tile, registerRows, registerVectors,
-                   slice, streamBytes, prefetch, GPUKernel::Auto, 0, 0, 0, 0, 0,
+                   slice, streamBytes, prefetch, matrixTiles, GPUKernel::Auto, 0, 0, 0, 0, 0,
                    ::mlir::DenseI64ArrayAttr());
     }]>
   ];

@@ -1,0 +1,522 @@
+//===- AmxStage.cpp - Mode products in matrix tiles -----------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "AmxStage.h"
+#include "AmxTile.h"
+#include "LoopNest.h"
+#include "Rearrange.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Positions of X, and results, that a block of tiles takes at a time.
+static constexpr int64_t kBlockSize = kAmxRows * kAmxBlockTiles;
+static constexpr int64_t kHalfBytes = 2;
+
+static bool isAtLeast(Int size, int64_t least) {
+  return !size.isConstant() || size.getConstant() >= least;
+}
+
+/// Rows of bytes that are this far apart meet in few sets of the cache.
+static int64_t avoidAlias(int64_t rowBytes) {
+  constexpr int64_t kAliasBytes = 2048, kLineBytes = 64;
+  return rowBytes % kAliasBytes ? rowBytes : rowBytes + kLineBytes;
+}
+
+/// Whether p is contiguous in X, or elements of bf16 a few others apart.
+static bool canLoadRows(const Stage &stage) {
+  constexpr int64_t kMaxStride = 8;
+  Int stride = stage.source.strides[stage.axis];
+  AmxMatrix matrix{nullptr, 0, stride, stage.depth, stage.source.element};
+  return stride.is(1) || (stage.source.element && canTakeAmxRows(matrix) &&
+                          stride.getConstant() <= kMaxStride);
+}
+
+AmxMapping kron::getAmxMapping(const Stage &stage) {
+  // Smaller ones leave most of a tile empty.
+  constexpr int64_t kMinDepth = 24, kMinResults = 12, kMinPositions = 12;
+  // What a block of X may take on the stack, high and low parts.
+  constexpr int64_t kMaxDepth = 2048;
+  auto isHalf = [](Type type) { return type && type.isBF16(); };
+  if (stage.elementParts != 1 || !isHalf(stage.factor.element) ||
+      (stage.source.element && !isHalf(stage.source.element)) ||
+      stage.depth < kMinDepth || stage.depth > kMaxDepth ||
+      stage.results < kMinResults)
+    return AmxMapping::None;
+  LoopNest nest = getLoopNest(stage);
+  if (nest.group != 1 || nest.isSplit)
+    return AmxMapping::None;
+  bool adds = static_cast<bool>(stage.scale.beta);
+  if (canLoadRows(stage) && stage.destination.strides[stage.axis].is(1) &&
+      (!adds || stage.addend.strides[stage.axis].is(1))) {
+    int rows = findSharedAxis(nest);
+    return rows >= 0 && isAtLeast(nest.outer[rows].size, kMinPositions)
+               ? AmxMapping::Rows
+               : AmxMapping::None;
+  }
+  if (nest.inner.empty())
+    return AmxMapping::None;
+  const LoopAxis &columns = nest.inner.back();
+  return columns.source.is(1) && columns.destination.is(1) &&
+                 columns.factor.is(0) && (!adds || columns.addend.is(1)) &&
+                 isAtLeast(columns.size, kMinPositions)
+             ? AmxMapping::Columns
+             : AmxMapping::None;
+}
+
+//===----------------------------------------------------------------------===//
+// Factors
+//===----------------------------------------------------------------------===//
+
+static int64_t getPaddedDepth(const Stage &stage) {
+  return llvm::alignTo(stage.depth, kAmxDepth);
+}
+
+/// Bytes of all of k for one row (A), and for the columns of a tile (B).
+static int64_t getRowBytes(const Stage &stage) {
+  return avoidAlias(getPaddedDepth(stage) * kHalfBytes);
+}
+static int64_t getPanelBytes(const Stage &stage) {
+  return getPaddedDepth(stage) / kAmxDepth * kAmxTileBytes;
+}
+
+/// Tiles of A, or of B, that lie at `base` as they are packed.
+static AmxOperand getPackedOperand(const Stage &stage, Value base, bool isA) {
+  AmxOperand operand;
+  operand.base = base;
+  if (isA) {
+    operand.rowBytes = getRowBytes(stage);
+    operand.tileBytes = kAmxRows * getRowBytes(stage);
+    operand.depthBytes = kAmxTileBytes / kAmxRows;
+  } else {
+    operand.rowBytes = kAmxTileBytes / kAmxRows;
+    operand.tileBytes = getPanelBytes(stage);
+    operand.depthBytes = kAmxTileBytes;
+  }
+  return operand;
+}
+
+PackedFactor kron::getAmxFactor(const Stage &stage,
+                                ArrayRef<int64_t> factorSizes) {
+  bool isA = getAmxMapping(stage) == AmxMapping::Columns;
+  int64_t tiles = llvm::divideCeil(stage.results, kAmxRows);
+  PackedFactor packed;
+  packed.elements =
+      tiles * (isA ? kAmxRows * getRowBytes(stage) : getPanelBytes(stage)) /
+      kHalfBytes;
+  packed.strides.assign(stage.sizes.size(), 0);
+  for (unsigned axis = stage.sizes.size(); axis-- > 0;) {
+    if (axis == stage.axis || factorSizes[axis] == 1)
+      continue;
+    packed.strides[axis] = packed.elements;
+    packed.elements *= factorSizes[axis];
+  }
+  return packed;
+}
+
+namespace {
+
+/// Fills the tiles of one position of all axes.
+class AmxPacker {
+public:
+  AmxPacker(Emitter &emitter, const Stage &stage)
+      : emitter(emitter), stage(stage),
+        isA(getAmxMapping(stage) == AmxMapping::Columns),
+        temporary(allocateLines(emitter, std::max(kAmxRows * getRowBytes(stage),
+                                                  getPanelBytes(stage)))) {}
+
+  void emit(Value from, Value to);
+
+private:
+  /// The q of one tile.
+  void emitTile(Value from, Value to, int64_t count);
+  void emitElements(Value from, Value to, int64_t count);
+
+  Emitter &emitter;
+  const Stage &stage;
+  bool isA;
+  /// Memory for the elements of a tile's q.
+  Value temporary;
+};
+
+} // namespace
+
+void AmxPacker::emit(Value from, Value to) {
+  Type stored = stage.factor.element;
+  Emitter bytes(emitter.builder, emitter.loc, emitter.builder.getI8Type());
+  Int tileBytes = getPackedOperand(stage, to, isA).tileBytes;
+  auto emitAt = [&](Int tile, int64_t count) {
+    Int offset =
+        emitter.mul(emitter.mul(tile, kAmxRows), stage.factor.resultStride);
+    emitTile(emitter.offsetPointer(from, offset, stored),
+             bytes.offsetPointer(to, emitter.mul(tile, tileBytes)), count);
+  };
+  int64_t full = stage.results / kAmxRows;
+  emitter.forLoop(0, full, 1, [&](Int tile) { emitAt(tile, kAmxRows); });
+  if (stage.results % kAmxRows)
+    emitAt(full, stage.results % kAmxRows);
+}
+
+void AmxPacker::emitTile(Value from, Value to, int64_t count) {
+  const StageFactor &factor = stage.factor;
+  AmxMatrix matrix{from, factor.resultStride, factor.depthStride, stage.depth,
+                   factor.element};
+  bool takesPairs = factor.resultStride.is(1);
+  if (!takesPairs && !canTakeAmxRows(matrix))
+    return emitElements(from, to, count);
+  // The pairs of A, i32, are those of B transposed.
+  bool transposes = takesPairs == isA;
+  int64_t pairs = getPaddedDepth(stage) / 2;
+  int64_t rowBytes = getRowBytes(stage);
+  int64_t rowPairs = rowBytes / (2 * kHalfBytes);
+  Value place = transposes ? temporary : to;
+  if (takesPairs)
+    emitAmxPairs(emitter, matrix, count, place, 0);
+  else
+    emitAmxRows(emitter, matrix, count, place, rowBytes, 0);
+  if (!transposes)
+    return;
+  Transposition shape{kAmxRows, pairs, 1, rowPairs, kAmxRows};
+  if (takesPairs)
+    shape = {pairs, kAmxRows, 1, kAmxRows, rowPairs};
+  Emitter words(emitter.builder, emitter.loc, emitter.builder.getI32Type());
+  emitTransposition(words, shape, kAmxRows, place, to, nullptr);
+}
+
+/// Copies the elements of a tile one by one; those that do not exist are zero.
+void AmxPacker::emitElements(Value from, Value to, int64_t count) {
+  OpBuilder &builder = emitter.builder;
+  Type stored = stage.factor.element;
+  Emitter halves(builder, emitter.loc, builder.getI16Type());
+  int64_t bytes = isA ? kAmxRows * getRowBytes(stage) : getPanelBytes(stage);
+  constexpr int64_t kLanes = 32;
+  Value zero = halves.zero(halves.getVectorType(kLanes));
+  emitter.forLoop(0, bytes / kHalfBytes, kLanes, [&](Int index) {
+    halves.storeVector(zero, halves.offsetPointer(to, index), nullptr);
+  });
+  emitter.forLoop(0, count, 1, [&](Int q) {
+    Value source = emitter.offsetPointer(
+        from, emitter.mul(q, stage.factor.resultStride), stored);
+    emitter.forLoop(0, stage.depth, 1, [&](Int k) {
+      Int offset =
+          emitter.add(emitter.mul(q, getRowBytes(stage) / kHalfBytes), k);
+      if (!isA)
+        offset = emitter.add(emitter.mul(emitter.floorDiv(k, 2), 2 * kAmxRows),
+                             emitter.add(emitter.mul(q, 2), emitter.rem(k, 2)));
+      Value pointer = emitter.offsetPointer(
+          source, emitter.mul(k, stage.factor.depthStride), stored);
+      halves.storeScalar(halves.loadScalar(pointer),
+                         halves.offsetPointer(to, offset));
+    });
+  });
+}
+
+void kron::emitAmxPacking(Emitter &emitter, const Stage &stage,
+                          ArrayRef<int64_t> factorSizes,
+                          const PackedFactor &packed, Value base) {
+  AmxPacker packer(emitter, stage);
+  Type stored = stage.factor.element;
+  std::function<void(unsigned, Value, Value)> emitLoops = [&](unsigned axis,
+                                                              Value from,
+                                                              Value to) {
+    if (axis == factorSizes.size())
+      return packer.emit(from, to);
+    int64_t size = axis == stage.axis ? 1 : factorSizes[axis];
+    emitter.forLoop(0, size, 1, [&](Int position) {
+      Int source = emitter.mul(position, getStride(stage.factor.strides, axis));
+      Int target = emitter.mul(position, packed.strides[axis]);
+      emitLoops(axis + 1, emitter.offsetPointer(from, source, stored),
+                emitter.offsetPointer(to, target, stored));
+    });
+  };
+  emitLoops(0, stage.factor.base, base);
+}
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Some positions of the axis of X that tiles run over: `count` of them, in
+/// `tiles` tiles.
+struct DataBlock {
+  Int count;
+  int64_t tiles = 1;
+  AmxOperand operand;
+
+  /// Whether the tiles hold nothing else.
+  bool isFull() const { return count.is(tiles * kAmxRows); }
+};
+
+/// Builds the loops of one stage.
+class AmxStageEmitter {
+public:
+  AmxStageEmitter(Emitter &emitter, const Stage &stage,
+                  const PackedFactor &packed, bool isExact)
+      : emitter(emitter),
+        bytes(emitter.builder, emitter.loc, emitter.builder.getI8Type()),
+        stage(stage), isRows(getAmxMapping(stage) == AmxMapping::Rows),
+        splits(!isExact && !stage.source.element), nest(getLoopNest(stage)) {
+    for (auto *axes : {&nest.outer, &nest.inner})
+      for (LoopAxis &axis : *axes)
+        axis.factor = packed.strides[axis.last];
+  }
+
+  void emit();
+
+private:
+  struct Bases {
+    Value source, destination, addend, factor;
+  };
+
+  Bases advance(const Bases &bases, const LoopAxis &axis, Int position);
+  void emitLoops(ArrayRef<LoopAxis> axes, const Bases &bases,
+                 function_ref<void(const Bases &)> body);
+  bool canLoadSource() const;
+  int64_t getLowBytes() const;
+  void emitData(const Bases &bases);
+  void emitDataBlock(const Bases &at, DataBlock block);
+  AmxOperand packData(const Bases &at, const DataBlock &block);
+  void emitProduct(const Bases &at, const DataBlock &block, Int q,
+                   int64_t results);
+  void storeResults(const Bases &at, Int rows, Int columns, int64_t tiles);
+  void storeVector(const Bases &at, Value value, Int offset, Value mask);
+
+  Emitter &emitter;
+  Emitter bytes;
+  const Stage &stage;
+  bool isRows;
+  /// Whether numbers of X are taken in two parts.
+  bool splits;
+  LoopNest nest;
+  /// The axis of X that tiles run over.
+  LoopAxis data;
+  /// Memory for the tiles of X, and for the results of a block.
+  Value packed, results;
+};
+
+} // namespace
+
+AmxStageEmitter::Bases AmxStageEmitter::advance(const Bases &bases,
+                                                const LoopAxis &axis,
+                                                Int position) {
+  auto move = [&](Value base, Int stride, Type element) {
+    return base ? emitter.offsetPointer(base, emitter.mul(position, stride),
+                                        element)
+                : base;
+  };
+  return {move(bases.source, axis.source, stage.source.element),
+          move(bases.destination, axis.destination, stage.destination.element),
+          move(bases.addend, axis.addend, stage.addend.element),
+          move(bases.factor, axis.factor, stage.factor.element)};
+}
+
+void AmxStageEmitter::emitLoops(ArrayRef<LoopAxis> axes, const Bases &bases,
+                                function_ref<void(const Bases &)> body) {
+  if (axes.empty())
+    return body(bases);
+  emitter.forLoop(0, axes.front().size, 1, [&](Int position) {
+    emitLoops(axes.drop_front(), advance(bases, axes.front(), position), body);
+  });
+}
+
+/// Whether tiles are loaded from X as it lies, if they are full.
+bool AmxStageEmitter::canLoadSource() const {
+  bool aliases = data.source.isConstant() &&
+                 avoidAlias(data.source.getConstant() * kHalfBytes) !=
+                     data.source.getConstant() * kHalfBytes;
+  return isRows && stage.source.element &&
+         stage.source.strides[stage.axis].is(1) &&
+         stage.depth % kAmxDepth == 0 && !aliases;
+}
+
+/// Between the two parts of a block of X.
+int64_t AmxStageEmitter::getLowBytes() const {
+  return kAmxBlockTiles *
+         (isRows ? kAmxRows * getRowBytes(stage) : getPanelBytes(stage));
+}
+
+void AmxStageEmitter::emit() {
+  if (isRows) {
+    int rows = findSharedAxis(nest);
+    data = nest.outer[rows];
+    nest.outer.erase(nest.outer.begin() + rows);
+  } else {
+    data = nest.inner.pop_back_val();
+  }
+  results =
+      allocateLines(emitter, kAmxTileBytes * kAmxBlockTiles * kAmxBlockTiles);
+  packed = allocateLines(emitter, getLowBytes() * (splits ? 2 : 1));
+  SmallVector<LoopAxis> axes(nest.outer);
+  llvm::append_range(axes, nest.inner);
+  Bases bases{stage.source.base, stage.destination.base, stage.addend.base,
+              stage.factor.base};
+  emitLoops(axes, bases, [&](const Bases &at) { emitData(at); });
+}
+
+void AmxStageEmitter::emitData(const Bases &bases) {
+  auto emitBlock = [&](Int first, Int count, int64_t tiles) {
+    emitDataBlock(advance(bases, data, first), {count, tiles, {}});
+  };
+  Int full = emitter.mul(emitter.floorDiv(data.size, kBlockSize), kBlockSize);
+  emitter.forLoop(0, full, kBlockSize, [&](Int first) {
+    emitBlock(first, kBlockSize, kAmxBlockTiles);
+  });
+  if (data.size.isConstant()) {
+    int64_t rest = data.size.getConstant() % kBlockSize;
+    if (rest)
+      emitBlock(full, rest, llvm::divideCeil(rest, kAmxRows));
+    return;
+  }
+  emitter.forLoop(full, data.size, kAmxRows, [&](Int first) {
+    emitBlock(first, emitter.min(kAmxRows, emitter.sub(data.size, first)), 1);
+  });
+}
+
+AmxOperand AmxStageEmitter::packData(const Bases &at, const DataBlock &block) {
+  int64_t lowBytes = splits ? getLowBytes() : 0;
+  AmxOperand operand = getPackedOperand(stage, packed, isRows);
+  operand.lowBytes = lowBytes;
+  AmxMatrix matrix{
+      at.source, data.source, stage.source.strides[stage.axis], stage.depth,
+      stage.source.element ? stage.source.element : emitter.element};
+  if (isRows) {
+    emitAmxRows(emitter, matrix, block.count, packed, getRowBytes(stage),
+                lowBytes);
+    return operand;
+  }
+  for (int64_t tile = 0; tile < block.tiles; ++tile) {
+    AmxMatrix columns = matrix;
+    columns.base = emitter.offsetPointer(matrix.base, tile * kAmxRows,
+                                         stage.source.element);
+    Int count = block.isFull() ? Int(kAmxRows)
+                               : emitter.sub(block.count, tile * kAmxRows);
+    emitAmxPairs(
+        emitter, columns, count,
+        bytes.offsetPointer(packed, emitter.mul(operand.tileBytes, tile)),
+        lowBytes);
+  }
+  return operand;
+}
+
+/// Takes a block of X to all results.
+void AmxStageEmitter::emitDataBlock(const Bases &at, DataBlock block) {
+  if (canLoadSource() && block.isFull()) {
+    Int rowBytes = emitter.mul(data.source, kHalfBytes);
+    block.operand = {at.source, rowBytes, emitter.mul(rowBytes, kAmxRows),
+                     kAmxTileBytes / kAmxRows, 0};
+  } else {
+    block.operand = packData(at, block);
+  }
+  int64_t full = stage.results / kBlockSize * kBlockSize;
+  emitter.forLoop(0, full, kBlockSize,
+                  [&](Int q) { emitProduct(at, block, q, kBlockSize); });
+  if (full < stage.results)
+    emitProduct(at, block, full, stage.results - full);
+}
+
+/// Computes `count` results of a block from `q` on.
+void AmxStageEmitter::emitProduct(const Bases &from, const DataBlock &block,
+                                  Int q, int64_t count) {
+  int64_t tiles = llvm::divideCeil(count, kAmxRows);
+  AmxOperand factor = getPackedOperand(stage, from.factor, !isRows);
+  factor.base = bytes.offsetPointer(
+      from.factor,
+      emitter.mul(emitter.floorDiv(q, kAmxRows), factor.tileBytes));
+  Bases at = from;
+  at.destination = emitter.offsetPointer(
+      from.destination, emitter.mul(q, stage.destination.strides[stage.axis]),
+      stage.destination.element);
+  if (from.addend)
+    at.addend = emitter.offsetPointer(
+        from.addend, emitter.mul(q, stage.addend.strides[stage.axis]),
+        stage.addend.element);
+
+  emitPrefetches(emitter, stage.prefetch,
+                 block.tiles * kAmxRows * count * stage.depth);
+  AmxBlock product;
+  product.depth = getPaddedDepth(stage) / kAmxDepth;
+  product.rows = isRows ? block.tiles : tiles;
+  product.columns = isRows ? tiles : block.tiles;
+  product.a = isRows ? block.operand : factor;
+  product.b = isRows ? factor : block.operand;
+  bool isPlain = !stage.destination.element && !stage.scale.alpha &&
+                 !stage.scale.beta && block.isFull() &&
+                 count == tiles * kAmxRows;
+  if (isPlain) {
+    Int rowStride =
+        isRows ? data.destination : stage.destination.strides[stage.axis];
+    return emitAmxBlock(emitter, product, at.destination,
+                        emitter.mul(rowStride, emitter.getElementBytes()));
+  }
+  emitAmxBlock(emitter, product, results,
+               kBlockSize * emitter.getElementBytes());
+  storeResults(at, isRows ? block.count : Int(count),
+               isRows ? Int(count) : block.count, product.columns);
+}
+
+/// Stores `rows` x `columns` results, which take `tiles` tiles along columns.
+void AmxStageEmitter::storeResults(const Bases &at, Int rows, Int columns,
+                                   int64_t tiles) {
+  constexpr int64_t kUnroll = 4;
+  VectorType type = emitter.getVectorType(kAmxRows);
+  auto getRowStride = [&](Int ofData, const SmallVector<Int> &strides) {
+    return isRows ? ofData : getStride(strides, stage.axis);
+  };
+  LoopAxis row = data;
+  row.source = row.factor = 0;
+  row.destination = getRowStride(data.destination, stage.destination.strides);
+  row.addend = getRowStride(data.addend, stage.addend.strides);
+  bool isUnrolled = rows.isConstant() && rows.getConstant() % kUnroll == 0;
+  SmallVector<Value> masks;
+  for (int64_t tile = 0; tile < tiles; ++tile)
+    masks.push_back(
+        emitter.firstLanes(kAmxRows, emitter.sub(columns, tile * kAmxRows)));
+  emitter.forLoop(0, rows, isUnrolled ? kUnroll : 1, [&](Int first) {
+    for (int64_t index = 0; index < (isUnrolled ? kUnroll : 1); ++index) {
+      Int position = emitter.add(first, index);
+      Bases place = advance(at, row, position);
+      Value source =
+          emitter.offsetPointer(results, emitter.mul(position, kBlockSize));
+      for (int64_t tile = 0; tile < tiles; ++tile) {
+        Int offset = tile * kAmxRows;
+        Value value = emitter.loadVector(
+            type, emitter.offsetPointer(source, offset), nullptr);
+        storeVector(place, value, offset, masks[tile]);
+      }
+    }
+  });
+}
+
+void AmxStageEmitter::storeVector(const Bases &at, Value value, Int offset,
+                                  Value mask) {
+  Type stored = stage.destination.element, addend = stage.addend.element;
+  auto type = cast<VectorType>(value.getType());
+  value = emitScaledSum(emitter, stage.scale, value, [&] {
+    return emitter.loadVector(
+        type, emitter.offsetPointer(at.addend, offset, addend), mask, addend);
+  });
+  Value pointer = emitter.offsetPointer(at.destination, offset, stored);
+  if (!stored || !stored.isBF16())
+    return emitter.storeVector(value, pointer, mask, stored);
+  Emitter halves(emitter.builder, emitter.loc, emitter.builder.getI16Type());
+  halves.storeVector(emitToBF16(emitter, value), pointer, mask);
+}
+
+void kron::emitAmxStage(Emitter &emitter, const Stage &stage,
+                        const PackedFactor &packed, bool isExact) {
+  assert(getAmxMapping(stage) != AmxMapping::None && "expects a mapping");
+  bool isRows = getAmxMapping(stage) == AmxMapping::Rows;
+  remark::analysis(emitter.loc,
+                   remark::RemarkOpts::name("Stage").category("kron-emit"))
+      << remark::metric("Mapping", isRows ? "amx-rows" : "amx-columns")
+      << remark::metric("Packed", true);
+  AmxStageEmitter(emitter, stage, packed, isExact).emit();
+}

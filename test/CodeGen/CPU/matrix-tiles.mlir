@@ -1,0 +1,82 @@
+// Products of bf16 in the processor's matrix tiles (AMX).
+//
+// RUN: kron-opt %s --kron-cpu-pipeline="matrix-tiles" --remarks-filter=kron-emit \
+// RUN:   -o %t.mlir 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: FileCheck %s --input-file=%t.mlir
+// RUN: mlir-translate --mlir-to-llvmir %t.mlir \
+// RUN:   | opt -passes="function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(licm))" \
+// RUN:   | llc -O2 -mcpu=x86-64-v4 -mattr=+amx-tile,+amx-bf16,+avx512bf16 \
+// RUN:   | FileCheck %s --check-prefix=ASM
+// RUN: kron-opt %s --kron-cpu-pipeline | FileCheck %s --check-prefix=OFF --implicit-check-not=llvm.x86
+
+// Verify that without the option no function uses tiles.
+// OFF: llvm.func @square64_pass
+
+// Verify that the first factor takes rows of X as they lie, one product per 32
+// of k, row and column tile; and that the second one adds the low parts of what
+// the first one left, with the same tiles of its factor. All of it is between
+// the configuration of the tiles and their release.
+// REMARK: Stage {{.*}}Mapping=amx-rows
+// REMARK: Stage {{.*}}Mapping=amx-columns
+// CHECK-LABEL: llvm.func @square64_pass(
+// CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
+// CHECK-COUNT-8: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
+// CHECK-COUNT-4: llvm.call_intrinsic "llvm.x86.tilestored64"
+// CHECK-COUNT-16: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
+// CHECK-NOT: llvm.x86.tdpbf16ps
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtneps2bf16.512"
+// CHECK: llvm.call_intrinsic "llvm.x86.tilerelease"
+// Verify that no multiply-add of vectors is left.
+// ASM-LABEL: square64_pass:
+// ASM-NOT: vfmadd
+// ASM: ldtilecfg
+// ASM: tileloadd
+// ASM-COUNT-8: tdpbf16ps
+// ASM: tilestored
+// ASM: tileloadd
+// ASM-COUNT-16: tdpbf16ps
+// ASM-NOT: tdpbf16ps
+// ASM-NOT: vfmadd
+// ASM: tilerelease
+// ASM: .Lfunc_end
+func.func @square64(%x: tensor<?x4096xbf16>, %f: tensor<64x64xbf16>) -> tensor<?x4096xbf16> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x4096xbf16>
+  %e = tensor.empty(%m) : tensor<?x4096xbf16>
+  %y = kron.mkm ins(%x : tensor<?x4096xbf16>) factors(%f, %f : tensor<64x64xbf16>, tensor<64x64xbf16>)
+                outs(%e : tensor<?x4096xbf16>) -> tensor<?x4096xbf16>
+  return %y : tensor<?x4096xbf16>
+}
+
+// Verify that a factor that depends on a short innermost axis takes one position
+// of it after the other: elements of X are gathered, results shuffled together.
+// REMARK: Stage {{.*}}Mapping=amx-rows
+// CHECK-LABEL: llvm.func @varying_pass(
+// CHECK: llvm.intr.masked.gather
+// CHECK: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
+// CHECK: llvm.shufflevector
+func.func @varying(%x: memref<?x128xbf16>, %k: memref<1x64x64x2xbf16>, %y: memref<?x128xbf16>) {
+  kron.ksmm ins(%x : memref<?x128xbf16>) weights(%k : memref<1x64x64x2xbf16>) outs(%y : memref<?x128xbf16>)
+  return
+}
+
+// Verify that tiles are not used for what asks for multiply-adds of f32, for
+// other types, and for factors that would leave them empty.
+// REMARK-NOT: amx
+// CHECK-LABEL: llvm.func @ieee_pass(
+// CHECK-NOT: llvm.x86
+func.func @ieee(%x: memref<?x64xbf16>, %f: memref<64x64xbf16>, %y: memref<?x64xbf16>) {
+  kron.mkm ins(%x : memref<?x64xbf16>) factors(%f : memref<64x64xbf16>) outs(%y : memref<?x64xbf16>)
+           {precision = #kron.precision<ieee>}
+  return
+}
+func.func @f16(%x: memref<?x64xf16>, %f: memref<64x64xf16>, %y: memref<?x64xf16>) {
+  kron.mkm ins(%x : memref<?x64xf16>) factors(%f : memref<64x64xf16>) outs(%y : memref<?x64xf16>)
+  return
+}
+func.func @small(%x: memref<?x512xbf16>, %f: memref<8x8xbf16>, %y: memref<?x512xbf16>) {
+  kron.mkm ins(%x : memref<?x512xbf16>) factors(%f, %f, %f : memref<8x8xbf16>, memref<8x8xbf16>, memref<8x8xbf16>)
+           outs(%y : memref<?x512xbf16>)
+  return
+}
