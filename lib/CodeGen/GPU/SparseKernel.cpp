@@ -291,12 +291,28 @@ kron::getSparseUnsupportedReason(PassOp pass, const GPUMachine &machine) {
 LogicalResult kron::emitSparsePass(OpBuilder &builder,
                                    gpu::GPUModuleOp gpuModule, PassOp pass,
                                    const GPUMachine &machine) {
-  auto plan = getSparsePlan(pass, machine);
-  if (auto *reason = std::get_if<std::string>(&plan))
+  auto planOrReason = getSparsePlan(pass, machine);
+  if (auto *reason = std::get_if<std::string>(&planOrReason))
     return pass.emitOpError("cannot become a sparse kernel: ") << *reason;
+  const auto &plan = std::get<SparsePlan>(planOrReason);
   OpBuilder::InsertionGuard guard(builder);
+  auto emit = [&](const SparsePlan &plan) {
+    Emitter host(builder, pass.getLoc(), getElementType(pass.getInit()));
+    SparseKernel(host, gpuModule, pass, plan, machine).emit();
+  };
+  std::optional<SparsePlan> few = getFewRowsPlan(pass, machine);
+  if (!few) {
+    emit(plan);
+    return success();
+  }
   Emitter host(builder, pass.getLoc(), getElementType(pass.getInit()));
-  SparseKernel(host, gpuModule, pass, std::get<SparsePlan>(plan), machine)
-      .emit();
+  Int rows = getPassOperands(host, pass).sizes[plan.rowAxis];
+  auto branch =
+      scf::IfOp::create(builder, pass.getLoc(), host.less(kSparseFewRows, rows),
+                        /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emit(plan);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  emit(*few);
   return success();
 }

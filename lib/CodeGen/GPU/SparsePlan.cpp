@@ -15,9 +15,10 @@ using namespace mlir::kron;
 
 /// Shared memory that a factor may keep of a processor's.
 static constexpr int64_t kKeptBytes = 144 * 1024;
-/// Data that should be under way to a processor, and of one step of a CTA.
+/// The least that a step is shortened to.
+static constexpr int64_t kLeastStepBytes = 2 * 1024;
+/// Data that should be under way to a processor.
 static constexpr int64_t kBytesUnderWay = 64 * 1024;
-static constexpr int64_t kStepBytes = 16 * 1024;
 /// Data that stay in the second-level cache until all CTAs have read them.
 static constexpr int64_t kCachedBytes = 12 * 1024 * 1024;
 /// Products whose sum a matrix unit can keep without an error that shows.
@@ -94,7 +95,7 @@ static bool isFew(int64_t rows) {
 
 /// Sorts the axes; why that is not possible, or nothing.
 static std::optional<std::string> describeAxes(PassOp pass, SparsePlan &plan,
-                                               int64_t &rows) {
+                                               int64_t &rows, bool hasFewRows) {
   ModeProductOp product = pass.getModeProducts().front();
   TripFactor factor = describeFactor(product);
   SmallVector<int64_t> shape(
@@ -117,12 +118,13 @@ static std::optional<std::string> describeAxes(PassOp pass, SparsePlan &plan,
     plan.rowAxis = axis;
     rows = size;
   }
+  if (ShapedType::isDynamic(rows) && hasFewRows)
+    rows = kSparseFewRows;
   int lane = getInnermostAxis(pass, shape);
-  bool hasFew = isFew(rows);
-  plan.alongRows = plan.rowAxis >= 0 && lane == plan.rowAxis && !hasFew;
-  // Few rows are copied one by one; what matters is how the factor lies.
-  if (lane == plan.rowAxis && hasFew && !varying.empty() &&
-      varying.back() > plan.axis)
+  bool areInside = plan.rowAxis >= 0 && lane == plan.rowAxis;
+  plan.alongRows = areInside && !isFew(rows);
+  plan.copiesSingly = areInside && isFew(rows);
+  if (plan.copiesSingly && !varying.empty() && varying.back() > plan.axis)
     lane = varying.back();
   for (unsigned axis : varying) {
     if (int(axis) == lane) {
@@ -184,13 +186,13 @@ static void chooseWarpTile(SparsePlan &plan) {
   plan.rowTiles = std::clamp<int64_t>(perProduct / columns, 1, 4);
 }
 
-/// The depth of a step: about kStepBytes of data, the depth padded as little as
-/// possible.
+/// The depth of a step: about `stepBytes` of data, the depth padded as little
+/// as possible.
 static void chooseDepthStep(SparsePlan &plan) {
   int64_t macro = plan.getMacroDepth();
   int64_t perDepth = plan.getRows() * plan.getLanes() * plan.elementBytes;
   int64_t best = macro, bestPadded = llvm::alignTo(plan.depth, macro);
-  int64_t stepBytes = plan.ctasPerSM > 1 ? kStepBytes : 2 * kStepBytes;
+  int64_t stepBytes = plan.ctasPerSM > 1 ? plan.stepBytes : 2 * plan.stepBytes;
   for (int64_t step = macro; step * perDepth <= 2 * stepBytes; step *= 2) {
     if (step >= 2 * plan.depth)
       break;
@@ -233,7 +235,7 @@ static double getTraffic(const SparsePlan &plan, int64_t rows) {
 /// tiles of one CTA are better if it keeps a deep factor as a whole. The
 /// weights were fitted to measurements.
 static double getCost(const SparsePlan &plan, int64_t rows) {
-  constexpr double kCacheRate = 1.25, kAlone = 1.9, kAlonePairs = 0.95;
+  constexpr double kCacheRate = 1.25, kAlone = 1.95, kAlonePairs = 0.95;
   double memory = double(plan.depth + plan.results) * plan.getLanes();
   double cost = std::max(memory, getTraffic(plan, rows) / kCacheRate);
   if (!plan.keepsFactor || plan.ctasPerSM > 1)
@@ -317,9 +319,9 @@ static void setThinWarps(SparsePlan &plan, int64_t warps) {
 /// Whether they fit.
 static bool chooseThinTile(SparsePlan &plan, int64_t rows,
                            const GPUMachine &machine) {
-  plan.fewRows = rows < 16 && !plan.alongRows ? rows : 0;
+  plan.fewRows = rows <= kSparseFewRows ? rows : 0;
   // Stores matter less than parallel tiles.
-  if (plan.order == SparseOrder::Chunks && rows < 16)
+  if (plan.order == SparseOrder::Chunks && plan.fewRows)
     plan.order = SparseOrder::Plain;
   if (plan.order == SparseOrder::Chunks)
     plan.resultTiles = std::max<int64_t>(plan.depthPerChunk / 2, 1);
@@ -333,8 +335,8 @@ static bool chooseThinTile(SparsePlan &plan, int64_t rows,
     plan.resultTiles *= 2;
   if (getTiles(plan, rows) <= machine.processors) {
     plan.ctasPerSM = 1;
-    // Adding up many sums would take longer.
-    if (plan.getSums() <= 8)
+    // Adding up many sums takes longer than it saves, copying does not.
+    if (plan.getSums() <= 8 || plan.copiesSingly)
       setThinWarps(plan, 2 * kThinWarps);
   }
   int64_t perDepth = (plan.getImageRows() + plan.getResults()) *
@@ -381,15 +383,40 @@ static std::optional<SparsePlan> chooseKept(const SparsePlan &plan,
   return best;
 }
 
-std::variant<SparsePlan, std::string>
-kron::getSparsePlan(PassOp pass, const GPUMachine &machine) {
+/// The best of full tiles, `warps` per CTA and `ctasPerSM` (0: as many as are
+/// best). Steps are shorter than they should be if nothing fits otherwise.
+static std::optional<SparsePlan> chooseFull(SparsePlan plan, int64_t warps,
+                                            int64_t ctasPerSM, int64_t rows,
+                                            const GPUMachine &machine) {
+  std::optional<SparsePlan> best;
+  for (; !best && plan.stepBytes >= kLeastStepBytes; plan.stepBytes /= 2)
+    for (int64_t ctas : {2, 1}) {
+      if (ctasPerSM && ctasPerSM != ctas)
+        continue;
+      plan.ctasPerSM = ctas;
+      std::optional<SparsePlan> candidate =
+          chooseKept(plan, warps ? warps : 8 / ctas, rows, machine);
+      if (candidate &&
+          (!best || getCost(*candidate, rows) < getCost(*best, rows)))
+        best = candidate;
+    }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Interface
+//===----------------------------------------------------------------------===//
+
+/// Types and axes of `pass` and what follows from them; why it is not taken, or
+/// nothing.
+static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
+                                               int64_t &rows, bool hasFewRows) {
   SmallVector<ModeProductOp> products = pass.getModeProducts();
   if (products.size() != 1)
     return "there is more than one factor";
   ModeProductOp product = products.front();
   if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
     return "a factor has a dynamic shape";
-  SparsePlan plan;
   plan.element = getElementType(pass.getInit());
   if (!isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(plan.element))
     return "elements are not f32, f64, f16 or bf16";
@@ -404,38 +431,57 @@ kron::getSparsePlan(PassOp pass, const GPUMachine &machine) {
       : plan.element.isF32() && product.getPrecision() != Precision::TF32
           ? MmaMath::SplitTF32
           : MmaMath::TF32;
-  int64_t rows;
-  if (std::optional<std::string> reason = describeAxes(pass, plan, rows))
-    return *reason;
+  if (std::optional<std::string> reason =
+          describeAxes(pass, plan, rows, hasFewRows))
+    return reason;
   if (ShapedType::isDynamic(rows))
     rows = kNominalRows;
   for (int64_t size : cast<ShapedType>(pass.getInit().getType()).getShape())
     if (size == 0)
       return "an array has no elements";
-
   plan.hasPartialSums =
       plan.math == MmaMath::SplitTF32 && plan.depth > kSummedDepth;
   chooseChunks(plan);
+  return std::nullopt;
+}
+
+std::variant<SparsePlan, std::string>
+kron::getSparsePlan(PassOp pass, const GPUMachine &machine, bool hasFewRows) {
+  SparsePlan plan;
+  int64_t rows;
+  if (std::optional<std::string> reason =
+          describePass(pass, plan, rows, hasFewRows))
+    return *reason;
   ScheduleAttr given = pass.getScheduleAttr();
   int64_t warps = given ? given.getThreads() / 32 : 0;
+  int64_t ctasPerSM = given ? given.getCtasPerSm() : 0;
   if (warps & (warps - 1))
     return "threads are not a power of two";
-  std::optional<SparsePlan> best;
-  for (int64_t ctas : {2, 1}) {
-    if (given && given.getCtasPerSm() && given.getCtasPerSm() != ctas)
-      continue;
-    plan.ctasPerSM = ctas;
-    std::optional<SparsePlan> candidate =
-        chooseKept(plan, warps ? warps : 8 / ctas, rows, machine);
-    if (candidate &&
-        (!best || getCost(*candidate, rows) < getCost(*best, rows)))
-      best = candidate;
-  }
-  if (!warps && !(given && given.getCtasPerSm()) &&
-      (!best || rows < 16 || getTiles(*best, rows) < machine.processors))
+  std::optional<SparsePlan> best =
+      chooseFull(plan, warps, ctasPerSM, rows, machine);
+  bool mayBeThin = !best || rows <= kSparseFewRows ||
+                   getTiles(*best, rows) < machine.processors;
+  if (!warps && !ctasPerSM && mayBeThin)
     if (SparsePlan thin = plan; chooseThinTile(thin, rows, machine))
       return thin;
   if (!best)
     return "a tile does not fit in shared memory";
   return *best;
+}
+
+std::optional<SparsePlan> kron::getFewRowsPlan(PassOp pass,
+                                               const GPUMachine &machine) {
+  ScheduleAttr given = pass.getScheduleAttr();
+  if (given && (given.getThreads() || given.getCtasPerSm()))
+    return std::nullopt;
+  auto plan = getSparsePlan(pass, machine, /*hasFewRows=*/true);
+  auto *few = std::get_if<SparsePlan>(&plan);
+  auto type = cast<ShapedType>(pass.getInit().getType());
+  if (!few || few->rowAxis < 0 || !type.isDynamicDim(few->rowAxis))
+    return std::nullopt;
+  // Halves of 15 rows, one by one, of many products take longer than full
+  // tiles.
+  if (few->copiesSingly && few->isHalf() && few->lanes > 1)
+    return std::nullopt;
+  return *few;
 }

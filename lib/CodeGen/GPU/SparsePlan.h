@@ -36,6 +36,9 @@ namespace mlir::kron {
 /// Bytes of a chunk.
 inline constexpr int64_t kSparseChunkBytes = 16;
 
+/// Rows that leave some of a matrix instruction's 16 unused.
+inline constexpr int64_t kSparseFewRows = 15;
+
 /// In which order a warp's results stand side by side, such that a thread's
 /// are 16 bytes of memory and those of neighbouring threads fill sectors.
 enum class SparseOrder {
@@ -66,6 +69,9 @@ struct SparsePlan {
   SmallVector<int64_t> groupSizes;
   int64_t depth = 1, results = 1, lanes = 1;
   bool alongRows = false;
+  /// Whether rows are innermost, but so few that lanes and chunks are those of
+  /// the factor.
+  bool copiesSingly = false;
 
   //===--------------------------------------------------------------------===//
   // Chunks: of the factor, and of the data unless they are `alongRows`
@@ -92,6 +98,8 @@ struct SparsePlan {
   /// Positions of the contracted axis that arrive at a time, and how often.
   int64_t depthStep = 1, depthSteps = 1;
   int64_t stages = 2, ctasPerSM = 1;
+  /// Data that a step of one of two CTAs per processor should bring.
+  int64_t stepBytes = 16 * 1024;
   /// Whether the factor of a tile stays in shared memory while tiles that need
   /// it follow each other.
   bool keepsFactor = false;
@@ -158,9 +166,15 @@ struct SparsePlan {
   int64_t getLongestRun() const;
 };
 
-/// The plan of `pass`, or why there is none.
-std::variant<SparsePlan, std::string> getSparsePlan(PassOp pass,
-                                                    const GPUMachine &machine);
+/// The plan of `pass`, or why there is none. `hasFewRows`: for up to
+/// `kSparseFewRows` rows of a pass that has an unknown number of them.
+std::variant<SparsePlan, std::string>
+getSparsePlan(PassOp pass, const GPUMachine &machine, bool hasFewRows = false);
+
+/// The plan for few rows of `pass`, if it has an unknown number of them, leaves
+/// its tiles to the plan, and is faster that way.
+std::optional<SparsePlan> getFewRowsPlan(PassOp pass,
+                                         const GPUMachine &machine);
 
 } // namespace mlir::kron
 
