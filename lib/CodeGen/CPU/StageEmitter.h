@@ -72,6 +72,9 @@ private:
   void emitInner(const LoopAxis &lanes, const Bases &bases);
   void emitVarying(const LoopAxis &lanes, const LoopAxis *shared,
                    const Bases &bases);
+  bool copiesRows(const LoopAxis &rows) const;
+  void emitRowCopy(const LoopAxis &rows, Int count, int64_t ahead, Value source,
+                   Value panel);
   void emitFibre(const LoopAxis *rows, const Bases &bases);
   /// The same with `fibres` neighbours along `rows` in every vector.
   void emitFibres(const LoopAxis &rows, int64_t fibres, const Bases &bases);

@@ -10,6 +10,41 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Whether rows of X are copied before all panels of the factor are taken
+/// through them: registers that lie apart in a row would share few sets of the
+/// first-level cache, with those of the other rows.
+bool StageEmitter::copiesRows(const LoopAxis &rows) const {
+  if (!hasPanels || stage.elementParts != 1 || nest.inner.empty() ||
+      !nest.inner.back().size.is(getMaxLanes(stage)))
+    return false;
+  return !stage.source.strides[stage.axis].is(getMaxLanes(stage)) &&
+         !rows.source.is(0);
+}
+
+/// Copies `count` rows of X to [row, p, lanes], and asks for those `ahead` rows
+/// further on.
+void StageEmitter::emitRowCopy(const LoopAxis &rows, Int count, int64_t ahead,
+                               Value source, Value panel) {
+  int64_t lanes = getMaxLanes(stage);
+  Type stored = stage.source.element;
+  emitter.forLoop(0, count, 1, [&](Int row) {
+    Value from = emitter.offsetPointer(source, emitter.mul(row, rows.source),
+                                       stored);
+    Value to =
+        emitter.offsetPointer(panel, emitter.mul(row, stage.depth * lanes));
+    emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+      Value element = emitter.offsetPointer(
+          from, emitter.mul(p, stage.source.strides[stage.axis]), stored);
+      emitter.prefetch(emitter.offsetPointer(
+          element, emitter.mul(ahead, rows.source), stored));
+      Value value = emitter.loadVector(emitter.getVectorType(lanes), element,
+                                       nullptr, stored);
+      emitter.storeVector(
+          value, emitter.offsetPointer(to, emitter.mul(p, lanes)), nullptr);
+    });
+  });
+}
+
 void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
   int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
   int64_t size = group * stage.results;
@@ -32,10 +67,22 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
   if (hasPanels)
     shape = {getPanelRows(stage, group, rowTotal), getPanelVectors(stage)};
 
+  bool copies = rowAxis && copiesRows(*rowAxis);
+  LoopAxis rowsOfX = rowAxis ? *rowAxis : LoopAxis();
+  Int depthStrideOfX = stage.source.strides[stage.axis];
+  if (copies) {
+    rowsOfX.source = stage.depth * group;
+    depthStrideOfX = group;
+  }
+
   auto emitTile = [&](const Bases &block, int64_t rows, Int first,
                       int64_t vectors, Value mask) {
     Int lane = emitter.mul(first, lanes);
     RegisterTile tile = startTile(block);
+    // The copies ask for the next rows; more at a time was measured to be in
+    // their way.
+    if (copies)
+      tile.prefetch = {};
     tile.rows = rows;
     tile.vectors = vectors;
     tile.lanes = lanes;
@@ -43,8 +90,8 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
     tile.mask = mask;
     tile.a = {group == 1 ? TileOperand::Kind::Scalar : TileOperand::Kind::Group,
               block.source,
-              rowAxis ? rowAxis->source : Int(0),
-              stage.source.strides[stage.axis],
+              rowAxis ? rowsOfX.source : Int(0),
+              depthStrideOfX,
               group,
               stage.isSourceConjugate};
     tile.b = {
@@ -88,14 +135,21 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
       kRowChunkBytes / (stage.depth * group * bytes) + 1, shape.rows);
   if (group == getMaxLanes(stage))
     chunk = shape.rows;
+  Value panel;
+  if (copies)
+    panel = allocateOnStack(shape.rows * stage.depth * group);
   emitter.forLoop(0, rowAxis->size, chunk, [&](Int begin) {
     Bases start = advance(bases, *rowAxis, begin);
     Int count = emitter.min(chunk, emitter.sub(rowAxis->size, begin));
+    if (copies) {
+      emitRowCopy(*rowAxis, count, chunk, start.source, panel);
+      start.source = panel;
+    }
     emitVectorBlocks(
         size, lanes, used, shape.vectors,
         [&](Int first, int64_t vectors, Value mask) {
           emitBlocks(count, shape.rows, [&](Int row, int64_t rows) {
-            emitTile(advance(start, *rowAxis, row), rows, first, vectors, mask);
+            emitTile(advance(start, rowsOfX, row), rows, first, vectors, mask);
           });
         });
   });

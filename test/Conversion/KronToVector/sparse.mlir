@@ -146,3 +146,21 @@ func.func @blocks(%x: memref<4096x384xf32>, %w: memref<6x64x64x1xf32>, %y: memre
   kron.ksmm ins(%x : memref<4096x384xf32>) weights(%w : memref<6x64x64x1xf32>) outs(%y : memref<4096x384xf32>)
   return
 }
+
+// -----
+
+// Verify that four rows of X, of which one register in four belongs to a part of d, are
+// copied to [row, p, lanes] before all panels of the factor are taken through them, and
+// that meanwhile those four rows on are asked for (4 * 4096 elements).
+// CHECK-LABEL: func.func private @far_rows_pass
+// CHECK: %[[PANEL:.*]] = llvm.alloca %c4096{{.*}} x f32 {alignment = 64 : i64}
+// CHECK: scf.for
+// CHECK: %[[AHEAD:.*]] = llvm.getelementptr %[[FROM:.*]][16384] : (!llvm.ptr) -> !llvm.ptr, f32
+// CHECK-NEXT: "llvm.intr.prefetch"(%[[AHEAD]])
+// CHECK-NEXT: llvm.load %[[FROM]] {{.*}} -> vector<16xf32>
+// CHECK-NOT: llvm.intr.prefetch
+// CHECK-COUNT-64: vector.fma
+func.func @far_rows(%x: memref<4096x4096xf32>, %w: memref<1x64x64x64xf32>, %y: memref<4096x4096xf32>) {
+  kron.ksmm ins(%x : memref<4096x4096xf32>) weights(%w : memref<1x64x64x64xf32>) outs(%y : memref<4096x4096xf32>)
+  return
+}
