@@ -281,13 +281,21 @@ private:
                  function_ref<void(const Bases &)> body);
   bool canLoadSource() const;
   int64_t getLowBytes() const;
+  int64_t getBlockBytes() const;
+  int64_t getChunkBlocks() const;
   void emitData(const Bases &bases);
-  void emitDataBlock(const Bases &at, DataBlock block);
-  AmxOperand packData(const Bases &at, const DataBlock &block);
+  AmxOperand getData(const Bases &at, const DataBlock &block, Int number);
+  AmxOperand getOperand(const Bases &at, const DataBlock &block, Int number);
+  void packData(const Bases &at, const DataBlock &block,
+                const AmxOperand &operand);
+  void emitChunk(const Bases &bases, Int first, int64_t blocks);
+  void emitResultBlocks(function_ref<void(Int, int64_t)> body);
   void emitProduct(const Bases &at, const DataBlock &block, Int q,
                    int64_t results);
   void storeResults(const Bases &at, Int rows, Int columns, int64_t tiles);
-  void storeVector(const Bases &at, Value value, Int offset, Value mask);
+  Value scaleVector(const Bases &at, Value value, Int offset, Value mask);
+  void storeVector(const Bases &at, Value value, Value second, Int offset,
+                   Value mask);
 
   Emitter &emitter;
   Emitter bytes;
@@ -343,6 +351,24 @@ int64_t AmxStageEmitter::getLowBytes() const {
          (isRows ? kAmxRows * getRowBytes(stage) : getPanelBytes(stage));
 }
 
+/// Bytes of the tiles of a block of X.
+int64_t AmxStageEmitter::getBlockBytes() const {
+  return getLowBytes() * (splits ? 2 : 1);
+}
+
+/// Blocks of X that each block of results is computed for before the next one:
+/// several if the factor comes from beyond the first caches every time.
+int64_t AmxStageEmitter::getChunkBlocks() const {
+  constexpr int64_t kLargeBytes = 1 << 19, kMaxChunkBytes = 1 << 18;
+  constexpr int64_t kMaxBlocks = 4;
+  int64_t factorBytes = stage.depth * stage.results * kHalfBytes;
+  if (!data.size.isConstant() || factorBytes < kLargeBytes)
+    return 1;
+  return std::clamp<int64_t>(std::min(data.size.getConstant() / kBlockSize,
+                                      kMaxChunkBytes / getBlockBytes()),
+                             1, kMaxBlocks);
+}
+
 void AmxStageEmitter::emit() {
   if (isRows) {
     int rows = findSharedAxis(nest);
@@ -353,7 +379,7 @@ void AmxStageEmitter::emit() {
   }
   results =
       allocateLines(emitter, kAmxTileBytes * kAmxBlockTiles * kAmxBlockTiles);
-  packed = allocateLines(emitter, getLowBytes() * (splits ? 2 : 1));
+  packed = allocateLines(emitter, getBlockBytes() * getChunkBlocks());
   SmallVector<LoopAxis> axes(nest.outer);
   llvm::append_range(axes, nest.inner);
   Bases bases{stage.source.base, stage.destination.base, stage.addend.base,
@@ -363,16 +389,25 @@ void AmxStageEmitter::emit() {
 
 void AmxStageEmitter::emitData(const Bases &bases) {
   auto emitBlock = [&](Int first, Int count, int64_t tiles) {
-    emitDataBlock(advance(bases, data, first), {count, tiles, {}});
+    DataBlock block{count, tiles, {}};
+    Bases at = advance(bases, data, first);
+    block.operand = getData(at, block, 0);
+    emitResultBlocks(
+        [&](Int q, int64_t results) { emitProduct(at, block, q, results); });
   };
-  Int full = emitter.mul(emitter.floorDiv(data.size, kBlockSize), kBlockSize);
-  emitter.forLoop(0, full, kBlockSize, [&](Int first) {
-    emitBlock(first, kBlockSize, kAmxBlockTiles);
+  int64_t blocks = getChunkBlocks(), chunk = blocks * kBlockSize;
+  Int full = emitter.mul(emitter.floorDiv(data.size, chunk), chunk);
+  emitter.forLoop(0, full, chunk, [&](Int first) {
+    if (blocks == 1)
+      return emitBlock(first, kBlockSize, kAmxBlockTiles);
+    emitChunk(bases, first, blocks);
   });
   if (data.size.isConstant()) {
-    int64_t rest = data.size.getConstant() % kBlockSize;
-    if (rest)
-      emitBlock(full, rest, llvm::divideCeil(rest, kAmxRows));
+    int64_t end = data.size.getConstant();
+    for (int64_t first = full.getConstant(); first < end; first += kBlockSize) {
+      int64_t count = std::min(end - first, kBlockSize);
+      emitBlock(first, count, llvm::divideCeil(count, kAmxRows));
+    }
     return;
   }
   emitter.forLoop(full, data.size, kAmxRows, [&](Int first) {
@@ -380,18 +415,61 @@ void AmxStageEmitter::emitData(const Bases &bases) {
   });
 }
 
-AmxOperand AmxStageEmitter::packData(const Bases &at, const DataBlock &block) {
-  int64_t lowBytes = splits ? getLowBytes() : 0;
-  AmxOperand operand = getPackedOperand(stage, packed, isRows);
-  operand.lowBytes = lowBytes;
+/// Takes `blocks` full blocks of X to all results, one block of results for all
+/// of them after the other.
+void AmxStageEmitter::emitChunk(const Bases &bases, Int first, int64_t blocks) {
+  auto forBlocks =
+      [&](bool packs,
+          function_ref<void(const Bases &, const DataBlock &)> body) {
+        emitter.forLoop(0, blocks, 1, [&](Int number) {
+          DataBlock block{kBlockSize, kAmxBlockTiles, {}};
+          Bases at = advance(
+              bases, data, emitter.add(first, emitter.mul(number, kBlockSize)));
+          block.operand = packs ? getData(at, block, number)
+                                : getOperand(at, block, number);
+          body(at, block);
+        });
+      };
+  forBlocks(/*packs=*/true, [](const Bases &, const DataBlock &) {});
+  emitResultBlocks([&](Int q, int64_t results) {
+    forBlocks(/*packs=*/false, [&](const Bases &at, const DataBlock &block) {
+      emitProduct(at, block, q, results);
+    });
+  });
+}
+
+/// The tiles of a block of X, the `number`th of those that are packed.
+AmxOperand AmxStageEmitter::getOperand(const Bases &at, const DataBlock &block,
+                                       Int number) {
+  if (canLoadSource() && block.isFull()) {
+    Int rowBytes = emitter.mul(data.source, kHalfBytes);
+    return {at.source, rowBytes, emitter.mul(rowBytes, kAmxRows),
+            kAmxTileBytes / kAmxRows, 0};
+  }
+  AmxOperand operand = getPackedOperand(
+      stage, bytes.offsetPointer(packed, emitter.mul(number, getBlockBytes())),
+      isRows);
+  operand.lowBytes = splits ? getLowBytes() : 0;
+  return operand;
+}
+
+/// The same, packed before if need be.
+AmxOperand AmxStageEmitter::getData(const Bases &at, const DataBlock &block,
+                                    Int number) {
+  AmxOperand operand = getOperand(at, block, number);
+  if (!canLoadSource() || !block.isFull())
+    packData(at, block, operand);
+  return operand;
+}
+
+void AmxStageEmitter::packData(const Bases &at, const DataBlock &block,
+                               const AmxOperand &operand) {
   AmxMatrix matrix{
       at.source, data.source, stage.source.strides[stage.axis], stage.depth,
       stage.source.element ? stage.source.element : emitter.element};
-  if (isRows) {
-    emitAmxRows(emitter, matrix, block.count, packed, getRowBytes(stage),
-                lowBytes);
-    return operand;
-  }
+  if (isRows)
+    return emitAmxRows(emitter, matrix, block.count, operand.base,
+                       getRowBytes(stage), operand.lowBytes);
   for (int64_t tile = 0; tile < block.tiles; ++tile) {
     AmxMatrix columns = matrix;
     columns.base = emitter.offsetPointer(matrix.base, tile * kAmxRows,
@@ -400,26 +478,17 @@ AmxOperand AmxStageEmitter::packData(const Bases &at, const DataBlock &block) {
                                : emitter.sub(block.count, tile * kAmxRows);
     emitAmxPairs(
         emitter, columns, count,
-        bytes.offsetPointer(packed, emitter.mul(operand.tileBytes, tile)),
-        lowBytes);
+        bytes.offsetPointer(operand.base, emitter.mul(operand.tileBytes, tile)),
+        operand.lowBytes);
   }
-  return operand;
 }
 
-/// Takes a block of X to all results.
-void AmxStageEmitter::emitDataBlock(const Bases &at, DataBlock block) {
-  if (canLoadSource() && block.isFull()) {
-    Int rowBytes = emitter.mul(data.source, kHalfBytes);
-    block.operand = {at.source, rowBytes, emitter.mul(rowBytes, kAmxRows),
-                     kAmxTileBytes / kAmxRows, 0};
-  } else {
-    block.operand = packData(at, block);
-  }
+/// Calls `body(q, count)` for all blocks of results.
+void AmxStageEmitter::emitResultBlocks(function_ref<void(Int, int64_t)> body) {
   int64_t full = stage.results / kBlockSize * kBlockSize;
-  emitter.forLoop(0, full, kBlockSize,
-                  [&](Int q) { emitProduct(at, block, q, kBlockSize); });
+  emitter.forLoop(0, full, kBlockSize, [&](Int q) { body(q, kBlockSize); });
   if (full < stage.results)
-    emitProduct(at, block, full, stage.results - full);
+    body(full, stage.results - full);
 }
 
 /// Computes `count` results of a block from `q` on.
@@ -475,39 +544,54 @@ void AmxStageEmitter::storeResults(const Bases &at, Int rows, Int columns,
   row.destination = getRowStride(data.destination, stage.destination.strides);
   row.addend = getRowStride(data.addend, stage.addend.strides);
   bool isUnrolled = rows.isConstant() && rows.getConstant() % kUnroll == 0;
+  // Both tiles of a row at once if that makes one vector of bf16.
+  Type stored = stage.destination.element;
+  bool isPaired = tiles == 2 && stored && stored.isBF16();
+  int64_t step = isPaired ? 2 : 1;
   SmallVector<Value> masks;
   for (int64_t tile = 0; tile < tiles; ++tile)
     masks.push_back(
         emitter.firstLanes(kAmxRows, emitter.sub(columns, tile * kAmxRows)));
+  Value pairMask = emitter.firstLanes(kBlockSize, columns);
   emitter.forLoop(0, rows, isUnrolled ? kUnroll : 1, [&](Int first) {
     for (int64_t index = 0; index < (isUnrolled ? kUnroll : 1); ++index) {
       Int position = emitter.add(first, index);
       Bases place = advance(at, row, position);
       Value source =
           emitter.offsetPointer(results, emitter.mul(position, kBlockSize));
-      for (int64_t tile = 0; tile < tiles; ++tile) {
+      auto getValue = [&](int64_t tile) {
         Int offset = tile * kAmxRows;
         Value value = emitter.loadVector(
             type, emitter.offsetPointer(source, offset), nullptr);
-        storeVector(place, value, offset, masks[tile]);
-      }
+        return scaleVector(place, value, offset, masks[tile]);
+      };
+      for (int64_t tile = 0; tile < tiles; tile += step)
+        storeVector(place, getValue(tile),
+                    isPaired ? getValue(tile + 1) : Value(), tile * kAmxRows,
+                    isPaired ? pairMask : masks[tile]);
     }
   });
 }
 
-void AmxStageEmitter::storeVector(const Bases &at, Value value, Int offset,
-                                  Value mask) {
-  Type stored = stage.destination.element, addend = stage.addend.element;
+Value AmxStageEmitter::scaleVector(const Bases &at, Value value, Int offset,
+                                   Value mask) {
+  Type addend = stage.addend.element;
   auto type = cast<VectorType>(value.getType());
-  value = emitScaledSum(emitter, stage.scale, value, [&] {
+  return emitScaledSum(emitter, stage.scale, value, [&] {
     return emitter.loadVector(
         type, emitter.offsetPointer(at.addend, offset, addend), mask, addend);
   });
+}
+
+/// Stores a vector, or one of twice the length if there is a second one.
+void AmxStageEmitter::storeVector(const Bases &at, Value value, Value second,
+                                  Int offset, Value mask) {
+  Type stored = stage.destination.element;
   Value pointer = emitter.offsetPointer(at.destination, offset, stored);
   if (!stored || !stored.isBF16())
     return emitter.storeVector(value, pointer, mask, stored);
   Emitter halves(emitter.builder, emitter.loc, emitter.builder.getI16Type());
-  halves.storeVector(emitToBF16(emitter, value), pointer, mask);
+  halves.storeVector(emitToBF16(emitter, value, second), pointer, mask);
 }
 
 void kron::emitAmxStage(Emitter &emitter, const Stage &stage,

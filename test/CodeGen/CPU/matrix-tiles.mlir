@@ -24,7 +24,7 @@
 // CHECK-COUNT-4: llvm.call_intrinsic "llvm.x86.tilestored64"
 // CHECK-COUNT-16: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
 // CHECK-NOT: llvm.x86.tdpbf16ps
-// CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtneps2bf16.512"
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
 // CHECK: llvm.call_intrinsic "llvm.x86.tilerelease"
 // Verify that no multiply-add of vectors is left.
 // ASM-LABEL: square64_pass:
@@ -58,6 +58,18 @@ func.func @square64(%x: tensor<?x4096xbf16>, %f: tensor<64x64xbf16>) -> tensor<?
 // CHECK: llvm.shufflevector
 func.func @varying(%x: memref<?x128xbf16>, %k: memref<1x64x64x2xbf16>, %y: memref<?x128xbf16>) {
   kron.ksmm ins(%x : memref<?x128xbf16>) weights(%k : memref<1x64x64x2xbf16>) outs(%y : memref<?x128xbf16>)
+  return
+}
+
+// Verify that a factor beyond the first caches is used for several blocks of
+// rows at a time: what is packed of X has two blocks of 32 x (1024 + 32) bf16,
+// the loop over them is inside of the one over results.
+// REMARK: Stage {{.*}}Mapping=amx-rows
+// CHECK-LABEL: llvm.func @large_pass(
+// CHECK: llvm.mlir.constant(135168 : i64)
+// CHECK: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
+func.func @large(%x: memref<1024x1024xbf16>, %k: memref<1x1024x1024x1xbf16>, %y: memref<1024x1024xbf16>) {
+  kron.ksmm ins(%x : memref<1024x1024xbf16>) weights(%k : memref<1x1024x1024x1xbf16>) outs(%y : memref<1024x1024xbf16>)
   return
 }
 
