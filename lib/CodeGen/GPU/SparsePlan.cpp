@@ -34,8 +34,9 @@ static constexpr int64_t kLargestOther = 256;
 static constexpr int64_t kMostStages = 6;
 /// Rows that are copied one by one where they are innermost.
 static constexpr int64_t kFewRows = 32;
-/// Of a step of a CTA, where several of them share a processor.
+/// Data and factor that a step of a thin tile should bring.
 static constexpr int64_t kThinStepBytes = 10 * 1024;
+/// CTAs per processor that work on thin tiles, and warps of each.
 static constexpr int64_t kThinCTAs = 4, kThinWarps = 4;
 
 bool kron::isSparse(const Trip &trip) {

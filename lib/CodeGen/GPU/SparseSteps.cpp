@@ -93,8 +93,8 @@ SparseChunks SparseKernel::loadChunks(Value rows, Value parity, int64_t macro,
   return result;
 }
 
-/// Bit 0 of the number of row `row` + `known`, which is a multiple of 8 or less
-/// than 8 times 4, as the swizzle wants it.
+/// What the swizzle depends on of the number of row `row` + `known`, which have
+/// no bits in common.
 static Value getParity(KernelBuilder &k, Int row, int64_t known) {
   Int parity = k.bitAnd(k.bitXor(row, k.floorDiv(row, 4)), 1);
   return k.materialize(k.bitXor(parity, (known / 4) & 1), 32);
