@@ -55,7 +55,7 @@ func.func @mkm_f32_1024_x_4_6(%x: memref<1024x4096xf32>, %f0: memref<4x4xf32>, %
 }
 
 // Verify the decision for ten of 2 x 2, which are joined: mkm f32 1024 x 2^10.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=10{{.*}}Stages=4{{.*}}Tile=4{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=10{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_2_10(%x: memref<1024x1024xf32>, %f0: memref<2x2xf32>, %f1: memref<2x2xf32>, %f2: memref<2x2xf32>, %f3: memref<2x2xf32>, %f4: memref<2x2xf32>, %f5: memref<2x2xf32>, %f6: memref<2x2xf32>, %f7: memref<2x2xf32>, %f8: memref<2x2xf32>, %f9: memref<2x2xf32>, %y: memref<1024x1024xf32>) {
   kron.mkm ins(%x : memref<1024x1024xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8, %f9 : memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x2xf32>) outs(%y : memref<1024x1024xf32>)
   return
@@ -106,21 +106,21 @@ func.func @mkm_f32_1_x_8_8(%x: memref<1x16777216xf32>, %f0: memref<8x8xf32>, %f1
 }
 
 // Verify the decision for products from the left, whose lanes are columns: kmm f32 1024 x 16^3.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=64{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=32{{(,|$)}}
 func.func @kmm_f32_1024_x_16_3(%x: memref<4096x1024xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %y: memref<4096x1024xf32>) {
   kron.kmm ins(%x : memref<4096x1024xf32>) factors(%f0, %f1, %f2 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<4096x1024xf32>)
   return
 }
 
 // Verify the decision for transposed operands: mkm f32 1024 x 16^3 TT.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=16{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=32{{(,|$)}}
 func.func @mkm_f32_1024_x_16_3_tt(%x: memref<4096x1024xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %y: memref<1024x4096xf32>) {
   kron.mkm ins(T(%x) : memref<4096x1024xf32>) factors(T(%f0), T(%f1), T(%f2) : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1024x4096xf32>)
   return
 }
 
 // Verify the decision for many small arrays: batched f32 100000 x 8^3.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=8{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=2{{(,|$)}}
 func.func @batched_f32_100000_x_8_3(%x: memref<100000x8x8x8xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %y: memref<100000x8x8x8xf32>) {
   kron.batched ins(%x : memref<100000x8x8x8xf32>) factors(%f0, %f1, %f2 : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<100000x8x8x8xf32>)
   return
@@ -149,4 +149,18 @@ func.func @chain_f32_1024_x_64_64_64_1_1_64_64_64(%x: tensor<1024x4096xf32>, %f0
   %e1 = tensor.empty() : tensor<1024x4096xf32>
   %y1 = kron.ksmm ins(%y0 : tensor<1024x4096xf32>) weights(%f1 : tensor<1x64x64x64xf32>) outs(%e1 : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
   return %y1 : tensor<1024x4096xf32>
+}
+
+// Verify the decision for small odd rows, which are in the lanes, two vectors of them: mkm f32 16384 x 2,5,6.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=32{{(,|$)}}
+func.func @mkm_f32_16384_x_2_5_6(%x: memref<16384x60xf32>, %f0: memref<2x2xf32>, %f1: memref<5x5xf32>, %f2: memref<6x6xf32>, %y: memref<16384x60xf32>) {
+  kron.mkm ins(%x : memref<16384x60xf32>) factors(%f0, %f1, %f2 : memref<2x2xf32>, memref<5x5xf32>, memref<6x6xf32>) outs(%y : memref<16384x60xf32>)
+  return
+}
+
+// Verify the decision for fewer rows than lanes: mkm f32 15 x 2,5,6.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=15{{(,|$)}}
+func.func @mkm_f32_15_x_2_5_6(%x: memref<15x60xf32>, %f0: memref<2x2xf32>, %f1: memref<5x5xf32>, %f2: memref<6x6xf32>, %y: memref<15x60xf32>) {
+  kron.mkm ins(%x : memref<15x60xf32>) factors(%f0, %f1, %f2 : memref<2x2xf32>, memref<5x5xf32>, memref<6x6xf32>) outs(%y : memref<15x60xf32>)
+  return
 }

@@ -4,10 +4,10 @@
 // RUN: kron-opt %s --kron-select-schedule="matrix-tiles" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=TILES --implicit-check-not=matrix_tiles
 
-// Verify that the tile is as many rows as keep both buffers (512 floats each)
-// within the cache budget: 32768 / (2 * 2048) = 8, and 1 with 4096 bytes.
+// Verify that the tile is as many rows of 2 KB as fill 4 KB, or a quarter of a
+// small first-level cache.
 // CHECK-LABEL: func @rows
-// CHECK: #kron.schedule<vector_bits = 512, tile = 8>
+// CHECK: #kron.schedule<vector_bits = 512, tile = 2>
 // SMALL-LABEL: func @rows
 // SMALL: #kron.schedule<vector_bits = 256, tile = 1>
 func.func @rows(%x: memref<?x8x8x8xf32>, %f: memref<8x8xf32>, %y: memref<?x8x8x8xf32>) {
@@ -92,10 +92,10 @@ func.func @long_rows(%x: memref<?x32x32x32xf32>, %f: memref<32x32xf32>, %y: memr
 
 // -----
 
-// Verify that columns are taken so many at a time that a tile fits the
-// second-level cache (4096 rows of 64 floats) and slices the first-level one.
+// Verify that columns are taken two vectors at a time, in slices that fit the
+// first-level cache.
 // CHECK-LABEL: func @long_columns
-// CHECK: #kron.schedule<vector_bits = 512, tile = 64, slice = 1>
+// CHECK: #kron.schedule<vector_bits = 512, tile = 32, slice = 1>
 func.func @long_columns(%x: memref<64x64x?xf32>, %f: memref<64x64xf32>, %y: memref<64x64x?xf32>) {
   kron.pass ins(%x, %f : memref<64x64x?xf32>, memref<64x64xf32>) outs(%y : memref<64x64x?xf32>) {
   ^bb0(%t: tensor<64x64x?xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x?xf32>):
@@ -111,9 +111,9 @@ func.func @long_columns(%x: memref<64x64x?xf32>, %f: memref<64x64xf32>, %y: memr
 
 // -----
 
-// Verify that a transposed input is taken by whole cache lines, 16 rows at a time.
+// Verify that a transposed input is taken by whole cache lines, 32 rows at a time.
 // CHECK-LABEL: func @transposed_rows
-// CHECK: #kron.schedule<vector_bits = 512, tile = 16>
+// CHECK: #kron.schedule<vector_bits = 512, tile = 32>
 func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<256x256xf32>, %y: memref<?x256xf32>) {
   kron.pass ins(%x, %f : memref<?x256xf32, strided<[1, ?]>>, memref<256x256xf32>) outs(%y : memref<?x256xf32>) {
   ^bb0(%t: tensor<?x256xf32>, %a: tensor<256x256xf32>, %o: tensor<?x256xf32>):

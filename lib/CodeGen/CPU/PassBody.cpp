@@ -49,7 +49,7 @@ PassWindow PassCodeBuilder::getTileWindow(Int tiledExtent) const {
 /// Whether slices take all positions of `axis`, although it lies outside.
 bool PassCodeBuilder::isWholeInSlices(int axis) const {
   // What is transposed is contiguous along it.
-  return plan.transposesInput && axis == plan.tiledAxis;
+  return plan.slicesWholeTile() && axis == plan.tiledAxis;
 }
 
 /// The window of a slice, or the tile's if `section` has none.
@@ -112,6 +112,9 @@ StageArray PassCodeBuilder::getBuffer(Value base, ArrayRef<int64_t> sizes,
   auto axes = llvm::to_vector(llvm::seq<int>(0, sizes.size()));
   if (movesInnermost)
     std::rotate(axes.begin(), axes.end() - 1, axes.end());
+  if (plan.rowsInLanes)
+    std::rotate(axes.begin() + plan.tiledAxis,
+                axes.begin() + plan.tiledAxis + 1, axes.end());
   for (int axis : llvm::reverse(axes)) {
     if (axis == paddedAxis && stride * bytes % kAliasBytes == 0)
       stride += kLineBytes / bytes;
@@ -239,7 +242,8 @@ Value PassCodeBuilder::getResultOffset(const PassPlace &place) {
   constexpr int64_t kMaxBytes = 1 << 18;
   int64_t bytes = countElements(getTileWindow(tileSize), plan.groups.size()) *
                   outer.getElementBytes();
-  if (copiesOut || plan.transposesInput || bytes > kMaxBytes)
+  if ((copiesOut && !plan.rowsInLanes) || plan.transposesInput ||
+      bytes > kMaxBytes)
     return nullptr;
   Type i64 = builder.getI64Type();
   auto getAddress = [&](const StageArray &array) -> Value {

@@ -60,6 +60,20 @@ static StageArray collapse(const StageArray &array, const StageGroup &group) {
   return {array.base, collapse(array.strides, group), array.element};
 }
 
+/// Moves axis `rows`, which lies outside, to the inner end, where it is in the
+/// buffers. All of its `tileSize` positions are computed, even if the input has
+/// fewer left: what the others hold is never copied out.
+static void moveRowsInside(Stage &stage, unsigned rows, int64_t tileSize) {
+  stage.sizes[rows] = tileSize;
+  for (SmallVector<Int> *values :
+       {&stage.sizes, &stage.source.strides, &stage.destination.strides,
+        &stage.addend.strides, &stage.factor.strides})
+    if (!values->empty())
+      std::rotate(values->begin() + rows, values->begin() + rows + 1,
+                  values->end());
+  --stage.axis;
+}
+
 Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
                                 const PassWindow &window,
                                 const StageArray &source,
@@ -92,6 +106,8 @@ Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
   stage.elementParts = outer.getNumParts();
   stage.vectorBits = vectorBits;
   stage.schedule = *pass.getSchedule();
+  if (plan.rowsInLanes)
+    moveRowsInside(stage, plan.tiledAxis, tileSize);
   return stage;
 }
 
@@ -214,7 +230,7 @@ void PassCodeBuilder::planStages() {
                   !(plan.groups.front().results <= kMaxConvertingResults &&
                     canConvertSource(getPlanned(0)));
   copiesIn |= converts;
-  if (isUnsupported(0)) {
+  if (!plan.rowsInLanes && isUnsupported(0)) {
     copiesIn = true;
     if (numGroups == 1 && isUnsupported(0)) {
       copiesIn = converts;
@@ -222,9 +238,11 @@ void PassCodeBuilder::planStages() {
       copiesIn = converts || isUnsupported(0);
     }
   }
-  if (numGroups > 1 && isUnsupported(numGroups - 1))
+  if (!plan.rowsInLanes && numGroups > 1 && isUnsupported(numGroups - 1))
     copiesOut = true;
-  copiesIn |= (plan.packsInput && !startsInTiles) || plan.transposesInput;
+  copiesIn |= (plan.packsInput && !startsInTiles) || plan.transposesInput ||
+              plan.rowsInLanes;
+  copiesOut |= plan.rowsInLanes;
 
   for (unsigned index = 0; index < numGroups; ++index)
     packFactor(index, getPlanned);

@@ -83,7 +83,9 @@ namespace {
 /// Joins neighbouring mode products while that is cheaper.
 class Grouper {
 public:
-  Grouper(PassOp pass, int64_t lanes) : pass(pass), lanes(lanes) {}
+  /// `isFull`: lanes are full whatever lies inside.
+  Grouper(PassOp pass, int64_t lanes, bool isFull = false)
+      : pass(pass), lanes(lanes), isFull(isFull) {}
 
   SmallVector<StageGroup> run();
 
@@ -94,6 +96,7 @@ private:
 
   PassOp pass;
   int64_t lanes;
+  bool isFull;
 };
 
 } // namespace
@@ -110,6 +113,8 @@ static StageGroup startGroup(ModeProductOp product) {
 }
 
 int64_t Grouper::getInside(ArrayRef<int64_t> sizes, unsigned end) const {
+  if (isFull)
+    return -1;
   int64_t inside = 1;
   for (int64_t size : sizes.drop_front(end)) {
     if (ShapedType::isDynamic(size))
@@ -382,6 +387,104 @@ static void planInput(PassPlan &plan, PassOp pass) {
                     (ShapedType::isDynamic(stride) || stride >= kFarElements);
 }
 
+/// Counts buffers and what they hold.
+static void planElements(PassPlan &plan, PassOp pass) {
+  // What the input is converted to takes a buffer, too.
+  ModeProductOp first = pass.getModeProducts().front();
+  Type element = getElementType(first.getInput());
+  bool converts = getAccumulatorType(element) != element;
+  plan.numBuffers =
+      std::min<int64_t>(plan.groups.size() - (converts ? 0 : 1), 2);
+  if (converts)
+    plan.elementsPerPosition = countElements(first.getInput(), plan.roles);
+  for (StageGroup &group : MutableArrayRef(plan.groups).drop_back()) {
+    ModeProductOp last = group.products.front();
+    for (ModeProductOp product : group.products)
+      if (last->isBeforeInBlock(product))
+        last = product;
+    plan.elementsPerPosition = std::max(
+        plan.elementsPerPosition, countElements(last.getResult(0), plan.roles));
+  }
+}
+
+/// Factors with more results than this fill vectors well enough, and of rows of
+/// more bytes, times lanes, fewer are a better tile.
+static constexpr int64_t kMaxRowsResults = 12, kMaxRowsBytes = 1 << 12;
+
+/// Cost of `groups`, one after the other, per element of the input.
+static double getChainCost(ArrayRef<StageGroup> groups, PassOp pass,
+                           int64_t lanes, bool isFull) {
+  // Vectors that start anywhere cross cache lines.
+  constexpr double kUnaligned = 1.25;
+  ModeProductOp first = pass.getModeProducts().front();
+  SmallVector<int64_t> sizes(getShape(first.getInput()).getShape());
+  double cost = 0, share = 1;
+  for (const StageGroup &group : groups) {
+    int64_t inside = 1;
+    for (int64_t size :
+         llvm::drop_begin(sizes, group.axis + group.products.size()))
+      inside *= size;
+    int64_t width = inside < lanes ? inside * group.results : inside;
+    double own =
+        getGroupCost(group.depth, group.results, isFull ? -1 : inside, lanes);
+    bool isAligned = isFull || width % lanes == 0 || lanes % width == 0;
+    cost += share * (isAligned ? own : kUnaligned * own);
+    share *= double(group.results) / group.depth;
+    for (ModeProductOp product : group.products)
+      sizes[product.getAxis()] =
+          getShape(product.getFactor())
+              .getDimSize(product.getResultingFactorDim());
+  }
+  return cost;
+}
+
+/// Whether small factors that are no powers of two are cheaper with lanes over
+/// rows, two transpositions included.
+static bool putsRowsInLanes(const PassPlan &plan, PassOp pass, int64_t lanes) {
+  if (plan.tiledAxis < 0 || plan.isTiledInnermost() || plan.transposesInput ||
+      lanes < 4 || pass.getInputPermutation())
+    return false;
+  Value input = pass.getInputs().front();
+  ShapedType init = getShape(pass.getInit());
+  Type element = init.getElementType();
+  if (!element.isIntOrFloat() || getAccumulatorType(element) != element ||
+      getElementType(input) != element || !init.hasStaticShape() ||
+      init.getDimSize(plan.tiledAxis) < lanes)
+    return false;
+  int64_t rowElements = 1;
+  for (int axis = plan.tiledAxis + 1, rank = plan.roles.size(); axis < rank;
+       ++axis) {
+    if (plan.roles[axis] != AxisRole::Whole)
+      return false;
+    rowElements *= std::max(plan.getWholeSize(axis, 0), init.getDimSize(axis));
+  }
+  auto isSmall = [](ModeProductOp product) {
+    ShapedType factor = getShape(product.getFactor());
+    return factor.getRank() == 2 &&
+           llvm::all_of(factor.getShape(),
+                        [](int64_t size) { return size <= kMaxRowsResults; });
+  };
+  auto isContiguous = [&](Value array) {
+    auto type = dyn_cast<MemRefType>(array.getType());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    return !type || (succeeded(type.getStridesAndOffset(strides, offset)) &&
+                     strides.back() == 1);
+  };
+  if (!llvm::all_of(pass.getModeProducts(), isSmall) || !isContiguous(input) ||
+      !isContiguous(pass.getInit()) ||
+      rowElements * lanes * getComputedBytes(pass) > kMaxRowsBytes ||
+      getShape(input).getShape().drop_front(plan.tiledAxis + 1) !=
+          getShape(pass.getModeProducts().front().getInput())
+              .getShape()
+              .drop_front(plan.tiledAxis + 1))
+    return false;
+  SmallVector<StageGroup> groups = Grouper(pass, lanes, /*isFull=*/true).run();
+  double transpositions = 2.0 * llvm::Log2_64(lanes) + 2;
+  return getChainCost(groups, pass, lanes, true) + transpositions <
+         getChainCost(plan.groups, pass, lanes, false);
+}
+
 PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
   PassPlan plan;
   int64_t lanes = std::max<int64_t>(vectorBits / 8 / getComputedBytes(pass), 1);
@@ -399,27 +502,16 @@ PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
   plan.tiledAxis = chooseTiledAxis(sizes, contracted, varying);
   assignRoles(plan, sizes, contracted);
 
-  // What the input is converted to takes a buffer, too.
-  ModeProductOp first = pass.getModeProducts().front();
-  Type element = getElementType(first.getInput());
-  bool converts = getAccumulatorType(element) != element;
-  plan.numBuffers =
-      std::min<int64_t>(plan.groups.size() - (converts ? 0 : 1), 2);
-  if (converts)
-    plan.elementsPerPosition = countElements(first.getInput(), plan.roles);
-  for (StageGroup &group : MutableArrayRef(plan.groups).drop_back()) {
-    ModeProductOp last = group.products.front();
-    for (ModeProductOp product : group.products)
-      if (last->isBeforeInBlock(product))
-        last = product;
-    plan.elementsPerPosition = std::max(
-        plan.elementsPerPosition, countElements(last.getResult(0), plan.roles));
-  }
-  planSlices(plan);
   planInput(plan, pass);
-  if (plan.packsInput || plan.transposesInput)
+  plan.rowsInLanes = putsRowsInLanes(plan, pass, lanes);
+  if (plan.rowsInLanes)
+    plan.groups = Grouper(pass, lanes, /*isFull=*/true).run();
+  planElements(plan, pass);
+  planSlices(plan);
+  if (plan.rearrangesInput())
     plan.elementsPerPosition = std::max(
-        plan.elementsPerPosition, countElements(first.getInput(), plan.roles));
+        plan.elementsPerPosition,
+        countElements(pass.getModeProducts().front().getInput(), plan.roles));
   return plan;
 }
 
@@ -474,7 +566,7 @@ SmallVector<Section> kron::getSections(const PassPlan &plan, PassOp pass,
   if (sections.front().sliceAxis < 0)
     return sections;
   int64_t bytes = getComputedBytes(pass);
-  if (plan.tiledAxis > sections.front().sliceAxis || plan.transposesInput)
+  if (plan.tiledAxis > sections.front().sliceAxis || plan.slicesWholeTile())
     bytes *= tile;
   auto isLarge = [&] {
     const Section &first = sections.front();
@@ -483,7 +575,7 @@ SmallVector<Section> kron::getSections(const PassPlan &plan, PassOp pass,
                                   first.sliceAxis) >
            kMaxSliceBytes;
   };
-  bool copiesInput = plan.packsInput || plan.transposesInput;
+  bool copiesInput = plan.rearrangesInput();
   while (isLarge() && cutSlices(plan, sections, copiesInput, bytes))
     ;
   return sections;
@@ -493,8 +585,7 @@ SmallVector<Section> kron::getSections(const PassPlan &plan, PassOp pass,
 /// there must be something in between.
 static const Section *getUsefulSlices(const PassPlan &plan) {
   for (const Section &section : plan.slicedSections) {
-    bool copies =
-        section.begin == 0 && (plan.packsInput || plan.transposesInput);
+    bool copies = section.begin == 0 && plan.rearrangesInput();
     if (section.sliceAxis >= 0 && section.end - section.begin + copies > 1)
       return &section;
   }
@@ -512,15 +603,15 @@ int64_t kron::chooseSlice(const PassPlan &plan, PassOp pass, int64_t tile,
       !plan.transposesInput)
     return 0;
   int64_t bytes = getComputedBytes(pass) * plan.elementsPerSlicePosition;
-  if (plan.tiledAxis > section->sliceAxis || plan.transposesInput)
+  if (plan.tiledAxis > section->sliceAxis || plan.slicesWholeTile())
     bytes *= tile;
   int64_t slice = getDivisor(plan.sliceAxisSize, caches.l1Bytes / 4 / bytes);
   return slice == plan.sliceAxisSize ? 0 : slice;
 }
 
-/// Bytes that lanes run over in a tile of a single factor. Up to so many columns
-/// are one tile of a size that is known; 64, 128 and 256 columns of f32 were
-/// measured to be equally fast.
+/// Bytes that lanes run over in a tile of a single factor. Up to so many
+/// columns are one tile of a size that is known; 64, 128 and 256 columns of f32
+/// were measured to be equally fast.
 static constexpr int64_t kColumnBytes = 1024;
 
 /// Columns per tile where lanes run over the tiled axis.
@@ -529,15 +620,15 @@ static int64_t chooseColumns(const PassPlan &plan, int64_t bytesPerPosition,
                              const CacheBudget &caches) {
   if (!plan.numBuffers && !plan.packsInput)
     return kColumnBytes / elementBytes;
-  // Slices in the first-level cache, one whole tile in the second-level one
-  // (measured: filling it pays, since runs in memory are longer);
-  // else all buffers in the first-level cache. More than a few vectors save
-  // nothing.
-  bool isSliced = getUsefulSlices(plan);
+  // Slices in the first-level cache, and a whole tile in the second-level one
+  // if it fits: two cache lines at a time were measured to be no slower than
+  // four, and one to be much slower even where two are 8 MB.
+  if (getUsefulSlices(plan))
+    return 2 * lanes;
+  // Else all buffers in the first-level cache.
   int64_t buffers = std::min<int64_t>(plan.numBuffers + plan.packsInput, 2);
-  int64_t tile = isSliced ? caches.l2Bytes / bytesPerPosition
-                          : caches.l1Bytes / (buffers * bytesPerPosition);
-  return std::clamp(tile / lanes * lanes, lanes, (isSliced ? 4 : 16) * lanes);
+  int64_t tile = caches.l1Bytes / (buffers * bytesPerPosition);
+  return std::clamp(tile / lanes * lanes, lanes, 16 * lanes);
 }
 
 /// Positions per tile, for a single factor outside of the tiled axis, inside of
@@ -581,6 +672,11 @@ static int64_t chooseRows(const PassPlan &plan, PassOp pass,
   return std::clamp(rows / kMultiple * kMultiple, kLeast, kMost);
 }
 
+/// Bytes of a tile of small rows. The first-level cache would hold more, but
+/// what is asked for early has to find room, too, and less is asked for at
+/// once.
+static constexpr int64_t kTileBytes = 1 << 12;
+
 int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
                          const CacheBudget &caches) {
   if (plan.tiledAxis < 0)
@@ -593,12 +689,20 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   int64_t tile = 64;
   if (plan.isTiledInnermost())
     tile = chooseColumns(plan, bytesPerPosition, lanes, elementBytes, caches);
+  else if (plan.rowsInLanes)
+    // A second vector only as long as all is in the first-level cache.
+    tile = 4 * lanes * bytesPerPosition <= caches.l1Bytes ? 2 * lanes : lanes;
   else if (plan.transposesInput)
-    // Whole cache lines of the input, as far as the second-level cache holds
-    // the rows that they belong to.
-    tile = std::clamp<int64_t>(caches.l2Bytes / 2 / bytesPerPosition, 1, lanes);
+    // Two cache lines of the input, even where the second-level cache does not
+    // hold the rows that they belong to: fetching parts of lines costs more.
+    tile = 2 * lanes;
   else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
     tile = groups;
+  else if (plan.groups.size() > 1 && bytesPerPosition <= 2 * kTileBytes)
+    tile = std::clamp<int64_t>(
+        llvm::divideCeil(std::min(kTileBytes, caches.l1Bytes / 4),
+                         bytesPerPosition),
+        1, 256);
   else if (plan.numBuffers)
     tile = std::clamp<int64_t>(
         caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);

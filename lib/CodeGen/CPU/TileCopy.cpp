@@ -194,6 +194,11 @@ void Copier::emitBlock(const CopyAxis &rows, const CopyAxis &columns,
       store(block[lane], at, nullptr);
       continue;
     }
+    if (position.isConstant() && columns.size.isConstant()) {
+      if (position.getConstant() < columns.size.getConstant())
+        store(block[lane], at, storeMask);
+      continue;
+    }
     Value exists = emitter.less(position, columns.size);
     scf::IfOp::create(emitter.builder, emitter.loc, exists,
                       [&](OpBuilder &builder, Location loc) {

@@ -11,6 +11,7 @@ func.func @large(%x: tensor<16777216x?xf32>, %f: tensor<16x16xf32>,
                 factors(%f, %f, %f, %f, %f, %f
                         : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>,
                           tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>)
-                outs(%out : tensor<16777216x?xf32>) -> tensor<16777216x?xf32>
+                outs(%out : tensor<16777216x?xf32>)
+                {schedule = #kron.schedule<tile = 16>} -> tensor<16777216x?xf32>
   return %y : tensor<16777216x?xf32>
 }

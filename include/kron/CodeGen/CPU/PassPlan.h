@@ -73,7 +73,17 @@ struct PassPlan {
   /// where they would push each other out of the cache: a slice or tile is
   /// copied first.
   bool packsInput = false;
+  /// Lanes run over the tiled axis although it lies outside: a tile is
+  /// transposed on the way in and on the way out.
+  bool rowsInLanes = false;
 
+  /// Whether a slice or tile of the input is rearranged before it is used.
+  bool rearrangesInput() const {
+    return packsInput || transposesInput || rowsInLanes;
+  }
+  /// Whether slices take all positions of the tiled axis, although it lies
+  /// outside.
+  bool slicesWholeTile() const { return transposesInput || rowsInLanes; }
   bool isTiledInnermost() const {
     return tiledAxis >= 0 && tiledAxis + 1 == static_cast<int>(roles.size());
   }

@@ -95,7 +95,7 @@ struct KronSelectSchedulePass
     bool hasShortRuns = plan.isTiledInnermost() || plan.transposesInput;
     int64_t streamBytes =
         takeGiven(given ? given.getStreamBytes() : 0,
-                  hasShortRuns ? this->streamBytes / 3 : this->streamBytes);
+                  hasShortRuns ? this->streamBytes / 6 : this->streamBytes);
     int64_t prefetch = takeGiven(given ? given.getPrefetch() : 0,
                                  fitsSecondLevel(plan, pass, caches) ? -1 : 0);
     pass.setScheduleAttr(ScheduleAttr::get(
