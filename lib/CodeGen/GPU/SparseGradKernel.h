@@ -104,6 +104,7 @@ private:
                               Int row, Int fast);
   Int getLimit(int64_t size, Int start, int64_t extent);
   Int getSlot(Int step);
+  Int getTurn(Int row);
 
   // SparseGradSteps.cpp
   void placeThread(const SparseGradOperand &operand, Int slot,

@@ -7,12 +7,13 @@
 //
 // Images in shared memory, all of lines of 128 bytes:
 //
-//   batch first    per position of the batch and per warp along t, the rows'
-//                  chunks; unit u of 16 bytes is at u ^ 2 (n % 4), such that
-//                  the threads of a load, which differ in n and in the low bits
-//                  of u, meet in no bank
+//   batch first    per position n of the batch, chunks of all warps along t for
+//                  one row after the other; unit u of 16 bytes is at u ^
+//                  turn(n)
 //   batch last     per row, positions of the batch; unit u is at u ^ 4 (row %
 //   2)
+//
+// such that the threads of a load meet in no bank.
 //
 // Threads walk along what is contiguous in memory.
 //
@@ -64,6 +65,21 @@ Int SparseGradKernel::getSlot(Int step) {
                stageOffset);
 }
 
+/// What the number of a unit is xor'ed with at position `row` of the batch. Two
+/// rows of four positions are loaded together; they differ in one of the three
+/// low bits of the unit, and the positions turn the other two.
+Int SparseGradKernel::getTurn(Int row) {
+  Int number = k.bitAnd(row, 3);
+  switch (plan.laneWarps) {
+  case 2:
+    return k.bitOr(k.bitAnd(number, 1), k.mul(k.bitAnd(number, 2), 2));
+  case 4:
+    return number;
+  default:
+    return k.mul(number, 2);
+  }
+}
+
 /// Copy number `fast` of position `row` of the batch; offsets from the step's
 /// first element, and from the side's image.
 SparsePiece SparseGradKernel::locateBatchFirst(const SparseGradOperand &operand,
@@ -86,12 +102,12 @@ SparsePiece SparseGradKernel::locateBatchFirst(const SparseGradOperand &operand,
   copy.from = k.materialize(k.extend(
       getTileOffset(k, {row, feature}, {plan.batchStep, extent * plan.lanes},
                     {operand.batch, operand.feature})));
-  Int bytes = k.mul(element, plan.elementBytes);
-  Int turn =
-      k.bitXor(k.mul(k.bitAnd(row, 3), 2), k.mul(k.bitAnd(laneChunk, 1), 4));
-  Int unit = k.bitXor(k.floorDiv(bytes, 16), turn);
-  Int line = k.add(k.mul(row, plan.laneWarps), laneChunk);
-  copy.to = k.materialize(k.add(k.mul(line, plan.getPitch(side)),
+  Int chunk = k.floorDiv(element, plan.getChunk());
+  Int bytes = k.add(
+      k.mul(k.add(k.mul(chunk, plan.laneWarps), laneChunk), plan.chunkBytes),
+      k.mul(inChunk, plan.elementBytes));
+  Int unit = k.bitXor(k.floorDiv(bytes, 16), getTurn(row));
+  copy.to = k.materialize(k.add(k.mul(row, plan.getPitch(side)),
                                 k.add(k.mul(unit, 16), k.rem(bytes, 16))));
 
   Value exists = k.less(row, tile.rows);
@@ -166,11 +182,9 @@ void SparseGradKernel::copyUnits(const SparseGradOperand &operand,
       getTileOffset(k, {row, k.add(k.mul(unit, perUnit), lane)},
                     {plan.batchStep, 8 * lines * perUnit + plan.lanes},
                     {operand.batch, operand.feature}));
-  Int turn =
-      k.bitXor(k.mul(k.bitAnd(row, 3), 2), k.mul(k.bitAnd(laneChunk, 1), 4));
-  Int line = k.add(k.mul(row, plan.laneWarps), laneChunk);
-  to = k.offsetBytes(
-      to, k.add(k.mul(line, pitch), k.mul(k.bitXor(unit, turn), 16)));
+  Int place =
+      k.bitXor(k.add(k.mul(unit, plan.laneWarps), laneChunk), getTurn(row));
+  to = k.offsetBytes(to, k.add(k.mul(row, pitch), k.mul(place, 16)));
 
   Int rowLimit = k.sub(tile.rows, row);
   Int limit = getLimit(side.size, getFirst(operand, tile), plan.getRows(side));
@@ -193,7 +207,7 @@ void SparseGradKernel::copyUnits(const SparseGradOperand &operand,
       Int offset = k.add(k.mul(operand.batch, known), 8 * number * perUnit);
       copy.from = k.offsetElements(from, plan.element, offset);
       copy.to =
-          k.offsetBytes(to, known * plan.laneWarps * pitch + 128 * number);
+          k.offsetBytes(to, known * pitch + 128 * number * plan.laneWarps);
       if (8 * (number + lineStep) > units)
         copy.exists = k.less(unit, units - 8 * number);
       copies.push_back(copy);

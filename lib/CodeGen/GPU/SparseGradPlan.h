@@ -101,15 +101,15 @@ struct SparseGradPlan {
   }
   int64_t getWeights() const { return groups * left.size * right.size * lanes; }
 
-  /// Batch first: of one position of the batch and one chunk of t; batch last:
-  /// of one row. Whole lines of all banks.
+  /// Batch first: of one position of the batch; batch last: of one row. Whole
+  /// lines of all banks.
   int64_t getPitch(const SparseGradSide &side) const {
-    int64_t bytes = batchLast ? batchStep * elementBytes
-                              : getRows(side) / rowsPerChunk * chunkBytes;
+    int64_t chunks = getRows(side) / rowsPerChunk * laneWarps;
+    int64_t bytes = batchLast ? batchStep * elementBytes : chunks * chunkBytes;
     return llvm::alignTo(bytes, 128);
   }
   int64_t getSideBytes(const SparseGradSide &side) const {
-    return getPitch(side) * (batchLast ? getRows(side) : batchStep * laneWarps);
+    return getPitch(side) * (batchLast ? getRows(side) : batchStep);
   }
   int64_t getStageBytes() const {
     return getSideBytes(left) + getSideBytes(right);

@@ -41,13 +41,12 @@ void SparseGradKernel::placeThread(const SparseGradOperand &operand, Int slot,
           k.bitXor(k.add(quad, 4 * parity), k.mul(k.bitAnd(group, 1), 4));
       offset = k.add(k.mul(k.add(firstRow, group), pitch), k.mul(unit, 16));
     } else {
-      Int chunk = k.add(k.add(firstRow, group), 8 * parity);
+      Int row = k.add(k.add(firstRow, group), 8 * parity);
+      Int chunk = k.add(k.mul(row, plan.laneWarps), laneWarp);
       Int bytes = k.mul(chunk, plan.chunkBytes);
-      Int turn = k.bitXor(k.mul(quad, 2), k.mul(k.bitAnd(laneWarp, 1), 4));
-      Int unit = k.bitXor(k.floorDiv(bytes, 16), turn);
-      Int line = k.add(k.mul(quad, plan.laneWarps), laneWarp);
+      Int unit = k.bitXor(k.floorDiv(bytes, 16), getTurn(quad));
       offset =
-          k.add(k.mul(line, pitch), k.add(k.mul(unit, 16), k.rem(bytes, 16)));
+          k.add(k.mul(quad, pitch), k.add(k.mul(unit, 16), k.rem(bytes, 16)));
     }
     pointers[parity] = k.shared(k.add(image, offset));
   }
@@ -68,9 +67,10 @@ SparseChunks SparseGradKernel::loadRow(const SparseGradOperand &operand,
             1};
   SparseChunks result{{}, 1, 1};
   for (int64_t index = 0; index < plan.getDepthPerThread(); ++index) {
-    int64_t line = (macro * plan.getDepth() + 4 * index) * plan.laneWarps;
+    int64_t line = macro * plan.getDepth() + 4 * index;
     result.chunks.push_back(
-        load(pointers[row % 2], line * pitch + row / 2 * 16 * plan.chunkBytes));
+        load(pointers[row % 2],
+             line * pitch + row / 2 * 16 * plan.laneWarps * plan.chunkBytes));
   }
   return result;
 }
