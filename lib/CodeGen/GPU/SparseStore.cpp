@@ -59,6 +59,9 @@ bool SparseKernel::canStoreChunks() const {
   auto fits = [&](const SparseArray &array) {
     SmallVector<Int> others(array.groups);
     if (plan.alongRows) {
+      // An addend that is the same for all rows is read as one element.
+      if (array.row.is(0))
+        return true;
       if (!array.row.is(1))
         return false;
       others.push_back(array.depth);
@@ -140,7 +143,12 @@ void SparseKernel::storeChunk(ArrayRef<Value> values, const SparseTile &tile,
           k.add(k.mul(k.extend(tile.result), addend.depth),
                 getOffset(addend, row, result, lane)));
       SmallVector<Value> others;
-      auto load = [&]() -> SmallVector<Value> { return {k.load(type, base)}; };
+      auto load = [&]() -> SmallVector<Value> {
+        if (!plan.alongRows || !addend.row.is(0))
+          return {k.load(type, base)};
+        Value one = k.load(plan.element, base);
+        return {k.makeVector(SmallVector<Value>(plan.getChunk(), one))};
+      };
       Value vector =
           !beta.isDynamic
               ? load().front()

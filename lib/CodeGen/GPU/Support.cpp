@@ -11,6 +11,13 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+bool kron::isEpilogueAddend(KsmmOp op) {
+  return bool(op.getBias()) != bool(op.getResidual()) && !op.getScale() &&
+         op.getActivation() == Activation::Identity && getBeta(op).isZero() &&
+         !getAlpha(op).isZero() && isa<MemRefType>(op.getInit().getType()) &&
+         isa<FloatType>(getElementType(op.getInit()));
+}
+
 std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
   auto scaled = dyn_cast<ScaledOpInterface>(op);
   if (!scaled)
@@ -33,8 +40,9 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
     return std::nullopt;
   }
   // Its product is not rounded before the epilogue: f32 from arrays of f16.
-  if (auto sparse = dyn_cast<KsmmOp>(op);
-      sparse && sparse.hasEpilogue() && (element.isF16() || element.isBF16()))
+  if (auto sparse = dyn_cast<KsmmOp>(op); sparse && sparse.hasEpilogue() &&
+                                          !isEpilogueAddend(sparse) &&
+                                          (element.isF16() || element.isBF16()))
     return "an epilogue on f16 or bf16 has no fused kernel";
   for (Value factor : scaled.getFactorValues())
     if (!cast<ShapedType>(factor.getType()).hasStaticShape())

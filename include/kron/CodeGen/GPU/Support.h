@@ -8,10 +8,14 @@
 #ifndef KRON_CODEGEN_GPU_SUPPORT_H
 #define KRON_CODEGEN_GPU_SUPPORT_H
 
-#include "mlir/IR/Operation.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
 #include <string>
 
 namespace mlir::kron {
+
+/// Whether all that the epilogue of `op` does is to add a bias, or a residual, to
+/// the product of floats on memrefs: then a kernel takes it as Z.
+bool isEpilogueAddend(KsmmOp op);
 
 /// Why no fused GPU kernel takes `op` (a kron operation that computes), or
 /// nothing if one does: factors of static shape and of the arrays' element

@@ -7,7 +7,8 @@
 //
 // Chain.h says which mode products a named operation is. This pass views the
 // operands, builds the chain and, behind it, the one element-wise loop that the
-// epilogue of kron.ksmm (or a constant alpha of 0) needs.
+// epilogue of kron.ksmm (or a constant alpha of 0) needs. On a GPU a bias
+// alone, or a residual alone, is the Z of the product instead.
 //
 // Two things make that loop read a buffer of its own instead of working in
 // place on the destination: f16 and bf16, whose product must not be rounded
@@ -18,6 +19,7 @@
 #include "ArrayViews.h"
 #include "DecomposeGradient.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
+#include "kron/CodeGen/GPU/Support.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -79,8 +81,9 @@ struct Elementwise {
 
 class Decomposer {
 public:
-  Decomposer(IRRewriter &rewriter, ScaledOpInterface op)
-      : rewriter(rewriter), op(op), loc(op.getLoc()), chain(describeChain(op)),
+  Decomposer(IRRewriter &rewriter, ScaledOpInterface op, bool onGPU)
+      : rewriter(rewriter), op(op), onGPU(onGPU), loc(op.getLoc()),
+        chain(describeChain(op)),
         element(kron::getElementType(op.getInitValue())),
         accumulator(getAccumulatorType(element)) {}
 
@@ -90,6 +93,7 @@ public:
 private:
   void viewDestination();
   void viewEpilogue(KsmmOp sparse);
+  Value broadcastBias();
   Value emitProduct(Value destination, bool addsZ);
   Value emitProductOnTensors(Value destination, const ChainScaling &scaling);
   void emitProductOnMemrefs(Value destination, const ChainScaling &scaling);
@@ -103,6 +107,7 @@ private:
 
   IRRewriter &rewriter;
   ScaledOpInterface op;
+  bool onGPU;
   Location loc;
   Chain chain;
   Type element;
@@ -111,6 +116,8 @@ private:
   /// The destination and Z, viewed; Z is null where it is the destination.
   Value init;
   Value addend;
+  /// Whether Z is the epilogue, and counts once.
+  bool addsEpilogue = false;
   Epilogue epilogue;
   bool hasEpilogue = false;
 };
@@ -139,6 +146,20 @@ void Decomposer::viewEpilogue(KsmmOp sparse) {
   epilogue.bias = expandView(rewriter, loc, sparse.getBias(), biasView);
   for (unsigned index = 0; index < 3; ++index)
     epilogue.biasAxes.push_back(featureDim + index);
+}
+
+/// The bias as an array like the destination, with strides of 0 along the rows.
+Value Decomposer::broadcastBias() {
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(rewriter, loc, epilogue.bias);
+  SmallVector<OpFoldResult> sizes = memref::getMixedSizes(rewriter, loc, init);
+  SmallVector<OpFoldResult> strides(sizes.size(), rewriter.getIndexAttr(0));
+  SmallVector<OpFoldResult> own = metadata.getConstifiedMixedStrides();
+  for (auto [axis, stride] : llvm::zip_equal(epilogue.biasAxes, own))
+    strides[axis] = stride;
+  return memref::ReinterpretCastOp::create(
+      rewriter, loc, metadata.getBaseBuffer(),
+      metadata.getConstifiedMixedOffset(), sizes, strides);
 }
 
 /// The chain on open tensors; a transposed input is left to --kron-fuse.
@@ -188,7 +209,8 @@ Value Decomposer::emitProduct(Value destination, bool addsZ) {
   scaling.staticAlpha = op.getStaticAlphaAttr();
   if (addsZ) {
     scaling.beta = op.getBetaValue();
-    scaling.staticBeta = op.getStaticBetaAttr();
+    scaling.staticBeta = addsEpilogue ? kron::getScalarAttr(accumulator, 1.0)
+                                      : op.getStaticBetaAttr();
     scaling.addend = addend;
   }
   if (isOnTensors(init))
@@ -312,7 +334,14 @@ void Decomposer::run() {
     viewEpilogue(sparse);
 
   Value result;
-  if (kron::getAlpha(op).isZero())
+  if (onGPU && sparse && isEpilogueAddend(sparse)) {
+    if (epilogue.bias)
+      addend = broadcastBias();
+    else if (sparse.getResidual() != op.getInitValue())
+      addend = epilogue.residual;
+    addsEpilogue = true;
+    result = emitProduct(init, /*addsZ=*/true);
+  } else if (kron::getAlpha(op).isZero())
     result = emitZeroProduct();
   else if (hasEpilogue)
     result = emitWithEpilogue();
@@ -427,7 +456,7 @@ struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
       if (sparse && target == "cuda" && needsTransposedCopy(sparse))
         transposeWeights(rewriter, sparse);
       if (!gradient)
-        Decomposer(rewriter, op).run();
+        Decomposer(rewriter, op, /*onGPU=*/target == "cuda").run();
       else if (target != "cuda" || !hasGradientKernels(gradient))
         decomposeGradient(rewriter, gradient, /*onGPU=*/target == "cuda");
     }
