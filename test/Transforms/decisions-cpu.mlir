@@ -164,3 +164,10 @@ func.func @mkm_f32_15_x_2_5_6(%x: memref<15x60xf32>, %f0: memref<2x2xf32>, %f1: 
   kron.mkm ins(%x : memref<15x60xf32>) factors(%f0, %f1, %f2 : memref<2x2xf32>, memref<5x5xf32>, memref<6x6xf32>) outs(%y : memref<15x60xf32>)
   return
 }
+
+// Verify the decision for small arrays, 8 rather than 9 of which are a tile since that divides their number: batched f32 100000 x 5^3.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Tile=8{{(,|$)}}
+func.func @batched_f32_100000_x_5_3(%x: memref<100000x5x5x5xf32>, %f0: memref<5x5xf32>, %f1: memref<5x5xf32>, %f2: memref<5x5xf32>, %y: memref<100000x5x5x5xf32>) {
+  kron.batched ins(%x : memref<100000x5x5x5xf32>) factors(%f0, %f1, %f2 : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>) outs(%y : memref<100000x5x5x5xf32>)
+  return
+}

@@ -677,6 +677,21 @@ static int64_t chooseRows(const PassPlan &plan, PassOp pass,
 /// once.
 static constexpr int64_t kTileBytes = 1 << 12;
 
+/// Rows that fill that, out of `size`; one that divides it if there is one
+/// near, since code for tiles of an unknown size is slower.
+static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
+                               const CacheBudget &caches) {
+  int64_t tile = std::clamp<int64_t>(
+      llvm::divideCeil(std::min(kTileBytes, caches.l1Bytes / 4),
+                       bytesPerPosition),
+      1, 256);
+  if (!ShapedType::isDynamic(size))
+    for (int64_t rows = tile; 2 * rows >= tile; --rows)
+      if (size % rows == 0)
+        return rows;
+  return tile;
+}
+
 int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
                          const CacheBudget &caches) {
   if (plan.tiledAxis < 0)
@@ -699,10 +714,7 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
     tile = groups;
   else if (plan.groups.size() > 1 && bytesPerPosition <= 2 * kTileBytes)
-    tile = std::clamp<int64_t>(
-        llvm::divideCeil(std::min(kTileBytes, caches.l1Bytes / 4),
-                         bytesPerPosition),
-        1, 256);
+    tile = chooseSmallRows(size, bytesPerPosition, caches);
   else if (plan.numBuffers)
     tile = std::clamp<int64_t>(
         caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);
