@@ -33,8 +33,9 @@ static constexpr int64_t kNominalRows = 16384;
 /// Warps that keep a processor's matrix units busy, and the most that share
 /// one.
 static constexpr int64_t kBusyWarps = 8, kMostWarps = 16;
-/// Bytes of a second-level cache line that are read together.
-static constexpr int64_t kSectorBytes = 32;
+/// Runs that the second-level cache delivers at its full rate: those of 32 bytes
+/// took twice as long.
+static constexpr int64_t kRunBytes = 64;
 
 bool kron::hasGradientKernels(KsmmGradOp gradient) {
   Type element = getElementType(gradient.getInit());
@@ -150,11 +151,11 @@ double Planner::getSecondsPerRow() const {
   double shared =
       loaded / (128.0 * machine.processors * machine.clockMHz * 1e6);
 
-  // Runs of less than a sector are read as one.
+  // Shorter runs take as long as whole ones.
   int64_t run = plan.getLanes() * plan.elementBytes;
   double waste = 1;
-  if (!plan.batchLast && plan.lanes > plan.getLanes() && run < kSectorBytes)
-    waste = double(kSectorBytes) / run;
+  if (!plan.batchLast && plan.lanes > plan.getLanes() && run < kRunBytes)
+    waste = double(kRunBytes) / run;
   double bytes = double(std::min(leftRows, plan.left.size) +
                         std::min(rightRows, plan.right.size)) *
                  plan.getLanes() * plan.elementBytes * waste;
