@@ -148,7 +148,13 @@ StageArray PassCodeBuilder::getIntermediate(Value base,
     paddedAxis = sections[owner - 1].sliceAxis;
   if (!isNested() && groupsApplied == sections[owner].end)
     paddedAxis = sections.back().sliceAxis;
-  return getBuffer(base, getBufferSizes(window, groupsApplied), paddedAxis);
+  SmallVector<int64_t> sizes = getBufferSizes(window, groupsApplied);
+  // A joint factor takes its axes for one, which goes by the stride of the last:
+  // padding is behind those of size 1 that follow.
+  while (paddedAxis >= 0 && paddedAxis + 1 < static_cast<int>(sizes.size()) &&
+         sizes[paddedAxis + 1] == 1)
+    ++paddedAxis;
+  return getBuffer(base, sizes, paddedAxis);
 }
 
 //===----------------------------------------------------------------------===//
