@@ -51,8 +51,9 @@ int64_t FfmaEmitter::getVectorWidth(const FfmaGroup &group, bool after) {
   int64_t width = 16 / bytes;
   while ((after ? axis.results : axis.depth) % width != 0)
     width /= 2;
-  for (unsigned other = 0; other < plan.strides.size(); ++other)
-    while (other != axis.axis && plan.extents[other] > 1 &&
+  ArrayRef<int64_t> extents(after ? group.after : group.before);
+  for (unsigned other = 0; other < extents.size(); ++other)
+    while (other != axis.axis && extents[other] > 1 &&
            plan.strides[other] % width != 0)
       width /= 2;
   return width;

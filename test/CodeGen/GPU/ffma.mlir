@@ -105,3 +105,29 @@ func.func @odd(%x: memref<?x5xf32>, %a: memref<5x3xf32>, %y: memref<?x3xf32>) {
   }
   return
 }
+
+// -----
+
+// Verify that values are not stored as vectors where an axis that a factor makes longer has an odd
+// stride: the second position of axis 2 lies behind three elements of shared memory.
+
+// CHECK-LABEL: llvm.func @grows_0
+// CHECK-NOT:     vector<2xf64>, !llvm.ptr<3>
+// CHECK-COUNT-11: llvm.store {{.*}} : f64, !llvm.ptr<3>
+func.func @grows(%x: memref<?x2x1x3xf64>, %a: memref<2x2xf64>, %b: memref<1x2xf64>, %c: memref<3x2xf64>, %y: memref<?x2x2x2xf64>) {
+  kron.pass ins(%x, %a, %b, %c : memref<?x2x1x3xf64>, memref<2x2xf64>, memref<1x2xf64>, memref<3x2xf64>) outs(%y : memref<?x2x2x2xf64>) attributes {schedule = #kron.schedule<kernel = ffma>} {
+  ^bb0(%tx: tensor<?x2x1x3xf64>, %fa: tensor<2x2xf64>, %fb: tensor<1x2xf64>, %fc: tensor<3x2xf64>, %out: tensor<?x2x2x2xf64>):
+    %c0 = arith.constant 0 : index
+    %m = tensor.dim %tx, %c0 : tensor<?x2x1x3xf64>
+    %e = tensor.empty(%m) : tensor<?x2x1x2xf64>
+    %1 = kron.mode_product axis(3) ins(%tx : tensor<?x2x1x3xf64>) factor(%fc [p, q] : tensor<3x2xf64>)
+         outs(%e : tensor<?x2x1x2xf64>) -> tensor<?x2x1x2xf64>
+    %g = tensor.empty(%m) : tensor<?x2x2x2xf64>
+    %2 = kron.mode_product axis(2) ins(%1 : tensor<?x2x1x2xf64>) factor(%fb [p, q] : tensor<1x2xf64>)
+         outs(%g : tensor<?x2x2x2xf64>) -> tensor<?x2x2x2xf64>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<?x2x2x2xf64>) factor(%fa [p, q] : tensor<2x2xf64>)
+         outs(%out : tensor<?x2x2x2xf64>) -> tensor<?x2x2x2xf64>
+    kron.yield %3 : tensor<?x2x2x2xf64>
+  }
+  return
+}
