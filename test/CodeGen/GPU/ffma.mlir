@@ -111,6 +111,7 @@ func.func @odd(%x: memref<?x5xf32>, %a: memref<5x3xf32>, %y: memref<?x3xf32>) {
 // Verify that values are not stored as vectors where an axis that a factor makes longer has an odd
 // stride: the second position of axis 2 lies behind three elements of shared memory.
 
+// CHECK: {{^}}// -----
 // CHECK-LABEL: llvm.func @grows_0
 // CHECK-NOT:     vector<2xf64>, !llvm.ptr<3>
 // CHECK-COUNT-11: llvm.store {{.*}} : f64, !llvm.ptr<3>
