@@ -7,8 +7,8 @@
 
 #include "AmxStage.h"
 #include "AmxTile.h"
-#include "LoopNest.h"
 #include "Rearrange.h"
+#include "StageWalker.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -256,14 +256,14 @@ struct DataBlock {
 };
 
 /// Builds the loops of one stage.
-class AmxStageEmitter {
+class AmxStageEmitter : private StageWalker {
 public:
   AmxStageEmitter(Emitter &emitter, const Stage &stage,
                   const PackedFactor &packed, bool isExact)
-      : emitter(emitter),
+      : StageWalker(emitter, stage),
         bytes(emitter.builder, emitter.loc, emitter.builder.getI8Type()),
-        stage(stage), isRows(getAmxMapping(stage) == AmxMapping::Rows),
-        splits(!isExact && !stage.source.element), nest(getLoopNest(stage)) {
+        isRows(getAmxMapping(stage) == AmxMapping::Rows),
+        splits(!isExact && !stage.source.element) {
     for (auto *axes : {&nest.outer, &nest.inner})
       for (LoopAxis &axis : *axes)
         axis.factor = packed.strides[axis.last];
@@ -272,13 +272,6 @@ public:
   void emit();
 
 private:
-  struct Bases {
-    Value source, destination, addend, factor;
-  };
-
-  Bases advance(const Bases &bases, const LoopAxis &axis, Int position);
-  void emitLoops(ArrayRef<LoopAxis> axes, const Bases &bases,
-                 function_ref<void(const Bases &)> body);
   bool canLoadSource() const;
   int64_t getLowBytes() const;
   int64_t getBlockBytes() const;
@@ -297,13 +290,10 @@ private:
   void storeVector(const Bases &at, Value value, Value second, Int offset,
                    Value mask);
 
-  Emitter &emitter;
   Emitter bytes;
-  const Stage &stage;
   bool isRows;
   /// Whether numbers of X are taken in two parts.
   bool splits;
-  LoopNest nest;
   /// The axis of X that tiles run over.
   LoopAxis data;
   /// Memory for the tiles of X, and for the results of a block.
@@ -311,29 +301,6 @@ private:
 };
 
 } // namespace
-
-AmxStageEmitter::Bases AmxStageEmitter::advance(const Bases &bases,
-                                                const LoopAxis &axis,
-                                                Int position) {
-  auto move = [&](Value base, Int stride, Type element) {
-    return base ? emitter.offsetPointer(base, emitter.mul(position, stride),
-                                        element)
-                : base;
-  };
-  return {move(bases.source, axis.source, stage.source.element),
-          move(bases.destination, axis.destination, stage.destination.element),
-          move(bases.addend, axis.addend, stage.addend.element),
-          move(bases.factor, axis.factor, stage.factor.element)};
-}
-
-void AmxStageEmitter::emitLoops(ArrayRef<LoopAxis> axes, const Bases &bases,
-                                function_ref<void(const Bases &)> body) {
-  if (axes.empty())
-    return body(bases);
-  emitter.forLoop(0, axes.front().size, 1, [&](Int position) {
-    emitLoops(axes.drop_front(), advance(bases, axes.front(), position), body);
-  });
-}
 
 /// Whether tiles are loaded from X as it lies, if they are full.
 bool AmxStageEmitter::canLoadSource() const {
@@ -499,14 +466,7 @@ void AmxStageEmitter::emitProduct(const Bases &from, const DataBlock &block,
   factor.base = bytes.offsetPointer(
       from.factor,
       emitter.mul(emitter.floorDiv(q, kAmxRows), factor.tileBytes));
-  Bases at = from;
-  at.destination = emitter.offsetPointer(
-      from.destination, emitter.mul(q, stage.destination.strides[stage.axis]),
-      stage.destination.element);
-  if (from.addend)
-    at.addend = emitter.offsetPointer(
-        from.addend, emitter.mul(q, stage.addend.strides[stage.axis]),
-        stage.addend.element);
+  Bases at = advanceResults(from, q);
 
   emitPrefetches(emitter, stage.prefetch,
                  block.tiles * kAmxRows * count * stage.depth);

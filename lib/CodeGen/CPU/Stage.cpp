@@ -15,6 +15,7 @@ void StageEmitter::usePacked(const PackedFactor &packed) {
   factor.depthStride = packed.depthStride;
   factor.resultStride = packed.resultStride;
   factor.element = nullptr;
+  factorElement = nullptr;
   hasPanels = packed.panelLanes != 0;
   for (auto *axes : {&nest.outer, &nest.inner})
     for (LoopAxis &axis : *axes)
@@ -23,28 +24,6 @@ void StageEmitter::usePacked(const PackedFactor &packed) {
     nest.outer.back().factor = packed.splitStride;
   if (mapping == StageMapping::Varying)
     nest.inner.back().factor = 1;
-}
-
-StageEmitter::Bases StageEmitter::advance(const Bases &bases,
-                                          const LoopAxis &axis, Int position) {
-  auto move = [&](Value base, Int stride, Type element) {
-    return base ? emitter.offsetPointer(base, emitter.mul(position, stride),
-                                        element)
-                : base;
-  };
-  return {move(bases.source, axis.source, stage.source.element),
-          move(bases.destination, axis.destination, stage.destination.element),
-          move(bases.addend, axis.addend, stage.addend.element),
-          move(bases.factor, axis.factor, factor.element)};
-}
-
-void StageEmitter::emitLoops(ArrayRef<LoopAxis> axes, const Bases &bases,
-                             function_ref<void(const Bases &)> body) {
-  if (axes.empty())
-    return body(bases);
-  emitter.forLoop(0, axes.front().size, 1, [&](Int position) {
-    emitLoops(axes.drop_front(), advance(bases, axes.front(), position), body);
-  });
 }
 
 void StageEmitter::emitBlocks(Int size, int64_t block,

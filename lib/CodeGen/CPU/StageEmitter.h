@@ -8,17 +8,17 @@
 #ifndef KRON_LIB_CODEGEN_CPU_STAGEEMITTER_H
 #define KRON_LIB_CODEGEN_CPU_STAGEEMITTER_H
 
-#include "LoopNest.h"
+#include "StageWalker.h"
 
 namespace mlir::kron {
 
 /// Builds the loops of one stage. The tile's bases move while loops are
 /// entered.
-class StageEmitter {
+class StageEmitter : private StageWalker {
 public:
   StageEmitter(Emitter &emitter, const Stage &stage, const PackedFactor *packed)
-      : emitter(emitter), stage(stage), nest(getLoopNest(stage)),
-        mapping(getMapping(stage, nest)), factor(stage.factor) {
+      : StageWalker(emitter, stage), mapping(getMapping(stage, nest)),
+        factor(stage.factor) {
     if (packed)
       usePacked(*packed);
   }
@@ -26,15 +26,7 @@ public:
   void emit();
 
 private:
-  /// Where the current iteration stands in every array.
-  struct Bases {
-    Value source, destination, addend, factor;
-  };
-
   void usePacked(const PackedFactor &packed);
-  Bases advance(const Bases &bases, const LoopAxis &axis, Int position);
-  void emitLoops(ArrayRef<LoopAxis> axes, const Bases &bases,
-                 function_ref<void(const Bases &)> body);
   /// Calls `body(first, count)` for blocks of `block` over `size`: full ones in
   /// a loop, then what is left, in one block if that is known and else one by
   /// one.
@@ -100,9 +92,6 @@ private:
   /// loops, to be blocked in registers; none if there is none.
   std::optional<LoopAxis> takeSharedAxis();
 
-  Emitter &emitter;
-  const Stage &stage;
-  LoopNest nest;
   StageMapping mapping;
   StageFactor factor;
   bool hasPanels = false;

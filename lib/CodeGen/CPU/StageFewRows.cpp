@@ -227,16 +227,9 @@ void StageEmitter::emitRepeat(const LoopAxis &laneAxis, int64_t repeats,
       std::max<int64_t>(1, (registers - 4 - vectors) / (vectors + 1));
   emitBlocks(stage.results, results, [&](Int q, int64_t count) {
     emitBlocks(size, lanes, [&](Int first, int64_t used) {
-      Bases at = advance(bases, laneAxis, first);
+      Bases at = advanceResults(advance(bases, laneAxis, first), q);
       at.factor = emitter.offsetPointer(
           at.factor, emitter.mul(q, factor.resultStride), factor.element);
-      at.destination = emitter.offsetPointer(
-          at.destination, emitter.mul(q, stage.destination.strides[stage.axis]),
-          stage.destination.element);
-      if (at.addend)
-        at.addend = emitter.offsetPointer(
-            at.addend, emitter.mul(q, stage.addend.strides[stage.axis]),
-            stage.addend.element);
       emitRepeatTile(at, {count, used, repeats});
     });
   });

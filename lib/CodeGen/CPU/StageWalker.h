@@ -1,0 +1,46 @@
+//===- StageWalker.h - Places in the arrays of one stage --------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What the emitters of one mode product have in common: the loops around its
+// tiles, and where these stand in every array.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_CPU_STAGEWALKER_H
+#define KRON_LIB_CODEGEN_CPU_STAGEWALKER_H
+
+#include "LoopNest.h"
+
+namespace mlir::kron {
+
+class StageWalker {
+protected:
+  StageWalker(Emitter &emitter, const Stage &stage)
+      : emitter(emitter), stage(stage), nest(getLoopNest(stage)),
+        factorElement(stage.factor.element) {}
+
+  /// Where the current iteration stands in every array; a base may be null.
+  struct Bases {
+    Value source, destination, addend, factor;
+  };
+
+  Bases advance(const Bases &bases, const LoopAxis &axis, Int position);
+  /// Moves to result `q` of the contracted axis, but for the factor.
+  Bases advanceResults(const Bases &bases, Int q);
+  void emitLoops(ArrayRef<LoopAxis> axes, const Bases &bases,
+                 function_ref<void(const Bases &)> body);
+
+  Emitter &emitter;
+  const Stage &stage;
+  LoopNest nest;
+  /// Elements that the factor is read in, where that is not the emitter's.
+  Type factorElement;
+};
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_CPU_STAGEWALKER_H
