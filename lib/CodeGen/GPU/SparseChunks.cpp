@@ -106,3 +106,24 @@ void SparseMath::copy(ArrayRef<SparsePiece> pieces, int64_t bytes,
     k.ifThen(piece.exists,
              [&, to = piece.to, value = value] { k.store(value, to); });
 }
+
+SmallVector<Value>
+SparseMath::sumSteps(Int steps, int64_t count, bool partial,
+                     function_ref<void(Int, MutableArrayRef<MmaC>)> body) {
+  SmallVector<Value> zeros(4 * count, products.getZero());
+  return k.rolledLoop(0, steps, 1, zeros, [&](Int step, ValueRange carried) {
+    SmallVector<MmaC> sums(count, products.getZeros());
+    if (!partial)
+      for (int64_t index = 0; index < 4 * count; ++index)
+        sums[index / 4][index % 4] = carried[index];
+    body(step, sums);
+    SmallVector<Value> results;
+    for (int64_t index = 0; index < 4 * count; ++index) {
+      Value sum = sums[index / 4][index % 4];
+      if (partial)
+        sum = arith::AddFOp::create(k.builder, k.loc, carried[index], sum);
+      results.push_back(sum);
+    }
+    return results;
+  });
+}

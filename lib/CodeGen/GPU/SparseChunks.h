@@ -49,6 +49,12 @@ public:
                                         int64_t step, int64_t part);
   /// sum += a * b for all terms.
   void multiply(ArrayRef<MmaProducts::Term> terms);
+  /// Loops over `steps`, each of which `body` adds to `count` sums; returns
+  /// their numbers, four per sum. `partial`: a step's sums start at zero and
+  /// are then added to those of the steps before.
+  SmallVector<Value>
+  sumSteps(Int steps, int64_t count, bool partial,
+           function_ref<void(Int, MutableArrayRef<MmaC>)> body);
   /// Bytes that a copy of `bytes` reads: those of `left` elements if it
   /// `exists`; null if that is all of them.
   Value getValidBytes(Value exists, Int left, int64_t bytes);

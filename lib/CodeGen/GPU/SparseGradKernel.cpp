@@ -132,17 +132,6 @@ Value SparseGradKernel::offsetTile(const SparseGradOperand &operand,
   return k.offsetElements(operand.base, plan.element, offset);
 }
 
-void SparseGradKernel::choose(Value condition, function_ref<void()> thenBody,
-                              function_ref<void()> elseBody) {
-  auto branch = scf::IfOp::create(k.builder, k.loc, condition,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(k.builder);
-  k.builder.setInsertionPointToStart(branch.thenBlock());
-  thenBody();
-  k.builder.setInsertionPointToStart(branch.elseBlock());
-  elseBody();
-}
-
 void SparseGradKernel::emitTile(const SparseGradTile &tile) {
   Int steps = k.floorDiv(k.add(tile.rows, plan.batchStep - 1), plan.batchStep);
   // Nobody reads the stages any more, and no copy is under way to them.
@@ -151,26 +140,14 @@ void SparseGradKernel::emitTile(const SparseGradTile &tile) {
   k.rolledLoop(0, plan.stages - 1, 1,
                [&](Int step) { issue(tile, step, steps); });
   int64_t count = plan.getSums();
-  SmallVector<Value> zeros(4 * count, products.getZero());
   SmallVector<Value> values =
-      k.rolledLoop(0, steps, 1, zeros, [&](Int step, ValueRange carried) {
-        k.waitCopies(plan.stages - 2);
-        k.barrier();
-        issue(tile, k.add(step, plan.stages - 1), steps);
-        SmallVector<MmaC> sums(count, products.getZeros());
-        if (!plan.hasPartialSums)
-          for (int64_t index = 0; index < 4 * count; ++index)
-            sums[index / 4][index % 4] = carried[index];
-        multiplyStep(sums, getSlot(step));
-        SmallVector<Value> results;
-        for (int64_t index = 0; index < 4 * count; ++index) {
-          Value sum = sums[index / 4][index % 4];
-          if (plan.hasPartialSums)
-            sum = arith::AddFOp::create(k.builder, k.loc, carried[index], sum);
-          results.push_back(sum);
-        }
-        return results;
-      });
+      math.sumSteps(steps, count, plan.hasPartialSums,
+                    [&](Int step, MutableArrayRef<MmaC> sums) {
+                      k.waitCopies(plan.stages - 2);
+                      k.barrier();
+                      issue(tile, k.add(step, plan.stages - 1), steps);
+                      multiplyStep(sums, getSlot(step));
+                    });
   SmallVector<MmaC> sums(count);
   for (auto [index, value] : llvm::enumerate(values))
     sums[index / 4][index % 4] = value;

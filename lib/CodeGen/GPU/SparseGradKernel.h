@@ -86,8 +86,6 @@ private:
   Value offsetTile(const SparseGradOperand &operand,
                    const SparseGradTile &tile);
   void emitTile(const SparseGradTile &tile);
-  void choose(Value condition, function_ref<void()> thenBody,
-              function_ref<void()> elseBody);
 
   // SparseGradLoad.cpp
   int64_t getPiece(const SparseGradOperand &operand) const;

@@ -264,7 +264,7 @@ void SparseGradKernel::issue(const SparseGradTile &tile, Int step, Int steps) {
     };
     if (getPiece(left) == 1 && getPiece(right) == 1)
       return copyBoth(false);
-    choose(isAligned, [&] { copyBoth(true); }, [&] { copyBoth(false); });
+    k.choose(isAligned, [&] { copyBoth(true); }, [&] { copyBoth(false); });
   });
   // Lanes may have left loops at different times.
   k.syncWarp();

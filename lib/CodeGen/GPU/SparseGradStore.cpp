@@ -164,7 +164,7 @@ void SparseGradKernel::store(ArrayRef<MmaC> sums, const SparseGradTile &tile) {
   SmallVector<const MmaC *> pointers;
   for (const MmaC &sum : sums)
     pointers.push_back(&sum);
-  choose(
+  k.choose(
       products.isAnyNotFinite(pointers), [&] { computeAgain(tile); },
       [&] { storeAll(sums, tile); });
 }

@@ -145,28 +145,14 @@ void SparseKernel::ifAligned(function_ref<void(bool)> body) {
 
 /// All steps of the tile whose first one is `firstStep` of the run; their sums.
 SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
-  int64_t count = plan.getSums();
-  SmallVector<Value> zeros(4 * count, products.getZero());
-  return k.rolledLoop(
-      0, plan.depthSteps, 1, zeros, [&](Int depthNumber, ValueRange carried) {
-        Int step = k.add(firstStep, depthNumber);
-        k.waitCopies(plan.stages - 2);
-        k.barrier();
-        issue(k.add(step, plan.stages - 1));
-        SmallVector<MmaC> sums(count, products.getZeros());
-        if (!plan.hasPartialSums)
-          for (int64_t index = 0; index < 4 * count; ++index)
-            sums[index / 4][index % 4] = carried[index];
-        multiplyStep(sums, getSlot(step), depthNumber);
-        SmallVector<Value> results;
-        for (int64_t index = 0; index < 4 * count; ++index) {
-          Value sum = sums[index / 4][index % 4];
-          if (plan.hasPartialSums)
-            sum = arith::AddFOp::create(k.builder, k.loc, carried[index], sum);
-          results.push_back(sum);
-        }
-        return results;
-      });
+  return math.sumSteps(plan.depthSteps, plan.getSums(), plan.hasPartialSums,
+                       [&](Int depthNumber, MutableArrayRef<MmaC> sums) {
+                         Int step = k.add(firstStep, depthNumber);
+                         k.waitCopies(plan.stages - 2);
+                         k.barrier();
+                         issue(k.add(step, plan.stages - 1));
+                         multiplyStep(sums, getSlot(step), depthNumber);
+                       });
 }
 
 /// Where the warps that share results leave vector number `index` of the sums
