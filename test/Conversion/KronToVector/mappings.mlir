@@ -8,6 +8,7 @@
 // CHECK: call @kronRtParallelFor
 // CHECK-LABEL: func.func private @fibre_pass
 // CHECK-NOT: llvm.intr.masked
+// CHECK-NOT: llvm.freeze
 // CHECK: %[[F:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
 // CHECK: %[[X:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
 // CHECK: %[[B:.*]] = vector.broadcast %[[X]] : f32 to vector<16xf32>
@@ -172,6 +173,32 @@ func.func @beta(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf
   ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) beta(%b : f32) -> tensor<64x16xf32>
     kron.yield %1 : tensor<64x16xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a tile of fewer than eight p is unrolled whatever its size (6 x 24 vectors of
+// multiply-adds), and that all of its addresses start from three frozen pointers, which keep
+// strength reduction from looking for others: F, X and the result, in the body of the loop
+// over tiles.
+// CHECK-LABEL: func.func private @unrolled_pass
+// CHECK: scf.for
+// CHECK: %[[A:.*]] = llvm.freeze %{{.*}} : !llvm.ptr
+// CHECK: %[[B:.*]] = llvm.freeze %{{.*}} : !llvm.ptr
+// CHECK: %[[Y:.*]] = llvm.freeze %{{.*}} : !llvm.ptr
+// CHECK-NOT: scf.for
+// CHECK: llvm.load %[[B]] {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+// CHECK: llvm.load %[[A]] : !llvm.ptr -> f32
+// CHECK: llvm.store %{{.*}}, %[[Y]]
+// CHECK-NOT: llvm.freeze
+// CHECK: return
+func.func @unrolled(%x: memref<64x6x64xf32>, %f: memref<6x6xf32>, %y: memref<64x6x64xf32>) {
+  kron.pass ins(%x, %f : memref<64x6x64xf32>, memref<6x6xf32>) outs(%y : memref<64x6x64xf32>) {
+  ^bb0(%t: tensor<64x6x64xf32>, %a: tensor<6x6xf32>, %o: tensor<64x6x64xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x6x64xf32>) factor(%a [p, q] : tensor<6x6xf32>) outs(%o : tensor<64x6x64xf32>) -> tensor<64x6x64xf32>
+    kron.yield %1 : tensor<64x6x64xf32>
   }
   return
 }
