@@ -116,7 +116,8 @@ static void splitLanes(const Stage &stage, LoopNest &nest) {
     return;
   LoopAxis &inner = nest.inner.back();
   int64_t lanes = getMaxLanes(stage);
-  if (inner.factor.is(0) || !inner.size.isConstant() ||
+  // One lane is no group: the fibre mapping would run over q alone.
+  if (lanes == 1 || inner.factor.is(0) || !inner.size.isConstant() ||
       inner.size.getConstant() <= lanes || inner.size.getConstant() % lanes ||
       !inner.source.is(1) || !inner.destination.is(1) ||
       !inner.factor.isConstant() || !inner.addend.isConstant())
