@@ -6,8 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AmxStage.h"
-#include "AmxTile.h"
-#include "Rearrange.h"
+#include "AmxPacking.h"
 #include "StageWalker.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
@@ -17,16 +16,9 @@ using namespace mlir::kron;
 
 /// Positions of X, and results, that a block of tiles takes at a time.
 static constexpr int64_t kBlockSize = kAmxRows * kAmxBlockTiles;
-static constexpr int64_t kHalfBytes = 2;
 
 static bool isAtLeast(Int size, int64_t least) {
   return !size.isConstant() || size.getConstant() >= least;
-}
-
-/// Rows of bytes that are this far apart meet in few sets of the cache.
-static int64_t avoidAlias(int64_t rowBytes) {
-  constexpr int64_t kAliasBytes = 2048, kLineBytes = 64;
-  return rowBytes % kAliasBytes ? rowBytes : rowBytes + kLineBytes;
 }
 
 /// Whether p is contiguous in X, or elements of bf16 a few others apart.
@@ -69,178 +61,6 @@ AmxMapping kron::getAmxMapping(const Stage &stage) {
              ? AmxMapping::Columns
              : AmxMapping::None;
 }
-
-//===----------------------------------------------------------------------===//
-// Factors
-//===----------------------------------------------------------------------===//
-
-static int64_t getPaddedDepth(const Stage &stage) {
-  return llvm::alignTo(stage.depth, kAmxDepth);
-}
-
-/// Bytes of all of k for one row (A), and for the columns of a tile (B).
-static int64_t getRowBytes(const Stage &stage) {
-  return avoidAlias(getPaddedDepth(stage) * kHalfBytes);
-}
-static int64_t getPanelBytes(const Stage &stage) {
-  return getPaddedDepth(stage) / kAmxDepth * kAmxTileBytes;
-}
-
-/// Tiles of A, or of B, that lie at `base` as they are packed.
-static AmxOperand getPackedOperand(const Stage &stage, Value base, bool isA) {
-  AmxOperand operand;
-  operand.base = base;
-  if (isA) {
-    operand.rowBytes = getRowBytes(stage);
-    operand.tileBytes = kAmxRows * getRowBytes(stage);
-    operand.depthBytes = kAmxTileBytes / kAmxRows;
-  } else {
-    operand.rowBytes = kAmxTileBytes / kAmxRows;
-    operand.tileBytes = getPanelBytes(stage);
-    operand.depthBytes = kAmxTileBytes;
-  }
-  return operand;
-}
-
-PackedFactor kron::getAmxFactor(const Stage &stage,
-                                ArrayRef<int64_t> factorSizes) {
-  bool isA = getAmxMapping(stage) == AmxMapping::Columns;
-  int64_t tiles = llvm::divideCeil(stage.results, kAmxRows);
-  PackedFactor packed;
-  packed.elements =
-      tiles * (isA ? kAmxRows * getRowBytes(stage) : getPanelBytes(stage)) /
-      kHalfBytes;
-  packed.strides.assign(stage.sizes.size(), 0);
-  for (unsigned axis = stage.sizes.size(); axis-- > 0;) {
-    if (axis == stage.axis || factorSizes[axis] == 1)
-      continue;
-    packed.strides[axis] = packed.elements;
-    packed.elements *= factorSizes[axis];
-  }
-  return packed;
-}
-
-namespace {
-
-/// Fills the tiles of one position of all axes.
-class AmxPacker {
-public:
-  AmxPacker(Emitter &emitter, const Stage &stage)
-      : emitter(emitter), stage(stage),
-        isA(getAmxMapping(stage) == AmxMapping::Columns),
-        temporary(allocateLines(emitter, std::max(kAmxRows * getRowBytes(stage),
-                                                  getPanelBytes(stage)))) {}
-
-  void emit(Value from, Value to);
-
-private:
-  /// The q of one tile.
-  void emitTile(Value from, Value to, int64_t count);
-  void emitElements(Value from, Value to, int64_t count);
-
-  Emitter &emitter;
-  const Stage &stage;
-  bool isA;
-  /// Memory for the elements of a tile's q.
-  Value temporary;
-};
-
-} // namespace
-
-void AmxPacker::emit(Value from, Value to) {
-  Type stored = stage.factor.element;
-  Emitter bytes(emitter.builder, emitter.loc, emitter.builder.getI8Type());
-  Int tileBytes = getPackedOperand(stage, to, isA).tileBytes;
-  auto emitAt = [&](Int tile, int64_t count) {
-    Int offset =
-        emitter.mul(emitter.mul(tile, kAmxRows), stage.factor.resultStride);
-    emitTile(emitter.offsetPointer(from, offset, stored),
-             bytes.offsetPointer(to, emitter.mul(tile, tileBytes)), count);
-  };
-  int64_t full = stage.results / kAmxRows;
-  emitter.forLoop(0, full, 1, [&](Int tile) { emitAt(tile, kAmxRows); });
-  if (stage.results % kAmxRows)
-    emitAt(full, stage.results % kAmxRows);
-}
-
-void AmxPacker::emitTile(Value from, Value to, int64_t count) {
-  const StageFactor &factor = stage.factor;
-  AmxMatrix matrix{from, factor.resultStride, factor.depthStride, stage.depth,
-                   factor.element};
-  bool takesPairs = factor.resultStride.is(1);
-  if (!takesPairs && !canTakeAmxRows(matrix))
-    return emitElements(from, to, count);
-  // The pairs of A, i32, are those of B transposed.
-  bool transposes = takesPairs == isA;
-  int64_t pairs = getPaddedDepth(stage) / 2;
-  int64_t rowBytes = getRowBytes(stage);
-  int64_t rowPairs = rowBytes / (2 * kHalfBytes);
-  Value place = transposes ? temporary : to;
-  if (takesPairs)
-    emitAmxPairs(emitter, matrix, count, place, 0);
-  else
-    emitAmxRows(emitter, matrix, count, place, rowBytes, 0);
-  if (!transposes)
-    return;
-  Transposition shape{kAmxRows, pairs, 1, rowPairs, kAmxRows};
-  if (takesPairs)
-    shape = {pairs, kAmxRows, 1, kAmxRows, rowPairs};
-  Emitter words(emitter.builder, emitter.loc, emitter.builder.getI32Type());
-  emitTransposition(words, shape, kAmxRows, place, to, nullptr);
-}
-
-/// Copies the elements of a tile one by one; those that do not exist are zero.
-void AmxPacker::emitElements(Value from, Value to, int64_t count) {
-  OpBuilder &builder = emitter.builder;
-  Type stored = stage.factor.element;
-  Emitter halves(builder, emitter.loc, builder.getI16Type());
-  int64_t bytes = isA ? kAmxRows * getRowBytes(stage) : getPanelBytes(stage);
-  constexpr int64_t kLanes = 32;
-  Value zero = halves.zero(halves.getVectorType(kLanes));
-  emitter.forLoop(0, bytes / kHalfBytes, kLanes, [&](Int index) {
-    halves.storeVector(zero, halves.offsetPointer(to, index), nullptr);
-  });
-  emitter.forLoop(0, count, 1, [&](Int q) {
-    Value source = emitter.offsetPointer(
-        from, emitter.mul(q, stage.factor.resultStride), stored);
-    emitter.forLoop(0, stage.depth, 1, [&](Int k) {
-      Int offset =
-          emitter.add(emitter.mul(q, getRowBytes(stage) / kHalfBytes), k);
-      if (!isA)
-        offset = emitter.add(emitter.mul(emitter.floorDiv(k, 2), 2 * kAmxRows),
-                             emitter.add(emitter.mul(q, 2), emitter.rem(k, 2)));
-      Value pointer = emitter.offsetPointer(
-          source, emitter.mul(k, stage.factor.depthStride), stored);
-      halves.storeScalar(halves.loadScalar(pointer),
-                         halves.offsetPointer(to, offset));
-    });
-  });
-}
-
-void kron::emitAmxPacking(Emitter &emitter, const Stage &stage,
-                          ArrayRef<int64_t> factorSizes,
-                          const PackedFactor &packed, Value base) {
-  AmxPacker packer(emitter, stage);
-  Type stored = stage.factor.element;
-  std::function<void(unsigned, Value, Value)> emitLoops = [&](unsigned axis,
-                                                              Value from,
-                                                              Value to) {
-    if (axis == factorSizes.size())
-      return packer.emit(from, to);
-    int64_t size = axis == stage.axis ? 1 : factorSizes[axis];
-    emitter.forLoop(0, size, 1, [&](Int position) {
-      Int source = emitter.mul(position, getStride(stage.factor.strides, axis));
-      Int target = emitter.mul(position, packed.strides[axis]);
-      emitLoops(axis + 1, emitter.offsetPointer(from, source, stored),
-                emitter.offsetPointer(to, target, stored));
-    });
-  };
-  emitLoops(0, stage.factor.base, base);
-}
-
-//===----------------------------------------------------------------------===//
-// Stages
-//===----------------------------------------------------------------------===//
 
 namespace {
 

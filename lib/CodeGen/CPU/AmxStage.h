@@ -31,15 +31,6 @@ enum class AmxMapping { None, Rows, Columns };
 /// small to gain from it. Does not ask whether the processor has tiles.
 AmxMapping getAmxMapping(const Stage &stage);
 
-/// The arrangement of the factor in tiles, in elements of bf16, for a factor
-/// that varies over `factorSizes[k]` positions of axis k.
-PackedFactor getAmxFactor(const Stage &stage, ArrayRef<int64_t> factorSizes);
-
-/// Builds the loops that fill `base` from the whole factor of `stage`.
-void emitAmxPacking(Emitter &emitter, const Stage &stage,
-                    ArrayRef<int64_t> factorSizes, const PackedFactor &packed,
-                    Value base);
-
 /// Whether `copy` takes f32 from an array that is contiguous along one axis to
 /// bf16 that are contiguous along a short axis inside of it, which lies outside
 /// there; and the code for it.

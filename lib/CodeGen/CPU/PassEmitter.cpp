@@ -22,6 +22,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/CPU/PassEmitter.h"
+#include "AmxPacking.h"
 #include "AmxStage.h"
 #include "PassBuilder.h"
 #include "TileCopy.h"
