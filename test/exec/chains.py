@@ -11,13 +11,56 @@ import math
 
 import reference
 
-KINDS = ("mkm-mkm", "mkm-kmm", "addend", "monarch", "shuffles")
+KINDS = ("mkm-mkm", "mkm-kmm", "addend", "monarch", "shuffles", "sparse")
+KIND_WEIGHTS = (.12, .12, .12, .12, .12, .4)
 CHAIN_TYPES = ("f32", "f64", "bf16", "i64", "c32")
+BATCHES = (0, 1, 2, 5, 7, 16, 33, 64, 196, 500, 1000, 2000)
+
+
+def _divisor(rng, number):
+    return int(rng.choice([d for d in range(1, number + 1) if number % d == 0]))
+
+
+def _sparse_patterns(rng, max_features):
+    """Patterns (a, b, c, d) of 1 to 6 factors, each of which reads what the one before
+    writes; half of the chains keep the number of features."""
+    features = math.prod(int(s) for s in rng.choice((1, 2, 3, 4, 5, 7, 8, 16), 4))
+    patterns, keeps = [], rng.random() < 0.5
+    for _ in range(int(rng.integers(1, 7))):
+        c = _divisor(rng, features)
+        d = _divisor(rng, features // c)
+        a = features // (c * d)
+        b = c if keeps else int(rng.integers(1, 2 * c + 2))
+        patterns.append((a, b, c, d))
+        features = a * b * d
+        if features > max_features:
+            return _sparse_patterns(rng, max_features)
+    return patterns
+
+
+def sparse_parameters(rng, p, max_features=512, max_elements=100_000, max_flops=2_000_000):
+    """Random chains of kron.ksmm on top of the common parameters."""
+    while True:
+        patterns = _sparse_patterns(rng, max_features)
+        elements = max(a * d * max(b, c) for a, b, c, d in patterns)
+        flops = sum(math.prod(pattern) for pattern in patterns)
+        most = min(max_elements // elements, max_flops // flops)
+        batches = [n for n in BATCHES if n <= most]
+        if len(batches) > 2:
+            break
+    return p | dict(op="chain", kind="sparse", form="tensor", patterns=patterns,
+                    rows=int(rng.choice(batches)),
+                    layout=str(rng.choice(["batch_first", "batch_last"])),
+                    relus=[bool(rng.random() < 0.2) for _ in patterns])
 
 
 def parameters(rng, p):
     """Random parameters on top of the common ones."""
-    kind = str(rng.choice(KINDS))
+    kind = str(rng.choice(KINDS, p=KIND_WEIGHTS))
+    p.pop("special", None)
+    if kind == "sparse":
+        p = sparse_parameters(rng, p)
+        return p | dict(type=str(rng.choice(("f16", *CHAIN_TYPES))))
     n = int(rng.integers(1, 4))
     while True:
         sizes = [tuple(int(s) for s in rng.choice((1, 2, 3, 5, 7, 8, 12, 16), 3)) for _ in range(n)]
@@ -29,7 +72,6 @@ def parameters(rng, p):
         sizes = [(s[0],) * 3 for s in sizes]
     # As written in bf16, shuffles round every single sum: no bound to hold.
     types = [t for t in CHAIN_TYPES if kind != "shuffles" or t != "bf16"]
-    p.pop("special", None)
     return p | dict(op="chain", kind=kind, type=str(rng.choice(types)), form="tensor",
                     sizes=sizes, rows=rows, block=int(rng.choice((2, 3, 8, 16))),
                     activation="relu" if rng.random() < 0.5 else "identity")
@@ -54,6 +96,8 @@ def build(case, p):
         _build_monarch(case, p)
     elif p["kind"] == "shuffles":
         _build_shuffles(case, p)
+    elif p["kind"] == "sparse":
+        _build_sparse(case, p)
     else:
         _build_products(case, p)
 
@@ -120,6 +164,54 @@ def _build_monarch(case, p):
     case.linear, case.num_terms = compute, 2 * n + 2
     case.finish("kron.ksmm", f"ins(%t : {middle}) weights(%right : {right.mlir})", [rows, n * n],
                 [dynamic, n * n], [("x", 0), None], p)
+
+
+def _build_sparse(case, p):
+    """Several kron.ksmm, with an activation behind some of them."""
+    layout, rows, patterns = p["layout"], p["rows"], p["patterns"]
+    dynamic = None if "rows" in p["dynamic"] else rows
+    first = layout == "batch_first"
+
+    def place(batch, features):
+        return [batch, features] if first else [features, batch]
+
+    def text(k, name, array_type, relu):
+        attributes = [f"layout = #kron.layout<{layout}>"]
+        if relu:
+            attributes.append("activation = #kron.activation<relu>")
+        k = weights[k]
+        return f"ins({name} : {array_type}) weights(%{k.name} : {k.mlir})", attributes
+
+    a, _, c, d = patterns[0]
+    x = case.array("x", place(rows, a * c * d), place(dynamic, a * c * d))
+    weights = [case.array(f"k{k}", list(pattern)) for k, pattern in enumerate(patterns)]
+    relus = [relu and bool(case.element.unit) and not case.element.is_complex
+             for relu in p["relus"][:-1]] + [False]
+    case.tags |= {layout, f"factors={len(patterns)}"}
+    sources = place(("x", 0 if first else 1), None)
+    name, current = "%x", x.mlir
+    for k, (a, b, c, d) in enumerate(patterns[:-1]):
+        middle = _tensor(case.element, *place(dynamic, a * b * d))
+        empty = case.empty(f"middle{k}", place(dynamic, a * b * d), sources, middle)
+        operands, attributes = text(k, name, current, relus[k])
+        case.body.append(f"%t{k} = kron.ksmm {operands} outs({empty} : {middle}) "
+                         f"{{{', '.join(attributes)}}} -> {middle}")
+        name, current = f"%t{k}", middle
+
+    def compute(v):
+        t = v["x"]
+        for array, relu in zip(weights, relus):
+            t = reference.ksmm(t, v[array.name], "N", "N", layout)
+            t = reference.activate("relu", t) if relu else t
+        return t
+
+    case.linear = compute
+    case.num_terms = sum(c for _, _, c, _ in patterns) + 2
+    case.num_stores = len(patterns)
+    a, b, c, d = patterns[-1]
+    operands, attributes = text(len(patterns) - 1, name, current, False)
+    case.finish("kron.ksmm", operands, place(rows, a * b * d), place(dynamic, a * b * d),
+                sources, p, "", attributes)
 
 
 def _build_shuffles(case, p):

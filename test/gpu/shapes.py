@@ -3,7 +3,7 @@ that its kernels are made for.
 
 They are built by test/exec/cases.py from other parameters: chains of equal factors
 from 2 to 256, N up to 20, mixed and rectangular chains, batched arrays of any rank,
-Kronecker-sparse patterns as networks use them, all precisions.
+Kronecker-sparse patterns as networks use them, chains of them, all precisions.
 
 SPDX-License-Identifier: MIT
 """
@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 import cases
+import chains
 from dtypes import TYPES
 
 SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 19, 20, 24, 27, 31, 32, 33, 40, 48,
@@ -114,6 +115,12 @@ def _ksmm(rng, p):
                     residual=bool(rng.random() < .2), scale=False)
 
 
+def _sparse_chain(rng, p):
+    limit = MAX_FLOPS.get(p["type"], OTHER_FLOPS)
+    p.pop("special", None)
+    return chains.sparse_parameters(rng, p, 2048, MAX_ELEMENTS, limit) | dict(attributes=[])
+
+
 def parameters(seed, number):
     rng = np.random.default_rng([seed, number, 9])
     p = cases._common(rng)
@@ -126,7 +133,9 @@ def parameters(seed, number):
     if p["type"] in ("f32", "c32") and precision < 0.3:
         p["attributes"] = ["precision = #kron.precision<%s>" % ("ieee" if precision < 0.15 else "tf32")]
     kind = rng.random()
-    return _product(rng, p) if kind < 0.7 else _batched(rng, p) if kind < 0.88 else _ksmm(rng, p)
+    make = (_product if kind < 0.62 else _batched if kind < 0.78 else
+            _ksmm if kind < 0.9 else _sparse_chain)
+    return make(rng, p)
 
 
 def make(seed, index, number):
