@@ -389,7 +389,8 @@ def suite(record):
     """A run of the GPU tests."""
     machine = record["machine"]
     names = {"own": "compiled for this GPU", "sm_80": "compiled for sm_80",
-             "refused": "launches that must be refused"}
+             "refused": "launches that must be refused",
+             "large": "arrays of more than 2^31 elements"}
     cells = [[names.get(v["name"], f"under compute-sanitizer {v['name']}"), v["chips"],
               str(v["cases"] - v["failed"]), str(v["failed"]), f"{v['seconds']:.0f} s"]
              for v in record["variants"]]

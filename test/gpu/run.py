@@ -7,7 +7,8 @@ ROOT is a build folder or an unpacked bundle. Compiles functions over all operat
 types and flags for this machine's GPU, runs them on strided arrays with sentinels, and
 compares with the references of test/exec within the bounds of test/exec/compare.py.
 A share is compiled for sm_80 and runs without Hopper's instructions. Then come launches
-that must be refused, and cases under compute-sanitizer if it is there.
+that must be refused, arrays of more than 2^31 elements, and cases under compute-sanitizer
+if it is there.
 
 Ends with a line `N passed, N failed`; without a GPU, after a line that says so,
 `0 passed, 0 failed, N not for this machine`.
@@ -32,6 +33,7 @@ import selection
 import numpy as np
 
 import bad_input
+import large
 import record
 import reference
 from dtypes import TYPES
@@ -237,12 +239,14 @@ class Suite:
             self.run_all(indices[::5], "sm_80", "sm_80", options.jobs)
         failed = 0
         if not options.case and not options.only:
-            start = time.monotonic()
-            passed, failed = bad_input.run(kron, options.device, chips)
-            self.passed += passed
-            self.variants.append({"name": "refused", "chips": chips, "cases": passed + failed,
-                                  "failed": failed,
-                                  "seconds": round(time.monotonic() - start, 1)})
+            for name, checks in (("refused", bad_input), ("large", large)):
+                start = time.monotonic()
+                passed, wrong = checks.run(kron, options.device, chips)
+                self.passed += passed
+                failed += wrong
+                self.variants.append({"name": name, "chips": chips, "cases": passed + wrong,
+                                      "failed": wrong,
+                                      "seconds": round(time.monotonic() - start, 1)})
         if options.sanitize:
             self.sanitize(indices, chips)
         record.write(self)
