@@ -137,6 +137,7 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
   } else {
     KronFuseOptions fuse;
     fuse.l2Bytes = options.l2Bytes;
+    fuse.matrixTiles = options.matrixTiles;
     populateFusion(pm, fuse);
     populateBufferization(pm);
     // Epilogues become loops that LLVM can vectorize, unless multiply-adds

@@ -76,11 +76,12 @@ SmallVector<Int> PassCodeBuilder::getSizes(const PassWindow &window,
 /// The most that `getSizes` can be: buffers are laid out for that.
 SmallVector<int64_t>
 PassCodeBuilder::getBufferSizes(const PassWindow &window,
-                                unsigned groupsApplied) const {
+                                unsigned groupsApplied, bool asWritten) const {
   SmallVector<int64_t> sizes;
   for (auto [axis, extent] : llvm::enumerate(window.extents))
-    sizes.push_back(extent ? window.most[axis]
-                           : plan.getWholeSize(axis, groupsApplied));
+    sizes.push_back(extent
+                        ? window.most[axis]
+                        : plan.getWholeSize(axis, groupsApplied, asWritten));
   return sizes;
 }
 
@@ -137,9 +138,10 @@ unsigned PassCodeBuilder::getOwner(unsigned groupsApplied) const {
   return sections.size() - 1;
 }
 
-/// The array at `base` for what is left behind `groupsApplied` groups.
-StageArray PassCodeBuilder::getIntermediate(Value base,
-                                            unsigned groupsApplied) const {
+/// The array at `base` for what is left behind `groupsApplied` groups, as the
+/// next one reads it or as the last one writes it.
+StageArray PassCodeBuilder::getIntermediate(Value base, unsigned groupsApplied,
+                                            bool asWritten) const {
   unsigned owner = getOwner(groupsApplied);
   PassWindow window = getWindow(sections[owner], getTileWindow(tileSize));
   // Slices are written or read one after the other.
@@ -148,7 +150,10 @@ StageArray PassCodeBuilder::getIntermediate(Value base,
     paddedAxis = sections[owner - 1].sliceAxis;
   if (!isNested() && groupsApplied == sections[owner].end)
     paddedAxis = sections.back().sliceAxis;
-  SmallVector<int64_t> sizes = getBufferSizes(window, groupsApplied);
+  if (!plan.views.empty())
+    paddedAxis = plan.tiledAxis;
+  SmallVector<int64_t> sizes =
+      getBufferSizes(window, groupsApplied, asWritten);
   // A joint factor takes its axes for one, which goes by the stride of the last:
   // padding is behind those of size 1 that follow.
   while (paddedAxis >= 0 && paddedAxis + 1 < static_cast<int>(sizes.size()) &&
@@ -187,6 +192,9 @@ PassPlace PassCodeBuilder::advance(Emitter &emitter, const PassPlace &from,
   if (place.arrays.addend.base)
     move(place.arrays.addend, place.arrays.addend.strides[axis]);
   for (auto [index, factor] : llvm::enumerate(place.arrays.factors)) {
+    // No factor depends on rows, and packed ones number the axes in another way.
+    if (plan.rowsInLanes)
+      continue;
     // A joint factor varies on no axis, so axis numbers need no shift.
     bool packs = stages[index].packs && plan.groups[index].products.size() == 1;
     move(factor.array, packs ? Int(stages[index].packed.strides[axis])
@@ -289,13 +297,13 @@ void PassCodeBuilder::emitSlices(Emitter &emitter, unsigned index,
       });
 }
 
-StageArray PassCodeBuilder::takeBuffer(Emitter &emitter,
-                                       unsigned groupsApplied) {
+StageArray PassCodeBuilder::takeBuffer(Emitter &emitter, unsigned groupsApplied,
+                                       bool asWritten) {
   SectionBuffers &owner = buffers[getOwner(groupsApplied)];
   Value base = emitter.offsetPointer(scratch, owner.offset +
                                                   owner.next * owner.elements);
   owner.next = 1 - owner.next;
-  return getIntermediate(base, groupsApplied);
+  return getIntermediate(base, groupsApplied, asWritten);
 }
 
 /// Takes a window through the groups of a section; returns what they leave.
@@ -318,10 +326,12 @@ StageArray PassCodeBuilder::emitSection(Emitter &emitter,
     bool isDirect =
         index + 1 == section.end && (isLast ? !copiesOut : isNested());
     StageArray destination =
-        isDirect ? place.destination : takeBuffer(emitter, index + 1);
+        isDirect ? place.destination
+                 : takeBuffer(emitter, index + 1, /*asWritten=*/true);
     emitGroup(emitter, index,
               getStage(place, index, window, source, destination));
-    source = destination;
+    source = isDirect ? destination
+                      : getIntermediate(destination.base, index + 1);
   }
   prefetch.slot = section.sliceAxis >= 0 ? Value() : prefetch.slot;
   if (!isLast || !copiesOut)

@@ -97,7 +97,8 @@ private:
   SmallVector<Int> getSizes(const PassWindow &window,
                             unsigned groupsApplied) const;
   SmallVector<int64_t> getBufferSizes(const PassWindow &window,
-                                      unsigned groupsApplied) const;
+                                      unsigned groupsApplied,
+                                      bool asWritten = false) const;
   int64_t countElements(const PassWindow &window, unsigned groupsApplied) const;
   int64_t countFmas(const PassWindow &window, unsigned begin,
                     unsigned end) const;
@@ -112,7 +113,8 @@ private:
   /// through.
   bool isNested() const { return sections.front().sliceAxis >= 0; }
   unsigned getOwner(unsigned groupsApplied) const;
-  StageArray getIntermediate(Value base, unsigned groupsApplied) const;
+  StageArray getIntermediate(Value base, unsigned groupsApplied,
+                             bool asWritten = false) const;
   Int getNumTiles(Emitter &emitter, const PassArrays &arrays);
 
   // Inside of the body.
@@ -127,7 +129,8 @@ private:
   StageArray emitSection(Emitter &emitter, const Section &section,
                          const PassPlace &place, const PassWindow &window);
   void emitGroup(Emitter &emitter, unsigned index, Stage stage);
-  StageArray takeBuffer(Emitter &emitter, unsigned groupsApplied);
+  StageArray takeBuffer(Emitter &emitter, unsigned groupsApplied,
+                        bool asWritten = false);
   Value getResultOffset(const PassPlace &place);
   void startPrefetch(Emitter &emitter, const Section &section,
                      const StageArray &input, const PassWindow &window);

@@ -127,6 +127,14 @@ bool PassCodeBuilder::usesTiles(const Stage &stage) {
 
 void PassCodeBuilder::planSections() {
   tileSize = std::max<int64_t>(pass.getSchedule()->getTile(), 1);
+  // A schedule may ask for more than there is; what is planned for a tile of
+  // unknown size would then be built for one whose size is known.
+  if (plan.tiledAxis >= 0) {
+    auto init = cast<ShapedType>(pass.getInit().getType());
+    if (!init.isDynamicDim(plan.tiledAxis))
+      tileSize = std::clamp<int64_t>(init.getDimSize(plan.tiledAxis), 1,
+                                     tileSize);
+  }
   sections = getSections(plan, pass, tileSize, pass.getSchedule()->getSlice());
 }
 
@@ -208,14 +216,13 @@ void PassCodeBuilder::planStages() {
     const Section &section = *llvm::find_if(
         sections, [&](const Section &each) { return index < each.end; });
     PassWindow window = getWindow(section, tile);
-    auto getArray = [&](unsigned applied) {
-      return getIntermediate(Value(), applied);
-    };
-    StageArray source =
-        index == 0 && !copiesIn ? arrays.input : getArray(index);
-    StageArray destination = index + 1 == numGroups && !copiesOut
-                                 ? arrays.init
-                                 : getArray(index + 1);
+    StageArray source = index == 0 && !copiesIn
+                            ? arrays.input
+                            : getIntermediate(Value(), index);
+    StageArray destination =
+        index + 1 == numGroups && !copiesOut
+            ? arrays.init
+            : getIntermediate(Value(), index + 1, /*asWritten=*/true);
     return getStage(place, index, window, source, destination);
   };
   auto isUnsupported = [&](unsigned index) {
@@ -256,7 +263,8 @@ int64_t PassCodeBuilder::countFactorUses(unsigned index) const {
   int64_t uses = 1;
   for (auto [axis, size] : llvm::enumerate(arrays.sizes)) {
     if (axis == plan.groups[index].axis ||
-        arrays.factors[index].sizes[axis] != 1)
+        arrays.factors[index].sizes[axis] != 1 ||
+        (!plan.views.empty() && static_cast<int>(axis) != plan.tiledAxis))
       continue;
     if (!size.isConstant())
       return std::numeric_limits<int64_t>::max();
@@ -326,6 +334,11 @@ void PassCodeBuilder::packFactor(unsigned index,
     factorSizes.push_back(size);
   for (Int size : collapse(factorSizes, plan.groups[index]))
     planned.factorSizes.push_back(size.getConstant());
+  // As `moveRowsInside` moves the axes of the stage.
+  if (plan.rowsInLanes)
+    std::rotate(planned.factorSizes.begin() + plan.tiledAxis,
+                planned.factorSizes.begin() + plan.tiledAxis + 1,
+                planned.factorSizes.end());
   planned.usesTiles = usesTiles(stage);
   if (planned.usesTiles) {
     packTiles(index, stage, planned);

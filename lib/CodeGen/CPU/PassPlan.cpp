@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/CPU/PassPlan.h"
+#include "Regrouped.h"
 #include "kron/CodeGen/CPU/Stage.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -233,7 +235,12 @@ static int64_t countElements(Value array, ArrayRef<AxisRole> roles) {
   return elements;
 }
 
-int64_t PassPlan::getWholeSize(unsigned axis, unsigned groupsApplied) const {
+int64_t PassPlan::getWholeSize(unsigned axis, unsigned groupsApplied,
+                               bool asWritten) const {
+  if (!views.empty())
+    return asWritten || groupsApplied == views.size()
+               ? views[groupsApplied - 1].after[axis]
+               : views[groupsApplied].before[axis];
   // What the first group still to come contracts, else what the last applied
   // one left.
   std::optional<int64_t> size;
@@ -485,9 +492,78 @@ static bool putsRowsInLanes(const PassPlan &plan, PassOp pass, int64_t lanes) {
          getChainCost(plan.groups, pass, lanes, false);
 }
 
+/// Cost of `product` per element of its input; `isFull`: with lanes over rows.
+static double getSparseCost(const StageGroup &group, const GroupView &view,
+                            int64_t rows, int64_t lanes, bool isFull) {
+  int64_t inside = 1;
+  for (int64_t axis = group.axis + 1, rank = view.before.size(); axis < rank;
+       ++axis)
+    inside *= axis == rows ? 1 : view.before[axis];
+  return getGroupCost(group.depth, group.results, isFull ? -1 : inside, lanes);
+}
+
+/// Whether the factors of a regrouped chain that fill vectors badly are cheaper
+/// with lanes over rows, two transpositions included.
+static bool putsRegroupedRowsInLanes(const PassPlan &plan, PassOp pass,
+                                     int64_t lanes) {
+  ShapedType init = getShape(pass.getInit());
+  Type element = init.getElementType();
+  auto isContiguous = [](Value array) {
+    auto type = dyn_cast<MemRefType>(array.getType());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    return !type || (succeeded(type.getStridesAndOffset(strides, offset)) &&
+                     strides.back() == 1);
+  };
+  if (plan.isTiledInnermost() || plan.transposesInput || lanes < 4 ||
+      pass.getInputPermutation() || !element.isIntOrFloat() ||
+      getAccumulatorType(element) != element ||
+      getElementType(pass.getInputs().front()) != element ||
+      !isContiguous(pass.getInputs().front()) || !isContiguous(pass.getInit()) ||
+      (!init.isDynamicDim(plan.tiledAxis) &&
+       init.getDimSize(plan.tiledAxis) < lanes))
+    return false;
+  double share = 1, own = 0, inLanes = 2.0 * llvm::Log2_64(lanes) + 2;
+  for (auto [group, view] : llvm::zip_equal(plan.groups, plan.views)) {
+    own += share *
+           getSparseCost(group, view, plan.tiledAxis, lanes, /*isFull=*/false);
+    inLanes += share * getSparseCost(group, view, plan.tiledAxis, lanes,
+                                     /*isFull=*/true);
+    share *= double(group.results) / group.depth;
+  }
+  return inLanes < own;
+}
+
+/// The plan of a pass whose axes are regrouped: tiles of rows, whole but for
+/// that.
+static PassPlan getRegroupedPlan(PassOp pass, int64_t lanes) {
+  PassPlan plan;
+  SmallVector<ModeProductOp> products = pass.getModeProducts();
+  plan.tiledAxis = *getRegroupedRows(products);
+  plan.roles.assign(getShape(pass.getInit()).getRank(), AxisRole::Whole);
+  plan.roles[plan.tiledAxis] = AxisRole::Tiled;
+  for (ModeProductOp product : products) {
+    plan.groups.push_back(startGroup(product));
+    plan.views.push_back(
+        {SmallVector<int64_t>(getShape(product.getInput()).getShape()),
+         SmallVector<int64_t>(getShape(product.getInit()).getShape())});
+  }
+  planInput(plan, pass);
+  plan.rowsInLanes = putsRegroupedRowsInLanes(plan, pass, lanes);
+  planElements(plan, pass);
+  if (plan.rearrangesInput()) {
+    int64_t elements =
+        countElements(products.front().getInput(), plan.roles);
+    plan.elementsPerPosition = std::max(plan.elementsPerPosition, elements);
+  }
+  return plan;
+}
+
 PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
   PassPlan plan;
   int64_t lanes = std::max<int64_t>(vectorBits / 8 / getComputedBytes(pass), 1);
+  if (isRegrouped(pass))
+    return getRegroupedPlan(pass, lanes);
   plan.groups = Grouper(pass, lanes).run();
 
   ArrayRef<int64_t> sizes = getShape(pass.getInit()).getShape();
@@ -702,7 +778,11 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   int64_t lanes = vectorBits / 8 / elementBytes;
   int64_t bytesPerPosition = plan.elementsPerPosition * elementBytes;
   int64_t tile = 64;
-  if (plan.isTiledInnermost())
+  if (!plan.views.empty())
+    tile = chooseRegroupedRows(
+        pass.getModeProducts(), caches.l2Bytes,
+        plan.isTiledInnermost() || plan.rearrangesInput() ? 2 * lanes : 16);
+  else if (plan.isTiledInnermost())
     tile = chooseColumns(plan, bytesPerPosition, lanes, elementBytes, caches);
   else if (plan.rowsInLanes)
     // A second vector only as long as all is in the first-level cache.

@@ -13,6 +13,7 @@
 #include "kron/CodeGen/GPU/Simt.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -20,10 +21,19 @@ using namespace mlir::kron;
 
 static int64_t getNoAlignment(PassOp) { return 1; }
 
+/// The answer of an emitter that looks at one set of axes only.
+template <auto getReason>
+static std::optional<std::string>
+getReasonForOneView(PassOp pass, const GPUMachine &machine) {
+  if (isRegrouped(pass))
+    return "axes are regrouped between factors";
+  return getReason(pass, machine);
+}
+
 /// The two kinds of kernels by mma.sync.
 static std::optional<std::string>
 getAnyMmaUnsupportedReason(PassOp pass, const GPUMachine &machine) {
-  return isSparse(describeTrip(pass))
+  return isRegrouped(pass) || isSparse(describeTrip(pass))
              ? getSparseUnsupportedReason(pass, machine)
              : getMMAUnsupportedReason(pass, machine);
 }
@@ -31,21 +41,21 @@ getAnyMmaUnsupportedReason(PassOp pass, const GPUMachine &machine) {
 static LogicalResult emitAnyMmaPass(OpBuilder &builder,
                                     gpu::GPUModuleOp gpuModule, PassOp pass,
                                     const GPUMachine &machine) {
-  return isSparse(describeTrip(pass))
+  return isRegrouped(pass) || isSparse(describeTrip(pass))
              ? emitSparsePass(builder, gpuModule, pass, machine)
              : emitMMAPass(builder, gpuModule, pass, machine);
 }
 
 /// Keep the preferred ones first.
 static const GPUEmitter kEmitters[] = {
-    {GPUKernel::Wgmma, getWgmmaUnsupportedReason, getNoAlignment,
+    {GPUKernel::Wgmma, getReasonForOneView<getWgmmaUnsupportedReason>, getNoAlignment,
      emitWgmmaPass},
-    {GPUKernel::Batched, getBatchedUnsupportedReason, getNoAlignment,
+    {GPUKernel::Batched, getReasonForOneView<getBatchedUnsupportedReason>, getNoAlignment,
      emitBatchedPass},
-    {GPUKernel::Ffma, getFfmaUnsupportedReason, getFfmaAlignment, emitFfmaPass},
+    {GPUKernel::Ffma, getReasonForOneView<getFfmaUnsupportedReason>, getFfmaAlignment, emitFfmaPass},
     {GPUKernel::Mma, getAnyMmaUnsupportedReason, getNoAlignment,
      emitAnyMmaPass},
-    {GPUKernel::Simt, getSimtUnsupportedReason, getNoAlignment, emitSimtPass},
+    {GPUKernel::Simt, getReasonForOneView<getSimtUnsupportedReason>, getNoAlignment, emitSimtPass},
 };
 
 ArrayRef<GPUEmitter> kron::getGPUEmitters() { return kEmitters; }

@@ -49,3 +49,9 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
       return "a factor has a dynamic shape";
   return std::nullopt;
 }
+
+std::optional<std::string>
+kron::getGPURegroupedReason(ArrayRef<ModeProductOp> products,
+                            const GPUMachine &machine) {
+  return "axes are regrouped between factors";
+}

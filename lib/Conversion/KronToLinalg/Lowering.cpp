@@ -13,6 +13,7 @@
 
 #include "Lowering.h"
 #include "Steps.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -288,7 +289,8 @@ static void emitPassScalars(ArrayEmitter &emitter, PassOp pass,
       return mapping.contains(operand) ||
              operand.getParentRegion() != &pass.getBody();
     });
-    if (!isAvailable || isa<ModeProductOp, tensor::EmptyOp>(op))
+    if (!isAvailable || isa<ModeProductOp, tensor::EmptyOp,
+                            tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
       continue;
     auto lookup = [&](Value value) { return mapping.lookupOrDefault(value); };
     if (auto extract = dyn_cast<tensor::ExtractOp>(op))
@@ -325,6 +327,32 @@ static FailureOr<Epilogue> getPassScaling(PassOp pass, ModeProductOp last,
   return epilogue;
 }
 
+/// `array`, which is contiguous, as `reshape` regroups it. An axis of unknown
+/// size has to stay as it is.
+static FailureOr<Value> emitReshape(ArrayEmitter &emitter, Operation *reshape,
+                                    Value array) {
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape)) {
+    auto groups = collapse.getReassociationIndices();
+    for (const ReassociationIndices &group : llvm::reverse(groups))
+      array = emitter.mergeDims(array, group.front(), group.size());
+    return array;
+  }
+  auto expand = cast<tensor::ExpandShapeOp>(reshape);
+  ArrayRef<int64_t> shape = expand.getResultType().getShape();
+  auto groups = expand.getReassociationIndices();
+  for (unsigned dim = groups.size(); dim-- > 0;) {
+    const ReassociationIndices &group = groups[dim];
+    SmallVector<OpFoldResult> sizes;
+    for (int64_t axis : group) {
+      if (group.size() > 1 && ShapedType::isDynamic(shape[axis]))
+        return failure();
+      sizes.push_back(emitter.getBuilder().getIndexAttr(shape[axis]));
+    }
+    array = emitter.splitDim(array, dim, sizes);
+  }
+  return array;
+}
+
 static Value emitPass(ArrayEmitter &emitter, PassOp pass) {
   IRMapping mapping;
   Block &block = pass.getBody().front();
@@ -346,10 +374,17 @@ static Value emitPass(ArrayEmitter &emitter, PassOp pass) {
   Type accumulator = getAccumulatorType(kron::getElementType(pass.getInit()));
   if (epilogue.alpha.isZero())
     return emitStore(emitter, Value(), epilogue, pass.getInit());
-  for (ModeProductOp product : products)
+  for (ModeProductOp product : products) {
+    for (Operation *reshape : getInputReshapes(product)) {
+      FailureOr<Value> array = emitReshape(emitter, reshape, current.value);
+      if (failed(array))
+        return Value();
+      current = View::get(*array);
+    }
     current =
         emitModeContraction(emitter, product, current,
                             mapping.lookup(product.getFactor()), accumulator);
+  }
   return emitStore(emitter, current.value, epilogue, pass.getInit());
 }
 

@@ -14,6 +14,7 @@
 #include "kron/CodeGen/CPU/Support.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -38,6 +39,9 @@ static LogicalResult checkPass(PassOp pass) {
         "first");
   if (!pass->getParentOfType<func::FuncOp>())
     return pass.emitOpError("expects to be inside a func.func");
+  if (isRegrouped(pass) && !getRegroupedRows(pass.getModeProducts()))
+    return pass.emitOpError("cannot become vector code: axes are regrouped "
+                            "without rows that all factors have");
   for (ModeProductOp product : pass.getModeProducts()) {
     if (std::optional<std::string> reason = getCPUUnsupportedReason(product))
       return product.emitOpError("cannot become vector code: ") << *reason;

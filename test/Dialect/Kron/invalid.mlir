@@ -1030,7 +1030,7 @@ func.func @pass_c3_empty(%x: memref<4x4xf32>) {
 // -----
 
 func.func @pass_c3_other_op(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects only kron.mode_product, tensor.empty and scalar operations in its region, but got 'arith.addf'}}
+  // expected-error @+1 {{'kron.pass' op expects only kron.mode_product, tensor.empty, reshapes and scalar operations in its region, but got 'arith.addf'}}
   kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %0 = arith.addf %f, %f : tensor<4x4xf32>
@@ -1110,6 +1110,52 @@ func.func @pass_c3_scaling(%x: memref<4x4xf32>) {
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) alpha(2.0 : f32) -> tensor<4x4xf32>
     %2 = kron.mode_product axis(1) ins(%1 : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     kron.yield %2 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c3_reshaped_input(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects mode product 1 to be applied to the first block argument}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %0 = tensor.collapse_shape %tx [[0, 1]] : tensor<4x4xf32> into tensor<16xf32>
+    %1 = tensor.expand_shape %0 [[0, 1]] output_shape [4, 4] : tensor<16xf32> into tensor<4x4xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %2 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c3_reshape_of_other(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects mode product 2 to be applied to the result of the one before}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %e = tensor.empty() : tensor<4x4xf32>
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = tensor.collapse_shape %tx [[0, 1]] : tensor<4x4xf32> into tensor<16xf32>
+    %3 = tensor.expand_shape %2 [[0, 1]] output_shape [4, 4] : tensor<16xf32> into tensor<4x4xf32>
+    %4 = kron.mode_product axis(1) ins(%3 : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %4 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c3_reshape_used_twice(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects the result of mode product 1 to be used only by the next one}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %e = tensor.empty() : tensor<4x4xf32>
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = tensor.collapse_shape %1 [[0, 1]] : tensor<4x4xf32> into tensor<16xf32>
+    %3 = tensor.expand_shape %2 [[0, 1]] output_shape [4, 4] : tensor<16xf32> into tensor<4x4xf32>
+    %4 = kron.mode_product axis(1) ins(%3 : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%3 : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %4 : tensor<4x4xf32>
   }
   return
 }

@@ -47,9 +47,17 @@ struct Section {
   int64_t sliceSize = 1;
 };
 
+/// Sizes of all axes before and after a group.
+struct GroupView {
+  SmallVector<int64_t> before, after;
+};
+
 struct PassPlan {
   /// In the order of application.
   SmallVector<StageGroup> groups;
+  /// Where axes are regrouped between mode products, the axes of each group,
+  /// which is one mode product; else empty. All but the rows are whole then.
+  SmallVector<GroupView> views;
   /// Per axis of the pass.
   SmallVector<AxisRole> roles;
   /// The tiled axis, or -1.
@@ -88,8 +96,10 @@ struct PassPlan {
     return tiledAxis >= 0 && tiledAxis + 1 == static_cast<int>(roles.size());
   }
   /// Size of axis `axis`, which is whole, behind the first `groupsApplied`
-  /// groups.
-  int64_t getWholeSize(unsigned axis, unsigned groupsApplied) const;
+  /// groups: as the next group reads it or, if `asWritten`, as the last of them
+  /// writes it, which is the same unless axes are regrouped.
+  int64_t getWholeSize(unsigned axis, unsigned groupsApplied,
+                       bool asWritten = false) const;
 };
 
 /// The plan of `pass`, whose factors have static shapes.

@@ -8,7 +8,7 @@
 #ifndef KRON_CODEGEN_CPU_SUPPORT_H
 #define KRON_CODEGEN_CPU_SUPPORT_H
 
-#include "mlir/IR/Operation.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
 #include <string>
 
 namespace mlir::kron {
@@ -17,6 +17,14 @@ namespace mlir::kron {
 /// computes), or nothing if it does: all element types but the f80 of oracles,
 /// with factors of static shape.
 std::optional<std::string> getCPUUnsupportedReason(Operation *op);
+
+/// Why `products`, a chain whose axes are regrouped (with rows as
+/// `getRegroupedRows` says) and which may stand outside of a kron.pass, are not
+/// applied in one trip, or nothing if that is faster. `matrixTiles`: whether
+/// products of bf16 are made in matrix tiles (AMX).
+std::optional<std::string>
+getCPURegroupedReason(ArrayRef<ModeProductOp> products, int64_t l2Bytes,
+                      bool matrixTiles);
 
 } // namespace mlir::kron
 

@@ -13,6 +13,8 @@
 
 namespace mlir::kron {
 
+struct GPUMachine;
+
 /// Whether all that the epilogue of `op` does is to add a bias, or a residual, to
 /// the product of floats on memrefs: then a kernel takes it as Z.
 bool isEpilogueAddend(KsmmOp op);
@@ -21,6 +23,14 @@ bool isEpilogueAddend(KsmmOp op);
 /// nothing if one does: factors of static shape and of the arrays' element
 /// type, with something to multiply.
 std::optional<std::string> getGPUUnsupportedReason(Operation *op);
+
+/// Why no kernel applies `products`, a chain whose axes are regrouped (with rows
+/// as `getRegroupedRows` says) and which may stand outside of a kron.pass, in
+/// one trip, or nothing if one does and that takes less time than trips of
+/// their own.
+std::optional<std::string>
+getGPURegroupedReason(ArrayRef<ModeProductOp> products,
+                      const GPUMachine &machine);
 
 } // namespace mlir::kron
 

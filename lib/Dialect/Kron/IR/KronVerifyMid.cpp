@@ -12,6 +12,7 @@
 
 #include "KronShapes.h"
 #include "KronVerify.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -193,10 +194,11 @@ LogicalResult PassOp::verify() {
 // kron.pass: region
 //===----------------------------------------------------------------------===//
 
-/// Besides mode products only what gives shapes and scalars may stand in a
-/// pass: code generators look at nothing else.
+/// Besides mode products only what regroups axes between them and what gives
+/// shapes and scalars may stand in a pass: code generators look at nothing else.
 static bool isAllowedInPass(Operation &op) {
-  if (isa<ModeProductOp, tensor::EmptyOp, YieldOp>(op))
+  if (isa<ModeProductOp, tensor::EmptyOp, tensor::CollapseShapeOp,
+          tensor::ExpandShapeOp, YieldOp>(op))
     return true;
   return op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
          llvm::none_of(op.getResultTypes(), llvm::IsaPred<ShapedType>);
@@ -205,8 +207,9 @@ static bool isAllowedInPass(Operation &op) {
 static LogicalResult verifyPassOps(PassOp op) {
   for (Operation &nested : op.getBody().front())
     if (!isAllowedInPass(nested))
-      return op.emitOpError("expects only kron.mode_product, tensor.empty and "
-                            "scalar operations in its region, but got '")
+      return op.emitOpError("expects only kron.mode_product, "
+                            "tensor.empty, reshapes and scalar operations in "
+                            "its region, but got '")
              << nested.getName() << "'";
   return success();
 }
@@ -222,6 +225,23 @@ static LogicalResult verifyPassOperand(PassOp op, unsigned number,
                                         << " to be an argument of its region";
 }
 
+/// Whether `value` goes to `next` as its input, regrouped or not, and nowhere
+/// else.
+static bool isUsedOnlyBy(Value value, ModeProductOp next) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<tensor::DimOp>(user))
+      continue;
+    bool isInput = user == next && &use == &next.getInputMutable();
+    bool isReshape =
+        isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(user) &&
+        isUsedOnlyBy(user->getResult(0), next);
+    if (!isInput && !isReshape)
+      return false;
+  }
+  return true;
+}
+
 /// pass_c3: mode product `number` (from 1) of `products`.
 static LogicalResult verifyPassStep(PassOp op, ArrayRef<ModeProductOp> products,
                                     unsigned number) {
@@ -233,7 +253,11 @@ static LogicalResult verifyPassStep(PassOp op, ArrayRef<ModeProductOp> products,
            << product.getInit().getType();
   Value expectedInput = number == 1 ? Value(op.getBody().getArgument(0))
                                     : products[number - 2]->getResult(0);
-  if (product.getInput() != expectedInput)
+  Value input = product.getInput();
+  SmallVector<Operation *> reshapes = getInputReshapes(product);
+  if (number > 1 && !reshapes.empty())
+    input = reshapes.front()->getOperand(0);
+  if (input != expectedInput)
     return op.emitOpError("expects mode product ")
            << number << " to be applied to "
            << (number == 1 ? "the first block argument"
@@ -249,15 +273,10 @@ static LogicalResult verifyPassStep(PassOp op, ArrayRef<ModeProductOp> products,
     return op.emitOpError("expects only the last mode product to have alpha, "
                           "beta or an addend, but number ")
            << number << " has";
-  ModeProductOp next = products[number];
-  for (OpOperand &use : product->getResult(0).getUses()) {
-    bool isChain = use.getOwner() == next && use.get() == next.getInput() &&
-                   use.getOperandNumber() == 0;
-    if (!isChain && !isa<tensor::DimOp>(use.getOwner()))
-      return op.emitOpError("expects the result of mode product ")
-             << number << " to be used only by the next one";
-  }
-  return success();
+  if (isUsedOnlyBy(product->getResult(0), products[number]))
+    return success();
+  return op.emitOpError("expects the result of mode product ")
+         << number << " to be used only by the next one";
 }
 
 LogicalResult PassOp::verifyRegions() {

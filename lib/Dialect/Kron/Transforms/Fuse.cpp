@@ -14,10 +14,14 @@
 
 #include "Chain.h"
 #include "TripPlan.h"
+#include "kron/CodeGen/CPU/Support.h"
+#include "kron/CodeGen/GPU/Support.h"
 #include "kron/CodeGen/PassOperands.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/Remarks.h"
+#include <numeric>
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_KRONFUSE
@@ -32,24 +36,56 @@ static bool isBareProduct(ModeProductOp op) {
   return kron::getAlpha(op).isOne() && kron::getBeta(op).isZero();
 }
 
-/// The mode product that alone uses the result of `op`, as its input and behind
-/// it in the same block, if `op` may be in one pass with it; else null.
+/// The only operation that uses `value`, but for tensor.dim with a constant
+/// index; null if there is none.
+static OpOperand *getOnlyUse(Value value) {
+  OpOperand *only = nullptr;
+  for (OpOperand &use : value.getUses()) {
+    auto dim = dyn_cast<tensor::DimOp>(use.getOwner());
+    if (dim && dim.getConstantIndex())
+      continue;
+    if (only)
+      return nullptr;
+    only = &use;
+  }
+  return only;
+}
+
+/// The mode product that alone uses the result of `op`, as its input, reshaped
+/// or not, and behind it in the same block, if `op` may be in one pass with it;
+/// else null.
 static ModeProductOp getNext(ModeProductOp op) {
-  if (op->getNumResults() == 0 || !op->hasOneUse() || !isBareProduct(op))
+  if (op->getNumResults() == 0 || !isBareProduct(op))
     return nullptr;
-  OpOperand &use = *op->use_begin();
-  auto next = dyn_cast<ModeProductOp>(use.getOwner());
+  OpOperand *use = getOnlyUse(op->getResult(0));
+  while (use && use->getOwner()->getBlock() == op->getBlock() &&
+         isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(use->getOwner()) &&
+         use->getOperandNumber() == 0)
+    use = getOnlyUse(use->getOwner()->getResult(0));
+  if (!use)
+    return nullptr;
+  auto next = dyn_cast<ModeProductOp>(use->getOwner());
   if (!next || next->getBlock() != op->getBlock() ||
-      &use != &next.getInputMutable())
+      use != &next.getInputMutable())
+    return nullptr;
+  // Schedules say how one trip is made.
+  if (!getInputReshapes(next).empty() &&
+      (op.getScheduleAttr() || !getRegroupedRows({op, next})))
     return nullptr;
   return next;
+}
+
+/// The mode product whose result, reshaped or not, is the input of `op`.
+static ModeProductOp getPrevious(ModeProductOp op) {
+  SmallVector<Operation *> reshapes = getInputReshapes(op);
+  Value value = reshapes.empty() ? op.getInput() : reshapes[0]->getOperand(0);
+  return value.getDefiningOp<ModeProductOp>();
 }
 
 /// The chain that ends with `last`, in the order of application.
 static SmallVector<ModeProductOp> getChainEndingAt(ModeProductOp last) {
   SmallVector<ModeProductOp> chain{last};
-  while (auto previous =
-             chain.back().getInput().getDefiningOp<ModeProductOp>()) {
+  while (ModeProductOp previous = getPrevious(chain.back())) {
     if (getNext(previous) != chain.back())
       break;
     chain.push_back(previous);
@@ -71,11 +107,13 @@ static Value getReadAddend(ModeProductOp op) {
 
 /// The size of axis `axis` behind mode product `index` of `chain`, from the
 /// block arguments `factors` and `init` of the pass: it is what a later factor
-/// contracts, or it stays to the end.
+/// contracts, or it stays to the end. In a regrouped chain only the rows have an
+/// unknown size, which stays.
 static Value getAxisSize(OpBuilder &builder, Location loc,
                          ArrayRef<ModeProductOp> chain, unsigned index,
                          int64_t axis, ValueRange factors, Value init) {
-  for (unsigned next = index + 1; next < chain.size(); ++next) {
+  for (unsigned next = index + 1; next < chain.size() && !isRegrouped(chain);
+       ++next) {
     ModeProductOp later = chain[next];
     if (static_cast<int64_t>(later.getAxis()) == axis)
       return tensor::DimOp::create(builder, loc, factors[next],
@@ -89,12 +127,41 @@ static Value createIntermediate(OpBuilder &builder,
                                 ValueRange factors, Value init) {
   ModeProductOp op = chain[index];
   auto type = cast<RankedTensorType>(op.getInit().getType());
+  // The result of a named operation, which is in memory no more.
+  if (isRegrouped(chain))
+    type = type.clone(getAccumulatorType(type.getElementType()));
   SmallVector<Value> sizes;
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
     if (type.isDynamicDim(axis))
       sizes.push_back(
           getAxisSize(builder, op.getLoc(), chain, index, axis, factors, init));
   return tensor::EmptyOp::create(builder, op.getLoc(), type, sizes);
+}
+
+/// `reshape` on `value`, which may have another element type; `init` has its
+/// rows.
+static Value emitReshape(OpBuilder &builder, Operation *reshape, Value value,
+                         Value init) {
+  Location loc = reshape->getLoc();
+  auto type = cast<RankedTensorType>(reshape->getResult(0).getType())
+                  .clone(getElementTypeOrSelf(value.getType()));
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape))
+    return tensor::CollapseShapeOp::create(builder, loc, type, value,
+                                           collapse.getReassociationIndices());
+  auto expand = cast<tensor::ExpandShapeOp>(reshape);
+  SmallVector<OpFoldResult> sizes;
+  int64_t initRank = cast<ShapedType>(init.getType()).getRank();
+  for (auto [axis, size] : llvm::enumerate(type.getShape())) {
+    if (!ShapedType::isDynamic(size)) {
+      sizes.push_back(builder.getIndexAttr(size));
+      continue;
+    }
+    // Rows are the first or the last axis of both.
+    int64_t rows = axis == 0 ? 0 : initRank - 1;
+    sizes.push_back(tensor::DimOp::create(builder, loc, init, rows).getResult());
+  }
+  return tensor::ExpandShapeOp::create(builder, loc, type, value,
+                                       expand.getReassociationIndices(), sizes);
 }
 
 /// The region of the pass: `chain` on the block arguments `args`, which are the
@@ -106,6 +173,9 @@ static Value buildRegion(OpBuilder &builder, ArrayRef<ModeProductOp> chain,
   for (unsigned index = 0; index < chain.size(); ++index) {
     ModeProductOp op = chain[index];
     bool isLast = index + 1 == chain.size();
+    if (index)
+      for (Operation *reshape : getInputReshapes(op))
+        value = emitReshape(builder, reshape, value, args.back());
     Value init = isLast ? args.back()
                         : createIntermediate(builder, chain, index, factors,
                                              args.back());
@@ -128,6 +198,35 @@ static Value buildRegion(OpBuilder &builder, ArrayRef<ModeProductOp> chain,
 static linalg::TransposeOp getInputTranspose(ModeProductOp first) {
   auto transpose = first.getInput().getDefiningOp<linalg::TransposeOp>();
   return transpose && transpose->hasOneUse() ? transpose : nullptr;
+}
+
+/// Takes the sizes of the result of `op`, and of what it is reshaped to, from
+/// its destination.
+static void replaceSizes(IRRewriter &rewriter, ModeProductOp op) {
+  SmallVector<Value> values{op->getResult(0)};
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    for (Operation *user : llvm::to_vector(value.getUsers())) {
+      if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(user))
+        values.push_back(user->getResult(0));
+      auto dim = dyn_cast<tensor::DimOp>(user);
+      if (!dim)
+        continue;
+      rewriter.setInsertionPoint(dim);
+      auto type = cast<ShapedType>(value.getType());
+      auto initType = cast<ShapedType>(op.getInit().getType());
+      int64_t axis = *dim.getConstantIndex();
+      if (!type.isDynamicDim(axis)) {
+        rewriter.replaceOpWithNewOp<arith::ConstantIndexOp>(
+            dim, type.getDimSize(axis));
+        continue;
+      }
+      // Of a reshaped array these are the rows: the first or the last axis.
+      if (type.getRank() != initType.getRank() && axis > 0)
+        axis = initType.getRank() - 1;
+      rewriter.replaceOpWithNewOp<tensor::DimOp>(dim, op.getInit(), axis);
+    }
+  }
 }
 
 static void fuse(IRRewriter &rewriter, ArrayRef<ModeProductOp> chain) {
@@ -156,8 +255,16 @@ static void fuse(IRRewriter &rewriter, ArrayRef<ModeProductOp> chain) {
                  schedule, [&](OpBuilder &builder, ValueRange args) {
                    return buildRegion(builder, chain, addend != nullptr, args);
                  });
+  SmallVector<SmallVector<Operation *>> reshapes;
+  for (ModeProductOp op : chain)
+    reshapes.push_back(getInputReshapes(op));
+  for (ModeProductOp op : chain.drop_back())
+    replaceSizes(rewriter, op);
   rewriter.replaceOp(last, pass.getResults());
-  for (ModeProductOp op : llvm::reverse(chain.drop_back())) {
+  for (unsigned index = chain.size() - 1; index-- > 0;) {
+    for (Operation *reshape : llvm::reverse(reshapes[index + 1]))
+      rewriter.eraseOp(reshape);
+    ModeProductOp op = chain[index];
     Operation *init = op.getInit().getDefiningOp();
     rewriter.eraseOp(op);
     if (init && isOpTriviallyDead(init))
@@ -268,6 +375,31 @@ static void explainTrips(PassOp pass, const TripChain &chain,
                         static_cast<int64_t>(plan.seconds * 1e6 + 0.5));
 }
 
+/// The trips of `chain`, whose axes are regrouped, if the schedule of its last
+/// mode product gives them. What is left of the schedule is that of every trip.
+static bool takeGivenTrips(ArrayRef<ModeProductOp> chain,
+                           SmallVectorImpl<ArrayRef<ModeProductOp>> &trips) {
+  ModeProductOp last = chain.back();
+  ScheduleAttr schedule = last.getScheduleAttr();
+  if (!schedule || !schedule.getTrips())
+    return false;
+  ArrayRef<int64_t> counts = schedule.getTrips().asArrayRef();
+  // Others are about the factors of one named operation.
+  if (std::accumulate(counts.begin(), counts.end(), int64_t(0)) !=
+      static_cast<int64_t>(chain.size()))
+    return false;
+  for (int64_t count : counts) {
+    trips.push_back(chain.take_front(count));
+    chain = chain.drop_front(count);
+    ModeProductOp end = trips.back().back();
+    if (ScheduleAttr rest = schedule.withoutTrips())
+      end.setScheduleAttr(rest);
+    else
+      end.removeScheduleAttr();
+  }
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Pass
 //===----------------------------------------------------------------------===//
@@ -283,10 +415,62 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
         ends.push_back(op);
     });
     IRRewriter rewriter(&getContext());
-    for (ModeProductOp last : ends)
-      fuse(rewriter, getChainEndingAt(last));
+    for (ModeProductOp last : ends) {
+      SmallVector<ModeProductOp> chain = getChainEndingAt(last);
+      for (ArrayRef<ModeProductOp> trip : cutRegrouped(chain))
+        fuse(rewriter, trip);
+    }
     if (failed(splitTrips(rewriter)))
       signalPassFailure();
+  }
+
+  /// Why the target does not apply `products`, between which axes are regrouped,
+  /// in one trip.
+  std::optional<std::string>
+  getRegroupedReason(ArrayRef<ModeProductOp> products) {
+    if (target == "cpu")
+      return getCPURegroupedReason(products, l2Bytes, matrixTiles);
+    std::optional<GPUMachine> machine = getGPUMachine(chip);
+    return machine ? getGPURegroupedReason(products, *machine)
+                   : std::string("the chip is not known");
+  }
+
+  /// Cuts `chain` where axes are regrouped, into trips that take as many
+  /// factors as the target applies at once, the first ones first.
+  SmallVector<ArrayRef<ModeProductOp>>
+  cutRegrouped(ArrayRef<ModeProductOp> chain) {
+    SmallVector<ArrayRef<ModeProductOp>> trips;
+    if (!isRegrouped(chain))
+      return {chain};
+    if (takeGivenTrips(chain, trips))
+      return trips;
+    std::string message;
+    size_t begin = 0;
+    for (size_t index = 1; index <= chain.size(); ++index) {
+      if (index < chain.size()) {
+        if (getInputReshapes(chain[index]).empty())
+          continue;
+        // Up to where axes are regrouped next.
+        size_t end = index + 1;
+        while (end < chain.size() && getInputReshapes(chain[end]).empty())
+          ++end;
+        std::optional<std::string> reason =
+            getRegroupedReason(chain.slice(begin, end - begin));
+        if (!reason)
+          continue;
+        message += "; factor " + std::to_string(index + 1) + ": " + *reason;
+      }
+      trips.push_back(chain.slice(begin, index - begin));
+      begin = index;
+    }
+    ModeProductOp last = chain.back();
+    remark::analysis(last.getLoc(),
+                     remark::RemarkOpts::name("Trips").category("kron-fuse"))
+        << std::to_string(chain.size()) + " factors on regrouped axes in " +
+               std::to_string(trips.size()) +
+               (trips.size() == 1 ? " trip" : " trips") + message
+        << remark::metric("Trips", trips.size());
+    return trips;
   }
 
   LogicalResult splitTrips(IRRewriter &rewriter) {
@@ -305,7 +489,8 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     SmallVector<PassOp> passes;
     getOperation()->walk([&](PassOp pass) { passes.push_back(pass); });
     for (PassOp pass : passes)
-      if (failed(splitTrips(rewriter, pass, *machine, budget)))
+      if (!isRegrouped(pass) &&
+          failed(splitTrips(rewriter, pass, *machine, budget)))
         return failure();
     return success();
   }
@@ -314,6 +499,8 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     SmallVector<PassOp> passes;
     getOperation()->walk([&](PassOp pass) { passes.push_back(pass); });
     for (PassOp pass : passes) {
+      if (isRegrouped(pass))
+        continue;
       ScheduleAttr schedule = pass.getScheduleAttr();
       bool isGiven = schedule && schedule.getTrips();
       // What lies between two trips has the type of the result: f16 and bf16

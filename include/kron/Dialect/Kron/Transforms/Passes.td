@@ -149,6 +149,14 @@ def KronFuse : Pass<"kron-fuse"> {
     last factor, so that threads can share it. A schedule's `trips` overrides
     this.
 
+    Between Kronecker-sparse factors axes are regrouped (`tensor.collapse_shape`,
+    then `tensor.expand_shape`). As many factors in a row become one pass, with
+    the reshapes in it, as the target's code generator applies at once and in less
+    time than one by one; `trips` in the schedule of the last one overrides that,
+    counted over the whole chain. f16 and bf16 are f32 between factors of one
+    pass. On the CPU, rows of what lies between must stay in the second-level
+    cache where the whole array does not.
+
     With `target=cuda` a pass whose row does not fit on chip is then split into
     the trips that take the least time by the cost model: factors on different
     axes commute, so a trip applies those on neighbouring axes. One over the
@@ -181,6 +189,8 @@ def KronFuse : Pass<"kron-fuse"> {
            "What the passes are for: cpu or cuda">,
     Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1048576",
            "Bytes of the CPU's second-level cache">,
+    Option<"matrixTiles", "matrix-tiles", "bool", /*default=*/"false",
+           "Whether the CPU has matrix tiles for bf16 (AMX)">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
            "The chip, for target=cuda: sm_80, sm_90, sm_90a, ...">,
     Option<"slabBytes", "slab-bytes", "int64_t", /*default=*/"0",

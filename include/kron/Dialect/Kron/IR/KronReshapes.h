@@ -1,0 +1,38 @@
+//===- KronReshapes.h - Chains whose axes are regrouped ---------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The features that one Kronecker-sparse factor writes as [i, j, t] are read by
+// the next one as [i', k', t']. Between the two mode products stand a
+// tensor.collapse_shape and a tensor.expand_shape, also within a kron.pass.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_KRON_IR_KRONRESHAPES_H
+#define KRON_DIALECT_KRON_IR_KRONRESHAPES_H
+
+#include "kron/Dialect/Kron/IR/KronOps.h"
+
+namespace mlir::kron {
+
+/// The tensor.collapse_shape and tensor.expand_shape operations that make the
+/// input of `product`, in the order in which they are applied.
+SmallVector<Operation *> getInputReshapes(ModeProductOp product);
+
+/// Whether axes are regrouped between `products`, each of which is applied to
+/// the result of the one before, or between those of `pass`.
+bool isRegrouped(ArrayRef<ModeProductOp> products);
+bool isRegrouped(PassOp pass);
+
+/// The axis of rows of `products`, a chain: the first or the last one of each,
+/// which none contracts, no factor depends on, and every reshape between them
+/// leaves as it is. None if there is no such axis, if mode products have
+/// different ranks or if another size is not known.
+std::optional<unsigned> getRegroupedRows(ArrayRef<ModeProductOp> products);
+
+} // namespace mlir::kron
+
+#endif // KRON_DIALECT_KRON_IR_KRONRESHAPES_H

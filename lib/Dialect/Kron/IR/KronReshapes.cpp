@@ -1,0 +1,83 @@
+//===- KronReshapes.cpp - Chains whose axes are regrouped -------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+SmallVector<Operation *> kron::getInputReshapes(ModeProductOp product) {
+  SmallVector<Operation *> reshapes;
+  Operation *op = product.getInput().getDefiningOp();
+  while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op)) {
+    reshapes.push_back(op);
+    op = op->getOperand(0).getDefiningOp();
+  }
+  std::reverse(reshapes.begin(), reshapes.end());
+  return reshapes;
+}
+
+bool kron::isRegrouped(ArrayRef<ModeProductOp> products) {
+  return llvm::any_of(products.drop_front(), [](ModeProductOp product) {
+    return !getInputReshapes(product).empty();
+  });
+}
+
+bool kron::isRegrouped(PassOp pass) {
+  return isRegrouped(pass.getModeProducts());
+}
+
+/// Whether the first, or the last, group of `reshape` is one axis.
+static bool keepsEnd(Operation *reshape, bool isFirst) {
+  auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape);
+  auto groups = collapse ? collapse.getReassociationIndices()
+                         : cast<tensor::ExpandShapeOp>(reshape)
+                               .getReassociationIndices();
+  return !groups.empty() &&
+         (isFirst ? groups.front() : groups.back()).size() == 1;
+}
+
+/// Whether no factor touches axis `axis` of `product`, whose rank is `rank`,
+/// and all its other sizes are known.
+static bool keepsRows(ModeProductOp product, int64_t axis, int64_t rank) {
+  auto factor = cast<ShapedType>(product.getFactor().getType());
+  if (static_cast<int64_t>(product.getAxis()) == axis ||
+      !factor.hasStaticShape())
+    return false;
+  for (auto [dim, role] : llvm::enumerate(product.getFactorDims()))
+    if (role == axis && factor.getDimSize(dim) != 1)
+      return false;
+  for (Value value : {product.getInput(), product.getInit()}) {
+    auto type = cast<ShapedType>(value.getType());
+    if (type.getRank() != rank)
+      return false;
+    for (int64_t other = 0; other < rank; ++other)
+      if (other != axis && type.isDynamicDim(other))
+        return false;
+  }
+  return true;
+}
+
+std::optional<unsigned>
+kron::getRegroupedRows(ArrayRef<ModeProductOp> products) {
+  ModeProductOp last = products.back();
+  int64_t rank = cast<ShapedType>(last.getInit().getType()).getRank();
+  for (bool isFirst : {true, false}) {
+    int64_t axis = isFirst ? 0 : rank - 1;
+    auto keeps = [&](ModeProductOp product) {
+      return keepsRows(product, axis, rank) &&
+             (product == products.front() ||
+              llvm::all_of(getInputReshapes(product), [&](Operation *reshape) {
+                return keepsEnd(reshape, isFirst);
+              }));
+    };
+    if (llvm::all_of(products, keeps))
+      return axis;
+  }
+  return std::nullopt;
+}

@@ -1,0 +1,68 @@
+// RUN: kron-opt %s --kron-decompose --cse --kron-fuse --remarks-filter='.*' -o /dev/null 2>&1 | FileCheck %s
+// RUN: kron-opt %s --kron-decompose --cse --kron-fuse=matrix-tiles --remarks-filter='.*' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=AMX
+// RUN: kron-opt %s --kron-decompose --cse --kron-fuse=target=cuda --remarks-filter='.*' -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=CUDA
+
+// Verify that a butterfly whose intermediates fit no cache is one trip, unless
+// matrix tiles are there for it.
+// CHECK: Remark="3 factors on regrouped axes in 1 trip", Trips=1
+// AMX: Remark="3 factors on regrouped axes in 3 trips; factor 2: matrix tiles take bf16 as it lies in memory; factor 3: matrix tiles take bf16 as it lies in memory", Trips=3
+// CUDA: Remark="3 factors on regrouped axes in 3 trips; factor 2: {{.*}}
+func.func @butterfly(%x: tensor<4096x512xbf16>, %a: tensor<64x8x8x1xbf16>, %b: tensor<8x8x8x8xbf16>, %c: tensor<1x8x8x64xbf16>,
+                     %y: tensor<4096x512xbf16>) -> tensor<4096x512xbf16> {
+  %1 = kron.ksmm ins(%x : tensor<4096x512xbf16>) weights(%a : tensor<64x8x8x1xbf16>)
+         outs(%y : tensor<4096x512xbf16>) -> tensor<4096x512xbf16>
+  %2 = kron.ksmm ins(%1 : tensor<4096x512xbf16>) weights(%b : tensor<8x8x8x8xbf16>)
+         outs(%y : tensor<4096x512xbf16>) -> tensor<4096x512xbf16>
+  %3 = kron.ksmm ins(%2 : tensor<4096x512xbf16>) weights(%c : tensor<1x8x8x64xbf16>)
+         outs(%y : tensor<4096x512xbf16>) -> tensor<4096x512xbf16>
+  return %3 : tensor<4096x512xbf16>
+}
+
+// Verify that a chain whose intermediate stays in cache is left to trips that can be
+// shared out over more than rows, and that so is one with an unknown number of rows.
+// CHECK: Remark="2 factors on regrouped axes in 2 trips; factor 2: what lies between fits the second-level cache", Trips=2
+func.func @few_rows(%x: tensor<512x512xf32>, %a: tensor<64x8x8x1xf32>, %b: tensor<8x8x8x8xf32>, %y: tensor<512x512xf32>)
+    -> tensor<512x512xf32> {
+  %1 = kron.ksmm ins(%x : tensor<512x512xf32>) weights(%a : tensor<64x8x8x1xf32>)
+         outs(%y : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %2 = kron.ksmm ins(%1 : tensor<512x512xf32>) weights(%b : tensor<8x8x8x8xf32>)
+         outs(%y : tensor<512x512xf32>) -> tensor<512x512xf32>
+  return %2 : tensor<512x512xf32>
+}
+
+// CHECK: Remark="2 factors on regrouped axes in 2 trips; factor 2: the number of rows is not known", Trips=2
+func.func @unknown_rows(%x: tensor<?x512xf32>, %a: tensor<64x8x8x1xf32>, %b: tensor<8x8x8x8xf32>, %y: tensor<?x512xf32>)
+    -> tensor<?x512xf32> {
+  %1 = kron.ksmm ins(%x : tensor<?x512xf32>) weights(%a : tensor<64x8x8x1xf32>)
+         outs(%y : tensor<?x512xf32>) -> tensor<?x512xf32>
+  %2 = kron.ksmm ins(%1 : tensor<?x512xf32>) weights(%b : tensor<8x8x8x8xf32>)
+         outs(%y : tensor<?x512xf32>) -> tensor<?x512xf32>
+  return %2 : tensor<?x512xf32>
+}
+
+// Verify that rows too long for the cache are left alone.
+// CHECK: Remark="2 factors on regrouped axes in 2 trips; factor 2: too few rows fit the second-level cache", Trips=2
+func.func @long_rows(%x: tensor<1024x65536xf32>, %a: tensor<8192x8x8x1xf32>, %b: tensor<1024x8x8x8xf32>, %y: tensor<1024x65536xf32>)
+    -> tensor<1024x65536xf32> {
+  %1 = kron.ksmm ins(%x : tensor<1024x65536xf32>) weights(%a : tensor<8192x8x8x1xf32>)
+         outs(%y : tensor<1024x65536xf32>) -> tensor<1024x65536xf32>
+  %2 = kron.ksmm ins(%1 : tensor<1024x65536xf32>) weights(%b : tensor<1024x8x8x8xf32>)
+         outs(%y : tensor<1024x65536xf32>) -> tensor<1024x65536xf32>
+  return %2 : tensor<1024x65536xf32>
+}
+
+// Verify that large factors, whose products take longer than memory, are trips of
+// their own, and that the others of the chain are not.
+// CHECK: Remark="3 factors on regrouped axes in 2 trips; factor 3: multiply-adds take longer than memory", Trips=2
+func.func @large_factor(%x: tensor<4096x512xf32>, %a: tensor<64x8x8x1xf32>, %b: tensor<8x8x8x8xf32>, %c: tensor<1x256x256x2xf32>,
+                        %y: tensor<4096x512xf32>) -> tensor<4096x512xf32> {
+  %1 = kron.ksmm ins(%x : tensor<4096x512xf32>) weights(%a : tensor<64x8x8x1xf32>)
+         outs(%y : tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  %2 = kron.ksmm ins(%1 : tensor<4096x512xf32>) weights(%b : tensor<8x8x8x8xf32>)
+         outs(%y : tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  %3 = kron.ksmm ins(%2 : tensor<4096x512xf32>) weights(%c : tensor<1x256x256x2xf32>)
+         outs(%y : tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  return %3 : tensor<4096x512xf32>
+}
