@@ -26,12 +26,13 @@ __all__ = [
     "load",
     "mkm",
     "release_memory",
+    "rotations",
     "set_num_threads",
 ]
 
 
 # Modules, and functions of modules, that are loaded when they are first used.
-_MODULES = ("cache", "compat", "gpytorch", "ir", "nn", "torch")
+_MODULES = ("cache", "compat", "gpytorch", "ir", "nn", "rotations", "torch")
 _FUNCTIONS = {"Spec": "_jit", "compile": "_jit", "jit": "_jit", "load": "_jit",
               "explain": "_explain"}
 
