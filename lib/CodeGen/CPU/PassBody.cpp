@@ -104,16 +104,18 @@ int64_t PassCodeBuilder::countFmas(const PassWindow &window, unsigned begin,
 /// A row of that many bytes times a power of two falls on few sets of a cache.
 static constexpr int64_t kAliasBytes = 4096;
 
-/// A dense array. If the positions of `paddedAxis` would alias in the cache,
-/// they are moved a cache line apart.
+/// A dense array for what is left behind `groupsApplied` groups. If the
+/// positions of `paddedAxis` would alias in the cache, they are moved a cache
+/// line apart.
 StageArray PassCodeBuilder::getBuffer(Value base, ArrayRef<int64_t> sizes,
+                                      unsigned groupsApplied,
                                       int paddedAxis) const {
   StageArray buffer{base, SmallVector<Int>(sizes.size(), 0)};
   int64_t stride = 1, bytes = outer.getElementBytes();
   auto axes = llvm::to_vector(llvm::seq<int>(0, sizes.size()));
   if (movesInnermost)
     std::rotate(axes.begin(), axes.end() - 1, axes.end());
-  if (plan.rowsInLanes)
+  if (plan.rowsInLanes || (keepsTransposed && !groupsApplied))
     std::rotate(axes.begin() + plan.tiledAxis,
                 axes.begin() + plan.tiledAxis + 1, axes.end());
   for (int axis : llvm::reverse(axes)) {
@@ -159,7 +161,7 @@ StageArray PassCodeBuilder::getIntermediate(Value base, unsigned groupsApplied,
   while (paddedAxis >= 0 && paddedAxis + 1 < static_cast<int>(sizes.size()) &&
          sizes[paddedAxis + 1] == 1)
     ++paddedAxis;
-  return getBuffer(base, sizes, paddedAxis);
+  return getBuffer(base, sizes, groupsApplied, paddedAxis);
 }
 
 //===----------------------------------------------------------------------===//

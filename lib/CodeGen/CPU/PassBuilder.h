@@ -84,6 +84,7 @@ private:
   void planSections();
   void planStages();
   bool planMovedTiles(function_ref<Stage(unsigned)> getPlanned);
+  bool canKeepTransposed(function_ref<Stage(unsigned)> getPlanned);
   void moveFactorAxes(unsigned index);
   void planBuffers();
   void planStreaming(const Stage &last);
@@ -106,7 +107,7 @@ private:
                  const PassWindow &window, const StageArray &source,
                  const StageArray &destination);
   StageArray getBuffer(Value base, ArrayRef<int64_t> sizes,
-                       int paddedAxis = -1) const;
+                       unsigned groupsApplied, int paddedAxis) const;
   bool isWholeInSlices(int axis) const;
   /// Whether slices of the first section lie within those of the next one, and
   /// so on, up to the tile; else slices follow what the whole tile goes
@@ -153,6 +154,9 @@ private:
   SmallVector<SectionBuffers> buffers;
   /// What stages need beside, at the end of the scratch.
   int64_t stageScratchElements = 0;
+  /// Whether the copy of a transposed input stays transposed: the first stage
+  /// takes single elements of it, which may lie anywhere.
+  bool keepsTransposed = false;
   /// Whether buffers have the innermost axis outside of all others.
   bool movesInnermost = false;
   int64_t scratchBytes = 0;

@@ -199,6 +199,18 @@ bool PassCodeBuilder::planMovedTiles(function_ref<Stage(unsigned)> getPlanned) {
   return movesInnermost;
 }
 
+/// Whether the first stage broadcasts elements of the input, and needs none of
+/// its vectors: then a copy of it need not be transposed.
+bool PassCodeBuilder::canKeepTransposed(
+    function_ref<Stage(unsigned)> getPlanned) {
+  if (!plan.transposesInput)
+    return false;
+  Stage first = getPlanned(0);
+  return first.axis + 1 == first.sizes.size() && !usesTiles(first) &&
+         getStageMapping(first) == StageMapping::Fibre &&
+         !getScratchElements(first);
+}
+
 /// Decides which of the user's arrays are copied and which factors are packed,
 /// and packs them.
 void PassCodeBuilder::planStages() {
@@ -251,6 +263,7 @@ void PassCodeBuilder::planStages() {
   copiesIn |= (plan.packsInput && !startsInTiles) || plan.transposesInput ||
               plan.rowsInLanes;
   copiesOut |= plan.rowsInLanes;
+  keepsTransposed = canKeepTransposed(getPlanned);
 
   for (unsigned index = 0; index < numGroups; ++index)
     packFactor(index, getPlanned);

@@ -133,9 +133,15 @@ void Copier::emitVectors(const CopyAxis &axis, const Bases &bases) {
                              copy.from.element),
           at, mask);
   };
+  // Few vectors need no loop of their own.
+  constexpr int64_t kMaxUnrolled = 4;
   Int full = emitter.mul(emitter.floorDiv(axis.size, width), width);
-  emitter.forLoop(0, full, width,
-                  [&](Int first) { copyVector(first, nullptr); });
+  if (full.isConstant() && full.getConstant() <= kMaxUnrolled * width)
+    for (int64_t first = 0; first < full.getConstant(); first += width)
+      copyVector(first, nullptr);
+  else
+    emitter.forLoop(0, full, width,
+                    [&](Int first) { copyVector(first, nullptr); });
   emitter.forLoop(full, axis.size, width, [&](Int first) {
     copyVector(first, emitter.firstLanes(width, emitter.sub(axis.size, first)));
   });

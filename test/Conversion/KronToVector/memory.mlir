@@ -65,12 +65,40 @@ func.func @ragged(%x: memref<?x60xf32>, %f: memref<60x60xf32>, %y: memref<?x60xf
 // -----
 
 // Verify that a transposed input is transposed in registers, 16 x 16 floats at a
-// time in four steps of 16 shuffles.
+// time in four steps of 16 shuffles, where the first stage takes vectors of it: those of
+// two fibres of 8.
 // CHECK-LABEL: func.func private @transposed_pass
 // CHECK-COUNT-16: llvm.load {{.*}} -> vector<16xf32>
-// CHECK-COUNT-64: vector.shuffle
+// CHECK-COUNT-64: vector.shuffle {{.*}}, {{.*}} : vector<16xf32>, vector<16xf32>
 // CHECK-COUNT-16: llvm.store {{.*}} : vector<16xf32>
-func.func @transposed(%x: memref<64x16xf32, strided<[1, 64]>>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
+func.func @transposed(%x: memref<64x8x8xf32, strided<[1, 512, 64]>>, %f: memref<8x8xf32>, %y: memref<64x8x8xf32>) {
+  kron.pass ins(%x, %f : memref<64x8x8xf32, strided<[1, 512, 64]>>, memref<8x8xf32>) outs(%y : memref<64x8x8xf32>) {
+  ^bb0(%t: tensor<64x8x8xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8x8xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<64x8x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8x8xf32>) -> tensor<64x8x8xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<64x8x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8x8xf32>) -> tensor<64x8x8xf32>
+    kron.yield %2 : tensor<64x8x8xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that it stays transposed where that stage broadcasts its elements: 32 rows are two
+// vectors for every p, stored as they are, and rows of the register tile lie side by side.
+// CHECK-LABEL: func.func private @kept_pass
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-COUNT-2: %[[V:.*]] = llvm.load {{.*}} -> vector<16xf32>
+// CHECK-NEXT: llvm.store %[[V]]
+// CHECK-NOT: vector.shuffle
+// CHECK: llvm.load {{.*}} -> vector<16xf32>
+// CHECK: %[[X:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
+// CHECK: vector.broadcast %[[X]] : f32 to vector<16xf32>
+// CHECK: %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[1] : (!llvm.ptr) -> !llvm.ptr, f32
+// CHECK: llvm.load %[[NEXT]] : !llvm.ptr -> f32
+// CHECK-NOT: vector.shuffle
+// CHECK: return
+func.func @kept(%x: memref<64x16xf32, strided<[1, 64]>>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
   kron.pass ins(%x, %f : memref<64x16xf32, strided<[1, 64]>>, memref<16x16xf32>) outs(%y : memref<64x16xf32>) {
   ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
