@@ -1,0 +1,258 @@
+//===- PassTile.cpp - Sizes of tiles and slices of a pass -------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "PassPlanning.h"
+#include "Regrouped.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// The largest divisor of `total` up to `most`.
+static int64_t getDivisor(int64_t total, int64_t most) {
+  int64_t size = std::clamp<int64_t>(most, 1, total);
+  while (total % size)
+    --size;
+  return size;
+}
+
+/// Slices of more bytes are cut further, into slices of up to the other number.
+static constexpr int64_t kMaxSliceBytes = 1 << 14, kSliceBytes = 1 << 13;
+
+/// Moves groups from the end of the first section, which is sliced, to one of
+/// their own with larger slices, so that those of the others can be smaller;
+/// false if that is not possible.
+static bool cutSlices(const PassPlan &plan, SmallVectorImpl<Section> &sections,
+                      bool copiesInput, int64_t bytesPerElement) {
+  Section &outer = sections.front();
+  ArrayRef<StageGroup> groups(plan.groups);
+  for (unsigned split = outer.end - 1; split >= (copiesInput ? 1 : 2);
+       --split) {
+    unsigned first = getAxes(groups.take_front(split)).first;
+    if (first < getAxes(groups.slice(split, outer.end - split)).second)
+      continue;
+    int axis = first - 1;
+    while (axis > outer.sliceAxis && (plan.roles[axis] != AxisRole::Whole ||
+                                      plan.getWholeSize(axis, 0) == 1))
+      --axis;
+    if (axis <= outer.sliceAxis)
+      return false;
+    int64_t bytes =
+        bytesPerElement * countSliceElements(plan, /*begin=*/0, split, axis);
+    Section inner{0, split, axis,
+                  getDivisor(plan.getWholeSize(axis, 0), kSliceBytes / bytes)};
+    outer.begin = split;
+    sections.insert(sections.begin(), inner);
+    return true;
+  }
+  return false;
+}
+
+SmallVector<Section> kron::getSections(const PassPlan &plan, PassOp pass,
+                                       int64_t tile, int64_t slice) {
+  if (slice <= 0 || plan.slicedSections.empty())
+    return {{0, static_cast<unsigned>(plan.groups.size())}};
+  SmallVector<Section> sections = plan.slicedSections;
+  for (Section &section : sections)
+    if (section.sliceAxis >= 0)
+      section.sliceSize = getDivisor(plan.sliceAxisSize, slice);
+  if (sections.front().sliceAxis < 0)
+    return sections;
+  int64_t bytes = getComputedBytes(pass);
+  if (plan.tiledAxis > sections.front().sliceAxis || plan.slicesWholeTile())
+    bytes *= tile;
+  auto isLarge = [&] {
+    const Section &first = sections.front();
+    return bytes * first.sliceSize *
+               countSliceElements(plan, first.begin, first.end,
+                                  first.sliceAxis) >
+           kMaxSliceBytes;
+  };
+  bool copiesInput = plan.rearrangesInput();
+  while (isLarge() && cutSlices(plan, sections, copiesInput, bytes))
+    ;
+  return sections;
+}
+
+/// What is sliced, and whether that saves trips through the second-level cache:
+/// there must be something in between.
+static const Section *getUsefulSlices(const PassPlan &plan) {
+  for (const Section &section : plan.slicedSections) {
+    bool copies = section.begin == 0 && plan.rearrangesInput();
+    if (section.sliceAxis >= 0 && section.end - section.begin + copies > 1)
+      return &section;
+  }
+  return nullptr;
+}
+
+int64_t kron::chooseSlice(const PassPlan &plan, PassOp pass, int64_t tile,
+                          const CacheBudget &caches) {
+  const Section *section = getUsefulSlices(plan);
+  if (!section)
+    return 0;
+  // What is in the first-level cache anyway needs no slices.
+  int64_t tileBytes = tile * plan.elementsPerPosition * getComputedBytes(pass);
+  if (plan.numBuffers * tileBytes <= caches.l1Bytes && !plan.packsInput &&
+      !plan.transposesInput)
+    return 0;
+  int64_t bytes = getComputedBytes(pass) * plan.elementsPerSlicePosition;
+  if (plan.tiledAxis > section->sliceAxis || plan.slicesWholeTile())
+    bytes *= tile;
+  int64_t slice = getDivisor(plan.sliceAxisSize, caches.l1Bytes / 4 / bytes);
+  return slice == plan.sliceAxisSize ? 0 : slice;
+}
+
+/// Bytes that lanes run over in a tile of a single factor. Up to so many
+/// columns are one tile of a size that is known; 64, 128 and 256 columns of f32
+/// were measured to be equally fast.
+static constexpr int64_t kColumnBytes = 1024;
+
+/// Columns per tile where lanes run over the tiled axis.
+static int64_t chooseColumns(const PassPlan &plan, int64_t bytesPerPosition,
+                             int64_t lanes, int64_t elementBytes,
+                             const CacheBudget &caches) {
+  if (!plan.numBuffers && !plan.packsInput)
+    return kColumnBytes / elementBytes;
+  // Slices in the first-level cache, and a whole tile in the second-level one
+  // if it fits: two cache lines at a time were measured to be no slower than
+  // four, and one to be much slower even where two are 8 MB.
+  if (getUsefulSlices(plan))
+    return 2 * lanes;
+  // Else all buffers in the first-level cache.
+  int64_t buffers = std::min<int64_t>(plan.numBuffers + plan.packsInput, 2);
+  int64_t tile = caches.l1Bytes / (buffers * bytesPerPosition);
+  return std::clamp(tile / lanes * lanes, lanes, 16 * lanes);
+}
+
+/// Positions per tile, for a single factor outside of the tiled axis, inside of
+/// which lie others that lanes run over with it: a divisor, so that all tiles
+/// have a size that is known. 0 if that is not so.
+static int64_t chooseColumnGroups(const PassPlan &plan, ArrayRef<int64_t> sizes,
+                                  int64_t elementBytes) {
+  if (plan.groups.size() > 1 ||
+      plan.tiledAxis < static_cast<int>(plan.groups.front().axis))
+    return 0;
+  int64_t inside = 1, size = sizes[plan.tiledAxis];
+  for (int64_t inner : sizes.drop_front(plan.tiledAxis + 1)) {
+    if (ShapedType::isDynamic(inner))
+      return 0;
+    inside *= std::max<int64_t>(inner, 1);
+  }
+  int64_t most = std::max<int64_t>(kColumnBytes / elementBytes / inside, 1);
+  if (ShapedType::isDynamic(size) || size <= most)
+    return most;
+  int64_t tile = most;
+  while (size % tile)
+    --tile;
+  return 2 * tile >= most ? tile : most;
+}
+
+/// Rows per tile of a single factor: many, so that what is loaded of the factor
+/// is used often, but if the factor stays in the second-level cache so few that
+/// they and the next ones stay there with it.
+static int64_t chooseRows(const PassPlan &plan, PassOp pass,
+                          int64_t elementBytes, const CacheBudget &caches) {
+  constexpr int64_t kMost = 64, kLeast = 16, kMultiple = 8;
+  int64_t factorBytes = elementBytes;
+  ModeProductOp product = plan.groups.front().products.front();
+  for (int64_t size : getShape(product.getFactor()).getShape())
+    factorBytes *= size;
+  if (plan.groups.size() > 1 || factorBytes > caches.l2Bytes / 2)
+    return kMost;
+  int64_t elements = countElements(pass.getInputs().front(), plan.roles) +
+                     countElements(pass.getInit(), plan.roles);
+  int64_t rows = caches.l2Bytes / 8 / (elements * elementBytes);
+  return std::clamp(rows / kMultiple * kMultiple, kLeast, kMost);
+}
+
+/// Bytes of a tile of small rows. The first-level cache would hold more, but
+/// what is asked for early has to find room, too, and less is asked for at
+/// once.
+static constexpr int64_t kTileBytes = 1 << 12;
+
+/// Rows that fill that, out of `size`; one that divides it if there is one
+/// near, since code for tiles of an unknown size is slower.
+static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
+                               const CacheBudget &caches) {
+  int64_t tile = std::clamp<int64_t>(
+      llvm::divideCeil(std::min(kTileBytes, caches.l1Bytes / 4),
+                       bytesPerPosition),
+      1, 256);
+  if (!ShapedType::isDynamic(size))
+    for (int64_t rows = tile; 2 * rows >= tile; --rows)
+      if (size % rows == 0)
+        return rows;
+  return tile;
+}
+
+int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
+                         const CacheBudget &caches) {
+  if (plan.tiledAxis < 0)
+    return 1;
+  int64_t elementBytes = getComputedBytes(pass);
+  ArrayRef<int64_t> sizes = getShape(pass.getInit()).getShape();
+  int64_t size = sizes[plan.tiledAxis];
+  int64_t lanes = vectorBits / 8 / elementBytes;
+  int64_t bytesPerPosition = plan.elementsPerPosition * elementBytes;
+  int64_t tile = 64;
+  if (!plan.views.empty())
+    tile = chooseRegroupedRows(
+        pass.getModeProducts(), caches.l2Bytes,
+        plan.isTiledInnermost() || plan.rearrangesInput() ? 2 * lanes : 16);
+  else if (plan.isTiledInnermost())
+    tile = chooseColumns(plan, bytesPerPosition, lanes, elementBytes, caches);
+  else if (plan.rowsInLanes)
+    // A second vector only as long as all is in the first-level cache.
+    tile = 4 * lanes * bytesPerPosition <= caches.l1Bytes ? 2 * lanes : lanes;
+  else if (plan.transposesInput)
+    // Two cache lines of the input, even where the second-level cache does not
+    // hold the rows that they belong to: fetching parts of lines costs more.
+    tile = 2 * lanes;
+  else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
+    tile = groups;
+  else if (plan.groups.size() > 1 && bytesPerPosition <= 2 * kTileBytes)
+    tile = chooseSmallRows(size, bytesPerPosition, caches);
+  else if (plan.numBuffers)
+    tile = std::clamp<int64_t>(
+        caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);
+  else
+    tile = chooseRows(plan, pass, elementBytes, caches);
+  return ShapedType::isDynamic(size) ? tile
+                                     : std::clamp<int64_t>(size, 1, tile);
+}
+
+bool kron::fitsSecondLevel(const PassPlan &plan, PassOp pass,
+                           const CacheBudget &caches) {
+  ShapedType init = getShape(pass.getInit());
+  if (!init.hasStaticShape())
+    return false;
+  // The input, which may be stretched, has the axes of the result before any
+  // group.
+  int64_t inputs = 1;
+  for (auto [axis, size] : llvm::enumerate(init.getShape()))
+    inputs *=
+        plan.roles[axis] == AxisRole::Whole ? plan.getWholeSize(axis, 0) : size;
+  return (inputs + init.getNumElements()) *
+             getElementBytes(getElementType(pass.getInit())) <=
+         caches.l2Bytes;
+}
+
+int64_t kron::widenForMatrixTiles(const PassPlan &plan, PassOp pass,
+                                  int64_t tile) {
+  // Blocks take 32 positions; more of them when nothing has to stay in cache.
+  constexpr int64_t kBlock = 32, kBlocks = 2, kManyBytes = 8192;
+  int64_t bytes = plan.elementsPerPosition * getComputedBytes(pass);
+  bool isSingle = plan.groups.size() == 1 && bytes <= kManyBytes;
+  if (plan.tiledAxis < 0 ||
+      !(plan.groups.size() == 1 || plan.isTiledInnermost()))
+    return tile;
+  int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
+  int64_t wide = llvm::alignTo(
+      std::max(tile, isSingle ? kBlocks * kBlock : kBlock), kBlock);
+  return ShapedType::isDynamic(size) ? wide
+                                     : std::clamp<int64_t>(size, 1, wide);
+}
