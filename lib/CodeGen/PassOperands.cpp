@@ -120,6 +120,24 @@ static StageArray getInput(Emitter &emitter, PassOp pass) {
   return input;
 }
 
+static PassEpilogue getPassEpilogue(Emitter &emitter, PassOp pass,
+                                    EpilogueOp op) {
+  PassEpilogue epilogue;
+  epilogue.activation = op.getActivation();
+  epilogue.scale = op.getScaleAttr();
+  if (op.getResidual())
+    epilogue.residual =
+        getPassArray(emitter, getOperandOf(pass, op.getResidual()));
+  if (!op.getBias())
+    return epilogue;
+  StageArray bias = getPassArray(emitter, getOperandOf(pass, op.getBias()));
+  int64_t rank = cast<ShapedType>(pass.getInit().getType()).getRank();
+  epilogue.bias = {bias.base, SmallVector<Int>(rank, 0), bias.element};
+  for (auto [axis, stride] : llvm::zip_equal(op.getBiasAxes(), bias.strides))
+    epilogue.bias.strides[axis] = stride;
+  return epilogue;
+}
+
 PassOperands kron::getPassOperands(Emitter &emitter, PassOp pass) {
   PassOperands operands;
   operands.sizes = getSizes(emitter, pass.getInit());
@@ -133,5 +151,7 @@ PassOperands kron::getPassOperands(Emitter &emitter, PassOp pass) {
         last.getAddend()
             ? getPassArray(emitter, getOperandOf(pass, last.getAddend()))
             : operands.init;
+  if (EpilogueOp epilogue = pass.getEpilogue())
+    operands.epilogue = getPassEpilogue(emitter, pass, epilogue);
   return operands;
 }

@@ -60,6 +60,10 @@ static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse) {
   //    Simplification first: equal views of one array must be one value.
   pm.addPass(createCSEPass());
   pm.addPass(createKronFuse(fuse));
+  //    Epilogues that no pass has taken become linalg.
+  ConvertKronToLinalgOptions epilogues;
+  epilogues.epiloguesOnly = true;
+  pm.addPass(createConvertKronToLinalg(epilogues));
 }
 
 // In: kron.pass, linalg, tensor, bufferization, memref, ...

@@ -26,9 +26,9 @@ func.func @residual(%x: memref<?x40xf32>, %k: memref<2x3x4x5xf32>, %r: memref<?x
   return
 }
 
-// Verify that activations still have a loop of their own.
+// Verify that activations are epilogues.
 // CHECK-LABEL: func.func @activation(
-// CHECK: linalg.generic
+// CHECK: kron.epilogue
 func.func @activation(%x: memref<?x40xf32>, %k: memref<2x3x4x5xf32>, %b: memref<30xf32>, %y: memref<?x30xf32>) {
   kron.ksmm ins(%x : memref<?x40xf32>) weights(%k : memref<2x3x4x5xf32>) outs(%y : memref<?x30xf32>) bias(%b : memref<30xf32>)
     {activation = #kron.activation<relu>}

@@ -1,9 +1,5 @@
 // RUN: kron-opt %s --kron-decompose --canonicalize --cse | FileCheck %s
 
-// CHECK-DAG: #[[$ALL:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
-// CHECK-DAG: #[[$BIAS_FIRST:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d2, d3)>
-// CHECK-DAG: #[[$BIAS_LAST:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
-
 // Verify the pattern (2, 3, 4, 5), batch first: X is [n, a, c, d], Y [n, a, b, d].
 // CHECK-LABEL: func.func @batch_first(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x40xf32>, %[[K:[a-z0-9]*]]: tensor<2x3x4x5xf32>
@@ -68,21 +64,13 @@ func.func @dense(%x: tensor<9x6xf32>, %k: tensor<1x8x6x1xf32>,
   return %y : tensor<9x8xf32>
 }
 
-// Verify the epilogue: one loop in place on the product, which holds beta * Z.
+// Verify the epilogue: in place on the product, which holds beta * Z.
 // CHECK-LABEL: func.func @epilogue(
 // CHECK-SAME: %[[B:[a-z0-9]*]]: tensor<30xf32>, %[[R:[a-z0-9]*]]: tensor<9x30xf32>)
-// CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.0
-// CHECK-DAG: %[[SCALE:.*]] = arith.constant 3.0
 // CHECK-DAG: %[[BIAS:.*]] = tensor.expand_shape %[[B]] {{\[\[}}0, 1, 2]] output_shape [2, 3, 5]
 // CHECK-DAG: %[[RES:.*]] = tensor.expand_shape %[[R]] {{\[\[}}0], [1, 2, 3]] output_shape [9, 2, 3, 5]
 // CHECK: %[[V:.*]] = kron.mode_product {{.*}} beta(1.000000e+00 : f32)
-// CHECK: linalg.generic {indexing_maps = [#[[$BIAS_FIRST]], #[[$ALL]], #[[$ALL]]], {{.*}} ins(%[[BIAS]], %[[RES]] : tensor<2x3x5xf32>, tensor<9x2x3x5xf32>) outs(%[[V]] : tensor<9x2x3x5xf32>)
-// CHECK: ^bb0(%[[BI:.*]]: f32, %[[RI:.*]]: f32, %[[VI:.*]]: f32):
-// CHECK-NEXT: %[[S0:.*]] = arith.addf %[[VI]], %[[BI]]
-// CHECK-NEXT: %[[S1:.*]] = arith.maximumf %[[S0]], %[[ZERO]]
-// CHECK-NEXT: %[[S2:.*]] = arith.mulf %[[S1]], %[[SCALE]]
-// CHECK-NEXT: %[[S3:.*]] = arith.addf %[[S2]], %[[RI]]
-// CHECK-NEXT: linalg.yield %[[S3]]
+// CHECK: kron.epilogue ins(%[[V]] : tensor<9x2x3x5xf32>) bias(%[[BIAS]] [1, 2, 3] : tensor<2x3x5xf32>) residual(%[[RES]] : tensor<9x2x3x5xf32>) outs(%[[V]] : tensor<9x2x3x5xf32>) {activation = #kron.activation<relu>, scale = 3.000000e+00 : f32}
 func.func @epilogue(%x: tensor<9x40xf32>, %k: tensor<2x3x4x5xf32>,
                     %init: tensor<9x30xf32>, %b: tensor<30xf32>,
                     %r: tensor<9x30xf32>) -> tensor<9x30xf32> {
@@ -93,11 +81,9 @@ func.func @epilogue(%x: tensor<9x40xf32>, %k: tensor<2x3x4x5xf32>,
   return %y : tensor<9x30xf32>
 }
 
-// Verify the bias of batch last, and relu of integers.
+// Verify the bias of batch last.
 // CHECK-LABEL: func.func @epilogue_batch_last(
-// CHECK: linalg.generic {indexing_maps = [#[[$BIAS_LAST]], #[[$ALL]]]
-// CHECK: arith.addi
-// CHECK: arith.maxsi
+// CHECK: kron.epilogue {{.*}} bias(%{{.*}} [0, 1, 2] : tensor<2x3x5xi32>)
 func.func @epilogue_batch_last(%x: tensor<40x9xi32>, %k: tensor<2x3x4x5xi32>,
                                %init: tensor<30x9xi32>, %b: tensor<30xi32>)
     -> tensor<30x9xi32> {
@@ -108,36 +94,16 @@ func.func @epilogue_batch_last(%x: tensor<40x9xi32>, %k: tensor<2x3x4x5xi32>,
   return %y : tensor<30x9xi32>
 }
 
-// Verify gelu, v/2 * (1 + erf(v / sqrt(2))).
-// CHECK-LABEL: func.func @gelu(
-// CHECK: ^bb0(%[[V:.*]]: f64):
-// CHECK: %[[ARG:.*]] = arith.divf %[[V]], %{{.*}}
-// CHECK: %[[ERF:.*]] = math.erf %[[ARG]]
-// CHECK: %[[SUM:.*]] = arith.addf %[[ERF]], %{{.*}}
-// CHECK: %[[HALF:.*]] = arith.mulf %[[V]], %{{.*}}
-// CHECK: arith.mulf %[[HALF]], %[[SUM]]
-func.func @gelu(%x: tensor<9x40xf64>, %k: tensor<2x3x4x5xf64>,
-                %init: tensor<9x30xf64>) -> tensor<9x30xf64> {
-  %y = kron.ksmm ins(%x : tensor<9x40xf64>) weights(%k : tensor<2x3x4x5xf64>)
-         outs(%init : tensor<9x30xf64>) {activation = #kron.activation<gelu>}
-         -> tensor<9x30xf64>
-  return %y : tensor<9x30xf64>
-}
-
-// Verify silu, v / (1 + exp(-v)), and that f16 is rounded once, behind it: the
-// product is f32 and Z is added in the loop.
+// Verify that f16 is rounded once, by the epilogue: the product is f32, and so is the
+// sum with Z.
 // CHECK-LABEL: func.func @silu_f16(
 // CHECK: %[[V:.*]] = kron.mode_product {{.*}} outs(%{{.*}} : tensor<9x2x3x5xf32>) alpha(2.000000e+00 : f32) -> tensor<9x2x3x5xf32>
-// CHECK: linalg.generic {{.*}} ins(%[[V]] : tensor<9x2x3x5xf32>) outs(%{{.*}} : tensor<9x2x3x5xf16>)
-// CHECK: ^bb0(%[[VI:.*]]: f32, %[[ZI:.*]]: f16):
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<9x2x3x5xf16>) outs(%[[V]] : tensor<9x2x3x5xf32>)
+// CHECK: ^bb0(%[[ZI:.*]]: f16, %[[VI:.*]]: f32):
 // CHECK: %[[Z:.*]] = arith.extf %[[ZI]]
-// CHECK: %[[SUM:.*]] = arith.addf %[[VI]], %[[Z]]
-// CHECK: %[[NEG:.*]] = arith.negf %[[SUM]]
-// CHECK: %[[EXP:.*]] = math.exp %[[NEG]]
-// CHECK: %[[DENOMINATOR:.*]] = arith.addf %[[EXP]]
-// CHECK: %[[SILU:.*]] = arith.divf %[[SUM]], %[[DENOMINATOR]]
-// CHECK: %[[Y:.*]] = arith.truncf %[[SILU]] : f32 to f16
-// CHECK: linalg.yield %[[Y]]
+// CHECK: %[[S:.*]] = arith.addf %[[VI]], %[[Z]]
+// CHECK: linalg.yield %[[S]]
+// CHECK: kron.epilogue ins(%[[SUM]] : tensor<9x2x3x5xf32>) outs(%{{.*}} : tensor<9x2x3x5xf16>) {activation = #kron.activation<silu>}
 func.func @silu_f16(%x: tensor<9x40xf16>, %k: tensor<2x3x4x5xf16>,
                     %init: tensor<9x30xf16>) -> tensor<9x30xf16> {
   %y = kron.ksmm ins(%x : tensor<9x40xf16>) weights(%k : tensor<2x3x4x5xf16>)
@@ -148,11 +114,10 @@ func.func @silu_f16(%x: tensor<9x40xf16>, %k: tensor<2x3x4x5xf16>,
 
 // Verify that alpha = 0 leaves the epilogue of beta * Z, without the product.
 // CHECK-LABEL: func.func @alpha_zero(
-// CHECK-NOT: kron.
-// CHECK: linalg.generic {{.*}} ins(%{{.*}} : tensor<2x3x5xf32>) outs(%{{.*}} : tensor<9x2x3x5xf32>)
-// CHECK: ^bb0(%[[B:.*]]: f32, %[[Z:.*]]: f32):
-// CHECK: %[[SCALED:.*]] = arith.mulf %[[Z]], %{{.*}}
-// CHECK: arith.addf %[[SCALED]], %[[B]]
+// CHECK-NOT: kron.mode_product
+// CHECK: %[[SCALED:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<9x2x3x5xf32>) outs(%{{.*}} : tensor<9x2x3x5xf32>)
+// CHECK: arith.mulf
+// CHECK: kron.epilogue ins(%[[SCALED]] : tensor<9x2x3x5xf32>) bias(
 func.func @alpha_zero(%x: tensor<9x40xf32>, %k: tensor<2x3x4x5xf32>,
                       %init: tensor<9x30xf32>, %b: tensor<30xf32>)
     -> tensor<9x30xf32> {

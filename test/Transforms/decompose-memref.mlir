@@ -61,7 +61,7 @@ func.func @batched(%x: memref<5x2x3xf64>, %a: memref<1x2x2xf64>,
 // CHECK-LABEL: func.func @ksmm(
 // CHECK-NOT: memref.alloc
 // CHECK: kron.pass {{.*}} outs(%[[OUT:.*]] : memref<9x2x3x5xf32>)
-// CHECK: linalg.generic {{.*}} ins(%{{.*}} : memref<2x3x5xf32>) outs(%[[OUT]] : memref<9x2x3x5xf32>)
+// CHECK: kron.epilogue ins(%[[OUT]] : memref<9x2x3x5xf32>) bias(%{{.*}} [1, 2, 3] : memref<2x3x5xf32>) outs(%[[OUT]] : memref<9x2x3x5xf32>)
 func.func @ksmm(%x: memref<9x40xf32>, %k: memref<2x3x4x5xf32>, %y: memref<9x30xf32>,
                 %b: memref<30xf32>) {
   kron.ksmm ins(%x : memref<9x40xf32>) weights(%k : memref<2x3x4x5xf32>)
@@ -73,7 +73,7 @@ func.func @ksmm(%x: memref<9x40xf32>, %k: memref<2x3x4x5xf32>, %y: memref<9x30xf
 // CHECK-LABEL: func.func @ksmm_f16(
 // CHECK: %[[BUFFER:.*]] = memref.alloc(%{{.*}}) {bufferization.manual_deallocation} : memref<?x2x3x5xf32>
 // CHECK: kron.pass {{.*}} outs(%[[BUFFER]] : memref<?x2x3x5xf32>)
-// CHECK: linalg.generic {{.*}} ins(%[[BUFFER]], %{{.*}} : memref<?x2x3x5xf32>, memref<2x3x5xf16>) outs(%{{.*}} : memref<?x2x3x5xf16>)
+// CHECK: kron.epilogue ins(%[[BUFFER]] : memref<?x2x3x5xf32>) bias(%{{.*}} [1, 2, 3] : memref<2x3x5xf16>) outs(%{{.*}} : memref<?x2x3x5xf16>)
 // CHECK: memref.dealloc %[[BUFFER]]
 func.func @ksmm_f16(%x: memref<?x40xf16>, %k: memref<2x3x4x5xf16>,
                     %y: memref<?x30xf16>, %b: memref<30xf16>) {
@@ -87,7 +87,7 @@ func.func @ksmm_f16(%x: memref<?x40xf16>, %k: memref<2x3x4x5xf16>,
 // CHECK: %[[OUT:.*]] = memref.expand_shape
 // CHECK: %[[BUFFER:.*]] = memref.alloc() {{.*}} : memref<9x2x3x5xf32>
 // CHECK: kron.pass {{.*}} outs(%[[BUFFER]] : memref<9x2x3x5xf32>)
-// CHECK: linalg.generic {{.*}} ins(%[[BUFFER]], %[[OUT]] : {{.*}}) outs(%[[OUT]]
+// CHECK: kron.epilogue ins(%[[BUFFER]] : {{.*}}) residual(%[[OUT]] : {{.*}}) outs(%[[OUT]]
 // CHECK: memref.dealloc %[[BUFFER]]
 func.func @residual_is_destination(%x: memref<9x40xf32>, %k: memref<2x3x4x5xf32>,
                                    %y: memref<9x30xf32>) {

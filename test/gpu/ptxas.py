@@ -62,6 +62,8 @@ GOLDEN = [
     ("ksmm", "f16", 196, (1, 256, 256, 4), {"layout": "batch_last"}),
     ("ksmm", "f64", 25088, (12, 64, 64, 4), {}),
     ("ksmm", "bf16", 25088, (3, 17, 9, 5), {}),
+    *(("epilogue", t, 25088, p, {"layout": layout}) for t in ("f32", "f16")
+      for p in ((1, 768, 192, 2), (6, 64, 64, 1)) for layout in ("batch_first", "batch_last")),
     *(("ksmm_grad", t, 25088, p, {"layout": layout}) for t in ("f32", "f16")
       for p in ((1, 64, 64, 16), (6, 64, 64, 1), (1, 256, 256, 4), (3, 17, 9, 5))
       for layout in ("batch_first", "batch_last")),
@@ -101,23 +103,40 @@ def ptx_of(kron, text, chip):
     raise KronError("compile", "the program carries no PTX")
 
 
-class Gradient:
-    """A kron.ksmm_grad, as check takes it."""
+class Layer:
+    """A kron.ksmm with everything that its epilogue can have, as check takes it."""
+
+    label = "epilogue"
 
     def __init__(self, element, rows, pattern, layout="batch_first"):
         self.element, self.rows, self.pattern, self.layout = element, rows, pattern, layout
-        self.text = "grad " + ",".join(map(str, pattern))
-        self.name = f"ksmm_grad {element} {rows} {self.text} {layout}"
+        self.text = f"{self.label} " + ",".join(map(str, pattern))
+        self.name = f"ksmm {element} {rows} {self.text} {layout}"
+
+    def array(self, features):
+        sizes = [self.rows, features]
+        if self.layout == "batch_last":
+            sizes.reverse()
+        return f"memref<{sizes[0]}x{sizes[1]}x{self.element}>"
 
     def mlir(self):
         a, b, c, d = self.pattern
+        x, y, k = self.array(a * c * d), self.array(a * b * d), f"{a}x{b}x{c}x{d}x{self.element}"
+        bias = f"memref<{a * b * d}x{self.element}>"
+        return (f"func.func @bench(%x: {x}, %k: memref<{k}>, %b: {bias}, %r: {y}, %y: {y}) {{\n"
+                f"  kron.ksmm ins(%x : {x}) weights(%k : memref<{k}>) outs(%y : {y}) "
+                f"bias(%b : {bias}) residual(%r : {y}) {{activation = #kron.activation<gelu>, "
+                f"scale = 0.5 : f32, layout = #kron.layout<{self.layout}>}}\n  return\n}}\n")
 
-        def array(features):
-            sizes = [self.rows, features]
-            if self.layout == "batch_last":
-                sizes.reverse()
-            return f"memref<{sizes[0]}x{sizes[1]}x{self.element}>"
 
+class Gradient(Layer):
+    """A kron.ksmm_grad, as check takes it."""
+
+    label = "grad"
+
+    def mlir(self):
+        a, b, c, d = self.pattern
+        array = self.array
         x, grad = array(a * c * d), array(a * b * d)
         result = f"memref<{a}x{b}x{c}x{d}x{self.element}>"
         return (f"func.func @bench(%x: {x}, %g: {grad}, %y: {result}) {{\n"
@@ -127,8 +146,8 @@ class Gradient:
 
 def make_case(golden):
     op, name, rows, shape, more = golden
-    if op == "ksmm_grad":
-        return Gradient(name, rows, shape, **more)
+    if op in ("ksmm_grad", "epilogue"):
+        return (Gradient if op == "ksmm_grad" else Layer)(name, rows, shape, **more)
     key = "pattern" if op == "ksmm" else "factors"
     return Case({"op": op, "type": name, "rows": rows, key: shape} | more)
 

@@ -51,6 +51,16 @@ struct FactorArray {
   SmallVector<int64_t> sizes;
 };
 
+/// The kron.epilogue of a pass. Strides of arrays are 0 along axes that they do
+/// not run over.
+struct PassEpilogue {
+  /// No base if there is none.
+  StageArray bias, residual;
+  Activation activation = Activation::Identity;
+  /// Null: 1.
+  TypedAttr scale;
+};
+
 /// Everything of a pass but its factors.
 struct PassOperands {
   /// Of the result, per axis.
@@ -62,6 +72,7 @@ struct PassOperands {
   Scale alpha, beta;
   /// Z; no base if beta is the constant 0.
   StageArray addend;
+  std::optional<PassEpilogue> epilogue;
 };
 
 /// Builds pointer and strides of `memref` at the emitter's position. Axis k is

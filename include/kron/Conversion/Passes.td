@@ -25,7 +25,10 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
   let options = [
     Option<"fallbackOnly", "fallback-only", "bool", /*default=*/"false",
            "Only lower what the fast path of `target` does not support, with a "
-           "remark (category `kron-fallback`) for each operation">,
+           "remark (category `kron-fallback`) for each operation; no "
+           "kron.epilogue, which --kron-fuse may take">,
+    Option<"epiloguesOnly", "epilogues-only", "bool", /*default=*/"false",
+           "Only lower every kron.epilogue outside of a kron.pass">,
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
            "Whose fast path: cpu (--convert-kron-to-vector) or cuda "
            "(--convert-kron-to-nvvm)">,

@@ -46,16 +46,27 @@ static LogicalResult emitAnyMmaPass(OpBuilder &builder,
              : emitMMAPass(builder, gpuModule, pass, machine);
 }
 
+/// Why an emitter that knows no epilogues does not take `pass`.
+template <auto getReason>
+static std::optional<std::string> getReasonOfBare(PassOp pass,
+                                                  const GPUMachine &machine) {
+  if (pass.getEpilogue())
+    return "there is an epilogue";
+  return getReasonForOneView<getReason>(pass, machine);
+}
+
 /// Keep the preferred ones first.
 static const GPUEmitter kEmitters[] = {
-    {GPUKernel::Wgmma, getReasonForOneView<getWgmmaUnsupportedReason>, getNoAlignment,
-     emitWgmmaPass},
-    {GPUKernel::Batched, getReasonForOneView<getBatchedUnsupportedReason>, getNoAlignment,
-     emitBatchedPass},
-    {GPUKernel::Ffma, getReasonForOneView<getFfmaUnsupportedReason>, getFfmaAlignment, emitFfmaPass},
+    {GPUKernel::Wgmma, getReasonOfBare<getWgmmaUnsupportedReason>,
+     getNoAlignment, emitWgmmaPass},
+    {GPUKernel::Batched, getReasonOfBare<getBatchedUnsupportedReason>,
+     getNoAlignment, emitBatchedPass},
+    {GPUKernel::Ffma, getReasonOfBare<getFfmaUnsupportedReason>,
+     getFfmaAlignment, emitFfmaPass},
     {GPUKernel::Mma, getAnyMmaUnsupportedReason, getNoAlignment,
      emitAnyMmaPass},
-    {GPUKernel::Simt, getReasonForOneView<getSimtUnsupportedReason>, getNoAlignment, emitSimtPass},
+    {GPUKernel::Simt, getReasonForOneView<getSimtUnsupportedReason>,
+     getNoAlignment, emitSimtPass},
 };
 
 ArrayRef<GPUEmitter> kron::getGPUEmitters() { return kEmitters; }
@@ -85,6 +96,31 @@ static const GPUEmitter *chooseEmitter(PassOp pass, const GPUMachine &machine) {
   return nullptr;
 }
 
+std::optional<std::string>
+kron::getEpilogueUnsupportedReason(PassOp bare, PassOp pass,
+                                   const GPUMachine &machine) {
+  // Its product must not be rounded.
+  Type element = getElementType(pass.getInit());
+  if (getAccumulatorType(element) != element)
+    return std::nullopt;
+  GPUKernel wanted =
+      pass.getSchedule() ? pass.getSchedule()->getKernel() : GPUKernel::Auto;
+  std::optional<std::string> reason;
+  for (const GPUEmitter &emitter : kEmitters) {
+    bool isWanted = wanted == GPUKernel::Auto || emitter.kernel == wanted;
+    if (!isWanted || emitter.kernel == GPUKernel::Simt)
+      continue;
+    std::optional<std::string> own =
+        emitter.getUnsupportedReason(pass, machine);
+    if (!own)
+      return std::nullopt;
+    if (!reason && !emitter.getUnsupportedReason(bare, machine))
+      reason = stringifyGPUKernel(emitter.kernel).str() + ": " + *own;
+  }
+  // Only the general kernel takes the product, which takes epilogues too.
+  return reason;
+}
+
 /// Whether the arrays of `pass` are multiples of `alignment` bytes, as an i1;
 /// null if that is known.
 static Value buildAlignmentTest(OpBuilder &builder, PassOp pass,
@@ -96,8 +132,11 @@ static Value buildAlignmentTest(OpBuilder &builder, PassOp pass,
   Emitter host(builder, pass.getLoc(), getStorageType(element));
   PassOperands operands = getPassOperands(host, pass);
   Int bits = 0;
-  for (const StageArray &array :
-       {operands.input, operands.init, operands.addend}) {
+  SmallVector<StageArray> arrays{operands.input, operands.init,
+                                 operands.addend};
+  if (operands.epilogue)
+    arrays.append({operands.epilogue->bias, operands.epilogue->residual});
+  for (const StageArray &array : arrays) {
     if (!array.base)
       continue;
     Value address = LLVM::PtrToIntOp::create(builder, pass.getLoc(),

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScalarOps.h"
+#include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 
 using namespace mlir;
@@ -56,6 +57,13 @@ Scalar ScalarOps::mul(const Scalar &a, const Scalar &b) {
     return {multiply(a.re, b.re), nullptr};
   return {multiplyAdd(negate(a.im), b.im, multiply(a.re, b.re)),
           multiplyAdd(a.im, b.re, multiply(a.re, b.im))};
+}
+
+Scalar ScalarOps::add(const Scalar &a, const Scalar &b) {
+  Value re = emitAdd(kernel.builder, kernel.loc, a.re, b.re);
+  if (!isComplex())
+    return {re, nullptr};
+  return {re, emitAdd(kernel.builder, kernel.loc, a.im, b.im)};
 }
 
 Scalar ScalarOps::conjugate(const Scalar &value) {

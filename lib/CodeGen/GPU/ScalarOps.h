@@ -36,6 +36,7 @@ public:
   /// a * b + c.
   Scalar fma(const Scalar &a, const Scalar &b, const Scalar &c);
   Scalar mul(const Scalar &a, const Scalar &b);
+  Scalar add(const Scalar &a, const Scalar &b);
   Scalar conjugate(const Scalar &value);
   Scalar select(Value condition, const Scalar &lhs, const Scalar &rhs);
   Value isZero(const Scalar &value);

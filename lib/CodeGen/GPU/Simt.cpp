@@ -19,7 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/Simt.h"
-#include "ScalarOps.h"
+#include "KernelEpilogue.h"
 #include "SimtPlan.h"
 #include "TileWalk.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
@@ -46,7 +46,7 @@ public:
         accumulatorBytes(getElementBytes(accumulator)),
         kernel(host, gpuModule, getKernelBaseName(pass), storage),
         ops(kernel, accumulator), isLast(isLast), hostInput(input),
-        hostOutput(output) {}
+        hostOutput(output), epilogue(kernel, ops) {}
 
   void emit();
 
@@ -81,12 +81,13 @@ private:
 
   // Inside of the kernel.
   SmallVector<Int> sizes;
-  GlobalArray input, output, addend;
+  GlobalArray input, output, addend, bias, residual;
   SmallVector<StageFactor> factors;
   KernelScale alpha, beta;
+  KernelEpilogue epilogue;
   /// Of the current tile.
   Positions starts;
-  Value inputBase, outputBase, addendBase;
+  Value inputBase, outputBase, addendBase, biasBase, residualBase;
 };
 
 } // namespace
@@ -147,6 +148,11 @@ void TripEmitter::enterAll() {
   beta = ops.enter(operands.beta, operands.beta.isZero());
   if (beta.value)
     addend = {kernel.enter(operands.addend), hostOutput.element};
+  epilogue.enter(operands.epilogue, hostOutput.element);
+  if (epilogue.hasBias)
+    bias = {kernel.enter(operands.epilogue->bias), hostOutput.element};
+  if (epilogue.hasResidual)
+    residual = {kernel.enter(operands.epilogue->residual), hostOutput.element};
 }
 
 /// Finds where tile number `tile` starts in every array.
@@ -172,6 +178,10 @@ void TripEmitter::placeTile(Int tile) {
   outputBase = place(output);
   if (addend.array.base)
     addendBase = place(addend);
+  if (bias.array.base)
+    biasBase = place(bias);
+  if (residual.array.base)
+    residualBase = place(residual);
 }
 
 void TripEmitter::emitCopyIn() {
@@ -225,13 +235,18 @@ void TripEmitter::emitCopyOut() {
           Value source = getBuffer(trip.stages.size(), positions, extents);
           Scalar value = ops.load(accumulator, source);
           kernel.ifThen(kernel.both(valid[number], isInside(positions)), [&] {
-            Scalar result = ops.scaledSum(alpha, beta, value, [&]() -> Scalar {
-              Int offset = getTileOffset(kernel, positions, extents,
-                                         addend.array.strides);
-              return ops.load(
-                  addend.element,
-                  kernel.offsetElements(addendBase, outputStorage, offset));
-            });
+            auto load = [&](const GlobalArray &from, Value base) {
+              Int offset =
+                  getTileOffset(kernel, positions, extents, from.array.strides);
+              return ops.load(from.element, kernel.offsetElements(
+                                                base, outputStorage, offset));
+            };
+            Scalar result = ops.scaledSum(
+                alpha, beta, value, [&] { return load(addend, addendBase); });
+            if (isLast)
+              result = epilogue.apply(
+                  result, [&] { return load(bias, biasBase); },
+                  [&] { return load(residual, residualBase); });
             Int offset =
                 getTileOffset(kernel, positions, extents, output.array.strides);
             ops.store(result, output.element,
@@ -263,29 +278,29 @@ void TripEmitter::emitFactors() {
     Type element = getFactorElement(stage);
     int64_t padded = stage.getPaddedResults();
     SmallVector<int64_t> extents{stage.depth, padded};
-    forItems(kernel, trip.threads, kernel.threadId(), stage.depth * padded,
-             kCopiesInFlight, [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
-               for (unsigned number = 0; number < items.size(); ++number) {
-                 Int item = items[number];
-                 Positions positions =
-                     decodeItem(kernel, item, extents, {1, 0});
-                 Int q = padded == stage.results
-                             ? positions[1]
-                             : kernel.min(positions[1], stage.results - 1);
-                 Int offset =
-                     getTileOffset(kernel, {positions[0], q}, extents,
-                                   {factor.depthStride, factor.resultStride});
-                 Scalar value =
-                     ops.load(element,
-                              kernel.offsetElements(
-                                  factor.base, getStorageType(element), offset),
-                              CacheHint::ReadOnly);
-                 Value target = kernel.offsetElements(
-                     kernel.shared(stage.factorOffset), storage, item);
-                 kernel.ifThen(valid[number],
-                               [&] { ops.store(value, accumulator, target); });
-               }
-             });
+    forItems(
+        kernel, trip.threads, kernel.threadId(), stage.depth * padded,
+        kCopiesInFlight, [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+          for (unsigned number = 0; number < items.size(); ++number) {
+            Int item = items[number];
+            Positions positions = decodeItem(kernel, item, extents, {1, 0});
+            Int q = padded == stage.results
+                        ? positions[1]
+                        : kernel.min(positions[1], stage.results - 1);
+            Int offset =
+                getTileOffset(kernel, {positions[0], q}, extents,
+                              {factor.depthStride, factor.resultStride});
+            Scalar value =
+                ops.load(element,
+                         kernel.offsetElements(factor.base,
+                                               getStorageType(element), offset),
+                         CacheHint::ReadOnly);
+            Value target = kernel.offsetElements(
+                kernel.shared(stage.factorOffset), storage, item);
+            kernel.ifThen(valid[number],
+                          [&] { ops.store(value, accumulator, target); });
+          }
+        });
   }
   if (any)
     kernel.barrier();

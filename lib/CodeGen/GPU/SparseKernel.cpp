@@ -19,7 +19,8 @@ SparseKernel::SparseKernel(Emitter &host, gpu::GPUModuleOp gpuModule,
       accumulator(getAccumulatorType(plan.element)),
       k(host, gpuModule, getKernelBaseName(pass), plan.element),
       ops(k, accumulator), products(k, plan.math, machine.hasWideDMMA),
-      math(k, products, plan.element), operands(getPassOperands(host, pass)) {}
+      math(k, products, plan.element), operands(getPassOperands(host, pass)),
+      epilogue(k, ops) {}
 
 //===----------------------------------------------------------------------===//
 // Parameters
@@ -50,10 +51,13 @@ Int SparseKernel::getAlignment() {
       if (!stride.isConstant())
         bits = host.bitOr(bits, host.mul(stride, plan.elementBytes));
   };
-  for (const StageArray *array :
-       {&operands.input, &operands.init, &operands.addend})
-    if (array->base)
-      add(array->base, array->strides);
+  SmallVector<StageArray> arrays{operands.input, operands.init,
+                                 operands.addend};
+  if (operands.epilogue)
+    arrays.append({operands.epilogue->bias, operands.epilogue->residual});
+  for (const StageArray &array : arrays)
+    if (array.base)
+      add(array.base, array.strides);
   FactorArray array = getPassFactor(host, pass, pass.getModeProducts().front());
   SmallVector<Int> strides(array.array.strides);
   strides.append({array.array.depthStride, array.array.resultStride});
@@ -71,6 +75,11 @@ void SparseKernel::enterAll() {
   beta = ops.enter(operands.beta, operands.beta.isZero());
   if (beta.value)
     addend = getArray(operands.addend);
+  epilogue.enter(operands.epilogue, plan.element);
+  if (epilogue.hasBias)
+    bias = getArray(operands.epilogue->bias);
+  if (epilogue.hasResidual)
+    residual = getArray(operands.epilogue->residual);
   StageFactor array =
       getPassFactor(host, pass, pass.getModeProducts().front()).array;
   factor.base = k.enter(array.base);
@@ -140,7 +149,8 @@ Value SparseKernel::offsetTile(const SparseArray &array, const SparseTile &tile,
 
 /// Builds `body` for arrays that are aligned, and for others.
 void SparseKernel::ifAligned(function_ref<void(bool)> body) {
-  k.choose(isAligned, [&] { body(true); }, [&] { body(false); });
+  k.choose(
+      isAligned, [&] { body(true); }, [&] { body(false); });
 }
 
 /// All steps of the tile whose first one is `firstStep` of the run; their sums.

@@ -14,7 +14,7 @@
 #ifndef KRON_LIB_CODEGEN_GPU_SPARSEKERNEL_H
 #define KRON_LIB_CODEGEN_GPU_SPARSEKERNEL_H
 
-#include "ScalarOps.h"
+#include "KernelEpilogue.h"
 #include "SparseChunks.h"
 #include "SparsePlan.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
@@ -52,6 +52,15 @@ struct SparseCopy {
   Int rowLimit, depthLimit, laneLimit;
   /// Elements per copy.
   int64_t piece;
+};
+
+/// 16 bytes of results before they are rounded.
+struct SparseResults {
+  SmallVector<Value> values;
+  /// Where the first one is in the tile, and which of the tile's biases are
+  /// theirs.
+  Int row, result, lane;
+  int64_t column;
 };
 
 class SparseKernel {
@@ -114,15 +123,25 @@ private:
 
   // SparseStore.cpp
   bool canStoreChunks() const;
+  Value getBase(const SparseArray &array, const SparseTile &tile);
+  Value loadChunk(const SparseArray &array, const SparseTile &tile, Int row,
+                  Int result, Int lane, Value inside);
+  SmallVector<Value> unpackChunk(Value chunk);
+  Value loadAddend(const SparseTile &tile, const SparseResults &place,
+                   Value inside);
+  SmallVector<Value> loadBiases(const SparseTile &tile, int64_t width);
+  void storeTogether(ArrayRef<SparseResults> chunks, ArrayRef<Value> biases,
+                     const SparseTile &tile);
+  Value finishElement(Value sum, const SparseTile &tile, Int row, Int result,
+                      Int lane);
   void store(ArrayRef<MmaC> sums, const SparseTile &tile);
   void storeElements(ArrayRef<MmaC> sums, const SparseTile &tile);
   void storeChunks(ArrayRef<MmaC> sums, const SparseTile &tile);
   void storePairs(ArrayRef<MmaC> sums, const SparseTile &tile);
-  void storeChunk(ArrayRef<Value> values, const SparseTile &tile, Int row,
-                  Int result, Int lane);
   void computeAgain(const SparseTile &tile);
   Value isInside(const SparseTile &tile, Int row, Int result, Int lane,
                  int64_t rows = 1);
+  Value isColumnInside(const SparseTile &tile, Int result, Int lane);
   Int getOffset(const SparseArray &array, Int row, Int result, Int lane);
   Int getRowOf(int64_t tile, int64_t half, int64_t part);
   Value round(Value sum);
@@ -137,8 +156,9 @@ private:
   SparseMath math;
   PassOperands operands;
 
-  SparseArray input, output, addend, factor;
+  SparseArray input, output, addend, factor, bias, residual;
   KernelScale alpha, beta;
+  KernelEpilogue epilogue;
   /// Rows of the arrays, and blocks of them.
   Int rows, rowBlocks;
   /// The tiles that this CTA is at: which part of the factor they need, their

@@ -41,7 +41,7 @@ static constexpr int64_t kThinCTAs = 4, kThinWarps = 4;
 
 bool kron::isSparse(const Trip &trip) {
   return trip.factors.size() == 1 &&
-         (!trip.factors.front().varyingAxes.empty() ||
+         (trip.hasEpilogue || !trip.factors.front().varyingAxes.empty() ||
           trip.getLargestFactorSize() > kLargestOther);
 }
 

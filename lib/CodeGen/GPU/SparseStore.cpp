@@ -17,6 +17,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Chunks whose addends and residuals are read before any is stored.
+static constexpr int64_t kChunksTogether = 8;
+
 //===----------------------------------------------------------------------===//
 // Places
 //===----------------------------------------------------------------------===//
@@ -30,19 +33,35 @@ Int SparseKernel::getRowOf(int64_t tile, int64_t half, int64_t part) {
   return k.add(row, k.mul(rowWarp, plan.getRowsPerWarp()));
 }
 
+/// Whether position `position` of a tile's `extent` that start at `start` is
+/// one of `size`; null if it always is.
+static Value isBelowSize(KernelBuilder &k, Int position, Int start, Int size,
+                         int64_t extent) {
+  if (size.isConstant() && size.getConstant() % extent == 0)
+    return nullptr;
+  return k.less(position, k.sub(size, start));
+}
+
+Value SparseKernel::isColumnInside(const SparseTile &tile, Int result,
+                                   Int lane) {
+  return k.both(
+      isBelowSize(k, result, tile.result, plan.results, plan.getResults()),
+      isBelowSize(k, lane, tile.lane, plan.lanes, plan.getLanes()));
+}
+
 /// Whether a place of the tile is in the array; null if it always is.
 Value SparseKernel::isInside(const SparseTile &tile, Int row, Int result,
                              Int lane, int64_t rowCount) {
-  Value inside;
-  auto check = [&](Int position, Int start, Int size, int64_t extent) {
-    if (size.isConstant() && size.getConstant() % extent == 0)
-      return;
-    inside = k.both(inside, k.less(position, k.sub(size, start)));
-  };
-  check(k.add(row, rowCount - 1), tile.row, rows, plan.getRows());
-  check(result, tile.result, plan.results, plan.getResults());
-  check(lane, tile.lane, plan.lanes, plan.getLanes());
-  return inside;
+  return k.both(
+      isBelowSize(k, k.add(row, rowCount - 1), tile.row, rows, plan.getRows()),
+      isColumnInside(tile, result, lane));
+}
+
+/// Global memory at the tile's first row, result and lane.
+Value SparseKernel::getBase(const SparseArray &array, const SparseTile &tile) {
+  return k.offsetElements(offsetTile(array, tile, /*isFactor=*/false),
+                          plan.element,
+                          k.mul(k.extend(tile.result), array.depth));
 }
 
 /// Elements from the tile's first row, result and lane.
@@ -59,7 +78,7 @@ bool SparseKernel::canStoreChunks() const {
   auto fits = [&](const SparseArray &array) {
     SmallVector<Int> others(array.groups);
     if (plan.alongRows) {
-      // An addend that is the same for all rows is read as one element.
+      // What is the same for all rows is read as one element.
       if (array.row.is(0))
         return true;
       if (!array.row.is(1))
@@ -89,7 +108,9 @@ bool SparseKernel::canStoreChunks() const {
   } else if (plan.lanesPerChunk != chunk) {
     return false;
   }
-  return fits(output) && (!beta.value || fits(addend));
+  return fits(output) && (!beta.value || fits(addend)) &&
+         (!epilogue.hasBias || fits(bias)) &&
+         (!epilogue.hasResidual || fits(residual));
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,57 +150,120 @@ static SmallVector<Value> packWords(KernelBuilder &k, ArrayRef<Value> values,
   return words;
 }
 
-/// Stores 16 bytes of sums, whose first one is at (`row`, `result`, `lane`).
-void SparseKernel::storeChunk(ArrayRef<Value> values, const SparseTile &tile,
-                              Int row, Int result, Int lane) {
-  Value inside =
-      isInside(tile, row, result, lane, plan.alongRows ? plan.getChunk() : 1);
-  k.ifThen(inside, [&] {
-    SmallVector<Value> scaled;
-    if (beta.value) {
-      auto type = VectorType::get({plan.getChunk()}, plan.element);
-      Value base = k.offsetElements(
-          offsetTile(addend, tile, /*isFactor=*/false), plan.element,
-          k.add(k.mul(k.extend(tile.result), addend.depth),
-                getOffset(addend, row, result, lane)));
-      SmallVector<Value> others;
-      auto load = [&]() -> SmallVector<Value> {
-        if (!plan.alongRows || !addend.row.is(0))
-          return {k.load(type, base)};
-        Value one = k.load(plan.element, base);
-        return {k.makeVector(SmallVector<Value>(plan.getChunk(), one))};
-      };
-      Value vector =
-          !beta.isDynamic
-              ? load().front()
-              : k.ifElse(
-                     ops.isZero(*beta.value), {type},
-                     [&]() -> SmallVector<Value> { return {k.zero(type)}; },
-                     load)
-                    .front();
-      others = k.unpack(vector);
-      for (auto [value, other] : llvm::zip(values, others)) {
-        Value wide = other;
-        if (plan.element != accumulator)
-          wide = arith::ExtFOp::create(k.builder, k.loc, accumulator, other);
-        KernelScale read = beta;
-        read.isDynamic = false;
-        scaled.push_back(ops.scaledSum(alpha, read, Scalar{value, nullptr},
-                                       [&] { return Scalar{wide, nullptr}; })
-                             .re);
-      }
-    } else {
-      for (Value value : values)
-        scaled.push_back(
-            ops.scaledSum(alpha, beta, Scalar{value, nullptr}, nullptr).re);
+/// 16 bytes of `array` at a place of the tile, as words; the tile's first ones
+/// if that is not `inside`. Where all rows have the same, that one element.
+/// Loads stay where they are built, so that many are under way together.
+Value SparseKernel::loadChunk(const SparseArray &array, const SparseTile &tile,
+                              Int row, Int result, Int lane, Value inside) {
+  Int offset = getOffset(array, row, result, lane);
+  if (inside) {
+    Value number = k.materialize(offset);
+    Type type = number.getType();
+    offset = Int(k.select(inside, number,
+                          k.materialize(0, type.getIntOrFloatBitWidth())));
+  }
+  Value from = k.offsetElements(getBase(array, tile), plan.element, offset);
+  if (plan.alongRows && array.row.is(0))
+    return ops.load(plan.element, from).re;
+  SmallVector<Type> words(4, k.builder.getI32Type());
+  return k.makeVector(k.inlinePTX(words,
+                                  "ld.global.v4.b32 {$0, $1, $2, $3}, [$4];",
+                                  "=r,=r,=r,=r,l", {from}));
+}
+
+/// The elements of what loadChunk returned, as accumulators.
+SmallVector<Value> SparseKernel::unpackChunk(Value chunk) {
+  int64_t count = plan.getChunk();
+  if (!isa<VectorType>(chunk.getType()))
+    return SmallVector<Value>(count, chunk);
+  auto type = VectorType::get({count}, plan.element);
+  SmallVector<Value> values = k.unpack(k.bitcast(chunk, type));
+  if (plan.element != accumulator)
+    for (Value &value : values)
+      value = arith::ExtFOp::create(k.builder, k.loc, accumulator, value);
+  return values;
+}
+
+/// Z for a chunk; zeros, and nothing is read, if beta turns out to be 0.
+Value SparseKernel::loadAddend(const SparseTile &tile,
+                               const SparseResults &place, Value inside) {
+  auto load = [&]() -> SmallVector<Value> {
+    return {
+        loadChunk(addend, tile, place.row, place.result, place.lane, inside)};
+  };
+  if (!beta.isDynamic)
+    return load().front();
+  Type type = plan.alongRows && addend.row.is(0)
+                  ? accumulator
+                  : VectorType::get({4}, k.builder.getI32Type());
+  return k
+      .ifElse(
+          ops.isZero(*beta.value), {type},
+          [&]() -> SmallVector<Value> { return {k.zero(type)}; }, load)
+      .front();
+}
+
+/// The biases of this thread's results, which are the same in all rows: of
+/// every `width` of them that share a chunk, for all chunks of lanes.
+SmallVector<Value> SparseKernel::loadBiases(const SparseTile &tile,
+                                            int64_t width) {
+  SmallVector<Value> biases;
+  if (!epilogue.hasBias)
+    return biases;
+  int64_t laneChunks = plan.alongRows ? 1 : plan.laneChunks;
+  Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
+  for (int64_t first = 0; first < 2 * plan.resultTiles; first += width) {
+    auto [part, known] =
+        getResultOf(k.add(k.mul(quad, 2), first % 2), first / 2);
+    Int result = k.add(k.add(firstResult, part), known);
+    for (int64_t laneChunk = 0; laneChunk < laneChunks; ++laneChunk) {
+      Int lane = laneChunk * plan.lanesPerChunk;
+      biases.push_back(loadChunk(bias, tile, 0, result, lane,
+                                 isColumnInside(tile, result, lane)));
     }
-    Value base = k.offsetElements(
-        offsetTile(output, tile, /*isFactor=*/false), plan.element,
-        k.add(k.mul(k.extend(tile.result), output.depth),
-              getOffset(output, row, result, lane)));
-    k.store(k.makeVector(packWords(k, scaled, plan.element)), base,
-            CacheHint::Streaming);
-  });
+  }
+  return biases;
+}
+
+/// Finishes and stores chunks of sums.
+void SparseKernel::storeTogether(ArrayRef<SparseResults> chunks,
+                                 ArrayRef<Value> biases,
+                                 const SparseTile &tile) {
+  SmallVector<Value> insides, addends, residuals;
+  for (const SparseResults &chunk : chunks) {
+    Value inside = isInside(tile, chunk.row, chunk.result, chunk.lane,
+                            plan.alongRows ? plan.getChunk() : 1);
+    insides.push_back(inside);
+    if (beta.value)
+      addends.push_back(loadAddend(tile, chunk, inside));
+    if (epilogue.hasResidual)
+      residuals.push_back(loadChunk(residual, tile, chunk.row, chunk.result,
+                                    chunk.lane, inside));
+  }
+  KernelScale read = beta;
+  read.isDynamic = false;
+  Value base = getBase(output, tile);
+  for (auto [number, chunk] : llvm::enumerate(chunks))
+    k.ifThen(insides[number], [&, number = number, &chunk = chunk] {
+      SmallVector<Value> z, own, other, finished;
+      if (beta.value)
+        z = unpackChunk(addends[number]);
+      if (epilogue.hasBias)
+        own = unpackChunk(biases[chunk.column]);
+      if (epilogue.hasResidual)
+        other = unpackChunk(residuals[number]);
+      for (auto [index, value] : llvm::enumerate(chunk.values)) {
+        auto take = [&, index = index](ArrayRef<Value> values) {
+          return [&, values] { return Scalar{values[index], nullptr}; };
+        };
+        Scalar sum = ops.scaledSum(alpha, read, {value, nullptr}, take(z));
+        finished.push_back(epilogue.apply(sum, take(own), take(other)).re);
+      }
+      Int offset = getOffset(output, chunk.row, chunk.result, chunk.lane);
+      k.store(k.makeVector(packWords(k, finished, plan.element)),
+              k.offsetElements(base, plan.element, offset),
+              CacheHint::Streaming);
+    });
 }
 
 void SparseKernel::storeChunks(ArrayRef<MmaC> all, const SparseTile &tile) {
@@ -195,19 +279,26 @@ void SparseKernel::storeChunks(ArrayRef<MmaC> all, const SparseTile &tile) {
                       ? plan.depthPerChunk
                       : 1;
   int64_t laneChunks = plan.alongRows ? 1 : plan.laneChunks;
+  SmallVector<SparseResults> chunks;
   for (int64_t row = 0; row < plan.rowTiles; ++row)
     for (int64_t half : {0, 1})
       for (int64_t first = 0; first < 2 * plan.resultTiles; first += width)
         for (int64_t laneChunk = 0; laneChunk < laneChunks; ++laneChunk) {
-          SmallVector<Value> values;
+          SparseResults &chunk = chunks.emplace_back();
           for (int64_t index = first; index < first + width; ++index)
             for (int64_t part = 0; part < plan.getParts(); ++part)
-              values.push_back(getSum(sums, laneChunk, part, row,
-                                      index / 2)[2 * half + index % 2]);
-          storeChunk(values, tile, getRowOf(row, half, 0),
-                     getResult(first % 2, first / 2),
-                     laneChunk * plan.lanesPerChunk);
+              chunk.values.push_back(getSum(sums, laneChunk, part, row,
+                                            index / 2)[2 * half + index % 2]);
+          chunk.row = getRowOf(row, half, 0);
+          chunk.result = getResult(first % 2, first / 2);
+          chunk.lane = laneChunk * plan.lanesPerChunk;
+          chunk.column = first / width * laneChunks + laneChunk;
         }
+  SmallVector<Value> biases = loadBiases(tile, width);
+  ArrayRef<SparseResults> rest(chunks);
+  for (; !rest.empty();
+       rest = rest.drop_front(std::min(rest.size(), size_t(kChunksTogether))))
+    storeTogether(rest.take_front(kChunksTogether), biases, tile);
 }
 
 /// A result is 32 bytes, of which a thread has both halves. Threads 2 i and 2 i
@@ -218,9 +309,8 @@ void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
   Value isOdd = k.equal(k.bitAnd(quad, 1), 1);
   Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
   Int lane = k.mul(k.bitAnd(quad, 1), plan.lanesPerChunk);
-  Value base = k.offsetElements(offsetTile(output, tile, /*isFactor=*/false),
-                                plan.element,
-                                k.mul(k.extend(tile.result), output.depth));
+  Value base = getBase(output, tile);
+  SmallVector<Value> biases = loadBiases(tile, /*width=*/1);
   auto store = [&](ArrayRef<Value> words, Int row, int64_t owner,
                    int64_t column, int64_t number) {
     // The thread of the pair that computed it.
@@ -239,12 +329,20 @@ void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
       for (int64_t index = 0; index < 2 * plan.resultTiles; ++index) {
         SmallVector<Value> halves[2];
         for (int64_t laneChunk : {0, 1}) {
-          SmallVector<Value> values;
+          SmallVector<Value> values, own;
+          if (epilogue.hasBias)
+            own = unpackChunk(biases[2 * index + laneChunk]);
           for (int64_t part = 0; part < plan.getParts(); ++part) {
-            Value sum = getSum(sums, laneChunk, part, rowTile,
-                               index / 2)[2 * half + index % 2];
-            values.push_back(
-                ops.scaledSum(alpha, beta, Scalar{sum, nullptr}, nullptr).re);
+            Scalar sum{getSum(sums, laneChunk, part, rowTile,
+                              index / 2)[2 * half + index % 2],
+                       nullptr};
+            sum = epilogue.apply(
+                ops.scaledSum(alpha, beta, sum, nullptr),
+                [&] {
+                  return Scalar{own[part], nullptr};
+                },
+                nullptr);
+            values.push_back(sum.re);
           }
           halves[laneChunk] = packWords(k, values, plan.element);
         }
@@ -264,27 +362,32 @@ void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
 // Elements
 //===----------------------------------------------------------------------===//
 
+/// What is stored of a sum.
+Value SparseKernel::finishElement(Value sum, const SparseTile &tile, Int row,
+                                  Int result, Int lane) {
+  auto load = [&](const SparseArray &array) {
+    return ops.load(plan.element,
+                    k.offsetElements(getBase(array, tile), plan.element,
+                                     getOffset(array, row, result, lane)));
+  };
+  Scalar scaled = ops.scaledSum(alpha, beta, Scalar{sum, nullptr},
+                                [&] { return load(addend); });
+  return round(epilogue
+                   .apply(
+                       scaled, [&] { return load(bias); },
+                       [&] { return load(residual); })
+                   .re);
+}
+
 void SparseKernel::storeElements(ArrayRef<MmaC> all, const SparseTile &tile) {
   SmallVector<MmaC> copy(all);
   MutableArrayRef<MmaC> sums(copy);
   Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
-  auto getBase = [&](const SparseArray &array) {
-    return k.offsetElements(offsetTile(array, tile, /*isFactor=*/false),
-                            plan.element,
-                            k.mul(k.extend(tile.result), array.depth));
-  };
-  Value base = getBase(output), addendBase;
-  if (beta.value)
-    addendBase = getBase(addend);
+  Value base = getBase(output, tile);
   int64_t laneChunks = plan.alongRows ? 1 : plan.laneChunks;
   auto storeOne = [&](Value sum, Int row, Int result, Int lane) {
     k.ifThen(isInside(tile, row, result, lane), [&] {
-      Scalar scaled = ops.scaledSum(alpha, beta, Scalar{sum, nullptr}, [&] {
-        return ops.load(plan.element,
-                        k.offsetElements(addendBase, plan.element,
-                                         getOffset(addend, row, result, lane)));
-      });
-      k.store(round(scaled.re),
+      k.store(finishElement(sum, tile, row, result, lane),
               k.offsetElements(base, plan.element,
                                getOffset(output, row, result, lane)));
     });
@@ -313,14 +416,7 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
   SmallVector<int64_t> extents{plan.getRowsPerWarp(), plan.getResultsPerWarp(),
                                plan.alongRows ? 1 : plan.getLanes()};
   int64_t total = extents[0] * extents[1] * extents[2];
-  auto getBase = [&](const SparseArray &array) {
-    return k.offsetElements(offsetTile(array, tile, /*isFactor=*/false),
-                            plan.element,
-                            k.mul(k.extend(tile.result), array.depth));
-  };
-  Value outputBase = getBase(output), addendBase;
-  if (beta.value)
-    addendBase = getBase(addend);
+  Value outputBase = getBase(output, tile);
   Value data = offsetTile(input, tile, /*isFactor=*/false);
   Value weights = offsetTile(factor, tile, /*isFactor=*/true);
   k.rolledLoop(0, total, 32, [&](Int first) {
@@ -349,14 +445,7 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
                             Scalar{carried.front(), nullptr})
                         .re};
           });
-      Scalar scaled =
-          ops.scaledSum(alpha, beta, Scalar{sum.front(), nullptr}, [&] {
-            return ops.load(
-                plan.element,
-                k.offsetElements(addendBase, plan.element,
-                                 getOffset(addend, row, result, lane)));
-          });
-      k.store(round(scaled.re),
+      k.store(finishElement(sum.front(), tile, row, result, lane),
               k.offsetElements(outputBase, plan.element,
                                getOffset(output, row, result, lane)));
     });
@@ -371,7 +460,7 @@ void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
       if (!isAligned)
         storeElements(sums, tile);
       else if (plan.order == SparseOrder::Pairs && !plan.alongRows &&
-               !beta.value)
+               !beta.value && !epilogue.hasResidual)
         storePairs(sums, tile);
       else
         storeChunks(sums, tile);
@@ -383,5 +472,6 @@ void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
   for (const MmaC &sum : sums)
     pointers.push_back(&sum);
   Value isBad = products.isAnyNotFinite(pointers);
-  k.choose(isBad, [&] { computeAgain(tile); }, storeAll);
+  k.choose(
+      isBad, [&] { computeAgain(tile); }, storeAll);
 }

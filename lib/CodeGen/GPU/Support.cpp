@@ -39,11 +39,6 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
       return "the pattern has dynamic sizes";
     return std::nullopt;
   }
-  // Its product is not rounded before the epilogue: f32 from arrays of f16.
-  if (auto sparse = dyn_cast<KsmmOp>(op); sparse && sparse.hasEpilogue() &&
-                                          !isEpilogueAddend(sparse) &&
-                                          (element.isF16() || element.isBF16()))
-    return "an epilogue on f16 or bf16 has no fused kernel";
   for (Value factor : scaled.getFactorValues())
     if (!cast<ShapedType>(factor.getType()).hasStaticShape())
       return "a factor has a dynamic shape";

@@ -183,6 +183,10 @@ Trip kron::describeTrip(PassOp pass) {
                    shape, factors, !kron::getBeta(last).isZero());
   ArrayRef<int64_t> permutation =
       pass.getInputPermutation().value_or(ArrayRef<int64_t>());
+  if (EpilogueOp epilogue = pass.getEpilogue()) {
+    trip.hasEpilogue = true;
+    trip.readsResidual = bool(epilogue.getResidual());
+  }
   trip.readsTranspose = isTransposed(permutation, factors);
   trip.readsColumns = isAcrossColumns(permutation, factors);
   return trip;

@@ -255,6 +255,13 @@ void EqualDims::visit(Operation *op) {
     for (const FixedDim &fixed : fixedDims)
       knownSizes.emplace_back(getId(fixed.value, fixed.dim), fixed.size);
   }
+  if (auto epilogue = dyn_cast<EpilogueOp>(op)) {
+    uniteAll(epilogue.getInput(), epilogue.getInit());
+    if (epilogue.getResidual())
+      uniteAll(epilogue.getResidual(), epilogue.getInit());
+    for (auto [dim, axis] : llvm::enumerate(epilogue.getBiasAxes()))
+      unite(epilogue.getBias(), dim, epilogue.getInit(), axis);
+  }
   if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
     for (OpResult result : op->getResults())
       uniteAll(result, dps.getTiedOpOperand(result)->get());

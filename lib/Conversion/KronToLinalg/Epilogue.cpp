@@ -54,15 +54,19 @@ Value kron::emitStore(ArrayEmitter &emitter, Value product,
   Inputs inputs;
   unsigned productIndex = Inputs::absent, addendIndex = Inputs::absent,
            biasIndex = Inputs::absent, residualIndex = Inputs::absent;
-  if (product)
+  bool isInPlace = product == destination;
+  if (product && !isInPlace)
     productIndex = inputs.add(product, getStretchingMap(builder, product));
   bool addsDestination = !epilogue.beta.isZero() && !epilogue.addend;
   if (!epilogue.beta.isZero() && epilogue.addend)
     addendIndex = inputs.add(epilogue.addend, identity);
-  if (epilogue.bias)
+  if (epilogue.bias) {
+    SmallVector<AffineExpr> exprs;
+    for (int64_t axis : epilogue.biasAxes)
+      exprs.push_back(builder.getAffineDimExpr(axis));
     biasIndex = inputs.add(
-        epilogue.bias,
-        AffineMap::get(rank, 0, builder.getAffineDimExpr(epilogue.biasDim)));
+        epilogue.bias, AffineMap::get(rank, 0, exprs, builder.getContext()));
+  }
   if (epilogue.residual)
     residualIndex = inputs.add(epilogue.residual, identity);
   inputs.maps.push_back(identity);
@@ -73,6 +77,8 @@ Value kron::emitStore(ArrayEmitter &emitter, Value product,
         auto load = [&](unsigned index) {
           return emitConversion(b, loc, args[index], accumulator);
         };
+        if (isInPlace)
+          productIndex = args.size() - 1;
         Value v = product
                       ? emitScaled(b, loc, epilogue.alpha, load(productIndex))
                       : emitZero(b, loc, accumulator);

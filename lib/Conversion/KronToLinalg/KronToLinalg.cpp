@@ -48,6 +48,8 @@ static std::optional<std::string> getFallbackReason(Operation *op, bool onGPU) {
   auto pass = dyn_cast<PassOp>(op);
   if (!pass)
     return getReason(op);
+  if (!onGPU && pass.getEpilogue())
+    return "a pass with an epilogue has no vector kernel";
   for (ModeProductOp product : pass.getModeProducts())
     if (std::optional<std::string> reason = getReason(product))
       return reason;
@@ -77,7 +79,9 @@ struct ConvertKronToLinalgPass
     // What a kron.pass holds is lowered with it.
     SmallVector<Operation *> ops;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<PassOp, ScaledOpInterface>(op))
+      bool isEnd = isa<EpilogueOp>(op);
+      if (isEnd ? !fallbackOnly
+                : !epiloguesOnly && isa<PassOp, ScaledOpInterface>(op))
         ops.push_back(op);
       return isa<PassOp>(op) ? WalkResult::skip() : WalkResult::advance();
     });

@@ -180,7 +180,7 @@ static Value emitProduct(ArrayEmitter &emitter, OpTy op) {
 static Value emitKsmm(ArrayEmitter &emitter, KsmmOp op) {
   Epilogue epilogue = getScaling(op);
   epilogue.bias = op.getBias();
-  epilogue.biasDim = op.getFeatureDim();
+  epilogue.biasAxes.push_back(op.getFeatureDim());
   epilogue.activation = op.getActivation();
   epilogue.scale = op.getScaleAttr();
   epilogue.residual = op.getResidual();
@@ -253,7 +253,7 @@ static Value emitKsmmGrad(ArrayEmitter &emitter, KsmmGradOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// kron.mode_product, kron.pass
+// kron.mode_product, kron.epilogue, kron.pass
 //===----------------------------------------------------------------------===//
 
 /// Applies the factor of `op`, whose value outside of a pass is `factor`, to
@@ -278,6 +278,27 @@ static Value emitModeProduct(ArrayEmitter &emitter, ModeProductOp op) {
   return emitStore(emitter, product, epilogue, op.getInit());
 }
 
+/// Adds what `op` does, whose values outside of a pass are in `mapping`.
+static void addEpilogue(Epilogue &epilogue, EpilogueOp op,
+                        const IRMapping &mapping) {
+  if (op.getBias())
+    epilogue.bias = mapping.lookupOrDefault(op.getBias());
+  if (op.getResidual())
+    epilogue.residual = mapping.lookupOrDefault(op.getResidual());
+  epilogue.biasAxes = llvm::to_vector(op.getBiasAxes());
+  epilogue.activation = op.getActivation();
+  epilogue.scale = op.getScaleAttr();
+}
+
+static Value emitEpilogue(ArrayEmitter &emitter, EpilogueOp op) {
+  Epilogue epilogue;
+  Type accumulator = getAccumulatorType(kron::getElementType(op.getInit()));
+  epilogue.alpha.constant = getScalarAttr(accumulator, 1.0);
+  epilogue.beta.constant = getScalarAttr(accumulator, 0.0);
+  addEpilogue(epilogue, op, IRMapping());
+  return emitStore(emitter, op.getInput(), epilogue, op.getInit());
+}
+
 /// Recomputes outside of the region what scalars it computes: alpha and beta
 /// may be among them. What depends on an intermediate or its
 /// destination is left out.
@@ -289,7 +310,7 @@ static void emitPassScalars(ArrayEmitter &emitter, PassOp pass,
       return mapping.contains(operand) ||
              operand.getParentRegion() != &pass.getBody();
     });
-    if (!isAvailable || isa<ModeProductOp, tensor::EmptyOp,
+    if (!isAvailable || isa<ModeProductOp, EpilogueOp, tensor::EmptyOp,
                             tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
       continue;
     auto lookup = [&](Value value) { return mapping.lookupOrDefault(value); };
@@ -370,7 +391,9 @@ static Value emitPass(ArrayEmitter &emitter, PassOp pass) {
   FailureOr<Epilogue> scaling = getPassScaling(pass, products.back(), mapping);
   if (failed(scaling))
     return Value();
-  const Epilogue &epilogue = *scaling;
+  Epilogue &epilogue = *scaling;
+  if (EpilogueOp op = pass.getEpilogue())
+    addEpilogue(epilogue, op, mapping);
   Type accumulator = getAccumulatorType(kron::getElementType(pass.getInit()));
   if (epilogue.alpha.isZero())
     return emitStore(emitter, Value(), epilogue, pass.getInit());
@@ -397,6 +420,7 @@ Value kron::emitReference(ArrayEmitter &emitter, Operation *op) {
       .Case([&](ModeProductOp product) {
         return emitModeProduct(emitter, product);
       })
+      .Case([&](EpilogueOp end) { return emitEpilogue(emitter, end); })
       .Case([&](PassOp pass) { return emitPass(emitter, pass); })
       .Default(Value());
 }

@@ -40,8 +40,8 @@ struct Epilogue {
   /// Z, or null: the destination.
   Value addend;
   Value bias;
-  /// Dimension of the destination that the bias runs over.
-  unsigned biasDim = 0;
+  /// Dimensions of the destination that those of the bias run over.
+  SmallVector<int64_t> biasAxes;
   Activation activation = Activation::Identity;
   /// Null: 1.
   TypedAttr scale;
@@ -54,9 +54,9 @@ View emitContraction(ArrayEmitter &emitter, const View &input,
                      const View &factor, int64_t axis, unsigned rank,
                      Type accumulator);
 
-/// Writes `product` (null where alpha is the constant 0) through `epilogue` to
-/// `destination`, computing in the accumulation type and rounding once. Returns
-/// the updated destination.
+/// Writes `product` (null where alpha is the constant 0; perhaps the
+/// destination itself) through `epilogue` to `destination`, computing in the
+/// accumulation type and rounding once. Returns the updated destination.
 Value emitStore(ArrayEmitter &emitter, Value product, const Epilogue &epilogue,
                 Value destination);
 

@@ -21,12 +21,13 @@ func.func @dynamic(%x: memref<3x?xf32>, %f: memref<?x?xf32>, %y: memref<3x?xf32>
   return
 }
 
-// Verify that neither do epilogues on f16.
+// Verify that epilogues on f16 stay, and so do those outside of a product.
 // CHECK-LABEL: func.func @epilogue(
-// CHECK-NOT:     kron.ksmm
+// CHECK:         kron.ksmm
+// CHECK:         kron.epilogue
 func.func @epilogue(%x: memref<9x40xf16>, %k: memref<2x3x4x5xf16>, %y: memref<9x30xf16>) {
-  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="an epilogue on f16 or bf16 has no fused kernel", Remark="kron.ksmm takes the slow path"}}
   kron.ksmm ins(%x : memref<9x40xf16>) weights(%k : memref<2x3x4x5xf16>) outs(%y : memref<9x30xf16>) {activation = #kron.activation<relu>}
+  kron.epilogue ins(%y : memref<9x30xf16>) outs(%y : memref<9x30xf16>) {activation = #kron.activation<relu>}
   return
 }
 

@@ -645,3 +645,22 @@ func.func @ksmm_grad_zero_alpha(%d: tensor<1x3x4x1xf64>, %x: tensor<9x4xf64>, %g
          alpha(0.0 : f64) beta(1.0 : f64) -> tensor<1x3x4x1xf64>
   return %y : tensor<1x3x4x1xf64>
 }
+
+// -----
+
+// Verify that an epilogue that does nothing is its input, ...
+// CHECK-LABEL: func.func @epilogue_nothing(
+// CHECK-SAME: %[[V:.*]]: tensor<4x8xf32>,
+// CHECK-NEXT: return %[[V]]
+func.func @epilogue_nothing(%v: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = kron.epilogue ins(%v : tensor<4x8xf32>) outs(%y : tensor<4x8xf32>) {scale = 1.0 : f32} -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// Verify that ... one that rounds stays.
+// CHECK-LABEL: func.func @epilogue_rounds(
+// CHECK: kron.epilogue ins(%{{.*}} : tensor<4x8xf32>) outs(%{{.*}} : tensor<4x8xf16>) ->
+func.func @epilogue_rounds(%v: tensor<4x8xf32>, %y: tensor<4x8xf16>) -> tensor<4x8xf16> {
+  %0 = kron.epilogue ins(%v : tensor<4x8xf32>) outs(%y : tensor<4x8xf16>) {scale = 1.0 : f32} -> tensor<4x8xf16>
+  return %0 : tensor<4x8xf16>
+}

@@ -1030,7 +1030,7 @@ func.func @pass_c3_empty(%x: memref<4x4xf32>) {
 // -----
 
 func.func @pass_c3_other_op(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects only kron.mode_product, tensor.empty, reshapes and scalar operations in its region, but got 'arith.addf'}}
+  // expected-error @+1 {{'kron.pass' op expects only kron.mode_product, kron.epilogue, tensor.empty, reshapes and scalar operations in its region, but got 'arith.addf'}}
   kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %0 = arith.addf %f, %f : tensor<4x4xf32>
@@ -1223,4 +1223,200 @@ func.func @pass_no_block(%x: memref<4x4xf32>) {
 func.func @yield_outside(%x: tensor<4x4xf32>) {
   // expected-error @+1 {{'kron.yield' op expects parent op 'kron.pass'}}
   kron.yield %x : tensor<4x4xf32>
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// kron.epilogue
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @epilogue_mixed(%v: tensor<4x8xf32>, %y: memref<4x8xf32>) {
+  // expected-error @+1 {{'kron.epilogue' op expects all arrays to be tensors or all to be memrefs, but got 'tensor<4x8xf32>' for the input and 'memref<4x8xf32>' for the outs}}
+  kron.epilogue ins(%v : tensor<4x8xf32>) outs(%y : memref<4x8xf32>)
+  return
+}
+
+// -----
+
+func.func @epilogue_c1_input(%v: memref<4x7xf32>, %y: memref<4x8xf32>) {
+  // expected-error @+1 {{'kron.epilogue' op expects dimension 1 of the input to be 8, the size in the outs, but got 7}}
+  kron.epilogue ins(%v : memref<4x7xf32>) outs(%y : memref<4x8xf32>)
+  return
+}
+
+// -----
+
+func.func @epilogue_c1_residual(%r: memref<5x8xf32>, %y: memref<4x8xf32>) {
+  // expected-error @+1 {{'kron.epilogue' op expects dimension 0 of the residual to be 4, the size in the outs, but got 5}}
+  kron.epilogue ins(%y : memref<4x8xf32>) residual(%r : memref<5x8xf32>) outs(%y : memref<4x8xf32>)
+  return
+}
+
+// -----
+
+func.func @epilogue_c2_input(%v: memref<4x8xf64>, %y: memref<4x8xf16>) {
+  // expected-error @+1 {{'kron.epilogue' op expects the input to have element type 'f16' or 'f32' as the outs, but got 'f64'}}
+  kron.epilogue ins(%v : memref<4x8xf64>) outs(%y : memref<4x8xf16>)
+  return
+}
+
+// -----
+
+func.func @epilogue_c2_bias(%b: memref<8xf64>, %y: memref<4x8xf32>) {
+  // expected-error @+1 {{'kron.epilogue' op expects the bias to have element type 'f32' as the outs, but got 'f64'}}
+  kron.epilogue ins(%y : memref<4x8xf32>) bias(%b [1] : memref<8xf64>) outs(%y : memref<4x8xf32>)
+  return
+}
+
+// -----
+
+func.func @epilogue_c2_scale(%y: memref<4x8xf16>) {
+  // expected-error @+1 {{'kron.epilogue' op expects scale to have type 'f32', but got 'f16'}}
+  kron.epilogue ins(%y : memref<4x8xf16>) outs(%y : memref<4x8xf16>) {scale = 2.0 : f16}
+  return
+}
+
+// -----
+
+func.func @epilogue_c3_count(%b: memref<8xf32>, %y: memref<4x8xf32>) {
+  // expected-error @+1 {{'kron.epilogue' op expects one axis for each of the 1 dimensions of the bias, but got 2}}
+  kron.epilogue ins(%y : memref<4x8xf32>) bias(%b [0, 1] : memref<8xf32>) outs(%y : memref<4x8xf32>)
+  return
+}
+
+// -----
+
+func.func @epilogue_c3_range(%b: memref<8xf32>, %y: memref<4x8xf32>) {
+  // expected-error @+1 {{'kron.epilogue' op expects the axes of the bias to be in [0, 2), but got 2}}
+  kron.epilogue ins(%y : memref<4x8xf32>) bias(%b [2] : memref<8xf32>) outs(%y : memref<4x8xf32>)
+  return
+}
+
+// -----
+
+func.func @epilogue_c3_twice(%b: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.epilogue' op expects the bias to name axis 1 once, but got 2 times}}
+  kron.epilogue ins(%y : memref<4x4xf32>) bias(%b [1, 1] : memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+  return
+}
+
+// -----
+
+func.func @epilogue_c3_size(%b: memref<4xf32>, %y: memref<4x8xf32>) {
+  // expected-error @+1 {{'kron.epilogue' op expects dimension 0 of the bias to be 8, the size of axis 1 of the outs, but got 4}}
+  kron.epilogue ins(%y : memref<4x8xf32>) bias(%b [1] : memref<4xf32>) outs(%y : memref<4x8xf32>)
+  return
+}
+
+// -----
+
+func.func @epilogue_c4_gelu(%y: memref<4x8xi32>) {
+  // expected-error @+1 {{'kron.epilogue' op expects floating-point elements for activation gelu, but got 'i32'}}
+  kron.epilogue ins(%y : memref<4x8xi32>) outs(%y : memref<4x8xi32>) {activation = #kron.activation<gelu>}
+  return
+}
+
+// -----
+
+func.func @epilogue_c4_relu(%y: memref<4x8xcomplex<f32>>) {
+  // expected-error @+1 {{'kron.epilogue' op expects real elements for activation relu, but got 'complex<f32>'}}
+  kron.epilogue ins(%y : memref<4x8xcomplex<f32>>) outs(%y : memref<4x8xcomplex<f32>>) {activation = #kron.activation<relu>}
+  return
+}
+
+// -----
+
+func.func @pass_epilogue_memref(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects its kron.epilogue to be on tensors, but got 'memref<4x4xf32>'}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.epilogue ins(%x : memref<4x4xf32>) outs(%x : memref<4x4xf32>)
+    kron.yield %1 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_epilogue_input(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects its kron.epilogue to be applied to the result of the last mode product}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = kron.epilogue ins(%tx : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {activation = #kron.activation<relu>} -> tensor<4x4xf32>
+    kron.yield %2 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_epilogue_twice(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects the result of the last mode product to be used only by its kron.epilogue}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = kron.epilogue ins(%1 : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {activation = #kron.activation<relu>} -> tensor<4x4xf32>
+    %3 = kron.epilogue ins(%1 : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {activation = #kron.activation<relu>} -> tensor<4x4xf32>
+    kron.yield %2 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_epilogue_bias(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects the bias of its kron.epilogue to be an argument of its region}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %e = tensor.empty() : tensor<4x4xf32>
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = kron.epilogue ins(%1 : tensor<4x4xf32>) bias(%e [0, 1] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {activation = #kron.activation<relu>} -> tensor<4x4xf32>
+    kron.yield %2 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_epilogue_residual(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects the residual of its kron.epilogue to be an argument of its region}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %e = tensor.empty() : tensor<4x4xf32>
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = kron.epilogue ins(%1 : tensor<4x4xf32>) residual(%e : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {activation = #kron.activation<relu>} -> tensor<4x4xf32>
+    kron.yield %2 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_epilogue_beta(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects the last mode product to have an addend for its beta before a kron.epilogue}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) beta(1.0 : f32) -> tensor<4x4xf32>
+    %2 = kron.epilogue ins(%1 : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {activation = #kron.activation<relu>} -> tensor<4x4xf32>
+    kron.yield %2 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_epilogue_yield(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects the result of the last mode product to be used only by its kron.epilogue}}
+  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = kron.epilogue ins(%1 : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {activation = #kron.activation<relu>} -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  }
+  return
 }

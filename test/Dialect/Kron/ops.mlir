@@ -259,6 +259,41 @@ func.func @pass_memref(%x: memref<4x8xf64, strided<[1, 4]>>, %f: memref<8x2xf64>
   return
 }
 
+// Verify that an epilogue prints its clauses in one order, with the axes of the bias.
+// CHECK-LABEL: func @epilogue(
+// CHECK:         kron.epilogue ins(%{{.*}} : tensor<?x2x8x4xf32>) bias(%{{.*}} [1, 2, 3] : tensor<2x8x4xf16>) residual(%{{.*}} : tensor<?x2x8x4xf16>) outs(%{{.*}} : tensor<?x2x8x4xf16>) {activation = #kron.activation<gelu>, scale = 2.000000e+00 : f32} -> tensor<?x2x8x4xf16>
+func.func @epilogue(%v: tensor<?x2x8x4xf32>, %b: tensor<2x8x4xf16>, %y: tensor<?x2x8x4xf16>) -> tensor<?x2x8x4xf16> {
+  %0 = kron.epilogue ins(%v : tensor<?x2x8x4xf32>) bias(%b [1, 2, 3] : tensor<2x8x4xf16>) residual(%y : tensor<?x2x8x4xf16>)
+         outs(%y : tensor<?x2x8x4xf16>) {activation = #kron.activation<gelu>, scale = 2.0 : f32} -> tensor<?x2x8x4xf16>
+  return %0 : tensor<?x2x8x4xf16>
+}
+
+// Verify the same without any clause, in place.
+// CHECK-LABEL: func @epilogue_memref(
+// CHECK:         kron.epilogue ins(%[[Y:.*]] : memref<4x4xi32>) outs(%[[Y]] : memref<4x4xi32>) {activation = #kron.activation<relu>}
+func.func @epilogue_memref(%y: memref<4x4xi32>) {
+  kron.epilogue ins(%y : memref<4x4xi32>) outs(%y : memref<4x4xi32>) {activation = #kron.activation<relu>}
+  return
+}
+
+// Verify an epilogue at the end of a pass, behind a product of the accumulation type.
+// CHECK-LABEL: func @pass_epilogue(
+// CHECK:         %[[V:.*]] = kron.mode_product {{.*}} -> tensor<?x8xf32>
+// CHECK:         %[[E:.*]] = kron.epilogue ins(%[[V]] : tensor<?x8xf32>) bias(%{{.*}} [1] : tensor<8xf16>)
+// CHECK:         kron.yield %[[E]]
+func.func @pass_epilogue(%x: memref<?x4xf16>, %f: memref<4x8xf16>, %b: memref<8xf16>, %y: memref<?x8xf16>) {
+  kron.pass ins(%x, %f, %b : memref<?x4xf16>, memref<4x8xf16>, memref<8xf16>) outs(%y : memref<?x8xf16>) {
+  ^bb0(%tx: tensor<?x4xf16>, %tf: tensor<4x8xf16>, %tb: tensor<8xf16>, %out: tensor<?x8xf16>):
+    %c0 = arith.constant 0 : index
+    %d = tensor.dim %out, %c0 : tensor<?x8xf16>
+    %e = tensor.empty(%d) : tensor<?x8xf32>
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<?x4xf16>) factor(%tf [p, q] : tensor<4x8xf16>) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+    %2 = kron.epilogue ins(%1 : tensor<?x8xf32>) bias(%tb [1] : tensor<8xf16>) outs(%out : tensor<?x8xf16>) -> tensor<?x8xf16>
+    kron.yield %2 : tensor<?x8xf16>
+  }
+  return
+}
+
 //===----------------------------------------------------------------------===//
 // Generic form
 //===----------------------------------------------------------------------===//

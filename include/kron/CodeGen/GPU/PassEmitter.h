@@ -38,6 +38,13 @@ struct GPUEmitter {
 /// All emitters, the preferred ones first; the last one takes every pass.
 ArrayRef<GPUEmitter> getGPUEmitters();
 
+/// Why `pass`, which is `bare` with an epilogue at its end, had better be two
+/// kernels: a fast one takes the product alone only. Nothing if it should be
+/// one.
+std::optional<std::string>
+getEpilogueUnsupportedReason(PassOp bare, PassOp pass,
+                             const GPUMachine &machine);
+
 /// Builds, before `pass` (on memrefs), what computes it on the GPU. Where
 /// arrays may turn out not to be aligned as the chosen kernel needs it, the
 /// host code decides at run time between that and the general one. The caller

@@ -14,8 +14,8 @@
 namespace mlir::kron {
 
 /// Whether `mma` takes `trip` as matrix products per position of the axes that
-/// its factor varies on: a single factor that varies, or is too large for tiles
-/// that hold whole fibres.
+/// its factor varies on: a single factor that varies, is too large for tiles
+/// that hold whole fibres, or has an epilogue.
 bool isSparse(const Trip &trip);
 
 /// Why no `mma` kernel of matrix products per position of the axes that the

@@ -39,6 +39,8 @@ struct Trip {
   /// In the order of application.
   SmallVector<TripFactor> factors;
   bool readsAddend = false;
+  /// Whether a kron.epilogue ends the trip, and whether it reads a residual.
+  bool hasEpilogue = false, readsResidual = false;
 
   /// Elements of the whole arrays. Dynamic sizes count as if the input had
   /// 2^26 elements.
@@ -88,8 +90,8 @@ struct Trip {
   }
   /// Bytes that go through memory.
   double getMemoryBytes() const {
-    return (inputElements + outputElements * (readsAddend ? 2 : 1)) *
-           getElementBytes();
+    int written = 1 + readsAddend + readsResidual;
+    return (inputElements + outputElements * written) * getElementBytes();
   }
   int64_t getLargestFactorSize() const;
   int64_t getSmallestFactorSize() const;

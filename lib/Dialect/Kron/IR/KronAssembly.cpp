@@ -8,7 +8,8 @@
 //
 // Operands under op() print as `%f`, `T(%f)` or `C(%f)`; scaling prints as the
 // clauses `alpha(..)`, `beta(..)` and `addend(..)`, each left out where it has
-// its default; factor dimensions print as `[p, q, 3]`.
+// its default; factor dimensions print as `[p, q, 3]`, lists of axes as `[1,
+// 3]`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -195,5 +196,21 @@ void kron::printFactorDims(OpAsmPrinter &printer, Operation *,
     else
       printer << dim;
   });
+  printer << ']';
+}
+
+ParseResult kron::parseAxisList(OpAsmParser &parser, DenseI64ArrayAttr &axes) {
+  SmallVector<int64_t> list;
+  auto parseOne = [&] { return parser.parseInteger(list.emplace_back()); };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOne))
+    return failure();
+  axes = parser.getBuilder().getDenseI64ArrayAttr(list);
+  return success();
+}
+
+void kron::printAxisList(OpAsmPrinter &printer, Operation *,
+                         DenseI64ArrayAttr axes) {
+  printer << '[';
+  llvm::interleaveComma(axes.asArrayRef(), printer);
   printer << ']';
 }

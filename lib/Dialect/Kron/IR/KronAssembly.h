@@ -45,6 +45,10 @@ ParseResult parseFactorDims(OpAsmParser &parser, DenseI64ArrayAttr &factorDims);
 void printFactorDims(OpAsmPrinter &printer, Operation *op,
                      DenseI64ArrayAttr factorDims);
 
+ParseResult parseAxisList(OpAsmParser &parser, DenseI64ArrayAttr &axes);
+void printAxisList(OpAsmPrinter &printer, Operation *op,
+                   DenseI64ArrayAttr axes);
+
 } // namespace mlir::kron
 
 #endif // KRON_LIB_DIALECT_KRON_IR_KRONASSEMBLY_H

@@ -216,11 +216,17 @@ struct RefineArguments : OpRewritePattern<PassOp> {
         argument.setType(type);
       SmallVector<ModeProductOp> products = op.getModeProducts();
       ModeProductOp last = products.back();
-      if (last.getAddend() || getBeta(last).isZero())
+      EpilogueOp epilogue = op.getEpilogue();
+      if (epilogue)
+        epilogue.getInitMutable().assign(block.getArguments().back());
+      else if (last.getAddend() || getBeta(last).isZero())
         last.getInitMutable().assign(block.getArguments().back());
       for (ModeProductOp product : products)
         product->getResult(0).setType(
             cast<RankedTensorType>(product.getInit().getType()));
+      if (epilogue)
+        epilogue->getResult(0).setType(
+            cast<RankedTensorType>(epilogue.getInit().getType()));
     });
     return success();
   }
@@ -230,4 +236,26 @@ struct RefineArguments : OpRewritePattern<PassOp> {
 void PassOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                          MLIRContext *context) {
   patterns.add<RefineArguments>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// kron.epilogue
+//===----------------------------------------------------------------------===//
+
+/// A scale of 1 says nothing; an epilogue that does nothing is its input, if
+/// that has the type of the result.
+LogicalResult EpilogueOp::canonicalize(EpilogueOp op,
+                                       PatternRewriter &rewriter) {
+  if (TypedAttr scale = op.getScaleAttr();
+      scale && Scale{scale, nullptr}.isOne()) {
+    rewriter.modifyOpInPlace(op, [&] { op.removeScaleAttr(); });
+    return success();
+  }
+  bool doesNothing = !op.getBias() && !op.getResidual() && !op.getScaleAttr() &&
+                     op.getActivation() == Activation::Identity;
+  if (!doesNothing || isInPass(op) || op->getNumResults() == 0 ||
+      op.getInput().getType() != op->getResult(0).getType())
+    return failure();
+  rewriter.replaceOp(op, op.getInput());
+  return success();
 }

@@ -7,6 +7,7 @@
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "KronAssembly.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -68,13 +69,18 @@ void ModeProductOp::getEffects(Effects &effects) {
   addScaledEffects(*this, effects);
 }
 void PassOp::getEffects(Effects &effects) {
-  ModeProductOp last = getModeProducts().back();
-  bool readsInit = !last.getAddend() && !kron::getBeta(last).isZero();
+  bool readsOld = readsInit();
   addEffects(
       *this, getInitMutable(),
       [&](OpOperand &operand) {
-        return readsInit || &operand != &getInitMutable();
+        return readsOld || &operand != &getInitMutable();
       },
+      effects);
+}
+void EpilogueOp::getEffects(Effects &effects) {
+  addEffects(
+      *this, getInitMutable(),
+      [&](OpOperand &operand) { return &operand != &getInitMutable(); },
       effects);
 }
 
@@ -102,6 +108,7 @@ KRON_REIFY(KsmmOp)
 KRON_REIFY(KsmmGradOp)
 KRON_REIFY(ModeProductOp)
 KRON_REIFY(PassOp)
+KRON_REIFY(EpilogueOp)
 #undef KRON_REIFY
 
 //===----------------------------------------------------------------------===//
@@ -182,4 +189,24 @@ unsigned ModeProductOp::getResultingFactorDim() {
 
 SmallVector<ModeProductOp> PassOp::getModeProducts() {
   return llvm::to_vector(getBody().getOps<ModeProductOp>());
+}
+
+EpilogueOp PassOp::getEpilogue() {
+  auto epilogues = getBody().getOps<EpilogueOp>();
+  return epilogues.empty() ? EpilogueOp() : *epilogues.begin();
+}
+
+bool PassOp::readsInit() {
+  for (OpOperand &use : getBody().front().getArguments().back().getUses()) {
+    if (isa<tensor::DimOp>(use.getOwner()))
+      continue;
+    auto product = dyn_cast<ModeProductOp>(use.getOwner());
+    auto epilogue = dyn_cast<EpilogueOp>(use.getOwner());
+    bool isWritten = (epilogue && &use == &epilogue.getInitMutable()) ||
+                     (product && &use == &product.getInitMutable() &&
+                      (product.getAddend() || kron::getBeta(product).isZero()));
+    if (!isWritten)
+      return true;
+  }
+  return false;
 }

@@ -68,21 +68,35 @@ LogicalResult kron::verifySameElements(ScaledOpInterface op) {
   return success();
 }
 
-static LogicalResult verifyScalarType(ScaledOpInterface op, StringRef name,
-                                      Type type) {
-  Type expected = getAccumulatorType(getElementType(op.getInitValue()));
+static LogicalResult verifyScalarType(Operation *op, StringRef name, Type type,
+                                      Value init) {
+  Type expected = getAccumulatorType(getElementType(init));
   if (type == expected)
     return success();
-  return op.emitOpError("expects ")
+  return op->emitOpError("expects ")
          << name << " to have type " << expected << ", but got " << type;
 }
 
-LogicalResult kron::verifyScalar(ScaledOpInterface op, StringRef name,
-                                 TypedAttr attr) {
+LogicalResult kron::verifyScalar(Operation *op, StringRef name, TypedAttr attr,
+                                 Value init) {
   if (!isa<FloatAttr, IntegerAttr, complex::NumberAttr>(attr))
-    return op.emitOpError("expects ")
+    return op->emitOpError("expects ")
            << name << " to be a number, but got " << attr;
-  return verifyScalarType(op, name, attr.getType());
+  return verifyScalarType(op, name, attr.getType(), init);
+}
+
+LogicalResult kron::verifyActivation(Operation *op, Activation activation,
+                                     Value init) {
+  Type element = getElementType(init);
+  if (activation == Activation::Identity || isa<FloatType>(element))
+    return success();
+  bool takesIntegers = activation == Activation::Relu;
+  if (takesIntegers && element.isInteger())
+    return success();
+  return op->emitOpError("expects ")
+         << (takesIntegers ? "real" : "floating-point")
+         << " elements for activation " << stringifyActivation(activation)
+         << ", but got " << element;
 }
 
 static LogicalResult verifyScale(ScaledOpInterface op, StringRef name,
@@ -91,8 +105,8 @@ static LogicalResult verifyScale(ScaledOpInterface op, StringRef name,
     return op.emitOpError("expects ")
            << name << " to be an operand or a constant, but got both";
   if (value)
-    return verifyScalarType(op, name, value.getType());
-  return attr ? verifyScalar(op, name, attr) : success();
+    return verifyScalarType(op, name, value.getType(), op.getInitValue());
+  return attr ? verifyScalar(op, name, attr, op.getInitValue()) : success();
 }
 
 LogicalResult kron::verifyScaledOp(ScaledOpInterface op) {

@@ -39,9 +39,14 @@ LogicalResult verifyScaledOp(ScaledOpInterface op);
 /// All arrays have the element type of the input.
 LogicalResult verifySameElements(ScaledOpInterface op);
 
-/// `attr` is a number of the accumulation type.
-LogicalResult verifyScalar(ScaledOpInterface op, StringRef name,
-                           TypedAttr attr);
+/// `attr` is a number of the accumulation type of the array `init`.
+LogicalResult verifyScalar(Operation *op, StringRef name, TypedAttr attr,
+                           Value init);
+
+/// `activation` is one for the elements of `init`: it needs an order, or a
+/// field.
+LogicalResult verifyActivation(Operation *op, Activation activation,
+                               Value init);
 
 /// All of `arrays` are tensors or all are memrefs, of rank at most `maxRank`.
 LogicalResult verifyArrayKinds(Operation *op, ArrayRef<NamedArray> arrays);

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// kron.mode_product and kron.pass; tags such as `mode_product_c2` name the
-// constraint of the operation's description that a check belongs to.
+// kron.mode_product, kron.epilogue and kron.pass; tags such as
+// `mode_product_c2` name the constraint of the operation's description that a
+// check belongs to.
 //
 //===----------------------------------------------------------------------===//
 
@@ -145,6 +146,76 @@ LogicalResult ModeProductOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// kron.epilogue
+//===----------------------------------------------------------------------===//
+
+/// epilogue_c2: what is rounded is the result alone.
+static LogicalResult verifyEpilogueElements(EpilogueOp op,
+                                            ArrayRef<NamedArray> arrays) {
+  Type element = getElementType(op.getInit());
+  Type accumulator = getAccumulatorType(element);
+  for (const NamedArray &array : arrays) {
+    Type type = getElementType(array.value);
+    bool isInput = array.value == op.getInput();
+    if (type == element || (isInput && type == accumulator))
+      continue;
+    InFlightDiagnostic diagnostic = op.emitOpError("expects ")
+                                    << array.name << " to have element type "
+                                    << element;
+    if (isInput && accumulator != element)
+      diagnostic << " or " << accumulator;
+    return diagnostic << " as the outs, but got " << type;
+  }
+  return op.getScaleAttr()
+             ? verifyScalar(op, "scale", op.getScaleAttr(), op.getInit())
+             : success();
+}
+
+/// epilogue_c3: every dimension of the bias has an axis.
+static LogicalResult verifyBiasAxes(EpilogueOp op) {
+  ArrayRef<int64_t> axes = op.getBiasAxes();
+  int64_t rank = getRank(op.getInit());
+  int64_t biasRank = op.getBias() ? getRank(op.getBias()) : 0;
+  if (static_cast<int64_t>(axes.size()) != biasRank)
+    return op.emitOpError("expects one axis for each of the ")
+           << biasRank << " dimensions of the bias, but got " << axes.size();
+  for (auto [dim, axis] : llvm::enumerate(axes)) {
+    if (axis < 0 || axis >= rank)
+      return op.emitOpError("expects the axes of the bias to be in [0, ")
+             << rank << "), but got " << axis;
+    if (llvm::count(axes, axis) != 1)
+      return op.emitOpError("expects the bias to name axis ")
+             << axis << " once, but got " << llvm::count(axes, axis)
+             << " times";
+    if (failed(verifyDim(op, {"the bias", op.getBias()}, dim,
+                         getDimSize(op.getInit(), axis),
+                         "the size of axis " + Twine(axis) + " of the outs")))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult EpilogueOp::verify() {
+  SmallVector<NamedArray> arrays{{"the input", getInput()},
+                                 {"the outs", getInit()}};
+  if (getBias())
+    arrays.push_back({"the bias", getBias()});
+  if (getResidual())
+    arrays.push_back({"the residual", getResidual()});
+  SmallVector<int64_t> shape = getShape(getInit());
+  if (failed(verifyArrayKinds(*this, arrays)) ||
+      failed(verifyEpilogueElements(*this, arrays)) ||
+      // epilogue_c1
+      failed(verifyShapeOfInit(*this, {"the input", getInput()}, shape)) ||
+      failed(verifyShapeOfInit(*this, {"the residual", getResidual()}, shape)))
+    return failure();
+  if (failed(verifyBiasAxes(*this)))
+    return failure();
+  // epilogue_c4
+  return verifyActivation(*this, getActivation(), getInit());
+}
+
+//===----------------------------------------------------------------------===//
 // kron.pass: operands
 //===----------------------------------------------------------------------===//
 
@@ -195,9 +266,10 @@ LogicalResult PassOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// Besides mode products only what regroups axes between them and what gives
-/// shapes and scalars may stand in a pass: code generators look at nothing else.
+/// shapes and scalars may stand in a pass: code generators look at nothing
+/// else.
 static bool isAllowedInPass(Operation &op) {
-  if (isa<ModeProductOp, tensor::EmptyOp, tensor::CollapseShapeOp,
+  if (isa<ModeProductOp, EpilogueOp, tensor::EmptyOp, tensor::CollapseShapeOp,
           tensor::ExpandShapeOp, YieldOp>(op))
     return true;
   return op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
@@ -207,7 +279,7 @@ static bool isAllowedInPass(Operation &op) {
 static LogicalResult verifyPassOps(PassOp op) {
   for (Operation &nested : op.getBody().front())
     if (!isAllowedInPass(nested))
-      return op.emitOpError("expects only kron.mode_product, "
+      return op.emitOpError("expects only kron.mode_product, kron.epilogue, "
                             "tensor.empty, reshapes and scalar operations in "
                             "its region, but got '")
              << nested.getName() << "'";
@@ -279,6 +351,35 @@ static LogicalResult verifyPassStep(PassOp op, ArrayRef<ModeProductOp> products,
          << number << " to be used only by the next one";
 }
 
+/// pass_c3: the epilogue, if there is one, behind the mode product `last`.
+static LogicalResult verifyPassEpilogue(PassOp op, ModeProductOp last) {
+  EpilogueOp epilogue = op.getEpilogue();
+  if (!epilogue)
+    return success();
+  if (epilogue->getNumResults() == 0)
+    return op.emitOpError(
+               "expects its kron.epilogue to be on tensors, but got ")
+           << epilogue.getInit().getType();
+  if (epilogue.getInput() != last->getResult(0))
+    return op.emitOpError("expects its kron.epilogue to be applied to the "
+                          "result of the last mode product");
+  for (Operation *user : last->getUsers())
+    if (user != epilogue && !isa<tensor::DimOp>(user))
+      return op.emitOpError("expects the result of the last mode product to be "
+                            "used only by its kron.epilogue");
+  for (auto [name, value] : {std::pair("bias", epilogue.getBias()),
+                             std::pair("residual", epilogue.getResidual())}) {
+    auto argument = dyn_cast_or_null<BlockArgument>(value);
+    if (value && (!argument || argument.getOwner() != epilogue->getBlock()))
+      return op.emitOpError("expects the ")
+             << name << " of its kron.epilogue to be an argument of its region";
+  }
+  if (!last.getAddend() && !kron::getBeta(last).isZero())
+    return op.emitOpError("expects the last mode product to have an addend for "
+                          "its beta before a kron.epilogue");
+  return success();
+}
+
 LogicalResult PassOp::verifyRegions() {
   SmallVector<ModeProductOp> products = getModeProducts();
   if (products.empty())
@@ -295,8 +396,15 @@ LogicalResult PassOp::verifyRegions() {
     if (failed(verifyPassStep(*this, products, number)))
       return failure();
 
+  if (failed(verifyPassEpilogue(*this, products.back())))
+    return failure();
+
   // pass_c4
-  if (yield.getValue() != products.back()->getResult(0))
+  EpilogueOp epilogue = getEpilogue();
+  if (epilogue && yield.getValue() != epilogue->getResult(0))
+    return emitOpError("expects kron.yield to give the result of its "
+                       "kron.epilogue");
+  if (!epilogue && yield.getValue() != products.back()->getResult(0))
     return emitOpError("expects kron.yield to give the result of the last mode "
                        "product");
   Type expected = block.getArguments().back().getType();

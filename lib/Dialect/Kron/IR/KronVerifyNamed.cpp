@@ -242,25 +242,11 @@ static LogicalResult verifyKsmmShapes(KsmmOp op,
   return success();
 }
 
-/// ksmm_c5: activations need an order, the smooth ones a field.
-static LogicalResult verifyActivation(KsmmOp op) {
-  Type element = getElementType(op.getInit());
-  Activation activation = op.getActivation();
-  if (activation == Activation::Identity || isa<FloatType>(element))
-    return success();
-  bool takesIntegers = activation == Activation::Relu;
-  if (takesIntegers && element.isInteger())
-    return success();
-  return op.emitOpError("expects ")
-         << (takesIntegers ? "real" : "floating-point")
-         << " elements for activation " << stringifyActivation(activation)
-         << ", but got " << element;
-}
-
 LogicalResult KsmmOp::verify() {
   if (failed(verifyScaledOp(*this)) ||
       failed(verifySameElements(*this)) || // ksmm_c2
-      (getScaleAttr() && failed(verifyScalar(*this, "scale", getScaleAttr()))))
+      (getScaleAttr() &&
+       failed(verifyScalar(*this, "scale", getScaleAttr(), getInit()))))
     return failure();
   // ksmm_c1
   if (failed(verifyPattern(*this, {"the weights", getWeights()})))
@@ -268,7 +254,8 @@ LogicalResult KsmmOp::verify() {
 
   SmallVector<int64_t> initShape = getShape(getInit());
   if (failed(verifyKsmmShapes(*this, initShape)) || // ksmm_c3
-      failed(verifyActivation(*this)))              // ksmm_c5
+                                                    // ksmm_c5
+      failed(verifyActivation(*this, getActivation(), getInit())))
     return failure();
   // ksmm_c4
   if (failed(

@@ -24,20 +24,9 @@ static bool readsInit(ScaledOpInterface op) {
   return !op.getAddendValue() && !getBeta(op).isZero();
 }
 
-/// A pass reads its destination if the mode product that writes it does, or if
-/// the region names it anywhere else.
-static bool readsInit(PassOp op) {
-  BlockArgument out = op.getBody().front().getArguments().back();
-  for (OpOperand &use : out.getUses()) {
-    auto product = dyn_cast<ModeProductOp>(use.getOwner());
-    bool isInit = product && use.get() == product.getInit() &&
-                  product.getAddend() != out &&
-                  !readsInit(cast<ScaledOpInterface>(product.getOperation()));
-    if (!isInit && !isa<tensor::DimOp>(use.getOwner()))
-      return true;
-  }
-  return false;
-}
+static bool readsInit(PassOp op) { return op.readsInit(); }
+
+static bool readsInit(EpilogueOp) { return false; }
 
 /// The operation on memrefs: same attributes and regions, no results.
 static LogicalResult bufferizeKronOp(Operation *op, RewriterBase &rewriter,
@@ -78,16 +67,22 @@ struct KronOpModel
     auto kronOp = cast<OpTy>(op);
     if (&operand != &kronOp.getInitMutable())
       return true;
-    if constexpr (std::is_same_v<OpTy, PassOp>)
+    if constexpr (std::is_same_v<OpTy, PassOp> ||
+                  std::is_same_v<OpTy, EpilogueOp>)
       return readsInit(kronOp);
     else
       return readsInit(cast<ScaledOpInterface>(op));
   }
 
-  /// The addend may alias the destination: element by element it is read before
-  /// the destination is written.
+  /// The addend may alias the destination, and so may all that an epilogue
+  /// reads but its bias: element by element it is read before the destination
+  /// is written.
   bool isNotConflicting(Operation *op, OpOperand *read, OpOperand *write,
                         const AnalysisState &state) const {
+    if (auto epilogue = dyn_cast<EpilogueOp>(op))
+      return read->getOwner() == op && write->getOwner() == op &&
+             read->get() != epilogue.getBias() &&
+             state.areEquivalentBufferizedValues(read->get(), write->get());
     auto scaled = dyn_cast<ScaledOpInterface>(op);
     return scaled && read->getOwner() == op && write->getOwner() == op &&
            read->get() == scaled.getAddendValue() &&
@@ -116,5 +111,6 @@ void kron::registerBufferizableOpInterfaceExternalModels(
     KsmmGradOp::attachInterface<KronOpModel<KsmmGradOp>>(*context);
     ModeProductOp::attachInterface<KronOpModel<ModeProductOp>>(*context);
     PassOp::attachInterface<KronOpModel<PassOp>>(*context);
+    EpilogueOp::attachInterface<KronOpModel<EpilogueOp>>(*context);
   });
 }

@@ -6,13 +6,14 @@
 //===----------------------------------------------------------------------===//
 //
 // Chain.h says which mode products a named operation is. This pass views the
-// operands, builds the chain and, behind it, the one element-wise loop that the
-// epilogue of kron.ksmm (or a constant alpha of 0) needs. On a GPU a bias
-// alone, or a residual alone, is the Z of the product instead.
+// operands, builds the chain and, behind it, the kron.epilogue that kron.ksmm
+// may have. On a GPU a bias alone, or a residual alone, is the Z of the product
+// instead.
 //
-// Two things make that loop read a buffer of its own instead of working in
+// Two things make the epilogue read a buffer of its own instead of working in
 // place on the destination: f16 and bf16, whose product must not be rounded
-// before the epilogue, and a residual that is the destination.
+// before it, and a residual that is the destination. Z is then added to that
+// buffer, in its type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,21 +63,10 @@ namespace {
 struct Epilogue {
   Value bias;
   /// The axes of the destination's view that the bias runs over.
-  SmallVector<unsigned> biasAxes;
+  SmallVector<int64_t> biasAxes;
   Activation activation = Activation::Identity;
   TypedAttr scale;
   Value residual;
-};
-
-/// The element-wise loop: where its v comes from.
-struct Elementwise {
-  /// v, or null: 0.
-  Value product;
-  /// Whether the loop works on the product in place. The destination is then
-  /// where the product is.
-  bool inPlace = false;
-  /// Whether beta * Z is to be added to v.
-  bool addsZ = false;
 };
 
 class Decomposer {
@@ -99,11 +89,9 @@ private:
   void emitProductOnMemrefs(Value destination, const ChainScaling &scaling);
   Value emitZeroProduct();
   Value emitWithEpilogue();
-  void collectInputs(const Elementwise &loop, SmallVectorImpl<Value> &inputs,
-                     SmallVectorImpl<AffineMap> &maps);
-  Value emitElement(OpBuilder &builder, const Elementwise &loop,
-                    ValueRange args);
-  Value emitElementwise(const Elementwise &loop);
+  Value emitBuffered(bool isZero);
+  Value emitScaledAddend(Value product, Value destination);
+  Value emitEpilogue(Value v, Value destination);
 
   IRRewriter &rewriter;
   ScaledOpInterface op;
@@ -219,91 +207,75 @@ Value Decomposer::emitProduct(Value destination, bool addsZ) {
   return destination;
 }
 
-/// The inputs of the element-wise loop with their maps, in the order in which
-/// `emitElement` takes them.
-void Decomposer::collectInputs(const Elementwise &loop,
-                               SmallVectorImpl<Value> &inputs,
-                               SmallVectorImpl<AffineMap> &maps) {
-  int64_t rank = getShapedType(init).getRank();
-  AffineMap identity = rewriter.getMultiDimIdentityMap(rank);
-  auto addInput = [&](Value value, AffineMap map) {
-    inputs.push_back(value);
-    maps.push_back(map);
-  };
-  if (loop.product && !loop.inPlace)
-    addInput(loop.product, identity);
-  if (loop.addsZ && addend)
-    addInput(addend, identity);
-  if (epilogue.bias) {
-    SmallVector<AffineExpr> exprs;
-    for (unsigned axis : epilogue.biasAxes)
-      exprs.push_back(rewriter.getAffineDimExpr(axis));
-    addInput(epilogue.bias,
-             AffineMap::get(rank, 0, exprs, rewriter.getContext()));
-  }
-  if (epilogue.residual)
-    addInput(epilogue.residual, identity);
-  maps.push_back(identity);
-}
-
-/// One element of the loop, from those of its inputs and, last, its output.
-Value Decomposer::emitElement(OpBuilder &builder, const Elementwise &loop,
-                              ValueRange args) {
-  Value current = args.back();
-  auto widen = [&](Value value) {
-    return emitConversion(builder, loc, value, accumulator);
-  };
-  auto take = [&] {
-    Value value = args.front();
-    args = args.drop_front();
-    return widen(value);
-  };
-  Value v;
-  if (loop.product)
-    v = loop.inPlace ? current : take();
-  if (loop.addsZ) {
-    Value z = addend ? take() : widen(current);
-    Value scaled = emitScaled(builder, loc, kron::getBeta(op), z);
-    v = v ? emitAdd(builder, loc, v, scaled) : scaled;
-  }
-  if (!v)
-    v = emitZero(builder, loc, accumulator);
-  if (epilogue.bias)
-    v = emitAdd(builder, loc, v, take());
-  v = emitActivation(builder, loc, epilogue.activation, v);
-  if (epilogue.scale)
-    v = emitMul(builder, loc, v,
-                Scale{epilogue.scale, nullptr}.materialize(builder, loc));
-  if (epilogue.residual)
-    v = emitAdd(builder, loc, v, take());
-  return emitConversion(builder, loc, v, element);
-}
-
-/// scale * activation(v + bias) + residual into the destination, where v is
-/// what `loop` says. Returns the result on tensors.
-Value Decomposer::emitElementwise(const Elementwise &loop) {
+/// beta * Z, added to `product` in place if there is one; else in
+/// `destination`. Returns the result on tensors.
+Value Decomposer::emitScaledAddend(Value product, Value destination) {
+  Value z = addend ? addend : init;
+  Value outs = product ? product : destination;
   SmallVector<Value> inputs;
-  SmallVector<AffineMap> maps;
-  collectInputs(loop, inputs, maps);
-  Value destination = loop.inPlace ? loop.product : init;
-  SmallVector<utils::IteratorType> iterators(getShapedType(init).getRank(),
+  if (z != outs)
+    inputs.push_back(z);
+  int64_t rank = getShapedType(init).getRank();
+  SmallVector<AffineMap> maps(inputs.size() + 1,
+                              rewriter.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
   SmallVector<Type> results;
-  if (isOnTensors(init))
-    results.push_back(destination.getType());
+  if (isOnTensors(outs))
+    results.push_back(outs.getType());
   auto generic = linalg::GenericOp::create(
-      rewriter, loc, results, inputs, destination, maps, iterators,
+      rewriter, loc, results, inputs, outs, maps, iterators,
       [&](OpBuilder &builder, Location, ValueRange args) {
-        linalg::YieldOp::create(builder, loc, emitElement(builder, loop, args));
+        Value v =
+            emitScaled(builder, loc, kron::getBeta(op),
+                       emitConversion(builder, loc, args.front(), accumulator));
+        if (product)
+          v = emitAdd(builder, loc, args.back(), v);
+        linalg::YieldOp::create(
+            builder, loc,
+            emitConversion(builder, loc, v, kron::getElementType(outs)));
       });
-  return isOnTensors(init) ? generic.getResult(0) : Value();
+  return isOnTensors(outs) ? generic.getResult(0) : outs;
+}
+
+/// scale * activation(v + bias) + residual in `destination`. Returns the result
+/// on tensors.
+Value Decomposer::emitEpilogue(Value v, Value destination) {
+  SmallVector<Type> results;
+  if (isOnTensors(destination))
+    results.push_back(destination.getType());
+  auto end = EpilogueOp::create(
+      rewriter, loc, results, v, epilogue.bias, epilogue.residual, destination,
+      epilogue.biasAxes, epilogue.activation, epilogue.scale);
+  return isOnTensors(destination) ? end->getResult(0) : Value();
+}
+
+/// The epilogue of alpha times the product (nothing if `isZero`) plus beta * Z
+/// in a buffer of the accumulation type.
+Value Decomposer::emitBuffered(bool isZero) {
+  bool addsZ = !kron::getBeta(op).isZero();
+  Value buffer = createBufferLike(rewriter, loc, init, accumulator);
+  Value v;
+  if (!isZero) {
+    v = emitProduct(buffer, /*addsZ=*/false);
+  } else if (!addsZ) {
+    auto fill = linalg::FillOp::create(
+        rewriter, loc, emitZero(rewriter, loc, accumulator), buffer);
+    v = isOnTensors(buffer) ? fill.getResult(0) : buffer;
+  }
+  if (addsZ)
+    v = emitScaledAddend(v, buffer);
+  Value result = emitEpilogue(v, init);
+  releaseBuffer(rewriter, loc, buffer);
+  return result;
 }
 
 /// alpha is the constant 0: neither the input nor a factor is read.
 Value Decomposer::emitZeroProduct() {
-  bool addsZ = !kron::getBeta(op).isZero();
-  if (hasEpilogue || addsZ)
-    return emitElementwise({/*product=*/nullptr, /*inPlace=*/false, addsZ});
+  if (hasEpilogue)
+    return emitBuffered(/*isZero=*/true);
+  if (!kron::getBeta(op).isZero())
+    return emitScaledAddend(/*product=*/nullptr, init);
   Value zero = emitZero(rewriter, loc, element);
   auto fill = linalg::FillOp::create(rewriter, loc, zero, init);
   return isOnTensors(init) ? fill.getResult(0) : Value();
@@ -314,16 +286,10 @@ Value Decomposer::emitWithEpilogue() {
   if (auto sparse = dyn_cast<KsmmOp>(op.getOperation()))
     needsBuffer |=
         !isOnTensors(init) && sparse.getResidual() == op.getInitValue();
-  if (!needsBuffer)
-    return emitElementwise({emitProduct(init, /*addsZ=*/true), /*inPlace=*/true,
-                            /*addsZ=*/false});
-
-  Value buffer = createBufferLike(rewriter, loc, init, accumulator);
-  Value product = emitProduct(buffer, /*addsZ=*/false);
-  Value result = emitElementwise(
-      {product, /*inPlace=*/false, !kron::getBeta(op).isZero()});
-  releaseBuffer(rewriter, loc, buffer);
-  return result;
+  if (needsBuffer)
+    return emitBuffered(/*isZero=*/false);
+  Value v = emitProduct(init, /*addsZ=*/true);
+  return emitEpilogue(v, v);
 }
 
 void Decomposer::run() {

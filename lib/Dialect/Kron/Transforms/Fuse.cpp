@@ -13,8 +13,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Chain.h"
+#include "FuseEpilogue.h"
 #include "TripPlan.h"
 #include "kron/CodeGen/CPU/Support.h"
+#include "kron/CodeGen/GPU/PassEmitter.h"
 #include "kron/CodeGen/GPU/Support.h"
 #include "kron/CodeGen/PassOperands.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
@@ -107,8 +109,8 @@ static Value getReadAddend(ModeProductOp op) {
 
 /// The size of axis `axis` behind mode product `index` of `chain`, from the
 /// block arguments `factors` and `init` of the pass: it is what a later factor
-/// contracts, or it stays to the end. In a regrouped chain only the rows have an
-/// unknown size, which stays.
+/// contracts, or it stays to the end. In a regrouped chain only the rows have
+/// an unknown size, which stays.
 static Value getAxisSize(OpBuilder &builder, Location loc,
                          ArrayRef<ModeProductOp> chain, unsigned index,
                          int64_t axis, ValueRange factors, Value init) {
@@ -158,7 +160,8 @@ static Value emitReshape(OpBuilder &builder, Operation *reshape, Value value,
     }
     // Rows are the first or the last axis of both.
     int64_t rows = axis == 0 ? 0 : initRank - 1;
-    sizes.push_back(tensor::DimOp::create(builder, loc, init, rows).getResult());
+    sizes.push_back(
+        tensor::DimOp::create(builder, loc, init, rows).getResult());
   }
   return tensor::ExpandShapeOp::create(builder, loc, type, value,
                                        expand.getReassociationIndices(), sizes);
@@ -424,8 +427,8 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
       signalPassFailure();
   }
 
-  /// Why the target does not apply `products`, between which axes are regrouped,
-  /// in one trip.
+  /// Why the target does not apply `products`, between which axes are
+  /// regrouped, in one trip.
   std::optional<std::string>
   getRegroupedReason(ArrayRef<ModeProductOp> products) {
     if (target == "cpu")
@@ -492,6 +495,9 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
       if (!isRegrouped(pass) &&
           failed(splitTrips(rewriter, pass, *machine, budget)))
         return failure();
+    fuseEpilogues(rewriter, getOperation(), [&](PassOp bare, PassOp pass) {
+      return getEpilogueUnsupportedReason(bare, pass, *machine);
+    });
     return success();
   }
 

@@ -21,10 +21,11 @@ static Block *getBlock(PassOp pass) { return &pass.getBody().front(); }
 
 bool kron::isSplittable(PassOp pass) {
   ModeProductOp last = pass.getModeProducts().back();
-  return llvm::none_of(
-      ValueRange{last.getAlpha(), last.getBeta()}, [&](Value scalar) {
-        return scalar && scalar.getParentBlock() == getBlock(pass);
-      });
+  return !pass.getEpilogue() &&
+         llvm::none_of(
+             ValueRange{last.getAlpha(), last.getBeta()}, [&](Value scalar) {
+               return scalar && scalar.getParentBlock() == getBlock(pass);
+             });
 }
 
 namespace {

@@ -433,6 +433,64 @@ def Kron_ModeProductOp : Kron_ComputeOp<"mode_product"> {
   }];
 }
 
+def Kron_EpilogueOp : Kron_Op<"epilogue", [
+    AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                                  ["reifyResultShapes"]>]> {
+  let summary = "element-wise end of a product";
+  let description = [{
+    ```
+    Y = scale * activation(v + bias) + residual
+    ```
+
+    What `kron.ksmm` does after its product, on the axes of a mode product. The
+    list behind the bias names the axes of `v` that its dimensions run over; it
+    is the same along the others. Computed in the accumulation type and rounded
+    once. `v` or the residual may be the destination.
+
+    Constraints:
+
+    1. `v`, the residual and `Y` have the same shape.
+    2. Bias and residual have the element type of `Y`; `v` has that or its
+       accumulation type (f32 for f16 and bf16), which `scale` has too.
+    3. The list has one axis of `v` per dimension of the bias, each at most once,
+       and of the dimension's size.
+    4. An activation other than `identity` needs real elements; `gelu` and
+       `silu` need floating-point ones.
+
+    Example:
+
+    ```mlir
+    %y = kron.epilogue ins(%v : tensor<?x2x64x16xf32>)
+                       bias(%b [1, 2, 3] : tensor<2x64x16xf16>)
+                       outs(%init : tensor<?x2x64x16xf16>)
+                       {activation = #kron.activation<gelu>}
+         -> tensor<?x2x64x16xf16>
+    ```
+  }];
+  let arguments = (ins Kron_Array:$input, Optional<Kron_Array>:$bias,
+      Optional<Kron_Array>:$residual, Kron_Array:$init,
+      DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$bias_axes,
+      DefaultValuedAttr<Kron_ActivationAttr, "Activation::Identity">:$activation,
+      OptionalAttr<TypedAttrInterface>:$scale);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $input `:` type($input) `)`
+    (`bias` `(` $bias^ custom<AxisList>($bias_axes) `:` type($bias) `)`)?
+    (`residual` `(` $residual^ `:` type($residual) `)`)?
+    `outs` `(` $init `:` type($init) `)`
+    attr-dict (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getInitMutable());
+    }
+  }];
+}
+
 def Kron_PassOp : Kron_Op<"pass", [
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
@@ -443,10 +501,18 @@ def Kron_PassOp : Kron_Op<"pass", [
   let description = [{
     The region says what happens to the data between one load from and one
     store to memory. It holds `kron.mode_product`s on tensors (and the
-    `tensor.empty` and `tensor.dim` that give their shapes): values that stay
-    on chip, whether the operands of the pass are tensors or memrefs. Its block
+    `tensor.empty` and `tensor.dim` that give their shapes), and at the end
+    perhaps a `kron.epilogue`: values that stay on chip, whether the operands of
+    the pass are tensors or memrefs. Its block
     has one argument per operand of `ins`, then one for `outs`, of the operand's
     type as a tensor; `kron.yield` gives what is stored.
+
+    Between two mode products `tensor.collapse_shape` and `tensor.expand_shape`
+    may regroup axes: in a chain of Kronecker-sparse factors the features
+    `[i, j, t]` that one writes are what the next one reads as `[i', k', t']`.
+    Memory is not touched by that. What code generators take is narrower: they
+    want an axis of rows, the first or the last one, that every reshape leaves
+    as it is.
 
     `input_permutation` says that the first operand is read with its axes
     permuted: argument axis `k` is operand axis `input_permutation[k]`. The
@@ -459,11 +525,13 @@ def Kron_PassOp : Kron_Op<"pass", [
        the mode products are applied to.
     2. Block arguments match the operands as said above.
     3. The region holds at least one `kron.mode_product`, each on tensors, each
-       but the first applied to the result of the one before; nothing but the last
-       result is used after the next mode product; only the last one has alpha,
-       beta or an addend.
-    4. The yielded value is the last mode product's result and has the type of
-       the last block argument.
+       but the first applied to the result of the one before, as it is or
+       reshaped; nothing but the last result is used after the next mode product; only the last one has alpha,
+       beta or an addend. A `kron.epilogue` stands behind all of them and is
+       applied to the last one's result, whose Z, if it has one, is then an
+       `addend`.
+    4. The yielded value is the result of the epilogue, else that of the last
+       mode product, and has the type of the last block argument.
 
     Example:
 
@@ -499,6 +567,10 @@ def Kron_PassOp : Kron_Op<"pass", [
     }
     /// The mode products of the region, in the order of application.
     ::llvm::SmallVector<::mlir::kron::ModeProductOp> getModeProducts();
+    /// What is applied to the last one's result, or null.
+    ::mlir::kron::EpilogueOp getEpilogue();
+    /// Whether the region reads what the destination held before.
+    bool readsInit();
   }];
 }
 
