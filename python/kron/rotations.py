@@ -15,8 +15,8 @@ import numpy as np
 
 __all__ = ["Rotation", "factors", "hadamard", "sizes", "two_sided"]
 
-#: Powers of 2 among the factors are at most so large, unless asked for.
-MOST = 64
+#: Orders of factors are at most so large, unless asked for.
+MOST, MOST_ON_GPU = 64, 128
 #: The largest order that is looked for where n is no power of 2.
 _LARGEST = 1024
 
@@ -107,36 +107,72 @@ def _order(n):
 # ----------------------------------------------------------------------------------
 
 
-def sizes(n, most=MOST):
-    """Orders of Hadamard matrices with product `n`: the odd part of n in as small a one as
-    there is, then powers of 2 that are as few and as equal as can be, none above `most`.
-
-    sizes(14336) is (28, 32, 16)."""
+def _split(n):
+    """(m, k) with n = m * 2**k, where m is 1 or the smallest order of a Hadamard matrix that
+    the odd part of n divides."""
     n = _order(n)
-    first, exponent = 1, (n & -n).bit_length() - 1
-    if n >> exponent != 1:
-        odd = n >> exponent
-        found = [k for k in range(2, exponent + 1)
-                 if odd << k <= _LARGEST and _signs(odd << k) is not None]
-        if not found:
-            raise ValueError(f"expects n to be 2**k times the order of a Hadamard matrix of "
-                             f"Paley's, but got {n}")
-        first, exponent = odd << found[0], exponent - found[0]
-    limit = max(int(most).bit_length() - 1, 1)
-    count = -(-exponent // limit)
-    powers = [2 ** (exponent // count + (k < exponent % count)) for k in range(count)]
-    return (*((first,) if first > 1 or not powers else ()), *powers)
+    exponent = (n & -n).bit_length() - 1
+    odd = n >> exponent
+    if odd == 1:
+        return 1, exponent
+    for k in range(2, exponent + 1):
+        if odd << k > _LARGEST:
+            break
+        if _signs(odd << k) is not None:
+            return odd << k, exponent - k
+    raise ValueError(f"expects n to be 2**k times the order of a Hadamard matrix of Paley's, "
+                     f"but got {n}")
+
+
+def _powers(exponent, count):
+    """`count` powers of 2 with product 2**exponent, as equal as can be."""
+    return tuple(2 ** (exponent // count + (k < exponent % count)) for k in range(count))
+
+
+def sizes(n, most=MOST):
+    """Orders of Hadamard matrices with product `n`: as few as can be without one above `most`
+    (but for the part of n that is no power of 2), and of those the most equal ones.
+
+    sizes(14336) is (28, 32, 16), and sizes(14336, 128) is (112, 128)."""
+    base, exponent = _split(n)
+    if base == 1 and exponent == 0:
+        return (1,)
+    for count in range(exponent + 1):
+        plans = []
+        for taken in range(exponent + 1) if base > 1 else (0,):
+            if (taken == exponent) != (count == 0) or exponent - taken < count:
+                continue
+            powers = _powers(exponent - taken, count) if count else ()
+            plan = ((base << taken,) if base > 1 else ()) + powers
+            if all(order <= most or order == base or order == 2 for order in plan):
+                plans.append(plan)
+        if plans:
+            return min(plans, key=lambda plan: (max(plan), plan))
+    raise AssertionError("factors of 2 are never too large")
 
 
 def factors(n, dtype=np.float64, *, most=MOST, seed=None):
     """Orthonormal factors of a rotation of size `n`: Hadamard matrices of the orders of
-    `sizes(n, most)`. With `seed` the rows of every one have random signs."""
-    orders = sizes(n, most) if isinstance(n, (int, np.integer)) else tuple(map(_order, n))
-    matrices = [hadamard(order) for order in orders]
+    `sizes(n, most)`; a tuple in place of n gives the orders. With `seed` rows have random
+    signs. The rotation of a size n is the same whatever `most` is."""
+    whole = isinstance(n, (int, np.integer)) and not isinstance(n, bool)
+    if whole:
+        base, exponent = _split(n)
+        elements = ([base] if base > 1 or exponent == 0 else []) + [2] * exponent
+        orders = sizes(n, most)
+    else:
+        elements = orders = tuple(map(_order, n))
+    matrices = [hadamard(order) for order in elements]
     if seed is not None:
         rng = np.random.default_rng(seed)
         matrices = [rng.choice([-1.0, 1.0], len(m))[:, None] * m for m in matrices]
-    return [m.astype(dtype) for m in matrices]
+    joined = []
+    for order in orders:
+        matrix = np.ones((1, 1))
+        while len(matrix) < order or (order == 1 and matrices):
+            matrix = np.kron(matrix, matrices.pop(0))
+        joined.append(matrix.astype(dtype))
+    return joined
 
 
 # ----------------------------------------------------------------------------------
@@ -152,14 +188,18 @@ class Rotation:
         y = rotate(x)
         x = rotate.inverse(y)
 
-    `most` bounds the orders of the powers of 2, `seed` gives random signs."""
+    `most` bounds the orders (see `sizes`); by default it is 64, and on a GPU, whose matrix
+    units make two large factors the fastest, 128. `seed` gives random signs."""
 
-    def __init__(self, n, *, most=MOST, seed=None):
-        self._matrices = factors(n, most=most, seed=seed)
+    def __init__(self, n, *, most=None, seed=None):
+        self._n, self._most, self._seed = n, most, seed
         #: Orders of the factors, and their product.
-        self.sizes = tuple(len(m) for m in self._matrices)
+        self.sizes = tuple(map(len, self._matrices(MOST)))
         self.n = math.prod(self.sizes)
         self._converted = {}
+
+    def _matrices(self, most):
+        return factors(self._n, most=self._most or most, seed=self._seed)
 
     def __repr__(self):
         return f"Rotation({' x '.join(map(str, self.sizes))})"
@@ -169,15 +209,16 @@ class Rotation:
         key = (type(x).__module__, x.dtype, getattr(x, "device", None))
         if key not in self._converted:
             if isinstance(x, np.ndarray):
-                converted = [m.astype(x.dtype) for m in self._matrices]
+                converted = [m.astype(x.dtype) for m in self._matrices(MOST)]
             else:
-                converted = [x.new_tensor(m) for m in self._matrices]
+                most = MOST_ON_GPU if x.is_cuda else MOST
+                converted = [x.new_tensor(m) for m in self._matrices(most)]
             self._converted[key] = converted
         return self._converted[key]
 
     def matrix(self):
         """All of H, in float64."""
-        return functools.reduce(np.kron, self._matrices)
+        return functools.reduce(np.kron, self._matrices(MOST))
 
     def __call__(self, x):
         return self._apply(x, False)

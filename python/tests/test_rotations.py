@@ -42,9 +42,24 @@ def test_bad_order(order, error):
 
 @pytest.mark.parametrize("n, expected", [
     (1, (1,)), (2, (2,)), (64, (64,)), (128, (16, 8)), (4096, (64, 64)), (12, (12,)),
-    (5120, (20, 16, 16)), (13824, (108, 16, 8)), (14336, (28, 32, 16)), (28672, (28, 32, 32))])
+    (5120, (20, 16, 16)), (13824, (108, 16, 8)), (14336, (28, 32, 16)), (28672, (28, 32, 32)),
+    (640, (20, 32)), (48, (48,))])
 def test_sizes(n, expected):
     assert rotations.sizes(n) == expected
+
+
+@pytest.mark.parametrize("n, expected", [(4096, (64, 64)), (14336, (112, 128)),
+                                         (5120, (80, 64)), (13824, (108, 128)), (128, (128,))])
+def test_larger_sizes(n, expected):
+    assert rotations.sizes(n, 128) == expected
+
+
+# Verify that a rotation does not depend on how it is factored.
+@pytest.mark.parametrize("seed", [None, 5])
+def test_sizes_do_not_matter(seed):
+    matrices = [rotations.Rotation(896, most=most, seed=seed).matrix() for most in (2, 16, 128)]
+    for matrix in matrices[1:]:
+        np.testing.assert_allclose(matrix, matrices[0], atol=1e-14)
 
 
 @pytest.mark.parametrize("base", BASES)
