@@ -16,7 +16,7 @@ import numpy as np
 __all__ = ["Rotation", "factors", "hadamard", "sizes", "two_sided"]
 
 #: Orders of factors are at most so large, unless asked for.
-MOST, MOST_ON_GPU = 64, 128
+MOST, MOST_ON_GPU = 8, 128
 #: The largest order that is looked for where n is no power of 2.
 _LARGEST = 1024
 
@@ -133,7 +133,7 @@ def sizes(n, most=MOST):
     """Orders of Hadamard matrices with product `n`: as few as can be without one above `most`
     (but for the part of n that is no power of 2), and of those the most equal ones.
 
-    sizes(14336) is (28, 32, 16), and sizes(14336, 128) is (112, 128)."""
+    sizes(14336) is (28, 8, 8, 8), and sizes(14336, 128) is (112, 128)."""
     base, exponent = _split(n)
     if base == 1 and exponent == 0:
         return (1,)
@@ -188,7 +188,7 @@ class Rotation:
         y = rotate(x)
         x = rotate.inverse(y)
 
-    `most` bounds the orders (see `sizes`); by default it is 64, and on a GPU, whose matrix
+    `most` bounds the orders (see `sizes`); by default it is 8, and on a GPU, whose matrix
     units make two large factors the fastest, 128. `seed` gives random signs."""
 
     def __init__(self, n, *, most=None, seed=None):

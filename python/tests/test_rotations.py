@@ -45,7 +45,7 @@ def test_bad_order(order, error):
     (5120, (20, 16, 16)), (13824, (108, 16, 8)), (14336, (28, 32, 16)), (28672, (28, 32, 32)),
     (640, (20, 32)), (48, (48,))])
 def test_sizes(n, expected):
-    assert rotations.sizes(n) == expected
+    assert rotations.sizes(n, 64) == expected
 
 
 @pytest.mark.parametrize("n, expected", [(4096, (64, 64)), (14336, (112, 128)),
