@@ -1,4 +1,6 @@
 // RUN: kron-opt %s --kron-decompose --cse --kron-fuse --remarks-filter='.*' -o /dev/null 2>&1 | FileCheck %s
+// RUN: kron-opt %s --kron-lower-interface --kron-decompose --cse --kron-fuse --kron-bufferize --canonicalize --kron-select-schedule \
+// RUN:   | FileCheck %s --check-prefix=SCHEDULE
 // RUN: kron-opt %s --kron-decompose --cse --kron-fuse=matrix-tiles --remarks-filter='.*' -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=AMX
 // RUN: kron-opt %s --kron-decompose --cse --kron-fuse=target=cuda --remarks-filter='.*' -o /dev/null 2>&1 \
@@ -43,7 +45,7 @@ func.func @unknown_rows(%x: tensor<?x512xf32>, %a: tensor<64x8x8x1xf32>, %b: ten
 }
 
 // Verify that rows too long for the cache are left alone.
-// CHECK: Remark="2 factors on regrouped axes in 2 trips; factor 2: too few rows fit the second-level cache", Trips=2
+// CHECK: Remark="2 factors on regrouped axes in 2 trips; factor 2: fewer than 32 rows fit the second-level cache", Trips=2
 func.func @long_rows(%x: tensor<1024x65536xf32>, %a: tensor<8192x8x8x1xf32>, %b: tensor<1024x8x8x8xf32>, %y: tensor<1024x65536xf32>)
     -> tensor<1024x65536xf32> {
   %1 = kron.ksmm ins(%x : tensor<1024x65536xf32>) weights(%a : tensor<8192x8x8x1xf32>)
@@ -56,13 +58,63 @@ func.func @long_rows(%x: tensor<1024x65536xf32>, %a: tensor<8192x8x8x1xf32>, %b:
 // Verify that large factors, whose products take longer than memory, are trips of
 // their own, and that the others of the chain are not.
 // CHECK: Remark="3 factors on regrouped axes in 2 trips; factor 3: multiply-adds take longer than memory", Trips=2
-func.func @large_factor(%x: tensor<4096x512xf32>, %a: tensor<64x8x8x1xf32>, %b: tensor<8x8x8x8xf32>, %c: tensor<1x256x256x2xf32>,
-                        %y: tensor<4096x512xf32>) -> tensor<4096x512xf32> {
+func.func @large_factor(%x: tensor<4096x512xf32>, %a: tensor<64x8x8x1xf32>, %b: tensor<8x8x8x8xf32>, %c: tensor<1x2048x512x1xf32>,
+                        %e: tensor<4096x512xf32>, %y: tensor<4096x2048xf32>) -> tensor<4096x2048xf32> {
   %1 = kron.ksmm ins(%x : tensor<4096x512xf32>) weights(%a : tensor<64x8x8x1xf32>)
-         outs(%y : tensor<4096x512xf32>) -> tensor<4096x512xf32>
+         outs(%e : tensor<4096x512xf32>) -> tensor<4096x512xf32>
   %2 = kron.ksmm ins(%1 : tensor<4096x512xf32>) weights(%b : tensor<8x8x8x8xf32>)
-         outs(%y : tensor<4096x512xf32>) -> tensor<4096x512xf32>
-  %3 = kron.ksmm ins(%2 : tensor<4096x512xf32>) weights(%c : tensor<1x256x256x2xf32>)
-         outs(%y : tensor<4096x512xf32>) -> tensor<4096x512xf32>
-  return %3 : tensor<4096x512xf32>
+         outs(%e : tensor<4096x512xf32>) -> tensor<4096x512xf32>
+  %3 = kron.ksmm ins(%2 : tensor<4096x512xf32>) weights(%c : tensor<1x2048x512x1xf32>)
+         outs(%y : tensor<4096x2048xf32>) -> tensor<4096x2048xf32>
+  return %3 : tensor<4096x2048xf32>
+}
+
+// Verify that a Monarch layer of 1024 features is one trip with the batch first, and
+// with the batch last is not.
+// CHECK: Remark="2 factors on regrouped axes in 1 trip", Trips=1
+// SCHEDULE-LABEL: func.func @monarch(
+// SCHEDULE:         kron.pass {{.*}} attributes {schedule = #kron.schedule<vector_bits = 512, tile = 32>}
+func.func @monarch(%x: tensor<4096x1024xf32>, %a: tensor<32x32x32x1xf32>, %b: tensor<1x32x32x32xf32>, %y: tensor<4096x1024xf32>)
+    -> tensor<4096x1024xf32> {
+  %1 = kron.ksmm ins(%x : tensor<4096x1024xf32>) weights(%a : tensor<32x32x32x1xf32>)
+         outs(%y : tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  %2 = kron.ksmm ins(%1 : tensor<4096x1024xf32>) weights(%b : tensor<1x32x32x32xf32>)
+         outs(%y : tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  return %2 : tensor<4096x1024xf32>
+}
+
+// CHECK: Remark="2 factors on regrouped axes in 2 trips; factor 2: multiply-adds take longer than memory", Trips=2
+func.func @monarch_last(%x: tensor<1024x4096xf32>, %a: tensor<32x32x32x1xf32>, %b: tensor<1x32x32x32xf32>, %y: tensor<1024x4096xf32>)
+    -> tensor<1024x4096xf32> {
+  %1 = kron.ksmm ins(%x : tensor<1024x4096xf32>) weights(%a : tensor<32x32x32x1xf32>)
+         outs(%y : tensor<1024x4096xf32>) {layout = #kron.layout<batch_last>} -> tensor<1024x4096xf32>
+  %2 = kron.ksmm ins(%1 : tensor<1024x4096xf32>) weights(%b : tensor<1x32x32x32xf32>)
+         outs(%y : tensor<1024x4096xf32>) {layout = #kron.layout<batch_last>} -> tensor<1024x4096xf32>
+  return %2 : tensor<1024x4096xf32>
+}
+
+// Verify that small factors are one trip in both layouts, on two lines of columns
+// without asking for the next ones.
+// CHECK: Remark="2 factors on regrouped axes in 1 trip", Trips=1
+// SCHEDULE-LABEL: func.func @small_factors(
+// SCHEDULE:         kron.pass {{.*}} attributes {schedule = #kron.schedule<vector_bits = 512, tile = 32>}
+func.func @small_factors(%x: tensor<4096x1024xf32>, %a: tensor<256x4x4x1xf32>, %b: tensor<64x4x4x4xf32>, %y: tensor<4096x1024xf32>)
+    -> tensor<4096x1024xf32> {
+  %1 = kron.ksmm ins(%x : tensor<4096x1024xf32>) weights(%a : tensor<256x4x4x1xf32>)
+         outs(%y : tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  %2 = kron.ksmm ins(%1 : tensor<4096x1024xf32>) weights(%b : tensor<64x4x4x4xf32>)
+         outs(%y : tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+  return %2 : tensor<4096x1024xf32>
+}
+
+// CHECK: Remark="2 factors on regrouped axes in 1 trip", Trips=1
+// SCHEDULE-LABEL: func.func @small_factors_last(
+// SCHEDULE:         kron.pass {{.*}} attributes {schedule = #kron.schedule<vector_bits = 512, tile = 32, prefetch = -1>}
+func.func @small_factors_last(%x: tensor<1024x4096xf32>, %a: tensor<256x4x4x1xf32>, %b: tensor<64x4x4x4xf32>, %y: tensor<1024x4096xf32>)
+    -> tensor<1024x4096xf32> {
+  %1 = kron.ksmm ins(%x : tensor<1024x4096xf32>) weights(%a : tensor<256x4x4x1xf32>)
+         outs(%y : tensor<1024x4096xf32>) {layout = #kron.layout<batch_last>} -> tensor<1024x4096xf32>
+  %2 = kron.ksmm ins(%1 : tensor<1024x4096xf32>) weights(%b : tensor<64x4x4x4xf32>)
+         outs(%y : tensor<1024x4096xf32>) {layout = #kron.layout<batch_last>} -> tensor<1024x4096xf32>
+  return %2 : tensor<1024x4096xf32>
 }

@@ -74,18 +74,21 @@ static int64_t countRows(const ChainBytes &bytes, int64_t l2Bytes) {
 }
 
 /// Rows of a tile: more do not make the products faster, fewer make them slower.
-static constexpr int64_t kMostRows = 64, kLeastRows = 16;
+static constexpr int64_t kMostRows = 64, kLeastRows = 32;
 
 /// Multiply-adds per byte that is not written, beyond which tiles of one factor,
-/// which are made for that alone, were measured to be as fast or faster.
-static constexpr int64_t kMostFmasPerByte = 8;
+/// which are made for that alone, were measured to be as fast or faster. With the
+/// batch last those load whole rows of a cache line per feature.
+static constexpr int64_t kMostFmasPerByte = 128, kMostFmasPerByteLast = 8;
 
 int64_t kron::chooseRegroupedRows(ArrayRef<ModeProductOp> products,
                                   int64_t l2Bytes, int64_t multiple) {
   ChainBytes bytes = getChainBytes(products);
-  int64_t most = std::max(kMostRows, multiple);
-  int64_t tile = std::clamp(countRows(bytes, l2Bytes) / multiple * multiple,
-                            multiple, most);
+  // An eighth of the cache: what is asked for early and the factors have to find
+  // room, too.
+  int64_t rows = std::clamp(l2Bytes / 8 / bytes.row, kLeastRows, kMostRows);
+  rows = std::min(rows, countRows(bytes, l2Bytes));
+  int64_t tile = std::max(rows / multiple * multiple, multiple);
   // One that divides them all, if there is one near.
   if (!ShapedType::isDynamic(bytes.rows))
     for (int64_t rows = tile; 2 * rows >= tile && rows > 0; rows -= multiple)
@@ -111,8 +114,10 @@ kron::getCPURegroupedReason(ArrayRef<ModeProductOp> products, int64_t l2Bytes,
     return "what lies between fits the second-level cache";
   int64_t rows = countRows(bytes, l2Bytes);
   if (rows < kLeastRows)
-    return "too few rows fit the second-level cache";
-  if (bytes.fmas > kMostFmasPerByte * bytes.between)
+    return "fewer than 32 rows fit the second-level cache";
+  bool isRowsLast = *getRegroupedRows(products) != 0;
+  if (bytes.fmas > (isRowsLast ? kMostFmasPerByteLast : kMostFmasPerByte) *
+                       bytes.between)
     return "multiply-adds take longer than memory";
   // What lies between would be written, fetched for that, and read.
   rows = std::min(rows, kMostRows);
