@@ -93,6 +93,7 @@ kmm = _caller("kmm")
 batched = _caller("batched")
 ksmm_chain = _caller("ksmm_chain")
 ksmm_weight_grad = _caller("ksmm_weight_grad")
+axis_grad = _caller("axis_grad")
 _ksmm = _caller("ksmm")
 
 

@@ -13,6 +13,7 @@ import math
 import torch
 
 from . import _dispatch
+from ._axis_grad import contract
 from ._checks import factor_transposes, operator_shape
 
 
@@ -148,32 +149,18 @@ class _FactorGradients:
     def contract(self, array, grad, k):
         """The gradient by factor k in the form that the factor is stored in."""
         factor, letter = self.factors[k], self.trans[k]
-        result = contract(self.view(array, k, self.p[k]),
-                          self.view(grad, k, self.q[k]))
+        array, grad = self.view(array, k, self.p[k]), self.view(grad, k, self.q[k])
+        if factor.dim() == 2 and array.shape[:-3] == grad.shape[:-3]:
+            # The batch is summed too: it is outside of the axis.
+            rows = "inside" if self.kind == "kmm" and array.dim() == 3 else "outside"
+            result = _dispatch.axis_grad(array.flatten(0, -3), grad.flatten(0, -3), rows)
+        else:
+            result = contract(array, grad)
         if letter == "C":
             result = _conj(result)
         if (self.kind == "mkm") != (letter == "N"):
             result = result.mT
         return result.sum_to_size(factor.shape)
-
-
-def contract(a, b):
-    """sum over o, i of conj(a)[..., o, p, i] * b[..., o, q, i]."""
-    inside = a.shape[-1]
-    a = _conj(a)
-    if inside == 1:
-        return a.squeeze(-1).mT @ b.squeeze(-1)
-    if inside <= 4:
-        # All pairs of inside indices in one product, of which the diagonal counts:
-        # more arithmetic than needed, but in one long contraction.
-        p, q = a.shape[-2], b.shape[-2]
-        pairs = a.flatten(-2).mT @ b.flatten(-2)
-        pairs = pairs.unflatten(-1, (q, inside)).unflatten(-3, (p, inside))
-        return pairs.diagonal(dim1=-3, dim2=-1).sum(-1)
-    if inside <= 128 and a.shape[-2] + b.shape[-2] < 32:
-        # One long product of copies takes half the time of many tiny ones.
-        return a.transpose(-3, -2).flatten(-2) @ b.transpose(-3, -2).flatten(-2).mT
-    return (a @ b.mT).sum(-3)
 
 
 # ----------------------------------------------------------------------------------

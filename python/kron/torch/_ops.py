@@ -13,7 +13,7 @@ from torch.autograd import forward_ad
 from torch.utils import _pytree as pytree
 
 from .. import _core
-from . import _checks, _dispatch, _grads, _shapes, _vmap, _weight_grad
+from . import _axis_grad, _checks, _dispatch, _grads, _shapes, _vmap, _weight_grad
 
 _library = torch.library.Library("kron", "DEF")
 
@@ -33,6 +33,7 @@ _library.define(
 _library.define(
     "ksmm_weight_grad(Tensor grad, Tensor x, SymInt[] pattern, "
     'str layout="batch_first") -> Tensor')
+_library.define("axis_grad(Tensor x, Tensor grad, str rows) -> Tensor")
 
 _DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16,
            "bf16": torch.bfloat16, "i32": torch.int32, "i64": torch.int64,
@@ -213,6 +214,23 @@ def _weight_grad_backward(ctx, grad2):
     return dgrad, dx, None, None
 
 
+def _setup_axis_grad(ctx, inputs, output):
+    x, grad, _ = inputs
+    ctx.save_for_backward(x, grad)
+
+
+def _axis_grad_backward(ctx, grad2):
+    """The result takes conj(x): so does the derivative by the gradient take x, and that by
+    x the conjugate of grad2."""
+    x, grad = ctx.saved_tensors
+    dx = dgrad = None
+    if ctx.needs_input_grad[0]:
+        dx = _dispatch.kmm(grad, [grad2.conj()], 1, None, 0, "N", "N", "full")
+    if ctx.needs_input_grad[1]:
+        dgrad = _dispatch.kmm(x, [grad2], 1, None, 0, "N", "T", "full")
+    return dx, dgrad, None
+
+
 class _Receiver:
     """A library as register_autograd sees it, which keeps the kernel for itself."""
 
@@ -273,7 +291,7 @@ def _direct_chain(x, weights, bias=None, layout="batch_first", precision="full")
                                    None, None, None, precision)
 
 
-def _direct_weight_grad(*arguments):
+def _no_direct(*arguments):
     return NotImplemented
 
 
@@ -342,5 +360,7 @@ _register("ksmm", _ksmm_kernel, _direct_ksmm, _shapes.ksmm, _setup_ksmm, _ksmm_b
           _vmap.ksmm)
 _register("ksmm_chain", _chain_kernel, _direct_chain, _shapes.ksmm_chain, _setup_chain,
           _chain_backward, _vmap.ksmm_chain)
-_register("ksmm_weight_grad", _weight_grad.ksmm_weight_grad, _direct_weight_grad,
+_register("ksmm_weight_grad", _weight_grad.ksmm_weight_grad, _no_direct,
           _shapes.ksmm_weight_grad, _setup_weight_grad, _weight_grad_backward, _vmap.ksmm_weight_grad)
+_register("axis_grad", _axis_grad.axis_grad, _no_direct, _shapes.axis_grad, _setup_axis_grad,
+          _axis_grad_backward, _vmap.axis_grad)

@@ -3,6 +3,7 @@
 """Rules for torch.vmap: the mapped axis becomes a batch dimension."""
 
 from . import _dispatch
+from ._axis_grad import contract
 
 
 def _align(array, dim, batch_rank, core_rank):
@@ -128,3 +129,10 @@ def ksmm_weight_grad(info, in_dims, grad, x, pattern, layout="batch_first"):
     x = _fold_features(x, in_dims[1], layout, batch)
     result = _dispatch.ksmm_weight_grad(grad, x, (batch * a, b, c, d), layout)
     return result.unflatten(0, (batch, a)), 0
+
+
+def axis_grad(info, in_dims, x, grad, rows):
+    """The rule of axis_grad: a matrix product per mapped position."""
+    x, grad = (array.expand(info.batch_size, *array.shape) if dim is None
+               else array.movedim(dim, 0) for array, dim in zip((x, grad), in_dims))
+    return contract(x, grad), 0

@@ -159,6 +159,21 @@ def test_weight_gradient(pattern, layout):
           (grad, x))
 
 
+@pytest.mark.parametrize("rows", ["outside", "inside"])
+@pytest.mark.parametrize("shape", [(3, 2, 4), (2, 3, 1), (1, 2, 6)])
+def test_axis_gradient(shape, rows):
+    outside, p, inside = shape
+    for dtype in (REAL, COMPLEX):
+        check(lambda x, grad: torch.ops.kron.axis_grad(x, grad, rows),
+              (array(*shape, dtype=dtype), array(outside, p + 1, inside, dtype=dtype)))
+
+
+# Verify sums of so many terms that kernels of kron make them.
+def test_axis_gradient_of_many_rows():
+    check(lambda x, grad: torch.ops.kron.axis_grad(x, grad, "outside"),
+          (array(512, 1, 2), array(512, 2, 2)), second=False)
+
+
 def test_vector_input():
     check(lambda x, a, b: kt.mkm(x, [a, b]), (array(4), array(2, 3), array(2, 2)))
     check(lambda x, a, b: kt.kmm(x, [a, b]), (array(4), array(3, 2), array(2, 2)))

@@ -266,6 +266,23 @@ def test_threads_agree():
             assert torch.equal(result, expected)
 
 
+# Verify gradients by one axis over so many terms that most are computed in kernels of kron: few
+# and many elements inside of the axis, odd ones, and what lies apart in memory.
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("outside, p, q, inside", [(600, 8, 8, 8), (130, 4, 7, 64), (700, 5, 3, 3),
+                                                   (257, 16, 16, 15), (2000, 1, 2, 2),
+                                                   (1024, 8, 8, 1), (9, 8, 8, 640)])
+@pytest.mark.parametrize("rows", ["outside", "inside"])
+def test_axis_gradient_of_many_rows(outside, p, q, inside, dtype, rows):
+    x = torch.randn(outside, p, inside, dtype=dtype)
+    grad = torch.randn(outside, q + 1, inside, dtype=dtype)[:, 1:]
+    exact = torch.einsum("opi,oqi->pq", x.double(), grad.double())
+    result = torch.ops.kron.axis_grad(x, grad, rows)
+    assert result.shape == (p, q)
+    error = (result - exact).norm() / exact.norm()
+    assert error <= 16 * torch.finfo(dtype).eps
+
+
 # Verify gradients by weights over so many rows that most are computed in kernels of kron, whole
 # blocks of rows and a rest, of rows that lie apart.
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

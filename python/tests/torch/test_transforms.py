@@ -40,6 +40,7 @@ def samples():
     yield "ksmm_chain", OPS.ksmm_chain, (features, [weights, array(1, 2, 12, 1, **g)])
     yield "ksmm_weight_grad", OPS.ksmm_weight_grad, (array(5, 12, **g), features,
                                                      (2, 3, 2, 2))
+    yield "axis_grad", OPS.axis_grad, (array(5, 2, 3, **g), array(5, 4, 3, **g), "outside")
 
 
 SAMPLES = {name: (op, args) for name, op, args in samples()}
