@@ -74,14 +74,13 @@ SmallVector<Int> PassCodeBuilder::getSizes(const PassWindow &window,
 }
 
 /// The most that `getSizes` can be: buffers are laid out for that.
-SmallVector<int64_t>
-PassCodeBuilder::getBufferSizes(const PassWindow &window,
-                                unsigned groupsApplied, bool asWritten) const {
+SmallVector<int64_t> PassCodeBuilder::getBufferSizes(const PassWindow &window,
+                                                     unsigned groupsApplied,
+                                                     bool asWritten) const {
   SmallVector<int64_t> sizes;
   for (auto [axis, extent] : llvm::enumerate(window.extents))
-    sizes.push_back(extent
-                        ? window.most[axis]
-                        : plan.getWholeSize(axis, groupsApplied, asWritten));
+    sizes.push_back(extent ? window.most[axis]
+                           : plan.getWholeSize(axis, groupsApplied, asWritten));
   return sizes;
 }
 
@@ -154,10 +153,9 @@ StageArray PassCodeBuilder::getIntermediate(Value base, unsigned groupsApplied,
     paddedAxis = sections.back().sliceAxis;
   if (!plan.views.empty())
     paddedAxis = plan.tiledAxis;
-  SmallVector<int64_t> sizes =
-      getBufferSizes(window, groupsApplied, asWritten);
-  // A joint factor takes its axes for one, which goes by the stride of the last:
-  // padding is behind those of size 1 that follow.
+  SmallVector<int64_t> sizes = getBufferSizes(window, groupsApplied, asWritten);
+  // A joint factor takes its axes for one, which goes by the stride of the
+  // last: padding is behind those of size 1 that follow.
   while (paddedAxis >= 0 && paddedAxis + 1 < static_cast<int>(sizes.size()) &&
          sizes[paddedAxis + 1] == 1)
     ++paddedAxis;
@@ -194,7 +192,8 @@ PassPlace PassCodeBuilder::advance(Emitter &emitter, const PassPlace &from,
   if (place.arrays.addend.base)
     move(place.arrays.addend, place.arrays.addend.strides[axis]);
   for (auto [index, factor] : llvm::enumerate(place.arrays.factors)) {
-    // No factor depends on rows, and packed ones number the axes in another way.
+    // No factor depends on rows, and packed ones number the axes in another
+    // way.
     if (plan.rowsInLanes)
       continue;
     // A joint factor varies on no axis, so axis numbers need no shift.
@@ -332,8 +331,8 @@ StageArray PassCodeBuilder::emitSection(Emitter &emitter,
                  : takeBuffer(emitter, index + 1, /*asWritten=*/true);
     emitGroup(emitter, index,
               getStage(place, index, window, source, destination));
-    source = isDirect ? destination
-                      : getIntermediate(destination.base, index + 1);
+    source =
+        isDirect ? destination : getIntermediate(destination.base, index + 1);
   }
   prefetch.slot = section.sliceAxis >= 0 ? Value() : prefetch.slot;
   if (!isLast || !copiesOut)

@@ -132,8 +132,8 @@ void PassCodeBuilder::planSections() {
   if (plan.tiledAxis >= 0) {
     auto init = cast<ShapedType>(pass.getInit().getType());
     if (!init.isDynamicDim(plan.tiledAxis))
-      tileSize = std::clamp<int64_t>(init.getDimSize(plan.tiledAxis), 1,
-                                     tileSize);
+      tileSize =
+          std::clamp<int64_t>(init.getDimSize(plan.tiledAxis), 1, tileSize);
   }
   sections = getSections(plan, pass, tileSize, pass.getSchedule()->getSlice());
 }

@@ -319,8 +319,8 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
   bool isUnrolled = tile.depth && (count * tile.depth <= kMaxUnrolledFmas ||
                                    tile.depth < 2 * kUnroll);
   if (isUnrolled)
-    for (Value *base : {&tile.a.base, &tile.b.base, &tile.result.base,
-                        &tile.result.addend})
+    for (Value *base :
+         {&tile.a.base, &tile.b.base, &tile.result.base, &tile.result.addend})
       *base = hideArithmetic(emitter, *base);
   if (tile.fibres > 1)
     tile.a = interleaveRows(emitter, tile);
