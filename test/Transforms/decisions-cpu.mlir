@@ -119,6 +119,13 @@ func.func @mkm_f32_1024_x_16_3_tt(%x: memref<4096x1024xf32>, %f0: memref<16x16xf
   return
 }
 
+// Verify the decision for small odd arrays of f64, eight of which are whole cache lines: batched f64 100000 x 5^3.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Tile=8{{(,|$)}}
+func.func @batched_f64_100000_x_5_3(%x: memref<100000x5x5x5xf64>, %f0: memref<5x5xf64>, %f1: memref<5x5xf64>, %f2: memref<5x5xf64>, %y: memref<100000x5x5x5xf64>) {
+  kron.batched ins(%x : memref<100000x5x5x5xf64>) factors(%f0, %f1, %f2 : memref<5x5xf64>, memref<5x5xf64>, memref<5x5xf64>) outs(%y : memref<100000x5x5x5xf64>)
+  return
+}
+
 // Verify the decision for many small arrays: batched f32 100000 x 8^3.
 // CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=2{{(,|$)}}
 func.func @batched_f32_100000_x_8_3(%x: memref<100000x8x8x8xf32>, %f0: memref<8x8xf32>, %f1: memref<8x8xf32>, %f2: memref<8x8xf32>, %y: memref<100000x8x8x8xf32>) {

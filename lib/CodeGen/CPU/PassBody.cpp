@@ -329,24 +329,28 @@ StageArray PassCodeBuilder::emitSection(Emitter &emitter,
     StageArray destination =
         isDirect ? place.destination
                  : takeBuffer(emitter, index + 1, /*asWritten=*/true);
-    emitGroup(emitter, index,
-              getStage(place, index, window, source, destination));
+    auto build = [&](const StageArray &to) {
+      emitGroup(emitter, index, getStage(place, index, window, source, to));
+    };
+    if (isLast && isDirect)
+      emitStaged(emitter, window, destination, build);
+    else
+      build(destination);
     source =
         isDirect ? destination : getIntermediate(destination.base, index + 1);
   }
   prefetch.slot = section.sliceAxis >= 0 ? Value() : prefetch.slot;
   if (!isLast || !copiesOut)
     return source;
-  TileCopy copy{getSizes(window, section.end),
-                source,
-                place.destination,
-                place.arrays.scale,
-                place.arrays.addend,
-                vectorBits};
-  if (movesInnermost && canInterleave(copy))
-    emitInterleaving(emitter, copy);
-  else
-    emitTileCopy(emitter, copy);
+  emitStaged(emitter, window, place.destination, [&](const StageArray &to) {
+    TileCopy copy{
+        getSizes(window, section.end), source,    to, place.arrays.scale,
+        place.arrays.addend,           vectorBits};
+    if (movesInnermost && canInterleave(copy))
+      emitInterleaving(emitter, copy);
+    else
+      emitTileCopy(emitter, copy);
+  });
   return source;
 }
 
@@ -362,7 +366,7 @@ void PassCodeBuilder::emitGroup(Emitter &emitter, unsigned index, Stage stage) {
     stage.scratch = emitter.offsetPointer(
         scratch,
         scratchBytes / emitter.getElementBytes() - stageScratchElements);
-  if (index + 1 < plan.groups.size() || !streams)
+  if (index + 1 < plan.groups.size() || !streams || stagedElements)
     return emitStage(emitter, stage, packed);
   // The operation first: stages look for the function that they are in.
   auto choice =

@@ -88,6 +88,11 @@ private:
   void moveFactorAxes(unsigned index);
   void planBuffers();
   void planStreaming(const Stage &last);
+  /// Whether tiles of the result are whole cache lines, one after the other, so
+  /// that they can be stored past the caches from a copy that lies so, too.
+  /// `strides` receives those that must be multiples of a line, but are only
+  /// known when the code runs.
+  bool canStageResults(SmallVectorImpl<Value> &strides) const;
   void packFactor(unsigned index, function_ref<Stage(unsigned)> getPlanned);
   void emitCall(func::FuncOp body, Int count, ArrayRef<Value> captures);
 
@@ -130,6 +135,11 @@ private:
   StageArray emitSection(Emitter &emitter, const Section &section,
                          const PassPlace &place, const PassWindow &window);
   void emitGroup(Emitter &emitter, unsigned index, Stage stage);
+  /// Calls `build` with where the last operation on `window` stores to:
+  /// `destination`, or a copy of that which then goes past the caches.
+  void emitStaged(Emitter &emitter, const PassWindow &window,
+                  const StageArray &destination,
+                  function_ref<void(const StageArray &)> build);
   StageArray takeBuffer(Emitter &emitter, unsigned groupsApplied,
                         bool asWritten = false);
   Value getResultOffset(const PassPlace &place);
@@ -154,6 +164,9 @@ private:
   SmallVector<SectionBuffers> buffers;
   /// What stages need beside, at the end of the scratch.
   int64_t stageScratchElements = 0;
+  /// Of a copy of a tile's result, and where it lies in the scratch; 0 if there
+  /// is none.
+  int64_t stagedElements = 0, stagedOffset = 0;
   /// Whether the copy of a transposed input stays transposed: the first stage
   /// takes single elements of it, which may lie anywhere.
   bool keepsTransposed = false;

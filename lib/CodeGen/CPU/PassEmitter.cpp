@@ -267,9 +267,9 @@ void PassCodeBuilder::planStages() {
 
   for (unsigned index = 0; index < numGroups; ++index)
     packFactor(index, getPlanned);
-  planBuffers();
-  if (!copiesOut && !stages.back().usesTiles)
+  if (!stages.back().usesTiles)
     planStreaming(getPlanned(numGroups - 1));
+  planBuffers();
 }
 
 int64_t PassCodeBuilder::countFactorUses(unsigned index) const {
@@ -401,17 +401,18 @@ void PassCodeBuilder::planBuffers() {
     each.offset = elements;
     elements += each.count * each.elements;
   }
+  stagedOffset = elements;
+  elements += stagedElements;
   scratchBytes = (elements + stageScratchElements) * outer.getElementBytes();
 }
 
 /// Builds the condition for storing results past the caches: input and result
-/// are large, and all vectors of the result are aligned.
+/// are large, and all vectors of the result are aligned, or tiles of it are.
 void PassCodeBuilder::planStreaming(const Stage &last) {
   int64_t threshold = pass.getSchedule()->getStreamBytes();
-  SmallVector<Value> strides;
   // Adding to what the result held has read it into the cache.
   bool readsInit = arrays.addend.base && arrays.addend.base == arrays.init.base;
-  if (threshold <= 0 || readsInit || !canStream(last, strides))
+  if (threshold <= 0 || readsInit)
     return;
   Int results = outer.getElementBytes(), inputs = outer.getElementBytes();
   for (auto [axis, size] : llvm::enumerate(arrays.sizes)) {
@@ -423,6 +424,13 @@ void PassCodeBuilder::planStreaming(const Stage &last) {
   Int bytes = outer.add(results, inputs);
   if (bytes.isConstant() && bytes.getConstant() < threshold)
     return;
+  SmallVector<Value> strides;
+  if (copiesOut || !canStream(last, strides)) {
+    strides.clear();
+    if (!canStageResults(strides))
+      return;
+    stagedElements = countElements(getTileWindow(tileSize), plan.groups.size());
+  }
   Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
                                            arrays.init.base);
   Int bits(address);

@@ -8,6 +8,7 @@
 #include "PassPlanning.h"
 #include "Regrouped.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -174,19 +175,34 @@ static int64_t chooseRows(const PassPlan &plan, PassOp pass,
 /// once.
 static constexpr int64_t kTileBytes = 1 << 12;
 
-/// Rows that fill that, out of `size`; one that divides it if there is one
-/// near, since code for tiles of an unknown size is slower.
+/// Rows that fill that, out of `size`; a number that divides it if there is one
+/// near, since code for tiles of an unknown size is slower, and a multiple of
+/// `step` if those are few.
 static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
-                               const CacheBudget &caches) {
+                               int64_t step, const CacheBudget &caches) {
   int64_t tile = std::clamp<int64_t>(
       llvm::divideCeil(std::min(kTileBytes, caches.l1Bytes / 4),
                        bytesPerPosition),
       1, 256);
+  if (step * bytesPerPosition > 2 * kTileBytes)
+    step = 1;
+  tile = llvm::alignTo(tile, step);
   if (!ShapedType::isDynamic(size))
-    for (int64_t rows = tile; 2 * rows >= tile; --rows)
+    for (int64_t rows = tile; 2 * rows >= tile && rows > 0; rows -= step)
       if (size % rows == 0)
         return rows;
   return tile;
+}
+
+/// Rows whose results are whole cache lines, if they can be stored past the
+/// caches from a copy.
+static int64_t getRowStep(const PassPlan &plan, PassOp pass,
+                          int64_t elementBytes) {
+  constexpr int64_t kLineBytes = 64;
+  if (elementBytes < kMinStagedBytes)
+    return 1;
+  int64_t bytes = countElements(pass.getInit(), plan.roles) * elementBytes;
+  return kLineBytes / std::gcd(kLineBytes, bytes);
 }
 
 int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
@@ -216,7 +232,8 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
     tile = groups;
   else if (plan.groups.size() > 1 && bytesPerPosition <= 2 * kTileBytes)
-    tile = chooseSmallRows(size, bytesPerPosition, caches);
+    tile = chooseSmallRows(size, bytesPerPosition,
+                           getRowStep(plan, pass, elementBytes), caches);
   else if (plan.numBuffers)
     tile = std::clamp<int64_t>(
         caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);

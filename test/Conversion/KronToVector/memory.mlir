@@ -49,10 +49,72 @@ func.func @streamed(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64
 
 // -----
 
-// Verify that nothing goes past the caches where rows end within a vector.
+// Verify that rows which end within a vector, but follow each other, go past the caches from
+// a copy of a tile's result in the scratch (64 rows of 480 bytes), which is whole lines: four
+// vectors a turn. The last tile may have fewer rows and end within a line.
+// CHECK-LABEL: func.func @ragged
+// CHECK-SAME: kron.thread_bytes = 30720 : i64
+// CHECK: llvm.ptrtoint
 // CHECK-LABEL: func.func private @ragged_pass
+// CHECK: scf.if %[[STREAMS:.*]] {
 // CHECK-NOT: nontemporal
-func.func @ragged(%x: memref<?x60xf32>, %f: memref<60x60xf32>, %y: memref<?x60xf32>) {
+// CHECK: llvm.intr.masked.store
+// CHECK: scf.for
+// CHECK-COUNT-4: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<8xf64>
+// CHECK: scf.for
+// CHECK: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<8xf64>
+// CHECK: scf.for
+// CHECK: llvm.intr.masked.store
+// CHECK: } else {
+// CHECK-NOT: nontemporal
+// CHECK: scf.if %[[STREAMS]]
+// CHECK: llvm.fence seq_cst
+func.func @ragged(%x: memref<?x60xf64>, %f: memref<60x60xf64>, %y: memref<?x60xf64>) {
+  kron.pass ins(%x, %f : memref<?x60xf64>, memref<60x60xf64>) outs(%y : memref<?x60xf64>)
+      attributes {schedule = #kron.schedule<stream_bytes = 4097>} {
+  ^bb0(%t: tensor<?x60xf64>, %a: tensor<60x60xf64>, %o: tensor<?x60xf64>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x60xf64>) factor(%a [p, q] : tensor<60x60xf64>) outs(%o : tensor<?x60xf64>) -> tensor<?x60xf64>
+    kron.yield %1 : tensor<?x60xf64>
+  }
+  return
+}
+
+// -----
+
+// Verify that nothing goes past the caches where such rows lie apart.
+// CHECK-LABEL: func.func private @apart_pass
+// CHECK-NOT: nontemporal
+func.func @apart(%x: memref<?x60xf64>, %f: memref<60x60xf64>, %y: memref<?x60xf64, strided<[64, 1]>>) {
+  kron.pass ins(%x, %f : memref<?x60xf64>, memref<60x60xf64>) outs(%y : memref<?x60xf64, strided<[64, 1]>>)
+      attributes {schedule = #kron.schedule<stream_bytes = 4097>} {
+  ^bb0(%t: tensor<?x60xf64>, %a: tensor<60x60xf64>, %o: tensor<?x60xf64>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x60xf64>) factor(%a [p, q] : tensor<60x60xf64>) outs(%o : tensor<?x60xf64>) -> tensor<?x60xf64>
+    kron.yield %1 : tensor<?x60xf64>
+  }
+  return
+}
+
+// -----
+
+// Verify that a tile which is no whole lines does not either: 63 rows of 480 bytes.
+// CHECK-LABEL: func.func private @lines_pass
+// CHECK-NOT: nontemporal
+func.func @lines(%x: memref<6300x60xf64>, %f: memref<60x60xf64>, %y: memref<6300x60xf64>) {
+  kron.pass ins(%x, %f : memref<6300x60xf64>, memref<60x60xf64>) outs(%y : memref<6300x60xf64>)
+      attributes {schedule = #kron.schedule<tile = 63, stream_bytes = 4097>} {
+  ^bb0(%t: tensor<6300x60xf64>, %a: tensor<60x60xf64>, %o: tensor<6300x60xf64>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<6300x60xf64>) factor(%a [p, q] : tensor<60x60xf64>) outs(%o : tensor<6300x60xf64>) -> tensor<6300x60xf64>
+    kron.yield %1 : tensor<6300x60xf64>
+  }
+  return
+}
+
+// -----
+
+// Verify that elements of 4 bytes do not: the copy costs what it saves.
+// CHECK-LABEL: func.func private @floats_pass
+// CHECK-NOT: nontemporal
+func.func @floats(%x: memref<?x60xf32>, %f: memref<60x60xf32>, %y: memref<?x60xf32>) {
   kron.pass ins(%x, %f : memref<?x60xf32>, memref<60x60xf32>) outs(%y : memref<?x60xf32>)
       attributes {schedule = #kron.schedule<stream_bytes = 4097>} {
   ^bb0(%t: tensor<?x60xf32>, %a: tensor<60x60xf32>, %o: tensor<?x60xf32>):

@@ -1,0 +1,98 @@
+//===- PassStaging.cpp - Results past the caches from a copy ----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Stores past the caches take whole cache lines. Rows of 125 or 216 elements
+// end within a line, but where they follow each other in memory a tile of
+// enough rows does not: its result is left in the scratch first, and goes from
+// there line by line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PassBuilder.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+bool PassCodeBuilder::canStageResults(SmallVectorImpl<Value> &strides) const {
+  // More would be in the way of what is computed with.
+  constexpr int64_t kMaxBytes = 1 << 15;
+  int64_t elementBytes = outer.getElementBytes();
+  if (elementBytes < kMinStagedBytes || plan.tiledAxis < 0 ||
+      !plan.views.empty() || movesInnermost ||
+      isConverted(arrays.init.element) || sections.back().sliceAxis >= 0)
+    return false;
+  int64_t elements = 1;
+  for (int axis = plan.roles.size() - 1; axis >= plan.tiledAxis; --axis) {
+    bool isTiled = axis == plan.tiledAxis;
+    if (!isTiled && plan.roles[axis] != AxisRole::Whole)
+      return false;
+    int64_t size =
+        isTiled ? tileSize : plan.getWholeSize(axis, plan.groups.size());
+    if (size != 1 && !arrays.init.strides[axis].is(elements))
+      return false;
+    elements *= size;
+  }
+  for (int axis = 0; axis < plan.tiledAxis; ++axis) {
+    Int stride = arrays.init.strides[axis];
+    if (arrays.sizes[axis].is(1))
+      continue;
+    if (!stride.isConstant())
+      strides.push_back(stride.getValue());
+    else if (stride.getConstant() * elementBytes % kLineBytes)
+      return false;
+  }
+  int64_t bytes = elements * elementBytes;
+  return bytes % kLineBytes == 0 && bytes <= kMaxBytes;
+}
+
+/// Copies `count` elements from one cache line on to another, past the caches
+/// but for a part of a line at the end.
+static void emitStreamingCopy(Emitter &emitter, Value from, Value to, Int count,
+                              int64_t lanes) {
+  constexpr int64_t kUnroll = 4;
+  auto copy = [&](Int first, int64_t vectors, Value mask) {
+    for (int64_t vector = 0; vector < vectors; ++vector) {
+      Int offset = emitter.add(first, vector * lanes);
+      Value value =
+          emitter.loadVector(emitter.getVectorType(lanes),
+                             emitter.offsetPointer(from, offset), mask);
+      emitter.storeVector(value, emitter.offsetPointer(to, offset), mask,
+                          nullptr, /*streams=*/!mask);
+    }
+  };
+  auto getFull = [&](int64_t step) {
+    return emitter.mul(emitter.floorDiv(count, step), step);
+  };
+  Int blocks = getFull(kUnroll * lanes), full = getFull(lanes);
+  emitter.forLoop(0, blocks, kUnroll * lanes,
+                  [&](Int first) { copy(first, kUnroll, nullptr); });
+  emitter.forLoop(blocks, full, lanes,
+                  [&](Int first) { copy(first, 1, nullptr); });
+  emitter.forLoop(full, count, lanes, [&](Int first) {
+    copy(first, 1, emitter.firstLanes(lanes, emitter.sub(count, first)));
+  });
+}
+
+void PassCodeBuilder::emitStaged(Emitter &emitter, const PassWindow &window,
+                                 const StageArray &destination,
+                                 function_ref<void(const StageArray &)> build) {
+  if (!stagedElements)
+    return build(destination);
+  auto choice =
+      scf::IfOp::create(builder, loc, streams, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  StageArray staged = destination;
+  staged.base = emitter.offsetPointer(scratch, stagedOffset);
+  build(staged);
+  Int count =
+      emitter.mul(*window.extents[plan.tiledAxis], stagedElements / tileSize);
+  emitStreamingCopy(emitter, staged.base, destination.base, count,
+                    vectorBits / 8 / emitter.getElementBytes());
+  builder.setInsertionPointToStart(choice.elseBlock());
+  build(destination);
+}
