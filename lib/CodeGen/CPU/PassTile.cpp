@@ -216,10 +216,9 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   int64_t bytesPerPosition = plan.elementsPerPosition * elementBytes;
   int64_t tile = 64;
   if (!plan.views.empty() && !plan.rowsInLanes)
-    tile = chooseRegroupedRows(pass.getModeProducts(), caches.l2Bytes,
-                               plan.isTiledInnermost() || plan.rearrangesInput()
-                                   ? 2 * lanes
-                                   : 16);
+    tile = chooseRegroupedRows(
+        pass.getModeProducts(), caches.l2Bytes,
+        plan.isTiledInnermost() || plan.rearrangesInput() ? 2 * lanes : 16);
   else if (plan.isTiledInnermost())
     tile = chooseColumns(plan, bytesPerPosition, lanes, elementBytes, caches);
   else if (plan.rowsInLanes)
