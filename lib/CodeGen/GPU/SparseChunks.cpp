@@ -30,41 +30,119 @@ Value SparseMath::pairHalves(Value wordA, int64_t elementA, Value wordB,
       .front();
 }
 
-std::array<MmaOperand, 2> SparseMath::getOperands(const SparseChunks &chunks,
-                                                  int64_t step, int64_t part) {
+/// Two numbers for two instructions of TF32 and two of bf16.
+SparseOperand SparseMath::splitPair(Value first, Value second) {
+  Type i32 = k.builder.getI32Type();
+  auto pack = [&](Value low, Value high) {
+    return k
+        .inlinePTX({i32}, "cvt.rn.bf16x2.f32 $0, $2, $1;", "=r,f,f",
+                   {low, high}, /*hasSideEffects=*/false)
+        .front();
+  };
+  auto toFloat = [&](Value bits) {
+    return k.bitcast(bits, k.builder.getF32Type());
+  };
+  MmaOperand low = products.getOperand(first, /*exact=*/false);
+  MmaOperand high = products.getOperand(second, /*exact=*/false);
+  return {{low.high, nullptr},
+          high.high,
+          pack(toFloat(low.low), toFloat(high.low)),
+          pack(first, second)};
+}
+
+std::array<SparseOperand, 2> SparseMath::getOperands(const SparseChunks &chunks,
+                                                     int64_t step,
+                                                     int64_t part) {
   auto locate = [&](int64_t depth) {
     return std::pair(depth / chunks.depthPerChunk,
                      depth % chunks.depthPerChunk * chunks.pitch + part);
   };
-  std::array<MmaOperand, 2> operands;
+  std::array<SparseOperand, 2> operands;
   for (int64_t slot : {0, 1}) {
-    if (!isHalf()) {
+    if (!isHalf() && !hasHalfRests) {
       auto [chunk, place] = locate(2 * step + slot);
-      operands[slot] = products.getOperand(chunks.chunks[chunk][place],
-                                           /*exact=*/false);
+      operands[slot].main =
+          products.getOperand(chunks.chunks[chunk][place], /*exact=*/false);
       continue;
     }
     auto [chunkA, elementA] = locate(4 * step + 2 * slot);
     auto [chunkB, elementB] = locate(4 * step + 2 * slot + 1);
-    operands[slot] = {pairHalves(chunks.chunks[chunkA][elementA / 2], elementA,
-                                 chunks.chunks[chunkB][elementB / 2], elementB),
-                      nullptr};
+    operands[slot] =
+        isHalf()
+            ? SparseOperand{{},
+                            {},
+                            {},
+                            pairHalves(
+                                chunks.chunks[chunkA][elementA / 2], elementA,
+                                chunks.chunks[chunkB][elementB / 2], elementB)}
+            : splitPair(chunks.chunks[chunkA][elementA],
+                        chunks.chunks[chunkB][elementB]);
   }
   return operands;
 }
 
-void SparseMath::multiply(ArrayRef<MmaProducts::Term> terms) {
-  if (!isHalf())
-    return products.multiply(terms);
-  for (const MmaProducts::Term &term : terms) {
-    SmallVector<Value> a, b;
-    for (const MmaOperand &operand : *term.a)
-      a.push_back(operand.high);
-    for (const MmaOperand &operand : *term.b)
-      b.push_back(operand.high);
-    SmallVector<Value> results = k.mmaHalf(a, b, *term.sum, element.isBF16());
+SparseA SparseMath::getOperandA(const SparseChunks &upper,
+                                const SparseChunks &lower, int64_t step,
+                                int64_t part) {
+  auto first = getOperands(upper, step, part);
+  auto second = getOperands(lower, step, part);
+  SparseA operand{first[0], second[0], first[1], second[1]};
+  if (!isHalf() || upper.pitch != 1 || upper.depthPerChunk == 1)
+    return operand;
+  // Words of two loads have to become neighbouring registers. ptxas moves them
+  // for each instruction anew, unless they are results of something that it
+  // cannot see through: no grid is that large.
+  Int zero = k.bitAnd(k.gridSize(), 1 << 30);
+  for (SparseOperand &part : operand)
+    part.halves = k.materialize(k.bitXor(Int(part.halves), zero), 32);
+  return operand;
+}
+
+void SparseMath::multiplyHalves(ArrayRef<Term> terms, bool isBF16,
+                                Value SparseOperand::*a,
+                                Value SparseOperand::*b) {
+  for (const Term &term : terms) {
+    SmallVector<Value> left, right;
+    for (const SparseOperand &operand : *term.a)
+      left.push_back(operand.*a);
+    for (const SparseOperand &operand : *term.b)
+      right.push_back(operand.*b);
+    SmallVector<Value> results = k.mmaHalf(left, right, *term.sum, isBF16);
     std::copy(results.begin(), results.end(), term.sum->begin());
   }
+}
+
+void SparseMath::multiply(ArrayRef<Term> terms) {
+  constexpr auto halves = &SparseOperand::halves, rests = &SparseOperand::rests;
+  if (isHalf())
+    return multiplyHalves(terms, element.isBF16(), halves, halves);
+  if (hasHalfRests) {
+    // The small products first.
+    multiplyHalves(terms, /*isBF16=*/true, rests, halves);
+    multiplyHalves(terms, /*isBF16=*/true, halves, rests);
+    for (unsigned step : {0, 1})
+      for (const Term &term : terms) {
+        const SparseOperand &upper = (*term.a)[2 * step];
+        const SparseOperand &lower = (*term.a)[2 * step + 1];
+        const SparseOperand &right = (*term.b)[step];
+        SmallVector<Value> results = k.mmaTF32(
+            {upper.main.high, lower.main.high, upper.next, lower.next},
+            {right.main.high, right.next}, *term.sum);
+        std::copy(results.begin(), results.end(), term.sum->begin());
+      }
+    return;
+  }
+  SmallVector<MmaA> a(terms.size());
+  SmallVector<MmaB> b(terms.size());
+  SmallVector<MmaProducts::Term> parts;
+  for (auto [index, term] : llvm::enumerate(terms)) {
+    const SparseA &left = *term.a;
+    const SparseB &right = *term.b;
+    a[index] = {left[0].main, left[1].main, left[2].main, left[3].main};
+    b[index] = {right[0].main, right[1].main};
+    parts.push_back({term.sum, &a[index], &b[index]});
+  }
+  products.multiply(parts);
 }
 
 Value SparseMath::getValidBytes(Value exists, Int left, int64_t bytes) {

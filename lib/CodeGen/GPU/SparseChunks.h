@@ -27,6 +27,19 @@ struct SparseChunks {
   int64_t depthPerChunk, pitch;
 };
 
+/// What a thread gives a matrix instruction of one row: a number or a pair of
+/// halves.
+struct SparseOperand {
+  MmaOperand main;
+  /// Numbers that are split into halves: the same for the next TF32
+  /// instruction; and, for instructions of bf16, what the two of them leave,
+  /// and they themselves.
+  Value next, rests, halves;
+};
+
+using SparseA = std::array<SparseOperand, 4>;
+using SparseB = std::array<SparseOperand, 2>;
+
 /// A copy of up to 16 bytes from global to shared memory.
 struct SparsePiece {
   Value from, to;
@@ -38,17 +51,29 @@ struct SparsePiece {
 /// Builds what kernels of f32, f64, f16 or bf16 elements do with chunks.
 class SparseMath {
 public:
-  SparseMath(KernelBuilder &kernel, MmaProducts &products, Type element)
-      : k(kernel), products(products), element(element) {}
+  /// `hasHalfRests`: products of what splitting f32 numbers leaves are of bf16.
+  SparseMath(KernelBuilder &kernel, MmaProducts &products, Type element,
+             bool hasHalfRests = false)
+      : k(kernel), products(products), element(element),
+        hasHalfRests(hasHalfRests) {}
 
   /// The `bytes` of a chunk.
   SmallVector<Value> loadChunk(Value pointer, int64_t bytes);
   /// The two operands of a row that matrix instruction number `step` of its
   /// chunks takes: of every depth the element number `part`.
-  std::array<MmaOperand, 2> getOperands(const SparseChunks &chunks,
-                                        int64_t step, int64_t part);
+  std::array<SparseOperand, 2> getOperands(const SparseChunks &chunks,
+                                           int64_t step, int64_t part);
+  /// Operand A, of rows g and g + 8.
+  SparseA getOperandA(const SparseChunks &upper, const SparseChunks &lower,
+                      int64_t step, int64_t part);
+  /// A sum and what is added to it.
+  struct Term {
+    MmaC *sum;
+    const SparseA *a;
+    const SparseB *b;
+  };
   /// sum += a * b for all terms.
-  void multiply(ArrayRef<MmaProducts::Term> terms);
+  void multiply(ArrayRef<Term> terms);
   /// Loops over `steps`, each of which `body` adds to `count` sums; returns
   /// their numbers, four per sum. `partial`: a step's sums start at zero and
   /// are then added to those of the steps before.
@@ -66,10 +91,14 @@ private:
   bool isHalf() const { return element.getIntOrFloatBitWidth() == 16; }
   Value pairHalves(Value wordA, int64_t elementA, Value wordB,
                    int64_t elementB);
+  SparseOperand splitPair(Value first, Value second);
+  void multiplyHalves(ArrayRef<Term> terms, bool isBF16,
+                      Value SparseOperand::*a, Value SparseOperand::*b);
 
   KernelBuilder &k;
   MmaProducts &products;
   Type element;
+  bool hasHalfRests;
 };
 
 } // namespace mlir::kron

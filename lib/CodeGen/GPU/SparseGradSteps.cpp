@@ -84,7 +84,7 @@ void SparseGradKernel::multiplyMacro(MutableArrayRef<MmaC> sums,
   int64_t steps = plan.getMacroDepth() / plan.getDepth();
   int64_t parts = plan.getParts();
   for (int64_t step = 0; step < steps; ++step) {
-    SmallVector<MmaA> a;
+    SmallVector<SparseA> a;
     for (int64_t tile = 0; tile < plan.left.tiles; ++tile)
       for (int64_t part = 0; part < parts; ++part) {
         auto upper = math.getOperands(leftRows[2 * tile], step, part);
@@ -94,10 +94,10 @@ void SparseGradKernel::multiplyMacro(MutableArrayRef<MmaC> sums,
     for (int64_t tile = 0; tile < plan.right.tiles; ++tile) {
       if (step == 0)
         rightRows.push_back(loadRow(right, rightPointers, macro, tile));
-      SmallVector<MmaB> b;
+      SmallVector<SparseB> b;
       for (int64_t part = 0; part < parts; ++part)
         b.push_back(math.getOperands(rightRows[tile], step, part));
-      SmallVector<MmaProducts::Term> terms;
+      SmallVector<SparseMath::Term> terms;
       for (int64_t leftTile = 0; leftTile < plan.left.tiles; ++leftTile)
         for (int64_t leftPart = 0; leftPart < plan.rowsPerChunk; ++leftPart)
           for (int64_t rightPart = 0; rightPart < plan.rowsPerChunk;

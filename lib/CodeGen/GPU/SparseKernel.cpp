@@ -19,8 +19,8 @@ SparseKernel::SparseKernel(Emitter &host, gpu::GPUModuleOp gpuModule,
       accumulator(getAccumulatorType(plan.element)),
       k(host, gpuModule, getKernelBaseName(pass), plan.element),
       ops(k, accumulator), products(k, plan.math, machine.hasWideDMMA),
-      math(k, products, plan.element), operands(getPassOperands(host, pass)),
-      epilogue(k, ops) {}
+      math(k, products, plan.element, plan.hasHalfRests),
+      operands(getPassOperands(host, pass)), epilogue(k, ops) {}
 
 //===----------------------------------------------------------------------===//
 // Parameters
@@ -97,6 +97,12 @@ void SparseKernel::enterAll() {
   isAligned = k.equal(k.truncate(k.enter(bits)), 0);
 
   Int warp = k.warpId();
+  teamThread = k.threadId();
+  if (plan.teams > 1) {
+    team = k.floorDiv(warp, plan.getTeamThreads() / 32);
+    warp = k.rem(warp, plan.getTeamThreads() / 32);
+    teamThread = k.rem(teamThread, plan.getTeamThreads());
+  }
   resultWarp = k.rem(warp, plan.resultWarps);
   Int rest = k.floorDiv(warp, plan.resultWarps);
   rowWarp = k.rem(rest, plan.rowWarps);
@@ -131,7 +137,8 @@ SparseTile SparseKernel::getTile(Int part, Int block) {
 /// Tile number `number` of the run that this CTA is at.
 SparseTile SparseKernel::getTile(Int number) {
   if (plan.keepsFactor)
-    return getTile(runPart, k.add(runStart, number));
+    return getTile(runPart,
+                   k.add(k.add(runStart, team), k.mul(number, plan.teams)));
   Int index = k.add(k.blockId(), k.mul(number, k.gridSize()));
   return getTile(k.rem(index, plan.getTilesPerRows()),
                  k.floorDiv(index, plan.getTilesPerRows()));
@@ -153,13 +160,20 @@ void SparseKernel::ifAligned(function_ref<void(bool)> body) {
       isAligned, [&] { body(true); }, [&] { body(false); });
 }
 
+/// A barrier of the threads that share tiles.
+void SparseKernel::waitTeam() {
+  if (plan.teams == 1)
+    return k.barrier();
+  k.namedBarrier(k.add(team, 1), plan.getTeamThreads());
+}
+
 /// All steps of the tile whose first one is `firstStep` of the run; their sums.
 SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
   return math.sumSteps(plan.depthSteps, plan.getSums(), plan.hasPartialSums,
                        [&](Int depthNumber, MutableArrayRef<MmaC> sums) {
                          Int step = k.add(firstStep, depthNumber);
                          k.waitCopies(plan.stages - 2);
-                         k.barrier();
+                         waitTeam();
                          issue(k.add(step, plan.stages - 1));
                          multiplyStep(sums, getSlot(step), depthNumber);
                        });
@@ -168,7 +182,7 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
 /// Where the warps that share results leave vector number `index` of the sums
 /// of the warp with number `from` + 1 among them.
 Value SparseKernel::locateSums(Int from, int64_t index) {
-  int64_t sharers = plan.getThreads() / plan.depthWarps;
+  int64_t sharers = plan.getTeamThreads() / plan.depthWarps;
   int64_t vectors = accumulator.isF64() ? 2 : 1;
   int64_t lineBytes = sharers * kSparseChunkBytes;
   Int thread = k.rem(k.threadId(), sharers);
@@ -251,6 +265,8 @@ void SparseKernel::emitTiles() {
     runPart = k.rem(run, parts);
     runStart = k.mul(k.floorDiv(run, parts), length);
     tileCount = k.min(length, k.sub(rowBlocks, runStart));
+    if (plan.teams > 1)
+      tileCount = divide(k.sub(tileCount, team), plan.teams);
     keepFactor(getTile(runPart, runStart));
     emitRun();
   });
@@ -260,7 +276,8 @@ void SparseKernel::emit() {
   enterAll();
   if (plan.keepsFactor)
     keptOffset = k.allocateShared(plan.depthSteps * plan.getFactorBytes(), 128);
-  stageOffset = k.allocateShared(plan.stages * plan.getStageBytes(), 128);
+  stageOffset =
+      k.allocateShared(plan.teams * plan.stages * plan.getStageBytes(), 128);
   exchangeOffset = k.allocateShared(plan.getExchangeBytes());
   emitTiles();
   LaunchShape shape;

@@ -52,6 +52,8 @@ struct SparseCopy {
   Int rowLimit, depthLimit, laneLimit;
   /// Elements per copy.
   int64_t piece;
+  /// Whether all teams share the copies out.
+  bool byAll;
 };
 
 /// 16 bytes of results before they are rounded.
@@ -82,6 +84,7 @@ private:
   void emitTiles();
   void emitRun();
   SmallVector<Value> emitSteps(Int firstStep);
+  void waitTeam();
   Value locateSums(Int from, int64_t index);
   void giveSums(ArrayRef<MmaC> sums);
   void takeSums(MutableArrayRef<MmaC> sums);
@@ -99,10 +102,11 @@ private:
   void keepFactor(const SparseTile &tile);
   void copyImage(const SparseCopy &copy);
   void copyRows(const SparseCopy &copy);
-  void copyPieces(
-      int64_t items, int64_t bytes,
-      function_ref<void(Int item, Value &from, Value &to, Value &valid)> get);
-  Int getSwizzle(Int row, Int depthChunk);
+  void copyPieces(int64_t items, int64_t bytes, bool byAll,
+                  function_ref<SparsePiece(Int item)> get);
+  SparsePiece getPieceOf(const SparseCopy &copy, Int number, Int row,
+                         int64_t known);
+  Int getSwizzle(Int row, int64_t known, Int depthChunk);
   Int getSlot(Int step);
 
   // SparseSteps.cpp
@@ -168,6 +172,8 @@ private:
   Value isAligned;
   /// This thread's warp and its place in it.
   Int rowWarp, resultWarp, depthWarp, group, quad;
+  /// Its team, and its number there.
+  Int team = 0, teamThread;
   /// Byte offset of the factor that is kept, of the stages, and of the sums
   /// that warps give to the first one.
   int64_t keptOffset = 0, stageOffset = 0, exchangeOffset = 0;

@@ -58,17 +58,17 @@ int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
   return piece;
 }
 
-/// Shares `items` copies of `bytes` each out among all threads.
-void SparseKernel::copyPieces(
-    int64_t items, int64_t bytes,
-    function_ref<void(Int, Value &, Value &, Value &)> get) {
-  forItems(k, plan.getThreads(), k.threadId(), items,
+/// Shares `items` copies of `bytes` each out among the threads of a team, or of
+/// all.
+void SparseKernel::copyPieces(int64_t items, int64_t bytes, bool byAll,
+                              function_ref<SparsePiece(Int)> get) {
+  forItems(k, byAll ? plan.getThreads() : plan.getTeamThreads(),
+           byAll ? k.threadId() : teamThread, items,
            bytes >= 4 || !plan.fewRows ? kUnrolledCopies : kUnrolledLoads,
            [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
              SmallVector<SparsePiece> pieces;
              for (auto [item, exists] : llvm::zip(numbers, exist)) {
-               SparsePiece piece;
-               get(item, piece.from, piece.to, piece.valid);
+               SparsePiece piece = get(item);
                piece.exists = exists;
                pieces.push_back(piece);
              }
@@ -82,11 +82,12 @@ void SparseKernel::copyPieces(
 // Images
 //===----------------------------------------------------------------------===//
 
-/// What the number of a chunk is xor'ed with.
-Int SparseKernel::getSwizzle(Int row, Int depthChunk) {
+/// What the number of a chunk in row `row` + `known` is xor'ed with.
+Int SparseKernel::getSwizzle(Int row, int64_t known, Int depthChunk) {
   if (plan.getImageRowBytes() % 128 != 0)
     return 0;
   Int parity = k.bitAnd(k.bitXor(row, k.floorDiv(row, 4)), 1);
+  parity = k.bitXor(parity, known / 4 & 1);
   switch (plan.laneChunks) {
   case 1:
     return k.mul(parity, 4);
@@ -104,48 +105,74 @@ static Value isBelow(KernelBuilder &k, Int lhs, Int rhs) {
   return rhs.isConstant() ? nullptr : k.less(lhs, rhs);
 }
 
-/// Builds the copies of rows x depth x lanes into rows of chunks.
-void SparseKernel::copyImage(const SparseCopy &copy) {
+/// The copy number `number` of row `row` + `known` (which have no bits in
+/// common and, if `known` is not 0, it is a multiple of 4).
+SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
+                                     Int row, int64_t known) {
   int64_t rowBytes = plan.getImageRowBytes();
   int64_t bytes = copy.piece * plan.elementBytes;
-  int64_t perChunk = kSparseChunkBytes / bytes, perRow = rowBytes / bytes;
+  int64_t perChunk = kSparseChunkBytes / bytes;
+  Int chunk = k.floorDiv(number, perChunk);
+  Int part = k.rem(number, perChunk);
+  Int element = k.mul(part, copy.piece);
+  Int depthChunk = k.floorDiv(chunk, plan.laneChunks);
+  Int depth = k.add(k.mul(depthChunk, plan.depthPerChunk),
+                    k.floorDiv(element, plan.lanesPerChunk));
+  Int lane = k.add(k.mul(k.rem(chunk, plan.laneChunks), plan.lanesPerChunk),
+                   k.rem(element, plan.lanesPerChunk));
+  SparsePiece result;
+  // What is known comes last, such that it becomes part of the instruction.
+  result.from = k.offsetElements(
+      copy.from, plan.element,
+      getTileOffset(k, {row, depth, lane},
+                    {copy.rows, plan.depthStep, plan.getLanes()},
+                    {copy.array->row, copy.array->depth, copy.array->lane}));
+  if (known)
+    result.from = k.offsetElements(result.from, plan.element,
+                                   k.mul(copy.array->row, known));
+  Int place = k.bitXor(chunk, getSwizzle(row, known, depthChunk));
+  Int offset =
+      k.add(k.mul(row, rowBytes),
+            k.add(k.mul(place, kSparseChunkBytes), k.mul(part, bytes)));
+  result.to = k.offsetBytes(k.shared(k.add(copy.to, offset)), known * rowBytes);
+  Value exists = k.both(isBelow(k, k.add(row, known), copy.rowLimit),
+                        isBelow(k, lane, copy.laneLimit));
+  Int left = copy.piece;
+  if (!copy.depthLimit.isConstant()) {
+    exists = k.both(exists, k.less(depth, copy.depthLimit));
+    if (copy.piece > plan.lanesPerChunk)
+      left = k.mul(k.sub(copy.depthLimit, depth), plan.lanesPerChunk);
+  }
+  result.valid = math.getValidBytes(exists, left, bytes);
+  return result;
+}
+
+/// Builds the copies of rows x depth x lanes into rows of chunks.
+void SparseKernel::copyImage(const SparseCopy &copy) {
+  int64_t bytes = copy.piece * plan.elementBytes;
+  int64_t perRow = plan.getImageRowBytes() / bytes;
+  int64_t total = copy.rows * perRow;
+  int64_t threads = copy.byAll ? plan.getThreads() : plan.getTeamThreads();
+  int64_t rowStep = threads / perRow;
   bool rowsFirst = copy.array->row.is(1) && copy.piece == 1;
-  SmallVector<int64_t> extents{copy.rows, plan.depthStep, plan.getLanes()};
-  SmallVector<Int> strides{copy.array->row, copy.array->depth,
-                           copy.array->lane};
-  copyPieces(
-      copy.rows * perRow, bytes,
-      [&](Int item, Value &from, Value &to, Value &valid) {
-        int64_t fastest = rowsFirst ? copy.rows : perRow;
-        Int fast = k.rem(item, fastest), slow = k.floorDiv(item, fastest);
-        Int row = rowsFirst ? fast : slow, piece = rowsFirst ? slow : fast;
-        Int chunk = k.floorDiv(piece, perChunk);
-        Int part = k.rem(piece, perChunk);
-        Int element = k.mul(part, copy.piece);
-        Int depthChunk = k.floorDiv(chunk, plan.laneChunks);
-        Int depth = k.add(k.mul(depthChunk, plan.depthPerChunk),
-                          k.floorDiv(element, plan.lanesPerChunk));
-        Int lane =
-            k.add(k.mul(k.rem(chunk, plan.laneChunks), plan.lanesPerChunk),
-                  k.rem(element, plan.lanesPerChunk));
-        from = k.offsetElements(
-            copy.from, plan.element,
-            getTileOffset(k, {row, depth, lane}, extents, strides));
-        Int place = k.bitXor(chunk, getSwizzle(row, depthChunk));
-        Int offset =
-            k.add(k.mul(row, rowBytes),
-                  k.add(k.mul(place, kSparseChunkBytes), k.mul(part, bytes)));
-        to = k.shared(k.add(copy.to, offset));
-        Value exists = k.both(isBelow(k, row, copy.rowLimit),
-                              isBelow(k, lane, copy.laneLimit));
-        Int left = copy.piece;
-        if (!copy.depthLimit.isConstant()) {
-          exists = k.both(exists, k.less(depth, copy.depthLimit));
-          if (copy.piece > plan.lanesPerChunk)
-            left = k.mul(k.sub(copy.depthLimit, depth), plan.lanesPerChunk);
-        }
-        valid = math.getValidBytes(exists, left, bytes);
-      });
+  // A thread has the same place in rows that are a known number apart: one
+  // address does for all of them. (Narrow copies are of factors that are kept.)
+  if (bytes == kSparseChunkBytes && threads % perRow == 0 &&
+      llvm::isPowerOf2_64(rowStep) && rowStep % 4 == 0 &&
+      total % threads == 0 && total / threads <= kUnrolledLoads) {
+    Int thread = copy.byAll ? k.threadId() : teamThread;
+    SmallVector<SparsePiece> pieces;
+    for (int64_t known = 0; known < copy.rows; known += rowStep)
+      pieces.push_back(getPieceOf(copy, k.rem(thread, perRow),
+                                  k.floorDiv(thread, perRow), known));
+    return math.copy(pieces, bytes, /*wholeLines=*/true);
+  }
+  copyPieces(total, bytes, copy.byAll, [&](Int item) {
+    int64_t fastest = rowsFirst ? copy.rows : perRow;
+    Int fast = k.rem(item, fastest), slow = k.floorDiv(item, fastest);
+    return getPieceOf(copy, rowsFirst ? slow : fast, rowsFirst ? fast : slow,
+                      /*known=*/0);
+  });
 }
 
 /// Builds the copies of depth x rows, with the rows side by side.
@@ -155,28 +182,28 @@ void SparseKernel::copyRows(const SparseCopy &copy) {
   int64_t perChunk = kSparseChunkBytes / bytes, perRow = rowBytes / bytes;
   SmallVector<int64_t> extents{plan.depthStep, copy.rows};
   SmallVector<Int> strides{copy.array->depth, copy.array->row};
-  copyPieces(
-      plan.depthStep * perRow, bytes,
-      [&](Int item, Value &from, Value &to, Value &valid) {
-        Int depth = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
-        Int row = k.mul(piece, copy.piece);
-        from =
-            k.offsetElements(copy.from, plan.element,
-                             getTileOffset(k, {depth, row}, extents, strides));
-        Int turn = k.mul(k.bitAnd(k.floorDiv(depth, plan.depthPerChunk), 3), 2);
-        Int place = k.bitXor(k.floorDiv(piece, perChunk), turn);
-        Int offset = k.add(k.mul(depth, rowBytes),
-                           k.add(k.mul(place, kSparseChunkBytes),
-                                 k.mul(k.rem(piece, perChunk), bytes)));
-        to = k.shared(k.add(copy.to, offset));
-        Value exists = isBelow(k, depth, copy.depthLimit);
-        Int left = copy.piece;
-        if (!copy.rowLimit.isConstant()) {
-          exists = k.both(exists, k.less(row, copy.rowLimit));
-          left = k.sub(copy.rowLimit, row);
-        }
-        valid = math.getValidBytes(exists, left, bytes);
-      });
+  copyPieces(plan.depthStep * perRow, bytes, copy.byAll, [&](Int item) {
+    Int depth = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
+    Int row = k.mul(piece, copy.piece);
+    SparsePiece result;
+    result.from =
+        k.offsetElements(copy.from, plan.element,
+                         getTileOffset(k, {depth, row}, extents, strides));
+    Int turn = k.mul(k.bitAnd(k.floorDiv(depth, plan.depthPerChunk), 3), 2);
+    Int place = k.bitXor(k.floorDiv(piece, perChunk), turn);
+    Int offset = k.add(k.mul(depth, rowBytes),
+                       k.add(k.mul(place, kSparseChunkBytes),
+                             k.mul(k.rem(piece, perChunk), bytes)));
+    result.to = k.shared(k.add(copy.to, offset));
+    Value exists = isBelow(k, depth, copy.depthLimit);
+    Int left = copy.piece;
+    if (!copy.rowLimit.isConstant()) {
+      exists = k.both(exists, k.less(row, copy.rowLimit));
+      left = k.sub(copy.rowLimit, row);
+    }
+    result.valid = math.getValidBytes(exists, left, bytes);
+    return result;
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,6 +226,7 @@ SparseCopy SparseKernel::getCopy(const SparseArray &array,
                                  bool isFactor) {
   SparseCopy copy;
   copy.array = &array;
+  copy.byAll = isFactor && plan.keepsFactor;
   copy.from = k.offsetElements(offsetTile(array, tile, isFactor), plan.element,
                                k.mul(k.extend(depthStart), array.depth));
   copy.to = to;
@@ -228,8 +256,8 @@ void SparseKernel::issueFactor(const SparseTile &tile, Int depthStart, Int to,
 }
 
 Int SparseKernel::getSlot(Int step) {
-  return k.add(k.mul(k.rem(step, plan.stages), plan.getStageBytes()),
-               stageOffset);
+  Int slot = k.add(k.rem(step, plan.stages), k.mul(team, plan.stages));
+  return k.add(k.mul(slot, plan.getStageBytes()), stageOffset);
 }
 
 /// Starts the copies of step number `step` of this CTA, if there is one.

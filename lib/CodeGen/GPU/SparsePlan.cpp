@@ -23,6 +23,8 @@ static constexpr int64_t kBytesUnderWay = 64 * 1024;
 static constexpr int64_t kCachedBytes = 12 * 1024 * 1024;
 /// Products whose sum a matrix unit can keep without an error that shows.
 static constexpr int64_t kSummedDepth = 128;
+/// Products whose sum needs no bound for each of them, which bf16 could miss.
+static constexpr int64_t kLeastSummed = 32;
 /// Depth from which on a tile's products take longer than its copies.
 static constexpr int64_t kDeep = 128;
 /// Rows that an array of unknown size is taken to have.
@@ -32,6 +34,11 @@ static constexpr int64_t kMostRows = 128, kMostRowsAlong = 256;
 /// Factors that vary on no axis have other kernels up to this size.
 static constexpr int64_t kLargestOther = 256;
 static constexpr int64_t kMostStages = 6;
+/// Runs that the second-level cache delivers at its full rate.
+static constexpr int64_t kRunBytes = 64;
+/// Blocks of results for which X may be read again before teams, which keep
+/// more of the factor, are better in spite of partial sums.
+static constexpr int64_t kFewBlocks = 4;
 /// Rows that are copied one by one where they are innermost.
 static constexpr int64_t kFewRows = 32;
 /// Data and factor that a step of a thin tile should bring.
@@ -143,6 +150,16 @@ static std::optional<std::string> describeAxes(PassOp pass, SparsePlan &plan,
 // Tiles
 //===----------------------------------------------------------------------===//
 
+/// Products with halves take fewer matrix instructions, but more others to
+/// split numbers, which are worth it where instructions share operands; and
+/// more registers.
+static void chooseMath(SparsePlan &plan) {
+  bool isFull = plan.keepsFactor && plan.hasPartialSums && plan.teams == 1;
+  bool shares = plan.alongRows ? !isFull : plan.getParts() <= 2;
+  plan.hasHalfRests =
+      plan.math == MmaMath::SplitTF32 && plan.depth >= kLeastSummed && shares;
+}
+
 static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
 
 /// Chunks and the order of results: from the number of lanes.
@@ -165,9 +182,9 @@ static void chooseChunks(SparsePlan &plan) {
   }
 }
 
-/// Sums of a warp: 64 registers where two CTAs share a processor, else 128.
+/// Sums of a warp: 64 registers or, `isWide`, 128.
 static void chooseWarpTile(SparsePlan &plan) {
-  int64_t tiles = plan.ctasPerSM > 1 ? 16 : 32;
+  int64_t tiles = plan.isWide ? 32 : 16;
   if (plan.elementBytes == 8 || (plan.hasPartialSums && tiles == 32))
     tiles /= 2;
   int64_t products = plan.getParts() * (plan.alongRows ? 1 : plan.laneChunks);
@@ -193,7 +210,8 @@ static void chooseDepthStep(SparsePlan &plan) {
   int64_t macro = plan.getMacroDepth();
   int64_t perDepth = plan.getRows() * plan.getLanes() * plan.elementBytes;
   int64_t best = macro, bestPadded = llvm::alignTo(plan.depth, macro);
-  int64_t stepBytes = plan.ctasPerSM > 1 ? plan.stepBytes : 2 * plan.stepBytes;
+  int64_t stepBytes =
+      plan.getTeamsPerSM() > 1 ? plan.stepBytes : 2 * plan.stepBytes;
   for (int64_t step = macro; step * perDepth <= 2 * stepBytes; step *= 2) {
     if (step >= 2 * plan.depth)
       break;
@@ -229,17 +247,27 @@ static double getTraffic(const SparsePlan &plan, int64_t rows) {
                     llvm::divideCeil(rows, plan.getRows()) / rows;
 }
 
+/// By which shorter runs slow the second-level cache down.
+static double getWaste(const SparsePlan &plan) {
+  if (plan.alongRows || plan.getLaneBlocks() == 1)
+    return 1;
+  return std::max(1.0,
+                  double(kRunBytes) / (plan.getLanes() * plan.elementBytes));
+}
+
 /// What ranks plans: bytes that go through memory or the second-level cache per
-/// row, whichever takes longer. Two CTAs per processor overlap better, but each
-/// keeps less of the factor; where both operands stream, that makes no
-/// difference. Pairs of halves along rows take so many instructions that larger
-/// tiles of one CTA are better if it keeps a deep factor as a whole. The
-/// weights were fitted to measurements.
+/// row, whichever takes longer. Two teams per processor overlap better than one
+/// with larger tiles; where both operands stream, that makes no difference.
+/// Pairs of halves along rows take so many instructions that larger tiles of
+/// one CTA are better if it keeps a deep factor as a whole. The weights were
+/// fitted to measurements.
 static double getCost(const SparsePlan &plan, int64_t rows) {
-  constexpr double kCacheRate = 1.25, kAlone = 1.95, kAlonePairs = 0.95;
-  double memory = double(plan.depth + plan.results) * plan.getLanes();
-  double cost = std::max(memory, getTraffic(plan, rows) / kCacheRate);
-  if (!plan.keepsFactor || plan.ctasPerSM > 1)
+  constexpr double kCacheRate = 1.33, kAlone = 1.95, kAlonePairs = 0.95;
+  double results = double(plan.results) * plan.getLanes();
+  double memory = double(plan.depth) * plan.getLanes() + results;
+  double cached = (getTraffic(plan, rows) + results) * getWaste(plan);
+  double cost = std::max(memory, cached / kCacheRate) / plan.getLanes();
+  if (!plan.keepsFactor || plan.getTeamsPerSM() > 1)
     return cost;
   bool pairsRows = plan.isHalf() && plan.alongRows && plan.depth >= kDeep &&
                    plan.getResultBlocks() == 1;
@@ -287,7 +315,7 @@ static bool chooseTile(SparsePlan &plan, int64_t warps, int64_t sharedBytes) {
     narrowTile(plan);
   plan.stages = 2;
   while (plan.stages < kMostStages && (plan.stages - 1) * plan.getStageBytes() <
-                                          kBytesUnderWay / plan.ctasPerSM)
+                                          kBytesUnderWay / plan.getTeamsPerSM())
     ++plan.stages;
   while (plan.stages > 2 && plan.getSharedBytes() > sharedBytes)
     --plan.stages;
@@ -369,8 +397,11 @@ static std::optional<SparsePlan> chooseKept(const SparsePlan &plan,
                                             const GPUMachine &machine) {
   std::optional<SparsePlan> best;
   for (bool keeps : {true, false}) {
+    if (plan.teams > 1 && !keeps)
+      break;
     SparsePlan candidate = plan;
     candidate.keepsFactor = keeps;
+    chooseMath(candidate);
     chooseWarpTile(candidate);
     if (!chooseTile(candidate, warps, machine.getSharedBytes(plan.ctasPerSM)))
       continue;
@@ -384,23 +415,70 @@ static std::optional<SparsePlan> chooseKept(const SparsePlan &plan,
   return best;
 }
 
+namespace {
+/// How warps share a processor.
+struct Form {
+  int64_t ctas, teams;
+  bool isWide;
+};
+} // namespace
+
+/// The forms that are worth a try, of those that are as good the best one
+/// first. This is what measurements say; what decides seems to be registers for
+/// operands beside the sums.
+static SmallVector<Form> getForms(const SparsePlan &plan) {
+  Form two{2, 1, false}, one{1, 1, true}, teams{1, 2, false};
+  Form wideTwo{2, 1, true}, wideTeams{1, 2, true};
+  if (plan.element.isF64())
+    return {two, one};
+  if (plan.alongRows)
+    return {two, one, plan.isHalf() ? wideTeams : teams};
+  if (plan.order == SparseOrder::Pairs)
+    return plan.isHalf() ? SmallVector<Form>{wideTwo, teams, two, one}
+                         : SmallVector<Form>{wideTeams, two, one};
+  if (plan.isHalf())
+    return {wideTeams, two, one};
+  return {two, one};
+}
+
+/// Whether teams need not be tried: partial sums take registers of theirs, so
+/// they have to save a lot.
+static bool isGoodWithoutTeams(const SparsePlan &plan) {
+  return plan.alongRows && plan.hasPartialSums &&
+         plan.getResultBlocks() <= kFewBlocks;
+}
+
 /// The best of full tiles, `warps` per CTA and `ctasPerSM` (0: as many as are
 /// best). Steps are shorter than they should be if nothing fits otherwise.
 static std::optional<SparsePlan> chooseFull(SparsePlan plan, int64_t warps,
                                             int64_t ctasPerSM, int64_t rows,
                                             const GPUMachine &machine) {
+  SmallVector<Form> forms = getForms(plan);
+  if (warps || ctasPerSM)
+    forms = {{2, 1, false}, {1, 1, true}};
   std::optional<SparsePlan> best;
+  auto attempt = [&](const Form &form, int64_t laneChunks) {
+    if ((ctasPerSM && ctasPerSM != form.ctas) ||
+        (form.teams > 1 && best && isGoodWithoutTeams(*best)))
+      return;
+    SparsePlan given = plan;
+    given.laneChunks = laneChunks;
+    given.ctasPerSM = form.ctas;
+    given.teams = form.teams;
+    given.isWide = form.isWide;
+    std::optional<SparsePlan> candidate = chooseKept(
+        given, warps ? warps : 8 / given.getTeamsPerSM(), rows, machine);
+    if (candidate &&
+        (!best || getCost(*candidate, rows) < getCost(*best, rows)))
+      best = candidate;
+  };
+  bool hasLongRuns = plan.order == SparseOrder::Pairs && !plan.isHalf() &&
+                     plan.lanes / plan.lanesPerChunk % 4 == 0;
   for (; !best && plan.stepBytes >= kLeastStepBytes; plan.stepBytes /= 2)
-    for (int64_t ctas : {2, 1}) {
-      if (ctasPerSM && ctasPerSM != ctas)
-        continue;
-      plan.ctasPerSM = ctas;
-      std::optional<SparsePlan> candidate =
-          chooseKept(plan, warps ? warps : 8 / ctas, rows, machine);
-      if (candidate &&
-          (!best || getCost(*candidate, rows) < getCost(*best, rows)))
-        best = candidate;
-    }
+    for (const Form &form : forms)
+      for (int64_t longer : {1, 2})
+        if (longer == 1 || (hasLongRuns && form.ctas * form.teams == 1))
+          attempt(form, longer * plan.laneChunks);
   return best;
 }
 
@@ -427,11 +505,6 @@ static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
   if (getElementType(pass.getInputs().front()) != plan.element ||
       getElementType(product.getFactor()) != plan.element)
     return "arrays have different element types";
-  plan.math =
-      plan.element.isF64() ? MmaMath::F64
-      : plan.element.isF32() && product.getPrecision() != Precision::TF32
-          ? MmaMath::SplitTF32
-          : MmaMath::TF32;
   if (std::optional<std::string> reason =
           describeAxes(pass, plan, rows, hasFewRows))
     return reason;
@@ -440,6 +513,11 @@ static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
   for (int64_t size : cast<ShapedType>(pass.getInit().getType()).getShape())
     if (size == 0)
       return "an array has no elements";
+  plan.math =
+      plan.element.isF64() ? MmaMath::F64
+      : plan.element.isF32() && product.getPrecision() != Precision::TF32
+          ? MmaMath::SplitTF32
+          : MmaMath::TF32;
   plan.hasPartialSums =
       plan.math == MmaMath::SplitTF32 && plan.depth > kSummedDepth;
   chooseChunks(plan);

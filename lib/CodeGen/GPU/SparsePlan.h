@@ -56,6 +56,9 @@ struct SparsePlan {
   Type element;
   int64_t elementBytes = 4;
   MmaMath math = MmaMath::SplitTF32;
+  /// Whether products of what splitting leaves are of bf16: that loses 2^-9 of
+  /// what is 2^-12 of the result already, and costs half as much.
+  bool hasHalfRests = false;
 
   //===--------------------------------------------------------------------===//
   // Axes of the pass
@@ -93,6 +96,11 @@ struct SparsePlan {
   /// Warps that share a tile's results: each takes a part of every step's
   /// depth, and the first one adds their sums.
   int64_t depthWarps = 1;
+  /// Groups of warps of a CTA that take tiles of their own. They keep a factor
+  /// together, which may be twice as large as that of one of two CTAs.
+  int64_t teams = 1;
+  /// Whether a warp's sums take half of its registers instead of a quarter.
+  bool isWide = false;
   /// Rows that there are, if they are fewer than a tile's 16; 0 otherwise.
   int64_t fewRows = 0;
   /// Positions of the contracted axis that arrive at a time, and how often.
@@ -109,8 +117,9 @@ struct SparsePlan {
 
   bool isHalf() const { return elementBytes == 2; }
   int64_t getChunk() const { return kSparseChunkBytes / elementBytes; }
-  /// Positions of the depth that a thread takes per matrix instruction.
-  int64_t getDepthPerThread() const { return isHalf() ? 4 : 2; }
+  /// Positions of the depth that a thread takes per matrix instruction, or two
+  /// of TF32.
+  int64_t getDepthPerThread() const { return isHalf() || hasHalfRests ? 4 : 2; }
   /// Of a whole number of chunks and of instructions, per warp.
   int64_t getMacroDepth() const {
     return 4 * std::max(depthPerChunk, getDepthPerThread());
@@ -125,9 +134,12 @@ struct SparsePlan {
   int64_t getResultsPerWarp() const { return 8 * resultTiles; }
   int64_t getRows() const { return getRowsPerWarp() * rowWarps; }
   int64_t getResults() const { return getResultsPerWarp() * resultWarps; }
-  int64_t getThreads() const {
+  int64_t getTeamThreads() const {
     return 32 * rowWarps * resultWarps * depthWarps;
   }
+  int64_t getThreads() const { return teams * getTeamThreads(); }
+  /// Teams that work on a processor: while one waits, others compute.
+  int64_t getTeamsPerSM() const { return teams * ctasPerSM; }
   /// Rows of a tile's data that are in shared memory.
   int64_t getImageRows() const { return fewRows ? fewRows : getRows(); }
   int64_t getSums() const {
@@ -149,11 +161,11 @@ struct SparsePlan {
   }
   /// The sums of all warps that share results with another one.
   int64_t getExchangeBytes() const {
-    return (getThreads() - getThreads() / depthWarps) * getSums() * 4 *
+    return (getTeamThreads() - getTeamThreads() / depthWarps) * getSums() * 4 *
            std::max<int64_t>(elementBytes, 4);
   }
   int64_t getSharedBytes() const {
-    return stages * getStageBytes() + getExchangeBytes() +
+    return teams * stages * getStageBytes() + getExchangeBytes() +
            (keepsFactor ? depthSteps * getFactorBytes() : 0);
   }
 

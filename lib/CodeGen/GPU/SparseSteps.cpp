@@ -158,19 +158,18 @@ void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
         dataChunks.push_back(
             loadRowChunks(data, macro, step, half / 2, half % 2));
     }
-    SmallVector<MmaB> b(plan.resultTiles);
+    SmallVector<SparseB> b(plan.resultTiles);
     for (int64_t part = 0; part < plan.getParts(); ++part) {
       // Products along the rows share the factor.
       if (part == 0 || !plan.alongRows)
         for (int64_t tile = 0; tile < plan.resultTiles; ++tile)
           b[tile] = math.getOperands(factorChunks[tile], step, part);
-      SmallVector<MmaA> a(plan.rowTiles);
-      SmallVector<MmaProducts::Term> terms;
+      SmallVector<SparseA> a(plan.rowTiles);
+      SmallVector<SparseMath::Term> terms;
       for (int64_t row = 0; row < plan.rowTiles; ++row) {
         int64_t dataStep = plan.alongRows ? 0 : step;
-        auto upper = math.getOperands(dataChunks[2 * row], dataStep, part);
-        auto lower = math.getOperands(dataChunks[2 * row + 1], dataStep, part);
-        a[row] = {upper[0], lower[0], upper[1], lower[1]};
+        a[row] = math.getOperandA(dataChunks[2 * row], dataChunks[2 * row + 1],
+                                  dataStep, part);
         for (int64_t tile = 0; tile < plan.resultTiles; ++tile)
           terms.push_back(
               {&getSum(sums, laneChunk, part, row, tile), &a[row], &b[tile]});

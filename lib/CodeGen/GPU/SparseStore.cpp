@@ -301,18 +301,18 @@ void SparseKernel::storeChunks(ArrayRef<MmaC> all, const SparseTile &tile) {
     storeTogether(rest.take_front(kChunksTogether), biases, tile);
 }
 
-/// A result is 32 bytes, of which a thread has both halves. Threads 2 i and 2 i
-/// + 1 give each other one, so that they store a result together.
+/// A result is 32 or 64 bytes; a thread has both halves of each 32. Threads 2 i
+/// and 2 i + 1 give each other one, so that they store 32 bytes together.
 void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
   SmallVector<MmaC> copy(all);
   MutableArrayRef<MmaC> sums(copy);
   Value isOdd = k.equal(k.bitAnd(quad, 1), 1);
   Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
-  Int lane = k.mul(k.bitAnd(quad, 1), plan.lanesPerChunk);
   Value base = getBase(output, tile);
   SmallVector<Value> biases = loadBiases(tile, /*width=*/1);
   auto store = [&](ArrayRef<Value> words, Int row, int64_t owner,
-                   int64_t column, int64_t number) {
+                   int64_t column, int64_t number, int64_t firstChunk) {
+    Int lane = k.mul(k.add(k.bitAnd(quad, 1), firstChunk), plan.lanesPerChunk);
     // The thread of the pair that computed it.
     Int from = k.add(k.bitAnd(quad, 2), owner);
     auto [part, known] = getResultOf(k.add(k.mul(from, 2), column), number);
@@ -324,38 +324,43 @@ void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
               CacheHint::Streaming);
     });
   };
+  auto storeTwo = [&](int64_t rowTile, int64_t half, int64_t index,
+                      int64_t firstChunk) {
+    SmallVector<Value> halves[2];
+    for (int64_t which : {0, 1}) {
+      SmallVector<Value> values, own;
+      int64_t chunk = firstChunk + which;
+      if (epilogue.hasBias)
+        own = unpackChunk(biases[plan.laneChunks * index + chunk]);
+      for (int64_t part = 0; part < plan.getParts(); ++part) {
+        Scalar sum{
+            getSum(sums, chunk, part, rowTile, index / 2)[2 * half + index % 2],
+            nullptr};
+        sum = epilogue.apply(
+            ops.scaledSum(alpha, beta, sum, nullptr),
+            [&] {
+              return Scalar{own[part], nullptr};
+            },
+            nullptr);
+        values.push_back(sum.re);
+      }
+      halves[which] = packWords(k, values, plan.element);
+    }
+    SmallVector<Value> even, odd;
+    for (auto [first, second] : llvm::zip(halves[0], halves[1])) {
+      Value other = k.shuffleXor(k.select(isOdd, first, second), 1);
+      even.push_back(k.select(isOdd, other, first));
+      odd.push_back(k.select(isOdd, second, other));
+    }
+    Int row = getRowOf(rowTile, half, 0);
+    store(even, row, 0, index % 2, index / 2, firstChunk);
+    store(odd, row, 1, index % 2, index / 2, firstChunk);
+  };
   for (int64_t rowTile = 0; rowTile < plan.rowTiles; ++rowTile)
     for (int64_t half : {0, 1})
-      for (int64_t index = 0; index < 2 * plan.resultTiles; ++index) {
-        SmallVector<Value> halves[2];
-        for (int64_t laneChunk : {0, 1}) {
-          SmallVector<Value> values, own;
-          if (epilogue.hasBias)
-            own = unpackChunk(biases[2 * index + laneChunk]);
-          for (int64_t part = 0; part < plan.getParts(); ++part) {
-            Scalar sum{getSum(sums, laneChunk, part, rowTile,
-                              index / 2)[2 * half + index % 2],
-                       nullptr};
-            sum = epilogue.apply(
-                ops.scaledSum(alpha, beta, sum, nullptr),
-                [&] {
-                  return Scalar{own[part], nullptr};
-                },
-                nullptr);
-            values.push_back(sum.re);
-          }
-          halves[laneChunk] = packWords(k, values, plan.element);
-        }
-        SmallVector<Value> even, odd;
-        for (auto [first, second] : llvm::zip(halves[0], halves[1])) {
-          Value other = k.shuffleXor(k.select(isOdd, first, second), 1);
-          even.push_back(k.select(isOdd, other, first));
-          odd.push_back(k.select(isOdd, second, other));
-        }
-        Int row = getRowOf(rowTile, half, 0);
-        store(even, row, 0, index % 2, index / 2);
-        store(odd, row, 1, index % 2, index / 2);
-      }
+      for (int64_t index = 0; index < 2 * plan.resultTiles; ++index)
+        for (int64_t chunk = 0; chunk < plan.laneChunks; chunk += 2)
+          storeTwo(rowTile, half, index, chunk);
 }
 
 //===----------------------------------------------------------------------===//

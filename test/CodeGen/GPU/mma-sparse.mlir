@@ -20,10 +20,12 @@ func.func @inner_f16(%x: memref<?x1x64x16xf16>, %k: memref<64x64x16xf16>, %y: me
   return
 }
 
-// Verify f32, batch last: three TF32 products, and plain multiply-adds where a sum is
-// not finite.
+// Verify f32, batch last: two products with rests in bf16, one of TF32, and plain
+// multiply-adds where a sum is not finite.
 // CHECK-LABEL: llvm.func @batch_last_f32_0(
-// CHECK-COUNT-3: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// CHECK-COUNT-2: cvt.rn.bf16x2.f32
+// CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// CHECK:         mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // CHECK:         nvvm.vote.sync any
 // CHECK:         llvm.intr.fma
 func.func @batch_last_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %y: memref<2x8x4x?xf32>) {
@@ -37,10 +39,33 @@ func.func @batch_last_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %y
   return
 }
 
-// Verify odd sizes: copies of single elements, and zeros beyond the end of the depth.
+// Verify that two teams of a CTA keep as much of the factor together as all results need,
+// and wait for their own threads only; and that tiles whose instructions share few operands
+// take three TF32 products.
+// CHECK-LABEL: llvm.func @teams_f32_0(
+// CHECK-SAME:    nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 1
+// CHECK:         nvvm.barrier0
+// CHECK:         nvvm.barrier id = %{{.*}} number_of_threads = %c128
+// CHECK-NOT:     bf16
+// CHECK-COUNT-3: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+func.func @teams_f32(%x: memref<25088x1x64x16xf32>, %k: memref<64x64x16xf32>, %y: memref<25088x1x64x16xf32>) {
+  kron.pass ins(%x, %k : memref<25088x1x64x16xf32>, memref<64x64x16xf32>) outs(%y : memref<25088x1x64x16xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<25088x1x64x16xf32>, %tk: tensor<64x64x16xf32>, %ty: tensor<25088x1x64x16xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x64x16xf32>) factor(%tk [q, p, 3] : tensor<64x64x16xf32>)
+         outs(%ty : tensor<25088x1x64x16xf32>) -> tensor<25088x1x64x16xf32>
+    kron.yield %0 : tensor<25088x1x64x16xf32>
+  }
+  return
+}
+
+// Verify odd sizes: copies of single elements, zeros beyond the end of the depth, and
+// only TF32 for sums of few products.
 // CHECK-LABEL: llvm.func @odd_f32_0(
+// CHECK-NOT:     bf16
 // CHECK:         nvvm.cp.async.shared.global {{.*}}, 4, cache = ca, %
-// CHECK:         mma.sync.aligned.m16n8k8
+// CHECK-NOT:     bf16
+// CHECK-COUNT-3: mma.sync.aligned.m16n8k8
 func.func @odd_f32(%x: memref<7x3x9x5xf32>, %k: memref<3x17x9x5xf32>, %y: memref<7x3x17x5xf32>) {
   kron.pass ins(%x, %k : memref<7x3x9x5xf32>, memref<3x17x9x5xf32>) outs(%y : memref<7x3x17x5xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
@@ -70,9 +95,14 @@ func.func @dense_f64(%x: memref<?x1024xf64>, %k: memref<1024x1024xf64>, %y: memr
 }
 
 // Verify that one CTA with larger tiles takes the processor where both operands stream
-// anyway.
+// anyway; and that words of different loads go through an instruction that ptxas does not
+// repeat.
 // CHECK-LABEL: llvm.func @dense_f16_0(
 // CHECK-SAME:    nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 1
+// CHECK:         %[[GRID:.*]] = nvvm.read.ptx.sreg.nctaid.x
+// CHECK:         %[[ZERO:.*]] = arith.andi %[[GRID]],
+// CHECK-COUNT-4: arith.xori %{{.*}}, %[[ZERO]]
+// CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 func.func @dense_f16(%x: memref<25088x1024xf16>, %k: memref<1024x1024xf16>, %y: memref<25088x1024xf16>) {
   kron.pass ins(%x, %k : memref<25088x1024xf16>, memref<1024x1024xf16>) outs(%y : memref<25088x1024xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
