@@ -199,12 +199,12 @@ BroadcastPacking kron::getBroadcastPacking(const Stage &stage,
       stage.results >= kMinDepth &&
       isFarApart(stage, factor.depthStride, stage.depth))
     return BroadcastPacking::Streams;
-  bool isApart =
-      factor.depthStride.isConstant() && factor.resultStride.isConstant() &&
-      std::min(factor.depthStride.getConstant(),
-               factor.resultStride.getConstant()) *
-              stage.elementBytes >=
-          kMinBytes;
+  bool isApart = factor.depthStride.isConstant() &&
+                 factor.resultStride.isConstant() &&
+                 std::min(factor.depthStride.getConstant(),
+                          factor.resultStride.getConstant()) *
+                         stage.elementBytes >=
+                     kMinBytes;
   return nest.group == 1 && isApart && getContiguousAxis(stage) >= 0
              ? BroadcastPacking::Planes
              : BroadcastPacking::None;

@@ -70,8 +70,8 @@ void kron::emitTransposition(Emitter &emitter, const Transposition &shape,
     for (int64_t index = 0; index < numRows; ++index)
       vectors[index] = emitter.loadVector(
           type,
-          emitter.offsetPointer(
-              source, emitter.mul(index, shape.sourceStride), stored),
+          emitter.offsetPointer(source, emitter.mul(index, shape.sourceStride),
+                                stored),
           mask, stored);
     transposeSquare(emitter, vectors, shape.unit);
     mask = emitter.firstLanes(lanes, numRows * shape.unit);

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whether factors between which axes are regrouped are one trip over memory, and
-// how many rows go through them at once. What lies between two factors of such a
-// tile has to stay in the second-level cache. Factors that do not stay there
-// beside it are read anew for every tile, which costs as much as it saves unless
-// a tile has many rows.
+// Whether factors between which axes are regrouped are one trip over memory,
+// and how many rows go through them at once. What lies between two factors of
+// such a tile has to stay in the second-level cache. Factors that do not stay
+// there beside it are read anew for every tile, which costs as much as it saves
+// unless a tile has many rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,8 +56,7 @@ static ChainBytes getChainBytes(ArrayRef<ModeProductOp> products) {
     int64_t result = countFeatures(product.getInit());
     bytes.row = std::max(bytes.row, (input + result) * computed);
     auto factor = cast<ShapedType>(product.getFactor().getType());
-    bytes.fmas +=
-        result * factor.getDimSize(product.getContractedFactorDim());
+    bytes.fmas += result * factor.getDimSize(product.getContractedFactorDim());
     bytes.factors += factor.getNumElements() * computed;
     if (product != last)
       bytes.between += result * stored;
@@ -73,19 +72,21 @@ static int64_t countRows(const ChainBytes &bytes, int64_t l2Bytes) {
   return budget / bytes.row;
 }
 
-/// Rows of a tile: more do not make the products faster, fewer make them slower.
+/// Rows of a tile: more do not make the products faster, fewer make them
+/// slower.
 static constexpr int64_t kMostRows = 64, kLeastRows = 32;
 
-/// Multiply-adds per byte that is not written, beyond which tiles of one factor,
-/// which are made for that alone, were measured to be as fast or faster. With the
-/// batch last those load whole rows of a cache line per feature.
+/// Multiply-adds per byte that is not written, beyond which tiles of one
+/// factor, which are made for that alone, were measured to be as fast or
+/// faster. With the batch last those load whole rows of a cache line per
+/// feature.
 static constexpr int64_t kMostFmasPerByte = 128, kMostFmasPerByteLast = 8;
 
 int64_t kron::chooseRegroupedRows(ArrayRef<ModeProductOp> products,
                                   int64_t l2Bytes, int64_t multiple) {
   ChainBytes bytes = getChainBytes(products);
-  // An eighth of the cache: what is asked for early and the factors have to find
-  // room, too.
+  // An eighth of the cache: what is asked for early and the factors have to
+  // find room, too.
   int64_t rows = std::clamp(l2Bytes / 8 / bytes.row, kLeastRows, kMostRows);
   rows = std::min(rows, countRows(bytes, l2Bytes));
   int64_t tile = std::max(rows / multiple * multiple, multiple);
@@ -116,8 +117,8 @@ kron::getCPURegroupedReason(ArrayRef<ModeProductOp> products, int64_t l2Bytes,
   if (rows < kLeastRows)
     return "fewer than 32 rows fit the second-level cache";
   bool isRowsLast = *getRegroupedRows(products) != 0;
-  if (bytes.fmas > (isRowsLast ? kMostFmasPerByteLast : kMostFmasPerByte) *
-                       bytes.between)
+  if (bytes.fmas >
+      (isRowsLast ? kMostFmasPerByteLast : kMostFmasPerByte) * bytes.between)
     return "multiply-adds take longer than memory";
   // What lies between would be written, fetched for that, and read.
   rows = std::min(rows, kMostRows);

@@ -12,8 +12,8 @@
 
 namespace mlir::kron {
 
-/// Rows of a tile that goes through all of `products`, whose axes are regrouped,
-/// within the second-level cache: a multiple of `multiple`.
+/// Rows of a tile that goes through all of `products`, whose axes are
+/// regrouped, within the second-level cache: a multiple of `multiple`.
 int64_t chooseRegroupedRows(ArrayRef<ModeProductOp> products, int64_t l2Bytes,
                             int64_t multiple);
 

@@ -28,8 +28,8 @@ void StageEmitter::emitRowCopy(const LoopAxis &rows, Int count, int64_t ahead,
   int64_t lanes = getMaxLanes(stage);
   Type stored = stage.source.element;
   emitter.forLoop(0, count, 1, [&](Int row) {
-    Value from = emitter.offsetPointer(source, emitter.mul(row, rows.source),
-                                       stored);
+    Value from =
+        emitter.offsetPointer(source, emitter.mul(row, rows.source), stored);
     Value to =
         emitter.offsetPointer(panel, emitter.mul(row, stage.depth * lanes));
     emitter.forLoop(0, stage.depth, 1, [&](Int p) {

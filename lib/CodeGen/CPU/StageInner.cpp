@@ -83,9 +83,9 @@ void StageEmitter::emitPanelCopy(const LaneBlocks &blocks, Value source,
             emitter,
             emitter.offsetPointer(
                 from,
-                emitter.add(lane,
-                            emitter.mul(kRowsAhead,
-                                        stage.source.strides[stage.axis])),
+                emitter.add(
+                    lane,
+                    emitter.mul(kRowsAhead, stage.source.strides[stage.axis])),
                 stored));
         Value value =
             emitter.loadVector(type, emitter.offsetPointer(from, lane, stored),

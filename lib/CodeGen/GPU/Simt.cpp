@@ -278,29 +278,29 @@ void TripEmitter::emitFactors() {
     Type element = getFactorElement(stage);
     int64_t padded = stage.getPaddedResults();
     SmallVector<int64_t> extents{stage.depth, padded};
-    forItems(
-        kernel, trip.threads, kernel.threadId(), stage.depth * padded,
-        kCopiesInFlight, [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
-          for (unsigned number = 0; number < items.size(); ++number) {
-            Int item = items[number];
-            Positions positions = decodeItem(kernel, item, extents, {1, 0});
-            Int q = padded == stage.results
-                        ? positions[1]
-                        : kernel.min(positions[1], stage.results - 1);
-            Int offset =
-                getTileOffset(kernel, {positions[0], q}, extents,
-                              {factor.depthStride, factor.resultStride});
-            Scalar value =
-                ops.load(element,
-                         kernel.offsetElements(factor.base,
-                                               getStorageType(element), offset),
-                         CacheHint::ReadOnly);
-            Value target = kernel.offsetElements(
-                kernel.shared(stage.factorOffset), storage, item);
-            kernel.ifThen(valid[number],
-                          [&] { ops.store(value, accumulator, target); });
-          }
-        });
+    forItems(kernel, trip.threads, kernel.threadId(), stage.depth * padded,
+             kCopiesInFlight, [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+               for (unsigned number = 0; number < items.size(); ++number) {
+                 Int item = items[number];
+                 Positions positions =
+                     decodeItem(kernel, item, extents, {1, 0});
+                 Int q = padded == stage.results
+                             ? positions[1]
+                             : kernel.min(positions[1], stage.results - 1);
+                 Int offset =
+                     getTileOffset(kernel, {positions[0], q}, extents,
+                                   {factor.depthStride, factor.resultStride});
+                 Scalar value =
+                     ops.load(element,
+                              kernel.offsetElements(
+                                  factor.base, getStorageType(element), offset),
+                              CacheHint::ReadOnly);
+                 Value target = kernel.offsetElements(
+                     kernel.shared(stage.factorOffset), storage, item);
+                 kernel.ifThen(valid[number],
+                               [&] { ops.store(value, accumulator, target); });
+               }
+             });
   }
   if (any)
     kernel.barrier();

@@ -33,8 +33,8 @@ static constexpr int64_t kNominalRows = 16384;
 /// Warps that keep a processor's matrix units busy, and the most that share
 /// one.
 static constexpr int64_t kBusyWarps = 8, kMostWarps = 16;
-/// Runs that the second-level cache delivers at its full rate: those of 32 bytes
-/// took twice as long.
+/// Runs that the second-level cache delivers at its full rate: those of 32
+/// bytes took twice as long.
 static constexpr int64_t kRunBytes = 64;
 
 bool kron::hasGradientKernels(KsmmGradOp gradient) {

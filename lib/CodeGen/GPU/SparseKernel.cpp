@@ -156,8 +156,7 @@ Value SparseKernel::offsetTile(const SparseArray &array, const SparseTile &tile,
 
 /// Builds `body` for arrays that are aligned, and for others.
 void SparseKernel::ifAligned(function_ref<void(bool)> body) {
-  k.choose(
-      isAligned, [&] { body(true); }, [&] { body(false); });
+  k.choose(isAligned, [&] { body(true); }, [&] { body(false); });
 }
 
 /// A barrier of the threads that share tiles.

@@ -338,10 +338,7 @@ void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
             nullptr};
         sum = epilogue.apply(
             ops.scaledSum(alpha, beta, sum, nullptr),
-            [&] {
-              return Scalar{own[part], nullptr};
-            },
-            nullptr);
+            [&] { return Scalar{own[part], nullptr}; }, nullptr);
         values.push_back(sum.re);
       }
       halves[which] = packWords(k, values, plan.element);
@@ -477,6 +474,5 @@ void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
   for (const MmaC &sum : sums)
     pointers.push_back(&sum);
   Value isBad = products.isAnyNotFinite(pointers);
-  k.choose(
-      isBad, [&] { computeAgain(tile); }, storeAll);
+  k.choose(isBad, [&] { computeAgain(tile); }, storeAll);
 }

@@ -15,8 +15,8 @@ namespace mlir::kron {
 
 struct GPUMachine;
 
-/// Whether all that the epilogue of `op` does is to add a bias, or a residual, to
-/// the product of floats on memrefs: then a kernel takes it as Z.
+/// Whether all that the epilogue of `op` does is to add a bias, or a residual,
+/// to the product of floats on memrefs: then a kernel takes it as Z.
 bool isEpilogueAddend(KsmmOp op);
 
 /// Why no fused GPU kernel takes `op` (a kron operation that computes), or
@@ -24,9 +24,9 @@ bool isEpilogueAddend(KsmmOp op);
 /// type, with something to multiply.
 std::optional<std::string> getGPUUnsupportedReason(Operation *op);
 
-/// Why no kernel applies `products`, a chain whose axes are regrouped (with rows
-/// as `getRegroupedRows` says) and which may stand outside of a kron.pass, in
-/// one trip, or nothing if one does and that takes less time than trips of
+/// Why no kernel applies `products`, a chain whose axes are regrouped (with
+/// rows as `getRegroupedRows` says) and which may stand outside of a kron.pass,
+/// in one trip, or nothing if one does and that takes less time than trips of
 /// their own.
 std::optional<std::string>
 getGPURegroupedReason(ArrayRef<ModeProductOp> products,

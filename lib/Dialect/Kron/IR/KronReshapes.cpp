@@ -35,9 +35,9 @@ bool kron::isRegrouped(PassOp pass) {
 /// Whether the first, or the last, group of `reshape` is one axis.
 static bool keepsEnd(Operation *reshape, bool isFirst) {
   auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape);
-  auto groups = collapse ? collapse.getReassociationIndices()
-                         : cast<tensor::ExpandShapeOp>(reshape)
-                               .getReassociationIndices();
+  auto groups =
+      collapse ? collapse.getReassociationIndices()
+               : cast<tensor::ExpandShapeOp>(reshape).getReassociationIndices();
   return !groups.empty() &&
          (isFirst ? groups.front() : groups.back()).size() == 1;
 }

@@ -97,7 +97,8 @@ struct KronSelectSchedulePass
         takeGiven(given ? given.getStreamBytes() : 0,
                   hasShortRuns ? this->streamBytes / 6 : this->streamBytes);
     // Columns of a chain were measured to be faster without: the lines that are
-    // asked for lie in few sets of the caches, which hold what is between factors.
+    // asked for lie in few sets of the caches, which hold what is between
+    // factors.
     bool isColumns = !plan.views.empty() && plan.isTiledInnermost();
     int64_t prefetch =
         takeGiven(given ? given.getPrefetch() : 0,
