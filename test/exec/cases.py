@@ -21,11 +21,14 @@ from dtypes import REAL_FLOATS, TYPES
 
 OPS = "NTC"
 PRODUCTS = ("mkm", "kmm", "batched")
-ALL_OPS = PRODUCTS + ("ksmm", "mode_product", "ksmm_grad")
+ALL_OPS = PRODUCTS + ("ksmm", "mode_product", "ksmm_grad", "factor_grad", "bias_grad")
 SIZES = (1, 2, 3, 5, 7, 8, 12, 16, 31, 64)
 ROWS = (0, 1, 2, 7, 64, 1000)
 MAX_ELEMENTS = 200_000
 MAX_FLOPS = 4_000_000
+# The slow way, which unknown factors take, and unknown rows together with an unknown batch,
+# adds one term after another: longer sums lose more digits than the tests allow.
+MAX_SLOW_TERMS = 4000
 
 #===------------------------------------------------------------------------===#
 # Building one case from its parameters
@@ -177,14 +180,88 @@ def build_ksmm_grad(case, p):
     attributes = list(p["attributes"])
     if not first:
         attributes.append("layout = #kron.layout<batch_last>")
+    shared = p.get("shared", (False, False))
+    shape = [1 if shared[0] else a, b, c, 1 if shared[1] else d]
+    if any(shared):
+        attributes.append(f"product_pattern = array<i64: {a}, {b}, {c}, {d}>")
+        case.tags.add("shared")
+    axes = tuple(axis for axis, used in zip((0, 3), shared) if used)
     conjugated = [n for n, used in zip(("conj_input", "conj_grad"), p["conj"]) if used]
-    case.linear = lambda v: reference.ksmm_grad(v["x"], v["g"], p["pattern"], p["layout"],
-                                                *p["conj"])
-    case.num_terms = p["rows"]
+    case.linear = lambda v: reference.ksmm_grad(
+        v["x"], v["g"], p["pattern"], p["layout"], *p["conj"]).sum(axes, keepdims=True)
+    case.num_terms = p["rows"] * (a if shared[0] else 1) * (d if shared[1] else 1)
     case.tags |= {p["layout"], *conjugated} | {"dynamic=" + t for t in p["dynamic"]}
-    y_dims = [None] * 4 if "factors" in p["dynamic"] else [a, b, c, d]
-    case.finish("kron.ksmm_grad", f"ins(%x : {x.mlir}) grad(%g : {grad.mlir})", [a, b, c, d],
+    # Whether weights are shared has to be known.
+    y_dims = [None] * 4 if "factors" in p["dynamic"] and not any(shared) else shape
+    case.finish("kron.ksmm_grad", f"ins(%x : {x.mlir}) grad(%g : {grad.mlir})", shape,
                 y_dims, [None] * 4, p, attributes=attributes + conjugated)
+
+
+def build_factor_grad(case, p):
+    sizes, index, ops = p["sizes"], p["index"], p["ops"]
+    right = p["layout"] == "batch_first"
+    batch, rows = list(p["x_batch"]), p["rows"]
+    terms = math.prod(batch) * rows * math.prod(
+        max(s) for k, s in enumerate(sizes) if k != index)
+    if terms > MAX_SLOW_TERMS:
+        p = p | dict(dynamic=p["dynamic"][:1] if p["dynamic"][:1] == ("rows",) else ())
+
+    def array(name, features):
+        dims = [None if "batch" in p["dynamic"] else n for n in batch]
+        tail, tail_dims = [rows, features], [None if "rows" in p["dynamic"] else rows, features]
+        if not right:
+            tail, tail_dims = tail[::-1], tail_dims[::-1]
+        return case.array(name, batch + tail, dims + tail_dims)
+
+    x = array("x", math.prod(s[0] for s in sizes))
+    grad = array("g", math.prod(s[1] for s in sizes))
+    others = []
+    for k, size in enumerate(sizes[:index] + sizes[index + 1 :]):
+        stored = list(size) if right == (ops[k] == "N") else list(size)[::-1]
+        dims = [None, None] if "factors" in p["dynamic"] else stored
+        others.append(case.array(f"f{k}", stored, dims))
+    case.names_poisoned_by_alpha = ["x", "g", *(f.name for f in others)]
+    attributes = [*p["attributes"], f"index = {index} : i64"]
+    if not right:
+        attributes.append("layout = #kron.layout<batch_last>")
+    conjugated = [n for n, used in zip(("conj_input", "conj_grad"), p["conj"]) if used]
+    case.linear = lambda v: reference.factor_grad(
+        v["x"], v["g"], [v[f.name] for f in others], ops, index, p["layout"], *p["conj"])
+    case.num_terms = sum(min(s) for s in sizes) + terms
+    # X and the gradient are rounded with the other factors applied.
+    case.num_stores = 3 if others else 1
+    case.tags |= {p["layout"], *conjugated, f"N={len(sizes)}"} | {"f=" + o for o in ops}
+    case.tags |= {"dynamic=" + t for t in p["dynamic"]} | ({"batch"} if batch else set())
+    clause = ""
+    if others:
+        names = ", ".join(quoted(o, f.name) for o, f in zip(ops, others))
+        clause = f" factors({names} : {', '.join(f.mlir for f in others)})"
+    y_shape = list(sizes[index]) if right else list(sizes[index])[::-1]
+    y_dims = [None, None] if "factors" in p["dynamic"] else y_shape
+    case.finish("kron.factor_grad", f"ins(%x : {x.mlir}){clause} grad(%g : {grad.mlir})",
+                y_shape, y_dims, [None] * 2, p, attributes=attributes + conjugated)
+
+
+def build_bias_grad(case, p):
+    first = p["layout"] == "batch_first"
+    shape, dims = [p["rows"], p["features"]], [p["rows"], p["features"]]
+    if "rows" in p["dynamic"]:
+        dims[0] = None
+    if "factors" in p["dynamic"]:
+        dims[1] = None
+    if not first:
+        shape, dims = shape[::-1], dims[::-1]
+    x = case.array("x", shape, dims)
+    case.names_poisoned_by_alpha = ["x"]
+    attributes = list(p["attributes"])
+    if not first:
+        attributes.append("layout = #kron.layout<batch_last>")
+    case.linear = lambda v: reference.bias_grad(v["x"], p["layout"])
+    case.num_terms = p["rows"]
+    case.tags |= {p["layout"]} | {"dynamic=" + t for t in p["dynamic"]}
+    y_dims = [None] if "factors" in p["dynamic"] else [p["features"]]
+    case.finish("kron.bias_grad", f"ins(%x : {x.mlir})", [p["features"]], y_dims,
+                [("x", 1 if first else 0)], p, attributes=attributes)
 
 
 def build_mode_product(case, p):
@@ -238,6 +315,10 @@ def build(index, p):
         build_ksmm(case, p)
     elif p["op"] == "ksmm_grad":
         build_ksmm_grad(case, p)
+    elif p["op"] == "factor_grad":
+        build_factor_grad(case, p)
+    elif p["op"] == "bias_grad":
+        build_bias_grad(case, p)
     elif p["op"] == "mode_product":
         build_mode_product(case, p)
     else:
@@ -298,6 +379,10 @@ def _exhaustive_scaling(count):
             p |= _ksmm_parameters(i)
         elif op == "ksmm_grad":
             p |= _grad_parameters(i)
+        elif op == "factor_grad":
+            p |= _factor_grad_parameters(i)
+        elif op == "bias_grad":
+            p |= _bias_grad_parameters(i)
         elif op == "mode_product":
             p |= _mode_parameters(i)
         else:
@@ -352,6 +437,43 @@ def _exhaustive_grads(count):
                 op="ksmm_grad", type=element, layout=layout, conj=(conj_input, conj_grad))
 
 
+def _factor_grad_parameters(i):
+    """Factors that are applied to X, to the gradient or to neither, before and behind."""
+    sizes = [[(4, 3)], [(3, 5), (4, 2)], [(2, 3), (5, 4), (3, 3)], [(8, 8), (8, 8), (8, 8)],
+             [(1, 2), (3, 1)], [(2, 2), (7, 5), (16, 32)]][i % 6]
+    return dict(sizes=sizes, index=i // 2 % len(sizes), ops=["N"] * (len(sizes) - 1),
+                rows=(3, 16, 1, 0, 70)[i // 3 % 5], x_batch=((), (2,), (3, 2))[i // 4 % 3],
+                layout=("batch_first", "batch_last")[i // 5 % 2], conj=(False, False))
+
+
+def _bias_grad_parameters(i):
+    return dict(features=(1, 7, 64, 300)[i % 4], rows=(3, 64, 1, 0, 73, 1000)[i % 6],
+                layout=("batch_first", "batch_last")[i // 3 % 2])
+
+
+def _exhaustive_factor_grads(count):
+    for element, layout, conj, op in itertools.product(
+            TYPES, ("batch_first", "batch_last"),
+            ((False, False), (True, False), (True, True)), OPS):
+        for _ in range(2):
+            i = next(count)
+            p = _cycle(i) | _factor_grad_parameters(i)
+            yield p | dict(op="factor_grad", type=element, layout=layout, conj=conj,
+                           ops=[op] * len(p["ops"]))
+    for element, layout in itertools.product(TYPES, ("batch_first", "batch_last")):
+        for _ in range(4):
+            i = next(count)
+            yield _cycle(i) | _bias_grad_parameters(i) | dict(
+                op="bias_grad", type=element, layout=layout)
+    for element, layout, shared in itertools.product(
+            TYPES, ("batch_first", "batch_last"), ((True, False), (False, True), (True, True))):
+        for _ in range(2):
+            i = next(count)
+            p = _cycle(i) | _grad_parameters(i) | dict(op="ksmm_grad", type=element)
+            yield p | dict(layout=layout, shared=shared,
+                           pattern=[(2, 3, 4, 5), (3, 8, 8, 16), (4, 1, 2, 96)][i % 3])
+
+
 def _mode_parameters(i):
     return dict(axis=1, shape=(3, 4, 5), q=6, factor_dims="pq", stretched=(),
                 factor_stretched=(), dynamic_axes=(0,) if i % 3 else (), conj=(False, False),
@@ -379,7 +501,8 @@ def _exhaustive_modes(count):
 def exhaustive():
     count = itertools.count()
     return [*_exhaustive_products(count), *_exhaustive_scaling(count),
-            *_exhaustive_ksmm(count), *_exhaustive_modes(count), *_exhaustive_grads(count)]
+            *_exhaustive_ksmm(count), *_exhaustive_modes(count), *_exhaustive_grads(count),
+            *_exhaustive_factor_grads(count)]
 
 
 #===------------------------------------------------------------------------===#
@@ -475,7 +598,23 @@ def _random_ksmm(rng, p):
 def _random_grad(rng, p):
     p = _random_ksmm(rng, p)
     conj = bool(rng.random() < .3), bool(rng.random() < .3)
-    return p | dict(op="ksmm_grad", conj=conj)
+    shared = [bool(rng.random() < .2) and n > 1 for n in (p["pattern"][0], p["pattern"][3])]
+    return p | dict(op="ksmm_grad", conj=conj, shared=shared)
+
+
+def _random_factor_grad(rng, p):
+    while True:
+        sizes = [tuple(int(s) for s in rng.choice(SIZES, 2)) for _ in range(rng.integers(1, 5))]
+        rows, batch = int(rng.choice(ROWS)), ((), (), (2,), (3, 1))[rng.integers(4)]
+        elements, flops = _cost(max(rows, 1) * math.prod(batch), sizes)
+        if elements <= MAX_ELEMENTS and flops <= MAX_FLOPS:
+            break
+    index = int(rng.integers(len(sizes)))
+    uniform = rng.random() < 0.4
+    return p | dict(op="factor_grad", sizes=sizes, index=index, rows=rows, x_batch=batch,
+                    ops=["N" if uniform else str(rng.choice(list(OPS))) for _ in sizes[1:]],
+                    layout=str(rng.choice(["batch_first", "batch_last"])),
+                    conj=(bool(rng.random() < .3), bool(rng.random() < .3)))
 
 
 def _random_mode(rng, p):
@@ -505,8 +644,8 @@ def random_parameters(seed, number):
     if kind < 0.7:
         return _random_product(rng, p)
     if kind < 0.93:
-        make_parameters = (_random_ksmm if kind < 0.8 else _random_grad if kind < 0.84
-                           else _random_mode)
+        make_parameters = (_random_ksmm if kind < 0.79 else _random_grad if kind < 0.83
+                           else _random_factor_grad if kind < 0.87 else _random_mode)
         return make_parameters(rng, p)
     return chains.parameters(rng, p)
 

@@ -107,6 +107,32 @@ def ksmm_grad(x, grad, pattern, layout, conj_x, conj_grad):
     return np.einsum("najt,nakt->ajkt", grad.reshape(rows, a, b, d), x.reshape(rows, a, c, d))
 
 
+def factor_grad(x, grad, factors, ops, index, layout, conj_x, conj_grad):
+    """The sum over all axes but those of factor `index`; `factors` are the other ones.
+    `conj_x` conjugates X with them applied."""
+    right = layout == "batch_first"
+    matrices = [apply_op(op, f) if right else transpose(apply_op(op, f))
+                for op, f in zip(ops, factors)]
+    if not right:
+        x, grad = transpose(x), transpose(grad)
+    sizes = [m.shape for m in matrices]
+    before, after = ((math.prod(s[0] for s in part), math.prod(s[1] for s in part))
+                     for part in (sizes[:index], sizes[index:]))
+    x = x.reshape(-1, before[0], x.shape[-1] // (before[0] * after[0]), after[0])
+    grad = grad.reshape(-1, before[1], grad.shape[-1] // (before[1] * after[1]), after[1])
+    identity = np.ones((1, 1), x.dtype)
+    for axis, part in ((1, matrices[:index]), (3, matrices[index:])):
+        x = apply_mode(x, functools.reduce(np.kron, part, identity), axis, 0)
+    x = np.conj(x) if conj_x else x
+    grad = np.conj(grad) if conj_grad else grad
+    sums = np.einsum("napt,naqt->pq", x, grad)
+    return sums if right else sums.T
+
+
+def bias_grad(grad, layout):
+    return grad.sum(0 if layout == "batch_first" else 1)
+
+
 def mode_product(x, factor, axis, factor_dims, out_shape, conj_x, conj_factor):
     """One factor along one axis; other axes of X and of the factor that have size
     1 stretch to those of the result."""
@@ -209,6 +235,23 @@ def selftest():
         check("ksmm_grad", np.sum(slope * weights), np.sum(grad * (x @ full.T)))
         check("ksmm_grad", ksmm_grad(np.conj(stored_x), stored_grad, (a, b, c, d), layout, True,
                                      False), slope)
+    # <G, X (F1 kron F2 kron F3)> is linear in every factor.
+    stored = [data(2, 3), data(4, 2), data(2, 5)]
+    full = functools.reduce(np.kron, stored)
+    x, grad = data(2, 3, 16), data(2, 3, 30)
+    value = np.sum(grad * (x @ full))
+    for index, factor in enumerate(stored):
+        others = stored[:index] + stored[index + 1:]
+        for layout, pair, transposed in (("batch_first", (x, grad), False),
+                                         ("batch_last", (x.swapaxes(1, 2), grad.swapaxes(1, 2)),
+                                          True)):
+            for op in ops:
+                undone = [apply_op(op, transpose(f) if transposed else f) for f in others]
+                slope = factor_grad(*pair, undone, [op] * 2, index, layout, False, False)
+                check("factor_grad", np.sum((slope.T if transposed else slope) * factor), value)
+        slope = factor_grad(np.conj(x), grad, [np.conj(f) for f in others], ["N"] * 2, index,
+                            "batch_first", True, False)
+        check("factor_grad", np.sum(slope * factor), value)
     x, f = data(3, 4, 5), data(4, 6)
     check("mode", mode_product(x, f, 1, "pq", (3, 6, 5), False, False),
           np.einsum("apb,pq->aqb", x, f))

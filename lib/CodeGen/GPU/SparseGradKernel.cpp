@@ -216,7 +216,7 @@ static SparseGradPieces cutBatch(Emitter &host, ModuleOp module,
     return host.sub(host.add(number, other), host.min(number, other));
   };
   pieces.rowsPerPiece = most(pieces.rowsPerPiece, least);
-  if (plan.pieces == 1)
+  if (plan.pieces == 1 && !plan.isShared())
     return pieces;
   pieces.count =
       most(host.floorDiv(host.add(rows, host.sub(pieces.rowsPerPiece, 1)),

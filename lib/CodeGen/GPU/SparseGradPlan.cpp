@@ -44,7 +44,7 @@ bool kron::hasGradientKernels(KsmmGradOp gradient) {
          getElementType(gradient.getGrad()) == element &&
          !(element.isF32() && gradient.getPrecision() == Precision::Ieee) &&
          !getAlpha(gradient).isZero() &&
-         !ShapedType::isDynamicShape(gradient.getPattern());
+         cast<ShapedType>(gradient.getInit().getType()).hasStaticShape();
 }
 
 namespace {
@@ -177,7 +177,7 @@ double Planner::getSeconds() const {
   seconds = std::max(seconds, bytes / machine.copyBytesPerSecond);
   // Sums of pieces are written and read again.
   int64_t sumBytes = plan.elementBytes == 8 ? 8 : 4;
-  if (plan.pieces > 1)
+  if (plan.pieces > 1 || plan.isShared())
     seconds += 2.0 * plan.pieces * plan.getWeights() * sumBytes /
                machine.copyBytesPerSecond;
   return seconds;
@@ -273,6 +273,8 @@ SparseGradPlan kron::getSparseGradPlan(KsmmGradOp gradient,
   plan.batchLast = gradient.getBatchDim() == 1;
   ArrayRef<int64_t> pattern = gradient.getPattern();
   plan.groups = pattern[0];
+  plan.sharesGroups = gradient.sharesBlocks();
+  plan.sharesLanes = gradient.sharesInner();
   plan.left.size = pattern[1];
   plan.right.size = pattern[2];
   plan.right.unit = 8;

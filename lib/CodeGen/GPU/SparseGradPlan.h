@@ -52,6 +52,8 @@ struct SparseGradPlan {
   bool batchLast = false;
   /// Groups i and products t per group.
   int64_t groups = 1, lanes = 1;
+  /// Whether all groups, or all products t, share their weights.
+  bool sharesGroups = false, sharesLanes = false;
   /// G and X.
   SparseGradSide left, right;
 
@@ -66,6 +68,8 @@ struct SparseGradPlan {
   /// Pieces that the batch is cut into, unless it is too short.
   int64_t pieces = 1;
 
+  /// Whether sums of one launch are added up by another, whatever the pieces.
+  bool isShared() const { return sharesGroups || sharesLanes; }
   bool isHalf() const { return elementBytes == 2; }
   int64_t getChunk() const { return chunkBytes / elementBytes; }
   /// Positions of the batch that a thread takes per instruction, and that an

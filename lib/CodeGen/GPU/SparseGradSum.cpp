@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A thread per weight. The order of the pieces is that of the batch, so the
-// result is the same bit for bit every time.
+// A thread per weight; of weights that groups or products t share, which have
+// many sums each, several threads, whose totals then are added up by one. The
+// order does not depend on anything but sizes, so the result is the same bit
+// for bit every time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,74 +21,184 @@ using namespace mlir::kron;
 static constexpr int64_t kThreads = 256;
 /// Sums that a thread waits for at a time.
 static constexpr int64_t kLoads = 16;
+/// Threads along weights that lie side by side: whole runs of memory.
+static constexpr int64_t kNeighbours = 32;
 
-/// The total of one weight; `first` points to its sum of the first piece.
-static Value addPieces(KernelBuilder &k, ScalarOps &ops, Type accumulator,
-                       Value first, Int count, int64_t weights) {
+namespace {
+class SumKernel {
+public:
+  SumKernel(Emitter &host, gpu::GPUModuleOp gpuModule, StringRef name,
+            const SparseGradPlan &plan, const SparseGradOperands &operands,
+            const SparseGradPieces &pieces);
+
+  void emit();
+
+private:
+  void placeThread();
+  Value addSums(Int weight);
+  Value addSlices(Value sum);
+  void store(Int weight, Value total);
+
+  const SparseGradPlan &plan;
+  Type accumulator;
+  KernelBuilder k;
+  ScalarOps ops;
+  Value sums;
+  Int count = 1;
+  StageArray init, addend;
+  KernelScale alpha, beta;
+  /// Sizes of the gradient, and how many sums of a piece each weight has: of
+  /// groups, and of products t next to each other.
+  SmallVector<int64_t> shape;
+  int64_t groups = 1, lanes = 1;
+  /// Threads per weight, and which of them this is; which weight of the CTA's.
+  int64_t slices = 1;
+  Int slice = 0, place = 0;
+};
+} // namespace
+
+SumKernel::SumKernel(Emitter &host, gpu::GPUModuleOp gpuModule, StringRef name,
+                     const SparseGradPlan &plan,
+                     const SparseGradOperands &operands,
+                     const SparseGradPieces &pieces)
+    : plan(plan), accumulator(getAccumulatorType(plan.element)),
+      k(host, gpuModule, (name + "_sum").str(), plan.element),
+      ops(k, accumulator) {
+  sums = k.enter(pieces.sums);
+  count = k.truncate(k.enter(pieces.count));
+  init = k.enter(operands.init);
+  alpha = ops.enter(operands.alpha, operands.alpha.isOne());
+  beta = ops.enter(operands.beta, operands.beta.isZero());
+  if (beta.value)
+    addend = k.enter(operands.addend);
+  shape = {plan.groups, plan.left.size, plan.right.size, plan.lanes};
+  if (plan.sharesGroups)
+    groups = std::exchange(shape[0], 1);
+  if (plan.sharesLanes)
+    lanes = std::exchange(shape[3], 1);
+  if (plan.isShared())
+    slices = lanes > 1 ? std::min<int64_t>(llvm::PowerOf2Ceil(lanes * groups),
+                                           kThreads)
+                       : kThreads / kNeighbours;
+}
+
+/// Neighbouring threads read neighbouring sums.
+void SumKernel::placeThread() {
+  int64_t weights = kThreads / slices;
+  bool slicesFirst = lanes > 1;
+  Int thread = k.threadId();
+  Int fast = k.rem(thread, slicesFirst ? slices : weights);
+  Int slow = k.floorDiv(thread, slicesFirst ? slices : weights);
+  slice = slicesFirst ? fast : slow;
+  place = slicesFirst ? slow : fast;
+}
+
+/// This thread's share of the sums of one weight.
+Value SumKernel::addSums(Int weight) {
+  // Where the weight's sums begin, and how far it is to the next group's.
+  int64_t stride = plan.left.size * plan.right.size * plan.lanes;
+  Value first = k.offsetElements(sums, accumulator, k.mul(weight, lanes));
+  int64_t perPiece = groups * lanes;
+  Int all = k.mul(count, perPiece);
+  auto getOffset = [&](Int number) {
+    Int lane = k.rem(number, lanes), rest = k.floorDiv(number, lanes);
+    Int group = k.rem(rest, groups), piece = k.floorDiv(rest, groups);
+    Int offset = k.mul(k.extend(piece), plan.getWeights());
+    offset = k.add(offset, k.mul(k.extend(group), stride));
+    return k.add(offset, k.extend(lane));
+  };
   SmallVector<Value> total = k.rolledLoop(
-      0, count, kLoads, ValueRange(ops.zero().re),
-      [&](Int piece, ValueRange carried) -> SmallVector<Value> {
-        SmallVector<Value> sums;
+      slice, all, kLoads * slices, ValueRange(ops.zero().re),
+      [&](Int begin, ValueRange carried) -> SmallVector<Value> {
+        SmallVector<Value> values;
         for (int64_t index = 0; index < kLoads; ++index) {
-          Int number = k.add(piece, index);
-          Value exists = k.less(number, count);
+          Int number = k.add(begin, index * slices);
+          Value exists = k.less(number, all);
           // Those behind the last one are loaded, but count nothing.
-          Int at = k.min(number, k.sub(count, 1));
-          Int offset = k.mul(k.extend(at), weights);
-          Value sum =
-              k.load(accumulator, k.offsetElements(first, accumulator, offset),
-                     CacheHint::ReadOnly);
-          sums.push_back(k.select(exists, sum, ops.zero().re));
+          Int at = k.min(number, k.sub(all, 1));
+          Value value = k.load(
+              accumulator, k.offsetElements(first, accumulator, getOffset(at)),
+              CacheHint::ReadOnly);
+          values.push_back(k.select(exists, value, ops.zero().re));
         }
         Value result = carried.front();
-        for (Value sum : sums)
-          result = arith::AddFOp::create(k.builder, k.loc, result, sum);
+        for (Value value : values)
+          result = arith::AddFOp::create(k.builder, k.loc, result, value);
         return {result};
       });
   return total.front();
+}
+
+/// The total of all threads of one weight, in the first of them: pairs of
+/// threads add up what they have, then pairs of those.
+Value SumKernel::addSlices(Value sum) {
+  if (slices == 1)
+    return sum;
+  int64_t distance = lanes > 1 ? 1 : kThreads / slices;
+  auto getAddress = [&](int64_t offset) {
+    return k.offsetElements(k.shared(0), accumulator,
+                            k.add(k.threadId(), offset * distance));
+  };
+  k.store(sum, getAddress(0));
+  for (int64_t half = slices / 2; half > 0; half /= 2) {
+    k.barrier();
+    k.ifThen(k.less(slice, half), [&] {
+      Value other = k.load(accumulator, getAddress(half));
+      Value own = k.load(accumulator, getAddress(0));
+      Value both = arith::AddFOp::create(k.builder, k.loc, own, other);
+      k.store(both, getAddress(0));
+    });
+  }
+  // Nobody may write what another one still reads.
+  Value total = k.load(accumulator, getAddress(0));
+  k.barrier();
+  return total;
+}
+
+/// Scales the total of one weight and stores it.
+void SumKernel::store(Int weight, Value total) {
+  auto getPlace = [&](const StageArray &array) {
+    Positions at = decodeItem(k, weight, shape, {3, 2, 1, 0});
+    Int offset = 0;
+    for (auto [position, stride] : llvm::zip(at, array.strides))
+      offset = k.add(offset, k.mul(position, stride));
+    return k.offsetElements(array.base, plan.element, offset);
+  };
+  Scalar scaled = ops.scaledSum(alpha, beta, Scalar{total, nullptr}, [&] {
+    return ops.load(plan.element, getPlace(addend));
+  });
+  ops.store(scaled, plan.element, getPlace(init));
+}
+
+void SumKernel::emit() {
+  placeThread();
+  if (slices > 1)
+    k.allocateShared(kThreads * getElementBytes(accumulator), 128);
+  int64_t weights = 1, perBlock = kThreads / slices;
+  for (int64_t size : shape)
+    weights *= size;
+  int64_t blocks = llvm::divideCeil(weights, perBlock);
+  k.forTiles(blocks, [&](Int block) {
+    Int weight = k.add(k.mul(k.extend(block), perBlock), k.extend(place));
+    Value exists = k.less(weight, weights);
+    if (slices == 1) {
+      k.ifThen(exists, [&] { store(weight, addSums(weight)); });
+      return;
+    }
+    // All threads meet at the barriers.
+    Value total = addSlices(addSums(k.min(weight, weights - 1)));
+    k.ifThen(k.both(exists, k.equal(slice, 0)), [&] { store(weight, total); });
+  });
+  LaunchShape launch;
+  launch.threads = kThreads;
+  launch.ctasPerSM = 4;
+  launch.sharedBytes = k.getSharedBytes();
+  k.launch(launch, blocks);
 }
 
 void kron::emitSumOfPieces(Emitter &host, gpu::GPUModuleOp gpuModule,
                            StringRef name, const SparseGradPlan &plan,
                            const SparseGradOperands &operands,
                            const SparseGradPieces &pieces) {
-  Type accumulator = getAccumulatorType(plan.element);
-  KernelBuilder k(host, gpuModule, (name + "_sum").str(), plan.element);
-  ScalarOps ops(k, accumulator);
-  Value sums = k.enter(pieces.sums);
-  Int count = k.truncate(k.enter(pieces.count));
-  StageArray init = k.enter(operands.init), addend;
-  KernelScale alpha = ops.enter(operands.alpha, operands.alpha.isOne());
-  KernelScale beta = ops.enter(operands.beta, operands.beta.isZero());
-  if (beta.value)
-    addend = k.enter(operands.addend);
-
-  SmallVector<int64_t> shape{plan.groups, plan.left.size, plan.right.size,
-                             plan.lanes};
-  int64_t weights = plan.getWeights();
-  int64_t blocks = llvm::divideCeil(weights, kThreads);
-  k.forTiles(blocks, [&](Int block) {
-    Int weight =
-        k.add(k.mul(k.extend(block), kThreads), k.extend(k.threadId()));
-    k.ifThen(k.less(weight, weights), [&] {
-      Value first = k.offsetElements(sums, accumulator, weight);
-      Scalar total{addPieces(k, ops, accumulator, first, count, weights),
-                   nullptr};
-      auto getPlace = [&](const StageArray &array) {
-        Positions at = decodeItem(k, weight, shape, {3, 2, 1, 0});
-        Int offset = 0;
-        for (auto [position, stride] : llvm::zip(at, array.strides))
-          offset = k.add(offset, k.mul(position, stride));
-        return k.offsetElements(array.base, plan.element, offset);
-      };
-      Scalar scaled = ops.scaledSum(alpha, beta, total, [&] {
-        return ops.load(plan.element, getPlace(addend));
-      });
-      ops.store(scaled, plan.element, getPlace(init));
-    });
-  });
-  LaunchShape launch;
-  launch.threads = kThreads;
-  launch.ctasPerSM = 4;
-  k.launch(launch, blocks);
+  SumKernel(host, gpuModule, name, plan, operands, pieces).emit();
 }

@@ -35,10 +35,20 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
     if (getElementType(array) != element)
       return "arrays of different element types have no fused kernel";
   if (auto gradient = dyn_cast<KsmmGradOp>(op)) {
-    if (ShapedType::isDynamicShape(gradient.getPattern()))
+    if (!cast<ShapedType>(gradient.getInit().getType()).hasStaticShape())
       return "the pattern has dynamic sizes";
     return std::nullopt;
   }
+  if (auto gradient = dyn_cast<BiasGradOp>(op)) {
+    if (!cast<ShapedType>(gradient.getInit().getType()).hasStaticShape())
+      return "the features have a dynamic size";
+    return std::nullopt;
+  }
+  if (auto gradient = dyn_cast<FactorGradOp>(op))
+    return gradient.hasKnownShapes()
+               ? std::nullopt
+               : std::optional<std::string>(
+                     "factors or axes have dynamic sizes");
   for (Value factor : scaled.getFactorValues())
     if (!cast<ShapedType>(factor.getType()).hasStaticShape())
       return "a factor has a dynamic shape";

@@ -78,13 +78,13 @@ static void separateAddend(OpBuilder &builder, OpOperand &init,
   Value addend = init.get();
   bool separated =
       TypeSwitch<Operation *, bool>(op)
-          .Case<MkmOp, KmmOp, BatchedOp, KsmmOp, KsmmGradOp, ModeProductOp>(
-              [&](auto kronOp) {
-                if (!kronOp.getAddend() && !getBeta(kronOp).isZero())
-                  kronOp.getAddendMutable().assign(addend);
-                kronOp.getInitMutable().set(destination);
-                return true;
-              })
+          .Case<MkmOp, KmmOp, BatchedOp, KsmmOp, KsmmGradOp, FactorGradOp,
+                BiasGradOp, ModeProductOp>([&](auto kronOp) {
+            if (!kronOp.getAddend() && !getBeta(kronOp).isZero())
+              kronOp.getAddendMutable().assign(addend);
+            kronOp.getInitMutable().set(destination);
+            return true;
+          })
           .Default(false);
   if (separated)
     return;

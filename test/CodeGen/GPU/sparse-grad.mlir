@@ -64,6 +64,25 @@ func.func @doubles(%x: memref<?x36xf64>, %g: memref<?x36xf64>, %d: memref<3x6x6x
   return
 }
 
+// Verify that weights that all products t share are added up in the second kernel,
+// even of one piece: 128 threads for the 128 sums of each weight, then pairs of them.
+// HOST-LABEL: func.func @shared(
+// HOST: llvm.call @kronRtCudaWorkspace
+// HOST-COUNT-2: llvm.call @kronRtCudaLaunch
+// CHECK-LABEL: llvm.func @shared_0(
+// CHECK: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
+// CHECK-LABEL: llvm.func @shared_sum_0(
+// CHECK: scf.for
+// CHECK-COUNT-16: llvm.load {{.*}} -> f32
+// CHECK: llvm.store {{.*}}!llvm.ptr<3>
+// CHECK-COUNT-8: nvvm.barrier0
+// CHECK: llvm.store {{.*}}!llvm.ptr<1>
+func.func @shared(%x: memref<16x2048xf32>, %g: memref<16x2048xf32>, %d: memref<1x16x16x1xf32>) {
+  kron.ksmm_grad ins(%x : memref<16x2048xf32>) grad(%g : memref<16x2048xf32>)
+    outs(%d : memref<1x16x16x1xf32>) {product_pattern = array<i64: 1, 16, 16, 128>}
+  return
+}
+
 // Verify that a short batch is one piece, which its kernel scales and stores itself.
 // HOST-LABEL: func.func @short(
 // HOST-NOT: kronRtCudaWorkspace

@@ -743,6 +743,182 @@ func.func @ksmm_grad_c4_addend(%x: memref<9x40xf32>, %g: memref<9x30xf32>, %d: m
   return
 }
 
+// -----
+
+func.func @ksmm_grad_c1_pattern_rank(%x: memref<9x40xf32>, %g: memref<9x30xf32>, %d: memref<1x3x4x1xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects product_pattern to have 4 entries, but got 3}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<9x30xf32>) outs(%d : memref<1x3x4x1xf32>) {product_pattern = array<i64: 2, 3, 4>}
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c1_pattern_size(%x: memref<9x40xf32>, %g: memref<9x30xf32>, %d: memref<1x3x4x1xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects entry 3 of product_pattern to be at least 1, but got 0}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<9x30xf32>) outs(%d : memref<1x3x4x1xf32>) {product_pattern = array<i64: 2, 3, 4, 0>}
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c1_pattern_shared(%x: memref<9x40xf32>, %g: memref<9x30xf32>, %d: memref<2x3x4x2xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects dimension 3 of the outs to be 5, as in product_pattern, or 1, but got 2}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<9x30xf32>) outs(%d : memref<2x3x4x2xf32>) {product_pattern = array<i64: 2, 3, 4, 5>}
+  return
+}
+
+// -----
+
+func.func @ksmm_grad_c1_pattern_kept(%x: memref<9x40xf32>, %g: memref<9x30xf32>, %d: memref<2x1x4x5xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects dimension 1 of the outs to be 3, as in product_pattern, but got 1}}
+  kron.ksmm_grad ins(%x : memref<9x40xf32>) grad(%g : memref<9x30xf32>) outs(%d : memref<2x1x4x5xf32>) {product_pattern = array<i64: 2, 3, 4, 5>}
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// kron.factor_grad
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @factor_grad_c1_index(%x: memref<9x6xf32>, %g: memref<9x20xf32>, %f: memref<2x4xf32>, %d: memref<3x5xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects index to be from 0 to 1, but got 2}}
+  kron.factor_grad ins(%x : memref<9x6xf32>) factors(%f : memref<2x4xf32>) grad(%g : memref<9x20xf32>) outs(%d : memref<3x5xf32>) {index = 2 : i64}
+  return
+}
+
+// -----
+
+func.func @factor_grad_c1_transposes(%x: memref<9x6xf32>, %g: memref<9x20xf32>, %f: memref<2x4xf32>, %d: memref<3x5xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects trans_factors to have 1 entries, one per other factor, but got 2}}
+  "kron.factor_grad"(%x, %g, %f, %d) {index = 0 : i64, trans_factors = [#kron.transpose<N>, #kron.transpose<T>], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1>} : (memref<9x6xf32>, memref<9x20xf32>, memref<2x4xf32>, memref<3x5xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @factor_grad_c1_rank(%x: memref<9x6xf32>, %g: memref<9x20xf32>, %f: memref<1x2x4xf32>, %d: memref<3x5xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects other factor 1 to have rank 2, but got 3}}
+  kron.factor_grad ins(%x : memref<9x6xf32>) factors(%f : memref<1x2x4xf32>) grad(%g : memref<9x20xf32>) outs(%d : memref<3x5xf32>) {index = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @factor_grad_c1_size(%x: memref<9x6xf32>, %g: memref<9x20xf32>, %f: memref<2x0xf32>, %d: memref<3x5xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects other factor 1 to have at least 1 row and 1 column, but got 'memref<2x0xf32>'}}
+  kron.factor_grad ins(%x : memref<9x6xf32>) factors(%f : memref<2x0xf32>) grad(%g : memref<9x20xf32>) outs(%d : memref<3x5xf32>) {index = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @factor_grad_c2(%x: memref<9x6xf32>, %g: memref<9x20xf32>, %f: memref<2x4xf16>, %d: memref<3x5xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects other factor 1 to have element type 'f32' as the input, but got 'f16'}}
+  kron.factor_grad ins(%x : memref<9x6xf32>) factors(%f : memref<2x4xf16>) grad(%g : memref<9x20xf32>) outs(%d : memref<3x5xf32>) {index = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @factor_grad_c3_input(%x: memref<9x7xf32>, %g: memref<9x20xf32>, %f: memref<2x4xf32>, %d: memref<3x5xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects dimension 1 of the input to be 6, the product of what the factors contract, but got 7}}
+  kron.factor_grad ins(%x : memref<9x7xf32>) factors(%f : memref<2x4xf32>) grad(%g : memref<9x20xf32>) outs(%d : memref<3x5xf32>) {index = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @factor_grad_c3_grad(%x: memref<9x6xf32>, %g: memref<9x6xf32>, %f: memref<2x4xf32>, %d: memref<3x5xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects dimension 1 of the gradient to be 20, the product of what the factors result in, but got 6}}
+  kron.factor_grad ins(%x : memref<9x6xf32>) factors(%f : memref<2x4xf32>) grad(%g : memref<9x6xf32>) outs(%d : memref<3x5xf32>) {index = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @factor_grad_c3_layout(%x: memref<9x6xf32>, %g: memref<9x20xf32>, %f: memref<4x2xf32>, %d: memref<5x3xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects dimension 1 of the gradient to be 6, the size in the input, but got 20}}
+  kron.factor_grad ins(%x : memref<9x6xf32>) factors(%f : memref<4x2xf32>) grad(%g : memref<9x20xf32>) outs(%d : memref<5x3xf32>) {index = 0 : i64, layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+func.func @factor_grad_c3_overflow(%x: memref<?x?xf32>, %g: memref<?x?xf32>, %f: memref<4294967296x1xf32>, %d: memref<4294967296x1xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects the product of the sizes of the factors to fit 63 bits}}
+  kron.factor_grad ins(%x : memref<?x?xf32>) factors(%f : memref<4294967296x1xf32>) grad(%g : memref<?x?xf32>) outs(%d : memref<4294967296x1xf32>) {index = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @factor_grad_c4_input_rank(%x: memref<6xf32>, %g: memref<20xf32>, %f: memref<2x4xf32>, %d: memref<3x5xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects the input to have a rank of at least 2, but got 1}}
+  kron.factor_grad ins(%x : memref<6xf32>) factors(%f : memref<2x4xf32>) grad(%g : memref<20xf32>) outs(%d : memref<3x5xf32>) {index = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @factor_grad_c4_grad_rank(%x: memref<9x6xf32>, %g: memref<1x9x20xf32>, %f: memref<2x4xf32>, %d: memref<3x5xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects the gradient to have rank 2, but got 3}}
+  kron.factor_grad ins(%x : memref<9x6xf32>) factors(%f : memref<2x4xf32>) grad(%g : memref<1x9x20xf32>) outs(%d : memref<3x5xf32>) {index = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @factor_grad_c4_batch(%x: memref<2x9x6xf32>, %g: memref<1x9x20xf32>, %f: memref<2x4xf32>, %d: memref<3x5xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects dimension 0 of the gradient to be 2, the size in the input, but got 1}}
+  kron.factor_grad ins(%x : memref<2x9x6xf32>) factors(%f : memref<2x4xf32>) grad(%g : memref<1x9x20xf32>) outs(%d : memref<3x5xf32>) {index = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @factor_grad_c5(%x: memref<9x6xf32>, %g: memref<9x20xf32>, %f: memref<2x4xf32>, %d: memref<3x5xf32>, %z: memref<5x3xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op expects dimension 0 of the addend to be 3, the size in the outs, but got 5}}
+  kron.factor_grad ins(%x : memref<9x6xf32>) factors(%f : memref<2x4xf32>) grad(%g : memref<9x20xf32>) outs(%d : memref<3x5xf32>) beta(1.0 : f32) addend(%z : memref<5x3xf32>) {index = 0 : i64}
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// kron.bias_grad
+//===----------------------------------------------------------------------===//
+
+// -----
+
+func.func @bias_grad_c1(%g: memref<9x20xf32>, %d: memref<20xf64>) {
+  // expected-error @+1 {{'kron.bias_grad' op expects the outs to have element type 'f32' as the gradient, but got 'f64'}}
+  kron.bias_grad ins(%g : memref<9x20xf32>) outs(%d : memref<20xf64>)
+  return
+}
+
+// -----
+
+func.func @bias_grad_c2_rank(%g: memref<20xf32>, %d: memref<20xf32>) {
+  // expected-error @+1 {{'kron.bias_grad' op expects the gradient to have rank 2, but got 1}}
+  kron.bias_grad ins(%g : memref<20xf32>) outs(%d : memref<20xf32>)
+  return
+}
+
+// -----
+
+func.func @bias_grad_c2_features(%g: memref<9x20xf32>, %d: memref<20xf32>) {
+  // expected-error @+1 {{'kron.bias_grad' op expects dimension 0 of the outs to be 9, the features of the gradient, but got 20}}
+  kron.bias_grad ins(%g : memref<9x20xf32>) outs(%d : memref<20xf32>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+func.func @bias_grad_c3(%g: memref<9x20xf32>, %d: memref<20xf32>, %z: memref<9xf32>) {
+  // expected-error @+1 {{'kron.bias_grad' op expects dimension 0 of the addend to be 20, the size in the outs, but got 9}}
+  kron.bias_grad ins(%g : memref<9x20xf32>) outs(%d : memref<20xf32>) beta(1.0 : f32) addend(%z : memref<9xf32>)
+  return
+}
+
 //===----------------------------------------------------------------------===//
 // kron.mode_product
 //===----------------------------------------------------------------------===//

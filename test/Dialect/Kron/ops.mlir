@@ -186,6 +186,47 @@ func.func @ksmm_grad_memref(%x: memref<?x9xcomplex<f64>>, %d: memref<?x?x?x?xcom
   return
 }
 
+// Verify weights that blocks and inner positions share.
+// CHECK-LABEL: func @ksmm_grad_shared(
+// CHECK:         kron.ksmm_grad {{.*}} outs(%{{.*}} : memref<1x3x4x1xf32>) {product_pattern = array<i64: 2, 3, 4, 5>}
+func.func @ksmm_grad_shared(%x: memref<?x40xf32>, %g: memref<?x30xf32>, %d: memref<1x3x4x1xf32>) {
+  kron.ksmm_grad ins(%x : memref<?x40xf32>) grad(%g : memref<?x30xf32>)
+                 outs(%d : memref<1x3x4x1xf32>) {product_pattern = array<i64: 2, 3, 4, 5>}
+  return
+}
+
+//===----------------------------------------------------------------------===//
+// kron.factor_grad, kron.bias_grad
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func @factor_grad_tensor(
+// CHECK:         kron.factor_grad ins(%{{.*}} : tensor<?x24xf32>) factors(%{{.*}}, T(%{{.*}}) : tensor<2x3xf32>, tensor<2x4xf32>) grad(%{{.*}} : tensor<?x30xf32>) outs(%{{.*}} : tensor<3x5xf32>) {index = 1 : i64} -> tensor<3x5xf32>
+func.func @factor_grad_tensor(%x: tensor<?x24xf32>, %g: tensor<?x30xf32>, %a: tensor<2x3xf32>, %b: tensor<2x4xf32>, %init: tensor<3x5xf32>) -> tensor<3x5xf32> {
+  %d = kron.factor_grad ins(%x : tensor<?x24xf32>) factors(%a, T(%b) : tensor<2x3xf32>, tensor<2x4xf32>)
+                        grad(%g : tensor<?x30xf32>) outs(%init : tensor<3x5xf32>) {index = 1 : i64} -> tensor<3x5xf32>
+  return %d : tensor<3x5xf32>
+}
+
+// Verify that a single factor has no others, scaling, a batch and the other layout.
+// CHECK-LABEL: func @factor_grad_memref(
+// CHECK:         kron.factor_grad ins(%{{.*}} : memref<7x4x?xcomplex<f32>>) grad(%{{.*}} : memref<7x5x?xcomplex<f32>>) outs(%{{.*}} : memref<5x4xcomplex<f32>>) beta(%{{.*}} : complex<f32>) {conj_grad, conj_input, index = 0 : i64, layout = #kron.layout<batch_last>}
+func.func @factor_grad_memref(%x: memref<7x4x?xcomplex<f32>>, %g: memref<7x5x?xcomplex<f32>>, %d: memref<5x4xcomplex<f32>>, %s: complex<f32>) {
+  kron.factor_grad ins(%x : memref<7x4x?xcomplex<f32>>) grad(%g : memref<7x5x?xcomplex<f32>>)
+                   outs(%d : memref<5x4xcomplex<f32>>) beta(%s : complex<f32>)
+                   {index = 0 : i64, layout = #kron.layout<batch_last>, conj_input, conj_grad}
+  return
+}
+
+// CHECK-LABEL: func @bias_grad(
+// CHECK:         kron.bias_grad ins(%{{.*}} : memref<?x20xf16>) outs(%{{.*}} : memref<20xf16>) alpha(2.000000e+00 : f32)
+// CHECK:         kron.bias_grad ins(%{{.*}} : tensor<20x?xf32>) outs(%{{.*}} : tensor<20xf32>) {layout = #kron.layout<batch_last>} -> tensor<20xf32>
+func.func @bias_grad(%g: memref<?x20xf16>, %d: memref<20xf16>, %t: tensor<20x?xf32>, %init: tensor<20xf32>) -> tensor<20xf32> {
+  kron.bias_grad ins(%g : memref<?x20xf16>) outs(%d : memref<20xf16>) alpha(2.0 : f32)
+  %r = kron.bias_grad ins(%t : tensor<20x?xf32>) outs(%init : tensor<20xf32>)
+         {layout = #kron.layout<batch_last>} -> tensor<20xf32>
+  return %r : tensor<20xf32>
+}
+
 //===----------------------------------------------------------------------===//
 // kron.mode_product
 //===----------------------------------------------------------------------===//

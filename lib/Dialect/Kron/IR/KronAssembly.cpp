@@ -84,6 +84,27 @@ void kron::printTransposedOperands(OpAsmPrinter &printer, Operation *op,
   printer << " : " << types;
 }
 
+ParseResult kron::parseOtherFactors(
+    OpAsmParser &parser,
+    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+    SmallVectorImpl<Type> &types, ArrayAttr &transposes) {
+  if (failed(parser.parseOptionalKeyword("factors")))
+    return success();
+  return failure(parser.parseLParen() ||
+                 parseTransposedOperands(parser, operands, types, transposes) ||
+                 parser.parseRParen());
+}
+
+void kron::printOtherFactors(OpAsmPrinter &printer, Operation *op,
+                             OperandRange operands, TypeRange types,
+                             ArrayAttr transposes) {
+  if (operands.empty())
+    return;
+  printer << "factors(";
+  printTransposedOperands(printer, op, operands, types, transposes);
+  printer << ") ";
+}
+
 //===----------------------------------------------------------------------===//
 // Scaling
 //===----------------------------------------------------------------------===//

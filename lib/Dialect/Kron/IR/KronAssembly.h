@@ -26,6 +26,15 @@ void printTransposedOperands(OpAsmPrinter &printer, Operation *op,
                              OperandRange operands, TypeRange types,
                              ArrayAttr transposes);
 
+/// The clause `factors(..)`, left out where there is none.
+ParseResult
+parseOtherFactors(OpAsmParser &parser,
+                  SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands,
+                  SmallVectorImpl<Type> &types, ArrayAttr &transposes);
+void printOtherFactors(OpAsmPrinter &printer, Operation *op,
+                       OperandRange operands, TypeRange types,
+                       ArrayAttr transposes);
+
 ParseResult parseScaling(OpAsmParser &parser,
                          std::optional<OpAsmParser::UnresolvedOperand> &alpha,
                          Type &alphaType, TypedAttr &staticAlpha,

@@ -516,6 +516,16 @@ void KsmmGradOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
   populateTransposePatterns<KsmmGradOp>(patterns);
 }
 
+void FactorGradOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                               MLIRContext *) {
+  populateScalingPatterns<FactorGradOp>(patterns);
+}
+
+void BiasGradOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                             MLIRContext *) {
+  populateScalingPatterns<BiasGradOp>(patterns);
+}
+
 void ModeProductOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                 MLIRContext *) {
   populateScalingPatterns<ModeProductOp>(patterns);

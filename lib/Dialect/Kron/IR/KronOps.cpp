@@ -65,6 +65,12 @@ void KsmmOp::getEffects(Effects &effects) { addScaledEffects(*this, effects); }
 void KsmmGradOp::getEffects(Effects &effects) {
   addScaledEffects(*this, effects);
 }
+void FactorGradOp::getEffects(Effects &effects) {
+  addScaledEffects(*this, effects);
+}
+void BiasGradOp::getEffects(Effects &effects) {
+  addScaledEffects(*this, effects);
+}
 void ModeProductOp::getEffects(Effects &effects) {
   addScaledEffects(*this, effects);
 }
@@ -106,6 +112,8 @@ KRON_REIFY(KmmOp)
 KRON_REIFY(BatchedOp)
 KRON_REIFY(KsmmOp)
 KRON_REIFY(KsmmGradOp)
+KRON_REIFY(FactorGradOp)
+KRON_REIFY(BiasGradOp)
 KRON_REIFY(ModeProductOp)
 KRON_REIFY(PassOp)
 KRON_REIFY(EpilogueOp)
@@ -170,10 +178,74 @@ unsigned KsmmOp::getFeatureDim() { return 1 - getBatchDim(); }
 ValueRange KsmmGradOp::getFactorValues() { return getODSOperands(1); }
 
 ArrayRef<int64_t> KsmmGradOp::getPattern() {
+  if (std::optional<ArrayRef<int64_t>> pattern = getProductPattern())
+    return *pattern;
   return cast<ShapedType>(getInit().getType()).getShape();
 }
 
+/// Whether `op` sums over dimension `dim` of its pattern.
+static bool sharesDim(KsmmGradOp op, unsigned dim) {
+  return op.getPattern()[dim] !=
+         cast<ShapedType>(op.getInit().getType()).getDimSize(dim);
+}
+
+bool KsmmGradOp::sharesBlocks() { return sharesDim(*this, 0); }
+bool KsmmGradOp::sharesInner() { return sharesDim(*this, 3); }
+
 unsigned KsmmGradOp::getBatchDim() {
+  return getLayout() == Layout::BatchFirst ? 0 : 1;
+}
+
+ValueRange FactorGradOp::getFactorValues() {
+  return getOperation()->getOperands().slice(1, 1 + getFactors().size());
+}
+
+Transpose FactorGradOp::getFactorTranspose(unsigned number) {
+  return getTransposeAt(getTransFactors(), number);
+}
+
+SmallVector<std::pair<int64_t, int64_t>> FactorGradOp::getFactorShapes() {
+  bool isRight = getLayout() == Layout::BatchFirst;
+  SmallVector<std::pair<int64_t, int64_t>> shapes;
+  for (unsigned number = 0; number < getFactors().size(); ++number) {
+    bool transposed = getFactorTranspose(number) != Transpose::N;
+    shapes.push_back(
+        getMatrixShape(getFactors()[number], transposed == isRight));
+  }
+  shapes.insert(shapes.begin() + getIndex(),
+                getMatrixShape(getInit(), !isRight));
+  return shapes;
+}
+
+unsigned FactorGradOp::getRowsDim() {
+  unsigned rank = cast<ShapedType>(getInput().getType()).getRank();
+  return getLayout() == Layout::BatchFirst ? rank - 2 : rank - 1;
+}
+
+unsigned FactorGradOp::getFeatureDim() {
+  unsigned rank = cast<ShapedType>(getInput().getType()).getRank();
+  return getLayout() == Layout::BatchFirst ? rank - 1 : rank - 2;
+}
+
+bool FactorGradOp::hasKnownShapes() {
+  for (auto [p, q] : getFactorShapes())
+    if (ShapedType::isDynamic(p) || ShapedType::isDynamic(q))
+      return false;
+  if (getLayout() == Layout::BatchFirst)
+    return true;
+  auto isKnown = [&](unsigned dim) {
+    auto isStatic = [&](Value array) {
+      return !cast<ShapedType>(array.getType()).isDynamicDim(dim);
+    };
+    return isStatic(getInput()) || isStatic(getGrad());
+  };
+  return isKnown(getRowsDim()) ||
+         llvm::all_of(llvm::seq<unsigned>(0, getFeatureDim()), isKnown);
+}
+
+ValueRange BiasGradOp::getFactorValues() { return {}; }
+
+unsigned BiasGradOp::getBatchDim() {
   return getLayout() == Layout::BatchFirst ? 0 : 1;
 }
 

@@ -213,6 +213,18 @@ void KsmmGradOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {
   addEqualShapes(pairs, getInit(), getAddend());
 }
 
+void FactorGradOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {
+  for (unsigned dim = 0, rank = getRank(getInput()); dim < rank; ++dim)
+    if (dim != getFeatureDim())
+      addEqualDims(pairs, getInput(), dim, getGrad(), dim);
+  addEqualShapes(pairs, getInit(), getAddend());
+}
+
+void BiasGradOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {
+  addEqualDims(pairs, getInput(), getFeatureDim(), getInit(), 0);
+  addEqualShapes(pairs, getInit(), getAddend());
+}
+
 void ModeProductOp::getEqualDims(SmallVectorImpl<DimPair> &pairs) {
   unsigned axis = getAxis();
   for (unsigned dim = 0, rank = getRank(getInit()); dim < rank; ++dim)
@@ -278,7 +290,22 @@ void KsmmOp::getFixedDims(SmallVectorImpl<FixedDim> &dims) {
 
 void KsmmGradOp::getFixedDims(SmallVectorImpl<FixedDim> &dims) {
   ArrayRef<int64_t> pattern = getPattern();
+  if (getProductPattern())
+    for (auto [dim, size] : llvm::enumerate(pattern))
+      addFixedDim(dims, getInit(), dim, {size});
   int64_t a = pattern[0], b = pattern[1], c = pattern[2], d = pattern[3];
   addFixedDim(dims, getInput(), getFeatureDim(), {a, c, d});
   addFixedDim(dims, getGrad(), getFeatureDim(), {a, b, d});
 }
+
+void FactorGradOp::getFixedDims(SmallVectorImpl<FixedDim> &dims) {
+  SmallVector<int64_t> contracted, resulting;
+  for (auto [p, q] : getFactorShapes()) {
+    contracted.push_back(p);
+    resulting.push_back(q);
+  }
+  addFixedDim(dims, getInput(), getFeatureDim(), contracted);
+  addFixedDim(dims, getGrad(), getFeatureDim(), resulting);
+}
+
+void BiasGradOp::getFixedDims(SmallVectorImpl<FixedDim> &dims) {}

@@ -14,8 +14,14 @@ using namespace mlir::kron;
 
 SmallVector<NamedArray> kron::getNamedArrays(ScaledOpInterface op) {
   SmallVector<NamedArray> arrays;
-  arrays.push_back({"the input", op.getInputValue()});
-  if (isa<KsmmOp>(op)) {
+  bool isBiasGrad = isa<BiasGradOp>(op);
+  arrays.push_back(
+      {isBiasGrad ? "the gradient" : "the input", op.getInputValue()});
+  if (auto gradient = dyn_cast<FactorGradOp>(op.getOperation())) {
+    arrays.push_back({"the gradient", gradient.getGrad()});
+    for (auto [index, factor] : llvm::enumerate(gradient.getFactors()))
+      arrays.push_back({"other factor " + std::to_string(index + 1), factor});
+  } else if (isa<KsmmOp>(op)) {
     arrays.push_back({"the weights", op.getFactorValues()[0]});
   } else if (isa<KsmmGradOp>(op)) {
     arrays.push_back({"the gradient", op.getFactorValues()[0]});
@@ -63,8 +69,9 @@ LogicalResult kron::verifySameElements(ScaledOpInterface op) {
   for (const NamedArray &array : getNamedArrays(op))
     if (getElementType(array.value) != element)
       return op.emitOpError("expects ")
-             << array.name << " to have element type " << element
-             << " as the input, but got " << getElementType(array.value);
+             << array.name << " to have element type " << element << " as "
+             << (isa<BiasGradOp>(op) ? "the gradient" : "the input")
+             << ", but got " << getElementType(array.value);
   return success();
 }
 

@@ -294,13 +294,126 @@ static LogicalResult verifyGradientShapes(KsmmGradOp op) {
                    "the batch of the input");
 }
 
+/// ksmm_grad_c1: the pattern where weights are shared.
+static LogicalResult verifyProductPattern(KsmmGradOp op) {
+  std::optional<ArrayRef<int64_t>> pattern = op.getProductPattern();
+  if (!pattern)
+    return success();
+  if (pattern->size() != 4)
+    return op.emitOpError("expects product_pattern to have 4 entries, but got ")
+           << pattern->size();
+  for (auto [dim, size] : llvm::enumerate(*pattern)) {
+    if (size < 1)
+      return op.emitOpError("expects entry ")
+             << dim << " of product_pattern to be at least 1, but got " << size;
+    bool canBeShared = dim == 0 || dim == 3;
+    if (canBeShared && getDimSize(op.getInit(), dim) == 1)
+      continue;
+    if (failed(verifyDim(op, {"the outs", op.getInit()}, dim, size,
+                         canBeShared ? "as in product_pattern, or 1"
+                                     : "as in product_pattern")))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult KsmmGradOp::verify() {
   if (failed(verifyScaledOp(*this)) ||
       failed(verifySameElements(*this)) ||                     // ksmm_grad_c2
       failed(verifyPattern(*this, {"the outs", getInit()})) || // ksmm_grad_c1
-      failed(verifyGradientShapes(*this)))                     // ksmm_grad_c3
+      failed(verifyProductPattern(*this)) ||
+      failed(verifyGradientShapes(*this))) // ksmm_grad_c3
     return failure();
   // ksmm_grad_c4
+  return verifyShapeOfInit(*this, {"the addend", getAddend()},
+                           getShape(getInit()));
+}
+
+//===----------------------------------------------------------------------===//
+// kron.factor_grad, kron.bias_grad
+//===----------------------------------------------------------------------===//
+
+/// factor_grad_c1: number, ranks and sizes of the factors.
+static LogicalResult verifyOtherFactors(FactorGradOp op) {
+  int64_t count = op.getFactors().size() + 1, index = op.getIndex();
+  if (index < 0 || index >= count)
+    return op.emitOpError("expects index to be from 0 to ")
+           << count - 1 << ", but got " << index;
+  std::optional<ArrayAttr> transposes = op.getTransFactors();
+  if (transposes && static_cast<int64_t>(transposes->size()) != count - 1)
+    return op.emitOpError("expects trans_factors to have ")
+           << count - 1 << " entries, one per other factor, but got "
+           << transposes->size();
+  SmallVector<NamedArray> matrices{{"the outs", op.getInit()}};
+  for (auto [number, factor] : llvm::enumerate(op.getFactors()))
+    matrices.push_back({"other factor " + std::to_string(number + 1), factor});
+  for (const NamedArray &matrix : matrices) {
+    if (failed(verifyRank(op, matrix, 2)))
+      return failure();
+    if (llvm::is_contained(getShape(matrix.value), 0))
+      return op.emitOpError("expects ")
+             << matrix.name << " to have at least 1 row and 1 column, but got "
+             << matrix.value.getType();
+  }
+  return success();
+}
+
+/// factor_grad_c3: the features of X and G.
+static LogicalResult verifyGradientFeatures(FactorGradOp op) {
+  SmallVector<int64_t> contracted, resulting;
+  for (auto [p, q] : op.getFactorShapes()) {
+    contracted.push_back(p);
+    resulting.push_back(q);
+  }
+  std::optional<int64_t> inputs = multiplySizes(contracted);
+  std::optional<int64_t> results = multiplySizes(resulting);
+  if (!inputs || !results)
+    return op.emitOpError("expects the product of the sizes of the factors to "
+                          "fit 63 bits");
+  unsigned dim = op.getFeatureDim();
+  if (failed(verifyDim(op, {"the input", op.getInput()}, dim, *inputs,
+                       "the product of what the factors contract")))
+    return failure();
+  return verifyDim(op, {"the gradient", op.getGrad()}, dim, *results,
+                   "the product of what the factors result in");
+}
+
+LogicalResult FactorGradOp::verify() {
+  if (failed(verifyScaledOp(*this)) ||
+      failed(verifySameElements(*this)) || // factor_grad_c2
+      failed(verifyOtherFactors(*this)))   // factor_grad_c1
+    return failure();
+  // factor_grad_c4
+  NamedArray input{"the input", getInput()}, grad{"the gradient", getGrad()};
+  if (getRank(getInput()) < 2)
+    return emitOpError(
+               "expects the input to have a rank of at least 2, but got ")
+           << getRank(getInput());
+  if (failed(verifyRank(*this, grad, getRank(getInput()))))
+    return failure();
+  for (unsigned dim = 0, rank = getRank(getInput()); dim < rank; ++dim)
+    if (dim != getFeatureDim() &&
+        failed(verifyDim(*this, grad, dim, getDimSize(getInput(), dim),
+                         "the size in the input")))
+      return failure();
+  if (failed(verifyGradientFeatures(*this))) // factor_grad_c3
+    return failure();
+  // factor_grad_c5
+  return verifyShapeOfInit(*this, {"the addend", getAddend()},
+                           getShape(getInit()));
+}
+
+LogicalResult BiasGradOp::verify() {
+  NamedArray grad{"the gradient", getInput()}, init{"the outs", getInit()};
+  if (failed(verifyScaledOp(*this)) ||
+      failed(verifySameElements(*this)) || // bias_grad_c1
+      failed(verifyRank(*this, grad, 2)) ||
+      failed(verifyRank(*this, init, 1)) ||
+      failed(verifyDim(*this, init, 0, // bias_grad_c2
+                       getDimSize(getInput(), getFeatureDim()),
+                       "the features of the gradient")))
+    return failure();
+  // bias_grad_c3
   return verifyShapeOfInit(*this, {"the addend", getAddend()},
                            getShape(getInit()));
 }

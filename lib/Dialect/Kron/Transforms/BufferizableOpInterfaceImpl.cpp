@@ -109,6 +109,8 @@ void kron::registerBufferizableOpInterfaceExternalModels(
     BatchedOp::attachInterface<KronOpModel<BatchedOp>>(*context);
     KsmmOp::attachInterface<KronOpModel<KsmmOp>>(*context);
     KsmmGradOp::attachInterface<KronOpModel<KsmmGradOp>>(*context);
+    FactorGradOp::attachInterface<KronOpModel<FactorGradOp>>(*context);
+    BiasGradOp::attachInterface<KronOpModel<BiasGradOp>>(*context);
     ModeProductOp::attachInterface<KronOpModel<ModeProductOp>>(*context);
     PassOp::attachInterface<KronOpModel<PassOp>>(*context);
     EpilogueOp::attachInterface<KronOpModel<EpilogueOp>>(*context);

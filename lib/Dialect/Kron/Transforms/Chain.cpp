@@ -306,7 +306,7 @@ static int compareCosts(const StepCost &lhs, const StepCost &rhs) {
 
 /// Sorts the steps as the head of this file says; equals keep the last axis
 /// first, so that the array is contiguous in what the first steps read.
-static void orderSteps(Chain &chain) {
+void kron::orderSteps(Chain &chain) {
   SmallVector<int64_t> inputShape = chain.input.getShape();
   llvm::sort(chain.steps, [&](const ChainStep &lhs, const ChainStep &rhs) {
     int order =

@@ -70,6 +70,9 @@ struct ChainScaling {
 /// with the steps in the cheapest order and without constant identities.
 Chain describeChain(ScaledOpInterface op);
 
+/// Sorts the steps of `chain` into the cheapest order.
+void orderSteps(Chain &chain);
+
 /// Builds the mode products of `chain` on tensors: `input` and `init` are
 /// viewed as the chain says, `factors` belong to its steps. All but the last
 /// write tensors of the accumulation type. The last one carries the scaling and

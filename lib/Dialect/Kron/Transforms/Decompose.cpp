@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ArrayViews.h"
+#include "DecomposeFactorGradient.h"
 #include "DecomposeGradient.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
 #include "kron/CodeGen/GPU/Support.h"
@@ -344,7 +345,20 @@ static void emitDynamicRemark(ScaledOpInterface op, const Twine &name,
 
 /// Whether the shapes that `op` needs are known; says so if not.
 static bool hasKnownShapes(ScaledOpInterface op) {
-  if (isa<KsmmGradOp>(op)) {
+  if (auto gradient = dyn_cast<FactorGradOp>(op.getOperation())) {
+    if (gradient.hasKnownShapes())
+      return true;
+    for (auto [index, factor] : llvm::enumerate(gradient.getFactors()))
+      if (!getShapedType(factor).hasStaticShape()) {
+        emitDynamicRemark(op, "other factor " + Twine(index), factor);
+        return false;
+      }
+    bool isResult = !getShapedType(gradient.getInit()).hasStaticShape();
+    emitDynamicRemark(op, isResult ? "the result" : "the input",
+                      isResult ? gradient.getInit() : gradient.getInput());
+    return false;
+  }
+  if (isa<KsmmGradOp, BiasGradOp>(op)) {
     bool isKnown = getShapedType(op.getInitValue()).hasStaticShape();
     if (!isKnown)
       emitDynamicRemark(op, "the result", op.getInitValue());
@@ -414,17 +428,30 @@ struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
+    bool onGPU = target == "cuda";
     for (ScaledOpInterface op : ops) {
       if (!hasKnownShapes(op))
         continue;
+      if (auto gradient = dyn_cast<BiasGradOp>(op.getOperation())) {
+        decomposeBiasGradient(rewriter, gradient, onGPU);
+        continue;
+      }
       auto gradient = dyn_cast<KsmmGradOp>(op.getOperation());
+      if (auto product = dyn_cast<FactorGradOp>(op.getOperation())) {
+        gradient = decomposeFactorGradient(rewriter, product);
+        if (!gradient)
+          continue;
+        op = gradient;
+      }
+      if (gradient)
+        mergeShared(rewriter, gradient);
       auto sparse = dyn_cast<KsmmOp>(op.getOperation());
-      if (sparse && target == "cuda" && needsTransposedCopy(sparse))
+      if (sparse && onGPU && needsTransposedCopy(sparse))
         transposeWeights(rewriter, sparse);
       if (!gradient)
-        Decomposer(rewriter, op, /*onGPU=*/target == "cuda").run();
-      else if (target != "cuda" || !hasGradientKernels(gradient))
-        decomposeGradient(rewriter, gradient, /*onGPU=*/target == "cuda");
+        Decomposer(rewriter, op, onGPU).run();
+      else if (!onGPU || !hasGradientKernels(gradient))
+        decomposeGradient(rewriter, gradient, onGPU);
     }
   }
 };

@@ -14,6 +14,9 @@
 // depend on the batch is of the size of D: it starts as beta * Z, and every
 // block adds to it. f16 and bf16 are summed in an array of f32.
 //
+// Weights that blocks i or inner positions t share are summed up slice by
+// slice: one block, and as many t as stay in the cache.
+//
 // A GPU has a thread per element of D, which are too few to keep it busy:
 // pieces of the batch are summed up by threads of their own, and then in their
 // order, so that the result is the same every time.
@@ -41,6 +44,52 @@ static constexpr int64_t kBusyThreads = int64_t(1) << 19;
 static constexpr int64_t kMostPieces = 64;
 static constexpr int64_t kLeastRows = 16;
 
+Value kron::emitGradientStore(IRRewriter &rewriter, ScaledOpInterface op,
+                              Value sum, bool scalesSum, Value init) {
+  Location loc = op.getLoc();
+  Scale alpha = kron::getAlpha(op), beta = kron::getBeta(op);
+  bool onTensors = isOnTensors(init);
+  Type element = kron::getElementType(init);
+  Type accumulator = getAccumulatorType(element);
+  bool isInPlace = op.getAddendValue() == op.getInitValue();
+  Value addend = isInPlace ? Value() : op.getAddendValue();
+  if (!sum && beta.isZero()) {
+    Value zero = emitZero(rewriter, loc, element);
+    auto fill = linalg::FillOp::create(rewriter, loc, zero, init);
+    return onTensors ? fill.getResult(0) : init;
+  }
+  if (!sum && beta.isOne() && !addend)
+    return init;
+
+  ArrayRef<int64_t> shape = cast<ShapedType>(init.getType()).getShape();
+  SmallVector<Value> inputs;
+  if (sum)
+    inputs.push_back(sum);
+  if (addend && !beta.isZero())
+    inputs.push_back(castToShape(rewriter, loc, addend, shape));
+  SmallVector<AffineMap> maps(inputs.size() + 1,
+                              rewriter.getMultiDimIdentityMap(shape.size()));
+  SmallVector<utils::IteratorType> iterators(shape.size(),
+                                             utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      rewriter, loc, onTensors ? TypeRange(init.getType()) : TypeRange(),
+      inputs, init, maps, iterators,
+      [&](OpBuilder &builder, Location, ValueRange args) {
+        Value result = sum ? args.front() : Value();
+        if (sum && scalesSum)
+          result = emitScaled(builder, loc, alpha, result);
+        if (!beta.isZero()) {
+          Value z = addend ? args.drop_back().back() : args.back();
+          z = emitConversion(builder, loc, z, accumulator);
+          z = emitScaled(builder, loc, beta, z);
+          result = result ? emitAdd(builder, loc, result, z) : z;
+        }
+        linalg::YieldOp::create(builder, loc,
+                                emitConversion(builder, loc, result, element));
+      });
+  return onTensors ? generic.getResult(0) : init;
+}
+
 namespace {
 class GradientDecomposer {
 public:
@@ -51,12 +100,19 @@ public:
 private:
   Value castFeatures(Value array, int64_t middle);
   Value emitStore(Value product);
+  Value sumShared(Value product);
   Value createZeros(ArrayRef<int64_t> shape);
   Value emitBatchSize();
 
   // On a CPU.
+  void chooseSlices();
+  Value emitLoop(int64_t end, int64_t step, Value sum,
+                 function_ref<Value(Value first, Value sum)> body);
+  Value emitSlices(Value sum);
   Value emitSum(Value sum);
   Value viewBlock(OpBuilder &builder, Value array, Value first, int64_t rows,
+                  int64_t middle);
+  Value viewSlice(OpBuilder &builder, Value block, int64_t rows,
                   int64_t middle);
   Value emitBlock(OpBuilder &builder, Value first, int64_t rows, Value sum);
 
@@ -78,12 +134,17 @@ private:
   bool onGPU, onTensors;
   Location loc;
   Type element, accumulator;
-  int64_t a, b, c, d;
+  /// The pattern, of which one slice at a time is summed up on a CPU: a and d
+  /// of the slice, and where it begins, if it is not all.
+  int64_t a, b, c, d, slicedA, slicedD;
+  Value firstBlock, firstInner;
   /// Dimension of the batch in the input and the gradient, and its size,
   /// kDynamic if unknown.
   unsigned batchDim;
   int64_t batch;
   Value input, grad, init;
+  /// To be released behind the operation.
+  SmallVector<Value> buffers;
 };
 } // namespace
 
@@ -94,7 +155,7 @@ GradientDecomposer::GradientDecomposer(IRRewriter &rewriter, KsmmGradOp op,
       element(kron::getElementType(op.getInit())),
       accumulator(getAccumulatorType(element)), a(op.getPattern()[0]),
       b(op.getPattern()[1]), c(op.getPattern()[2]), d(op.getPattern()[3]),
-      batchDim(op.getBatchDim()),
+      slicedA(a), slicedD(d), batchDim(op.getBatchDim()),
       batch(cast<ShapedType>(op.getInput().getType()).getDimSize(batchDim)),
       init(op.getInit()) {
   if (ShapedType::isDynamic(batch))
@@ -114,43 +175,8 @@ Value GradientDecomposer::castFeatures(Value array, int64_t middle) {
 
 /// beta * Z, plus `product` if there is one, in the destination.
 Value GradientDecomposer::emitStore(Value product) {
-  Scale alpha = kron::getAlpha(op), beta = kron::getBeta(op);
-  Value addend = op.getAddend() == op.getInit() ? Value() : op.getAddend();
-  if (!product && beta.isZero()) {
-    Value zero = emitZero(rewriter, loc, element);
-    auto fill = linalg::FillOp::create(rewriter, loc, zero, init);
-    return onTensors ? fill.getResult(0) : init;
-  }
-  if (!product && beta.isOne() && !addend)
-    return init;
-
-  SmallVector<Value> inputs;
-  if (product)
-    inputs.push_back(product);
-  if (addend && !beta.isZero())
-    inputs.push_back(
-        castToShape(rewriter, loc, addend, ArrayRef<int64_t>{a, b, c, d}));
-  SmallVector<AffineMap> maps(inputs.size() + 1,
-                              rewriter.getMultiDimIdentityMap(4));
-  SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      rewriter, loc, onTensors ? TypeRange(init.getType()) : TypeRange(),
-      inputs, init, maps, iterators,
-      [&](OpBuilder &builder, Location, ValueRange args) {
-        Value sum = product ? args.front() : Value();
-        // Blocks have alpha already.
-        if (product && onGPU)
-          sum = emitScaled(builder, loc, alpha, sum);
-        if (!beta.isZero()) {
-          Value z = addend ? args.drop_back().back() : args.back();
-          z = emitConversion(builder, loc, z, accumulator);
-          z = emitScaled(builder, loc, beta, z);
-          sum = sum ? emitAdd(builder, loc, sum, z) : z;
-        }
-        linalg::YieldOp::create(builder, loc,
-                                emitConversion(builder, loc, sum, element));
-      });
-  return onTensors ? generic.getResult(0) : init;
+  // Blocks have alpha already.
+  return emitGradientStore(rewriter, op, product, /*scalesSum=*/onGPU, init);
 }
 
 Value GradientDecomposer::createZeros(ArrayRef<int64_t> shape) {
@@ -167,21 +193,76 @@ Value GradientDecomposer::emitBatchSize() {
   return arith::ConstantIndexOp::create(rewriter, loc, batch);
 }
 
+/// `sum` added up over what it has of blocks and inner positions that share
+/// their weights, as the destination is shaped.
+Value GradientDecomposer::sumShared(Value sum) {
+  ArrayRef<int64_t> shape = cast<ShapedType>(sum.getType()).getShape();
+  bool reducesBlocks = op.sharesBlocks() && shape[0] > 1;
+  bool reducesInner = op.sharesInner() && shape[3] > 1;
+  if (!reducesBlocks && !reducesInner)
+    return sum;
+  SmallVector<int64_t> order, kept;
+  SmallVector<AffineExpr> from(4), to;
+  ArrayView view;
+  if (!reducesBlocks)
+    order.push_back(0);
+  order.append({1, 2});
+  if (!reducesInner)
+    order.push_back(3);
+  for (int64_t dim : order) {
+    kept.push_back(shape[dim]);
+    view.groups.push_back({shape[dim]});
+    from[dim] = rewriter.getAffineDimExpr(to.size());
+    to.push_back(from[dim]);
+  }
+  if (reducesBlocks)
+    view.groups.front().insert(view.groups.front().begin(), 1);
+  if (reducesInner)
+    view.groups.back().push_back(1);
+  SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::reduction);
+  std::fill_n(iterators.begin(), kept.size(), utils::IteratorType::parallel);
+  for (int64_t dim = 0, next = kept.size(); dim < 4; ++dim)
+    if (!from[dim])
+      from[dim] = rewriter.getAffineDimExpr(next++);
+
+  AffineMap maps[] = {AffineMap::get(4, 0, from, op.getContext()),
+                      AffineMap::get(4, 0, to, op.getContext())};
+  Value total = createZeros(kept);
+  buffers.push_back(total);
+  auto generic = linalg::GenericOp::create(
+      rewriter, loc, onTensors ? TypeRange(total.getType()) : TypeRange(), sum,
+      total, maps, iterators,
+      [&](OpBuilder &builder, Location, ValueRange args) {
+        linalg::YieldOp::create(builder, loc,
+                                emitAdd(builder, loc, args[1], args[0]));
+      });
+  if (onTensors)
+    total = generic.getResult(0);
+  return expandView(rewriter, loc, total, view);
+}
+
 void GradientDecomposer::run() {
   rewriter.setInsertionPoint(op);
-  init = castToShape(rewriter, loc, init, ArrayRef<int64_t>{a, b, c, d});
+  SmallVector<int64_t> shape{op.sharesBlocks() ? 1 : a, b, c,
+                             op.sharesInner() ? 1 : d};
+  init = castToShape(rewriter, loc, init, shape);
   input = castFeatures(op.getInput(), c);
   grad = castFeatures(op.getGrad(), b);
+  if (!onGPU)
+    chooseSlices();
 
   Value result;
+  SmallVector<int64_t> slice{slicedA, b, c, slicedD};
   if (kron::getAlpha(op).isZero()) {
     result = emitStore(/*product=*/nullptr);
-  } else if (accumulator == element && !onGPU) {
-    result = emitSum(emitStore(/*product=*/nullptr));
+  } else if (accumulator == element && !onGPU && slice == shape) {
+    result = emitSlices(emitStore(/*product=*/nullptr));
   } else {
-    Value sum = onGPU ? emitSumOfPieces() : emitSum(createZeros({a, b, c, d}));
-    result = emitStore(sum);
-    releaseBuffer(rewriter, loc, sum);
+    Value sum = onGPU ? emitSumOfPieces() : emitSlices(createZeros(slice));
+    buffers.push_back(sum);
+    result = emitStore(sumShared(sum));
+    for (Value buffer : buffers)
+      releaseBuffer(rewriter, loc, buffer);
   }
 
   if (!onTensors) {
@@ -192,6 +273,66 @@ void GradientDecomposer::run() {
   if (result.getType() != type)
     result = tensor::CastOp::create(rewriter, loc, type, result);
   rewriter.replaceOp(op, result);
+}
+
+//===----------------------------------------------------------------------===//
+// Slices of shared weights
+//===----------------------------------------------------------------------===//
+
+/// Inner positions that a slice has at most, of weights that all of them share:
+/// their sums stay in the cache. Fewer than the least of a vector are not worth
+/// a slice.
+static constexpr int64_t kMostInner = 64;
+static constexpr int64_t kLeastInner = 8;
+
+void GradientDecomposer::chooseSlices() {
+  if (op.sharesBlocks())
+    slicedA = 1;
+  if (!op.sharesInner() || d <= kMostInner)
+    return;
+  int64_t best = 0;
+  for (int64_t size = kLeastInner; size <= kMostInner; ++size) {
+    bool isWhole = size % 16 == 0, isBestWhole = best > 0 && best % 16 == 0;
+    if (d % size == 0 && isWhole >= isBestWhole)
+      best = size;
+  }
+  if (best > 0)
+    slicedD = best;
+}
+
+/// `body` of the first of every `step` numbers below `end`; of none if `step`
+/// is all.
+Value GradientDecomposer::emitLoop(
+    int64_t end, int64_t step, Value sum,
+    function_ref<Value(Value first, Value sum)> body) {
+  if (step == end)
+    return body(Value(), sum);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  auto loop = scf::ForOp::create(
+      rewriter, loc, constant(0), constant(end), constant(step),
+      onTensors ? ValueRange(sum) : ValueRange(),
+      [&](OpBuilder &builder, Location, Value first, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(rewriter);
+        rewriter.setInsertionPoint(builder.getInsertionBlock(),
+                                   builder.getInsertionPoint());
+        Value updated = body(first, onTensors ? carried.front() : sum);
+        scf::YieldOp::create(rewriter, loc,
+                             onTensors ? ValueRange(updated) : ValueRange());
+      });
+  return onTensors ? loop.getResult(0) : sum;
+}
+
+/// `sum`, of the shape of a slice, plus those of all slices.
+Value GradientDecomposer::emitSlices(Value sum) {
+  return emitLoop(a, slicedA, sum, [&](Value block, Value sum) {
+    firstBlock = block;
+    return emitLoop(d, slicedD, sum, [&](Value inner, Value sum) {
+      firstInner = inner;
+      return emitSum(sum);
+    });
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,7 +362,31 @@ Value GradientDecomposer::viewBlock(OpBuilder &builder, Value array,
     view.groups[0].push_back(d);
   view.groups[1] = view.groups[0];
   view.groups[batchDim] = {rows};
-  return expandView(builder, loc, block, view);
+  block = expandView(builder, loc, block, view);
+  return firstBlock || firstInner ? viewSlice(builder, block, rows, middle)
+                                  : block;
+}
+
+/// The slice of `block`, a view of rows, that is being summed up.
+Value GradientDecomposer::viewSlice(OpBuilder &builder, Value block,
+                                    int64_t rows, int64_t middle) {
+  SmallVector<OpFoldResult> sizes{builder.getIndexAttr(slicedA),
+                                  builder.getIndexAttr(middle)};
+  if (d > 1)
+    sizes.push_back(builder.getIndexAttr(slicedD));
+  sizes.insert(batchDim == 0 ? sizes.begin() : sizes.end(),
+               builder.getIndexAttr(rows));
+  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0));
+  if (firstBlock)
+    offsets[batchDim == 0 ? 1 : 0] = firstBlock;
+  if (firstInner)
+    offsets[batchDim == 0 ? 3 : 2] = firstInner;
+  SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
+  if (onTensors)
+    return tensor::ExtractSliceOp::create(builder, loc, block, offsets, sizes,
+                                          strides);
+  return memref::SubViewOp::create(builder, loc, block, offsets, sizes,
+                                   strides);
 }
 
 /// Adds the product of one block to `sum`.
@@ -264,9 +429,9 @@ Value GradientDecomposer::emitBlock(OpBuilder &builder, Value first,
 /// `sum`, shaped as the pattern, plus the products of all blocks.
 Value GradientDecomposer::emitSum(Value sum) {
   ArrayView view;
-  view.groups = {{a}, {b}, {c}};
+  view.groups = {{slicedA}, {b}, {c}};
   if (d > 1)
-    view.groups.push_back({d});
+    view.groups.push_back({slicedD});
   else
     view.groups.back().push_back(1);
   Value whole = sum;
@@ -278,7 +443,8 @@ Value GradientDecomposer::emitSum(Value sum) {
   Value size = emitBatchSize();
   Value first = constant(0);
   int64_t done = 0;
-  bool isLarge = a * b * c * d > kLargeElements && d < kLongNeighbours;
+  bool isLarge =
+      slicedA * b * c * slicedD > kLargeElements && slicedD < kLongNeighbours;
   for (int64_t rows : isLarge ? kLargeBlockRows : kBlockRows) {
     Value end = size;
     if (!ShapedType::isDynamic(batch)) {

@@ -17,6 +17,12 @@ namespace mlir::kron {
 /// sum up pieces of the batch.
 void decomposeGradient(IRRewriter &rewriter, KsmmGradOp op, bool onGPU);
 
+/// `sum` (of the accumulation type; times alpha if `scalesSum`), if there is
+/// one, plus beta * Z in `init`, a view of the destination of `op`. Returns the
+/// result.
+Value emitGradientStore(IRRewriter &rewriter, ScaledOpInterface op, Value sum,
+                        bool scalesSum, Value init);
+
 } // namespace mlir::kron
 
 #endif // KRON_LIB_DIALECT_KRON_TRANSFORMS_DECOMPOSEGRADIENT_H

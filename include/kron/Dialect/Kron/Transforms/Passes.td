@@ -13,8 +13,8 @@ include "mlir/Pass/PassBase.td"
 def KronDecompose : Pass<"kron-decompose"> {
   let summary = "Turn named operations into mode products";
   let description = [{
-    Rewrites `kron.mkm`, `kron.kmm`, `kron.ksmm`, `kron.ksmm_grad` and
-    `kron.batched` into views and chains of `kron.mode_product`.
+    Rewrites `kron.mkm`, `kron.kmm`, `kron.ksmm`, `kron.batched` and the
+    gradients into views and chains of `kron.mode_product`.
 
     - On tensors the views are `tensor.expand_shape`/`collapse_shape`, and the
       chain is left in the open for `--kron-fuse`.
@@ -49,13 +49,22 @@ def KronDecompose : Pass<"kron-decompose"> {
       array. With `target=cuda` it is left to `--convert-kron-to-nvvm` where there
       are matrix instructions for its type, and becomes `linalg.generic`s
       elsewhere: equal pieces of the batch are summed up apart and then in order,
-      since the elements of the result alone would not keep a GPU busy.
+      since the elements of the result alone would not keep a GPU busy. Weights
+      that blocks or inner positions share become rows of the batch where they
+      lie next to it in memory; a CPU sums up the others slice by slice, a GPU
+      in the kernel that adds up pieces.
+    - `kron.factor_grad` becomes mode products that apply the other factors, to
+      X where they shrink it and to G where they would make X longer, and a
+      `kron.ksmm_grad` whose rows are all that lies outside of the factor's axis,
+      or all inside: what is unknown, or longer.
+    - `kron.bias_grad` becomes `linalg.generic`s: features side by side on a CPU,
+      or 16 positions of the batch where it is last, and pieces on a GPU.
     - With `target=cuda`, weights of `kron.ksmm` that are used as `T`, in runs of
       less than 32 bytes, and are more than a processor keeps (128 KiB), are
       transposed first.
 
-    An operation with a factor (of `kron.ksmm_grad`: a result) of dynamic shape
-    is left alone with a remark (category `kron-decompose`).
+    An operation with a factor (of a gradient: a result) of dynamic shape is left
+    alone with a remark (category `kron-decompose`).
 
     Before:
     ```mlir
