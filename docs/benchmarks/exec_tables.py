@@ -3,7 +3,8 @@ pages."""
 
 from gpu_tables import markdown
 
-OPERATIONS = ("mkm", "kmm", "batched", "ksmm", "mode_product", "chain")
+OPERATIONS = ("mkm", "kmm", "batched", "ksmm", "ksmm_grad", "factor_grad", "bias_grad",
+              "mode_product", "chain")
 
 
 def added(runs):
@@ -11,14 +12,15 @@ def added(runs):
     found = {}
     for run in runs:
         sums = found.setdefault((run["isa"], run["sanitizer"]), {
-            "passed": 0, "failed": 0, "seconds": 0, "paths": {}, "failures": [], "about": set()})
+            "passed": 0, "failed": 0, "seconds": 0, "paths": {}, "failures": [], "about": set(),
+            "commits": set()})
         for key in ("passed", "failed", "seconds"):
             sums[key] += run[key]
         for path, count in run["paths"].items():
             sums["paths"][path] = sums["paths"].get(path, 0) + count
         sums["failures"] += run["failures"]
-        sums["about"].add((run["date"][:10], run["commit"][:12], f"seed {run['seed']}",
-                           run["processor"]))
+        sums["commits"].add(run["commit"][:12])
+        sums["about"].add((run["date"][:10], f"seed {run['seed']}", run["processor"]))
     return found
 
 
@@ -27,11 +29,12 @@ def runs(record):
     cells, about, failures = [], set(), []
     for (isa, sanitizer), sums in added(record["runs"]).items():
         cells.append([isa, f"{sanitizer.capitalize()}Sanitizer" if sanitizer else "–",
-                      str(sums["passed"]), str(sums["failed"]), f"{sums['seconds']} s"])
+                      str(sums["passed"]), str(sums["failed"]), f"{sums['seconds']} s",
+                      ", ".join(sorted(sums["commits"]))])
         about |= sums["about"]
         failures += [f"case {f['case']} [{f['variant']}]: {f['message']}"
                      for f in sums["failures"]]
-    text = markdown(["compiled for", "under", "passed", "failed", "time"], cells)
+    text = markdown(["compiled for", "under", "passed", "failed", "time", "commit"], cells)
     if failures:
         text += "\n\nFailed: " + "; ".join(failures) + "."
     where = "; ".join(", ".join(items) for items in sorted(about))
