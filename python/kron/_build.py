@@ -157,7 +157,9 @@ def _ksmm(description):
     swapped = description["trans_x"] != "N"
     x = function.add(
         "x", _array(_matrix(inputs, layout, swapped), element, description["any_x"]))
-    k = function.add("k0", _array(list(pattern), element))
+    dense = "x".join(map(str, pattern))
+    k = function.add("k0", f"memref<{dense}x{element}>" if description["dense_weights"]
+                     else _array(list(pattern), element))
     clauses, attributes = _epilogue(description, function, _array, outputs)
     sizes = _matrix(outputs, layout, False)
     scaling = function.scaling(description, _array(sizes, element, description["any_z"]))

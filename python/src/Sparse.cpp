@@ -63,6 +63,9 @@ private:
   int64_t featureStrides[4] = {};
   Transpose transX = Transpose::N;
   int anyX = 0, anyY = 0, anyZ = 0, anyResidual = 0;
+  /// Whether the weights are row-major: kernels for that copy them in whole
+  /// pieces.
+  bool areWeightsDense = false;
   Call arguments;
 };
 
@@ -325,7 +328,19 @@ void Sparse::addMatrix(const View &view, int number, int64_t features,
   any = arguments.addArray(view, 0, nullptr, nullptr, 2, sizes, strides);
 }
 
+/// Whether `view`, of 4 axes, is row-major, strides of axes of size 1 included:
+/// a launch compares them.
+static bool isRowMajor(const View &view) {
+  int64_t stride = 1;
+  for (int axis = 4; axis-- > 0; stride *= view.sizes[axis])
+    if (view.strides[axis] != stride)
+      return false;
+  return true;
+}
+
 void Sparse::buildArguments() {
+  // The function of a chain is one on tensors, of any strides.
+  areWeightsDense = !isChain && isRowMajor(weights[0].view);
   int64_t outputs = weights[numWeights - 1].outputs;
   addMatrix(x, OperandX, weights[0].inputs, anyX);
   for (int i = 0; i < numWeights; ++i)
@@ -343,13 +358,13 @@ void Sparse::buildArguments() {
     addMatrix(z, OperandZ, outputs, anyZ);
   addMatrix(y, OperandY, outputs, anyY);
   constexpr int64_t sparseKind = 8;
-  arguments.addKey(sparseKind | x.type << 4 | precision << 8 |
-                   int64_t(batchLast) << 12 | activation << 13 | hasBias << 16 |
-                   hasResidual << 17 | hasScale << 18 | isChain << 19 |
-                   int64_t(transX) << 20 | anyX << 28 | anyY << 29 |
-                   anyZ << 30 | int64_t(anyResidual) << 31 |
-                   int64_t(hasAlpha) << 32 | int64_t(addend) << 33 |
-                   int64_t(x.device >= 0) << 36 | int64_t(numWeights) << 40);
+  arguments.addKey(
+      sparseKind | x.type << 4 | precision << 8 | int64_t(batchLast) << 12 |
+      activation << 13 | hasBias << 16 | hasResidual << 17 | hasScale << 18 |
+      isChain << 19 | int64_t(transX) << 20 | anyX << 28 | anyY << 29 |
+      anyZ << 30 | int64_t(anyResidual) << 31 | int64_t(hasAlpha) << 32 |
+      int64_t(addend) << 33 | int64_t(x.device >= 0) << 36 |
+      int64_t(areWeightsDense) << 37 | int64_t(numWeights) << 40);
   if (hasScale) {
     int64_t bits;
     std::memcpy(&bits, &scale, sizeof(bits));
@@ -374,6 +389,7 @@ py::dict Sparse::describe() const {
   }
   description["op"] = isChain ? "ksmm_chain" : "ksmm";
   description["weights"] = std::move(list);
+  description["dense_weights"] = areWeightsDense;
   description["layout"] = batchLast ? "batch_last" : "batch_first";
   description["trans_x"] = std::string(1, char(transX));
   description["bias"] = hasBias;

@@ -101,6 +101,17 @@ def test_chain_in_place():
     np.testing.assert_allclose(z, expected)
 
 
+def test_weights_with_strides_after_row_major_ones():
+    """A kernel for row-major weights is not taken for others of the same sizes."""
+    rng = np.random.default_rng(5)
+    x = reference.random(rng, (7, 2 * 6 * 3), np.float32)
+    every_other = reference.random(rng, (2, 10, 6, 3), np.float32)[:, ::2]
+    for weights in (np.ascontiguousarray(every_other), every_other):
+        terms = reference.ksmm(np.abs(x), np.abs(weights), "batch_first", "N")
+        reference.check(kron.ksmm(x, weights), reference.ksmm(x, weights, "batch_first", "N"),
+                        np.float32, np.linalg.norm(np.ravel(terms)))
+
+
 def test_batch_dimensions_that_do_not_merge():
     rng = np.random.default_rng(4)
     weights = rng.standard_normal((1, 2, 3, 2))
