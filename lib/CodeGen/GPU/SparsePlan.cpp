@@ -152,12 +152,12 @@ static std::optional<std::string> describeAxes(PassOp pass, SparsePlan &plan,
 
 /// Products with halves take fewer matrix instructions, but more others to
 /// split numbers, which are worth it where instructions share operands; and
-/// more registers.
+/// more registers, which an epilogue needs.
 static void chooseMath(SparsePlan &plan) {
   bool isFull = plan.keepsFactor && plan.hasPartialSums && plan.teams == 1;
   bool shares = plan.alongRows ? !isFull : plan.getParts() <= 2;
-  plan.hasHalfRests =
-      plan.math == MmaMath::SplitTF32 && plan.depth >= kLeastSummed && shares;
+  plan.hasHalfRests = plan.math == MmaMath::SplitTF32 &&
+                      plan.depth >= kLeastSummed && shares && !plan.hasEpilogue;
 }
 
 static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
@@ -431,6 +431,9 @@ static SmallVector<Form> getForms(const SparsePlan &plan) {
   Form wideTwo{2, 1, true}, wideTeams{1, 2, true};
   if (plan.element.isF64())
     return {two, one};
+  // Larger tiles spill there.
+  if (plan.hasEpilogue && plan.alongRows)
+    return {two};
   if (plan.alongRows)
     return {two, one, plan.isHalf() ? wideTeams : teams};
   if (plan.order == SparseOrder::Pairs)
@@ -473,6 +476,7 @@ static std::optional<SparsePlan> chooseFull(SparsePlan plan, int64_t warps,
       best = candidate;
   };
   bool hasLongRuns = plan.order == SparseOrder::Pairs && !plan.isHalf() &&
+                     !plan.hasEpilogue &&
                      plan.lanes / plan.lanesPerChunk % 4 == 0;
   for (; !best && plan.stepBytes >= kLeastStepBytes; plan.stepBytes /= 2)
     for (const Form &form : forms)
@@ -520,6 +524,7 @@ static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
           : MmaMath::TF32;
   plan.hasPartialSums =
       plan.math == MmaMath::SplitTF32 && plan.depth > kSummedDepth;
+  plan.hasEpilogue = static_cast<bool>(pass.getEpilogue());
   chooseChunks(plan);
   return std::nullopt;
 }

@@ -72,6 +72,8 @@ struct SparsePlan {
   SmallVector<int64_t> groupSizes;
   int64_t depth = 1, results = 1, lanes = 1;
   bool alongRows = false;
+  /// Whether a kron.epilogue follows, whose constants and vectors take registers.
+  bool hasEpilogue = false;
   /// Whether rows are innermost, but so few that lanes and chunks are those of
   /// the factor.
   bool copiesSingly = false;
