@@ -24,6 +24,28 @@ int64_t kron::getElementBytes(Type element) {
   return element.getIntOrFloatBitWidth() / 8;
 }
 
+std::optional<std::string> kron::getDynamicShapeReason(ScaledOpInterface op) {
+  if (auto gradient = dyn_cast<KsmmGradOp>(*op)) {
+    if (!cast<ShapedType>(gradient.getInit().getType()).hasStaticShape())
+      return "the pattern has dynamic sizes";
+    return std::nullopt;
+  }
+  if (auto gradient = dyn_cast<BiasGradOp>(*op)) {
+    if (!cast<ShapedType>(gradient.getInit().getType()).hasStaticShape())
+      return "the features have a dynamic size";
+    return std::nullopt;
+  }
+  if (auto gradient = dyn_cast<FactorGradOp>(*op))
+    return gradient.hasKnownShapes()
+               ? std::nullopt
+               : std::optional<std::string>(
+                     "factors or axes have dynamic sizes");
+  for (Value factor : op.getFactorValues())
+    if (!cast<ShapedType>(factor.getType()).hasStaticShape())
+      return "a factor has a dynamic shape";
+  return std::nullopt;
+}
+
 static Int toInt(Emitter &emitter, OpFoldResult number) {
   if (std::optional<int64_t> constant = getConstantIntValue(number))
     return *constant;

@@ -24,6 +24,10 @@ Type getStorageType(Type element);
 /// Bytes of an element, complex ones included.
 int64_t getElementBytes(Type element);
 
+/// Why no code generator takes `op`, if shapes that all of them need to know
+/// are dynamic: of factors, or of what a gradient writes.
+std::optional<std::string> getDynamicShapeReason(ScaledOpInterface op);
+
 /// An array as a stage sees it: a pointer and one stride per axis, in elements,
 /// and how these lie in memory (null: as the emitter computes with them).
 struct StageArray {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/Support.h"
+#include "kron/CodeGen/PassOperands.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 
 using namespace mlir;
@@ -34,25 +35,7 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
   for (Value array : arrays)
     if (getElementType(array) != element)
       return "arrays of different element types have no fused kernel";
-  if (auto gradient = dyn_cast<KsmmGradOp>(op)) {
-    if (!cast<ShapedType>(gradient.getInit().getType()).hasStaticShape())
-      return "the pattern has dynamic sizes";
-    return std::nullopt;
-  }
-  if (auto gradient = dyn_cast<BiasGradOp>(op)) {
-    if (!cast<ShapedType>(gradient.getInit().getType()).hasStaticShape())
-      return "the features have a dynamic size";
-    return std::nullopt;
-  }
-  if (auto gradient = dyn_cast<FactorGradOp>(op))
-    return gradient.hasKnownShapes()
-               ? std::nullopt
-               : std::optional<std::string>(
-                     "factors or axes have dynamic sizes");
-  for (Value factor : scaled.getFactorValues())
-    if (!cast<ShapedType>(factor.getType()).hasStaticShape())
-      return "a factor has a dynamic shape";
-  return std::nullopt;
+  return getDynamicShapeReason(scaled);
 }
 
 std::optional<std::string>
