@@ -112,6 +112,24 @@ def test_weights_with_strides_after_row_major_ones():
                         np.float32, np.linalg.norm(np.ravel(terms)))
 
 
+def test_chain_with_strided_weights():
+    """Weights of a chain may have any outer strides, whatever those of the call before."""
+    rng = np.random.default_rng(6)
+    x = reference.random(rng, (7, 2 * 6 * 3), np.float32)
+    first = reference.random(rng, (2, 10, 6, 3), np.float32)[:, ::2]
+    second = reference.random(rng, (1, 4, 30, 2), np.float32)[:, :, ::2]
+    for weights in ([np.ascontiguousarray(first), np.ascontiguousarray(second)],
+                    [first, second]):
+        expected = x
+        for factor in weights:
+            expected = reference.ksmm(expected, factor, "batch_first", "N")
+        terms = np.abs(x)
+        for factor in weights:
+            terms = reference.ksmm(terms, np.abs(factor), "batch_first", "N")
+        reference.check(kron.ksmm_chain(x, weights), expected, np.float32,
+                        np.linalg.norm(np.ravel(terms)))
+
+
 def test_batch_dimensions_that_do_not_merge():
     rng = np.random.default_rng(4)
     weights = rng.standard_normal((1, 2, 3, 2))

@@ -39,8 +39,43 @@ SparseArray SparseKernel::getArray(const StageArray &array) {
   return result;
 }
 
-/// Addresses and strides that are only known at run time, in bytes and or'ed
+SparseArray SparseKernel::getFactor(const StageFactor &array) {
+  SparseArray result;
+  result.base = k.enter(array.base);
+  result.row = k.enter(array.resultStride);
+  result.depth = k.enter(array.depthStride);
+  if (plan.laneAxis >= 0)
+    result.lane = k.enter(array.strides[plan.laneAxis]);
+  for (unsigned axis : plan.groupAxes)
+    result.groups.push_back(k.enter(array.strides[axis]));
+  return result;
+}
+
+/// Makes strides of `array`, the factor of `product`, that are only known at
+/// run time those of a row-major array; the bits in which they differ, or'ed
 /// together.
+static Int assumeRowMajor(Emitter &host, ModeProductOp product,
+                          StageFactor &array) {
+  ArrayRef<int64_t> shape =
+      cast<ShapedType>(product.getFactor().getType()).getShape();
+  ArrayRef<int64_t> axes = product.getFactorDims();
+  Int bits = 0;
+  int64_t rowMajor = 1;
+  for (unsigned dim = shape.size(); dim-- > 0; rowMajor *= shape[dim]) {
+    Int &stride = axes[dim] == ModeProductOp::kContracted ? array.depthStride
+                  : axes[dim] == ModeProductOp::kResulting
+                      ? array.resultStride
+                      : array.strides[axes[dim]];
+    if (shape[dim] == 1 || stride.isConstant())
+      continue;
+    bits = host.bitOr(bits, host.bitXor(stride, rowMajor));
+    stride = rowMajor;
+  }
+  return bits;
+}
+
+/// Addresses and strides of arrays but the factor that are only known at run
+/// time, in bytes and or'ed together.
 Int SparseKernel::getAlignment() {
   Int bits = 0;
   auto add = [&](Value base, ArrayRef<Int> strides) {
@@ -58,14 +93,35 @@ Int SparseKernel::getAlignment() {
   for (const StageArray &array : arrays)
     if (array.base)
       add(array.base, array.strides);
-  FactorArray array = getPassFactor(host, pass, pass.getModeProducts().front());
-  SmallVector<Int> strides(array.array.strides);
-  strides.append({array.array.depthStride, array.array.resultStride});
-  add(array.array.base, strides);
   if (plan.alongRows && !operands.sizes[plan.rowAxis].isConstant())
     bits = host.bitOr(
         bits, host.mul(operands.sizes[plan.rowAxis], plan.elementBytes));
   return bits;
+}
+
+/// The factor, and what decides how it and other arrays are copied. One whose
+/// strides are only known at run time is copied in whole chunks if it turns out
+/// to be row-major; only that is tested apart from the other arrays.
+void SparseKernel::enterFactor() {
+  ModeProductOp product = pass.getModeProducts().front();
+  StageFactor array = getPassFactor(host, pass, product).array;
+  factor = getFactor(array);
+  Int difference = assumeRowMajor(host, product, array);
+  alignedFactor = getFactor(array);
+  Value address = LLVM::PtrToIntOp::create(
+      host.builder, host.loc, host.builder.getI64Type(), array.base);
+  Int bits = getAlignment();
+  auto isZero = [&](Int bits) { return k.equal(k.enter(bits), 0); };
+  auto getLow = [&](Int bits) {
+    return host.bitAnd(bits, kSparseChunkBytes - 1);
+  };
+  if (difference.is(0)) {
+    isAligned = isFactorAligned =
+        isZero(getLow(host.bitOr(bits, Int(address))));
+    return;
+  }
+  isAligned = isZero(getLow(bits));
+  isFactorAligned = isZero(host.bitOr(difference, getLow(Int(address))));
 }
 
 void SparseKernel::enterAll() {
@@ -80,21 +136,11 @@ void SparseKernel::enterAll() {
     bias = getArray(operands.epilogue->bias);
   if (epilogue.hasResidual)
     residual = getArray(operands.epilogue->residual);
-  StageFactor array =
-      getPassFactor(host, pass, pass.getModeProducts().front()).array;
-  factor.base = k.enter(array.base);
-  factor.row = k.enter(array.resultStride);
-  factor.depth = k.enter(array.depthStride);
-  if (plan.laneAxis >= 0)
-    factor.lane = k.enter(array.strides[plan.laneAxis]);
-  for (unsigned axis : plan.groupAxes)
-    factor.groups.push_back(k.enter(array.strides[axis]));
 
   Int hostRows = plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1);
   rows = k.enter(hostRows);
   rowBlocks = k.truncate(k.enter(host.ceilDiv(hostRows, plan.getRows())));
-  Int bits = host.bitAnd(getAlignment(), kSparseChunkBytes - 1);
-  isAligned = k.equal(k.truncate(k.enter(bits)), 0);
+  enterFactor();
 
   Int warp = k.warpId();
   teamThread = k.threadId();
@@ -154,9 +200,9 @@ Value SparseKernel::offsetTile(const SparseArray &array, const SparseTile &tile,
   return k.offsetElements(array.base, plan.element, offset);
 }
 
-/// Builds `body` for arrays that are aligned, and for others.
-void SparseKernel::ifAligned(function_ref<void(bool)> body) {
-  k.choose(isAligned, [&] { body(true); }, [&] { body(false); });
+/// Builds `body` for both answers to `condition`.
+void SparseKernel::choose(Value condition, function_ref<void(bool)> body) {
+  k.choose(condition, [&] { body(true); }, [&] { body(false); });
 }
 
 /// A barrier of the threads that share tiles.

@@ -76,7 +76,9 @@ private:
   // SparseKernel.cpp
   void enterAll();
   SparseArray getArray(const StageArray &array);
+  SparseArray getFactor(const StageFactor &array);
   Int getAlignment();
+  void enterFactor();
   Value offsetTile(const SparseArray &array, const SparseTile &tile,
                    bool isFactor);
   SparseTile getTile(Int part, Int block);
@@ -88,7 +90,7 @@ private:
   Value locateSums(Int from, int64_t index);
   void giveSums(ArrayRef<MmaC> sums);
   void takeSums(MutableArrayRef<MmaC> sums);
-  void ifAligned(function_ref<void(bool)> body);
+  void choose(Value condition, function_ref<void(bool)> body);
 
   // SparseLoad.cpp
   int64_t getPiece(const SparseArray &array, bool alongRows) const;
@@ -168,8 +170,11 @@ private:
   /// The tiles that this CTA is at: which part of the factor they need, their
   /// first block of rows, and how many they are.
   Int runPart, runStart, tileCount;
-  /// Whether arrays are multiples of 16 bytes.
-  Value isAligned;
+  /// The factor with known strides.
+  SparseArray alignedFactor;
+  /// Whether arrays are multiples of 16 bytes, and whether the factor is and
+  /// has the strides of `alignedFactor`.
+  Value isAligned, isFactorAligned;
   /// This thread's warp and its place in it.
   Int rowWarp, resultWarp, depthWarp, group, quad;
   /// Its team, and its number there.

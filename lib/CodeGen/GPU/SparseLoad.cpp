@@ -250,8 +250,9 @@ void SparseKernel::issueData(const SparseTile &tile, Int depthStart, Int slot,
 
 void SparseKernel::issueFactor(const SparseTile &tile, Int depthStart, Int to,
                                bool isAligned) {
-  SparseCopy copy = getCopy(factor, tile, depthStart, to, /*isFactor=*/true);
-  copy.piece = isAligned ? getPiece(factor, /*alongRows=*/false) : 1;
+  const SparseArray &array = isAligned ? alignedFactor : factor;
+  SparseCopy copy = getCopy(array, tile, depthStart, to, /*isFactor=*/true);
+  copy.piece = isAligned ? getPiece(array, /*alongRows=*/false) : 1;
   copyImage(copy);
 }
 
@@ -267,12 +268,17 @@ void SparseKernel::issue(Int step) {
     SparseTile tile = getTile(number);
     Int depthStart = k.mul(k.rem(step, plan.depthSteps), plan.depthStep);
     Int slot = getSlot(step);
-    ifAligned([&](bool isAligned) {
+    bool isOneTest = isAligned == isFactorAligned;
+    Int factorSlot = k.add(slot, plan.getDataBytes());
+    choose(isAligned, [&](bool isAligned) {
       issueData(tile, depthStart, slot, isAligned);
-      if (!plan.keepsFactor)
-        issueFactor(tile, depthStart, k.add(slot, plan.getDataBytes()),
-                    isAligned);
+      if (!plan.keepsFactor && isOneTest)
+        issueFactor(tile, depthStart, factorSlot, isAligned);
     });
+    if (!plan.keepsFactor && !isOneTest)
+      choose(isFactorAligned, [&](bool isAligned) {
+        issueFactor(tile, depthStart, factorSlot, isAligned);
+      });
   });
   k.commitCopies();
 }
@@ -280,7 +286,7 @@ void SparseKernel::issue(Int step) {
 /// Replaces the factor that is kept by the part that `tile` needs.
 void SparseKernel::keepFactor(const SparseTile &tile) {
   k.barrier();
-  ifAligned([&](bool isAligned) {
+  choose(isFactorAligned, [&](bool isAligned) {
     k.rolledLoop(0, plan.depthSteps, 1, [&](Int number) {
       issueFactor(tile, k.mul(number, plan.depthStep),
                   k.add(k.mul(number, plan.getFactorBytes()), keptOffset),

@@ -458,7 +458,7 @@ void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
   auto storeAll = [&] {
     if (!canStoreChunks())
       return storeElements(sums, tile);
-    ifAligned([&](bool isAligned) {
+    choose(isAligned, [&](bool isAligned) {
       if (!isAligned)
         storeElements(sums, tile);
       else if (plan.order == SparseOrder::Pairs && !plan.alongRows &&

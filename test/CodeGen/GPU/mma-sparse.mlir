@@ -1,4 +1,5 @@
 // RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s --check-prefix=HOST
 
 // Verify f16 with 16 inner positions, batch first: the factor is copied once for all
 // tiles of a CTA, two chunks at different depths become pairs, and threads exchange
@@ -110,6 +111,34 @@ func.func @dense_f16(%x: memref<25088x1024xf16>, %k: memref<1024x1024xf16>, %y: 
     %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf16>) factor(%tk [q, p] : tensor<1024x1024xf16>)
          outs(%ty : tensor<25088x1024xf16>) -> tensor<25088x1024xf16>
     kron.yield %0 : tensor<25088x1024xf16>
+  }
+  return
+}
+
+// Verify that a factor whose strides are only known at run time is copied 16 bytes at a time
+// if they are those of a row-major array, and else element by element; the host compares
+// them. Copies of the data and stores do not depend on it.
+// HOST-LABEL: func.func @any_strides(
+// HOST:         arith.xori %{{.*}}, %c2_i64
+// HOST:         arith.xori %{{.*}}, %c1536_i64
+// HOST:         call @kronRtCudaLaunch
+// CHECK-LABEL: llvm.func @any_strides_0(
+// CHECK-SAME:    %[[BITS:[a-z0-9]+]]: i64, %[[FACTOR:[a-z0-9]+]]: i64) attributes
+// CHECK:         arith.cmpi eq, %[[BITS]], %c0
+// CHECK:         %[[ROW_MAJOR:.*]] = arith.cmpi eq, %[[FACTOR]], %c0
+// CHECK:         scf.if %[[ROW_MAJOR]] {
+// CHECK-NOT:     } else {
+// CHECK:         cp.async.cg.shared.global.L2::128B [$0], [$1], 16
+// CHECK:         } else {
+// CHECK-NOT:     cp.async
+// CHECK:         nvvm.cp.async.commit.group
+func.func @any_strides(%x: memref<25088x1x768x2xf16>, %k: memref<192x768x2xf16, strided<[?, ?, 1], offset: ?>>, %y: memref<25088x1x192x2xf16>) {
+  kron.pass ins(%x, %k : memref<25088x1x768x2xf16>, memref<192x768x2xf16, strided<[?, ?, 1], offset: ?>>) outs(%y : memref<25088x1x192x2xf16>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<25088x1x768x2xf16>, %tk: tensor<192x768x2xf16>, %ty: tensor<25088x1x192x2xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x768x2xf16>) factor(%tk [q, p, 3] : tensor<192x768x2xf16>)
+         outs(%ty : tensor<25088x1x192x2xf16>) -> tensor<25088x1x192x2xf16>
+    kron.yield %0 : tensor<25088x1x192x2xf16>
   }
   return
 }
