@@ -419,6 +419,22 @@ def _exhaustive_ksmm(count):
                        residual=residual, scale=scale, layout=layout)
 
 
+#: Factors that are contiguous along p in vectors, in parts of one and in periods of several,
+#: and some that are not.
+_FEW_ROWS_PATTERNS = ((2, 32, 64, 1), (1, 24, 64, 4), (1, 21, 24, 3), (2, 13, 8, 1),
+                      (1, 8, 16, 32), (3, 6, 4, 2))
+
+
+def _exhaustive_few_rows(count):
+    """So few rows, of a known number, that factors are used as they lie."""
+    for element, layout, pattern in itertools.product(
+            TYPES, ("batch_first", "batch_last"), _FEW_ROWS_PATTERNS):
+        i = next(count)
+        yield _cycle(i) | _ksmm_parameters(i) | dict(
+            op="ksmm", type=element, pattern=pattern, layout=layout, dynamic=(),
+            rows=(7, 1, 2, 8, 4, 3, 5)[i % 7])
+
+
 def _grad_parameters(i):
     """Batches that leave something over from blocks of 64 and of 8, and do not."""
     return dict(
@@ -501,7 +517,8 @@ def _exhaustive_modes(count):
 def exhaustive():
     count = itertools.count()
     return [*_exhaustive_products(count), *_exhaustive_scaling(count),
-            *_exhaustive_ksmm(count), *_exhaustive_modes(count), *_exhaustive_grads(count),
+            *_exhaustive_ksmm(count), *_exhaustive_few_rows(count),
+            *_exhaustive_modes(count), *_exhaustive_grads(count),
             *_exhaustive_factor_grads(count)]
 
 

@@ -31,15 +31,14 @@ static bool canLoadRows(const Stage &stage) {
 }
 
 AmxMapping kron::getAmxMapping(const Stage &stage) {
-  // Smaller ones leave most of a tile empty.
-  constexpr int64_t kMinDepth = 24, kMinResults = 12, kMinPositions = 12;
+  constexpr int64_t kMinPositions = 12;
   // What a block of X may take on the stack, high and low parts.
   constexpr int64_t kMaxDepth = 2048;
   auto isHalf = [](Type type) { return type && type.isBF16(); };
   if (stage.elementParts != 1 || !isHalf(stage.factor.element) ||
       (stage.source.element && !isHalf(stage.source.element)) ||
-      stage.depth < kMinDepth || stage.depth > kMaxDepth ||
-      stage.results < kMinResults)
+      stage.depth < kMinAmxDepth || stage.depth > kMaxDepth ||
+      stage.results < kMinAmxResults)
     return AmxMapping::None;
   LoopNest nest = getLoopNest(stage);
   if (nest.group != 1 || nest.isSplit)

@@ -101,12 +101,12 @@ int kron::findSharedAxis(const LoopNest &nest) {
   return best;
 }
 
-bool kron::hasFewRows(const LoopNest &nest) {
+bool kron::hasFewRows(const LoopNest &nest, int64_t most) {
   int shared = findSharedAxis(nest);
   if (shared < 0)
     return true;
   Int size = nest.outer[shared].size;
-  return size.isConstant() && size.getConstant() <= kFewRows;
+  return size.isConstant() && size.getConstant() <= most;
 }
 
 /// Splits a long innermost axis that the factor depends on, so that lanes run

@@ -62,8 +62,8 @@ bool isGroup(const Stage &stage, int64_t group);
 /// one would leave the tile small.
 int findSharedAxis(const LoopNest &nest);
 
-/// Whether a factor element is used for a few rows only.
-bool hasFewRows(const LoopNest &nest);
+/// Whether a factor element is used for a few rows only, at most `most`.
+bool hasFewRows(const LoopNest &nest, int64_t most = kFewRows);
 
 LoopNest getLoopNest(const Stage &stage);
 

@@ -93,11 +93,22 @@ static bool isDepthContiguous(const Stage &stage, const LoopNest &nest,
   const StageFactor &factor = stage.factor;
   if (group > 1 && !nest.inner.back().factor.is(1))
     return false;
-  return stage.elementParts == 1 && hasFewRows(nest) &&
-         llvm::isPowerOf2_64(group) && 2 * group <= getMaxLanes(stage) &&
-         stage.depth * group >= getMaxLanes(stage) &&
-         stage.source.strides[stage.axis].is(group) &&
-         factor.depthStride.is(group) && factor.resultStride.isConstant();
+  if (stage.elementParts != 1 || !hasFewRows(nest) ||
+      2 * group > getMaxLanes(stage) ||
+      !stage.source.strides[stage.axis].is(group) ||
+      !factor.depthStride.is(group) || !factor.resultStride.isConstant())
+    return false;
+  int64_t lanes = getMaxLanes(stage), extent = stage.depth * group;
+  // A period of vectors, or a vector, is filled by each row of the factor, or
+  // by several that follow each other. What the results then take is worth it
+  // for fewer rows.
+  constexpr int64_t kShortPeriod = 5, kFewerRows = kFewRows / 2;
+  if (!llvm::isPowerOf2_64(group))
+    return group % 2 && stage.depth >= lanes &&
+           (group <= kShortPeriod || hasFewRows(nest, kFewerRows));
+  return extent >= lanes ||
+         (stage.depth > 1 && lanes % extent == 0 &&
+          factor.resultStride.is(extent) && hasFewRows(nest, kFewerRows));
 }
 
 /// Whether lanes can run over a short innermost axis of a few rows together

@@ -346,7 +346,7 @@ StageArray PassCodeBuilder::emitSection(Emitter &emitter,
     TileCopy copy{
         getSizes(window, section.end), source,    to, place.arrays.scale,
         place.arrays.addend,           vectorBits};
-    if (movesInnermost && canInterleave(copy))
+    if (movesInnermost && !rowsOutside && canInterleave(copy))
       emitInterleaving(emitter, copy);
     else
       emitTileCopy(emitter, copy);

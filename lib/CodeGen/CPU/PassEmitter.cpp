@@ -75,6 +75,17 @@ static void moveRowsInside(Stage &stage, unsigned rows, int64_t tileSize) {
   --stage.axis;
 }
 
+/// Moves the innermost axis, the rows, to the outer end, where it is in the
+/// buffers.
+static void moveRowsOutside(Stage &stage) {
+  for (SmallVector<Int> *values :
+       {&stage.sizes, &stage.source.strides, &stage.destination.strides,
+        &stage.addend.strides, &stage.factor.strides})
+    if (!values->empty())
+      std::rotate(values->begin(), values->end() - 1, values->end());
+  ++stage.axis;
+}
+
 Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
                                 const PassWindow &window,
                                 const StageArray &source,
@@ -109,6 +120,8 @@ Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
   stage.schedule = *pass.getSchedule();
   if (plan.rowsInLanes)
     moveRowsInside(stage, plan.tiledAxis, tileSize);
+  if (rowsOutside)
+    moveRowsOutside(stage);
   return stage;
 }
 
@@ -199,6 +212,29 @@ bool PassCodeBuilder::planMovedTiles(function_ref<Stage(unsigned)> getPlanned) {
   return movesInnermost;
 }
 
+/// Few rows at the inner end leave lanes empty, or make them wait for shuffles:
+/// where a factor is contiguous along p, tiles are transposed on the way in and
+/// out, and lanes run over p. Returns whether that is what will be done.
+bool PassCodeBuilder::planRowsOutside(
+    function_ref<Stage(unsigned)> getPlanned) {
+  // Weights per element that is transposed, from which on it was measured to
+  // be faster.
+  constexpr int64_t kMinWeights = 20;
+  const StageGroup &group = plan.groups.front();
+  if (plan.groups.size() != 1 || !plan.isTiledInnermost() ||
+      group.depth * group.results <
+          kMinWeights * (group.depth + group.results) ||
+      pass.getInputPermutation() || usesTiles(getPlanned(0)))
+    return false;
+  bool copied = copiesIn;
+  rowsOutside = movesInnermost = copiesIn = copiesOut = true;
+  if (getStageMapping(getPlanned(0)) != StageMapping::Depth) {
+    rowsOutside = movesInnermost = copiesOut = false;
+    copiesIn = copied;
+  }
+  return rowsOutside;
+}
+
 /// Whether the first stage broadcasts elements of the input, and needs none of
 /// its vectors: then a copy of it need not be transposed.
 bool PassCodeBuilder::canKeepTransposed(
@@ -250,7 +286,7 @@ void PassCodeBuilder::planStages() {
                   !(plan.groups.front().results <= kMaxConvertingResults &&
                     canConvertSource(getPlanned(0)));
   copiesIn |= converts;
-  if (!plan.rowsInLanes && isUnsupported(0)) {
+  if (!planRowsOutside(getPlanned) && !plan.rowsInLanes && isUnsupported(0)) {
     copiesIn = true;
     if (numGroups == 1 && isUnsupported(0)) {
       copiesIn = converts;
@@ -476,6 +512,7 @@ WorkspaceBytes PassCodeBuilder::emit() {
   remark::analysis(loc, remark::RemarkOpts::name("Pass").category("kron-emit"))
       << remark::metric("CopiesIn", copiesIn)
       << remark::metric("CopiesOut", copiesOut)
+      << remark::metric("RowsOutside", rowsOutside)
       << remark::metric("Scaled", arrays.scale.alpha || arrays.scale.beta)
       << remark::metric("Joined",
                         plan.groups.size() < pass.getModeProducts().size());

@@ -69,8 +69,8 @@ int64_t PassPlan::getWholeSize(unsigned axis, unsigned groupsApplied,
 }
 
 /// Elements that lanes run over at a time, at most, on axes that no factor
-/// contracts: longer ones are cut.
-static constexpr int64_t kMaxInsideElements = 1024;
+/// contracts: longer ones are cut, unless that would leave lanes empty.
+static constexpr int64_t kMaxInsideElements = 1024, kMinInsideElements = 16;
 
 static void assignRoles(PassPlan &plan, ArrayRef<int64_t> sizes,
                         const llvm::SmallBitVector &contracted) {
@@ -91,8 +91,10 @@ static void assignRoles(PassPlan &plan, ArrayRef<int64_t> sizes,
     }
     if (axis < firstContracted || ShapedType::isDynamic(sizes[axis]))
       continue;
+    int64_t inside = elements;
     elements *= std::max<int64_t>(sizes[axis], 1);
-    if (axis == innermost || elements <= kMaxInsideElements)
+    if (axis == innermost || elements <= kMaxInsideElements ||
+        inside < kMinInsideElements)
       plan.roles[axis] = AxisRole::Whole;
   }
 }

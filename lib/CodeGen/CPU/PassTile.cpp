@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AmxStage.h"
 #include "PassPlanning.h"
 #include "Regrouped.h"
 #include "llvm/Support/MathExtras.h"
@@ -152,21 +153,37 @@ static int64_t chooseColumnGroups(const PassPlan &plan, ArrayRef<int64_t> sizes,
   return 2 * tile >= most ? tile : most;
 }
 
+/// Blocks that lie side by side in a row, of which a tile takes one.
+static int64_t countBlocks(const PassPlan &plan, ArrayRef<int64_t> sizes) {
+  int64_t blocks = 1;
+  for (int axis = plan.tiledAxis + 1, rank = sizes.size(); axis < rank; ++axis)
+    if (plan.roles[axis] == AxisRole::Grid)
+      blocks *= ShapedType::isDynamic(sizes[axis]) ? 1 : sizes[axis];
+  return blocks;
+}
+
 /// Rows per tile of a single factor: many, so that what is loaded of the factor
 /// is used often, but if the factor stays in the second-level cache so few that
-/// they and the next ones stay there with it.
+/// they and the next ones stay there with it. Few, too, where the next tile is
+/// one of many blocks that lie side by side in long rows: short runs of many
+/// rows push each other, and the pages' addresses, out of the caches.
 static int64_t chooseRows(const PassPlan &plan, PassOp pass,
                           int64_t elementBytes, const CacheBudget &caches) {
   constexpr int64_t kMost = 64, kLeast = 16, kMultiple = 8;
   int64_t factorBytes = elementBytes;
+  constexpr int64_t kManyBlocks = 16, kLongRowBytes = 4096;
   ModeProductOp product = plan.groups.front().products.front();
   for (int64_t size : getShape(product.getFactor()).getShape())
     factorBytes *= size;
+  int64_t inputs = countElements(pass.getInputs().front(), plan.roles);
+  int64_t results = countElements(pass.getInit(), plan.roles);
+  int64_t blocks = countBlocks(plan, getShape(pass.getInit()).getShape());
+  if (plan.groups.size() == 1 && blocks >= kManyBlocks &&
+      blocks * std::max(inputs, results) * elementBytes >= kLongRowBytes)
+    return kLeast;
   if (plan.groups.size() > 1 || factorBytes > caches.l2Bytes / 2)
     return kMost;
-  int64_t elements = countElements(pass.getInputs().front(), plan.roles) +
-                     countElements(pass.getInit(), plan.roles);
-  int64_t rows = caches.l2Bytes / 8 / (elements * elementBytes);
+  int64_t rows = caches.l2Bytes / 8 / ((inputs + results) * elementBytes);
   return std::clamp(rows / kMultiple * kMultiple, kLeast, kMost);
 }
 
@@ -264,7 +281,10 @@ int64_t kron::widenForMatrixTiles(const PassPlan &plan, PassOp pass,
   constexpr int64_t kBlock = 32, kBlocks = 2, kManyBytes = 8192;
   int64_t bytes = plan.elementsPerPosition * getComputedBytes(pass);
   bool isSingle = plan.groups.size() == 1 && bytes <= kManyBytes;
-  if (plan.tiledAxis < 0 ||
+  auto fills = [](const StageGroup &group) {
+    return group.depth >= kMinAmxDepth && group.results >= kMinAmxResults;
+  };
+  if (plan.tiledAxis < 0 || !llvm::any_of(plan.groups, fills) ||
       !(plan.groups.size() == 1 || plan.isTiledInnermost()))
     return tile;
   int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);

@@ -70,11 +70,22 @@ private:
   void emitFibre(const LoopAxis *rows, const Bases &bases);
   /// The same with `fibres` neighbours along `rows` in every vector.
   void emitFibres(const LoopAxis &rows, int64_t fibres, const Bases &bases);
-  /// A block of rows and q of the depth mapping, with the rows' strides.
+  /// A block of rows and q of the depth mapping, with the rows' strides. A
+  /// vector takes the factor's rows, of `extent` elements, of `shared` q, or is
+  /// one of `phases` that are a period of positions of t.
   struct DepthTile {
     int64_t rows = 1, results = 1, group = 1;
+    int64_t extent = 1, shared = 1, phases = 1;
     Int source, destination, addend;
+
+    int64_t getLanes(int64_t maxLanes) const;
   };
+  DepthTile getDepthTile(int64_t group, int64_t results) const;
+  int64_t getDepthResults(int64_t group, int64_t rows) const;
+  void emitDepthStep(const Bases &at, const DepthTile &tile, Int first,
+                     int64_t left, MutableArrayRef<Value> sums);
+  void emitDepthResults(const Bases &at, const DepthTile &tile, int64_t row,
+                        ArrayRef<Value> sums);
   void emitDepthTile(const Bases &at, const DepthTile &tile);
   void emitDepth(const LoopAxis *rows, const Bases &bases);
   /// A block of q and lanes of the repeat mapping, each lane with `repeats`

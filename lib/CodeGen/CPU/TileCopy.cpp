@@ -147,8 +147,28 @@ void Copier::emitVectors(const CopyAxis &axis, const Bases &bases) {
   });
 }
 
-/// Transposes a square block, one vector per row, in log2 steps.
-static void transposeBlock(Emitter &emitter, MutableArrayRef<Value> rows) {
+/// Puts vectors that are a fraction of `lanes` long side by side, so that those
+/// that are left hold every so many rows: the first steps of a transposition.
+static void joinNarrowRows(Emitter &emitter, SmallVectorImpl<Value> &rows,
+                           int64_t width) {
+  while (static_cast<int64_t>(rows.size()) > width) {
+    SmallVector<Value> joined;
+    int64_t elements =
+        cast<VectorType>(rows.front().getType()).getNumElements();
+    auto both = llvm::to_vector(llvm::seq<int64_t>(0, 2 * elements));
+    for (int64_t first = 0, count = rows.size(); first < count;
+         first += 2 * width)
+      for (int64_t row = first; row < first + width; ++row)
+        joined.push_back(vector::ShuffleOp::create(
+            emitter.builder, emitter.loc, rows[row], rows[row + width], both));
+    rows = std::move(joined);
+  }
+}
+
+/// Transposes blocks of `rows`, as many as fit a vector side by side, in log2
+/// steps.
+static void transposeBlock(Emitter &emitter, MutableArrayRef<Value> rows,
+                           int64_t lanes) {
   int64_t count = rows.size(), parts = emitter.getNumParts();
   auto append = [&](SmallVectorImpl<int64_t> &sources, int64_t lane) {
     for (int64_t part = 0; part < parts; ++part)
@@ -156,10 +176,10 @@ static void transposeBlock(Emitter &emitter, MutableArrayRef<Value> rows) {
   };
   for (int64_t step = 1; step < count; step *= 2) {
     SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < count; ++lane) {
+    for (int64_t lane = 0; lane < lanes; ++lane) {
       bool second = lane & step;
-      append(low, second ? count + (lane ^ step) : lane);
-      append(high, second ? count + lane : (lane ^ step));
+      append(low, second ? lanes + (lane ^ step) : lane);
+      append(high, second ? lanes + lane : (lane ^ step));
     }
     for (int64_t row = 0; row < count; ++row) {
       if (row & step)
@@ -175,13 +195,18 @@ static void transposeBlock(Emitter &emitter, MutableArrayRef<Value> rows) {
 
 void Copier::emitBlock(const CopyAxis &rows, const CopyAxis &columns,
                        const Bases &bases, Int row, Int column, bool isWhole) {
-  // Vectors are loaded along `columns` and stored along `rows`.
+  // Vectors are loaded along `columns`, which may be few, and stored along
+  // `rows`.
+  int64_t width = lanes;
   Value loadMask, storeMask;
   if (!isWhole) {
-    loadMask = emitter.firstLanes(lanes, emitter.sub(columns.size, column));
+    if (columns.size.isConstant())
+      width = chooseLanes(columns.size.getConstant(), copy.vectorBits,
+                          emitter.getElementBytes());
+    loadMask = emitter.firstLanes(width, emitter.sub(columns.size, column));
     storeMask = emitter.firstLanes(lanes, emitter.sub(rows.size, row));
   }
-  VectorType type = emitter.getVectorType(lanes);
+  VectorType type = emitter.getVectorType(width);
   SmallVector<Value> block;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     // Rows beyond the end are the last one once more, and not stored.
@@ -192,8 +217,9 @@ void Copier::emitBlock(const CopyAxis &rows, const CopyAxis &columns,
     block.push_back(
         emitter.loadVector(type, at.from, loadMask, copy.from.element));
   }
-  transposeBlock(emitter, block);
-  for (int64_t lane = 0; lane < lanes; ++lane) {
+  joinNarrowRows(emitter, block, width);
+  transposeBlock(emitter, block, lanes);
+  for (int64_t lane = 0; lane < width; ++lane) {
     Int position = emitter.add(column, lane);
     Bases at = advance(advance(bases, rows, row), columns, position);
     if (isWhole) {

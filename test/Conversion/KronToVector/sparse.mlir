@@ -41,6 +41,82 @@ func.func @few_rows(%x: memref<7x384xf32>, %w: memref<2x48x48x4xf32>, %y: memref
 
 // -----
 
+// Verify that vectors take the rows of two q where p is half a vector: 32 q are 16
+// multiply-adds, and 8 vectors of partial sums become 16 results in 8 additions.
+// CHECK-LABEL: func.func @short_rows
+// CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
+// CHECK-LABEL: func.func private @short_rows_pass
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7] : vector<8xf32>
+// CHECK-COUNT-16: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27]
+// CHECK-COUNT-14: arith.addf
+// CHECK-NOT: arith.addf
+// CHECK: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
+func.func @short_rows(%x: memref<1x512xf32>, %w: memref<64x32x8x1xf32>, %y: memref<1x2048xf32>) {
+  kron.ksmm ins(%x : memref<1x512xf32>) weights(%w : memref<64x32x8x1xf32>) outs(%y : memref<1x2048xf32>)
+  return
+}
+
+// -----
+
+// Verify d = 3: three vectors, in which lanes of one t are three apart, are a period, of
+// which 5 q are accumulated; each is taken apart in three shuffles, and 15 of 16
+// results are stored.
+// CHECK-LABEL: func.func @odd_lanes
+// CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
+// CHECK-LABEL: func.func private @odd_lanes_pass
+// CHECK-COUNT-15: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: %[[FIRST:.*]] = vector.shuffle %{{.*}}, %{{.*}} [16, 19, 22, 25, 28, 31, 6,
+// CHECK: %[[SECOND:.*]] = vector.shuffle %[[FIRST]], %{{.*}} [0, 1, 2, 3, 4, 5, 18, 21, 24, 27, 30, 11,
+// CHECK: vector.shuffle %[[SECOND]], %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29]
+// CHECK-COUNT-15: arith.addf
+// CHECK: llvm.intr.masked.store {{.*}} : vector<16xf32>
+func.func @odd_lanes(%x: memref<1x768xf32>, %w: memref<1x40x256x3xf32>, %y: memref<1x120xf32>) {
+  kron.ksmm ins(%x : memref<1x768xf32>) weights(%w : memref<1x40x256x3xf32>) outs(%y : memref<1x120xf32>)
+  return
+}
+
+// -----
+
+// Verify that seven rows at the inner end are transposed on the way in (16 elements of p
+// and t for two rows of eight at a time) and out, so that lanes run over p and t.
+// CHECK-LABEL: func.func @few_columns
+// CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 10752 : i64
+// CHECK-LABEL: func.func private @few_columns_pass
+// CHECK-COUNT-16: llvm.intr.masked.load {{.*}} : (!llvm.ptr, vector<8xi1>, vector<8xf32>) -> vector<8xf32>
+// CHECK-COUNT-8: vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] : vector<8xf32>
+// CHECK-COUNT-16: vector.fma
+func.func @few_columns(%x: memref<192x7xf32>, %w: memref<1x48x48x4xf32>, %y: memref<192x7xf32>) {
+  kron.ksmm ins(%x : memref<192x7xf32>) weights(%w : memref<1x48x48x4xf32>) outs(%y : memref<192x7xf32>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+// Verify that lanes run over t where there is one column, even where t is long.
+// CHECK-LABEL: func.func private @one_column_pass
+// CHECK-NOT: vector<4xf32>
+// CHECK: vector.fma {{.*}} : vector<16xf32>
+func.func @one_column(%x: memref<28672x1xf32>, %w: memref<1x8x16x1792xf32>, %y: memref<14336x1xf32>) {
+  kron.ksmm ins(%x : memref<28672x1xf32>) weights(%w : memref<1x8x16x1792xf32>) outs(%y : memref<14336x1xf32>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+// Verify that few columns of bf16 that are not transposed are converted first: a factor
+// with d = 64 is used as it lies.
+// CHECK-LABEL: func.func @few_half_columns
+// CHECK-SAME: kron.thread_bytes = 114688 : i64
+func.func @few_half_columns(%x: memref<4096x7xbf16>, %w: memref<1x64x64x64xbf16>, %y: memref<4096x7xbf16>) {
+  kron.ksmm ins(%x : memref<4096x7xbf16>) weights(%w : memref<1x64x64x64xbf16>) outs(%y : memref<4096x7xbf16>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
 // Verify that a d of several registers is cut into them: panels of four q by one
 // register of t are packed, and each is used for many rows.
 // CHECK-LABEL: func.func @long_lanes

@@ -1,0 +1,95 @@
+//===- StageRepeat.cpp - Lanes over few rows and one more axis --*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The repeat mapping, for rows so few that packing a factor would cost more
+// than the product.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arithmetic.h"
+#include "StageEmitter.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// The sums over p: vectors of [lanes, repeats], for one q after the other.
+SmallVector<Value> StageEmitter::emitRepeatSums(const Bases &at,
+                                                const RepeatTile &tile) {
+  int64_t lanes = getMaxLanes(stage), elements = tile.lanes * tile.repeats;
+  int64_t vectors = llvm::divideCeil(elements, lanes);
+  VectorType type = emitter.getVectorType(lanes);
+  Value laneMask = emitter.firstLanes(lanes, tile.lanes);
+  Value tail = emitter.firstLanes(lanes, elements - (vectors - 1) * lanes);
+  SmallVector<Value> sums(tile.results * vectors, emitter.zero(type));
+  auto emitStep = [&](Int p, ValueRange carried) {
+    SmallVector<Value> sums(carried), f;
+    for (int64_t q = 0; q < tile.results; ++q)
+      f.push_back(emitter.loadVector(
+          type,
+          emitter.offsetPointer(
+              at.factor,
+              emitter.add(emitter.mul(p, factor.depthStride),
+                          emitter.mul(q, factor.resultStride)),
+              factor.element),
+          laneMask, factor.element));
+    Value source = emitter.offsetPointer(
+        at.source, emitter.mul(p, stage.source.strides[stage.axis]));
+    for (int64_t vector = 0; vector < vectors; ++vector) {
+      SmallVector<int64_t> numbers;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        numbers.push_back(
+            std::min((vector * lanes + lane) / tile.repeats, tile.lanes - 1));
+      Value x = emitter.loadVector(
+          type, emitter.offsetPointer(source, vector * lanes),
+          vector == vectors - 1 ? tail : Value());
+      for (int64_t q = 0; q < tile.results; ++q) {
+        Value repeated = vector::ShuffleOp::create(emitter.builder, emitter.loc,
+                                                   f[q], f[q], numbers);
+        Value &sum = sums[q * vectors + vector];
+        sum = emitMultiplyAdd(emitter, repeated, x, sum);
+      }
+    }
+    return sums;
+  };
+  return emitter.forLoop(0, stage.depth, 1, sums, emitStep);
+}
+
+void StageEmitter::emitRepeatTile(const Bases &at, const RepeatTile &tile) {
+  int64_t lanes = getMaxLanes(stage), elements = tile.lanes * tile.repeats;
+  SmallVector<Value> sums = emitRepeatSums(at, tile);
+  int64_t vectors = sums.size() / tile.results;
+  for (auto [index, sum] : llvm::enumerate(sums)) {
+    int64_t q = index / vectors, element = index % vectors * lanes;
+    storeResult(
+        at, sum,
+        emitter.add(element,
+                    emitter.mul(q, stage.destination.strides[stage.axis])),
+        emitter.add(element, emitter.mul(q, getStride(stage.addend.strides,
+                                                      stage.axis))),
+        emitter.firstLanes(lanes, elements - element));
+  }
+}
+
+void StageEmitter::emitRepeat(const LoopAxis &laneAxis, int64_t repeats,
+                              const Bases &bases) {
+  int64_t lanes = getMaxLanes(stage), size = laneAxis.size.getConstant();
+  int64_t vectors = llvm::divideCeil(std::min(lanes, size) * repeats, lanes);
+  // Registers hold the accumulators, a vector of the factor per q, an X, a
+  // shuffled factor and the numbers of lanes for every shuffle.
+  int64_t registers = stage.vectorBits == 512 ? 32 : 16;
+  int64_t results =
+      std::max<int64_t>(1, (registers - 4 - vectors) / (vectors + 1));
+  emitBlocks(stage.results, results, [&](Int q, int64_t count) {
+    emitBlocks(size, lanes, [&](Int first, int64_t used) {
+      Bases at = advanceResults(advance(bases, laneAxis, first), q);
+      at.factor = emitter.offsetPointer(
+          at.factor, emitter.mul(q, factor.resultStride), factor.element);
+      emitRepeatTile(at, {count, used, repeats});
+    });
+  });
+}
