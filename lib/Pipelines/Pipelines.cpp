@@ -96,6 +96,15 @@ static void populateLoops(OpPassManager &pm) {
   func.addPass(arith::createArithExpandOpsPass(expand));
 }
 
+/// Functions of epilogues on a CPU, where a division takes less than what it
+/// saves.
+static KronExpandMathOptions getCPUMath() {
+  KronExpandMathOptions options;
+  options.ignoreOthers = true;
+  options.fastErf = true;
+  return options;
+}
+
 // In: kron.pass on memrefs
 // Out: scf, arith, 1-D vector, func, llvm
 static void populateVectorization(OpPassManager &pm,
@@ -114,6 +123,10 @@ static void populateVectorization(OpPassManager &pm,
   // of
   //     operations that every pass before would walk for nothing.
   pm.addPass(createConvertKronToVector());
+  // 13. Functions of epilogues, which --kron-fuse takes only where there are
+  //     multiply-adds.
+  if (options.vectorBits > 128)
+    pm.addPass(createKronExpandMath(getCPUMath()));
 }
 
 // In: scf, arith, vector, memref, func, llvm
@@ -142,15 +155,13 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     KronFuseOptions fuse;
     fuse.l2Bytes = options.l2Bytes;
     fuse.matrixTiles = options.matrixTiles;
+    fuse.vectorBits = options.vectorBits;
     populateFusion(pm, fuse);
     populateBufferization(pm);
     // Epilogues become loops that LLVM can vectorize, unless multiply-adds
     // would be calls.
-    if (options.vectorBits > 128) {
-      KronExpandMathOptions expand;
-      expand.ignoreOthers = true;
-      pm.addPass(createKronExpandMath(expand));
-    }
+    if (options.vectorBits > 128)
+      pm.addPass(createKronExpandMath(getCPUMath()));
     populateLoops(pm);
     populateVectorization(pm, options);
   }

@@ -58,6 +58,27 @@ TILE_SHAPES = [
     *(sparse([1, 192, 256, 1], layout, "bf16") for layout in ("batch_first", "batch_last")),
 ]
 
+# With a bias and an activation, whose loops count, too.
+EPILOGUE_SHAPES = [
+    *((sparse([6, 64, 64, 1]), activation) for activation in ("relu", "gelu", "silu")),
+    (sparse([1, 64, 64, 16]), "gelu"), (sparse([6, 64, 64, 1], element="bf16"), "gelu"),
+]
+
+
+class EpilogueCase(Case):
+    """A sparse factor with the batch first, and what follows it."""
+
+    def __init__(self, fields):
+        super().__init__(fields[0])
+        self.activation = fields[1]
+        self.name += f", bias, {self.activation}"
+
+    def mlir(self):
+        bias = f"memref<{self.shapes[-1][1]}x{self.type}>"
+        text = super().mlir().replace("%y: ", f"%bias: {bias}, %y: ")
+        return text.replace("\n  return", f" bias(%bias : {bias}) "
+                            f"{{activation = #kron.activation<{self.activation}>}}\n  return")
+
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -97,8 +118,10 @@ def main():
     options = parse_arguments()
     kronc = options.build.resolve() / "bin/kronc"
     budgets = json.loads(BUDGET.read_text()) if BUDGET.exists() else {}
-    jobs = [(case, cpu) for shapes, cpus in ((SHAPES, CPUS), (TILE_SHAPES, [TILES]))
-            for case in map(Case, shapes) for cpu in cpus if options.only in case.name]
+    groups = ((Case, SHAPES, CPUS), (Case, TILE_SHAPES, [TILES]),
+              (EpilogueCase, EPILOGUE_SHAPES, CPUS))
+    jobs = [(case, cpu) for make, shapes, cpus in groups for case in map(make, shapes)
+            for cpu in cpus if options.only in case.name]
     passed = failed = 0
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         results = [pool.submit(facts, kronc, *job) for job in jobs]

@@ -117,7 +117,9 @@ def KronExpandMath : Pass<"kron-expand-math"> {
   }];
   let options = [
     Option<"ignoreOthers", "ignore-others", "bool", /*default=*/"false",
-           "Leave alone what has no polynomial">
+           "Leave alone what has no polynomial">,
+    Option<"fastErf", "fast-erf", "bool", /*default=*/"false",
+           "Make erf of f32 a quotient, to six units in the last place">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];

@@ -66,6 +66,7 @@ PassArrays kron::collectArrays(Emitter &emitter, RuntimeCalls &runtime,
   arrays.input = operands.input;
   arrays.init = operands.init;
   arrays.addend = operands.addend;
+  arrays.epilogue = operands.epilogue;
   if (!operands.alpha.isOne())
     arrays.scale.alpha = getTileScalar(emitter, operands.alpha);
   if (!operands.beta.isZero())

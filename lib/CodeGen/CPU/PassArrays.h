@@ -22,6 +22,7 @@ struct PassArrays {
   /// One factor per group; products of several are multiplied out before.
   SmallVector<FactorArray> factors;
   TileScale scale;
+  std::optional<PassEpilogue> epilogue;
 };
 
 /// Builds, at the emitter's position, pointers, sizes and strides of all arrays

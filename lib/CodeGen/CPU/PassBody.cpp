@@ -191,6 +191,11 @@ PassPlace PassCodeBuilder::advance(Emitter &emitter, const PassPlace &from,
   move(place.destination, place.destination.strides[axis]);
   if (place.arrays.addend.base)
     move(place.arrays.addend, place.arrays.addend.strides[axis]);
+  if (place.arrays.epilogue)
+    for (StageArray *array :
+         {&place.arrays.epilogue->bias, &place.arrays.epilogue->residual})
+      if (array->base)
+        move(*array, array->strides[axis]);
   for (auto [index, factor] : llvm::enumerate(place.arrays.factors)) {
     // No factor depends on rows, and packed ones number the axes in another
     // way.
@@ -257,8 +262,8 @@ Value PassCodeBuilder::getResultOffset(const PassPlace &place) {
   constexpr int64_t kMaxBytes = 1 << 18;
   int64_t bytes = countElements(getTileWindow(tileSize), plan.groups.size()) *
                   outer.getElementBytes();
-  if ((copiesOut && !plan.rowsInLanes) || plan.transposesInput ||
-      bytes > kMaxBytes)
+  bool isElsewhere = copiesOut && !plan.rowsInLanes && !place.arrays.epilogue;
+  if (isElsewhere || plan.transposesInput || bytes > kMaxBytes)
     return nullptr;
   Type i64 = builder.getI64Type();
   auto getAddress = [&](const StageArray &array) -> Value {
@@ -346,7 +351,9 @@ StageArray PassCodeBuilder::emitSection(Emitter &emitter,
     TileCopy copy{
         getSizes(window, section.end), source,    to, place.arrays.scale,
         place.arrays.addend,           vectorBits};
-    if (movesInnermost && !rowsOutside && canInterleave(copy))
+    if (place.arrays.epilogue)
+      copy.epilogue = &*place.arrays.epilogue;
+    if (movesInnermost && !rowsOutside && !copy.epilogue && canInterleave(copy))
       emitInterleaving(emitter, copy);
     else
       emitTileCopy(emitter, copy);
@@ -497,6 +504,12 @@ void PassCodeBuilder::emitBody(func::FuncOp body,
     enter(array->base);
     enterInts(array->strides);
   }
+  if (inside.epilogue)
+    for (StageArray *array :
+         {&inside.epilogue->bias, &inside.epilogue->residual}) {
+      enter(array->base);
+      enterInts(array->strides);
+    }
   for (FactorArray &factor : inside.factors) {
     enter(factor.array.base);
     SmallVector<Int> own{factor.array.depthStride, factor.array.resultStride};

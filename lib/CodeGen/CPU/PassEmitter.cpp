@@ -208,7 +208,8 @@ bool PassCodeBuilder::planMovedTiles(function_ref<Stage(unsigned)> getPlanned) {
   if (!usesTiles(getPlanned(0)))
     copiesIn = true;
   if (!usesTiles(getPlanned(0)))
-    movesInnermost = copiesIn = copiesOut = false;
+    movesInnermost = copiesIn = false;
+  copiesOut = movesInnermost || arrays.epilogue;
   return movesInnermost;
 }
 
@@ -226,11 +227,12 @@ bool PassCodeBuilder::planRowsOutside(
           kMinWeights * (group.depth + group.results) ||
       pass.getInputPermutation() || usesTiles(getPlanned(0)))
     return false;
-  bool copied = copiesIn;
+  bool copiedIn = copiesIn, copiedOut = copiesOut;
   rowsOutside = movesInnermost = copiesIn = copiesOut = true;
   if (getStageMapping(getPlanned(0)) != StageMapping::Depth) {
-    rowsOutside = movesInnermost = copiesOut = false;
-    copiesIn = copied;
+    rowsOutside = movesInnermost = false;
+    copiesIn = copiedIn;
+    copiesOut = copiedOut;
   }
   return rowsOutside;
 }
@@ -278,6 +280,8 @@ void PassCodeBuilder::planStages() {
     return getStageMapping(stage) == StageMapping::Unsupported &&
            !usesTiles(stage);
   };
+  // An epilogue is applied on the way out, to what is still in cache.
+  copiesOut = arrays.epilogue.has_value();
   // Tiles take bf16, and what lies far apart, as it is.
   bool startsInTiles = planMovedTiles(getPlanned) || usesTiles(getPlanned(0));
   // Prefer to copy the input alone, then the result alone, then both. What is

@@ -255,6 +255,14 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
         caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);
   else
     tile = chooseRows(plan, pass, elementBytes, caches);
+  if (pass.getEpilogue()) {
+    // What the epilogue is applied to stays in cache.
+    int64_t bytes = countElements(pass.getInit(), plan.roles) * elementBytes;
+    int64_t most = std::max<int64_t>(caches.l2Bytes / 4 / bytes, 1);
+    if (plan.isTiledInnermost())
+      most = std::max(most / lanes * lanes, lanes);
+    tile = std::min(tile, most);
+  }
   return ShapedType::isDynamic(size) ? tile
                                      : std::clamp<int64_t>(size, 1, tile);
 }

@@ -38,3 +38,18 @@ std::optional<std::string> kron::getCPUUnsupportedReason(Operation *op) {
   }
   return getDynamicShapeReason(scaled);
 }
+
+std::optional<std::string> kron::getCPUEpilogueReason(PassOp pass,
+                                                      int64_t vectorBits) {
+  for (ModeProductOp product : pass.getModeProducts())
+    if (std::optional<std::string> reason = getCPUUnsupportedReason(product))
+      return reason;
+  if (!isa<FloatType>(getElementType(pass.getInit())))
+    return "elements are no real floats";
+  Activation activation = pass.getEpilogue().getActivation();
+  bool isArithmetic =
+      activation == Activation::Identity || activation == Activation::Relu;
+  if (!isArithmetic && vectorBits <= 128)
+    return "its function needs multiply-adds that vectors of 128 bits have not";
+  return std::nullopt;
+}

@@ -7,11 +7,13 @@
 //
 // Where the user's array is contiguous along another axis than the buffers of a
 // tile, blocks of as many rows as a vector has lanes are loaded, transposed by
-// two-source shuffles and stored, so that every cache line is touched once.
+// two-source shuffles and stored, so that every cache line is touched once. An
+// epilogue is applied to vectors of the result, before they are rounded.
 //
 //===----------------------------------------------------------------------===//
 
 #include "TileCopy.h"
+#include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -20,14 +22,19 @@ using namespace mlir::kron;
 
 namespace {
 
-/// One axis of the copy, with its stride in every array.
+/// The arrays of a copy, as they are numbered below.
+enum Operand { From, To, Addend, Bias, Residual };
+constexpr unsigned kNumOperands = 5;
+
+/// One axis of the copy, with its stride in every array; 0 in those that are
+/// not there.
 struct CopyAxis {
-  Int size, from, to, addend;
+  Int size;
+  std::array<Int, kNumOperands> strides;
 };
 
-struct Bases {
-  Value from, to, addend;
-};
+/// A position in every array; null in those that are not there.
+using Bases = std::array<Value, kNumOperands>;
 
 class Copier {
 public:
@@ -48,53 +55,158 @@ private:
   /// the axes.
   void emitBlock(const CopyAxis &rows, const CopyAxis &columns,
                  const Bases &bases, Int row, Int column, bool isWhole);
-  void store(Value value, const Bases &at, Value mask);
+  /// Stores what belongs to `column` of a block, if there is such a column.
+  void storeIfThere(Value value, const Bases &place, const CopyAxis &rows,
+                    const CopyAxis &columns, Int column, Value mask);
+  /// What comes before and after the activation, of a number or a vector for
+  /// which `load` loads from another array.
+  Value emitSum(Value value, function_ref<Value(Operand)> load);
+  Value emitRest(Value value, function_ref<Value(Operand)> load);
+  SmallVector<Value> emitActivations(ArrayRef<Value> values);
+  /// Stores vectors whose lanes run over `lanes` in the result.
+  void store(ArrayRef<Value> vectors, ArrayRef<Bases> places,
+             const CopyAxis &lanes, Value mask);
+  bool hasFunction() const {
+    return copy.epilogue && copy.epilogue->activation != Activation::Identity &&
+           copy.epilogue->activation != Activation::Relu;
+  }
+  /// How many vectors `store` should be given at once: a function is one long
+  /// chain of operations that wait for each other.
+  int64_t countTogether() const { return hasFunction() ? 2 : 1; }
 
   Emitter &emitter;
   const TileCopy &copy;
+  /// Null: there is none.
+  std::array<const StageArray *, kNumOperands> arrays;
   SmallVector<CopyAxis> axes;
   int64_t lanes;
 };
 
 } // namespace
 
-/// Whether walking `outer` is walking on in `inner`.
-static bool isContinued(Int outer, Int inner, Int size) {
-  return outer.isConstant() && inner.isConstant() && size.isConstant() &&
-         outer.getConstant() == inner.getConstant() * size.getConstant();
+/// Whether walking `outer` is walking on in `inner`, in all arrays.
+static bool isContinued(const CopyAxis &outer, const CopyAxis &inner) {
+  if (!outer.size.isConstant() || !inner.size.isConstant())
+    return false;
+  for (auto [outside, inside] : llvm::zip(outer.strides, inner.strides))
+    if (!outside.isConstant() || !inside.isConstant() ||
+        outside.getConstant() !=
+            inside.getConstant() * inner.size.getConstant())
+      return false;
+  return true;
 }
 
 Copier::Copier(Emitter &emitter, const TileCopy &copy)
     : emitter(emitter), copy(copy),
+      arrays{&copy.from, &copy.to, copy.scale.beta ? &copy.addend : nullptr,
+             nullptr, nullptr},
       lanes(copy.vectorBits / 8 / emitter.getElementBytes()) {
+  if (copy.epilogue && copy.epilogue->bias.base)
+    arrays[Bias] = &copy.epilogue->bias;
+  if (copy.epilogue && copy.epilogue->residual.base)
+    arrays[Residual] = &copy.epilogue->residual;
   for (unsigned axis = 0; axis < copy.sizes.size(); ++axis) {
-    CopyAxis next{copy.sizes[axis], copy.from.strides[axis],
-                  copy.to.strides[axis],
-                  copy.scale.beta ? copy.addend.strides[axis] : Int(0)};
+    CopyAxis next{copy.sizes[axis], {}};
     if (next.size.is(1))
       continue;
-    CopyAxis *last = axes.empty() ? nullptr : &axes.back();
-    if (last && last->size.isConstant() && next.size.isConstant() &&
-        isContinued(last->from, next.from, next.size) &&
-        isContinued(last->to, next.to, next.size) &&
-        isContinued(last->addend, next.addend, next.size)) {
-      next.size = last->size.getConstant() * next.size.getConstant();
-      axes.pop_back();
-    }
+    for (auto [stride, array] : llvm::zip(next.strides, arrays))
+      if (array)
+        stride = array->strides[axis];
+    if (!axes.empty() && isContinued(axes.back(), next))
+      next.size =
+          axes.pop_back_val().size.getConstant() * next.size.getConstant();
     axes.push_back(next);
   }
 }
 
 Bases Copier::advance(const Bases &bases, const CopyAxis &axis, Int position) {
-  auto move = [&](Value base, Int stride, const StageArray &array) {
-    return base ? emitter.offsetPointer(base, emitter.mul(position, stride),
-                                        array.element)
-                : base;
-  };
-  return {move(bases.from, axis.from, copy.from),
-          move(bases.to, axis.to, copy.to),
-          move(bases.addend, axis.addend, copy.addend)};
+  Bases moved = bases;
+  for (unsigned index = 0; index < kNumOperands; ++index)
+    if (arrays[index])
+      moved[index] = emitter.offsetPointer(
+          bases[index], emitter.mul(position, axis.strides[index]),
+          arrays[index]->element);
+  return moved;
 }
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+Value Copier::emitSum(Value value, function_ref<Value(Operand)> load) {
+  value =
+      emitScaledSum(emitter, copy.scale, value, [&] { return load(Addend); });
+  if (arrays[Bias])
+    value =
+        arith::AddFOp::create(emitter.builder, emitter.loc, value, load(Bias));
+  return value;
+}
+
+Value Copier::emitRest(Value value, function_ref<Value(Operand)> load) {
+  OpBuilder &builder = emitter.builder;
+  if (copy.epilogue && copy.epilogue->scale) {
+    TypedAttr scale = copy.epilogue->scale;
+    if (auto type = dyn_cast<VectorType>(value.getType()))
+      scale = DenseElementsAttr::get(type, Attribute(scale));
+    Value factor = arith::ConstantOp::create(builder, emitter.loc, scale);
+    value = arith::MulFOp::create(builder, emitter.loc, value, factor);
+  }
+  if (arrays[Residual])
+    value = arith::AddFOp::create(builder, emitter.loc, value, load(Residual));
+  return value;
+}
+
+SmallVector<Value> Copier::emitActivations(ArrayRef<Value> values) {
+  SmallVector<Value> results(values);
+  if (!copy.epilogue)
+    return results;
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  Activation activation = copy.epilogue->activation;
+  if (values.size() != 2) {
+    for (Value &value : results)
+      value = emitActivation(builder, loc, activation, value);
+    return results;
+  }
+  // As one vector of twice the width, which LLVM computes in turns.
+  int64_t width = cast<VectorType>(values[0].getType()).getNumElements();
+  auto lanesFrom = [&](int64_t first, int64_t count) {
+    return llvm::to_vector(llvm::seq(first, first + count));
+  };
+  Value both = vector::ShuffleOp::create(builder, loc, values[0], values[1],
+                                         lanesFrom(0, 2 * width));
+  both = emitActivation(builder, loc, activation, both);
+  for (auto [index, value] : llvm::enumerate(results))
+    value = vector::ShuffleOp::create(builder, loc, both, both,
+                                      lanesFrom(index * width, width));
+  return results;
+}
+
+void Copier::store(ArrayRef<Value> vectors, ArrayRef<Bases> places,
+                   const CopyAxis &lanes, Value mask) {
+  auto type = cast<VectorType>(vectors.front().getType());
+  auto getLoad = [&](const Bases &at) {
+    return [&](Operand operand) -> Value {
+      const StageArray &array = *arrays[operand];
+      if (operand != Bias || !lanes.strides[Bias].is(0))
+        return emitter.loadVector(type, at[operand], mask, array.element);
+      Value number = emitter.loadScalar(at[operand], array.element);
+      return vector::BroadcastOp::create(emitter.builder, emitter.loc, type,
+                                         number);
+    };
+  };
+  SmallVector<Value> values;
+  for (auto [value, at] : llvm::zip(vectors, places))
+    values.push_back(emitSum(value, getLoad(at)));
+  values = emitActivations(values);
+  for (auto [value, at] : llvm::zip(values, places))
+    emitter.storeVector(emitRest(value, getLoad(at)), at[To], mask,
+                        copy.to.element);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
 
 void Copier::emitLoops(ArrayRef<CopyAxis> rest, const Bases &bases,
                        function_ref<void(const Bases &)> body) {
@@ -107,43 +219,49 @@ void Copier::emitLoops(ArrayRef<CopyAxis> rest, const Bases &bases,
 
 void Copier::emitScalar(const Bases &bases) {
   emitLoops(axes, bases, [&](const Bases &at) {
-    Value value = emitter.loadScalar(at.from, copy.from.element);
-    emitter.storeScalar(
-        emitScaledSum(
-            emitter, copy.scale, value,
-            [&] { return emitter.loadScalar(at.addend, copy.addend.element); }),
-        at.to, copy.to.element);
+    auto load = [&](Operand operand) {
+      return emitter.loadScalar(at[operand], arrays[operand]->element);
+    };
+    Value value = emitActivations(emitSum(load(From), load)).front();
+    emitter.storeScalar(emitRest(value, load), at[To], copy.to.element);
   });
-}
-
-void Copier::store(Value value, const Bases &at, Value mask) {
-  auto type = cast<VectorType>(value.getType());
-  Value sum = emitScaledSum(emitter, copy.scale, value, [&] {
-    return emitter.loadVector(type, at.addend, mask, copy.addend.element);
-  });
-  emitter.storeVector(sum, at.to, mask, copy.to.element);
 }
 
 void Copier::emitVectors(const CopyAxis &axis, const Bases &bases) {
   int64_t size = axis.size.isConstant() ? axis.size.getConstant() : INT64_MAX;
   int64_t width = chooseLanes(size, copy.vectorBits, emitter.getElementBytes());
-  auto copyVector = [&](Int first, Value mask) {
-    Bases at = advance(bases, axis, first);
-    store(emitter.loadVector(emitter.getVectorType(width), at.from, mask,
-                             copy.from.element),
-          at, mask);
+  auto copyVectors = [&](Int first, int64_t count, Value mask) {
+    SmallVector<Value> vectors;
+    SmallVector<Bases> places;
+    for (int64_t index = 0; index < count; ++index) {
+      places.push_back(advance(bases, axis, emitter.add(first, index * width)));
+      vectors.push_back(emitter.loadVector(emitter.getVectorType(width),
+                                           places.back()[From], mask,
+                                           copy.from.element));
+    }
+    store(vectors, places, axis, mask);
   };
   // Few vectors need no loop of their own.
   constexpr int64_t kMaxUnrolled = 4;
-  Int full = emitter.mul(emitter.floorDiv(axis.size, width), width);
-  if (full.isConstant() && full.getConstant() <= kMaxUnrolled * width)
-    for (int64_t first = 0; first < full.getConstant(); first += width)
-      copyVector(first, nullptr);
-  else
-    emitter.forLoop(0, full, width,
-                    [&](Int first) { copyVector(first, nullptr); });
-  emitter.forLoop(full, axis.size, width, [&](Int first) {
-    copyVector(first, emitter.firstLanes(width, emitter.sub(axis.size, first)));
+  Int begin = 0;
+  auto copyFull = [&](int64_t count) {
+    int64_t step = count * width;
+    Int end = emitter.mul(emitter.floorDiv(axis.size, step), step);
+    if (end.isConstant() && end.getConstant() <= kMaxUnrolled * width)
+      for (; begin.getConstant() < end.getConstant();
+           begin = emitter.add(begin, step))
+        copyVectors(begin, count, nullptr);
+    else
+      emitter.forLoop(begin, end, step,
+                      [&](Int first) { copyVectors(first, count, nullptr); });
+    begin = end;
+  };
+  if (countTogether() > 1)
+    copyFull(countTogether());
+  copyFull(1);
+  emitter.forLoop(begin, axis.size, width, [&](Int first) {
+    copyVectors(first, 1,
+                emitter.firstLanes(width, emitter.sub(axis.size, first)));
   });
 }
 
@@ -215,29 +333,40 @@ void Copier::emitBlock(const CopyAxis &rows, const CopyAxis &columns,
       position = emitter.min(position, emitter.sub(rows.size, 1));
     Bases at = advance(advance(bases, columns, column), rows, position);
     block.push_back(
-        emitter.loadVector(type, at.from, loadMask, copy.from.element));
+        emitter.loadVector(type, at[From], loadMask, copy.from.element));
   }
   joinNarrowRows(emitter, block, width);
   transposeBlock(emitter, block, lanes);
-  for (int64_t lane = 0; lane < width; ++lane) {
-    Int position = emitter.add(column, lane);
-    Bases at = advance(advance(bases, rows, row), columns, position);
+  int64_t step = std::min(countTogether(), width);
+  for (int64_t lane = 0; lane < width; lane += step) {
+    SmallVector<Bases> places;
+    for (int64_t index = lane; index < lane + step; ++index)
+      places.push_back(advance(advance(bases, rows, row), columns,
+                               emitter.add(column, index)));
+    auto values = ArrayRef(block).slice(lane, step);
     if (isWhole) {
-      store(block[lane], at, nullptr);
+      store(values, places, rows, nullptr);
       continue;
     }
-    if (position.isConstant() && columns.size.isConstant()) {
-      if (position.getConstant() < columns.size.getConstant())
-        store(block[lane], at, storeMask);
-      continue;
-    }
-    Value exists = emitter.less(position, columns.size);
-    scf::IfOp::create(emitter.builder, emitter.loc, exists,
-                      [&](OpBuilder &builder, Location loc) {
-                        store(block[lane], at, storeMask);
-                        scf::YieldOp::create(builder, loc);
-                      });
+    for (auto [index, value, place] : llvm::enumerate(values, places))
+      storeIfThere(value, place, rows, columns,
+                   emitter.add(column, lane + index), storeMask);
   }
+}
+
+void Copier::storeIfThere(Value value, const Bases &place, const CopyAxis &rows,
+                          const CopyAxis &columns, Int column, Value mask) {
+  if (column.isConstant() && columns.size.isConstant()) {
+    if (column.getConstant() < columns.size.getConstant())
+      store(value, place, rows, mask);
+    return;
+  }
+  Value exists = emitter.less(column, columns.size);
+  scf::IfOp::create(emitter.builder, emitter.loc, exists,
+                    [&](OpBuilder &builder, Location loc) {
+                      store(value, place, rows, mask);
+                      scf::YieldOp::create(builder, loc);
+                    });
 }
 
 void Copier::emitTransposed(const CopyAxis &rows, const CopyAxis &columns,
@@ -266,13 +395,19 @@ void Copier::emitTransposed(const CopyAxis &rows, const CopyAxis &columns,
 }
 
 void Copier::emit() {
-  Bases bases{copy.from.base, copy.to.base,
-              copy.scale.beta ? copy.addend.base : Value()};
+  Bases bases;
+  for (auto [base, array] : llvm::zip(bases, arrays))
+    base = array ? array->base : Value();
+  auto isContiguous = [&](const CopyAxis &axis, Operand operand) {
+    return !arrays[operand] || axis.strides[operand].is(1);
+  };
   CopyAxis *from = nullptr, *to = nullptr;
   for (CopyAxis &axis : axes) {
-    if (axis.from.is(1))
+    if (isContiguous(axis, From))
       from = &axis;
-    if (axis.to.is(1) && (!copy.scale.beta || axis.addend.is(1)))
+    bool isSame = axis.strides[Bias].is(0);
+    if (isContiguous(axis, To) && isContiguous(axis, Addend) &&
+        (isSame || isContiguous(axis, Bias)) && isContiguous(axis, Residual))
       to = &axis;
   }
   if (!from || !to)

@@ -12,7 +12,8 @@
 
 namespace mlir::kron {
 
-/// A copy of an array with `sizes`; `to = alpha * from + beta * addend`.
+/// A copy of an array with `sizes`:
+/// `to = scale * activation(alpha * from + beta * addend + bias) + residual`.
 struct TileCopy {
   SmallVector<Int> sizes;
   StageArray from, to;
@@ -20,6 +21,8 @@ struct TileCopy {
   /// Read if `scale` has a beta.
   StageArray addend;
   int64_t vectorBits = 512;
+  /// Bias, activation, scale and residual, of real floats; null: none.
+  const PassEpilogue *epilogue = nullptr;
 };
 
 /// Builds the copy: by vectors where both arrays are contiguous along the same

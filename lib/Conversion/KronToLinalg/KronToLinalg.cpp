@@ -48,8 +48,9 @@ static std::optional<std::string> getFallbackReason(Operation *op, bool onGPU) {
   auto pass = dyn_cast<PassOp>(op);
   if (!pass)
     return getReason(op);
+  constexpr int64_t kAnyVectors = 512;
   if (!onGPU && pass.getEpilogue())
-    return "a pass with an epilogue has no vector kernel";
+    return getCPUEpilogueReason(pass, kAnyVectors);
   for (ModeProductOp product : pass.getModeProducts())
     if (std::optional<std::string> reason = getReason(product))
       return reason;

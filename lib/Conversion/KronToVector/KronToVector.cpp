@@ -39,6 +39,11 @@ static LogicalResult checkPass(PassOp pass) {
         "first");
   if (!pass->getParentOfType<func::FuncOp>())
     return pass.emitOpError("expects to be inside a func.func");
+  if (pass.getEpilogue())
+    if (std::optional<std::string> reason =
+            getCPUEpilogueReason(pass, pass.getSchedule()->getVectorBits()))
+      return pass.emitOpError("cannot become vector code with its epilogue: ")
+             << *reason;
   if (isRegrouped(pass) && !getRegroupedRows(pass.getModeProducts()))
     return pass.emitOpError("cannot become vector code: axes are regrouped "
                             "without rows that all factors have");

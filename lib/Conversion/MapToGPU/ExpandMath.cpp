@@ -30,9 +30,9 @@ namespace {
 /// Builds arithmetic on values of one type, f32 or f64 or vectors of them.
 class MathBuilder {
 public:
-  MathBuilder(OpBuilder &builder, Location loc, Type type)
+  MathBuilder(OpBuilder &builder, Location loc, Type type, bool fastErf)
       : builder(builder), loc(loc), type(type),
-        isDouble(getElementTypeOrSelf(type).isF64()) {}
+        isDouble(getElementTypeOrSelf(type).isF64()), fastErf(fastErf) {}
 
   Value exp(Value x);
   Value exp2(Value x);
@@ -40,11 +40,16 @@ public:
   Value log(Value x);
   Value log1p(Value x);
   Value tanh(Value x);
-  Value erf(Value x) { return isDouble ? erfDouble(x) : erfSingle(x); }
+  Value erf(Value x) {
+    if (isDouble)
+      return erfDouble(x);
+    return fastErf ? erfQuotient(x) : erfSingle(x);
+  }
   Value scale(Value x, double factor) { return mul(x, constant(factor)); }
 
 private:
   Value erfSingle(Value x);
+  Value erfQuotient(Value x);
   Value erfDouble(Value x);
   /// e^r for |r| <= ln(2) / 2.
   Value expReduced(Value r);
@@ -87,7 +92,7 @@ private:
   OpBuilder &builder;
   Location loc;
   Type type;
-  bool isDouble;
+  bool isDouble, fastErf;
 };
 
 } // namespace
@@ -268,6 +273,22 @@ Value MathBuilder::erfSingle(Value x) {
                 small);
 }
 
+Value MathBuilder::erfQuotient(Value x) {
+  // Beyond this the result is 1, or -1.
+  constexpr double end = 3.84;
+  Value square = mul(x, x);
+  // erf(x) / x up to there, fitted for the least relative error.
+  Value over =
+      polynomial(square, {1.12837915e+00, 1.87556780e-01, 5.24439663e-02,
+                          3.66160177e-03, 2.85813867e-04, 2.11666532e-06});
+  Value under =
+      polynomial(square, {1.00000000e+00, 4.99550761e-01, 1.12996491e-01,
+                          1.47601999e-02, 1.14326198e-03, 3.88252152e-05});
+  Value inside = div(mul(x, over), under);
+  return select(compare(arith::CmpFPredicate::OGE, abs(x), end),
+                copySign(constant(1), x), inside);
+}
+
 /// erf(x) / x for |x| < 1 as a polynomial in 2 x^2 - 1, interpolated at
 /// Chebyshev nodes.
 static constexpr double kErfSmall[] = {
@@ -346,7 +367,7 @@ static bool isExpandable(Operation *op) {
           element.isBF16());
 }
 
-static LogicalResult expandOp(Operation *op, bool ignoresOthers) {
+static LogicalResult expandOp(Operation *op, bool ignoresOthers, bool fastErf) {
   if (isNative(op) || (ignoresOthers && !isExpandable(op)))
     return success();
   OpBuilder builder(op);
@@ -360,7 +381,7 @@ static LogicalResult expandOp(Operation *op, bool ignoresOthers) {
                       : Type(builder.getF32Type());
     x = arith::ExtFOp::create(builder, loc, computed, x);
   }
-  MathBuilder mathBuilder(builder, loc, computed);
+  MathBuilder mathBuilder(builder, loc, computed, fastErf);
   Value result = expand(op, mathBuilder, x);
   if (!result && ignoresOthers)
     return success();
@@ -387,7 +408,7 @@ struct KronExpandMathPass : kron::impl::KronExpandMathBase<KronExpandMathPass> {
         ops.push_back(op);
     });
     for (Operation *op : ops)
-      if (failed(expandOp(op, ignoreOthers)))
+      if (failed(expandOp(op, ignoreOthers, fastErf)))
         return signalPassFailure();
   }
 };

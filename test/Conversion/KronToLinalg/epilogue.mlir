@@ -50,8 +50,8 @@ func.func @relu_integer(%x: memref<?x4xi32>, %k: memref<1x4x4x1xi32>, %y: memref
 
 // Verify that gelu is the exact form.
 // CHECK-LABEL: func.func @gelu
-// CHECK: %[[SQRT2:.*]] = arith.constant 1.41421354 : f32
-// CHECK: %[[U:.*]] = arith.divf %[[V:.*]], %[[SQRT2]]
+// CHECK: %[[ROOT:.*]] = arith.constant 0.707106769 : f32
+// CHECK: %[[U:.*]] = arith.mulf %[[V:.*]], %[[ROOT]]
 // CHECK: %[[ERF:.*]] = math.erf %[[U]]
 // CHECK: %[[ONE:.*]] = arith.constant 1.0
 // CHECK: %[[SUM:.*]] = arith.addf %[[ERF]], %[[ONE]]

@@ -31,7 +31,7 @@ func.func @buffered(%v: tensor<9x2x3x5xf32>, %b: tensor<2x3x5xf16>, %r: tensor<9
 // CHECK-SAME: %[[Y:.*]]: memref<4x4xf64>)
 // CHECK: linalg.generic {indexing_maps = [#{{.*}}], {{.*}} outs(%[[Y]] : memref<4x4xf64>)
 // CHECK-NEXT: ^bb0(%[[V:.*]]: f64):
-// CHECK: %[[ARG:.*]] = arith.divf %[[V]], %{{.*}}
+// CHECK: %[[ARG:.*]] = arith.mulf %[[V]], %{{.*}}
 // CHECK: %[[ERF:.*]] = math.erf %[[ARG]]
 // CHECK: %[[SUM:.*]] = arith.addf %[[ERF]], %{{.*}}
 // CHECK: %[[HALF:.*]] = arith.mulf %[[V]], %{{.*}}

@@ -18,6 +18,12 @@ namespace mlir::kron {
 /// with factors of static shape.
 std::optional<std::string> getCPUUnsupportedReason(Operation *op);
 
+/// Why no code with vectors of `vectorBits` bits takes the kron.epilogue of
+/// `pass`, or nothing if some does: real floats, and functions where there are
+/// multiply-adds for their polynomials.
+std::optional<std::string> getCPUEpilogueReason(PassOp pass,
+                                                int64_t vectorBits);
+
 /// Why `products`, a chain whose axes are regrouped (with rows as
 /// `getRegroupedRows` says) and which may stand outside of a kron.pass, are not
 /// applied in one trip, or nothing if that is faster. `matrixTiles`: whether

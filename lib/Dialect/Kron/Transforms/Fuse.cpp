@@ -478,7 +478,7 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
 
   LogicalResult splitTrips(IRRewriter &rewriter) {
     if (target == "cpu")
-      return splitTripsForCPU(rewriter);
+      return finishForCPU(rewriter);
     if (target != "cuda")
       return getOperation()->emitError(
                  "expects target to be cpu or cuda, but got ")
@@ -497,6 +497,15 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
         return failure();
     fuseEpilogues(rewriter, getOperation(), [&](PassOp bare, PassOp pass) {
       return getEpilogueUnsupportedReason(bare, pass, *machine);
+    });
+    return success();
+  }
+
+  LogicalResult finishForCPU(IRRewriter &rewriter) {
+    if (failed(splitTripsForCPU(rewriter)))
+      return failure();
+    fuseEpilogues(rewriter, getOperation(), [&](PassOp, PassOp pass) {
+      return getCPUEpilogueReason(pass, vectorBits);
     });
     return success();
   }

@@ -17,7 +17,15 @@ using namespace mlir::kron;
 
 static Value emitConstant(OpBuilder &builder, Location loc, Type type,
                           double value) {
-  return Scale{getScalarAttr(type, value), nullptr}.materialize(builder, loc);
+  TypedAttr attr = getScalarAttr(getElementTypeOrSelf(type), value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    return arith::ConstantOp::create(
+        builder, loc, DenseElementsAttr::get(vector, Attribute(attr)));
+  return Scale{attr, nullptr}.materialize(builder, loc);
+}
+
+static bool isFloat(Type type) {
+  return isa<FloatType>(getElementTypeOrSelf(type));
 }
 
 Value kron::emitZero(OpBuilder &builder, Location loc, Type type) {
@@ -27,7 +35,7 @@ Value kron::emitZero(OpBuilder &builder, Location loc, Type type) {
 Value kron::emitAdd(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
   if (isa<ComplexType>(lhs.getType()))
     return complex::AddOp::create(builder, loc, lhs, rhs);
-  if (isa<FloatType>(lhs.getType()))
+  if (isFloat(lhs.getType()))
     return arith::AddFOp::create(builder, loc, lhs, rhs);
   return arith::AddIOp::create(builder, loc, lhs, rhs);
 }
@@ -35,7 +43,7 @@ Value kron::emitAdd(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
 Value kron::emitMul(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
   if (isa<ComplexType>(lhs.getType()))
     return complex::MulOp::create(builder, loc, lhs, rhs);
-  if (isa<FloatType>(lhs.getType()))
+  if (isFloat(lhs.getType()))
     return arith::MulFOp::create(builder, loc, lhs, rhs);
   return arith::MulIOp::create(builder, loc, lhs, rhs);
 }
@@ -83,7 +91,7 @@ Value kron::emitScaled(OpBuilder &builder, Location loc, const Scale &scale,
 
 static Value emitRelu(OpBuilder &builder, Location loc, Value value) {
   Value zero = emitZero(builder, loc, value.getType());
-  if (isa<FloatType>(value.getType()))
+  if (isFloat(value.getType()))
     return arith::MaximumFOp::create(builder, loc, value, zero);
   return arith::MaxSIOp::create(builder, loc, value, zero);
 }
@@ -92,7 +100,7 @@ static Value emitRelu(OpBuilder &builder, Location loc, Value value) {
 template <typename OpTy>
 static Value emitFunction(OpBuilder &builder, Location loc, Value value) {
   Type type = value.getType();
-  if (type.getIntOrFloatBitWidth() <= 64)
+  if (getElementTypeOrSelf(type).getIntOrFloatBitWidth() <= 64)
     return OpTy::create(builder, loc, value);
   Value narrow = emitConversion(builder, loc, value, builder.getF64Type());
   return emitConversion(builder, loc, OpTy::create(builder, loc, narrow), type);
@@ -100,8 +108,8 @@ static Value emitFunction(OpBuilder &builder, Location loc, Value value) {
 
 static Value emitGelu(OpBuilder &builder, Location loc, Value value) {
   Type type = value.getType();
-  Value sqrt2 = emitConstant(builder, loc, type, std::sqrt(2.0));
-  Value scaled = arith::DivFOp::create(builder, loc, value, sqrt2);
+  Value sqrtHalf = emitConstant(builder, loc, type, std::sqrt(0.5));
+  Value scaled = emitMul(builder, loc, value, sqrtHalf);
   Value erf = emitFunction<math::ErfOp>(builder, loc, scaled);
   Value sum = emitAdd(builder, loc, erf, emitConstant(builder, loc, type, 1.0));
   Value half =

@@ -198,6 +198,8 @@ def KronFuse : Pass<"kron-fuse"> {
            "What the passes are for: cpu or cuda">,
     Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1048576",
            "Bytes of the CPU's second-level cache">,
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
+           "Width of the CPU's vector registers in bits: 128, 256 or 512">,
     Option<"matrixTiles", "matrix-tiles", "bool", /*default=*/"false",
            "Whether the CPU has matrix tiles for bf16 (AMX)">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
