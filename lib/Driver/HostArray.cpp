@@ -45,6 +45,10 @@ double kron::getEpsilon(KronType type) {
     return 0x1p-10;
   case KRON_BF16:
     return 0x1p-7;
+  case KRON_F8E4M3FN:
+    return 0x1p-3;
+  case KRON_F8E5M2:
+    return 0x1p-2;
   case KRON_F32:
   case KRON_C32:
     return 0x1p-23;
@@ -54,6 +58,9 @@ double kron::getEpsilon(KronType type) {
   case KRON_F80:
   case KRON_C80:
     return 0x1p-63;
+  case KRON_I8:
+    // What kron.quantize rounds.
+    return 0x1p-8;
   default:
     return 0;
   }
@@ -65,6 +72,9 @@ llvm::Expected<KronType> kron::parseType(StringRef text) {
                  .Case("f64", KRON_F64)
                  .Case("f16", KRON_F16)
                  .Case("bf16", KRON_BF16)
+                 .Case("i8", KRON_I8)
+                 .Case("f8E4M3FN", KRON_F8E4M3FN)
+                 .Case("f8E5M2", KRON_F8E5M2)
                  .Case("i32", KRON_I32)
                  .Case("i64", KRON_I64)
                  .Cases({"c32", "complex<f32>"}, KRON_C32)
@@ -73,7 +83,7 @@ llvm::Expected<KronType> kron::parseType(StringRef text) {
   if (type < 0)
     return createStringError(
         "expects an element type f32, f64, f16, bf16, i32, "
-        "i64, c32 or c64, but got '" +
+        "i64, c32, c64, i8, f8E4M3FN or f8E5M2, but got '" +
         text.str() + "'");
   return static_cast<KronType>(type);
 }
@@ -155,7 +165,11 @@ template <typename T> static T loadAs(const char *bytes) {
 
 static float loadSmallFloat(const char *bytes,
                             const llvm::fltSemantics &semantics) {
-  llvm::APFloat value(semantics, llvm::APInt(16, loadAs<uint16_t>(bytes)));
+  uint64_t bits = llvm::APFloat::getSizeInBits(semantics) == 8
+                      ? loadAs<uint8_t>(bytes)
+                      : loadAs<uint16_t>(bytes);
+  llvm::APFloat value(
+      semantics, llvm::APInt(llvm::APFloat::getSizeInBits(semantics), bits));
   return value.convertToFloat();
 }
 
@@ -170,6 +184,12 @@ HostArray::Number HostArray::load(int64_t index) const {
     return loadSmallFloat(bytes, llvm::APFloat::IEEEhalf());
   case KRON_BF16:
     return loadSmallFloat(bytes, llvm::APFloat::BFloat());
+  case KRON_F8E4M3FN:
+    return loadSmallFloat(bytes, llvm::APFloat::Float8E4M3FN());
+  case KRON_F8E5M2:
+    return loadSmallFloat(bytes, llvm::APFloat::Float8E5M2());
+  case KRON_I8:
+    return loadAs<int8_t>(bytes);
   case KRON_I32:
     return loadAs<int32_t>(bytes);
   case KRON_I64:
@@ -195,7 +215,11 @@ static void storeSmallFloat(char *bytes, double number,
   llvm::APFloat value(number);
   bool losesInfo;
   value.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-  storeAs<uint16_t>(bytes, value.bitcastToAPInt().getZExtValue());
+  uint64_t bits = value.bitcastToAPInt().getZExtValue();
+  if (llvm::APFloat::getSizeInBits(semantics) == 8)
+    storeAs<uint8_t>(bytes, bits);
+  else
+    storeAs<uint16_t>(bytes, bits);
 }
 
 void HostArray::store(int64_t index, Number value) {
@@ -209,6 +233,12 @@ void HostArray::store(int64_t index, Number value) {
     return storeSmallFloat(bytes, value.real(), llvm::APFloat::IEEEhalf());
   case KRON_BF16:
     return storeSmallFloat(bytes, value.real(), llvm::APFloat::BFloat());
+  case KRON_F8E4M3FN:
+    return storeSmallFloat(bytes, value.real(), llvm::APFloat::Float8E4M3FN());
+  case KRON_F8E5M2:
+    return storeSmallFloat(bytes, value.real(), llvm::APFloat::Float8E5M2());
+  case KRON_I8:
+    return storeAs<int8_t>(bytes, static_cast<int8_t>(value.real()));
   case KRON_I32:
     return storeAs<int32_t>(bytes, static_cast<int32_t>(value.real()));
   case KRON_I64:
@@ -252,7 +282,8 @@ static uint64_t splitMix(uint64_t &state) {
 
 /// Uniform in [-1, 1), or an integer in [-8, 8].
 static void fillRandom(HostArray &array, uint64_t seed) {
-  bool isInteger = getEpsilon(array.getType()) == 0;
+  bool isInteger =
+      llvm::is_contained({KRON_I8, KRON_I32, KRON_I64}, array.getType());
   auto next = [&]() -> long double {
     uint64_t bits = splitMix(seed);
     if (isInteger)

@@ -96,16 +96,20 @@ static std::optional<Header> parseHeader(StringRef text) {
 }
 
 /// The element type of a NumPy type string, -1 if kron has none. Two-byte
-/// integers and opaque two-byte values are bf16 where that is expected: NumPy
-/// has no name for it.
+/// integers and opaque two-byte values are bf16 where that is expected, and
+/// such bytes numbers of 8 bits: NumPy has no name for them.
 static int getElementType(StringRef type, KronType expected) {
   if (expected == KRON_BF16 &&
       llvm::is_contained({"<u2", "<i2", "|V2", "<V2", "V2"}, type))
     return KRON_BF16;
+  if ((expected == KRON_F8E4M3FN || expected == KRON_F8E5M2) &&
+      llvm::is_contained({"|u1", "|i1", "|V1", "<V1", "V1", "<f1"}, type))
+    return expected;
   return llvm::StringSwitch<int>(type)
       .Case("<f4", KRON_F32)
       .Case("<f8", KRON_F64)
       .Case("<f2", KRON_F16)
+      .Case("|i1", KRON_I8)
       .Case("<i4", KRON_I32)
       .Case("<i8", KRON_I64)
       .Case("<c8", KRON_C32)
@@ -147,8 +151,8 @@ llvm::Expected<HostArray> kron::readNpy(StringRef path, KronType expected) {
   int type = getElementType(header->type, expected);
   if (type < 0)
     return makeError(path,
-                     "expects a little-endian dtype f4, f8, f2, i4, i8, c8 or "
-                     "c16, but got '" +
+                     "expects a little-endian dtype f4, f8, f2, i1, i4, i8, c8 "
+                     "or c16, but got '" +
                          header->type + "'");
   auto array = HostArray::create(static_cast<KronType>(type), header->shape);
   if (!array)
@@ -174,6 +178,11 @@ static StringRef getNumpyType(KronType type) {
     return "<f2";
   case KRON_BF16:
     return "<u2";
+  case KRON_F8E4M3FN:
+  case KRON_F8E5M2:
+    return "|u1";
+  case KRON_I8:
+    return "|i1";
   case KRON_I32:
     return "<i4";
   case KRON_I64:

@@ -63,6 +63,7 @@ static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse) {
   //    Epilogues that no pass has taken become linalg.
   ConvertKronToLinalgOptions epilogues;
   epilogues.epiloguesOnly = true;
+  epilogues.target = fuse.target;
   pm.addPass(createConvertKronToLinalg(epilogues));
 }
 
@@ -175,8 +176,13 @@ static void populateKernels(OpPassManager &pm,
                             const GPUPipelineOptions &options) {
   // 8. Intermediates of one trip serve the next but one.
   pm.addPass(createKronReleaseEarly());
-  // 9. One kernel per trip, of the kind that the schedule names.
+  // 9. One kernel per trip, of the kind that the schedule names; and one per
+  //    kron.quantize, unless its rows turn out not to be contiguous.
   if (!options.reference) {
+    ConvertKronToLinalgOptions rest;
+    rest.epiloguesOnly = true;
+    rest.target = "cuda";
+    pm.addPass(createConvertKronToLinalg(rest));
     KronSelectScheduleOptions schedule;
     schedule.target = "cuda";
     schedule.chip = options.chip;

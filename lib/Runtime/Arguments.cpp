@@ -36,11 +36,14 @@ struct TypeInfo {
 
 /// Indexed by KronType.
 constexpr TypeInfo typeInfos[] = {
-    {"f32", 4, 4},           {"f64", 8, 8},           {"f16", 2, 2},
-    {"bf16", 2, 2},          {"i32", 4, 4},           {"i64", 8, 8},
-    {"complex<f32>", 8, 4},  {"complex<f64>", 16, 8}, {"f80", 16, 16},
-    {"complex<f80>", 32, 16}};
-static_assert(sizeof(typeInfos) / sizeof(*typeInfos) == KRON_C80 + 1,
+    {"f32", 4, 4},          {"f64", 8, 8},
+    {"f16", 2, 2},          {"bf16", 2, 2},
+    {"i32", 4, 4},          {"i64", 8, 8},
+    {"complex<f32>", 8, 4}, {"complex<f64>", 16, 8},
+    {"f80", 16, 16},        {"complex<f80>", 32, 16},
+    {"i8", 1, 1},           {"f8E4M3FN", 1, 1},
+    {"f8E5M2", 1, 1}};
+static_assert(sizeof(typeInfos) / sizeof(*typeInfos) == KRON_F8E5M2 + 1,
               "one entry per KronType");
 
 } // namespace
@@ -48,7 +51,7 @@ static_assert(sizeof(typeInfos) / sizeof(*typeInfos) == KRON_C80 + 1,
 static const TypeInfo *getTypeInfo(KronType type) {
   // Anything can stand in an enum that a C program fills.
   auto index = static_cast<uint32_t>(type);
-  return index <= KRON_C80 ? &typeInfos[index] : nullptr;
+  return index <= KRON_F8E5M2 ? &typeInfos[index] : nullptr;
 }
 
 namespace {
@@ -243,8 +246,8 @@ KronStatus Argument::checkStrides() const {
   return isWritten() ? checkOwnOverlap() : KRON_SUCCESS;
 }
 
-/// Along every axis a step leads out of what the axes with smaller steps span, so
-/// that no two elements of a written array share memory.
+/// Along every axis a step leads out of what the axes with smaller steps span,
+/// so that no two elements of a written array share memory.
 KronStatus Argument::checkOwnOverlap() const {
   for (int32_t axis = 0; axis < array.rank; ++axis) {
     if (array.sizes[axis] == 1)

@@ -56,6 +56,12 @@ static StringRef getCppType(KronType type) {
     return "long double";
   case KRON_C80:
     return "std::complex<long double>";
+  case KRON_I8:
+    return "int8_t";
+  case KRON_F8E4M3FN:
+    return "kron::Float8E4M3FN";
+  case KRON_F8E5M2:
+    return "kron::Float8E5M2";
   }
   llvm_unreachable("unknown type");
 }

@@ -20,6 +20,12 @@ static KronType getKronType(Type type) {
     Type part = complex.getElementType();
     return part.isF32() ? KRON_C32 : part.isF64() ? KRON_C64 : KRON_C80;
   }
+  if (type.isInteger(8))
+    return KRON_I8;
+  if (isa<Float8E4M3FNType>(type))
+    return KRON_F8E4M3FN;
+  if (isa<Float8E5M2Type>(type))
+    return KRON_F8E5M2;
   if (type.isInteger(32))
     return KRON_I32;
   if (type.isInteger(64) || type.isIndex())
@@ -36,7 +42,8 @@ static KronType getKronType(Type type) {
 StringRef kron::getTypeName(KronType type) {
   static constexpr llvm::StringLiteral names[] = {
       "f32", "f64",          "f16",          "bf16", "i32",
-      "i64", "complex<f32>", "complex<f64>", "f80",  "complex<f80>"};
+      "i64", "complex<f32>", "complex<f64>", "f80",  "complex<f80>",
+      "i8",  "f8E4M3FN",     "f8E5M2"};
   return names[type];
 }
 

@@ -25,6 +25,7 @@ __all__ = [
     "ksmm_chain",
     "load",
     "mkm",
+    "quantize",
     "release_memory",
     "rotations",
     "set_num_threads",
@@ -34,7 +35,7 @@ __all__ = [
 # Modules, and functions of modules, that are loaded when they are first used.
 _MODULES = ("cache", "compat", "gpytorch", "ir", "nn", "rotations", "torch")
 _FUNCTIONS = {"Spec": "_jit", "compile": "_jit", "jit": "_jit", "load": "_jit",
-              "explain": "_explain"}
+              "explain": "_explain", "quantize": "_quantize"}
 
 
 def __getattr__(name):

@@ -11,6 +11,7 @@ from kron._explain import explain as explain
 from kron._jit import Jitted as Jitted
 from kron._jit import Library as Library
 from kron._jit import Spec as Spec
+from kron._quantize import quantize as quantize
 
 __version__: str
 

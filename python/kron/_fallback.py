@@ -123,7 +123,7 @@ def element_type(dtype, name):
         raise TypeError(f"expects {name} to have dtype {', '.join(list(TYPES)[:-1])} or "
                         f"complex128, but got {dtype}")
     if dtype.name == "bfloat16":
-        _core.register_bfloat16(dtype.num)
+        _core.register_type("bf16", dtype.num)
     return TYPES[dtype.name]
 
 

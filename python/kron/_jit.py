@@ -5,6 +5,7 @@ SPDX-License-Identifier: MIT
 
 import ctypes
 import functools
+import importlib.util
 import inspect
 import math
 import os
@@ -15,21 +16,23 @@ import numpy as np
 
 from kron import _compile, _core, _nodes, ir
 from kron._fallback import TYPES, describe, element_type, is_foreign
+from kron._quantize import KINDS
 
-_DTYPES = {element: name for name, element in TYPES.items()}
+#: Of compiled functions; operations by themselves take none of 8 bits.
+_DTYPES = {element: name for name, element in {**TYPES, **KINDS}.items()}
 
 
 @functools.lru_cache(maxsize=None)
 def _dtype(element):
     """NumPy's dtype of an element type."""
     name = _DTYPES[element]
-    if name == "bfloat16":
-        import ml_dtypes
+    if element not in ("bf16", "f8E4M3FN", "f8E5M2"):
+        return np.dtype(name)
+    import ml_dtypes
 
-        dtype = np.dtype(ml_dtypes.bfloat16)
-        _core.register_bfloat16(dtype.num)
-        return dtype
-    return np.dtype(name)
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    _core.register_type(element, dtype.num)
+    return dtype
 
 
 def _empty_array(shape, element):
@@ -100,6 +103,9 @@ class Function:
     def __init__(self, kernel):
         self._kernel = kernel
         self._args = kernel.args
+        for arg in self._args:
+            if arg["type"] in ("f8E4M3FN", "f8E5M2") and importlib.util.find_spec("ml_dtypes"):
+                _dtype(arg["type"])
         self._inputs = [arg for arg in self._args if arg["access"] != "write"]
         self._outputs = [arg for arg in self._args if arg["access"] == "write"]
         self._plan = self._output_plan()
@@ -251,7 +257,9 @@ class Function:
         if not isinstance(value, np.ndarray):
             raise TypeError(f"expects argument '{name}' to be an array, "
                             f"but got {type(value).__name__}")
-        if element_type(value.dtype.newbyteorder("="), f"argument '{name}'") != arg["type"]:
+        if KINDS.get(value.dtype.name) == arg["type"]:
+            pass
+        elif element_type(value.dtype.newbyteorder("="), f"argument '{name}'") != arg["type"]:
             raise TypeError(f"expects argument '{name}' to have dtype {_DTYPES[arg['type']]}, "
                             f"but got {value.dtype}")
         if arg["access"] != "read":

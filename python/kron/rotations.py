@@ -13,6 +13,8 @@ import math
 
 import numpy as np
 
+from kron import _quantize
+
 __all__ = ["Rotation", "factors", "hadamard", "sizes", "two_sided"]
 
 #: Orders of factors are at most so large, unless asked for.
@@ -189,10 +191,18 @@ class Rotation:
         x = rotate.inverse(y)
 
     `most` bounds the orders (see `sizes`); by default it is 8, and on a GPU, whose matrix
-    units make two large factors the fastest, 128. `seed` gives random signs."""
+    units make two large factors the fastest, 128. `seed` gives random signs.
 
-    def __init__(self, n, *, most=None, seed=None):
+    With `quantize`, "int8", "float8_e4m3fn" or "float8_e5m2", calls give (q, scale) as
+    kron.quantize does; y may have been rounded to its type before:
+
+        q, scale = kron.rotations.Rotation(14336, quantize="int8")(x)"""
+
+    def __init__(self, n, *, most=None, seed=None, quantize=None):
         self._n, self._most, self._seed = n, most, seed
+        self._quantize = quantize
+        if quantize is not None:
+            _quantize.check_kind(quantize)
         #: Orders of the factors, and their product.
         self.sizes = tuple(map(len, self._matrices(MOST)))
         self.n = math.prod(self.sizes)
@@ -221,18 +231,24 @@ class Rotation:
         return functools.reduce(np.kron, self._matrices(MOST))
 
     def __call__(self, x):
-        return self._apply(x, False)
+        if self._quantize is None:
+            return self._apply(x, False)
+        self._check(x)
+        return _quantize.rotated(x, self.factors_for(x), self._quantize)
 
     def inverse(self, x):
         """x @ H.T."""
         return self._apply(x, True)
 
-    def _apply(self, x, transposed):
-        from kron import mkm
-
+    def _check(self, x):
         if x.ndim == 0 or x.shape[-1] != self.n:
             raise ValueError(f"expects the last axis to have size {self.n}, but got shape "
                              f"{tuple(x.shape)}")
+
+    def _apply(self, x, transposed):
+        from kron import mkm
+
+        self._check(x)
         return mkm(x, self.factors_for(x), trans_factors=transposed)
 
 

@@ -38,7 +38,14 @@ struct DLManagedTensor {
   void (*deleter)(DLManagedTensor *);
 };
 
-enum { DLInt = 0, DLFloat = 2, DLBFloat = 4, DLComplex = 5 };
+enum {
+  DLInt = 0,
+  DLFloat = 2,
+  DLBFloat = 4,
+  DLComplex = 5,
+  DLFloat8E4M3FN = 10,
+  DLFloat8E5M2 = 12
+};
 enum { DLCpu = 1, DLCuda = 2, DLCudaHost = 3, DLCudaManaged = 13 };
 
 } // namespace
@@ -55,6 +62,12 @@ static int getType(const DLTensor &tensor) {
     return KRON_F16;
   case DLBFloat << 8 | 16:
     return KRON_BF16;
+  case DLInt << 8 | 8:
+    return KRON_I8;
+  case DLFloat8E4M3FN << 8 | 8:
+    return KRON_F8E4M3FN;
+  case DLFloat8E5M2 << 8 | 8:
+    return KRON_F8E5M2;
   case DLInt << 8 | 32:
     return KRON_I32;
   case DLInt << 8 | 64:

@@ -127,7 +127,8 @@ PYBIND11_MODULE(_core, module) {
   addFunction(module, {"ksmm_chain", "raw_ksmm_chain", "direct_ksmm_chain"},
               ksmmChainDoc, getSparseFunction(true));
   module.def("set_hooks", setHooks, py::arg("build"), py::arg("fallback"));
-  module.def("register_bfloat16", registerBFloat16, py::arg("type_number"));
+  module.def("register_type", registerType, py::arg("name"),
+             py::arg("type_number"));
   module.def("register_tensors", registerTensors, py::arg("classes"),
              py::arg("types"), py::arg("empty"), py::arg("is_grad_enabled"),
              py::arg("guards"), py::arg("from_dlpack"));

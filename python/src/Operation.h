@@ -28,6 +28,8 @@ public:
 protected:
   bool load(PyObject *object, View &view) {
     return (loadView(object, mode != CallMode::Public, view) &&
+            // Those of 8 bits are for compiled kernels.
+            kronGetTypeSize(view.type) > 1 &&
             (mode != CallMode::Direct || isPlainTensor(object))) ||
            decline("expects arrays of a supported kind");
   }

@@ -54,12 +54,22 @@ bool kron::python::isSame(const View &a, const View &b) {
 // NumPy
 //===----------------------------------------------------------------------===//
 
-/// NumPy's number of bfloat16, which a package of its own defines; -1: not seen
-/// yet.
-static int bfloat16Number = -1;
+namespace {
+/// A type that a package of its own adds to NumPy, with its number there; -1:
+/// not seen yet.
+struct AddedType {
+  KronType type;
+  int number = -1;
+};
+} // namespace
 
-void kron::python::registerBFloat16(int typeNumber) {
-  bfloat16Number = typeNumber;
+static AddedType addedTypes[] = {{KRON_BF16}, {KRON_F8E4M3FN}, {KRON_F8E5M2}};
+
+void kron::python::registerType(const char *name, int typeNumber) {
+  int type = findType(name);
+  for (AddedType &added : addedTypes)
+    if (added.type == type)
+      added.number = typeNumber;
 }
 
 static int getType(int typeNumber) {
@@ -81,8 +91,13 @@ static int getType(int typeNumber) {
     return KRON_C32;
   case NumPy::NPY_CDOUBLE_:
     return KRON_C64;
+  case NumPy::NPY_BYTE_:
+    return KRON_I8;
   default:
-    return typeNumber == bfloat16Number ? KRON_BF16 : -1;
+    for (const AddedType &added : addedTypes)
+      if (added.number == typeNumber)
+        return added.type;
+    return -1;
   }
 }
 
@@ -103,8 +118,13 @@ static int getTypeNumber(KronType type) {
     return NumPy::NPY_CFLOAT_;
   case KRON_C64:
     return NumPy::NPY_CDOUBLE_;
+  case KRON_I8:
+    return NumPy::NPY_BYTE_;
   default:
-    return bfloat16Number;
+    for (const AddedType &added : addedTypes)
+      if (added.type == type)
+        return added.number;
+    return -1;
   }
 }
 
@@ -215,6 +235,12 @@ static int getExchangeType(const DLArray &array) {
     return KRON_F16;
   case 4 << 8 | 16:
     return KRON_BF16;
+  case 0 << 8 | 8:
+    return KRON_I8;
+  case 10 << 8 | 8:
+    return KRON_F8E4M3FN;
+  case 12 << 8 | 8:
+    return KRON_F8E5M2;
   case 0 << 8 | 32:
     return KRON_I32;
   case 0 << 8 | 64:
@@ -457,17 +483,20 @@ PyObject *kron::python::allocateLike(PyObject *like, KronType type, int device,
 }
 
 static const char *const typeNames[] = {
-    "f32", "f64", "f16", "bf16", "i32", "i64", "complex<f32>", "complex<f64>"};
+    "f32", "f64",          "f16",          "bf16", "i32",
+    "i64", "complex<f32>", "complex<f64>", "f80",  "complex<f80>",
+    "i8",  "f8E4M3FN",     "f8E5M2"};
+static constexpr int numTypes = std::size(typeNames);
 
 int kron::python::findType(const char *name) {
-  for (int type = 0; type < 8; ++type)
+  for (int type = 0; type < numTypes; ++type)
     if (!std::strcmp(typeNames[type], name))
       return type;
   return -1;
 }
 
 const char *kron::python::getTypeName(KronType type) {
-  return unsigned(type) < 8 ? typeNames[type] : "unknown type";
+  return unsigned(type) < numTypes ? typeNames[type] : "unknown type";
 }
 
 //===----------------------------------------------------------------------===//

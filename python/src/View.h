@@ -69,8 +69,9 @@ void *getCurrentStream(int device);
 PyObject *allocateLike(PyObject *like, KronType type, int device, int rank,
                        const int64_t *sizes, View &view);
 
-/// NumPy's number of ml_dtypes.bfloat16.
-void registerBFloat16(int typeNumber);
+/// NumPy's number of a type of ml_dtypes, named as MLIR does: bf16, f8E4M3FN or
+/// f8E5M2.
+void registerType(const char *name, int typeNumber);
 
 /// Tensors of the types `classes`, the first one the base of the others;
 /// `types` maps their dtype objects to numbers of KronType, `empty(like,

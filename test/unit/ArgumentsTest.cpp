@@ -78,11 +78,11 @@ TEST_F(ArgumentsTest, Type) {
       run(), KRON_MISMATCH,
       "kernel 'f', argument 1 ('factor0'): expects element type f32, "
       "but got f64");
-  factor.type = static_cast<KronType>(10);
+  factor.type = static_cast<KronType>(13);
   EXPECT_FAILURE(
       run(), KRON_MISMATCH,
       "kernel 'f', argument 1 ('factor0'): expects element type f32, "
-      "but got unknown type 10");
+      "but got unknown type 13");
 }
 
 TEST_F(ArgumentsTest, Rank) {
@@ -342,7 +342,10 @@ TEST(TypeTest, Sizes) {
   EXPECT_EQ(kronGetTypeSize(KRON_C64), 16u);
   EXPECT_EQ(kronGetTypeSize(KRON_F80), 16u);
   EXPECT_EQ(kronGetTypeSize(KRON_C80), 32u);
-  EXPECT_EQ(kronGetTypeSize(static_cast<KronType>(10)), 0u);
+  EXPECT_EQ(kronGetTypeSize(KRON_I8), 1u);
+  EXPECT_EQ(kronGetTypeSize(KRON_F8E4M3FN), 1u);
+  EXPECT_EQ(kronGetTypeSize(KRON_F8E5M2), 1u);
+  EXPECT_EQ(kronGetTypeSize(static_cast<KronType>(13)), 0u);
   EXPECT_EQ(kronGetTypeSize(static_cast<KronType>(-1)), 0u);
 }
 

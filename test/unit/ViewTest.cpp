@@ -57,6 +57,9 @@ TEST(ViewTest, Scalar) {
 TEST(ViewTest, Types) {
   EXPECT_EQ(kron::TypeOf<kron::Half>::value, KRON_F16);
   EXPECT_EQ(kron::TypeOf<kron::BFloat16>::value, KRON_BF16);
+  EXPECT_EQ(kron::TypeOf<kron::Float8E4M3FN>::value, KRON_F8E4M3FN);
+  EXPECT_EQ(kron::TypeOf<kron::Float8E5M2>::value, KRON_F8E5M2);
+  EXPECT_EQ(kron::TypeOf<int8_t>::value, KRON_I8);
   EXPECT_EQ(kron::TypeOf<int32_t>::value, KRON_I32);
   EXPECT_EQ(kron::TypeOf<int64_t>::value, KRON_I64);
   EXPECT_EQ(kron::TypeOf<std::complex<float>>::value, KRON_C32);

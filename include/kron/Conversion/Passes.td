@@ -26,9 +26,10 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
     Option<"fallbackOnly", "fallback-only", "bool", /*default=*/"false",
            "Only lower what the fast path of `target` does not support, with a "
            "remark (category `kron-fallback`) for each operation; no "
-           "kron.epilogue, which --kron-fuse may take">,
+           "kron.epilogue or kron.quantize, which --kron-fuse may take">,
     Option<"epiloguesOnly", "epilogues-only", "bool", /*default=*/"false",
-           "Only lower every kron.epilogue outside of a kron.pass">,
+           "Only lower every kron.epilogue outside of a kron.pass, and every "
+           "kron.quantize that has no kernel of `target`">,
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
            "Whose fast path: cpu (--convert-kron-to-vector) or cuda "
            "(--convert-kron-to-nvvm)">,

@@ -71,7 +71,10 @@ typedef enum KronType {
   KRON_C32 = 6, /**< complex<f32>: 8 bytes */
   KRON_C64 = 7, /**< complex<f64>: 16 bytes */
   KRON_F80 = 8, /**< x87 long double in 16 bytes, for kron-run --verify */
-  KRON_C80 = 9  /**< complex of KRON_F80: 32 bytes */
+  KRON_C80 = 9, /**< complex of KRON_F80: 32 bytes */
+  KRON_I8 = 10,
+  KRON_F8E4M3FN = 11, /**< 4 bits of exponent, 3 of mantissa, no infinities */
+  KRON_F8E5M2 = 12    /**< 5 bits of exponent, 2 of mantissa */
 } KronType;
 
 /** Largest rank of an array. */
@@ -236,8 +239,9 @@ KRON_EXPORT int32_t kronGetNumThreads(void);
 /** Best instruction set of this processor, lowered to what the environment
     variable KRON_ISA (`x86-64-v2`, `x86-64-v3`, `x86-64-v4` or
     `x86-64-v4-amx`) allowed when it was first needed. Asks the system for AMX
-    on behalf of the process, unless KRON_ISA says less. With anything else in KRON_ISA, launches fail.
-    KRON_ISA_HOST on a processor that has none of these. */
+    on behalf of the process, unless KRON_ISA says less. With anything else in
+   KRON_ISA, launches fail. KRON_ISA_HOST on a processor that has none of these.
+ */
 KRON_EXPORT KronIsa kronGetIsa(void);
 
 /** Number of GPUs into `*count`: KRON_NO_DEVICE, and 0, without a driver. */

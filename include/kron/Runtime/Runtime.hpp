@@ -40,6 +40,14 @@ struct BFloat16 {
   uint16_t bits;
 };
 
+/// The bits of numbers of 8 bits.
+struct Float8E4M3FN {
+  uint8_t bits;
+};
+struct Float8E5M2 {
+  uint8_t bits;
+};
+
 /// The KronType of a C++ element type, as `value`.
 template <typename T> struct TypeOf;
 template <KronType type>
@@ -52,6 +60,9 @@ template <> struct TypeOf<int32_t> : TypeConstant<KRON_I32> {};
 template <> struct TypeOf<int64_t> : TypeConstant<KRON_I64> {};
 template <> struct TypeOf<std::complex<float>> : TypeConstant<KRON_C32> {};
 template <> struct TypeOf<std::complex<double>> : TypeConstant<KRON_C64> {};
+template <> struct TypeOf<int8_t> : TypeConstant<KRON_I8> {};
+template <> struct TypeOf<Float8E4M3FN> : TypeConstant<KRON_F8E4M3FN> {};
+template <> struct TypeOf<Float8E5M2> : TypeConstant<KRON_F8E5M2> {};
 
 /// A view of an array that someone else owns: a pointer, sizes and strides in
 /// elements, slowest axis first. View<const T> is for arrays that are only

@@ -30,7 +30,8 @@ std::optional<std::string> kron::getCPUUnsupportedReason(Operation *op) {
   arrays.append({scaled.getInputValue(), scaled.getInitValue()});
   for (Value value : arrays) {
     Type element = getElementType(value);
-    if (!hasVectorKernel(element)) {
+    // --kron-decompose widens those of 8 bits.
+    if (!hasVectorKernel(element) && !isFloat8(element)) {
       std::string reason = "element type ";
       llvm::raw_string_ostream(reason) << element << " has no vector kernel";
       return reason;

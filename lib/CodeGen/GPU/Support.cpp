@@ -23,7 +23,7 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
   auto scaled = dyn_cast<ScaledOpInterface>(op);
   if (!scaled)
     return std::nullopt;
-  Type element = getElementType(scaled.getInputValue());
+  Type element = getElementType(scaled.getInitValue());
   // Then neither the input nor a factor may be read.
   if (getAlpha(scaled).isZero())
     return "alpha is 0";
@@ -32,8 +32,9 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
   for (Value array : arrays)
     if (llvm::is_contained(cast<ShapedType>(array.getType()).getShape(), 0))
       return "an array has no elements";
+  // --kron-decompose widens those of 8 bits.
   for (Value array : arrays)
-    if (getElementType(array) != element)
+    if (getElementType(array) != element && !isFloat8(getElementType(array)))
       return "arrays of different element types have no fused kernel";
   return getDynamicShapeReason(scaled);
 }

@@ -36,14 +36,16 @@ static bool isElement(Type type) {
     return part.isF32() || part.isF64() || part.isF80();
   }
   return type.isF32() || type.isF64() || type.isF16() || type.isBF16() ||
-         type.isF80() || type.isSignlessInteger(32) ||
-         type.isSignlessInteger(64);
+         type.isF80() || type.isSignlessInteger(8) || isFloat8(type) ||
+         type.isSignlessInteger(32) || type.isSignlessInteger(64);
 }
 
 std::string kron::getArgumentProblem(Type type) {
   constexpr llvm::StringLiteral elements =
-      "f32, f64, f16, bf16, i32, i64, complex<f32> or complex<f64>";
-  if (isElement(type) || type.isIndex())
+      "f32, f64, f16, bf16, i32, i64, complex<f32>, complex<f64>, i8, "
+      "f8E4M3FN or f8E5M2";
+  bool isByte = type.isInteger(8) || isFloat8(type);
+  if ((isElement(type) && !isByte) || type.isIndex())
     return "";
   auto shaped = dyn_cast<ShapedType>(type);
   if (!shaped || !isa<RankedTensorType, MemRefType>(type))
@@ -261,6 +263,13 @@ void EqualDims::visit(Operation *op) {
       uniteAll(epilogue.getResidual(), epilogue.getInit());
     for (auto [dim, axis] : llvm::enumerate(epilogue.getBiasAxes()))
       unite(epilogue.getBias(), dim, epilogue.getInit(), axis);
+  }
+  if (auto quantize = dyn_cast<QuantizeOp>(op)) {
+    uniteAll(quantize.getInput(), quantize.getInit());
+    unsigned first = quantize.getFirstBatchDim();
+    auto scales = cast<ShapedType>(quantize.getScales().getType());
+    for (int64_t dim = 0; dim < scales.getRank(); ++dim)
+      unite(quantize.getScales(), dim, quantize.getInput(), first + dim);
   }
   if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
     for (OpResult result : op->getResults())

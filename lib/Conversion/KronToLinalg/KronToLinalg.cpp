@@ -12,6 +12,7 @@
 
 #include "Lowering.h"
 #include "kron/CodeGen/CPU/Support.h"
+#include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/Support.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
@@ -31,12 +32,16 @@ using namespace mlir::kron;
 static LogicalResult lowerOp(Operation *op) {
   OpBuilder builder(op);
   ArrayEmitter emitter(builder, op->getLoc(), op->getNumResults() > 0);
-  Value updated = emitReference(emitter, op);
-  if (!updated)
+  SmallVector<Value> updated;
+  if (auto quantize = dyn_cast<QuantizeOp>(op))
+    updated = emitQuantize(emitter, quantize);
+  else
+    updated.push_back(emitReference(emitter, op));
+  if (!updated.front())
     return op->emitOpError("has no lowering to linalg");
   emitter.freeTemporaries();
-  if (op->getNumResults())
-    op->getResult(0).replaceAllUsesWith(updated);
+  for (auto [result, value] : llvm::zip(op->getResults(), updated))
+    result.replaceAllUsesWith(value);
   op->erase();
   return success();
 }
@@ -66,6 +71,14 @@ static void emitFallbackRemark(Operation *op, StringRef reason) {
       << remark::reason("{0}", reason.str());
 }
 
+/// Whether `op` gets a GPU kernel of its own; says why not.
+static bool keepsQuantize(QuantizeOp op) {
+  std::optional<std::string> reason = getQuantizeUnsupportedReason(op);
+  if (reason)
+    emitFallbackRemark(op, *reason);
+  return !reason;
+}
+
 namespace {
 struct ConvertKronToLinalgPass
     : kron::impl::ConvertKronToLinalgBase<ConvertKronToLinalgPass> {
@@ -80,13 +93,17 @@ struct ConvertKronToLinalgPass
     // What a kron.pass holds is lowered with it.
     SmallVector<Operation *> ops;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      bool isEnd = isa<EpilogueOp>(op);
+      bool isEnd = isa<EpilogueOp, QuantizeOp>(op);
       if (isEnd ? !fallbackOnly
                 : !epiloguesOnly && isa<PassOp, ScaledOpInterface>(op))
         ops.push_back(op);
       return isa<PassOp>(op) ? WalkResult::skip() : WalkResult::advance();
     });
     for (Operation *op : ops) {
+      if (auto quantize = dyn_cast<QuantizeOp>(op); quantize && epiloguesOnly &&
+                                                    target == "cuda" &&
+                                                    keepsQuantize(quantize))
+        continue;
       if (fallbackOnly) {
         std::optional<std::string> reason =
             getFallbackReason(op, target == "cuda");

@@ -9,6 +9,7 @@
 #define KRON_CONVERSION_KRONTOLINALG_LOWERING_H
 
 #include "ArrayEmitter.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
 
 namespace mlir::kron {
 
@@ -16,6 +17,9 @@ namespace mlir::kron {
 /// Returns the updated destination (what replaces the result of an operation on
 /// tensors), or null if there is no lowering.
 Value emitReference(ArrayEmitter &emitter, Operation *op);
+
+/// The same for kron.quantize, which has two destinations.
+SmallVector<Value> emitQuantize(ArrayEmitter &emitter, QuantizeOp op);
 
 } // namespace mlir::kron
 

@@ -12,6 +12,7 @@
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
 #include "kron/Conversion/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -66,7 +67,9 @@ struct ConvertKronToNVVMPass
     SmallVector<KsmmGradOp> gradients;
     module.walk([&](PassOp pass) { passes.push_back(pass); });
     module.walk([&](KsmmGradOp op) { gradients.push_back(op); });
-    if (passes.empty() && gradients.empty())
+    SmallVector<QuantizeOp> quantizes;
+    module.walk([&](QuantizeOp op) { quantizes.push_back(op); });
+    if (passes.empty() && gradients.empty() && quantizes.empty())
       return;
     gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(module);
     SymbolTable symbols(module);
@@ -87,6 +90,17 @@ struct ConvertKronToNVVMPass
       }
       emitGradient(builder, gpuModule, gradient, *machine);
       gradient.erase();
+    }
+    for (QuantizeOp op : quantizes) {
+      if (failed(checkPlace(op, op.getInit())))
+        return signalPassFailure();
+      if (std::optional<std::string> reason =
+              getQuantizeUnsupportedReason(op)) {
+        op.emitOpError("cannot become a GPU kernel: ") << *reason;
+        return signalPassFailure();
+      }
+      emitQuantize(builder, gpuModule, op, *machine);
+      op.erase();
     }
   }
 };

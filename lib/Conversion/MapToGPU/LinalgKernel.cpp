@@ -329,6 +329,10 @@ Value LinalgKernel::loadCaptured(memref::LoadOp load,
 Value LinalgKernel::loadElement(Type type, Value address) {
   OpBuilder &builder = kernel.builder;
   auto complexType = dyn_cast<ComplexType>(type);
+  // The LLVM dialect has no numbers of 8 bits.
+  if (isFloat8(type))
+    return arith::BitcastOp::create(builder, op.getLoc(), type,
+                                    kernel.load(builder.getI8Type(), address));
   if (!complexType)
     return kernel.load(type, address);
   Type part = complexType.getElementType();
@@ -342,6 +346,9 @@ void LinalgKernel::storeElement(Value value, unsigned operand) {
   OpBuilder &builder = kernel.builder;
   Value address = getAddress(operand);
   auto complexType = dyn_cast<ComplexType>(value.getType());
+  if (isFloat8(value.getType()))
+    value = arith::BitcastOp::create(builder, op.getLoc(), builder.getI8Type(),
+                                     value);
   if (!complexType)
     return kernel.store(value, address);
   int64_t bytes = kron::getElementBytes(complexType.getElementType());

@@ -7,8 +7,15 @@ func.func @unranked(%x: tensor<*xf32>) {
 
 // -----
 
-// expected-error@+1 {{expects argument 0 of public function 'element' to be an array of f32, f64, f16, bf16, i32, i64, complex<f32> or complex<f64>, but got 'tensor<4xi8>'}}
-func.func @element(%x: tensor<4xi8>) {
+// expected-error@+1 {{expects argument 0 of public function 'element' to be an array of f32, f64, f16, bf16, i32, i64, complex<f32>, complex<f64>, i8, f8E4M3FN or f8E5M2, but got 'tensor<4xi16>'}}
+func.func @element(%x: tensor<4xi16>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects argument 0 of public function 'byte' to be a ranked tensor, a strided memref or a scalar, but got 'i8'}}
+func.func @byte(%x: i8) {
   return
 }
 

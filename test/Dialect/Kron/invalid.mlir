@@ -1596,3 +1596,135 @@ func.func @pass_epilogue_yield(%x: memref<4x4xf32>) {
   }
   return
 }
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// 8 bits
+//===----------------------------------------------------------------------===//
+
+func.func @ksmm_float8_integers(%x: memref<4x4xf8E4M3FN>, %k: memref<1x4x4x1xi32>, %y: memref<4x4xi32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the outs to have floating-point elements beside an input of 'f8E4M3FN', but got 'i32'}}
+  kron.ksmm ins(%x : memref<4x4xf8E4M3FN>) weights(%k : memref<1x4x4x1xi32>) outs(%y : memref<4x4xi32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_float8_weights(%x: memref<4x4xcomplex<f32>>, %k: memref<1x4x4x1xf8E5M2>, %y: memref<4x4xcomplex<f32>>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the outs to have floating-point elements beside weights of 'f8E5M2', but got 'complex<f32>'}}
+  kron.ksmm ins(%x : memref<4x4xcomplex<f32>>) weights(%k : memref<1x4x4x1xf8E5M2>) outs(%y : memref<4x4xcomplex<f32>>)
+  return
+}
+
+// -----
+
+func.func @ksmm_float8_mixed(%x: memref<4x4xf8E4M3FN>, %k: memref<1x4x4x1xf16>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the weights to have element type 'f32' as the outs, f8E4M3FN or f8E5M2, but got 'f16'}}
+  kron.ksmm ins(%x : memref<4x4xf8E4M3FN>) weights(%k : memref<1x4x4x1xf16>) outs(%y : memref<4x4xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_float8_bias(%x: memref<4x4xf8E4M3FN>, %k: memref<1x4x4x1xf16>, %b: memref<4xf32>, %y: memref<4x4xf16>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the bias to have element type 'f16' as the outs, but got 'f32'}}
+  kron.ksmm ins(%x : memref<4x4xf8E4M3FN>) weights(%k : memref<1x4x4x1xf16>) outs(%y : memref<4x4xf16>) bias(%b : memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @ksmm_float8_outs(%x: memref<4x4xf8E4M3FN>, %k: memref<1x4x4x1xf8E4M3FN>) {
+  // expected-error @+1 {{'kron.ksmm' op operand #2 must be ranked tensor or strided memref of kron elements, but got 'memref<4x4xf8E4M3FN>'}}
+  kron.ksmm ins(%x : memref<4x4xf8E4M3FN>) weights(%k : memref<1x4x4x1xf8E4M3FN>) outs(%x : memref<4x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @mkm_float8(%x: memref<4x4xf8E4M3FN>, %f: memref<4x4xf16>, %y: memref<4x4xf16>) {
+  // expected-error @+1 {{'kron.mkm' op operand #0 must be ranked tensor or strided memref of kron elements, but got 'memref<4x4xf8E4M3FN>'}}
+  kron.mkm ins(%x : memref<4x4xf8E4M3FN>) factors(%f : memref<4x4xf16>) outs(%y : memref<4x4xf16>)
+  return
+}
+
+// -----
+
+func.func @mode_product_float8(%x: memref<4x4xf8E4M3FN>, %f: memref<4x4xi32>, %y: memref<4x4xi32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects the input to have element type 'i32' as the factor, but got 'f8E4M3FN'}}
+  kron.mode_product axis(1) ins(%x : memref<4x4xf8E4M3FN>) factor(%f [p, q] : memref<4x4xi32>) outs(%y : memref<4x4xi32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_float8_outs(%f: memref<4x4xf16>, %y: memref<4x4xbf16>) {
+  // expected-error @+1 {{'kron.mode_product' op expects the outs to have element type 'f16' or 'f32' as the factor, but got 'bf16'}}
+  kron.mode_product axis(1) ins(%f : memref<4x4xf16>) factor(%f [p, q] : memref<4x4xf16>) outs(%y : memref<4x4xbf16>)
+  return
+}
+
+// -----
+
+func.func @quantize_kinds(%v: memref<4x4xf16>, %q: memref<4x4xi8>, %s: tensor<4xf32>) {
+  // expected-error @+1 {{'kron.quantize' op expects all arrays to be tensors or all to be memrefs, but got 'memref<4x4xf16>' for the input and 'tensor<4xf32>' for the scales}}
+  kron.quantize ins(%v : memref<4x4xf16>) outs(%q, %s : memref<4x4xi8>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @quantize_input(%v: memref<4x4xi32>, %q: memref<4x4xi8>, %s: memref<4xf32>) {
+  // expected-error @+1 {{'kron.quantize' op operand #0 must be ranked tensor or strided memref of f32, f64, f16 or bf16, but got 'memref<4x4xi32>'}}
+  kron.quantize ins(%v : memref<4x4xi32>) outs(%q, %s : memref<4x4xi8>, memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @quantize_outs(%v: memref<4x4xf16>, %s: memref<4xf32>) {
+  // expected-error @+1 {{'kron.quantize' op operand #1 must be ranked tensor or strided memref of i8, f8E4M3FN or f8E5M2, but got 'memref<4x4xf16>'}}
+  kron.quantize ins(%v : memref<4x4xf16>) outs(%v, %s : memref<4x4xf16>, memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @quantize_rank(%v: memref<4x4xf16>, %q: memref<4xi8>, %s: memref<4xf32>) {
+  // expected-error @+1 {{'kron.quantize' op expects the input to have rank 1, but got 2}}
+  kron.quantize ins(%v : memref<4x4xf16>) outs(%q, %s : memref<4xi8>, memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @quantize_shape(%v: memref<4x4xf16>, %q: memref<4x8xi8>, %s: memref<4xf32>) {
+  // expected-error @+1 {{'kron.quantize' op expects dimension 1 of the input to be 8, the size in the outs, but got 4}}
+  kron.quantize ins(%v : memref<4x4xf16>) outs(%q, %s : memref<4x8xi8>, memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @quantize_scales_rank(%v: memref<4x4xf16>, %q: memref<4x4xi8>, %s: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.quantize' op expects the scales to have a rank of less than 2, that of the input, but got 2}}
+  kron.quantize ins(%v : memref<4x4xf16>) outs(%q, %s : memref<4x4xi8>, memref<4x4xf32>)
+  return
+}
+
+// -----
+
+func.func @quantize_scales(%v: memref<4x8xf16>, %q: memref<4x8xi8>, %s: memref<4xf32>) {
+  // expected-error @+1 {{'kron.quantize' op expects dimension 0 of the scales to be 8, the size of dimension 1 of the input, but got 4}}
+  kron.quantize ins(%v : memref<4x8xf16>) outs(%q, %s : memref<4x8xi8>, memref<4xf32>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+func.func @quantize_scales_type(%v: memref<4x8xbf16>, %q: memref<4x8xi8>, %s: memref<4xbf16>) {
+  // expected-error @+1 {{'kron.quantize' op expects the scales to have element type 'f32' for an input of 'bf16', but got 'bf16'}}
+  kron.quantize ins(%v : memref<4x8xbf16>) outs(%q, %s : memref<4x8xi8>, memref<4xbf16>)
+  return
+}

@@ -336,6 +336,47 @@ func.func @pass_epilogue(%x: memref<?x4xf16>, %f: memref<4x8xf16>, %b: memref<8x
 }
 
 //===----------------------------------------------------------------------===//
+// 8 bits
+//===----------------------------------------------------------------------===//
+
+// Verify that a sparse product takes X and weights of 8 bits, each of its own type, or one of both.
+// CHECK-LABEL: func @ksmm_float8(
+// CHECK:         kron.ksmm ins(%{{.*}} : tensor<?x4xf8E4M3FN>) weights(%{{.*}} : tensor<1x4x4x1xf8E5M2>) outs(%{{.*}} : tensor<?x4xf32>) alpha(%{{.*}} : f32) -> tensor<?x4xf32>
+// CHECK:         kron.ksmm ins(%{{.*}} : tensor<?x4xf32>) weights(%{{.*}} : tensor<1x4x4x1xf8E5M2>) outs(%{{.*}} : tensor<?x4xf32>) -> tensor<?x4xf32>
+func.func @ksmm_float8(%x: tensor<?x4xf8E4M3FN>, %k: tensor<1x4x4x1xf8E5M2>, %s: f32, %y: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %0 = kron.ksmm ins(%x : tensor<?x4xf8E4M3FN>) weights(%k : tensor<1x4x4x1xf8E5M2>) outs(%y : tensor<?x4xf32>) alpha(%s : f32) -> tensor<?x4xf32>
+  %1 = kron.ksmm ins(%0 : tensor<?x4xf32>) weights(%k : tensor<1x4x4x1xf8E5M2>) outs(%y : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %1 : tensor<?x4xf32>
+}
+
+// Verify that a mode product takes an input of 8 bits.
+// CHECK-LABEL: func @mode_product_float8(
+// CHECK:         kron.mode_product axis(1) ins(%{{.*}} : memref<?x4xf8E5M2>) factor(%{{.*}} [p, q] : memref<4x4xf16>) outs(%{{.*}} : memref<?x4xf32>)
+func.func @mode_product_float8(%x: memref<?x4xf8E5M2>, %f: memref<4x4xf16>, %y: memref<?x4xf32>) {
+  kron.mode_product axis(1) ins(%x : memref<?x4xf8E5M2>) factor(%f [p, q] : memref<4x4xf16>) outs(%y : memref<?x4xf32>)
+  return
+}
+
+// Verify the two results of kron.quantize, and that batch_first is not printed.
+// CHECK-LABEL: func @quantize(
+// CHECK:         %{{.*}}:2 = kron.quantize ins(%{{.*}} : tensor<?x4x8xf16>) outs(%{{.*}}, %{{.*}} : tensor<?x4x8xi8>, tensor<?xf32>) -> tensor<?x4x8xi8>, tensor<?xf32>
+func.func @quantize(%v: tensor<?x4x8xf16>, %q: tensor<?x4x8xi8>, %s: tensor<?xf32>) -> (tensor<?x4x8xi8>, tensor<?xf32>) {
+  %0:2 = kron.quantize ins(%v : tensor<?x4x8xf16>) outs(%q, %s : tensor<?x4x8xi8>, tensor<?xf32>) -> tensor<?x4x8xi8>, tensor<?xf32>
+  return %0#0, %0#1 : tensor<?x4x8xi8>, tensor<?xf32>
+}
+
+// Verify the same with the batch last, on memrefs, and with one scale for all.
+// CHECK-LABEL: func @quantize_memref(
+// CHECK:         kron.quantize ins(%{{.*}} : memref<8x?xf64>) outs(%{{.*}}, %{{.*}} : memref<8x?xf8E4M3FN>, memref<?xf64>) {layout = #kron.layout<batch_last>}
+// CHECK:         kron.quantize ins(%{{.*}} : memref<8xf32>) outs(%{{.*}}, %{{.*}} : memref<8xf8E5M2>, memref<f32>)
+func.func @quantize_memref(%v: memref<8x?xf64>, %q: memref<8x?xf8E4M3FN>, %s: memref<?xf64>,
+                           %w: memref<8xf32>, %r: memref<8xf8E5M2>, %t: memref<f32>) {
+  kron.quantize ins(%v : memref<8x?xf64>) outs(%q, %s : memref<8x?xf8E4M3FN>, memref<?xf64>) {layout = #kron.layout<batch_last>}
+  kron.quantize ins(%w : memref<8xf32>) outs(%r, %t : memref<8xf8E5M2>, memref<f32>) {layout = #kron.layout<batch_first>}
+  return
+}
+
+//===----------------------------------------------------------------------===//
 // Generic form
 //===----------------------------------------------------------------------===//
 

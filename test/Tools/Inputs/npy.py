@@ -14,7 +14,7 @@ element = element or formats[descr]
 sizes = "".join(f"{size}, " for size in shape.split("x") if size)
 header = f"{{'descr': '{descr}', 'fortran_order': {order == 'F'}, 'shape': ({sizes}), }}"
 header += " " * (63 - (10 + len(header)) % 64) + "\n"
-cast = int if element in "iqH" else float
+cast = int if element in "iqHB" else float
 with open(path, "wb") as file:
     file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)))
     file.write(header.encode())

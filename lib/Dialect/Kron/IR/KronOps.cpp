@@ -22,9 +22,9 @@ using namespace mlir::kron;
 using Effects =
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
-/// The destination is written; of the other memref operands, those are read
-/// that `isRead` says so of.
-static void addEffects(Operation *op, OpOperand &init,
+/// Destinations are written; of the memref operands, those are read that
+/// `isRead` says so of.
+static void addEffects(DestinationStyleOpInterface op,
                        function_ref<bool(OpOperand &)> isRead,
                        Effects &effects) {
   for (OpOperand &operand : op->getOpOperands()) {
@@ -32,7 +32,7 @@ static void addEffects(Operation *op, OpOperand &init,
       continue;
     if (isRead(operand))
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
-    if (&operand == &init)
+    if (op.isDpsInit(&operand))
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
   }
 }
@@ -44,7 +44,7 @@ static void addScaledEffects(OpTy op, Effects &effects) {
   bool readsZ = !kron::getBeta(op).isZero();
   unsigned numProductOperands = 1 + op.getFactorValues().size();
   addEffects(
-      op, op.getInitMutable(),
+      cast<DestinationStyleOpInterface>(op.getOperation()),
       [&](OpOperand &operand) {
         if (operand.getOperandNumber() < numProductOperands)
           return readsProduct;
@@ -77,7 +77,7 @@ void ModeProductOp::getEffects(Effects &effects) {
 void PassOp::getEffects(Effects &effects) {
   bool readsOld = readsInit();
   addEffects(
-      *this, getInitMutable(),
+      *this,
       [&](OpOperand &operand) {
         return readsOld || &operand != &getInitMutable();
       },
@@ -85,9 +85,12 @@ void PassOp::getEffects(Effects &effects) {
 }
 void EpilogueOp::getEffects(Effects &effects) {
   addEffects(
-      *this, getInitMutable(),
-      [&](OpOperand &operand) { return &operand != &getInitMutable(); },
+      *this, [&](OpOperand &operand) { return &operand != &getInitMutable(); },
       effects);
+}
+void QuantizeOp::getEffects(Effects &effects) {
+  addEffects(
+      *this, [&](OpOperand &operand) { return !isDpsInit(&operand); }, effects);
 }
 
 //===----------------------------------------------------------------------===//
@@ -118,6 +121,14 @@ KRON_REIFY(ModeProductOp)
 KRON_REIFY(PassOp)
 KRON_REIFY(EpilogueOp)
 #undef KRON_REIFY
+
+LogicalResult
+QuantizeOp::reifyResultShapes(OpBuilder &builder,
+                              ReifiedRankedShapedTypeDims &shapes) {
+  if (failed(reifyInitShape(builder, *this, getInit(), shapes)))
+    return failure();
+  return reifyInitShape(builder, *this, getScales(), shapes);
+}
 
 //===----------------------------------------------------------------------===//
 // Accessors
@@ -174,6 +185,13 @@ unsigned KsmmOp::getBatchDim() {
 }
 
 unsigned KsmmOp::getFeatureDim() { return 1 - getBatchDim(); }
+
+unsigned QuantizeOp::getFirstBatchDim() {
+  if (getLayout() == Layout::BatchFirst)
+    return 0;
+  return cast<ShapedType>(getInput().getType()).getRank() -
+         cast<ShapedType>(getScales().getType()).getRank();
+}
 
 ValueRange KsmmGradOp::getFactorValues() { return getODSOperands(1); }
 

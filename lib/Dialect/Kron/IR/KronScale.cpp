@@ -18,6 +18,10 @@ Type kron::getAccumulatorType(Type element) {
   return element;
 }
 
+bool kron::isFloat8(Type element) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(element);
+}
+
 Type kron::getElementType(Value array) {
   return cast<ShapedType>(array.getType()).getElementType();
 }

@@ -64,8 +64,35 @@ LogicalResult kron::verifyArrayKinds(Operation *op,
   return success();
 }
 
+/// Inputs of 8 bits, beside which all others have the type of the result.
+static LogicalResult verifyFloat8Elements(KsmmOp op) {
+  Type element = getElementType(op.getInit());
+  bool isInput8 = isFloat8(getElementType(op.getInput()));
+  if (!isa<FloatType>(element))
+    return op.emitOpError("expects the outs to have floating-point elements "
+                          "beside ")
+           << (isInput8 ? "an input of " : "weights of ")
+           << getElementType(isInput8 ? op.getInput() : op.getWeights())
+           << ", but got " << element;
+  for (const NamedArray &array : getNamedArrays(op)) {
+    Type type = getElementType(array.value);
+    bool mayBe8 =
+        array.value == op.getInput() || array.value == op.getWeights();
+    if (type == element || (mayBe8 && isFloat8(type)))
+      continue;
+    return op.emitOpError("expects ")
+           << array.name << " to have element type " << element
+           << " as the outs" << (mayBe8 ? ", f8E4M3FN or f8E5M2" : "")
+           << ", but got " << type;
+  }
+  return success();
+}
+
 LogicalResult kron::verifySameElements(ScaledOpInterface op) {
   Type element = getElementType(op.getInputValue());
+  if (auto sparse = dyn_cast<KsmmOp>(op.getOperation()))
+    if (isFloat8(element) || isFloat8(getElementType(sparse.getWeights())))
+      return verifyFloat8Elements(sparse);
   for (const NamedArray &array : getNamedArrays(op))
     if (getElementType(array.value) != element)
       return op.emitOpError("expects ")

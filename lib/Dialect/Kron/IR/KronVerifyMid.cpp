@@ -114,7 +114,8 @@ static LogicalResult verifyModeProductElements(ModeProductOp op) {
   for (const NamedArray &array : {NamedArray{"the input", op.getInput()},
                                   NamedArray{"the outs", op.getInit()}}) {
     Type type = getElementType(array.value);
-    if (type == element || type == accumulator)
+    if (type == element || type == accumulator ||
+        (isFloat8(type) && isa<FloatType>(element)))
       continue;
     InFlightDiagnostic diagnostic = op.emitOpError("expects ")
                                     << array.name << " to have element type "

@@ -417,3 +417,38 @@ LogicalResult BiasGradOp::verify() {
   return verifyShapeOfInit(*this, {"the addend", getAddend()},
                            getShape(getInit()));
 }
+
+//===----------------------------------------------------------------------===//
+// kron.quantize
+//===----------------------------------------------------------------------===//
+
+LogicalResult QuantizeOp::verify() {
+  NamedArray scales{"the scales", getScales()};
+  NamedArray arrays[] = {
+      {"the input", getInput()}, {"the outs", getInit()}, scales};
+  if (failed(verifyArrayKinds(*this, arrays)))
+    return failure();
+  // quantize_c1
+  if (failed(verifyShapeOfInit(*this, arrays[0], getShape(getInit()))))
+    return failure();
+  int64_t rank = getRank(getInput()), batchRank = getRank(getScales());
+  if (batchRank >= rank)
+    return emitOpError("expects the scales to have a rank of less than ")
+           << rank << ", that of the input, but got " << batchRank;
+  // quantize_c2
+  for (int64_t dim = 0; dim < batchRank; ++dim) {
+    unsigned inputDim = getFirstBatchDim() + dim;
+    if (failed(verifyDim(*this, scales, dim, getDimSize(getInput(), inputDim),
+                         "the size of dimension " + Twine(inputDim) +
+                             " of the input")))
+      return failure();
+  }
+  // quantize_c3
+  Type expected = getAccumulatorType(getElementType(getInput()));
+  Type type = getElementType(getScales());
+  if (type == expected)
+    return success();
+  return emitOpError("expects the scales to have element type ")
+         << expected << " for an input of " << getElementType(getInput())
+         << ", but got " << type;
+}

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All operations of the dialect bufferize alike: arrays are read, the
-// destination is written in place and stands for the result. The region of a
+// All operations of the dialect bufferize alike: arrays are read, destinations
+// are written in place and stand for the results. The region of a
 // kron.pass stays on tensors, since its values live on chip.
 //
 //===----------------------------------------------------------------------===//
@@ -28,6 +28,8 @@ static bool readsInit(PassOp op) { return op.readsInit(); }
 
 static bool readsInit(EpilogueOp) { return false; }
 
+static bool readsInit(QuantizeOp) { return false; }
+
 /// The operation on memrefs: same attributes and regions, no results.
 static LogicalResult bufferizeKronOp(Operation *op, RewriterBase &rewriter,
                                      const BufferizationOptions &options,
@@ -42,8 +44,10 @@ static LogicalResult bufferizeKronOp(Operation *op, RewriterBase &rewriter,
     }
     operands.push_back(operand);
   }
-  OpOperand *init = cast<DestinationStyleOpInterface>(op).getDpsInitOperand(0);
-  Value destination = operands[init->getOperandNumber()];
+  SmallVector<Value> destinations;
+  for (OpOperand &init :
+       cast<DestinationStyleOpInterface>(op).getDpsInitsMutable())
+    destinations.push_back(operands[init.getOperandNumber()]);
   rewriter.setInsertionPoint(op);
   Operation *newOp = Operation::create(
       op->getLoc(), op->getName(), TypeRange(), operands,
@@ -53,7 +57,7 @@ static LogicalResult bufferizeKronOp(Operation *op, RewriterBase &rewriter,
   for (auto [newRegion, region] :
        llvm::zip(newOp->getRegions(), op->getRegions()))
     rewriter.inlineRegionBefore(region, newRegion, newRegion.end());
-  replaceOpWithBufferizedValues(rewriter, op, destination);
+  replaceOpWithBufferizedValues(rewriter, op, destinations);
   return success();
 }
 
@@ -65,10 +69,11 @@ struct KronOpModel
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
     auto kronOp = cast<OpTy>(op);
-    if (&operand != &kronOp.getInitMutable())
+    if (!cast<DestinationStyleOpInterface>(op).isDpsInit(&operand))
       return true;
     if constexpr (std::is_same_v<OpTy, PassOp> ||
-                  std::is_same_v<OpTy, EpilogueOp>)
+                  std::is_same_v<OpTy, EpilogueOp> ||
+                  std::is_same_v<OpTy, QuantizeOp>)
       return readsInit(kronOp);
     else
       return readsInit(cast<ScaledOpInterface>(op));
@@ -114,5 +119,6 @@ void kron::registerBufferizableOpInterfaceExternalModels(
     ModeProductOp::attachInterface<KronOpModel<ModeProductOp>>(*context);
     PassOp::attachInterface<KronOpModel<PassOp>>(*context);
     EpilogueOp::attachInterface<KronOpModel<EpilogueOp>>(*context);
+    QuantizeOp::attachInterface<KronOpModel<QuantizeOp>>(*context);
   });
 }

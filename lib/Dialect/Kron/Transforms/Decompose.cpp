@@ -82,6 +82,7 @@ public:
   void run();
 
 private:
+  void widenInputs();
   void viewDestination();
   void viewEpilogue(KsmmOp sparse);
   Value broadcastBias();
@@ -102,6 +103,9 @@ private:
   Type element;
   Type accumulator;
 
+  /// The input, and what of it and the factors was widened to a buffer.
+  Value input;
+  SmallVector<Value> widened;
   /// The destination and Z, viewed; Z is null where it is the destination.
   Value init;
   Value addend;
@@ -111,6 +115,44 @@ private:
   bool hasEpilogue = false;
 };
 } // namespace
+
+/// `array` with its elements in `type`, in a buffer of its own.
+static Value widen(OpBuilder &builder, Location loc, Value array, Type type) {
+  Value buffer = createBufferLike(builder, loc, array, type);
+  int64_t rank = getShapedType(array).getRank();
+  SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  SmallVector<Type> results;
+  if (isOnTensors(buffer))
+    results.push_back(buffer.getType());
+  auto generic = linalg::GenericOp::create(
+      builder, loc, results, array, buffer, maps, iterators,
+      [&](OpBuilder &b, Location, ValueRange args) {
+        linalg::YieldOp::create(b, loc,
+                                emitConversion(b, loc, args.front(), type));
+      });
+  return isOnTensors(buffer) ? generic.getResult(0) : buffer;
+}
+
+/// Replaces an input and weights of 8 bits by arrays of the result's type.
+void Decomposer::widenInputs() {
+  input = op.getInputValue();
+  if (!isFloat8(kron::getElementType(input)) &&
+      llvm::none_of(chain.steps, [](const ChainStep &step) {
+        return isFloat8(kron::getElementType(step.factor));
+      }))
+    return;
+  auto widenIf8 = [&](Value &array) {
+    if (!isFloat8(kron::getElementType(array)))
+      return;
+    array = widen(rewriter, loc, array, element);
+    widened.push_back(array);
+  };
+  widenIf8(input);
+  for (ChainStep &step : chain.steps)
+    widenIf8(step.factor);
+}
 
 void Decomposer::viewDestination() {
   init = expandView(rewriter, loc, op.getInitValue(), chain.output);
@@ -154,7 +196,7 @@ Value Decomposer::broadcastBias() {
 /// The chain on open tensors; a transposed input is left to --kron-fuse.
 Value Decomposer::emitProductOnTensors(Value destination,
                                        const ChainScaling &scaling) {
-  Value input = expandView(rewriter, loc, op.getInputValue(), chain.input);
+  Value input = expandView(rewriter, loc, this->input, chain.input);
   if (!chain.input.permutation.empty()) {
     SmallVector<OpFoldResult> sizes = applyPermutation(
         tensor::getMixedSizes(rewriter, loc, input), chain.input.permutation);
@@ -172,8 +214,7 @@ Value Decomposer::emitProductOnTensors(Value destination,
 /// The chain in a kron.pass, which holds what is between its factors.
 void Decomposer::emitProductOnMemrefs(Value destination,
                                       const ChainScaling &scaling) {
-  SmallVector<Value> inputs{
-      expandView(rewriter, loc, op.getInputValue(), chain.input)};
+  SmallVector<Value> inputs{expandView(rewriter, loc, input, chain.input)};
   for (const ChainStep &step : chain.steps)
     inputs.push_back(viewFactor(rewriter, loc, step));
   if (scaling.addend)
@@ -296,6 +337,8 @@ Value Decomposer::emitWithEpilogue() {
 void Decomposer::run() {
   rewriter.setInsertionPoint(op);
   viewDestination();
+  if (!kron::getAlpha(op).isZero())
+    widenInputs();
   auto sparse = dyn_cast<KsmmOp>(op.getOperation());
   if (sparse && sparse.hasEpilogue())
     viewEpilogue(sparse);
@@ -315,6 +358,8 @@ void Decomposer::run() {
   else
     result = emitProduct(init, /*addsZ=*/true);
 
+  for (Value buffer : widened)
+    releaseBuffer(rewriter, loc, buffer);
   if (!isOnTensors(init)) {
     rewriter.eraseOp(op);
     return;

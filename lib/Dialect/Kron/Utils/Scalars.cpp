@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include "llvm/ADT/bit.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -54,10 +56,149 @@ Value kron::emitConjugate(OpBuilder &builder, Location loc, Value value) {
   return complex::ConjOp::create(builder, loc, value);
 }
 
+//===----------------------------------------------------------------------===//
+// Floating-point numbers of 8 bits
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An 8-bit type: its mantissa has so many bits, its exponent the bias, and
+/// numbers up to so much are finite.
+struct Format8 {
+  explicit Format8(Type type)
+      : mantissa(isa<Float8E4M3FNType>(type) ? 3 : 2),
+        bias(isa<Float8E4M3FNType>(type) ? 7 : 15),
+        largest(getLargestOf8(type)) {}
+
+  int64_t mantissa, bias;
+  double largest;
+};
+
+/// Arithmetic on the bits of f32.
+struct Bits {
+  OpBuilder &builder;
+  Location loc;
+
+  Value constant(int64_t value) const {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getI32IntegerAttr(value));
+  }
+  Value real(double value) const {
+    return emitConstant(builder, loc, builder.getF32Type(), value);
+  }
+  Value shiftLeft(Value value, int64_t count) const {
+    return arith::ShLIOp::create(builder, loc, value, constant(count));
+  }
+  Value shiftRight(Value value, int64_t count) const {
+    return arith::ShRUIOp::create(builder, loc, value, constant(count));
+  }
+  Value keep(Value value, int64_t mask) const {
+    return arith::AndIOp::create(builder, loc, value, constant(mask));
+  }
+  Value add(Value value, Value other) const {
+    return arith::AddIOp::create(builder, loc, value, other);
+  }
+  Value unite(Value value, Value other) const {
+    return arith::OrIOp::create(builder, loc, value, other);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value value,
+                int64_t other) const {
+    return arith::CmpIOp::create(builder, loc, predicate, value,
+                                 constant(other));
+  }
+  Value select(Value condition, Value yes, Value no) const {
+    return arith::SelectOp::create(builder, loc, condition, yes, no);
+  }
+  Value cast(Value value, Type type) const {
+    return arith::BitcastOp::create(builder, loc, type, value);
+  }
+};
+} // namespace
+
+/// The f32 that the 8-bit number `value` is.
+static Value emitFrom8(OpBuilder &builder, Location loc, Value value) {
+  Format8 format(value.getType());
+  Bits bits{builder, loc};
+  Value code = arith::ExtUIOp::create(builder, loc, builder.getI32Type(),
+                                      bits.cast(value, builder.getI8Type()));
+  Value magnitude = bits.keep(code, 0x7f);
+  // Right but for the bias, subnormal numbers among them.
+  Value number = bits.cast(bits.shiftLeft(magnitude, 23 - format.mantissa),
+                           builder.getF32Type());
+  number = arith::MulFOp::create(builder, loc, number,
+                                 bits.real(std::ldexp(1, 127 - format.bias)));
+  Value result = bits.cast(number, builder.getI32Type());
+  if (format.mantissa == 3) {
+    Value isNaN = bits.compare(arith::CmpIPredicate::eq, magnitude, 0x7f);
+    result = bits.select(isNaN, bits.constant(0x7fc00000), result);
+  } else {
+    Value special =
+        bits.unite(bits.shiftLeft(magnitude, 21), bits.constant(0x7f800000));
+    Value isSpecial = bits.compare(arith::CmpIPredicate::uge, magnitude, 0x7c);
+    result = bits.select(isSpecial, special, result);
+  }
+  Value sign = bits.shiftLeft(bits.keep(code, 0x80), 24);
+  return bits.cast(bits.unite(result, sign), builder.getF32Type());
+}
+
+/// The f32 `value`, which is no NaN, as the nearest 8-bit number, ties to even;
+/// the largest one if it is beyond that.
+static Value emitTo8(OpBuilder &builder, Location loc, Value value, Type type) {
+  Format8 format(type);
+  Bits bits{builder, loc};
+  Value code = bits.cast(value, builder.getI32Type());
+  Value magnitude = bits.keep(code, 0x7fffffff);
+  magnitude = arith::MinUIOp::create(
+      builder, loc, magnitude,
+      bits.constant(llvm::bit_cast<int32_t>(float(format.largest))));
+  int64_t shift = 23 - format.mantissa;
+  Value odd = bits.keep(bits.shiftRight(magnitude, shift), 1);
+  Value rounded = bits.add(bits.add(magnitude, odd),
+                           bits.constant((int64_t(1) << (shift - 1)) - 1));
+  Value normal =
+      bits.add(bits.shiftRight(rounded, shift),
+               bits.constant(-((127 - format.bias) << format.mantissa)));
+  // An addition rounds to multiples of the smallest number.
+  float unit = std::ldexp(1.0f, 24 - format.bias - format.mantissa);
+  Value sum = arith::AddFOp::create(builder, loc,
+                                    bits.cast(magnitude, builder.getF32Type()),
+                                    bits.real(unit));
+  Value small =
+      bits.add(bits.cast(sum, builder.getI32Type()),
+               bits.constant(-int64_t(llvm::bit_cast<int32_t>(unit))));
+  float leastNormal = std::ldexp(1.0f, 1 - format.bias);
+  Value isSmall = bits.compare(arith::CmpIPredicate::ult, magnitude,
+                               llvm::bit_cast<int32_t>(leastNormal));
+  Value result = bits.select(isSmall, small, normal);
+  Value sign = bits.keep(bits.shiftRight(code, 24), 0x80);
+  Value byte = arith::TruncIOp::create(builder, loc, builder.getI8Type(),
+                                       bits.unite(result, sign));
+  return bits.cast(byte, type);
+}
+
+double kron::getLargestOf8(Type type) {
+  if (type.isInteger(8))
+    return 127;
+  return isa<Float8E4M3FNType>(type) ? 448 : 57344;
+}
+
+Value kron::emitRoundTo8(OpBuilder &builder, Location loc, Value value,
+                         Type type) {
+  value = emitConversion(builder, loc, value, builder.getF32Type());
+  if (isFloat8(type))
+    return emitTo8(builder, loc, value, type);
+  // Adding 1.5 * 2^23 leaves the nearest integer in the last bits.
+  Bits bits{builder, loc};
+  Value sum = arith::AddFOp::create(builder, loc, value, bits.real(0x1.8p23));
+  Value word = bits.cast(sum, builder.getI32Type());
+  return arith::TruncIOp::create(builder, loc, type, word);
+}
+
 Value kron::emitConversion(OpBuilder &builder, Location loc, Value value,
                            Type type) {
   if (value.getType() == type)
     return value;
+  if (isFloat8(value.getType()))
+    return emitConversion(builder, loc, emitFrom8(builder, loc, value), type);
   if (value.getType().getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth())
     return arith::ExtFOp::create(builder, loc, type, value);
   return arith::TruncFOp::create(builder, loc, type, value);

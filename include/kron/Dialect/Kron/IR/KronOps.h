@@ -65,6 +65,9 @@ namespace mlir::kron {
 /// else the type itself. It is also the type of alpha, beta and scale.
 Type getAccumulatorType(Type element);
 
+/// Whether `element` is f8E4M3FN or f8E5M2.
+bool isFloat8(Type element);
+
 /// Element type of a kron array (ranked tensor or memref).
 Type getElementType(Value array);
 

@@ -34,6 +34,26 @@ def Kron_Array : AnyTypeOf<[RankedTensorOf<[Kron_AnyElement]>,
                             StridedMemRefOf<[Kron_AnyElement]>],
     "ranked tensor or strided memref of kron elements">;
 
+/// What a product may read beside its own type, and what is stored of it, in a
+/// byte per element.
+def Kron_Float8 : AnyTypeOf<[F8E4M3FN, F8E5M2], "f8E4M3FN or f8E5M2">;
+def Kron_Byte : AnyTypeOf<[I8, Kron_Float8], "i8, f8E4M3FN or f8E5M2">;
+
+def Kron_InputElement : AnyTypeOf<[Kron_AnyElement, Kron_Float8],
+    "a kron element type, f8E4M3FN or f8E5M2">;
+
+def Kron_InputArray : AnyTypeOf<[RankedTensorOf<[Kron_InputElement]>,
+                                 StridedMemRefOf<[Kron_InputElement]>],
+    "ranked tensor or strided memref of kron elements, f8E4M3FN or f8E5M2">;
+
+def Kron_FloatArray : AnyTypeOf<[RankedTensorOf<[AnyTypeOf<[F32, F64, F16, BF16, F80]>]>,
+                                 StridedMemRefOf<[AnyTypeOf<[F32, F64, F16, BF16, F80]>]>],
+    "ranked tensor or strided memref of f32, f64, f16 or bf16">;
+
+def Kron_ByteArray : AnyTypeOf<[RankedTensorOf<[Kron_Byte]>,
+                                StridedMemRefOf<[Kron_Byte]>],
+    "ranked tensor or strided memref of i8, f8E4M3FN or f8E5M2">;
+
 def Kron_Scalar : AnyTypeOf<[Kron_AnyElement], "scalar of a kron element type">;
 
 //===----------------------------------------------------------------------===//
@@ -244,12 +264,17 @@ def Kron_KsmmOp : Kron_ComputeOp<"ksmm"> {
     Constraints:
 
     1. `K` has four axes, each of size >= 1.
-    2. All arrays share one element type; `alpha`, `beta` and `scale` have it too
-       (f32 for f16 and bf16).
+    2. All arrays share one element type, but for `X` and `K`, either of which may
+       be f8E4M3FN or f8E5M2 where `Y` is floating-point; `alpha`, `beta` and
+       `scale` have the type of `Y` (f32 for f16 and bf16).
     3. `X` has `a*c*d` features, `Y` has `a*b*d`, and both the same batch.
     4. `Z` and `residual` have the shape of `Y`, `bias` the features of `Y`.
     5. An activation other than `identity` needs real elements; `gelu` and
        `silu` need floating-point ones.
+
+    Numbers of f8E4M3FN and f8E5M2 are those that their 8 bits say, and sums
+    are in f32 at least. What they stand for is usually a multiple: `alpha`,
+    perhaps known at run time only, takes the product of both scales.
 
     A chain (Monarch, butterfly, block-diagonal layers) is several of these in a
     row; the features that one writes are those that the next one reads.
@@ -262,10 +287,14 @@ def Kron_KsmmOp : Kron_ComputeOp<"ksmm"> {
                    outs(%init : tensor<?x1024xf32>)
                    bias(%bias : tensor<1024xf32>)
                    {activation = #kron.activation<relu>} -> tensor<?x1024xf32>
+    %z = kron.ksmm ins(%x8 : tensor<?x1024xf8E4M3FN>)
+                   weights(%k8 : tensor<1x64x64x16xf8E4M3FN>)
+                   outs(%half : tensor<?x1024xf16>) alpha(%scales : f32)
+         -> tensor<?x1024xf16>
     ```
   }];
   let arguments = !con(
-    (ins Kron_Array:$input, Kron_Array:$weights,
+    (ins Kron_InputArray:$input, Kron_InputArray:$weights,
          Optional<Kron_Array>:$bias, Optional<Kron_Array>:$residual),
     scalingOperands,
     (ins DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_input,
@@ -509,6 +538,70 @@ def Kron_BiasGradOp : Kron_ComputeOp<"bias_grad"> {
   }];
 }
 
+def Kron_QuantizeOp : Kron_Op<"quantize", [
+    DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                                  ["reifyResultShapes"]>]> {
+  let summary = "8 bits per element and a scale per row";
+  let description = [{
+    With `L` the largest number of `Q`'s type (127 for i8, 448 for f8E4M3FN,
+    57344 for f8E5M2), for every row `r` of `V`:
+
+    ```
+    S[r] = max_f |V[r, f]| / L
+    Q[r, f] = round(V[r, f] * (1 / S[r]))
+    ```
+
+    rounded to nearest, ties to even; `Q * S` is about `V`. Arithmetic is that
+    of the type of `S`, with IEEE divisions: every target gives the same bits
+    for the same `V`. -128 does not occur.
+
+    - A row whose `S` would be below the smallest normal number of f32, 2^-126,
+      one of zeros among them, gets `S = 0` and `Q = 0`.
+    - A row with a NaN or an infinity gets `S = NaN` and `Q = 0`, so that all of
+      `Q * S` is NaN. Other rows are not touched by it.
+
+    Shapes, with `layout = batch_first` (`batch_last`):
+
+    - `V` and `Q` are `[batch..., features...]` (`[features..., batch...]`)
+    - `S` is `[batch...]`
+
+    Constraints:
+
+    1. `V` and `Q` have the same shape; the rank of `S` is less than theirs.
+    2. `S` has the batch of `V`.
+    3. `S` has the accumulation type of `V`'s elements: f32 for f16 and bf16,
+       else the same.
+
+    Example:
+
+    ```mlir
+    %q, %s = kron.quantize ins(%v : tensor<?x4096xf16>)
+               outs(%bytes, %scales : tensor<?x4096xi8>, tensor<?xf32>)
+             -> tensor<?x4096xi8>, tensor<?xf32>
+    ```
+  }];
+  let arguments = (ins Kron_FloatArray:$input, Kron_ByteArray:$init,
+      Kron_FloatArray:$scales,
+      DefaultValuedAttr<Kron_LayoutAttr, "Layout::BatchFirst">:$layout);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $input `:` type($input) `)`
+    `outs` `(` $init `,` $scales `:` type($init) `,` type($scales) `)`
+    attr-dict (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), 1, 2);
+    }
+    /// Dimension of the input that dimension 0 of the scales runs over; the
+    /// others follow.
+    unsigned getFirstBatchDim();
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Mid-level operations
 //===----------------------------------------------------------------------===//
@@ -541,7 +634,8 @@ def Kron_ModeProductOp : Kron_ComputeOp<"mode_product"> {
        dimension that of `Y`, every other one the size of the axis of `Y` it
        names, or 1.
     4. `X`, `F` and `Y` share one element type, except that for f16 and bf16 `X`
-       and `Y` may be f32: the intermediates of a chain are. `alpha` and `beta`
+       and `Y` may be f32: the intermediates of a chain are. Beside a
+       floating-point `F`, `X` may be f8E4M3FN or f8E5M2. `alpha` and `beta`
        have the accumulation type (f32 for f16 and bf16).
     5. `Z` has the type of `Y`'s elements and its shape.
 
@@ -556,7 +650,7 @@ def Kron_ModeProductOp : Kron_ComputeOp<"mode_product"> {
     ```
   }];
   let arguments = !con(
-    (ins Kron_Array:$input, Kron_Array:$factor),
+    (ins Kron_InputArray:$input, Kron_Array:$factor),
     scalingOperands,
     (ins I64Attr:$axis, DenseI64ArrayAttr:$factor_dims,
          UnitAttr:$conj_input, UnitAttr:$conj_factor),
@@ -695,7 +789,7 @@ def Kron_PassOp : Kron_Op<"pass", [
     } -> tensor<9x8x4xf32>
     ```
   }];
-  let arguments = (ins Variadic<Kron_Array>:$inputs, Kron_Array:$init,
+  let arguments = (ins Variadic<Kron_InputArray>:$inputs, Kron_Array:$init,
                        OptionalAttr<DenseI64ArrayAttr>:$input_permutation,
                        OptionalAttr<Kron_ScheduleAttr>:$schedule);
   let results = (outs Variadic<AnyRankedTensor>:$results);

@@ -26,9 +26,17 @@ Value emitMul(OpBuilder &builder, Location loc, Value lhs, Value rhs);
 /// Complex conjugate; `value` itself if it is not complex.
 Value emitConjugate(OpBuilder &builder, Location loc, Value value);
 
-/// `value` widened or rounded to the floating-point type `type`; other types
-/// are equal already.
+/// `value` (perhaps of 8 bits) widened or rounded to the floating-point type
+/// `type`, which has more than 8; other types are equal already.
 Value emitConversion(OpBuilder &builder, Location loc, Value value, Type type);
+
+/// The largest number that kron.quantize gives in `type`: i8, f8E4M3FN or
+/// f8E5M2.
+double getLargestOf8(Type type);
+
+/// `value`, a finite number, rounded to the nearest one of `type` (as above),
+/// ties to even. Integers have to be in range; f8 saturates.
+Value emitRoundTo8(OpBuilder &builder, Location loc, Value value, Type type);
 
 /// `scale * value`, where a scale of 0, even if only known at run time, gives 0
 /// whatever the value is.

@@ -1,0 +1,125 @@
+"""Rows of 8 bits per element and a scale, by kron.quantize.
+
+SPDX-License-Identifier: MIT
+"""
+
+import functools
+
+import numpy as np
+
+from kron import _core
+
+#: Element types by the names of their dtypes.
+KINDS = {"int8": "i8", "float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2"}
+_INPUTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+
+
+def check_kind(kind):
+    if kind not in KINDS:
+        raise ValueError(f"expects dtype to be one of {', '.join(KINDS)}, but got {kind!r}")
+    return kind
+
+
+def _is_tensor(x):
+    return type(x).__module__.partition(".")[0] == "torch" and hasattr(x, "data_ptr")
+
+
+def _element_of(x):
+    """The element type of an array that can be quantised."""
+    if not isinstance(x, np.ndarray) and not _is_tensor(x):
+        raise TypeError(f"expects x to be a NumPy array or a PyTorch tensor, but got "
+                        f"{type(x).__name__}")
+    name = str(x.dtype).rpartition(".")[2]
+    if name not in _INPUTS:
+        raise TypeError(f"expects x to have dtype {', '.join(_INPUTS)}, but got {x.dtype}")
+    if name == "bfloat16" and isinstance(x, np.ndarray):
+        _core.register_type("bf16", x.dtype.num)
+    return _INPUTS[name]
+
+
+def dtype_of(kind):
+    """NumPy's dtype."""
+    if kind == "int8":
+        return np.dtype(np.int8)
+    import ml_dtypes
+
+    dtype = np.dtype(getattr(ml_dtypes, kind))
+    _core.register_type(KINDS[kind], dtype.num)
+    return dtype
+
+
+def _allocate(x, rows, features, kind):
+    """(q, scale), and the arguments of a launch beside the arrays."""
+    if isinstance(x, np.ndarray):
+        return np.empty((rows, features), dtype_of(kind)), np.empty(rows, np.float32), {}
+    import torch
+
+    import kron.torch  # noqa: F401  (makes tensors known)
+
+    q = x.new_empty((rows, features), dtype=getattr(torch, kind))
+    stream = torch.cuda.current_stream(x.device).cuda_stream if x.is_cuda else 0
+    return q, x.new_empty(rows, dtype=torch.float32), {"stream": stream}
+
+
+@functools.lru_cache(maxsize=256)
+def _kernel(element, features, kind, orders, device):
+    """On any number of rows; after a rotation by factors of `orders`, if there are any."""
+    from kron import _compile
+
+    x, q, scale = f"?x{features}x{element}", f"?x{features}x{KINDS[kind]}", "?xf32"
+    factors = [f"{order}x{order}x{element}" for order in orders]
+    arguments = "".join(f", %f{i}: tensor<{factor}>" for i, factor in enumerate(factors))
+    lines, source = [], "%x"
+    if orders:
+        names = ", ".join(f"%f{i}" for i in range(len(orders)))
+        types = ", ".join(f"tensor<{factor}>" for factor in factors)
+        lines = [f"%e = tensor.empty(%rows) : tensor<{x}>",
+                 f"%y = kron.mkm ins(%x : tensor<{x}>) factors({names} : {types}) "
+                 f"outs(%e : tensor<{x}>) -> tensor<{x}>"]
+        source = "%y"
+    body = "\n  ".join([
+        "%zero = arith.constant 0 : index",
+        f"%rows = tensor.dim %x, %zero : tensor<{x}>",
+        *lines,
+        f"%qe = tensor.empty(%rows) : tensor<{q}>",
+        f"%se = tensor.empty(%rows) : tensor<{scale}>",
+        f"%r:2 = kron.quantize ins({source} : tensor<{x}>) outs(%qe, %se : tensor<{q}>, "
+        f"tensor<{scale}>) -> tensor<{q}>, tensor<{scale}>",
+        f"return %r#0, %r#1 : tensor<{q}>, tensor<{scale}>"])
+    return _compile.compile(
+        f"func.func @main(%x: tensor<{x}>{arguments}) -> (tensor<{q}> {{kron.name = \"q\"}}, "
+        f"tensor<{scale}> {{kron.name = \"scale\"}}) {{\n  {body}\n}}\n", device=device)
+
+
+def rotated(x, factors, kind):
+    """(q, scale) of the rows of x times the Kronecker product of square `factors`."""
+    element = _element_of(x)
+    features = x.shape[-1]
+    rows = x.reshape(-1, features) if features else x.reshape(0, 0)
+    is_tensor = _is_tensor(x)
+    rows = rows.contiguous() if is_tensor else np.ascontiguousarray(rows)
+    if is_tensor and x.requires_grad:
+        rows = rows.detach()
+    q, scale, options = _allocate(rows, rows.shape[0], features, kind)
+    device = x.device.index if is_tensor and x.is_cuda else -1
+    orders = tuple(map(len, factors))
+    _kernel(element, features, kind, orders, device)(rows, *factors, q, scale, **options)
+    return q.reshape(x.shape), scale.reshape(x.shape[:-1])
+
+
+def quantize(x, dtype="int8"):
+    """(q, scale) of rows, which the last axis of x is: q, shaped as x, of 8 bits, "int8",
+    "float8_e4m3fn" or "float8_e5m2" (NumPy's are those of ml_dtypes), and a float32 per row,
+    so that q * scale is about x:
+
+        scale = abs(x).max(-1) / 127            (448 for float8_e4m3fn, 57344 for float8_e5m2)
+        q = round(x * (1 / scale))              to nearest, ties to even
+
+    Rows of zeros have scale 0, rows with a NaN or an infinity scale NaN; q is 0 there. x is
+    float32, float16 or bfloat16, on a CPU or a GPU."""
+    check_kind(dtype)
+    _element_of(x)
+    if x.ndim == 0 or x.shape[-1] == 0:
+        raise ValueError(f"expects x to have rows that are not empty, but got shape "
+                         f"{tuple(x.shape)}")
+    return rotated(x, (), dtype)
