@@ -5,16 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A loop is cut into a few ranges per thread, all about equally long. One
-// ticket per thread takes ranges until none is left; a ticket owns one thread's
-// part of the workspace. So it does not matter which of oneTBB's threads, of
-// which arena, runs a ticket, and never more than the launch's number of
-// threads run at once.
+// A loop is cut into a few ranges per thread, all about equally long. Threads
+// that take part are numbered, below the launch's number of threads, and the
+// number owns one thread's part of the workspace. So it does not matter which
+// of oneTBB's threads, of which arena, takes part. They are helpers, or those
+// of the caller's arena where that bounds the number of threads.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Parallel.h"
 #include "Error.h"
+#include "Helpers.h"
 #include "Workspace.h"
 #include "kron/Runtime/IRInterface.h"
 
@@ -22,24 +23,13 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <memory>
 #include <sched.h>
 #include <thread>
 
 #include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
-
-#if defined(__SANITIZE_THREAD__)
-#define KRON_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define KRON_THREAD_SANITIZER 1
-#endif
-#endif
-#if KRON_THREAD_SANITIZER
-#include <sanitizer/tsan_interface.h>
-#endif
 
 using namespace kron::detail;
 
@@ -138,43 +128,43 @@ KronStatus kron::detail::resolveNumThreads(int32_t requested,
 namespace {
 
 /// One call of kronRtParallelFor that runs on several threads.
-class Loop {
+class Loop final : public SharedWork {
 public:
-  Loop(Launch &launch, int64_t count, int64_t numRanges, KronLoopBody body,
-       void *captures, int64_t scratchBytes)
-      : launch(launch), count(count), numRanges(numRanges), body(body),
-        captures(captures), scratchBytes(scratchBytes) {}
+  Loop(Launch &launch, int64_t count, int32_t numRanges, bool isLong,
+       KronLoopBody body, void *captures, int64_t scratchBytes)
+      : launch(launch), count(count), numRanges(numRanges), isLong(isLong),
+        body(body), captures(captures), scratchBytes(scratchBytes) {}
 
-  /// Runs everything on up to `numTickets` threads, this one among them.
-  void run(int32_t numTickets);
+  /// Runs everything on up to `numThreads` threads, this one among them.
+  void run(int32_t numThreads);
 
 private:
+  void runShare(int32_t share, int32_t thread) noexcept override;
   /// Takes ranges until none is left.
   void runTicket(int32_t ticket) noexcept;
+  void runInArenaOfCaller(int32_t numTickets);
 
   Launch &launch;
-  int64_t count, numRanges;
+  int64_t count;
+  int32_t numRanges;
+  bool isLong;
   KronLoopBody body;
   void *captures;
   int64_t scratchBytes;
-  std::atomic<int64_t> nextRange{0};
+  std::atomic<int32_t> nextRange{0};
 };
 
 } // namespace
 
-// ThreadSanitizer does not see how oneTBB, which is not built with it, hands
-// work from thread to thread: these tell it.
-#if KRON_THREAD_SANITIZER
-static void annotateAcquire(void *object) { __tsan_acquire(object); }
-static void annotateRelease(void *object) { __tsan_release(object); }
-#else
-static void annotateAcquire(void *) {}
-static void annotateRelease(void *) {}
-#endif
-
 /// Ranges per thread: enough that a thread which was held up leaves its share
 /// to others, few enough that a body can reuse what it keeps in scratch.
 static constexpr int64_t rangesPerThread = 4;
+static constexpr int64_t kMostRanges = Helpers::kMaxShares;
+
+/// Loops that could be cut into as many ranges, each of about a microsecond,
+/// are worth waking other threads, which takes the caller several of them, and
+/// until they run some tens.
+static constexpr int64_t kLongRanges = 48;
 
 /// Runs `body` on this thread with its scratch. What is left of the thread's
 /// part of the workspace goes to the loops inside.
@@ -198,48 +188,37 @@ static void runBody(int64_t begin, int64_t end, KronLoopBody body,
   body(begin, end, scratch, captures);
 }
 
-void Loop::runTicket(int32_t ticket) noexcept {
-  annotateAcquire(this);
+void Loop::runShare(int32_t share, int32_t thread) noexcept {
   Context context;
   context.launch = &launch;
   context.scratchBytes = launch.threadBytes;
   if (launch.threads)
-    context.scratch = launch.threads + ticket * launch.threadBytes;
+    context.scratch = launch.threads + thread * launch.threadBytes;
   ContextScope scope(context);
   // The first `longer` ranges have one iteration more.
   int64_t length = count / numRanges, longer = count % numRanges;
+  int64_t begin = share * length + std::min<int64_t>(share, longer);
+  runBody(begin, begin + length + (share < longer), body, captures,
+          scratchBytes);
+}
+
+void Loop::runTicket(int32_t ticket) noexcept {
+  annotateAcquire(this);
+  // oneTBB orders what happens before, in and after the tickets, so that
+  // nothing but the number itself is handed over here.
   for (;;) {
-    // oneTBB orders what happens before, in and after the tickets, so that
-    // nothing but the number itself is handed over here.
-    int64_t range = nextRange.fetch_add(1, std::memory_order_relaxed);
+    int32_t range = nextRange.fetch_add(1, std::memory_order_relaxed);
     if (range >= numRanges)
       break;
-    int64_t begin = range * length + std::min(range, longer);
-    runBody(begin, begin + length + (range < longer), body, captures,
-            scratchBytes);
+    runShare(range, ticket);
   }
   annotateRelease(this);
 }
 
-/// An arena of this thread's own for up to `numThreads` threads. Kept, since
-/// making one costs more than a small loop.
-static tbb::task_arena &getOwnArena(int32_t numThreads) {
-  // Asked for more threads than it may start, oneTBB prints a warning.
-  size_t allowed = tbb::global_control::active_value(
-      tbb::global_control::max_allowed_parallelism);
-  numThreads = int32_t(std::min<size_t>(numThreads, allowed));
-  static thread_local std::unique_ptr<tbb::task_arena> arena;
-  static thread_local int32_t arenaThreads = 0;
-  if (!arena || arenaThreads != numThreads) {
-    arena = std::make_unique<tbb::task_arena>(numThreads);
-    arenaThreads = numThreads;
-  }
-  return *arena;
-}
-
-void Loop::run(int32_t numTickets) {
+/// For loops within the caller's arena.
+void Loop::runInArenaOfCaller(int32_t numTickets) {
   annotateRelease(this);
-  auto spawn = [&] {
+  try {
     // Isolated: while it waits, this thread must not start another piece of the
     // program's own parallel work, which could launch a kernel in turn.
     tbb::this_task_arena::isolate([&] {
@@ -248,22 +227,32 @@ void Loop::run(int32_t numTickets) {
           [this](int32_t ticket) { runTicket(ticket); },
           tbb::simple_partitioner());
     });
-  };
-  try {
-    // The caller's arena where it already bounds the threads, else an arena of
-    // the right size. Either draws on the same workers.
-    if (tbb::this_task_arena::current_thread_index() !=
-            tbb::task_arena::not_initialized &&
-        tbb::this_task_arena::max_concurrency() <= numTickets)
-      spawn();
-    else
-      getOwnArena(numTickets).execute(spawn);
   } catch (...) {
     // oneTBB could not start tickets. All that it started are done; this thread
     // does the rest.
   }
   annotateAcquire(this);
   runTicket(0);
+}
+
+void Loop::run(int32_t numThreads) {
+  // As many as oneTBB may start: asked for more, it prints a warning.
+  size_t allowed = tbb::global_control::active_value(
+      tbb::global_control::max_allowed_parallelism);
+  numThreads = int32_t(std::min<size_t>(numThreads, allowed));
+  // Threads that came across oneTBB once have an arena, as large as there are
+  // processors; a smaller one is the program's choice. Its workers have work of
+  // the program's own to share this with.
+  int32_t slot = tbb::this_task_arena::current_thread_index();
+  int32_t most = slot == tbb::task_arena::not_initialized
+                     ? INT32_MAX
+                     : tbb::this_task_arena::max_concurrency();
+  if (slot > 0 || most < tbb::info::default_concurrency()) {
+    runInArenaOfCaller(std::min(numThreads, most));
+    return;
+  }
+  static thread_local Helpers helpers;
+  helpers.run(*this, numRanges, numThreads, isLong);
 }
 
 void kronRtParallelFor(int64_t count, int64_t grain, KronLoopBody body,
@@ -280,9 +269,11 @@ void kronRtParallelFor(int64_t count, int64_t grain, KronLoopBody body,
     runBody(0, count, body, captures, scratchBytes);
     return;
   }
-  int64_t numRanges = std::min(mostRanges, numThreads * rangesPerThread);
-  Loop loop(*context.launch, count, numRanges, body, captures, scratchBytes);
-  loop.run(int32_t(std::min<int64_t>(numThreads, numRanges)));
+  auto numRanges = int32_t(
+      std::min({mostRanges, numThreads * rangesPerThread, kMostRanges}));
+  Loop loop(*context.launch, count, numRanges, mostRanges >= kLongRanges, body,
+            captures, scratchBytes);
+  loop.run(std::min(numThreads, numRanges));
 }
 
 void *kronRtWorkspace(int64_t bytes) {

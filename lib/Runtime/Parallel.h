@@ -12,6 +12,17 @@
 
 #include <atomic>
 
+#if defined(__SANITIZE_THREAD__)
+#define KRON_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KRON_THREAD_SANITIZER 1
+#endif
+#endif
+#if KRON_THREAD_SANITIZER
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace kron::detail {
 
 /// One running launch: what all its threads see.
@@ -59,6 +70,16 @@ private:
 /// `requested` (0: the default) into `*numThreads`. The default is 1 where the
 /// caller is itself one of several threads that OpenMP or a kernel runs.
 KronStatus resolveNumThreads(int32_t requested, int32_t *numThreads);
+
+// ThreadSanitizer does not see how oneTBB, which is not built with it, hands
+// work from thread to thread: these tell it.
+#if KRON_THREAD_SANITIZER
+inline void annotateAcquire(void *object) { __tsan_acquire(object); }
+inline void annotateRelease(void *object) { __tsan_release(object); }
+#else
+inline void annotateAcquire(void *) {}
+inline void annotateRelease(void *) {}
+#endif
 
 } // namespace kron::detail
 

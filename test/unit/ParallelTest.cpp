@@ -173,6 +173,61 @@ TEST(ParallelTest, UsesSeveralThreads) {
   FAIL() << "no loop ran on two threads";
 }
 
+TEST(ParallelTest, CallerBeginsWithTheFirstRange) {
+  // So that its caches have what they had the last time.
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    static std::atomic<int64_t> first;
+    first = -1;
+    FakeKernel kernel;
+    kernel.version([](const KronArray *) {
+      static std::thread::id caller;
+      caller = std::this_thread::get_id();
+      kronRtParallelFor(
+          64, 1,
+          [](int64_t begin, int64_t, void *, void *) {
+            int64_t none = -1;
+            if (std::this_thread::get_id() == caller)
+              first.compare_exchange_strong(none, begin);
+            std::this_thread::sleep_for(std::chrono::microseconds(20));
+          },
+          nullptr, 0);
+    });
+    EXPECT_SUCCESS(launch(kernel, {}, withThreads(4)));
+    // Helpers that are there may have taken it before the caller began.
+    if (first == 0)
+      return;
+  }
+  FAIL() << "the caller never began with the first range";
+}
+
+TEST(ParallelTest, ShortLoopWakesNobody) {
+  // One that has been asked for may still come late once.
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    LoopRecord before, after;
+    before.count = after.count = 1000;
+    after.grain = 100;
+    launchLoop(before, 4);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    launchLoop(after, 4);
+    EXPECT_GT(after.ranges.size(), 1u);
+    if (after.threads == std::set{std::this_thread::get_id()})
+      return;
+  }
+  FAIL() << "short loops wake helpers";
+}
+
+TEST(ParallelTest, LongLoopWakesHelpers) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    LoopRecord loop;
+    loop.count = 1000;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    launchLoop(loop, 4);
+    if (loop.threads.size() > 1)
+      return;
+  }
+  FAIL() << "no loop ran on two threads";
+}
+
 TEST(ParallelTest, ScratchIsPrivate) {
   for (int32_t numThreads : {1, 2, 5}) {
     LoopRecord loop;
