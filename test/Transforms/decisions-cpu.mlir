@@ -134,14 +134,14 @@ func.func @batched_f32_100000_x_8_3(%x: memref<100000x8x8x8xf32>, %f0: memref<8x
 }
 
 // Verify the decision for a Kronecker-sparse factor, batch first: ksmm f32 196 x 1,64,64,16.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=16{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=12{{(,|$)}}
 func.func @ksmm_f32_196_x_1_64_64_16(%x: memref<196x1024xf32>, %f0: memref<1x64x64x16xf32>, %y: memref<196x1024xf32>) {
   kron.ksmm ins(%x : memref<196x1024xf32>) weights(%f0 : memref<1x64x64x16xf32>) outs(%y : memref<196x1024xf32>)
   return
 }
 
 // Verify the decision for a Kronecker-sparse factor, batch last: ksmm f32 196 x 1,64,64,16 batch last.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=196{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=64{{(,|$)}}
 func.func @ksmm_f32_196_x_1_64_64_16_batch_last(%x: memref<1024x196xf32>, %f0: memref<1x64x64x16xf32>, %y: memref<1024x196xf32>) {
   kron.ksmm ins(%x : memref<1024x196xf32>) weights(%f0 : memref<1x64x64x16xf32>) outs(%y : memref<1024x196xf32>) {layout = #kron.layout<batch_last>}
   return
@@ -149,8 +149,8 @@ func.func @ksmm_f32_196_x_1_64_64_16_batch_last(%x: memref<1024x196xf32>, %f0: m
 
 // Verify the decision for a chain of two Kronecker-sparse factors: chain f32 1024 x 64,64,64,1 > 1,64,64,64.
 // The first one has many blocks side by side.
-// CHECK: :[[@LINE+4]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=16{{(,|$)}}
-// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=64{{(,|$)}}
+// CHECK: :[[@LINE+4]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=12{{(,|$)}}
+// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=48{{(,|$)}}
 func.func @chain_f32_1024_x_64_64_64_1_1_64_64_64(%x: tensor<1024x4096xf32>, %f0: tensor<64x64x64x1xf32>, %f1: tensor<1x64x64x64xf32>) -> tensor<1024x4096xf32> {
   %e0 = tensor.empty() : tensor<1024x4096xf32>
   %y0 = kron.ksmm ins(%x : tensor<1024x4096xf32>) weights(%f0 : tensor<64x64x64x1xf32>) outs(%e0 : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>

@@ -96,6 +96,15 @@ def ksmm(x, weights, op_x, op_weights, layout):
     return y if layout == "batch_first" else transpose(y)
 
 
+def sum_products(subscripts, a, b):
+    """np.einsum, which may leave a sum over nothing as the memory was."""
+    if a.size and b.size:
+        return np.einsum(subscripts, a, b)
+    terms, result = subscripts.split("->")
+    sizes = dict(zip(terms.replace(",", ""), a.shape + b.shape))
+    return np.zeros([sizes[letter] for letter in result], np.result_type(a, b))
+
+
 def ksmm_grad(x, grad, pattern, layout, conj_x, conj_grad):
     """d[i, j, k, t] = sum_n g[n, i*b*d + j*d + t] x[n, i*c*d + k*d + t]."""
     a, b, c, d = pattern
@@ -104,7 +113,8 @@ def ksmm_grad(x, grad, pattern, layout, conj_x, conj_grad):
     if layout == "batch_last":
         x, grad = transpose(x), transpose(grad)
     rows = x.shape[0]
-    return np.einsum("najt,nakt->ajkt", grad.reshape(rows, a, b, d), x.reshape(rows, a, c, d))
+    return sum_products("najt,nakt->ajkt", grad.reshape(rows, a, b, d),
+                        x.reshape(rows, a, c, d))
 
 
 def factor_grad(x, grad, factors, ops, index, layout, conj_x, conj_grad):
@@ -125,7 +135,7 @@ def factor_grad(x, grad, factors, ops, index, layout, conj_x, conj_grad):
         x = apply_mode(x, functools.reduce(np.kron, part, identity), axis, 0)
     x = np.conj(x) if conj_x else x
     grad = np.conj(grad) if conj_grad else grad
-    sums = np.einsum("napt,naqt->pq", x, grad)
+    sums = sum_products("napt,naqt->pq", x, grad)
     return sums if right else sums.T
 
 

@@ -142,8 +142,12 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   if (nest.group == getMaxLanes(stage) && stage.elementParts == 1)
     blocks.shape = {std::min(stage.results, getPanelRows(stage, 1, -1)),
                     std::min(vectorTotal, getPanelVectors(stage))};
-  TileShape single = chooseTileShape(stage.results, 1, stage.vectorBits,
-                                     stage.schedule, stage.elementParts);
+  // Enough to hide the latency of multiply-adds; more rows would need more
+  // addresses than there are registers.
+  constexpr int64_t kSingleRows = 8;
+  int64_t fixedRows = stage.schedule ? stage.schedule.getRegisterRows() : 0;
+  int64_t singleRows =
+      std::min(fixedRows ? fixedRows : kSingleRows, stage.results);
 
   bool copies = copiesSource(blocks);
   Value panels;
@@ -156,7 +160,7 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   emitLaneBlocks(blocks, [&](Int first, int64_t vectors, Value mask) {
     Bases column = advance(bases, laneAxis, first);
     int64_t rowsOfBlock =
-        isKnown || vectors > 1 ? blocks.shape.rows : single.rows;
+        isKnown || vectors > 1 ? blocks.shape.rows : singleRows;
     emitBlocks(stage.results, rowsOfBlock, [&](Int q, int64_t rows) {
       RegisterTile tile = startTile(column);
       tile.rows = rows;

@@ -50,10 +50,10 @@ func.func @streamed(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64
 // -----
 
 // Verify that rows which end within a vector, but follow each other, go past the caches from
-// a copy of a tile's result in the scratch (64 rows of 480 bytes), which is whole lines: four
+// a copy of a tile's result in the scratch (48 rows of 480 bytes), which is whole lines: four
 // vectors a turn. The last tile may have fewer rows and end within a line.
 // CHECK-LABEL: func.func @ragged
-// CHECK-SAME: kron.thread_bytes = 30720 : i64
+// CHECK-SAME: kron.thread_bytes = 23040 : i64
 // CHECK: llvm.ptrtoint
 // CHECK-LABEL: func.func private @ragged_pass
 // CHECK: scf.if %[[STREAMS:.*]] {
