@@ -15,6 +15,9 @@ using namespace mlir::kron;
 Type kron::getStorageType(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
     return VectorType::get({2}, complex.getElementType());
+  // The LLVM dialect has no numbers of 8 bits.
+  if (isFloat8(element))
+    return IntegerType::get(element.getContext(), 8);
   return element;
 }
 
