@@ -263,7 +263,9 @@ Value PassCodeBuilder::getResultOffset(const PassPlace &place) {
   int64_t bytes = countElements(getTileWindow(tileSize), plan.groups.size()) *
                   outer.getElementBytes();
   bool isElsewhere = copiesOut && !plan.rowsInLanes && !place.arrays.epilogue;
-  if (isElsewhere || plan.transposesInput || bytes > kMaxBytes)
+  // What goes past the caches needs nothing there, and arrays so large hardly
+  // ever start within a line.
+  if (isElsewhere || plan.transposesInput || bytes > kMaxBytes || isLargeResult)
     return nullptr;
   Type i64 = builder.getI64Type();
   auto getAddress = [&](const StageArray &array) -> Value {

@@ -179,6 +179,8 @@ private:
   /// As i64 outside and i1 inside of the body, whether results are stored past
   /// the caches; null if they never are.
   Value streams;
+  /// Whether that only depends on where the result lies.
+  bool isLargeResult = false;
 
   // Of the body.
   Value scratch, prefetchSlot, resultOffset;

@@ -480,6 +480,7 @@ void PassCodeBuilder::planStreaming(const Stage &last) {
   Value large = outer.less(threshold - 1, bytes);
   Value both = arith::AndIOp::create(builder, loc, aligned, large);
   streams = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), both);
+  isLargeResult = bytes.isConstant();
 }
 
 void PassCodeBuilder::emitCall(func::FuncOp body, Int count,

@@ -22,6 +22,26 @@ func.func @rows(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64xf32
 
 // -----
 
+// Verify that no lines are asked for early where results go that are so large that they
+// will be stored past the caches: only the input's share of a register tile, 1024 bytes.
+// CHECK-LABEL: func.func private @large_pass
+// CHECK-NOT: arith.select
+// CHECK: scf.if
+// CHECK-COUNT-16: "llvm.intr.prefetch"
+// CHECK-NOT: prefetch
+// CHECK: nontemporal
+func.func @large(%x: memref<8192x64xf32>, %f: memref<64x64xf32>, %y: memref<8192x64xf32>) {
+  kron.pass ins(%x, %f : memref<8192x64xf32>, memref<64x64xf32>) outs(%y : memref<8192x64xf32>)
+      attributes {schedule = #kron.schedule<stream_bytes = 4096>} {
+  ^bb0(%a: tensor<8192x64xf32>, %b: tensor<64x64xf32>, %c: tensor<8192x64xf32>):
+    %0 = kron.mode_product axis(1) ins(%a : tensor<8192x64xf32>) factor(%b [p, q] : tensor<64x64xf32>) outs(%c : tensor<8192x64xf32>) -> tensor<8192x64xf32>
+    kron.yield %0 : tensor<8192x64xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify that results go past the caches if the schedule says from which size on:
 // behind a test of size and alignment, with a fence at the end of a range.
 // CHECK-LABEL: func.func @streamed
