@@ -12,6 +12,13 @@ func.func @mkm_f32_1024_x_64_2(%x: memref<1024x4096xf32>, %f0: memref<64x64xf32>
   return
 }
 
+// Verify the decision for few rows, of which every thread gets some: mkm f32 16 x 64^2.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_16_x_64_2(%x: memref<16x4096xf32>, %f0: memref<64x64xf32>, %f1: memref<64x64xf32>, %y: memref<16x4096xf32>) {
+  kron.mkm ins(%x : memref<16x4096xf32>) factors(%f0, %f1 : memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<16x4096xf32>)
+  return
+}
+
 // Verify the decision for two factors of 128 x 128: mkm f32 1024 x 128^2.
 // CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_128_2(%x: memref<1024x16384xf32>, %f0: memref<128x128xf32>, %f1: memref<128x128xf32>, %y: memref<1024x16384xf32>) {

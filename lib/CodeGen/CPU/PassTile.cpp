@@ -244,6 +244,22 @@ static int64_t getRowStep(const PassPlan &plan, PassOp pass,
   return kLineBytes / std::gcd(kLineBytes, bytes);
 }
 
+/// Rows that fill the first-level cache. Few rows in all are left for threads
+/// to share, if one row has enough for every factor to be used often.
+static int64_t chooseLargeRows(const PassPlan &plan, int64_t size,
+                               int64_t bytesPerPosition,
+                               const CacheBudget &caches) {
+  constexpr int64_t kFewTiles = 16, kFibres = 64;
+  int64_t tile = std::clamp<int64_t>(
+      caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);
+  bool hasManyFibres = llvm::all_of(plan.groups, [&](const StageGroup &group) {
+    return plan.elementsPerPosition >= kFibres * group.depth;
+  });
+  if (ShapedType::isDynamic(size) || !hasManyFibres)
+    return tile;
+  return std::clamp<int64_t>(size / kFewTiles, 1, tile);
+}
+
 int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
                          const CacheBudget &caches) {
   if (plan.tiledAxis < 0)
@@ -276,8 +292,7 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
     tile = chooseSmallRows(size, bytesPerPosition,
                            getRowStep(plan, pass, elementBytes), caches);
   else if (plan.numBuffers)
-    tile = std::clamp<int64_t>(
-        caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);
+    tile = chooseLargeRows(plan, size, bytesPerPosition, caches);
   else
     tile = chooseRows(plan, pass, elementBytes, caches);
   if (pass.getEpilogue()) {
