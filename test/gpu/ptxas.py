@@ -15,6 +15,7 @@ SPDX-License-Identifier: MIT
 import argparse
 import concurrent.futures
 import ctypes
+import math
 import os
 import pathlib
 import re
@@ -26,6 +27,7 @@ from ctypes import POINTER, Structure, c_int32, c_int64, c_void_p
 
 import selection  # noqa: F401  (finds the modules below)
 
+import eight_bits
 from bench_cases import Case
 from kronlib import Kron, KronError
 
@@ -68,6 +70,8 @@ GOLDEN = [
       for p in ((1, 64, 64, 16), (6, 64, 64, 1), (1, 256, 256, 4), (3, 17, 9, 5))
       for layout in ("batch_first", "batch_last")),
     *(("ksmm_grad", t, 25088, (12, 64, 64, 4), {}) for t in ("f64", "bf16")),
+    *(("quantize", t, 0, orders, {"kind": kind}) for t in ("f32", "f16")
+      for orders in ((129,), (4096,), (64, 64), (112, 128)) for kind in ("i8", "f8E4M3FN")),
 ]
 
 
@@ -144,8 +148,24 @@ class Gradient(Layer):
                 f"{{layout = #kron.layout<{self.layout}>}}\n  return\n}}\n")
 
 
+class Rows:
+    """A kron.quantize, behind a rotation by several orders, as check takes it."""
+
+    def __init__(self, element, rows, orders, kind):
+        self.element, self.orders, self.kind = element, orders, kind
+        self.text = "quantize " + ",".join(map(str, orders))
+        self.name = f"{self.text} {element} to {kind}"
+
+    def mlir(self):
+        orders = self.orders if len(self.orders) > 1 else ()
+        text = eight_bits.module(self.element, math.prod(self.orders), self.kind, orders)
+        return text.replace("@main", "@bench")
+
+
 def make_case(golden):
     op, name, rows, shape, more = golden
+    if op == "quantize":
+        return Rows(name, rows, shape, **more)
     if op in ("ksmm_grad", "epilogue"):
         return (Gradient if op == "ksmm_grad" else Layer)(name, rows, shape, **more)
     key = "pattern" if op == "ksmm" else "factors"

@@ -33,6 +33,7 @@ import selection
 import numpy as np
 
 import bad_input
+import eight_bits
 import large
 import record
 import reference
@@ -239,7 +240,8 @@ class Suite:
             self.run_all(indices[::5], "sm_80", "sm_80", options.jobs)
         failed = 0
         if not options.case and not options.only:
-            for name, checks in (("refused", bad_input), ("large", large)):
+            for name, checks in (("refused", bad_input), ("8 bits", eight_bits),
+                                 ("large", large)):
                 start = time.monotonic()
                 passed, wrong = checks.run(kron, options.device, chips)
                 self.passed += passed

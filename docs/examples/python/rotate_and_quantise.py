@@ -4,7 +4,8 @@ A layer y = x @ W is computed in integers: rows of x and columns of W get a scal
 Some features of x are a hundred times larger than the others, so little is left of those.
 With an orthonormal H, (x @ H) @ (H.T @ W) is the same product, and every element of x @ H is
 a sum over all features: nothing stands out. H is a Kronecker product of Hadamard matrices,
-which kron applies in one trip over memory; H.T @ W is done once.
+which kron applies in one trip over memory; H.T @ W is done once. On a GPU the kernel that
+rotates stores eight bits and scales, where a tile of it has whole rows.
 
 usage: rotate_and_quantise.py [--rows N] [--features N]    (needs the kron package)
 """
@@ -21,17 +22,11 @@ parser.add_argument("--features", type=int, default=3584, help="28 * 128 by defa
 options = parser.parse_args()
 
 
-def quantise(array, axis):
-    """Eight-bit integers and their scales, so that `array` is about integers * scales."""
-    scales = np.abs(array).max(axis, keepdims=True) / 127
-    return np.rint(array / scales).astype(np.int8), scales
-
-
 def multiply(x, weights):
-    """x @ weights in integers."""
-    xs, x_scales = quantise(x, 1)
-    ws, w_scales = quantise(weights, 0)
-    return (xs.astype(np.int32) @ ws.astype(np.int32)) * x_scales * w_scales
+    """x @ weights in integers; both are rows of eight bits and their scales, so that x is
+    about x[0] * x[1][:, None], and the same of the columns of the weights."""
+    product = x[0].astype(np.int32) @ weights[0].astype(np.int32).T
+    return product * x[1][:, None] * weights[1]
 
 
 rng = np.random.default_rng(0)
@@ -45,15 +40,16 @@ exact = x @ weights
 rotate = kron.rotations.Rotation(options.features)
 print(f"{rotate} of {options.features} features has "
       f"{sum(n * n for n in rotate.sizes)} numbers instead of {options.features ** 2}")
-rotated_weights = np.ascontiguousarray(rotate(np.ascontiguousarray(weights.T)).T)
-np.testing.assert_allclose(rotate(x) @ rotated_weights, exact, atol=1e-3 * np.abs(exact).max())
+columns = np.ascontiguousarray(weights.T)
+np.testing.assert_allclose(rotate(x) @ rotate(columns).T, exact, atol=1e-3 * np.abs(exact).max())
 
 
 def error(product):
     return np.linalg.norm(product - exact) / np.linalg.norm(exact)
 
 
-plain = error(multiply(x, weights))
-rotated = error(multiply(rotate(x), rotated_weights))
+plain = error(multiply(kron.quantize(x), kron.quantize(columns)))
+rotate_to_8 = kron.rotations.Rotation(options.features, quantize="int8")
+rotated = error(multiply(rotate_to_8(x), rotate_to_8(columns)))
 print(f"relative error in eight bits: {plain:.4f}, with the rotation {rotated:.4f}")
 assert rotated < 0.3 * plain

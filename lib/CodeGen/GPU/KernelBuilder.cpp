@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -64,6 +66,27 @@ KernelBuilder::KernelBuilder(Emitter &host, gpu::GPUModuleOp gpuModule,
 // Parameters and launch
 //===----------------------------------------------------------------------===//
 
+/// Where `load` reads an argument of the function, at a known place: that is
+/// memory of the GPU, which the host does not read. Else null.
+static Value buildAddress(Emitter &host, memref::LoadOp load) {
+  auto argument = dyn_cast<BlockArgument>(load.getMemRef());
+  if (!argument || !isa<func::FuncOp>(argument.getOwner()->getParentOp()) ||
+      isa<ComplexType>(load.getType()))
+    return nullptr;
+  SmallVector<int64_t> places;
+  for (Value index : load.getIndices()) {
+    std::optional<int64_t> place = getConstantIntValue(index);
+    if (!place)
+      return nullptr;
+    places.push_back(*place);
+  }
+  StageArray array = getPassArray(host, load.getMemRef());
+  Int offset = 0;
+  for (auto [place, stride] : llvm::zip(places, array.strides))
+    offset = host.add(offset, host.mul(stride, place));
+  return host.offsetPointer(array.base, offset, array.element);
+}
+
 Value KernelBuilder::enter(Value hostValue) {
   if (!hostValue)
     return nullptr;
@@ -78,6 +101,14 @@ Value KernelBuilder::enter(Value hostValue) {
     return it->second = arith::ConstantOp::create(builder, loc,
                                                   cast<TypedAttr>(attribute));
   }
+  if (auto load = hostValue.getDefiningOp<memref::LoadOp>())
+    if (Value address = buildAddress(host, load)) {
+      Value pointer = enter(address);
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(&function.getBody().front());
+      return entered[hostValue] =
+                 this->load(hostValue.getType(), pointer, CacheHint::ReadOnly);
+    }
   Type type = hostValue.getType();
   if (isa<LLVM::LLVMPointerType>(type))
     type = LLVM::LLVMPointerType::get(builder.getContext(), kGlobalSpace);

@@ -90,6 +90,8 @@ void WgmmaKernel::emit() {
   Value address = LLVM::PtrToIntOp::create(k.builder, k.loc,
                                            k.builder.getI32Type(), k.shared(0));
   descriptorBase = k.materialize(k.floorDiv(Int(address), 16), 64);
+  if (arrays.quantize)
+    enterQuantize();
 
   // Tiles, on the host.
   Int count = 1;
@@ -157,7 +159,8 @@ void WgmmaKernel::emitTiles(Int tiles) {
       first, tiles, step, firstBuffer, [&](Int tile, ValueRange carried) {
         Int buffer(carried[0]);
         start = startTile(tile);
-        initTile = offsetArray(init, start);
+        if (init.base)
+          initTile = offsetArray(init, start);
         if (addend.base)
           addendTile = offsetArray(addend, start);
         auto waitForPiece = [&](int64_t piece) {
@@ -217,7 +220,7 @@ void WgmmaKernel::emitStages(Value landing) {
         arrays.vectorStores, [] {},
         [&] {
           syncGroup();
-          storeTile(work);
+          arrays.quantize ? quantizeTile(work) : storeTile(work);
         });
 }
 

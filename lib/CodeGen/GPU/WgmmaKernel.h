@@ -77,6 +77,16 @@ struct WgmmaRun {
   SmallVector<Value, 4> others;
 };
 
+/// Where rows of 8 bits and their scales go.
+struct WgmmaQuantize {
+  Type byte;
+  Value bytes, scales;
+  /// From row to row.
+  Int bytesStride, scalesStride;
+  /// Whether bytes can be stored four at a time: 0 at run time.
+  Int misalignment;
+};
+
 /// What a kernel works on, as the host sees it.
 struct WgmmaArrays {
   SmallVector<Int> sizes;
@@ -89,6 +99,8 @@ struct WgmmaArrays {
   /// multiples of it, provided that `misalignment`, known at run time, is 0.
   bool vectorLoads = false, vectorStores = false;
   Int misalignment = 0;
+  /// In place of the result, which has no base then.
+  std::optional<WgmmaQuantize> quantize;
 };
 
 /// Builds a kernel and its launch.
@@ -210,6 +222,12 @@ private:
   Value scale(Value sum, Value addend);
   Value toElement(Value value);
 
+  // Results of 8 bits.
+  void enterQuantize();
+  Value locateResults(Value source, Int row, Int number);
+  void quantizeRow(Value source, Int row);
+  void quantizeTile(Value source);
+
   Int fromBits(Int value, int64_t shift, int64_t mask) {
     return k.bitAnd(k.floorDiv(value, int64_t(1) << shift), mask);
   }
@@ -231,6 +249,11 @@ private:
   Value descriptorBase;
   /// Quotients and remainders, while copies of a tile are built.
   DenseMap<std::pair<Value, int64_t>, std::pair<Int, Int>> splits;
+  /// Rows of 8 bits, their scales, and where warps leave what they know of a
+  /// row.
+  Value bytesBase, scalesBase, areWordsAligned;
+  Int bytesStride, scalesStride;
+  int64_t maximaOffset = 0;
   /// Column of the factor that is this CTA's first.
   Int firstResult = 0;
   /// Of the tile at hand.

@@ -131,6 +131,10 @@ struct WgmmaPlan {
   }
 };
 
+/// Why a kernel of `plan` cannot store its results as rows of 8 bits, or
+/// nothing.
+std::optional<std::string> getWgmmaQuantizeReason(const WgmmaPlan &plan);
+
 /// The plan of `pass`; if there is none, `reason` says why.
 std::optional<WgmmaPlan> getWgmmaPlan(PassOp pass, const GPUMachine &machine,
                                       std::string &reason);

@@ -14,10 +14,12 @@
 #include "kron/CodeGen/GPU/PassEmitter.h"
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
+#include "kron/CodeGen/GPU/Wgmma.h"
 #include "kron/Conversion/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Remarks.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_CONVERTKRONTONVVM
@@ -50,6 +52,12 @@ static LogicalResult checkPass(PassOp pass) {
   return success();
 }
 
+static void emitFusedRemark(QuantizeOp op) {
+  remark::passed(op.getLoc(),
+                 remark::RemarkOpts::name("Quantize").category("kron-gpu"))
+      << "rows become 8 bits in the kernel of their product";
+}
+
 namespace {
 
 struct ConvertKronToNVVMPass
@@ -75,8 +83,17 @@ struct ConvertKronToNVVMPass
     SymbolTable symbols(module);
     OpBuilder builder(&getContext());
     for (PassOp pass : passes) {
-      if (failed(checkPass(pass)) ||
-          failed(emitGPUPass(builder, symbols, gpuModule, pass, *machine)))
+      if (failed(checkPass(pass)))
+        return signalPassFailure();
+      if (QuantizeOp quantize = getFusedQuantize(pass, *machine)) {
+        emitFusedRemark(quantize);
+        quantizes.erase(llvm::find(quantizes, quantize));
+        if (failed(emitQuantizedPass(builder, gpuModule, pass, quantize,
+                                     *machine)))
+          return signalPassFailure();
+        continue;
+      }
+      if (failed(emitGPUPass(builder, symbols, gpuModule, pass, *machine)))
         return signalPassFailure();
       pass.erase();
     }
@@ -102,6 +119,11 @@ struct ConvertKronToNVVMPass
       emitQuantize(builder, gpuModule, op, *machine);
       op.erase();
     }
+    // Kernels read scalars themselves.
+    module.walk([](memref::LoadOp load) {
+      if (load->use_empty() && load->getParentOfType<func::FuncOp>())
+        load.erase();
+    });
   }
 };
 

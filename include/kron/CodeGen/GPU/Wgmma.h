@@ -31,6 +31,16 @@ std::optional<std::string> getWgmmaUnsupportedReason(PassOp pass,
 LogicalResult emitWgmmaPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                             PassOp pass, const GPUMachine &machine);
 
+/// The kron.quantize that alone reads what `pass` (with its schedule) writes,
+/// if the kernel of the pass can store its results in place of them.
+QuantizeOp getFusedQuantize(PassOp pass, const GPUMachine &machine);
+
+/// Builds the kernel of both, and its launch before `quantize`; erases them and
+/// the array between them.
+LogicalResult emitQuantizedPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                                PassOp pass, QuantizeOp quantize,
+                                const GPUMachine &machine);
+
 } // namespace mlir::kron
 
 #endif // KRON_CODEGEN_GPU_WGMMA_H

@@ -1,0 +1,139 @@
+//===- WgmmaQuantize.cpp - Rows of a wgmma kernel in 8 bits ---------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A tile has whole rows. The last stage leaves them in shared memory, in f32;
+// from there the warpgroups of a tile take one row after the other, keep it in
+// registers while they agree on its largest magnitude, and store bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RowQuantizer.h"
+#include "WgmmaKernel.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Numbers of a row that a thread keeps.
+static constexpr int64_t kMostKept = 64;
+static constexpr int64_t kLanes = 4;
+
+std::optional<std::string> kron::getWgmmaQuantizeReason(const WgmmaPlan &plan) {
+  int64_t elements = 1;
+  for (auto [number, axis] : llvm::enumerate(plan.axes)) {
+    if ((axis.stage < 0) != (number == 0))
+      return "rows are not the outermost axis alone";
+    if (number > 0)
+      elements *= axis.after;
+  }
+  const WgmmaAxis &inner = plan.axes.back();
+  if (plan.axes.size() < 2 || inner.after % kLanes != 0)
+    return "results are no runs of four";
+  if (plan.pieces > 1 || plan.getShares() > 1)
+    return "a tile does not have whole rows";
+  if (plan.stages.size() == 1 && plan.landing.elementBytes != 4)
+    return "there is no place for results in shared memory";
+  for (int64_t pitch : ArrayRef(plan.work.pitches).drop_back())
+    if (pitch % kLanes != 0)
+      return "rows in shared memory are not aligned";
+  if (elements > kMostKept * plan.groupSize * kWarpgroupThreads)
+    return "a row does not fit in registers";
+  return std::nullopt;
+}
+
+/// Where number `number` of a tile's row `row` is in shared memory.
+Value WgmmaKernel::locateResults(Value source, Int row, Int number) {
+  WgmmaPosition position(plan.axes.size(), 0);
+  position[0] = row;
+  for (unsigned axis = plan.axes.size() - 1; axis > 0; --axis) {
+    position[axis] = axis == 1 ? number : k.rem(number, plan.axes[axis].after);
+    number = k.floorDiv(number, plan.axes[axis].after);
+  }
+  unsigned inner = plan.axes.size() - 1;
+  Int address = addressOf(plan.work, position, inner);
+  Int permutation = swizzleOf(plan.work, position, inner);
+  address = k.add(address, k.bitXor(position[inner], permutation));
+  return k.offsetBytes(source, k.mul(address, plan.work.elementBytes));
+}
+
+/// Row number `row` of the tile.
+void WgmmaKernel::quantizeRow(Value source, Int row) {
+  const WgmmaQuantize &target = *arrays.quantize;
+  RowQuantizer math(k, target.byte, /*hasFloat8=*/true);
+  int64_t elements = 1;
+  for (const WgmmaAxis &axis : ArrayRef(plan.axes).drop_front())
+    elements *= axis.after;
+  int64_t runs = elements / kLanes;
+  int64_t threads = plan.groupSize * kWarpgroupThreads;
+  auto type = VectorType::get({kLanes}, k.builder.getF32Type());
+  SmallVector<Value> exist;
+  SmallVector<SmallVector<Value>> kept;
+  Value largest = math.zero();
+  for (int64_t first = 0; first < runs; first += threads) {
+    Int run = k.add(threadOfGroup, first);
+    exist.push_back(first + threads <= runs ? Value() : k.less(run, runs));
+    Int number = k.mul(exist.back() ? k.min(run, runs - 1) : run, kLanes);
+    SmallVector<Value> values =
+        k.unpack(k.load(type, locateResults(source, row, number)));
+    for (Value &value : values)
+      value = scale(value, Value());
+    largest = math.addMagnitudes(largest, values);
+    kept.push_back(values);
+  }
+  largest = math.shareInWarp(largest, 32);
+  // Of two rows in turn, so that nobody writes what others still read.
+  int64_t warps = threads / 32;
+  Int base = k.add(k.mul(group, 2 * warps), k.mul(k.rem(row, 2), warps));
+  auto locate = [&](Int warpNumber) {
+    return k.shared(k.add(k.mul(k.add(base, warpNumber), 4), maximaOffset));
+  };
+  k.ifThen(k.equal(lane, 0),
+           [&] { k.store(largest, locate(k.floorDiv(threadOfGroup, 32))); });
+  syncGroup();
+  for (int64_t other = 0; other < warps; ++other)
+    largest = math.max(largest, k.load(k.builder.getI32Type(), locate(other)));
+  RowScale scaling = math.getScale(largest);
+  Int place = k.add(start[0], row);
+  Value isRow = k.less(place, sizes[0]);
+  k.ifThen(k.both(isRow, k.equal(threadOfGroup, 0)), [&] {
+    Int offset = k.mul(k.extend(place), scalesStride);
+    k.store(scaling.stored,
+            k.offsetElements(scalesBase, k.builder.getF32Type(), offset));
+  });
+  Value bytes = k.offsetBytes(bytesBase, k.mul(k.extend(place), bytesStride));
+  for (auto [index, values] : llvm::enumerate(kept)) {
+    Int run = k.add(threadOfGroup, int64_t(index) * threads);
+    k.ifThen(k.both(isRow, exist[index]), [&, &values = values] {
+      Value word = math.packWord(values, scaling);
+      Value to = k.offsetBytes(bytes, k.mul(run, kLanes));
+      k.choose(
+          areWordsAligned, [&] { k.store(word, to, CacheHint::Streaming); },
+          [&] {
+            Type i8 = k.builder.getI8Type();
+            SmallVector<Value> parts =
+                k.unpack(k.bitcast(word, VectorType::get({kLanes}, i8)));
+            for (auto [part, byte] : llvm::enumerate(parts))
+              k.store(byte, k.offsetBytes(to, int64_t(part)));
+          });
+    });
+  }
+}
+
+void WgmmaKernel::enterQuantize() {
+  const WgmmaQuantize &target = *arrays.quantize;
+  bytesBase = k.enter(target.bytes);
+  bytesStride = k.enter(target.bytesStride);
+  scalesBase = k.enter(target.scales);
+  scalesStride = k.enter(target.scalesStride);
+  areWordsAligned =
+      k.equal(k.truncate(k.enter(arrays.quantize->misalignment)), 0);
+  maximaOffset = k.allocateShared(2 * plan.warpgroups * 4 * 4);
+}
+
+void WgmmaKernel::quantizeTile(Value source) {
+  k.rolledLoop(0, plan.axes.front().tile, 1,
+               [&](Int row) { quantizeRow(source, row); });
+}

@@ -1,0 +1,267 @@
+"""Arrays of 8 bits: kron.quantize bit for bit, by itself and behind a rotation, and
+products of f8E4M3FN and f8E5M2; with rows of zeros and NaN, arrays that are not
+aligned, and guards behind what is written.
+
+SPDX-License-Identifier: MIT
+"""
+
+import functools
+
+import numpy as np
+
+from kronlib import CUDA, Call, Cuda, KronError, make_array
+
+CODES = {"f32": 0, "f16": 2, "i8": 10, "f8E4M3FN": 11, "f8E5M2": 12}
+STORAGE = {"f32": np.float32, "f16": np.float16}
+LARGEST = {"i8": 127, "f8E4M3FN": 448, "f8E5M2": 57344}
+GUARD = 55
+
+
+@functools.cache
+def values_of(kind):
+    """The number of each of 256 codes, in float64."""
+    mantissa, bias = (3, 7) if kind == "f8E4M3FN" else (2, 15)
+    codes = np.arange(128)
+    exponent, fraction = codes >> mantissa, codes & ((1 << mantissa) - 1)
+    unit = 2.0 ** -mantissa
+    normal = (1 + fraction * unit) * 2.0 ** (exponent - bias)
+    numbers = np.where(exponent == 0, fraction * unit * 2.0 ** (1 - bias), normal)
+    if kind == "f8E4M3FN":
+        numbers[127] = np.nan
+    else:
+        numbers[124], numbers[125:] = np.inf, np.nan
+    return np.concatenate([numbers, -numbers])
+
+
+def round_to(numbers, kind):
+    """Codes of the nearest numbers of 8 bits, ties to even."""
+    if kind == "i8":
+        return np.rint(numbers).astype(np.int8).view(np.uint8)
+    finite = values_of(kind)[: 127 if kind == "f8E4M3FN" else 124]
+    magnitude = np.minimum(np.abs(numbers).astype(np.float64), finite[-1])
+    above = np.clip(np.searchsorted(finite, magnitude), 1, len(finite) - 1)
+    low, high = finite[above - 1], finite[above]
+    nearer = magnitude - low > high - magnitude
+    tie = magnitude - low == high - magnitude
+    code = np.where(nearer | (tie & (above % 2 == 0)), above, above - 1)
+    return (code | np.where(np.signbit(numbers), 128, 0)).astype(np.uint8)
+
+
+def quantized(x, kind):
+    """(codes, scales) as the description of kron.quantize says."""
+    wide = x.astype(np.float32)
+    with np.errstate(all="ignore"):
+        largest = np.abs(wide).max(1)
+        scale = largest / np.float32(LARGEST[kind])
+        scale[scale < np.float32(2.0**-126)] = 0
+        scale[~np.isfinite(largest)] = np.nan
+        usable = scale > 0
+        numbers = np.where(usable[:, None], wide * (np.float32(1) / scale)[:, None], 0)
+    codes = round_to(np.where(usable[:, None], numbers, np.float32(0)), kind)
+    codes[~usable] = 0
+    return codes, scale
+
+
+def module(element, features, kind, orders=()):
+    """kron.quantize on rows, behind kron.mkm if there are `orders`."""
+    x, q, s = f"?x{features}x{element}", f"?x{features}x{kind}", "?xf32"
+    types = [f"tensor<{n}x{n}x{element}>" for n in orders]
+    names = [f"%f{i}" for i in range(len(orders))]
+    arguments = "".join(f", {n}: {t}" for n, t in zip(names, types))
+    product = f"""
+  %e = tensor.empty(%d) : tensor<{x}>
+  %v = kron.mkm ins(%x : tensor<{x}>) factors({', '.join(names)} : {', '.join(types)})
+         outs(%e : tensor<{x}>) -> tensor<{x}>""" if orders else ""
+    source = "%v" if orders else "%x"
+    return f"""
+func.func @main(%x: tensor<{x}>{arguments}) -> (tensor<{q}>, tensor<{s}>) {{
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<{x}>{product}
+  %a = tensor.empty(%d) : tensor<{q}>
+  %b = tensor.empty(%d) : tensor<{s}>
+  %r:2 = kron.quantize ins({source} : tensor<{x}>) outs(%a, %b : tensor<{q}>, tensor<{s}>)
+         -> tensor<{q}>, tensor<{s}>
+  return %r#0, %r#1 : tensor<{q}>, tensor<{s}>
+}}
+"""
+
+
+class Checks:
+    def __init__(self, kron, device, chips):
+        self.kron, self.device, self.chips = kron, device, chips
+        self.cuda = Cuda(device)
+        self.passed = self.failed = 0
+
+    def report(self, what, problem):
+        if problem:
+            self.failed += 1
+            print(f"FAILED eight bits, {what}: {problem}", flush=True)
+        else:
+            self.passed += 1
+
+    def upload(self, array, offset=0):
+        """Memory that holds `array` from byte `offset` on."""
+        memory = self.cuda.allocate(array.nbytes + offset)
+        bytes_ = np.concatenate([np.zeros(offset, np.uint8),
+                                 np.ascontiguousarray(array).reshape(-1).view(np.uint8)])
+        memory.upload(bytes_)
+        return memory
+
+    def run(self, text, inputs, results):
+        """Codes of the arrays `results`, (type, shape, offset), behind which nothing was
+        written; `inputs` are (type, array, offset) or numbers."""
+        program = self.kron.compile(text, self.chips)
+        keep, arrays = [], []
+        for value in inputs:
+            if isinstance(value, np.ndarray):
+                keep.append(value)
+                arrays.append(make_array(value.ctypes.data, CODES["f32"], ()))
+                continue
+            kind, array, offset = value
+            keep.append(self.upload(array, offset))
+            arrays.append(make_array(keep[-1].address + offset, CODES[kind], array.shape))
+        outputs = []
+        for kind, shape, offset in results:
+            size = int(np.prod(shape)) * (STORAGE[kind]().itemsize if kind in STORAGE else 1)
+            memory = self.cuda.allocate(size + offset + 64)
+            memory.fill(GUARD)
+            outputs.append((memory, size, offset))
+            arrays.append(make_array(memory.address + offset, CODES[kind], shape))
+        Call(program, "main", arrays, CUDA, self.device).launch()
+        self.cuda.synchronize()
+        found = []
+        for (memory, size, offset), (kind, shape, _) in zip(outputs, results):
+            raw = memory.download(np.empty(size + offset + 64, np.uint8))
+            if (raw[:offset] != GUARD).any() or (raw[offset + size :] != GUARD).any():
+                raise ValueError("bytes beside a result were written")
+            found.append(raw[offset : offset + size].view(STORAGE.get(kind, np.uint8))
+                         .reshape(shape))
+        return found
+
+    def quantize(self, element, features, kind, rows, offset):
+        rng = np.random.default_rng(features)
+        x = rng.standard_normal((rows, features)) * 10.0 ** rng.integers(-3, 4, (rows, 1))
+        x = x.astype(STORAGE[element])
+        if rows > 3:
+            x[0], x[1, -1], x[2, 0] = 0, np.nan, -np.inf
+        codes, scales = self.run(module(element, features, kind),
+                                 [(element, x, offset * x.itemsize)],
+                                 [(kind, x.shape, offset), ("f32", (rows,), 0)])
+        expected_codes, expected_scales = quantized(x, kind)
+        if not np.array_equal(scales, expected_scales, equal_nan=True):
+            return "scales differ"
+        # The sign of a zero does not count.
+        differ = codes != expected_codes
+        if kind != "i8":
+            differ &= (codes | expected_codes) & 127 != 0
+        return f"{differ.sum()} of {differ.size} codes differ" if differ.any() else None
+
+    def rotate(self, element, orders, kind, rows, offset):
+        rng = np.random.default_rng(sum(orders))
+        n = int(np.prod(orders))
+        x = rng.standard_normal((rows, n)).astype(STORAGE[element])
+        factors = [np.linalg.qr(rng.standard_normal((m, m)))[0].astype(STORAGE[element])
+                   for m in orders]
+        if rows > 3:
+            x[1], x[2, n // 3] = 0, np.nan
+        codes, scales = self.run(
+            module(element, n, kind, orders),
+            [(element, x, 0), *((element, f, 0) for f in factors)],
+            [(kind, x.shape, offset), ("f32", (rows,), 0)])
+        y = x.astype(np.float64).reshape(rows, *orders)
+        for axis, f in enumerate(factors, 1):
+            y = np.moveaxis(np.tensordot(y, f.astype(np.float64), (axis, 0)), -1, axis)
+        y = y.reshape(rows, n)
+        if rows > 3:
+            if scales[1] != 0 or not np.isnan(scales[2]) or codes[1:3].any():
+                return "rows of zeros or NaN are wrong"
+            y, codes, scales = (np.delete(a, [1, 2], 0) for a in (y, codes, scales))
+        error = np.abs(scales * LARGEST[kind] / np.abs(y).max(1) - 1).max() if rows else 0
+        if error > (1e-5 if element == "f32" else 4e-3):
+            return f"scales are off by {error:.1e}"
+        numbers = codes.view(np.int8) if kind == "i8" else values_of(kind)[codes]
+        numbers = numbers * scales[:, None].astype(np.float64)
+        # Half a step, and what rounding the product to the element's type adds to it.
+        step = scales[:, None] if kind == "i8" else np.maximum(
+            np.abs(y) * (2.0**-3 if kind == "f8E4M3FN" else 2.0**-2),
+            scales[:, None] * (2.0**-9 if kind == "f8E4M3FN" else 2.0**-16))
+        rounded = (1e-5 if element == "f32" else 3e-3) * np.abs(y).max(1, keepdims=True)
+        worst = (np.abs(numbers - y) / (0.51 * step + rounded)).max() if rows else 0
+        return f"off by {worst:.2f} times what is allowed" if worst > 1 else None
+
+    def multiply(self, pattern, kinds, layout, rows):
+        a, b, c, d = pattern
+        x_kind, k_kind, y_kind = kinds
+        rng = np.random.default_rng(sum(pattern))
+        first = layout == "batch_first"
+
+        def draw(shape, kind):
+            """(what is uploaded, its numbers)."""
+            numbers = rng.standard_normal(shape).astype(np.float32)
+            if kind in STORAGE:
+                numbers = numbers.astype(STORAGE[kind])
+                return numbers, numbers.astype(np.float64)
+            codes = round_to(numbers, kind)
+            return codes, values_of(kind)[codes]
+
+        x, x_numbers = draw((rows, a * c * d) if first else (a * c * d, rows), x_kind)
+        k, k_numbers = draw(pattern, k_kind)
+        shapes = [f"?x{n}" if first else f"{n}x?" for n in (a * c * d, a * b * d)]
+        types = (f"memref<{shapes[0]}x{x_kind}>", f"memref<{a}x{b}x{c}x{d}x{k_kind}>",
+                 f"memref<{shapes[1]}x{y_kind}>")
+        # The scale is a number, or an element of an array of the GPU.
+        in_memory = rows % 2 == 0
+        kind, load = ("memref<2xf32>", """
+  %c1 = arith.constant 1 : index
+  %s = memref.load %a[%c1] : memref<2xf32>""") if in_memory else ("f32", "")
+        text = f"""
+func.func @main(%x: {types[0]}, %k: {types[1]}, %{'a' if in_memory else 's'}: {kind}, %y: {types[2]}) {{{load}
+  kron.ksmm ins(%x : {types[0]}) weights(%k : {types[1]}) outs(%y : {types[2]}) alpha(%s : f32)
+    {{layout = #kron.layout<{layout}>}}
+  return
+}}
+"""
+        scale = ("f32", np.array([7, 0.125], np.float32), 0) if in_memory \
+            else np.array(0.125, np.float32)
+        y, = self.run(text, [(x_kind, x, 0), (k_kind, k, 0), scale],
+                      [(y_kind, (rows, a * b * d) if first else (a * b * d, rows), 0)])
+        x_rows = (x_numbers if first else x_numbers.T).reshape(rows, a, c, d)
+        exact = 0.125 * np.einsum("nikt,ijkt->nijt", x_rows, k_numbers).reshape(rows, -1)
+        error = np.linalg.norm((y if first else y.T) - exact)
+        bound = (2e-6 if y_kind == "f32" else 5e-4) * np.linalg.norm(exact)
+        return f"error {error:.1e}, bound {bound:.1e}" if error > bound else None
+
+    def all(self):
+        for element, features, kind, rows, offset in (
+                *((e, n, q, r, o) for e in ("f32", "f16") for n in (1, 3, 64, 129, 4096)
+                  for q in LARGEST for r, o in ((5, 0), (300, 0), (7, 1))),
+                *(("f16", n, "i8", 9, 0) for n in (5120, 14336, 70000)), ("f32", 8, "i8", 0, 0)):
+            self.attempt(f"quantize {rows} x {features} {element} to {kind}, {offset} off",
+                         self.quantize, element, features, kind, rows, offset)
+        for element, orders, kind, rows, offset in (
+                *((e, f, q, r, o) for e in ("f32", "f16")
+                  for f in ((64, 64), (112, 128), (80, 64), (12, 32), (16, 16, 16))
+                  for q in ("i8", "f8E4M3FN") for r, o in ((1, 0), (300, 0), (7, 1))),
+                ("f16", (128, 128), "f8E5M2", 65, 0), ("f16", (64, 64), "i8", 0, 0)):
+            self.attempt(f"rotation {orders} of {rows} {element} to {kind}, {offset} off",
+                         self.rotate, element, orders, kind, rows, offset)
+        for pattern in ((1, 64, 64, 16), (3, 17, 9, 5), (2, 8, 300, 1)):
+            for kinds in (("f8E4M3FN", "f8E4M3FN", "f16"), ("f8E5M2", "f32", "f32"),
+                          ("f16", "f8E5M2", "f16"), ("f8E4M3FN", "f8E5M2", "f32")):
+                for layout in ("batch_first", "batch_last"):
+                    for rows in (0, 5, 200):
+                        self.attempt(f"{pattern} {kinds} {layout} {rows}", self.multiply,
+                                     pattern, kinds, layout, rows)
+
+    def attempt(self, what, check, *arguments):
+        try:
+            self.report(what, check(*arguments))
+        except (KronError, ValueError) as error:
+            self.report(what, str(error).splitlines()[0])
+
+
+def run(kron, device, chips):
+    """(passed, failed)."""
+    checks = Checks(kron, device, chips)
+    checks.all()
+    return checks.passed, checks.failed
