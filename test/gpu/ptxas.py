@@ -38,7 +38,8 @@ SPILLED = 96
 # Known losses: each lowers the speed of these shapes.
 EXCEPTIONS = {"8^5": 256, "8^8": 192, "31^3": 384, "1,64,64,16": 576, "1,256,256,4": 768,
               "1,1024,1024,1": 608, "6,64,64,1": 176, "epilogue 1,768,192,2": 1248,
-              "grad 1,256,256,4": 128, "grad 12,64,64,4": 128, "grad 3,17,9,5": 256}
+              "grad 1,256,256,4": 128, "grad 12,64,64,4": 128, "grad 3,17,9,5": 256,
+              "quantize 64,64": 128}
 # (operation, type, rows, factors or pattern, more fields)
 GOLDEN = [
     *(("mkm", t, 1024, f, {}) for t in ("f32", "f64", "f16", "bf16")
