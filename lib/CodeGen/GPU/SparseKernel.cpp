@@ -34,7 +34,7 @@ SparseArray SparseKernel::getArray(const StageArray &array) {
     result.row = k.enter(array.strides[plan.rowAxis]);
   if (plan.laneAxis >= 0)
     result.lane = k.enter(array.strides[plan.laneAxis]);
-  for (unsigned axis : plan.groupAxes)
+  for (unsigned axis : llvm::concat<const unsigned>(plan.groupAxes, plan.freeAxes))
     result.groups.push_back(k.enter(array.strides[axis]));
   return result;
 }
@@ -48,7 +48,18 @@ SparseArray SparseKernel::getFactor(const StageFactor &array) {
     result.lane = k.enter(array.strides[plan.laneAxis]);
   for (unsigned axis : plan.groupAxes)
     result.groups.push_back(k.enter(array.strides[axis]));
+  result.groups.append(plan.freeAxes.size(), 0);
   return result;
+}
+
+/// Blocks of rows at all positions of free axes, by the host.
+Int SparseKernel::getHostRowBlocks() {
+  if (plan.rowAxis < 0)
+    return 1;
+  Int blocks = host.ceilDiv(operands.sizes[plan.rowAxis], plan.getRows());
+  for (unsigned axis : plan.freeAxes)
+    blocks = host.mul(blocks, operands.sizes[axis]);
+  return blocks;
 }
 
 /// Makes strides of `array`, the factor of `product`, that are only known at
@@ -137,9 +148,10 @@ void SparseKernel::enterAll() {
   if (epilogue.hasResidual)
     residual = getArray(operands.epilogue->residual);
 
-  Int hostRows = plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1);
-  rows = k.enter(hostRows);
-  rowBlocks = k.truncate(k.enter(host.ceilDiv(hostRows, plan.getRows())));
+  rows = k.enter(plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1));
+  rowBlocks = k.truncate(k.enter(getHostRowBlocks()));
+  for (unsigned axis : plan.freeAxes)
+    freeSizes.push_back(k.truncate(k.enter(operands.sizes[axis])));
   enterFactor();
 
   Int warp = k.warpId();
@@ -165,18 +177,23 @@ void SparseKernel::enterAll() {
 /// rows.
 SparseTile SparseKernel::getTile(Int part, Int block) {
   SparseTile tile;
-  tile.row = k.mul(k.extend(block), plan.getRows());
-  Int rest = part;
-  auto take = [&](int64_t count) {
+  Int rest = block;
+  auto take = [&](Int count) {
     Int position = k.rem(rest, count);
     rest = k.floorDiv(rest, count);
     return position;
   };
+  SmallVector<Int> free(plan.freeAxes.size());
+  for (unsigned axis = free.size(); axis-- > 0;)
+    free[axis] = take(freeSizes[axis]);
+  tile.row = k.mul(k.extend(rest), plan.getRows());
+  rest = part;
   tile.result = k.mul(take(plan.getResultBlocks()), plan.getResults());
   tile.lane = k.mul(take(plan.getLaneBlocks()), plan.getLanes());
   tile.groups.resize(plan.groupSizes.size());
   for (unsigned axis = plan.groupSizes.size(); axis-- > 0;)
     tile.groups[axis] = take(plan.groupSizes[axis]);
+  tile.groups.append(free);
   return tile;
 }
 
@@ -329,9 +346,7 @@ void SparseKernel::emit() {
   shape.threads = plan.getThreads();
   shape.ctasPerSM = plan.ctasPerSM;
   shape.sharedBytes = k.getSharedBytes();
-  Int hostRows = plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1);
-  k.launch(shape, host.mul(host.ceilDiv(hostRows, plan.getRows()),
-                           plan.getTilesPerRows()));
+  k.launch(shape, host.mul(getHostRowBlocks(), plan.getTilesPerRows()));
 }
 
 //===----------------------------------------------------------------------===//

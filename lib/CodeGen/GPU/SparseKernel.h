@@ -24,7 +24,7 @@ namespace mlir::kron {
 /// Where a tile starts.
 struct SparseTile {
   Int row, lane, result;
-  /// Positions on the plan's group axes.
+  /// Positions on the plan's group axes, then on its free ones.
   SmallVector<Int> groups;
 };
 
@@ -79,6 +79,7 @@ private:
   SparseArray getFactor(const StageFactor &array);
   Int getAlignment();
   void enterFactor();
+  Int getHostRowBlocks();
   Value offsetTile(const SparseArray &array, const SparseTile &tile,
                    bool isFactor);
   SparseTile getTile(Int part, Int block);
@@ -165,8 +166,9 @@ private:
   SparseArray input, output, addend, factor, bias, residual;
   KernelScale alpha, beta;
   KernelEpilogue epilogue;
-  /// Rows of the arrays, and blocks of them.
+  /// Rows of the arrays, and blocks of them at all positions of free axes.
   Int rows, rowBlocks;
+  SmallVector<Int> freeSizes;
   /// The tiles that this CTA is at: which part of the factor they need, their
   /// first block of rows, and how many they are.
   Int runPart, runStart, tileCount;

@@ -31,8 +31,9 @@ static constexpr int64_t kDeep = 128;
 static constexpr int64_t kNominalRows = 16384;
 /// Rows of a tile beside a factor that is kept.
 static constexpr int64_t kMostRows = 128, kMostRowsAlong = 256;
-/// Factors that vary on no axis have other kernels up to this size.
-static constexpr int64_t kLargestOther = 256;
+/// Factors that vary on no axis have other kernels up to this size. Those of
+/// halves multiply TF32 above the smaller one, which takes longer.
+static constexpr int64_t kLargestOther = 256, kLargestOtherHalf = 128;
 static constexpr int64_t kMostStages = 6;
 /// Runs that the second-level cache delivers at its full rate.
 static constexpr int64_t kRunBytes = 64;
@@ -47,9 +48,12 @@ static constexpr int64_t kThinStepBytes = 10 * 1024;
 static constexpr int64_t kThinCTAs = 4, kThinWarps = 4;
 
 bool kron::isSparse(const Trip &trip) {
+  int64_t largestOther = trip.element.isF16() || trip.element.isBF16()
+                             ? kLargestOtherHalf
+                             : kLargestOther;
   return trip.factors.size() == 1 &&
          (trip.hasEpilogue || !trip.factors.front().varyingAxes.empty() ||
-          trip.getLargestFactorSize() > kLargestOther);
+          trip.getLargestFactorSize() > largestOther);
 }
 
 int64_t SparsePlan::getLaneBlocks() const {
@@ -101,9 +105,27 @@ static bool isFew(int64_t rows) {
   return !ShapedType::isDynamic(rows) && rows <= kFewRows;
 }
 
-/// Sorts the axes; why that is not possible, or nothing.
-static std::optional<std::string> describeAxes(PassOp pass, SparsePlan &plan,
-                                               int64_t &rows, bool hasFewRows) {
+/// The size of an axis, or what an unknown one is taken for.
+static int64_t getNominalSize(int64_t size) {
+  return ShapedType::isDynamic(size) ? kNominalRows : size;
+}
+
+/// The axis of the rows among `axes`, which the factor does not vary on: the
+/// innermost one of the input unless it is too short for chunks, else the
+/// longest one.
+static unsigned chooseRowAxis(ArrayRef<unsigned> axes, unsigned innermost,
+                              ArrayRef<int64_t> shape) {
+  if (llvm::is_contained(axes, innermost) && !isFew(shape[innermost]))
+    return innermost;
+  return *std::max_element(
+      axes.begin(), axes.end(), [&](unsigned lhs, unsigned rhs) {
+        return getNominalSize(shape[lhs]) < getNominalSize(shape[rhs]);
+      });
+}
+
+/// Sorts the axes; `rows` is the size of that of the rows.
+static void describeAxes(PassOp pass, SparsePlan &plan, int64_t &rows,
+                         bool hasFewRows) {
   ModeProductOp product = pass.getModeProducts().front();
   TripFactor factor = describeFactor(product);
   SmallVector<int64_t> shape(
@@ -112,23 +134,25 @@ static std::optional<std::string> describeAxes(PassOp pass, SparsePlan &plan,
   plan.depth = factor.depth;
   plan.results = factor.results;
   shape[plan.axis] = plan.depth;
-  SmallVector<unsigned> varying;
+  SmallVector<unsigned> varying, others;
+  for (auto [axis, size] : llvm::enumerate(shape))
+    if (axis != plan.axis && size != 1)
+      (llvm::is_contained(factor.varyingAxes, axis) ? varying : others)
+          .push_back(axis);
+  int lane = getInnermostAxis(pass, shape);
   rows = 1;
-  for (auto [axis, size] : llvm::enumerate(shape)) {
-    if (axis == plan.axis || size == 1)
+  if (!others.empty()) {
+    plan.rowAxis = chooseRowAxis(others, lane, shape);
+    rows = shape[plan.rowAxis];
+  }
+  for (unsigned axis : others) {
+    if (int(axis) == plan.rowAxis)
       continue;
-    if (llvm::is_contained(factor.varyingAxes, axis)) {
-      varying.push_back(axis);
-      continue;
-    }
-    if (plan.rowAxis >= 0)
-      return "the factor does not vary on more than one axis";
-    plan.rowAxis = axis;
-    rows = size;
+    plan.freeAxes.push_back(axis);
+    plan.freeSizes.push_back(shape[axis]);
   }
   if (ShapedType::isDynamic(rows) && hasFewRows)
     rows = kSparseFewRows;
-  int lane = getInnermostAxis(pass, shape);
   bool areInside = plan.rowAxis >= 0 && lane == plan.rowAxis;
   plan.alongRows = areInside && !isFew(rows);
   plan.copiesSingly = areInside && isFew(rows);
@@ -143,7 +167,6 @@ static std::optional<std::string> describeAxes(PassOp pass, SparsePlan &plan,
       plan.groupSizes.push_back(shape[axis]);
     }
   }
-  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -323,7 +346,11 @@ static bool chooseTile(SparsePlan &plan, int64_t warps, int64_t sharedBytes) {
 }
 
 static int64_t getTiles(const SparsePlan &plan, int64_t rows) {
-  return plan.getTilesPerRows() * llvm::divideCeil(rows, plan.getRows());
+  int64_t tiles =
+      plan.getTilesPerRows() * llvm::divideCeil(rows, plan.getRows());
+  for (int64_t size : plan.freeSizes)
+    tiles *= getNominalSize(size);
+  return tiles;
 }
 
 /// Warps of a thin tile that share out the depth, in parts of 128 bytes of a
@@ -509,11 +536,8 @@ static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
   if (getElementType(pass.getInputs().front()) != plan.element ||
       getElementType(product.getFactor()) != plan.element)
     return "arrays have different element types";
-  if (std::optional<std::string> reason =
-          describeAxes(pass, plan, rows, hasFewRows))
-    return reason;
-  if (ShapedType::isDynamic(rows))
-    rows = kNominalRows;
+  describeAxes(pass, plan, rows, hasFewRows);
+  rows = getNominalSize(rows);
   for (int64_t size : cast<ShapedType>(pass.getInit().getType()).getShape())
     if (size == 0)
       return "an array has no elements";

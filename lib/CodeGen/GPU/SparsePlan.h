@@ -7,8 +7,9 @@
 //
 // What the kernel of one factor that varies on axes looks like, worked out from
 // the types alone. Every position of those axes is a matrix product of its own:
-// rows (the one axis that the factor does not vary on) x depth times depth x
-// results.
+// rows (an axis that the factor does not vary on) x depth times depth x
+// results. Tiles at several positions of other such axes need the same part of
+// the factor, as blocks of rows do.
 //
 // Data are read from shared memory in chunks of 16 bytes. What lies along a
 // chunk is what lies side by side in memory:
@@ -70,6 +71,9 @@ struct SparsePlan {
   /// Others that the factor varies on, outermost first.
   SmallVector<unsigned> groupAxes;
   SmallVector<int64_t> groupSizes;
+  /// Others that it does not vary on, outermost first. Sizes may be dynamic.
+  SmallVector<unsigned> freeAxes;
+  SmallVector<int64_t> freeSizes;
   int64_t depth = 1, results = 1, lanes = 1;
   bool alongRows = false;
   /// Whether a kron.epilogue follows, whose constants and vectors take registers.

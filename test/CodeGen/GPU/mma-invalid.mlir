@@ -30,20 +30,6 @@ func.func @ieee(%x: memref<8x16xf32>, %f: memref<16x16xf32>, %y: memref<8x16xf32
 
 // -----
 
-func.func @varying(%x: memref<8x4x2x16xf32>, %f: memref<8x16x16xf32>, %y: memref<8x4x2x16xf32>) {
-  // expected-error @below {{the factor does not vary on more than one axis}}
-  kron.pass ins(%x, %f : memref<8x4x2x16xf32>, memref<8x16x16xf32>) outs(%y : memref<8x4x2x16xf32>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
-  ^bb0(%tx: tensor<8x4x2x16xf32>, %tf: tensor<8x16x16xf32>, %out: tensor<8x4x2x16xf32>):
-    %1 = kron.mode_product axis(3) ins(%tx : tensor<8x4x2x16xf32>) factor(%tf [0, p, q] : tensor<8x16x16xf32>)
-         outs(%out : tensor<8x4x2x16xf32>) -> tensor<8x4x2x16xf32>
-    kron.yield %1 : tensor<8x4x2x16xf32>
-  }
-  return
-}
-
-// -----
-
 func.func @too_large(%x: memref<8x64x64x64xf32>, %f: memref<64x64xf32>, %y: memref<8x64x64x64xf32>) {
   // expected-error @below {{a tile of 1048576 bytes does not fit in shared memory}}
   kron.pass ins(%x, %f : memref<8x64x64x64xf32>, memref<64x64xf32>) outs(%y : memref<8x64x64x64xf32>)

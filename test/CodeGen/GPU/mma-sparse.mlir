@@ -1,5 +1,6 @@
-// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
-// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s --check-prefix=HOST
+// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a -o %t
+// RUN: FileCheck %s < %t
+// RUN: FileCheck %s --check-prefix=HOST < %t
 
 // Verify f16 with 16 inner positions, batch first: the factor is copied once for all
 // tiles of a CTA, two chunks at different depths become pairs, and threads exchange
@@ -139,6 +140,26 @@ func.func @any_strides(%x: memref<25088x1x768x2xf16>, %k: memref<192x768x2xf16, 
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x768x2xf16>) factor(%tk [q, p, 3] : tensor<192x768x2xf16>)
          outs(%ty : tensor<25088x1x192x2xf16>) -> tensor<25088x1x192x2xf16>
     kron.yield %0 : tensor<25088x1x192x2xf16>
+  }
+  return
+}
+
+// Verify that positions of another axis that the factor does not vary on are tiles of
+// their own beside each other: the host counts them, and a tile's number is taken apart.
+// HOST-LABEL: func.func @two_axes(
+// HOST:         %[[BLOCKS:.*]] = arith.divui %{{.*}}, %c128_i64
+// HOST:         arith.muli %[[BLOCKS]], %c28_i64
+// CHECK-LABEL: llvm.func @two_axes_0(
+// CHECK:         %[[FREE:.*]] = arith.remui %[[BLOCK:.*]], %c28_i32
+// CHECK:         arith.divui %[[BLOCK]], %c28_i32
+// CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+func.func @two_axes(%x: memref<?x28x512xf16>, %k: memref<512x512xf16>, %y: memref<?x28x512xf16>) {
+  kron.pass ins(%x, %k : memref<?x28x512xf16>, memref<512x512xf16>) outs(%y : memref<?x28x512xf16>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<?x28x512xf16>, %tk: tensor<512x512xf16>, %ty: tensor<?x28x512xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<?x28x512xf16>) factor(%tk [q, p] : tensor<512x512xf16>)
+         outs(%ty : tensor<?x28x512xf16>) -> tensor<?x28x512xf16>
+    kron.yield %0 : tensor<?x28x512xf16>
   }
   return
 }

@@ -20,8 +20,7 @@ bool isSparse(const Trip &trip);
 
 /// Why no `mma` kernel of matrix products per position of the axes that the
 /// factor varies on takes `pass` on `machine`, or nothing if one does: one
-/// factor of f32, f64, f16 or bf16, and at most one axis that it does not vary
-/// on.
+/// factor of f32, f64, f16 or bf16.
 std::optional<std::string>
 getSparseUnsupportedReason(PassOp pass, const GPUMachine &machine);
 
