@@ -186,6 +186,7 @@ static void populateKernels(OpPassManager &pm,
     KronSelectScheduleOptions schedule;
     schedule.target = "cuda";
     schedule.chip = options.chip;
+    schedule.cublas = options.cublas;
     pm.addPass(createKronSelectSchedule(schedule));
     ConvertKronToNVVMOptions kernels;
     kernels.chip = options.chip;

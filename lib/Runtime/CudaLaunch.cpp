@@ -15,6 +15,7 @@
 #include "CudaLaunch.h"
 #include "Arguments.h"
 #include "CudaArena.h"
+#include "CudaBlas.h"
 #include "CudaModule.h"
 #include "Error.h"
 
@@ -214,6 +215,26 @@ void *kronRtCudaWorkspace(int64_t bytes) {
 void kronRtCudaRelease(void *workspace) {
   CudaLaunch &launch = getLaunch("kronRtCudaRelease");
   launch.arena.release(static_cast<char *>(workspace) - launch.workspace);
+}
+
+int32_t kronRtCudaGemm(const KronCudaGemm *gemm) {
+  CudaLaunch &launch = getLaunch("kronRtCudaGemm");
+  if (launch.status)
+    return 1;
+  std::optional<CublasProduct> product = describeProduct(*gemm);
+  if (!product)
+    return 0;
+  CublasHandle handle = getCublasHandle(*launch.device, launch.contextId);
+  if (!handle)
+    return 0;
+  int64_t bytes = getCublasWorkspaceBytes(*launch.device);
+  void *workspace = kronRtCudaWorkspace(bytes);
+  if (!launch.isMeasuring && !launch.status && product->batch)
+    launch.status =
+        multiplyByCublas(handle, *product, *gemm, launch.stream, workspace,
+                         bytes, launch.kernel->name);
+  kronRtCudaRelease(workspace);
+  return 1;
 }
 
 //===----------------------------------------------------------------------===//

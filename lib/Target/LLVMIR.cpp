@@ -248,6 +248,7 @@ LogicalResult ModuleCompiler::runGPUPasses(ModuleOp module,
   GPUPipelineOptions pipeline;
   pipeline.reference = options.reference;
   pipeline.chip = chip.name;
+  pipeline.cublas = options.allowsCublas;
   populateKronGPUPipeline(pm, pipeline);
   return pm.run(module);
 }

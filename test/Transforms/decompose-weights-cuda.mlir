@@ -27,3 +27,37 @@ func.func @others(%x: memref<?x1024xf32>, %k: memref<1x64x64x16xf32>, %y: memref
   kron.ksmm ins(%x1 : memref<8x1024xf32>) weights(T(%k1) : memref<1x1024x1024x1xf32>) outs(%y1 : memref<8x1024xf32>)
   return
 }
+
+// Verify that large weights of f16 with the batch last are copied such that those of each t
+// lie together, which makes them matrices for cuBLAS.
+// CHECK-LABEL: func.func @by_products(
+// CHECK-SAME: %{{.*}}: memref<1024x25088xf16>, %[[K:.*]]: memref<1x256x256x4xf16>
+// CHECK: %[[COPY:.*]] = memref.alloc() {{.*}}: memref<4x1x256x256xf16>
+// CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%[[COPY]] : {{.*}}) permutation = [3, 0, 1, 2]
+// CHECK: %[[BACK:.*]] = memref.transpose %[[COPY]]
+// CHECK: %[[VIEW:.*]] = memref.subview %[[BACK]]
+// CHECK-SAME: strided<[256, 1, 65536]>
+// CHECK: kron.pass ins(%{{.*}}, %[[VIEW]] :
+// CHECK: memref.dealloc %[[COPY]]
+// CPU-LABEL: func.func @by_products(
+// CPU-NOT: linalg.transpose
+func.func @by_products(%x: memref<1024x25088xf16>, %k: memref<1x256x256x4xf16>, %y: memref<1024x25088xf16>) {
+  kron.ksmm ins(%x : memref<1024x25088xf16>) weights(%k : memref<1x256x256x4xf16>) outs(%y : memref<1024x25088xf16>)
+      {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that f32, rows that are few, and weights that are small are left alone.
+// CHECK-LABEL: func.func @not_by_products(
+// CHECK-NOT: linalg.transpose
+func.func @not_by_products(%x: memref<1024x25088xf32>, %k: memref<1x256x256x4xf32>, %y: memref<1024x25088xf32>,
+                           %x1: memref<1024x2048xf16>, %k1: memref<1x256x256x4xf16>, %y1: memref<1024x2048xf16>,
+                           %x2: memref<1024x25088xf16>, %k2: memref<1x64x64x16xf16>, %y2: memref<1024x25088xf16>) {
+  kron.ksmm ins(%x : memref<1024x25088xf32>) weights(%k : memref<1x256x256x4xf32>) outs(%y : memref<1024x25088xf32>)
+      {layout = #kron.layout<batch_last>}
+  kron.ksmm ins(%x1 : memref<1024x2048xf16>) weights(%k1 : memref<1x256x256x4xf16>) outs(%y1 : memref<1024x2048xf16>)
+      {layout = #kron.layout<batch_last>}
+  kron.ksmm ins(%x2 : memref<1024x25088xf16>) weights(%k2 : memref<1x64x64x16xf16>) outs(%y2 : memref<1024x25088xf16>)
+      {layout = #kron.layout<batch_last>}
+  return
+}

@@ -77,6 +77,10 @@ struct Options {
           "native, LLVM's names or x86-64-v4-amx (default: "
           "x86-64-v2,x86-64-v3,x86-64-v4 and, for bf16, x86-64-v4-amx)"),
       cl::value_desc("cpu,...")};
+  cl::opt<bool> cublas{
+      cl::cat(category), "cublas", cl::init(true),
+      cl::desc("Whether dense products on a GPU may be calls of cuBLAS, where "
+               "that is faster and the process has it (default: true)")};
   cl::opt<bool> reference{
       cl::cat(category), "reference",
       cl::desc("Use the reference lowering: slow and obvious")};
@@ -199,6 +203,7 @@ static llvm::Error emitMLIR(ModuleOp module, ArrayRef<Processor> processors,
     GPUPipelineOptions pipeline;
     pipeline.reference = getOptions().reference;
     pipeline.chip = gpuChips.back();
+    pipeline.cublas = getOptions().cublas;
     populateKronGPUPipeline(pm, pipeline);
   } else {
     CPUPipelineOptions pipeline;
@@ -278,6 +283,7 @@ static llvm::Error run(StringRef toolPath) {
     return emitMLIR(module, *processors, *gpuChips, path);
   CodegenOptions options;
   options.reference = getOptions().reference;
+  options.allowsCublas = getOptions().cublas;
   options.gpuChips = std::move(*gpuChips);
   options.assembleGPUCode = emit != Emit::PTX;
   if (emit == Emit::PTX || emit == Emit::Cubin)

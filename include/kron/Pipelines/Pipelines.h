@@ -55,6 +55,11 @@ struct GPUPipelineOptions : PassPipelineOptions<GPUPipelineOptions> {
       *this, "chip",
       llvm::cl::desc("GPU to generate code for, as LLVM and ptxas name it"),
       llvm::cl::init("sm_90a")};
+  PassOptions::Option<bool> cublas{
+      *this, "cublas",
+      llvm::cl::desc("Whether dense products may be calls of cuBLAS, where that "
+                     "is faster and the process has it"),
+      llvm::cl::init(true)};
   PassOptions::Option<bool> reference{
       *this, "reference",
       llvm::cl::desc("Lower everything through --convert-kron-to-linalg, to "

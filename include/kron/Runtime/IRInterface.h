@@ -98,6 +98,26 @@ KRON_EXPORT void *kronRtCudaWorkspace(int64_t bytes);
     kronRtCudaWorkspace returned, for something else. */
 KRON_EXPORT void kronRtCudaRelease(void *workspace);
 
+/** For every b, i and j a sum over k, with strides in elements:
+    y[b,i,j] = alpha * sum of x[b,i,k] * factor[b,j,k] + beta * y[b,i,j]. */
+typedef struct KronCudaGemm {
+  void *y;
+  const void *x;
+  const void *factor;
+  int64_t batch, rows, results, depth;
+  int64_t yStrides[3];      /**< b, i, j */
+  int64_t xStrides[3];      /**< b, i, k */
+  int64_t factorStrides[3]; /**< b, j, k */
+  double alpha, beta;
+  int64_t type;       /**< A KronType: f32, f64, f16 or bf16 */
+  int64_t allowsTF32; /**< 1: f32 may be rounded to TF32 first */
+} KronCudaGemm;
+
+/** Computes `gemm` by cuBLAS, in its place among this launch's kernels, and
+    returns 1. Returns 0, and has done nothing, if there is no cuBLAS or it does
+    not take these strides; the answer depends on sizes and strides only. */
+KRON_EXPORT int32_t kronRtCudaGemm(const KronCudaGemm *gemm);
+
 /** Unloads `module` from all contexts. No launch of it may be under way, nor
     follow. For code that is unloaded itself. */
 KRON_EXPORT void kronRtCudaUnload(KronCudaModule *module);

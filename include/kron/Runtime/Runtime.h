@@ -252,6 +252,11 @@ KRON_EXPORT KronStatus kronGetCudaDeviceCount(int32_t *count);
 KRON_EXPORT KronStatus kronGetCudaCapability(int32_t device,
                                              int32_t *capability);
 
+/** Version of the cuBLAS that kernels may call, e.g. 130100 for 13.1.0, into
+    `*version`. KRON_UNSUPPORTED, with the reason, if there is none: then the
+    kernels that would call it run their own code. */
+KRON_EXPORT KronStatus kronGetCublasVersion(int32_t *version);
+
 /** What went wrong in the last failing call on this thread; never NULL. */
 KRON_EXPORT const char *kronGetLastError(void);
 

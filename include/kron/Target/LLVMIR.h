@@ -71,6 +71,8 @@ struct CodegenOptions {
   bool emitCFunctions = true;
   /// GPU chips to compile for, beside the processors: "sm_80", "sm_90a", ...
   std::vector<std::string> gpuChips;
+  /// Dense products may be calls of cuBLAS where that is faster.
+  bool allowsCublas = true;
   /// Assemble GPU code, if ptxas is there; or else the driver does.
   bool assembleGPUCode = true;
   /// Level of LLVM's optimizer, 0 to 3.

@@ -7,6 +7,7 @@
 
 #include "kron/CodeGen/GPU/PassEmitter.h"
 #include "kron/CodeGen/GPU/Batched.h"
+#include "kron/CodeGen/GPU/Cublas.h"
 #include "kron/CodeGen/GPU/Ffma.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/Mma.h"
@@ -157,6 +158,18 @@ LogicalResult kron::emitGPUPass(OpBuilder &builder, SymbolTable &symbols,
     return failure();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(pass);
+  if (pass->hasAttr(kCublasAttrName)) {
+    if (auto reason = getCublasUnsupportedReason(pass, machine))
+      return pass.emitOpError("cannot be a call of cuBLAS: ") << *reason;
+    // What follows is for where there is none.
+    Location loc = pass.getLoc();
+    Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    Value isLeft = arith::XOrIOp::create(builder, loc,
+                                         buildCublasCall(builder, pass), yes);
+    auto branch =
+        scf::IfOp::create(builder, loc, isLeft, /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(branch.thenBlock());
+  }
   Value aligned =
       buildAlignmentTest(builder, pass, emitter->getAlignment(pass));
   if (!aligned)

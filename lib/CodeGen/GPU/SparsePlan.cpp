@@ -31,9 +31,8 @@ static constexpr int64_t kDeep = 128;
 static constexpr int64_t kNominalRows = 16384;
 /// Rows of a tile beside a factor that is kept.
 static constexpr int64_t kMostRows = 128, kMostRowsAlong = 256;
-/// Factors that vary on no axis have other kernels up to this size. Those of
-/// halves multiply TF32 above the smaller one, which takes longer.
-static constexpr int64_t kLargestOther = 256, kLargestOtherHalf = 128;
+/// Factors that vary on no axis have other kernels up to this size.
+static constexpr int64_t kLargestOther = 128;
 static constexpr int64_t kMostStages = 6;
 /// Runs that the second-level cache delivers at its full rate.
 static constexpr int64_t kRunBytes = 64;
@@ -48,12 +47,9 @@ static constexpr int64_t kThinStepBytes = 10 * 1024;
 static constexpr int64_t kThinCTAs = 4, kThinWarps = 4;
 
 bool kron::isSparse(const Trip &trip) {
-  int64_t largestOther = trip.element.isF16() || trip.element.isBF16()
-                             ? kLargestOtherHalf
-                             : kLargestOther;
   return trip.factors.size() == 1 &&
          (trip.hasEpilogue || !trip.factors.front().varyingAxes.empty() ||
-          trip.getLargestFactorSize() > largestOther);
+          trip.getLargestFactorSize() > kLargestOther);
 }
 
 int64_t SparsePlan::getLaneBlocks() const {

@@ -457,6 +457,52 @@ static void transposeWeights(IRRewriter &rewriter, KsmmOp op) {
   releaseBuffer(rewriter, op.getLoc(), copy);
 }
 
+/// Side of weights from which on their products take longer than the copies of
+/// the arrays, and rows for which one more copy does not matter.
+static constexpr int64_t kLargeSide = 128, kManyRows = 4096;
+
+/// Whether cuBLAS takes the products of `op` only if those of each t lie
+/// together: with the batch last, X and Y of each t are matrices, but
+/// neighbouring weights belong to different t. f32 is faster without it.
+static bool needsCopyByProducts(KsmmOp op) {
+  auto type = dyn_cast<MemRefType>(op.getWeights().getType());
+  if (!type || op.getLayout() != Layout::BatchLast ||
+      op.getTransWeights() != Transpose::N || kron::getAlpha(op).isZero())
+    return false;
+  Type element = type.getElementType();
+  bool isFast = element.isF16() || element.isBF16() ||
+                (element.isF32() && op.getPrecision() == Precision::TF32);
+  bool hasEpilogue = op.getBias() || op.getResidual() || op.getScaleAttr() ||
+                     op.getActivation() != Activation::Identity;
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  int64_t rows = getShapedType(op.getInit()).getDimSize(1);
+  return isFast && !hasEpilogue && pattern[0] == 1 && pattern[3] > 1 &&
+         pattern[1] >= kLargeSide && pattern[2] >= kLargeSide &&
+         pattern[1] % 8 == 0 && pattern[2] % 8 == 0 && rows % 8 == 0 &&
+         !ShapedType::isDynamic(rows) && rows >= kManyRows;
+}
+
+/// Lets `op`, on memrefs, use a copy of its weights [1, b, c, d] that lies in
+/// memory as [d, b, c].
+static void copyByProducts(IRRewriter &rewriter, KsmmOp op) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  Value weights = op.getWeights();
+  ArrayRef<int64_t> pattern = getShapedType(weights).getShape();
+  SmallVector<int64_t> shape{pattern[3], 1, pattern[1], pattern[2]};
+  Value copy = createBuffer(rewriter, loc, shape, /*sizes=*/{},
+                            kron::getElementType(weights), /*onTensors=*/false);
+  linalg::TransposeOp::create(rewriter, loc, weights, copy,
+                              ArrayRef<int64_t>{3, 0, 1, 2});
+  auto back = AffineMapAttr::get(
+      AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 2, 3, 0},
+                                   rewriter.getContext()));
+  Value view = memref::TransposeOp::create(rewriter, loc, copy, back);
+  rewriter.modifyOpInPlace(op, [&] { op.getWeightsMutable().assign(view); });
+  rewriter.setInsertionPointAfter(op);
+  releaseBuffer(rewriter, loc, copy);
+}
+
 namespace {
 struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
   using KronDecomposeBase::KronDecomposeBase;
@@ -493,6 +539,8 @@ struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
       auto sparse = dyn_cast<KsmmOp>(op.getOperation());
       if (sparse && onGPU && needsTransposedCopy(sparse))
         transposeWeights(rewriter, sparse);
+      else if (sparse && onGPU && needsCopyByProducts(sparse))
+        copyByProducts(rewriter, sparse);
       if (!gradient)
         Decomposer(rewriter, op, onGPU).run();
       else if (!onGPU || !hasGradientKernels(gradient))

@@ -61,7 +61,7 @@ struct KronSelectSchedulePass
       return signalPassFailure();
     }
     WalkResult result = getOperation()->walk([&](PassOp pass) {
-      return WalkResult(selectGPUSchedule(pass, *machine));
+      return WalkResult(selectGPUSchedule(pass, *machine, cublas));
     });
     if (result.wasInterrupted())
       signalPassFailure();

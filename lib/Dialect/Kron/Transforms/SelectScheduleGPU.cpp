@@ -13,6 +13,7 @@
 
 #include "SelectScheduleGPU.h"
 #include "kron/CodeGen/GPU/CostModel.h"
+#include "kron/CodeGen/GPU/Cublas.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
 #include "mlir/IR/Remarks.h"
 
@@ -127,9 +128,33 @@ static int64_t toMicroseconds(double seconds) {
   return static_cast<int64_t>(seconds * 1e6 + 0.5);
 }
 
+/// Lets cuBLAS compute `pass` where it is there at run time, if that is allowed
+/// and takes less than `chosen`. What to say of it: also where only the dense
+/// matrix that a sparse factor is a part of would be faster.
+static std::string chooseCublas(PassOp pass, const Candidate &chosen,
+                                const Trip &trip, const GPUMachine &machine,
+                                bool isAllowed) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto reason = getCublasUnsupportedReason(pass, machine);
+  if (!reason) {
+    double seconds = estimateCublasTime(pass, trip, machine).total;
+    if (seconds < chosen.time.total) {
+      os << "; cublas: " << toMicroseconds(seconds) << " us, "
+         << (isAllowed ? "where it is there" : "not allowed");
+      if (isAllowed)
+        pass->setAttr(kCublasAttrName, UnitAttr::get(pass.getContext()));
+    }
+  }
+  double dense = estimateDenseSeconds(pass, trip, machine);
+  if (dense < chosen.time.total)
+    os << "; as one dense matrix by cublas: " << toMicroseconds(dense) << " us";
+  return text;
+}
+
 /// Says what was chosen, what bounds it, and what became of the others.
 static void explain(PassOp pass, const Candidate &chosen,
-                    ArrayRef<Candidate> candidates) {
+                    ArrayRef<Candidate> candidates, StringRef ofCublas) {
   std::string message;
   llvm::raw_string_ostream os(message);
   os << "kernel " << stringifyGPUKernel(chosen.kernel) << ", bound by "
@@ -143,6 +168,7 @@ static void explain(PassOp pass, const Candidate &chosen,
     else
       os << toMicroseconds(candidate.time.total) << " us";
   }
+  os << ofCublas;
   remark::analysis(
       pass.getLoc(),
       remark::RemarkOpts::name("KronSchedule").category("kron-schedule"))
@@ -152,7 +178,8 @@ static void explain(PassOp pass, const Candidate &chosen,
       << remark::metric("CopyMicroseconds", toMicroseconds(chosen.time.floor));
 }
 
-LogicalResult kron::selectGPUSchedule(PassOp pass, const GPUMachine &machine) {
+LogicalResult kron::selectGPUSchedule(PassOp pass, const GPUMachine &machine,
+                                      bool allowsCublas) {
   for (ModeProductOp product : pass.getModeProducts())
     if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
       return success();
@@ -175,6 +202,7 @@ LogicalResult kron::selectGPUSchedule(PassOp pass, const GPUMachine &machine) {
   pass.setScheduleAttr(
       withTile(given, chosen->kernel, given.getTile(), given.getColumns()));
   chooseTile(pass, trip, chosen->kernel, machine);
-  explain(pass, *chosen, candidates);
+  explain(pass, *chosen, candidates,
+          chooseCublas(pass, *chosen, trip, machine, allowsCublas));
   return success();
 }

@@ -14,8 +14,10 @@
 namespace mlir::kron {
 
 /// Completes the schedule of `pass` for `machine`. Fails, with an error, if its
-/// schedule asks for a kernel that does not take it.
-LogicalResult selectGPUSchedule(PassOp pass, const GPUMachine &machine);
+/// schedule asks for a kernel that does not take it. `allowsCublas`: dense
+/// products may be calls of cuBLAS.
+LogicalResult selectGPUSchedule(PassOp pass, const GPUMachine &machine,
+                                bool allowsCublas);
 
 } // namespace mlir::kron
 

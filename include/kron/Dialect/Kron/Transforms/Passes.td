@@ -225,7 +225,11 @@ def KronSelectSchedule : Pass<"kron-select-schedule"> {
     GPU it is the kind of kernel: of those whose emitter takes the pass (type,
     precision, sizes, layout), the one with the least time by the cost model. The
     remark gives that time, what bounds it, the time of copying the same bytes,
-    and what became of the other kinds.
+    and what became of the other kinds. A dense product (or several beside each
+    other) that cuBLAS would compute in less time gets the attribute `kron.cublas`:
+    it is called at run time where the process has it. Where the dense matrix that
+    a Kronecker-sparse factor is a part of would be faster by cuBLAS, the remark
+    says so.
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
@@ -243,6 +247,8 @@ def KronSelectSchedule : Pass<"kron-select-schedule"> {
            "Whether the CPU has matrix tiles for bf16 (AMX)">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
            "The chip, for target=cuda: sm_80, sm_90, sm_90a, ...">,
+    Option<"cublas", "cublas", "bool", /*default=*/"true",
+           "Whether dense products may be calls of cuBLAS, for target=cuda">,
   ];
 }
 

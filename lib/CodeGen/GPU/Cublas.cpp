@@ -1,0 +1,349 @@
+//===- Cublas.cpp - Dense products by cuBLAS --------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/GPU/Cublas.h"
+#include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/CodeGen/PassOperands.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+//===----------------------------------------------------------------------===//
+// Which passes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The axes of the one factor's pass; -1 if there is none.
+struct ProductAxes {
+  int64_t depth = -1, rows = -1, batch = -1;
+};
+} // namespace
+
+static Value getOperandOf(PassOp pass, Value regionValue) {
+  return pass->getOperand(cast<BlockArgument>(regionValue).getArgNumber());
+}
+
+/// Strides of `value` if it is a memref.
+static std::optional<SmallVector<int64_t>> getStrides(Value value) {
+  auto type = dyn_cast<MemRefType>(value.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  return strides;
+}
+
+/// Strides of the input along the axes of `pass`.
+static std::optional<SmallVector<int64_t>> getInputStrides(PassOp pass) {
+  auto strides = getStrides(pass.getInputs().front());
+  auto permutation = pass.getInputPermutation();
+  if (!strides || !permutation)
+    return strides;
+  SmallVector<int64_t> permuted;
+  for (int64_t dim : *permutation)
+    permuted.push_back((*strides)[dim]);
+  return permuted;
+}
+
+static bool mayBeOne(int64_t stride) {
+  return stride == 1 || ShapedType::isDynamic(stride);
+}
+
+/// Sorts the axes; why that is not possible, or nothing.
+static std::optional<std::string> sortAxes(PassOp pass, ProductAxes &axes) {
+  TripFactor factor = describeFactor(pass.getModeProducts().front());
+  auto shape = cast<ShapedType>(pass.getInit().getType()).getShape();
+  axes.depth = factor.axis;
+  if (factor.varyingAxes.size() > 1)
+    return "the factor varies on more than one axis";
+  if (!factor.varyingAxes.empty())
+    axes.batch = factor.varyingAxes.front();
+  auto strides = getInputStrides(pass);
+  auto isBetter = [&](int64_t axis) {
+    // What lies innermost must be a matrix's; else the longer one is.
+    if (axes.rows < 0 || (strides && (*strides)[axis] == 1))
+      return true;
+    if (ShapedType::isDynamic(shape[axes.rows]) ||
+        (strides && (*strides)[axes.rows] == 1))
+      return false;
+    return ShapedType::isDynamic(shape[axis]) ||
+           shape[axis] > shape[axes.rows];
+  };
+  for (auto [axis, size] : llvm::enumerate(shape)) {
+    if (int64_t(axis) == axes.depth || int64_t(axis) == axes.batch || size == 1)
+      continue;
+    int64_t other = axis;
+    if (isBetter(axis))
+      std::swap(other, axes.rows);
+    if (other >= 0 && axes.batch >= 0)
+      return "there are more than two axes beside the contracted one";
+    if (other >= 0)
+      axes.batch = other;
+  }
+  return std::nullopt;
+}
+
+/// Whether strides that are known let cuBLAS see matrices: along one of two
+/// axes each, neighbours are neighbours in memory.
+static bool hasRuns(PassOp pass, const ProductAxes &axes) {
+  auto isRun = [&](std::optional<SmallVector<int64_t>> strides) {
+    return !strides || mayBeOne((*strides)[axes.depth]) ||
+           (axes.rows >= 0 && mayBeOne((*strides)[axes.rows]));
+  };
+  ModeProductOp product = pass.getModeProducts().front();
+  bool hasFactorRun = true;
+  if (auto strides = getStrides(getOperandOf(pass, product.getFactor()))) {
+    hasFactorRun = false;
+    for (auto [stride, role] : llvm::zip(*strides, product.getFactorDims()))
+      hasFactorRun |= role < 0 && mayBeOne(stride);
+  }
+  return hasFactorRun && isRun(getInputStrides(pass)) &&
+         isRun(getStrides(pass.getInit()));
+}
+
+std::optional<std::string>
+kron::getCublasUnsupportedReason(PassOp pass, const GPUMachine &) {
+  SmallVector<ModeProductOp> products = pass.getModeProducts();
+  if (products.size() != 1)
+    return "there is more than one factor";
+  if (pass.getEpilogue())
+    return "there is an epilogue";
+  ModeProductOp product = products.front();
+  Type element = getElementType(pass.getInit());
+  if (!isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(element))
+    return "elements are not f32, f64, f16 or bf16";
+  if (getElementType(pass.getInputs().front()) != element ||
+      getElementType(product.getFactor()) != element)
+    return "arrays have different element types";
+  if (!getBeta(product).isZero() && product.getAddend() &&
+      getOperandOf(pass, product.getAddend()) != pass.getInit())
+    return "another array than the result is added";
+  // Three TF32 products are faster than its multiply-adds of f32, and f64 is as
+  // fast here.
+  bool isWide = element.isF64() ||
+                (element.isF32() && product.getPrecision() != Precision::TF32);
+  if (isWide && !pass->hasAttr(kCublasAttrName))
+    return "it is no faster in this precision";
+  ProductAxes axes;
+  if (auto reason = sortAxes(pass, axes))
+    return reason;
+  if (!hasRuns(pass, axes))
+    return "neither rows nor columns of a matrix are neighbours in memory";
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+/// What cuBLAS reaches of the best instruction's rate, and of that where rows
+/// are not multiples of 16 bytes.
+static constexpr double kRateShare = 0.8, kUnalignedShare = 0.3;
+/// How much of the shorter one of memory's and arithmetic's time the longer one
+/// does not hide.
+static constexpr double kExposedShare = 0.5;
+/// How much longer products beside each other keep memory busy than one.
+static constexpr double kBatchShare = 1.2;
+/// Estimates of other kernels, which measure up to 1.2 times as fast as they
+/// are taken for, are beaten only by so much less.
+static constexpr double kHandicap = 1.15;
+/// Rows and columns of its smallest tiles, and positions of a step.
+static constexpr int64_t kTile = 64, kStep = 32;
+/// Rows from which on it is called where their number is not known before.
+static constexpr int64_t kLeastRows = 16;
+
+/// The best rate of `cuBLAS` for `trip`.
+static double getPeak(const Trip &trip, const GPUMachine &machine) {
+  Type element = trip.element;
+  if (element.isF64())
+    return machine.dmma;
+  if (element.isF16() || element.isBF16())
+    return std::max(machine.f16Mma, machine.f16Wgmma);
+  return trip.precision == Precision::TF32
+             ? std::max(machine.tf32Mma, machine.tf32Wgmma)
+             : machine.ffma;
+}
+
+/// The time of `batch` products of `rows` x `depth` x `results`.
+static TripTime estimateProduct(const Trip &trip, const GPUMachine &machine,
+                                double batch, double rows, int64_t depth,
+                                int64_t results) {
+  TripTime time;
+  double elements = batch * (rows * (depth + (1.0 + trip.readsAddend) * results) +
+                             double(depth) * results);
+  double bytes = elements * trip.getElementBytes();
+  time.floor = machine.getCopySeconds(bytes);
+  time.memory = bytes / machine.copyBytesPerSecond;
+  double share = kRateShare;
+  int64_t run = 16 / trip.getElementBytes();
+  if (depth % run != 0 || results % run != 0)
+    share *= kUnalignedShare;
+  double padded = std::ceil(rows / kTile) * kTile *
+                  llvm::alignTo(depth, kStep) * llvm::alignTo(results, kTile);
+  time.arithmetic = 2 * batch * padded / (share * getPeak(trip, machine));
+  if (batch > 1)
+    time.memory *= kBatchShare;
+  auto [shorter, longer] = std::minmax(time.memory, time.arithmetic);
+  time.total = machine.launchSeconds + longer + kExposedShare * shorter;
+  return time;
+}
+
+TripTime kron::estimateCublasTime(PassOp pass, const Trip &trip,
+                                  const GPUMachine &machine) {
+  ProductAxes axes;
+  sortAxes(pass, axes);
+  const TripFactor &factor = trip.factors.front();
+  auto shape = cast<ShapedType>(pass.getInit().getType()).getShape();
+  // An unknown number of products is taken for one.
+  double batch = axes.batch < 0 || ShapedType::isDynamic(shape[axes.batch])
+                     ? 1
+                     : shape[axes.batch];
+  double rows = trip.inputElements / factor.depth / batch;
+  TripTime time = estimateProduct(trip, machine, batch, rows, factor.depth,
+                                  factor.results);
+  time.total *= kHandicap;
+  return time;
+}
+
+double kron::estimateDenseSeconds(PassOp pass, const Trip &trip,
+                                  const GPUMachine &machine) {
+  const TripFactor &factor = trip.factors.front();
+  auto shape = cast<ShapedType>(pass.getInit().getType()).getShape();
+  int64_t groups = 1;
+  for (int64_t axis : factor.varyingAxes)
+    groups *= shape[axis];
+  bool isTensorType = trip.element.isF64() ||
+                      isa<Float32Type, Float16Type, BFloat16Type>(trip.element);
+  if (trip.factors.size() != 1 || trip.hasEpilogue || groups <= 1 ||
+      !isTensorType)
+    return std::numeric_limits<double>::infinity();
+  double rows = trip.inputElements / factor.depth / groups;
+  return estimateProduct(trip, machine, 1, rows, factor.depth * groups,
+                         factor.results * groups)
+      .total;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// KronType of an element.
+static int64_t getTypeNumber(Type element) {
+  return element.isF32() ? 0 : element.isF64() ? 1 : element.isF16() ? 2 : 3;
+}
+
+/// A scale as f64.
+static Value widen(OpBuilder &builder, Location loc, const Scale &scale) {
+  Value value = scale.materialize(builder, loc);
+  if (value.getType().isF64())
+    return value;
+  return arith::ExtFOp::create(builder, loc, builder.getF64Type(), value);
+}
+
+/// Calls kronRtCudaGemm with `fields`, those of KronCudaGemm in order: whether
+/// it has computed the product, as an i1.
+static Value callRuntime(OpBuilder &builder, PassOp pass, ValueRange fields) {
+  Location loc = pass.getLoc();
+  constexpr llvm::StringLiteral name = "kronRtCudaGemm";
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  auto type = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), llvm::to_vector(fields.getTypes()));
+  auto module = pass->getParentOfType<ModuleOp>();
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  Value gemm;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    if (!function) {
+      builder.setInsertionPointToStart(module.getBody());
+      function = LLVM::LLVMFuncOp::create(
+          builder, module.getLoc(), name,
+          LLVM::LLVMFunctionType::get(builder.getI32Type(), pointer));
+    }
+    // In the entry block, so that a call within a loop does not grow the stack.
+    auto parent = pass->getParentOfType<func::FuncOp>();
+    builder.setInsertionPointToStart(&parent.getBody().front());
+    Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
+    gemm = LLVM::AllocaOp::create(builder, loc, pointer, type, one);
+  }
+  for (auto [index, field] : llvm::enumerate(fields)) {
+    LLVM::GEPArg path[] = {0, static_cast<int32_t>(index)};
+    Value place = LLVM::GEPOp::create(builder, loc, pointer, type, gemm, path);
+    LLVM::StoreOp::create(builder, loc, field, place);
+  }
+  Value result =
+      LLVM::CallOp::create(builder, loc, function, gemm).getResult();
+  Value none = arith::ConstantIntOp::create(builder, loc, 0, 32);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, result,
+                               none);
+}
+
+/// Builds the call for a product along `axes`.
+static Value buildCall(Emitter &host, PassOp pass, const ProductAxes &axes,
+                       const PassOperands &operands) {
+  OpBuilder &builder = host.builder;
+  Location loc = pass.getLoc();
+  Type element = getElementType(pass.getInit());
+  ModeProductOp product = pass.getModeProducts().front();
+  StageFactor factor = getPassFactor(host, pass, product).array;
+  TripFactor sizes = describeFactor(product);
+  auto along = [](ArrayRef<Int> numbers, int64_t axis, Int none) {
+    return axis < 0 ? none : numbers[axis];
+  };
+  const StageArray &x = operands.input, &y = operands.init;
+  // In the order of KronCudaGemm.
+  SmallVector<Int> numbers{
+      along(operands.sizes, axes.batch, 1),
+      along(operands.sizes, axes.rows, 1),
+      sizes.results,
+      sizes.depth,
+      along(y.strides, axes.batch, 0),
+      along(y.strides, axes.rows, 0),
+      y.strides[axes.depth],
+      along(x.strides, axes.batch, 0),
+      along(x.strides, axes.rows, 0),
+      x.strides[axes.depth],
+      along(factor.strides, axes.batch, 0),
+      factor.resultStride,
+      factor.depthStride,
+  };
+  SmallVector<Value> fields{y.base, x.base, factor.base};
+  for (Int number : numbers)
+    fields.push_back(host.materialize(number, 64));
+  fields.push_back(widen(builder, loc, operands.alpha));
+  fields.push_back(widen(builder, loc, operands.beta));
+  fields.push_back(host.materialize(getTypeNumber(element), 64));
+  bool allowsTF32 = product.getPrecision() == Precision::TF32;
+  fields.push_back(host.materialize(int64_t(allowsTF32), 64));
+  return callRuntime(builder, pass, fields);
+}
+
+Value kron::buildCublasCall(OpBuilder &builder, PassOp pass) {
+  ProductAxes axes;
+  sortAxes(pass, axes);
+  Location loc = pass.getLoc();
+  Emitter host(builder, loc, getElementType(pass.getInit()));
+  PassOperands operands = getPassOperands(host, pass);
+  Int rows = axes.rows < 0 ? Int(1) : operands.sizes[axes.rows];
+  if (rows.isConstant())
+    return buildCall(host, pass, axes, operands);
+  // Fewer rows than a matrix instruction takes have kernels of their own, which
+  // are as fast as the factor can be read.
+  auto branch = scf::IfOp::create(builder, loc, builder.getI1Type(),
+                                  host.less(kLeastRows - 1, rows),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, buildCall(host, pass, axes, operands));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value no = arith::ConstantIntOp::create(builder, loc, 0, 1);
+  scf::YieldOp::create(builder, loc, no);
+  return branch.getResult(0);
+}

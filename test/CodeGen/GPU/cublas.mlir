@@ -1,0 +1,85 @@
+// RUN: kron-opt %s --kron-select-schedule=target=cuda --remarks-filter='kron-schedule' \
+// RUN:   -o %t.plan 2> %t.remarks
+// RUN: FileCheck %s --check-prefix=PLAN < %t.plan
+// RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
+// RUN: kron-opt %t.plan --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s --kron-select-schedule="target=cuda cublas=false" \
+// RUN:   --remarks-filter='kron-schedule' -o %t.never 2> %t.never.remarks
+// RUN: FileCheck %s --check-prefix=NEVER --implicit-check-not=kron.cublas < %t.never
+// RUN: FileCheck %s --check-prefix=NEVER-REMARK < %t.never.remarks
+
+// NEVER: func.func @dense
+// NEVER-REMARK: cublas: {{[0-9]+}} us, not allowed"
+
+// Verify that a large dense product of f16 is a call of the runtime, with the sizes and
+// strides of its matrices, and that the kernel of the schedule runs where that declines.
+// REMARK: Remark="kernel mma, {{.*}}; cublas: {{[0-9]+}} us, where it is there"
+// PLAN-LABEL: func.func @dense(
+// PLAN: attributes {kron.cublas, schedule = #kron.schedule<kernel = mma>}
+// CHECK-LABEL: func.func @dense(
+// CHECK: %[[GEMM:.*]] = llvm.alloca %{{.*}} x !llvm.struct
+// CHECK: %[[ROWS:.*]] = llvm.getelementptr %[[GEMM]][0, 4]
+// CHECK: llvm.store %c25088_i64{{.*}}, %[[ROWS]]
+// CHECK: %[[DONE:.*]] = llvm.call @kronRtCudaGemm(%[[GEMM]])
+// CHECK: %[[ANY:.*]] = arith.cmpi ne, %[[DONE]],
+// CHECK: %[[LEFT:.*]] = arith.xori %[[ANY]],
+// CHECK: scf.if %[[LEFT]] {
+// CHECK:   llvm.call @kronRtCudaLaunch(
+func.func @dense(%x: memref<25088x1024xf16>, %k: memref<1024x1024xf16>, %y: memref<25088x1024xf16>) {
+  kron.pass ins(%x, %k : memref<25088x1024xf16>, memref<1024x1024xf16>) outs(%y : memref<25088x1024xf16>) {
+  ^bb0(%tx: tensor<25088x1024xf16>, %tk: tensor<1024x1024xf16>, %ty: tensor<25088x1024xf16>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf16>) factor(%tk [q, p] : tensor<1024x1024xf16>)
+         outs(%ty : tensor<25088x1024xf16>) -> tensor<25088x1024xf16>
+    kron.yield %0 : tensor<25088x1024xf16>
+  }
+  return
+}
+
+// Verify that so are products beside each other; of few rows, where their number is not
+// known, the kernel takes care.
+// PLAN-LABEL: func.func @beside(
+// PLAN: attributes {kron.cublas,
+// CHECK-LABEL: func.func @beside(
+// CHECK: %[[MANY:.*]] = arith.cmpi slt, %c15_i64, %{{.*}} : i64
+// CHECK: scf.if %[[MANY]] -> (i1) {
+// CHECK:   llvm.call @kronRtCudaGemm(
+// CHECK: } else {
+// CHECK:   scf.yield %false
+func.func @beside(%x: memref<?x4x256xbf16>, %k: memref<4x256x256xbf16>, %y: memref<?x4x256xbf16>) {
+  kron.pass ins(%x, %k : memref<?x4x256xbf16>, memref<4x256x256xbf16>) outs(%y : memref<?x4x256xbf16>) {
+  ^bb0(%tx: tensor<?x4x256xbf16>, %tk: tensor<4x256x256xbf16>, %ty: tensor<?x4x256xbf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<?x4x256xbf16>) factor(%tk [1, q, p] : tensor<4x256x256xbf16>)
+         outs(%ty : tensor<?x4x256xbf16>) -> tensor<?x4x256xbf16>
+    kron.yield %0 : tensor<?x4x256xbf16>
+  }
+  return
+}
+
+// Verify what is left to kernels: f32 in full precision, matrices without neighbours, and
+// small products; and that the remark tells where the whole dense matrix would be faster.
+// REMARK: Remark="kernel mma, {{.*}}; as one dense matrix by cublas: {{[0-9]+}} us"
+// PLAN-LABEL: func.func @others(
+// PLAN-NOT: kron.cublas
+func.func @others(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: memref<25088x1024xf32>,
+                  %x1: memref<25088x256x4xf16>, %k1: memref<256x256x4xf16>, %y1: memref<25088x256x4xf16>,
+                  %x2: memref<25088x2x192xf16>, %k2: memref<2x48x192xf16>, %y2: memref<25088x2x48xf16>) {
+  kron.pass ins(%x, %k : memref<25088x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<25088x1024xf32>) {
+  ^bb0(%tx: tensor<25088x1024xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<25088x1024xf32>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
+         outs(%ty : tensor<25088x1024xf32>) -> tensor<25088x1024xf32>
+    kron.yield %0 : tensor<25088x1024xf32>
+  }
+  kron.pass ins(%x1, %k1 : memref<25088x256x4xf16>, memref<256x256x4xf16>) outs(%y1 : memref<25088x256x4xf16>) {
+  ^bb0(%tx: tensor<25088x256x4xf16>, %tk: tensor<256x256x4xf16>, %ty: tensor<25088x256x4xf16>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x256x4xf16>) factor(%tk [q, p, 2] : tensor<256x256x4xf16>)
+         outs(%ty : tensor<25088x256x4xf16>) -> tensor<25088x256x4xf16>
+    kron.yield %0 : tensor<25088x256x4xf16>
+  }
+  kron.pass ins(%x2, %k2 : memref<25088x2x192xf16>, memref<2x48x192xf16>) outs(%y2 : memref<25088x2x48xf16>) {
+  ^bb0(%tx: tensor<25088x2x192xf16>, %tk: tensor<2x48x192xf16>, %ty: tensor<25088x2x48xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x2x192xf16>) factor(%tk [1, q, p] : tensor<2x48x192xf16>)
+         outs(%ty : tensor<25088x2x48xf16>) -> tensor<25088x2x48xf16>
+    kron.yield %0 : tensor<25088x2x48xf16>
+  }
+  return
+}
