@@ -148,8 +148,7 @@ CublasHandle kron::detail::getCublasHandle(const CudaDevice &device,
   for (ContextHandle *known = handles; known; known = known->next)
     if (known->contextId == contextId)
       return known->handle;
-  auto *created =
-      new (std::nothrow) ContextHandle{contextId, nullptr, handles};
+  auto *created = new (std::nothrow) ContextHandle{contextId, nullptr, handles};
   if (!created)
     return nullptr;
   CudaRelaxedCaptureScope relaxed(*device.driver);
@@ -210,17 +209,21 @@ kron::detail::describeProduct(const KronCudaGemm &gemm) {
   if (gemm.batch > maxBatch || !fitsInt(gemm.rows) || !fitsInt(gemm.results) ||
       !fitsInt(gemm.depth))
     return std::nullopt;
+  // What an alpha of 0 must not make a NaN of is not promised to be left alone.
+  if (gemm.alpha == 0)
+    return std::nullopt;
   CublasProduct product = {};
   if (gemm.batch == 0 || gemm.rows == 0 || gemm.results == 0)
     return product;
   product.batch = int(gemm.batch);
   product.depth = int(gemm.depth);
   // The factor is depth x results: the transpose of how its strides come.
-  auto x = getStorage(gemm.rows, gemm.depth, gemm.xStrides[1], gemm.xStrides[2]);
+  auto x =
+      getStorage(gemm.rows, gemm.depth, gemm.xStrides[1], gemm.xStrides[2]);
   auto f = getStorage(gemm.depth, gemm.results, gemm.factorStrides[2],
                       gemm.factorStrides[1]);
-  auto y = getStorage(gemm.rows, gemm.results, gemm.yStrides[1],
-                      gemm.yStrides[2]);
+  auto y =
+      getStorage(gemm.rows, gemm.results, gemm.yStrides[1], gemm.yStrides[2]);
   if (!x || !f || !y)
     return std::nullopt;
   CublasProduct::Matrix data = {gemm.x, x->isTransposed, x->leadingDimension,

@@ -230,9 +230,8 @@ int32_t kronRtCudaGemm(const KronCudaGemm *gemm) {
   int64_t bytes = getCublasWorkspaceBytes(*launch.device);
   void *workspace = kronRtCudaWorkspace(bytes);
   if (!launch.isMeasuring && !launch.status && product->batch)
-    launch.status =
-        multiplyByCublas(handle, *product, *gemm, launch.stream, workspace,
-                         bytes, launch.kernel->name);
+    launch.status = multiplyByCublas(handle, *product, *gemm, launch.stream,
+                                     workspace, bytes, launch.kernel->name);
   kronRtCudaRelease(workspace);
   return 1;
 }

@@ -47,17 +47,35 @@ func.func @by_products(%x: memref<1024x25088xf16>, %k: memref<1x256x256x4xf16>, 
   return
 }
 
-// Verify that f32, rows that are few, and weights that are small are left alone.
+// Verify that rows that are few, and weights that are small are left alone.
 // CHECK-LABEL: func.func @not_by_products(
 // CHECK-NOT: linalg.transpose
-func.func @not_by_products(%x: memref<1024x25088xf32>, %k: memref<1x256x256x4xf32>, %y: memref<1024x25088xf32>,
-                           %x1: memref<1024x2048xf16>, %k1: memref<1x256x256x4xf16>, %y1: memref<1024x2048xf16>,
-                           %x2: memref<1024x25088xf16>, %k2: memref<1x64x64x16xf16>, %y2: memref<1024x25088xf16>) {
-  kron.ksmm ins(%x : memref<1024x25088xf32>) weights(%k : memref<1x256x256x4xf32>) outs(%y : memref<1024x25088xf32>)
-      {layout = #kron.layout<batch_last>}
+// CHECK-NOT: scf.for
+func.func @not_by_products(%x1: memref<1024x2048xf16>, %k1: memref<1x256x256x4xf16>, %y1: memref<1024x2048xf16>,
+                           %x2: memref<1024x25088xf32>, %k2: memref<1x64x64x16xf32>, %y2: memref<1024x25088xf32>) {
   kron.ksmm ins(%x1 : memref<1024x2048xf16>) weights(%k1 : memref<1x256x256x4xf16>) outs(%y1 : memref<1024x2048xf16>)
       {layout = #kron.layout<batch_last>}
-  kron.ksmm ins(%x2 : memref<1024x25088xf16>) weights(%k2 : memref<1x64x64x16xf16>) outs(%y2 : memref<1024x25088xf16>)
+  kron.ksmm ins(%x2 : memref<1024x25088xf32>) weights(%k2 : memref<1x64x64x16xf32>) outs(%y2 : memref<1024x25088xf32>)
+      {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that those of f32 become loops over t and over blocks of results, of dense products
+// of what belongs to each.
+// CHECK-LABEL: func.func @slices(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<384x25088xf32>, %[[K:[a-z0-9]+]]: memref<1x768x192x2xf32>, %[[Y:[a-z0-9]+]]: memref<1536x25088xf32>
+// CHECK: scf.for %[[T:.*]] = %{{.*}} to %{{.*}} step
+// CHECK: scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step
+// CHECK: %[[ROW:.*]] = arith.muli %[[J]],
+// CHECK: %[[START:.*]] = arith.addi %[[ROW]], %[[T]]
+// CHECK: memref.subview %[[X]][%[[T]], 0] [192, 25088] [2, 1]
+// CHECK: memref.subview %[[Y]][%[[START]], 0] [256, 25088] [2, 1]
+// CHECK: memref.subview %[[K]][0, %[[J]], 0, %[[T]]] [1, 256, 192, 1] [1, 1, 1, 1]
+// CHECK: kron.pass
+// CPU-LABEL: func.func @slices(
+// CPU-NOT: scf.for
+func.func @slices(%x: memref<384x25088xf32>, %k: memref<1x768x192x2xf32>, %y: memref<1536x25088xf32>) {
+  kron.ksmm ins(%x : memref<384x25088xf32>) weights(%k : memref<1x768x192x2xf32>) outs(%y : memref<1536x25088xf32>)
       {layout = #kron.layout<batch_last>}
   return
 }

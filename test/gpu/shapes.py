@@ -3,7 +3,8 @@ that its kernels are made for.
 
 They are built by test/exec/cases.py from other parameters: chains of equal factors
 from 2 to 256, N up to 20, mixed and rectangular chains, batched arrays of any rank,
-Kronecker-sparse patterns as networks use them, chains of them, all precisions.
+Kronecker-sparse patterns as networks use them, chains of them, dense products, all
+precisions.
 
 SPDX-License-Identifier: MIT
 """
@@ -115,6 +116,22 @@ def _ksmm(rng, p):
                     residual=bool(rng.random() < .2), scale=False)
 
 
+def _dense(rng, p):
+    """Products that cuBLAS takes, if it is there: of an unknown number of rows the plan
+    expects many."""
+    p["type"] = str(rng.choice(("f16", "bf16", "f32")))
+    if p["type"] == "f32":
+        p["attributes"] = ["precision = #kron.precision<tf32>"]
+    a = int(rng.choice((1, 1, 2, 3)))
+    b, c = (int(rng.choice((128, 130, 192, 256, 300, 320))) for _ in range(2))
+    rows = _fit(rng, p["type"], [(a * max(b, c), 2 * max(b, c))], (0, 7, 16, 33, 100, 500, 1000))
+    transposed = ["N" if rng.random() < 0.75 else "T" for _ in range(2)]
+    return p | dict(op="ksmm", pattern=(a, b, c, 1), rows=rows, op_x=transposed[0],
+                    op_weights=transposed[1], dynamic=("rows",),
+                    layout=str(rng.choice(["batch_first", "batch_last"])),
+                    activation="identity", bias=False, residual=False, scale=False)
+
+
 def _sparse_chain(rng, p):
     limit = MAX_FLOPS.get(p["type"], OTHER_FLOPS)
     p.pop("special", None)
@@ -134,13 +151,15 @@ def parameters(seed, number):
         p["attributes"] = ["precision = #kron.precision<%s>" % ("ieee" if precision < 0.15 else "tf32")]
     kind = rng.random()
     make = (_product if kind < 0.62 else _batched if kind < 0.78 else
-            _ksmm if kind < 0.9 else _sparse_chain)
+            _ksmm if kind < 0.9 else _sparse_chain if kind < 0.97 else _dense)
     return make(rng, p)
 
 
 def make(seed, index, number):
     p = parameters(seed, number)
     case = cases.build(index, p)
+    if p["op"] == "ksmm" and p["pattern"][3] == 1 and "rows" in p["dynamic"]:
+        case.tags.add("dense")
     if any("tf32" in a for a in p["attributes"]):
         _allow_tf32(case)
     return case

@@ -39,8 +39,8 @@ protected:
     fakeCuda().memory[address] = {64, 0, 2, false};
     options.target = KRON_TARGET_CUDA;
     // 2 products of 5 rows, 7 results and a depth of 3, batch first.
-    gemm = {y, x, factor, 2, 5, 7, 3, {7, 14, 1}, {3, 6, 1}, {21, 3, 1},
-            0.5, 2, KRON_F16, 0};
+    gemm = {y,          x,         factor,     2,   5, 7,        3,
+            {7, 14, 1}, {3, 6, 1}, {21, 3, 1}, 0.5, 2, KRON_F16, 0};
   }
   ~CublasTest() override { kronRtCudaUnload(&module); }
 
@@ -105,8 +105,8 @@ TEST_F(CublasTest, BatchFirst) {
 }
 
 TEST_F(CublasTest, BatchLast) {
-  gemm = {y, x, factor, 2, 5, 7, 3, {35, 1, 5}, {15, 1, 5}, {21, 1, 7},
-          1, 0, KRON_F64, 0};
+  gemm = {y,          x,          factor,     2, 5, 7,        3,
+          {35, 1, 5}, {15, 1, 5}, {21, 1, 7}, 1, 0, KRON_F64, 0};
   EXPECT_SUCCESS(run());
   FakeGemm got = getGemm();
   EXPECT_EQ(got.rows, 5);
@@ -154,6 +154,14 @@ TEST_F(CublasTest, NoElements) {
 TEST_F(CublasTest, Strided) {
   gemm.factorStrides[2] = 2;
   gemm.factorStrides[1] = 6;
+  EXPECT_SUCCESS(run());
+  EXPECT_EQ(fakeCublas().gemms.size(), 0u);
+  EXPECT_EQ(fakeCuda().launches.size(), 1u);
+}
+
+// A NaN times an alpha of 0 must not come out.
+TEST_F(CublasTest, AlphaZero) {
+  gemm.alpha = 0;
   EXPECT_SUCCESS(run());
   EXPECT_EQ(fakeCublas().gemms.size(), 0u);
   EXPECT_EQ(fakeCuda().launches.size(), 1u);

@@ -115,7 +115,7 @@ typedef struct KronCudaGemm {
 
 /** Computes `gemm` by cuBLAS, in its place among this launch's kernels, and
     returns 1. Returns 0, and has done nothing, if there is no cuBLAS or it does
-    not take these strides; the answer depends on sizes and strides only. */
+    not take this; the answer depends on sizes, strides and scalars only. */
 KRON_EXPORT int32_t kronRtCudaGemm(const KronCudaGemm *gemm);
 
 /** Unloads `module` from all contexts. No launch of it may be under way, nor

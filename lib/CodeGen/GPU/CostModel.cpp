@@ -93,8 +93,10 @@ bool kron::isPlausible(GPUKernel kernel, const Trip &trip,
     return trip.inner == 1 && !trip.readsTranspose && largest <= 32 &&
            !hasVaryingFactor(trip);
   case GPUKernel::Mma:
-    // F64 tensor cores multiply and add in IEEE arithmetic.
+    // F64 tensor cores multiply and add in IEEE arithmetic. Larger factors are
+    // taken alone only.
     return isTensorCoreType(trip.element) &&
+           (largest <= 256 || trip.factors.size() == 1) &&
            (!hasVaryingFactor(trip) || isSparse(trip)) &&
            (allowsSplit || trip.element.isF64());
   case GPUKernel::Wgmma:

@@ -74,8 +74,7 @@ static std::optional<std::string> sortAxes(PassOp pass, ProductAxes &axes) {
     if (ShapedType::isDynamic(shape[axes.rows]) ||
         (strides && (*strides)[axes.rows] == 1))
       return false;
-    return ShapedType::isDynamic(shape[axis]) ||
-           shape[axis] > shape[axes.rows];
+    return ShapedType::isDynamic(shape[axis]) || shape[axis] > shape[axes.rows];
   };
   for (auto [axis, size] : llvm::enumerate(shape)) {
     if (int64_t(axis) == axes.depth || int64_t(axis) == axes.batch || size == 1)
@@ -172,13 +171,15 @@ static double getPeak(const Trip &trip, const GPUMachine &machine) {
              : machine.ffma;
 }
 
-/// The time of `batch` products of `rows` x `depth` x `results`.
+/// The time of `batch` products of `rows` x `depth` x `results` by `factors`
+/// matrices.
 static TripTime estimateProduct(const Trip &trip, const GPUMachine &machine,
-                                double batch, double rows, int64_t depth,
-                                int64_t results) {
+                                double batch, double factors, double rows,
+                                int64_t depth, int64_t results) {
   TripTime time;
-  double elements = batch * (rows * (depth + (1.0 + trip.readsAddend) * results) +
-                             double(depth) * results);
+  double elements =
+      batch * rows * (depth + (1.0 + trip.readsAddend) * results) +
+      factors * depth * results;
   double bytes = elements * trip.getElementBytes();
   time.floor = machine.getCopySeconds(bytes);
   time.memory = bytes / machine.copyBytesPerSecond;
@@ -207,8 +208,9 @@ TripTime kron::estimateCublasTime(PassOp pass, const Trip &trip,
                      ? 1
                      : shape[axes.batch];
   double rows = trip.inputElements / factor.depth / batch;
-  TripTime time = estimateProduct(trip, machine, batch, rows, factor.depth,
-                                  factor.results);
+  double factors = factor.varyingAxes.empty() ? 1 : batch;
+  TripTime time = estimateProduct(trip, machine, batch, factors, rows,
+                                  factor.depth, factor.results);
   time.total *= kHandicap;
   return time;
 }
@@ -226,7 +228,7 @@ double kron::estimateDenseSeconds(PassOp pass, const Trip &trip,
       !isTensorType)
     return std::numeric_limits<double>::infinity();
   double rows = trip.inputElements / factor.depth / groups;
-  return estimateProduct(trip, machine, 1, rows, factor.depth * groups,
+  return estimateProduct(trip, machine, 1, 1, rows, factor.depth * groups,
                          factor.results * groups)
       .total;
 }
@@ -278,8 +280,7 @@ static Value callRuntime(OpBuilder &builder, PassOp pass, ValueRange fields) {
     Value place = LLVM::GEPOp::create(builder, loc, pointer, type, gemm, path);
     LLVM::StoreOp::create(builder, loc, field, place);
   }
-  Value result =
-      LLVM::CallOp::create(builder, loc, function, gemm).getResult();
+  Value result = LLVM::CallOp::create(builder, loc, function, gemm).getResult();
   Value none = arith::ConstantIntOp::create(builder, loc, 0, 32);
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, result,
                                none);

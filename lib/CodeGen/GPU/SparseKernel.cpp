@@ -34,7 +34,8 @@ SparseArray SparseKernel::getArray(const StageArray &array) {
     result.row = k.enter(array.strides[plan.rowAxis]);
   if (plan.laneAxis >= 0)
     result.lane = k.enter(array.strides[plan.laneAxis]);
-  for (unsigned axis : llvm::concat<const unsigned>(plan.groupAxes, plan.freeAxes))
+  for (unsigned axis :
+       llvm::concat<const unsigned>(plan.groupAxes, plan.freeAxes))
     result.groups.push_back(k.enter(array.strides[axis]));
   return result;
 }

@@ -189,7 +189,8 @@ void Planner::mergeAxes() {
   auto isMergeable = [&](unsigned axis) {
     unsigned outer = plan.axes.back().strideAxis;
     int64_t size = result.getDimSize(axis);
-    if (!isWalked(axis) || !isWalked(axis - 1) || ShapedType::isDynamic(size))
+    if (!isWalked(axis) || !isWalked(axis - 1) ||
+        plan.axes.back().stage >= 0 || ShapedType::isDynamic(size))
       return false;
     if (size == 1 || result.getDimSize(outer) == 1)
       return true;
@@ -201,6 +202,10 @@ void Planner::mergeAxes() {
   };
   for (unsigned axis = 0; axis < stageOf.size(); ++axis) {
     int64_t before = input.getDimSize(axis), after = result.getDimSize(axis);
+    // The contracted axis stays the innermost one.
+    if (isWalked(axis) && after == 1 && !plan.axes.empty() &&
+        plan.axes.back().stage >= 0)
+      continue;
     if (axis > 0 && isMergeable(axis)) {
       WgmmaAxis &merged = plan.axes.back();
       merged.passAxes.push_back(axis);

@@ -237,3 +237,21 @@ func.func @shared(%x: memref<1024x256xf32>, %f: memref<256x256xf32>, %y: memref<
   }
   return
 }
+
+// -----
+
+// Verify that an axis of one position inside of the contracted one hides nothing: rows are
+// copied 16 bytes at a time.
+
+// CHECK-LABEL: llvm.func @inside_one_0
+// CHECK:         nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
+// CHECK:         m64n64k8.f32.tf32.tf32
+func.func @inside_one(%x: memref<1024x1x64x1xf32>, %f: memref<64x64xf32>, %y: memref<1024x1x64x1xf32>) {
+  kron.pass ins(%x, %f : memref<1024x1x64x1xf32>, memref<64x64xf32>) outs(%y : memref<1024x1x64x1xf32>) {
+  ^bb0(%tx: tensor<1024x1x64x1xf32>, %tf: tensor<64x64xf32>, %out: tensor<1024x1x64x1xf32>):
+    %1 = kron.mode_product axis(2) ins(%tx : tensor<1024x1x64x1xf32>) factor(%tf [q, p] : tensor<64x64xf32>)
+         outs(%out : tensor<1024x1x64x1xf32>) -> tensor<1024x1x64x1xf32>
+    kron.yield %1 : tensor<1024x1x64x1xf32>
+  }
+  return
+}

@@ -26,8 +26,8 @@ inline constexpr llvm::StringLiteral kCublasAttrName = "kron.cublas";
 /// Why `pass` is no matrix product that cuBLAS takes, as far as types tell, or
 /// nothing if it is one: a single factor, rows along one axis, and at most one
 /// axis of products beside each other.
-std::optional<std::string> getCublasUnsupportedReason(PassOp pass,
-                                                      const GPUMachine &machine);
+std::optional<std::string>
+getCublasUnsupportedReason(PassOp pass, const GPUMachine &machine);
 
 /// The time of `pass`, which cuBLAS takes.
 TripTime estimateCublasTime(PassOp pass, const Trip &trip,

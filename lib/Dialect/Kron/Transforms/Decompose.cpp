@@ -20,6 +20,7 @@
 #include "ArrayViews.h"
 #include "DecomposeFactorGradient.h"
 #include "DecomposeGradient.h"
+#include "DecomposeSparse.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
 #include "kron/CodeGen/GPU/Support.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
@@ -418,91 +419,6 @@ static bool hasKnownShapes(ScaledOpInterface op) {
   return true;
 }
 
-/// On a GPU, weights that are read again and again, in runs shorter than
-/// kShortRun bytes because they are used as T, are transposed once, if they are
-/// more than a processor keeps.
-static constexpr int64_t kShortRun = 32, kKeptWeights = 128 * 1024;
-static constexpr int64_t kFewRows = 256;
-
-static bool needsTransposedCopy(KsmmOp op) {
-  Type element = kron::getElementType(op.getInit());
-  if (op.getTransWeights() == Transpose::N || !isa<FloatType>(element) ||
-      kron::getAlpha(op).isZero())
-    return false;
-  SmallVector<int64_t, 4> pattern = op.getPattern();
-  int64_t run = pattern[3] * element.getIntOrFloatBitWidth() / 8;
-  int64_t rows = getShapedType(op.getInit()).getDimSize(1 - op.getFeatureDim());
-  return run < kShortRun && pattern[1] * pattern[2] * run >= kKeptWeights &&
-         (ShapedType::isDynamic(rows) || rows >= kFewRows);
-}
-
-/// Lets `op` use a copy of its weights [a, c, b, d] as [a, b, c, d].
-static void transposeWeights(IRRewriter &rewriter, KsmmOp op) {
-  rewriter.setInsertionPoint(op);
-  Value weights = op.getWeights();
-  SmallVector<int64_t> shape(getShapedType(weights).getShape());
-  std::swap(shape[1], shape[2]);
-  bool onTensors = isOnTensors(weights);
-  Value copy = createBuffer(rewriter, op.getLoc(), shape, /*sizes=*/{},
-                            kron::getElementType(weights), onTensors);
-  auto transpose = linalg::TransposeOp::create(
-      rewriter, op.getLoc(), weights, copy, ArrayRef<int64_t>{0, 2, 1, 3});
-  if (onTensors)
-    copy = transpose->getResult(0);
-  rewriter.modifyOpInPlace(op, [&] {
-    op.getWeightsMutable().assign(copy);
-    op.setTransWeights(Transpose::N);
-  });
-  rewriter.setInsertionPointAfter(op);
-  releaseBuffer(rewriter, op.getLoc(), copy);
-}
-
-/// Side of weights from which on their products take longer than the copies of
-/// the arrays, and rows for which one more copy does not matter.
-static constexpr int64_t kLargeSide = 128, kManyRows = 4096;
-
-/// Whether cuBLAS takes the products of `op` only if those of each t lie
-/// together: with the batch last, X and Y of each t are matrices, but
-/// neighbouring weights belong to different t. f32 is faster without it.
-static bool needsCopyByProducts(KsmmOp op) {
-  auto type = dyn_cast<MemRefType>(op.getWeights().getType());
-  if (!type || op.getLayout() != Layout::BatchLast ||
-      op.getTransWeights() != Transpose::N || kron::getAlpha(op).isZero())
-    return false;
-  Type element = type.getElementType();
-  bool isFast = element.isF16() || element.isBF16() ||
-                (element.isF32() && op.getPrecision() == Precision::TF32);
-  bool hasEpilogue = op.getBias() || op.getResidual() || op.getScaleAttr() ||
-                     op.getActivation() != Activation::Identity;
-  SmallVector<int64_t, 4> pattern = op.getPattern();
-  int64_t rows = getShapedType(op.getInit()).getDimSize(1);
-  return isFast && !hasEpilogue && pattern[0] == 1 && pattern[3] > 1 &&
-         pattern[1] >= kLargeSide && pattern[2] >= kLargeSide &&
-         pattern[1] % 8 == 0 && pattern[2] % 8 == 0 && rows % 8 == 0 &&
-         !ShapedType::isDynamic(rows) && rows >= kManyRows;
-}
-
-/// Lets `op`, on memrefs, use a copy of its weights [1, b, c, d] that lies in
-/// memory as [d, b, c].
-static void copyByProducts(IRRewriter &rewriter, KsmmOp op) {
-  rewriter.setInsertionPoint(op);
-  Location loc = op.getLoc();
-  Value weights = op.getWeights();
-  ArrayRef<int64_t> pattern = getShapedType(weights).getShape();
-  SmallVector<int64_t> shape{pattern[3], 1, pattern[1], pattern[2]};
-  Value copy = createBuffer(rewriter, loc, shape, /*sizes=*/{},
-                            kron::getElementType(weights), /*onTensors=*/false);
-  linalg::TransposeOp::create(rewriter, loc, weights, copy,
-                              ArrayRef<int64_t>{3, 0, 1, 2});
-  auto back = AffineMapAttr::get(
-      AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 2, 3, 0},
-                                   rewriter.getContext()));
-  Value view = memref::TransposeOp::create(rewriter, loc, copy, back);
-  rewriter.modifyOpInPlace(op, [&] { op.getWeightsMutable().assign(view); });
-  rewriter.setInsertionPointAfter(op);
-  releaseBuffer(rewriter, loc, copy);
-}
-
 namespace {
 struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
   using KronDecomposeBase::KronDecomposeBase;
@@ -537,10 +453,8 @@ struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
       if (gradient)
         mergeShared(rewriter, gradient);
       auto sparse = dyn_cast<KsmmOp>(op.getOperation());
-      if (sparse && onGPU && needsTransposedCopy(sparse))
-        transposeWeights(rewriter, sparse);
-      else if (sparse && onGPU && needsCopyByProducts(sparse))
-        copyByProducts(rewriter, sparse);
+      if (sparse && onGPU)
+        op = arrangeForGPU(rewriter, sparse);
       if (!gradient)
         Decomposer(rewriter, op, onGPU).run();
       else if (!onGPU || !hasGradientKernels(gradient))

@@ -1,0 +1,203 @@
+//===- DecomposeSparse.cpp - kron.ksmm as a GPU wants it ------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// One kernel for all of a Kronecker-sparse factor is not always the fastest
+// way. Weights may lie so that copying them first is worth it, and with the
+// batch last every t is a dense product of strided matrices, which other
+// kernels and cuBLAS take.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DecomposeSparse.h"
+#include "ArrayViews.h"
+#include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static ShapedType getShapedType(Value array) {
+  return cast<ShapedType>(array.getType());
+}
+
+/// On a GPU, weights that are read again and again, in runs shorter than
+/// kShortRun bytes because they are used as T, are transposed once, if they are
+/// more than a processor keeps.
+static constexpr int64_t kShortRun = 32, kKeptWeights = 128 * 1024;
+static constexpr int64_t kFewRows = 256;
+
+static bool needsTransposedCopy(KsmmOp op) {
+  Type element = kron::getElementType(op.getInit());
+  if (op.getTransWeights() == Transpose::N || !isa<FloatType>(element) ||
+      kron::getAlpha(op).isZero())
+    return false;
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  int64_t run = pattern[3] * element.getIntOrFloatBitWidth() / 8;
+  int64_t rows = getShapedType(op.getInit()).getDimSize(1 - op.getFeatureDim());
+  return run < kShortRun && pattern[1] * pattern[2] * run >= kKeptWeights &&
+         (ShapedType::isDynamic(rows) || rows >= kFewRows);
+}
+
+/// Lets `op` use a copy of its weights [a, c, b, d] as [a, b, c, d].
+static void transposeWeights(IRRewriter &rewriter, KsmmOp op) {
+  rewriter.setInsertionPoint(op);
+  Value weights = op.getWeights();
+  SmallVector<int64_t> shape(getShapedType(weights).getShape());
+  std::swap(shape[1], shape[2]);
+  bool onTensors = isOnTensors(weights);
+  Value copy = createBuffer(rewriter, op.getLoc(), shape, /*sizes=*/{},
+                            kron::getElementType(weights), onTensors);
+  auto transpose = linalg::TransposeOp::create(
+      rewriter, op.getLoc(), weights, copy, ArrayRef<int64_t>{0, 2, 1, 3});
+  if (onTensors)
+    copy = transpose->getResult(0);
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getWeightsMutable().assign(copy);
+    op.setTransWeights(Transpose::N);
+  });
+  rewriter.setInsertionPointAfter(op);
+  releaseBuffer(rewriter, op.getLoc(), copy);
+}
+
+/// Side of weights from which on their products take longer than the copies of
+/// the arrays, and rows for which one more copy or launch does not matter.
+static constexpr int64_t kLargeSide = 128, kManyRows = 4096;
+
+/// Whether `op` is on memrefs, of large weights (1, b, c, d) with d > 1, on
+/// many rows that come last, and adds nothing: then X and Y of each t are
+/// matrices whose products the GPU has better kernels for.
+static bool isManyProducts(KsmmOp op) {
+  auto type = dyn_cast<MemRefType>(op.getInit().getType());
+  if (!type || op.getLayout() != Layout::BatchLast ||
+      op.getTransInput() != Transpose::N || kron::getAlpha(op).isZero() ||
+      op.getAddend() || op.getBias() || op.getResidual() || op.getScaleAttr() ||
+      op.getActivation() != Activation::Identity)
+    return false;
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  int64_t rows = type.getDimSize(1);
+  return pattern[0] == 1 && pattern[3] > 1 && pattern[1] >= kLargeSide &&
+         pattern[2] >= kLargeSide && pattern[1] % 8 == 0 &&
+         pattern[2] % 8 == 0 && rows % 8 == 0 && !ShapedType::isDynamic(rows) &&
+         rows >= kManyRows;
+}
+
+/// Whether cuBLAS takes the products of `op` if those of each t lie together.
+/// f32 is faster without it.
+static bool needsCopyByProducts(KsmmOp op) {
+  Type element = kron::getElementType(op.getInit());
+  bool isFast = element.isF16() || element.isBF16() ||
+                (element.isF32() && op.getPrecision() == Precision::TF32);
+  return isFast && op.getTransWeights() == Transpose::N && isManyProducts(op);
+}
+
+/// Lets `op`, on memrefs, use a copy of its weights [1, b, c, d] that lies in
+/// memory as [d, b, c].
+static void copyByProducts(IRRewriter &rewriter, KsmmOp op) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  Value weights = op.getWeights();
+  ArrayRef<int64_t> pattern = getShapedType(weights).getShape();
+  SmallVector<int64_t> shape{pattern[3], 1, pattern[1], pattern[2]};
+  Value copy = createBuffer(rewriter, loc, shape, /*sizes=*/{},
+                            kron::getElementType(weights), /*onTensors=*/false);
+  linalg::TransposeOp::create(rewriter, loc, weights, copy,
+                              ArrayRef<int64_t>{3, 0, 1, 2});
+  auto back = AffineMapAttr::get(AffineMap::getPermutationMap(
+      ArrayRef<unsigned>{1, 2, 3, 0}, rewriter.getContext()));
+  Value view = memref::TransposeOp::create(rewriter, loc, copy, back);
+  rewriter.modifyOpInPlace(op, [&] { op.getWeightsMutable().assign(view); });
+  rewriter.setInsertionPointAfter(op);
+  releaseBuffer(rewriter, loc, copy);
+}
+
+/// Launches that a slice per t may take, and the factors that wgmma takes.
+static constexpr int64_t kMostSlices = 16, kLargestSlice = 256;
+
+/// Results of a slice of `op`: all or an equal part of them, as many as wgmma
+/// takes. 0 if it is not worth that.
+static int64_t getSliceResults(KsmmOp op) {
+  Type element = kron::getElementType(op.getInit());
+  if (!element.isF32() || op.getPrecision() != Precision::Full ||
+      op.getSchedule() || !isManyProducts(op))
+    return 0;
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  if (pattern[2] > kLargestSlice)
+    return 0;
+  for (int64_t results = kLargestSlice; results >= kLargeSide; results -= 8)
+    if (pattern[1] % results == 0 &&
+        pattern[1] / results * pattern[3] <= kMostSlices)
+      return results;
+  return 0;
+}
+
+/// Replaces `op` by loops over t and over blocks of `results`, whose bodies are
+/// the dense product of a slice: the new operation.
+static KsmmOp sliceProducts(IRRewriter &rewriter, KsmmOp op, int64_t results) {
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  int64_t products = pattern[3];
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  auto enterLoop = [&](int64_t end, int64_t step) -> Value {
+    auto loop =
+        scf::ForOp::create(rewriter, loc, number(0), number(end), number(step));
+    rewriter.setInsertionPointToStart(loop.getBody());
+    return loop.getInductionVar();
+  };
+  Value t = enterLoop(products, 1);
+  Value first = enterLoop(pattern[1], results);
+  // Row i of X belongs to product i mod d.
+  auto slice = [&](Value array, Value offset, int64_t rows) -> Value {
+    OpFoldResult zero = rewriter.getIndexAttr(0),
+                 one = rewriter.getIndexAttr(1);
+    int64_t columns = getShapedType(array).getDimSize(1);
+    OpFoldResult offsets[] = {offset, zero};
+    OpFoldResult sizes[] = {rewriter.getIndexAttr(rows),
+                            rewriter.getIndexAttr(columns)};
+    OpFoldResult strides[] = {rewriter.getIndexAttr(products), one};
+    return memref::SubViewOp::create(rewriter, loc, array, offsets, sizes,
+                                     strides);
+  };
+  Value start = arith::MulIOp::create(rewriter, loc, first, number(products));
+  start = arith::AddIOp::create(rewriter, loc, start, t);
+  auto product = cast<KsmmOp>(rewriter.clone(*op));
+  rewriter.setInsertionPoint(product);
+  Value input = slice(op.getInput(), t, pattern[2]);
+  Value init = slice(op.getInit(), start, results);
+  bool isTransposed = op.getTransWeights() != Transpose::N;
+  OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets{zero, zero, zero, t};
+  SmallVector<OpFoldResult> sizes{one, one, one, one};
+  offsets[isTransposed ? 2 : 1] = first;
+  sizes[isTransposed ? 2 : 1] = rewriter.getIndexAttr(results);
+  sizes[isTransposed ? 1 : 2] = rewriter.getIndexAttr(pattern[2]);
+  SmallVector<OpFoldResult> strides(4, one);
+  Value weights = memref::SubViewOp::create(rewriter, loc, op.getWeights(),
+                                            offsets, sizes, strides);
+  rewriter.modifyOpInPlace(product, [&] {
+    product.getInputMutable().assign(input);
+    product.getWeightsMutable().assign(weights);
+    product.getInitMutable().assign(init);
+  });
+  rewriter.eraseOp(op);
+  return product;
+}
+
+KsmmOp kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op) {
+  if (needsTransposedCopy(op))
+    transposeWeights(rewriter, op);
+  else if (needsCopyByProducts(op))
+    copyByProducts(rewriter, op);
+  else if (int64_t results = getSliceResults(op))
+    return sliceProducts(rewriter, op, results);
+  return op;
+}

@@ -1,0 +1,22 @@
+//===- DecomposeSparse.h - kron.ksmm as a GPU wants it ----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_DIALECT_KRON_TRANSFORMS_DECOMPOSESPARSE_H
+#define KRON_LIB_DIALECT_KRON_TRANSFORMS_DECOMPOSESPARSE_H
+
+#include "kron/Dialect/Kron/IR/KronOps.h"
+
+namespace mlir::kron {
+
+/// Lets `op` use a copy of its weights in another order where that is faster on
+/// a GPU, or makes it loops over dense products: the operation that is left, in
+/// them.
+KsmmOp arrangeForGPU(IRRewriter &rewriter, KsmmOp op);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_DIALECT_KRON_TRANSFORMS_DECOMPOSESPARSE_H
