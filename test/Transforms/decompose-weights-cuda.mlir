@@ -52,10 +52,13 @@ func.func @by_products(%x: memref<1024x25088xf16>, %k: memref<1x256x256x4xf16>, 
 // CHECK-NOT: linalg.transpose
 // CHECK-NOT: scf.for
 func.func @not_by_products(%x1: memref<1024x2048xf16>, %k1: memref<1x256x256x4xf16>, %y1: memref<1024x2048xf16>,
-                           %x2: memref<1024x25088xf32>, %k2: memref<1x64x64x16xf32>, %y2: memref<1024x25088xf32>) {
+                           %x2: memref<1024x25088xf32>, %k2: memref<1x64x64x16xf32>, %y2: memref<1024x25088xf32>,
+                           %x3: memref<1024x25088xf32>, %k3: memref<1x128x128x8xf32>, %y3: memref<1024x25088xf32>) {
   kron.ksmm ins(%x1 : memref<1024x2048xf16>) weights(%k1 : memref<1x256x256x4xf16>) outs(%y1 : memref<1024x2048xf16>)
       {layout = #kron.layout<batch_last>}
   kron.ksmm ins(%x2 : memref<1024x25088xf32>) weights(%k2 : memref<1x64x64x16xf32>) outs(%y2 : memref<1024x25088xf32>)
+      {layout = #kron.layout<batch_last>}
+  kron.ksmm ins(%x3 : memref<1024x25088xf32>) weights(%k3 : memref<1x128x128x8xf32>) outs(%y3 : memref<1024x25088xf32>)
       {layout = #kron.layout<batch_last>}
   return
 }
@@ -64,13 +67,15 @@ func.func @not_by_products(%x1: memref<1024x2048xf16>, %k1: memref<1x256x256x4xf
 // of what belongs to each.
 // CHECK-LABEL: func.func @slices(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<384x25088xf32>, %[[K:[a-z0-9]+]]: memref<1x768x192x2xf32>, %[[Y:[a-z0-9]+]]: memref<1536x25088xf32>
+// CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%[[COPY:.*]] : memref<2x1x768x192xf32>)
+// CHECK: %[[BACK:.*]] = memref.transpose %[[COPY]]
 // CHECK: scf.for %[[T:.*]] = %{{.*}} to %{{.*}} step
 // CHECK: scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step
 // CHECK: %[[ROW:.*]] = arith.muli %[[J]],
 // CHECK: %[[START:.*]] = arith.addi %[[ROW]], %[[T]]
 // CHECK: memref.subview %[[X]][%[[T]], 0] [192, 25088] [2, 1]
 // CHECK: memref.subview %[[Y]][%[[START]], 0] [256, 25088] [2, 1]
-// CHECK: memref.subview %[[K]][0, %[[J]], 0, %[[T]]] [1, 256, 192, 1] [1, 1, 1, 1]
+// CHECK: memref.subview %[[BACK]][0, %[[J]], 0, %[[T]]] [1, 256, 192, 1] [1, 1, 1, 1]
 // CHECK: kron.pass
 // CPU-LABEL: func.func @slices(
 // CPU-NOT: scf.for

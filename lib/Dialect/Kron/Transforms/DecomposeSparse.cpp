@@ -117,8 +117,10 @@ static void copyByProducts(IRRewriter &rewriter, KsmmOp op) {
   releaseBuffer(rewriter, loc, copy);
 }
 
-/// Launches that a slice per t may take, and the factors that wgmma takes.
-static constexpr int64_t kMostSlices = 16, kLargestSlice = 256;
+/// Launches that slices may take, the factors that wgmma takes and is faster
+/// at, and rows that keep the processors busy in each of them.
+static constexpr int64_t kMostSlices = 16, kLargestSlice = 256,
+                         kLeastSlice = 192, kRowsOfSlice = 16384;
 
 /// Results of a slice of `op`: all or an equal part of them, as many as wgmma
 /// takes. 0 if it is not worth that.
@@ -128,9 +130,10 @@ static int64_t getSliceResults(KsmmOp op) {
       op.getSchedule() || !isManyProducts(op))
     return 0;
   SmallVector<int64_t, 4> pattern = op.getPattern();
-  if (pattern[2] > kLargestSlice)
+  if (pattern[2] > kLargestSlice || pattern[2] < kLeastSlice ||
+      getShapedType(op.getInit()).getDimSize(1) < kRowsOfSlice)
     return 0;
-  for (int64_t results = kLargestSlice; results >= kLargeSide; results -= 8)
+  for (int64_t results = kLargestSlice; results >= kLeastSlice; results -= 8)
     if (pattern[1] % results == 0 &&
         pattern[1] / results * pattern[3] <= kMostSlices)
       return results;
@@ -197,7 +200,10 @@ KsmmOp kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op) {
     transposeWeights(rewriter, op);
   else if (needsCopyByProducts(op))
     copyByProducts(rewriter, op);
-  else if (int64_t results = getSliceResults(op))
+  else if (int64_t results = getSliceResults(op)) {
+    if (op.getTransWeights() == Transpose::N)
+      copyByProducts(rewriter, op);
     return sliceProducts(rewriter, op, results);
+  }
   return op;
 }
