@@ -74,13 +74,6 @@ public:
     }
   }
 
-  bool isEmpty() const {
-    for (const std::atomic<uint64_t> &word : words)
-      if (word.load(std::memory_order_seq_cst))
-        return false;
-    return true;
-  }
-
   /// Takes a number: the first one from `first` on, or from 0; -1 if there is
   /// none.
   int32_t take(int32_t first) {
@@ -151,7 +144,9 @@ public:
 private:
   bool runShare(int32_t thread);
 
-  /// Helpers look at these all the time.
+  /// Grows with every offer. Helpers look at it all the time, so it lies apart
+  /// from what they take shares from.
+  alignas(64) std::atomic<int64_t> numOffers{0};
   alignas(64) NumberSet shares;
   std::atomic<int32_t> numShares{0}, numThreads{0};
   alignas(64) SharedWork *work = nullptr;
@@ -171,8 +166,8 @@ int32_t Helpers::State::offer(SharedWork &offered, int32_t count,
   numShares.store(count, std::memory_order_relaxed);
   numThreads.store(mostThreads, std::memory_order_relaxed);
   shares.fill(count);
-  // Either this thread sees that a helper has left, or that one the shares.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  // Either this thread sees that a helper has left, or that one the offer.
+  numOffers.fetch_add(1, std::memory_order_seq_cst);
   return mostThreads - 1 - numHelpers.load(std::memory_order_seq_cst);
 }
 
@@ -222,16 +217,24 @@ void Helpers::State::help() {
     addHelpers(-1);
     return;
   }
+  int64_t numSeen = 0;
   for (;;) {
     for (auto start = Clock::now(); Clock::now() - start < kLookingTime;) {
-      if (runShare(number))
-        start = Clock::now();
-      else
+      int64_t offered = numOffers.load(std::memory_order_acquire);
+      if (offered == numSeen) {
         pauseBriefly();
+        continue;
+      }
+      bool hasHelped = false;
+      while (runShare(number))
+        hasHelped = true;
+      numSeen = offered;
+      // Those whom loops do not want, by now, go after a while.
+      if (hasHelped)
+        start = Clock::now();
     }
     numHelpers.fetch_sub(1, std::memory_order_seq_cst);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (shares.isEmpty())
+    if (numOffers.load(std::memory_order_seq_cst) == numSeen)
       break;
     addHelpers(1);
   }

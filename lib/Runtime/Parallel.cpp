@@ -271,8 +271,11 @@ void kronRtParallelFor(int64_t count, int64_t grain, KronLoopBody body,
   }
   auto numRanges = int32_t(
       std::min({mostRanges, numThreads * rangesPerThread, kMostRanges}));
-  Loop loop(*context.launch, count, numRanges, mostRanges >= kLongRanges, body,
-            captures, scratchBytes);
+  // With a grain of 0 or 1, iterations may be of any length.
+  bool isLong = grain == 0 || grain == 1 ||
+                mostRanges >= kLongRanges / std::max<int64_t>(1, -grain);
+  Loop loop(*context.launch, count, numRanges, isLong, body, captures,
+            scratchBytes);
   loop.run(std::min(numThreads, numRanges));
 }
 

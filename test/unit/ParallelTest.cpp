@@ -204,8 +204,9 @@ TEST(ParallelTest, ShortLoopWakesNobody) {
   // One that has been asked for may still come late once.
   for (int attempt = 0; attempt < 10; ++attempt) {
     LoopRecord before, after;
-    before.count = after.count = 1000;
-    after.grain = 100;
+    before.count = 1000;
+    after.grain = attempt % 2 ? 100 : -1;
+    after.count = attempt % 2 ? 1000 : 10;
     launchLoop(before, 4);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     launchLoop(after, 4);
@@ -218,11 +219,19 @@ TEST(ParallelTest, ShortLoopWakesNobody) {
 
 TEST(ParallelTest, LongLoopWakesHelpers) {
   for (int attempt = 0; attempt < 100; ++attempt) {
-    LoopRecord loop;
-    loop.count = 1000;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    launchLoop(loop, 4);
-    if (loop.threads.size() > 1)
+    // Many iterations, or few long ones, by what is said or may be.
+    LoopRecord many, few, unknown;
+    many.count = 1000;
+    many.grain = 10;
+    few.count = unknown.count = 16;
+    few.grain = -10;
+    bool isHelped = true;
+    for (LoopRecord *loop : {&many, &few, &unknown}) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      launchLoop(*loop, 4);
+      isHelped &= loop->threads.size() > 1;
+    }
+    if (isHelped)
       return;
   }
   FAIL() << "no loop ran on two threads";

@@ -31,7 +31,9 @@ typedef void (*KronLoopBody)(int64_t begin, int64_t end, void *scratch,
 
 /** Runs `body` over [0, count), in ranges of at least `grain` iterations, on
     the launch's threads, each with `scratchBytes` of scratch from the
-    workspace. Returns when all are done. Inside another parallel loop it runs
+    workspace. As many iterations are worth a thread (65536 multiply-adds); less
+    than 0: one iteration is worth -grain threads. 0 and 1: one is, or more.
+    Returns when all are done. Inside another parallel loop it runs
     serially, on scratch that follows the outer loop's:
     `KronVersion::threadBytes` is the largest sum of `scratchBytes`, each
     rounded up to 64, of loops inside one another. */

@@ -505,7 +505,9 @@ void PassCodeBuilder::emitCall(func::FuncOp body, Int count,
 
   // Ranges worth a thread, from the work of one tile.
   int64_t fmas = countFmas(getTileWindow(tileSize), 0, plan.groups.size()) + 1;
-  int64_t grain = std::max<int64_t>(1, kMinParallelFmas / fmas);
+  int64_t grain = fmas > kMinParallelFmas / 2
+                      ? -std::max<int64_t>(1, fmas / kMinParallelFmas)
+                      : kMinParallelFmas / fmas;
   runtime.parallelFor(outer, count, grain, body, slots, scratchBytes);
 }
 

@@ -24,7 +24,9 @@ func.func @rows(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64xf32
 
 // Verify that no lines are asked for early where results go that are so large that they
 // will be stored past the caches: nothing is added to where the next input lies, but
-// constants.
+// constants. A tile of 64 rows is as much work as is worth four threads.
+// CHECK-LABEL: func.func @large
+// CHECK: call @kronRtParallelFor(%c128_i64, %c-4_i64,
 // CHECK-LABEL: func.func private @large_pass
 // CHECK-NOT: llvm.ptrtoint
 // CHECK: scf.if
@@ -33,7 +35,7 @@ func.func @rows(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64xf32
 // CHECK: nontemporal
 func.func @large(%x: memref<8192x64xf32>, %f: memref<64x64xf32>, %y: memref<8192x64xf32>) {
   kron.pass ins(%x, %f : memref<8192x64xf32>, memref<64x64xf32>) outs(%y : memref<8192x64xf32>)
-      attributes {schedule = #kron.schedule<stream_bytes = 4096>} {
+      attributes {schedule = #kron.schedule<tile = 64, stream_bytes = 4096>} {
   ^bb0(%a: tensor<8192x64xf32>, %b: tensor<64x64xf32>, %c: tensor<8192x64xf32>):
     %0 = kron.mode_product axis(1) ins(%a : tensor<8192x64xf32>) factor(%b [p, q] : tensor<64x64xf32>) outs(%c : tensor<8192x64xf32>) -> tensor<8192x64xf32>
     kron.yield %0 : tensor<8192x64xf32>
