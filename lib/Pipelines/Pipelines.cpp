@@ -159,6 +159,8 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     fuse.vectorBits = options.vectorBits;
     populateFusion(pm, fuse);
     populateBufferization(pm);
+    //    Intermediates of one trip serve the next but one.
+    pm.addPass(createKronReleaseEarly());
     // Epilogues become loops that LLVM can vectorize, unless multiply-adds
     // would be calls.
     if (options.vectorBits > 128)
@@ -167,6 +169,8 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     populateVectorization(pm, options);
   }
   populateLLVM(pm);
+  // 16. Arrays from one launch serve the next.
+  pm.addPass(createKronPoolArrays());
 }
 
 // In: kron.pass, linalg on memrefs, arith, math, complex, memref, func

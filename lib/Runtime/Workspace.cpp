@@ -38,7 +38,7 @@ static constexpr int64_t hugePageSize = int64_t(2) << 20;
 
 static thread_local std::vector<Buffer> ownBuffers;
 
-static void *allocate(int64_t bytes) {
+void *kron::detail::allocateMemory(int64_t bytes) {
   bool huge = bytes >= hugePageThreshold;
   int64_t alignment = huge ? hugePageSize : workspaceAlignment;
   if (bytes > INT64_MAX - alignment)
@@ -64,12 +64,17 @@ void *kron::detail::getOwnWorkspace(int32_t depth, int64_t bytes) {
     // Freed first, so that the two never exist at once.
     buffer.data.reset();
     buffer.bytes = 0;
-    buffer.data.reset(allocate(bytes));
+    buffer.data.reset(allocateMemory(bytes));
     if (!buffer.data)
       return nullptr;
     buffer.bytes = bytes;
   }
   return buffer.data.get();
+}
+
+void kron::detail::releaseOwnWorkspace() {
+  ownBuffers.clear();
+  ownBuffers.shrink_to_fit();
 }
 
 KronStatus kron::detail::computeWorkspaceSize(const KronKernel &kernel,

@@ -30,10 +30,17 @@ KronStatus computeWorkspaceSize(const KronKernel &kernel,
                                 const KronVersion &version, int32_t numThreads,
                                 int64_t *bytes);
 
+/// `bytes` of memory aligned to a cache line, in huge pages if that is worth
+/// it; NULL if there is none. std::free releases it.
+void *allocateMemory(int64_t bytes);
+
 /// At least `bytes` of memory that this thread keeps, one piece per `depth` of
 /// launches inside launches; NULL if there is no memory. Contents are
 /// undefined.
 void *getOwnWorkspace(int32_t depth, int64_t bytes);
+
+/// Releases what this thread keeps. Not inside a launch.
+void releaseOwnWorkspace();
 
 } // namespace kron::detail
 

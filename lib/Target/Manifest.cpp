@@ -102,7 +102,7 @@ std::vector<KernelManifest> kron::getKernelManifests(ModuleOp module) {
     kernel.sharedBytes = getBytes(func, "kron.shared_bytes");
     kernel.threadBytes = getBytes(func, "kron.thread_bytes");
     WalkResult found = func.walk([](LLVM::CallOp call) {
-      return call.getCallee() == "malloc" ? WalkResult::interrupt()
+      return call.getCallee() == "kronRtAllocate" ? WalkResult::interrupt()
                                           : WalkResult::advance();
     });
     kernel.allocates = found.wasInterrupted();

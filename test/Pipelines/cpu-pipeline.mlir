@@ -7,10 +7,10 @@
 // CHECK-NOT: {{^ *%.*}} = {{(kron|linalg|tensor|memref|scf|vector|arith)\.}}
 // CHECK: llvm.func @product(
 // CHECK-SAME: kron.args
-// FAST-NOT: llvm.call @malloc
+// FAST-NOT: llvm.call @kronRtAllocate
 // AVX2-NOT: vector<16xf32>
-// REFERENCE: llvm.call @malloc
-// REFERENCE: llvm.call @free
+// REFERENCE: llvm.call @kronRtAllocate
+// REFERENCE: llvm.call @kronRtFree
 // CHECK: llvm.return
 func.func @product(%x: tensor<?x64xf32>, %a: tensor<8x8xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index

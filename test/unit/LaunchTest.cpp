@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace kron::test;
 
@@ -66,9 +67,9 @@ bool failsWith(KronStatus got, KronStatus status, const char *message) {
 //===----------------------------------------------------------------------===//
 
 TEST(DispatchTest, BestVersion) {
-  FakeKernel kernel = makeVersions({KRON_ISA_X86_64_V2, KRON_ISA_X86_64_V4,
-                                    KRON_ISA_X86_64_V4_AMX, KRON_ISA_X86_64_V3,
-                                    KRON_ISA_HOST});
+  FakeKernel kernel =
+      makeVersions({KRON_ISA_X86_64_V2, KRON_ISA_X86_64_V4,
+                    KRON_ISA_X86_64_V4_AMX, KRON_ISA_X86_64_V3, KRON_ISA_HOST});
   EXPECT_SUCCESS(launch(kernel, {}));
   EXPECT_EQ(lastIsa, kronGetIsa());
 }
@@ -288,6 +289,71 @@ TEST(WorkspaceTest, RuntimeOwnedGrows) {
   }
 }
 
+/// What the entry below does in one launch, and what it found.
+struct ArrayUse {
+  std::vector<int64_t> sizes;
+  std::vector<void *> arrays;
+};
+ArrayUse arrayUse;
+
+/// Takes arrays of the sizes, writes their ends, and releases all.
+void useArrays(const KronArray *) {
+  arrayUse.arrays.clear();
+  for (int64_t bytes : arrayUse.sizes) {
+    auto *array = static_cast<char *>(kronRtAllocate(bytes));
+    EXPECT_TRUE(isAligned(array));
+    if (bytes)
+      array[0] = array[bytes - 1] = 1;
+    arrayUse.arrays.push_back(array);
+  }
+  for (void *array : arrayUse.arrays)
+    kronRtFree(array);
+}
+
+std::vector<void *> launchWithArrays(std::vector<int64_t> sizes) {
+  FakeKernel kernel;
+  kernel.version(useArrays);
+  arrayUse.sizes = std::move(sizes);
+  EXPECT_SUCCESS(launch(kernel, {}));
+  return arrayUse.arrays;
+}
+
+TEST(ArrayTest, KeptForLaterLaunches) {
+  constexpr int64_t megabyte = 1 << 20;
+  EXPECT_SUCCESS(kronReleaseMemory());
+  // 5 MB asks for huge pages; 0 and 100 bytes are not kept.
+  std::vector<void *> first =
+      launchWithArrays({0, 100, megabyte, 5 * megabyte, 3 * megabyte});
+  EXPECT_EQ(launchWithArrays({3 * megabyte, megabyte - 5}),
+            (std::vector<void *>{first[4], first[2]}));
+  // Not one that is more than twice as large.
+  EXPECT_EQ(launchWithArrays({5 * megabyte / 2 + 1}).front(), first[4]);
+  EXPECT_NE(launchWithArrays({megabyte / 2 - 100}).front(), first[2]);
+  kronRtFree(nullptr);
+}
+
+TEST(ArrayTest, Bound) {
+  constexpr int64_t megabyte = 1 << 20;
+  EXPECT_SUCCESS(kronReleaseMemory());
+  EXPECT_SUCCESS(kronSetKeptMemory(4 * megabyte));
+  // The first one goes when the third one comes; the last one is too large.
+  std::vector<void *> first =
+      launchWithArrays({megabyte, 3 * megabyte / 2, 2 * megabyte});
+  launchWithArrays({6 * megabyte});
+  EXPECT_EQ(launchWithArrays({2 * megabyte, 3 * megabyte / 2}),
+            (std::vector<void *>{first[2], first[1]}));
+  EXPECT_SUCCESS(kronSetKeptMemory(256 * megabyte));
+}
+
+TEST(ArrayTest, ReleasedOutsideOnly) {
+  FakeKernel kernel;
+  kernel.version([](const KronArray *) {
+    EXPECT_EQ(kronReleaseMemory(), KRON_INVALID_ARGUMENT);
+  });
+  EXPECT_SUCCESS(launch(kernel, {}));
+  EXPECT_SUCCESS(kronReleaseMemory());
+}
+
 TEST(WorkspaceTest, OutOfMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "sanitizers end the process instead";
@@ -357,6 +423,7 @@ TEST(WorkspaceDeathTest, OutsideLaunch) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_DEATH(kronRtWorkspace(1),
                "kronRtWorkspace was called outside a launch");
+  EXPECT_DEATH(kronRtAllocate(1), "kronRtAllocate was called outside a launch");
   auto nothing = [](int64_t, int64_t, void *, void *) {};
   EXPECT_DEATH(kronRtParallelFor(1, 1, nothing, nullptr, 0),
                "kronRtParallelFor was called outside a launch");

@@ -162,6 +162,15 @@ def KronBufferize : Pass<"kron-bufferize", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def KronPoolArrays : Pass<"kron-pool-arrays", "::mlir::ModuleOp"> {
+  let summary = "Take memory for arrays from the runtime";
+  let description = [{
+    Replaces calls of `malloc` and `free` by `kronRtAllocate` and `kronRtFree`,
+    which keep memory from one launch to the next: pages that are fresh from the
+    system cost as much as what is stored there.
+  }];
+}
+
 def KronWiden : Pass<"kron-widen", "::mlir::ModuleOp"> {
   let summary = "Compute in the next wider floating-point type";
   let description = [{

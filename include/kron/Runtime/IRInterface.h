@@ -46,6 +46,14 @@ KRON_EXPORT void kronRtParallelFor(int64_t count, int64_t grain,
     the sum of all of them, each rounded up to 64. */
 KRON_EXPORT void *kronRtWorkspace(int64_t bytes);
 
+/** Memory for an array between two trips, aligned to 64; ends the process if
+    there is none. It may be what this thread has released before: contents are
+    undefined. */
+KRON_EXPORT void *kronRtAllocate(int64_t bytes);
+
+/** Releases `array`, from kronRtAllocate on this thread. NULL is none. */
+KRON_EXPORT void kronRtFree(void *array);
+
 /*===----------------------------------------------------------------------===*
  * GPU
  *===----------------------------------------------------------------------===*/

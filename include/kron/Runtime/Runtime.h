@@ -236,6 +236,15 @@ KRON_EXPORT KronStatus kronGetWorkspaceSize(const KronKernel *kernel,
 KRON_EXPORT KronStatus kronSetNumThreads(int32_t numThreads);
 KRON_EXPORT int32_t kronGetNumThreads(void);
 
+/** Bytes of arrays between trips (`KronKernel::allocates`) that each thread
+    may keep for its next launches on the CPU, 256 MB at first. What a thread
+    has beyond that goes with the next array that it releases. */
+KRON_EXPORT KronStatus kronSetKeptMemory(size_t bytes);
+
+/** Releases all memory that the runtime keeps for launches from this thread:
+    its workspace and its arrays. Not inside a launch. */
+KRON_EXPORT KronStatus kronReleaseMemory(void);
+
 /** Best instruction set of this processor, lowered to what the environment
     variable KRON_ISA (`x86-64-v2`, `x86-64-v3`, `x86-64-v4` or
     `x86-64-v4-amx`) allowed when it was first needed. Asks the system for AMX
