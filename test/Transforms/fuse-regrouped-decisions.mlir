@@ -23,7 +23,7 @@ func.func @butterfly(%x: tensor<4096x512xbf16>, %a: tensor<64x8x8x1xbf16>, %b: t
 }
 
 // Verify that a chain whose intermediate stays in cache is left to trips that can be
-// shared out over more than rows, and that so is one with an unknown number of rows.
+// shared out over more than rows.
 // CHECK: Remark="2 factors on regrouped axes in 2 trips; factor 2: what lies between fits the second-level cache", Trips=2
 func.func @few_rows(%x: tensor<512x512xf32>, %a: tensor<64x8x8x1xf32>, %b: tensor<8x8x8x8xf32>, %y: tensor<512x512xf32>)
     -> tensor<512x512xf32> {
@@ -34,7 +34,9 @@ func.func @few_rows(%x: tensor<512x512xf32>, %a: tensor<64x8x8x1xf32>, %b: tenso
   return %2 : tensor<512x512xf32>
 }
 
-// CHECK: Remark="2 factors on regrouped axes in 2 trips; factor 2: the number of rows is not known", Trips=2
+// Verify that both are there where the number of rows is not known.
+// CHECK: Remark="2 factors on regrouped axes in 1 trip", Trips=1
+// CHECK: Remark="several trips where there are at most 512 rows, else one", Rows=512
 func.func @unknown_rows(%x: tensor<?x512xf32>, %a: tensor<64x8x8x1xf32>, %b: tensor<8x8x8x8xf32>, %y: tensor<?x512xf32>)
     -> tensor<?x512xf32> {
   %1 = kron.ksmm ins(%x : tensor<?x512xf32>) weights(%a : tensor<64x8x8x1xf32>)

@@ -109,9 +109,8 @@ kron::getCPURegroupedReason(ArrayRef<ModeProductOp> products, int64_t l2Bytes,
     return "matrix tiles take bf16 as it lies in memory";
   ChainBytes bytes = getChainBytes(products);
   // Few rows are shared out over the factors' own axes.
-  if (ShapedType::isDynamic(bytes.rows))
-    return "the number of rows is not known";
-  if (bytes.rows * bytes.between <= l2Bytes)
+  if (!ShapedType::isDynamic(bytes.rows) &&
+      bytes.rows * bytes.between <= l2Bytes)
     return "what lies between fits the second-level cache";
   int64_t rows = countRows(bytes, l2Bytes);
   if (rows < kLeastRows)
@@ -125,4 +124,9 @@ kron::getCPURegroupedReason(ArrayRef<ModeProductOp> products, int64_t l2Bytes,
   if (bytes.factors > l2Bytes / 2 && 3 * rows * bytes.between < bytes.factors)
     return "the factors would be read too often";
   return std::nullopt;
+}
+
+int64_t kron::getCPUMostRowsApart(ArrayRef<ModeProductOp> products,
+                                  int64_t l2Bytes) {
+  return l2Bytes / getChainBytes(products).between;
 }

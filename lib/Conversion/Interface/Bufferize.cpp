@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/PassManager.h"
@@ -95,6 +96,27 @@ static void lowerCopy(memref::CopyOp op) {
   op.erase();
 }
 
+/// Both branches of an scf.if store to the same destination, which its result
+/// then stands for: without results, memory that is allocated outside does not
+/// seem to leave its block.
+static void dropBranchResults(scf::IfOp op) {
+  if (op->getNumResults() == 0 ||
+      llvm::any_of(
+          llvm::zip(op.thenYield().getResults(), op.elseYield().getResults()),
+          [](auto both) { return std::get<0>(both) != std::get<1>(both); }))
+    return;
+  OpBuilder builder(op);
+  auto bare = scf::IfOp::create(builder, op.getLoc(), TypeRange(),
+                                op.getCondition(), /*addThenBlock=*/false,
+                                /*addElseBlock=*/false);
+  op->replaceAllUsesWith(op.thenYield().getResults());
+  op.thenYield()->setOperands({});
+  op.elseYield()->setOperands({});
+  bare.getThenRegion().takeBody(op.getThenRegion());
+  bare.getElseRegion().takeBody(op.getElseRegion());
+  op.erase();
+}
+
 /// Whether `memory`, or a view of it, may outlive its block.
 static bool mayEscape(Value memory) {
   return llvm::any_of(memory.getUsers(), [](Operation *user) {
@@ -164,6 +186,7 @@ struct KronBufferizePass : kron::impl::KronBufferizeBase<KronBufferizePass> {
                                                         state)))
       return signalPassFailure();
     bufferization::removeBufferizationAttributesInModule(getOperation());
+    getOperation().walk([](scf::IfOp op) { dropBranchResults(op); });
     getOperation().walk([](memref::CopyOp op) { lowerCopy(op); });
     if (failed(insertDeallocations(getOperation(), [&](OpPassManager &pm) {
           return this->runPipeline(pm, getOperation());

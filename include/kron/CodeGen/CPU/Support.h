@@ -32,6 +32,10 @@ std::optional<std::string>
 getCPURegroupedReason(ArrayRef<ModeProductOp> products, int64_t l2Bytes,
                       bool matrixTiles);
 
+/// The most rows with which what lies between `products`, a regrouped chain,
+/// fits the second-level cache, so that they are several trips.
+int64_t getCPUMostRowsApart(ArrayRef<ModeProductOp> products, int64_t l2Bytes);
+
 } // namespace mlir::kron
 
 #endif // KRON_CODEGEN_CPU_SUPPORT_H

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Chain.h"
+#include "ChooseByRows.h"
 #include "FuseEpilogue.h"
 #include "TripPlan.h"
 #include "kron/CodeGen/CPU/Support.h"
@@ -22,6 +23,7 @@
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include <numeric>
 
@@ -378,19 +380,28 @@ static void explainTrips(PassOp pass, const TripChain &chain,
                         static_cast<int64_t>(plan.seconds * 1e6 + 0.5));
 }
 
-/// The trips of `chain`, whose axes are regrouped, if the schedule of its last
-/// mode product gives them. What is left of the schedule is that of every trip.
-static bool takeGivenTrips(ArrayRef<ModeProductOp> chain,
-                           SmallVectorImpl<ArrayRef<ModeProductOp>> &trips) {
+/// Whether the schedule of the last mode product of `chain`, whose axes are
+/// regrouped, gives its trips.
+static bool hasGivenTrips(ArrayRef<ModeProductOp> chain) {
   ModeProductOp last = chain.back();
   ScheduleAttr schedule = last.getScheduleAttr();
   if (!schedule || !schedule.getTrips())
     return false;
   ArrayRef<int64_t> counts = schedule.getTrips().asArrayRef();
   // Others are about the factors of one named operation.
-  if (std::accumulate(counts.begin(), counts.end(), int64_t(0)) !=
-      static_cast<int64_t>(chain.size()))
+  return std::accumulate(counts.begin(), counts.end(), int64_t(0)) ==
+         static_cast<int64_t>(chain.size());
+}
+
+/// The trips of `chain`, whose axes are regrouped, if the schedule of its last
+/// mode product gives them. What is left of the schedule is that of every trip.
+static bool takeGivenTrips(ArrayRef<ModeProductOp> chain,
+                           SmallVectorImpl<ArrayRef<ModeProductOp>> &trips) {
+  if (!hasGivenTrips(chain))
     return false;
+  ModeProductOp last = chain.back();
+  ScheduleAttr schedule = last.getScheduleAttr();
+  ArrayRef<int64_t> counts = schedule.getTrips().asArrayRef();
   for (int64_t count : counts) {
     trips.push_back(chain.take_front(count));
     chain = chain.drop_front(count);
@@ -420,11 +431,39 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     IRRewriter rewriter(&getContext());
     for (ModeProductOp last : ends) {
       SmallVector<ModeProductOp> chain = getChainEndingAt(last);
-      for (ArrayRef<ModeProductOp> trip : cutRegrouped(chain))
-        fuse(rewriter, trip);
+      bool isGiven = hasGivenTrips(chain);
+      for (ArrayRef<ModeProductOp> trip : cutRegrouped(chain)) {
+        if (target == "cpu" && !isGiven && dependsOnRows(trip))
+          fuseByRows(rewriter, trip);
+        else
+          fuse(rewriter, trip);
+      }
     }
     if (failed(splitTrips(rewriter)))
       signalPassFailure();
+  }
+
+  /// One trip for many rows, one per regrouping for few.
+  void fuseByRows(IRRewriter &rewriter, ArrayRef<ModeProductOp> trip) {
+    for (ModeProductOp op : trip.drop_back())
+      replaceSizes(rewriter, op);
+    int64_t mostApart = getCPUMostRowsApart(trip, l2Bytes);
+    ModeProductOp last = trip.back();
+    remark::analysis(last.getLoc(),
+                     remark::RemarkOpts::name("Rows").category("kron-fuse"))
+        << "several trips where there are at most " +
+               std::to_string(mostApart) + " rows, else one"
+        << remark::metric("Rows", mostApart);
+    ChainsByRows chains = chooseByRows(rewriter, trip, mostApart);
+    fuse(rewriter, chains.many);
+    ArrayRef<ModeProductOp> rest(chains.few);
+    while (!rest.empty()) {
+      size_t end = 1;
+      while (end < rest.size() && getInputReshapes(rest[end]).empty())
+        ++end;
+      fuse(rewriter, rest.take_front(end));
+      rest = rest.drop_front(end);
+    }
   }
 
   /// Why the target does not apply `products`, between which axes are

@@ -164,7 +164,9 @@ def KronFuse : Pass<"kron-fuse"> {
     time than one by one; `trips` in the schedule of the last one overrides that,
     counted over the whole chain. f16 and bf16 are f32 between factors of one
     pass. On the CPU, rows of what lies between must stay in the second-level
-    cache where the whole array does not.
+    cache where the whole array does not; where the number of rows is not known,
+    both are there, in the branches of an `scf.if`, with a `kron.epilogue` that
+    follows.
 
     With `target=cuda` a pass whose row does not fit on chip is then split into
     the trips that take the least time by the cost model: factors on different
@@ -208,8 +210,10 @@ def KronFuse : Pass<"kron-fuse"> {
            "Bytes on chip that the factors of one trip may span, for "
            "target=cuda; 0: what the chip has">,
   ];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
                            "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

@@ -1,0 +1,58 @@
+// RUN: kron-opt %s --kron-decompose --cse --kron-fuse | FileCheck %s
+// RUN: kron-opt %s --kron-cpu-pipeline | FileCheck %s --check-prefix=LLVM
+
+// Verify that a chain whose number of rows is not known is one pass in one branch and
+// one pass per factor in the other, both with the epilogue; and that only the second
+// one takes memory, once.
+// CHECK-LABEL: func.func @unknown_rows(
+// CHECK:         %[[MANY:.*]] = arith.cmpi sgt, %{{.*}}, %c128{{.*}} : index
+// CHECK:         scf.if %[[MANY]] -> (tensor<?x1x8x256xf32>) {
+// CHECK:           kron.pass ins(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<?x256x8x1xf32>, tensor<256x8x8xf32>, tensor<8x8x256xf32>, tensor<1x8x256xf32>)
+// CHECK:             kron.mode_product
+// CHECK:             tensor.collapse_shape
+// CHECK:             kron.mode_product
+// CHECK:             kron.epilogue
+// CHECK:           scf.yield
+// CHECK-NEXT:    } else {
+// CHECK:           kron.pass ins(%{{.*}}, %{{.*}} : tensor<?x256x8x1xf32>, tensor<256x8x8xf32>)
+// CHECK:           tensor.collapse_shape
+// CHECK:           kron.pass ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<?x1x8x256xf32>, tensor<8x8x256xf32>, tensor<1x8x256xf32>)
+// CHECK:             kron.mode_product
+// CHECK:             kron.epilogue
+// CHECK:           scf.yield
+// CHECK-NOT:     kron.
+// LLVM-LABEL: llvm.func @unknown_rows(
+// LLVM-NOT:     llvm.call @kronRtAllocate
+// LLVM:         llvm.cond_br
+// LLVM-NOT:     llvm.call @kronRtAllocate
+// LLVM:         llvm.call @kronRtParallelFor
+// LLVM:         llvm.call @kronRtAllocate
+// LLVM:         llvm.call @kronRtParallelFor
+// LLVM:         llvm.call @kronRtParallelFor
+// LLVM:         llvm.call @kronRtFree
+// LLVM-NOT:     llvm.call @kronRtAllocate
+// LLVM:         llvm.return
+func.func @unknown_rows(%x: tensor<?x2048xf32>, %a: tensor<256x8x8x1xf32>, %b: tensor<1x8x8x256xf32>, %bias: tensor<2048xf32>)
+    -> tensor<?x2048xf32> {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x2048xf32>
+  %e = tensor.empty(%rows) : tensor<?x2048xf32>
+  %1 = kron.ksmm ins(%x : tensor<?x2048xf32>) weights(%a : tensor<256x8x8x1xf32>)
+         outs(%e : tensor<?x2048xf32>) -> tensor<?x2048xf32>
+  %2 = kron.ksmm ins(%1 : tensor<?x2048xf32>) weights(%b : tensor<1x8x8x256xf32>)
+         outs(%e : tensor<?x2048xf32>) bias(%bias : tensor<2048xf32>) {activation = #kron.activation<gelu>} -> tensor<?x2048xf32>
+  return %2 : tensor<?x2048xf32>
+}
+
+// Verify that trips which are given are the only ones.
+// CHECK-LABEL: func.func @given(
+// CHECK-NOT:     scf.if
+// CHECK-COUNT-1: kron.pass
+// CHECK-NOT:     kron.pass
+func.func @given(%x: tensor<?x64xf32>, %a: tensor<8x8x8x1xf32>, %b: tensor<1x8x8x8xf32>, %e: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %1 = kron.ksmm ins(%x : tensor<?x64xf32>) weights(%a : tensor<8x8x8x1xf32>)
+         outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %2 = kron.ksmm ins(%1 : tensor<?x64xf32>) weights(%b : tensor<1x8x8x8xf32>)
+         outs(%e : tensor<?x64xf32>) {schedule = #kron.schedule<trips = [2]>} -> tensor<?x64xf32>
+  return %2 : tensor<?x64xf32>
+}
