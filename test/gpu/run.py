@@ -6,9 +6,10 @@ usage: run.py --root ROOT [options]
 ROOT is a build folder or an unpacked bundle. Compiles functions over all operations,
 types and flags for this machine's GPU, runs them on strided arrays with sentinels, and
 compares with the references of test/exec within the bounds of test/exec/compare.py.
-A share is compiled for sm_80 and runs without Hopper's instructions. Then come launches
-that must be refused, arrays of more than 2^31 elements, and cases under compute-sanitizer
-if it is there.
+A share is compiled for sm_80 and runs without Hopper's instructions; dense products run
+with cuBLAS, if CUDA's folder or the loader has it, and without. Then come launches that
+must be refused, arrays of more than 2^31 elements, and cases under compute-sanitizer if it
+is there.
 
 Ends with a line `N passed, N failed`; without a GPU, after a line that says so,
 `0 passed, 0 failed, N not for this machine`.
@@ -42,7 +43,14 @@ from kronlib import Cuda, CudaError, Kron
 
 HERE = pathlib.Path(__file__).resolve().parent
 SILENCE = 120  # seconds without a word from a worker
+WITHOUT_CUBLAS = "without cuBLAS"
 SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
+
+
+def find_cublas():
+    """The path of a cuBLAS beside the CUDA compiler, or ""."""
+    home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or "/usr/local/cuda"
+    return max(map(str, pathlib.Path(home, "lib64").glob("libcublas.so.1[123]")), default="")
 
 
 def parse_arguments():
@@ -120,6 +128,11 @@ class Suite:
         """One worker; returns the cases left to run."""
         environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", OPENBLAS_NUM_THREADS="1",
                            OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+        # What cuBLAS does is not ours to sanitize.
+        if prefix or variant == WITHOUT_CUBLAS:
+            environment["KRON_CUBLAS"] = "never"
+        elif found := find_cublas():
+            environment.setdefault("KRON_CUBLAS", found)
         worker = subprocess.Popen(
             [*prefix, sys.executable, str(HERE / "worker.py")], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
@@ -236,6 +249,11 @@ class Suite:
             for i in indices:
                 print(selection.make(options.seed, i).mlir())
         self.run_all(indices, chips, "own", options.jobs)
+        dense = [i for i in indices
+                 if "dense" in selection.tags(selection.make(options.seed, i))]
+        if dense:
+            print(f"cuBLAS: {find_cublas() or 'what the loader finds'}", flush=True)
+            self.run_all(dense, chips, WITHOUT_CUBLAS, options.jobs)
         if not options.case and not options.chips:
             self.run_all(indices[::5], "sm_80", "sm_80", options.jobs)
         failed = 0
