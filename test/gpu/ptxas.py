@@ -38,6 +38,8 @@ SPILLED = 96
 # Known losses: each lowers the speed of these shapes.
 EXCEPTIONS = {"8^5": 256, "8^8": 192, "31^3": 384, "256^2": 768, "1,64,64,16": 576, "1,256,256,4": 768,
               "1,1024,1024,1": 608, "6,64,64,1": 176, "epilogue 1,768,192,2": 1248,
+              "chain 2,48,192,1 1,192,48,2": 528, "chain 6,64,64,1 1,768,192,2": 240,
+              "chain 6,64,256,1 1,128,128,3": 128,
               "grad 1,256,256,4": 128, "grad 12,64,64,4": 128, "grad 3,17,9,5": 256,
               "quantize 64,64": 128}
 # (operation, type, rows, factors or pattern, more fields)
@@ -67,6 +69,9 @@ GOLDEN = [
     ("ksmm", "bf16", 25088, (3, 17, 9, 5), {}),
     *(("epilogue", t, 25088, p, {"layout": layout}) for t in ("f32", "f16")
       for p in ((1, 768, 192, 2), (6, 64, 64, 1)) for layout in ("batch_first", "batch_last")),
+    *(("chain", t, 25088, p, {}) for t in ("f32", "f16")
+      for p in (((2, 48, 192, 1), (1, 192, 48, 2)), ((6, 64, 64, 1), (1, 768, 192, 2)),
+                ((6, 64, 256, 1), (1, 128, 128, 3)))),
     *(("ksmm_grad", t, 25088, p, {"layout": layout}) for t in ("f32", "f16")
       for p in ((1, 64, 64, 16), (6, 64, 64, 1), (1, 256, 256, 4), (3, 17, 9, 5))
       for layout in ("batch_first", "batch_last")),
@@ -134,6 +139,28 @@ class Layer:
                 f"scale = 0.5 : f32, layout = #kron.layout<{self.layout}>}}\n  return\n}}\n")
 
 
+class Chain(Layer):
+    """Two kron.ksmm, of which the second one reads what the first one writes, in one trip."""
+
+    def __init__(self, element, rows, patterns):
+        super().__init__(element, rows, sum(patterns, ()))
+        self.patterns = patterns
+        self.text = "chain " + " ".join(",".join(map(str, p)) for p in patterns)
+        self.name = f"{element} {rows} {self.text}"
+
+    def mlir(self):
+        (a, b, c, d), (e, f, g, h) = self.patterns
+        x, t, y = (f"tensor<{self.rows}x{n}x{self.element}>"
+                   for n in (a * c * d, a * b * d, e * f * h))
+        k, m = (f"tensor<{'x'.join(map(str, p))}x{self.element}>" for p in self.patterns)
+        return (f"func.func @bench(%x: {x}, %k: {k}, %m: {m}) -> {y} {{\n"
+                f"  %e = tensor.empty() : {t}\n"
+                f"  %t = kron.ksmm ins(%x : {x}) weights(%k : {k}) outs(%e : {t}) -> {t}\n"
+                f"  %f = tensor.empty() : {y}\n"
+                f"  %y = kron.ksmm ins(%t : {t}) weights(%m : {m}) outs(%f : {y}) "
+                f"{{schedule = #kron.schedule<trips = [2]>}} -> {y}\n  return %y : {y}\n}}\n")
+
+
 class Gradient(Layer):
     """A kron.ksmm_grad, as check takes it."""
 
@@ -167,8 +194,9 @@ def make_case(golden):
     op, name, rows, shape, more = golden
     if op == "quantize":
         return Rows(name, rows, shape, **more)
-    if op in ("ksmm_grad", "epilogue"):
-        return (Gradient if op == "ksmm_grad" else Layer)(name, rows, shape, **more)
+    layers = {"ksmm_grad": Gradient, "epilogue": Layer, "chain": Chain}
+    if op in layers:
+        return layers[op](name, rows, shape, **more)
     key = "pattern" if op == "ksmm" else "factors"
     return Case({"op": op, "type": name, "rows": rows, key: shape} | more)
 

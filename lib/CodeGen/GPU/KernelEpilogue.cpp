@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // An element of f16 takes two bytes each way, in the time of which a processor
-// has some 20 instructions for it: with the functions of f32 a layer would be
-// bound by its gelu. Those of results in f16 and bf16 are therefore built on
-// the machine's exp2 and 1/x, to a relative 6e-6.
+// has some 20 instructions for it: with the functions that the C library has a
+// layer would be bound by its gelu. That of f32, f16 and bf16, and silu of the
+// latter, are therefore built on the machine's exp2 and 1/x.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,18 +38,34 @@ Value KernelEpilogue::exp2(Value value) {
       .front();
 }
 
-/// v Phi(v), where Phi(-a) = 2^p(a) for a > 0: the polynomial was fitted on
-/// [0, 5.5] and falls beyond, so that infinities and NaN come out as in
-/// v/2 (1 + erf(v / sqrt(2))).
+/// p(a) with Phi(-a) = 2^p(a) for a > 0, from the constant term on, fitted on
+/// [0, 5.5] and [0, 6]: to a relative 6e-6 of Phi, and to 5e-8. Both fall
+/// beyond.
+static constexpr double kNarrowPowers[] = {
+    -0.9999954700469971,   -1.1512467861175537,    -0.45848050713539124,
+    -0.05393783748149872,  0.008493754081428051,   -0.000926028355024755,
+    6.090409806347452e-05, -1.7934517018147744e-06};
+static constexpr double kSinglePowers[] = {-1.0,
+                                           -1.1511050462722778,
+                                           -0.45921361446380615,
+                                           -0.05246363952755928,
+                                           0.00698098773136735,
+                                           -2.9116385121596977e-05,
+                                           -0.00026481127133592963,
+                                           7.184263813542202e-05,
+                                           -1.0115307304658927e-05,
+                                           7.733115694463777e-07,
+                                           -2.5253706681382937e-08};
+
+/// v Phi(v), with Phi(a) = 1 - Phi(-a) for a > 0. Infinities and NaN come out
+/// as in v/2 (1 + erf(v / sqrt(2))).
 Value KernelEpilogue::emitGelu(Value value) {
-  constexpr double kCoefficients[] = {
-      -0.9999954700469971,   -1.1512467861175537,    -0.45848050713539124,
-      -0.05393783748149872,  0.008493754081428051,   -0.000926028355024755,
-      6.090409806347452e-05, -1.7934517018147744e-06};
+  ArrayRef<double> powers = isNarrow ? ArrayRef<double>(kNarrowPowers)
+                                     : ArrayRef<double>(kSinglePowers);
   Type type = value.getType();
   Value magnitude = math::AbsFOp::create(k.builder, k.loc, value);
-  Value power = k.constant(type, kCoefficients[7]);
-  for (double coefficient : llvm::reverse(ArrayRef(kCoefficients).drop_back()))
+  Value power = k.constant(type, powers.back());
+  for (double coefficient : llvm::reverse(powers.drop_back()))
     power = k.fma(power, magnitude, k.constant(type, coefficient));
   Value below = exp2(power);
   Value above =
@@ -74,7 +90,7 @@ Value KernelEpilogue::emitSilu(Value value) {
 }
 
 Value KernelEpilogue::activate(Value value) {
-  if (isNarrow && activation == Activation::Gelu)
+  if (value.getType().isF32() && activation == Activation::Gelu)
     return emitGelu(value);
   if (isNarrow && activation == Activation::Silu)
     return emitSilu(value);

@@ -16,7 +16,6 @@ SmallVector<Value> SparseMath::loadChunk(Value pointer, int64_t bytes) {
   return k.unpack(k.load(VectorType::get({words}, word), pointer));
 }
 
-/// Two halves as operand of a matrix instruction.
 Value SparseMath::pairHalves(Value wordA, int64_t elementA, Value wordB,
                              int64_t elementB) {
   if (wordA == wordB && elementA + 1 == elementB)

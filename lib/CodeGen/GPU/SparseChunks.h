@@ -87,10 +87,13 @@ public:
   /// `wholeLines`: the rest of the lines of 128 bytes is soon wanted by others.
   void copy(ArrayRef<SparsePiece> pieces, int64_t bytes, bool wholeLines);
 
-private:
-  bool isHalf() const { return element.getIntOrFloatBitWidth() == 16; }
+  /// Elements number `elementA` of `wordA`'s array and `elementB` of `wordB`'s
+  /// as a word of two halves.
   Value pairHalves(Value wordA, int64_t elementA, Value wordB,
                    int64_t elementB);
+
+private:
+  bool isHalf() const { return element.getIntOrFloatBitWidth() == 16; }
   SparseOperand splitPair(Value first, Value second);
   void multiplyHalves(ArrayRef<Term> terms, bool isBF16,
                       Value SparseOperand::*a, Value SparseOperand::*b);

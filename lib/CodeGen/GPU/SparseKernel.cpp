@@ -6,19 +6,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseKernel.h"
+#include "SparseChain.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
 #include "kron/CodeGen/GPU/Sparse.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-SparseKernel::SparseKernel(Emitter &host, gpu::GPUModuleOp gpuModule,
-                           PassOp pass, const SparsePlan &plan,
+SparseKernel::SparseKernel(KernelBuilder &kernel, PassOp pass,
+                           ModeProductOp product, const SparsePlan &plan,
                            const GPUMachine &machine)
-    : host(host), pass(pass), plan(plan),
-      accumulator(getAccumulatorType(plan.element)),
-      k(host, gpuModule, getKernelBaseName(pass), plan.element),
-      ops(k, accumulator), products(k, plan.math, machine.hasWideDMMA),
+    : k(kernel), host(kernel.host), pass(pass), product(product), plan(plan),
+      accumulator(getAccumulatorType(plan.element)), ops(k, accumulator),
+      products(k, plan.math, machine.hasWideDMMA),
       math(k, products, plan.element, plan.hasHalfRests),
       operands(getPassOperands(host, pass)), epilogue(k, ops) {}
 
@@ -98,9 +99,12 @@ Int SparseKernel::getAlignment() {
       if (!stride.isConstant())
         bits = host.bitOr(bits, host.mul(stride, plan.elementBytes));
   };
-  SmallVector<StageArray> arrays{operands.input, operands.init,
-                                 operands.addend};
-  if (operands.epilogue)
+  SmallVector<StageArray> arrays;
+  if (!plan.readsShared)
+    arrays.push_back(operands.input);
+  if (!plan.writesShared)
+    arrays.append({operands.init, operands.addend});
+  if (!plan.writesShared && operands.epilogue)
     arrays.append({operands.epilogue->bias, operands.epilogue->residual});
   for (const StageArray &array : arrays)
     if (array.base)
@@ -115,7 +119,6 @@ Int SparseKernel::getAlignment() {
 /// strides are only known at run time is copied in whole chunks if it turns out
 /// to be row-major; only that is tested apart from the other arrays.
 void SparseKernel::enterFactor() {
-  ModeProductOp product = pass.getModeProducts().front();
   StageFactor array = getPassFactor(host, pass, product).array;
   factor = getFactor(array);
   Int difference = assumeRowMajor(host, product, array);
@@ -137,17 +140,20 @@ void SparseKernel::enterFactor() {
 }
 
 void SparseKernel::enterAll() {
-  input = getArray(operands.input);
-  output = getArray(operands.init);
-  alpha = ops.enter(operands.alpha, operands.alpha.isOne());
-  beta = ops.enter(operands.beta, operands.beta.isZero());
-  if (beta.value)
-    addend = getArray(operands.addend);
-  epilogue.enter(operands.epilogue, plan.element);
-  if (epilogue.hasBias)
-    bias = getArray(operands.epilogue->bias);
-  if (epilogue.hasResidual)
-    residual = getArray(operands.epilogue->residual);
+  if (!plan.readsShared)
+    input = getArray(operands.input);
+  if (!plan.writesShared) {
+    output = getArray(operands.init);
+    alpha = ops.enter(operands.alpha, operands.alpha.isOne());
+    beta = ops.enter(operands.beta, operands.beta.isZero());
+    if (beta.value)
+      addend = getArray(operands.addend);
+    epilogue.enter(operands.epilogue, plan.element);
+    if (epilogue.hasBias)
+      bias = getArray(operands.epilogue->bias);
+    if (epilogue.hasResidual)
+      residual = getArray(operands.epilogue->residual);
+  }
 
   rows = k.enter(plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1));
   rowBlocks = k.truncate(k.enter(getHostRowBlocks()));
@@ -200,6 +206,8 @@ SparseTile SparseKernel::getTile(Int part, Int block) {
 
 /// Tile number `number` of the run that this CTA is at.
 SparseTile SparseKernel::getTile(Int number) {
+  if (isStage())
+    return getTile(number, chainBlock);
   if (plan.keepsFactor)
     return getTile(runPart,
                    k.add(k.add(runStart, team), k.mul(number, plan.teams)));
@@ -230,14 +238,28 @@ void SparseKernel::waitTeam() {
   k.namedBarrier(k.add(team, 1), plan.getTeamThreads());
 }
 
+/// Waits until step number `step` has arrived, and nobody reads the place that
+/// comes free.
+void SparseKernel::waitStep(Int step) {
+  auto wait = [&](int64_t others) { k.waitCopies(plan.stages - 2 + others); };
+  if (copiesBetween)
+    k.choose(
+        k.less(step, plan.stages - 1), [&] { wait(copiesBetween); },
+        [&] { wait(0); });
+  else
+    wait(0);
+  waitTeam();
+}
+
 /// All steps of the tile whose first one is `firstStep` of the run; their sums.
 SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
   return math.sumSteps(plan.depthSteps, plan.getSums(), plan.hasPartialSums,
                        [&](Int depthNumber, MutableArrayRef<MmaC> sums) {
                          Int step = k.add(firstStep, depthNumber);
-                         k.waitCopies(plan.stages - 2);
-                         waitTeam();
-                         issue(k.add(step, plan.stages - 1));
+                         if (plan.hasRing()) {
+                           waitStep(step);
+                           issue(k.add(step, plan.stages - 1));
+                         }
                          multiplyStep(sums, getSlot(step), depthNumber);
                        });
 }
@@ -285,9 +307,23 @@ void SparseKernel::takeSums(MutableArrayRef<MmaC> sums) {
 /// All tiles of a run: of those that need the same part of the factor, or of
 /// this CTA.
 void SparseKernel::emitRun() {
-  k.rolledLoop(0, plan.stages - 1, 1, [&](Int step) { issue(step); });
+  startRun();
+  emitTilesOfRun();
+}
+
+/// Starts the copies of the first steps.
+void SparseKernel::startRun() {
+  if (plan.hasRing())
+    k.rolledLoop(0, plan.stages - 1, 1, [&](Int step) { issue(step); });
+}
+
+void SparseKernel::emitTilesOfRun() {
   k.rolledLoop(0, tileCount, 1, [&](Int number) {
     SparseTile tile = getTile(number);
+    if (plan.readsShared)
+      dataRegion = getRegion(tile);
+    if (isStage())
+      keptTile = k.mul(number, plan.depthSteps * plan.getFactorBytes());
     SmallVector<Value> values = emitSteps(k.mul(number, plan.depthSteps));
     SmallVector<MmaC> sums(plan.getSums());
     for (auto [index, value] : llvm::enumerate(values))
@@ -356,6 +392,8 @@ void SparseKernel::emit() {
 
 std::optional<std::string>
 kron::getSparseUnsupportedReason(PassOp pass, const GPUMachine &machine) {
+  if (isRegrouped(pass))
+    return getSparseChainUnsupportedReason(pass.getModeProducts(), machine);
   auto plan = getSparsePlan(pass, machine);
   if (auto *reason = std::get_if<std::string>(&plan))
     return *reason;
@@ -365,14 +403,19 @@ kron::getSparseUnsupportedReason(PassOp pass, const GPUMachine &machine) {
 LogicalResult kron::emitSparsePass(OpBuilder &builder,
                                    gpu::GPUModuleOp gpuModule, PassOp pass,
                                    const GPUMachine &machine) {
+  if (isRegrouped(pass))
+    return emitSparseChain(builder, gpuModule, pass, machine);
   auto planOrReason = getSparsePlan(pass, machine);
   if (auto *reason = std::get_if<std::string>(&planOrReason))
     return pass.emitOpError("cannot become a sparse kernel: ") << *reason;
   const auto &plan = std::get<SparsePlan>(planOrReason);
   OpBuilder::InsertionGuard guard(builder);
   auto emit = [&](const SparsePlan &plan) {
-    Emitter host(builder, pass.getLoc(), getElementType(pass.getInit()));
-    SparseKernel(host, gpuModule, pass, plan, machine).emit();
+    Emitter host(builder, pass.getLoc(), plan.element);
+    KernelBuilder kernel(host, gpuModule, getKernelBaseName(pass),
+                         plan.element);
+    SparseKernel(kernel, pass, pass.getModeProducts().front(), plan, machine)
+        .emit();
   };
   std::optional<SparsePlan> few = getFewRowsPlan(pass, machine);
   if (!few) {

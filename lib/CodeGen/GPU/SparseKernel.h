@@ -67,12 +67,18 @@ struct SparseResults {
 
 class SparseKernel {
 public:
-  SparseKernel(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
+  /// The kernel, or the stage of one, that applies `product` of `pass`.
+  SparseKernel(KernelBuilder &kernel, PassOp pass, ModeProductOp product,
                const SparsePlan &plan, const GPUMachine &machine);
 
+  /// Builds all of a kernel of one factor.
   void emit();
 
 private:
+  friend class SparseChain;
+
+  bool isStage() const { return plan.readsShared || plan.writesShared; }
+
   // SparseKernel.cpp
   void enterAll();
   SparseArray getArray(const StageArray &array);
@@ -85,9 +91,12 @@ private:
   SparseTile getTile(Int part, Int block);
   SparseTile getTile(Int number);
   void emitTiles();
+  void startRun();
+  void emitTilesOfRun();
   void emitRun();
   SmallVector<Value> emitSteps(Int firstStep);
   void waitTeam();
+  void waitStep(Int step);
   Value locateSums(Int from, int64_t index);
   void giveSums(ArrayRef<MmaC> sums);
   void takeSums(MutableArrayRef<MmaC> sums);
@@ -103,6 +112,9 @@ private:
   void issueFactor(const SparseTile &tile, Int depthStart, Int to,
                    bool isAligned);
   void keepFactor(const SparseTile &tile);
+  void keepAll();
+  bool canCopyRuns(const SparseArray &array) const;
+  void copyRuns(const SparseCopy &copy);
   void copyImage(const SparseCopy &copy);
   void copyRows(const SparseCopy &copy);
   void copyPieces(int64_t items, int64_t bytes, bool byAll,
@@ -139,6 +151,7 @@ private:
   SmallVector<Value> loadBiases(const SparseTile &tile, int64_t width);
   void storeTogether(ArrayRef<SparseResults> chunks, ArrayRef<Value> biases,
                      const SparseTile &tile);
+  SmallVector<Value> packWords(ArrayRef<Value> values);
   Value finishElement(Value sum, const SparseTile &tile, Int row, Int result,
                       Int lane);
   void store(ArrayRef<MmaC> sums, const SparseTile &tile);
@@ -153,11 +166,24 @@ private:
   Int getRowOf(int64_t tile, int64_t half, int64_t part);
   Value round(Value sum);
 
+  // SparseShared.cpp
+  Int getGroupNumber(const SparseTile &tile);
+  Int getRegion(const SparseTile &tile);
+  Int getRegionOffset(Int depth, Int lane);
+  Value locateFeature(Int row, Int feature);
+  bool keepsFeatures() const;
+  void clearData();
+  Int getFeature(const SparseTile &tile, Int result, Int lane);
+  void storeShared(ArrayRef<MmaC> sums, const SparseTile &tile);
+  void handOn(ArrayRef<Value> values, Int row, ArrayRef<Int> results,
+              ArrayRef<Int> lanes, const SparseTile &tile, bool isChunk);
+
+  KernelBuilder &k;
   Emitter &host;
   PassOp pass;
+  ModeProductOp product;
   const SparsePlan &plan;
   Type accumulator;
-  KernelBuilder k;
   ScalarOps ops;
   MmaProducts products;
   SparseMath math;
@@ -184,6 +210,17 @@ private:
   /// Byte offset of the factor that is kept, of the stages, and of the sums
   /// that warps give to the first one.
   int64_t keptOffset = 0, stageOffset = 0, exchangeOffset = 0;
+
+  /// Of a stage of a chain: the block of rows that it is at, the stage that
+  /// reads its results, where its data are in shared memory, and the part of
+  /// their rows that the tile reads.
+  Int chainBlock;
+  SparseKernel *next = nullptr;
+  Int dataOffset = 0, dataRegion = 0;
+  /// Copies that other stages start between this one's first and others, and
+  /// where the tile's part of the factor is among all that are kept.
+  int64_t copiesBetween = 0;
+  Int keptTile = 0;
 };
 
 } // namespace mlir::kron

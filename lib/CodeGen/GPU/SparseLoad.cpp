@@ -147,6 +147,88 @@ SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
   return result;
 }
 
+/// Whether all lanes of a chunk's depth are 16-byte pieces of memory, although
+/// elements of a chunk are no neighbours there.
+bool SparseKernel::canCopyRuns(const SparseArray &array) const {
+  if (plan.elementBytes > 4 || plan.lanes != plan.getLanes() ||
+      plan.lanesPerChunk == plan.getChunk() || plan.laneChunks == 1 ||
+      plan.depth % plan.depthPerChunk != 0 || !array.lane.is(1) ||
+      !array.depth.is(plan.lanes))
+    return false;
+  SmallVector<Int> strides(array.groups);
+  strides.push_back(array.row);
+  return llvm::all_of(strides, [&](Int stride) {
+    return !stride.isConstant() || stride.getConstant() % plan.getChunk() == 0;
+  });
+}
+
+/// As copyImage, through registers, where elements change places.
+void SparseKernel::copyRuns(const SparseCopy &copy) {
+  constexpr int64_t kUnrolledRuns = 2;
+  int64_t perRow = plan.depthStep / plan.depthPerChunk;
+  auto vector = VectorType::get({4}, k.builder.getI32Type());
+  auto load = [&](Int row, Int run, Value exists) {
+    Int depth = k.mul(run, plan.depthPerChunk);
+    exists = k.both(exists, isBelow(k, row, copy.rowLimit));
+    exists = k.both(exists, isBelow(k, depth, copy.depthLimit));
+    Value from = k.offsetElements(
+        copy.from, plan.element,
+        getTileOffset(k, {row, depth}, {copy.rows, plan.depthStep},
+                      {copy.array->row, copy.array->depth}));
+    SmallVector<Type> types(plan.laneChunks, vector);
+    return k.ifElse(
+        exists, types,
+        [&] {
+          SmallVector<Value> pieces;
+          for (int64_t piece = 0; piece < plan.laneChunks; ++piece)
+            pieces.push_back(
+                k.load(vector, k.offsetBytes(from, piece * kSparseChunkBytes),
+                       CacheHint::ReadOnly));
+          return pieces;
+        },
+        [&] { return SmallVector<Value>(plan.laneChunks, k.zero(vector)); });
+  };
+  auto store = [&](Int row, Int run, ArrayRef<Value> pieces) {
+    SmallVector<Value> words;
+    for (Value piece : pieces)
+      llvm::append_range(words, k.unpack(piece));
+    for (int64_t laneChunk = 0; laneChunk < plan.laneChunks; ++laneChunk) {
+      auto locate = [&](int64_t element) {
+        return element / plan.lanesPerChunk * plan.lanes +
+               laneChunk * plan.lanesPerChunk + element % plan.lanesPerChunk;
+      };
+      SmallVector<Value> chunk;
+      for (int64_t element = 0; element < plan.getChunk();
+           element += plan.isHalf() ? 2 : 1) {
+        int64_t first = locate(element), second = locate(element + 1);
+        chunk.push_back(plan.isHalf()
+                            ? math.pairHalves(words[first / 2], first,
+                                              words[second / 2], second)
+                            : words[first]);
+      }
+      Int place = k.bitXor(k.add(k.mul(run, plan.laneChunks), laneChunk),
+                           getSwizzle(row, /*known=*/0, run));
+      Int offset = k.add(k.mul(row, plan.getImageRowBytes()),
+                         k.mul(place, kSparseChunkBytes));
+      k.store(k.makeVector(chunk), k.shared(k.add(copy.to, offset)));
+    }
+  };
+  forItems(
+      k, copy.byAll ? plan.getThreads() : plan.getTeamThreads(),
+      copy.byAll ? k.threadId() : teamThread, copy.rows * perRow, kUnrolledRuns,
+      [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
+        SmallVector<SmallVector<Value>> loaded;
+        for (auto [number, exists] : llvm::zip(numbers, exist))
+          loaded.push_back(
+              load(k.floorDiv(number, perRow), k.rem(number, perRow), exists));
+        for (auto [number, exists, pieces] : llvm::zip(numbers, exist, loaded))
+          k.ifThen(exists, [&, number = number, &pieces = pieces] {
+            store(k.floorDiv(number, perRow), k.rem(number, perRow), pieces);
+          });
+      });
+  k.syncWarp();
+}
+
 /// Builds the copies of rows x depth x lanes into rows of chunks.
 void SparseKernel::copyImage(const SparseCopy &copy) {
   int64_t bytes = copy.piece * plan.elementBytes;
@@ -244,6 +326,8 @@ void SparseKernel::issueData(const SparseTile &tile, Int depthStart, Int slot,
   copy.piece = isAligned ? getPiece(input, plan.alongRows) : 1;
   if (plan.alongRows)
     copyRows(copy);
+  else if (isAligned && canCopyRuns(input))
+    copyRuns(copy);
   else
     copyImage(copy);
 }
@@ -253,7 +337,10 @@ void SparseKernel::issueFactor(const SparseTile &tile, Int depthStart, Int to,
   const SparseArray &array = isAligned ? alignedFactor : factor;
   SparseCopy copy = getCopy(array, tile, depthStart, to, /*isFactor=*/true);
   copy.piece = isAligned ? getPiece(array, /*alongRows=*/false) : 1;
-  copyImage(copy);
+  if (isAligned && canCopyRuns(array))
+    copyRuns(copy);
+  else
+    copyImage(copy);
 }
 
 Int SparseKernel::getSlot(Int step) {
@@ -269,16 +356,30 @@ void SparseKernel::issue(Int step) {
     Int depthStart = k.mul(k.rem(step, plan.depthSteps), plan.depthStep);
     Int slot = getSlot(step);
     bool isOneTest = isAligned == isFactorAligned;
-    Int factorSlot = k.add(slot, plan.getDataBytes());
-    choose(isAligned, [&](bool isAligned) {
-      issueData(tile, depthStart, slot, isAligned);
-      if (!plan.keepsFactor && isOneTest)
-        issueFactor(tile, depthStart, factorSlot, isAligned);
-    });
-    if (!plan.keepsFactor && !isOneTest)
+    Int factorSlot = k.add(slot, plan.getCopiedBytes());
+    if (!plan.readsShared)
+      choose(isAligned, [&](bool isAligned) {
+        issueData(tile, depthStart, slot, isAligned);
+        if (!plan.keepsFactor && isOneTest)
+          issueFactor(tile, depthStart, factorSlot, isAligned);
+      });
+    if (!plan.keepsFactor && (plan.readsShared || !isOneTest))
       choose(isFactorAligned, [&](bool isAligned) {
         issueFactor(tile, depthStart, factorSlot, isAligned);
       });
+  });
+  k.commitCopies();
+}
+
+/// Starts the copies of the whole factor.
+void SparseKernel::keepAll() {
+  choose(isFactorAligned, [&](bool isAligned) {
+    k.rolledLoop(0, plan.getTilesPerRows() * plan.depthSteps, 1, [&](Int step) {
+      issueFactor(getTile(k.floorDiv(step, plan.depthSteps), 0),
+                  k.mul(k.rem(step, plan.depthSteps), plan.depthStep),
+                  k.add(k.mul(step, plan.getFactorBytes()), keptOffset),
+                  isAligned);
+    });
   });
   k.commitCopies();
 }

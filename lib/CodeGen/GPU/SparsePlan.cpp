@@ -181,8 +181,7 @@ static void chooseMath(SparsePlan &plan) {
 
 static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
 
-/// Chunks and the order of results: from the number of lanes.
-static void chooseChunks(SparsePlan &plan) {
+void kron::chooseSparseChunks(SparsePlan &plan) {
   int64_t chunk = plan.getChunk();
   plan.lanesPerChunk = std::min(getPowerOfTwo(plan.lanes), chunk);
   plan.depthPerChunk = chunk / plan.lanesPerChunk;
@@ -545,7 +544,7 @@ static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
   plan.hasPartialSums =
       plan.math == MmaMath::SplitTF32 && plan.depth > kSummedDepth;
   plan.hasEpilogue = static_cast<bool>(pass.getEpilogue());
-  chooseChunks(plan);
+  chooseSparseChunks(plan);
   return std::nullopt;
 }
 

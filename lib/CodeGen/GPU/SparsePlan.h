@@ -76,7 +76,8 @@ struct SparsePlan {
   SmallVector<int64_t> freeSizes;
   int64_t depth = 1, results = 1, lanes = 1;
   bool alongRows = false;
-  /// Whether a kron.epilogue follows, whose constants and vectors take registers.
+  /// Whether a kron.epilogue follows, whose constants and vectors take
+  /// registers.
   bool hasEpilogue = false;
   /// Whether rows are innermost, but so few that lanes and chunks are those of
   /// the factor.
@@ -115,8 +116,12 @@ struct SparsePlan {
   /// Data that a step of one of two CTAs per processor should bring.
   int64_t stepBytes = 16 * 1024;
   /// Whether the factor of a tile stays in shared memory while tiles that need
-  /// it follow each other.
+  /// it follow each other; in a chain, the whole factor all the time.
   bool keepsFactor = false;
+  /// Of a stage of a chain: whether data come from, and results go to, rows in
+  /// shared memory, and the bytes from one row of the data to the next.
+  bool readsShared = false, writesShared = false;
+  int64_t sharedRowBytes = 0;
   /// Whether the sums of each step are added up by themselves: the matrix unit
   /// cuts off when it adds.
   bool hasPartialSums = false;
@@ -162,9 +167,15 @@ struct SparsePlan {
            (alongRows ? depthStep * elementBytes : getImageRowBytes());
   }
   int64_t getFactorBytes() const { return getResults() * getImageRowBytes(); }
+  /// Bytes of a step's data that are copied.
+  int64_t getCopiedBytes() const { return readsShared ? 0 : getDataBytes(); }
   int64_t getStageBytes() const {
-    return getDataBytes() + (keepsFactor ? 0 : getFactorBytes());
+    return getCopiedBytes() + (keepsFactor ? 0 : getFactorBytes());
   }
+  /// Whether steps need copies.
+  bool hasRing() const { return !readsShared || !keepsFactor; }
+  /// Of the whole depth of a group, in a row in shared memory.
+  int64_t getRegionBytes() const { return depthSteps * getImageRowBytes(); }
   /// The sums of all warps that share results with another one.
   int64_t getExchangeBytes() const {
     return (getTeamThreads() - getTeamThreads() / depthWarps) * getSums() * 4 *
@@ -183,6 +194,10 @@ struct SparsePlan {
   /// they are read once.
   int64_t getLongestRun() const;
 };
+
+/// Chooses the chunks of `plan` and the order of its results, from the sizes of
+/// its axes.
+void chooseSparseChunks(SparsePlan &plan);
 
 /// The plan of `pass`, or why there is none. `hasFewRows`: for up to
 /// `kSparseFewRows` rows of a pass that has an unknown number of them.

@@ -45,11 +45,12 @@ std::pair<Int, int64_t> SparseKernel::getResultOf(Int column, int64_t tile) {
 }
 
 /// Where this thread finds chunk number 4 `number` + quad of the depth, lane
-/// chunk `laneChunk`, in a row of parity `parity`: bytes, the known ones apart.
+/// chunk `laneChunk`, in a row of parity `parity` (null: chunks are in their
+/// order): bytes, the known ones apart.
 std::pair<Int, int64_t>
 SparseKernel::getChunkOffset(Value parity, int64_t number, int64_t laneChunk) {
   int64_t chunks = plan.laneChunks;
-  bool isSwizzled = plan.getImageRowBytes() % 128 == 0;
+  bool isSwizzled = parity && plan.getImageRowBytes() % 128 == 0;
   Int place = k.mul(quad, chunks);
   int64_t known = 4 * number * chunks;
   if (isSwizzled && chunks == 1) {
@@ -104,13 +105,14 @@ static Value getParity(KernelBuilder &k, Int row, int64_t known) {
 /// repeat others, since nobody stores what comes of them.
 SparseChunks SparseKernel::loadData(Value data, int64_t macro,
                                     int64_t laneChunk, int64_t half) {
-  int64_t rowBytes = plan.getImageRowBytes();
+  int64_t rowBytes =
+      plan.readsShared ? plan.sharedRowBytes : plan.getImageRowBytes();
   Int row = group;
   if (plan.fewRows && plan.fewRows < 8 * (half + 1))
     row = k.min(group, plan.fewRows - 8 * half - 1);
   return loadChunks(k.offsetBytes(data, k.mul(row, rowBytes)),
-                    getParity(k, row, 0), macro, laneChunk,
-                    8 * half * rowBytes);
+                    plan.readsShared ? Value() : getParity(k, row, 0), macro,
+                    laneChunk, 8 * half * rowBytes);
 }
 
 /// The chunks of neighbouring rows that instruction `step` of a macro step
@@ -185,22 +187,26 @@ void SparseKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot,
   int64_t rowBytes = plan.getImageRowBytes();
   Int factorOffset =
       plan.keepsFactor
-          ? k.add(k.mul(depthNumber, plan.getFactorBytes()), keptOffset)
-          : k.add(slot, plan.getDataBytes());
+          ? k.add(k.add(k.mul(depthNumber, plan.getFactorBytes()), keptTile),
+                  keptOffset)
+          : k.add(slot, plan.getCopiedBytes());
   Int factorRow = k.add(getResultOf(group, 0).first,
                         k.mul(resultWarp, plan.getResultsPerWarp()));
   Value factorRows = k.shared(k.add(factorOffset, k.mul(factorRow, rowBytes)));
-  Int dataOffset;
+  Int place;
   if (plan.alongRows) {
     int64_t chunks = 16 * plan.rowTiles;
     Int chunk = k.add(k.mul(rowWarp, chunks), k.bitXor(group, k.mul(quad, 2)));
-    dataOffset = k.add(
+    place = k.add(
         k.mul(chunk, kSparseChunkBytes),
         k.mul(quad, plan.depthPerChunk * plan.getRows() * plan.elementBytes));
+  } else if (plan.readsShared) {
+    place = k.add(k.mul(rowWarp, plan.getRowsPerWarp() * plan.sharedRowBytes),
+                  k.add(dataRegion, k.mul(depthNumber, rowBytes)));
   } else {
-    dataOffset = k.mul(rowWarp, plan.getRowsPerWarp() * rowBytes);
+    place = k.mul(rowWarp, plan.getRowsPerWarp() * rowBytes);
   }
-  Value data = k.shared(k.add(slot, dataOffset));
+  Value data = k.shared(k.add(place, plan.readsShared ? dataOffset : slot));
   // Multiples of 128 bytes (see chooseThinTile), which change no swizzle.
   if (plan.depthWarps > 1) {
     int64_t part = rowBytes / plan.depthWarps;

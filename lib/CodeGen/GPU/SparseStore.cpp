@@ -125,8 +125,8 @@ Value SparseKernel::round(Value sum) {
 }
 
 /// 16 bytes of results as four words.
-static SmallVector<Value> packWords(KernelBuilder &k, ArrayRef<Value> values,
-                                    Type element) {
+SmallVector<Value> SparseKernel::packWords(ArrayRef<Value> values) {
+  Type element = plan.element;
   Type i32 = k.builder.getI32Type();
   SmallVector<Value> words;
   if (element.isF64()) {
@@ -260,7 +260,7 @@ void SparseKernel::storeTogether(ArrayRef<SparseResults> chunks,
         finished.push_back(epilogue.apply(sum, take(own), take(other)).re);
       }
       Int offset = getOffset(output, chunk.row, chunk.result, chunk.lane);
-      k.store(k.makeVector(packWords(k, finished, plan.element)),
+      k.store(k.makeVector(packWords(finished)),
               k.offsetElements(base, plan.element, offset),
               CacheHint::Streaming);
     });
@@ -341,7 +341,7 @@ void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
             [&] { return Scalar{own[part], nullptr}; }, nullptr);
         values.push_back(sum.re);
       }
-      halves[which] = packWords(k, values, plan.element);
+      halves[which] = packWords(values);
     }
     SmallVector<Value> even, odd;
     for (auto [first, second] : llvm::zip(halves[0], halves[1])) {
@@ -418,8 +418,11 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
   SmallVector<int64_t> extents{plan.getRowsPerWarp(), plan.getResultsPerWarp(),
                                plan.alongRows ? 1 : plan.getLanes()};
   int64_t total = extents[0] * extents[1] * extents[2];
-  Value outputBase = getBase(output, tile);
-  Value data = offsetTile(input, tile, /*isFactor=*/false);
+  Value outputBase, data;
+  if (!plan.writesShared)
+    outputBase = getBase(output, tile);
+  if (!plan.readsShared)
+    data = offsetTile(input, tile, /*isFactor=*/false);
   Value weights = offsetTile(factor, tile, /*isFactor=*/true);
   k.rolledLoop(0, total, 32, [&](Int first) {
     Positions place =
@@ -427,9 +430,23 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
     Int row = k.add(place[0], k.mul(rowWarp, plan.getRowsPerWarp()));
     Int result = k.add(place[1], k.mul(resultWarp, plan.getResultsPerWarp()));
     Int lane = place[2];
-    k.ifThen(isInside(tile, row, result, lane), [&] {
-      Value from =
-          k.offsetElements(data, plan.element, getOffset(input, row, 0, lane));
+    Value exists = plan.readsShared && plan.writesShared
+                       ? isColumnInside(tile, result, lane)
+                       : isInside(tile, row, result, lane);
+    k.ifThen(exists, [&] {
+      auto loadData = [&](Int depth) {
+        if (plan.readsShared) {
+          Int line = k.add(k.mul(getGroupNumber(tile), plan.depth), depth);
+          Int feature = k.add(k.mul(line, plan.lanes), k.add(tile.lane, lane));
+          return ops.load(plan.element, locateFeature(row, feature));
+        }
+        Value from = k.offsetElements(data, plan.element,
+                                      getOffset(input, row, 0, lane));
+        return ops.load(plan.element,
+                        k.offsetElements(from, plan.element,
+                                         k.mul(k.extend(depth), input.depth)),
+                        CacheHint::ReadOnly);
+      };
       Value weight = k.offsetElements(
           weights, plan.element,
           getTileOffset(k, {result, lane}, {plan.getResults(), plan.getLanes()},
@@ -437,16 +454,17 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
       SmallVector<Value> sum = k.rolledLoop(
           0, plan.depth, 1, ValueRange(ops.zero().re),
           [&](Int depth, ValueRange carried) -> SmallVector<Value> {
-            auto load = [&](Value base, Int stride) {
-              Int offset = k.mul(k.extend(depth), stride);
-              return ops.load(plan.element,
-                              k.offsetElements(base, plan.element, offset),
-                              CacheHint::ReadOnly);
-            };
-            return {ops.fma(load(from, input.depth), load(weight, factor.depth),
+            Value from = k.offsetElements(weight, plan.element,
+                                          k.mul(k.extend(depth), factor.depth));
+            Scalar number = ops.load(plan.element, from, CacheHint::ReadOnly);
+            return {ops.fma(loadData(depth), number,
                             Scalar{carried.front(), nullptr})
                         .re};
           });
+      if (plan.writesShared)
+        return k.store(
+            round(sum.front()),
+            next->locateFeature(row, getFeature(tile, result, lane)));
       k.store(finishElement(sum.front(), tile, row, result, lane),
               k.offsetElements(outputBase, plan.element,
                                getOffset(output, row, result, lane)));
@@ -456,6 +474,8 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
 
 void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
   auto storeAll = [&] {
+    if (plan.writesShared)
+      return storeShared(sums, tile);
     if (!canStoreChunks())
       return storeElements(sums, tile);
     choose(isAligned, [&](bool isAligned) {

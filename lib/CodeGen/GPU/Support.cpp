@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/Support.h"
+#include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/CodeGen/PassOperands.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 
@@ -42,5 +43,5 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
 std::optional<std::string>
 kron::getGPURegroupedReason(ArrayRef<ModeProductOp> products,
                             const GPUMachine &machine) {
-  return "axes are regrouped between factors";
+  return getSparseChainReason(products, machine);
 }

@@ -24,6 +24,19 @@ bool isSparse(const Trip &trip);
 std::optional<std::string>
 getSparseUnsupportedReason(PassOp pass, const GPUMachine &machine);
 
+/// Why no `mma` kernel takes blocks of rows through all of `products`, a chain
+/// whose axes are regrouped and which may stand outside of a kron.pass, or
+/// nothing if one does.
+std::optional<std::string>
+getSparseChainUnsupportedReason(ArrayRef<ModeProductOp> products,
+                                const GPUMachine &machine);
+
+/// Why `products` had better be trips of their own although such a kernel takes
+/// them, or nothing if it should.
+std::optional<std::string>
+getSparseChainReason(ArrayRef<ModeProductOp> products,
+                     const GPUMachine &machine);
+
 /// Builds, before `pass` (on memrefs), a kernel in `gpuModule` that applies its
 /// factor with warp-wide matrix instructions, and its launch. The caller erases
 /// `pass`.

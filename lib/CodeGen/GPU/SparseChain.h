@@ -1,0 +1,25 @@
+//===- SparseChain.h - Kernel of a chain of sparse factors ------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_GPU_SPARSECHAIN_H
+#define KRON_LIB_CODEGEN_GPU_SPARSECHAIN_H
+
+#include "kron/CodeGen/GPU/Machine.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace mlir::kron {
+
+/// Builds, before `pass` (on memrefs, between whose factors axes are
+/// regrouped), a kernel in `gpuModule` that applies all of them to a block of
+/// rows at a time, and its launch. The caller erases `pass`.
+LogicalResult emitSparseChain(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                              PassOp pass, const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_GPU_SPARSECHAIN_H

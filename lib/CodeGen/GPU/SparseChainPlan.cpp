@@ -1,0 +1,366 @@
+//===- SparseChainPlan.cpp - Tiles of a chain of sparse factors -----------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// All sizes of blocks are tried; for each, a stage shares out rows and results
+// among its warps such that they read least from shared memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparseChainPlan.h"
+#include "kron/CodeGen/GPU/Sparse.h"
+#include "kron/CodeGen/PassOperands.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Rows that an array of unknown size is taken to have.
+static constexpr int64_t kNominalRows = 16384;
+/// Data and factor that a step should bring at most.
+static constexpr int64_t kStepBytes = 24 * 1024;
+static constexpr int64_t kMostStages = 4;
+/// Products whose sum a matrix unit can keep without an error that shows.
+static constexpr int64_t kSummedDepth = 128;
+/// Products whose sum needs no bound for each of them, which bf16 could miss.
+static constexpr int64_t kLeastSummed = 32;
+/// Fitted to measurements on an H200: shares that chains reach of the matrix
+/// instructions' rate, and kernels of one factor of that and of the copy rate;
+/// what the second-level cache delivers of the latter; and what a stage waits
+/// for its first data.
+static constexpr double kChainShare = 0.33, kAloneShare = 0.45;
+static constexpr double kAloneMemoryShare = 0.65, kCacheRate = 1.33;
+static constexpr double kStageSeconds = 1.3e-6;
+
+int64_t SparseChainPlan::getPlaceBytes(unsigned place) const {
+  int64_t bytes = 0;
+  for (unsigned stage = place; stage + 1 < stages.size(); stage += 2)
+    bytes = std::max(bytes, getResultBytes(stage));
+  return bytes;
+}
+
+int64_t SparseChainPlan::getSharedBytes() const {
+  int64_t bytes = getTeams() * (getPlaceBytes(0) + getPlaceBytes(1));
+  for (unsigned stage = 0; stage < stages.size(); ++stage)
+    bytes += llvm::alignTo(getKeptBytes(stage), 128) +
+             llvm::alignTo(getRingBytes(stage), 128);
+  return bytes;
+}
+
+int64_t SparseChainPlan::getKeptBytes(unsigned stage) const {
+  const SparsePlan &plan = stages[stage];
+  return plan.keepsFactor
+             ? plan.getTilesPerRows() * plan.depthSteps * plan.getFactorBytes()
+             : 0;
+}
+
+int64_t SparseChainPlan::getRingBytes(unsigned stage) const {
+  const SparsePlan &plan = stages[stage];
+  return plan.hasRing() ? plan.teams * plan.stages * plan.getStageBytes() : 0;
+}
+
+/// Elements of a row before and behind `stage`.
+static std::pair<int64_t, int64_t> getFeatures(const SparsePlan &stage) {
+  int64_t others = stage.lanes;
+  for (int64_t size : stage.groupSizes)
+    others *= size;
+  return {others * stage.depth, others * stage.results};
+}
+
+int64_t SparseChainPlan::getRowBytes() const {
+  return (getFeatures(stages.front()).first +
+          getFeatures(stages.back()).second) *
+         stages.front().elementBytes;
+}
+
+int64_t SparseChainPlan::getFactorBytes() const {
+  int64_t bytes = 0;
+  for (const SparsePlan &stage : stages)
+    bytes += getFeatures(stage).first * stage.results * stage.elementBytes;
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
+/// Sorts the axes of `product` behind the rows: groups, the contracted axis,
+/// lanes. Why that is not possible, or nothing.
+static std::optional<std::string> describeAxes(ModeProductOp product,
+                                               SparsePlan &plan) {
+  TripFactor factor = describeFactor(product);
+  plan.axis = factor.axis;
+  plan.depth = factor.depth;
+  plan.results = factor.results;
+  plan.rowAxis = 0;
+  ArrayRef<int64_t> shape =
+      cast<ShapedType>(product.getInit().getType()).getShape();
+  for (unsigned axis = 1; axis < shape.size(); ++axis) {
+    if (axis == plan.axis || shape[axis] == 1)
+      continue;
+    if (!llvm::is_contained(factor.varyingAxes, axis))
+      return "a factor does not vary on more than one axis";
+    if (axis < plan.axis) {
+      plan.groupAxes.push_back(axis);
+      plan.groupSizes.push_back(shape[axis]);
+    } else if (plan.laneAxis < 0) {
+      plan.laneAxis = axis;
+      plan.lanes = shape[axis];
+    } else {
+      return "a factor varies on two axes inside of the contracted one";
+    }
+  }
+  return std::nullopt;
+}
+
+static std::optional<std::string> describeStage(ModeProductOp product,
+                                                SparsePlan &plan) {
+  plan.element = getElementType(product.getFactor());
+  if (!isa<Float32Type, Float16Type, BFloat16Type>(plan.element))
+    return "elements are not f32, f16 or bf16";
+  plan.elementBytes = getElementBytes(plan.element);
+  if (plan.element.isF32() && product.getPrecision() == Precision::Ieee)
+    return "precision is ieee";
+  plan.math = plan.element.isF32() && product.getPrecision() != Precision::TF32
+                  ? MmaMath::SplitTF32
+                  : MmaMath::TF32;
+  if (std::optional<std::string> reason = describeAxes(product, plan))
+    return reason;
+  plan.hasPartialSums =
+      plan.math == MmaMath::SplitTF32 && plan.depth > kSummedDepth;
+  chooseSparseChunks(plan);
+  plan.hasHalfRests = plan.math == MmaMath::SplitTF32 &&
+                      plan.depth >= kLeastSummed && plan.getParts() <= 2;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// The longest step that brings no more than kStepBytes, of a depth padded no
+/// more than it has to be.
+static void chooseDepthStep(SparsePlan &plan) {
+  int64_t macro = plan.getMacroDepth();
+  int64_t macros = llvm::divideCeil(plan.depth, macro);
+  for (int64_t count = 1; count <= macros; ++count) {
+    SparsePlan longer = plan;
+    longer.depthStep = count * macro;
+    bool fits = count == 1 ||
+                longer.getCopiedBytes() + longer.getFactorBytes() <= kStepBytes;
+    // Rows of odd multiples of 64 bytes have no bank conflicts, nor have those
+    // of 128, whose chunks are exchanged.
+    bool isEven = count == 1 || longer.getImageRowBytes() % 64 == 0;
+    if (macros % count == 0 && fits && isEven)
+      plan.depthStep = longer.depthStep;
+  }
+  plan.depthSteps = llvm::divideCeil(plan.depth, plan.depthStep);
+}
+
+static double getMultiplyAdds(const SparsePlan &plan) {
+  return double(plan.getRows()) * plan.getTilesPerRows() * plan.getResults() *
+         plan.getLanes() * plan.depthSteps * plan.depthStep;
+}
+
+/// Bytes that warps read from shared memory for a block of rows.
+static double getReads(const SparsePlan &plan) {
+  double perTile =
+      double(plan.depthSteps) * plan.getImageRowBytes() *
+      (plan.getRows() * plan.resultWarps + plan.getResults() * plan.rowWarps);
+  return perTile * plan.getTilesPerRows();
+}
+
+/// Tiles of `rows` for `warps` of a team, of up to `mostSums` matrix tiles per
+/// warp. Whether there are any.
+static bool chooseTile(SparsePlan &plan, int64_t rows, int64_t warps,
+                       int64_t mostSums) {
+  std::optional<SparsePlan> best;
+  int64_t products = plan.getParts() * plan.laneChunks;
+  int64_t unit = plan.order == SparseOrder::Chunks
+                     ? std::max<int64_t>(plan.depthPerChunk / 2, 1)
+                     : 1;
+  for (int64_t rowWarps = 1; rowWarps <= warps; rowWarps *= 2) {
+    SparsePlan tile = plan;
+    tile.rowWarps = rowWarps;
+    tile.resultWarps = warps / rowWarps;
+    tile.rowTiles = rows / (16 * rowWarps);
+    if (tile.rowTiles * 16 * rowWarps != rows || tile.rowTiles > 4)
+      continue;
+    for (tile.resultTiles = unit;
+         tile.resultTiles * tile.rowTiles * products <= mostSums;
+         tile.resultTiles *= 2) {
+      chooseDepthStep(tile);
+      auto getCost = [&](const SparsePlan &plan) {
+        // A multiply-add of f32 takes three of TF32, each twice as long.
+        double perByte = plan.isHalf() ? 10 : 1.7;
+        return getMultiplyAdds(plan) / perByte + getReads(plan);
+      };
+      if (!best || getCost(tile) < getCost(*best))
+        best = tile;
+    }
+  }
+  if (!best)
+    return false;
+  plan = *best;
+  return true;
+}
+
+/// Rows in shared memory are odd multiples of 64 bytes: those of two rows that
+/// are read at a time lie in different banks.
+static int64_t getRowBytes(const SparsePlan &plan) {
+  int64_t regions = plan.getLaneBlocks();
+  for (int64_t size : plan.groupSizes)
+    regions *= size;
+  return llvm::alignTo(regions * plan.getRegionBytes(), 128) + 64;
+}
+
+/// Seconds that a processor's matrix units need for all multiply-adds of
+/// `products`, at their full rate.
+static double getProductSeconds(const SparsePlan &stage, double products,
+                                const GPUMachine &machine) {
+  double rate = stage.isHalf()                     ? machine.f16Mma
+                : stage.math != MmaMath::SplitTF32 ? machine.tf32Mma
+                : stage.hasHalfRests               ? machine.tf32Mma / 2
+                                                   : machine.tf32Mma / 3;
+  return 2 * products * machine.processors / rate;
+}
+
+/// Seconds for `rows` rows: what takes longest of computing, reading from the
+/// second-level cache and from memory. Teams take blocks in turns; each stage
+/// of a block waits once for what the one before it leaves.
+static double estimate(const SparseChainPlan &plan, double rows,
+                       const GPUMachine &machine) {
+  double clock = machine.clockMHz * 1e6, products = 0, reads = 0, cached = 0,
+         kept = 0;
+  for (const SparsePlan &stage : plan.stages) {
+    products +=
+        getProductSeconds(stage, getMultiplyAdds(stage), machine) / kChainShare;
+    reads += getReads(stage) / (128 * clock);
+    double steps = double(stage.getTilesPerRows()) * stage.depthSteps;
+    cached += steps * stage.getCopiedBytes();
+    (stage.keepsFactor ? kept : cached) += steps * stage.getFactorBytes();
+  }
+  int64_t teams = plan.ctasPerSM * plan.getTeams();
+  double rounds =
+      std::ceil(std::ceil(rows / plan.getRows()) / machine.processors / teams);
+  double onChip =
+      rounds *
+      (teams * (std::max(products, reads) + 0.3 * std::min(products, reads)) +
+       plan.stages.size() * kStageSeconds);
+  double fromCache = machine.processors * (rounds * teams * cached + kept) /
+                     (kCacheRate * machine.copyBytesPerSecond);
+  double memory = rows * plan.getRowBytes() / machine.copyBytesPerSecond;
+  // What one team of a processor copies waits for what it computes.
+  double alone = teams == 1 ? 0.3 : 0.1;
+  return machine.launchSeconds + std::max({onChip, fromCache, memory / 0.75}) +
+         alone * memory;
+}
+
+/// Seconds for `rows` rows in a trip per factor, by kernels of one factor.
+static double estimateAlone(ArrayRef<SparsePlan> stages, double rows,
+                            const GPUMachine &machine) {
+  double seconds = 0;
+  for (const SparsePlan &stage : stages) {
+    auto [before, behind] = getFeatures(stage);
+    double perProcessor = rows * before * stage.results / machine.processors;
+    double products = getProductSeconds(stage, perProcessor, machine);
+    double memory = rows * (before + behind) * stage.elementBytes /
+                    machine.copyBytesPerSecond;
+    seconds += machine.launchSeconds +
+               std::max(products / kAloneShare, memory / kAloneMemoryShare);
+  }
+  return seconds;
+}
+
+namespace {
+/// How a processor's warps share rows.
+struct Form {
+  int64_t ctas, teams;
+};
+} // namespace
+
+/// Of those that are as good, the first one. With more warps than eight there
+/// are registers for too few sums of each.
+static constexpr Form kForms[] = {{1, 2}, {1, 4}, {2, 1}, {1, 1}};
+static constexpr int64_t kWarps = 8;
+
+/// The plan of blocks of `rows` per team in this `form`, if they fit. Teams of
+/// a CTA keep the factors.
+static std::optional<SparseChainPlan> chooseStages(ArrayRef<SparsePlan> stages,
+                                                   int64_t rows, Form form,
+                                                   const GPUMachine &machine) {
+  SparseChainPlan plan;
+  plan.ctasPerSM = form.ctas;
+  int64_t teams = form.ctas * form.teams;
+  for (const SparsePlan &described : stages) {
+    SparsePlan stage = described;
+    stage.ctasPerSM = form.ctas;
+    stage.teams = form.teams;
+    stage.keepsFactor = form.teams > 1;
+    int64_t mostSums = teams > 1 ? 16 : 32;
+    if (stage.hasPartialSums)
+      mostSums /= 2;
+    stage.readsShared = !plan.stages.empty();
+    if (!chooseTile(stage, rows, kWarps / teams, mostSums))
+      return std::nullopt;
+    stage.writesShared = plan.stages.size() + 1 < stages.size();
+    if (stage.readsShared)
+      stage.sharedRowBytes = getRowBytes(stage);
+    stage.stages = kMostStages;
+    plan.stages.push_back(stage);
+  }
+  while (plan.getSharedBytes() > machine.getSharedBytes(form.ctas)) {
+    SparsePlan *largest = nullptr;
+    for (SparsePlan &stage : plan.stages)
+      if (stage.hasRing() && stage.stages > 2 &&
+          (!largest || stage.getStageBytes() > largest->getStageBytes()))
+        largest = &stage;
+    if (!largest)
+      return std::nullopt;
+    --largest->stages;
+  }
+  return plan;
+}
+
+std::variant<SparseChainPlan, std::string>
+kron::getSparseChainPlan(ArrayRef<ModeProductOp> products,
+                         const GPUMachine &machine) {
+  if (getRegroupedRows(products) != 0u)
+    return "rows are not the first axis";
+  std::vector<SparsePlan> stages;
+  for (ModeProductOp product : products)
+    if (std::optional<std::string> reason =
+            describeStage(product, stages.emplace_back()))
+      return *reason;
+  ModeProductOp last = products.back();
+  int64_t rows = cast<ShapedType>(last.getInit().getType()).getDimSize(0);
+  if (rows == 0)
+    return "an array has no elements";
+  double nominal = ShapedType::isDynamic(rows) ? kNominalRows : rows;
+  std::optional<SparseChainPlan> best;
+  for (Form form : kForms)
+    for (int64_t blockRows : {16, 32, 48, 64, 96, 128, 192}) {
+      std::optional<SparseChainPlan> plan =
+          chooseStages(stages, blockRows, form, machine);
+      if (!plan)
+        continue;
+      plan->seconds = estimate(*plan, nominal, machine);
+      if (!best || plan->seconds < best->seconds)
+        best = plan;
+    }
+  if (!best)
+    return "a block of rows does not fit in shared memory";
+  // Stages that share a place would leave numbers behind the end of a depth.
+  bool isPadded = llvm::any_of(best->stages, [](const SparsePlan &stage) {
+    return stage.readsShared &&
+           stage.depthSteps * stage.depthStep != stage.depth;
+  });
+  if (isPadded && best->stages.size() > 3)
+    return "a depth is padded, and more than three factors share memory";
+  best->secondsAlone = estimateAlone(best->stages, nominal, machine);
+  return *best;
+}

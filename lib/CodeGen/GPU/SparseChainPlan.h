@@ -1,0 +1,53 @@
+//===- SparseChainPlan.h - Tiles of a chain of sparse factors ---*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A CTA takes a block of rows through all factors. Each factor is a stage with
+// a plan of its own, for the same rows and threads; what one stage writes is a
+// row of chunks in shared memory, as the next one reads it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_GPU_SPARSECHAINPLAN_H
+#define KRON_LIB_CODEGEN_GPU_SPARSECHAINPLAN_H
+
+#include "SparsePlan.h"
+
+namespace mlir::kron {
+
+struct SparseChainPlan {
+  std::vector<SparsePlan> stages;
+  int64_t ctasPerSM = 1;
+  /// The time that it is estimated to take, and that of a trip per factor.
+  double seconds = 0, secondsAlone = 0;
+
+  int64_t getRows() const { return stages.front().getRows(); }
+  /// Of a row of the input and one of the result.
+  int64_t getRowBytes() const;
+  /// Of all factors in memory.
+  int64_t getFactorBytes() const;
+  /// Groups of warps that take blocks of their own, as plans of stages say.
+  int64_t getTeams() const { return stages.front().teams; }
+  /// Bytes of stage `stage`'s factor, if it is kept, and of its teams' rings.
+  int64_t getKeptBytes(unsigned stage) const;
+  int64_t getRingBytes(unsigned stage) const;
+  /// Bytes of what stage `stage` (not the last one) writes.
+  int64_t getResultBytes(unsigned stage) const {
+    return getRows() * stages[stage + 1].sharedRowBytes;
+  }
+  /// Of the two places between which stages take turns: number `place`.
+  int64_t getPlaceBytes(unsigned place) const;
+  int64_t getSharedBytes() const;
+};
+
+/// The plan of the chain `products`, in a kron.pass or not, or why there is
+/// none.
+std::variant<SparseChainPlan, std::string>
+getSparseChainPlan(ArrayRef<ModeProductOp> products, const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_GPU_SPARSECHAINPLAN_H

@@ -1,0 +1,137 @@
+//===- SparseShared.cpp - What stages of a sparse chain hand on -----------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A row in shared memory holds the features that the next factor reads, group
+// by group as chunks of 16 bytes: what a step of the depth takes lies as it
+// does in an image that was copied. Behind the end of a group's depth are
+// zeros.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparseKernel.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// The number of a tile's group among all of them.
+Int SparseKernel::getGroupNumber(const SparseTile &tile) {
+  Int number = 0;
+  for (auto [position, size] : llvm::zip(tile.groups, plan.groupSizes))
+    number = k.add(k.mul(number, size), position);
+  return number;
+}
+
+/// Byte offset, in a row, of the first chunk that `tile` reads.
+Int SparseKernel::getRegion(const SparseTile &tile) {
+  Int block = k.floorDiv(tile.lane, plan.getLanes());
+  Int region = k.add(k.mul(getGroupNumber(tile), plan.getLaneBlocks()), block);
+  return k.mul(region, plan.getRegionBytes());
+}
+
+/// Byte offset, from a row's region of `getRegion`, of a position.
+Int SparseKernel::getRegionOffset(Int depth, Int lane) {
+  Int chunk =
+      k.add(k.mul(k.floorDiv(depth, plan.depthPerChunk), plan.laneChunks),
+            k.floorDiv(lane, plan.lanesPerChunk));
+  Int element =
+      k.add(k.mul(k.rem(depth, plan.depthPerChunk), plan.lanesPerChunk),
+            k.rem(lane, plan.lanesPerChunk));
+  return k.add(k.mul(chunk, kSparseChunkBytes),
+               k.mul(element, plan.elementBytes));
+}
+
+/// Where the data have `feature` of `row`, counted as in memory.
+Value SparseKernel::locateFeature(Int row, Int feature) {
+  Int place = k.mul(feature, plan.elementBytes);
+  if (!keepsFeatures()) {
+    Int lane = k.rem(feature, plan.lanes);
+    Int depth = k.rem(k.floorDiv(feature, plan.lanes), plan.depth);
+    Int group = k.floorDiv(feature, plan.lanes * plan.depth);
+    Int region = k.add(k.mul(group, plan.getLaneBlocks()),
+                       k.floorDiv(lane, plan.getLanes()));
+    place = k.add(k.mul(region, plan.getRegionBytes()),
+                  getRegionOffset(depth, k.rem(lane, plan.getLanes())));
+  }
+  return k.shared(
+      k.add(k.add(k.mul(row, plan.sharedRowBytes), place), dataOffset));
+}
+
+/// Whether rows in shared memory are features in their order.
+bool SparseKernel::keepsFeatures() const {
+  return plan.lanes == plan.lanesPerChunk &&
+         plan.depthSteps * plan.depthStep == plan.depth;
+}
+
+/// Fills the rows that this stage reads with zeros: what is behind the end of a
+/// group's depth stays so.
+void SparseKernel::clearData() {
+  int64_t chunks = plan.getRows() * plan.sharedRowBytes / kSparseChunkBytes;
+  Value zeros = k.zero(VectorType::get({4}, k.builder.getI32Type()));
+  k.rolledLoop(0, chunks, plan.getTeamThreads(), [&](Int first) {
+    Int chunk = k.add(first, teamThread);
+    k.ifThen(k.less(chunk, chunks), [&] {
+      k.store(zeros,
+              k.shared(k.add(k.mul(chunk, kSparseChunkBytes), dataOffset)));
+    });
+  });
+  k.syncWarp();
+}
+
+/// The feature that the result at a place of the tile is.
+Int SparseKernel::getFeature(const SparseTile &tile, Int result, Int lane) {
+  Int line = k.add(k.mul(getGroupNumber(tile), plan.results),
+                   k.add(tile.result, result));
+  return k.add(k.mul(line, plan.lanes), k.add(tile.lane, lane));
+}
+
+/// Hands a tile's sums on to the next stage. Rows behind the array's end, whose
+/// data are zeros, too: they must not hold what is no number.
+void SparseKernel::storeShared(ArrayRef<MmaC> all, const SparseTile &tile) {
+  SmallVector<MmaC> copy(all);
+  MutableArrayRef<MmaC> sums(copy);
+  int64_t width = plan.order == SparseOrder::Chunks ? plan.depthPerChunk : 1;
+  // Neighbouring results of all lanes are 16 bytes of the next stage's too.
+  bool areChunks = width * plan.getParts() == plan.getChunk() &&
+                   plan.lanes == plan.lanesPerChunk &&
+                   plan.results % width == 0 && next->keepsFeatures();
+  Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
+  for (int64_t row = 0; row < plan.rowTiles; ++row)
+    for (int64_t half : {0, 1})
+      for (int64_t first = 0; first < 2 * plan.resultTiles; first += width)
+        for (int64_t laneChunk = 0; laneChunk < plan.laneChunks; ++laneChunk) {
+          SmallVector<Value> values;
+          SmallVector<Int> results, lanes;
+          for (int64_t index = first; index < first + width; ++index) {
+            auto [own, known] =
+                getResultOf(k.add(k.mul(quad, 2), index % 2), index / 2);
+            for (int64_t part = 0; part < plan.getParts(); ++part) {
+              values.push_back(getSum(sums, laneChunk, part, row,
+                                      index / 2)[2 * half + index % 2]);
+              results.push_back(k.add(k.add(firstResult, own), known));
+              lanes.push_back(laneChunk * plan.lanesPerChunk + part);
+            }
+          }
+          handOn(values, getRowOf(row, half, 0), results, lanes, tile,
+                 areChunks);
+        }
+}
+
+/// Stores numbers of one row: one by one, or as a chunk.
+void SparseKernel::handOn(ArrayRef<Value> values, Int row,
+                          ArrayRef<Int> results, ArrayRef<Int> lanes,
+                          const SparseTile &tile, bool isChunk) {
+  auto storeAt = [&](unsigned index, Value value) {
+    k.ifThen(isColumnInside(tile, results[index], lanes[index]), [&] {
+      Int feature = getFeature(tile, results[index], lanes[index]);
+      k.store(value, next->locateFeature(row, feature));
+    });
+  };
+  if (isChunk)
+    return storeAt(0, k.makeVector(packWords(values)));
+  for (auto [index, value] : llvm::enumerate(values))
+    storeAt(index, round(value));
+}

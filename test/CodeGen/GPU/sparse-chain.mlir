@@ -1,0 +1,62 @@
+// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+
+// Verify that one kernel applies both factors, which stay in shared memory: two teams take
+// blocks of rows without waiting for each other. What lies between is rounded for the second
+// factor's matrix instructions and stays in shared memory, 16 bytes at a time.
+// CHECK-LABEL: llvm.func @vit_0(
+// CHECK-SAME:    nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 1
+// CHECK:         cp.async
+// CHECK:         nvvm.cp.async.wait.group 0
+// CHECK:         nvvm.barrier0
+// CHECK-NOT:     nvvm.barrier0
+// CHECK:         nvvm.barrier id = %{{.*}} number_of_threads = %c128
+// CHECK:         cp.async
+// CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK:         cvt.rn.f16x2.f32
+// CHECK:         llvm.store {{.*}} : vector<4xi32>, !llvm.ptr<3>
+// CHECK-NOT:     nvvm.cp.async.wait
+// CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK:         cvt.rn.f16x2.f32
+// CHECK:         st.global.cs.v4
+// CHECK:         llvm.return
+// CHECK-NOT:     llvm.func @vit_1
+func.func @vit(%x: memref<25088x2x192xf16>, %k: memref<2x48x192xf16>, %l: memref<192x48x2xf16>, %y: memref<25088x192x2xf16>) {
+  kron.pass ins(%x, %k, %l : memref<25088x2x192xf16>, memref<2x48x192xf16>, memref<192x48x2xf16>) outs(%y : memref<25088x192x2xf16>) {
+  ^bb0(%tx: tensor<25088x2x192xf16>, %tk: tensor<2x48x192xf16>, %tl: tensor<192x48x2xf16>, %ty: tensor<25088x192x2xf16>):
+    %e = tensor.empty() : tensor<25088x2x48xf32>
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x2x192xf16>) factor(%tk [1, q, p] : tensor<2x48x192xf16>)
+         outs(%e : tensor<25088x2x48xf32>) -> tensor<25088x2x48xf32>
+    %1 = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<25088x2x48xf32> into tensor<25088x96xf32>
+    %2 = tensor.expand_shape %1 [[0], [1, 2]] output_shape [25088, 48, 2] : tensor<25088x96xf32> into tensor<25088x48x2xf32>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<25088x48x2xf32>) factor(%tl [q, p, 2] : tensor<192x48x2xf16>)
+         outs(%ty : tensor<25088x192x2xf16>) -> tensor<25088x192x2xf16>
+    kron.yield %3 : tensor<25088x192x2xf16>
+  }
+  return
+}
+
+// Verify f32 of odd sizes: numbers go to shared memory one by one, behind the end of a
+// depth are zeros, and sums that are not finite are computed again from there.
+// CHECK-LABEL: llvm.func @odd_0(
+// CHECK:         llvm.store {{.*}} : vector<4xi32>, !llvm.ptr<3>
+// CHECK:         nvvm.vote.sync any
+// CHECK:         llvm.store {{.*}} : f32, !llvm.ptr<3>
+// CHECK:         nvvm.vote.sync any
+// CHECK:         llvm.load {{.*}} : !llvm.ptr<3> -> f32
+// CHECK:         llvm.return
+func.func @odd(%x: memref<?x3x7xf32>, %k: memref<3x5x7xf32>, %l: memref<9x5x3xf32>, %y: memref<?x9x3xf32>) {
+  kron.pass ins(%x, %k, %l : memref<?x3x7xf32>, memref<3x5x7xf32>, memref<9x5x3xf32>) outs(%y : memref<?x9x3xf32>) {
+  ^bb0(%tx: tensor<?x3x7xf32>, %tk: tensor<3x5x7xf32>, %tl: tensor<9x5x3xf32>, %ty: tensor<?x9x3xf32>):
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %ty, %c0 : tensor<?x9x3xf32>
+    %e = tensor.empty(%n) : tensor<?x3x5xf32>
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<?x3x7xf32>) factor(%tk [1, q, p] : tensor<3x5x7xf32>)
+         outs(%e : tensor<?x3x5xf32>) -> tensor<?x3x5xf32>
+    %1 = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<?x3x5xf32> into tensor<?x15xf32>
+    %2 = tensor.expand_shape %1 [[0], [1, 2]] output_shape [%n, 5, 3] : tensor<?x15xf32> into tensor<?x5x3xf32>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<?x5x3xf32>) factor(%tl [q, p, 2] : tensor<9x5x3xf32>)
+         outs(%ty : tensor<?x9x3xf32>) -> tensor<?x9x3xf32>
+    kron.yield %3 : tensor<?x9x3xf32>
+  }
+  return
+}
