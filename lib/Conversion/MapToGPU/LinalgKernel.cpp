@@ -24,6 +24,9 @@ using namespace mlir::kron;
 
 static constexpr int64_t kThreads = 256;
 static constexpr int64_t kCtasPerSM = 8;
+/// Elements of 8 bits that a thread has on their way: one is little to wait
+/// for.
+static constexpr int64_t kBytes = 8;
 /// Steps of a reduction that are written out.
 static constexpr int64_t kUnroll = 8;
 
@@ -48,7 +51,10 @@ private:
   void enterCaptures();
   Value enterScalar(Value hostValue);
   SmallVector<Int> getLoopSizes();
+  bool widensBytes();
+  void setPosition(Int linear, ArrayRef<Int> sizes);
   void emitElement(Int linear, ArrayRef<Int> sizes);
+  void emitBytes(Int first, Int count, ArrayRef<Int> sizes);
   bool isWrittenPerStep(ArrayRef<unsigned> reductions);
   SmallVector<Value> emitReductions(ArrayRef<Int> sizes,
                                     ArrayRef<unsigned> dims, ValueRange outs);
@@ -79,6 +85,8 @@ private:
   DenseMap<Value, StageArray> capturedArrays;
   /// Position of the loops, per dimension.
   SmallVector<Int> position;
+  /// The element of operand 0 there, if it was loaded before.
+  Value loaded;
 };
 
 } // namespace
@@ -152,10 +160,13 @@ void LinalgKernel::emit() {
   enterCaptures();
   // In 64 bits, as there may be that many.
   Int count = kernel.enter(Int(host.materialize(elements, 64)));
-  Int tiles = Int(host.materialize(host.ceilDiv(elements, kThreads), 64));
+  int64_t perTile = kThreads * (widensBytes() ? kBytes : 1);
+  Int tiles = Int(host.materialize(host.ceilDiv(elements, perTile), 64));
   kernel.forTiles(kernel.enter(tiles), [&](Int tile) {
-    Int linear = kernel.add(kernel.mul(kernel.extend(tile), kThreads),
+    Int linear = kernel.add(kernel.mul(kernel.extend(tile), perTile),
                             kernel.extend(kernel.threadId()));
+    if (widensBytes())
+      return emitBytes(linear, count, sizes);
     kernel.ifThen(kernel.less(linear, count),
                   [&] { emitElement(linear, sizes); });
   });
@@ -165,20 +176,67 @@ void LinalgKernel::emit() {
   kernel.launch(shape, tiles);
 }
 
+/// Whether elements of 8 bits become others one by one, where finding them
+/// takes no divisions by numbers that only the host knows: these take longer
+/// than to wait.
+bool LinalgKernel::widensBytes() {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (llvm::is_contained(ArrayRef(sizes).drop_front(!sizes.empty()),
+                         ShapedType::kDynamic))
+    return false;
+  return op.getNumReductionLoops() == 0 && op.getNumDpsInputs() == 1 &&
+         isFloat8(getElement(0)) && op.getBlock()->getArgument(1).use_empty() &&
+         op.getBlock()->getOps<linalg::IndexOp>().empty() &&
+         op.getBlock()->getOps<memref::LoadOp>().empty();
+}
+
+/// Elements `first`, `first` + kThreads, ...: all are loaded, then all stored.
+void LinalgKernel::emitBytes(Int first, Int count, ArrayRef<Int> sizes) {
+  auto getLinear = [&](int64_t number) {
+    return kernel.add(first, number * kThreads);
+  };
+  kernel.choose(
+      kernel.less(getLinear(kBytes - 1), count),
+      [&] {
+        SmallVector<Value> elements;
+        for (int64_t number = 0; number < kBytes; ++number) {
+          setPosition(getLinear(number), sizes);
+          elements.push_back(loadElement(0));
+        }
+        for (int64_t number = 0; number < kBytes; ++number) {
+          setPosition(getLinear(number), sizes);
+          loaded = elements[number];
+          emitBody(ValueRange());
+        }
+        loaded = nullptr;
+      },
+      [&] {
+        kernel.rolledLoop(0, kBytes, 1, [&](Int number) {
+          Int linear =
+              kernel.add(first, kernel.extend(kernel.mul(number, kThreads)));
+          kernel.ifThen(kernel.less(linear, count),
+                        [&] { emitElement(linear, sizes); });
+        });
+      });
+}
+
 /// Splits `linear` into the positions of the parallel dimensions.
-void LinalgKernel::emitElement(Int linear, ArrayRef<Int> sizes) {
-  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+void LinalgKernel::setPosition(Int linear, ArrayRef<Int> sizes) {
   position.assign(sizes.size(), Int());
-  SmallVector<unsigned> reductions, parallel;
-  for (auto [dim, kind] : llvm::enumerate(kinds))
-    (kind == utils::IteratorType::parallel ? parallel : reductions)
-        .push_back(dim);
+  SmallVector<unsigned> parallel;
+  op.getParallelDims(parallel);
   for (unsigned dim : llvm::reverse(parallel)) {
     bool isOutermost = dim == parallel.front();
     position[dim] = isOutermost ? linear : kernel.rem(linear, sizes[dim]);
     if (!isOutermost)
       linear = kernel.floorDiv(linear, sizes[dim]);
   }
+}
+
+void LinalgKernel::emitElement(Int linear, ArrayRef<Int> sizes) {
+  setPosition(linear, sizes);
+  SmallVector<unsigned> reductions;
+  op.getReductionDims(reductions);
   if (reductions.empty() || isWrittenPerStep(reductions)) {
     emitReductions(sizes, reductions, ValueRange());
     return;
@@ -251,7 +309,9 @@ SmallVector<Value> LinalgKernel::emitBody(ValueRange outs) {
     if (number >= firstInit && !outs.empty())
       mapping.map(arg, outs[number - firstInit]);
     else
-      mapping.map(arg, scalars[number] ? scalars[number] : loadElement(number));
+      mapping.map(arg, number == 0 && loaded ? loaded
+                       : scalars[number]     ? scalars[number]
+                                             : loadElement(number));
   }
   for (Operation &inner : body->without_terminator()) {
     if (auto load = dyn_cast<memref::LoadOp>(inner)) {

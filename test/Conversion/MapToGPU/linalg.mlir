@@ -138,3 +138,32 @@ func.func @gather(%x: memref<?xf32>, %y: memref<4xf32>) {
   }
   return
 }
+
+// -----
+
+// Verify that a thread has 8 elements of 8 bits on their way before it widens and stores them;
+// the last ones come one by one.
+// CHECK-LABEL: func.func @widen(
+// CHECK:         llvm.func @widen_0(
+// CHECK:           scf.if
+// CHECK-COUNT-8:     llvm.load {{.*}} -> i8
+// CHECK-NOT:         llvm.load
+// CHECK-COUNT-8:     llvm.store {{.*}} : f16
+// CHECK:           else
+// CHECK:             scf.for
+// CHECK:               llvm.load {{.*}} -> i8
+// CHECK:               llvm.store {{.*}} : f16
+func.func @widen(%x: memref<?x32xf8E5M2>, %y: memref<?x32xf16>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<?x32xf8E5M2>) outs(%y : memref<?x32xf16>) {
+  ^bb0(%a: f8E5M2, %o: f16):
+    %byte = arith.bitcast %a : f8E5M2 to i8
+    %word = arith.extui %byte : i8 to i16
+    %c8 = arith.constant 8 : i16
+    %bits = arith.shli %word, %c8 : i16
+    %v = arith.bitcast %bits : i16 to f16
+    linalg.yield %v : f16
+  }
+  return
+}
