@@ -56,3 +56,26 @@ func.func @given(%x: tensor<?x64xf32>, %a: tensor<8x8x8x1xf32>, %b: tensor<1x8x8
          outs(%e : tensor<?x64xf32>) {schedule = #kron.schedule<trips = [2]>} -> tensor<?x64xf32>
   return %2 : tensor<?x64xf32>
 }
+
+// Verify that products of the chain that write to the same memory are each erased once.
+// CHECK-LABEL: func.func @same_memory(
+// CHECK:         scf.if
+// CHECK-COUNT-3: kron.pass
+// CHECK:           scf.yield
+// CHECK-NOT:     kron.
+// CHECK:         return
+func.func @same_memory(
+// CHECK:         scf.if
+// CHECK-NOT:     kron.mode_product {{.*}} outs(%{{[0-9]+}} : tensor<?x2x3x16xf32>) -> tensor<?x2x3x16xf32>{{$}}
+// CHECK:         return
+func.func @same_memory(%x: tensor<?x240xbf16>, %f0: tensor<5x2xbf16>, %f1: tensor<3x5xbf16>, %f2: tensor<16x16xbf16>, %g0: tensor<2x16xbf16>, %g1: tensor<5x3xbf16>, %g2: tensor<16x1xbf16>) -> tensor<?x48xbf16> {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x240xbf16>
+  %middle = tensor.empty(%rows) : tensor<?x160xbf16>
+  %t = kron.mkm ins(%x : tensor<?x240xbf16>) factors(%f0, %f1, %f2 : tensor<5x2xbf16>, tensor<3x5xbf16>, tensor<16x16xbf16>)
+         outs(%middle : tensor<?x160xbf16>) -> tensor<?x160xbf16>
+  %e = tensor.empty(%rows) : tensor<?x48xbf16>
+  %y = kron.mkm ins(%t : tensor<?x160xbf16>) factors(%g0, %g1, %g2 : tensor<2x16xbf16>, tensor<5x3xbf16>, tensor<16x1xbf16>)
+         outs(%e : tensor<?x48xbf16>) -> tensor<?x48xbf16>
+  return %y : tensor<?x48xbf16>
+}

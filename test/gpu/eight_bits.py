@@ -226,7 +226,7 @@ func.func @main(%x: {types[0]}, %k: {types[1]}, %{'a' if in_memory else 's'}: {k
         y, = self.run(text, [(x_kind, x, 0), (k_kind, k, 0), scale],
                       [(y_kind, (rows, a * b * d) if first else (a * b * d, rows), 0)])
         x_rows = (x_numbers if first else x_numbers.T).reshape(rows, a, c, d)
-        exact = 0.125 * np.einsum("nikt,ijkt->nijt", x_rows, k_numbers).reshape(rows, -1)
+        exact = 0.125 * np.einsum("nikt,ijkt->nijt", x_rows, k_numbers).reshape(rows, a * b * d)
         error = np.linalg.norm((y if first else y.T) - exact)
         bound = (2e-6 if y_kind == "f32" else 5e-4) * np.linalg.norm(exact)
         return f"error {error:.1e}, bound {bound:.1e}" if error > bound else None

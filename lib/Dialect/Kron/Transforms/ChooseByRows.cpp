@@ -111,9 +111,10 @@ static void eraseWithInit(RewriterBase &rewriter, Operation *op) {
       getOpsOfInit(cast<DestinationStyleOpInterface>(op).getDpsInits().front());
   rewriter.eraseOp(op);
   for (Operation *shaping : llvm::reverse(ops)) {
-    // Sizes that only the chain has used.
+    // Sizes that only the chain has used. Others of the chain may write to the
+    // same memory: each is erased in its turn.
     for (Operation *user : llvm::make_early_inc_range(shaping->getUsers()))
-      if (isOpTriviallyDead(user))
+      if (isa<tensor::DimOp>(user) && user->use_empty())
         rewriter.eraseOp(user);
     if (isOpTriviallyDead(shaping))
       rewriter.eraseOp(shaping);
