@@ -64,10 +64,6 @@ func.func @given(%x: tensor<?x64xf32>, %a: tensor<8x8x8x1xf32>, %b: tensor<1x8x8
 // CHECK:           scf.yield
 // CHECK-NOT:     kron.
 // CHECK:         return
-func.func @same_memory(
-// CHECK:         scf.if
-// CHECK-NOT:     kron.mode_product {{.*}} outs(%{{[0-9]+}} : tensor<?x2x3x16xf32>) -> tensor<?x2x3x16xf32>{{$}}
-// CHECK:         return
 func.func @same_memory(%x: tensor<?x240xbf16>, %f0: tensor<5x2xbf16>, %f1: tensor<3x5xbf16>, %f2: tensor<16x16xbf16>, %g0: tensor<2x16xbf16>, %g1: tensor<5x3xbf16>, %g2: tensor<16x1xbf16>) -> tensor<?x48xbf16> {
   %c0 = arith.constant 0 : index
   %rows = tensor.dim %x, %c0 : tensor<?x240xbf16>
