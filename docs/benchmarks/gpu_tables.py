@@ -302,8 +302,26 @@ class Precisions(Layout):
             for g in groups])
 
 
+class Chains(Layout):
+    """Kronecker-sparse factors as one function, beside the same ones launched one by one."""
+
+    def table(self):
+        heads = ["rows x factors", "type", "batch", "ms", "one at a time, ms", "ratio", "goal",
+                 "of the floor", "error"]
+        cells = []
+        for r in self.rows:
+            ratio, goal = r["single_ratio"], r["target_single"]
+            if ratio < goal:
+                self.miss(r, f"{ratio:.2f}x one at a time", f"{goal:g}x")
+            cells.append([f"{r['rows']} x {r['factors']}", r["type"], r["layout"][6:],
+                          ms_text(r["ms"]), ms_text(r["single_ms"]), f"{ratio:.2f}x",
+                          f"{goal:g}x", share_text(r["of_floor"]), f"{r['error']:.1e}"])
+        return markdown(heads, cells)
+
+
 LAYOUTS = {"gpu_f32": Products, "gpu_f64": Products, "gpu_batched": Batched,
-           "gpu_flags": Flags, "gpu_half": Half, "gpu_odd": Odd, "gpu_precision": Precisions}
+           "gpu_flags": Flags, "gpu_half": Half, "gpu_odd": Odd, "gpu_precision": Precisions,
+           "gpu_chains": Chains}
 
 
 def table(result, name, plans=()):
@@ -390,7 +408,8 @@ def suite(record):
     machine = record["machine"]
     names = {"own": "compiled for this GPU", "sm_80": "compiled for sm_80",
              "refused": "launches that must be refused",
-             "large": "arrays of more than 2^31 elements"}
+             "large": "arrays of more than 2^31 elements",
+             "8 bits": "arrays of 8 bits", "without cuBLAS": "dense products without cuBLAS"}
     cells = [[names.get(v["name"], f"under compute-sanitizer {v['name']}"), v["chips"],
               str(v["cases"] - v["failed"]), str(v["failed"]), f"{v['seconds']:.0f} s"]
              for v in record["variants"]]
