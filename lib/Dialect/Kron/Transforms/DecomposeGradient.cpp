@@ -17,14 +17,13 @@
 // Weights that blocks i or inner positions t share are summed up slice by
 // slice: one block, and as many t as stay in the cache.
 //
-// A GPU has a thread per element of D, which are too few to keep it busy:
-// pieces of the batch are summed up by threads of their own, and then in their
-// order, so that the result is the same every time.
+// What a GPU does instead is in GradientPieces.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "DecomposeGradient.h"
 #include "ArrayViews.h"
+#include "GradientDecomposer.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -38,11 +37,6 @@ static constexpr int64_t kBlockRows[] = {64, 8, 1};
 static constexpr int64_t kLargeBlockRows[] = {128, 16, 1};
 static constexpr int64_t kLargeElements = 1 << 15;
 static constexpr int64_t kLongNeighbours = 8;
-
-/// Threads that keep a GPU busy, the most pieces, and the fewest rows of one.
-static constexpr int64_t kBusyThreads = int64_t(1) << 19;
-static constexpr int64_t kMostPieces = 64;
-static constexpr int64_t kLeastRows = 16;
 
 Value kron::emitGradientStore(IRRewriter &rewriter, ScaledOpInterface op,
                               Value sum, bool scalesSum, Value init) {
@@ -89,64 +83,6 @@ Value kron::emitGradientStore(IRRewriter &rewriter, ScaledOpInterface op,
       });
   return onTensors ? generic.getResult(0) : init;
 }
-
-namespace {
-class GradientDecomposer {
-public:
-  GradientDecomposer(IRRewriter &rewriter, KsmmGradOp op, bool onGPU);
-
-  void run();
-
-private:
-  Value castFeatures(Value array, int64_t middle);
-  Value emitStore(Value product);
-  Value sumShared(Value product);
-  Value createZeros(ArrayRef<int64_t> shape);
-  Value emitBatchSize();
-
-  // On a CPU.
-  void chooseSlices();
-  Value emitLoop(int64_t end, int64_t step, Value sum,
-                 function_ref<Value(Value first, Value sum)> body);
-  Value emitSlices(Value sum);
-  Value emitSum(Value sum);
-  Value viewBlock(OpBuilder &builder, Value array, Value first, int64_t rows,
-                  int64_t middle);
-  Value viewSlice(OpBuilder &builder, Value block, int64_t rows,
-                  int64_t middle);
-  Value emitBlock(OpBuilder &builder, Value first, int64_t rows, Value sum);
-
-  // On a GPU.
-  Value putBatchFirst(Value array);
-  int64_t choosePieces();
-  Value emitPieces();
-  Value emitSumOfPieces();
-  Value viewRows(Value array, OpFoldResult first, OpFoldResult count,
-                 int64_t pieces, int64_t middle);
-  Value emitProducts(Value sum, OpFoldResult first, OpFoldResult count,
-                     int64_t pieces);
-  Value addPieces(Value sum, Value pieces);
-  Value emitReduction(ValueRange inputs, Value sum, ArrayRef<AffineMap> maps,
-                      function_ref<Value(OpBuilder &, ValueRange)> getTerm);
-
-  IRRewriter &rewriter;
-  KsmmGradOp op;
-  bool onGPU, onTensors;
-  Location loc;
-  Type element, accumulator;
-  /// The pattern, of which one slice at a time is summed up on a CPU: a and d
-  /// of the slice, and where it begins, if it is not all.
-  int64_t a, b, c, d, slicedA, slicedD;
-  Value firstBlock, firstInner;
-  /// Dimension of the batch in the input and the gradient, and its size,
-  /// kDynamic if unknown.
-  unsigned batchDim;
-  int64_t batch;
-  Value input, grad, init;
-  /// To be released behind the operation.
-  SmallVector<Value> buffers;
-};
-} // namespace
 
 GradientDecomposer::GradientDecomposer(IRRewriter &rewriter, KsmmGradOp op,
                                        bool onGPU)
@@ -471,166 +407,6 @@ Value GradientDecomposer::emitSum(Value sum) {
     first = end;
   }
   return onTensors ? expandView(rewriter, loc, sum, view) : whole;
-}
-
-//===----------------------------------------------------------------------===//
-// Pieces of the batch
-//===----------------------------------------------------------------------===//
-
-/// A copy of `array` with the batch first: neighbouring threads take
-/// neighbouring features.
-Value GradientDecomposer::putBatchFirst(Value array) {
-  SmallVector<int64_t> shape(cast<ShapedType>(array.getType()).getShape());
-  std::swap(shape.front(), shape.back());
-  SmallVector<Value> sizes;
-  if (ShapedType::isDynamic(shape.front()))
-    sizes.push_back(emitDimSize(rewriter, loc, array, 1));
-  Value copy = createBuffer(rewriter, loc, shape, sizes, element, onTensors);
-  auto transpose = linalg::TransposeOp::create(rewriter, loc, array, copy,
-                                               ArrayRef<int64_t>{1, 0});
-  return onTensors ? transpose->getResult(0) : copy;
-}
-
-int64_t GradientDecomposer::choosePieces() {
-  int64_t pieces = 1, threads = a * b * c * d;
-  auto fits = [&](int64_t count) {
-    return count <= kMostPieces && count * threads <= kBusyThreads &&
-           (ShapedType::isDynamic(batch) || batch / count >= kLeastRows);
-  };
-  while (fits(2 * pieces))
-    pieces *= 2;
-  return pieces;
-}
-
-/// `count` rows of `array`, batch first, from `first` on, as [pieces, rows, a,
-/// middle, d]; without pieces if there is one.
-Value GradientDecomposer::viewRows(Value array, OpFoldResult first,
-                                   OpFoldResult count, int64_t pieces,
-                                   int64_t middle) {
-  SmallVector<OpFoldResult> offsets(2, rewriter.getIndexAttr(0));
-  SmallVector<OpFoldResult> sizes(2, rewriter.getIndexAttr(a * middle * d));
-  SmallVector<OpFoldResult> strides(2, rewriter.getIndexAttr(1));
-  offsets[0] = first;
-  sizes[0] = count;
-  Value rows;
-  if (onTensors)
-    rows = tensor::ExtractSliceOp::create(rewriter, loc, array, offsets, sizes,
-                                          strides);
-  else
-    rows = memref::SubViewOp::create(rewriter, loc, array, offsets, sizes,
-                                     strides);
-  int64_t known = cast<ShapedType>(rows.getType()).getDimSize(0);
-  if (!ShapedType::isDynamic(known))
-    known /= pieces;
-  ArrayView view;
-  view.groups = {{known}, {a, middle, d}};
-  if (pieces > 1)
-    view.groups.front().insert(view.groups.front().begin(), pieces);
-  return expandView(rewriter, loc, rows, view);
-}
-
-/// Adds `getTerm` of the elements of `inputs` to `sum`, over the last dimension
-/// of `maps`, those of the inputs and of the sum.
-Value GradientDecomposer::emitReduction(
-    ValueRange inputs, Value sum, ArrayRef<AffineMap> maps,
-    function_ref<Value(OpBuilder &, ValueRange)> getTerm) {
-  SmallVector<utils::IteratorType> iterators(maps.back().getNumDims(),
-                                             utils::IteratorType::parallel);
-  iterators.back() = utils::IteratorType::reduction;
-  auto generic = linalg::GenericOp::create(
-      rewriter, loc, onTensors ? TypeRange(sum.getType()) : TypeRange(), inputs,
-      sum, maps, iterators, [&](OpBuilder &builder, Location, ValueRange args) {
-        Value term = getTerm(builder, args);
-        linalg::YieldOp::create(builder, loc,
-                                emitAdd(builder, loc, args.back(), term));
-      });
-  return onTensors ? generic.getResult(0) : sum;
-}
-
-/// Adds the products of `count` rows from `first` on to `sum`, [pieces, a, b,
-/// c, d]; without pieces if there is one.
-Value GradientDecomposer::emitProducts(Value sum, OpFoldResult first,
-                                       OpFoldResult count, int64_t pieces) {
-  MLIRContext *context = op.getContext();
-  int64_t begin = pieces > 1 ? 1 : 0, rank = begin + 5;
-  SmallVector<AffineExpr> dims;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    dims.push_back(rewriter.getAffineDimExpr(dim));
-  auto getMap = [&](int64_t middle) {
-    SmallVector<AffineExpr> exprs{dims.back(), dims[begin], dims[middle],
-                                  dims[begin + 3]};
-    if (pieces > 1)
-      exprs.insert(exprs.begin(), dims.front());
-    return AffineMap::get(rank, 0, exprs, context);
-  };
-  AffineMap maps[] = {
-      getMap(begin + 2), getMap(begin + 1),
-      AffineMap::get(rank, 0, ArrayRef(dims).drop_back(), context)};
-  Value inputs[] = {viewRows(input, first, count, pieces, c),
-                    viewRows(grad, first, count, pieces, b)};
-  return emitReduction(
-      inputs, sum, maps, [&](OpBuilder &builder, ValueRange args) {
-        Value x = emitConversion(builder, loc, args[0], accumulator);
-        Value g = emitConversion(builder, loc, args[1], accumulator);
-        if (op.getConjInput())
-          x = emitConjugate(builder, loc, x);
-        if (op.getConjGrad())
-          g = emitConjugate(builder, loc, g);
-        return emitMul(builder, loc, x, g);
-      });
-}
-
-/// Adds the sums of all pieces to `sum`, in their order.
-Value GradientDecomposer::addPieces(Value sum, Value pieces) {
-  SmallVector<AffineExpr> dims;
-  for (int64_t dim = 0; dim < 5; ++dim)
-    dims.push_back(rewriter.getAffineDimExpr(dim));
-  SmallVector<AffineExpr> piece{dims[4], dims[0], dims[1], dims[2], dims[3]};
-  AffineMap maps[] = {
-      AffineMap::get(5, 0, piece, op.getContext()),
-      AffineMap::get(5, 0, ArrayRef(dims).drop_back(), op.getContext())};
-  return emitReduction(pieces, sum, maps, [](OpBuilder &, ValueRange args) {
-    return args.front();
-  });
-}
-
-Value GradientDecomposer::emitSumOfPieces() {
-  if (batchDim == 0)
-    return emitPieces();
-  input = putBatchFirst(input);
-  grad = putBatchFirst(grad);
-  batchDim = 0;
-  Value sum = emitPieces();
-  releaseBuffer(rewriter, loc, grad);
-  releaseBuffer(rewriter, loc, input);
-  return sum;
-}
-
-/// The sum over the batch: that of equal pieces, then of the rows behind them.
-Value GradientDecomposer::emitPieces() {
-  Value sum = createZeros({a, b, c, d});
-  int64_t pieces = choosePieces();
-  OpFoldResult begin = rewriter.getIndexAttr(0), end = begin, rest;
-  if (ShapedType::isDynamic(batch)) {
-    Value size = emitBatchSize();
-    Value count = arith::ConstantIndexOp::create(rewriter, loc, pieces);
-    Value rows = arith::RemUIOp::create(rewriter, loc, size, count);
-    rest = pieces > 1 ? rows : size;
-    if (pieces > 1)
-      end = Value(arith::SubIOp::create(rewriter, loc, size, rows));
-  } else {
-    end = rewriter.getIndexAttr(pieces > 1 ? batch / pieces * pieces : 0);
-    rest = rewriter.getIndexAttr(pieces > 1 ? batch % pieces : batch);
-  }
-  if (pieces > 1) {
-    Value sums = createZeros({pieces, a, b, c, d});
-    sums = emitProducts(sums, begin, end, pieces);
-    sum = addPieces(sum, sums);
-    releaseBuffer(rewriter, loc, sums);
-  }
-  if (isConstantIntValue(rest, 0))
-    return sum;
-  return emitProducts(sum, end, rest, /*pieces=*/1);
 }
 
 void kron::decomposeGradient(IRRewriter &rewriter, KsmmGradOp op, bool onGPU) {
