@@ -73,8 +73,9 @@ def test_buffers():
     _core.Buffer.from_dlpack(capsule)
     with pytest.raises(ValueError):
         _core.Buffer.from_dlpack(capsule)
+    assert _core.Buffer.from_dlpack(X.astype(np.int8).__dlpack__()).type == "i8"
     with pytest.raises(TypeError, match="DLPack"):
-        _core.Buffer.from_dlpack(X.astype(np.int8).__dlpack__())
+        _core.Buffer.from_dlpack(X.astype(np.int16).__dlpack__())
 
 
 class OnGpu:
