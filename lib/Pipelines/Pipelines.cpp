@@ -111,8 +111,7 @@ static KronExpandMathOptions getCPUMath() {
 static void populateVectorization(OpPassManager &pm,
                                   const CPUPipelineOptions &options) {
   // 11. The schedule is an attribute of its own pass, so that it can be
-  // printed,
-  //     tested and overridden.
+  //     printed, tested and overridden.
   KronSelectScheduleOptions schedule;
   schedule.vectorBits = options.vectorBits;
   schedule.cacheBytes = options.l1Bytes;
@@ -121,8 +120,7 @@ static void populateVectorization(OpPassManager &pm,
   schedule.matrixTiles = options.matrixTiles;
   pm.addPass(createKronSelectSchedule(schedule));
   // 12. Loops over register tiles. Late, because unrolled tiles are thousands
-  // of
-  //     operations that every pass before would walk for nothing.
+  //     of operations that every pass before would walk for nothing.
   pm.addPass(createConvertKronToVector());
   // 13. Functions of epilogues, which --kron-fuse takes only where there are
   //     multiply-adds.

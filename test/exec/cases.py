@@ -426,13 +426,14 @@ _FEW_ROWS_PATTERNS = ((2, 32, 64, 1), (1, 24, 64, 4), (1, 21, 24, 3), (2, 13, 8,
 
 
 def _exhaustive_few_rows(count):
-    """So few rows, of a known number, that factors are used as they lie."""
+    """So few rows, of a known number, that factors are used as they lie, which has to be
+    known, too."""
     for element, layout, pattern in itertools.product(
             TYPES, ("batch_first", "batch_last"), _FEW_ROWS_PATTERNS):
         i = next(count)
         yield _cycle(i) | _ksmm_parameters(i) | dict(
             op="ksmm", type=element, pattern=pattern, layout=layout, dynamic=(),
-            rows=(7, 1, 2, 8, 4, 3, 5)[i % 7])
+            form="memref", memref_layout=MEMREF_LAYOUTS[0], rows=(7, 1, 2, 8, 4, 3, 5)[i % 7])
 
 
 def _grad_parameters(i):
