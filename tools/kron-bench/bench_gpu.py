@@ -132,6 +132,13 @@ class Gpu:
 
     # --- time -----------------------------------------------------------------
 
+    def begin(self, case):
+        """A case's samples follow: nobody else uses a GPU."""
+
+    def remarks(self):
+        """What to record of the samples since `begin`."""
+        return {}
+
     def _run(self, calls, repeats):
         self.cuda.record(self.start)
         for i in range(repeats):
