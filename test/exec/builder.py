@@ -179,6 +179,30 @@ class Case:
             self.body.append(statement)
             self.returns = None
 
+    def epilogue(self, options, features, shape, dims, batch_first):
+        """Bias, residual, activation and scale of a kron.ksmm as `options` say, whose
+        result has `shape` (`dims` in its type): its clauses and attributes."""
+        clauses, attributes = "", []
+        if options["bias"]:
+            bias = self.array("bias", [features])
+            self.bias, self.bias_axis = "bias", -1 if batch_first else 0
+            clauses += f" bias(%bias : {bias.mlir})"
+        if options["residual"]:
+            residual = self.array("residual", shape, dims)
+            self.residual = "residual"
+            clauses += f" residual(%residual : {residual.mlir})"
+        if options["activation"] != "identity":
+            self.activation = options["activation"]
+            attributes.append(f"activation = #kron.activation<{self.activation}>")
+        if options["scale"]:
+            element = self.scalar_element
+            self.scale = complex(0.5, -2) if element.is_complex else 3 if element.is_integer else -0.5
+            text = scalar_literal(element, complex(self.scale))
+            attributes.append(f"scale = {text}" + (f" : {element.mlir}" if element.is_complex else ""))
+        self.tags |= {t for t in ("bias", "residual", "scale") if options[t]}
+        self.tags.add("activation=" + options["activation"])
+        return clauses, attributes
+
     def _tensor_destination(self, wants, shape, dims, sources, options, element):
         derivable = all(d is not None or s is not None for d, s in zip(dims, sources))
         if wants == "outs" or options.get("init_argument") or not derivable:

@@ -16,7 +16,7 @@ import numpy as np
 
 import chains
 import reference
-from builder import ADDENDS, ALPHA_KINDS, BETA_KINDS, MEMREF_LAYOUTS, Case, scalar_literal
+from builder import ADDENDS, ALPHA_KINDS, BETA_KINDS, MEMREF_LAYOUTS, Case
 from dtypes import REAL_FLOATS, TYPES
 
 OPS = "NTC"
@@ -134,33 +134,16 @@ def build_ksmm(case, p):
     x = case.array("x", x_shape, x_dims)
     weights = case.array("k", stored, weight_dims)
     case.names_poisoned_by_alpha = ["x", "k"]
-    clauses, attributes = "", list(p["attributes"])
-    if p["bias"]:
-        bias = case.array("bias", [a * b * d])
-        case.bias, case.bias_axis = "bias", -1 if first else 0
-        clauses += f" bias(%bias : {bias.mlir})"
-    if p["residual"]:
-        residual = case.array("residual", y_shape, y_dims)
-        case.residual = "residual"
-        clauses += f" residual(%residual : {residual.mlir})"
+    clauses, attributes = case.epilogue(p, a * b * d, y_shape, y_dims, first)
+    attributes += p["attributes"]
     if not first:
         attributes.append("layout = #kron.layout<batch_last>")
-    if p["activation"] != "identity":
-        case.activation = p["activation"]
-        attributes.append(f"activation = #kron.activation<{p['activation']}>")
-    if p["scale"]:
-        element = case.scalar_element
-        case.scale = complex(0.5, -2) if element.is_complex else 3 if element.is_integer else -0.5
-        text = scalar_literal(element, complex(case.scale))
-        attributes.append(f"scale = {text}" + (f" : {element.mlir}" if element.is_complex else ""))
     case.linear = lambda v: reference.ksmm(v["x"], v["k"], p["op_x"], p["op_weights"], p["layout"])
     case.num_terms = c
     operands = (f"ins({quoted(p['op_x'], 'x')} : {x.mlir}) "
                 f"weights({quoted(p['op_weights'], 'k')} : {weights.mlir})")
     row_axis = 0 if first == (p["op_x"] == "N") else 1
-    case.tags |= {"x=" + p["op_x"], "f=" + p["op_weights"], p["layout"],
-                  "activation=" + p["activation"]}
-    case.tags |= {t for t in ("bias", "residual", "scale") if p[t]}
+    case.tags |= {"x=" + p["op_x"], "f=" + p["op_weights"], p["layout"]}
     case.tags |= {"dynamic=" + t for t in p["dynamic"]}
     sources = [("x", row_axis)] * 2
     case.finish("kron.ksmm", operands, y_shape, y_dims, sources, p, clauses, attributes)

@@ -50,10 +50,14 @@ def sparse_parameters(rng, p, max_features=512, max_elements=100_000, max_flops=
         fits = p["type"] != "f16" or math.prod(c for _, _, c, _ in patterns) <= 2**20
         if len(batches) > 2 and fits:
             break
-    return p | dict(op="chain", kind="sparse", form="tensor", patterns=patterns,
-                    rows=int(rng.choice(batches)),
-                    layout=str(rng.choice(["batch_first", "batch_last"])),
-                    relus=[bool(rng.random() < 0.2) for _ in patterns])
+    p = p | dict(op="chain", kind="sparse", form="tensor", patterns=patterns,
+                 rows=int(rng.choice(batches)),
+                 layout=str(rng.choice(["batch_first", "batch_last"])),
+                 relus=[bool(rng.random() < 0.2) for _ in patterns])
+    # An activation that is not relu would only blur what wrong results look like.
+    return p | dict(bias=bool(rng.random() < .3), residual=bool(rng.random() < .2),
+                    activation="relu" if rng.random() < .3 else "identity",
+                    scale=bool(rng.random() < .2))
 
 
 def parameters(rng, p):
@@ -168,7 +172,8 @@ def _build_monarch(case, p):
 
 
 def _build_sparse(case, p):
-    """Several kron.ksmm, with an activation behind some of them."""
+    """Several kron.ksmm, with an activation behind some of them and an epilogue at the
+    end."""
     layout, rows, patterns = p["layout"], p["rows"], p["patterns"]
     dynamic = None if "rows" in p["dynamic"] else rows
     first = layout == "batch_first"
@@ -211,8 +216,11 @@ def _build_sparse(case, p):
     case.num_stores = len(patterns)
     a, b, c, d = patterns[-1]
     operands, attributes = text(len(patterns) - 1, name, current, False)
-    case.finish("kron.ksmm", operands, place(rows, a * b * d), place(dynamic, a * b * d),
-                sources, p, "", attributes)
+    shape, dims = place(rows, a * b * d), place(dynamic, a * b * d)
+    if case.element.is_complex:
+        p = p | dict(activation="identity")
+    clauses, end = case.epilogue(p, a * b * d, shape, dims, first)
+    case.finish("kron.ksmm", operands, shape, dims, sources, p, clauses, attributes + end)
 
 
 def _build_shuffles(case, p):

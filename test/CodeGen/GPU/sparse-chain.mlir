@@ -60,3 +60,38 @@ func.func @odd(%x: memref<?x3x7xf32>, %k: memref<3x5x7xf32>, %l: memref<9x5x3xf3
   }
   return
 }
+
+// Verify that an epilogue works on the sums of the last factor only, before they are
+// rounded: bias and residual are read 16 bytes at a time behind all products.
+// CHECK-LABEL: llvm.func @end_0(
+// CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK-NOT:     ld.global.v4.b32
+// CHECK:         cvt.rn.f16x2.f32
+// CHECK:         llvm.store {{.*}} : vector<4xi32>, !llvm.ptr<3>
+// CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK:         "ld.global.v4.b32 {$0, $1, $2, $3}, [$4];"
+// CHECK:         arith.maximumf
+// CHECK:         arith.mulf
+// CHECK:         cvt.rn.f16x2.f32
+// CHECK:         st.global.cs.v4
+// CHECK:         llvm.return
+func.func @end(%x: memref<25088x2x192xf16>, %k: memref<2x48x192xf16>, %l: memref<192x48x2xf16>, %b: memref<192x2xf16>,
+               %r: memref<25088x192x2xf16>, %y: memref<25088x192x2xf16>) {
+  kron.pass ins(%x, %k, %l, %b, %r : memref<25088x2x192xf16>, memref<2x48x192xf16>, memref<192x48x2xf16>, memref<192x2xf16>,
+                memref<25088x192x2xf16>) outs(%y : memref<25088x192x2xf16>) {
+  ^bb0(%tx: tensor<25088x2x192xf16>, %tk: tensor<2x48x192xf16>, %tl: tensor<192x48x2xf16>, %tb: tensor<192x2xf16>,
+       %tr: tensor<25088x192x2xf16>, %ty: tensor<25088x192x2xf16>):
+    %e = tensor.empty() : tensor<25088x2x48xf32>
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x2x192xf16>) factor(%tk [1, q, p] : tensor<2x48x192xf16>)
+         outs(%e : tensor<25088x2x48xf32>) -> tensor<25088x2x48xf32>
+    %1 = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<25088x2x48xf32> into tensor<25088x96xf32>
+    %2 = tensor.expand_shape %1 [[0], [1, 2]] output_shape [25088, 48, 2] : tensor<25088x96xf32> into tensor<25088x48x2xf32>
+    %f = tensor.empty() : tensor<25088x192x2xf32>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<25088x48x2xf32>) factor(%tl [q, p, 2] : tensor<192x48x2xf16>)
+         outs(%f : tensor<25088x192x2xf32>) -> tensor<25088x192x2xf32>
+    %4 = kron.epilogue ins(%3 : tensor<25088x192x2xf32>) bias(%tb [1, 2] : tensor<192x2xf16>) residual(%tr : tensor<25088x192x2xf16>)
+         outs(%ty : tensor<25088x192x2xf16>) {activation = #kron.activation<relu>, scale = 0.5 : f32} -> tensor<25088x192x2xf16>
+    kron.yield %4 : tensor<25088x192x2xf16>
+  }
+  return
+}
