@@ -14,6 +14,8 @@
 //   - t is odd: as many vectors as t has positions are a period, and are taken
 //     apart by t before they are added up.
 //
+// A factor of bf16 is read as pairs of elements, see StagePairs.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Arithmetic.h"
@@ -90,22 +92,28 @@ static SmallVector<Value> takeApart(Emitter &emitter, ArrayRef<Value> vectors) {
 }
 
 int64_t StageEmitter::DepthTile::getLanes(int64_t maxLanes) const {
-  return std::min(maxLanes, extent * shared);
+  return pairs ? maxLanes : std::min(maxLanes, extent * shared);
 }
 
 /// What lanes of the depth mapping hold for `results` q of a row that has
 /// `group` positions inside.
-StageEmitter::DepthTile StageEmitter::getDepthTile(int64_t group,
-                                                   int64_t results) const {
+StageEmitter::DepthTile
+StageEmitter::getDepthTile(int64_t group, int64_t results, bool pairs) const {
   DepthTile tile;
   tile.group = group;
   tile.results = results;
   tile.extent = stage.depth * group;
-  if (llvm::isPowerOf2_64(group))
-    tile.shared =
-        std::clamp<int64_t>(getMaxLanes(stage) / tile.extent, 1, results);
-  else
+  int64_t lanes = getMaxLanes(stage);
+  if (pairs) {
+    tile.shared = getPairResults(group);
+    if (results % tile.shared || tile.extent * tile.shared < lanes)
+      return getDepthTile(group, results, /*pairs=*/false);
+  }
+  tile.pairs = pairs;
+  if (!llvm::isPowerOf2_64(group))
     tile.phases = group;
+  else if (!pairs)
+    tile.shared = std::clamp<int64_t>(lanes / tile.extent, 1, results);
   return tile;
 }
 
@@ -114,6 +122,8 @@ StageEmitter::DepthTile StageEmitter::getDepthTile(int64_t group,
 void StageEmitter::emitDepthStep(const Bases &at, const DepthTile &tile,
                                  Int first, int64_t left,
                                  MutableArrayRef<Value> sums) {
+  if (tile.pairs)
+    return emitPairStep(at, tile, first, left, sums);
   int64_t lanes = tile.getLanes(getMaxLanes(stage));
   VectorType type = emitter.getVectorType(lanes);
   int64_t units = tile.results / tile.shared;
@@ -157,6 +167,9 @@ void StageEmitter::emitDepthStep(const Bases &at, const DepthTile &tile,
 void StageEmitter::emitDepthResults(const Bases &at, const DepthTile &tile,
                                     int64_t row, ArrayRef<Value> sums) {
   int64_t maxLanes = getMaxLanes(stage), lanes = tile.getLanes(maxLanes);
+  SmallVector<Value> joined;
+  if (tile.getParts() == 2)
+    sums = joined = emitJoinedPairs(tile, sums);
   auto store = [&](Value sum, int64_t q, Value mask) {
     int64_t element = q * tile.group;
     storeResult(at, sum,
@@ -165,7 +178,7 @@ void StageEmitter::emitDepthResults(const Bases &at, const DepthTile &tile,
   };
   if (tile.phases == 1) {
     int64_t perVector = std::min(maxLanes / tile.group, tile.results);
-    int64_t segment = tile.shared > 1 ? tile.extent : lanes;
+    int64_t segment = lanes / tile.shared;
     for (int64_t q = 0; q < tile.results; q += perVector) {
       ArrayRef<Value> own =
           sums.slice(q / tile.shared, perVector / tile.shared);
@@ -186,11 +199,12 @@ void StageEmitter::emitDepthResults(const Bases &at, const DepthTile &tile,
 
 void StageEmitter::emitDepthTile(const Bases &at, const DepthTile &tile) {
   int64_t lanes = tile.getLanes(getMaxLanes(stage));
-  int64_t perRow = tile.results / tile.shared * tile.phases;
+  int64_t perRow = tile.results / tile.shared * tile.phases * tile.getParts();
   SmallVector<Value> sums(tile.rows * perRow,
                           emitter.zero(emitter.getVectorType(lanes)));
   // Rows of several q in a vector are one step.
-  int64_t step = lanes * tile.phases, full = tile.extent / step * step;
+  int64_t step = lanes * tile.phases * (tile.pairs ? 2 : 1),
+          full = tile.extent / step * step;
   sums =
       emitter.forLoop(0, full, step, sums, [&](Int first, ValueRange carried) {
         SmallVector<Value> values(carried);
@@ -206,28 +220,36 @@ void StageEmitter::emitDepthTile(const Bases &at, const DepthTile &tile) {
 /// The q of a tile of `rows` rows: about 16 accumulators (8 where there are 16
 /// registers), and half as many again where they are taken apart, since every q
 /// takes several.
-int64_t StageEmitter::getDepthResults(int64_t group, int64_t rows) const {
+int64_t StageEmitter::getDepthResults(int64_t group, int64_t rows,
+                                      bool pairs) const {
   int64_t lanes = getMaxLanes(stage);
   int64_t accumulators = stage.vectorBits == 512 ? 16 : 8;
-  if (llvm::isPowerOf2_64(group)) {
-    int64_t shared = std::max<int64_t>(lanes / (stage.depth * group), 1);
-    return accumulators * shared / llvm::PowerOf2Ceil(rows);
-  }
-  return std::clamp<int64_t>(accumulators * 3 / 2 / (rows * group), 1,
-                             lanes / group);
+  if (!llvm::isPowerOf2_64(group))
+    return std::clamp<int64_t>(accumulators * 3 / 2 /
+                                   (rows * group * (pairs ? 2 : 1)),
+                               1, lanes / group);
+  int64_t width = pairs && group == 1 ? 2 * lanes : lanes;
+  int64_t shared = std::max<int64_t>(width / (stage.depth * group), 1);
+  int64_t parts = pairs && group > 1 ? 2 : 1;
+  return std::max<int64_t>(
+      accumulators * shared / parts / llvm::PowerOf2Ceil(rows), 1);
 }
 
 void StageEmitter::emitDepth(const LoopAxis *rowAxis, const Bases &bases) {
   int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
   int64_t total = rowAxis ? rowAxis->size.getConstant() : 1;
   int64_t block = llvm::divideCeil(total, llvm::divideCeil(total, 4));
-  int64_t results = getDepthResults(group, block);
+  bool pairs = takesPairs(group, total);
+  PairPanel panel;
+  if (pairs)
+    panel = emitPairPanel(rowAxis, total, group, bases.source);
+  int64_t results = getDepthResults(group, block, pairs);
   Int first = 0;
   // What is left of the results goes in blocks of half as many, and so on.
   for (int64_t left = stage.results; left > 0; results /= 2) {
     int64_t count = left / results;
     left -= count * results;
-    DepthTile tile = getDepthTile(group, results);
+    DepthTile tile = getDepthTile(group, results, pairs);
     if (rowAxis) {
       tile.source = rowAxis->source;
       tile.destination = rowAxis->destination;
@@ -246,6 +268,11 @@ void StageEmitter::emitDepth(const LoopAxis *rowAxis, const Bases &bases) {
           at.addend =
               emitter.offsetPointer(at.addend, element, stage.addend.element);
         tile.rows = rows;
+        if (tile.pairs) {
+          tile.source = panel.rowElements;
+          at.source = emitter.offsetPointer(
+              panel.base, emitter.mul(row, panel.rowElements));
+        }
         emitDepthTile(at, tile);
       });
     });

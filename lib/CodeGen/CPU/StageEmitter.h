@@ -72,18 +72,36 @@ private:
   void emitFibres(const LoopAxis &rows, int64_t fibres, const Bases &bases);
   /// A block of rows and q of the depth mapping, with the rows' strides. A
   /// vector takes the factor's rows, of `extent` elements, of `shared` q, or is
-  /// one of `phases` that are a period of positions of t.
+  /// one of `phases` that are a period of positions of t. In `pairs` it is two
+  /// vectors, of even and of odd elements (Pairs.h), with sums of their own
+  /// (`parts`) unless t has one position.
   struct DepthTile {
     int64_t rows = 1, results = 1, group = 1;
     int64_t extent = 1, shared = 1, phases = 1;
+    bool pairs = false;
     Int source, destination, addend;
 
     int64_t getLanes(int64_t maxLanes) const;
+    int64_t getParts() const { return pairs && group > 1 ? 2 : 1; }
   };
-  DepthTile getDepthTile(int64_t group, int64_t results) const;
-  int64_t getDepthResults(int64_t group, int64_t rows) const;
+  /// X with its even and odd elements apart: of every row, blocks of two
+  /// vectors; and elements from one row to the next.
+  struct PairPanel {
+    Value base;
+    int64_t rowElements = 0;
+  };
+  bool takesPairs(int64_t group, int64_t rows) const;
+  int64_t getPairResults(int64_t group) const;
+  PairPanel emitPairPanel(const LoopAxis *rows, int64_t total, int64_t group,
+                          Value source);
+  DepthTile getDepthTile(int64_t group, int64_t results, bool pairs) const;
+  int64_t getDepthResults(int64_t group, int64_t rows, bool pairs) const;
   void emitDepthStep(const Bases &at, const DepthTile &tile, Int first,
                      int64_t left, MutableArrayRef<Value> sums);
+  void emitPairStep(const Bases &at, const DepthTile &tile, Int first,
+                    int64_t left, MutableArrayRef<Value> sums);
+  SmallVector<Value> emitJoinedPairs(const DepthTile &tile,
+                                     ArrayRef<Value> sums);
   void emitDepthResults(const Bases &at, const DepthTile &tile, int64_t row,
                         ArrayRef<Value> sums);
   void emitDepthTile(const Bases &at, const DepthTile &tile);

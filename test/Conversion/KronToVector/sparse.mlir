@@ -240,3 +240,62 @@ func.func @far_rows(%x: memref<4096x4096xf32>, %w: memref<1x64x64x64xf32>, %y: m
   kron.ksmm ins(%x : memref<4096x4096xf32>) weights(%w : memref<1x64x64x64xf32>) outs(%y : memref<4096x4096xf32>)
   return
 }
+
+// -----
+
+// Verify that weights of bf16 are read as words of two, of which the even and the odd
+// elements are multiplied by a vector of X each (taken apart once, on the stack), for 16 q
+// whose sums are the same for both, since t has one position.
+// CHECK-LABEL: func.func private @pairs_pass
+// CHECK: llvm.alloca {{.*}} {alignment = 64 : i64} : (i64) -> !llvm.ptr
+// CHECK: vector.shuffle %[[A:.*]], %[[B:.*]] [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]
+// CHECK: vector.shuffle %[[A]], %[[B]] [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31]
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: %[[WORDS:.*]] = llvm.load {{.*}} -> vector<16xi32>
+// CHECK-DAG: %[[EVEN:.*]] = arith.shli %[[WORDS]]
+// CHECK-DAG: %[[ODD:.*]] = arith.andi %[[WORDS]]
+// CHECK-DAG: arith.bitcast %[[EVEN]] : vector<16xi32> to vector<16xf32>
+// CHECK-DAG: arith.bitcast %[[ODD]] : vector<16xi32> to vector<16xf32>
+// CHECK-COUNT-32: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK-COUNT-15: arith.addf
+func.func @pairs(%x: memref<1x384xbf16>, %w: memref<6x64x64x1xbf16>, %y: memref<1x384xbf16>) {
+  kron.ksmm ins(%x : memref<1x384xbf16>) weights(%w : memref<6x64x64x1xbf16>) outs(%y : memref<1x384xbf16>)
+  return
+}
+
+// -----
+
+// Verify that even and odd elements have sums of their own where t has several positions,
+// and are interleaved before they are added up over p: eight q at a time.
+// CHECK-LABEL: func.func private @pairs_of_groups_pass
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-COUNT-8: llvm.load {{.*}} -> vector<16xi32>
+// CHECK-NOT: -> vector<16xi32>
+// CHECK: vector.shuffle {{.*}} [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23]
+// CHECK: vector.shuffle {{.*}} [8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31]
+func.func @pairs_of_groups(%x: memref<1x1536xbf16>, %w: memref<6x64x64x4xbf16>, %y: memref<1x1536xbf16>) {
+  kron.ksmm ins(%x : memref<1x1536xbf16>) weights(%w : memref<6x64x64x4xbf16>) outs(%y : memref<1x1536xbf16>)
+  return
+}
+
+// -----
+
+// Verify that a pair of vectors takes the rows of several q (4 of 8 elements), and that of
+// an odd t two periods are one.
+// CHECK-LABEL: func.func private @pairs_of_short_rows_pass
+// CHECK: vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]
+// CHECK-COUNT-8: llvm.load {{.*}} -> vector<16xi32>
+// CHECK-LABEL: func.func private @pairs_of_odd_groups_pass
+// CHECK: scf.for {{.*}} iter_args
+// CHECK-COUNT-12: llvm.load {{.*}} -> vector<16xi32>
+// CHECK-NOT: -> vector<16xi32>
+// CHECK: vector.shuffle {{.*}} [0, 16, 1, 17,
+func.func @pairs_of_short_rows(%x: memref<1x4096xbf16>, %w: memref<512x32x8x1xbf16>, %y: memref<1x16384xbf16>) {
+  kron.ksmm ins(%x : memref<1x4096xbf16>) weights(%w : memref<512x32x8x1xbf16>) outs(%y : memref<1x16384xbf16>)
+  return
+}
+func.func @pairs_of_odd_groups(%x: memref<1x768xbf16>, %w: memref<1x256x256x3xbf16>, %y: memref<1x768xbf16>) {
+  kron.ksmm ins(%x : memref<1x768xbf16>) weights(%w : memref<1x256x256x3xbf16>) outs(%y : memref<1x768xbf16>)
+  return
+}

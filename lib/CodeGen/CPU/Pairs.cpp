@@ -1,0 +1,72 @@
+//===- Pairs.cpp - Neighbours of bf16 in one word ---------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Pairs.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+std::pair<Value, Value> kron::emitPairLoad(Emitter &emitter, int64_t lanes,
+                                           Value pointer, int64_t count) {
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  auto type = VectorType::get({lanes}, builder.getI32Type());
+  constexpr unsigned kAlignment = 2;
+  Value words;
+  if (Value mask = emitter.firstLanes(lanes, count / 2))
+    words = LLVM::MaskedLoadOp::create(builder, loc, type, pointer, mask,
+                                       emitter.zero(type), kAlignment);
+  else
+    words = LLVM::LoadOp::create(builder, loc, type, pointer, kAlignment);
+  auto constant = [&](int32_t number) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(type, builder.getI32IntegerAttr(number)));
+  };
+  auto toFloat = [&](Value bits) -> Value {
+    return arith::BitcastOp::create(builder, loc, emitter.getVectorType(lanes),
+                                    bits);
+  };
+  Value even = arith::ShLIOp::create(builder, loc, words, constant(16));
+  Value odd =
+      arith::AndIOp::create(builder, loc, words, constant(-(int32_t(1) << 16)));
+  return {toFloat(even), toFloat(odd)};
+}
+
+/// Two vectors of the elements of `first` and, behind it, `second` that
+/// `getSource(part, lane)` numbers.
+static std::pair<Value, Value>
+emitShuffles(Emitter &emitter, Value first, Value second,
+             function_ref<int64_t(int64_t, int64_t)> getSource) {
+  int64_t lanes = cast<VectorType>(first.getType()).getNumElements();
+  Value parts[2];
+  for (int64_t part = 0; part < 2; ++part) {
+    SmallVector<int64_t> sources;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      sources.push_back(getSource(part, lane));
+    parts[part] = vector::ShuffleOp::create(emitter.builder, emitter.loc, first,
+                                            second, sources);
+  }
+  return {parts[0], parts[1]};
+}
+
+std::pair<Value, Value> kron::emitDeinterleaved(Emitter &emitter, Value first,
+                                                Value second) {
+  return emitShuffles(emitter, first, second, [](int64_t part, int64_t lane) {
+    return 2 * lane + part;
+  });
+}
+
+std::pair<Value, Value> kron::emitInterleaved(Emitter &emitter, Value even,
+                                              Value odd) {
+  int64_t lanes = cast<VectorType>(even.getType()).getNumElements();
+  return emitShuffles(emitter, even, odd, [&](int64_t part, int64_t lane) {
+    return (part * lanes + lane) / 2 + lane % 2 * lanes;
+  });
+}

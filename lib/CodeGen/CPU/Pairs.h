@@ -1,0 +1,38 @@
+//===- Pairs.h - Neighbours of bf16 in one word -----------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A number of bf16 is the upper half of the same number of f32. So a vector of
+// 32-bit words that hold two of them each becomes two vectors of f32, the even
+// and the odd elements, by a shift and a mask; widening as many elements in
+// their order takes twice the instructions, half of which only one port does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_CPU_PAIRS_H
+#define KRON_LIB_CODEGEN_CPU_PAIRS_H
+
+#include "kron/CodeGen/Emitter.h"
+#include <utility>
+
+namespace mlir::kron {
+
+/// The even and the odd ones of the `2 * lanes` elements of bf16 at `pointer`,
+/// as f32; `count` of them exist (an even number), the others are zero.
+std::pair<Value, Value> emitPairLoad(Emitter &emitter, int64_t lanes,
+                                     Value pointer, int64_t count);
+
+/// The even and the odd elements of `first` and, behind it, `second`.
+std::pair<Value, Value> emitDeinterleaved(Emitter &emitter, Value first,
+                                          Value second);
+
+/// The elements of `even` and `odd` in turn, in two vectors.
+std::pair<Value, Value> emitInterleaved(Emitter &emitter, Value even,
+                                        Value odd);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_CPU_PAIRS_H

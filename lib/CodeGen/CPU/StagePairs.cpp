@@ -1,0 +1,154 @@
+//===- StagePairs.cpp - The depth mapping on pairs of bf16 ------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// For few rows, widening a factor of bf16 takes longer than multiplying by it.
+// So its even and odd elements are multiplied in vectors of their own, by those
+// of X, which are taken apart once for all q. Where t has one position, both
+// products go to the same sums. Else these are two, which are interleaved to
+// what the depth mapping would have without pairs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arithmetic.h"
+#include "Pairs.h"
+#include "StageEmitter.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Whether the factor is read in pairs for `rows` rows: pairs must not cross
+/// from one q to the next, and X be small enough to stay in the cache. With
+/// sums in two parts there are half as many q in a tile, which costs more than
+/// it saves if there are several rows.
+bool StageEmitter::takesPairs(int64_t group, int64_t rows) const {
+  constexpr int64_t kMaxPanelBytes = 1 << 16;
+  int64_t extent = stage.depth * group;
+  return factor.element && factor.element.isBF16() && emitter.element.isF32() &&
+         extent % 2 == 0 &&
+         rows * extent * stage.elementBytes <= kMaxPanelBytes;
+}
+
+/// How many q that follow each other in memory a pair of vectors is read from.
+int64_t StageEmitter::getPairResults(int64_t group) const {
+  int64_t width = 2 * getMaxLanes(stage);
+  bool isDense =
+      width % stage.depth == 0 && factor.resultStride.is(stage.depth);
+  return group == 1 && isDense ? width / stage.depth : 1;
+}
+
+/// Takes the elements of `total` rows of X apart. A row that several q share a
+/// vector for is repeated.
+StageEmitter::PairPanel StageEmitter::emitPairPanel(const LoopAxis *rows,
+                                                    int64_t total,
+                                                    int64_t group,
+                                                    Value source) {
+  int64_t extent = stage.depth * group;
+  int64_t lanes = getMaxLanes(stage), width = 2 * lanes;
+  VectorType type = emitter.getVectorType(lanes);
+  PairPanel panel;
+  panel.rowElements = llvm::alignTo(extent, width);
+  panel.base = allocateOnStack(total * panel.rowElements);
+  auto load = [&](Value base, Int first, int64_t left) -> Value {
+    if (left <= 0)
+      return emitter.zero(type);
+    return emitter.loadVector(type, emitter.offsetPointer(base, first),
+                              emitter.firstLanes(lanes, left));
+  };
+  auto store = [&](Value to, Int first, std::pair<Value, Value> parts) {
+    emitter.storeVector(parts.first, emitter.offsetPointer(to, first), nullptr);
+    emitter.storeVector(parts.second,
+                        emitter.offsetPointer(to, emitter.add(first, lanes)),
+                        nullptr);
+  };
+  emitter.forLoop(0, total, 1, [&](Int row) {
+    Value from = source;
+    if (rows)
+      from = emitter.offsetPointer(source, emitter.mul(row, rows->source));
+    Value to =
+        emitter.offsetPointer(panel.base, emitter.mul(row, panel.rowElements));
+    if (getPairResults(group) > 1) {
+      Value once = load(from, 0, extent);
+      SmallVector<int64_t> repeated;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        repeated.push_back(lane % extent);
+      Value all = vector::ShuffleOp::create(emitter.builder, emitter.loc, once,
+                                            once, repeated);
+      return store(to, 0, emitDeinterleaved(emitter, all, all));
+    }
+    int64_t full = extent / width * width;
+    emitter.forLoop(0, full, width, [&](Int first) {
+      store(to, first,
+            emitDeinterleaved(emitter, load(from, first, lanes),
+                              load(from, emitter.add(first, lanes), lanes)));
+    });
+    if (full < extent)
+      store(to, full,
+            emitDeinterleaved(emitter, load(from, full, extent - full),
+                              load(from, full + lanes, extent - full - lanes)));
+  });
+  return panel;
+}
+
+/// `emitDepthStep` on pairs; X is a panel.
+void StageEmitter::emitPairStep(const Bases &at, const DepthTile &tile,
+                                Int first, int64_t left,
+                                MutableArrayRef<Value> sums) {
+  int64_t lanes = getMaxLanes(stage), width = 2 * lanes;
+  int64_t units = tile.results / tile.shared, parts = tile.getParts();
+  VectorType type = emitter.getVectorType(lanes);
+  for (int64_t phase = 0; phase < tile.phases && left > 0;
+       ++phase, left -= width) {
+    Int start = emitter.add(first, phase * width);
+    SmallVector<std::pair<Value, Value>> x;
+    for (int64_t row = 0; row < tile.rows; ++row) {
+      Value base = emitter.offsetPointer(
+          at.source, emitter.add(start, emitter.mul(row, tile.source)));
+      x.push_back({emitter.loadVector(type, base, nullptr),
+                   emitter.loadVector(type, emitter.offsetPointer(base, lanes),
+                                      nullptr)});
+    }
+    for (int64_t unit = 0; unit < units; ++unit) {
+      Int offset = emitter.add(
+          start, emitter.mul(unit * tile.shared, factor.resultStride));
+      auto [even, odd] =
+          emitPairLoad(emitter, lanes,
+                       emitter.offsetPointer(at.factor, offset, factor.element),
+                       std::min(left * tile.shared, width));
+      for (int64_t row = 0; row < tile.rows; ++row) {
+        Value *sum =
+            &sums[((row * units + unit) * tile.phases + phase) * parts];
+        sum[0] = emitMultiplyAdd(emitter, even, x[row].first, sum[0]);
+        sum[parts - 1] =
+            emitMultiplyAdd(emitter, odd, x[row].second, sum[parts - 1]);
+      }
+    }
+  }
+}
+
+/// From sums of even and odd elements in turn those of vectors of elements in
+/// their order, a period of vectors for every q.
+SmallVector<Value> StageEmitter::emitJoinedPairs(const DepthTile &tile,
+                                                 ArrayRef<Value> sums) {
+  SmallVector<Value> joined;
+  for (size_t begin = 0; begin < sums.size(); begin += 2 * tile.phases) {
+    // Twice the period, in the order of memory.
+    SmallVector<Value> vectors;
+    for (int64_t phase = 0; phase < tile.phases; ++phase) {
+      auto [first, second] = emitInterleaved(emitter, sums[begin + 2 * phase],
+                                             sums[begin + 2 * phase + 1]);
+      vectors.push_back(first);
+      vectors.push_back(second);
+    }
+    for (int64_t phase = 0; phase < tile.phases; ++phase)
+      joined.push_back(arith::AddFOp::create(emitter.builder, emitter.loc,
+                                             vectors[phase],
+                                             vectors[phase + tile.phases]));
+  }
+  return joined;
+}
