@@ -31,7 +31,8 @@ class Cpu:
         self.kron, self.cold = kron, cold
         self.threads = threads or len(os.sched_getaffinity(0))
         self.cache = np.zeros(2**28, np.uint8) if cold else None
-        self._limits, self._quiet, self._bytes = {}, Quiet(), 0
+        self._limits, self._bytes = {}, 0
+        self._quiet = Quiet(sorted(os.sched_getaffinity(0)) if self.threads == 1 else ())
 
     def machine(self):
         text = pathlib.Path("/proc/cpuinfo").read_text()
