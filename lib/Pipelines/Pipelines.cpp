@@ -219,6 +219,8 @@ void kron::populateKronGPUPipeline(OpPassManager &pm,
   if (options.reference) {
     pm.addPass(createConvertKronToLinalg());
   } else {
+    //    Kernels of sparse factors know the strides of row-major arrays.
+    pm.addNestedPass<func::FuncOp>(createKronChooseByLayout());
     KronFuseOptions fuse;
     fuse.target = "cuda";
     fuse.chip = options.chip;

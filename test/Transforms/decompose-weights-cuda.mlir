@@ -84,3 +84,62 @@ func.func @slices(%x: memref<384x25088xf32>, %k: memref<1x768x192x2xf32>, %y: me
       {layout = #kron.layout<batch_last>}
   return
 }
+
+// Verify that the same is done on tensors that a function reads or computes: their products
+// are those of the memrefs that they will be, and what is computed for another
+// operation gets memory.
+// CHECK-LABEL: func.func @slices_of_tensors(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<384x25088xf32>, %{{.*}}, %[[K:[a-z0-9]+]]: memref<1x768x192x2xf32>, %[[Y:[a-z0-9]+]]: memref<1536x25088xf32>
+// CHECK: kron.mode_product
+// CHECK: %[[MID:.*]] = bufferization.to_buffer %{{.*}} read_only : tensor<384x25088xf32> to memref<384x25088xf32>
+// CHECK: linalg.transpose ins(%[[K]] :
+// CHECK: scf.for
+// CHECK: memref.subview %[[MID]]
+// CHECK: memref.subview %[[Y]]
+// CHECK: kron.pass
+// CHECK-NOT: materialize_in_destination
+// CPU-LABEL: func.func @slices_of_tensors(
+// CPU-NOT: to_buffer
+func.func @slices_of_tensors(%x: memref<384x25088xf32>, %k0: memref<6x64x64x1xf32>, %k1: memref<1x768x192x2xf32>, %y: memref<1536x25088xf32>) {
+  %tx = bufferization.to_tensor %x restrict : memref<384x25088xf32> to tensor<384x25088xf32>
+  %t0 = bufferization.to_tensor %k0 restrict : memref<6x64x64x1xf32> to tensor<6x64x64x1xf32>
+  %t1 = bufferization.to_tensor %k1 restrict : memref<1x768x192x2xf32> to tensor<1x768x192x2xf32>
+  %ty = bufferization.to_tensor %y restrict writable : memref<1536x25088xf32> to tensor<1536x25088xf32>
+  %e = tensor.empty() : tensor<384x25088xf32>
+  %0 = kron.ksmm ins(%tx : tensor<384x25088xf32>) weights(%t0 : tensor<6x64x64x1xf32>) outs(%e : tensor<384x25088xf32>)
+      {layout = #kron.layout<batch_last>} -> tensor<384x25088xf32>
+  %1 = kron.ksmm ins(%0 : tensor<384x25088xf32>) weights(%t1 : tensor<1x768x192x2xf32>) outs(%ty : tensor<1536x25088xf32>)
+      {layout = #kron.layout<batch_last>} -> tensor<1536x25088xf32>
+  bufferization.materialize_in_destination %1 in restrict writable %y : (tensor<1536x25088xf32>, memref<1536x25088xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @slices_for_others(
+// CHECK: %[[MID:.*]] = memref.alloc() : memref<1024x25088xf16>
+// CHECK: linalg.transpose
+// CHECK: kron.pass
+// CHECK: bufferization.to_tensor %[[MID]] restrict writable
+// CHECK: kron.mode_product
+func.func @slices_for_others(%x: memref<1024x25088xf16>, %k0: memref<1x256x256x4xf16>, %k1: memref<16x64x64x1xf16>) -> tensor<1024x25088xf16> {
+  %tx = bufferization.to_tensor %x restrict : memref<1024x25088xf16> to tensor<1024x25088xf16>
+  %t0 = bufferization.to_tensor %k0 restrict : memref<1x256x256x4xf16> to tensor<1x256x256x4xf16>
+  %t1 = bufferization.to_tensor %k1 restrict : memref<16x64x64x1xf16> to tensor<16x64x64x1xf16>
+  %e = tensor.empty() : tensor<1024x25088xf16>
+  %0 = kron.ksmm ins(%tx : tensor<1024x25088xf16>) weights(%t0 : tensor<1x256x256x4xf16>) outs(%e : tensor<1024x25088xf16>)
+      {layout = #kron.layout<batch_last>} -> tensor<1024x25088xf16>
+  %f = tensor.empty() : tensor<1024x25088xf16>
+  %1 = kron.ksmm ins(%0 : tensor<1024x25088xf16>) weights(%t1 : tensor<16x64x64x1xf16>) outs(%f : tensor<1024x25088xf16>)
+      {layout = #kron.layout<batch_last>} -> tensor<1024x25088xf16>
+  return %1 : tensor<1024x25088xf16>
+}
+
+// Verify that tensors of which nothing is known stay tensors.
+// CHECK-LABEL: func.func @unknown_tensors(
+// CHECK-NOT: to_buffer
+// CHECK: kron.mode_product
+func.func @unknown_tensors(%x: tensor<1024x25088xf16>, %k: tensor<1x256x256x4xf16>) -> tensor<1024x25088xf16> {
+  %e = tensor.empty() : tensor<1024x25088xf16>
+  %0 = kron.ksmm ins(%x : tensor<1024x25088xf16>) weights(%k : tensor<1x256x256x4xf16>) outs(%e : tensor<1024x25088xf16>)
+      {layout = #kron.layout<batch_last>} -> tensor<1024x25088xf16>
+  return %0 : tensor<1024x25088xf16>
+}

@@ -162,6 +162,19 @@ def KronBufferize : Pass<"kron-bufferize", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def KronChooseByLayout : Pass<"kron-choose-by-layout", "::mlir::func::FuncOp"> {
+  let summary = "Compile entry functions for row-major arrays as well";
+  let description = [{
+    A function of `--kron-lower-interface` with a `kron.ksmm`, whose arguments
+    have strides or offsets that only a run shows, gets its body twice: for
+    arguments that turn out to be row-major, as arrays of a known layout, and for
+    all others. Kernels of Kronecker-sparse factors depend on that.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def KronPoolArrays : Pass<"kron-pool-arrays", "::mlir::ModuleOp"> {
   let summary = "Take memory for arrays from the runtime";
   let description = [{

@@ -16,9 +16,12 @@
 #include "ArrayViews.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -70,12 +73,12 @@ static void transposeWeights(IRRewriter &rewriter, KsmmOp op) {
 /// the arrays, and rows for which one more copy or launch does not matter.
 static constexpr int64_t kLargeSide = 128, kManyRows = 4096;
 
-/// Whether `op` is on memrefs, of large weights (1, b, c, d) with d > 1, on
-/// many rows that come last, and adds nothing: then X and Y of each t are
-/// matrices whose products the GPU has better kernels for.
+/// Whether `op` is one of large weights (1, b, c, d) with d > 1, on many rows
+/// that come last, and adds nothing: then X and Y of each t are matrices whose
+/// products the GPU has better kernels for.
 static bool isManyProducts(KsmmOp op) {
-  auto type = dyn_cast<MemRefType>(op.getInit().getType());
-  if (!type || op.getLayout() != Layout::BatchLast ||
+  auto type = cast<ShapedType>(op.getInit().getType());
+  if (op.getLayout() != Layout::BatchLast ||
       op.getTransInput() != Transpose::N || kron::getAlpha(op).isZero() ||
       op.getAddend() || op.getBias() || op.getResidual() || op.getScaleAttr() ||
       op.getActivation() != Activation::Identity)
@@ -195,10 +198,109 @@ static KsmmOp sliceProducts(IRRewriter &rewriter, KsmmOp op, int64_t results) {
   return product;
 }
 
+//===----------------------------------------------------------------------===//
+// From tensors to memrefs
+//===----------------------------------------------------------------------===//
+
+/// Whether `tensor` will be a row-major array of its own.
+static bool isComputed(Value tensor) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (isa<tensor::EmptyOp>(op))
+      return true;
+    if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
+      tensor = dps.getTiedOpOperand(cast<OpResult>(tensor))->get();
+    else if (isa<tensor::CastOp, tensor::ExpandShapeOp,
+                 tensor::CollapseShapeOp>(op))
+      tensor = op->getOperand(0);
+    else
+      return false;
+  }
+  return false;
+}
+
+/// The array that nobody writes behind `tensor`, or null.
+static Value getReadOnlyBuffer(Value tensor) {
+  auto toTensor = tensor.getDefiningOp<bufferization::ToTensorOp>();
+  return toTensor && toTensor.getRestrict() && !toTensor.getWritable()
+             ? toTensor.getBuffer()
+             : Value();
+}
+
+/// The array that `op`, on tensors, alone writes, and the operation that says
+/// so; null if there is none.
+static bufferization::MaterializeInDestinationOp getStore(KsmmOp op) {
+  auto toTensor = op.getInit().getDefiningOp<bufferization::ToTensorOp>();
+  Value result = op->getResult(0);
+  if (!toTensor || !toTensor.getWritable() || !op.getInit().hasOneUse() ||
+      !result.hasOneUse())
+    return nullptr;
+  auto store = dyn_cast<bufferization::MaterializeInDestinationOp>(
+      *result.getUsers().begin());
+  return store && store.getDest() == toTensor.getBuffer() &&
+                 store->getBlock() == op->getBlock()
+             ? store
+             : nullptr;
+}
+
+static bool canUseMemRefs(KsmmOp op) {
+  auto canRead = [](Value tensor) {
+    return getReadOnlyBuffer(tensor) || isComputed(tensor);
+  };
+  return canRead(op.getInput()) && canRead(op.getWeights()) &&
+         (op.getInit().getDefiningOp<tensor::EmptyOp>() || getStore(op));
+}
+
+/// Replaces `op`, on tensors, by one on the memrefs that these will be.
+static KsmmOp moveToMemRefs(IRRewriter &rewriter, KsmmOp op) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  auto getDense = [](Value tensor) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    return MemRefType::get(type.getShape(), type.getElementType());
+  };
+  IRMapping mapping;
+  for (Value tensor : {op.getInput(), op.getWeights()}) {
+    Value buffer = getReadOnlyBuffer(tensor);
+    if (!buffer)
+      buffer = bufferization::ToBufferOp::create(
+          rewriter, loc, getDense(tensor), tensor, /*read_only=*/true);
+    mapping.map(tensor, buffer);
+  }
+  bufferization::MaterializeInDestinationOp store = getStore(op);
+  Value init;
+  if (store)
+    init = store.getDest();
+  else
+    init = memref::AllocOp::create(rewriter, loc, getDense(op.getInit()));
+  mapping.map(op.getInit(), init);
+  auto moved = KsmmOp::create(
+      rewriter, loc, TypeRange(),
+      llvm::map_to_vector(op->getOperands(),
+                          [&](Value v) { return mapping.lookupOrDefault(v); }),
+      op->getAttrs());
+  if (store) {
+    rewriter.eraseOp(store);
+    rewriter.eraseOp(op);
+  } else {
+    auto type = op->getResult(0).getType();
+    rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(
+        op, type, init, /*restrict=*/true, /*writable=*/true);
+  }
+  return moved;
+}
+
 KsmmOp kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op) {
-  if (needsTransposedCopy(op))
+  if (needsTransposedCopy(op)) {
     transposeWeights(rewriter, op);
-  else if (needsCopyByProducts(op))
+    return op;
+  }
+  if (isOnTensors(op.getInit()) &&
+      (needsCopyByProducts(op) || getSliceResults(op))) {
+    if (!canUseMemRefs(op))
+      return op;
+    op = moveToMemRefs(rewriter, op);
+  }
+  if (needsCopyByProducts(op))
     copyByProducts(rewriter, op);
   else if (int64_t results = getSliceResults(op)) {
     if (op.getTransWeights() == Transpose::N)
