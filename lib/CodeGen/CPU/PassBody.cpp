@@ -202,7 +202,8 @@ PassPlace PassCodeBuilder::advance(Emitter &emitter, const PassPlace &from,
     if (plan.rowsInLanes)
       continue;
     // A joint factor varies on no axis, so axis numbers need no shift.
-    bool packs = stages[index].packs && plan.groups[index].products.size() == 1;
+    bool packs = stages[index].packs && !stages[index].packsInBody &&
+                 plan.groups[index].products.size() == 1;
     move(factor.array, packs ? Int(stages[index].packed.strides[axis])
                              : factor.array.strides[axis]);
   }
@@ -371,10 +372,14 @@ void PassCodeBuilder::emitGroup(Emitter &emitter, unsigned index, Stage stage) {
   stage.prefetch = prefetch;
   if (stages[index].usesTiles)
     return emitAmxStage(emitter, stage, *packed, /*isExact=*/index == 0);
+  int64_t end = scratchBytes / emitter.getElementBytes() - stageScratchElements;
   if (stageScratchElements)
-    stage.scratch = emitter.offsetPointer(
-        scratch,
-        scratchBytes / emitter.getElementBytes() - stageScratchElements);
+    stage.scratch = emitter.offsetPointer(scratch, end);
+  if (stages[index].packsInBody) {
+    Value base = emitter.offsetPointer(scratch, end - packedElements);
+    emitPacking(emitter, stage, stages[index].factorSizes, *packed, base);
+    stage.factor.base = base;
+  }
   if (index + 1 < plan.groups.size() || !streams || stagedElements)
     return emitStage(emitter, stage, packed);
   // The operation first: stages look for the function that they are in.

@@ -27,6 +27,9 @@ inline bool hasHalfConversion(int64_t vectorBits) { return vectorBits > 128; }
 /// How the factor of a stage is packed.
 struct PlannedStage {
   bool packs = false;
+  /// Whether every tile packs what it uses into its thread's scratch; else all
+  /// of the factor lies packed in the shared workspace.
+  bool packsInBody = false;
   /// Whether its products are made in matrix tiles, for which it is packed.
   bool usesTiles = false;
   PackedFactor packed;
@@ -94,6 +97,7 @@ private:
   /// `strides` receives those that must be multiples of a line, but are only
   /// known when the code runs.
   bool canStageResults(SmallVectorImpl<Value> &strides) const;
+  bool canPackInBody(const PlannedStage &planned) const;
   void packFactor(unsigned index, function_ref<Stage(unsigned)> getPlanned);
   void emitCall(func::FuncOp body, Int count, ArrayRef<Value> captures);
 
@@ -165,6 +169,8 @@ private:
   SmallVector<SectionBuffers> buffers;
   /// What stages need beside, at the end of the scratch.
   int64_t stageScratchElements = 0;
+  /// Of the factor that tiles pack, before these.
+  int64_t packedElements = 0;
   /// Of a copy of a tile's result, and where it lies in the scratch; 0 if there
   /// is none.
   int64_t stagedElements = 0, stagedOffset = 0;

@@ -378,6 +378,43 @@ void PassCodeBuilder::packTiles(unsigned index, Stage stage,
   arrays.factors[index].array.base = base;
 }
 
+/// Whether tiles pack the part of a factor that they use: it varies over
+/// positions that are tiles of their own, and all of their rows, or enough of
+/// them to pay for it, go through it at once; and each part is one block of
+/// memory. So threads share that work, and what is packed stays in the cache of
+/// the one that uses it.
+bool PassCodeBuilder::canPackInBody(const PlannedStage &planned) const {
+  constexpr int64_t kManyRows = 256, kMaxBytes = 1 << 18;
+  if (plan.groups.size() != 1 || plan.groups.front().products.size() != 1 ||
+      plan.rowsInLanes || !plan.views.empty())
+    return false;
+  const StageFactor &factor = arrays.factors.front().array;
+  auto isInside = [](Int inner, Int outer) {
+    return inner.isConstant() && outer.isConstant() &&
+           inner.getConstant() < outer.getConstant();
+  };
+  bool varies = false, isOnce = true;
+  int64_t elements = planned.packed.elements;
+  for (auto [axis, role] : llvm::enumerate(plan.roles)) {
+    int64_t own = planned.factorSizes[axis];
+    Int size = arrays.sizes[axis];
+    if (role == AxisRole::Grid && own > 1) {
+      if (!isInside(factor.depthStride, factor.strides[axis]) ||
+          !isInside(factor.resultStride, factor.strides[axis]))
+        return false;
+      varies = true;
+      elements /= own;
+    } else if (role == AxisRole::Grid) {
+      isOnce &= size.is(1);
+    } else if (role == AxisRole::Tiled) {
+      isOnce &= size.isConstant() && size.getConstant() <= tileSize;
+    }
+  }
+  bool hasManyRows = plan.tiledAxis >= 0 && tileSize >= kManyRows;
+  return varies && (isOnce || hasManyRows) &&
+         elements * outer.getElementBytes() <= kMaxBytes;
+}
+
 void PassCodeBuilder::packFactor(unsigned index,
                                  function_ref<Stage(unsigned)> getPlanned) {
   Stage stage = getPlanned(index);
@@ -408,6 +445,16 @@ void PassCodeBuilder::packFactor(unsigned index,
   }
   if (planned.packs) {
     planned.packed = getPackedFactor(stage, planned.factorSizes);
+    planned.packsInBody = canPackInBody(planned);
+  }
+  if (planned.packsInBody) {
+    for (auto [size, role] : llvm::zip(planned.factorSizes, plan.roles))
+      if (role == AxisRole::Grid)
+        size = 1;
+    planned.packed = getPackedFactor(stage, planned.factorSizes);
+    packedElements = llvm::alignTo(planned.packed.elements,
+                                   kLineBytes / outer.getElementBytes());
+  } else if (planned.packs) {
     Value base = runtime.allocateShared(outer, planned.packed.elements);
     emitPacking(outer, stage, planned.factorSizes, planned.packed, base);
     arrays.factors[index].array.base = base;
@@ -443,7 +490,8 @@ void PassCodeBuilder::planBuffers() {
   }
   stagedOffset = elements;
   elements += stagedElements;
-  scratchBytes = (elements + stageScratchElements) * outer.getElementBytes();
+  scratchBytes = (elements + packedElements + stageScratchElements) *
+                 outer.getElementBytes();
 }
 
 /// Builds the condition for storing results past the caches: input and result
@@ -520,6 +568,7 @@ WorkspaceBytes PassCodeBuilder::emit() {
       << remark::metric("CopiesIn", copiesIn)
       << remark::metric("CopiesOut", copiesOut)
       << remark::metric("RowsOutside", rowsOutside)
+      << remark::metric("PacksInBody", packedElements != 0)
       << remark::metric("Scaled", arrays.scale.alpha || arrays.scale.beta)
       << remark::metric("Joined",
                         plan.groups.size() < pass.getModeProducts().size());

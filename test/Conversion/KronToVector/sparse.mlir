@@ -299,3 +299,31 @@ func.func @pairs_of_odd_groups(%x: memref<1x768xbf16>, %w: memref<1x256x256x3xbf
   kron.ksmm ins(%x : memref<1x768xbf16>) weights(%w : memref<1x256x256x3xbf16>) outs(%y : memref<1x768xbf16>)
   return
 }
+
+// -----
+
+// Verify that every block of weights is packed by the tile that uses it, into its thread's
+// scratch, if that takes all rows.
+// CHECK-LABEL: func.func @packed_by_tiles
+// CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 2048 : i64
+// CHECK-LABEL: func.func private @packed_by_tiles_pass
+// CHECK: vector.shuffle
+// CHECK: vector.fma
+func.func @packed_by_tiles(%x: memref<7x4096xf32>, %w: memref<512x56x8x1xf32>, %y: memref<7x28672xf32>) {
+  kron.ksmm ins(%x : memref<7x4096xf32>) weights(%w : memref<512x56x8x1xf32>) outs(%y : memref<7x28672xf32>)
+  return
+}
+
+// -----
+
+// Verify that with more rows all blocks are packed before, into the workspace that threads
+// share.
+// CHECK-LABEL: func.func @packed_at_once
+// CHECK-SAME: kron.shared_bytes = 1048576 : i64, kron.thread_bytes = 0 : i64
+// CHECK-LABEL: func.func private @packed_at_once_pass
+// CHECK-NOT: vector.shuffle
+// CHECK: vector.fma
+func.func @packed_at_once(%x: memref<70x4096xf32>, %w: memref<512x56x8x1xf32>, %y: memref<70x28672xf32>) {
+  kron.ksmm ins(%x : memref<70x4096xf32>) weights(%w : memref<512x56x8x1xf32>) outs(%y : memref<70x28672xf32>)
+  return
+}
