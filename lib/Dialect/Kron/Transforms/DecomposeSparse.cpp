@@ -242,7 +242,11 @@ static bufferization::MaterializeInDestinationOp getStore(KsmmOp op) {
              : nullptr;
 }
 
+/// Whether the arrays of `op`, on tensors, are known. A schedule may say of it
+/// that it is one trip with others.
 static bool canUseMemRefs(KsmmOp op) {
+  if (op.getSchedule())
+    return false;
   auto canRead = [](Value tensor) {
     return getReadOnlyBuffer(tensor) || isComputed(tensor);
   };
