@@ -106,6 +106,7 @@ LogicalResult ModuleCompiler::runPasses(ModuleOp module,
   pipeline.l1Bytes = processor.l1Bytes;
   pipeline.l2Bytes = processor.l2Bytes;
   pipeline.streamBytes = processor.streamBytes;
+  pipeline.streamColumnsBytes = processor.streamColumnsBytes;
   pipeline.matrixTiles = processor.hasMatrixTiles;
   populateKronCPUPipeline(pm, pipeline);
   return pm.run(module);

@@ -33,6 +33,10 @@ static llvm::Expected<const llvm::Target *> getHostTarget() {
   return llvm::createStringError(error);
 }
 
+/// From how many bytes of input and result on columns are stored past the
+/// caches of processors with AVX-512, at least.
+static constexpr int64_t kStreamColumnsBytes = 24 << 20;
+
 /// Instruction set and vector width that `features` of `machine` amount to.
 static void classify(Processor &processor, const llvm::TargetMachine &machine) {
   const llvm::MCSubtargetInfo &info = *machine.getMCSubtargetInfo();
@@ -47,9 +51,13 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
                                              : KRON_ISA_X86_64_V4;
     processor.vectorBits = 512;
     // From Sapphire Rapids on a copy is twice as fast with such stores; a
-    // Cascade Lake is slower.
-    if (info.checkFeatures("+avx512fp16"))
+    // Cascade Lake is slower, unless each row of the result gets one or two
+    // cache lines at a time.
+    processor.streamColumnsBytes = kStreamColumnsBytes;
+    if (info.checkFeatures("+avx512fp16")) {
       processor.streamBytes = 48 << 20;
+      processor.streamColumnsBytes = 8 << 20;
+    }
   } else if (info.checkFeatures("+avx2,+fma,+f16c")) {
     processor.isa = KRON_ISA_X86_64_V3;
     processor.vectorBits = 256;
@@ -142,6 +150,7 @@ static Processor getTileProcessor() {
   processor.l1Bytes = 48 << 10;
   processor.l2Bytes = 2 << 20;
   processor.streamBytes = 48 << 20;
+  processor.streamColumnsBytes = 8 << 20;
   processor.hasMatrixTiles = true;
   return processor;
 }
@@ -154,6 +163,7 @@ std::vector<Processor> kron::getPortableProcessors() {
       {"x86-64-v3", "", 256, KRON_ISA_X86_64_V3},
       {"x86-64-v4", "", 512, KRON_ISA_X86_64_V4},
       getTileProcessor()};
+  processors[2].streamColumnsBytes = kStreamColumnsBytes;
   for (Processor &processor : processors)
     setCaches(processor);
   return processors;

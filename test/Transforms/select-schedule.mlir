@@ -3,6 +3,8 @@
 // RUN:   --split-input-file | FileCheck %s --check-prefix=SMALL
 // RUN: kron-opt %s --kron-select-schedule="matrix-tiles" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=TILES --implicit-check-not=matrix_tiles
+// RUN: kron-opt %s --kron-select-schedule="stream-bytes=6000 stream-columns-bytes=700" \
+// RUN:   --split-input-file | FileCheck %s --check-prefix=STREAM
 
 // Verify that the tile is as many rows of 2 KB as fill 4 KB, or a quarter of a
 // small first-level cache.
@@ -10,6 +12,10 @@
 // CHECK: #kron.schedule<vector_bits = 512, tile = 2>
 // SMALL-LABEL: func @rows
 // SMALL: #kron.schedule<vector_bits = 256, tile = 1>
+// Verify that results in columns have a size of their own from which on they are stored
+// past the caches.
+// STREAM-LABEL: func @rows
+// STREAM: stream_bytes = 6000>
 func.func @rows(%x: memref<?x8x8x8xf32>, %f: memref<8x8xf32>, %y: memref<?x8x8x8xf32>) {
   kron.pass ins(%x, %f : memref<?x8x8x8xf32>, memref<8x8xf32>) outs(%y : memref<?x8x8x8xf32>) {
   ^bb0(%t: tensor<?x8x8x8xf32>, %a: tensor<8x8xf32>, %o: tensor<?x8x8x8xf32>):
@@ -47,6 +53,8 @@ func.func @by_hand(%x: memref<?x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16x
 // CHECK: #kron.schedule<vector_bits = 512, tile = 256>
 // SMALL-LABEL: func @columns
 // SMALL: #kron.schedule<vector_bits = 256, tile = 64>
+// STREAM-LABEL: func @columns
+// STREAM: stream_bytes = 700>
 func.func @columns(%x: memref<16x?xf32>, %f: memref<16x16xf32>, %y: memref<16x?xf32>) {
   kron.pass ins(%x, %f : memref<16x?xf32>, memref<16x16xf32>) outs(%y : memref<16x?xf32>) {
   ^bb0(%t: tensor<16x?xf32>, %a: tensor<16x16xf32>, %o: tensor<16x?xf32>):
@@ -114,6 +122,8 @@ func.func @long_columns(%x: memref<64x64x?xf32>, %f: memref<64x64xf32>, %y: memr
 // Verify that a transposed input is taken by whole cache lines, 32 rows at a time.
 // CHECK-LABEL: func @transposed_rows
 // CHECK: #kron.schedule<vector_bits = 512, tile = 32>
+// STREAM-LABEL: func @transposed_rows
+// STREAM: stream_bytes = 1000>
 func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<256x256xf32>, %y: memref<?x256xf32>) {
   kron.pass ins(%x, %f : memref<?x256xf32, strided<[1, ?]>>, memref<256x256xf32>) outs(%y : memref<?x256xf32>) {
   ^bb0(%t: tensor<?x256xf32>, %a: tensor<256x256xf32>, %o: tensor<?x256xf32>):

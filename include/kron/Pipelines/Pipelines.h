@@ -33,6 +33,11 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
       llvm::cl::desc("Bytes of input and result from which results are stored "
                      "past the target's caches (0: never)"),
       llvm::cl::init(0)};
+  PassOptions::Option<int64_t> streamColumnsBytes{
+      *this, "stream-columns-bytes",
+      llvm::cl::desc("The same for results that are stored a few columns at a "
+                     "time"),
+      llvm::cl::init(0)};
   PassOptions::Option<bool> matrixTiles{
       *this, "matrix-tiles",
       llvm::cl::desc("Whether the target has matrix tiles for bf16 (AMX)"),

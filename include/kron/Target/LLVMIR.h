@@ -42,6 +42,8 @@ struct Processor {
   /// Bytes of input and result from which storing past the caches pays; 0:
   /// never.
   int64_t streamBytes = 0;
+  /// The same for results that are stored a few columns at a time.
+  int64_t streamColumnsBytes = 0;
   /// Whether it has matrix tiles for bf16 (AMX) that this kernel may use.
   bool hasMatrixTiles = false;
 };

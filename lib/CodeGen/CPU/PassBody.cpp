@@ -415,12 +415,27 @@ static int64_t countContiguous(const StageArray &input, ArrayRef<int64_t> sizes,
   return elements;
 }
 
+/// The same of axes outside of `axis`, from axis `end` on.
+static int64_t countContiguousOutside(const StageArray &input,
+                                      ArrayRef<int64_t> sizes, int axis,
+                                      int end) {
+  int64_t elements = 1;
+  for (int outer = axis - 1; outer >= end; --outer) {
+    if (sizes[outer] != 1 && !input.strides[outer].is(elements))
+      return 0;
+    elements *= sizes[outer];
+  }
+  return elements;
+}
+
 /// Lets the stages that follow ask for the input of the next window. It is
 /// taken to be dense where strides are not known: asking for something else
 /// does no harm.
 void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
                                     const StageArray &input,
                                     const PassWindow &window) {
+  // A register tile asks for whole segments.
+  constexpr int64_t kMaxSegmentBytes = 1024;
   prefetch = {};
   if (pass.getSchedule()->getPrefetch() < 0)
     return;
@@ -444,6 +459,19 @@ void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
     // Results lie like the input if their segments do.
     if (arrays.init.strides[last] != input.strides[last])
       resultOffset = nullptr;
+  } else if (plan.isTiledInnermost()) {
+    // Segments of what becomes a column each. If there is only one tile, the
+    // processor sees by itself where each of these goes on.
+    Int columns = arrays.sizes[plan.tiledAxis];
+    if (columns.isConstant() && columns.getConstant() <= tileSize)
+      return;
+    int64_t segment = countContiguousOutside(input, sizes, plan.tiledAxis,
+                                             isSliced ? axis : 0);
+    if (!segment || segment * elementBytes > kMaxSegmentBytes)
+      return;
+    prefetch.segmentBytes = segment * elementBytes;
+    prefetch.stride = emitter.mul(input.strides[plan.tiledAxis], elementBytes);
+    resultOffset = nullptr;
   } else {
     int64_t segment = countContiguous(input, sizes, axis);
     if (!segment)

@@ -178,10 +178,11 @@ static void planInput(PassPlan &plan, PassOp pass) {
     strides.assign(rank, ShapedType::kDynamic);
     strides.back() = 1;
   }
-  if (plan.tiledAxis < 0 || strides[dimOf(plan.tiledAxis)] != 1)
+  if (plan.tiledAxis < 0)
     return;
+  bool isContiguous = strides[dimOf(plan.tiledAxis)] == 1;
   if (!plan.isTiledInnermost()) {
-    plan.transposesInput = true;
+    plan.transposesInput = isContiguous;
     return;
   }
   // A factor that varies takes more of the cache than what it is applied to.
@@ -190,6 +191,12 @@ static void planInput(PassPlan &plan, PassOp pass) {
   };
   if (llvm::any_of(pass.getModeProducts(), varies))
     return;
+  if (!isContiguous) {
+    // Columns that lie as rows are transposed, slice by slice if something else
+    // is left to do with these.
+    plan.packsInput = plan.groups.size() > 1;
+    return;
+  }
   const StageGroup &first = plan.groups.front();
   unsigned axis = first.axis + first.products.size() - 1;
   constexpr int64_t kFarElements = 512;

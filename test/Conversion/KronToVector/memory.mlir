@@ -191,3 +191,45 @@ func.func @kept(%x: memref<64x16xf32, strided<[1, 64]>>, %f: memref<16x16xf32>, 
   }
   return
 }
+
+// -----
+
+// Verify that 32 columns whose input lies in rows are transposed in slices of 64 elements, and
+// that the next slice of each row is asked for: segments of 256 bytes, a row of 16 KB apart.
+// CHECK-LABEL: func.func private @columns_of_rows_pass
+// CHECK: %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[64] : (!llvm.ptr) -> !llvm.ptr, f32
+// CHECK: llvm.store %[[NEXT]], %[[SLOT:.*]] : !llvm.ptr, !llvm.ptr
+// CHECK: %[[ROW:.*]] = llvm.load %[[SLOT]] : !llvm.ptr -> !llvm.ptr
+// CHECK: "llvm.intr.prefetch"(%[[ROW]])
+// CHECK: llvm.getelementptr %[[ROW]][64] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK: llvm.getelementptr %[[ROW]][128] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK: llvm.getelementptr %[[ROW]][192] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK-NOT: llvm.getelementptr %[[ROW]][256]
+// CHECK: llvm.getelementptr %[[ROW]][16384] : (!llvm.ptr) -> !llvm.ptr, i8
+func.func @columns_of_rows(%x: memref<64x64x1024xf32, strided<[64, 1, 4096]>>, %f: memref<64x64xf32>, %y: memref<64x64x1024xf32>) {
+  kron.pass ins(%x, %f : memref<64x64x1024xf32, strided<[64, 1, 4096]>>, memref<64x64xf32>) outs(%y : memref<64x64x1024xf32>) {
+  ^bb0(%a: tensor<64x64x1024xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64x1024xf32>):
+    %0 = tensor.empty() : tensor<64x64x1024xf32>
+    %1 = kron.mode_product axis(1) ins(%a : tensor<64x64x1024xf32>) factor(%b [q, p] : tensor<64x64xf32>) outs(%0 : tensor<64x64x1024xf32>) -> tensor<64x64x1024xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<64x64x1024xf32>) factor(%b [q, p] : tensor<64x64xf32>) outs(%c : tensor<64x64x1024xf32>) -> tensor<64x64x1024xf32>
+    kron.yield %2 : tensor<64x64x1024xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that nothing is asked for where such columns are a single tile.
+// CHECK-LABEL: func.func private @one_tile_pass
+// CHECK-NOT: hint = 2
+func.func @one_tile(%x: memref<64x64x16xf32, strided<[64, 1, 4096]>>, %f: memref<64x64xf32>, %y: memref<64x64x16xf32>) {
+  kron.pass ins(%x, %f : memref<64x64x16xf32, strided<[64, 1, 4096]>>, memref<64x64xf32>) outs(%y : memref<64x64x16xf32>)
+      attributes {schedule = #kron.schedule<prefetch = 1>} {
+  ^bb0(%a: tensor<64x64x16xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64x16xf32>):
+    %0 = tensor.empty() : tensor<64x64x16xf32>
+    %1 = kron.mode_product axis(1) ins(%a : tensor<64x64x16xf32>) factor(%b [q, p] : tensor<64x64xf32>) outs(%0 : tensor<64x64x16xf32>) -> tensor<64x64x16xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<64x64x16xf32>) factor(%b [q, p] : tensor<64x64xf32>) outs(%c : tensor<64x64x16xf32>) -> tensor<64x64x16xf32>
+    kron.yield %2 : tensor<64x64x16xf32>
+  }
+  return
+}

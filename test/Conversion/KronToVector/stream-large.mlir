@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-cpu-pipeline="stream-bytes=4096" | FileCheck %s
+// RUN: kron-opt %s --kron-cpu-pipeline="stream-columns-bytes=4096" | FileCheck %s
 
 // Verify that large factors, which take memory of the function beside, are built
 // both with and without stores past the caches, and that the range of tiles ends

@@ -67,6 +67,13 @@ struct KronSelectSchedulePass
       signalPassFailure();
   }
 
+  /// Results in short runs wait longest for the lines that they go to.
+  int64_t chooseStreamBytes(const PassPlan &plan) const {
+    if (plan.isTiledInnermost())
+      return streamColumnsBytes;
+    return plan.transposesInput ? streamBytes / 6 : streamBytes;
+  }
+
   void select(PassOp pass) {
     for (ModeProductOp product : pass.getModeProducts())
       if (getCPUUnsupportedReason(product))
@@ -91,11 +98,8 @@ struct KronSelectSchedulePass
     };
     int64_t slice = takeGiven(given ? given.getSlice() : 0,
                               chooseSlice(plan, pass, tile, caches));
-    // Results in short runs wait longest for the lines that they go to.
-    bool hasShortRuns = plan.isTiledInnermost() || plan.transposesInput;
-    int64_t streamBytes =
-        takeGiven(given ? given.getStreamBytes() : 0,
-                  hasShortRuns ? this->streamBytes / 6 : this->streamBytes);
+    int64_t streamBytes = takeGiven(given ? given.getStreamBytes() : 0,
+                                    chooseStreamBytes(plan));
     // Columns of a chain were measured to be faster without: the lines that are
     // asked for lie in few sets of the caches, which hold what is between
     // factors.

@@ -247,6 +247,9 @@ def KronSelectSchedule : Pass<"kron-select-schedule"> {
     Option<"streamBytes", "stream-bytes", "int64_t", /*default=*/"0",
            "Bytes of input and result from which results are stored past the "
            "CPU's caches (0: never)">,
+    Option<"streamColumnsBytes", "stream-columns-bytes", "int64_t",
+           /*default=*/"0",
+           "The same for results that are stored a few columns at a time">,
     Option<"matrixTiles", "matrix-tiles", "bool", /*default=*/"false",
            "Whether the CPU has matrix tiles for bf16 (AMX)">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
