@@ -45,7 +45,17 @@ def where_measured(result):
     return (f"`{result['command']}`, {result['date']}, commit {result['commit'][:12]}: "
             f"{threads} thread{'s' * (threads > 1)} on {machine['processor']} (family "
             f"{machine['family']}, model {machine['model']}, {', '.join(machine['features'])}); "
-            f"medians of up to {result['samples']} samples.")
+            f"medians of up to {result['samples']} samples{disturbed_text(result)}.")
+
+
+def disturbed_text(result):
+    """How many rows were measured beside others' work all the same."""
+    count = sum(is_disturbed(row, result) for row in result["rows"])
+    return f"; others disturbed half of them or more in {count} cases" if count else ""
+
+
+def is_disturbed(row, result):
+    return 2 * row.get("disturbed", 0) >= result["samples"]
 
 
 class Layout:
@@ -333,8 +343,11 @@ def cause(case):
 
 def misses(results):
     """All that missed a goal; `results` is {name: result}."""
-    found = [(*miss, cause(miss[0])) for layout in filled(results).values()
-             for miss in layout.misses]
+    found = []
+    for layout in filled(results).values():
+        disturbed = {r["case"] for r in layout.rows if is_disturbed(r, layout.result)}
+        found += [(*miss, "beside others' work; " * (miss[0] in disturbed) + cause(miss[0]))
+                  for miss in layout.misses]
     if not found:
         return "None.\n"
     return markdown(["case", "measured", "goal", "cause"], found).replace("--:|", "---|") + "\n"
