@@ -47,12 +47,15 @@ static LogicalResult emitAnyMmaPass(OpBuilder &builder,
              : emitMMAPass(builder, gpuModule, pass, machine);
 }
 
-/// Why an emitter that knows no epilogues does not take `pass`.
+/// Why an emitter that knows neither epilogues nor arrays of 8 bits does not
+/// take `pass`.
 template <auto getReason>
 static std::optional<std::string> getReasonOfBare(PassOp pass,
                                                   const GPUMachine &machine) {
   if (pass.getEpilogue())
     return "there is an epilogue";
+  if (describeTrip(pass).hasFloat8)
+    return "an array is of 8 bits";
   return getReasonForOneView<getReason>(pass, machine);
 }
 

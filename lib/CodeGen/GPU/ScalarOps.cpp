@@ -101,11 +101,16 @@ Scalar ScalarOps::load(Type element, Value pointer, CacheHint hint) {
     Value im = kernel.offsetElements(pointer, part, 1);
     return {kernel.load(part, pointer, hint), kernel.load(part, im, hint)};
   }
+  if (element == accumulator)
+    return {kernel.load(element, pointer, hint), nullptr};
+  OpBuilder &b = kernel.builder;
+  if (isFloat8(element)) {
+    Value code = kernel.load(b.getI8Type(), pointer, hint);
+    Value number = arith::BitcastOp::create(b, kernel.loc, element, code);
+    return {emitConversion(b, kernel.loc, number, accumulator), nullptr};
+  }
   Value value = kernel.load(element, pointer, hint);
-  if (element != accumulator)
-    value =
-        arith::ExtFOp::create(kernel.builder, kernel.loc, accumulator, value);
-  return {value, nullptr};
+  return {arith::ExtFOp::create(b, kernel.loc, accumulator, value), nullptr};
 }
 
 SmallVector<Scalar> ScalarOps::loadMany(int64_t count, Value pointer) {

@@ -122,7 +122,7 @@ static std::optional<std::string> describeStage(ModeProductOp product,
   plan.element = getElementType(product.getFactor());
   if (!isa<Float32Type, Float16Type, BFloat16Type>(plan.element))
     return "elements are not f32, f16 or bf16";
-  plan.elementBytes = getElementBytes(plan.element);
+  plan.setElementBytes(getElementBytes(plan.element));
   if (plan.element.isF32() && product.getPrecision() == Precision::Ieee)
     return "precision is ieee";
   plan.math = plan.element.isF32() && product.getPrecision() != Precision::TF32
@@ -154,7 +154,7 @@ static void chooseDepthStep(SparsePlan &plan) {
                 longer.getCopiedBytes() + longer.getFactorBytes() <= kStepBytes;
     // Rows of odd multiples of 64 bytes have no bank conflicts, nor have those
     // of 128, whose chunks are exchanged.
-    bool isEven = count == 1 || longer.getImageRowBytes() % 64 == 0;
+    bool isEven = count == 1 || longer.getImageRowBytes(false) % 64 == 0;
     if (macros % count == 0 && fits && isEven)
       plan.depthStep = longer.depthStep;
   }
@@ -169,7 +169,7 @@ static double getMultiplyAdds(const SparsePlan &plan) {
 /// Bytes that warps read from shared memory for a block of rows.
 static double getReads(const SparsePlan &plan) {
   double perTile =
-      double(plan.depthSteps) * plan.getImageRowBytes() *
+      double(plan.depthSteps) * plan.getImageRowBytes(false) *
       (plan.getRows() * plan.resultWarps + plan.getResults() * plan.rowWarps);
   return perTile * plan.getTilesPerRows();
 }

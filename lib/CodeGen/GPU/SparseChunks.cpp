@@ -22,11 +22,75 @@ Value SparseMath::pairHalves(Value wordA, int64_t elementA, Value wordB,
     return wordA;
   int64_t select =
       (elementA % 2 ? 0x32 : 0x10) | (elementB % 2 ? 0x7600 : 0x5400);
+  return permute(wordA, wordB, select);
+}
+
+/// Bytes of two words as a word: four of their numbers, 4 bits each.
+Value SparseMath::permute(Value wordA, Value wordB, int64_t select) {
   return k
       .inlinePTX({k.builder.getI32Type()},
                  "prmt.b32 $0, $1, $2, " + std::to_string(select) + ";",
                  "=r,r,r", {wordA, wordB}, /*hasSideEffects=*/false)
       .front();
+}
+
+Value SparseMath::gatherBytes(ArrayRef<Value> words,
+                              std::array<int64_t, 4> bytes) {
+  auto gatherTwo = [&](int64_t first, int64_t second) {
+    return permute(words[first / 4], words[second / 4],
+                   first % 4 | (4 + second % 4) << 4);
+  };
+  return permute(gatherTwo(bytes[0], bytes[1]), gatherTwo(bytes[2], bytes[3]),
+                 0x5410);
+}
+
+/// The lower or upper two bytes of `word`, numbers of 8 bits, as two halves.
+/// Older chips do so by integer operations: the lower byte of f8E5M2 is 0, and
+/// f8E4M3FN is 2^-8 of its number with the exponent in another place, but for
+/// NaN.
+Value SparseMath::widenBytes(Value word, bool isUpper, bool isE4M3) {
+  std::string text;
+  if (hasFloat8) {
+    text = "{ .reg .b16 lower, upper; mov.b32 {lower, upper}, $1; "
+           "cvt.rn.f16x2.";
+    text += isE4M3 ? "e4m3x2 $0, " : "e5m2x2 $0, ";
+    text += isUpper ? "upper; }" : "lower; }";
+  } else if (!isE4M3) {
+    text =
+        isUpper ? "prmt.b32 $0, $1, 0, 0x3424;" : "prmt.b32 $0, $1, 0, 0x1404;";
+  } else {
+    text = "{ .reg .b32 codes, sign, nan, size; prmt.b32 codes, $1, 0, ";
+    text += isUpper ? "0x3424; " : "0x1404; ";
+    text += "and.b32 sign, codes, 0x80008000; "
+            "and.b32 size, codes, 0x7f007f00; "
+            "add.u32 nan, size, 0x01000100; shr.u32 nan, nan, 15; "
+            "and.b32 nan, nan, 0x00010001; mul.lo.u32 nan, nan, 0x7fff; "
+            "shr.u32 size, size, 1; or.b32 size, size, sign; "
+            "mov.b32 sign, 0x5c005c00; mul.f16x2 size, size, sign; "
+            "or.b32 $0, size, nan; }";
+  }
+  return k
+      .inlinePTX({k.builder.getI32Type()}, text, "=r,r", {word},
+                 /*hasSideEffects=*/false)
+      .front();
+}
+
+/// Elements of two chunks, of 8 bits, as a word of two halves. Their neighbours
+/// come with them into the other half of the word that is widened, which serves
+/// for the next product's operand.
+Value SparseMath::widenPair(const SparseChunks &chunks,
+                            std::pair<int64_t, int64_t> a,
+                            std::pair<int64_t, int64_t> b) {
+  Value wordA = chunks.chunks[a.first][a.second / 4];
+  Value wordB = chunks.chunks[b.first][b.second / 4];
+  int64_t placeA = a.second % 4, placeB = b.second % 4;
+  bool isE4M3 = isa<Float8E4M3FNType>(chunks.float8);
+  if (wordA == wordB && placeA % 2 == 0 && placeB == placeA + 1)
+    return widenBytes(wordA, placeA == 2, isE4M3);
+  int64_t evenA = placeA & ~1, evenB = (placeB & ~1) + 4;
+  int64_t select = evenA | evenB << 4 | (evenA + 1) << 8 | (evenB + 1) << 12;
+  assert(placeA % 2 == placeB % 2 && "expects elements of one product");
+  return widenBytes(permute(wordA, wordB, select), placeA % 2 == 1, isE4M3);
 }
 
 /// Two numbers for two instructions of TF32 and two of bf16.
@@ -64,6 +128,11 @@ std::array<SparseOperand, 2> SparseMath::getOperands(const SparseChunks &chunks,
           products.getOperand(chunks.chunks[chunk][place], /*exact=*/false);
       continue;
     }
+    if (chunks.float8) {
+      operands[slot].halves = widenPair(chunks, locate(4 * step + 2 * slot),
+                                        locate(4 * step + 2 * slot + 1));
+      continue;
+    }
     auto [chunkA, elementA] = locate(4 * step + 2 * slot);
     auto [chunkB, elementB] = locate(4 * step + 2 * slot + 1);
     operands[slot] =
@@ -86,7 +155,7 @@ SparseA SparseMath::getOperandA(const SparseChunks &upper,
   auto first = getOperands(upper, step, part);
   auto second = getOperands(lower, step, part);
   SparseA operand{first[0], second[0], first[1], second[1]};
-  if (!isHalf() || upper.pitch != 1 || upper.depthPerChunk == 1)
+  if (!isHalf() || upper.float8 || upper.pitch != 1 || upper.depthPerChunk == 1)
     return operand;
   // Words of two loads have to become neighbouring registers. ptxas moves them
   // for each instruction anew, unless they are results of something that it
@@ -144,8 +213,9 @@ void SparseMath::multiply(ArrayRef<Term> terms) {
   products.multiply(parts);
 }
 
-Value SparseMath::getValidBytes(Value exists, Int left, int64_t bytes) {
-  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+Value SparseMath::getValidBytes(Value exists, Int left, int64_t bytes,
+                                Type type) {
+  int64_t elementBytes = (type ? type : element).getIntOrFloatBitWidth() / 8;
   int64_t elements = bytes / elementBytes;
   bool isWhole = left.isConstant() && left.getConstant() >= elements;
   if (isWhole && !exists)
@@ -167,16 +237,17 @@ void SparseMath::copy(ArrayRef<SparsePiece> pieces, int64_t bytes,
   // No asynchronous copy is that narrow.
   SmallVector<Value> loaded;
   for (const SparsePiece &piece : pieces) {
+    Type type = piece.element ? piece.element : element;
     Value any;
     if (piece.valid)
       any = k.less(0, Int(piece.valid));
     loaded.push_back(
         k.ifElse(
-             any, {element},
+             any, {type},
              [&]() -> SmallVector<Value> {
-               return {k.load(element, piece.from, CacheHint::ReadOnly)};
+               return {k.load(type, piece.from, CacheHint::ReadOnly)};
              },
-             [&]() -> SmallVector<Value> { return {k.constant(element, 0.0)}; })
+             [&]() -> SmallVector<Value> { return {k.zero(type)}; })
             .front());
   }
   for (auto [piece, value] : llvm::zip(pieces, loaded))

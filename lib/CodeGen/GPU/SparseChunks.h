@@ -25,6 +25,8 @@ struct SparseChunks {
   SmallVector<SmallVector<Value>> chunks;
   /// Positions of the depth per chunk, and elements between them.
   int64_t depthPerChunk, pitch;
+  /// The type of numbers of 8 bits, four in a word; null otherwise.
+  Type float8 = nullptr;
 };
 
 /// What a thread gives a matrix instruction of one row: a number or a pair of
@@ -46,16 +48,19 @@ struct SparsePiece {
   /// Bytes that are read, the others become zero (null: all are read), and
   /// whether anything is copied at all (null: it is).
   Value valid, exists;
+  /// What a copy of less than 4 bytes is of (null: as products have).
+  Type element = nullptr;
 };
 
 /// Builds what kernels of f32, f64, f16 or bf16 elements do with chunks.
 class SparseMath {
 public:
   /// `hasHalfRests`: products of what splitting f32 numbers leaves are of bf16.
+  /// `hasFloat8`: whether the chip widens numbers of 8 bits itself.
   SparseMath(KernelBuilder &kernel, MmaProducts &products, Type element,
-             bool hasHalfRests = false)
+             bool hasHalfRests = false, bool hasFloat8 = false)
       : k(kernel), products(products), element(element),
-        hasHalfRests(hasHalfRests) {}
+        hasHalfRests(hasHalfRests), hasFloat8(hasFloat8) {}
 
   /// The `bytes` of a chunk.
   SmallVector<Value> loadChunk(Value pointer, int64_t bytes);
@@ -80,9 +85,10 @@ public:
   SmallVector<Value>
   sumSteps(Int steps, int64_t count, bool partial,
            function_ref<void(Int, MutableArrayRef<MmaC>)> body);
-  /// Bytes that a copy of `bytes` reads: those of `left` elements if it
-  /// `exists`; null if that is all of them.
-  Value getValidBytes(Value exists, Int left, int64_t bytes);
+  /// Bytes that a copy of `bytes` reads: those of `left` elements of `type`
+  /// (null: as products have) if it `exists`; null if that is all of them.
+  Value getValidBytes(Value exists, Int left, int64_t bytes,
+                      Type type = nullptr);
   /// Starts copies of `bytes` each; narrow ones are done when it returns.
   /// `wholeLines`: the rest of the lines of 128 bytes is soon wanted by others.
   void copy(ArrayRef<SparsePiece> pieces, int64_t bytes, bool wholeLines);
@@ -91,17 +97,23 @@ public:
   /// as a word of two halves.
   Value pairHalves(Value wordA, int64_t elementA, Value wordB,
                    int64_t elementB);
+  /// Four bytes of `words` as a word.
+  Value gatherBytes(ArrayRef<Value> words, std::array<int64_t, 4> bytes);
 
 private:
   bool isHalf() const { return element.getIntOrFloatBitWidth() == 16; }
   SparseOperand splitPair(Value first, Value second);
+  Value permute(Value wordA, Value wordB, int64_t select);
+  Value widenPair(const SparseChunks &chunks, std::pair<int64_t, int64_t> a,
+                  std::pair<int64_t, int64_t> b);
+  Value widenBytes(Value word, bool isUpper, bool isE4M3);
   void multiplyHalves(ArrayRef<Term> terms, bool isBF16,
                       Value SparseOperand::*a, Value SparseOperand::*b);
 
   KernelBuilder &k;
   MmaProducts &products;
   Type element;
-  bool hasHalfRests;
+  bool hasHalfRests, hasFloat8;
 };
 
 } // namespace mlir::kron

@@ -20,8 +20,16 @@ SparseKernel::SparseKernel(KernelBuilder &kernel, PassOp pass,
     : k(kernel), host(kernel.host), pass(pass), product(product), plan(plan),
       accumulator(getAccumulatorType(plan.element)), ops(k, accumulator),
       products(k, plan.math, machine.hasWideDMMA),
-      math(k, products, plan.element, plan.hasHalfRests),
-      operands(getPassOperands(host, pass)), epilogue(k, ops) {}
+      math(k, products, plan.isOf8() ? k.builder.getF16Type() : plan.element,
+           plan.hasHalfRests, machine.computeCapability >= 89),
+      operands(getPassOperands(host, pass)), epilogue(k, ops) {
+  auto getFloat8 = [](Value array) {
+    Type element = getElementType(array);
+    return isFloat8(element) ? element : Type();
+  };
+  dataFloat8 = getFloat8(product.getInput());
+  factorFloat8 = getFloat8(product.getFactor());
+}
 
 //===----------------------------------------------------------------------===//
 // Parameters
@@ -30,6 +38,7 @@ SparseKernel::SparseKernel(KernelBuilder &kernel, PassOp pass,
 SparseArray SparseKernel::getArray(const StageArray &array) {
   SparseArray result;
   result.base = k.enter(array.base);
+  result.element = array.element;
   result.depth = k.enter(array.strides[plan.axis]);
   if (plan.rowAxis >= 0)
     result.row = k.enter(array.strides[plan.rowAxis]);
@@ -44,6 +53,7 @@ SparseArray SparseKernel::getArray(const StageArray &array) {
 SparseArray SparseKernel::getFactor(const StageFactor &array) {
   SparseArray result;
   result.base = k.enter(array.base);
+  result.element = array.element;
   result.row = k.enter(array.resultStride);
   result.depth = k.enter(array.depthStride);
   if (plan.laneAxis >= 0)
@@ -88,16 +98,17 @@ static Int assumeRowMajor(Emitter &host, ModeProductOp product,
 }
 
 /// Addresses and strides of arrays but the factor that are only known at run
-/// time, in bytes and or'ed together.
+/// time, in bytes and or'ed together. Strides of 8 bits may be multiples of 8.
 Int SparseKernel::getAlignment() {
   Int bits = 0;
-  auto add = [&](Value base, ArrayRef<Int> strides) {
-    Value address = LLVM::PtrToIntOp::create(host.builder, host.loc,
-                                             host.builder.getI64Type(), base);
+  auto add = [&](const StageArray &array) {
+    Value address = LLVM::PtrToIntOp::create(
+        host.builder, host.loc, host.builder.getI64Type(), array.base);
     bits = host.bitOr(bits, Int(address));
-    for (Int stride : strides)
+    int64_t bytes = std::max<int64_t>(getElementBytes(array.element), 2);
+    for (Int stride : array.strides)
       if (!stride.isConstant())
-        bits = host.bitOr(bits, host.mul(stride, plan.elementBytes));
+        bits = host.bitOr(bits, host.mul(stride, bytes));
   };
   SmallVector<StageArray> arrays;
   if (!plan.readsShared)
@@ -108,7 +119,7 @@ Int SparseKernel::getAlignment() {
     arrays.append({operands.epilogue->bias, operands.epilogue->residual});
   for (const StageArray &array : arrays)
     if (array.base)
-      add(array.base, array.strides);
+      add(array);
   if (plan.alongRows && !operands.sizes[plan.rowAxis].isConstant())
     bits = host.bitOr(
         bits, host.mul(operands.sizes[plan.rowAxis], plan.elementBytes));
@@ -223,7 +234,7 @@ Value SparseKernel::offsetTile(const SparseArray &array, const SparseTile &tile,
   offset = k.add(offset, k.mul(k.extend(tile.lane), array.lane));
   for (auto [position, stride] : llvm::zip(tile.groups, array.groups))
     offset = k.add(offset, k.mul(k.extend(position), stride));
-  return k.offsetElements(array.base, plan.element, offset);
+  return k.offsetElements(array.base, array.element, offset);
 }
 
 /// Builds `body` for both answers to `condition`.

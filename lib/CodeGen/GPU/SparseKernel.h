@@ -31,6 +31,8 @@ struct SparseTile {
 /// An array in global memory with the strides that matter, in elements.
 struct SparseArray {
   Value base;
+  /// How elements lie in memory.
+  Type element;
   /// Of the rows' axis (of data), or of the results' (of a factor).
   Int row = 0;
   /// Of the contracted axis; of the results' axis where it is written.
@@ -52,6 +54,7 @@ struct SparseCopy {
   Int rowLimit, depthLimit, laneLimit;
   /// Elements per copy.
   int64_t piece;
+  bool isFactor;
   /// Whether all teams share the copies out.
   bool byAll;
 };
@@ -121,7 +124,8 @@ private:
                   function_ref<SparsePiece(Int item)> get);
   SparsePiece getPieceOf(const SparseCopy &copy, Int number, Int row,
                          int64_t known);
-  Int getSwizzle(Int row, int64_t known, Int depthChunk);
+  Int getSwizzle(Int row, int64_t known, Int depthChunk, bool isFactor);
+  Int getPlace(Int row, int64_t known, Int chunk, bool isFactor);
   Int getSlot(Int step);
 
   // SparseSteps.cpp
@@ -129,9 +133,9 @@ private:
   void multiplyMacro(MutableArrayRef<MmaC> sums, Value data, Value factor,
                      int64_t macro, int64_t laneChunk);
   std::pair<Int, int64_t> getChunkOffset(Value parity, int64_t number,
-                                         int64_t laneChunk);
+                                         int64_t laneChunk, bool isFactor);
   SparseChunks loadChunks(Value rows, Value parity, int64_t macro,
-                          int64_t laneChunk, int64_t rowOffset);
+                          int64_t laneChunk, int64_t rowOffset, bool isFactor);
   SparseChunks loadData(Value data, int64_t macro, int64_t laneChunk,
                         int64_t half);
   SparseChunks loadRowChunks(Value data, int64_t macro, int64_t step,
@@ -146,6 +150,7 @@ private:
   Value loadChunk(const SparseArray &array, const SparseTile &tile, Int row,
                   Int result, Int lane, Value inside);
   SmallVector<Value> unpackChunk(Value chunk);
+  void storeWords(ArrayRef<Value> words, Value to);
   Value loadAddend(const SparseTile &tile, const SparseResults &place,
                    Value inside);
   SmallVector<Value> loadBiases(const SparseTile &tile, int64_t width);
@@ -184,6 +189,8 @@ private:
   ModeProductOp product;
   const SparsePlan &plan;
   Type accumulator;
+  /// Of data and factor, if they are of 8 bits; null otherwise.
+  Type dataFloat8, factorFloat8;
   ScalarOps ops;
   MmaProducts products;
   SparseMath math;

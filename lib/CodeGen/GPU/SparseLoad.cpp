@@ -29,13 +29,14 @@ static constexpr int64_t kUnrolledCopies = 8, kUnrolledLoads = 16;
 //===----------------------------------------------------------------------===//
 
 /// Elements that one copy can take, provided that the array is aligned to 16
-/// bytes: as far as elements of a chunk are neighbours in memory, too.
+/// bytes: as far as elements of a chunk are neighbours in memory, too. Chunks
+/// of 8 bits that follow each other are copied in pairs.
 int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
-  int64_t piece = 1;
+  int64_t piece = 1, bytes = getElementBytes(array.element);
   SmallVector<Int> others(array.groups);
   if (alongRows) {
     if (array.row.is(1))
-      piece = plan.getChunk();
+      piece = kSparseChunkBytes / bytes;
     others.push_back(array.depth);
   } else {
     bool isRun = plan.lanesPerChunk == 1
@@ -44,7 +45,8 @@ int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
                            array.depth.is(plan.lanes);
     others.push_back(array.row);
     if (isRun) {
-      piece = plan.getChunk();
+      piece =
+          plan.laneChunks == 1 ? kSparseChunkBytes / bytes : plan.getChunk();
       if (plan.laneChunks * plan.lanesPerChunk > 1)
         others.push_back(plan.lanesPerChunk == 1 ? array.lane : Int(0));
     } else if (array.lane.is(1)) {
@@ -52,10 +54,14 @@ int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
       others.push_back(array.depth);
     }
   }
-  for (Int stride : others)
+  for (Int stride : others) {
+    if (!stride.isConstant())
+      piece = std::min(piece, plan.getChunk());
     while (stride.isConstant() && stride.getConstant() % piece != 0)
       piece /= 2;
-  return piece;
+  }
+  // Narrower copies are of single elements.
+  return piece * bytes < 4 ? 1 : piece;
 }
 
 /// Shares `items` copies of `bytes` each out among the threads of a team, or of
@@ -82,9 +88,11 @@ void SparseKernel::copyPieces(int64_t items, int64_t bytes, bool byAll,
 // Images
 //===----------------------------------------------------------------------===//
 
-/// What the number of a chunk in row `row` + `known` is xor'ed with.
-Int SparseKernel::getSwizzle(Int row, int64_t known, Int depthChunk) {
-  if (plan.getImageRowBytes() % 128 != 0)
+/// What the number of a chunk of 16 bytes in row `row` + `known` is xor'ed
+/// with.
+Int SparseKernel::getSwizzle(Int row, int64_t known, Int depthChunk,
+                             bool isFactor) {
+  if (plan.getImageRowBytes(isFactor) % 128 != 0)
     return 0;
   Int parity = k.bitAnd(k.bitXor(row, k.floorDiv(row, 4)), 1);
   parity = k.bitXor(parity, known / 4 & 1);
@@ -100,6 +108,16 @@ Int SparseKernel::getSwizzle(Int row, int64_t known, Int depthChunk) {
   }
 }
 
+/// The number of the place of a chunk in row `row` + `known`. Chunks of 8 bytes
+/// are in the order in which threads take them.
+Int SparseKernel::getPlace(Int row, int64_t known, Int chunk, bool isFactor) {
+  Int depthChunk = k.floorDiv(chunk, plan.laneChunks);
+  if (plan.getChunkBytes(isFactor) == kSparseChunkBytes)
+    return k.bitXor(chunk, getSwizzle(row, known, depthChunk, isFactor));
+  Int laneChunk = k.rem(chunk, plan.laneChunks);
+  return k.add(k.mul(laneChunk, plan.getDepthChunks()), depthChunk);
+}
+
 /// `lhs < rhs`, or null if `rhs` is a constant, which says that it holds.
 static Value isBelow(KernelBuilder &k, Int lhs, Int rhs) {
   return rhs.isConstant() ? nullptr : k.less(lhs, rhs);
@@ -109,10 +127,12 @@ static Value isBelow(KernelBuilder &k, Int lhs, Int rhs) {
 /// common and, if `known` is not 0, it is a multiple of 4).
 SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
                                      Int row, int64_t known) {
-  int64_t rowBytes = plan.getImageRowBytes();
-  int64_t bytes = copy.piece * plan.elementBytes;
-  int64_t perChunk = kSparseChunkBytes / bytes;
-  Int chunk = k.floorDiv(number, perChunk);
+  int64_t rowBytes = plan.getImageRowBytes(copy.isFactor);
+  Type type = copy.array->element;
+  int64_t bytes = copy.piece * getElementBytes(type);
+  int64_t perChunk = std::max<int64_t>(plan.getChunk() / copy.piece, 1);
+  Int chunk = k.mul(k.floorDiv(number, perChunk),
+                    std::max<int64_t>(copy.piece / plan.getChunk(), 1));
   Int part = k.rem(number, perChunk);
   Int element = k.mul(part, copy.piece);
   Int depthChunk = k.floorDiv(chunk, plan.laneChunks);
@@ -123,17 +143,17 @@ SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
   SparsePiece result;
   // What is known comes last, such that it becomes part of the instruction.
   result.from = k.offsetElements(
-      copy.from, plan.element,
+      copy.from, type,
       getTileOffset(k, {row, depth, lane},
                     {copy.rows, plan.depthStep, plan.getLanes()},
                     {copy.array->row, copy.array->depth, copy.array->lane}));
   if (known)
-    result.from = k.offsetElements(result.from, plan.element,
-                                   k.mul(copy.array->row, known));
-  Int place = k.bitXor(chunk, getSwizzle(row, known, depthChunk));
-  Int offset =
-      k.add(k.mul(row, rowBytes),
-            k.add(k.mul(place, kSparseChunkBytes), k.mul(part, bytes)));
+    result.from =
+        k.offsetElements(result.from, type, k.mul(copy.array->row, known));
+  Int place = getPlace(row, known, chunk, copy.isFactor);
+  Int offset = k.add(k.mul(row, rowBytes),
+                     k.add(k.mul(place, plan.getChunkBytes(copy.isFactor)),
+                           k.mul(part, bytes)));
   result.to = k.offsetBytes(k.shared(k.add(copy.to, offset)), known * rowBytes);
   Value exists = k.both(isBelow(k, k.add(row, known), copy.rowLimit),
                         isBelow(k, lane, copy.laneLimit));
@@ -143,7 +163,8 @@ SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
     if (copy.piece > plan.lanesPerChunk)
       left = k.mul(k.sub(copy.depthLimit, depth), plan.lanesPerChunk);
   }
-  result.valid = math.getValidBytes(exists, left, bytes);
+  result.element = type;
+  result.valid = math.getValidBytes(exists, left, bytes, type);
   return result;
 }
 
@@ -165,14 +186,16 @@ bool SparseKernel::canCopyRuns(const SparseArray &array) const {
 /// As copyImage, through registers, where elements change places.
 void SparseKernel::copyRuns(const SparseCopy &copy) {
   constexpr int64_t kUnrolledRuns = 2;
-  int64_t perRow = plan.depthStep / plan.depthPerChunk;
-  auto vector = VectorType::get({4}, k.builder.getI32Type());
+  int64_t perRow = plan.getDepthChunks();
+  int64_t chunkBytes = plan.getChunkBytes(copy.isFactor);
+  bool isOf8 = chunkBytes < kSparseChunkBytes;
+  auto vector = VectorType::get({chunkBytes / 4}, k.builder.getI32Type());
   auto load = [&](Int row, Int run, Value exists) {
     Int depth = k.mul(run, plan.depthPerChunk);
     exists = k.both(exists, isBelow(k, row, copy.rowLimit));
     exists = k.both(exists, isBelow(k, depth, copy.depthLimit));
     Value from = k.offsetElements(
-        copy.from, plan.element,
+        copy.from, copy.array->element,
         getTileOffset(k, {row, depth}, {copy.rows, plan.depthStep},
                       {copy.array->row, copy.array->depth}));
     SmallVector<Type> types(plan.laneChunks, vector);
@@ -181,9 +204,9 @@ void SparseKernel::copyRuns(const SparseCopy &copy) {
         [&] {
           SmallVector<Value> pieces;
           for (int64_t piece = 0; piece < plan.laneChunks; ++piece)
-            pieces.push_back(
-                k.load(vector, k.offsetBytes(from, piece * kSparseChunkBytes),
-                       CacheHint::ReadOnly));
+            pieces.push_back(k.load(vector,
+                                    k.offsetBytes(from, piece * chunkBytes),
+                                    CacheHint::ReadOnly));
           return pieces;
         },
         [&] { return SmallVector<Value>(plan.laneChunks, k.zero(vector)); });
@@ -198,7 +221,12 @@ void SparseKernel::copyRuns(const SparseCopy &copy) {
                laneChunk * plan.lanesPerChunk + element % plan.lanesPerChunk;
       };
       SmallVector<Value> chunk;
-      for (int64_t element = 0; element < plan.getChunk();
+      if (isOf8)
+        for (int64_t element = 0; element < plan.getChunk(); element += 4)
+          chunk.push_back(math.gatherBytes(
+              words, {locate(element), locate(element + 1), locate(element + 2),
+                      locate(element + 3)}));
+      for (int64_t element = 0; !isOf8 && element < plan.getChunk();
            element += plan.isHalf() ? 2 : 1) {
         int64_t first = locate(element), second = locate(element + 1);
         chunk.push_back(plan.isHalf()
@@ -206,10 +234,10 @@ void SparseKernel::copyRuns(const SparseCopy &copy) {
                                               words[second / 2], second)
                             : words[first]);
       }
-      Int place = k.bitXor(k.add(k.mul(run, plan.laneChunks), laneChunk),
-                           getSwizzle(row, /*known=*/0, run));
-      Int offset = k.add(k.mul(row, plan.getImageRowBytes()),
-                         k.mul(place, kSparseChunkBytes));
+      Int chunkNumber = k.add(k.mul(run, plan.laneChunks), laneChunk);
+      Int place = getPlace(row, /*known=*/0, chunkNumber, copy.isFactor);
+      Int offset = k.add(k.mul(row, plan.getImageRowBytes(copy.isFactor)),
+                         k.mul(place, chunkBytes));
       k.store(k.makeVector(chunk), k.shared(k.add(copy.to, offset)));
     }
   };
@@ -231,8 +259,8 @@ void SparseKernel::copyRuns(const SparseCopy &copy) {
 
 /// Builds the copies of rows x depth x lanes into rows of chunks.
 void SparseKernel::copyImage(const SparseCopy &copy) {
-  int64_t bytes = copy.piece * plan.elementBytes;
-  int64_t perRow = plan.getImageRowBytes() / bytes;
+  int64_t bytes = copy.piece * getElementBytes(copy.array->element);
+  int64_t perRow = plan.depthStep * plan.getLanes() / copy.piece;
   int64_t total = copy.rows * perRow;
   int64_t threads = copy.byAll ? plan.getThreads() : plan.getTeamThreads();
   int64_t rowStep = threads / perRow;
@@ -259,23 +287,26 @@ void SparseKernel::copyImage(const SparseCopy &copy) {
 
 /// Builds the copies of depth x rows, with the rows side by side.
 void SparseKernel::copyRows(const SparseCopy &copy) {
-  int64_t rowBytes = copy.rows * plan.elementBytes;
-  int64_t bytes = copy.piece * plan.elementBytes;
-  int64_t perChunk = kSparseChunkBytes / bytes, perRow = rowBytes / bytes;
+  Type type = copy.array->element;
+  int64_t rowBytes = copy.rows * plan.dataBytes;
+  int64_t bytes = copy.piece * plan.dataBytes;
+  int64_t perRow = rowBytes / bytes, chunkBytes = plan.getChunkBytes(false);
+  int64_t perTurn = 2 * kSparseChunkBytes / chunkBytes;
   SmallVector<int64_t> extents{plan.depthStep, copy.rows};
   SmallVector<Int> strides{copy.array->depth, copy.array->row};
   copyPieces(plan.depthStep * perRow, bytes, copy.byAll, [&](Int item) {
     Int depth = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
     Int row = k.mul(piece, copy.piece);
     SparsePiece result;
-    result.from =
-        k.offsetElements(copy.from, plan.element,
-                         getTileOffset(k, {depth, row}, extents, strides));
-    Int turn = k.mul(k.bitAnd(k.floorDiv(depth, plan.depthPerChunk), 3), 2);
-    Int place = k.bitXor(k.floorDiv(piece, perChunk), turn);
-    Int offset = k.add(k.mul(depth, rowBytes),
-                       k.add(k.mul(place, kSparseChunkBytes),
-                             k.mul(k.rem(piece, perChunk), bytes)));
+    result.from = k.offsetElements(
+        copy.from, type, getTileOffset(k, {depth, row}, extents, strides));
+    Int turn =
+        k.mul(k.bitAnd(k.floorDiv(depth, plan.depthPerChunk), 3), perTurn);
+    Int place = k.bitXor(k.floorDiv(row, plan.getChunk()), turn);
+    Int offset =
+        k.add(k.mul(depth, rowBytes),
+              k.add(k.mul(place, chunkBytes),
+                    k.mul(k.rem(row, plan.getChunk()), plan.dataBytes)));
     result.to = k.shared(k.add(copy.to, offset));
     Value exists = isBelow(k, depth, copy.depthLimit);
     Int left = copy.piece;
@@ -283,7 +314,8 @@ void SparseKernel::copyRows(const SparseCopy &copy) {
       exists = k.both(exists, k.less(row, copy.rowLimit));
       left = k.sub(copy.rowLimit, row);
     }
-    result.valid = math.getValidBytes(exists, left, bytes);
+    result.element = type;
+    result.valid = math.getValidBytes(exists, left, bytes, type);
     return result;
   });
 }
@@ -308,8 +340,9 @@ SparseCopy SparseKernel::getCopy(const SparseArray &array,
                                  bool isFactor) {
   SparseCopy copy;
   copy.array = &array;
+  copy.isFactor = isFactor;
   copy.byAll = isFactor && plan.keepsFactor;
-  copy.from = k.offsetElements(offsetTile(array, tile, isFactor), plan.element,
+  copy.from = k.offsetElements(offsetTile(array, tile, isFactor), array.element,
                                k.mul(k.extend(depthStart), array.depth));
   copy.to = to;
   copy.rows = isFactor ? plan.getResults() : plan.getImageRows();

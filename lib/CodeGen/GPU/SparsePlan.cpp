@@ -48,7 +48,8 @@ static constexpr int64_t kThinCTAs = 4, kThinWarps = 4;
 
 bool kron::isSparse(const Trip &trip) {
   return trip.factors.size() == 1 &&
-         (trip.hasEpilogue || !trip.factors.front().varyingAxes.empty() ||
+         (trip.hasEpilogue || trip.hasFloat8 ||
+          !trip.factors.front().varyingAxes.empty() ||
           trip.getLargestFactorSize() > kLargestOther);
 }
 
@@ -71,7 +72,7 @@ int64_t SparsePlan::getLongestRun() const {
   // Nobody else reads the same lines.
   if (getResultBlocks() == 1 && (alongRows || getLaneBlocks() == 1))
     return std::numeric_limits<int32_t>::max();
-  int64_t bytes = getRows() * depth * lanes * elementBytes;
+  int64_t bytes = getRows() * depth * lanes * dataBytes;
   for (int64_t size : groupSizes)
     bytes *= size;
   return std::max<int64_t>(kCachedBytes / bytes, 1);
@@ -226,7 +227,7 @@ static void chooseWarpTile(SparsePlan &plan) {
 /// as possible.
 static void chooseDepthStep(SparsePlan &plan) {
   int64_t macro = plan.getMacroDepth();
-  int64_t perDepth = plan.getRows() * plan.getLanes() * plan.elementBytes;
+  int64_t perDepth = plan.getRows() * plan.getLanes() * plan.dataBytes;
   int64_t best = macro, bestPadded = llvm::alignTo(plan.depth, macro);
   int64_t stepBytes =
       plan.getTeamsPerSM() > 1 ? plan.stepBytes : 2 * plan.stepBytes;
@@ -234,7 +235,7 @@ static void chooseDepthStep(SparsePlan &plan) {
     if (step >= 2 * plan.depth)
       break;
     // Rows of 128 bytes have no bank conflicts.
-    bool isShort = step * plan.getLanes() * plan.elementBytes <= 128;
+    bool isShort = step * plan.getLanes() * plan.dataBytes <= 128;
     if (!isShort && step * perDepth > stepBytes)
       break;
     int64_t padded = llvm::alignTo(plan.depth, step);
@@ -269,8 +270,7 @@ static double getTraffic(const SparsePlan &plan, int64_t rows) {
 static double getWaste(const SparsePlan &plan) {
   if (plan.alongRows || plan.getLaneBlocks() == 1)
     return 1;
-  return std::max(1.0,
-                  double(kRunBytes) / (plan.getLanes() * plan.elementBytes));
+  return std::max(1.0, double(kRunBytes) / (plan.getLanes() * plan.dataBytes));
 }
 
 /// What ranks plans: bytes that go through memory or the second-level cache per
@@ -512,6 +512,21 @@ static std::optional<SparsePlan> chooseFull(SparsePlan plan, int64_t warps,
 // Interface
 //===----------------------------------------------------------------------===//
 
+/// What products and images are made of; false if there are no such kernels.
+static bool chooseElements(Type input, Type factor, SparsePlan &plan) {
+  plan.setElementBytes(getElementBytes(plan.element));
+  if (input == plan.element && factor == plan.element)
+    return true;
+  auto isTaken = [](Type type) { return isFloat8(type) || type.isF16(); };
+  if (!isTaken(input) || !isTaken(factor) || plan.element.isF64() ||
+      !(isFloat8(input) || isFloat8(factor)))
+    return false;
+  plan.elementBytes = 2;
+  plan.dataBytes = getElementBytes(input);
+  plan.factorBytes = getElementBytes(factor);
+  return true;
+}
+
 /// Types and axes of `pass` and what follows from them; why it is not taken, or
 /// nothing.
 static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
@@ -525,24 +540,22 @@ static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
   plan.element = getElementType(pass.getInit());
   if (!isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(plan.element))
     return "elements are not f32, f64, f16 or bf16";
-  plan.elementBytes = getElementBytes(plan.element);
   if (plan.element.isF32() && product.getPrecision() == Precision::Ieee)
     return "precision is ieee";
-  if (getElementType(pass.getInputs().front()) != plan.element ||
-      getElementType(product.getFactor()) != plan.element)
+  if (!chooseElements(getElementType(pass.getInputs().front()),
+                      getElementType(product.getFactor()), plan))
     return "arrays have different element types";
   describeAxes(pass, plan, rows, hasFewRows);
   rows = getNominalSize(rows);
   for (int64_t size : cast<ShapedType>(pass.getInit().getType()).getShape())
     if (size == 0)
       return "an array has no elements";
-  plan.math =
-      plan.element.isF64() ? MmaMath::F64
-      : plan.element.isF32() && product.getPrecision() != Precision::TF32
-          ? MmaMath::SplitTF32
-          : MmaMath::TF32;
-  plan.hasPartialSums =
-      plan.math == MmaMath::SplitTF32 && plan.depth > kSummedDepth;
+  bool isFull =
+      plan.element.isF32() && product.getPrecision() != Precision::TF32;
+  plan.math = plan.element.isF64()       ? MmaMath::F64
+              : isFull && !plan.isHalf() ? MmaMath::SplitTF32
+                                         : MmaMath::TF32;
+  plan.hasPartialSums = isFull && plan.depth > kSummedDepth;
   plan.hasEpilogue = static_cast<bool>(pass.getEpilogue());
   chooseSparseChunks(plan);
   return std::nullopt;

@@ -54,8 +54,11 @@ enum class SparseOrder {
 };
 
 struct SparsePlan {
+  /// Of the results.
   Type element;
-  int64_t elementBytes = 4;
+  /// Of the products, and of the data and the factor in memory: 1 where they
+  /// are of 8 bits, which become halves in registers.
+  int64_t elementBytes = 4, dataBytes = 4, factorBytes = 4;
   MmaMath math = MmaMath::SplitTF32;
   /// Whether products of what splitting leaves are of bf16: that loses 2^-9 of
   /// what is 2^-12 of the result already, and costs half as much.
@@ -126,8 +129,22 @@ struct SparsePlan {
   /// cuts off when it adds.
   bool hasPartialSums = false;
 
+  void setElementBytes(int64_t bytes) {
+    elementBytes = dataBytes = factorBytes = bytes;
+  }
   bool isHalf() const { return elementBytes == 2; }
+  bool isOf8() const { return dataBytes == 1 || factorBytes == 1; }
+  /// Elements of a chunk, and the bytes that it has in an image.
   int64_t getChunk() const { return kSparseChunkBytes / elementBytes; }
+  int64_t getChunkBytes(bool isFactor) const {
+    return getChunk() * (isFactor ? factorBytes : dataBytes);
+  }
+  /// Words of 4 bytes of a chunk of results.
+  int64_t getResultWords() const {
+    return getChunk() * (element.getIntOrFloatBitWidth() / 8) / 4;
+  }
+  /// Chunks of a row in an image that are of the same lanes.
+  int64_t getDepthChunks() const { return depthStep / depthPerChunk; }
   /// Positions of the depth that a thread takes per matrix instruction, or two
   /// of TF32.
   int64_t getDepthPerThread() const { return isHalf() || hasHalfRests ? 4 : 2; }
@@ -157,16 +174,22 @@ struct SparsePlan {
     return getParts() * (alongRows ? 1 : laneChunks) * rowTiles * resultTiles;
   }
 
-  /// Of a step's image of the factor, or of data that are not `alongRows`: rows
-  /// of `depthStep` positions times the tile's lanes.
-  int64_t getImageRowBytes() const {
-    return depthStep * getLanes() * elementBytes;
+  /// Of a step's image of the factor, or of data that are not `alongRows`: from
+  /// one row of `depthStep` positions times the tile's lanes to the next. Rows
+  /// of 8 bits are odd multiples of 32 bytes, such that 16 threads that read 8
+  /// bytes each of four rows meet in no bank.
+  int64_t getImageRowBytes(bool isFactor) const {
+    int64_t bytes = isFactor ? factorBytes : dataBytes;
+    int64_t row = depthStep * getLanes() * bytes;
+    return bytes == 1 && row % 64 == 0 ? row + 32 : row;
   }
   int64_t getDataBytes() const {
     return getImageRows() *
-           (alongRows ? depthStep * elementBytes : getImageRowBytes());
+           (alongRows ? depthStep * dataBytes : getImageRowBytes(false));
   }
-  int64_t getFactorBytes() const { return getResults() * getImageRowBytes(); }
+  int64_t getFactorBytes() const {
+    return getResults() * getImageRowBytes(true);
+  }
   /// Bytes of a step's data that are copied.
   int64_t getCopiedBytes() const { return readsShared ? 0 : getDataBytes(); }
   int64_t getStageBytes() const {
@@ -175,7 +198,9 @@ struct SparsePlan {
   /// Whether steps need copies.
   bool hasRing() const { return !readsShared || !keepsFactor; }
   /// Of the whole depth of a group, in a row in shared memory.
-  int64_t getRegionBytes() const { return depthSteps * getImageRowBytes(); }
+  int64_t getRegionBytes() const {
+    return depthSteps * getImageRowBytes(false);
+  }
   /// The sums of all warps that share results with another one.
   int64_t getExchangeBytes() const {
     return (getTeamThreads() - getTeamThreads() / depthWarps) * getSums() * 4 *

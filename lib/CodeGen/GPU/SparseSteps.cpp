@@ -47,10 +47,15 @@ std::pair<Int, int64_t> SparseKernel::getResultOf(Int column, int64_t tile) {
 /// Where this thread finds chunk number 4 `number` + quad of the depth, lane
 /// chunk `laneChunk`, in a row of parity `parity` (null: chunks are in their
 /// order): bytes, the known ones apart.
-std::pair<Int, int64_t>
-SparseKernel::getChunkOffset(Value parity, int64_t number, int64_t laneChunk) {
-  int64_t chunks = plan.laneChunks;
-  bool isSwizzled = parity && plan.getImageRowBytes() % 128 == 0;
+std::pair<Int, int64_t> SparseKernel::getChunkOffset(Value parity,
+                                                     int64_t number,
+                                                     int64_t laneChunk,
+                                                     bool isFactor) {
+  int64_t chunks = plan.laneChunks, bytes = plan.getChunkBytes(isFactor);
+  if (bytes < kSparseChunkBytes)
+    return {k.mul(quad, bytes),
+            (4 * number + laneChunk * plan.getDepthChunks()) * bytes};
+  bool isSwizzled = parity && plan.getImageRowBytes(isFactor) % 128 == 0;
   Int place = k.mul(quad, chunks);
   int64_t known = 4 * number * chunks;
   if (isSwizzled && chunks == 1) {
@@ -81,15 +86,20 @@ MmaC &SparseKernel::getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk,
 /// The chunks of a macro step in the row that is `rowOffset` bytes behind the
 /// one that `rows` points to.
 SparseChunks SparseKernel::loadChunks(Value rows, Value parity, int64_t macro,
-                                      int64_t laneChunk, int64_t rowOffset) {
-  SparseChunks result{{}, plan.depthPerChunk, plan.lanesPerChunk};
+                                      int64_t laneChunk, int64_t rowOffset,
+                                      bool isFactor) {
+  SparseChunks result{{},
+                      plan.depthPerChunk,
+                      plan.lanesPerChunk,
+                      isFactor ? factorFloat8 : dataFloat8};
   int64_t count = plan.getMacroDepth() / (4 * plan.depthPerChunk);
   for (int64_t index = 0; index < count; ++index) {
     auto [place, known] =
-        getChunkOffset(parity, macro * count + index, laneChunk);
+        getChunkOffset(parity, macro * count + index, laneChunk, isFactor);
     Value pointer = k.offsetBytes(rows, place);
-    result.chunks.push_back(math.loadChunk(
-        k.offsetBytes(pointer, known + rowOffset), kSparseChunkBytes));
+    result.chunks.push_back(
+        math.loadChunk(k.offsetBytes(pointer, known + rowOffset),
+                       plan.getChunkBytes(isFactor)));
   }
   return result;
 }
@@ -106,13 +116,13 @@ static Value getParity(KernelBuilder &k, Int row, int64_t known) {
 SparseChunks SparseKernel::loadData(Value data, int64_t macro,
                                     int64_t laneChunk, int64_t half) {
   int64_t rowBytes =
-      plan.readsShared ? plan.sharedRowBytes : plan.getImageRowBytes();
+      plan.readsShared ? plan.sharedRowBytes : plan.getImageRowBytes(false);
   Int row = group;
   if (plan.fewRows && plan.fewRows < 8 * (half + 1))
     row = k.min(group, plan.fewRows - 8 * half - 1);
   return loadChunks(k.offsetBytes(data, k.mul(row, rowBytes)),
                     plan.readsShared ? Value() : getParity(k, row, 0), macro,
-                    laneChunk, 8 * half * rowBytes);
+                    laneChunk, 8 * half * rowBytes, /*isFactor=*/false);
 }
 
 /// The chunks of neighbouring rows that instruction `step` of a macro step
@@ -120,15 +130,20 @@ SparseChunks SparseKernel::loadData(Value data, int64_t macro,
 SparseChunks SparseKernel::loadRowChunks(Value data, int64_t macro,
                                          int64_t step, int64_t tile,
                                          int64_t half) {
-  SparseChunks result{{}, 1, 1};
-  int64_t rowBytes = plan.getRows() * plan.elementBytes;
+  SparseChunks result{{}, 1, 1, dataFloat8};
+  int64_t rowBytes = plan.getRows() * plan.dataBytes;
+  int64_t bytes = plan.getChunkBytes(false);
+  // Of places that are turned by quad * 4, the higher bit is that of the half.
+  Int halfOf = half;
+  if (dataFloat8)
+    halfOf = k.bitXor(k.floorDiv(quad, 2), half);
+  Value rows = k.offsetBytes(data, k.mul(halfOf, 8 * bytes));
   int64_t first =
       macro * plan.getMacroDepth() + step * plan.getDepthPerThread();
   for (int64_t index = 0; index < plan.getDepthPerThread(); ++index)
     result.chunks.push_back(math.loadChunk(
-        k.offsetBytes(data, (first + index) * rowBytes +
-                                (16 * tile + 8 * half) * kSparseChunkBytes),
-        kSparseChunkBytes));
+        k.offsetBytes(rows, (first + index) * rowBytes + 16 * tile * bytes),
+        bytes));
   return result;
 }
 
@@ -139,12 +154,13 @@ SparseChunks SparseKernel::loadRowChunks(Value data, int64_t macro,
 void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
                                  Value factorRows, int64_t macro,
                                  int64_t laneChunk) {
-  int64_t rowBytes = plan.getImageRowBytes();
+  int64_t rowBytes = plan.getImageRowBytes(true);
   SmallVector<SparseChunks> factorChunks, dataChunks;
   for (int64_t tile = 0; tile < plan.resultTiles; ++tile) {
     auto [part, known] = getResultOf(group, tile);
     factorChunks.push_back(loadChunks(factorRows, getParity(k, part, known),
-                                      macro, laneChunk, known * rowBytes));
+                                      macro, laneChunk, known * rowBytes,
+                                      /*isFactor=*/true));
   }
   if (!plan.alongRows)
     for (int64_t half = 0; half < 2 * plan.rowTiles; ++half) {
@@ -184,7 +200,8 @@ void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
 /// sums += data of the stage at `slot` times the factor of step `depthNumber`.
 void SparseKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot,
                                 Int depthNumber) {
-  int64_t rowBytes = plan.getImageRowBytes();
+  int64_t rowBytes = plan.getImageRowBytes(false);
+  int64_t factorRowBytes = plan.getImageRowBytes(true);
   Int factorOffset =
       plan.keepsFactor
           ? k.add(k.add(k.mul(depthNumber, plan.getFactorBytes()), keptTile),
@@ -192,14 +209,16 @@ void SparseKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot,
           : k.add(slot, plan.getCopiedBytes());
   Int factorRow = k.add(getResultOf(group, 0).first,
                         k.mul(resultWarp, plan.getResultsPerWarp()));
-  Value factorRows = k.shared(k.add(factorOffset, k.mul(factorRow, rowBytes)));
+  Value factorRows =
+      k.shared(k.add(factorOffset, k.mul(factorRow, factorRowBytes)));
   Int place;
   if (plan.alongRows) {
     int64_t chunks = 16 * plan.rowTiles;
-    Int chunk = k.add(k.mul(rowWarp, chunks), k.bitXor(group, k.mul(quad, 2)));
+    Int turn = dataFloat8 ? k.mul(k.bitAnd(quad, 1), 4) : k.mul(quad, 2);
+    Int chunk = k.add(k.mul(rowWarp, chunks), k.bitXor(group, turn));
     place = k.add(
-        k.mul(chunk, kSparseChunkBytes),
-        k.mul(quad, plan.depthPerChunk * plan.getRows() * plan.elementBytes));
+        k.mul(chunk, plan.getChunkBytes(false)),
+        k.mul(quad, plan.depthPerChunk * plan.getRows() * plan.dataBytes));
   } else if (plan.readsShared) {
     place = k.add(k.mul(rowWarp, plan.getRowsPerWarp() * plan.sharedRowBytes),
                   k.add(dataRegion, k.mul(depthNumber, rowBytes)));
@@ -209,12 +228,17 @@ void SparseKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot,
   Value data = k.shared(k.add(place, plan.readsShared ? dataOffset : slot));
   // Multiples of 128 bytes (see chooseThinTile), which change no swizzle.
   if (plan.depthWarps > 1) {
-    int64_t part = rowBytes / plan.depthWarps;
-    data = k.offsetBytes(
-        data,
-        k.mul(depthWarp,
-              plan.alongRows ? plan.getDataBytes() / plan.depthWarps : part));
-    factorRows = k.offsetBytes(factorRows, k.mul(depthWarp, part));
+    auto getPart = [&](int64_t bytes, bool isFactor) {
+      return (plan.getChunkBytes(isFactor) < kSparseChunkBytes
+                  ? plan.getDepthChunks() * plan.getChunkBytes(isFactor)
+                  : bytes) /
+             plan.depthWarps;
+    };
+    int64_t dataPart = plan.alongRows ? plan.getDataBytes() / plan.depthWarps
+                                      : getPart(rowBytes, false);
+    data = k.offsetBytes(data, k.mul(depthWarp, dataPart));
+    factorRows = k.offsetBytes(factorRows,
+                               k.mul(depthWarp, getPart(factorRowBytes, true)));
   }
   int64_t macros = plan.depthStep / plan.depthWarps / plan.getMacroDepth();
   for (int64_t macro = 0; macro < macros; ++macro)

@@ -150,7 +150,7 @@ SmallVector<Value> SparseKernel::packWords(ArrayRef<Value> values) {
   return words;
 }
 
-/// 16 bytes of `array` at a place of the tile, as words; the tile's first ones
+/// A chunk of `array` at a place of the tile, as words; the tile's first ones
 /// if that is not `inside`. Where all rows have the same, that one element.
 /// Loads stay where they are built, so that many are under way together.
 Value SparseKernel::loadChunk(const SparseArray &array, const SparseTile &tile,
@@ -165,10 +165,20 @@ Value SparseKernel::loadChunk(const SparseArray &array, const SparseTile &tile,
   Value from = k.offsetElements(getBase(array, tile), plan.element, offset);
   if (plan.alongRows && array.row.is(0))
     return ops.load(plan.element, from).re;
-  SmallVector<Type> words(4, k.builder.getI32Type());
-  return k.makeVector(k.inlinePTX(words,
-                                  "ld.global.v4.b32 {$0, $1, $2, $3}, [$4];",
-                                  "=r,=r,=r,=r,l", {from}));
+  SmallVector<Type> types(4, k.builder.getI32Type());
+  SmallVector<Value> words;
+  for (int64_t first = 0; first < plan.getResultWords(); first += 4)
+    llvm::append_range(
+        words, k.inlinePTX(types, "ld.global.v4.b32 {$0, $1, $2, $3}, [$4];",
+                           "=r,=r,=r,=r,l", {k.offsetBytes(from, 4 * first)}));
+  return k.makeVector(words);
+}
+
+/// Stores what packWords returned.
+void SparseKernel::storeWords(ArrayRef<Value> words, Value to) {
+  for (unsigned first = 0; first < words.size(); first += 4)
+    k.store(k.makeVector(words.slice(first, 4)), k.offsetBytes(to, 4 * first),
+            CacheHint::Streaming);
 }
 
 /// The elements of what loadChunk returned, as accumulators.
@@ -193,9 +203,10 @@ Value SparseKernel::loadAddend(const SparseTile &tile,
   };
   if (!beta.isDynamic)
     return load().front();
-  Type type = plan.alongRows && addend.row.is(0)
-                  ? accumulator
-                  : VectorType::get({4}, k.builder.getI32Type());
+  Type type =
+      plan.alongRows && addend.row.is(0)
+          ? accumulator
+          : VectorType::get({plan.getResultWords()}, k.builder.getI32Type());
   return k
       .ifElse(
           ops.isZero(*beta.value), {type},
@@ -260,9 +271,8 @@ void SparseKernel::storeTogether(ArrayRef<SparseResults> chunks,
         finished.push_back(epilogue.apply(sum, take(own), take(other)).re);
       }
       Int offset = getOffset(output, chunk.row, chunk.result, chunk.lane);
-      k.store(k.makeVector(packWords(finished)),
-              k.offsetElements(base, plan.element, offset),
-              CacheHint::Streaming);
+      storeWords(packWords(finished),
+                 k.offsetElements(base, plan.element, offset));
     });
 }
 
@@ -318,10 +328,8 @@ void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
     auto [part, known] = getResultOf(k.add(k.mul(from, 2), column), number);
     Int result = k.add(k.add(firstResult, part), known);
     k.ifThen(isInside(tile, row, result, lane), [&] {
-      k.store(k.makeVector(words),
-              k.offsetElements(base, plan.element,
-                               getOffset(output, row, result, lane)),
-              CacheHint::Streaming);
+      storeWords(words, k.offsetElements(base, plan.element,
+                                         getOffset(output, row, result, lane)));
     });
   };
   auto storeTwo = [&](int64_t rowTile, int64_t half, int64_t index,
@@ -488,7 +496,7 @@ void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
         storeChunks(sums, tile);
     });
   };
-  if (!plan.element.isF32())
+  if (!plan.element.isF32() || plan.isHalf())
     return storeAll();
   SmallVector<const MmaC *> pointers;
   for (const MmaC &sum : sums)

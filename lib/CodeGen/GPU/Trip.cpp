@@ -183,6 +183,9 @@ Trip kron::describeTrip(PassOp pass) {
                    shape, factors, !kron::getBeta(last).isZero());
   ArrayRef<int64_t> permutation =
       pass.getInputPermutation().value_or(ArrayRef<int64_t>());
+  trip.hasFloat8 = llvm::any_of(pass.getInputs(), [](Value array) {
+    return isFloat8(kron::getElementType(array));
+  });
   if (EpilogueOp epilogue = pass.getEpilogue()) {
     trip.hasEpilogue = true;
     trip.readsResidual = bool(epilogue.getResidual());

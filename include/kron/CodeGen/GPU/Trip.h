@@ -39,6 +39,8 @@ struct Trip {
   /// In the order of application.
   SmallVector<TripFactor> factors;
   bool readsAddend = false;
+  /// Whether the input or a factor is of 8 bits.
+  bool hasFloat8 = false;
   /// Whether a kron.epilogue ends the trip, and whether it reads a residual.
   bool hasEpilogue = false, readsResidual = false;
 

@@ -107,9 +107,12 @@ static LogicalResult verifyFactorSizes(ModeProductOp op,
   return success();
 }
 
-/// mode_product_c4: intermediates of f16 and bf16 chains are f32.
+/// mode_product_c4: intermediates of f16 and bf16 chains are f32; a factor of 8
+/// bits goes with any floating-point result.
 static LogicalResult verifyModeProductElements(ModeProductOp op) {
   Type element = getElementType(op.getFactor());
+  if (isFloat8(element) && isa<FloatType>(getElementType(op.getInit())))
+    element = getElementType(op.getInit());
   Type accumulator = getAccumulatorType(element);
   for (const NamedArray &array : {NamedArray{"the input", op.getInput()},
                                   NamedArray{"the outs", op.getInit()}}) {

@@ -136,13 +136,12 @@ static Value widen(OpBuilder &builder, Location loc, Value array, Type type) {
   return isOnTensors(buffer) ? generic.getResult(0) : buffer;
 }
 
-/// Replaces an input and weights of 8 bits by arrays of the result's type.
+/// Replaces an input and weights of 8 bits by arrays of the result's type,
+/// unless a kernel reads them.
 void Decomposer::widenInputs() {
   input = op.getInputValue();
-  if (!isFloat8(kron::getElementType(input)) &&
-      llvm::none_of(chain.steps, [](const ChainStep &step) {
-        return isFloat8(kron::getElementType(step.factor));
-      }))
+  auto sparse = dyn_cast<KsmmOp>(op.getOperation());
+  if (onGPU && sparse && hasKernelOf8(sparse))
     return;
   auto widenIf8 = [&](Value &array) {
     if (!isFloat8(kron::getElementType(array)))
@@ -201,7 +200,8 @@ Value Decomposer::emitProductOnTensors(Value destination,
   if (!chain.input.permutation.empty()) {
     SmallVector<OpFoldResult> sizes = applyPermutation(
         tensor::getMixedSizes(rewriter, loc, input), chain.input.permutation);
-    Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, element);
+    Value empty = tensor::EmptyOp::create(rewriter, loc, sizes,
+                                          kron::getElementType(input));
     input = linalg::TransposeOp::create(rewriter, loc, input, empty,
                                         chain.input.permutation)
                 ->getResult(0);

@@ -36,6 +36,24 @@ static ShapedType getShapedType(Value array) {
 static constexpr int64_t kShortRun = 32, kKeptWeights = 128 * 1024;
 static constexpr int64_t kFewRows = 256;
 
+/// Side of weights from which on products of halves take so long that cuBLAS is
+/// faster, copies included.
+static constexpr int64_t kHugeSide = 512;
+
+bool kron::hasKernelOf8(KsmmOp sparse) {
+  Type input = kron::getElementType(sparse.getInput());
+  Type weights = kron::getElementType(sparse.getWeights());
+  Type init = kron::getElementType(sparse.getInit());
+  auto isTaken = [](Type type) { return isFloat8(type) || type.isF16(); };
+  SmallVector<int64_t, 4> pattern = sparse.getPattern();
+  if (pattern[1] >= kHugeSide && pattern[2] >= kHugeSide && !init.isF32())
+    return false;
+  return (isFloat8(input) || isFloat8(weights)) && isTaken(input) &&
+         isTaken(weights) &&
+         (init.isF16() || init.isBF16() ||
+          (init.isF32() && sparse.getPrecision() != Precision::Ieee));
+}
+
 static bool needsTransposedCopy(KsmmOp op) {
   Type element = kron::getElementType(op.getInit());
   if (op.getTransWeights() == Transpose::N || !isa<FloatType>(element) ||
@@ -97,7 +115,8 @@ static bool needsCopyByProducts(KsmmOp op) {
   Type element = kron::getElementType(op.getInit());
   bool isFast = element.isF16() || element.isBF16() ||
                 (element.isF32() && op.getPrecision() == Precision::TF32);
-  return isFast && op.getTransWeights() == Transpose::N && isManyProducts(op);
+  return isFast && !hasKernelOf8(op) && op.getTransWeights() == Transpose::N &&
+         isManyProducts(op);
 }
 
 /// Lets `op`, on memrefs, use a copy of its weights [1, b, c, d] that lies in
@@ -130,7 +149,7 @@ static constexpr int64_t kMostSlices = 16, kLargestSlice = 256,
 static int64_t getSliceResults(KsmmOp op) {
   Type element = kron::getElementType(op.getInit());
   if (!element.isF32() || op.getPrecision() != Precision::Full ||
-      op.getSchedule() || !isManyProducts(op))
+      op.getSchedule() || hasKernelOf8(op) || !isManyProducts(op))
     return 0;
   SmallVector<int64_t, 4> pattern = op.getPattern();
   if (pattern[2] > kLargestSlice || pattern[2] < kLeastSlice ||

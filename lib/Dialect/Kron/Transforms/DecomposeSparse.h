@@ -12,6 +12,10 @@
 
 namespace mlir::kron {
 
+/// Whether a GPU's kernel reads X or weights of 8 bits of `op` itself: beside
+/// f16 or others of 8 bits, whose numbers f16 holds.
+bool hasKernelOf8(KsmmOp op);
+
 /// Lets `op` use a copy of its weights in another order where that is faster on
 /// a GPU, or makes it loops over dense products: the operation that is left, in
 /// them.

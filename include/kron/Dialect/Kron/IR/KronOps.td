@@ -634,9 +634,9 @@ def Kron_ModeProductOp : Kron_ComputeOp<"mode_product"> {
        dimension that of `Y`, every other one the size of the axis of `Y` it
        names, or 1.
     4. `X`, `F` and `Y` share one element type, except that for f16 and bf16 `X`
-       and `Y` may be f32: the intermediates of a chain are. Beside a
-       floating-point `F`, `X` may be f8E4M3FN or f8E5M2. `alpha` and `beta`
-       have the accumulation type (f32 for f16 and bf16).
+       and `Y` may be f32: the intermediates of a chain are. Where `Y` is
+       floating-point, `X` and `F` may be f8E4M3FN or f8E5M2. `alpha` and
+       `beta` have the accumulation type (f32 for f16 and bf16).
     5. `Z` has the type of `Y`'s elements and its shape.
 
     `conj_input` and `conj_factor` conjugate the input and the factor.
@@ -650,7 +650,7 @@ def Kron_ModeProductOp : Kron_ComputeOp<"mode_product"> {
     ```
   }];
   let arguments = !con(
-    (ins Kron_InputArray:$input, Kron_Array:$factor),
+    (ins Kron_InputArray:$input, Kron_InputArray:$factor),
     scalingOperands,
     (ins I64Attr:$axis, DenseI64ArrayAttr:$factor_dims,
          UnitAttr:$conj_input, UnitAttr:$conj_factor),
