@@ -90,6 +90,10 @@ def _arrays_of(name, bound):
 def call(name, args, kwargs):
     """What the fast path calls."""
     bound = bind(name, args, kwargs)
+    if name == "ksmm" and _has_float8(bound):
+        from kron import _float8
+
+        return _float8.ksmm(bound)
     arrays = _arrays_of(name, bound)
     for _, value in arrays:
         package = type(value).__module__.partition(".")[0]
@@ -102,6 +106,11 @@ def call(name, args, kwargs):
 
         return _interop.call(name, bound, foreign)
     return _call_numpy(name, bound)
+
+
+def _has_float8(bound):
+    """Whether x or the weights are of 8 bits."""
+    return any("float8_e" in str(getattr(bound[key], "dtype", "")) for key in ("x", "weights"))
 
 
 def is_foreign(value):

@@ -3,6 +3,8 @@
 SPDX-License-Identifier: MIT
 """
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -106,12 +108,25 @@ def test_rotation_and_back():
     (lambda: kron.rotations.Rotation(8, quantize="i8"), "expects dtype to be one of"),
     (lambda: kron.rotations.Rotation(8, quantize="int8")(np.ones((2, 4), np.float32)),
      "expects the last axis to have size 8"),
-    # Products by function take no arrays of 8 bits.
+    # Of products by function only ksmm takes arrays of 8 bits.
     (lambda: kron.mkm(np.ones((2, 4), np.int8), [np.ones((4, 4), np.int8)]),
      "expects x to have dtype float32"),
+    (lambda: kron.mkm(np.ones((2, 4), ml_dtypes.float8_e5m2), [np.ones((4, 4), np.float32)]),
+     "expects x to have dtype float32"),
+    (lambda: kron.ksmm(np.ones((2, 4), ml_dtypes.float8_e5m2), np.ones((1, 4, 4, 1))),
+     "expects arrays beside those of 8 bits to have one dtype of float32, float16, bfloat16, "
+     "but got float64"),
+    (lambda: kron.ksmm(np.ones((2, 5), ml_dtypes.float8_e5m2), np.ones((1, 4, 4, 1), np.float32)),
+     "expects x to have 2 axes with 4 features on axis 1, but got shape (2, 5)"),
+    (lambda: kron.ksmm(np.ones((2, 4), ml_dtypes.float8_e5m2), np.ones((1, 4, 4, 1), np.float32),
+                       bias=np.ones(3, np.float32)), "expects bias to have shape (4,), but got (3,)"),
+    (lambda: kron.ksmm(np.ones((2, 4), ml_dtypes.float8_e5m2), np.ones((1, 4, 4, 1), np.float32),
+                       beta=2), "expects z when beta is not 0, but got beta=2.0 alone"),
+    (lambda: kron.ksmm(np.ones((2, 4), ml_dtypes.float8_e5m2), np.ones((1, 4, 4, 1), np.float32),
+                       alpha=1j), "expects alpha to be a real number, but got complex"),
 ])
 def test_bad_input(call, message):
-    with pytest.raises((TypeError, ValueError), match=message.replace("(", r"\(")):
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
         call()
 
 
@@ -145,6 +160,48 @@ def test_ksmm_float8(x_type, k_type, result):
                              k.astype(float)).reshape(37, -1)
     error = np.linalg.norm(y.astype(float) - exact) / np.linalg.norm(exact)
     assert error < {"float32": 1e-6, "float16": 5e-4, "bfloat16": 4e-3}[result]
+
+
+# Verify kron.ksmm on arrays of 8 bits: types of the result, both layouts, transposed weights
+# and all that is done to the product.
+@pytest.mark.parametrize("x_type, k_type, result", [
+    ("float8_e4m3fn", "float8_e5m2", None), ("float8_e4m3fn", "float16", None),
+    ("float32", "float8_e5m2", None), ("float8_e5m2", "float8_e5m2", "bfloat16")])
+@pytest.mark.parametrize("layout", ["batch_first", "batch_last"])
+@pytest.mark.parametrize("trans", [False, True])
+def test_ksmm_function(x_type, k_type, result, layout, trans):
+    def dtype(name):
+        return np.dtype(DTYPES.get(name) or getattr(ml_dtypes, name))
+
+    a, b, c, d = pattern = 2, 3, 4, 5
+    inputs, outputs = (b, c) if trans else (c, b)
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((6, a * inputs * d)).astype(dtype(x_type))
+    k = rng.standard_normal(pattern).astype(dtype(k_type))
+    exact = np.einsum("nikt,ijkt->nijt", x.astype(float).reshape(6, a, inputs, d),
+                      (k.swapaxes(1, 2) if trans else k).astype(float)).reshape(6, -1)
+    expected = result or next((n for n in (x_type, k_type) if n in DTYPES), "float32")
+    tolerance = {"float32": 1e-6, "float16": 1e-3, "bfloat16": 8e-3}[expected]
+
+    def place(array):
+        return array if layout == "batch_first" else np.ascontiguousarray(array.T)
+
+    def check_against(y, reference):
+        assert y.dtype == dtype(expected)
+        error = np.linalg.norm(place(y.astype(float)) - reference)
+        assert error <= tolerance * np.linalg.norm(reference)
+
+    out = None if result is None else place(np.empty((6, a * outputs * d), dtype(result)))
+    y = kron.ksmm(place(x), k, pattern, layout, trans_weights=trans, out=out)
+    assert out is None or y is out
+    check_against(y, exact)
+    z = rng.standard_normal(exact.shape).astype(dtype(expected))
+    residual = rng.standard_normal(exact.shape).astype(dtype(expected))
+    bias = rng.standard_normal(exact.shape[1]).astype(dtype(expected))
+    y = kron.ksmm(place(x), k, pattern, layout, bias=bias, z=place(z), alpha=0.5, beta=-2,
+                  epilogue="relu", scale=3, residual=place(residual), trans_weights=trans)
+    v = 0.5 * exact - 2 * z.astype(float) + bias.astype(float)
+    check_against(y, 3 * np.maximum(v, 0) + residual.astype(float))
 
 
 def test_all_codes():

@@ -22,6 +22,9 @@ __all__ = ["batched", "kmm", "ksmm", "ksmm_chain", "mkm"]
 _DIRECT = {"mkm": _core.direct_mkm, "kmm": _core.direct_kmm,
            "batched": _core.direct_batched}
 
+#: Types that only ksmm takes.
+_FLOAT8 = (torch.float8_e4m3fn, torch.float8_e5m2)
+
 _LETTERS = {False: "N", True: "T", "N": "N", "T": "T", "C": "C", None: "N"}
 
 
@@ -154,6 +157,13 @@ def _check_pattern(name, pattern, weight):
                          f"weights, but got {pattern}")
 
 
+def _ksmm_float8(**arguments):
+    """Without derivatives: rounding to 8 bits has none."""
+    from kron import _float8
+
+    return _float8.ksmm({key: value for key, value in arguments.items() if value is not None})
+
+
 def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
          epilogue=None, alpha=1, beta=0, out=None, scale=None, residual=None,
          trans_weights=False, precision="full"):
@@ -165,6 +175,10 @@ def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
         if result is not NotImplemented:
             return result
     _tensor("x", x), _tensor("weights", weights), _precision(precision)
+    if x.dtype in _FLOAT8 or weights.dtype in _FLOAT8:
+        return _ksmm_float8(x=x, weights=weights, pattern=pattern, layout=layout, bias=bias, z=z,
+                            epilogue=epilogue, alpha=alpha, beta=beta, out=out, scale=scale,
+                            residual=residual, trans_weights=trans_weights, precision=precision)
     if pattern is not None:
         _check_pattern("pattern", pattern, weights)
     for name, array in (("bias", bias), ("z", z), ("residual", residual)):

@@ -55,3 +55,38 @@ def test_results_need_no_gradient():
     x = torch.randn(4, 8, requires_grad=True)
     q, scale = kron.quantize(x)
     assert not scale.requires_grad and q.shape == x.shape
+
+
+# Verify kron.ksmm on tensors of 8 bits, beside ones of other types and in both layouts.
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("layout", ["batch_first", "batch_last"])
+@pytest.mark.parametrize("x_type, k_type", [
+    (torch.float8_e4m3fn, torch.float8_e5m2), (torch.float8_e5m2, torch.float16),
+    (torch.bfloat16, torch.float8_e4m3fn)])
+def test_ksmm(device, layout, x_type, k_type):
+    torch.manual_seed(0)
+    x = torch.randn(33, 2 * 8 * 3, device=device).to(x_type)
+    k = torch.randn(2, 4, 8, 3, device=device).to(k_type)
+    expected = next((t for t in (x_type, k_type) if t.itemsize > 1), torch.float32)
+    bias = torch.randn(2 * 4 * 3, device=device).to(expected)
+    if layout == "batch_last":
+        x = x.view(torch.int8).t().contiguous().view(x_type) if x_type.itemsize == 1 \
+            else x.t().contiguous()
+    y = kron.ksmm(x, k, layout=layout, alpha=0.25, bias=bias, epilogue="gelu")
+    assert y.dtype == expected and y.device == x.device
+    rows = x.double() if layout == "batch_first" else x.double().t()
+    exact = torch.einsum("nikt,ijkt->nijt", rows.reshape(33, 2, 8, 3), k.double()).reshape(33, -1)
+    exact = torch.nn.functional.gelu(0.25 * exact + bias.double())
+    y = y.double() if layout == "batch_first" else y.double().t()
+    tolerance = {torch.float32: 1e-6, torch.float16: 1e-3, torch.bfloat16: 8e-3}[expected]
+    assert (y - exact).norm() <= tolerance * exact.norm()
+    out = torch.empty_like(y, dtype=torch.float16)
+    if k_type == torch.float16 and layout == "batch_first":
+        assert kron.torch.ksmm(x, k, out=out) is out
+
+
+def test_ksmm_gradient():
+    x = torch.ones(2, 4).to(torch.float8_e5m2)
+    k = torch.ones(1, 4, 4, 1, requires_grad=True)
+    with pytest.raises(ValueError, match="to need no gradient"):
+        kron.ksmm(x, k)

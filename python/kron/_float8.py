@@ -1,0 +1,167 @@
+"""kron.ksmm on arrays of 8 bits: x, the weights or both in float8_e4m3fn or float8_e5m2.
+
+Other than products of one type, these are compiled functions, one per pattern.
+
+SPDX-License-Identifier: MIT
+"""
+
+import functools
+import math
+
+from kron import _build
+from kron._fallback import _ACTIVATIONS, _check_choice, transpose_of
+from kron._quantize import KINDS, dtype_of
+
+_FLOAT8 = {name: element for name, element in KINDS.items() if element != "i8"}
+_RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+_ARRAYS = ("x", "weights", "bias", "z", "residual", "out")
+
+
+def _dtype_name(value):
+    return str(getattr(value, "dtype", "")).rpartition(".")[2]
+
+
+def _result_type(bound):
+    """The type of the arrays that are not of 8 bits, float32 if there are none."""
+    found = {_dtype_name(bound[key]) for key in _ARRAYS
+             if key in bound and _dtype_name(bound[key]) not in _FLOAT8} or {"float32"}
+    if len(found) > 1 or not found <= set(_RESULTS):
+        raise TypeError(f"expects arrays beside those of 8 bits to have one dtype of "
+                        f"{', '.join(_RESULTS)}, but got {', '.join(sorted(found))}")
+    return _RESULTS[found.pop()]
+
+
+def _unpacked(bound):
+    """`bound` with what a dict of an epilogue says in its place."""
+    bound = dict(bound)
+    epilogue = bound.get("epilogue", "identity")
+    if isinstance(epilogue, dict):
+        unknown = set(epilogue) - {"activation", "scale", "residual"}
+        if unknown:
+            raise ValueError("expects epilogue to hold activation, scale and residual, "
+                             f"but got {sorted(map(str, unknown))}")
+        bound.update({key: value for key, value in epilogue.items()
+                      if key != "activation" and value is not None})
+        epilogue = epilogue.get("activation") or "identity"
+    _check_choice(epilogue, _ACTIVATIONS, "epilogue")
+    bound["epilogue"] = epilogue
+    return bound
+
+
+def _number(bound, key, default):
+    value = bound.get(key, default)
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"expects {key} to be a real number, but got {type(value).__name__}")
+    return float(value)
+
+
+@functools.lru_cache(maxsize=256)
+def _function(types, pattern, trans, layout, activation, scale, precision, extras, device):
+    """On any number of rows; `extras` are the arguments beside x and the weights."""
+    from kron import _compile, _jit
+
+    x_type, weight_type, result = types
+    features = _build._features(pattern, trans)
+
+    def matrix(size, element):
+        sizes = f"?x{size}" if layout == "batch_first" else f"{size}x?"
+        return f"tensor<{sizes}x{element}>"
+
+    x, y = matrix(features[0], x_type), matrix(features[1], result)
+    weights = f"tensor<{'x'.join(map(str, pattern))}x{weight_type}>"
+    kinds = {"alpha": "f32", "beta": "f32", "z": y, "bias": f"tensor<{features[1]}x{result}>",
+             "residual": y}
+    clauses = "".join(f" {'addend' if name == 'z' else name}(%{name} : {kinds[name]})"
+                      for name in ("alpha", "beta", "z", "bias", "residual") if name in extras)
+    attributes = []
+    if precision != "full":
+        attributes.append(f"precision = #kron.precision<{precision}>")
+    if layout == "batch_last":
+        attributes.append("layout = #kron.layout<batch_last>")
+    if activation != "identity":
+        attributes.append(f"activation = #kron.activation<{activation}>")
+    if scale is not None:
+        attributes.append(f"scale = {_build.constant(scale, 'f32')}")
+    arguments = "".join(f', %{name}: {kinds[name]} {{kron.name = "{name}"}}' for name in extras)
+    of_weights = "%weights" if trans == "N" else f"{trans}(%weights)"
+    axis = 0 if layout == "batch_first" else 1
+    kernel = _compile.compile(f"""
+func.func @ksmm(%x: {x} {{kron.name = "x"}}, %weights: {weights} {{kron.name = "weights"}}\
+{arguments}) -> ({y} {{kron.name = "out"}}) {{
+  %axis = arith.constant {axis} : index
+  %rows = tensor.dim %x, %axis : {x}
+  %empty = tensor.empty(%rows) : {y}
+  %y = kron.ksmm ins(%x : {x}) weights({of_weights} : {weights}) outs(%empty : {y})\
+{clauses}{_build._attributes(attributes)} -> {y}
+  return %y : {y}
+}}
+""", device=device)
+    return _jit.Function(kernel)
+
+
+def _element(value, name, result):
+    kind = _dtype_name(value)
+    if kind in _FLOAT8:
+        if not hasattr(value, "data_ptr"):
+            dtype_of(kind)
+        return _FLOAT8[kind]
+    if _RESULTS.get(kind) != result:
+        raise TypeError(f"expects {name} to have dtype {', '.join(_FLOAT8)} or that of the "
+                        f"result, but got {kind or type(value).__name__}")
+    return result
+
+
+def _check(bound, pattern, features):
+    """Shapes of what must fit the weights; the kernel compares the rest with x."""
+    axis = 1 if bound.get("layout", "batch_first") == "batch_first" else 0
+    shape = tuple(bound["x"].shape)
+    if len(shape) != 2 or shape[axis] != features[0]:
+        raise ValueError(f"expects x to have 2 axes with {features[0]} features on axis {axis}, "
+                         f"but got shape {shape}")
+    if "pattern" in bound and tuple(bound["pattern"]) != pattern:
+        raise ValueError(f"expects weights to have the shape of the pattern "
+                         f"{tuple(bound['pattern'])}, but got {pattern}")
+    if "bias" in bound and tuple(bound["bias"].shape) != (features[1],):
+        raise ValueError(f"expects bias to have shape ({features[1]},), "
+                         f"but got {tuple(bound['bias'].shape)}")
+    result = (shape[0], features[1]) if axis else (features[1], shape[1])
+    for key in ("z", "residual", "out"):
+        if key in bound and tuple(bound[key].shape) != result:
+            raise ValueError(f"expects {key} to have shape {result}, "
+                             f"but got {tuple(bound[key].shape)}")
+
+
+def ksmm(bound):
+    """The call with arguments `bound`, by name; those that are None are left out."""
+    from kron import _jit
+
+    bound = _unpacked(bound)
+    weights = bound["weights"]
+    layout, precision = bound.get("layout", "batch_first"), bound.get("precision", "full")
+    _check_choice(layout, ("batch_first", "batch_last"), "layout")
+    _check_choice(precision, ("full", "ieee", "tf32"), "precision")
+    trans = transpose_of(bound.get("trans_weights", False), "trans_weights")
+    pattern = tuple(weights.shape)
+    if len(pattern) != 4 or 0 in pattern:
+        raise ValueError(f"expects weights to have 4 dimensions of at least 1, "
+                         f"but got shape {pattern}")
+    _check(bound, pattern, _build._features(pattern, trans))
+    result = _result_type(bound)
+    types = (_element(bound["x"], "x", result), _element(weights, "weights", result), result)
+    scale = _number(bound, "scale", 1) if "scale" in bound else None
+    if scale is not None and not math.isfinite(scale):
+        raise ValueError(f"expects scale to be finite, but got {scale}")
+    alpha, beta = _number(bound, "alpha", 1), _number(bound, "beta", 0)
+    given = {}
+    if alpha != 1:
+        given["alpha"] = alpha
+    if beta != 0:
+        if "z" not in bound:
+            raise ValueError(f"expects z when beta is not 0, but got beta={beta} alone")
+        given |= {"beta": beta, "z": bound["z"]}
+    given |= {key: bound[key] for key in ("bias", "residual") if key in bound}
+    function = _function(types, pattern, trans, layout, bound["epilogue"], scale, precision,
+                         tuple(given), _jit._device_of(bound["x"]))
+    return function(bound["x"], weights, *given.values(), out=bound.get("out"))
