@@ -152,6 +152,25 @@ Value kron::createBufferLike(OpBuilder &builder, Location loc, Value array,
   return createBuffer(builder, loc, shape, sizes, element, isOnTensors(array));
 }
 
+Value kron::emitElementwise(
+    OpBuilder &builder, Location loc, ValueRange inputs, Value outs,
+    llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
+  int64_t rank = cast<ShapedType>(outs.getType()).getRank();
+  SmallVector<AffineMap> maps(inputs.size() + 1,
+                              builder.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  SmallVector<Type> results;
+  if (isOnTensors(outs))
+    results.push_back(outs.getType());
+  auto generic = linalg::GenericOp::create(
+      builder, loc, results, inputs, outs, maps, iterators,
+      [&](OpBuilder &inside, Location, ValueRange args) {
+        linalg::YieldOp::create(inside, loc, body(inside, args));
+      });
+  return isOnTensors(outs) ? generic.getResult(0) : outs;
+}
+
 void kron::releaseBuffer(OpBuilder &builder, Location loc, Value array) {
   if (!isOnTensors(array))
     markManual(memref::DeallocOp::create(builder, loc, array));

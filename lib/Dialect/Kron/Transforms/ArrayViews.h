@@ -48,6 +48,13 @@ Value createBufferLike(OpBuilder &builder, Location loc, Value array,
 Value createBuffer(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape,
                    ValueRange sizes, Type element, bool onTensors);
 
+/// Sets every element of `outs` to what `body` makes of the elements of
+/// `inputs`, which have its shape, and of its own, the last argument. Returns
+/// the result on tensors, `outs` on memrefs.
+Value emitElementwise(OpBuilder &builder, Location loc, ValueRange inputs,
+                      Value outs,
+                      llvm::function_ref<Value(OpBuilder &, ValueRange)> body);
+
 /// Releases a new array on memrefs.
 void releaseBuffer(OpBuilder &builder, Location loc, Value array);
 

@@ -120,20 +120,10 @@ private:
 /// `array` with its elements in `type`, in a buffer of its own.
 static Value widen(OpBuilder &builder, Location loc, Value array, Type type) {
   Value buffer = createBufferLike(builder, loc, array, type);
-  int64_t rank = getShapedType(array).getRank();
-  SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(rank));
-  SmallVector<utils::IteratorType> iterators(rank,
-                                             utils::IteratorType::parallel);
-  SmallVector<Type> results;
-  if (isOnTensors(buffer))
-    results.push_back(buffer.getType());
-  auto generic = linalg::GenericOp::create(
-      builder, loc, results, array, buffer, maps, iterators,
-      [&](OpBuilder &b, Location, ValueRange args) {
-        linalg::YieldOp::create(b, loc,
-                                emitConversion(b, loc, args.front(), type));
+  return emitElementwise(
+      builder, loc, array, buffer, [&](OpBuilder &inside, ValueRange args) {
+        return emitConversion(inside, loc, args.front(), type);
       });
-  return isOnTensors(buffer) ? generic.getResult(0) : buffer;
 }
 
 /// Replaces an input and weights of 8 bits by arrays of the result's type,
@@ -258,27 +248,15 @@ Value Decomposer::emitScaledAddend(Value product, Value destination) {
   SmallVector<Value> inputs;
   if (z != outs)
     inputs.push_back(z);
-  int64_t rank = getShapedType(init).getRank();
-  SmallVector<AffineMap> maps(inputs.size() + 1,
-                              rewriter.getMultiDimIdentityMap(rank));
-  SmallVector<utils::IteratorType> iterators(rank,
-                                             utils::IteratorType::parallel);
-  SmallVector<Type> results;
-  if (isOnTensors(outs))
-    results.push_back(outs.getType());
-  auto generic = linalg::GenericOp::create(
-      rewriter, loc, results, inputs, outs, maps, iterators,
-      [&](OpBuilder &builder, Location, ValueRange args) {
+  return emitElementwise(
+      rewriter, loc, inputs, outs, [&](OpBuilder &builder, ValueRange args) {
         Value v =
             emitScaled(builder, loc, kron::getBeta(op),
                        emitConversion(builder, loc, args.front(), accumulator));
         if (product)
           v = emitAdd(builder, loc, args.back(), v);
-        linalg::YieldOp::create(
-            builder, loc,
-            emitConversion(builder, loc, v, kron::getElementType(outs)));
+        return emitConversion(builder, loc, v, kron::getElementType(outs));
       });
-  return isOnTensors(outs) ? generic.getResult(0) : outs;
 }
 
 /// scale * activation(v + bias) + residual in `destination`. Returns the result

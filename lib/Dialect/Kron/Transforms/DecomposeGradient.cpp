@@ -61,14 +61,8 @@ Value kron::emitGradientStore(IRRewriter &rewriter, ScaledOpInterface op,
     inputs.push_back(sum);
   if (addend && !beta.isZero())
     inputs.push_back(castToShape(rewriter, loc, addend, shape));
-  SmallVector<AffineMap> maps(inputs.size() + 1,
-                              rewriter.getMultiDimIdentityMap(shape.size()));
-  SmallVector<utils::IteratorType> iterators(shape.size(),
-                                             utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      rewriter, loc, onTensors ? TypeRange(init.getType()) : TypeRange(),
-      inputs, init, maps, iterators,
-      [&](OpBuilder &builder, Location, ValueRange args) {
+  return emitElementwise(
+      rewriter, loc, inputs, init, [&](OpBuilder &builder, ValueRange args) {
         Value result = sum ? args.front() : Value();
         if (sum && scalesSum)
           result = emitScaled(builder, loc, alpha, result);
@@ -78,10 +72,8 @@ Value kron::emitGradientStore(IRRewriter &rewriter, ScaledOpInterface op,
           z = emitScaled(builder, loc, beta, z);
           result = result ? emitAdd(builder, loc, result, z) : z;
         }
-        linalg::YieldOp::create(builder, loc,
-                                emitConversion(builder, loc, result, element));
+        return emitConversion(builder, loc, result, element);
       });
-  return onTensors ? generic.getResult(0) : init;
 }
 
 GradientDecomposer::GradientDecomposer(IRRewriter &rewriter, KsmmGradOp op,

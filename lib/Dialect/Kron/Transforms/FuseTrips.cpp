@@ -1,0 +1,133 @@
+//===- FuseTrips.cpp - How many trips a chain takes -----------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "FuseTrips.h"
+#include "kron/CodeGen/PassOperands.h"
+#include "mlir/IR/Remarks.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+std::optional<TripPlan> kron::getGivenTrips(PassOp pass,
+                                            DenseI64ArrayAttr counts) {
+  TripPlan plan;
+  unsigned next = 0;
+  for (int64_t count : counts.asArrayRef()) {
+    SmallVector<unsigned> &trip = plan.trips.emplace_back();
+    for (int64_t number = 0; number < count; ++number)
+      trip.push_back(next++);
+  }
+  if (next == pass.getModeProducts().size())
+    return plan;
+  pass.emitOpError("expects trips of its schedule to add up to its ")
+      << pass.getModeProducts().size() << " mode products, but got " << next;
+  return std::nullopt;
+}
+
+/// Bytes from which one row is worth being shared out among threads.
+static constexpr int64_t kMinSharedRowBytes = 1 << 20;
+
+TripPlan kron::planCPUTrips(PassOp pass, int64_t l2Bytes) {
+  SmallVector<ModeProductOp> products = pass.getModeProducts();
+  auto init = cast<ShapedType>(pass.getInit().getType());
+  int64_t elementBytes = getElementBytes(getElementType(pass.getInit()));
+  int64_t rows = 1, rowBytes = elementBytes;
+  llvm::SmallDenseSet<int64_t> contracted;
+  bool isStatic = true;
+  for (ModeProductOp product : products) {
+    auto type = cast<ShapedType>(product.getFactor().getType());
+    isStatic &= type.hasStaticShape();
+    contracted.insert(product.getAxis());
+  }
+  for (int64_t axis = 0; isStatic && axis < init.getRank(); ++axis) {
+    if (contracted.contains(axis))
+      rowBytes *= init.getDimSize(axis);
+    else if (init.isDynamicDim(axis))
+      rows = ShapedType::kDynamic;
+    else if (rows != ShapedType::kDynamic)
+      rows *= init.getDimSize(axis);
+  }
+
+  TripPlan plan;
+  plan.trips.emplace_back();
+  bool isLarge = isStatic && rowBytes > 4 * l2Bytes;
+  bool isAlone =
+      isStatic && rows >= 1 && rows <= 2 && rowBytes >= kMinSharedRowBytes;
+  // Whole cache lines of columns, twice, within half of the cache.
+  int64_t mostElements = l2Bytes / 2 / 128, elements = 1;
+  for (auto [index, product] : llvm::enumerate(products)) {
+    int64_t depth = cast<ShapedType>(product.getFactor().getType())
+                        .getDimSize(product.getContractedFactorDim());
+    bool isLast = index + 1 == products.size();
+    bool cuts = isLarge ? elements * depth > mostElements : isAlone && isLast;
+    if (cuts && !plan.trips.back().empty()) {
+      plan.trips.emplace_back();
+      elements = 1;
+    }
+    elements *= depth;
+    plan.trips.back().push_back(index);
+  }
+  return plan;
+}
+
+void kron::explainTrips(PassOp pass, const TripChain &chain,
+                        const TripPlan &plan, int64_t slabBudget,
+                        const GPUMachine &machine) {
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  os << plan.trips.size() << (plan.trips.size() == 1 ? " trip:" : " trips:");
+  for (unsigned index = 0; index < plan.trips.size(); ++index) {
+    Trip trip = describeTrip(chain, plan, index);
+    int64_t columns = chooseColumns(trip, slabBudget, machine);
+    os << (index ? "; " : " ") << "axes ";
+    llvm::interleaveComma(trip.factors, os,
+                          [&](const TripFactor &factor) { os << factor.axis; });
+    if (columns)
+      os << " (slab of " << trip.getSlabBytes(columns) << " bytes, runs of "
+         << std::min<int64_t>(trip.getRunBytes(columns), 128) << ")";
+    else if (fitsCluster(trip, slabBudget, machine))
+      os << " (slab of " << trip.getSlabBytes(1) << " bytes, by two CTAs)";
+    else
+      os << " (does not fit on chip)";
+  }
+  remark::analysis(pass.getLoc(),
+                   remark::RemarkOpts::name("Trips").category("kron-fuse"))
+      << message << remark::metric("Trips", plan.trips.size())
+      << remark::metric("Microseconds",
+                        static_cast<int64_t>(plan.seconds * 1e6 + 0.5));
+}
+
+bool kron::hasGivenTrips(ArrayRef<ModeProductOp> chain) {
+  ModeProductOp last = chain.back();
+  ScheduleAttr schedule = last.getScheduleAttr();
+  if (!schedule || !schedule.getTrips())
+    return false;
+  ArrayRef<int64_t> counts = schedule.getTrips().asArrayRef();
+  // Others are about the factors of one named operation.
+  return std::accumulate(counts.begin(), counts.end(), int64_t(0)) ==
+         static_cast<int64_t>(chain.size());
+}
+
+bool kron::takeGivenTrips(ArrayRef<ModeProductOp> chain,
+                          SmallVectorImpl<ArrayRef<ModeProductOp>> &trips) {
+  if (!hasGivenTrips(chain))
+    return false;
+  ModeProductOp last = chain.back();
+  ScheduleAttr schedule = last.getScheduleAttr();
+  ArrayRef<int64_t> counts = schedule.getTrips().asArrayRef();
+  for (int64_t count : counts) {
+    trips.push_back(chain.take_front(count));
+    chain = chain.drop_front(count);
+    ModeProductOp end = trips.back().back();
+    if (ScheduleAttr rest = schedule.withoutTrips())
+      end.setScheduleAttr(rest);
+    else
+      end.removeScheduleAttr();
+  }
+  return true;
+}
