@@ -76,7 +76,7 @@ func.func @mkm_f32_1024_x_31_3(%x: memref<1024x29791xf32>, %f0: memref<31x31xf32
 }
 
 // Verify the decision for six of 5 x 5: mkm f32 1024 x 5^6.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=6{{.*}}Stages=5{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=6{{.*}}Stages=6{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_5_6(%x: memref<1024x15625xf32>, %f0: memref<5x5xf32>, %f1: memref<5x5xf32>, %f2: memref<5x5xf32>, %f3: memref<5x5xf32>, %f4: memref<5x5xf32>, %f5: memref<5x5xf32>, %y: memref<1024x15625xf32>) {
   kron.mkm ins(%x : memref<1024x15625xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5 : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>) outs(%y : memref<1024x15625xf32>)
   return
@@ -180,8 +180,8 @@ func.func @mkm_f32_15_x_2_5_6(%x: memref<15x60xf32>, %f0: memref<2x2xf32>, %f1: 
   return
 }
 
-// Verify the decision for small arrays, 8 rather than 9 of which are a tile since that divides their number: batched f32 100000 x 5^3.
-// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Tile=8{{(,|$)}}
+// Verify the decision for small arrays, 16 of which are whole cache lines: batched f32 100000 x 5^3.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Tile=16{{(,|$)}}
 func.func @batched_f32_100000_x_5_3(%x: memref<100000x5x5x5xf32>, %f0: memref<5x5xf32>, %f1: memref<5x5xf32>, %f2: memref<5x5xf32>, %y: memref<100000x5x5x5xf32>) {
   kron.batched ins(%x : memref<100000x5x5x5xf32>) factors(%f0, %f1, %f2 : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>) outs(%y : memref<100000x5x5x5xf32>)
   return

@@ -20,6 +20,20 @@ int64_t kron::chooseLanes(int64_t elements, int64_t vectorBits,
   return std::clamp<int64_t>(llvm::PowerOf2Ceil(elements), minLanes, maxLanes);
 }
 
+/// Whether groups of `size` elements that are repeated fill vectors of several
+/// q: a power of two is repeated by the load, other sizes take a shuffle, which
+/// several vectors have to share.
+static bool isRepeatedGroup(const Stage &stage, int64_t size) {
+  int64_t maxLanes = getMaxLanes(stage);
+  if (llvm::isPowerOf2_64(size))
+    return size < maxLanes;
+  int64_t perVector = maxLanes / size;
+  if (stage.elementParts != 1 || perVector < 2)
+    return false;
+  int64_t vectors = llvm::divideCeil(stage.results, perVector);
+  return 1 + vectors < stage.results;
+}
+
 /// Size of the innermost axis if the fibre mapping can take it into the lanes
 /// (1 without one), else 0.
 static int64_t getFibreGroup(const Stage &stage, const LoopNest &nest) {
@@ -39,8 +53,7 @@ static int64_t getFibreGroup(const Stage &stage, const LoopNest &nest) {
   // a factor of its own: then panels of that factor save more than the larger
   // choice of lanes. Such a factor is worth lanes that stay empty, too.
   bool varies = !axis.factor.is(0);
-  bool fits = varies ? isGroup(stage, size)
-                     : size < maxLanes && llvm::isPowerOf2_64(size);
+  bool fits = varies ? isGroup(stage, size) : isRepeatedGroup(stage, size);
   if (size == maxLanes && varies)
     return hasFewRows(nest) ? 0 : size;
   return fits && resultStride.is(size) ? size : 0;
@@ -54,9 +67,11 @@ std::pair<int64_t, int64_t> kron::getFibreLanes(const Stage &stage,
 }
 
 int64_t kron::getNumFibres(const Stage &stage, const LoopNest &nest) {
-  int64_t maxLanes = getMaxLanes(stage), fibres = maxLanes / stage.results;
+  // A power of two, so that loads can repeat one element of each.
+  auto fibres = static_cast<int64_t>(
+      llvm::bit_floor<uint64_t>(getMaxLanes(stage) / stage.results));
   if (stage.elementParts != 1 || stage.depth != stage.results || fibres < 2 ||
-      maxLanes % fibres || !nest.inner.empty() || nest.outer.empty() ||
+      !nest.inner.empty() || nest.outer.empty() ||
       !stage.source.strides[stage.axis].is(1))
     return 1;
   const LoopAxis &axis = nest.outer.back();
@@ -258,6 +273,8 @@ bool kron::canStream(const Stage &stage, SmallVectorImpl<Value> &strides) {
       Int count = nest.outer.pop_back_val().size;
       size = count.isConstant() ? *size * count.getConstant() : 1;
       lanes = stage.results * fibres;
+      if (!llvm::isPowerOf2_64(lanes))
+        return false;
     }
   } else {
     group = nest.group;

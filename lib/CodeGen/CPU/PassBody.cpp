@@ -323,6 +323,7 @@ StageArray PassCodeBuilder::emitSection(Emitter &emitter,
   StageArray source = place.source;
   if (section.begin == 0)
     startPrefetch(emitter, section, source, window);
+  prefetch.drain = drain;
   if (section.begin == 0 && copiesIn) {
     StageArray buffer = takeBuffer(emitter, 0);
     emitTileCopy(emitter,
@@ -488,6 +489,7 @@ void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
   }
   unsigned end = isSliced ? section.end : plan.groups.size();
   prefetch.slot = prefetchSlot;
+  prefetch.isSpread = vectorBits == 512;
   prefetch.resultOffset = resultOffset;
   prefetch.bytesPerFma = double(bytes) / countFmas(window, 0, end);
   LLVM::StoreOp::create(builder, loc,
@@ -573,6 +575,8 @@ void PassCodeBuilder::emitBody(func::FuncOp body,
       stages, [](const PlannedStage &stage) { return stage.usesTiles; });
   if (usesTiles)
     emitAmxConfiguration(emitter);
+  if (stagedElements)
+    startStaging(emitter);
   emitter.forLoop(Int(begin), Int(end), 1,
                   [&](Int tile) { emitTile(emitter, inside, tile); });
   if (usesTiles)
@@ -582,6 +586,8 @@ void PassCodeBuilder::emitBody(func::FuncOp body,
   if (streams)
     scf::IfOp::create(
         builder, loc, streams, [&](OpBuilder &builder, Location loc) {
+          if (stagedElements)
+            finishStaging(emitter);
           LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::seq_cst);
           scf::YieldOp::create(builder, loc);
         });

@@ -140,6 +140,9 @@ private:
   StageArray emitSection(Emitter &emitter, const Section &section,
                          const PassPlace &place, const PassWindow &window);
   void emitGroup(Emitter &emitter, unsigned index, Stage stage);
+  void startStaging(Emitter &emitter);
+  /// Copies what is left of a result past the caches.
+  void finishStaging(Emitter &emitter);
   /// Calls `build` with where the last operation on `window` stores to:
   /// `destination`, or a copy of that which then goes past the caches.
   void emitStaged(Emitter &emitter, const PassWindow &window,
@@ -171,8 +174,8 @@ private:
   int64_t stageScratchElements = 0;
   /// Of the factor that tiles pack, before these.
   int64_t packedElements = 0;
-  /// Of a copy of a tile's result, and where it lies in the scratch; 0 if there
-  /// is none.
+  /// Of a copy of a tile's result, and where two of them lie in the scratch; 0
+  /// if there are none.
   int64_t stagedElements = 0, stagedOffset = 0;
   /// Whether the copy of a transposed input stays transposed: the first stage
   /// takes single elements of it, which may lie anywhere.
@@ -191,6 +194,10 @@ private:
   // Of the body.
   Value scratch, prefetchSlot, resultOffset;
   PrefetchStream prefetch;
+  /// What goes past the caches meanwhile, and slots of the copies that the next
+  /// tile and the one after it take.
+  DrainStream drain;
+  Value stagedSlot, nextStagedSlot;
 };
 
 } // namespace mlir::kron

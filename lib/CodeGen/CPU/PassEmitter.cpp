@@ -489,7 +489,7 @@ void PassCodeBuilder::planBuffers() {
     elements += each.count * each.elements;
   }
   stagedOffset = elements;
-  elements += stagedElements;
+  elements += 2 * stagedElements;
   scratchBytes = (elements + packedElements + stageScratchElements) *
                  outer.getElementBytes();
 }
@@ -513,11 +513,15 @@ void PassCodeBuilder::planStreaming(const Stage &last) {
   if (bytes.isConstant() && bytes.getConstant() < threshold)
     return;
   SmallVector<Value> strides;
-  if (copiesOut || !canStream(last, strides)) {
-    strides.clear();
-    if (!canStageResults(strides))
-      return;
+  bool isDirect = !copiesOut && canStream(last, strides);
+  // All factors of the next tile have time for the copy, while only the last
+  // one stores its results itself.
+  SmallVector<Value> stagedStrides;
+  if ((!isDirect || plan.groups.size() > 1) && canStageResults(stagedStrides)) {
     stagedElements = countElements(getTileWindow(tileSize), plan.groups.size());
+    strides = stagedStrides;
+  } else if (!isDirect) {
+    return;
   }
   Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
                                            arrays.init.base);

@@ -22,11 +22,17 @@ static double getLaneUse(int64_t depth, int64_t results, int64_t inside,
   if (inside < 0)
     return 1.0;
   // Several fibres in every vector: two shuffles beside its multiply-adds.
-  if (inside == 1 && depth == results && lanes % results == 0 &&
-      2 * results <= lanes)
-    return double(results) / (results + 2);
+  if (inside == 1 && depth == results && 2 * results <= lanes) {
+    int64_t fibres = llvm::bit_floor<uint64_t>(lanes / results);
+    return fill(fibres * results) * results / (results + 2);
+  }
   if (inside < lanes && llvm::isPowerOf2_64(inside))
     return fill(results * inside);
+  // A short axis is repeated by a shuffle that several vectors share.
+  int64_t vectors =
+      inside < lanes ? llvm::divideCeil(results, lanes / inside) : results;
+  if (2 * inside <= lanes && 1 + vectors < results)
+    return double(results * inside) / ((1 + vectors) * lanes);
   return fill(inside);
 }
 

@@ -8,11 +8,12 @@
 // Stores past the caches take whole cache lines. Rows of 125 or 216 elements
 // end within a line, but where they follow each other in memory a tile of
 // enough rows does not: its result is left in the scratch first, and goes from
-// there line by line.
+// there line by line while the next tile is computed.
 //
 //===----------------------------------------------------------------------===//
 
 #include "PassBuilder.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -21,8 +22,7 @@ bool PassCodeBuilder::canStageResults(SmallVectorImpl<Value> &strides) const {
   // More would be in the way of what is computed with.
   constexpr int64_t kMaxBytes = 1 << 15;
   int64_t elementBytes = outer.getElementBytes();
-  if (elementBytes < kMinStagedBytes || plan.tiledAxis < 0 ||
-      !plan.views.empty() || movesInnermost ||
+  if (plan.tiledAxis < 0 || !plan.views.empty() || movesInnermost ||
       isConverted(arrays.init.element) || sections.back().sliceAxis >= 0)
     return false;
   int64_t elements = 1;
@@ -77,6 +77,40 @@ static void emitStreamingCopy(Emitter &emitter, Value from, Value to, Int count,
   });
 }
 
+/// Slots for what is copied past the caches, nothing at first.
+void PassCodeBuilder::startStaging(Emitter &emitter) {
+  Type pointer = scratch.getType();
+  Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
+  auto createSlot = [&](Value value) -> Value {
+    Value slot = LLVM::AllocaOp::create(builder, loc, pointer, pointer, one);
+    LLVM::StoreOp::create(builder, loc, value, slot);
+    return slot;
+  };
+  Value copy = emitter.offsetPointer(scratch, stagedOffset);
+  drain.from = createSlot(copy);
+  drain.to = createSlot(copy);
+  drain.end = createSlot(copy);
+  drain.bytesPerFma = double(stagedElements * emitter.getElementBytes()) /
+                      countFmas(getTileWindow(tileSize), 0, plan.groups.size());
+  stagedSlot = createSlot(copy);
+  nextStagedSlot = createSlot(emitter.offsetPointer(copy, stagedElements));
+}
+
+void PassCodeBuilder::finishStaging(Emitter &emitter) {
+  auto load = [&](Value slot) -> Value {
+    return LLVM::LoadOp::create(emitter.builder, loc, slot.getType(), slot);
+  };
+  auto getAddress = [&](Value at) -> Value {
+    return LLVM::PtrToIntOp::create(emitter.builder, loc,
+                                    emitter.builder.getI64Type(), at);
+  };
+  Value to = load(drain.to);
+  Int bytes = emitter.sub(Int(getAddress(load(drain.end))), getAddress(to));
+  emitStreamingCopy(emitter, load(drain.from), to,
+                    emitter.floorDiv(bytes, emitter.getElementBytes()),
+                    vectorBits / 8 / emitter.getElementBytes());
+}
+
 void PassCodeBuilder::emitStaged(Emitter &emitter, const PassWindow &window,
                                  const StageArray &destination,
                                  function_ref<void(const StageArray &)> build) {
@@ -86,13 +120,25 @@ void PassCodeBuilder::emitStaged(Emitter &emitter, const PassWindow &window,
       scf::IfOp::create(builder, loc, streams, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
+  auto load = [&](Value slot) -> Value {
+    return LLVM::LoadOp::create(builder, loc, slot.getType(), slot);
+  };
   StageArray staged = destination;
-  staged.base = emitter.offsetPointer(scratch, stagedOffset);
+  staged.base = load(stagedSlot);
   build(staged);
+  finishStaging(emitter);
   Int count =
       emitter.mul(*window.extents[plan.tiledAxis], stagedElements / tileSize);
-  emitStreamingCopy(emitter, staged.base, destination.base, count,
-                    vectorBits / 8 / emitter.getElementBytes());
+  Value next = load(nextStagedSlot);
+  for (auto [value, slot] :
+       {std::pair(staged.base, drain.from),
+        std::pair(destination.base, drain.to),
+        std::pair(emitter.offsetPointer(destination.base, count), drain.end),
+        std::pair(staged.base, nextStagedSlot), std::pair(next, stagedSlot)})
+    LLVM::StoreOp::create(builder, loc, value, slot);
+
+  // Then nothing is left to be copied.
   builder.setInsertionPointToStart(choice.elseBlock());
+  prefetch.drain = {};
   build(destination);
 }

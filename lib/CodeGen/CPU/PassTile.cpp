@@ -238,8 +238,6 @@ static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
 static int64_t getRowStep(const PassPlan &plan, PassOp pass,
                           int64_t elementBytes) {
   constexpr int64_t kLineBytes = 64;
-  if (elementBytes < kMinStagedBytes)
-    return 1;
   int64_t bytes = countElements(pass.getInit(), plan.roles) * elementBytes;
   return kLineBytes / std::gcd(kLineBytes, bytes);
 }

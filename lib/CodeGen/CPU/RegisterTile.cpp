@@ -7,11 +7,11 @@
 
 #include "kron/CodeGen/CPU/RegisterTile.h"
 #include "Arithmetic.h"
+#include "Prefetcher.h"
 #include "Rearrange.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -37,7 +37,7 @@ static Value getMask(const RegisterTile &tile, int64_t vector) {
 static Value getResultMask(const RegisterTile &tile, int64_t row,
                            int64_t vector) {
   if (tile.fibres > 1)
-    return row == tile.rows - 1 ? tile.mask : Value();
+    return row == tile.rows - 1 ? tile.mask : tile.usedLanes;
   return getMask(tile, vector);
 }
 
@@ -99,9 +99,10 @@ static Multipliers loadMultipliers(Emitter &emitter, const TileOperand &operand,
 /// One step of p: rows * vectors multiply-adds, twice for complex numbers. The
 /// operand of which there is less stays in registers, the other one is loaded
 /// where it is needed: together with the accumulators, all of the larger one
-/// might not fit.
+/// might not fit. `emitBetween` is called `countParts` times.
 static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
-                     SmallVectorImpl<Value> &accumulators) {
+                     SmallVectorImpl<Value> &accumulators,
+                     function_ref<void()> emitBetween) {
   auto getPointer = [&](const TileOperand &operand, int64_t block) {
     Int offset = emitter.mul(depth, operand.depthStride);
     Value base = emitter.offsetPointer(operand.base, offset, operand.element);
@@ -133,6 +134,7 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
       for (int64_t row = 0; row < tile.rows; ++row)
         for (int64_t part = 0; part < parts; ++part)
           accumulate(row, vector, part, a[row], b);
+      emitBetween();
     }
     return;
   }
@@ -144,20 +146,29 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
     for (int64_t part = 0; part < parts; ++part)
       for (int64_t vector = 0; vector < tile.vectors; ++vector)
         accumulate(row, vector, part, a, b[vector]);
+    emitBetween();
   }
+}
+
+/// Blocks that a step of p falls into.
+static int64_t countParts(Emitter &emitter, const RegisterTile &tile) {
+  bool takesVectors = tile.rows * emitter.getNumParts() < tile.vectors;
+  return takesVectors ? tile.vectors : tile.rows;
 }
 
 //===----------------------------------------------------------------------===//
 // Short fibres
 //===----------------------------------------------------------------------===//
 
-/// Transposes a vector of `rows` rows into one of as many columns.
-static Value emitTransposed(Emitter &emitter, Value vector, int64_t rows) {
+/// Transposes `rows` rows of `columns` elements, which lie in the first lanes
+/// of a vector.
+static Value emitTransposed(Emitter &emitter, Value vector, int64_t rows,
+                            int64_t columns) {
   int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
-  int64_t columns = lanes / rows;
   SmallVector<int64_t> sources;
   for (int64_t lane = 0; lane < lanes; ++lane)
-    sources.push_back(lane % rows * columns + lane / rows);
+    sources.push_back(
+        lane < rows * columns ? lane % rows * columns + lane / rows : lane);
   return vector::ShuffleOp::create(emitter.builder, emitter.loc, vector, vector,
                                    sources);
 }
@@ -173,7 +184,7 @@ static TileOperand interleaveRows(Emitter &emitter, const RegisterTile &tile) {
     Value fibres = emitter.loadVector(type, from, getResultMask(tile, row, 0),
                                       tile.a.element);
     emitter.storeVector(
-        emitTransposed(emitter, fibres, tile.fibres),
+        emitTransposed(emitter, fibres, tile.fibres, tile.depth),
         emitter.offsetPointer(tile.interleaved, row * tile.lanes), nullptr);
   }
   return {TileOperand::Kind::Group, tile.interleaved, tile.lanes, tile.fibres,
@@ -219,7 +230,7 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
       int64_t index = (row * tile.vectors + vector) * emitter.getNumParts();
       Value sum = emitResult(emitter, tile, &accumulators[index]);
       if (tile.fibres > 1)
-        sum = emitTransposed(emitter, sum, tile.lanes / tile.fibres);
+        sum = emitTransposed(emitter, sum, tile.depth, tile.fibres);
       Value value = emitScaledSum(emitter, tile.scale, sum, [&] {
         Value pointer =
             getPointer(result.addend, row, result.addendRowStride, vector,
@@ -236,51 +247,8 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
 }
 
 //===----------------------------------------------------------------------===//
-// Prefetches
+// The kernel
 //===----------------------------------------------------------------------===//
-
-static constexpr int64_t kLineBytes = 64;
-/// Lines that one register tile asks for, at most. The processor has no more
-/// requests in flight; where a window takes few tiles the rest is left out.
-static constexpr int64_t kMaxPrefetchedLines = 32;
-
-void kron::emitPrefetches(Emitter &emitter, const PrefetchStream &stream,
-                          int64_t fmas) {
-  if (!stream.slot)
-    return;
-  OpBuilder &builder = emitter.builder;
-  Emitter bytes(builder, emitter.loc, builder.getI8Type());
-  double share = stream.bytesPerFma * static_cast<double>(fmas);
-  Value pointer = LLVM::LoadOp::create(builder, emitter.loc,
-                                       stream.slot.getType(), stream.slot);
-  auto prefetch = [&](int64_t size) {
-    size = std::min(size, kMaxPrefetchedLines * kLineBytes);
-    SmallVector<Value> starts{pointer};
-    if (stream.resultOffset)
-      starts.push_back(bytes.offsetPointer(pointer, stream.resultOffset));
-    for (Value start : starts)
-      for (int64_t offset = 0; offset < size; offset += kLineBytes)
-        bytes.prefetch(bytes.offsetPointer(start, offset));
-  };
-  if (!stream.segmentBytes) {
-    auto step = std::max<int64_t>(1, static_cast<int64_t>(std::ceil(share)));
-    prefetch(step);
-    pointer = bytes.offsetPointer(pointer, step);
-  } else {
-    auto segments = std::max<int64_t>(
-        1, static_cast<int64_t>(std::ceil(share / stream.segmentBytes)));
-    int64_t lines = llvm::divideCeil(stream.segmentBytes, kLineBytes);
-    int64_t asked =
-        std::min(segments, std::max<int64_t>(1, kMaxPrefetchedLines / lines));
-    for (int64_t segment = 0; segment < asked; ++segment) {
-      prefetch(stream.segmentBytes);
-      pointer = bytes.offsetPointer(pointer, stream.stride);
-    }
-    pointer = bytes.offsetPointer(pointer,
-                                  bytes.mul(segments - asked, stream.stride));
-  }
-  LLVM::StoreOp::create(builder, emitter.loc, pointer, stream.slot);
-}
 
 /// Asks for what is added to the results, which is loaded at the end.
 static void emitAddendPrefetches(Emitter &emitter, const RegisterTile &tile) {
@@ -296,10 +264,6 @@ static void emitAddendPrefetches(Emitter &emitter, const RegisterTile &tile) {
               result.addendElement));
 }
 
-//===----------------------------------------------------------------------===//
-// The kernel
-//===----------------------------------------------------------------------===//
-
 /// `pointer`, which LLVM's strength reduction takes for an unknown. All
 /// addresses of an unrolled tile lie at fixed distances from a few pointers;
 /// looking for others took up to 90 % of the compile time and found none.
@@ -310,8 +274,11 @@ static Value hideArithmetic(Emitter &emitter, Value pointer) {
 }
 
 void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
-  emitPrefetches(emitter, given.prefetch,
-                 given.rows * given.vectors * given.lanes * given.depth);
+  int64_t fmas = given.rows * given.vectors * given.lanes * given.depth;
+  Prefetcher prefetcher(emitter, given.prefetch, fmas);
+  if (!given.prefetch.isSpread)
+    prefetcher.emitRest();
+  emitDrain(emitter, given.prefetch.drain, fmas);
   RegisterTile tile = given;
   int64_t count = tile.rows * tile.vectors * emitter.getNumParts();
   // Where the first step is not in a loop it is a product: a multiply-add would
@@ -333,18 +300,25 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
 
   auto emitSteps = [&](Int begin, int64_t steps, SmallVectorImpl<Value> &acc) {
     for (int64_t step = 0; step < steps; ++step)
-      emitStep(emitter, tile, emitter.add(begin, step), acc);
+      emitStep(emitter, tile, emitter.add(begin, step), acc,
+               [&] { prefetcher.emitShare(); });
   };
+  int64_t parts = countParts(emitter, tile);
   if (isUnrolled) {
+    prefetcher.start(tile.depth * parts);
     emitSteps(0, tile.depth, accumulators);
   } else {
-    int64_t unrolled = tile.depth / kUnroll * kUnroll;
-    accumulators = emitter.forLoop(0, unrolled, kUnroll, accumulators,
-                                   [&](Int depth, ValueRange carried) {
-                                     SmallVector<Value> values(carried);
-                                     emitSteps(depth, kUnroll, values);
-                                     return values;
-                                   });
+    int64_t turns = tile.depth / kUnroll, unrolled = turns * kUnroll;
+    prefetcher.prepareTurns(turns);
+    accumulators = emitter.forLoop(
+        0, unrolled, kUnroll, accumulators, [&](Int depth, ValueRange carried) {
+          SmallVector<Value> values(carried);
+          prefetcher.startTurn(kUnroll * parts,
+                               emitter.floorDiv(depth, kUnroll), turns);
+          emitSteps(depth, kUnroll, values);
+          return values;
+        });
+    prefetcher.finishTurns();
     emitSteps(unrolled, tile.depth - unrolled, accumulators);
   }
   emitStores(emitter, tile, accumulators);

@@ -45,6 +45,15 @@ void StageEmitter::emitRowCopy(const LoopAxis &rows, Int count, int64_t ahead,
   });
 }
 
+/// At most `most` rows, in blocks of about the same size if there are `total`
+/// (-1: many).
+static int64_t limitRows(int64_t rows, int64_t most, int64_t total) {
+  if (rows <= most)
+    return rows;
+  return total < 0 ? most
+                   : llvm::divideCeil(total, llvm::divideCeil(total, most));
+}
+
 void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
   int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
   int64_t size = group * stage.results;
@@ -64,6 +73,12 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
     rowTotal = rowAxis->size.isConstant() ? rowAxis->size.getConstant() : -1;
   TileShape shape = chooseTileShape(rowTotal, vectorTotal, stage.vectorBits,
                                     stage.schedule, stage.elementParts);
+  // A register less, which says how groups are repeated.
+  constexpr int64_t kMostShuffled = 22;
+  if (!llvm::isPowerOf2_64(group) && stage.vectorBits == 512)
+    shape.rows = limitRows(shape.rows,
+                           std::max<int64_t>(kMostShuffled / shape.vectors, 1),
+                           rowTotal);
   if (hasPanels)
     shape = {getPanelRows(stage, group, rowTotal), getPanelVectors(stage)};
 
@@ -157,7 +172,9 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
 
 void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
                               const Bases &bases) {
-  int64_t lanes = stage.results * fibres;
+  int64_t used = stage.results * fibres;
+  int64_t lanes =
+      chooseLanes(used, stage.vectorBits, emitter.getElementBytes());
   int64_t size = rowAxis.size.isConstant() ? rowAxis.size.getConstant() : -1;
   int64_t rest = size < 0 ? 0 : size % fibres;
   TileShape shape =
@@ -166,6 +183,9 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
   // Beside the factor, which stays in registers.
   if (stage.vectorBits < 512)
     shape.rows = std::min<int64_t>(shape.rows, 8);
+  else if (used < lanes)
+    shape.rows = limitRows(shape.rows, 16,
+                           size < 0 ? -1 : llvm::divideCeil(size, fibres));
   auto emitTile = [&](Int fibre, int64_t rows, Value mask) {
     Bases block = advance(bases, rowAxis, fibre);
     RegisterTile tile = startTile(block);
@@ -174,8 +194,9 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
     tile.fibres = fibres;
     tile.interleaved = stage.scratch;
     tile.mask = mask;
+    tile.usedLanes = emitter.firstLanes(lanes, used);
     tile.a.base = block.source;
-    tile.a.blockStride = lanes;
+    tile.a.blockStride = used;
     tile.a.element = stage.source.element;
     tile.b = {TileOperand::Kind::Vector,
               block.factor,
@@ -184,23 +205,24 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
               /*group=*/1,
               stage.isFactorConjugate,
               factor.element};
-    tile.result.rowStride = lanes;
-    tile.result.addendRowStride = lanes;
+    tile.result.rowStride = used;
+    tile.result.addendRowStride = used;
     emitRegisterTile(emitter, tile);
   };
+  Value all = emitter.firstLanes(lanes, used);
   int64_t step = shape.rows * fibres;
   if (size >= 0) {
     int64_t full = size / step * step;
     emitter.forLoop(0, full, step,
-                    [&](Int fibre) { emitTile(fibre, shape.rows, nullptr); });
+                    [&](Int fibre) { emitTile(fibre, shape.rows, all); });
     if (full < size)
       emitTile(full, llvm::divideCeil(size - full, fibres),
-               emitter.firstLanes(lanes, rest ? rest * stage.depth : lanes));
+               emitter.firstLanes(lanes, rest ? rest * stage.depth : used));
     return;
   }
   Int full = emitter.mul(emitter.floorDiv(rowAxis.size, step), step);
   emitter.forLoop(0, full, step,
-                  [&](Int fibre) { emitTile(fibre, shape.rows, nullptr); });
+                  [&](Int fibre) { emitTile(fibre, shape.rows, all); });
   emitter.forLoop(full, rowAxis.size, fibres, [&](Int fibre) {
     Int left = emitter.mul(emitter.sub(rowAxis.size, fibre), stage.depth);
     emitTile(fibre, 1, emitter.firstLanes(lanes, left));

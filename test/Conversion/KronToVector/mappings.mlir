@@ -63,6 +63,51 @@ func.func @group(%x: memref<64x8x4xf32>, %f: memref<8x8xf32>, %y: memref<64x8x4x
 
 // -----
 
+// Verify that an axis of five joins q, too: groups of five are repeated by a shuffle, for two
+// vectors, of three and of two q.
+// CHECK-LABEL: func.func @group_of_five
+// CHECK-SAME: kron.shared_bytes = 640 : i64
+// CHECK-LABEL: func.func private @group_of_five_pass
+// CHECK-DAG: %[[TEN:.*]] = arith.constant dense<[true, true, true, true, true, true, true, true, true, true, false, false, false, false, false, false]>
+// CHECK-DAG: %[[FIFTEEN:.*]] = arith.constant dense<[true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, false]>
+// CHECK: %[[G:.*]] = llvm.intr.masked.load {{.*}} -> vector<8xf32>
+// CHECK: %[[R:.*]] = vector.shuffle %[[G]], %[[G]] [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0]
+// CHECK-COUNT-2: arith.mulf %[[R]], %{{.*}} : vector<16xf32>
+// CHECK: llvm.intr.masked.store %{{.*}}, %{{.*}}, %[[FIFTEEN]]
+// CHECK: llvm.intr.masked.store %{{.*}}, %{{.*}}, %[[TEN]]
+// CHECK-NOT: masked.store
+func.func @group_of_five(%x: memref<64x5x5xf32>, %f: memref<5x5xf32>, %y: memref<64x5x5xf32>) {
+  kron.pass ins(%x, %f : memref<64x5x5xf32>, memref<5x5xf32>) outs(%y : memref<64x5x5xf32>) {
+  ^bb0(%t: tensor<64x5x5xf32>, %a: tensor<5x5xf32>, %o: tensor<64x5x5xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x5x5xf32>) factor(%a [p, q] : tensor<5x5xf32>) outs(%o : tensor<64x5x5xf32>) -> tensor<64x5x5xf32>
+    kron.yield %1 : tensor<64x5x5xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that two fibres of five share a vector: their elements are taken in turn, in pairs
+// that loads repeat, and results are put in order again.
+// CHECK-LABEL: func.func private @fibres_of_five_pass
+// CHECK: %[[TEN:.*]] = arith.constant dense<[true, true, true, true, true, true, true, true, true, true, false, false, false, false, false, false]>
+// CHECK: %[[X:.*]] = llvm.intr.masked.load %{{.*}}, %[[TEN]]
+// CHECK: vector.shuffle %[[X]], %[[X]] [0, 5, 1, 6, 2, 7, 3, 8, 4, 9, 10, 11, 12, 13, 14, 15]
+// CHECK: %[[PAIR:.*]] = llvm.load {{.*}} -> vector<2xf32>
+// CHECK: vector.shuffle %[[PAIR]], %[[PAIR]] [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]
+// CHECK: vector.shuffle %[[S:.*]], %[[S]] [0, 2, 4, 6, 8, 1, 3, 5, 7, 9, 10, 11, 12, 13, 14, 15]
+// CHECK-NEXT: llvm.intr.masked.store %{{.*}}, %{{.*}}, %[[TEN]]
+func.func @fibres_of_five(%x: memref<64x5xf32>, %f: memref<5x5xf32>, %y: memref<64x5xf32>) {
+  kron.pass ins(%x, %f : memref<64x5xf32>, memref<5x5xf32>) outs(%y : memref<64x5xf32>) {
+  ^bb0(%t: tensor<64x5xf32>, %a: tensor<5x5xf32>, %o: tensor<64x5xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x5xf32>) factor(%a [p, q] : tensor<5x5xf32>) outs(%o : tensor<64x5xf32>) -> tensor<64x5xf32>
+    kron.yield %1 : tensor<64x5xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify the inner mapping with a tail: 20 = 16 + 4 lanes, the last four by mask.
 // CHECK-LABEL: func.func private @inner_pass
 // CHECK: arith.constant dense<[true, true, true, true, false, false, false, false, false, false, false, false, false, false, false, false]>

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-select-schedule --convert-kron-to-vector --canonicalize \
+// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule --convert-kron-to-vector --canonicalize \
 // RUN:   --split-input-file | FileCheck %s
 
 // Verify that a tile asks for the next one, input and result alike, while it is
@@ -16,6 +16,46 @@ func.func @rows(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64xf32
   ^bb0(%t: tensor<?x64xf32>, %a: tensor<64x64xf32>, %o: tensor<?x64xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x64xf32>) factor(%a [p, q] : tensor<64x64xf32>) outs(%o : tensor<?x64xf32>) -> tensor<?x64xf32>
     kron.yield %1 : tensor<?x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a tile which is unrolled asks for lines one by one, between its multiply-adds,
+// not for all at once.
+// CHECK-LABEL: func.func private @spread_pass
+// CHECK: "llvm.intr.prefetch"
+// CHECK: vector.fma
+// CHECK: "llvm.intr.prefetch"
+// CHECK: vector.fma
+// CHECK: "llvm.intr.prefetch"
+// CHECK: return
+func.func @spread(%x: memref<?x4x32xf32>, %f: memref<4x4xf32>, %y: memref<?x4x32xf32>) {
+  kron.pass ins(%x, %f : memref<?x4x32xf32>, memref<4x4xf32>) outs(%y : memref<?x4x32xf32>) {
+  ^bb0(%t: tensor<?x4x32xf32>, %a: tensor<4x4xf32>, %o: tensor<?x4x32xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x4x32xf32>) factor(%a [p, q] : tensor<4x4xf32>) outs(%o : tensor<?x4x32xf32>) -> tensor<?x4x32xf32>
+    kron.yield %1 : tensor<?x4x32xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a tile with a loop over p asks for the same number of lines in every turn, from
+// addresses that go with p.
+// CHECK-LABEL: func.func private @turns_pass
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: vector.fma
+// CHECK: %[[AT:.*]] = llvm.getelementptr
+// CHECK: "llvm.intr.prefetch"
+// CHECK: vector.fma
+// CHECK: scf.yield
+func.func @turns(%x: memref<?x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32xf32>) {
+  kron.pass ins(%x, %f : memref<?x32xf32>, memref<32x32xf32>) outs(%y : memref<?x32xf32>) {
+  ^bb0(%t: tensor<?x32xf32>, %a: tensor<32x32xf32>, %o: tensor<?x32xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x32xf32>) factor(%a [p, q] : tensor<32x32xf32>) outs(%o : tensor<?x32xf32>) -> tensor<?x32xf32>
+    kron.yield %1 : tensor<?x32xf32>
   }
   return
 }
@@ -73,24 +113,36 @@ func.func @streamed(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64
 // -----
 
 // Verify that rows which end within a vector, but follow each other, go past the caches from
-// a copy of a tile's result in the scratch (48 rows of 480 bytes), which is whole lines: four
-// vectors a turn. The last tile may have fewer rows and end within a line.
+// a copy of a tile's result in the scratch (two of 48 rows of 480 bytes, which take turns),
+// which is whole lines. The copy of the tile before is stored by register tiles, up to 12 lines
+// each while there are as many left, and what is left behind them four vectors a turn. The last
+// tile may have fewer rows and end within a line; its copy is stored at the end.
 // CHECK-LABEL: func.func @ragged
-// CHECK-SAME: kron.thread_bytes = 23040 : i64
+// CHECK-SAME: kron.thread_bytes = 46080 : i64
 // CHECK: llvm.ptrtoint
 // CHECK-LABEL: func.func private @ragged_pass
 // CHECK: scf.if %[[STREAMS:.*]] {
+// CHECK: scf.for
+// CHECK: %[[LEFT:.*]] = arith.subi
+// CHECK: %[[IS_LEFT:.*]] = arith.cmpi sgt, %[[LEFT]], %{{.*}} : i64
+// CHECK: scf.if %[[IS_LEFT]] {
+// CHECK-COUNT-12: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<8xf64>
 // CHECK-NOT: nontemporal
 // CHECK: llvm.intr.masked.store
 // CHECK: scf.for
+// CHECK: scf.if
+// CHECK-COUNT-8: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<8xf64>
+// CHECK-NOT: nontemporal
+// CHECK: scf.for {{.*}} step %c32_i64
 // CHECK-COUNT-4: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<8xf64>
-// CHECK: scf.for
+// CHECK: scf.for {{.*}} step %c8_i64
 // CHECK: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<8xf64>
-// CHECK: scf.for
+// CHECK: scf.for {{.*}} step %c8_i64
 // CHECK: llvm.intr.masked.store
 // CHECK: } else {
 // CHECK-NOT: nontemporal
 // CHECK: scf.if %[[STREAMS]]
+// CHECK-COUNT-5: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<8xf64>
 // CHECK: llvm.fence seq_cst
 func.func @ragged(%x: memref<?x60xf64>, %f: memref<60x60xf64>, %y: memref<?x60xf64>) {
   kron.pass ins(%x, %f : memref<?x60xf64>, memref<60x60xf64>) outs(%y : memref<?x60xf64>)
@@ -134,16 +186,23 @@ func.func @lines(%x: memref<6300x60xf64>, %f: memref<60x60xf64>, %y: memref<6300
 
 // -----
 
-// Verify that elements of 4 bytes do not: the copy costs what it saves.
-// CHECK-LABEL: func.func private @floats_pass
+// Verify that results of several factors go past the caches from a copy even where their
+// rows are whole lines: all factors of the next tile have time for that.
+// CHECK-LABEL: func.func @two
+// CHECK-SAME: kron.thread_bytes = 12288 : i64
+// CHECK-LABEL: func.func private @two_pass
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK: nontemporal
+// CHECK: scf.if %[[STREAMS:.*]] {
+// CHECK: nontemporal
+// CHECK: } else {
 // CHECK-NOT: nontemporal
-func.func @floats(%x: memref<?x60xf32>, %f: memref<60x60xf32>, %y: memref<?x60xf32>) {
-  kron.pass ins(%x, %f : memref<?x60xf32>, memref<60x60xf32>) outs(%y : memref<?x60xf32>)
-      attributes {schedule = #kron.schedule<stream_bytes = 4097>} {
-  ^bb0(%t: tensor<?x60xf32>, %a: tensor<60x60xf32>, %o: tensor<?x60xf32>):
-    %1 = kron.mode_product axis(1) ins(%t : tensor<?x60xf32>) factor(%a [p, q] : tensor<60x60xf32>) outs(%o : tensor<?x60xf32>) -> tensor<?x60xf32>
-    kron.yield %1 : tensor<?x60xf32>
-  }
+// CHECK: scf.if %[[STREAMS]]
+// CHECK: nontemporal
+func.func @two(%x: memref<?x256xf32>, %f: memref<16x16xf32>, %y: memref<?x256xf32>) {
+  kron.mkm ins(%x : memref<?x256xf32>) factors(%f, %f : memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<?x256xf32>)
+      {schedule = #kron.schedule<stream_bytes = 4097>}
   return
 }
 

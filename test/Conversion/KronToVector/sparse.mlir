@@ -213,10 +213,10 @@ func.func @large_gradient(%x: memref<256x384xf32>, %g: memref<256x384xf32>, %y: 
 // CHECK: %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[64] : (!llvm.ptr) -> !llvm.ptr, f32
 // CHECK: llvm.store %[[NEXT]], %[[SLOT]]
 // CHECK: %[[ASKED:.*]] = llvm.load %[[SLOT]]
+// CHECK: %[[ROW:.*]] = llvm.getelementptr %[[ASKED]][1536] : (!llvm.ptr) -> !llvm.ptr, i8
 // CHECK: "llvm.intr.prefetch"(%[[ASKED]])
 // CHECK: llvm.getelementptr %[[ASKED]][192] : (!llvm.ptr) -> !llvm.ptr, i8
 // CHECK-NOT: llvm.getelementptr %[[ASKED]][256]
-// CHECK: %[[ROW:.*]] = llvm.getelementptr %[[ASKED]][1536] : (!llvm.ptr) -> !llvm.ptr, i8
 // CHECK: "llvm.intr.prefetch"(%[[ROW]])
 func.func @blocks(%x: memref<4096x384xf32>, %w: memref<6x64x64x1xf32>, %y: memref<4096x384xf32>) {
   kron.ksmm ins(%x : memref<4096x384xf32>) weights(%w : memref<6x64x64x1xf32>) outs(%y : memref<4096x384xf32>)

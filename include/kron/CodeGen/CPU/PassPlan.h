@@ -134,11 +134,6 @@ bool fitsSecondLevel(const PassPlan &plan, PassOp pass,
 /// (AMX) are filled.
 int64_t widenForMatrixTiles(const PassPlan &plan, PassOp pass, int64_t tile);
 
-/// Bytes of elements from which on results that end within a cache line are
-/// stored past the caches from a copy: with smaller ones there is more
-/// arithmetic per line, and the copy was measured to cost what it saves.
-inline constexpr int64_t kMinStagedBytes = 8;
-
 /// Positions of the tiled axis that keep the intermediates in cache.
 int64_t chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
                    const CacheBudget &caches);

@@ -78,6 +78,16 @@ struct TileScale {
   TileScalar alpha, beta;
 };
 
+/// Results that go past the caches while something else is computed, from a
+/// copy: whole lines, as long as some are left. The slots are memory of one
+/// pointer each: the next line of the copy, where it goes to, and the end of
+/// that.
+struct DrainStream {
+  /// Null: there are none.
+  Value from, to, end;
+  double bytesPerFma = 0;
+};
+
 /// Cache lines that are asked for while something else is computed: from the
 /// address in `slot` on, which moves on with every register tile. What is to be
 /// read are segments of `segmentBytes` bytes, `stride` bytes apart.
@@ -88,9 +98,13 @@ struct PrefetchStream {
   int64_t segmentBytes = 0;
   /// Not used with segments of 0 bytes: then all bytes follow each other.
   Int stride;
+  /// Whether register tiles ask for one line after the other while they
+  /// compute: with few registers, what is kept for that would push out others.
+  bool isSpread = false;
   /// The same is asked for so many bytes further on, where results will be
   /// stored; null: nowhere.
   Value resultOffset;
+  DrainStream drain;
 };
 
 struct RegisterTile {

@@ -1,0 +1,150 @@
+//===- Prefetcher.cpp - Memory while a register tile is computed ----------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Prefetcher.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static constexpr int64_t kLineBytes = 64;
+/// Lines that one register tile asks for, at most. The processor has no more
+/// requests in flight; where a window takes few tiles the rest is left out.
+static constexpr int64_t kMaxPrefetchedLines = 32;
+
+Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
+                       int64_t fmas)
+    : emitter(emitter) {
+  if (!stream.slot)
+    return;
+  OpBuilder &builder = emitter.builder;
+  Emitter bytes(builder, emitter.loc, builder.getI8Type());
+  double share = stream.bytesPerFma * static_cast<double>(fmas);
+  Value pointer = LLVM::LoadOp::create(builder, emitter.loc,
+                                       stream.slot.getType(), stream.slot);
+  if (!stream.segmentBytes)
+    numStarts = stream.resultOffset ? 2 : 1;
+  auto append = [&](int64_t size) {
+    size = std::min(size, kMaxPrefetchedLines * kLineBytes);
+    Value result;
+    if (stream.resultOffset)
+      result = bytes.offsetPointer(pointer, stream.resultOffset);
+    for (int64_t offset = 0; offset < size; offset += kLineBytes) {
+      lines.push_back({pointer, offset});
+      if (result)
+        lines.push_back({result, offset});
+    }
+  };
+  if (!stream.segmentBytes) {
+    auto step = std::max<int64_t>(1, static_cast<int64_t>(std::ceil(share)));
+    append(step);
+    pointer = bytes.offsetPointer(pointer, step);
+  } else {
+    auto segments = std::max<int64_t>(
+        1, static_cast<int64_t>(std::ceil(share / stream.segmentBytes)));
+    int64_t linesOfOne = llvm::divideCeil(stream.segmentBytes, kLineBytes);
+    int64_t asked = std::min(
+        segments, std::max<int64_t>(1, kMaxPrefetchedLines / linesOfOne));
+    for (int64_t segment = 0; segment < asked; ++segment) {
+      append(stream.segmentBytes);
+      pointer = bytes.offsetPointer(pointer, stream.stride);
+    }
+    pointer = bytes.offsetPointer(pointer,
+                                  bytes.mul(segments - asked, stream.stride));
+  }
+  LLVM::StoreOp::create(builder, emitter.loc, pointer, stream.slot);
+}
+
+void Prefetcher::emit(const Line &line) {
+  Emitter bytes(emitter.builder, emitter.loc, emitter.builder.getI8Type());
+  bytes.prefetch(
+      bytes.offsetPointer(line.start, bytes.add(offset, line.offset)));
+}
+
+void Prefetcher::start(int64_t count) {
+  first = next;
+  shared = countLines();
+  numParts = count;
+  part = 0;
+  offset = 0;
+}
+
+void Prefetcher::prepareTurns(int64_t turns) {
+  int64_t kept = numStarts ? countLines() / (turns * numStarts) : 0;
+  // The first ones, so that the others follow each other.
+  for (int64_t end = countLines() - kept * turns * numStarts; next < end;
+       ++next)
+    emit(lines[next]);
+}
+
+void Prefetcher::startTurn(int64_t count, Int turn, int64_t turns) {
+  start(count);
+  if (!shared)
+    return;
+  shared /= turns;
+  offset = emitter.mul(turn, shared / numStarts * kLineBytes);
+}
+
+void Prefetcher::emitShare() {
+  ++part;
+  for (int64_t end = first + shared * part / numParts; next < end; ++next)
+    emit(lines[next]);
+}
+
+void Prefetcher::emitRest() {
+  offset = 0;
+  for (; countLines(); ++next)
+    emit(lines[next]);
+}
+
+void kron::emitPrefetches(Emitter &emitter, const PrefetchStream &stream,
+                          int64_t fmas) {
+  Prefetcher(emitter, stream, fmas).emitRest();
+}
+
+void kron::emitDrain(Emitter &emitter, const DrainStream &drain, int64_t fmas) {
+  if (!drain.from)
+    return;
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  // As many stores as the processor has buffers for.
+  constexpr int64_t kMostLines = 12;
+  auto lines = std::clamp<int64_t>(
+      static_cast<int64_t>(std::ceil(drain.bytesPerFma *
+                                     static_cast<double>(fmas) / kLineBytes)),
+      1, kMostLines);
+  Type pointer = drain.from.getType();
+  Value to = LLVM::LoadOp::create(builder, loc, pointer, drain.to);
+  Value end = LLVM::LoadOp::create(builder, loc, pointer, drain.end);
+  auto getAddress = [&](Value at) -> Value {
+    return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), at);
+  };
+  Value left =
+      arith::SubIOp::create(builder, loc, getAddress(end), getAddress(to));
+  Value isThere = emitter.less(lines * kLineBytes - 1, left);
+  int64_t lanes = kLineBytes / emitter.getElementBytes();
+  scf::IfOp::create(
+      builder, loc, isThere, [&](OpBuilder &builder, Location loc) {
+        Value from = LLVM::LoadOp::create(builder, loc, pointer, drain.from);
+        for (int64_t line = 0; line < lines; ++line)
+          emitter.storeVector(
+              emitter.loadVector(emitter.getVectorType(lanes),
+                                 emitter.offsetPointer(from, line * lanes),
+                                 nullptr),
+              emitter.offsetPointer(to, line * lanes), nullptr, nullptr,
+              /*streams=*/true);
+        for (auto [slot, at] :
+             {std::pair(drain.from, from), std::pair(drain.to, to)})
+          LLVM::StoreOp::create(builder, loc,
+                                emitter.offsetPointer(at, lines * lanes), slot);
+        scf::YieldOp::create(builder, loc);
+      });
+}

@@ -1,0 +1,66 @@
+//===- Prefetcher.h - Memory while a register tile is computed --*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What a register tile does for others: it asks for lines of the next window,
+// and stores results of the last one past the caches.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_CPU_PREFETCHER_H
+#define KRON_LIB_CODEGEN_CPU_PREFETCHER_H
+
+#include "kron/CodeGen/CPU/RegisterTile.h"
+
+namespace mlir::kron {
+
+/// The lines that a register tile asks for, one after the other. All at once
+/// they would take every request that the processor can have in flight, and
+/// loads that miss the first-level cache would wait.
+class Prefetcher {
+public:
+  /// Of `stream`, as many as `fmas` multiply-adds have time for; the stream
+  /// moves on.
+  Prefetcher(Emitter &emitter, const PrefetchStream &stream, int64_t fmas);
+
+  /// Shares out what is left among the next `count` calls of `emitShare`.
+  void start(int64_t count);
+  /// Asks for what a loop of `turns` turns cannot share out.
+  void prepareTurns(int64_t turns);
+  /// The same as `start` in the body of the loop, in turn number `turn`.
+  void startTurn(int64_t count, Int turn, int64_t turns);
+  void finishTurns() { next = lines.size(); }
+  void emitShare();
+  /// Asks for what is left.
+  void emitRest();
+
+private:
+  struct Line {
+    Value start;
+    int64_t offset;
+  };
+
+  int64_t countLines() const {
+    return static_cast<int64_t>(lines.size()) - next;
+  }
+  void emit(const Line &line);
+
+  Emitter &emitter;
+  SmallVector<Line> lines;
+  /// Arrays whose lines take turns; 0: lines do not follow each other.
+  int64_t numStarts = 0;
+  /// The next line, and what is shared out among `numParts`: `shared` lines
+  /// from `first` on, `offset` bytes further on.
+  int64_t next = 0, first = 0, shared = 0, numParts = 1, part = 0;
+  Int offset = 0;
+};
+
+/// Stores results of another tile for which `fmas` multiply-adds have time.
+void emitDrain(Emitter &emitter, const DrainStream &drain, int64_t fmas);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_CPU_PREFETCHER_H
