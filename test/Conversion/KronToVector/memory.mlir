@@ -259,12 +259,13 @@ func.func @kept(%x: memref<64x16xf32, strided<[1, 64]>>, %f: memref<16x16xf32>, 
 // CHECK: %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[64] : (!llvm.ptr) -> !llvm.ptr, f32
 // CHECK: llvm.store %[[NEXT]], %[[SLOT:.*]] : !llvm.ptr, !llvm.ptr
 // CHECK: %[[ROW:.*]] = llvm.load %[[SLOT]] : !llvm.ptr -> !llvm.ptr
+// CHECK: %[[OTHER:.*]] = llvm.getelementptr %[[ROW]][16384] : (!llvm.ptr) -> !llvm.ptr, i8
 // CHECK: "llvm.intr.prefetch"(%[[ROW]])
 // CHECK: llvm.getelementptr %[[ROW]][64] : (!llvm.ptr) -> !llvm.ptr, i8
 // CHECK: llvm.getelementptr %[[ROW]][128] : (!llvm.ptr) -> !llvm.ptr, i8
 // CHECK: llvm.getelementptr %[[ROW]][192] : (!llvm.ptr) -> !llvm.ptr, i8
 // CHECK-NOT: llvm.getelementptr %[[ROW]][256]
-// CHECK: llvm.getelementptr %[[ROW]][16384] : (!llvm.ptr) -> !llvm.ptr, i8
+// CHECK: "llvm.intr.prefetch"(%[[OTHER]])
 func.func @columns_of_rows(%x: memref<64x64x1024xf32, strided<[64, 1, 4096]>>, %f: memref<64x64xf32>, %y: memref<64x64x1024xf32>) {
   kron.pass ins(%x, %f : memref<64x64x1024xf32, strided<[64, 1, 4096]>>, memref<64x64xf32>) outs(%y : memref<64x64x1024xf32>) {
   ^bb0(%a: tensor<64x64x1024xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64x1024xf32>):
