@@ -422,6 +422,17 @@ def _exhaustive_few_rows(count):
                 rows=rows or (7, 1, 2, 8, 4, 3, 5)[i % 7])
 
 
+def _exhaustive_many_rows(count):
+    """Large factors that depend on an innermost axis that does not divide a register, and so
+    many rows that this is put outside of the others."""
+    for element, pattern, dynamic in itertools.product(
+            TYPES, ((1, 97, 100, 3), (2, 96, 99, 5)), ((), ("rows",))):
+        i = next(count)
+        yield _cycle(i) | _ksmm_parameters(i) | dict(
+            op="ksmm", type=element, pattern=pattern, layout="batch_first",
+            dynamic=dynamic, rows=(128, 131)[i % 2])
+
+
 def _grad_parameters(i):
     """Batches that leave something over from blocks of 64 and of 8, and do not."""
     return dict(
@@ -504,7 +515,7 @@ def _exhaustive_modes(count):
 def exhaustive():
     count = itertools.count()
     return [*_exhaustive_products(count), *_exhaustive_scaling(count),
-            *_exhaustive_ksmm(count), *_exhaustive_few_rows(count),
+            *_exhaustive_ksmm(count), *_exhaustive_few_rows(count), *_exhaustive_many_rows(count),
             *_exhaustive_modes(count), *_exhaustive_grads(count),
             *_exhaustive_factor_grads(count)]
 

@@ -204,7 +204,8 @@ PassPlace PassCodeBuilder::advance(Emitter &emitter, const PassPlace &from,
     // A joint factor varies on no axis, so axis numbers need no shift.
     bool packs = stages[index].packs && !stages[index].packsInBody &&
                  plan.groups[index].products.size() == 1;
-    move(factor.array, packs ? Int(stages[index].packed.strides[axis])
+    unsigned stageAxis = rowsOutside ? (axis + 1) % plan.roles.size() : axis;
+    move(factor.array, packs ? Int(stages[index].packed.strides[stageAxis])
                              : factor.array.strides[axis]);
   }
   return place;

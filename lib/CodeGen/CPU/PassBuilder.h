@@ -87,6 +87,7 @@ private:
   void planSections();
   void planStages();
   bool planMovedTiles(function_ref<Stage(unsigned)> getPlanned);
+  bool planMovedGroups(function_ref<Stage(unsigned)> getPlanned);
   bool planRowsOutside(function_ref<Stage(unsigned)> getPlanned);
   bool canKeepTransposed(function_ref<Stage(unsigned)> getPlanned);
   void moveFactorAxes(unsigned index);
@@ -182,7 +183,8 @@ private:
   bool keepsTransposed = false;
   /// Whether buffers have the innermost axis outside of all others.
   bool movesInnermost = false;
-  /// Whether stages take it for the outermost one, too.
+  /// Whether stages take it for the outermost one, too, be it rows or what a
+  /// factor depends on.
   bool rowsOutside = false;
   int64_t scratchBytes = 0;
   /// As i64 outside and i1 inside of the body, whether results are stored past

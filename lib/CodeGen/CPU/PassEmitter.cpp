@@ -213,6 +213,32 @@ bool PassCodeBuilder::planMovedTiles(function_ref<Stage(unsigned)> getPlanned) {
   return movesInnermost;
 }
 
+/// Where lanes run over q together with a short innermost axis that the factor
+/// depends on, single elements of the input are repeated by shuffles, and lanes
+/// stay empty unless that axis divides a register. If a large factor is used
+/// for many rows, it is worth to put that axis outside of the others, on the
+/// way in and out. Returns whether that is what will be done.
+bool PassCodeBuilder::planMovedGroups(
+    function_ref<Stage(unsigned)> getPlanned) {
+  constexpr int64_t kMinSize = 96, kMinRows = 128;
+  const StageGroup &group = plan.groups.front();
+  int innermost = plan.roles.size() - 1;
+  int64_t inside = arrays.factors.front().sizes[innermost];
+  if (plan.groups.size() != 1 || plan.tiledAxis < 0 ||
+      plan.isTiledInnermost() || plan.roles[innermost] != AxisRole::Whole ||
+      llvm::isPowerOf2_64(inside) || pass.getInputPermutation() ||
+      std::min(group.depth, group.results) < kMinSize)
+    return false;
+  Int rows = arrays.sizes[plan.tiledAxis];
+  if ((rows.isConstant() && rows.getConstant() < kMinRows) ||
+      getStageMapping(getPlanned(0)) != StageMapping::Fibre)
+    return false;
+  rowsOutside = movesInnermost = copiesIn = copiesOut = true;
+  if (getStageMapping(getPlanned(0)) != StageMapping::Fibre)
+    rowsOutside = movesInnermost = copiesIn = copiesOut = false;
+  return movesInnermost;
+}
+
 /// Few rows at the inner end leave lanes empty, or make them wait for shuffles:
 /// where a factor is contiguous along p, tiles are transposed on the way in and
 /// out, and lanes run over p. Returns whether that is what will be done.
@@ -290,7 +316,9 @@ void PassCodeBuilder::planStages() {
                   !(plan.groups.front().results <= kMaxConvertingResults &&
                     canConvertSource(getPlanned(0)));
   copiesIn |= converts;
-  if (!planRowsOutside(getPlanned) && !plan.rowsInLanes && isUnsupported(0)) {
+  bool moves = !startsInTiles &&
+               (planRowsOutside(getPlanned) || planMovedGroups(getPlanned));
+  if (!moves && !plan.rowsInLanes && isUnsupported(0)) {
     copiesIn = true;
     if (numGroups == 1 && isUnsupported(0)) {
       copiesIn = converts;
@@ -386,7 +414,7 @@ void PassCodeBuilder::packTiles(unsigned index, Stage stage,
 bool PassCodeBuilder::canPackInBody(const PlannedStage &planned) const {
   constexpr int64_t kManyRows = 256, kMaxBytes = 1 << 18;
   if (plan.groups.size() != 1 || plan.groups.front().products.size() != 1 ||
-      plan.rowsInLanes || !plan.views.empty())
+      plan.rowsInLanes || rowsOutside || !plan.views.empty())
     return false;
   const StageFactor &factor = arrays.factors.front().array;
   auto isInside = [](Int inner, Int outer) {
@@ -428,6 +456,9 @@ void PassCodeBuilder::packFactor(unsigned index,
   if (plan.rowsInLanes)
     std::rotate(planned.factorSizes.begin() + plan.tiledAxis,
                 planned.factorSizes.begin() + plan.tiledAxis + 1,
+                planned.factorSizes.end());
+  if (rowsOutside)
+    std::rotate(planned.factorSizes.begin(), planned.factorSizes.end() - 1,
                 planned.factorSizes.end());
   planned.usesTiles = usesTiles(stage);
   if (planned.usesTiles) {

@@ -327,3 +327,22 @@ func.func @packed_at_once(%x: memref<70x4096xf32>, %w: memref<512x56x8x1xf32>, %
   kron.ksmm ins(%x : memref<70x4096xf32>) weights(%w : memref<512x56x8x1xf32>) outs(%y : memref<70x28672xf32>)
   return
 }
+
+// -----
+
+// Verify that a d which does not divide a register is put outside of the others, on the way
+// in (19 shuffles for 16 x 3 elements) and out, if many rows are multiplied by a large
+// factor: vectors hold 16 q (256 * 256 * 3 * 4 bytes, none of them empty), and elements of X
+// are broadcast.
+// CHECK-LABEL: func.func @odd_lanes_outside
+// CHECK-SAME: kron.shared_bytes = 786432 : i64, kron.thread_bytes = 294912 : i64
+// CHECK-LABEL: func.func private @odd_lanes_outside_pass
+// CHECK-COUNT-16: llvm.intr.masked.load
+// CHECK-COUNT-19: vector.shuffle
+// CHECK-COUNT-3: llvm.intr.masked.store
+// CHECK: vector.broadcast {{.*}} : f32 to vector<16xf32>
+// CHECK-COUNT-4: vector.fma
+func.func @odd_lanes_outside(%x: memref<256x768xf32>, %w: memref<1x256x256x3xf32>, %y: memref<256x768xf32>) {
+  kron.ksmm ins(%x : memref<256x768xf32>) weights(%w : memref<1x256x256x3xf32>) outs(%y : memref<256x768xf32>)
+  return
+}
