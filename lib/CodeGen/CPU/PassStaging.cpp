@@ -38,6 +38,9 @@ bool PassCodeBuilder::canStageResults(SmallVectorImpl<Value> &strides) const {
   }
   for (int axis = 0; axis < plan.tiledAxis; ++axis) {
     Int stride = arrays.init.strides[axis];
+    // A tile that takes all of an axis outside is not one piece of memory.
+    if (plan.roles[axis] == AxisRole::Whole)
+      return false;
     if (arrays.sizes[axis].is(1))
       continue;
     if (!stride.isConstant())

@@ -208,6 +208,26 @@ func.func @two(%x: memref<?x256xf32>, %f: memref<16x16xf32>, %y: memref<?x256xf3
 
 // -----
 
+// Verify that tiles of columns, whose results are pieces of many rows, are stored past the
+// caches by the last factor: the copy between both factors is all that the scratch holds.
+// CHECK-LABEL: func.func @streamed_columns
+// CHECK-SAME: kron.thread_bytes = 32768 : i64
+// CHECK-LABEL: func.func private @streamed_columns_pass
+// CHECK-NOT: scf.if
+// CHECK: scf.if %[[STREAMS:.*]] {
+// CHECK: nontemporal
+// CHECK: } else {
+// CHECK: scf.if %[[STREAMS]]
+// CHECK-NOT: nontemporal
+// CHECK: llvm.fence seq_cst
+func.func @streamed_columns(%x: memref<64x512xf32>, %f: memref<8x8xf32>, %y: memref<64x512xf32>) {
+  kron.kmm ins(%x : memref<64x512xf32>) factors(%f, %f : memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<64x512xf32>)
+      {schedule = #kron.schedule<stream_bytes = 4097>}
+  return
+}
+
+// -----
+
 // Verify that a transposed input is transposed in registers, 16 x 16 floats at a
 // time in four steps of 16 shuffles, where the first stage takes vectors of it: those of
 // two fibres of 8.
