@@ -179,9 +179,17 @@ void SparseKernel::enterAll() {
     warp = k.rem(warp, plan.getTeamThreads() / 32);
     teamThread = k.rem(teamThread, plan.getTeamThreads());
   }
-  resultWarp = k.rem(warp, plan.resultWarps);
-  Int rest = k.floorDiv(warp, plan.resultWarps);
-  rowWarp = k.rem(rest, plan.rowWarps);
+  Int rest;
+  if (plan.usesWgmma) {
+    // The warps of a group share results.
+    rowWarp = k.rem(warp, plan.rowWarps);
+    resultWarp =
+        Int(k.shuffle(k.materialize(k.floorDiv(warp, plan.rowWarps), 32), 0));
+  } else {
+    resultWarp = k.rem(warp, plan.resultWarps);
+    rest = k.floorDiv(warp, plan.resultWarps);
+    rowWarp = k.rem(rest, plan.rowWarps);
+  }
   depthWarp = k.floorDiv(rest, plan.rowWarps);
   group = k.floorDiv(k.laneId(), 4);
   quad = k.bitAnd(k.laneId(), 3);
@@ -271,7 +279,15 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
                            waitStep(step);
                            issue(k.add(step, plan.stages - 1));
                          }
-                         multiplyStep(sums, getSlot(step), depthNumber);
+                         Int slot = getSlot(step);
+                         if (!plan.usesWgmma)
+                           return multiplyStep(sums, slot, depthNumber);
+                         if (!plan.keepsFactor) {
+                           prepareFactor(k.add(slot, plan.getCopiedBytes()),
+                                         keptOffset);
+                           finishPreparing();
+                         }
+                         multiplyGroups(sums, slot, depthNumber);
                        });
 }
 
@@ -384,10 +400,8 @@ void SparseKernel::emitTiles() {
 
 void SparseKernel::emit() {
   enterAll();
-  if (plan.keepsFactor)
-    keptOffset = k.allocateShared(plan.depthSteps * plan.getFactorBytes(), 128);
-  stageOffset =
-      k.allocateShared(plan.teams * plan.stages * plan.getStageBytes(), 128);
+  keptOffset = k.allocateShared(plan.getKeptBytes(), 128);
+  stageOffset = k.allocateShared(plan.getRingBytes(), 128);
   exchangeOffset = k.allocateShared(plan.getExchangeBytes());
   emitTiles();
   LaunchShape shape;

@@ -143,6 +143,16 @@ private:
   MmaC &getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk, int64_t part,
                int64_t row, int64_t result) const;
   std::pair<Int, int64_t> getResultOf(Int column, int64_t tile);
+  Int getResultOf(Int column, Int tile);
+  Value getParity(Int row, int64_t known);
+
+  // SparseWgmma.cpp
+  void prepareFactor(Int from, Int to);
+  void finishPreparing();
+  void multiplyGroups(MutableArrayRef<MmaC> sums, Int slot, Int depthNumber);
+  void multiplyPart(MutableArrayRef<MmaC> sums, const SparseA &a, int64_t macro,
+                    int64_t image, Value descriptor, bool continues);
+  void waitProducts(MutableArrayRef<MmaC> sums);
 
   // SparseStore.cpp
   bool canStoreChunks() const;

@@ -420,6 +420,21 @@ void SparseKernel::keepAll() {
 /// Replaces the factor that is kept by the part that `tile` needs.
 void SparseKernel::keepFactor(const SparseTile &tile) {
   k.barrier();
+  if (plan.usesWgmma) {
+    k.rolledLoop(0, plan.depthSteps, 1, [&](Int number) {
+      choose(isFactorAligned, [&](bool isAligned) {
+        issueFactor(tile, k.mul(number, plan.depthStep), stageOffset,
+                    isAligned);
+      });
+      k.commitCopies();
+      k.waitCopies(0);
+      k.barrier();
+      prepareFactor(stageOffset,
+                    k.add(k.mul(number, plan.getPreparedBytes()), keptOffset));
+      k.barrier();
+    });
+    return finishPreparing();
+  }
   choose(isFactorAligned, [&](bool isAligned) {
     k.rolledLoop(0, plan.depthSteps, 1, [&](Int number) {
       issueFactor(tile, k.mul(number, plan.depthStep),

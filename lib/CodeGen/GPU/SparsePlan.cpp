@@ -23,8 +23,6 @@ static constexpr int64_t kBytesUnderWay = 64 * 1024;
 static constexpr int64_t kCachedBytes = 12 * 1024 * 1024;
 /// Products whose sum a matrix unit can keep without an error that shows.
 static constexpr int64_t kSummedDepth = 128;
-/// Products whose sum needs no bound for each of them, which bf16 could miss.
-static constexpr int64_t kLeastSummed = 32;
 /// Depth from which on a tile's products take longer than its copies.
 static constexpr int64_t kDeep = 128;
 /// Rows that an array of unknown size is taken to have.
@@ -177,7 +175,8 @@ static void chooseMath(SparsePlan &plan) {
   bool isFull = plan.keepsFactor && plan.hasPartialSums && plan.teams == 1;
   bool shares = plan.alongRows ? !isFull : plan.getParts() <= 2;
   plan.hasHalfRests = plan.math == MmaMath::SplitTF32 &&
-                      plan.depth >= kLeastSummed && shares && !plan.hasEpilogue;
+                      plan.depth >= kSparseLeastSummed && shares &&
+                      !plan.hasEpilogue;
 }
 
 static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
@@ -253,10 +252,6 @@ static void setWarps(SparsePlan &plan, int64_t warps, int64_t resultWarps) {
   chooseDepthStep(plan);
 }
 
-static int64_t getKeptBytes(const SparsePlan &plan) {
-  return plan.depthSteps * plan.getFactorBytes();
-}
-
 /// Bytes that tiles of `plan` read for each row of the input.
 static double getTraffic(const SparsePlan &plan, int64_t rows) {
   double data = double(plan.depth) * plan.getLanes() * plan.getResultBlocks();
@@ -324,7 +319,7 @@ static bool chooseTile(SparsePlan &plan, int64_t warps, int64_t sharedBytes) {
   for (;; resultWarps /= 2) {
     setWarps(plan, warps, resultWarps);
     if (!plan.keepsFactor ||
-        getKeptBytes(plan) <= kKeptBytes * sharedBytes / (224 * 1024))
+        plan.getKeptBytes() <= kKeptBytes * sharedBytes / (224 * 1024))
       break;
     if (resultWarps == 1)
       return false;
@@ -340,7 +335,7 @@ static bool chooseTile(SparsePlan &plan, int64_t warps, int64_t sharedBytes) {
   return plan.getSharedBytes() <= sharedBytes;
 }
 
-static int64_t getTiles(const SparsePlan &plan, int64_t rows) {
+int64_t kron::getSparseTiles(const SparsePlan &plan, int64_t rows) {
   int64_t tiles =
       plan.getTilesPerRows() * llvm::divideCeil(rows, plan.getRows());
   for (int64_t size : plan.freeSizes)
@@ -381,10 +376,10 @@ static bool chooseThinTile(SparsePlan &plan, int64_t rows,
   // A thread has 128 registers.
   int64_t ctas = machine.processors * kThinCTAs;
   int64_t mostSums = plan.hasPartialSums || plan.element.isF64() ? 8 : 16;
-  while (getTiles(plan, rows) > ctas && 2 * plan.getSums() <= mostSums &&
+  while (getSparseTiles(plan, rows) > ctas && 2 * plan.getSums() <= mostSums &&
          plan.getResults() < plan.results)
     plan.resultTiles *= 2;
-  if (getTiles(plan, rows) <= machine.processors) {
+  if (getSparseTiles(plan, rows) <= machine.processors) {
     plan.ctasPerSM = 1;
     // Adding up many sums takes longer than it saves, copying does not.
     if (plan.getSums() <= 8 || plan.copiesSingly)
@@ -402,7 +397,7 @@ static bool chooseThinTile(SparsePlan &plan, int64_t rows,
     // No more stages than a CTA has steps.
     ctas = machine.processors * plan.ctasPerSM;
     int64_t steps =
-        plan.depthSteps * llvm::divideCeil(getTiles(plan, rows), ctas);
+        plan.depthSteps * llvm::divideCeil(getSparseTiles(plan, rows), ctas);
     int64_t sharedBytes = machine.getSharedBytes(plan.ctasPerSM);
     plan.stages = std::min(kMostStages, steps + 1);
     while (plan.stages > 2 && plan.getSharedBytes() > sharedBytes)
@@ -573,10 +568,14 @@ kron::getSparsePlan(PassOp pass, const GPUMachine &machine, bool hasFewRows) {
   int64_t ctasPerSM = given ? given.getCtasPerSm() : 0;
   if (warps & (warps - 1))
     return "threads are not a power of two";
+  if (!warps && !ctasPerSM)
+    if (std::optional<SparsePlan> groups =
+            chooseSparseWgmma(plan, rows, machine))
+      return *groups;
   std::optional<SparsePlan> best =
       chooseFull(plan, warps, ctasPerSM, rows, machine);
   bool mayBeThin = !best || rows <= kSparseFewRows ||
-                   getTiles(*best, rows) < machine.processors;
+                   getSparseTiles(*best, rows) < machine.processors;
   if (!warps && !ctasPerSM && mayBeThin)
     if (SparsePlan thin = plan; chooseThinTile(thin, rows, machine))
       return thin;

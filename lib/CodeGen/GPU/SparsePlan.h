@@ -37,6 +37,9 @@ namespace mlir::kron {
 /// Bytes of a chunk.
 inline constexpr int64_t kSparseChunkBytes = 16;
 
+/// Products whose sum needs no bound for each of them, which bf16 could miss.
+inline constexpr int64_t kSparseLeastSummed = 32;
+
 /// Rows that leave some of a matrix instruction's 16 unused.
 inline constexpr int64_t kSparseFewRows = 15;
 
@@ -128,6 +131,10 @@ struct SparsePlan {
   /// Whether the sums of each step are added up by themselves: the matrix unit
   /// cuts off when it adds.
   bool hasPartialSums = false;
+  /// Whether warpgroups multiply (wgmma). Operand B is then the factor as it
+  /// was prepared in shared memory, once for all of them: in TF32; what that
+  /// leaves in bf16; and in bf16.
+  bool usesWgmma = false;
 
   void setElementBytes(int64_t bytes) {
     elementBytes = dataBytes = factorBytes = bytes;
@@ -190,6 +197,16 @@ struct SparsePlan {
   int64_t getFactorBytes() const {
     return getResults() * getImageRowBytes(true);
   }
+  /// Of a step's factor as the matrix instructions read it.
+  int64_t getPreparedBytes() const {
+    return getFactorBytes() * (usesWgmma ? 2 : 1);
+  }
+  /// Of the factor outside of the stages.
+  int64_t getKeptBytes() const {
+    return keepsFactor ? depthSteps * getPreparedBytes()
+           : usesWgmma ? getPreparedBytes()
+                       : 0;
+  }
   /// Bytes of a step's data that are copied.
   int64_t getCopiedBytes() const { return readsShared ? 0 : getDataBytes(); }
   int64_t getStageBytes() const {
@@ -206,9 +223,13 @@ struct SparsePlan {
     return (getTeamThreads() - getTeamThreads() / depthWarps) * getSums() * 4 *
            std::max<int64_t>(elementBytes, 4);
   }
+  /// Of all stages; a step's factor on its way to being prepared and kept fits.
+  int64_t getRingBytes() const {
+    int64_t bytes = teams * stages * getStageBytes();
+    return usesWgmma ? std::max(bytes, getFactorBytes()) : bytes;
+  }
   int64_t getSharedBytes() const {
-    return teams * stages * getStageBytes() + getExchangeBytes() +
-           (keepsFactor ? depthSteps * getFactorBytes() : 0);
+    return getRingBytes() + getExchangeBytes() + getKeptBytes();
   }
 
   int64_t getLaneBlocks() const;
@@ -223,6 +244,15 @@ struct SparsePlan {
 /// Chooses the chunks of `plan` and the order of its results, from the sizes of
 /// its axes.
 void chooseSparseChunks(SparsePlan &plan);
+
+/// The tiles of `plan`, whose axes are known, for warpgroups; nothing if there
+/// are none or `rows` are too few for them.
+std::optional<SparsePlan> chooseSparseWgmma(const SparsePlan &plan,
+                                            int64_t rows,
+                                            const GPUMachine &machine);
+
+/// Tiles that the processors share out; unknown sizes are large.
+int64_t getSparseTiles(const SparsePlan &plan, int64_t rows);
 
 /// The plan of `pass`, or why there is none. `hasFewRows`: for up to
 /// `kSparseFewRows` rows of a pass that has an unknown number of them.

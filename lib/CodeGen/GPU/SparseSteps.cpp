@@ -44,6 +44,16 @@ std::pair<Int, int64_t> SparseKernel::getResultOf(Int column, int64_t tile) {
   llvm_unreachable("all orders are above");
 }
 
+/// The same of any tile.
+Int SparseKernel::getResultOf(Int column, Int tile) {
+  Int inTile = getResultOf(column, int64_t(0)).first;
+  if (plan.order != SparseOrder::Chunks)
+    return k.add(inTile, k.mul(tile, 8));
+  int64_t width = plan.depthPerChunk, tiles = width / 2;
+  return k.add(inTile, k.add(k.mul(k.floorDiv(tile, tiles), 4 * width),
+                             k.mul(k.rem(tile, tiles), 2)));
+}
+
 /// Where this thread finds chunk number 4 `number` + quad of the depth, lane
 /// chunk `laneChunk`, in a row of parity `parity` (null: chunks are in their
 /// order): bytes, the known ones apart.
@@ -106,7 +116,7 @@ SparseChunks SparseKernel::loadChunks(Value rows, Value parity, int64_t macro,
 
 /// What the swizzle depends on of the number of row `row` + `known`, which have
 /// no bits in common.
-static Value getParity(KernelBuilder &k, Int row, int64_t known) {
+Value SparseKernel::getParity(Int row, int64_t known) {
   Int parity = k.bitAnd(k.bitXor(row, k.floorDiv(row, 4)), 1);
   return k.materialize(k.bitXor(parity, (known / 4) & 1), 32);
 }
@@ -121,7 +131,7 @@ SparseChunks SparseKernel::loadData(Value data, int64_t macro,
   if (plan.fewRows && plan.fewRows < 8 * (half + 1))
     row = k.min(group, plan.fewRows - 8 * half - 1);
   return loadChunks(k.offsetBytes(data, k.mul(row, rowBytes)),
-                    plan.readsShared ? Value() : getParity(k, row, 0), macro,
+                    plan.readsShared ? Value() : getParity(row, 0), macro,
                     laneChunk, 8 * half * rowBytes, /*isFactor=*/false);
 }
 
@@ -158,8 +168,8 @@ void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
   SmallVector<SparseChunks> factorChunks, dataChunks;
   for (int64_t tile = 0; tile < plan.resultTiles; ++tile) {
     auto [part, known] = getResultOf(group, tile);
-    factorChunks.push_back(loadChunks(factorRows, getParity(k, part, known),
-                                      macro, laneChunk, known * rowBytes,
+    factorChunks.push_back(loadChunks(factorRows, getParity(part, known), macro,
+                                      laneChunk, known * rowBytes,
                                       /*isFactor=*/true));
   }
   if (!plan.alongRows)

@@ -180,3 +180,44 @@ func.func @three_lanes(%x: memref<25088x1x128x3xf16>, %k: memref<128x128x3xf16>,
   }
   return
 }
+
+// Verify that warpgroups multiply f32 where the factor, prepared in TF32 and bf16, stays in
+// shared memory: two small products, then the large ones, and nothing touches the sums
+// before the last one is done.
+// CHECK-LABEL: llvm.func @groups_f32_0(
+// CHECK:         cvt.rn.bf16x2.f32
+// CHECK:         fence.proxy.async
+// CHECK:         wgmma.fence.sync.aligned
+// CHECK-COUNT-2: wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16
+// CHECK-COUNT-2: wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32
+// CHECK-SAME:    wgmma.wait_group.sync.aligned 1;
+// CHECK:         wgmma.wait_group.sync.aligned 0;
+// CHECK-NEXT:    llvm.extractvalue
+// CHECK-NOT:     mma.sync
+func.func @groups_f32(%x: memref<25088x12x64x4xf32>, %k: memref<12x64x64x4xf32>, %y: memref<25088x12x64x4xf32>) {
+  kron.pass ins(%x, %k : memref<25088x12x64x4xf32>, memref<12x64x64x4xf32>) outs(%y : memref<25088x12x64x4xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<25088x12x64x4xf32>, %tk: tensor<12x64x64x4xf32>, %ty: tensor<25088x12x64x4xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x12x64x4xf32>) factor(%tk [1, q, p, 3] : tensor<12x64x64x4xf32>)
+         outs(%ty : tensor<25088x12x64x4xf32>) -> tensor<25088x12x64x4xf32>
+    kron.yield %0 : tensor<25088x12x64x4xf32>
+  }
+  return
+}
+
+// Verify that a large dense factor is prepared step by step.
+// CHECK-LABEL: llvm.func @dense_f32_0(
+// CHECK:         nvvm.barrier0
+// CHECK:         fence.proxy.async
+// CHECK-NEXT:    nvvm.barrier0
+// CHECK:         wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
+func.func @dense_f32(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: memref<25088x1024xf32>) {
+  kron.pass ins(%x, %k : memref<25088x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<25088x1024xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<25088x1024xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<25088x1024xf32>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
+         outs(%ty : tensor<25088x1024xf32>) -> tensor<25088x1024xf32>
+    kron.yield %0 : tensor<25088x1024xf32>
+  }
+  return
+}
