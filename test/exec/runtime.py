@@ -6,7 +6,7 @@ SPDX-License-Identifier: MIT
 import ctypes
 from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_void_p
 
-API_VERSION = 2
+API_VERSION = 3
 STATUS = (
     "KRON_SUCCESS",
     "KRON_INVALID_ARGUMENT",

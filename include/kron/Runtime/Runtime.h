@@ -33,8 +33,9 @@ extern "C" {
 #define KRON_EXPORT
 #endif
 
-/** Version of the structs below; a kernel carries the one it was built with. */
-#define KRON_API_VERSION 2
+/** Version of the structs below and of what compiled code calls
+   (IRInterface.h); a kernel carries the one it was built with. */
+#define KRON_API_VERSION 3
 
 /** What a call returns. `kronGetLastError` has the sentence that goes with
     it. */
