@@ -1728,3 +1728,19 @@ func.func @quantize_scales_type(%v: memref<4x8xbf16>, %q: memref<4x8xi8>, %s: me
   kron.quantize ins(%v : memref<4x8xbf16>) outs(%q, %s : memref<4x8xi8>, memref<4xbf16>)
   return
 }
+
+// -----
+
+func.func @mode_product_float8_integers(%x: memref<4x4xi32>, %f: memref<4x4xf8E4M3FN>, %y: memref<4x4xi32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects the input to have element type 'f8E4M3FN' as the factor, but got 'i32'}}
+  kron.mode_product axis(1) ins(%x : memref<4x4xi32>) factor(%f [p, q] : memref<4x4xf8E4M3FN>) outs(%y : memref<4x4xi32>)
+  return
+}
+
+// -----
+
+func.func @mode_product_float8_wider(%x: memref<4x4xf64>, %f: memref<4x4xf8E4M3FN>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op expects the outs to have element type 'f64' as the factor, but got 'f32'}}
+  kron.mode_product axis(1) ins(%x : memref<4x4xf64>) factor(%f [p, q] : memref<4x4xf8E4M3FN>) outs(%y : memref<4x4xf32>)
+  return
+}

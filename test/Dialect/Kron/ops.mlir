@@ -352,8 +352,13 @@ func.func @ksmm_float8(%x: tensor<?x4xf8E4M3FN>, %k: tensor<1x4x4x1xf8E5M2>, %s:
 // Verify that a mode product takes an input of 8 bits.
 // CHECK-LABEL: func @mode_product_float8(
 // CHECK:         kron.mode_product axis(1) ins(%{{.*}} : memref<?x4xf8E5M2>) factor(%{{.*}} [p, q] : memref<4x4xf16>) outs(%{{.*}} : memref<?x4xf32>)
-func.func @mode_product_float8(%x: memref<?x4xf8E5M2>, %f: memref<4x4xf16>, %y: memref<?x4xf32>) {
+// CHECK:         kron.mode_product axis(1) ins(%{{.*}} : memref<?x4xf16>) factor(%{{.*}} [p, q] : memref<4x4xf8E4M3FN>) outs(%{{.*}} : memref<?x4xf32>)
+// CHECK:         kron.mode_product axis(1) ins(%{{.*}} : memref<?x4xf8E5M2>) factor(%{{.*}} [p, q] : memref<4x4xf8E4M3FN>) outs(%{{.*}} : memref<?x4xf32>)
+func.func @mode_product_float8(%x: memref<?x4xf8E5M2>, %f: memref<4x4xf16>, %y: memref<?x4xf32>,
+                               %h: memref<?x4xf16>, %g: memref<4x4xf8E4M3FN>) {
   kron.mode_product axis(1) ins(%x : memref<?x4xf8E5M2>) factor(%f [p, q] : memref<4x4xf16>) outs(%y : memref<?x4xf32>)
+  kron.mode_product axis(1) ins(%h : memref<?x4xf16>) factor(%g [p, q] : memref<4x4xf8E4M3FN>) outs(%y : memref<?x4xf32>)
+  kron.mode_product axis(1) ins(%x : memref<?x4xf8E5M2>) factor(%g [p, q] : memref<4x4xf8E4M3FN>) outs(%y : memref<?x4xf32>)
   return
 }
 

@@ -107,12 +107,20 @@ static LogicalResult verifyFactorSizes(ModeProductOp op,
   return success();
 }
 
-/// mode_product_c4: intermediates of f16 and bf16 chains are f32; a factor of 8
-/// bits goes with any floating-point result.
-static LogicalResult verifyModeProductElements(ModeProductOp op) {
+/// The type of a mode product but for what may be wider or narrower: beside a
+/// factor of 8 bits, that of the input, or else of the result.
+static Type getProductElement(ModeProductOp op) {
   Type element = getElementType(op.getFactor());
-  if (isFloat8(element) && isa<FloatType>(getElementType(op.getInit())))
-    element = getElementType(op.getInit());
+  Type input = getElementType(op.getInput());
+  Type init = getElementType(op.getInit());
+  if (!isFloat8(element) || !isa<FloatType>(init))
+    return element;
+  return isa<FloatType>(input) && !isFloat8(input) ? input : init;
+}
+
+/// mode_product_c4: intermediates of f16 and bf16 chains are f32.
+static LogicalResult verifyModeProductElements(ModeProductOp op) {
+  Type element = getProductElement(op);
   Type accumulator = getAccumulatorType(element);
   for (const NamedArray &array : {NamedArray{"the input", op.getInput()},
                                   NamedArray{"the outs", op.getInit()}}) {
