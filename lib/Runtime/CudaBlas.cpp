@@ -13,6 +13,7 @@
 #include "CudaBlas.h"
 #include "Error.h"
 
+#include <atomic>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -107,10 +108,19 @@ static const LoadedCublas &getLibrary() {
   return loaded;
 }
 
+static std::atomic<bool> isAllowed{true};
+
+void kronAllowCublas(int32_t allowed) { isAllowed = allowed != 0; }
+
+int32_t kronIsCublasAllowed() { return isAllowed; }
+
 KronStatus kronGetCublasVersion(int32_t *version) {
   if (!version)
     return setError(KRON_INVALID_ARGUMENT,
                     "expects a place for the version, but got NULL");
+  if (!isAllowed)
+    return setError(KRON_UNSUPPORTED,
+                    "expects cuBLAS, but kronAllowCublas has forbidden it");
   const LoadedCublas &library = getLibrary();
   if (library.problem[0])
     return setError(KRON_UNSUPPORTED, "expects cuBLAS, but %s",
@@ -141,6 +151,8 @@ static std::mutex cublasMutex;
 CublasHandle kron::detail::getCublasHandle(const CudaDevice &device,
                                            uint64_t contextId) {
   static ContextHandle *handles = nullptr;
+  if (!isAllowed)
+    return nullptr;
   const LoadedCublas &library = getLibrary();
   if (library.problem[0])
     return nullptr;

@@ -4,7 +4,8 @@ SPDX-License-Identifier: MIT
 """
 
 from kron import _core
-from kron._core import get_num_threads, release_memory, set_num_threads
+from kron._core import (allow_cublas, get_num_threads, is_cublas_allowed, release_memory,
+                        set_num_threads)
 from kron._errors import CompileError
 from kron._functions import batched, kmm, ksmm, ksmm_chain, mkm
 
@@ -13,12 +14,14 @@ __version__ = _core.runtime_version()
 __all__ = [
     "CompileError",
     "Spec",
+    "allow_cublas",
     "batched",
     "cache",
     "compile",
     "explain",
     "get_num_threads",
     "ir",
+    "is_cublas_allowed",
     "jit",
     "kmm",
     "ksmm",

@@ -199,6 +199,8 @@ static void setNumThreads(int count) {
     throw py::value_error(kronGetLastError());
 }
 
+static void allowCublas(bool allowed) { kronAllowCublas(allowed); }
+
 static int getCudaDeviceCount() {
   int32_t count = 0;
   kronGetCudaDeviceCount(&count);
@@ -233,6 +235,8 @@ void kron::python::bindKernel(py::module_ &module) {
            py::arg("device") = -1);
   module.def("get_num_threads", kronGetNumThreads);
   module.def("set_num_threads", setNumThreads, py::arg("count"));
+  module.def("allow_cublas", allowCublas, py::arg("allowed") = true);
+  module.def("is_cublas_allowed", [] { return kronIsCublasAllowed() != 0; });
   module.def("cuda_device_count", getCudaDeviceCount);
   module.def("cuda_capability", getCudaCapability, py::arg("device"));
   module.def("forget_kernels", forgetKernels);

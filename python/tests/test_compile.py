@@ -189,3 +189,11 @@ def test_import_is_light():
             "if m in sys.modules])")
     output = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True).stdout
     assert "kron._compiler" not in output and "torch" not in output and "jax" not in output
+
+
+def test_allow_cublas():
+    assert kron.is_cublas_allowed()
+    kron.allow_cublas(False)
+    assert not kron.is_cublas_allowed()
+    kron.allow_cublas()
+    assert kron.is_cublas_allowed()

@@ -75,6 +75,23 @@ TEST_F(CublasTest, Version) {
                  "expects a place for the version, but got NULL");
 }
 
+// What is forbidden is left to the kernel, until it is allowed again.
+TEST_F(CublasTest, Allow) {
+  EXPECT_EQ(kronIsCublasAllowed(), 1);
+  kronAllowCublas(0);
+  EXPECT_EQ(kronIsCublasAllowed(), 0);
+  int32_t number = 0;
+  EXPECT_FAILURE(kronGetCublasVersion(&number), KRON_UNSUPPORTED,
+                 "expects cuBLAS, but kronAllowCublas has forbidden it");
+  EXPECT_SUCCESS(run());
+  EXPECT_TRUE(fakeCublas().gemms.empty());
+  EXPECT_EQ(fakeCuda().launches.size(), 1u);
+  kronAllowCublas(1);
+  EXPECT_EQ(kronIsCublasAllowed(), 1);
+  EXPECT_SUCCESS(run());
+  EXPECT_EQ(fakeCublas().gemms.size(), 1u);
+}
+
 // Rows of the result are runs: cuBLAS gets the transposed product.
 TEST_F(CublasTest, BatchFirst) {
   EXPECT_SUCCESS(run());

@@ -267,6 +267,13 @@ KRON_EXPORT KronStatus kronGetCudaCapability(int32_t device,
     kernels that would call it run their own code. */
 KRON_EXPORT KronStatus kronGetCublasVersion(int32_t *version);
 
+/** Whether later launches, from any thread, may call cuBLAS where their kernels
+    were compiled for that: nonzero, as at the start, or 0, whereupon the
+    kernels beside the calls run. A workspace that was asked for before is too
+    small after allowing it; a captured launch stays what it was. */
+KRON_EXPORT void kronAllowCublas(int32_t allowed);
+KRON_EXPORT int32_t kronIsCublasAllowed(void);
+
 /** What went wrong in the last failing call on this thread; never NULL. */
 KRON_EXPORT const char *kronGetLastError(void);
 
