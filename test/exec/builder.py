@@ -270,7 +270,7 @@ class Case:
                 values[arg.name] = random_array(arg.element, rng, arg.shape)
         if self.special is not None and values["x"].size:
             x = values["x"].reshape(-1)
-            x[int(rng.integers(x.size))] = to_storage(self.element, self.special)
+            x[int(rng.integers(x.size))] = to_storage(self.arg("x").element, self.special)
         for arg in self.args:
             for axis, stride in enumerate(arg.strides):
                 if stride == 0 and arg.shape[axis]:

@@ -17,7 +17,7 @@ import numpy as np
 import chains
 import reference
 from builder import ADDENDS, ALPHA_KINDS, BETA_KINDS, MEMREF_LAYOUTS, Case
-from dtypes import REAL_FLOATS, TYPES
+from dtypes import FLOAT8, REAL_FLOATS, TYPES
 
 OPS = "NTC"
 PRODUCTS = ("mkm", "kmm", "batched")
@@ -131,8 +131,11 @@ def build_ksmm(case, p):
     x_shape, x_dims = place(a * c * d, first == (p["op_x"] == "N"))
     y_shape, y_dims = place(a * b * d)
     weight_dims = [None] * 4 if "factors" in p["dynamic"] else stored
-    x = case.array("x", x_shape, x_dims)
-    weights = case.array("k", stored, weight_dims)
+    of_8_bits = p.get("of_8_bits", (None, None))
+    x = case.array("x", x_shape, x_dims, element=FLOAT8.get(of_8_bits[0]))
+    weights = case.array("k", stored, weight_dims, element=FLOAT8.get(of_8_bits[1]))
+    if any(of_8_bits):
+        case.tags.add("8-bits")
     case.names_poisoned_by_alpha = ["x", "k"]
     clauses, attributes = case.epilogue(p, a * b * d, y_shape, y_dims, first)
     attributes += p["attributes"]
@@ -433,6 +436,19 @@ def _exhaustive_many_rows(count):
             dynamic=dynamic, rows=(128, 131)[i % 2])
 
 
+def _exhaustive_8_bits(count):
+    """X, weights or both of 8 bits, beside results of all types."""
+    pairs = (("e4m3", "e4m3"), ("e5m2", None), (None, "e4m3"), ("e4m3", "e5m2"))
+    for element, pair, layout in itertools.product(
+            REAL_FLOATS, pairs, ("batch_first", "batch_last")):
+        for op_weights in "NT":
+            i = next(count)
+            yield _cycle(i) | _ksmm_parameters(i) | dict(
+                op="ksmm", type=element, of_8_bits=pair, layout=layout, op_weights=op_weights,
+                bias=i % 3 == 0, residual=i % 4 == 0, scale=i % 5 == 0,
+                activation=("identity", "relu", "gelu")[i % 3])
+
+
 def _grad_parameters(i):
     """Batches that leave something over from blocks of 64 and of 8, and do not."""
     return dict(
@@ -517,7 +533,7 @@ def exhaustive():
     return [*_exhaustive_products(count), *_exhaustive_scaling(count),
             *_exhaustive_ksmm(count), *_exhaustive_few_rows(count), *_exhaustive_many_rows(count),
             *_exhaustive_modes(count), *_exhaustive_grads(count),
-            *_exhaustive_factor_grads(count)]
+            *_exhaustive_factor_grads(count), *_exhaustive_8_bits(count)]
 
 
 #===------------------------------------------------------------------------===#
@@ -603,11 +619,15 @@ def _random_ksmm(rng, p):
             break
     real = p["type"] in REAL_FLOATS
     activations = ["identity", "relu", "gelu", "silu"] if real else ["identity"]
-    return p | dict(op="ksmm", pattern=(a, b, c, d), rows=rows, op_x=str(rng.choice(list(OPS))),
-                    op_weights=str(rng.choice(list(OPS))),
-                    layout=str(rng.choice(["batch_first", "batch_last"])),
-                    activation=str(rng.choice(activations)), bias=bool(rng.random() < .4),
-                    residual=bool(rng.random() < .3), scale=bool(rng.random() < .3))
+    p |= dict(op="ksmm", pattern=(a, b, c, d), rows=rows, op_x=str(rng.choice(list(OPS))),
+              op_weights=str(rng.choice(list(OPS))),
+              layout=str(rng.choice(["batch_first", "batch_last"])),
+              activation=str(rng.choice(activations)), bias=bool(rng.random() < .4),
+              residual=bool(rng.random() < .3), scale=bool(rng.random() < .3))
+    if real and rng.random() < .2:
+        kinds = [None, *FLOAT8]
+        p["of_8_bits"] = tuple(kinds[i] for i in rng.integers(3, size=2))
+    return p
 
 
 def _random_grad(rng, p):

@@ -47,14 +47,18 @@ def run_case(suite, case):
     result = suite.folder / f"{case.name}-y.npy"
     command = [suite.build / "bin/kron-run", source, "--verify"]
     files = [source, result]
-    npy = all(a.element.name != "bf16" for a in case.args)
+    def has_dtype(arg):
+        return arg.element.name in TYPES and arg.element.name != "bf16"
+
+    npy = all(map(has_dtype, case.args))
     for arg in case.call_order():
         if arg.role == "out":
             continue
         if arg.role == "scalar":
             text = f"value:{values[arg.name]}:{arg.element.mlir}"
-        elif arg.element.name == "bf16":
-            text = f"random:{'x'.join(map(str, arg.shape))}:bf16:{case.index}"
+        elif not has_dtype(arg):
+            text = (f"random:{'x'.join(map(str, arg.shape))}:{arg.element.mlir}:"
+                    f"{case.index}")
         else:
             files.append(suite.folder / f"{case.name}-{arg.name}.npy")
             np.save(files[-1], values[arg.name])

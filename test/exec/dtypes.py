@@ -1,12 +1,14 @@
 """Element types: how MLIR, NumPy and the runtime call them, and their rounding.
 
-NumPy has no bf16: such arrays are uint16 and are converted here. `wide` is the
+NumPy has no bf16 and no numbers of 8 bits: such arrays are uint16 or uint8 and are converted
+here. `wide` is the
 next wider type, in which the references compute; integers are computed in int64,
 whose wrapping agrees modulo 2^32 and 2^64.
 
 SPDX-License-Identifier: MIT
 """
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,6 +59,14 @@ TYPES = {
         _make("c64", "complex<f64>", 7, np.complex128, np.clongdouble, "c64", 2.0**-53),
     )
 }
+#: What only some operands may be.
+FLOAT8 = {
+    t.name: t
+    for t in (
+        _make("e4m3", "f8E4M3FN", 11, np.uint8, np.float64, "f32", 2.0**-24, 2.0**-4, 2.0**-10),
+        _make("e5m2", "f8E5M2", 12, np.uint8, np.float64, "f32", 2.0**-24, 2.0**-3, 2.0**-17),
+    )
+}
 REAL_FLOATS = ("f32", "f64", "f16", "bf16")
 
 
@@ -71,13 +81,46 @@ def f32_to_bf16(values):
     return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
 
 
+@functools.cache
+def float8_numbers(name):
+    """The number of each of 256 codes."""
+    mantissa, bias = (3, 7) if name == "e4m3" else (2, 15)
+    codes = np.arange(128)
+    exponent, fraction = codes >> mantissa, (codes & (1 << mantissa) - 1) * 2.0**-mantissa
+    numbers = np.where(exponent == 0, fraction * 2.0 ** (1 - bias),
+                       (1 + fraction) * 2.0 ** (exponent - bias))
+    if name == "e4m3":
+        numbers[127] = np.nan
+    else:
+        numbers[124], numbers[125:] = np.inf, np.nan
+    return np.concatenate([numbers, -numbers])
+
+
+def to_float8(name, values):
+    """Codes of the nearest numbers; what is no finite number is a NaN, or e5m2's infinity."""
+    values = np.asarray(values, np.float64)
+    numbers = float8_numbers(name)
+    finite = numbers[: 127 if name == "e4m3" else 124]
+    magnitude = np.minimum(np.nan_to_num(np.abs(values), nan=0), finite[-1])
+    above = np.clip(np.searchsorted(finite, magnitude), 1, len(finite) - 1)
+    codes = np.where(magnitude - finite[above - 1] > finite[above] - magnitude, above, above - 1)
+    codes = np.where(np.isfinite(values), codes, 127)
+    if name == "e5m2":
+        codes = np.where(np.isinf(values), 124, codes)
+    return (codes | np.where(np.signbit(values), 128, 0)).astype(np.uint8)
+
+
 def to_storage(element, values):
+    if element.name in FLOAT8:
+        return to_float8(element.name, values)
     if element.name == "bf16":
         return f32_to_bf16(np.asarray(values, np.float32))
     return np.asarray(values).astype(element.storage)
 
 
 def to_wide(element, stored):
+    if element.name in FLOAT8:
+        return float8_numbers(element.name)[stored]
     if element.name == "bf16":
         return bf16_to_f32(np.asarray(stored)).astype(element.wide)
     return np.asarray(stored).astype(element.wide)
