@@ -157,3 +157,53 @@ func.func @matrix_tiles(%x: memref<?x1024xbf16>, %f: memref<1024x64xbf16>, %y: m
   }
   return
 }
+
+// -----
+
+// Verify that so few columns are sliced for a copy, too, if there are 64 results of each
+// number.
+// CHECK-LABEL: func @two_vectors
+// CHECK: #kron.schedule<vector_bits = 512, tile = 32, slice = 1, prefetch = -1>
+func.func @two_vectors(%x: memref<64x64x32xf32>, %f: memref<64x64xf32>, %y: memref<64x64x32xf32>) {
+  kron.pass ins(%x, %f : memref<64x64x32xf32>, memref<64x64xf32>) outs(%y : memref<64x64x32xf32>) {
+  ^bb0(%t: tensor<64x64x32xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x32xf32>):
+    %e = tensor.empty() : tensor<64x64x32xf32>
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x64x32xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%e : tensor<64x64x32xf32>) -> tensor<64x64x32xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<64x64x32xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%o : tensor<64x64x32xf32>) -> tensor<64x64x32xf32>
+    kron.yield %2 : tensor<64x64x32xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a single vector of columns is sliced where positions of the last factor's axis,
+// 4 KB each, would share sets of the first-level cache.
+// CHECK-LABEL: func @one_vector
+// CHECK: #kron.schedule<vector_bits = 512, tile = 16, slice = 2, prefetch = -1>
+func.func @one_vector(%x: memref<64x64x16xf32>, %f: memref<64x64xf32>, %y: memref<64x64x16xf32>) {
+  kron.pass ins(%x, %f : memref<64x64x16xf32>, memref<64x64xf32>) outs(%y : memref<64x64x16xf32>) {
+  ^bb0(%t: tensor<64x64x16xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x16xf32>):
+    %e = tensor.empty() : tensor<64x64x16xf32>
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x64x16xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%e : tensor<64x64x16xf32>) -> tensor<64x64x16xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<64x64x16xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%o : tensor<64x64x16xf32>) -> tensor<64x64x16xf32>
+    kron.yield %2 : tensor<64x64x16xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that it is not where they do not.
+// CHECK-LABEL: func @apart
+// CHECK: #kron.schedule<vector_bits = 512, tile = 15, prefetch = -1>
+func.func @apart(%x: memref<64x64x15xf32>, %f: memref<64x64xf32>, %y: memref<64x64x15xf32>) {
+  kron.pass ins(%x, %f : memref<64x64x15xf32>, memref<64x64xf32>) outs(%y : memref<64x64x15xf32>) {
+  ^bb0(%t: tensor<64x64x15xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x15xf32>):
+    %e = tensor.empty() : tensor<64x64x15xf32>
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x64x15xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%e : tensor<64x64x15xf32>) -> tensor<64x64x15xf32>
+    %2 = kron.mode_product axis(0) ins(%1 : tensor<64x64x15xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%o : tensor<64x64x15xf32>) -> tensor<64x64x15xf32>
+    kron.yield %2 : tensor<64x64x15xf32>
+  }
+  return
+}

@@ -430,6 +430,17 @@ static int64_t countContiguousOutside(const StageArray &input,
   return elements;
 }
 
+/// Whether all axes are known to be a single tile, which no other follows.
+bool PassCodeBuilder::isOnlyTile() const {
+  for (auto [role, size] : llvm::zip(plan.roles, arrays.sizes)) {
+    int64_t most = role == AxisRole::Tiled ? tileSize : 1;
+    if (role != AxisRole::Whole &&
+        !(size.isConstant() && size.getConstant() <= most))
+      return false;
+  }
+  return true;
+}
+
 /// Lets the stages that follow ask for the input of the next window. It is
 /// taken to be dense where strides are not known: asking for something else
 /// does no harm.
@@ -443,7 +454,7 @@ void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
     return;
   bool isSliced = section.sliceAxis >= 0;
   int axis = isSliced ? section.sliceAxis : getFastestAxis(plan, arrays);
-  if (plan.tiledAxis < 0 && !isSliced)
+  if (!isSliced && (plan.tiledAxis < 0 || isOnlyTile()))
     return;
   SmallVector<int64_t> sizes = getBufferSizes(window, 0);
   int64_t elements = countElements(window, 0);

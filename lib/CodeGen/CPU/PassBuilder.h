@@ -152,6 +152,7 @@ private:
   StageArray takeBuffer(Emitter &emitter, unsigned groupsApplied,
                         bool asWritten = false);
   Value getResultOffset(const PassPlace &place);
+  bool isOnlyTile() const;
   void startPrefetch(Emitter &emitter, const Section &section,
                      const StageArray &input, const PassWindow &window);
 

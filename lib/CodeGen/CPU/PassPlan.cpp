@@ -157,8 +157,11 @@ static void planSlices(PassPlan &plan) {
 }
 
 /// Factors with fewer results than this take what they need from the input in
-/// one go.
-static constexpr int64_t kMinPackedResults = 12;
+/// one go; with at least so many, a copy of it in the first-level cache is
+/// worth more than it costs even if it lies together in the second-level one,
+/// as long as there is more than a cache line of columns.
+static constexpr int64_t kMinPackedResults = 12, kManyResults = 64;
+static constexpr int64_t kLineBytes = 64;
 
 /// Decides whether tiles of the input are rearranged before they are used.
 static void planInput(PassPlan &plan, PassOp pass) {
@@ -201,8 +204,14 @@ static void planInput(PassPlan &plan, PassOp pass) {
   unsigned axis = first.axis + first.products.size() - 1;
   constexpr int64_t kFarElements = 512;
   int64_t stride = strides[dimOf(axis)];
-  plan.packsInput = first.results >= kMinPackedResults &&
-                    (ShapedType::isDynamic(stride) || stride >= kFarElements);
+  bool isFar = ShapedType::isDynamic(stride) || stride >= kFarElements;
+  int64_t columns = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
+  bool isWide = ShapedType::isDynamic(columns) ||
+                columns * getComputedBytes(pass) > kLineBytes;
+  bool isChain = plan.groups.size() > 1;
+  plan.packsInput =
+      (isFar && first.results >= kMinPackedResults) ||
+      (isChain && isWide && first.results >= kManyResults);
 }
 
 /// Counts buffers and what they hold.

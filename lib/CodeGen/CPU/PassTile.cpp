@@ -91,9 +91,26 @@ static const Section *getUsefulSlices(const PassPlan &plan) {
   return nullptr;
 }
 
+/// Slices of columns that a single factor leaves where positions of the next
+/// one's axis would fall on the same sets of a cache: they only serve to keep
+/// these apart. Null if they do not.
+static const Section *getSeparatingSlices(const PassPlan &plan,
+                                          int64_t tileBytes) {
+  constexpr int64_t kAliasBytes = 4096, kManyPositions = 64;
+  if (!plan.isTiledInnermost() || plan.slicedSections.empty())
+    return nullptr;
+  const Section &first = plan.slicedSections.front();
+  int64_t bytes = tileBytes * plan.elementsPerSlicePosition;
+  bool isAliased =
+      bytes % kAliasBytes == 0 && plan.sliceAxisSize >= kManyPositions;
+  return first.sliceAxis >= 0 && isAliased ? &first : nullptr;
+}
+
 int64_t kron::chooseSlice(const PassPlan &plan, PassOp pass, int64_t tile,
                           const CacheBudget &caches) {
   const Section *section = getUsefulSlices(plan);
+  if (!section)
+    section = getSeparatingSlices(plan, tile * getComputedBytes(pass));
   if (!section)
     return 0;
   // What is in the first-level cache anyway needs no slices.

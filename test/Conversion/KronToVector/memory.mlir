@@ -313,3 +313,19 @@ func.func @one_tile(%x: memref<64x64x16xf32, strided<[64, 1, 4096]>>, %f: memref
   }
   return
 }
+
+// -----
+
+// Verify that a tile that is all there is asks for nothing, even where the schedule does not
+// switch that off.
+// CHECK-LABEL: func.func private @all_rows_pass
+// CHECK-NOT: prefetch
+func.func @all_rows(%x: memref<12x64xf32>, %f: memref<64x64xf32>, %y: memref<12x64xf32>) {
+  kron.pass ins(%x, %f : memref<12x64xf32>, memref<64x64xf32>) outs(%y : memref<12x64xf32>)
+      attributes {schedule = #kron.schedule<tile = 12, prefetch = 1>} {
+  ^bb0(%a: tensor<12x64xf32>, %b: tensor<64x64xf32>, %c: tensor<12x64xf32>):
+    %0 = kron.mode_product axis(1) ins(%a : tensor<12x64xf32>) factor(%b [p, q] : tensor<64x64xf32>) outs(%c : tensor<12x64xf32>) -> tensor<12x64xf32>
+    kron.yield %0 : tensor<12x64xf32>
+  }
+  return
+}
