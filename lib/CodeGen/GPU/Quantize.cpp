@@ -14,6 +14,9 @@
 
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "RowQuantizer.h"
+#include "SparsePlan.h"
+#include "kron/CodeGen/GPU/Sparse.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
@@ -67,6 +70,21 @@ std::optional<std::string> kron::getQuantizeUnsupportedReason(QuantizeOp op) {
       return "rows are not contiguous or of unknown size";
   }
   return std::nullopt;
+}
+
+std::string kron::getSeparateQuantizeReason(PassOp pass,
+                                            const GPUMachine &machine) {
+  ScheduleAttr schedule = pass.getSchedule().value_or(nullptr);
+  if (schedule && schedule.getKernel() == GPUKernel::Wgmma)
+    return "somebody else reads the product, or its tiles are no whole rows";
+  if (isRegrouped(pass) || !isSparse(describeTrip(pass)))
+    return "only kernels by wgmma have whole rows";
+  auto plan = getSparsePlan(pass, machine);
+  auto *tiles = std::get_if<SparsePlan>(&plan);
+  if (!tiles || tiles->getTilesPerRows() == 1)
+    return "sums of a row are in the registers of several warps";
+  return "a row is results of " + std::to_string(tiles->getTilesPerRows()) +
+         " tiles, of which no CTA knows the largest magnitude";
 }
 
 //===----------------------------------------------------------------------===//

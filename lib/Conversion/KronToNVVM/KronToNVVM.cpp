@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_CONVERTKRONTONVVM
@@ -58,6 +59,25 @@ static void emitFusedRemark(QuantizeOp op) {
       << "rows become 8 bits in the kernel of their product";
 }
 
+/// The array that `value` is a view of.
+static Value skipViews(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+/// Says why none of `quantizes` is done by the kernel of `pass`, if one of them
+/// reads what that computes.
+static void emitSeparateRemark(PassOp pass, ArrayRef<QuantizeOp> quantizes,
+                               const GPUMachine &machine) {
+  for (QuantizeOp op : quantizes)
+    if (skipViews(op.getInput()) == skipViews(pass.getInit()))
+      remark::missed(op.getLoc(),
+                     remark::RemarkOpts::name("Quantize").category("kron-gpu"))
+          << "rows become 8 bits in a kernel of their own: " +
+                 getSeparateQuantizeReason(pass, machine);
+}
+
 namespace {
 
 struct ConvertKronToNVVMPass
@@ -93,6 +113,7 @@ struct ConvertKronToNVVMPass
           return signalPassFailure();
         continue;
       }
+      emitSeparateRemark(pass, quantizes, *machine);
       if (failed(emitGPUPass(builder, symbols, gpuModule, pass, *machine)))
         return signalPassFailure();
       pass.erase();

@@ -18,6 +18,9 @@ namespace mlir::kron {
 /// bf16 whose elements, of a known number, are neighbours.
 std::optional<std::string> getQuantizeUnsupportedReason(QuantizeOp op);
 
+/// Why rows that `pass` computes become 8 bits in a kernel of their own.
+std::string getSeparateQuantizeReason(PassOp pass, const GPUMachine &machine);
+
 /// Builds, before `op` (on memrefs, with a kernel), the kernel in `gpuModule`
 /// and its launch. The caller erases `op`.
 void emitQuantize(OpBuilder &builder, gpu::GPUModuleOp gpuModule, QuantizeOp op,
