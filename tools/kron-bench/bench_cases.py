@@ -10,17 +10,19 @@ case, which `defaults` may give for all of them:
 - pattern and layout: of ksmm; patterns: of a chain, the one applied first comes first
 - trans: two letters out of N, T, C: op of X and of every factor (default NN)
 - precision: full, ieee or tf32 (default full)
+- of_8_bits: e4m3 or e5m2, what X and the weights of ksmm are of instead (default null)
 - beta: a number: adds beta times the output's old value
 - peers: false leaves the other implementations out, a list of names others than those
 - anything else (goals: target_ms, or target_share of the floor; figures of others) goes
   into the results as it is
 
-A list in op, type, factors, rows, pattern, layout, trans or precision stands for one case
-each.
+A list in op, type, factors, rows, pattern, layout, trans, precision or of_8_bits stands for
+one case each.
 
 SPDX-License-Identifier: MIT
 """
 
+import functools
 import itertools
 import json
 import math
@@ -28,15 +30,19 @@ import pathlib
 
 import numpy as np
 
-MLIR = {"c32": "complex<f32>", "c64": "complex<f64>"}
-CODES = {"f32": 0, "f64": 1, "f16": 2, "bf16": 3, "i32": 4, "i64": 5, "c32": 6, "c64": 7}
-SIZES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i32": 4, "i64": 8, "c32": 8, "c64": 16}
+MLIR = {"c32": "complex<f32>", "c64": "complex<f64>", "e4m3": "f8E4M3FN", "e5m2": "f8E5M2"}
+CODES = {"f32": 0, "f64": 1, "f16": 2, "bf16": 3, "i32": 4, "i64": 5, "c32": 6, "c64": 7,
+         "e4m3": 11, "e5m2": 12}
+SIZES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2, "i32": 4, "i64": 8, "c32": 8, "c64": 16,
+         "e4m3": 1, "e5m2": 1}
 STORAGE = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": np.uint16,
-           "i32": np.int32, "i64": np.int64, "c32": np.complex64, "c64": np.complex128}
+           "i32": np.int32, "i64": np.int64, "c32": np.complex64, "c64": np.complex128,
+           "e4m3": np.uint8, "e5m2": np.uint8}
 WIDE = {"c32": np.complex128, "c64": np.complex128, "i32": np.int64, "i64": np.int64}
 OWN = ("op", "type", "factors", "rows", "pattern", "patterns", "layout", "trans", "precision",
-       "beta", "peers")
-SEVERAL = ("op", "type", "factors", "rows", "pattern", "layout", "trans", "precision")
+       "beta", "peers", "of_8_bits")
+SEVERAL = ("op", "type", "factors", "rows", "pattern", "layout", "trans", "precision",
+           "of_8_bits")
 
 
 def parse_factors(text):
@@ -84,6 +90,8 @@ class Case:
         flags = "" if self.trans == "NN" else f" {self.trans}"
         flags += "" if self.precision == "full" else f" {self.precision}"
         flags += f" beta={self.beta}" if self.beta else ""
+        self.of_8_bits = fields.get("of_8_bits")
+        flags += f" of {self.of_8_bits}" if self.of_8_bits else ""
         flags += " batch last" if self.layout == "batch_last" else ""
         self.name = f"{self.op} {self.type} {self.rows} x {self.text}{flags}"
         # Cases with the same key compute the same from the same arrays.
@@ -110,6 +118,7 @@ class Case:
         if self.trans[1] != "N":
             factors = [f[::-1] if len(f) == 2 else [f[0], f[2], f[1], f[3]] for f in factors]
         self.shapes = [x, *factors, y]
+        self.types = [self.of_8_bits or self.type] * (1 + len(factors)) + [self.type]
 
     def widths(self):
         """Sizes of a row before, between and after Kronecker-sparse factors."""
@@ -127,8 +136,8 @@ class Case:
     @property
     def bytes(self):
         """Inputs read once, the output written once (and read, with beta)."""
-        sizes = [math.prod(s) for s in self.shapes]
-        return (sum(sizes) + (sizes[-1] if self.beta else 0)) * SIZES[self.type]
+        sizes = [math.prod(s) * SIZES[t] for s, t in zip(self.shapes, self.types)]
+        return sum(sizes) + (sizes[-1] if self.beta else 0)
 
     @property
     def output_bytes(self):
@@ -177,8 +186,8 @@ class Case:
         return f" beta({value} : {scalar})"
 
     def _operation_mlir(self):
-        element = MLIR.get(self.type, self.type)
-        types = [f"memref<{'x'.join(map(str, s))}x{element}>" for s in self.shapes]
+        types = [f"memref<{'x'.join(map(str, s))}x{MLIR.get(t, t)}>"
+                 for s, t in zip(self.shapes, self.types)]
         names = ["%x", *(f"%f{k}" for k in range(len(self.shapes) - 2)), "%y"]
 
         def use(name, op):
@@ -254,8 +263,22 @@ class Case:
         return y.reshape(len(x), *(self.shapes[-1][1:] if self.op == "batched" else [-1]))
 
 
+@functools.cache
+def float8_numbers(name):
+    """The number of each of 256 codes of e4m3 or e5m2."""
+    mantissa, bias = (3, 7) if name == "e4m3" else (2, 15)
+    codes = np.arange(128)
+    exponent, fraction = codes >> mantissa, (codes & (1 << mantissa) - 1) * 2.0**-mantissa
+    numbers = np.where(exponent == 0, fraction * 2.0 ** (1 - bias),
+                       (1 + fraction) * 2.0 ** (exponent - bias))
+    numbers[127 if name == "e4m3" else 124:] = np.nan
+    return np.concatenate([numbers, -numbers])
+
+
 def to_wide(name, stored, wide=None):
     """Values of a storage array in a wider type."""
+    if name in ("e4m3", "e5m2"):
+        return float8_numbers(name)[stored].astype(wide or np.float64)
     if name == "bf16":
         stored = (stored.astype(np.uint32) << 16).view(np.float32)
     return stored.astype(wide or WIDE.get(name, np.float64))
@@ -263,6 +286,10 @@ def to_wide(name, stored, wide=None):
 
 def random_array(name, rng, shape):
     """Uniform in [-1, 1) per part; small integers."""
+    if name in ("e4m3", "e5m2"):
+        # All up to 1, which is as good as uniform.
+        codes = rng.integers(0, 0x39 if name == "e4m3" else 0x3D, shape, dtype=np.uint8)
+        return codes | rng.integers(0, 2, shape, dtype=np.uint8) << 7
     if name[0] == "i":
         return rng.integers(-8, 9, shape).astype(STORAGE[name])
     if name in ("c32", "c64"):

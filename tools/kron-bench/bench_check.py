@@ -39,7 +39,7 @@ class Check:
 
     def part(self, array, which, rows, axis):
         """Rows of an array in the type of the reference; the first axis is the row."""
-        shape, name = self.case.shapes[which], self.case.type
+        shape, name = self.case.shapes[which], self.case.types[which]
         if self.torch:
             return self.place.take_wide(array, name, shape, rows, axis)
         return to_wide(name, self.place.take(array, name, shape, rows, axis), self.wide)

@@ -52,9 +52,10 @@ class Cpu:
         return 1
 
     def arrays(self, case, rng):
-        arrays = [self._aligned(shape, STORAGE[case.type]) for shape in case.shapes]
-        for array in arrays if case.beta else arrays[:-1]:
-            array[...] = random_array(case.type, rng, array.shape)
+        arrays = [self._aligned(shape, STORAGE[name])
+                  for shape, name in zip(case.shapes, case.types)]
+        for array, name in zip(arrays if case.beta else arrays[:-1], case.types):
+            array[...] = random_array(name, rng, array.shape)
         if not case.beta:
             self.poison(arrays[-1])
         return arrays

@@ -56,7 +56,8 @@ class Gpu:
 
     def arrays(self, case, rng):
         """Random inputs and an output full of NaN (of numbers, with beta)."""
-        out = [self._array(case.type, shape, rng) for shape in case.shapes[:-1]]
+        out = [self._array(name, shape, rng)
+               for name, shape in zip(case.types, case.shapes[:-1])]
         if case.beta:
             return [*out, self._array(case.type, case.shapes[-1], rng)]
         y = self.empty(case)
@@ -73,7 +74,8 @@ class Gpu:
         torch = self.torch
         return {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16,
                 "bf16": torch.bfloat16, "i32": torch.int32, "i64": torch.int64,
-                "c32": torch.complex64, "c64": torch.complex128}[name]
+                "c32": torch.complex64, "c64": torch.complex128,
+                "e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}[name]
 
     def _array(self, name, shape, rng):
         if not self.torch:
@@ -88,7 +90,7 @@ class Gpu:
         if name[0] == "c":
             parts = torch.rand([*shape, 2], dtype=self._dtype("f" + name[1:]), device="cuda")
             return torch.view_as_complex(parts * 2 - 1)
-        if name in ("f16", "bf16"):
+        if name in ("f16", "bf16", "e4m3", "e5m2"):
             return torch.rand(shape, dtype=torch.float32, device="cuda").mul_(2).sub_(1).to(dtype)
         return torch.rand(shape, dtype=dtype, device="cuda").mul_(2).sub_(1)
 
@@ -112,7 +114,11 @@ class Gpu:
         """The same as a tensor of f64 or complex f64."""
         torch = self.torch
         index = torch.as_tensor(np.asarray(rows), device="cuda")
+        of_8_bits = name in ("e4m3", "e5m2")
+        # PyTorch takes no rows out of those.
+        array = array.view(torch.uint8) if of_8_bits else array
         part = array.reshape(shape).index_select(axis, index).movedim(axis, 0)
+        part = part.contiguous().view(self._dtype(name)) if of_8_bits else part
         return part.to(torch.complex128 if name[0] == "c" else torch.float64)
 
     def poison(self, array):

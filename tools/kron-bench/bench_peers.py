@@ -52,7 +52,7 @@ class Unsupported(Exception):
 
 
 def make(name, case, arrays):
-    if case.trans != "NN" or case.beta:
+    if case.trans != "NN" or case.beta or case.of_8_bits:
         raise Unsupported("flags")
     if name in bench_blas.LIBRARIES:
         run = bench_blas.make(name, case, arrays)
