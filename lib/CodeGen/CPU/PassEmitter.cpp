@@ -546,10 +546,15 @@ void PassCodeBuilder::planStreaming(const Stage &last) {
   SmallVector<Value> strides;
   bool isDirect = !copiesOut && canStream(last, strides);
   // All factors of the next tile have time for the copy, while only the last
-  // one stores its results itself.
+  // one stores its results itself, unless two copies are much of the
+  // first-level cache.
+  constexpr int64_t kMaxCopiedBytes = 1 << 13;
+  int64_t elements = countElements(getTileWindow(tileSize), plan.groups.size());
+  bool isSmall = elements * outer.getElementBytes() <= kMaxCopiedBytes;
   SmallVector<Value> stagedStrides;
-  if ((!isDirect || plan.groups.size() > 1) && canStageResults(stagedStrides)) {
-    stagedElements = countElements(getTileWindow(tileSize), plan.groups.size());
+  if ((!isDirect || (isSmall && plan.groups.size() > 1)) &&
+      canStageResults(stagedStrides)) {
+    stagedElements = elements;
     strides = stagedStrides;
   } else if (!isDirect) {
     return;
