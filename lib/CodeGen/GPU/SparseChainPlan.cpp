@@ -21,20 +21,23 @@ using namespace mlir::kron;
 
 /// Rows that an array of unknown size is taken to have.
 static constexpr int64_t kNominalRows = 16384;
-/// Data and factor that a step should bring at most.
-static constexpr int64_t kStepBytes = 24 * 1024;
+/// Data and factor that a step should bring at most, or where nothing else fits.
+static constexpr int64_t kStepBytes = 24 * 1024, kShortStepBytes = 12 * 1024;
 static constexpr int64_t kMostStages = 4;
 /// Products whose sum a matrix unit can keep without an error that shows.
 static constexpr int64_t kSummedDepth = 128;
 /// Products whose sum needs no bound for each of them, which bf16 could miss.
 static constexpr int64_t kLeastSummed = 32;
-/// Fitted to measurements on an H200: shares that chains reach of the matrix
-/// instructions' rate, and kernels of one factor of that and of the copy rate;
-/// what the second-level cache delivers of the latter; and what a stage waits
-/// for its first data.
-static constexpr double kChainShare = 0.33, kAloneShare = 0.45;
-static constexpr double kAloneMemoryShare = 0.65, kCacheRate = 1.33;
-static constexpr double kStageSeconds = 1.3e-6;
+/// Fitted to measurements on an H200, most to within a fifth: shares that chains
+/// reach of the matrix instructions' rate, and kernels of one factor of that
+/// and of the copy rate; what the second-level cache delivers of the latter;
+/// what a step waits for its data and for other warps, and how much of that
+/// other teams cannot use; and how long a processor takes to hand a number on
+/// to the next stage.
+static constexpr double kChainShare = 0.5, kAloneShare = 0.4;
+static constexpr double kAloneMemoryShare = 0.58, kCacheRate = 1.33;
+static constexpr double kStepSeconds = 0.5e-6, kStepShare = 0.35;
+static constexpr double kHandOnSeconds = 0.1e-9;
 
 int64_t SparseChainPlan::getPlaceBytes(unsigned place) const {
   int64_t bytes = 0;
@@ -88,19 +91,19 @@ int64_t SparseChainPlan::getFactorBytes() const {
 // Axes
 //===----------------------------------------------------------------------===//
 
-/// Sorts the axes of `product` behind the rows: groups, the contracted axis,
-/// lanes. Why that is not possible, or nothing.
-static std::optional<std::string> describeAxes(ModeProductOp product,
-                                               SparsePlan &plan) {
+/// Sorts the axes of `product` but that of the rows: groups, the contracted
+/// axis, lanes. Why that is not possible, or nothing.
+static std::optional<std::string>
+describeAxes(ModeProductOp product, unsigned rowAxis, SparsePlan &plan) {
   TripFactor factor = describeFactor(product);
   plan.axis = factor.axis;
   plan.depth = factor.depth;
   plan.results = factor.results;
-  plan.rowAxis = 0;
+  plan.rowAxis = rowAxis;
   ArrayRef<int64_t> shape =
       cast<ShapedType>(product.getInit().getType()).getShape();
-  for (unsigned axis = 1; axis < shape.size(); ++axis) {
-    if (axis == plan.axis || shape[axis] == 1)
+  for (unsigned axis = 0; axis < shape.size(); ++axis) {
+    if (axis == plan.axis || axis == rowAxis || shape[axis] == 1)
       continue;
     if (!llvm::is_contained(factor.varyingAxes, axis))
       return "a factor does not vary on more than one axis";
@@ -117,8 +120,10 @@ static std::optional<std::string> describeAxes(ModeProductOp product,
   return std::nullopt;
 }
 
-static std::optional<std::string> describeStage(ModeProductOp product,
-                                                SparsePlan &plan) {
+/// Types and axes of `plan`, and what follows from them. `alongRows` and
+/// `turnsRows` of it are given.
+static std::optional<std::string>
+describeStage(ModeProductOp product, unsigned rowAxis, SparsePlan &plan) {
   plan.element = getElementType(product.getFactor());
   if (!isa<Float32Type, Float16Type, BFloat16Type>(plan.element))
     return "elements are not f32, f16 or bf16";
@@ -128,13 +133,14 @@ static std::optional<std::string> describeStage(ModeProductOp product,
   plan.math = plan.element.isF32() && product.getPrecision() != Precision::TF32
                   ? MmaMath::SplitTF32
                   : MmaMath::TF32;
-  if (std::optional<std::string> reason = describeAxes(product, plan))
+  if (std::optional<std::string> reason = describeAxes(product, rowAxis, plan))
     return reason;
   plan.hasPartialSums =
       plan.math == MmaMath::SplitTF32 && plan.depth > kSummedDepth;
   chooseSparseChunks(plan);
   plan.hasHalfRests = plan.math == MmaMath::SplitTF32 &&
-                      plan.depth >= kLeastSummed && plan.getParts() <= 2;
+                      plan.depth >= kLeastSummed &&
+                      (plan.alongRows || plan.getParts() <= 2);
   return std::nullopt;
 }
 
@@ -142,7 +148,7 @@ static std::optional<std::string> describeStage(ModeProductOp product,
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// The longest step that brings no more than kStepBytes, of a depth padded no
+/// The longest step that brings no more than it should, of a depth padded no
 /// more than it has to be.
 static void chooseDepthStep(SparsePlan &plan) {
   int64_t macro = plan.getMacroDepth();
@@ -151,7 +157,8 @@ static void chooseDepthStep(SparsePlan &plan) {
     SparsePlan longer = plan;
     longer.depthStep = count * macro;
     bool fits = count == 1 ||
-                longer.getCopiedBytes() + longer.getFactorBytes() <= kStepBytes;
+                longer.getCopiedBytes() + longer.getFactorBytes() <=
+                    plan.stepBytes;
     // Rows of odd multiples of 64 bytes have no bank conflicts, nor have those
     // of 128, whose chunks are exchanged.
     bool isEven = count == 1 || longer.getImageRowBytes(false) % 64 == 0;
@@ -187,8 +194,13 @@ static bool chooseTile(SparsePlan &plan, int64_t rows, int64_t warps,
     SparsePlan tile = plan;
     tile.rowWarps = rowWarps;
     tile.resultWarps = warps / rowWarps;
-    tile.rowTiles = rows / (16 * rowWarps);
-    if (tile.rowTiles * 16 * rowWarps != rows || tile.rowTiles > 4)
+    tile.rowTiles = 1;
+    tile.rowTiles = rows / tile.getRows();
+    if (tile.getRows() != rows || tile.rowTiles > 4)
+      continue;
+    // Rows that a thread has are whole chunks, and a power of two of them.
+    if (plan.turnsRows && (tile.getThreadRows() % plan.getChunk() != 0 ||
+                           !llvm::isPowerOf2_64(tile.rowTiles)))
       continue;
     for (tile.resultTiles = unit;
          tile.resultTiles * tile.rowTiles * products <= mostSums;
@@ -229,18 +241,19 @@ static double getProductSeconds(const SparsePlan &stage, double products,
   return 2 * products * machine.processors / rate;
 }
 
-/// Seconds for `rows` rows: what takes longest of computing, reading from the
-/// second-level cache and from memory. Teams take blocks in turns; each stage
-/// of a block waits once for what the one before it leaves.
+/// Seconds for `rows` rows: what takes longest of a team's steps one after the
+/// other, what all teams of a processor compute, reading from the second-level
+/// cache and from memory.
 static double estimate(const SparseChainPlan &plan, double rows,
                        const GPUMachine &machine) {
-  double clock = machine.clockMHz * 1e6, products = 0, reads = 0, cached = 0,
-         kept = 0;
+  double busy = 0, waits = 0, cached = 0, kept = 0;
   for (const SparsePlan &stage : plan.stages) {
-    products +=
+    busy +=
         getProductSeconds(stage, getMultiplyAdds(stage), machine) / kChainShare;
-    reads += getReads(stage) / (128 * clock);
+    if (stage.writesShared)
+      busy += kHandOnSeconds * plan.getRows() * getFeatures(stage).second;
     double steps = double(stage.getTilesPerRows()) * stage.depthSteps;
+    waits += steps * kStepSeconds;
     cached += steps * stage.getCopiedBytes();
     (stage.keepsFactor ? kept : cached) += steps * stage.getFactorBytes();
   }
@@ -248,16 +261,13 @@ static double estimate(const SparseChainPlan &plan, double rows,
   double rounds =
       std::ceil(std::ceil(rows / plan.getRows()) / machine.processors / teams);
   double onChip =
-      rounds *
-      (teams * (std::max(products, reads) + 0.3 * std::min(products, reads)) +
-       plan.stages.size() * kStageSeconds);
+      rounds * std::max(busy + waits, teams * (busy + kStepShare * waits));
   double fromCache = machine.processors * (rounds * teams * cached + kept) /
                      (kCacheRate * machine.copyBytesPerSecond);
   double memory = rows * plan.getRowBytes() / machine.copyBytesPerSecond;
-  // What one team of a processor copies waits for what it computes.
-  double alone = teams == 1 ? 0.3 : 0.1;
+  // Part of what is copied waits for what is computed.
   return machine.launchSeconds + std::max({onChip, fromCache, memory / 0.75}) +
-         alone * memory;
+         0.1 * memory;
 }
 
 /// Seconds for `rows` rows in a trip per factor, by kernels of one factor.
@@ -290,14 +300,15 @@ static constexpr int64_t kWarps = 8;
 
 /// The plan of blocks of `rows` per team in this `form`, if they fit. Teams of
 /// a CTA keep the factors.
-static std::optional<SparseChainPlan> chooseStages(ArrayRef<SparsePlan> stages,
-                                                   int64_t rows, Form form,
-                                                   const GPUMachine &machine) {
+static std::optional<SparseChainPlan>
+chooseStages(ArrayRef<SparsePlan> stages, int64_t rows, int64_t stepBytes,
+             Form form, const GPUMachine &machine) {
   SparseChainPlan plan;
   plan.ctasPerSM = form.ctas;
   int64_t teams = form.ctas * form.teams;
   for (const SparsePlan &described : stages) {
     SparsePlan stage = described;
+    stage.stepBytes = stepBytes;
     stage.ctasPerSM = form.ctas;
     stage.teams = form.teams;
     stage.keepsFactor = form.teams > 1;
@@ -329,23 +340,28 @@ static std::optional<SparseChainPlan> chooseStages(ArrayRef<SparsePlan> stages,
 std::variant<SparseChainPlan, std::string>
 kron::getSparseChainPlan(ArrayRef<ModeProductOp> products,
                          const GPUMachine &machine) {
-  if (getRegroupedRows(products) != 0u)
-    return "rows are not the first axis";
-  std::vector<SparsePlan> stages;
-  for (ModeProductOp product : products)
+  std::optional<unsigned> rowAxis = getRegroupedRows(products);
+  if (!rowAxis)
+    return "rows are neither the first axis nor the last one";
+  std::vector<SparsePlan> stages(products.size());
+  stages.front().alongRows = stages.back().turnsRows = *rowAxis > 0;
+  for (auto [product, stage] : llvm::zip_equal(products, stages))
     if (std::optional<std::string> reason =
-            describeStage(product, stages.emplace_back()))
+            describeStage(product, *rowAxis, stage))
       return *reason;
   ModeProductOp last = products.back();
-  int64_t rows = cast<ShapedType>(last.getInit().getType()).getDimSize(0);
+  int64_t rows =
+      cast<ShapedType>(last.getInit().getType()).getDimSize(*rowAxis);
   if (rows == 0)
     return "an array has no elements";
   double nominal = ShapedType::isDynamic(rows) ? kNominalRows : rows;
   std::optional<SparseChainPlan> best;
   for (Form form : kForms)
-    for (int64_t blockRows : {16, 32, 48, 64, 96, 128, 192}) {
+    for (int64_t blockRows : {16, 32, 48, 64, 96, 128, 192, 256}) {
       std::optional<SparseChainPlan> plan =
-          chooseStages(stages, blockRows, form, machine);
+          chooseStages(stages, blockRows, kStepBytes, form, machine);
+      if (!plan)
+        plan = chooseStages(stages, blockRows, kShortStepBytes, form, machine);
       if (!plan)
         continue;
       plan->seconds = estimate(*plan, nominal, machine);

@@ -120,7 +120,7 @@ Int SparseKernel::getAlignment() {
   for (const StageArray &array : arrays)
     if (array.base)
       add(array);
-  if (plan.alongRows && !operands.sizes[plan.rowAxis].isConstant())
+  if (plan.storesAlongRows() && !operands.sizes[plan.rowAxis].isConstant())
     bits = host.bitOr(
         bits, host.mul(operands.sizes[plan.rowAxis], plan.elementBytes));
   return bits;

@@ -167,19 +167,23 @@ private:
   void storeTogether(ArrayRef<SparseResults> chunks, ArrayRef<Value> biases,
                      const SparseTile &tile);
   SmallVector<Value> packWords(ArrayRef<Value> values);
-  Value finishElement(Value sum, const SparseTile &tile, Int row, Int result,
-                      Int lane);
   void store(ArrayRef<MmaC> sums, const SparseTile &tile);
-  void storeElements(ArrayRef<MmaC> sums, const SparseTile &tile);
   void storeChunks(ArrayRef<MmaC> sums, const SparseTile &tile);
+  SmallVector<SparseResults> collectChunks(ArrayRef<MmaC> sums);
+  SmallVector<SparseResults> collectTurned(ArrayRef<MmaC> sums);
   void storePairs(ArrayRef<MmaC> sums, const SparseTile &tile);
-  void computeAgain(const SparseTile &tile);
   Value isInside(const SparseTile &tile, Int row, Int result, Int lane,
                  int64_t rows = 1);
   Value isColumnInside(const SparseTile &tile, Int result, Int lane);
   Int getOffset(const SparseArray &array, Int row, Int result, Int lane);
   Int getRowOf(int64_t tile, int64_t half, int64_t part);
   Value round(Value sum);
+
+  // SparseElements.cpp
+  Value finishElement(Value sum, const SparseTile &tile, Int row, Int result,
+                      Int lane);
+  void storeElements(ArrayRef<MmaC> sums, const SparseTile &tile);
+  void computeAgain(const SparseTile &tile);
 
   // SparseShared.cpp
   Int getGroupNumber(const SparseTile &tile);
@@ -190,6 +194,9 @@ private:
   void clearData();
   Int getFeature(const SparseTile &tile, Int result, Int lane);
   void storeShared(ArrayRef<MmaC> sums, const SparseTile &tile);
+  void storeSharedAlong(ArrayRef<MmaC> sums, const SparseTile &tile);
+  Int getSlotOfRow(Int row);
+  Int getRowOfSlot(Int slot);
   void handOn(ArrayRef<Value> values, Int row, ArrayRef<Int> results,
               ArrayRef<Int> lanes, const SparseTile &tile, bool isChunk);
 
@@ -233,6 +240,9 @@ private:
   /// their rows that the tile reads.
   Int chainBlock;
   SparseKernel *next = nullptr;
+  /// The stage whose order of rows all of them in shared memory have, if there
+  /// is one that turns them.
+  const SparsePlan *turning = nullptr;
   Int dataOffset = 0, dataRegion = 0;
   /// Copies that other stages start between this one's first and others, and
   /// where the tile's part of the factor is among all that are kept.

@@ -37,7 +37,7 @@ int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
   if (alongRows) {
     if (array.row.is(1))
       piece = kSparseChunkBytes / bytes;
-    others.push_back(array.depth);
+    others.append({array.depth, array.lane});
   } else {
     bool isRun = plan.lanesPerChunk == 1
                      ? array.depth.is(1)

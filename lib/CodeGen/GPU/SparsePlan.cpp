@@ -183,8 +183,10 @@ static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
 
 void kron::chooseSparseChunks(SparsePlan &plan) {
   int64_t chunk = plan.getChunk();
-  plan.lanesPerChunk = std::min(getPowerOfTwo(plan.lanes), chunk);
+  plan.lanesPerChunk =
+      plan.alongRows ? 1 : std::min(getPowerOfTwo(plan.lanes), chunk);
   plan.depthPerChunk = chunk / plan.lanesPerChunk;
+  // Results need no order where their neighbours in memory are rows.
   if (plan.alongRows)
     return;
   int64_t chunks = plan.lanes / plan.lanesPerChunk;
@@ -198,6 +200,8 @@ void kron::chooseSparseChunks(SparsePlan &plan) {
     // As many as make equal blocks of up to 4.
     plan.laneChunks = llvm::divideCeil(chunks, llvm::divideCeil(chunks, 4));
   }
+  if (plan.turnsRows)
+    plan.order = SparseOrder::Plain;
 }
 
 /// Sums of a warp: 64 registers or, `isWide`, 128.

@@ -128,6 +128,9 @@ struct SparsePlan {
   /// shared memory, and the bytes from one row of the data to the next.
   bool readsShared = false, writesShared = false;
   int64_t sharedRowBytes = 0;
+  /// Of a stage that reads rows in shared memory and writes results along which
+  /// rows are innermost: a thread's rows follow each other.
+  bool turnsRows = false;
   /// Whether the sums of each step are added up by themselves: the matrix unit
   /// cuts off when it adds.
   bool hasPartialSums = false;
@@ -175,6 +178,10 @@ struct SparsePlan {
   int64_t getThreads() const { return teams * getTeamThreads(); }
   /// Teams that work on a processor: while one waits, others compute.
   int64_t getTeamsPerSM() const { return teams * ctasPerSM; }
+  /// Whether neighbours in memory are results of neighbouring rows.
+  bool storesAlongRows() const { return alongRows || turnsRows; }
+  /// Rows that a thread has of those that it stores along them.
+  int64_t getThreadRows() const { return 2 * rowTiles; }
   /// Rows of a tile's data that are in shared memory.
   int64_t getImageRows() const { return fewRows ? fewRows : getRows(); }
   int64_t getSums() const {

@@ -88,9 +88,74 @@ Int SparseKernel::getFeature(const SparseTile &tile, Int result, Int lane) {
   return k.add(k.mul(line, plan.lanes), k.add(tile.lane, lane));
 }
 
+/// Where rows in shared memory have row `row` of a block, if the last stage
+/// turns them: such that a thread of it, which has rows g and g + 8 of each
+/// matrix tile, gets neighbours.
+Int SparseKernel::getSlotOfRow(Int row) {
+  if (!turning)
+    return row;
+  int64_t own = turning->getThreadRows();
+  Int warp = k.floorDiv(row, 8 * own), rest = k.rem(row, 8 * own);
+  return k.add(k.mul(warp, 8 * own),
+               k.add(k.mul(k.rem(rest, own), 8), k.floorDiv(rest, own)));
+}
+
+Int SparseKernel::getRowOfSlot(Int slot) {
+  if (!turning)
+    return slot;
+  int64_t own = turning->getThreadRows();
+  Int warp = k.floorDiv(slot, 8 * own), rest = k.rem(slot, 8 * own);
+  return k.add(k.mul(warp, 8 * own),
+               k.add(k.mul(k.rem(rest, 8), own), k.floorDiv(rest, 8)));
+}
+
+/// Hands a tile's sums on where a thread has neighbouring rows, which are apart
+/// in shared memory, and two neighbouring results of each.
+void SparseKernel::storeSharedAlong(ArrayRef<MmaC> all,
+                                    const SparseTile &tile) {
+  SmallVector<MmaC> copy(all);
+  MutableArrayRef<MmaC> sums(copy);
+  const SparsePlan &reader = next->plan;
+  int64_t run = reader.lanes > 1 ? reader.lanes : reader.depth;
+  bool arePairs = plan.isHalf() && plan.lanes == 1 && plan.results % 2 == 0 &&
+                  run % 2 == 0;
+  Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
+  for (int64_t index = 0; index < plan.resultTiles; ++index) {
+    auto [own, known] = getResultOf(k.mul(quad, 2), index);
+    Int result = k.add(k.add(firstResult, own), known);
+    SmallVector<Value> inside;
+    for (int64_t column : {0, 1})
+      inside.push_back(isColumnInside(tile, k.add(result, column), 0));
+    for (int64_t row = 0; row < plan.rowTiles; ++row)
+      for (int64_t half : {0, 1})
+        for (int64_t part = 0; part < plan.getParts(); ++part) {
+          MmaC &sum = getSum(sums, 0, part, row, index);
+          ArrayRef<Value> values =
+              ArrayRef<Value>(sum).slice(2 * half, 2);
+          Int slot = getSlotOfRow(getRowOf(row, half, part));
+          auto locate = [&](int64_t column) {
+            return next->locateFeature(
+                slot, getFeature(tile, k.add(result, column), 0));
+          };
+          if (arePairs) {
+            k.ifThen(inside[0], [&] {
+              k.store(packWords(values).front(), locate(0));
+            });
+            continue;
+          }
+          for (int64_t column : {0, 1})
+            k.ifThen(inside[column], [&, column = column] {
+              k.store(round(values[column]), locate(column));
+            });
+        }
+  }
+}
+
 /// Hands a tile's sums on to the next stage. Rows behind the array's end, whose
 /// data are zeros, too: they must not hold what is no number.
 void SparseKernel::storeShared(ArrayRef<MmaC> all, const SparseTile &tile) {
+  if (plan.alongRows)
+    return storeSharedAlong(all, tile);
   SmallVector<MmaC> copy(all);
   MutableArrayRef<MmaC> sums(copy);
   int64_t width = plan.order == SparseOrder::Chunks ? plan.depthPerChunk : 1;

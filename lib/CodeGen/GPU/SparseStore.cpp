@@ -27,7 +27,9 @@ static constexpr int64_t kChunksTogether = 8;
 /// The row (in its tile) of a sum in half `half` of tile `tile`, element `part`
 /// of a chunk.
 Int SparseKernel::getRowOf(int64_t tile, int64_t half, int64_t part) {
-  Int row = k.add(group, 16 * tile + 8 * half);
+  Int row = plan.turnsRows
+                ? k.add(k.mul(group, plan.getThreadRows()), 2 * tile + half)
+                : k.add(group, 16 * tile + 8 * half);
   if (plan.alongRows)
     row = k.add(k.mul(row, plan.getChunk()), part);
   return k.add(row, k.mul(rowWarp, plan.getRowsPerWarp()));
@@ -77,13 +79,13 @@ bool SparseKernel::canStoreChunks() const {
   int64_t chunk = plan.getChunk();
   auto fits = [&](const SparseArray &array) {
     SmallVector<Int> others(array.groups);
-    if (plan.alongRows) {
+    if (plan.storesAlongRows()) {
       // What is the same for all rows is read as one element.
       if (array.row.is(0))
         return true;
       if (!array.row.is(1))
         return false;
-      others.push_back(array.depth);
+      others.append({array.depth, array.lane});
     } else {
       others.push_back(array.row);
       if (plan.lanes > 1 && !array.lane.is(1))
@@ -99,7 +101,7 @@ bool SparseKernel::canStoreChunks() const {
       return !stride.isConstant() || stride.getConstant() % chunk == 0;
     });
   };
-  if (plan.alongRows) {
+  if (plan.storesAlongRows()) {
     if (rows.isConstant() && rows.getConstant() % chunk != 0)
       return false;
   } else if (plan.order == SparseOrder::Chunks) {
@@ -163,7 +165,7 @@ Value SparseKernel::loadChunk(const SparseArray &array, const SparseTile &tile,
                           k.materialize(0, type.getIntOrFloatBitWidth())));
   }
   Value from = k.offsetElements(getBase(array, tile), plan.element, offset);
-  if (plan.alongRows && array.row.is(0))
+  if (plan.storesAlongRows() && array.row.is(0))
     return ops.load(plan.element, from).re;
   SmallVector<Type> types(4, k.builder.getI32Type());
   SmallVector<Value> words;
@@ -204,7 +206,7 @@ Value SparseKernel::loadAddend(const SparseTile &tile,
   if (!beta.isDynamic)
     return load().front();
   Type type =
-      plan.alongRows && addend.row.is(0)
+      plan.storesAlongRows() && addend.row.is(0)
           ? accumulator
           : VectorType::get({plan.getResultWords()}, k.builder.getI32Type());
   return k
@@ -221,14 +223,17 @@ SmallVector<Value> SparseKernel::loadBiases(const SparseTile &tile,
   SmallVector<Value> biases;
   if (!epilogue.hasBias)
     return biases;
-  int64_t laneChunks = plan.alongRows ? 1 : plan.laneChunks;
+  int64_t lanes = plan.alongRows   ? 1
+                  : plan.turnsRows ? plan.getLanes()
+                                   : plan.laneChunks;
+  int64_t lanePitch = plan.turnsRows ? 1 : plan.lanesPerChunk;
   Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
   for (int64_t first = 0; first < 2 * plan.resultTiles; first += width) {
     auto [part, known] =
         getResultOf(k.add(k.mul(quad, 2), first % 2), first / 2);
     Int result = k.add(k.add(firstResult, part), known);
-    for (int64_t laneChunk = 0; laneChunk < laneChunks; ++laneChunk) {
-      Int lane = laneChunk * plan.lanesPerChunk;
+    for (int64_t number = 0; number < lanes; ++number) {
+      Int lane = number * lanePitch;
       biases.push_back(loadChunk(bias, tile, 0, result, lane,
                                  isColumnInside(tile, result, lane)));
     }
@@ -243,7 +248,7 @@ void SparseKernel::storeTogether(ArrayRef<SparseResults> chunks,
   SmallVector<Value> insides, addends, residuals;
   for (const SparseResults &chunk : chunks) {
     Value inside = isInside(tile, chunk.row, chunk.result, chunk.lane,
-                            plan.alongRows ? plan.getChunk() : 1);
+                            plan.storesAlongRows() ? plan.getChunk() : 1);
     insides.push_back(inside);
     if (beta.value)
       addends.push_back(loadAddend(tile, chunk, inside));
@@ -276,7 +281,14 @@ void SparseKernel::storeTogether(ArrayRef<SparseResults> chunks,
     });
 }
 
-void SparseKernel::storeChunks(ArrayRef<MmaC> all, const SparseTile &tile) {
+/// Results that share a chunk.
+static int64_t getChunkWidth(const SparsePlan &plan) {
+  return !plan.storesAlongRows() && plan.order == SparseOrder::Chunks
+             ? plan.depthPerChunk
+             : 1;
+}
+
+SmallVector<SparseResults> SparseKernel::collectChunks(ArrayRef<MmaC> all) {
   SmallVector<MmaC> copy(all);
   MutableArrayRef<MmaC> sums(copy);
   Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
@@ -284,10 +296,7 @@ void SparseKernel::storeChunks(ArrayRef<MmaC> all, const SparseTile &tile) {
     auto [part, known] = getResultOf(k.add(k.mul(quad, 2), column), number);
     return k.add(k.add(firstResult, part), known);
   };
-  // Results that share a chunk.
-  int64_t width = !plan.alongRows && plan.order == SparseOrder::Chunks
-                      ? plan.depthPerChunk
-                      : 1;
+  int64_t width = getChunkWidth(plan);
   int64_t laneChunks = plan.alongRows ? 1 : plan.laneChunks;
   SmallVector<SparseResults> chunks;
   for (int64_t row = 0; row < plan.rowTiles; ++row)
@@ -304,7 +313,38 @@ void SparseKernel::storeChunks(ArrayRef<MmaC> all, const SparseTile &tile) {
           chunk.lane = laneChunk * plan.lanesPerChunk;
           chunk.column = first / width * laneChunks + laneChunk;
         }
-  SmallVector<Value> biases = loadBiases(tile, width);
+  return chunks;
+}
+
+/// Chunks of a thread's neighbouring rows.
+SmallVector<SparseResults> SparseKernel::collectTurned(ArrayRef<MmaC> all) {
+  SmallVector<MmaC> copy(all);
+  MutableArrayRef<MmaC> sums(copy);
+  Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
+  SmallVector<SparseResults> chunks;
+  for (int64_t index = 0; index < 2 * plan.resultTiles; ++index) {
+    auto [own, known] = getResultOf(k.add(k.mul(quad, 2), index % 2), index / 2);
+    for (int64_t lane = 0; lane < plan.getLanes(); ++lane)
+      for (int64_t first = 0; first < plan.getThreadRows();
+           first += plan.getChunk()) {
+        SparseResults &chunk = chunks.emplace_back();
+        for (int64_t row = first; row < first + plan.getChunk(); ++row)
+          chunk.values.push_back(
+              getSum(sums, lane / plan.lanesPerChunk, lane % plan.lanesPerChunk,
+                     row / 2, index / 2)[2 * (row % 2) + index % 2]);
+        chunk.row = getRowOf(first / 2, 0, 0);
+        chunk.result = k.add(k.add(firstResult, own), known);
+        chunk.lane = lane;
+        chunk.column = index * plan.getLanes() + lane;
+      }
+  }
+  return chunks;
+}
+
+void SparseKernel::storeChunks(ArrayRef<MmaC> sums, const SparseTile &tile) {
+  SmallVector<SparseResults> chunks =
+      plan.turnsRows ? collectTurned(sums) : collectChunks(sums);
+  SmallVector<Value> biases = loadBiases(tile, getChunkWidth(plan));
   ArrayRef<SparseResults> rest(chunks);
   for (; !rest.empty();
        rest = rest.drop_front(std::min(rest.size(), size_t(kChunksTogether))))
@@ -369,116 +409,8 @@ void SparseKernel::storePairs(ArrayRef<MmaC> all, const SparseTile &tile) {
 }
 
 //===----------------------------------------------------------------------===//
-// Elements
+// All ways
 //===----------------------------------------------------------------------===//
-
-/// What is stored of a sum.
-Value SparseKernel::finishElement(Value sum, const SparseTile &tile, Int row,
-                                  Int result, Int lane) {
-  auto load = [&](const SparseArray &array) {
-    return ops.load(plan.element,
-                    k.offsetElements(getBase(array, tile), plan.element,
-                                     getOffset(array, row, result, lane)));
-  };
-  Scalar scaled = ops.scaledSum(alpha, beta, Scalar{sum, nullptr},
-                                [&] { return load(addend); });
-  return round(epilogue
-                   .apply(
-                       scaled, [&] { return load(bias); },
-                       [&] { return load(residual); })
-                   .re);
-}
-
-void SparseKernel::storeElements(ArrayRef<MmaC> all, const SparseTile &tile) {
-  SmallVector<MmaC> copy(all);
-  MutableArrayRef<MmaC> sums(copy);
-  Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
-  Value base = getBase(output, tile);
-  int64_t laneChunks = plan.alongRows ? 1 : plan.laneChunks;
-  auto storeOne = [&](Value sum, Int row, Int result, Int lane) {
-    k.ifThen(isInside(tile, row, result, lane), [&] {
-      k.store(finishElement(sum, tile, row, result, lane),
-              k.offsetElements(base, plan.element,
-                               getOffset(output, row, result, lane)));
-    });
-  };
-  for (int64_t rowTile = 0; rowTile < plan.rowTiles; ++rowTile)
-    for (int64_t half : {0, 1})
-      for (int64_t index = 0; index < 2 * plan.resultTiles; ++index) {
-        auto [own, known] =
-            getResultOf(k.add(k.mul(quad, 2), index % 2), index / 2);
-        Int result = k.add(k.add(firstResult, own), known);
-        for (int64_t laneChunk = 0; laneChunk < laneChunks; ++laneChunk)
-          for (int64_t part = 0; part < plan.getParts(); ++part) {
-            Value sum = getSum(sums, laneChunk, part, rowTile,
-                               index / 2)[2 * half + index % 2];
-            Int row = getRowOf(rowTile, half, part);
-            Int lane =
-                plan.alongRows ? 0 : laneChunk * plan.lanesPerChunk + part;
-            storeOne(sum, row, result, lane);
-          }
-      }
-}
-
-/// Computes the warp's results with plain multiply-adds, an element at a time,
-/// and stores them: infinities and NaN do not survive the splitting of numbers.
-void SparseKernel::computeAgain(const SparseTile &tile) {
-  SmallVector<int64_t> extents{plan.getRowsPerWarp(), plan.getResultsPerWarp(),
-                               plan.alongRows ? 1 : plan.getLanes()};
-  int64_t total = extents[0] * extents[1] * extents[2];
-  Value outputBase, data;
-  if (!plan.writesShared)
-    outputBase = getBase(output, tile);
-  if (!plan.readsShared)
-    data = offsetTile(input, tile, /*isFactor=*/false);
-  Value weights = offsetTile(factor, tile, /*isFactor=*/true);
-  k.rolledLoop(0, total, 32, [&](Int first) {
-    Positions place =
-        decodeItem(k, k.add(first, k.laneId()), extents, {2, 1, 0});
-    Int row = k.add(place[0], k.mul(rowWarp, plan.getRowsPerWarp()));
-    Int result = k.add(place[1], k.mul(resultWarp, plan.getResultsPerWarp()));
-    Int lane = place[2];
-    Value exists = plan.readsShared && plan.writesShared
-                       ? isColumnInside(tile, result, lane)
-                       : isInside(tile, row, result, lane);
-    k.ifThen(exists, [&] {
-      auto loadData = [&](Int depth) {
-        if (plan.readsShared) {
-          Int line = k.add(k.mul(getGroupNumber(tile), plan.depth), depth);
-          Int feature = k.add(k.mul(line, plan.lanes), k.add(tile.lane, lane));
-          return ops.load(plan.element, locateFeature(row, feature));
-        }
-        Value from = k.offsetElements(data, plan.element,
-                                      getOffset(input, row, 0, lane));
-        return ops.load(plan.element,
-                        k.offsetElements(from, plan.element,
-                                         k.mul(k.extend(depth), input.depth)),
-                        CacheHint::ReadOnly);
-      };
-      Value weight = k.offsetElements(
-          weights, plan.element,
-          getTileOffset(k, {result, lane}, {plan.getResults(), plan.getLanes()},
-                        {factor.row, factor.lane}));
-      SmallVector<Value> sum = k.rolledLoop(
-          0, plan.depth, 1, ValueRange(ops.zero().re),
-          [&](Int depth, ValueRange carried) -> SmallVector<Value> {
-            Value from = k.offsetElements(weight, plan.element,
-                                          k.mul(k.extend(depth), factor.depth));
-            Scalar number = ops.load(plan.element, from, CacheHint::ReadOnly);
-            return {ops.fma(loadData(depth), number,
-                            Scalar{carried.front(), nullptr})
-                        .re};
-          });
-      if (plan.writesShared)
-        return k.store(
-            round(sum.front()),
-            next->locateFeature(row, getFeature(tile, result, lane)));
-      k.store(finishElement(sum.front(), tile, row, result, lane),
-              k.offsetElements(outputBase, plan.element,
-                               getOffset(output, row, result, lane)));
-    });
-  });
-}
 
 void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
   auto storeAll = [&] {

@@ -95,3 +95,30 @@ func.func @end(%x: memref<25088x2x192xf16>, %k: memref<2x48x192xf16>, %l: memref
   }
   return
 }
+
+// Verify that rows may be innermost: the first factor's data are chunks of rows, as in a
+// kernel of its own; pairs of neighbouring results go to rows in shared memory, where the
+// order of rows is such that threads of the last factor store 16 bytes of neighbouring ones.
+// CHECK-LABEL: llvm.func @last_0(
+// CHECK:         cp.async
+// CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK:         %[[PAIR:.*]] = llvm.inline_asm {{.*}}"cvt.rn.f16x2.f32
+// CHECK:         llvm.store %[[PAIR]], {{.*}} : i32, !llvm.ptr<3>
+// CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK:         cvt.rn.f16x2.f32
+// CHECK:         st.global.cs.v4
+// CHECK:         llvm.return
+func.func @last(%x: memref<2x192x25088xf16>, %k: memref<2x48x192xf16>, %l: memref<192x48x2xf16>, %y: memref<192x2x25088xf16>) {
+  kron.pass ins(%x, %k, %l : memref<2x192x25088xf16>, memref<2x48x192xf16>, memref<192x48x2xf16>) outs(%y : memref<192x2x25088xf16>) {
+  ^bb0(%tx: tensor<2x192x25088xf16>, %tk: tensor<2x48x192xf16>, %tl: tensor<192x48x2xf16>, %ty: tensor<192x2x25088xf16>):
+    %e = tensor.empty() : tensor<2x48x25088xf32>
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<2x192x25088xf16>) factor(%tk [0, q, p] : tensor<2x48x192xf16>)
+         outs(%e : tensor<2x48x25088xf32>) -> tensor<2x48x25088xf32>
+    %1 = tensor.collapse_shape %0 [[0, 1], [2]] : tensor<2x48x25088xf32> into tensor<96x25088xf32>
+    %2 = tensor.expand_shape %1 [[0, 1], [2]] output_shape [48, 2, 25088] : tensor<96x25088xf32> into tensor<48x2x25088xf32>
+    %3 = kron.mode_product axis(0) ins(%2 : tensor<48x2x25088xf32>) factor(%tl [q, p, 1] : tensor<192x48x2xf16>)
+         outs(%ty : tensor<192x2x25088xf16>) -> tensor<192x2x25088xf16>
+    kron.yield %3 : tensor<192x2x25088xf16>
+  }
+  return
+}
