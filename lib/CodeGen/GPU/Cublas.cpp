@@ -156,6 +156,9 @@ static constexpr double kBatchShare = 1.2;
 static constexpr double kHandicap = 1.15;
 /// Rows and columns of its smallest tiles, and positions of a step.
 static constexpr int64_t kTile = 64, kStep = 32;
+/// What a call takes of the processor, twice as long as a launch: shorter
+/// products wait for it.
+static constexpr double kCallSeconds = 10e-6;
 /// Rows from which on it is called where their number is not known before.
 static constexpr int64_t kLeastRows = 16;
 
@@ -211,7 +214,7 @@ TripTime kron::estimateCublasTime(PassOp pass, const Trip &trip,
   double factors = factor.varyingAxes.empty() ? 1 : batch;
   TripTime time = estimateProduct(trip, machine, batch, factors, rows,
                                   factor.depth, factor.results);
-  time.total *= kHandicap;
+  time.total = std::max(time.total * kHandicap, kCallSeconds);
   return time;
 }
 

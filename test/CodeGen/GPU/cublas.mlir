@@ -56,13 +56,20 @@ func.func @beside(%x: memref<?x4x256xbf16>, %k: memref<4x256x256xbf16>, %y: memr
 }
 
 // Verify what is left to kernels: f32 in full precision, matrices without neighbours, and
-// small products; and that the remark tells where the whole dense matrix would be faster.
+// small and short products; and that the remark tells where the whole dense matrix would be faster.
 // REMARK: Remark="kernel mma, {{.*}}; as one dense matrix by cublas: {{[0-9]+}} us"
 // PLAN-LABEL: func.func @others(
 // PLAN-NOT: kron.cublas
 func.func @others(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: memref<25088x1024xf32>,
                   %x1: memref<25088x256x4xf16>, %k1: memref<256x256x4xf16>, %y1: memref<25088x256x4xf16>,
-                  %x2: memref<25088x2x192xf16>, %k2: memref<2x48x192xf16>, %y2: memref<25088x2x48xf16>) {
+                  %x2: memref<25088x2x192xf16>, %k2: memref<2x48x192xf16>, %y2: memref<25088x2x48xf16>,
+                  %x3: memref<196x1024xf16>, %k3: memref<1024x1024xf16>, %y3: memref<196x1024xf16>) {
+  kron.pass ins(%x3, %k3 : memref<196x1024xf16>, memref<1024x1024xf16>) outs(%y3 : memref<196x1024xf16>) {
+  ^bb0(%tx: tensor<196x1024xf16>, %tk: tensor<1024x1024xf16>, %ty: tensor<196x1024xf16>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<196x1024xf16>) factor(%tk [q, p] : tensor<1024x1024xf16>)
+         outs(%ty : tensor<196x1024xf16>) -> tensor<196x1024xf16>
+    kron.yield %0 : tensor<196x1024xf16>
+  }
   kron.pass ins(%x, %k : memref<25088x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<25088x1024xf32>) {
   ^bb0(%tx: tensor<25088x1024xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<25088x1024xf32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
