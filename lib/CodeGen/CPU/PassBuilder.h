@@ -24,6 +24,10 @@ inline constexpr int64_t kLineBytes = 64;
 /// x86-64-v3 has F16C, x86-64-v2, for which vectors have 128 bits, has not.
 inline bool hasHalfConversion(int64_t vectorBits) { return vectorBits > 128; }
 
+/// What belongs to the axes of a pass, with those of `group` as one.
+SmallVector<Int> collapse(const SmallVector<Int> &values,
+                          const StageGroup &group);
+
 /// How the factor of a stage is packed.
 struct PlannedStage {
   bool packs = false;
