@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MmaPlan.h"
+#include "MmaPlanner.h"
 #include "kron/CodeGen/GPU/CostModel.h"
 #include "kron/CodeGen/GPU/Mma.h"
 #include "llvm/Support/MathExtras.h"
@@ -18,71 +18,16 @@ static constexpr int64_t kRunBytes = 128;
 static constexpr int64_t kSectorBytes = 32;
 /// Elements that a tile should have so that its barriers cost little.
 static constexpr int64_t kTileElements = 4096;
-/// Factors stay in registers up to this many of a thread's.
-static constexpr int64_t kMaxKeptRegisters = 136;
-/// Up to this many, four warps per scheduler fit, otherwise two.
-static constexpr int64_t kLightRegisters = 64;
-/// And up to this many tiles of results, whose sums take registers as well.
-static constexpr int64_t kMaxLightTiles = 2;
-/// Factor registers of one step.
-static constexpr int64_t kMaxStepRegisters = 128;
-static constexpr int64_t kMaxStages = 3;
-static constexpr int64_t kSlackBytes = 128;
-/// Pieces of the input that each team needs on their way.
-static constexpr int64_t kMinSlots = 2;
-
-namespace {
-
-class Planner {
-public:
-  Planner(PassOp pass, const GPUMachine &machine)
-      : pass(pass), machine(machine) {}
-
-  std::optional<std::string> run();
-
-  MmaPlan plan;
-
-private:
-  std::optional<std::string> chooseTypes();
-  void collectAxes();
-  bool isCollapsible(unsigned outer, unsigned inner);
-  void addGridAxis(ArrayRef<unsigned> axes, int dim, int64_t step);
-  bool isContiguousInput(unsigned axis);
-  int64_t chooseRun(const MmaDim &axis, int64_t elements, int64_t scheduled);
-  void chooseTile();
-  void chooseSteps();
-  void addStep(MmaStep::Kind kind, unsigned dim);
-  bool canChain(unsigned dim);
-  int64_t getFactorRegisters(MmaStep &step);
-  int64_t getStaticSize(ArrayRef<unsigned> axes);
-  void chooseLayouts();
-  int64_t chooseWarps(int64_t warpsPerSM, bool light, int64_t bytes);
-  SmallVector<int64_t> getPieceSizes(int64_t most);
-  bool chooseStream(int64_t cluster);
-  std::optional<std::string> chooseResources();
-
-  PassOp pass;
-  const GPUMachine &machine;
-  SmallVector<ModeProductOp> products;
-  /// The axes of the pass, neighbours that can be walked as one together, and
-  /// those of size 1 that nothing contracts left out.
-  SmallVector<MmaDim> axes;
-  SmallVector<int64_t> applied;
-};
-
-} // namespace
 
 static ShapedType getShape(Value value) {
   return cast<ShapedType>(value.getType());
 }
 
-static int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
-
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 
-std::optional<std::string> Planner::chooseTypes() {
+std::optional<std::string> MmaPlanner::chooseTypes() {
   products = pass.getModeProducts();
   plan.inputType = getElementType(pass.getInputs().front());
   plan.outputType = getElementType(pass.getInit());
@@ -158,7 +103,7 @@ static bool continues(Value array, unsigned outer, unsigned inner) {
   return strides[outer] == strides[inner] * size;
 }
 
-bool Planner::isCollapsible(unsigned outer, unsigned inner) {
+bool MmaPlanner::isCollapsible(unsigned outer, unsigned inner) {
   Value input = pass.getInputs().front();
   ArrayRef<int64_t> permutation =
       pass.getInputPermutation().value_or(ArrayRef<int64_t>());
@@ -179,7 +124,7 @@ bool Planner::isCollapsible(unsigned outer, unsigned inner) {
   return continues(pass->getOperand(number), outer, inner);
 }
 
-void Planner::collectAxes() {
+void MmaPlanner::collectAxes() {
   ShapedType type = getShape(pass.getInit());
   bool joins = false;
   for (unsigned axis = 0; axis < type.getRank(); ++axis) {
@@ -207,7 +152,7 @@ void Planner::collectAxes() {
 }
 
 /// The number of positions of `axes`, or dynamic.
-int64_t Planner::getStaticSize(ArrayRef<unsigned> axes) {
+int64_t MmaPlanner::getStaticSize(ArrayRef<unsigned> axes) {
   int64_t product = 1;
   for (unsigned axis : axes) {
     int64_t size = getShape(pass.getInit()).getDimSize(axis);
@@ -223,7 +168,7 @@ int64_t Planner::getStaticSize(ArrayRef<unsigned> axes) {
 //===----------------------------------------------------------------------===//
 
 /// Positions of the innermost axis, which nothing contracts, that a tile takes.
-static int64_t chooseColumns(int64_t size, int64_t elementBytes) {
+static int64_t chooseRunOf(int64_t size, int64_t elementBytes) {
   int64_t run = kRunBytes / elementBytes;
   if (ShapedType::isDynamic(size))
     return run;
@@ -237,7 +182,7 @@ static int64_t chooseColumns(int64_t size, int64_t elementBytes) {
   return best;
 }
 
-void Planner::addGridAxis(ArrayRef<unsigned> which, int dim, int64_t step) {
+void MmaPlanner::addGridAxis(ArrayRef<unsigned> which, int dim, int64_t step) {
   MmaGridAxis axis;
   axis.axes.assign(which.begin(), which.end());
   axis.dim = dim;
@@ -246,7 +191,7 @@ void Planner::addGridAxis(ArrayRef<unsigned> which, int dim, int64_t step) {
 }
 
 /// Whether neighbours of the input lie along `axis` of the pass.
-bool Planner::isContiguousInput(unsigned axis) {
+bool MmaPlanner::isContiguousInput(unsigned axis) {
   ArrayRef<int64_t> permutation =
       pass.getInputPermutation().value_or(ArrayRef<int64_t>());
   Value input = pass.getInputs().front();
@@ -255,22 +200,22 @@ bool Planner::isContiguousInput(unsigned axis) {
 
 /// Positions of `axis`, along which neighbours lie in memory, that a tile takes
 /// beside all of the contracted axes, of `elements` positions.
-int64_t Planner::chooseRun(const MmaDim &axis, int64_t elements,
-                           int64_t scheduled) {
+int64_t MmaPlanner::chooseRun(const MmaDim &axis, int64_t elements,
+                              int64_t scheduled) {
   int64_t size = getStaticSize(axis.axes);
-  int64_t elementBytes =
-      std::max(getBytes(plan.inputType), getBytes(plan.outputType));
-  int64_t run = scheduled ? scheduled : chooseColumns(size, elementBytes);
+  int64_t elementBytes = std::max(getElementBytes(plan.inputType),
+                                  getElementBytes(plan.outputType));
+  int64_t run = scheduled ? scheduled : chooseRunOf(size, elementBytes);
   if (!ShapedType::isDynamic(size))
     run = std::min(run, size);
   // Shorter ones, down to one sector, if the tile does not fit otherwise.
   while (!scheduled && run % 2 == 0 && run * elementBytes > kSectorBytes &&
-         elements * run * getBytes(plan.type) > getSlabBudget(machine))
+         elements * run * getElementBytes(plan.type) > getSlabBudget(machine))
     run /= 2;
   return run;
 }
 
-void Planner::chooseTile() {
+void MmaPlanner::chooseTile() {
   int64_t scheduledRows = 0, scheduledColumns = 0;
   if (ScheduleAttr schedule = pass.getScheduleAttr()) {
     scheduledRows = schedule.getTile();
@@ -340,7 +285,7 @@ void Planner::chooseTile() {
 // Steps
 //===----------------------------------------------------------------------===//
 
-int64_t Planner::getFactorRegisters(MmaStep &step) {
+int64_t MmaPlanner::getFactorRegisters(MmaStep &step) {
   // Two 32-bit registers per number, or one if only one TF32 is kept.
   int64_t perNumber = plan.math == MmaMath::TF32 ? 1 : 2;
   const MmaDim &dim = plan.dims[step.dim];
@@ -354,7 +299,7 @@ int64_t Planner::getFactorRegisters(MmaStep &step) {
   return registers;
 }
 
-bool Planner::canChain(unsigned dim) {
+bool MmaPlanner::canChain(unsigned dim) {
   const MmaDim &outer = plan.dims[dim], &inner = plan.dims[dim + 1];
   if (!outer.product || !inner.product)
     return false;
@@ -369,10 +314,10 @@ bool Planner::canChain(unsigned dim) {
       (llvm::divideCeil(inner.depth, 8) + llvm::divideCeil(inner.results, 8));
   // The factors of a chain are not loaded again and again.
   int64_t factors = getFactorRegisters(step);
-  return factors <= kMaxStepRegisters && factors + sums <= 192 && sums <= 72;
+  return factors <= kMmaStepRegisters && factors + sums <= 192 && sums <= 72;
 }
 
-void Planner::addStep(MmaStep::Kind kind, unsigned dim) {
+void MmaPlanner::addStep(MmaStep::Kind kind, unsigned dim) {
   MmaStep step;
   step.kind = kind;
   step.dim = dim;
@@ -383,13 +328,13 @@ void Planner::addStep(MmaStep::Kind kind, unsigned dim) {
   step.tiles = tiles;
   if (kind != MmaStep::Kind::Chain) {
     while (step.warps < plan.warps &&
-           getFactorRegisters(step) > kMaxStepRegisters / 2) {
+           getFactorRegisters(step) > kMmaStepRegisters / 2) {
       step.warps *= 2;
       step.tiles = llvm::PowerOf2Ceil(llvm::divideCeil(tiles, step.warps));
     }
   }
   step.factorRegisters = getFactorRegisters(step);
-  step.fitsRegisters = step.factorRegisters <= kMaxStepRegisters;
+  step.fitsRegisters = step.factorRegisters <= kMmaStepRegisters;
   applied[dim] = 1;
   if (kind == MmaStep::Kind::Chain)
     applied[dim + 1] = 1;
@@ -398,7 +343,7 @@ void Planner::addStep(MmaStep::Kind kind, unsigned dim) {
 
 /// The innermost dimension first, so that the last step stores long runs; or
 /// last, where columns are rows of the result.
-void Planner::chooseSteps() {
+void MmaPlanner::chooseSteps() {
   plan.steps.clear();
   applied.assign(plan.dims.size(), 0);
   int last = plan.dims.size() - 1;
@@ -421,203 +366,7 @@ void Planner::chooseSteps() {
     addStep(MmaStep::Kind::Columns, last - 1);
 }
 
-//===----------------------------------------------------------------------===//
-// Resources
-//===----------------------------------------------------------------------===//
-
-void Planner::chooseLayouts() {
-  SmallVector<int64_t> before, largest;
-  for (const MmaDim &dim : plan.dims) {
-    before.push_back(dim.depth);
-    largest.push_back(std::max(dim.depth, dim.results));
-  }
-  if (plan.inputType == plan.type) {
-    plan.inputLayout = TileLayout::get(largest, getBytes(plan.type));
-    return;
-  }
-  plan.inputLayout = TileLayout::get(before, getBytes(plan.inputType));
-  if (plan.steps.size() > 1)
-    plan.workLayout = TileLayout::get(largest, getBytes(plan.type));
-}
-
-/// Warps of a CTA, of which there should be `warpsPerSM` on a processor: small
-/// CTAs, whose barriers cost little, as far as there is room for their tiles.
-int64_t Planner::chooseWarps(int64_t warpsPerSM, bool light, int64_t bytes) {
-  // Factors of more than 64 rows are shared out among 8 warps.
-  bool large = llvm::any_of(plan.steps, [](const MmaStep &step) {
-    return step.kind != MmaStep::Kind::Chain &&
-           step.factorRegisters > kMaxStepRegisters / 2;
-  });
-  // Two CTAs of 8 warps were faster than four of 4 (16^3, f32: 0.082 and 0.087
-  // ms on an H200), but not where the tensor cores or memory are the limit.
-  int64_t warps = large || (light && plan.math == MmaMath::SplitTF32) ? 8 : 4;
-  while (warps < warpsPerSM &&
-         bytes * (warpsPerSM / warps) > machine.getSharedBytes(1))
-    warps *= 2;
-  return warps;
-}
-
-int64_t kron::getPowerDivisor(int64_t number, int64_t atMost) {
-  int64_t divisor = 1;
-  while (2 * divisor <= atMost && number % (2 * divisor) == 0)
-    divisor *= 2;
-  return divisor;
-}
-
-int64_t MmaPlan::getFibreTiles(const MmaStep &step) const {
-  int64_t results = step.warps > 1 ? 16 * step.tiles : dims.back().results;
-  if (results > 16 || step.factorRegisters > 96)
-    return 1;
-  int64_t fibres = step.sizes[dims.size() - 2];
-  return getPowerDivisor(llvm::divideCeil(fibres, 16), 2);
-}
-
-/// What a team takes through the first step at a time; none if that is no box
-/// of positions.
-SmallVector<int64_t> Planner::getPieceSizes(int64_t most) {
-  const MmaStep &step = plan.steps.front();
-  unsigned last = plan.dims.size() - 1;
-  SmallVector<int64_t> sizes(plan.dims.size(), 1);
-  sizes[step.dim] = step.sizes[step.dim];
-  sizes[last] = step.sizes[last];
-  if (step.kind == MmaStep::Kind::Chain)
-    return sizes;
-  if (step.kind == MmaStep::Kind::Fibres) {
-    sizes[last - 1] = 16 * plan.getFibreTiles(step);
-    if (step.sizes[last - 1] % sizes[last - 1] != 0)
-      return {};
-    return sizes;
-  }
-  int64_t pair = std::max<int64_t>(1, 8 / getBytes(plan.type));
-  int64_t tiles = llvm::divideCeil(sizes[last], 8);
-  if (tiles > most) {
-    if (sizes[last] % (8 * pair) != 0)
-      return {};
-    tiles = pair * getPowerDivisor(sizes[last] / (8 * pair), most / pair);
-    sizes[last] = 8 * tiles;
-  }
-  for (unsigned dim = last; dim-- > 0;)
-    if (dim != step.dim) {
-      // Several positions may share a tile.
-      bool folds = sizes[last] == 2 || sizes[last] == 4;
-      int64_t fold = folds ? 8 / sizes[last] : 1;
-      sizes[dim] = getPowerDivisor(step.sizes[dim], most / tiles * fold);
-      break;
-    }
-  return sizes;
-}
-
-/// Where only one tile fits, nothing could arrive while it is worked on. Pieces
-/// of the next one can, if the first step takes them from where they land to
-/// the place of the tile.
-bool Planner::chooseStream(int64_t cluster) {
-  const MmaStep &step = plan.steps.front();
-  MmaStep &lastStep = plan.steps.back();
-  if (plan.steps.size() < 2 || plan.warps % step.warps != 0)
-    return false;
-  SmallVector<int64_t> largest;
-  for (const MmaDim &dim : plan.dims)
-    largest.push_back(std::max(dim.depth, dim.results));
-  if (cluster > 1 && plan.turnsRows)
-    return false;
-  if (cluster > 1) {
-    int64_t depth = plan.dims[lastStep.dim].depth;
-    if (!machine.hasCluster || lastStep.kind != MmaStep::Kind::Columns ||
-        depth % (8 * cluster) != 0)
-      return false;
-    largest[lastStep.dim] = depth / cluster;
-    for (MmaStep &before : plan.steps)
-      if (&before != &lastStep)
-        before.sizes[lastStep.dim] = depth / cluster;
-  }
-  TileLayout work = TileLayout::get(largest, getBytes(plan.type));
-  int64_t room = machine.getSharedBytes(1) - work.bytes - kSlackBytes;
-  int64_t teams = plan.getTeams(step);
-  // Smaller pieces where a ring of them does not fit.
-  MmaStream stream;
-  TileLayout piece;
-  for (int64_t most = plan.getMostTiles(step); stream.slots < kMinSlots;
-       most /= 2) {
-    stream = MmaStream();
-    stream.sizes = getPieceSizes(most);
-    if (most == 0 || stream.sizes.empty())
-      return false;
-    for (auto [whole, part] : llvm::zip_equal(step.sizes, stream.sizes))
-      stream.pieces *= whole / part;
-    if (stream.pieces % teams != 0)
-      return false;
-    stream.pieces /= teams;
-    piece = TileLayout::get(stream.sizes, getBytes(plan.inputType));
-    stream.slots = std::min(stream.pieces, room / (teams * piece.bytes));
-  }
-  plan.ctasPerSM = 1;
-  plan.workLayout = work;
-  plan.inputLayout = piece;
-  plan.stream = stream;
-  plan.cluster = cluster;
-  return true;
-}
-
-std::optional<std::string> Planner::chooseResources() {
-  ScheduleAttr schedule = pass.getScheduleAttr();
-  int64_t threads = schedule ? schedule.getThreads() : 0;
-  int64_t ctas = schedule ? schedule.getCtasPerSm() : 0;
-  int64_t stages = schedule ? schedule.getStages() : 0;
-  if (threads)
-    plan.warps = threads / 32;
-  chooseSteps();
-  chooseLayouts();
-
-  auto getRegisters = [&] {
-    int64_t registers = 0;
-    for (MmaStep &step : plan.steps)
-      registers += step.factorRegisters;
-    return registers;
-  };
-  int64_t workBytes = plan.workLayout ? plan.workLayout->bytes : 0;
-  int64_t tileBytes = plan.inputLayout.bytes;
-  bool light = getRegisters() <= kLightRegisters &&
-               llvm::all_of(plan.steps, [](const MmaStep &step) {
-                 return step.tiles <= kMaxLightTiles;
-               });
-  int64_t warpsPerSM = light ? 16 : 8;
-  if (!threads) {
-    plan.warps = chooseWarps(warpsPerSM, light, tileBytes + workBytes);
-    chooseSteps();
-  }
-  plan.ctasPerSM = ctas ? ctas : std::max<int64_t>(1, warpsPerSM / plan.warps);
-  auto fits = [&](int64_t number) {
-    return number * tileBytes + workBytes + kSlackBytes <=
-           machine.getSharedBytes(plan.ctasPerSM);
-  };
-  while (!ctas && plan.ctasPerSM > 1 && !fits(1))
-    --plan.ctasPerSM;
-  if (!ctas && plan.ctasPerSM > 2 && !fits(2))
-    --plan.ctasPerSM;
-  plan.stages = stages;
-  if (!plan.stages)
-    for (plan.stages = light ? 2 : kMaxStages;
-         plan.stages > 1 && !fits(plan.stages);)
-      --plan.stages;
-  plan.keepsFactors = getRegisters() <= kMaxKeptRegisters;
-  int64_t cluster = schedule ? schedule.getCluster() : 0;
-  if (cluster > 1 && !chooseStream(cluster))
-    return "a tile cannot be shared by a cluster";
-  if (!plan.stream && !fits(plan.stages)) {
-    if (cluster == 1 || !chooseStream(/*cluster=*/2))
-      return "a tile of " + std::to_string(tileBytes + workBytes) +
-             " bytes does not fit in shared memory";
-  } else if (!plan.stream && !stages && plan.stages == 1 &&
-             plan.ctasPerSM == 1) {
-    chooseStream(/*cluster=*/1);
-  }
-  // Columns are read in groups of 64 bytes that may reach over the end.
-  plan.sharedBytes = plan.getInputBytes() + kSlackBytes +
-                     (plan.workLayout ? plan.workLayout->bytes : 0);
-  return std::nullopt;
-}
-
-std::optional<std::string> Planner::run() {
+std::optional<std::string> MmaPlanner::run() {
   if (std::optional<std::string> reason = chooseTypes())
     return reason;
   llvm::SmallDenseSet<int64_t> contracted;
@@ -634,7 +383,7 @@ std::optional<std::string> Planner::run() {
 
 std::variant<MmaPlan, std::string> kron::getMmaPlan(PassOp pass,
                                                     const GPUMachine &machine) {
-  Planner planner(pass, machine);
+  MmaPlanner planner(pass, machine);
   if (std::optional<std::string> reason = planner.run())
     return *reason;
   return planner.plan;
