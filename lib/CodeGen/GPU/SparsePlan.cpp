@@ -23,6 +23,8 @@ static constexpr int64_t kBytesUnderWay = 64 * 1024;
 static constexpr int64_t kCachedBytes = 12 * 1024 * 1024;
 /// Products whose sum a matrix unit can keep without an error that shows.
 static constexpr int64_t kSummedDepth = 128;
+/// Products whose sum needs no bound for each of them, which bf16 could miss.
+static constexpr int64_t kLeastSummed = 32;
 /// Depth from which on a tile's products take longer than its copies.
 static constexpr int64_t kDeep = 128;
 /// Rows that an array of unknown size is taken to have.
@@ -175,8 +177,7 @@ static void chooseMath(SparsePlan &plan) {
   bool isFull = plan.keepsFactor && plan.hasPartialSums && plan.teams == 1;
   bool shares = plan.alongRows ? !isFull : plan.getParts() <= 2;
   plan.hasHalfRests = plan.math == MmaMath::SplitTF32 &&
-                      plan.depth >= kSparseLeastSummed && shares &&
-                      !plan.hasEpilogue;
+                      plan.depth >= kLeastSummed && shares && !plan.hasEpilogue;
 }
 
 static int64_t getPowerOfTwo(int64_t number) { return number & -number; }

@@ -37,9 +37,6 @@ namespace mlir::kron {
 /// Bytes of a chunk.
 inline constexpr int64_t kSparseChunkBytes = 16;
 
-/// Products whose sum needs no bound for each of them, which bf16 could miss.
-inline constexpr int64_t kSparseLeastSummed = 32;
-
 /// Rows that leave some of a matrix instruction's 16 unused.
 inline constexpr int64_t kSparseFewRows = 15;
 

@@ -27,8 +27,9 @@ static constexpr int64_t kMacroDepth = 16;
 static constexpr int64_t kMostTiles = 32;
 /// Results of a tile, unless there are fewer, for which X is worth reading.
 static constexpr int64_t kLeastResults = 64;
-/// Results and rows that are worth preparing the factor for.
-static constexpr int64_t kFewestResults = 32, kFewestRows = 128;
+/// Results, depth and rows that are worth preparing the factor for.
+static constexpr int64_t kFewestResults = 48, kLeastDepth = 48;
+static constexpr int64_t kFewestRows = 128;
 /// Tiles for each processor: the factor has to be prepared first.
 static constexpr int64_t kTilesPerProcessor = 2;
 /// Bytes of a stage at most, and of stages that should be under way.
@@ -60,7 +61,8 @@ static bool chooseTile(SparsePlan &plan, int64_t depthStep,
   return plan.getSharedBytes() <= shared;
 }
 
-/// Whether a plan is expected to be faster than mma.sync.
+/// Whether a plan is faster than mma.sync, by what was measured. Where lanes
+/// are more than a chunk's, too few results fit.
 static bool isWorthwhile(const SparsePlan &plan, int64_t rows,
                          const GPUMachine &machine) {
   if (getSparseTiles(plan, rows) < kTilesPerProcessor * machine.processors ||
@@ -68,7 +70,8 @@ static bool isWorthwhile(const SparsePlan &plan, int64_t rows,
           5 * int64_t(llvm::alignTo(plan.depth, kMacroDepth)))
     return false;
   if (plan.keepsFactor)
-    return plan.getResults() >= std::min(plan.results, kLeastResults);
+    return plan.laneChunks == 1 &&
+           plan.getResults() >= std::min(plan.results, kLeastResults);
   return plan.lanes == 1 && plan.getRows() >= kFewestRows &&
          plan.getResults() >= kFewestRows;
 }
@@ -86,7 +89,7 @@ std::optional<SparsePlan> kron::chooseSparseWgmma(const SparsePlan &plan,
                                                   const GPUMachine &machine) {
   if (!machine.hasWgmma || plan.math != MmaMath::SplitTF32 || plan.isOf8() ||
       plan.alongRows || plan.copiesSingly || plan.hasEpilogue ||
-      plan.depth < kSparseLeastSummed || plan.results < kFewestResults)
+      plan.depth < kLeastDepth || plan.results < kFewestResults)
     return std::nullopt;
   std::optional<SparsePlan> best;
   auto attempt = [&](bool keeps, int64_t rowWarps, int64_t teams) {
