@@ -6,6 +6,11 @@
 // RUN: kron-run %s --entry multiply --arg random:9x32:f8E4M3FN:1 --arg random:2x4x8x2:f8E5M2:2 --arg value:0.5:f32 --verify | FileCheck %s --check-prefix=PRODUCT
 // PRODUCT: verify result: {{.*}}: ok
 
+// Verify mode products, which no pass widens before, with one array of 8 bits and with two.
+// RUN: kron-run %s --entry mode --arg random:8x4:f16:1 --arg random:4x4:f8E4M3FN:2 --verify | FileCheck %s --check-prefix=MODE
+// RUN: kron-run %s --entry modes --arg random:8x4:f8E5M2:1 --arg random:4x4:f8E4M3FN:2 --verify | FileCheck %s --check-prefix=MODE
+// MODE: verify arg2: {{.*}}: ok
+
 // Verify files: bytes are numbers of 8 bits where these are expected. 56 is 1 and 192 is -2 in
 // f8E4M3FN, 60 is 1 in f8E5M2.
 // RUN: %python %S/Inputs/npy.py %t.x.npy "B=|u1" C 1x2 56 192
@@ -58,5 +63,15 @@ func.func @multiply(%x: tensor<?x32xf8E4M3FN>, %k: tensor<2x4x8x2xf8E5M2>, %s: f
 
 func.func @small(%x: memref<1x2xf8E4M3FN>, %k: memref<1x1x2x1xf8E5M2>, %y: memref<1x1xf32>) {
   kron.ksmm ins(%x : memref<1x2xf8E4M3FN>) weights(%k : memref<1x1x2x1xf8E5M2>) outs(%y : memref<1x1xf32>)
+  return
+}
+
+func.func @mode(%x: memref<8x4xf16>, %f: memref<4x4xf8E4M3FN>, %y: memref<8x4xf16>) {
+  kron.mode_product axis(1) ins(%x : memref<8x4xf16>) factor(%f [p, q] : memref<4x4xf8E4M3FN>) outs(%y : memref<8x4xf16>)
+  return
+}
+
+func.func @modes(%x: memref<8x4xf8E5M2>, %f: memref<4x4xf8E4M3FN>, %y: memref<8x4xf32>) {
+  kron.mode_product axis(1) ins(%x : memref<8x4xf8E5M2>) factor(%f [p, q] : memref<4x4xf8E4M3FN>) outs(%y : memref<8x4xf32>)
   return
 }

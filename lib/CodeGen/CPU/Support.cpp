@@ -30,8 +30,10 @@ std::optional<std::string> kron::getCPUUnsupportedReason(Operation *op) {
   arrays.append({scaled.getInputValue(), scaled.getInitValue()});
   for (Value value : arrays) {
     Type element = getElementType(value);
-    // --kron-decompose widens those of 8 bits.
-    if (!hasVectorKernel(element) && !isFloat8(element)) {
+    // --kron-decompose widens those of 8 bits, but for mode products, which it
+    // leaves alone.
+    bool isWidened = isFloat8(element) && !isa<ModeProductOp>(op);
+    if (!hasVectorKernel(element) && !isWidened) {
       std::string reason = "element type ";
       llvm::raw_string_ostream(reason) << element << " has no vector kernel";
       return reason;
