@@ -5,6 +5,8 @@
 // RUN:   | FileCheck %s --check-prefix=TILES --implicit-check-not=matrix_tiles
 // RUN: kron-opt %s --kron-select-schedule="stream-bytes=6000 stream-columns-bytes=700" \
 // RUN:   --split-input-file | FileCheck %s --check-prefix=STREAM
+// RUN: kron-opt %s --kron-select-schedule="l2-bytes=2097152" --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=LARGE
 
 // Verify that the tile is as many rows of 2 KB as fill 4 KB, or a quarter of a
 // small first-level cache.
@@ -204,6 +206,26 @@ func.func @apart(%x: memref<64x64x15xf32>, %f: memref<64x64xf32>, %y: memref<64x
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x64x15xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%e : tensor<64x64x15xf32>) -> tensor<64x64x15xf32>
     %2 = kron.mode_product axis(0) ins(%1 : tensor<64x64x15xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%o : tensor<64x64x15xf32>) -> tensor<64x64x15xf32>
     kron.yield %2 : tensor<64x64x15xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a single vector of columns is taken where they lie as rows and the buffer before
+// the last factor would be larger than twice the second-level cache.
+// CHECK-LABEL: func @columns_as_rows
+// CHECK: #kron.schedule<vector_bits = 512, tile = 16,
+// LARGE-LABEL: func @columns_as_rows
+// LARGE: #kron.schedule<vector_bits = 512, tile = 16,
+func.func @columns_as_rows(%x: memref<32x32x32x512xf32, strided<[1024, 32, 1, 32768]>>, %f: memref<32x32xf32>, %y: memref<32x32x32x512xf32>) {
+  kron.pass ins(%x, %f : memref<32x32x32x512xf32, strided<[1024, 32, 1, 32768]>>, memref<32x32xf32>) outs(%y : memref<32x32x32x512xf32>) {
+  ^bb0(%t: tensor<32x32x32x512xf32>, %a: tensor<32x32xf32>, %o: tensor<32x32x32x512xf32>):
+    %e = tensor.empty() : tensor<32x32x32x512xf32>
+    %1 = kron.mode_product axis(2) ins(%t : tensor<32x32x32x512xf32>) factor(%a [q, p] : tensor<32x32xf32>) outs(%e : tensor<32x32x32x512xf32>) -> tensor<32x32x32x512xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<32x32x32x512xf32>) factor(%a [q, p] : tensor<32x32xf32>) outs(%e : tensor<32x32x32x512xf32>) -> tensor<32x32x32x512xf32>
+    %3 = kron.mode_product axis(0) ins(%2 : tensor<32x32x32x512xf32>) factor(%a [q, p] : tensor<32x32xf32>) outs(%o : tensor<32x32x32x512xf32>) -> tensor<32x32x32x512xf32>
+    kron.yield %3 : tensor<32x32x32x512xf32>
   }
   return
 }

@@ -197,7 +197,7 @@ static void planInput(PassPlan &plan, PassOp pass) {
   if (!isContiguous) {
     // Columns that lie as rows are transposed, slice by slice if something else
     // is left to do with these.
-    plan.packsInput = plan.groups.size() > 1;
+    plan.packsInput = plan.hasColumnsAsRows = plan.groups.size() > 1;
     return;
   }
   const StageGroup &first = plan.groups.front();

@@ -144,6 +144,19 @@ static int64_t chooseSingleColumns(const StageGroup &group, int64_t size,
   return isOneTile && isBetterCut ? few : most;
 }
 
+/// Vectors of columns per tile, each of which takes `vectorBytes` bytes: two
+/// cache lines of a row, but one where columns lie as rows, which are read in
+/// longer runs anyway. There a smaller buffer is worth more, unless
+/// multiply-adds hide both.
+static int64_t chooseColumnVectors(const PassPlan &plan, int64_t vectorBytes,
+                                   const CacheBudget &caches) {
+  constexpr int64_t kManyResults = 32, kMostResults = 48;
+  int64_t results = plan.groups.front().results;
+  bool isBound = results >= kManyResults && results <= kMostResults;
+  return plan.hasColumnsAsRows && isBound && vectorBytes >= caches.l2Bytes ? 1
+                                                                           : 2;
+}
+
 /// Columns per tile where lanes run over the tiled axis, of `size` in all.
 static int64_t chooseColumns(const PassPlan &plan, int64_t size,
                              int64_t bytesPerPosition, int64_t lanes,
@@ -154,7 +167,7 @@ static int64_t chooseColumns(const PassPlan &plan, int64_t size,
   // if it fits: two cache lines at a time were measured to be no slower than
   // four, and one to be much slower even where two are 8 MB.
   if (getUsefulSlices(plan))
-    return 2 * lanes;
+    return lanes * chooseColumnVectors(plan, bytesPerPosition * lanes, caches);
   // Else all buffers in the first-level cache.
   int64_t buffers = std::min<int64_t>(plan.numBuffers + plan.packsInput, 2);
   int64_t tile = caches.l1Bytes / (buffers * bytesPerPosition);

@@ -81,6 +81,9 @@ struct PassPlan {
   /// where they would push each other out of the cache: a slice or tile is
   /// copied first.
   bool packsInput = false;
+  /// Lanes run over columns of which each lies as a row in the input: the copy
+  /// transposes.
+  bool hasColumnsAsRows = false;
   /// Lanes run over the tiled axis although it lies outside: a tile is
   /// transposed on the way in and on the way out.
   bool rowsInLanes = false;
