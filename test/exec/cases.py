@@ -430,6 +430,29 @@ def _exhaustive_few_rows(count):
                 rows=rows or (7, 1, 2, 8, 4, 3, 5)[i % 7])
 
 
+def _exhaustive_fibres(count):
+    """Rows of an unknown number that share vectors, added to the array that they are taken
+    from: none may be computed twice."""
+    for element, sizes, rows in itertools.product(
+            ("f32", "f64", "i32"), ([(5, 5)], [(3, 3)], [(6, 6)], [(2, 2), (3, 3)]), (7, 37, 100)):
+        i = next(count)
+        yield _cycle(i) | dict(op="mkm", type=element, sizes=sizes, ops=["N"] * len(sizes),
+                               op_x="NT"[i % 2], x_batch=(), f_batches=((),) * len(sizes),
+                               rows=rows, dynamic=("rows",), form="memref",
+                               memref_layout=MEMREF_LAYOUTS[0], beta="operand", addend="same")
+
+
+def _exhaustive_empty(count):
+    """Arrays without columns or rows, of several factors."""
+    for op, element, sizes in itertools.product(
+            ("kmm", "mkm"), ("f32", "c64", "i64"),
+            ([(3, 3), (5, 5)], [(3, 3), (2, 2), (5, 5), (7, 6)], [(4, 4), (4, 4), (64, 64)])):
+        i = next(count)
+        yield _cycle(i) | dict(op=op, type=element, sizes=sizes, ops=["N"] * len(sizes),
+                               op_x="N", x_batch=(), f_batches=((),) * len(sizes), rows=0,
+                               dynamic=())
+
+
 def _exhaustive_many_rows(count):
     """Large factors that depend on an innermost axis that does not divide a register, and so
     many rows that this is put outside of the others."""
@@ -536,9 +559,11 @@ def _exhaustive_modes(count):
 def exhaustive():
     count = itertools.count()
     return [*_exhaustive_products(count), *_exhaustive_scaling(count),
-            *_exhaustive_ksmm(count), *_exhaustive_few_rows(count), *_exhaustive_many_rows(count),
+            *_exhaustive_ksmm(count), *_exhaustive_few_rows(count),
             *_exhaustive_modes(count), *_exhaustive_grads(count),
-            *_exhaustive_factor_grads(count), *_exhaustive_8_bits(count)]
+            *_exhaustive_factor_grads(count), *_exhaustive_8_bits(count),
+            *_exhaustive_many_rows(count), *_exhaustive_fibres(count),
+            *_exhaustive_empty(count)]
 
 
 #===------------------------------------------------------------------------===#

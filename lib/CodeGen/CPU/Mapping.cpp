@@ -27,7 +27,7 @@ static bool isRepeatedGroup(const Stage &stage, int64_t size) {
   int64_t maxLanes = getMaxLanes(stage);
   if (llvm::isPowerOf2_64(size))
     return size < maxLanes;
-  int64_t perVector = maxLanes / size;
+  int64_t perVector = size ? maxLanes / size : 0;
   if (stage.elementParts != 1 || perVector < 2)
     return false;
   int64_t vectors = llvm::divideCeil(stage.results, perVector);

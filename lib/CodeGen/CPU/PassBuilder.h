@@ -96,6 +96,7 @@ private:
   bool canKeepTransposed(function_ref<Stage(unsigned)> getPlanned);
   void moveFactorAxes(unsigned index);
   void planBuffers();
+  bool canStreamTiles(SmallVectorImpl<Value> &strides) const;
   void planStreaming(const Stage &last);
   /// Whether tiles of the result are whole cache lines, one after the other, so
   /// that they can be stored past the caches from a copy that lies so, too.

@@ -322,6 +322,28 @@ void PassCodeBuilder::planBuffers() {
                  outer.getElementBytes();
 }
 
+/// Whether all tiles and slices start at vectors if the first one does, and
+/// the strides that are not known yet, which are added to `strides`, are
+/// multiples of them.
+bool PassCodeBuilder::canStreamTiles(SmallVectorImpl<Value> &strides) const {
+  int64_t lanes = vectorBits / 8 / outer.getElementBytes();
+  for (auto [axis, role] : llvm::enumerate(plan.roles)) {
+    bool isSliced = llvm::any_of(sections, [axis = axis](const Section &each) {
+      return each.sliceAxis == static_cast<int>(axis);
+    });
+    if ((role == AxisRole::Whole && !isSliced) || arrays.sizes[axis].is(1))
+      continue;
+    Int stride = arrays.init.strides[axis];
+    if (!stride.isConstant())
+      strides.push_back(stride.getValue());
+    else if (role == AxisRole::Tiled && stride.is(1) && tileSize % lanes == 0)
+      continue;
+    else if (stride.getConstant() % lanes)
+      return false;
+  }
+  return true;
+}
+
 /// Builds the condition for storing results past the caches: input and result
 /// are large, and all vectors of the result are aligned, or tiles of it are.
 void PassCodeBuilder::planStreaming(const Stage &last) {
@@ -341,7 +363,8 @@ void PassCodeBuilder::planStreaming(const Stage &last) {
   if (bytes.isConstant() && bytes.getConstant() < threshold)
     return;
   SmallVector<Value> strides;
-  bool isDirect = !copiesOut && canStream(last, strides);
+  bool isDirect =
+      !copiesOut && canStream(last, strides) && canStreamTiles(strides);
   // All factors of the next tile have time for the copy, while only the last
   // one stores its results itself, unless two copies are much of the
   // first-level cache.

@@ -12,14 +12,15 @@ using namespace mlir;
 using namespace mlir::kron;
 
 /// Share of a register that useful lanes take, for a factor with `results`
-/// columns and `inside` elements inside its axis (-1: many).
+/// columns and `inside` elements inside its axis (-1: many; 0: the arrays are
+/// empty, and nothing matters).
 static double getLaneUse(int64_t depth, int64_t results, int64_t inside,
                          int64_t lanes) {
   auto fill = [&](int64_t elements) {
     return elements < lanes ? double(elements) / lanes
                             : double(elements) / llvm::alignTo(elements, lanes);
   };
-  if (inside < 0)
+  if (inside <= 0)
     return 1.0;
   // Several fibres in every vector: two shuffles beside its multiply-adds.
   if (inside == 1 && depth == results && 2 * results <= lanes) {

@@ -101,8 +101,9 @@ static const Section *getSeparatingSlices(const PassPlan &plan,
     return nullptr;
   const Section &first = plan.slicedSections.front();
   int64_t bytes = tileBytes * plan.elementsPerSlicePosition;
-  bool isAliased =
-      bytes % kAliasBytes == 0 && plan.sliceAxisSize >= kManyPositions;
+  // Without columns there is nothing.
+  bool isAliased = bytes && bytes % kAliasBytes == 0 &&
+                   plan.sliceAxisSize >= kManyPositions;
   return first.sliceAxis >= 0 && isAliased ? &first : nullptr;
 }
 

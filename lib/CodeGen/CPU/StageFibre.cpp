@@ -224,7 +224,9 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
   emitter.forLoop(0, full, step,
                   [&](Int fibre) { emitTile(fibre, shape.rows, all); });
   emitter.forLoop(full, rowAxis.size, fibres, [&](Int fibre) {
-    Int left = emitter.mul(emitter.sub(rowAxis.size, fibre), stage.depth);
-    emitTile(fibre, 1, emitter.firstLanes(lanes, left));
+    // Lanes beyond the fibres of a vector hold nothing.
+    Int left = emitter.min(emitter.sub(rowAxis.size, fibre), fibres);
+    emitTile(fibre, 1,
+             emitter.firstLanes(lanes, emitter.mul(left, stage.depth)));
   });
 }

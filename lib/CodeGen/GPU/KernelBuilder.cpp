@@ -290,7 +290,8 @@ KernelBuilder::ifElse(Value condition, TypeRange types,
   OpBuilder::InsertionGuard guard(builder);
   for (auto [block, fill] : {std::pair(branch.thenBlock(), thenBody),
                              std::pair(branch.elseBlock(), elseBody)}) {
-    builder.setInsertionPointToEnd(block);
+    // Without results there is a terminator already.
+    builder.setInsertionPointToStart(block);
     SmallVector<Value> values = fill();
     builder.setInsertionPointToEnd(block);
     if (!types.empty())

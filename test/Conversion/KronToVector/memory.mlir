@@ -329,3 +329,19 @@ func.func @all_rows(%x: memref<12x64xf32>, %f: memref<64x64xf32>, %y: memref<12x
   }
   return
 }
+
+// -----
+
+// Verify that strides of the batch, which need not be multiples of the row's, are looked at,
+// too, before results go past the caches.
+// CHECK-LABEL: func.func @batch_strides
+// CHECK: %[[BASE:.*]] = llvm.ptrtoint %{{.*}} : !llvm.ptr to i64
+// CHECK-COUNT-3: arith.ori
+// CHECK-NOT: arith.ori
+// CHECK: arith.andi %{{.*}}, %c63_i64
+// CHECK: nontemporal
+func.func @batch_strides(%x: memref<32x?xf32>, %f: memref<2x3x32x16xf32>, %y: memref<2x3x16x?xf32, strided<[?, ?, ?, 1], offset: ?>>) {
+  kron.kmm ins(%x : memref<32x?xf32>) factors(T(%f) : memref<2x3x32x16xf32>) outs(%y : memref<2x3x16x?xf32, strided<[?, ?, ?, 1], offset: ?>>)
+    {schedule = #kron.schedule<stream_bytes = 1>}
+  return
+}
