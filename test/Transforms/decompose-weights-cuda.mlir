@@ -156,3 +156,25 @@ func.func @scheduled_tensors(%x: memref<1024x25088xf16>, %k: memref<1x256x256x4x
       {layout = #kron.layout<batch_last>, schedule = #kron.schedule<trips = [1]>} -> tensor<1024x25088xf16>
   return %0 : tensor<1024x25088xf16>
 }
+
+// Verify that an unknown number of rows decides at run time.
+// CHECK-LABEL: func.func @unknown_rows(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<1024x?xf32>, %[[K:[a-z0-9]+]]: memref<1x256x256x4xf32>, %[[Y:[a-z0-9]+]]: memref<1024x?xf32>
+// CHECK: %[[ROWS:.*]] = memref.dim %[[Y]]
+// CHECK: %[[REST:.*]] = arith.remui %[[ROWS]], %c8
+// CHECK: %[[MANY:.*]] = arith.cmpi uge, %[[ROWS]], %c16384
+// CHECK: %[[EVEN:.*]] = arith.cmpi eq, %[[REST]]
+// CHECK: %[[BOTH:.*]] = arith.andi %[[MANY]], %[[EVEN]]
+// CHECK: scf.if %[[BOTH]] {
+// CHECK: linalg.transpose
+// CHECK: scf.for
+// CHECK: memref.subview %[[X]][%{{.*}}, 0] [256, %{{.*}}] [4, 1]
+// CHECK: kron.pass
+// CHECK: } else {
+// CHECK-NOT: scf.for
+// CHECK: kron.pass
+func.func @unknown_rows(%x: memref<1024x?xf32>, %k: memref<1x256x256x4xf32>, %y: memref<1024x?xf32>) {
+  kron.ksmm ins(%x : memref<1024x?xf32>) weights(%k : memref<1x256x256x4xf32>) outs(%y : memref<1024x?xf32>)
+      {layout = #kron.layout<batch_last>}
+  return
+}

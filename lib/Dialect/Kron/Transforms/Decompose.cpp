@@ -431,8 +431,11 @@ struct KronDecomposePass : kron::impl::KronDecomposeBase<KronDecomposePass> {
       if (gradient)
         mergeShared(rewriter, gradient);
       auto sparse = dyn_cast<KsmmOp>(op.getOperation());
-      if (sparse && onGPU)
-        op = arrangeForGPU(rewriter, sparse);
+      if (sparse && onGPU) {
+        for (KsmmOp product : arrangeForGPU(rewriter, sparse))
+          Decomposer(rewriter, product, onGPU).run();
+        continue;
+      }
       if (!gradient)
         Decomposer(rewriter, op, onGPU).run();
       else if (!onGPU || !hasGradientKernels(gradient))

@@ -91,22 +91,18 @@ static void transposeWeights(IRRewriter &rewriter, KsmmOp op) {
 /// the arrays, and rows for which one more copy or launch does not matter.
 static constexpr int64_t kLargeSide = 128, kManyRows = 4096;
 
-/// Whether `op` is one of large weights (1, b, c, d) with d > 1, on many rows
-/// that come last, and adds nothing: then X and Y of each t are matrices whose
-/// products the GPU has better kernels for.
+/// Whether `op` is one of large weights (1, b, c, d) with d > 1, with the batch
+/// last, and adds nothing: then X and Y of each t are matrices whose products
+/// the GPU has better kernels for, if there are many rows.
 static bool isManyProducts(KsmmOp op) {
-  auto type = cast<ShapedType>(op.getInit().getType());
   if (op.getLayout() != Layout::BatchLast ||
       op.getTransInput() != Transpose::N || kron::getAlpha(op).isZero() ||
       op.getAddend() || op.getBias() || op.getResidual() || op.getScaleAttr() ||
       op.getActivation() != Activation::Identity)
     return false;
   SmallVector<int64_t, 4> pattern = op.getPattern();
-  int64_t rows = type.getDimSize(1);
   return pattern[0] == 1 && pattern[3] > 1 && pattern[1] >= kLargeSide &&
-         pattern[2] >= kLargeSide && pattern[1] % 8 == 0 &&
-         pattern[2] % 8 == 0 && rows % 8 == 0 && !ShapedType::isDynamic(rows) &&
-         rows >= kManyRows;
+         pattern[2] >= kLargeSide && pattern[1] % 8 == 0 && pattern[2] % 8 == 0;
 }
 
 /// Whether cuBLAS takes the products of `op` if those of each t lie together.
@@ -115,8 +111,7 @@ static bool needsCopyByProducts(KsmmOp op) {
   Type element = kron::getElementType(op.getInit());
   bool isFast = element.isF16() || element.isBF16() ||
                 (element.isF32() && op.getPrecision() == Precision::TF32);
-  return isFast && !hasKernelOf8(op) && op.getTransWeights() == Transpose::N &&
-         isManyProducts(op);
+  return isFast && op.getTransWeights() == Transpose::N && isManyProducts(op);
 }
 
 /// Lets `op`, on memrefs, use a copy of its weights [1, b, c, d] that lies in
@@ -152,8 +147,7 @@ static int64_t getSliceResults(KsmmOp op) {
       op.getSchedule() || hasKernelOf8(op) || !isManyProducts(op))
     return 0;
   SmallVector<int64_t, 4> pattern = op.getPattern();
-  if (pattern[2] > kLargestSlice || pattern[2] < kLeastSlice ||
-      getShapedType(op.getInit()).getDimSize(1) < kRowsOfSlice)
+  if (pattern[2] > kLargestSlice || pattern[2] < kLeastSlice)
     return 0;
   for (int64_t results = kLargestSlice; results >= kLeastSlice; results -= 8)
     if (pattern[1] % results == 0 &&
@@ -184,10 +178,9 @@ static KsmmOp sliceProducts(IRRewriter &rewriter, KsmmOp op, int64_t results) {
   auto slice = [&](Value array, Value offset, int64_t rows) -> Value {
     OpFoldResult zero = rewriter.getIndexAttr(0),
                  one = rewriter.getIndexAttr(1);
-    int64_t columns = getShapedType(array).getDimSize(1);
+    OpFoldResult columns = memref::getMixedSize(rewriter, loc, array, 1);
     OpFoldResult offsets[] = {offset, zero};
-    OpFoldResult sizes[] = {rewriter.getIndexAttr(rows),
-                            rewriter.getIndexAttr(columns)};
+    OpFoldResult sizes[] = {rewriter.getIndexAttr(rows), columns};
     OpFoldResult strides[] = {rewriter.getIndexAttr(products), one};
     return memref::SubViewOp::create(rewriter, loc, array, offsets, sizes,
                                      strides);
@@ -269,8 +262,10 @@ static bool canUseMemRefs(KsmmOp op) {
   auto canRead = [](Value tensor) {
     return getReadOnlyBuffer(tensor) || isComputed(tensor);
   };
+  bool isOwn = op.getInit().getDefiningOp<tensor::EmptyOp>() &&
+               getShapedType(op.getInit()).hasStaticShape();
   return canRead(op.getInput()) && canRead(op.getWeights()) &&
-         (op.getInit().getDefiningOp<tensor::EmptyOp>() || getStore(op));
+         (isOwn || getStore(op));
 }
 
 /// Replaces `op`, on tensors, by one on the memrefs that these will be.
@@ -312,23 +307,70 @@ static KsmmOp moveToMemRefs(IRRewriter &rewriter, KsmmOp op) {
   return moved;
 }
 
-KsmmOp kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op) {
+//===----------------------------------------------------------------------===//
+// All ways
+//===----------------------------------------------------------------------===//
+
+/// Rows from which on, and in multiples of 8, the products of `op` are arranged
+/// anew; 0 if they never are.
+static int64_t getLeastRows(KsmmOp op) {
+  if (needsCopyByProducts(op))
+    return kManyRows;
+  return getSliceResults(op) ? kRowsOfSlice : 0;
+}
+
+/// `op`, on memrefs of many rows, or what replaces it.
+static KsmmOp arrangeProducts(IRRewriter &rewriter, KsmmOp op) {
+  int64_t results = getSliceResults(op);
+  if (op.getTransWeights() == Transpose::N)
+    copyByProducts(rewriter, op);
+  return results ? sliceProducts(rewriter, op, results) : op;
+}
+
+/// Two copies of `op`, on memrefs, of which a run takes the first one for as
+/// many rows as it should have.
+static std::pair<KsmmOp, KsmmOp> chooseByRows(IRRewriter &rewriter, KsmmOp op,
+                                              int64_t leastRows) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  Value rows = memref::DimOp::create(rewriter, loc, op.getInit(), 1);
+  Value rest = arith::RemUIOp::create(rewriter, loc, rows, number(8));
+  Value isMany =
+      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge, rows,
+                            number(leastRows));
+  Value isEven = arith::CmpIOp::create(
+      rewriter, loc, arith::CmpIPredicate::eq, rest, number(0));
+  Value both = arith::AndIOp::create(rewriter, loc, isMany, isEven);
+  auto branches =
+      scf::IfOp::create(rewriter, loc, both, /*withElseRegion=*/true);
+  rewriter.setInsertionPointToStart(branches.thenBlock());
+  auto many = cast<KsmmOp>(rewriter.clone(*op));
+  rewriter.setInsertionPointToStart(branches.elseBlock());
+  auto others = cast<KsmmOp>(rewriter.clone(*op));
+  rewriter.eraseOp(op);
+  return {many, others};
+}
+
+SmallVector<KsmmOp> kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op) {
   if (needsTransposedCopy(op)) {
     transposeWeights(rewriter, op);
-    return op;
+    return {op};
   }
-  if (isOnTensors(op.getInit()) &&
-      (needsCopyByProducts(op) || getSliceResults(op))) {
+  int64_t least = getLeastRows(op);
+  int64_t rows = getShapedType(op.getInit()).getDimSize(1);
+  bool isOpen = ShapedType::isDynamic(rows);
+  if (!least || (!isOpen && (rows < least || rows % 8 != 0)))
+    return {op};
+  if (isOnTensors(op.getInit())) {
     if (!canUseMemRefs(op))
-      return op;
+      return {op};
     op = moveToMemRefs(rewriter, op);
   }
-  if (needsCopyByProducts(op))
-    copyByProducts(rewriter, op);
-  else if (int64_t results = getSliceResults(op)) {
-    if (op.getTransWeights() == Transpose::N)
-      copyByProducts(rewriter, op);
-    return sliceProducts(rewriter, op, results);
-  }
-  return op;
+  if (!isOpen)
+    return {arrangeProducts(rewriter, op)};
+  auto [many, others] = chooseByRows(rewriter, op, least);
+  return {arrangeProducts(rewriter, many), others};
 }

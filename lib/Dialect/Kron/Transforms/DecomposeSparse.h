@@ -18,8 +18,8 @@ bool hasKernelOf8(KsmmOp op);
 
 /// Lets `op` use a copy of its weights in another order where that is faster on
 /// a GPU, or makes it loops over dense products: the operation that is left, in
-/// them.
-KsmmOp arrangeForGPU(IRRewriter &rewriter, KsmmOp op);
+/// them. Two of an unknown number of rows, of which a run takes one.
+SmallVector<KsmmOp> arrangeForGPU(IRRewriter &rewriter, KsmmOp op);
 
 } // namespace mlir::kron
 
