@@ -93,7 +93,7 @@ class Layout:
             key = tuple(str(row.get(name)) for name in ("op", "type", "rows", "factors",
                                                         "precision", "trans", "layout")
                         if name not in field)
-            groups.setdefault(key, {})[tuple(row[f] for f in field)] = row
+            groups.setdefault(key, {})[tuple(row.get(f) for f in field)] = row
         return groups.values()
 
     def trips(self, row):
@@ -302,6 +302,27 @@ class Precisions(Layout):
             for g in groups])
 
 
+class Eights(Layout):
+    """Kronecker-sparse factors of 8 bits beside f16, in both layouts."""
+
+    def table(self):
+        layouts = ("batch_first", "batch_last")
+        heads = ["rows x pattern"]
+        for layout in layouts:
+            heads += [f"f8 {layout[6:]}, ms", "of the floor", "error", "f16", "error"]
+        cells = []
+        for group in self.variants(["layout", "of_8_bits"]):
+            some = next(iter(group.values()))
+            line = [f"{some['rows']} x {some['factors']}"]
+            for layout in layouts:
+                narrow, half = group.get((layout, "e4m3")), group.get((layout, None))
+                line += ([ms_text(narrow["ms"]), share_text(narrow["of_floor"]),
+                          f"{narrow['error']:.1e}"] if narrow else ["–"] * 3)
+                line += [ms_text(half["ms"]), f"{half['error']:.1e}"] if half else ["–"] * 2
+            cells.append(line)
+        return markdown(heads, cells)
+
+
 class Chains(Layout):
     """Kronecker-sparse factors as one function, beside the same ones launched one by one."""
 
@@ -321,7 +342,7 @@ class Chains(Layout):
 
 LAYOUTS = {"gpu_f32": Products, "gpu_f64": Products, "gpu_batched": Batched,
            "gpu_flags": Flags, "gpu_half": Half, "gpu_odd": Odd, "gpu_precision": Precisions,
-           "gpu_chains": Chains}
+           "gpu_chains": Chains, "gpu_quantized": Eights}
 
 
 def table(result, name, plans=()):

@@ -8,7 +8,7 @@ root=$(cd "$(dirname "$0")" && pwd)
 bench="${PYTHON:-python3} $root/tools/kron-bench/kron-bench --root $root"
 [ $# -eq 0 ] || exec $bench "$@"
 cases=
-for name in f32 f64 odd batched flags half precision ksmm chains rotations; do
+for name in f32 f64 odd batched flags half precision ksmm chains rotations quantized; do
   cases="$cases $root/docs/benchmarks/cases/gpu_$name.json"
 done
 end=$(($(date +%s) + ${SECONDS_LEFT:-1200}))
