@@ -10,11 +10,16 @@ import math
 import pathlib
 
 CAUSES = pathlib.Path(__file__).resolve().parent / "causes.json"
-PEERS = ("torch", "gpytorch", "cublas", "pyfastkron", "numpy")
-PEER_NAMES = {"torch": "PyTorch", "gpytorch": "GPyTorch", "cublas": "cuBLAS per factor",
-              "pyfastkron": "FastKron", "numpy": "NumPy"}
+PEER_NAMES = {"torch": "PyTorch", "einsum": "einsum", "bmm": "bmm", "dense": "dense",
+              "gpytorch": "GPyTorch", "cublas": "cuBLAS per factor", "pyfastkron": "FastKron",
+              "numpy": "NumPy"}
 # Against FastKron; kmm over mkm; transposed over not; f16 and bf16 over f32.
 GEOMETRIC_MEAN, KMM, TRANSPOSED, HALF = 2.5, 1.10, 1.15, 1.6
+# Kronecker-sparse factors: against the best of PyTorch's ways, in f16 where the matrix has
+# more rows; and the worst of that; share of the floor of batches below the full one;
+# gradients by input and weights over the product.
+SPARSE, SPARSE_ROWS = {"f32": 3.0, "f16": 2.0}, {"f32": 0, "f16": 1024}
+SPARSE_WORST, SMALL_BATCH, FULL_BATCH, BACKWARD = 0.9, 0.7, 25088, 2.3
 RATES = ("f32", "tf32", "f64", "f16", "bf16")
 
 
@@ -52,7 +57,7 @@ def where_measured(result):
 def best_peer(row):
     """(name, milliseconds) of the fastest other implementation, FastKron's recorded
     figure among them, or None."""
-    found = [(PEER_NAMES[p], row[p + "_ms"]) for p in PEERS if p + "_ms" in row]
+    found = [(name, row[p + "_ms"]) for p, name in PEER_NAMES.items() if p + "_ms" in row]
     if "fastkron_ms" in row:
         found.append(("FastKron", row["fastkron_ms"]))
     return min(found, key=lambda item: item[1], default=None)
@@ -302,6 +307,87 @@ class Precisions(Layout):
             for g in groups])
 
 
+class Sparse(Layout):
+    """Kronecker-sparse factors beside the best of einsum, one batched product, and one
+    product with the matrix written out."""
+
+    def table(self):
+        heads = ["rows x pattern", "type", "batch", "ms", "goal", "", "of the floor", "error",
+                 "best other"]
+        return markdown(heads, [
+            [f"{r['rows']} x {r['factors']}", r["type"], r["layout"][6:], ms_text(r["ms"]),
+             *self.judge(r), share_text(r["of_floor"]), f"{r['error']:.1e}",
+             peer_text(r, best_peer(r))] for r in self.rows])
+
+    def judge(self, row):
+        """The goal and whether it is met."""
+        peer = best_peer(row)
+        if peer and peer[1] / row["ms"] < SPARSE_WORST:
+            self.miss(row, f"{row['ms']:.4g} ms", f"{peer[0]}'s {peer[1]:.4g} ms")
+        if row["rows"] < FULL_BATCH:
+            goal, good = f"{share_text(SMALL_BATCH)} of the floor", row["of_floor"] >= SMALL_BATCH
+            measured = f"{share_text(row['of_floor'])} of the floor"
+        elif "target_ms" in row:
+            goal, good = f"{row['target_ms']:g} ms", row["ms"] <= row["target_ms"]
+            measured = f"{row['ms']:.4g} ms"
+        else:
+            return "–", "–"
+        if not good:
+            self.miss(row, measured, goal)
+        return goal, "met" if good else "missed"
+
+    def closing(self):
+        lines = []
+        for kind, goal in SPARSE.items():
+            rows = [r for r in self.rows if r["type"] == kind and r["rows"] == FULL_BATCH
+                    and self.matrix_rows(r) > SPARSE_ROWS[kind] and best_peer(r)]
+            if not rows:
+                continue
+            ratios = sorted(best_peer(r)[1] / r["ms"] for r in rows)
+            value = mean(ratios)
+            more = f" with matrices of more than {SPARSE_ROWS[kind]} rows" if SPARSE_ROWS[kind] else ""
+            lines.append(f"{kind} {value:.2f}x over {len(rows)} cases{more}, {ratios[0]:.2f}x to "
+                         f"{ratios[-1]:.2f}x (goal {goal:g}x: "
+                         f"{'met' if value >= goal else 'missed'})")
+            if value < goal:
+                self.misses.append((f"geometric mean, {self.result['title']}, {kind}",
+                                    f"{value:.2f}x", f"{goal:g}x", "–"))
+        return (f"Geometric means against the best other, {FULL_BATCH} rows: " + "; ".join(lines)
+                + ".") if lines else ""
+
+    @staticmethod
+    def matrix_rows(row):
+        a, b, _, d = map(int, row["factors"].split(","))
+        return a * b * d
+
+
+class Backward(Layout):
+    """Gradients by input and weights of a Kronecker-sparse factor beside the product."""
+
+    def table(self):
+        heads = ["rows x pattern", "type", "batch", "product, ms", "by the input", "error",
+                 "by the weights", "error", "einsum", "both over the product"]
+        cells = []
+        for group in self.variants(["op", "trans"]):
+            if len(group) < 3:
+                continue
+            product, by_input = group["ksmm", "NN"], group["ksmm", "NT"]
+            by_weights = group["ksmm_grad", "NN"]
+            value = (by_input["ms"] + by_weights["ms"]) / product["ms"]
+            if value > BACKWARD:
+                self.miss(by_weights, f"{value:.2f} times the product, both gradients",
+                          f"{BACKWARD:g} times")
+            cells.append([f"{product['rows']} x {product['factors']}", product["type"],
+                          product["layout"][6:], ms_text(product["ms"]), ms_text(by_input["ms"]),
+                          f"{by_input['error']:.1e}", ms_text(by_weights["ms"]),
+                          f"{by_weights['error']:.1e}", peer_text(by_weights, best_peer(by_weights)),
+                          f"{value:.2f}" + ("" if value <= BACKWARD else " (missed)")])
+        return markdown(heads, cells)
+
+    def closing(self):
+        return f"Goal: both gradients in at most {BACKWARD:g} times the product's time."
+
+
 class Eights(Layout):
     """Kronecker-sparse factors of 8 bits beside f16, in both layouts."""
 
@@ -324,25 +410,32 @@ class Eights(Layout):
 
 
 class Chains(Layout):
-    """Kronecker-sparse factors as one function, beside the same ones launched one by one."""
+    """Kronecker-sparse factors as one function, beside the same ones launched one by one
+    or, where a goal says so, beside one product with the matrix written out."""
 
     def table(self):
-        heads = ["rows x factors", "type", "batch", "ms", "one at a time, ms", "ratio", "goal",
-                 "of the floor", "error"]
-        cells = []
-        for r in self.rows:
-            ratio, goal = r["single_ratio"], r["target_single"]
-            if ratio < goal:
-                self.miss(r, f"{ratio:.2f}x one at a time", f"{goal:g}x")
-            cells.append([f"{r['rows']} x {r['factors']}", r["type"], r["layout"][6:],
-                          ms_text(r["ms"]), ms_text(r["single_ms"]), f"{ratio:.2f}x",
-                          f"{goal:g}x", share_text(r["of_floor"]), f"{r['error']:.1e}"])
-        return markdown(heads, cells)
+        heads = ["rows x factors", "type", "batch", "ms", "one at a time", "goal", "",
+                 "dense by cuBLAS", "goal", "", "of the floor", "error"]
+        return markdown(heads, [
+            [f"{r['rows']} x {r['factors']}", r["type"], r["layout"][6:], ms_text(r["ms"]),
+             *self.judge(r, "single", "one at a time"), *self.judge(r, "dense", "the dense matrix"),
+             share_text(r["of_floor"]), f"{r['error']:.1e}"] for r in self.rows])
+
+    def judge(self, row, name, text):
+        """Ratio, goal, and whether it is met."""
+        ratio, goal = row.get(f"{name}_ratio"), row.get(f"target_{name}")
+        shown = "–" if ratio is None else f"{ratio:.2f}x ({ms_text(row[name + '_ms'])} ms)"
+        if ratio is None or goal is None:
+            return shown, "–", "–"
+        if ratio < goal:
+            self.miss(row, f"{ratio:.2f}x {text}", f"{goal:g}x")
+        return shown, f"{goal:g}x", "met" if ratio >= goal else "missed"
 
 
 LAYOUTS = {"gpu_f32": Products, "gpu_f64": Products, "gpu_batched": Batched,
            "gpu_flags": Flags, "gpu_half": Half, "gpu_odd": Odd, "gpu_precision": Precisions,
-           "gpu_chains": Chains, "gpu_quantized": Eights}
+           "gpu_chains": Chains, "gpu_quantized": Eights, "gpu_ksmm": Sparse,
+           "gpu_patterns": Sparse, "gpu_backward": Backward}
 
 
 def table(result, name, plans=()):

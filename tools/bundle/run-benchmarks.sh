@@ -1,14 +1,15 @@
 #!/bin/sh
 # Runs benchmark cases on the GPU. Without arguments: all case files for GPUs, beside all
 # other implementations that this machine's Python has; one result file for each goes to
-# ./results after every case, so that nothing is lost when the run is cut off. Two to three
+# ./results after every case, so that nothing is lost when the run is cut off. Five to six
 # minutes on an H200; SECONDS_LEFT=N stops starting cases after N seconds. With arguments:
 # they go to kron-bench.
 root=$(cd "$(dirname "$0")" && pwd)
 bench="${PYTHON:-python3} $root/tools/kron-bench/kron-bench --root $root"
 [ $# -eq 0 ] || exec $bench "$@"
 cases=
-for name in f32 f64 odd batched flags half precision ksmm chains rotations quantized; do
+for name in f32 f64 odd batched flags half precision ksmm chains rotations quantized backward \
+  patterns; do
   cases="$cases $root/docs/benchmarks/cases/gpu_$name.json"
 done
 end=$(($(date +%s) + ${SECONDS_LEFT:-1200}))

@@ -3,11 +3,12 @@
 A case file is JSON: {"title", "defaults": {...}, "cases": [{...}, ...]}. Fields of a
 case, which `defaults` may give for all of them:
 
-- op: mkm, kmm, batched, ksmm or chain (Kronecker-sparse factors one after another)
+- op: mkm, kmm, batched, ksmm, ksmm_grad (gradient by its weights) or chain (Kronecker-sparse
+  factors one after another)
 - type: f32, f64, f16, bf16, c32, c64, i32, i64
 - factors: comma-separated P, P:Q or P^N, e.g. "8^4", "2,5,6,7,8", "14:15,19:13"
 - rows: M, or the number of arrays of `batched`
-- pattern and layout: of ksmm; patterns: of a chain, the one applied first comes first
+- pattern and layout: of ksmm and ksmm_grad; patterns: of a chain, the one applied first comes first
 - trans: two letters out of N, T, C: op of X and of every factor (default NN)
 - precision: full, ieee or tf32 (default full)
 - of_8_bits: e4m3 or e5m2, what X and the weights of ksmm are of instead (default null)
@@ -83,7 +84,7 @@ class Case:
         self.rows, self.peers = fields["rows"], fields.get("peers", True)
         self.layout = fields.get("layout", "batch_first")
         self.patterns = fields.get("patterns") or [fields.get("pattern")]
-        self.sparse = self.op in ("ksmm", "chain")
+        self.sparse = self.op in ("ksmm", "ksmm_grad", "chain")
         self.factors = [] if self.sparse else parse_factors(fields["factors"])
         self.text = fields.get("factors") or " > ".join(",".join(map(str, p))
                                                         for p in self.patterns)
@@ -106,6 +107,8 @@ class Case:
             x, y, factors = [self.rows, x], [self.rows, y], self.patterns
             if self.layout == "batch_last":
                 x, y = x[::-1], y[::-1]
+            if self.op == "ksmm_grad":
+                y, factors = self.patterns[0], [y]
         elif self.op == "batched":
             x, y, factors = [self.rows, *p], [self.rows, *q], [[q, p] for p, q in self.factors]
         else:
@@ -194,7 +197,7 @@ class Case:
             return name if op == "N" else f"{op}({name})"
 
         factors = ", ".join(use(n, self.trans[1]) for n in names[1:-1])
-        clause = "weights" if self.op == "ksmm" else "factors"
+        clause = {"ksmm": "weights", "ksmm_grad": "grad"}.get(self.op, "factors")
         arguments = ", ".join(f"{n}: {t}" for n, t in zip(names, types))
         return (f"func.func @bench({arguments}) {{\n"
                 f"  kron.{self.op} ins({use('%x', self.trans[0])} : {types[0]}) "
@@ -222,15 +225,20 @@ class Case:
     # --- what it must give ----------------------------------------------------
 
     def sample_rows(self, rng, count):
-        """Numbers of rows (columns, arrays) to check: first, last, some between."""
-        if self.rows <= count:
+        """Numbers of rows (columns, arrays) to check: first, last, some between; all that
+        a gradient is the sum over."""
+        if self.rows <= count or self.op == "ksmm_grad":
             return np.arange(self.rows)
         between = rng.choice(self.rows, count - 2, replace=False)
         return np.unique([0, self.rows - 1, *between])
 
+    def result_rows(self, rows):
+        """Those of the result that rows of x give."""
+        return np.arange(self.shapes[-1][0]) if self.op == "ksmm_grad" else rows
+
     def batch_axis(self, which):
         """Axis of x (0) or y (1) that the rows lie along."""
-        if self.op == "batched":
+        if self.op == "batched" or (self.op == "ksmm_grad" and which == 1):
             return 0
         last = self.op == "kmm" or self.layout == "batch_last"
         return int(last != (which == 0 and self.trans[0] != "N"))
@@ -241,6 +249,11 @@ class Case:
         op_x, op_f = self.trans
         x = xp.conj(x) if op_x == "C" else x
         factors = [xp.conj(f) if op_f == "C" else f for f in factors]
+        if self.op == "ksmm_grad":
+            (a, b, c, d), = self.patterns
+            g = factors[0] if self.layout == "batch_first" else factors[0].T
+            return xp.einsum("nakt,najt->ajkt", x.reshape(len(x), a, c, d),
+                             g.reshape(len(g), a, b, d))
         if self.sparse:
             for (a, b, c, d), weights in zip(self.patterns, factors):
                 weights = weights if op_f == "N" else xp.swapaxes(weights, 1, 2)

@@ -34,7 +34,7 @@ class Check:
                    for k, f in enumerate(arrays[1:-1])]
         self.expected = case.expected(x, factors, self.torch or np)
         if case.beta:
-            z = self.part(arrays[-1], -1, self.rows, case.batch_axis(1))
+            z = self.part(arrays[-1], -1, case.result_rows(self.rows), case.batch_axis(1))
             self.expected = self.expected + case.beta * z.reshape(self.expected.shape)
 
     def part(self, array, which, rows, axis):
@@ -46,7 +46,8 @@ class Check:
 
     def error(self, y):
         """Relative, in L2, over all rows looked at."""
-        got = self.part(y, -1, self.rows, self.case.batch_axis(1)).reshape(self.expected.shape)
+        got = self.part(y, -1, self.case.result_rows(self.rows), self.case.batch_axis(1))
+        got = got.reshape(self.expected.shape)
         if not self.torch:
             return relative_error(got, self.expected)
         norm = float(self.torch.linalg.vector_norm(self.expected))

@@ -12,7 +12,7 @@ import math
 
 import bench_blas
 
-ON_GPU = ("torch", "gpytorch", "cublas", "pyfastkron")
+ON_GPU = ("torch", "einsum", "bmm", "dense", "gpytorch", "cublas", "pyfastkron")
 ON_CPU = ("numpy", "torch", "einsum", "bmm", "dense", "gpytorch", "pyfastkron",
           *bench_blas.LIBRARIES)
 NAMES = tuple(dict.fromkeys((*ON_GPU, *ON_CPU)))
@@ -54,6 +54,8 @@ class Unsupported(Exception):
 def make(name, case, arrays):
     if case.trans != "NN" or case.beta or case.of_8_bits:
         raise Unsupported("flags")
+    if name == "einsum" and not case.sparse and hasattr(arrays[0], "is_cuda"):
+        raise Unsupported(f"{case.op} on a GPU: torch takes its place")
     if name in bench_blas.LIBRARIES:
         run = bench_blas.make(name, case, arrays)
         if run is None:
@@ -90,10 +92,9 @@ def _tensors(case, arrays):
 
 
 def _torch(case, arrays):
-    """Reshape, matmul, transpose; what one writes in PyTorch. einsum where the factors are
-    Kronecker-sparse."""
+    """Reshape, matmul, transpose; what one writes in PyTorch."""
     if case.sparse:
-        return _einsum(case, arrays)
+        raise Unsupported(f"{case.op}: einsum, bmm and dense take its place")
     x, *factors = _tensors(case, arrays)
     if case.op == "mkm":
         return lambda: _rows_times(x, factors)
@@ -119,6 +120,11 @@ def _einsum(case, arrays):
     import torch
     x, *factors = _tensors(case, arrays)
     last = case.layout == "batch_last"
+    if case.op == "ksmm_grad":
+        (a, b, c, d), = case.patterns
+        parts = (((a, c, d, -1), (a, b, d, -1), "aktn,ajtn->ajkt") if last else
+                 ((-1, a, c, d), (-1, a, b, d), "nakt,najt->ajkt"))
+        return lambda: torch.einsum(parts[2], x.view(parts[0]), factors[0].view(parts[1]))
     if case.sparse:
         def step(pattern, weights, x):
             a, b, c, d = pattern
@@ -142,7 +148,7 @@ def _einsum(case, arrays):
 
 def _bmm(case, arrays):
     """One batched product over (a, d), with the axes moved before and behind."""
-    if not case.sparse:
+    if case.op not in ("ksmm", "chain"):
         raise Unsupported(case.op)
     import torch
     x, *factors = _tensors(case, arrays)
@@ -165,7 +171,7 @@ def _bmm(case, arrays):
 
 def _dense(case, arrays):
     """One product with the whole matrix, which is written out beforehand."""
-    if not case.sparse:
+    if case.op not in ("ksmm", "chain"):
         raise Unsupported(case.op)
     import torch
     x, *factors = _tensors(case, arrays)
@@ -270,7 +276,7 @@ def _pyfastkron_cpu(case, x, factors):
 
 def _numpy(case, arrays):
     import numpy as np
-    if case.type == "bf16" or case.op == "chain":
+    if case.type == "bf16" or case.op in ("chain", "ksmm_grad"):
         raise Unsupported(f"{case.op} {case.type}")
     x, *factors = arrays[:-1]
     if case.op == "ksmm":

@@ -39,6 +39,26 @@ RESULTS = {
                         row("mkm bf16 8 x 8^4", 0.8)]),
     "gpu_batched": result([row("batched f32 8 x 4^3", 1.0, copy_ms=0.9, target_share=0.85),
                            row("batched f64 8 x 4^3", 1.0, copy_ms=0.7, target_share=0.85)]),
+    "gpu_ksmm": result([
+        row("ksmm f32 25088 x 1,8,8,4", 1.0, layout="batch_first", target_ms=1.5, einsum_ms=4.0,
+            bmm_ms=2.0, dense_ms=3.0),
+        row("ksmm f32 25088 x 1,8,8,4 batch last", 2.0, layout="batch_last",
+            target_ms=1.5, bmm_ms=1.0),
+        row("ksmm f16 25088 x 1,8,8,4", 1.0, layout="batch_first", dense_ms=1.0),
+        row("ksmm f16 25088 x 1,512,8,4", 1.0, layout="batch_first", dense_ms=3.0),
+        row("ksmm f32 7 x 1,8,8,4", 1.0, layout="batch_first")]),
+    "gpu_backward": result([
+        row("ksmm f32 8 x 1,8,8,4", 1.0, layout="batch_first"),
+        row("ksmm f32 8 x 1,8,8,4 NT", 1.5, layout="batch_first", trans="NT"),
+        row("ksmm_grad f32 8 x 1,8,8,4", 1.25, layout="batch_first", einsum_ms=2.5)]),
+    "gpu_chains": result([
+        row("chain f16 25088 x 1,2,2,2>2,2,2,1", 1.0, layout="batch_first", single_ms=1.5,
+            single_ratio=1.5, target_single=1.6),
+        row("chain f16 10 x 1,2,2,2>2,2,2,1", 1.0, layout="batch_first", single_ms=2.0,
+            single_ratio=2.0, dense_ms=1.5, dense_ratio=1.5, target_dense=1.0)]),
+    "gpu_quantized": result([
+        row("ksmm f16 8 x 1,8,8,4 of e4m3", 0.8, layout="batch_first", of_8_bits="e4m3"),
+        row("ksmm f16 8 x 1,8,8,4", 1.0, layout="batch_first")]),
 }
 
 PLANS = {"mkm f32 9 x 8^4": [{"kernel": "mma", "axes": 3, "bytes": 10**9},
