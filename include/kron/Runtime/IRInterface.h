@@ -58,7 +58,7 @@ KRON_EXPORT void kronRtFree(void *array);
  * GPU
  *===----------------------------------------------------------------------===*/
 
-typedef enum KronCudaImageKind {
+typedef KRON_ENUM(KronCudaImageKind) {
   KRON_CUDA_CUBIN = 0,
   KRON_CUDA_PTX = 1 /**< Text that ends in a zero byte, which `bytes` counts */
 } KronCudaImageKind;

@@ -33,13 +33,21 @@ extern "C" {
 #define KRON_EXPORT
 #endif
 
+/* C++ fixes the type of the enumerations below, so that any number that a C program
+   passes is one of their values, which can be read and refused. */
+#ifdef __cplusplus
+#define KRON_ENUM(name) enum name : int32_t
+#else
+#define KRON_ENUM(name) enum name
+#endif
+
 /** Version of the structs below and of what compiled code calls
    (IRInterface.h); a kernel carries the one it was built with. */
 #define KRON_API_VERSION 3
 
 /** What a call returns. `kronGetLastError` has the sentence that goes with
     it. */
-typedef enum KronStatus {
+typedef KRON_ENUM(KronStatus) {
   KRON_SUCCESS = 0,
   /** A null pointer, a negative size, a misaligned address, overlapping arrays,
       a thread count < 1, or an environment variable that cannot be read. */
@@ -62,7 +70,7 @@ typedef enum KronStatus {
 } KronStatus;
 
 /** Element types. The numbers are part of the ABI. */
-typedef enum KronType {
+typedef KRON_ENUM(KronType) {
   KRON_F32 = 0,
   KRON_F64 = 1,
   KRON_F16 = 2,
@@ -97,7 +105,7 @@ typedef struct KronArray {
   KronType type;
 } KronArray;
 
-typedef enum KronAccess {
+typedef KRON_ENUM(KronAccess) {
   KRON_READ = 0,
   KRON_WRITE = 1,
   KRON_READ_WRITE = 2
@@ -127,7 +135,7 @@ typedef struct KronArgInfo {
 typedef void (*KronEntry)(const KronArray *args);
 
 /** Instruction sets a version may need. The numbers are part of the ABI. */
-typedef enum KronIsa {
+typedef KRON_ENUM(KronIsa) {
   /** Compiled for the machine that compiled it; always taken to run, but chosen
       only if no other version does. */
   KRON_ISA_HOST = 0,
@@ -171,7 +179,7 @@ typedef struct KronKernel {
 } KronKernel;
 
 /** Where to run. The numbers are part of the ABI. */
-typedef enum KronTarget {
+typedef KRON_ENUM(KronTarget) {
   KRON_TARGET_CPU = 0,
   KRON_TARGET_CUDA = 1 /**< An NVIDIA GPU */
 } KronTarget;

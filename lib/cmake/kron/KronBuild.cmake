@@ -10,7 +10,9 @@ if(KRON_SANITIZE)
   target_link_options(kron_options INTERFACE -fsanitize=${KRON_SANITIZE})
   if(KRON_SANITIZE MATCHES undefined)
     # The CUDA driver's functions come from dlsym, with types of our own for its handles.
-    target_compile_options(kron_options INTERFACE -fno-sanitize=function)
+    # What is found ends the process, so that a test fails.
+    target_compile_options(kron_options INTERFACE -fno-sanitize=function
+      -fno-sanitize-recover=undefined)
   endif()
   if(KRON_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
     # oneTBB's library is not instrumented, so its headers must not be either.
