@@ -7,7 +7,7 @@ import fnmatch
 import json
 import pathlib
 
-from gpu_tables import goal_cells, markdown, mean, ms_text, share_text
+from gpu_tables import cases_text, goal_cells, markdown, mean, ms_text, share_text
 
 CAUSES = pathlib.Path(__file__).resolve().parent / "cpu_causes.json"
 PEERS = {"torch": "PyTorch", "einsum": "einsum", "bmm": "bmm", "dense": "dense",
@@ -51,7 +51,7 @@ def where_measured(result):
 def disturbed_text(result):
     """How many rows were measured beside others' work all the same."""
     count = sum(is_disturbed(row, result) for row in result["rows"])
-    return f"; others disturbed half of them or more in {count} cases" if count else ""
+    return f"; others disturbed half of them or more in {cases_text(count)}" if count else ""
 
 
 def is_disturbed(row, result):
@@ -137,7 +137,7 @@ class FastKron(Layout):
                           "geometric mean of FastKron", f"{value:.2f}x", f"{FASTKRON_MEAN:g}x")
         tuned = "" if self.result.get("fastkron_tuned") else ", which was not tuned,"
         return (f"FastKron{tuned} takes {value:.2f} times as long in the geometric mean of "
-                f"{len(ratios)} cases (goal {FASTKRON_MEAN:g}: {good}); goal in each case: "
+                f"{cases_text(len(ratios))} (goal {FASTKRON_MEAN:g}: {good}); goal in each case: "
                 f"{FASTKRON_WORST:g}.")
 
 
@@ -207,7 +207,7 @@ class Sparse(Layout):
                 self.judge("no slower than PyTorch", good, row["case"],
                            f"{peer[1]:.2f}x {peer[0]}", "1x")
         return (f"Geometric means of the shares: {'; '.join(parts)}. PyTorch's best is faster in "
-                f"{slower} of {len(self.rows)} cases.")
+                f"{slower} of {cases_text(len(self.rows))}.")
 
 
 class Chains(Layout):

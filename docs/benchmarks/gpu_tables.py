@@ -36,6 +36,10 @@ def share_text(share):
     return "–" if share is None else f"{share * 100:.0f} %"
 
 
+def cases_text(count):
+    return f"{count} case{'s' * (count != 1)}"
+
+
 def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
@@ -172,7 +176,7 @@ class Products(Layout):
             ratios = [r[key] / r["ms"] for r, _ in self.pairs() if key in r]
             if not ratios:
                 continue
-            text = f"{title} {mean(ratios):.2f}x over {len(ratios)} cases"
+            text = f"{title} {mean(ratios):.2f}x over {cases_text(len(ratios))}"
             if title == "FastKron":
                 good = mean(ratios) >= GEOMETRIC_MEAN
                 text += f" (goal {GEOMETRIC_MEAN:g}x: {'met' if good else 'missed'})"
@@ -346,7 +350,7 @@ class Sparse(Layout):
             ratios = sorted(best_peer(r)[1] / r["ms"] for r in rows)
             value = mean(ratios)
             more = f" with matrices of more than {SPARSE_ROWS[kind]} rows" if SPARSE_ROWS[kind] else ""
-            lines.append(f"{kind} {value:.2f}x over {len(rows)} cases{more}, {ratios[0]:.2f}x to "
+            lines.append(f"{kind} {value:.2f}x over {cases_text(len(rows))}{more}, {ratios[0]:.2f}x to "
                          f"{ratios[-1]:.2f}x (goal {goal:g}x: "
                          f"{'met' if value >= goal else 'missed'})")
             if value < goal:
@@ -502,7 +506,7 @@ def costs(results):
         cold = sorted((r["compile_ms"] + max(0.0, r["first_launch_ms"] - r["ms"]), r["case"])
                       for r in rows)
         slow = sum(ms > 300 for ms, _ in cold)
-        lines.append(goal_cells(f"MLIR text to loaded kernel, median of {len(cold)} cases",
+        lines.append(goal_cells(f"MLIR text to loaded kernel, median of {cases_text(len(cold))}",
                                 cold[len(cold) // 2][0], "ms", 300, f" ({slow} above 300 ms)"))
         lines.append(goal_cells(f"worst: {cold[-1][1]}", cold[-1][0], "ms", 1000))
     spaces = sorted((r["workspace_bytes"] / r["output_bytes"], r["case"]) for r in rows
