@@ -65,6 +65,7 @@ GOLDEN = [
       for p in ((1, 64, 64, 16), (1, 1024, 1024, 1))
       for layout in ("batch_first", "batch_last")),
     ("ksmm", "f16", 196, (1, 256, 256, 4), {"layout": "batch_last"}),
+    *(("ksmm", t, 25088, (64, 463, 64, 1), {}) for t in ("f32", "f64", "f16")),
     ("ksmm", "f64", 25088, (12, 64, 64, 4), {}),
     ("ksmm", "bf16", 25088, (3, 17, 9, 5), {}),
     *(("epilogue", t, 25088, p, {"layout": layout}) for t in ("f32", "f16")

@@ -175,9 +175,15 @@ private:
   Value isInside(const SparseTile &tile, Int row, Int result, Int lane,
                  int64_t rows = 1);
   Value isColumnInside(const SparseTile &tile, Int result, Int lane);
+  Value isRowInside(const SparseTile &tile, Int row, int64_t count);
   Int getOffset(const SparseArray &array, Int row, Int result, Int lane);
   Int getRowOf(int64_t tile, int64_t half, int64_t part);
   Value round(Value sum);
+
+  // SparseShift.cpp
+  bool canShiftChunks() const;
+  void storePart(ArrayRef<Value> words, Value to, Int position, Int end);
+  void storeShifted(ArrayRef<MmaC> sums, const SparseTile &tile);
 
   // SparseElements.cpp
   Value finishElement(Value sum, const SparseTile &tile, Int row, Int result,

@@ -51,12 +51,17 @@ Value SparseKernel::isColumnInside(const SparseTile &tile, Int result,
       isBelowSize(k, lane, tile.lane, plan.lanes, plan.getLanes()));
 }
 
-/// Whether a place of the tile is in the array; null if it always is.
+/// Whether `count` rows of the tile are in the array; null if they always are.
+Value SparseKernel::isRowInside(const SparseTile &tile, Int row,
+                                int64_t count) {
+  return isBelowSize(k, k.add(row, count - 1), tile.row, rows, plan.getRows());
+}
+
+/// The same of a place in these rows.
 Value SparseKernel::isInside(const SparseTile &tile, Int row, Int result,
                              Int lane, int64_t rowCount) {
-  return k.both(
-      isBelowSize(k, k.add(row, rowCount - 1), tile.row, rows, plan.getRows()),
-      isColumnInside(tile, result, lane));
+  return k.both(isRowInside(tile, row, rowCount),
+                isColumnInside(tile, result, lane));
 }
 
 /// Global memory at the tile's first row, result and lane.
@@ -417,7 +422,8 @@ void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
     if (plan.writesShared)
       return storeShared(sums, tile);
     if (!canStoreChunks())
-      return storeElements(sums, tile);
+      return canShiftChunks() ? storeShifted(sums, tile)
+                              : storeElements(sums, tile);
     choose(isAligned, [&](bool isAligned) {
       if (!isAligned)
         storeElements(sums, tile);

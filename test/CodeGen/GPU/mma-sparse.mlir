@@ -79,6 +79,40 @@ func.func @odd_f32(%x: memref<7x3x9x5xf32>, %k: memref<3x17x9x5xf32>, %y: memref
   return
 }
 
+// Verify groups of 41 results in rows of whole chunks: threads take from their neighbours
+// what completes 16 bytes, halves of words among them, and the ends are stored one by one.
+// CHECK-LABEL: llvm.func @shifted_f16_0(
+// CHECK:         nvvm.shfl.sync idx
+// CHECK:         prmt.b32 $0, $1, $2, $3;
+// CHECK:         st.global.cs.v4.b32
+// CHECK:         llvm.store {{.*}} : f16, !llvm.ptr<1>
+func.func @shifted_f16(%x: memref<64x8x64xf16>, %k: memref<8x41x64xf16>, %y: memref<64x8x41xf16>) {
+  kron.pass ins(%x, %k : memref<64x8x64xf16>, memref<8x41x64xf16>) outs(%y : memref<64x8x41xf16>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<64x8x64xf16>, %tk: tensor<8x41x64xf16>, %ty: tensor<64x8x41xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<64x8x64xf16>) factor(%tk [1, q, p] : tensor<8x41x64xf16>)
+         outs(%ty : tensor<64x8x41xf16>) -> tensor<64x8x41xf16>
+    kron.yield %0 : tensor<64x8x41xf16>
+  }
+  return
+}
+
+// Verify that there is no such exchange where rows start at different places of 16 bytes.
+// CHECK-LABEL: llvm.func @odd_rows_f16_0(
+// CHECK-NOT:     shfl
+// CHECK-NOT:     st.global.cs.v4.b32
+// CHECK:         llvm.return
+func.func @odd_rows_f16(%x: memref<64x3x64xf16>, %k: memref<3x41x64xf16>, %y: memref<64x3x41xf16>) {
+  kron.pass ins(%x, %k : memref<64x3x64xf16>, memref<3x41x64xf16>) outs(%y : memref<64x3x41xf16>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<64x3x64xf16>, %tk: tensor<3x41x64xf16>, %ty: tensor<64x3x41xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<64x3x64xf16>) factor(%tk [1, q, p] : tensor<3x41x64xf16>)
+         outs(%ty : tensor<64x3x41xf16>) -> tensor<64x3x41xf16>
+    kron.yield %0 : tensor<64x3x41xf16>
+  }
+  return
+}
+
 // Verify a dense factor that is larger than other kernels take: both operands stream
 // through a ring of stages. f64 adds in IEEE arithmetic.
 // CHECK-LABEL: llvm.func @dense_f64_0(
