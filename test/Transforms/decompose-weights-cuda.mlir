@@ -32,8 +32,8 @@ func.func @others(%x: memref<?x1024xf32>, %k: memref<1x64x64x16xf32>, %y: memref
 // lie together, which makes them matrices for cuBLAS.
 // CHECK-LABEL: func.func @by_products(
 // CHECK-SAME: %{{.*}}: memref<1024x25088xf16>, %[[K:.*]]: memref<1x256x256x4xf16>
-// CHECK: %[[COPY:.*]] = memref.alloc() {{.*}}: memref<4x1x256x256xf16>
-// CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%[[COPY]] : {{.*}}) permutation = [3, 0, 1, 2]
+// CHECK: %[[COPY:.*]] = memref.alloc() {{.*}}: memref<1x4x256x256xf16>
+// CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%[[COPY]] : {{.*}}) permutation = [0, 3, 1, 2]
 // CHECK: %[[BACK:.*]] = memref.transpose %[[COPY]]
 // CHECK: %[[VIEW:.*]] = memref.subview %[[BACK]]
 // CHECK-SAME: strided<[256, 1, 65536]>
@@ -47,18 +47,53 @@ func.func @by_products(%x: memref<1024x25088xf16>, %k: memref<1x256x256x4xf16>, 
   return
 }
 
-// Verify that rows that are few, and weights that are small are left alone.
+// Verify that groups of large weights become a loop, each of whose passes has the rows and
+// weights of one of them.
+// CHECK-LABEL: func.func @groups(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<12288x25088xf16>, %[[K:[a-z0-9]+]]: memref<3x512x256x16xf16>, %[[Y:[a-z0-9]+]]: memref<24576x25088xf16>
+// CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%[[COPY:.*]] : memref<3x16x512x256xf16>) permutation = [0, 3, 1, 2]
+// CHECK: %[[BACK:.*]] = memref.transpose %[[COPY]]
+// CHECK: scf.for %[[I:.*]] = %c0 to %c3 step
+// CHECK: %[[XROW:.*]] = arith.muli %[[I]], %c4096
+// CHECK: memref.subview %[[X]][%[[XROW]], 0] [4096, 25088] [1, 1]
+// CHECK: %[[YROW:.*]] = arith.muli %[[I]], %c8192
+// CHECK: memref.subview %[[Y]][%[[YROW]], 0] [8192, 25088] [1, 1]
+// CHECK: memref.subview %[[BACK]][%[[I]], 0, 0, 0] [1, 512, 256, 16] [1, 1, 1, 1]
+// CHECK: kron.pass
+// CPU-LABEL: func.func @groups(
+// CPU-NOT: scf.for
+func.func @groups(%x: memref<12288x25088xf16>, %k: memref<3x512x256x16xf16>, %y: memref<24576x25088xf16>) {
+  kron.ksmm ins(%x : memref<12288x25088xf16>) weights(%k : memref<3x512x256x16xf16>) outs(%y : memref<24576x25088xf16>)
+      {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that the kernel for f32 takes all groups, from weights of which it reads whole sectors.
+// CHECK-LABEL: func.func @by_products_f32(
+// CHECK: linalg.transpose ins({{.*}}) outs({{.*}} : memref<3x16x512x256xf32>) permutation = [0, 3, 1, 2]
+// CHECK-NOT: scf.for
+// CHECK: kron.pass
+func.func @by_products_f32(%x: memref<12288x25088xf32>, %k: memref<3x512x256x16xf32>, %y: memref<24576x25088xf32>) {
+  kron.ksmm ins(%x : memref<12288x25088xf32>) weights(%k : memref<3x512x256x16xf32>) outs(%y : memref<24576x25088xf32>)
+      {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that rows that are few, weights that are small, and small groups are left alone.
 // CHECK-LABEL: func.func @not_by_products(
 // CHECK-NOT: linalg.transpose
 // CHECK-NOT: scf.for
 func.func @not_by_products(%x1: memref<1024x2048xf16>, %k1: memref<1x256x256x4xf16>, %y1: memref<1024x2048xf16>,
                            %x2: memref<1024x25088xf32>, %k2: memref<1x64x64x16xf32>, %y2: memref<1024x25088xf32>,
-                           %x3: memref<1024x25088xf32>, %k3: memref<1x128x128x8xf32>, %y3: memref<1024x25088xf32>) {
+                           %x3: memref<1024x25088xf32>, %k3: memref<1x128x128x8xf32>, %y3: memref<1024x25088xf32>,
+                           %x4: memref<1024x25088xf16>, %k4: memref<2x128x128x4xf16>, %y4: memref<1024x25088xf16>) {
   kron.ksmm ins(%x1 : memref<1024x2048xf16>) weights(%k1 : memref<1x256x256x4xf16>) outs(%y1 : memref<1024x2048xf16>)
       {layout = #kron.layout<batch_last>}
   kron.ksmm ins(%x2 : memref<1024x25088xf32>) weights(%k2 : memref<1x64x64x16xf32>) outs(%y2 : memref<1024x25088xf32>)
       {layout = #kron.layout<batch_last>}
   kron.ksmm ins(%x3 : memref<1024x25088xf32>) weights(%k3 : memref<1x128x128x8xf32>) outs(%y3 : memref<1024x25088xf32>)
+      {layout = #kron.layout<batch_last>}
+  kron.ksmm ins(%x4 : memref<1024x25088xf16>) weights(%k4 : memref<2x128x128x4xf16>) outs(%y4 : memref<1024x25088xf16>)
       {layout = #kron.layout<batch_last>}
   return
 }
@@ -67,7 +102,7 @@ func.func @not_by_products(%x1: memref<1024x2048xf16>, %k1: memref<1x256x256x4xf
 // of what belongs to each.
 // CHECK-LABEL: func.func @slices(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<384x25088xf32>, %[[K:[a-z0-9]+]]: memref<1x768x192x2xf32>, %[[Y:[a-z0-9]+]]: memref<1536x25088xf32>
-// CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%[[COPY:.*]] : memref<2x1x768x192xf32>)
+// CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%[[COPY:.*]] : memref<1x2x768x192xf32>)
 // CHECK: %[[BACK:.*]] = memref.transpose %[[COPY]]
 // CHECK: scf.for %[[T:.*]] = %{{.*}} to %{{.*}} step
 // CHECK: scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step

@@ -91,7 +91,11 @@ static void transposeWeights(IRRewriter &rewriter, KsmmOp op) {
 /// the arrays, and rows for which one more copy or launch does not matter.
 static constexpr int64_t kLargeSide = 128, kManyRows = 4096;
 
-/// Whether `op` is one of large weights (1, b, c, d) with d > 1, with the batch
+/// Groups that are launches of their own, and the weights of a group for which
+/// neither that nor a copy matters.
+static constexpr int64_t kMostGroups = 64, kWeightsOfGroup = 1 << 18;
+
+/// Whether `op` is one of large weights (a, b, c, d) with d > 1, with the batch
 /// last, and adds nothing: then X and Y of each t are matrices whose products
 /// the GPU has better kernels for, if there are many rows.
 static bool isManyProducts(KsmmOp op) {
@@ -101,33 +105,46 @@ static bool isManyProducts(KsmmOp op) {
       op.getActivation() != Activation::Identity)
     return false;
   SmallVector<int64_t, 4> pattern = op.getPattern();
-  return pattern[0] == 1 && pattern[3] > 1 && pattern[1] >= kLargeSide &&
+  bool areFewGroups =
+      pattern[0] == 1 ||
+      (pattern[0] <= kMostGroups &&
+       pattern[1] * pattern[2] * pattern[3] >= kWeightsOfGroup);
+  return areFewGroups && pattern[3] > 1 && pattern[1] >= kLargeSide &&
          pattern[2] >= kLargeSide && pattern[1] % 8 == 0 && pattern[2] % 8 == 0;
 }
 
-/// Whether cuBLAS takes the products of `op` if those of each t lie together.
-/// f32 is faster without it.
-static bool needsCopyByProducts(KsmmOp op) {
+/// Whether cuBLAS is faster at products of this type.
+static bool isFastByCublas(KsmmOp op) {
   Type element = kron::getElementType(op.getInit());
-  bool isFast = element.isF16() || element.isBF16() ||
-                (element.isF32() && op.getPrecision() == Precision::TF32);
-  return isFast && op.getTransWeights() == Transpose::N && isManyProducts(op);
+  return element.isF16() || element.isBF16() ||
+         (element.isF32() && op.getPrecision() == Precision::TF32);
 }
 
-/// Lets `op`, on memrefs, use a copy of its weights [1, b, c, d] that lies in
-/// memory as [d, b, c].
+/// Whether the products of `op` are faster if the weights of each t lie
+/// together: cuBLAS takes them then, and kernels of f32 read whole sectors.
+static bool needsCopyByProducts(KsmmOp op) {
+  Type element = kron::getElementType(op.getInit());
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  bool readsSectors = element.isF32() && 4 * pattern[3] >= kShortRun &&
+                      pattern[1] * pattern[2] * pattern[3] >= kWeightsOfGroup;
+  return (isFastByCublas(op) || readsSectors) &&
+         op.getTransWeights() == Transpose::N && isManyProducts(op);
+}
+
+/// Lets `op`, on memrefs, use a copy of its weights [a, b, c, d] that lies in
+/// memory as [a, d, b, c].
 static void copyByProducts(IRRewriter &rewriter, KsmmOp op) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
   Value weights = op.getWeights();
   ArrayRef<int64_t> pattern = getShapedType(weights).getShape();
-  SmallVector<int64_t> shape{pattern[3], 1, pattern[1], pattern[2]};
+  SmallVector<int64_t> shape{pattern[0], pattern[3], pattern[1], pattern[2]};
   Value copy = createBuffer(rewriter, loc, shape, /*sizes=*/{},
                             kron::getElementType(weights), /*onTensors=*/false);
   linalg::TransposeOp::create(rewriter, loc, weights, copy,
-                              ArrayRef<int64_t>{3, 0, 1, 2});
+                              ArrayRef<int64_t>{0, 3, 1, 2});
   auto back = AffineMapAttr::get(AffineMap::getPermutationMap(
-      ArrayRef<unsigned>{1, 2, 3, 0}, rewriter.getContext()));
+      ArrayRef<unsigned>{0, 2, 3, 1}, rewriter.getContext()));
   Value view = memref::TransposeOp::create(rewriter, loc, copy, back);
   rewriter.modifyOpInPlace(op, [&] { op.getWeightsMutable().assign(view); });
   rewriter.setInsertionPointAfter(op);
@@ -151,46 +168,90 @@ static int64_t getSliceResults(KsmmOp op) {
     return 0;
   for (int64_t results = kLargestSlice; results >= kLeastSlice; results -= 8)
     if (pattern[1] % results == 0 &&
-        pattern[1] / results * pattern[3] <= kMostSlices)
+        pattern[0] * pattern[1] / results * pattern[3] <= kMostSlices)
       return results;
   return 0;
 }
 
-/// Replaces `op` by loops over t and over blocks of `results`, whose bodies are
-/// the dense product of a slice: the new operation.
+/// Enters a loop on the host: its counter.
+static Value enterLoop(IRRewriter &rewriter, Location loc, int64_t end,
+                       int64_t step) {
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  auto loop =
+      scf::ForOp::create(rewriter, loc, number(0), number(end), number(step));
+  rewriter.setInsertionPointToStart(loop.getBody());
+  return loop.getInductionVar();
+}
+
+/// `count` rows of a matrix, `stride` apart.
+static Value sliceRows(IRRewriter &rewriter, Location loc, Value array,
+                       Value first, int64_t count, int64_t stride) {
+  OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
+  OpFoldResult columns = memref::getMixedSize(rewriter, loc, array, 1);
+  OpFoldResult offsets[] = {first, zero};
+  OpFoldResult sizes[] = {rewriter.getIndexAttr(count), columns};
+  OpFoldResult strides[] = {rewriter.getIndexAttr(stride), one};
+  return memref::SubViewOp::create(rewriter, loc, array, offsets, sizes,
+                                   strides);
+}
+
+/// A copy of `op` on other arrays, which replaces it.
+static KsmmOp cloneOn(IRRewriter &rewriter, KsmmOp op, Value input,
+                      Value weights, Value init) {
+  auto product = cast<KsmmOp>(rewriter.clone(*op));
+  rewriter.modifyOpInPlace(product, [&] {
+    product.getInputMutable().assign(input);
+    product.getWeightsMutable().assign(weights);
+    product.getInitMutable().assign(init);
+  });
+  rewriter.eraseOp(op);
+  return product;
+}
+
+/// Replaces `op` by a loop over its groups, whose body is one of them: the new
+/// operation.
+static KsmmOp sliceGroups(IRRewriter &rewriter, KsmmOp op) {
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  if (pattern[0] == 1)
+    return op;
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  Value group = enterLoop(rewriter, loc, pattern[0], 1);
+  auto slice = [&](Value array, int64_t rows) {
+    Value count = arith::ConstantIndexOp::create(rewriter, loc, rows);
+    Value first = arith::MulIOp::create(rewriter, loc, group, count);
+    return sliceRows(rewriter, loc, array, first, rows, 1);
+  };
+  Value input = slice(op.getInput(), pattern[2] * pattern[3]);
+  Value init = slice(op.getInit(), pattern[1] * pattern[3]);
+  OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets(4, zero), strides(4, one), sizes{one};
+  for (int64_t size : getShapedType(op.getWeights()).getShape().drop_front())
+    sizes.push_back(rewriter.getIndexAttr(size));
+  offsets.front() = group;
+  Value weights = memref::SubViewOp::create(rewriter, loc, op.getWeights(),
+                                            offsets, sizes, strides);
+  return cloneOn(rewriter, op, input, weights, init);
+}
+
+/// Replaces `op`, of one group, by loops over t and over blocks of `results`,
+/// whose bodies are the dense product of a slice: the new operation.
 static KsmmOp sliceProducts(IRRewriter &rewriter, KsmmOp op, int64_t results) {
   SmallVector<int64_t, 4> pattern = op.getPattern();
   int64_t products = pattern[3];
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
-  auto number = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(rewriter, loc, value);
-  };
-  auto enterLoop = [&](int64_t end, int64_t step) -> Value {
-    auto loop =
-        scf::ForOp::create(rewriter, loc, number(0), number(end), number(step));
-    rewriter.setInsertionPointToStart(loop.getBody());
-    return loop.getInductionVar();
-  };
-  Value t = enterLoop(products, 1);
-  Value first = enterLoop(pattern[1], results);
-  // Row i of X belongs to product i mod d.
-  auto slice = [&](Value array, Value offset, int64_t rows) -> Value {
-    OpFoldResult zero = rewriter.getIndexAttr(0),
-                 one = rewriter.getIndexAttr(1);
-    OpFoldResult columns = memref::getMixedSize(rewriter, loc, array, 1);
-    OpFoldResult offsets[] = {offset, zero};
-    OpFoldResult sizes[] = {rewriter.getIndexAttr(rows), columns};
-    OpFoldResult strides[] = {rewriter.getIndexAttr(products), one};
-    return memref::SubViewOp::create(rewriter, loc, array, offsets, sizes,
-                                     strides);
-  };
-  Value start = arith::MulIOp::create(rewriter, loc, first, number(products));
+  Value t = enterLoop(rewriter, loc, products, 1);
+  Value first = enterLoop(rewriter, loc, pattern[1], results);
+  Value count = arith::ConstantIndexOp::create(rewriter, loc, products);
+  Value start = arith::MulIOp::create(rewriter, loc, first, count);
   start = arith::AddIOp::create(rewriter, loc, start, t);
-  auto product = cast<KsmmOp>(rewriter.clone(*op));
-  rewriter.setInsertionPoint(product);
-  Value input = slice(op.getInput(), t, pattern[2]);
-  Value init = slice(op.getInit(), start, results);
+  // Row i of X belongs to product i mod d.
+  Value input =
+      sliceRows(rewriter, loc, op.getInput(), t, pattern[2], products);
+  Value init = sliceRows(rewriter, loc, op.getInit(), start, results, products);
   bool isTransposed = op.getTransWeights() != Transpose::N;
   OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
   SmallVector<OpFoldResult> offsets{zero, zero, zero, t};
@@ -201,13 +262,7 @@ static KsmmOp sliceProducts(IRRewriter &rewriter, KsmmOp op, int64_t results) {
   SmallVector<OpFoldResult> strides(4, one);
   Value weights = memref::SubViewOp::create(rewriter, loc, op.getWeights(),
                                             offsets, sizes, strides);
-  rewriter.modifyOpInPlace(product, [&] {
-    product.getInputMutable().assign(input);
-    product.getWeightsMutable().assign(weights);
-    product.getInitMutable().assign(init);
-  });
-  rewriter.eraseOp(op);
-  return product;
+  return cloneOn(rewriter, op, input, weights, init);
 }
 
 //===----------------------------------------------------------------------===//
@@ -324,6 +379,8 @@ static KsmmOp arrangeProducts(IRRewriter &rewriter, KsmmOp op) {
   int64_t results = getSliceResults(op);
   if (op.getTransWeights() == Transpose::N)
     copyByProducts(rewriter, op);
+  if (isFastByCublas(op) || results)
+    op = sliceGroups(rewriter, op);
   return results ? sliceProducts(rewriter, op, results) : op;
 }
 
