@@ -76,7 +76,8 @@ int64_t kron::getMaxLanes(const Stage &stage) {
   return stage.vectorBits / 8 / stage.elementBytes;
 }
 
-bool kron::isFarApart(const Stage &stage, Int stride, int64_t count) {
+bool kron::isFarApart(const Stage &stage, Int stride, int64_t count,
+                      int64_t pages) {
   // Of a cache whose sets span a page.
   constexpr int64_t kLineBytes = 64, kSets = 64, kWays = 8, kPageShare = 2048;
   if (!stride.isConstant())
@@ -84,7 +85,7 @@ bool kron::isFarApart(const Stage &stage, Int stride, int64_t count) {
   int64_t bytes = stride.getConstant() * stage.elementBytes;
   int64_t lines = llvm::divideCeil(bytes, kLineBytes);
   int64_t sets = kSets / std::gcd(lines, kSets);
-  return bytes >= kPageShare || count > kWays * sets;
+  return (bytes >= kPageShare && count > pages) || count > kWays * sets;
 }
 
 int kron::findSharedAxis(const LoopNest &nest) {

@@ -88,8 +88,10 @@ int64_t getPanelVectors(const Stage &stage);
 int64_t getPanelLanes(const Stage &stage, const LoopNest &nest);
 
 /// Whether `count` elements, `stride` apart, lie in so few sets of the
-/// first-level cache, or in so many pages, that they do not stay there.
-bool isFarApart(const Stage &stage, Int stride, int64_t count);
+/// first-level cache, or in more than `pages` pages, that they do not stay
+/// there.
+bool isFarApart(const Stage &stage, Int stride, int64_t count,
+                int64_t pages = 0);
 
 /// The axis of `stage` that the factor varies on and is contiguous along, or
 /// -1.

@@ -316,6 +316,10 @@ StageArray PassCodeBuilder::takeBuffer(Emitter &emitter, unsigned groupsApplied,
   return getIntermediate(base, groupsApplied, asWritten);
 }
 
+/// What slices leave is read again from beyond the second-level cache, or from
+/// far away in it, if it takes so many bytes.
+static constexpr int64_t kFarBytes = 1 << 20;
+
 /// Takes a window through the groups of a section; returns what they leave.
 StageArray PassCodeBuilder::emitSection(Emitter &emitter,
                                         const Section &section,
@@ -339,8 +343,13 @@ StageArray PassCodeBuilder::emitSection(Emitter &emitter,
     StageArray destination =
         isDirect ? place.destination
                  : takeBuffer(emitter, index + 1, /*asWritten=*/true);
+    bool isFar =
+        isNested() && index && index == section.begin &&
+        countElements(window, index) * emitter.getElementBytes() >= kFarBytes;
     auto build = [&](const StageArray &to) {
-      emitGroup(emitter, index, getStage(place, index, window, source, to));
+      Stage stage = getStage(place, index, window, source, to);
+      stage.isSourceFar = isFar;
+      emitGroup(emitter, index, stage);
     };
     if (isLast && isDirect)
       emitStaged(emitter, window, destination, build);

@@ -115,9 +115,12 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
                            tile.maskAll ? tile.mask : Value());
   };
   auto loadB = [&](int64_t vector) {
-    return emitter.loadVector(emitter.getVectorType(tile.lanes),
-                              getPointer(tile.b, vector), getMask(tile, vector),
-                              tile.b.element);
+    Value pointer = getPointer(tile.b, vector);
+    if (!tile.ahead.is(0))
+      emitPrefetchSoon(
+          emitter, emitter.offsetPointer(pointer, tile.ahead, tile.b.element));
+    return emitter.loadVector(emitter.getVectorType(tile.lanes), pointer,
+                              getMask(tile, vector), tile.b.element);
   };
   auto accumulate = [&](int64_t row, int64_t vector, int64_t part,
                         const Multipliers &a, Value b) {

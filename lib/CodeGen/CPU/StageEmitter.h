@@ -61,6 +61,7 @@ private:
   bool copiesSource(const LaneBlocks &blocks) const;
   Value allocateOnStack(int64_t elements);
   void emitPanelCopy(const LaneBlocks &blocks, Value source, Value panels);
+  Int getAhead(const LaneBlocks &blocks);
   void emitInner(const LoopAxis &lanes, const Bases &bases);
   void emitVarying(const LoopAxis &lanes, const LoopAxis *shared,
                    const Bases &bases);

@@ -24,8 +24,10 @@ using namespace mlir::kron;
 bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
   constexpr int64_t kLineBytes = 64, kMaxBytes = 1 << 18;
   constexpr int64_t kMinReuse = 4, kMinDepth = 8;
+  // Whose addresses stay translated while all blocks are computed.
+  constexpr int64_t kFewPages = 32;
   Int stride = stage.source.strides[stage.axis];
-  bool isBad = isFarApart(stage, stride, stage.depth) ||
+  bool isBad = isFarApart(stage, stride, stage.depth, kFewPages) ||
                stride.getConstant() * stage.elementBytes % kLineBytes;
   return isBad && stage.depth >= kMinDepth &&
          stage.results >= kMinReuse * blocks.shape.rows &&
@@ -117,6 +119,17 @@ void StageEmitter::emitLaneBlocks(
   });
 }
 
+/// Elements from what a block of lanes loads of X to what one some turns of the
+/// loop outside later does, if that loop is where X goes on; 0: nothing is to
+/// be asked for. Blocks that follow each other the processor sees by itself.
+Int StageEmitter::getAhead(const LaneBlocks &blocks) {
+  constexpr int64_t kTurns = 2;
+  if (!stage.isSourceFar || nest.inner.empty() ||
+      blocks.most > blocks.getWidth())
+    return 0;
+  return emitter.mul(nest.inner.back().source, kTurns);
+}
+
 void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   bool isKnown = laneAxis.size.isConstant();
   LaneBlocks blocks;
@@ -190,6 +203,8 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
         tile.b.depthStride = blocks.getWidth();
         tile.b.element = nullptr;
       }
+      if (!copies)
+        tile.ahead = getAhead(blocks);
       tile.result = getResultRows(column, q, used, used);
       emitRegisterTile(emitter, tile);
     });

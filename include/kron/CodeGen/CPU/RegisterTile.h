@@ -118,6 +118,9 @@ struct RegisterTile {
   /// Whether results are stored past the caches.
   bool streams = false;
   PrefetchStream prefetch;
+  /// Elements of B from each vector to one that a later tile takes, which is
+  /// asked for; 0: none is.
+  Int ahead = 0;
   /// If there are several, every row is so many short fibres that lie one after
   /// the other, at `a` and in the result. They are multiplied with their
   /// elements in turn: each row of `a` is rearranged into a vector of

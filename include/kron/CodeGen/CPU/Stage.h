@@ -51,6 +51,9 @@ struct Stage {
   /// meanwhile.
   bool streams = false;
   PrefetchStream prefetch;
+  /// Whether the source lies beyond the second-level cache, so that what later
+  /// register tiles take of it is asked for.
+  bool isSourceFar = false;
   /// Whether the input and the factor are conjugated.
   bool isSourceConjugate = false, isFactorConjugate = false;
   /// Memory of the thread for `getScratchElements` elements.

@@ -1,0 +1,42 @@
+// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule --convert-kron-to-vector --canonicalize \
+// RUN:   --split-input-file | FileCheck %s
+
+// Verify that rows of a buffer which lie 4 KB and a cache line apart are read by the last
+// factor's blocks as they lie, since they are no more than 32. (What is done with more of
+// them: `gradient` in sparse.mlir.)
+// CHECK-LABEL: func.func private @few_pages_pass
+// CHECK-NOT: alignment = 64
+// CHECK: return
+func.func @few_pages(%x: memref<4x32768xf32>, %f: memref<32x32xf32>, %y: memref<4x32768xf32>) {
+  kron.mkm ins(%x : memref<4x32768xf32>) factors(%f, %f, %f : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>)
+           outs(%y : memref<4x32768xf32>)
+  return
+}
+
+// -----
+
+// Verify that the last factor of columns asks for what it takes of a buffer of several
+// megabytes two turns ahead, between its multiply-adds.
+// CHECK-LABEL: func.func private @far_columns_pass
+// CHECK-NOT: hint = 3
+// CHECK: "llvm.intr.prefetch"(%{{.*}}) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}>
+// CHECK: vector.fma
+// CHECK: hint = 3
+// CHECK: vector.fma
+func.func @far_columns(%x: memref<65536x256xf32>, %f: memref<16x16xf32>, %y: memref<65536x256xf32>) {
+  kron.kmm ins(%x : memref<65536x256xf32>) factors(%f, %f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>)
+           outs(%y : memref<65536x256xf32>)
+  return
+}
+
+// -----
+
+// Verify that nothing is asked for so of a buffer that the second-level cache holds.
+// CHECK-LABEL: func.func private @near_columns_pass
+// CHECK-NOT: hint = 3
+// CHECK: return
+func.func @near_columns(%x: memref<4096x256xf32>, %f: memref<16x16xf32>, %y: memref<4096x256xf32>) {
+  kron.kmm ins(%x : memref<4096x256xf32>) factors(%f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>)
+           outs(%y : memref<4096x256xf32>)
+  return
+}
