@@ -118,6 +118,7 @@ static void populateVectorization(OpPassManager &pm,
   schedule.l2Bytes = options.l2Bytes;
   schedule.streamBytes = options.streamBytes;
   schedule.streamColumnsBytes = options.streamColumnsBytes;
+  schedule.columnBytes = options.columnBytes;
   schedule.matrixTiles = options.matrixTiles;
   pm.addPass(createKronSelectSchedule(schedule));
   // 12. Loops over register tiles. Late, because unrolled tiles are thousands

@@ -107,6 +107,7 @@ LogicalResult ModuleCompiler::runPasses(ModuleOp module,
   pipeline.l2Bytes = processor.l2Bytes;
   pipeline.streamBytes = processor.streamBytes;
   pipeline.streamColumnsBytes = processor.streamColumnsBytes;
+  pipeline.columnBytes = processor.columnBytes;
   pipeline.matrixTiles = processor.hasMatrixTiles;
   populateKronCPUPipeline(pm, pipeline);
   return pm.run(module);

@@ -38,6 +38,11 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
       llvm::cl::desc("The same for results that are stored a few columns at a "
                      "time"),
       llvm::cl::init(0)};
+  PassOptions::Option<int64_t> columnBytes{
+      *this, "column-bytes",
+      llvm::cl::desc("Bytes of every row that tiles of columns take while the "
+                     "target's second-level cache holds them (0: two vectors)"),
+      llvm::cl::init(0)};
   PassOptions::Option<bool> matrixTiles{
       *this, "matrix-tiles",
       llvm::cl::desc("Whether the target has matrix tiles for bf16 (AMX)"),

@@ -44,6 +44,9 @@ struct Processor {
   int64_t streamBytes = 0;
   /// The same for results that are stored a few columns at a time.
   int64_t streamColumnsBytes = 0;
+  /// Bytes of every row that tiles of columns take while the second-level cache
+  /// holds them; 0: two vectors.
+  int64_t columnBytes = 0;
   /// Whether it has matrix tiles for bf16 (AMX) that this kernel may use.
   bool hasMatrixTiles = false;
 };

@@ -145,17 +145,32 @@ static int64_t chooseSingleColumns(const StageGroup &group, int64_t size,
   return isOneTile && isBetterCut ? few : most;
 }
 
-/// Vectors of columns per tile, each of which takes `vectorBytes` bytes: two
-/// cache lines of a row, but one where columns lie as rows, which are read in
-/// longer runs anyway. There a smaller buffer is worth more, unless
-/// multiply-adds hide both.
-static int64_t chooseColumnVectors(const PassPlan &plan, int64_t vectorBytes,
+/// Positions per tile along which memory is contiguous, of `size` in all, while
+/// what a factor needs together lies far apart: two vectors, or as many as the
+/// processor likes its runs of memory long, if they are full and the
+/// second-level cache holds them.
+static int64_t chooseRun(int64_t size, int64_t bytesPerPosition, int64_t lanes,
+                         int64_t elementBytes, const CacheBudget &caches) {
+  int64_t run = caches.columnBytes / elementBytes / lanes * lanes;
+  bool isFull = !ShapedType::isDynamic(size) && run && size % run == 0;
+  bool isWide = isFull && run * bytesPerPosition <= caches.l2Bytes;
+  return std::max(isWide ? run : 0, 2 * lanes);
+}
+
+/// Columns per tile that goes through slices: a run, but a single vector where
+/// columns lie as rows, which are read in longer runs anyway. There a smaller
+/// buffer is worth more, unless multiply-adds hide both.
+static int64_t chooseSlicedColumns(const PassPlan &plan, int64_t size,
+                                   int64_t bytesPerPosition, int64_t lanes,
+                                   int64_t elementBytes,
                                    const CacheBudget &caches) {
   constexpr int64_t kManyResults = 32, kMostResults = 48;
   int64_t results = plan.groups.front().results;
   bool isBound = results >= kManyResults && results <= kMostResults;
-  return plan.hasColumnsAsRows && isBound && vectorBytes >= caches.l2Bytes ? 1
-                                                                           : 2;
+  if (plan.hasColumnsAsRows && isBound &&
+      bytesPerPosition * lanes >= caches.l2Bytes)
+    return lanes;
+  return chooseRun(size, bytesPerPosition, lanes, elementBytes, caches);
 }
 
 /// Columns per tile where lanes run over the tiled axis, of `size` in all.
@@ -165,10 +180,11 @@ static int64_t chooseColumns(const PassPlan &plan, int64_t size,
   if (!plan.numBuffers && !plan.packsInput)
     return chooseSingleColumns(plan.groups.front(), size, lanes, elementBytes);
   // Slices in the first-level cache, and a whole tile in the second-level one
-  // if it fits: two cache lines at a time were measured to be no slower than
-  // four, and one to be much slower even where two are 8 MB.
+  // if it fits; one cache line at a time was measured to be much slower than
+  // two even where these are 8 MB.
   if (getUsefulSlices(plan))
-    return lanes * chooseColumnVectors(plan, bytesPerPosition * lanes, caches);
+    return chooseSlicedColumns(plan, size, bytesPerPosition, lanes,
+                               elementBytes, caches);
   // Else all buffers in the first-level cache.
   int64_t buffers = std::min<int64_t>(plan.numBuffers + plan.packsInput, 2);
   int64_t tile = caches.l1Bytes / (buffers * bytesPerPosition);
@@ -312,7 +328,7 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   else if (plan.transposesInput)
     // Two cache lines of the input, even where the second-level cache does not
     // hold the rows that they belong to: fetching parts of lines costs more.
-    tile = 2 * lanes;
+    tile = chooseRun(size, bytesPerPosition, lanes, elementBytes, caches);
   else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
     tile = groups;
   else if (int64_t rows = chooseBlockRows(plan, pass, elementBytes))

@@ -114,6 +114,9 @@ struct CacheBudget {
   int64_t l1Bytes = 32768;
   /// Bytes of the second-level cache.
   int64_t l2Bytes = 1 << 20;
+  /// Bytes of every row that tiles of columns take while the second-level cache
+  /// holds them; 0: two vectors.
+  int64_t columnBytes = 0;
 };
 
 /// Positions of the slice axis that keep what lies between factors within half

@@ -82,7 +82,7 @@ struct KronSelectSchedulePass
     int64_t bits = given && given.getVectorBits() ? given.getVectorBits()
                                                   : vectorBits.getValue();
     PassPlan plan = getPassPlan(pass, bits);
-    CacheBudget caches{cacheBytes, l2Bytes};
+    CacheBudget caches{cacheBytes, l2Bytes, columnBytes};
     int64_t givenTiles = given ? given.getMatrixTiles() : 0;
     bool usesTiles =
         givenTiles ? givenTiles > 0

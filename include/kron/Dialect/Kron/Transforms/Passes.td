@@ -250,6 +250,9 @@ def KronSelectSchedule : Pass<"kron-select-schedule"> {
     Option<"streamColumnsBytes", "stream-columns-bytes", "int64_t",
            /*default=*/"0",
            "The same for results that are stored a few columns at a time">,
+    Option<"columnBytes", "column-bytes", "int64_t", /*default=*/"0",
+           "Bytes of every row that tiles of columns take while the CPU's "
+           "second-level cache holds them (0: two vectors)">,
     Option<"matrixTiles", "matrix-tiles", "bool", /*default=*/"false",
            "Whether the CPU has matrix tiles for bf16 (AMX)">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",

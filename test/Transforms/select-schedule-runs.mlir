@@ -1,0 +1,50 @@
+// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule="column-bytes=256" \
+// RUN:   | FileCheck %s
+// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule \
+// RUN:   | FileCheck %s --check-prefix=SHORT
+
+// Verify that tiles of columns are as long as the processor likes its runs of memory.
+// CHECK-LABEL: func @columns
+// CHECK: tile = 64, slice = 1
+// SHORT-LABEL: func @columns
+// SHORT: tile = 32, slice = 1
+func.func @columns(%x: memref<4096x1024xf32>, %f: memref<8x8xf32>, %y: memref<4096x1024xf32>) {
+  kron.kmm ins(%x : memref<4096x1024xf32>) factors(%f, %f, %f, %f : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>)
+           outs(%y : memref<4096x1024xf32>)
+  return
+}
+
+// Verify that so are tiles of rows that lie as columns.
+// CHECK-LABEL: func @transposed_rows
+// CHECK: tile = 32, slice = 1
+// SHORT-LABEL: func @transposed_rows
+// SHORT: tile = 16, slice = 
+func.func @transposed_rows(%x: memref<4096x1024xf64>, %f: memref<16x16xf64>, %y: memref<1024x4096xf64>) {
+  kron.mkm ins(T(%x) : memref<4096x1024xf64>) factors(%f, %f, %f : memref<16x16xf64>, memref<16x16xf64>, memref<16x16xf64>)
+           outs(%y : memref<1024x4096xf64>)
+  return
+}
+
+// Verify that they are not where the second-level cache does not hold such a tile, where
+// its last one would be a part of one, or where that is not known.
+// CHECK-LABEL: func @large
+// CHECK: tile = 32
+func.func @large(%x: memref<32768x1024xf32>, %f: memref<32x32xf32>, %y: memref<32768x1024xf32>) {
+  kron.kmm ins(%x : memref<32768x1024xf32>) factors(%f, %f, %f : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>)
+           outs(%y : memref<32768x1024xf32>)
+  return
+}
+// CHECK-LABEL: func @partial
+// CHECK: tile = 32
+func.func @partial(%x: memref<4096x96xf32>, %f: memref<64x64xf32>, %y: memref<4096x96xf32>) {
+  kron.kmm ins(%x : memref<4096x96xf32>) factors(%f, %f : memref<64x64xf32>, memref<64x64xf32>)
+           outs(%y : memref<4096x96xf32>)
+  return
+}
+// CHECK-LABEL: func @unknown
+// CHECK: tile = 32
+func.func @unknown(%x: memref<4096x?xf32>, %f: memref<64x64xf32>, %y: memref<4096x?xf32>) {
+  kron.kmm ins(%x : memref<4096x?xf32>) factors(%f, %f : memref<64x64xf32>, memref<64x64xf32>)
+           outs(%y : memref<4096x?xf32>)
+  return
+}
