@@ -54,8 +54,10 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
     // stores; a Cascade Lake is slower, unless each row of the result gets one
     // or two cache lines at a time.
     processor.streamColumnsBytes = kStreamColumnsBytes;
-    if (info.checkFeatures("+avxvnni"))
+    if (info.checkFeatures("+avxvnni")) {
       processor.streamBytes = 48 << 20;
+      processor.streamColumnsBytes = 16 << 20;
+    }
     if (info.checkFeatures("+avx512fp16"))
       processor.streamColumnsBytes = 8 << 20;
   } else if (info.checkFeatures("+avx2,+fma,+f16c")) {
