@@ -349,6 +349,7 @@ StageArray PassCodeBuilder::emitSection(Emitter &emitter,
     auto build = [&](const StageArray &to) {
       Stage stage = getStage(place, index, window, source, to);
       stage.isSourceFar = isFar;
+      stage.isSourceBuffer = index || copiesIn;
       emitGroup(emitter, index, stage);
     };
     if (isLast && isDirect)

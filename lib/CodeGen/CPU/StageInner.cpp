@@ -27,7 +27,8 @@ bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
   // Whose addresses stay translated while all blocks are computed.
   constexpr int64_t kFewPages = 32;
   Int stride = stage.source.strides[stage.axis];
-  bool isBad = isFarApart(stage, stride, stage.depth, kFewPages) ||
+  int64_t pages = stage.isSourceBuffer ? kFewPages : 0;
+  bool isBad = isFarApart(stage, stride, stage.depth, pages) ||
                stride.getConstant() * stage.elementBytes % kLineBytes;
   return isBad && stage.depth >= kMinDepth &&
          stage.results >= kMinReuse * blocks.shape.rows &&

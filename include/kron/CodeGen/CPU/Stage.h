@@ -54,6 +54,9 @@ struct Stage {
   /// Whether the source lies beyond the second-level cache, so that what later
   /// register tiles take of it is asked for.
   bool isSourceFar = false;
+  /// Whether the source is a buffer of the pass, whose rows start at cache lines
+  /// and share no sets of a cache.
+  bool isSourceBuffer = false;
   /// Whether the input and the factor are conjugated.
   bool isSourceConjugate = false, isFactorConjugate = false;
   /// Memory of the thread for `getScratchElements` elements.
