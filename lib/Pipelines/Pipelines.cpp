@@ -161,6 +161,8 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     populateBufferization(pm);
     //    Intermediates of one trip serve the next but one.
     pm.addPass(createKronReleaseEarly());
+    //    What no pass has taken runs on all threads, too.
+    pm.addPass(createKronMapToThreads());
     // Epilogues become loops that LLVM can vectorize, unless multiply-adds
     // would be calls.
     if (options.vectorBits > 128)

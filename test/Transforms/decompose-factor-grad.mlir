@@ -103,16 +103,28 @@ func.func @unknown(%x: memref<?x8x?xf32>, %a: memref<2x2xf32>, %b: memref<?x?xf3
 }
 
 // Verify the sum over the batch: on a GPU 1024 pieces of it side by side, then the
-// pieces in their order; on a CPU features, or 16 positions of the batch, side by side.
+// pieces in their order; on a CPU 16 pieces, which threads share, or 16 positions of the batch
+// side by side.
 // CHECK-LABEL: func.func @bias(
 // CHECK: linalg.generic {{.*}}["parallel", "parallel", "reduction"]} ins(%{{.*}} : memref<1024x?x20xbf16, {{.*}}>) outs(%[[SUMS:.*]] : memref<1024x20xf32>)
 // CHECK: linalg.generic {{.*}} ins(%[[SUMS]] : memref<1024x20xf32>) outs(%{{.*}} : memref<20xf32>)
 // CHECK: linalg.generic {{.*}} ins(%{{.*}} : memref<20x?x1024xbf16, {{.*}}>)
 // CPU-LABEL: func.func @bias(
-// CPU: linalg.generic {{.*}}["reduction", "parallel"]} ins(%{{.*}} : memref<?x20xbf16>) outs(%{{.*}} : memref<20xf32>)
+// CPU: linalg.generic {{.*}}["parallel", "reduction", "parallel"]} ins(%{{.*}} : memref<16x?x20xbf16, {{.*}}>) outs(%[[SUMS:.*]] : memref<16x20xf32>)
+// CPU: linalg.generic {{.*}} ins(%[[SUMS]] : memref<16x20xf32>) outs(%{{.*}} : memref<20xf32>)
 // CPU: linalg.generic {{.*}}["parallel", "reduction", "parallel"]} ins(%{{.*}} : memref<20x?x16xbf16, {{.*}}>) outs(%{{.*}} : memref<20x16xf32>)
 func.func @bias(%g: memref<?x20xbf16>, %t: memref<20x?xbf16>, %d: memref<20xbf16>) {
   kron.bias_grad ins(%g : memref<?x20xbf16>) outs(%d : memref<20xbf16>)
   kron.bias_grad ins(%t : memref<20x?xbf16>) outs(%d : memref<20xbf16>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that on a CPU a small batch, and one of many features, stay in one piece.
+// CPU-LABEL: func.func @bias_whole(
+// CPU: linalg.generic {{.*}}["reduction", "parallel"]} ins(%{{.*}} : memref<255x20xf32>) outs(%{{.*}} : memref<20xf32>)
+// CPU: linalg.generic {{.*}}["reduction", "parallel"]} ins(%{{.*}} : memref<?x4096xf32>) outs(%{{.*}} : memref<4096xf32>)
+func.func @bias_whole(%g: memref<255x20xf32>, %d: memref<20xf32>, %h: memref<?x4096xf32>, %e: memref<4096xf32>) {
+  kron.bias_grad ins(%g : memref<255x20xf32>) outs(%d : memref<20xf32>)
+  kron.bias_grad ins(%h : memref<?x4096xf32>) outs(%e : memref<4096xf32>)
   return
 }

@@ -28,8 +28,8 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
            "remark (category `kron-fallback`) for each operation; no "
            "kron.epilogue or kron.quantize, which --kron-fuse may take">,
     Option<"epiloguesOnly", "epilogues-only", "bool", /*default=*/"false",
-           "Only lower every kron.epilogue outside of a kron.pass, and every "
-           "kron.quantize that has no kernel of `target`">,
+           "Only lower every kron.epilogue outside of a kron.pass, and for cuda "
+           "every kron.quantize that has no kernel">,
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
            "Whose fast path: cpu (--convert-kron-to-vector) or cuda "
            "(--convert-kron-to-nvvm)">,
@@ -103,6 +103,31 @@ def KronMapToGPU : Pass<"kron-map-to-gpu", "::mlir::ModuleOp"> {
                            "::mlir::gpu::GPUDialect",
                            "::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def KronMapToThreads : Pass<"kron-map-to-threads", "::mlir::ModuleOp"> {
+  let summary = "Share what is left beside kron.pass among the CPU's threads";
+  let description = [{
+    Moves every `linalg` operation on memrefs into a body function that takes a
+    range of one of its parallel loops, called through the runtime, which spreads
+    the ranges over the threads. That loop is the outermost one which is long, or
+    whose size only a run shows. Operations that are small for certain stay as
+    they are. A remark (category `kron-threads`) tells of each operation, also of
+    large ones that one thread runs.
+
+    Every `kron.quantize` becomes a loop over rows that is shared in the same
+    way; a row is rounded while it is in the cache. Where the batch is last, some
+    neighbouring columns make up such a block. Few rows which are large become
+    loops of `linalg`.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
 }

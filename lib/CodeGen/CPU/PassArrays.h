@@ -8,8 +8,8 @@
 #ifndef KRON_LIB_CODEGEN_CPU_PASSARRAYS_H
 #define KRON_LIB_CODEGEN_CPU_PASSARRAYS_H
 
-#include "RuntimeCalls.h"
 #include "kron/CodeGen/CPU/PassPlan.h"
+#include "kron/CodeGen/CPU/RuntimeCalls.h"
 #include "kron/CodeGen/CPU/Stage.h"
 
 namespace mlir::kron {

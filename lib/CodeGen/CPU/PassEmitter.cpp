@@ -395,16 +395,8 @@ void PassCodeBuilder::emitCall(func::FuncOp body, Int count,
                                ArrayRef<Value> captures) {
   Type i64 = builder.getI64Type();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Value slots;
-  {
-    // In the entry block, so that a pass within a loop does not grow the stack.
-    OpBuilder::InsertionGuard guard(builder);
-    auto function = pass->getParentOfType<func::FuncOp>();
-    builder.setInsertionPointToStart(&function.getBody().front());
-    Value number = arith::ConstantIntOp::create(
-        builder, loc, std::max<int64_t>(captures.size(), 1), 64);
-    slots = LLVM::AllocaOp::create(builder, loc, pointer, i64, number);
-  }
+  Value slots = RuntimeCalls::reserveStack(
+      builder, loc, i64, std::max<int64_t>(captures.size(), 1));
   for (auto [index, value] : llvm::enumerate(captures)) {
     Value slot = LLVM::GEPOp::create(builder, loc, pointer, i64, slots,
                                      LLVM::GEPArg(static_cast<int32_t>(index)));
@@ -436,6 +428,8 @@ WorkspaceBytes PassCodeBuilder::emit() {
   std::string name =
       (pass->getParentOfType<func::FuncOp>().getSymName() + "_pass").str();
   func::FuncOp body = runtime.createBody(builder, loc, name);
+  // LLVM IR keeps the mark: lib/Target optimizes explicit kernels lightly.
+  body->setAttr("passthrough", builder.getStrArrayAttr({kKernelFunctionAttr}));
   SmallVector<Value> captures;
   emitBody(body, captures);
   emitCall(body, getNumTiles(outer, arrays), captures);

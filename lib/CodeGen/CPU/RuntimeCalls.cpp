@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RuntimeCalls.h"
+#include "kron/CodeGen/CPU/RuntimeCalls.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -56,13 +56,22 @@ func::FuncOp RuntimeCalls::createBody(OpBuilder &builder, Location loc,
   auto body = func::FuncOp::create(
       loc, name, builder.getFunctionType({i64, i64, pointer, pointer}, {}));
   body.setPrivate();
-  // LLVM IR keeps the mark: lib/Target optimizes explicit kernels lightly.
-  body->setAttr("passthrough", builder.getStrArrayAttr({kKernelFunctionAttr}));
   symbols.insert(body);
   return body;
 }
 
-void RuntimeCalls::parallelFor(Emitter &emitter, Int count, int64_t grain,
+Value RuntimeCalls::reserveStack(OpBuilder &builder, Location loc, Type type,
+                                 int64_t count) {
+  OpBuilder::InsertionGuard guard(builder);
+  auto function =
+      builder.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>();
+  builder.setInsertionPointToStart(&function.getBody().front());
+  Value number = arith::ConstantIntOp::create(builder, loc, count, 64);
+  return LLVM::AllocaOp::create(builder, loc, getPointerType(builder), type,
+                                number);
+}
+
+void RuntimeCalls::parallelFor(Emitter &emitter, Int count, Int grain,
                                func::FuncOp body, Value captures,
                                int64_t scratchBytes) {
   OpBuilder &builder = emitter.builder;

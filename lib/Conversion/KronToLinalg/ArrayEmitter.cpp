@@ -62,12 +62,11 @@ Value ArrayEmitter::createEmpty(ArrayRef<OpFoldResult> sizes, Type element) {
   return alloc;
 }
 
-Value ArrayEmitter::createZeros(ArrayRef<OpFoldResult> sizes, Type element) {
-  Value empty = createEmpty(sizes, element);
-  Value zero =
-      Scale{getScalarAttr(element, 0.0), nullptr}.materialize(builder, loc);
-  auto fill = linalg::FillOp::create(builder, loc, zero, empty);
-  return onTensors ? fill.getResult(0) : empty;
+Value ArrayEmitter::fillZeros(Value array) {
+  TypedAttr number = getScalarAttr(kron::getElementType(array), 0.0);
+  Value zero = Scale{number, nullptr}.materialize(builder, loc);
+  auto fill = linalg::FillOp::create(builder, loc, zero, array);
+  return onTensors ? fill.getResult(0) : array;
 }
 
 /// `array` with the static size of one dimension replaced (kDynamic included).
@@ -179,9 +178,18 @@ Value ArrayEmitter::emitGeneric(ValueRange inputs, Value destination,
                                 ArrayRef<AffineMap> maps, unsigned reductions,
                                 Body body) {
   unsigned loops = maps.front().getNumDims();
-  SmallVector<utils::IteratorType> iterators(loops - reductions,
+  return emitGeneric(
+      inputs, destination, maps,
+      llvm::to_vector(llvm::seq<unsigned>(loops - reductions, loops)), body);
+}
+
+Value ArrayEmitter::emitGeneric(ValueRange inputs, Value destination,
+                                ArrayRef<AffineMap> maps,
+                                ArrayRef<unsigned> reductions, Body body) {
+  SmallVector<utils::IteratorType> iterators(maps.front().getNumDims(),
                                              utils::IteratorType::parallel);
-  iterators.append(reductions, utils::IteratorType::reduction);
+  for (unsigned loop : reductions)
+    iterators[loop] = utils::IteratorType::reduction;
   SmallVector<Type> resultTypes;
   if (onTensors)
     resultTypes.push_back(destination.getType());

@@ -42,7 +42,10 @@ public:
 
   /// A new contiguous array with undefined contents, or with zeros.
   Value createEmpty(ArrayRef<OpFoldResult> sizes, Type element);
-  Value createZeros(ArrayRef<OpFoldResult> sizes, Type element);
+  Value createZeros(ArrayRef<OpFoldResult> sizes, Type element) {
+    return fillZeros(createEmpty(sizes, element));
+  }
+  Value fillZeros(Value array);
 
   /// `array` with dimension `dim` split into dimensions of the given sizes,
   /// whose product is its size. A view, but for several dynamic sizes, where it
@@ -54,8 +57,11 @@ public:
   Value mergeDims(Value array, unsigned first, unsigned count);
 
   /// A linalg.generic over `inputs` into `destination`, with one map for each;
-  /// the last `reductions` loops are reductions. Returns the updated
-  /// destination.
+  /// the loops `reductions`, or the last so many, are reductions. Returns the
+  /// updated destination.
+  Value emitGeneric(ValueRange inputs, Value destination,
+                    ArrayRef<AffineMap> maps, ArrayRef<unsigned> reductions,
+                    Body body);
   Value emitGeneric(ValueRange inputs, Value destination,
                     ArrayRef<AffineMap> maps, unsigned reductions, Body body);
 

@@ -71,8 +71,11 @@ static void emitFallbackRemark(Operation *op, StringRef reason) {
       << remark::reason("{0}", reason.str());
 }
 
-/// Whether `op` gets a GPU kernel of its own; says why not.
-static bool keepsQuantize(QuantizeOp op) {
+/// Whether `op` gets a kernel of its own; says why not.
+static bool keepsQuantize(QuantizeOp op, bool onGPU) {
+  // --kron-map-to-threads takes all of them.
+  if (!onGPU)
+    return true;
   std::optional<std::string> reason = getQuantizeUnsupportedReason(op);
   if (reason)
     emitFallbackRemark(op, *reason);
@@ -100,9 +103,9 @@ struct ConvertKronToLinalgPass
       return isa<PassOp>(op) ? WalkResult::skip() : WalkResult::advance();
     });
     for (Operation *op : ops) {
-      if (auto quantize = dyn_cast<QuantizeOp>(op); quantize && epiloguesOnly &&
-                                                    target == "cuda" &&
-                                                    keepsQuantize(quantize))
+      if (auto quantize = dyn_cast<QuantizeOp>(op);
+          quantize && epiloguesOnly &&
+          keepsQuantize(quantize, target == "cuda"))
         continue;
       if (fallbackOnly) {
         std::optional<std::string> reason =

@@ -7,8 +7,8 @@
 //
 // The sum over the batch reads every element once; what matters is that
 // neighbours are added up side by side. Where the batch is first these are the
-// features, and a GPU, which needs more threads than there are features, sums
-// up pieces of the batch apart. Where it is last they are positions of the
+// features, and pieces of the batch are summed up apart where there are too few
+// of them for all threads: always on a GPU. Where it is last they are positions of the
 // batch: every so-many-th one belongs to the same piece. The pieces of a
 // feature are added up in their order.
 //
@@ -24,10 +24,12 @@ using namespace mlir;
 using namespace mlir::kron;
 
 /// Threads that keep a GPU busy, and the most pieces there; pieces that a CPU
-/// has in a register.
+/// has in a register, or its threads share: of more features they share these,
+/// and of a small batch pieces would take longer than they save.
 static constexpr int64_t kBusyThreads = int64_t(1) << 17;
 static constexpr int64_t kMostPieces = 1024;
 static constexpr int64_t kLanes = 16;
+static constexpr int64_t kManyFeatures = 4096, kSmallBatch = 256;
 
 namespace {
 class BiasGradient {
@@ -60,8 +62,12 @@ private:
 } // namespace
 
 int64_t BiasGradient::choosePieces() {
-  if (!onGPU)
-    return batchFirst ? 1 : kLanes;
+  if (!onGPU) {
+    int64_t batch =
+        cast<ShapedType>(op.getInput().getType()).getDimSize(op.getBatchDim());
+    bool isSmall = !ShapedType::isDynamic(batch) && batch < kSmallBatch;
+    return batchFirst && (features >= kManyFeatures || isSmall) ? 1 : kLanes;
+  }
   int64_t pieces = 32;
   while (pieces < kMostPieces && 2 * pieces * features <= kBusyThreads)
     pieces *= 2;
@@ -149,7 +155,7 @@ Value BiasGradient::addPieces(Value sum, OpFoldResult whole,
   Value sums = batchFirst ? createZeros({pieces, features})
                           : createZeros({features, pieces});
   // A thread adds up on its own; vector lanes lie side by side.
-  if (batchFirst || onGPU)
+  if (onGPU)
     sums = reduce(array, {0, 2, 1}, /*reduced=*/2, sums);
   else
     sums = reduce(array, {0, 1, 2}, /*reduced=*/1, sums);

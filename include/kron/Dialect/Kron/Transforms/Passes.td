@@ -57,8 +57,9 @@ def KronDecompose : Pass<"kron-decompose"> {
       X where they shrink it and to G where they would make X longer, and a
       `kron.ksmm_grad` whose rows are all that lies outside of the factor's axis,
       or all inside: what is unknown, or longer.
-    - `kron.bias_grad` becomes `linalg.generic`s: features side by side on a CPU,
-      or 16 positions of the batch where it is last, and pieces on a GPU.
+    - `kron.bias_grad` becomes `linalg.generic`s: features side by side, in
+      pieces of the batch on a GPU and, where features are few, on a CPU; or 16
+      positions of the batch where it is last.
     - With `target=cuda`, weights of `kron.ksmm` that are used as `T`, in runs of
       less than 32 bytes, and are more than a processor keeps (128 KiB), are
       transposed first.

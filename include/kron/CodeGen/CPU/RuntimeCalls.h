@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_CPU_RUNTIMECALLS_H
-#define KRON_LIB_CODEGEN_CPU_RUNTIMECALLS_H
+#ifndef KRON_CODEGEN_CPU_RUNTIMECALLS_H
+#define KRON_CODEGEN_CPU_RUNTIMECALLS_H
 
 #include "kron/CodeGen/CPU/PassEmitter.h"
 #include "kron/CodeGen/Emitter.h"
@@ -26,11 +26,16 @@ public:
   /// Runs `body(begin, end, scratch, captures)` over [0, count) on the threads
   /// of the launch, in ranges of at least `grain`, each thread with
   /// `scratchBytes`.
-  void parallelFor(Emitter &emitter, Int count, int64_t grain,
-                   func::FuncOp body, Value captures, int64_t scratchBytes);
+  void parallelFor(Emitter &emitter, Int count, Int grain, func::FuncOp body,
+                   Value captures, int64_t scratchBytes);
 
   /// A new private function of the type that `parallelFor` takes.
   func::FuncOp createBody(OpBuilder &builder, Location loc, StringRef name);
+
+  /// A pointer to `count` of `type` on the stack of the function that `builder`
+  /// is in, in its entry block: a loop does not grow the stack.
+  static Value reserveStack(OpBuilder &builder, Location loc, Type type,
+                            int64_t count);
 
   const WorkspaceBytes &getWorkspace() const { return workspace; }
 
@@ -44,4 +49,4 @@ private:
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_CPU_RUNTIMECALLS_H
+#endif // KRON_CODEGEN_CPU_RUNTIMECALLS_H
