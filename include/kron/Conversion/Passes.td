@@ -145,7 +145,8 @@ def KronExpandMath : Pass<"kron-expand-math"> {
     Option<"ignoreOthers", "ignore-others", "bool", /*default=*/"false",
            "Leave alone what has no polynomial">,
     Option<"fastErf", "fast-erf", "bool", /*default=*/"false",
-           "Make erf of f32 a quotient, to six units in the last place">
+           "Make erf a quotient, to six units in the last place of f32 and "
+           "eight of f64">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];

@@ -41,9 +41,9 @@ public:
   Value log1p(Value x);
   Value tanh(Value x);
   Value erf(Value x) {
-    if (isDouble)
-      return erfDouble(x);
-    return fastErf ? erfQuotient(x) : erfSingle(x);
+    if (fastErf)
+      return erfQuotient(x);
+    return isDouble ? erfDouble(x) : erfSingle(x);
   }
   Value scale(Value x, double factor) { return mul(x, constant(factor)); }
 
@@ -273,17 +273,34 @@ Value MathBuilder::erfSingle(Value x) {
                 small);
 }
 
+/// erf(x) / x as a quotient of polynomials in x^2, up to where the result is 1,
+/// fitted for the least relative error.
+static constexpr double kErfOverSingle[] = {1.12837915e+00, 1.87556780e-01,
+                                            5.24439663e-02, 3.66160177e-03,
+                                            2.85813867e-04, 2.11666532e-06};
+static constexpr double kErfUnderSingle[] = {1.00000000e+00, 4.99550761e-01,
+                                             1.12996491e-01, 1.47601999e-02,
+                                             1.14326198e-03, 3.88252152e-05};
+static constexpr double kErfOverDouble[] = {
+    1.1283791670955126,     0.22015853843899785,    0.06611905319671976,
+    0.006888795380727659,   0.0008555893042668514,  5.6935035350388716e-05,
+    3.899927903843061e-06,  1.6944970246715932e-07, 6.758899381584506e-09,
+    1.7194866674707327e-10, 3.3363477213527716e-12, 2.227104931379221e-14,
+    1.5716399371991076e-17};
+static constexpr double kErfUnderDouble[] = {
+    1.0,                    0.5284437579662967,     0.1347444045505081,
+    0.02198498547989271,    0.002564498924962411,   0.00022606877394910045,
+    1.5496508497969865e-05, 8.348946997050542e-07,  3.5149652597418004e-08,
+    1.1243906164750144e-09, 2.5490826911100828e-11, 3.31929918561899e-13,
+    8.852410576951672e-16};
+
 Value MathBuilder::erfQuotient(Value x) {
-  // Beyond this the result is 1, or -1.
-  constexpr double end = 3.84;
+  double end = isDouble ? 5.93 : 3.84;
   Value square = mul(x, x);
-  // erf(x) / x up to there, fitted for the least relative error.
-  Value over =
-      polynomial(square, {1.12837915e+00, 1.87556780e-01, 5.24439663e-02,
-                          3.66160177e-03, 2.85813867e-04, 2.11666532e-06});
-  Value under =
-      polynomial(square, {1.00000000e+00, 4.99550761e-01, 1.12996491e-01,
-                          1.47601999e-02, 1.14326198e-03, 3.88252152e-05});
+  Value over = isDouble ? polynomial(square, kErfOverDouble)
+                        : polynomial(square, kErfOverSingle);
+  Value under = isDouble ? polynomial(square, kErfUnderDouble)
+                         : polynomial(square, kErfUnderSingle);
   Value inside = div(mul(x, over), under);
   return select(compare(arith::CmpFPredicate::OGE, abs(x), end),
                 copySign(constant(1), x), inside);

@@ -1,0 +1,36 @@
+// REQUIRES: numpy
+// Verify exp and erf of f64 over the whole range, infinities and NaN among it, as they are
+// expanded for a GPU and for a CPU, in lanes of vectors: against the C library, which is within
+// a unit in the last place itself.
+// RUN: %python %S/Inputs/functions.py make %t.npy
+// RUN: kron-opt %s --kron-expand-math -o %t.slow.mlir
+// RUN: kron-opt %s --kron-expand-math=fast-erf -o %t.fast.mlir
+// RUN: kron-run %t.slow.mlir --entry exp --arg %t.npy --out %t.exp.npy
+// RUN: %python %S/Inputs/functions.py check %t.npy exp %t.exp.npy 2 | FileCheck %s
+// RUN: kron-run %t.slow.mlir --entry erf --arg %t.npy --out %t.erf.npy
+// RUN: %python %S/Inputs/functions.py check %t.npy erf %t.erf.npy 3 | FileCheck %s
+// RUN: kron-run %t.fast.mlir --entry erf --arg %t.npy --out %t.erf.npy
+// RUN: %python %S/Inputs/functions.py check %t.npy erf %t.erf.npy 8 | FileCheck %s
+// CHECK: units in the last place
+
+#id = affine_map<(d0) -> (d0)>
+
+func.func @exp(%x: memref<?xf64>, %y: memref<?xf64>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<?xf64>) outs(%y : memref<?xf64>) {
+  ^bb0(%in: f64, %out: f64):
+    %0 = math.exp %in : f64
+    linalg.yield %0 : f64
+  }
+  return
+}
+
+func.func @erf(%x: memref<?xf64>, %y: memref<?xf64>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<?xf64>) outs(%y : memref<?xf64>) {
+  ^bb0(%in: f64, %out: f64):
+    %0 = math.erf %in : f64
+    linalg.yield %0 : f64
+  }
+  return
+}
