@@ -60,6 +60,18 @@ View emitContraction(ArrayEmitter &emitter, const View &input,
 Value emitStore(ArrayEmitter &emitter, Value product, const Epilogue &epilogue,
                 Value destination);
 
+/// alpha, beta and Z of `op`.
+Epilogue getScaling(ScaledOpInterface op);
+
+/// The reference lowering of gradients by weights, a factor and the bias.
+Value emitGradient(ArrayEmitter &emitter, KsmmGradOp op);
+Value emitGradient(ArrayEmitter &emitter, FactorGradOp op);
+Value emitGradient(ArrayEmitter &emitter, BiasGradOp op);
+
+inline unsigned getRank(Value array) {
+  return cast<ShapedType>(array.getType()).getRank();
+}
+
 } // namespace mlir::kron
 
 #endif // KRON_CONVERSION_KRONTOLINALG_STEPS_H

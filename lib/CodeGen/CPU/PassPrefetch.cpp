@@ -1,0 +1,157 @@
+//===- PassPrefetch.cpp - What a pass asks memory for -----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// While one window is computed the next one is asked for: its input, and the
+// lines that its results will go to.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PassBuilder.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// How far the result of a tile lies behind its input, in bytes, if it is worth
+/// having it in the cache before it is stored: a store to a line that is not
+/// there waits for it.
+Value PassCodeBuilder::getResultOffset(const PassPlace &place) {
+  // Beyond that much it would push out what is being computed with.
+  constexpr int64_t kMaxBytes = 1 << 18;
+  int64_t bytes = countElements(getTileWindow(tileSize), plan.groups.size()) *
+                  outer.getElementBytes();
+  bool isElsewhere = copiesOut && !plan.rowsInLanes && !place.arrays.epilogue;
+  // What goes past the caches needs nothing there, and arrays so large hardly
+  // ever start within a line.
+  if (isElsewhere || plan.transposesInput || bytes > kMaxBytes || isLargeResult)
+    return nullptr;
+  Type i64 = builder.getI64Type();
+  auto getAddress = [&](const StageArray &array) -> Value {
+    return LLVM::PtrToIntOp::create(builder, loc, i64, array.base);
+  };
+  Value result = getAddress(place.destination);
+  Value offset =
+      arith::SubIOp::create(builder, loc, result, getAddress(place.source));
+  if (!streams)
+    return offset;
+  // Then the same is asked for twice.
+  Value none = arith::ConstantIntOp::create(builder, loc, 0, 64);
+  return arith::SelectOp::create(builder, loc, streams, none, offset);
+}
+
+/// The axis along which one tile follows another.
+static int getFastestAxis(const PassPlan &plan, const PassArrays &arrays) {
+  for (int axis = plan.roles.size() - 1; axis > plan.tiledAxis; --axis)
+    if (plan.roles[axis] == AxisRole::Grid && !arrays.sizes[axis].is(1))
+      return axis;
+  return plan.tiledAxis;
+}
+
+/// Elements of `input` inside of `axis` in a window of `sizes`, if they are
+/// contiguous, else 0.
+static int64_t countContiguous(const StageArray &input, ArrayRef<int64_t> sizes,
+                               int axis) {
+  int64_t elements = 1;
+  for (int inner = sizes.size() - 1; inner > axis; --inner) {
+    if (sizes[inner] != 1 && !input.strides[inner].is(elements))
+      return 0;
+    elements *= sizes[inner];
+  }
+  return elements;
+}
+
+/// The same of axes outside of `axis`, from axis `end` on.
+static int64_t countContiguousOutside(const StageArray &input,
+                                      ArrayRef<int64_t> sizes, int axis,
+                                      int end) {
+  int64_t elements = 1;
+  for (int outer = axis - 1; outer >= end; --outer) {
+    if (sizes[outer] != 1 && !input.strides[outer].is(elements))
+      return 0;
+    elements *= sizes[outer];
+  }
+  return elements;
+}
+
+/// Whether all axes are known to be a single tile, which no other follows.
+bool PassCodeBuilder::isOnlyTile() const {
+  for (auto [role, size] : llvm::zip(plan.roles, arrays.sizes)) {
+    int64_t most = role == AxisRole::Tiled ? tileSize : 1;
+    if (role != AxisRole::Whole &&
+        !(size.isConstant() && size.getConstant() <= most))
+      return false;
+  }
+  return true;
+}
+
+/// Lets the stages that follow ask for the input of the next window. It is
+/// taken to be dense where strides are not known: asking for something else
+/// does no harm.
+void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
+                                    const StageArray &input,
+                                    const PassWindow &window) {
+  // A register tile asks for whole segments.
+  constexpr int64_t kMaxSegmentBytes = 1024;
+  prefetch = {};
+  if (pass.getSchedule()->getPrefetch() < 0)
+    return;
+  bool isSliced = section.sliceAxis >= 0;
+  int axis = isSliced ? section.sliceAxis : getFastestAxis(plan, arrays);
+  if (!isSliced && (plan.tiledAxis < 0 || isOnlyTile()))
+    return;
+  SmallVector<int64_t> sizes = getBufferSizes(window, 0);
+  int64_t elements = countElements(window, 0);
+  int64_t elementBytes = isConverted(input.element)
+                             ? input.element.getIntOrFloatBitWidth() / 8
+                             : emitter.getElementBytes();
+  int64_t bytes = elements * elementBytes;
+  Int next = emitter.mul(window.most[axis], input.strides[axis]);
+  if (plan.tiledAxis >= 0 && input.strides[plan.tiledAxis].is(1)) {
+    // Segments along the tiled axis, one per position of the others.
+    const StageGroup &first = plan.groups.front();
+    prefetch.segmentBytes = tileSize * elementBytes;
+    unsigned last = first.axis + first.products.size() - 1;
+    prefetch.stride = emitter.mul(input.strides[last], elementBytes);
+    // Results lie like the input if their segments do.
+    if (arrays.init.strides[last] != input.strides[last])
+      resultOffset = nullptr;
+  } else if (plan.isTiledInnermost()) {
+    // Segments of what becomes a column each. If there is only one tile, the
+    // processor sees by itself where each of these goes on.
+    Int columns = arrays.sizes[plan.tiledAxis];
+    if (columns.isConstant() && columns.getConstant() <= tileSize)
+      return;
+    int64_t segment = countContiguousOutside(input, sizes, plan.tiledAxis,
+                                             isSliced ? axis : 0);
+    if (!segment || segment * elementBytes > kMaxSegmentBytes)
+      return;
+    prefetch.segmentBytes = segment * elementBytes;
+    prefetch.stride = emitter.mul(input.strides[plan.tiledAxis], elementBytes);
+    resultOffset = nullptr;
+  } else {
+    int64_t segment = countContiguous(input, sizes, axis);
+    if (!segment)
+      return;
+    if (!isSliced && axis > plan.tiledAxis) {
+      // Segments within the rows of a tile.
+      Int rowStride = input.strides[plan.tiledAxis];
+      prefetch.segmentBytes = segment * elementBytes;
+      prefetch.stride = emitter.mul(rowStride, elementBytes);
+      if (arrays.init.strides[axis] != input.strides[axis] ||
+          arrays.init.strides[plan.tiledAxis] != rowStride)
+        resultOffset = nullptr;
+    }
+  }
+  unsigned end = isSliced ? section.end : plan.groups.size();
+  prefetch.slot = prefetchSlot;
+  prefetch.isSpread = vectorBits == 512;
+  prefetch.resultOffset = resultOffset;
+  prefetch.bytesPerFma = double(bytes) / countFmas(window, 0, end);
+  LLVM::StoreOp::create(builder, loc,
+                        emitter.offsetPointer(input.base, next, input.element),
+                        prefetchSlot);
+}
