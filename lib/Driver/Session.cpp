@@ -157,6 +157,13 @@ llvm::Expected<CallArguments> CallArguments::create(
                                "': " + llvm::toString(output.takeError()));
     array = std::move(*output);
   }
+  for (const auto &[number, shape] : outShapes)
+    if (number >= outNumber)
+      return createStringError(
+          llvm::formatv("expects --out-shape to name one of {0} outputs, "
+                        "counted from 0, but got {1}",
+                        outNumber, number)
+              .str());
   return call;
 }
 

@@ -27,6 +27,12 @@
 // HAND-NEXT: {{^}}0 0 0{{$}}
 // HAND: {{^}}1 0.5 0 nan{{$}}
 
+// Verify rows without features, of which the scales are 0, no rows, and large rows of few.
+// RUN: kron-run %s --entry empty --arg random:3x0:f32 --out - --out - | FileCheck %s --check-prefix=EMPTY
+// EMPTY: {{^}}0 0 0{{$}}
+// RUN: kron-run %s --entry rows --arg random:0x40:f16 --verify | FileCheck %s --check-prefix=ROWS
+// RUN: kron-run %s --entry whole --arg random:70000x2:f64:1 --threads 2 --verify | FileCheck %s --check-prefix=ROWS
+
 func.func @rows(%v: tensor<?x40xf16>) -> (tensor<?x40xi8>, tensor<?xf32>) {
   %c0 = arith.constant 0 : index
   %d = tensor.dim %v, %c0 : tensor<?x40xf16>
@@ -74,4 +80,19 @@ func.func @mode(%x: memref<8x4xf16>, %f: memref<4x4xf8E4M3FN>, %y: memref<8x4xf1
 func.func @modes(%x: memref<8x4xf8E5M2>, %f: memref<4x4xf8E4M3FN>, %y: memref<8x4xf32>) {
   kron.mode_product axis(1) ins(%x : memref<8x4xf8E5M2>) factor(%f [p, q] : memref<4x4xf8E4M3FN>) outs(%y : memref<8x4xf32>)
   return
+}
+
+func.func @empty(%v: memref<?x0xf32>, %q: memref<?x0xi8>, %s: memref<?xf32>) {
+  kron.quantize ins(%v : memref<?x0xf32>) outs(%q, %s : memref<?x0xi8>, memref<?xf32>)
+  return
+}
+
+func.func @whole(%v: tensor<?x2xf64>) -> (tensor<?x2xi8>, tensor<2xf64>) {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %v, %c0 : tensor<?x2xf64>
+  %q = tensor.empty(%d) : tensor<?x2xi8>
+  %s = tensor.empty() : tensor<2xf64>
+  %0:2 = kron.quantize ins(%v : tensor<?x2xf64>) outs(%q, %s : tensor<?x2xi8>, tensor<2xf64>)
+         {layout = #kron.layout<batch_last>} -> tensor<?x2xi8>, tensor<2xf64>
+  return %0#0, %0#1 : tensor<?x2xi8>, tensor<2xf64>
 }

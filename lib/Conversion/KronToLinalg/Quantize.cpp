@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The largest magnitude of each row, its scale and the inverse of that, then the
-// rounded elements. Magnitudes are compared as integers, which order NaN behind
-// infinities and those behind numbers. Loops run over the input as it lies.
+// The largest magnitude of each row, its scale and the inverse of that, then
+// the rounded elements. Magnitudes are compared as integers, which order NaN
+// behind infinities and those behind numbers. Loops run over the input as it
+// lies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,8 +79,8 @@ Value Quantizer::emitMagnitude(OpBuilder &b, Location loc, Value value) {
   Value bits = arith::BitcastOp::create(b, loc, ordered, value);
   Value mask = arith::ConstantOp::create(
       b, loc,
-      b.getIntegerAttr(ordered, APInt::getSignedMaxValue(
-                                    ordered.getIntOrFloatBitWidth())));
+      b.getIntegerAttr(
+          ordered, APInt::getSignedMaxValue(ordered.getIntOrFloatBitWidth())));
   return arith::AndIOp::create(b, loc, bits, mask);
 }
 

@@ -41,8 +41,7 @@ struct KronMapToThreadsPass
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     RuntimeCalls runtime(symbols);
-    SmallVector<func::FuncOp> functions(
-        getOperation().getOps<func::FuncOp>());
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
       SmallVector<QuantizeOp> quantizes;
       function.walk([&](QuantizeOp op) {

@@ -50,7 +50,11 @@ static std::optional<unsigned> chooseLoop(linalg::LinalgOp op) {
 /// Whether it takes less time than two threads need to share it.
 static bool isSmall(linalg::LinalgOp op) {
   int64_t elements = 1;
-  for (int64_t size : op.getStaticLoopRanges()) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  // Arrays that are empty for certain have no views.
+  if (llvm::is_contained(sizes, 0))
+    return true;
+  for (int64_t size : sizes) {
     if (ShapedType::isDynamic(size))
       return false;
     elements = std::min(elements * std::min(size, 2 * kMinSharedElements),
@@ -69,9 +73,8 @@ static bool isInnermost(linalg::LinalgOp op, unsigned loop) {
 }
 
 static void emitSerialRemark(linalg::LinalgOp op, StringRef reason) {
-  remark::missed(
-      op.getLoc(),
-      remark::RemarkOpts::name("OneThread").category("kron-threads"))
+  remark::missed(op.getLoc(),
+                 remark::RemarkOpts::name("OneThread").category("kron-threads"))
       << remark::add("{0} runs on one thread",
                      op->getName().getStringRef().str())
       << remark::reason("{0}", reason.str());
@@ -119,10 +122,10 @@ bool kron::shareLinalg(RuntimeCalls &runtime, linalg::LinalgOp op) {
              llvm::enumerate(whole.getIterationDomain(body))) {
           bool isShared = index == loop;
           offsets.push_back(isShared ? OpFoldResult(begin) : range.offset);
-          sizes.push_back(isShared ? arith::SubIOp::create(body, loc, end,
-                                                           begin)
-                                         .getResult()
-                                   : range.size);
+          sizes.push_back(
+              isShared
+                  ? arith::SubIOp::create(body, loc, end, begin).getResult()
+                  : range.size);
         }
         // Never fails on operations with affine maps.
         (void)whole.getTiledImplementation(body, offsets, sizes);

@@ -62,8 +62,8 @@ bool QuantizeBlocks::hasFewLargeRows() const {
       return false;
     int64_t &product = isBatch(dim) ? rows : elements;
     // Unknown sizes count as large ones.
-    product *= ShapedType::isDynamic(size) ? kLargeRow
-                                           : std::min(size, kLargeRow);
+    product *=
+        ShapedType::isDynamic(size) ? kLargeRow : std::min(size, kLargeRow);
     product = std::min(product, kLargeRow);
   }
   return rows < kFewRows && elements >= kLargeRow;
@@ -112,8 +112,8 @@ void QuantizeBlocks::emitBlock(OpBuilder &b, const IRMapping &mapping,
                                             emitter.materialize(number)));
   };
   // From the innermost batch dimension on.
-  SmallVector<OpFoldResult> offsets(batchRank), sizes(batchRank,
-                                                      b.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(batchRank),
+      sizes(batchRank, b.getIndexAttr(1));
   SmallVector<int64_t> most(batchRank, 1);
   Int rest = getInt(b, loc, block);
   for (unsigned dim = batchRank; dim-- > 0;) {
@@ -140,9 +140,8 @@ void QuantizeBlocks::emitBlock(OpBuilder &b, const IRMapping &mapping,
     Value array;
     {
       OpBuilder::InsertionGuard guard(b);
-      auto body = b.getInsertionBlock()
-                      ->getParent()
-                      ->getParentOfType<func::FuncOp>();
+      auto body =
+          b.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>();
       b.setInsertionPointToStart(&body.getBody().front());
       array = memref::AllocaOp::create(b, loc, MemRefType::get(most, element));
     }
@@ -162,9 +161,9 @@ void QuantizeBlocks::emit() {
     if (!isBatch(dim))
       elements = emitter.mul(elements, size);
     else
-      count = emitter.mul(
-          count, dim + 1 == first + batchRank ? emitter.ceilDiv(size, columns)
-                                              : size);
+      count = emitter.mul(count, dim + 1 == first + batchRank
+                                     ? emitter.ceilDiv(size, columns)
+                                     : size);
   }
   SharedLoop(runtime, op)
       .emit(count, elements, /*minLength=*/1,
@@ -185,10 +184,9 @@ static void emitWhole(QuantizeOp op) {
       builder, loc,
       {op.getInput(), op.getInit(), op.getScales(), op.getFirstBatchDim()},
       [&](Type element) {
-        ArrayRef<int64_t> shape =
-            cast<MemRefType>(op.getScales().getType()).getShape();
         temporaries.push_back(memref::AllocOp::create(
-            builder, loc, MemRefType::get(shape, element)));
+            builder, loc, memref::getMixedSizes(builder, loc, op.getScales()),
+            element));
         return temporaries.back();
       });
   for (Value temporary : temporaries)
@@ -197,7 +195,10 @@ static void emitWhole(QuantizeOp op) {
 
 void kron::shareQuantize(RuntimeCalls &runtime, QuantizeOp op) {
   QuantizeBlocks blocks(runtime, op);
-  if (blocks.hasFewLargeRows())
+  // Arrays that are empty for certain have no views.
+  ArrayRef<int64_t> shape =
+      cast<MemRefType>(op.getInput().getType()).getShape();
+  if (llvm::is_contained(shape, 0) || blocks.hasFewLargeRows())
     emitWhole(op);
   else
     blocks.emit();

@@ -61,8 +61,9 @@ static Value convert(OpBuilder &builder, Location loc, Value value, Type type) {
 /// The fewest iterations that are worth a thread.
 Int SharedLoop::getGrain(Emitter &emitter, Int elements, int64_t minLength) {
   if (elements.isConstant())
-    return std::max(minLength, kMinSharedElements /
-                                   std::max<int64_t>(1, elements.getConstant()));
+    return std::max(minLength,
+                    kMinSharedElements /
+                        std::max<int64_t>(1, elements.getConstant()));
   OpBuilder &builder = emitter.builder;
   auto getMax = [&](Int lhs, Int rhs) -> Value {
     return arith::MaxSIOp::create(builder, emitter.loc,
@@ -91,8 +92,8 @@ void SharedLoop::emit(Int count, Int elements, int64_t minLength,
                           getSlot(slots, index));
 
   auto caller = op->getParentOfType<func::FuncOp>();
-  func::FuncOp body = runtime.createBody(
-      builder, loc, (caller.getSymName() + "_shared").str());
+  func::FuncOp body =
+      runtime.createBody(builder, loc, (caller.getSymName() + "_shared").str());
   Emitter emitter(builder, loc, builder.getF32Type());
   runtime.parallelFor(emitter, count, getGrain(emitter, elements, minLength),
                       body, slots, /*scratchBytes=*/0);
@@ -103,8 +104,8 @@ void SharedLoop::emit(Int count, Int elements, int64_t minLength,
   for (Value constant : constants)
     builder.clone(*constant.getDefiningOp(), mapping);
   for (auto [index, value] : llvm::enumerate(captures)) {
-    Value loaded = LLVM::LoadOp::create(
-        builder, loc, types[index], getSlot(entry->getArgument(3), index));
+    Value loaded = LLVM::LoadOp::create(builder, loc, types[index],
+                                        getSlot(entry->getArgument(3), index));
     mapping.map(value, convert(builder, loc, loaded, value.getType()));
   }
   Type indexType = builder.getIndexType();

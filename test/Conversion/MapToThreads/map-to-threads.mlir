@@ -92,16 +92,17 @@ func.func @long(%x: memref<3x40x512xf32>, %y: memref<3x40x512xf32>, %p: memref<9
 
 // -----
 
-// Verify what stays on one thread: without a word what is small, and what stands in another
-// operation.
+// Verify what stays on one thread: without a word what is small or empty, and sums into one
+// element.
 // REMARK-NOT: linalg.fill
 // REMARK: [Missed] OneThread | Category:kron-threads | Reason="no loop has elements of the result of its own", Remark="linalg.generic runs on one thread"
 // CHECK-LABEL: func.func @serial(
 // CHECK-NOT: call
 // CHECK: linalg.fill
 // CHECK: linalg.generic
-func.func @serial(%x: memref<?xf32>, %y: memref<f32>, %z: memref<128x64xf32>) {
+func.func @serial(%x: memref<?xf32>, %y: memref<f32>, %z: memref<128x64xf32>, %n: memref<?x0xf32>) {
   %c0 = arith.constant 0.0 : f32
+  linalg.fill ins(%c0 : f32) outs(%n : memref<?x0xf32>)
   linalg.fill ins(%c0 : f32) outs(%z : memref<128x64xf32>)
   linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
       ins(%x : memref<?xf32>) outs(%y : memref<f32>) {
