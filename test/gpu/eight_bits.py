@@ -1,5 +1,5 @@
-"""Arrays of 8 bits: kron.quantize bit for bit, by itself and behind a rotation, and
-products of f8E4M3FN and f8E5M2; with rows of zeros and NaN, arrays that are not
+"""Arrays of 8 bits: kron.quantize bit for bit, by itself and behind a rotation or sparse
+factors, and products of f8E4M3FN and f8E5M2; with rows of zeros and NaN, arrays that are not
 aligned, and guards behind what is written.
 
 SPDX-License-Identifier: MIT
@@ -80,6 +80,44 @@ func.func @main(%x: tensor<{x}>{arguments}) -> (tensor<{q}>, tensor<{s}>) {{
   %a = tensor.empty(%d) : tensor<{q}>
   %b = tensor.empty(%d) : tensor<{s}>
   %r:2 = kron.quantize ins({source} : tensor<{x}>) outs(%a, %b : tensor<{q}>, tensor<{s}>)
+         -> tensor<{q}>, tensor<{s}>
+  return %r#0, %r#1 : tensor<{q}>, tensor<{s}>
+}}
+"""
+
+
+def sparse_module(element, patterns, kind, bias=False, rows="?"):
+    """kron.quantize on rows behind one kron.ksmm of each pattern, in one trip; the last
+    one with a bias and relu, or without."""
+    first, last = patterns[0], patterns[-1]
+    x = f"{rows}x{first[0] * first[2] * first[3]}x{element}"
+    features = last[0] * last[1] * last[3]
+    q, s, b = f"{rows}x{features}x{kind}", f"{rows}xf32", f"{features}x{element}"
+    weights = [f"tensor<{'x'.join(map(str, p))}x{element}>" for p in patterns]
+    arguments = [f"%x: tensor<{x}>", *(f"%k{i}: {w}" for i, w in enumerate(weights))]
+    if bias:
+        arguments.append(f"%b: tensor<{b}>")
+    size = "%d" if rows == "?" else ""
+    lines, source, type_ = [], "%x", x
+    for i, (pattern, weight) in enumerate(zip(patterns, weights)):
+        is_last = i == len(patterns) - 1
+        added = f" bias(%b : tensor<{b}>)" if bias and is_last else ""
+        attributes = ["activation = #kron.activation<relu>"] if added else []
+        if is_last and i > 0:
+            attributes.append(f"schedule = #kron.schedule<trips = [{len(patterns)}]>")
+        result = f"{rows}x{pattern[0] * pattern[1] * pattern[3]}x{element}"
+        lines.append(f"""
+  %e{i} = tensor.empty({size}) : tensor<{result}>
+  %v{i} = kron.ksmm ins({source} : tensor<{type_}>) weights(%k{i} : {weight})
+          outs(%e{i} : tensor<{result}>){added} {{{', '.join(attributes)}}} -> tensor<{result}>""")
+        source, type_ = f"%v{i}", result
+    return f"""
+func.func @main({', '.join(arguments)}) -> (tensor<{q}>, tensor<{s}>) {{
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<{x}>{''.join(lines)}
+  %q = tensor.empty({size}) : tensor<{q}>
+  %s = tensor.empty({size}) : tensor<{s}>
+  %r:2 = kron.quantize ins({source} : tensor<{type_}>) outs(%q, %s : tensor<{q}>, tensor<{s}>)
          -> tensor<{q}>, tensor<{s}>
   return %r#0, %r#1 : tensor<{q}>, tensor<{s}>
 }}
@@ -171,7 +209,12 @@ class Checks:
         y = x.astype(np.float64).reshape(rows, *orders)
         for axis, f in enumerate(factors, 1):
             y = np.moveaxis(np.tensordot(y, f.astype(np.float64), (axis, 0)), -1, axis)
-        y = y.reshape(rows, n)
+        return self.compare(y.reshape(rows, n), codes, scales, element, kind)
+
+    def compare(self, y, codes, scales, element, kind):
+        """What is wrong with codes and scales of `y` in float64, whose row 1 is zeros and
+        row 2 has a NaN if there are more than three."""
+        rows = len(y)
         if rows > 3:
             if scales[1] != 0 or not np.isnan(scales[2]) or codes[1:3].any():
                 return "rows of zeros or NaN are wrong"
@@ -188,6 +231,31 @@ class Checks:
         rounded = (1e-5 if element == "f32" else 3e-3) * np.abs(y).max(1, keepdims=True)
         worst = (np.abs(numbers - y) / (0.51 * step + rounded)).max() if rows else 0
         return f"off by {worst:.2f} times what is allowed" if worst > 1 else None
+
+    def sparse(self, element, patterns, kind, bias, rows, offset):
+        rng = np.random.default_rng(sum(map(sum, patterns)))
+        a, _, c, d = patterns[0]
+        x = rng.standard_normal((rows, a * c * d)).astype(STORAGE[element])
+        weights = [(rng.standard_normal(p) / p[2] ** 0.5).astype(STORAGE[element])
+                   for p in patterns]
+        features = patterns[-1][0] * patterns[-1][1] * patterns[-1][3]
+        # No number of the row of zeros is positive behind the bias.
+        added = -np.abs(rng.standard_normal(features)).astype(STORAGE[element])
+        if rows > 3:
+            x[1], x[2, 0] = 0, np.nan
+        codes, scales = self.run(
+            sparse_module(element, patterns, kind, bias),
+            [(element, x, offset), *((element, k, 0) for k in weights),
+             *([(element, added, 0)] if bias else [])],
+            [(kind, (rows, features), offset), ("f32", (rows,), 0)])
+        y = x.astype(np.float64)
+        for k in weights:
+            a, b, c, d = k.shape
+            y = np.einsum("nikt,ijkt->nijt", y.reshape(rows, a, c, d), k.astype(np.float64),
+                          optimize=True).reshape(rows, a * b * d)
+        if bias:
+            y = np.maximum(y + added, 0)
+        return self.compare(y, codes, scales, element, kind)
 
     def multiply(self, pattern, kinds, layout, rows):
         a, b, c, d = pattern
@@ -245,6 +313,20 @@ func.func @main(%x: {types[0]}, %k: {types[1]}, %{'a' if in_memory else 's'}: {k
                 ("f16", (128, 128), "f8E5M2", 65, 0), ("f16", (64, 64), "i8", 0, 0)):
             self.attempt(f"rotation {orders} of {rows} {element} to {kind}, {offset} off",
                          self.rotate, element, orders, kind, rows, offset)
+        # 20000 rows are in one kernel wherever that takes less time.
+        for element, patterns, kind, bias, (rows, offset) in (
+                *((e, p, q, False, r) for e in ("f32", "f16") for q in ("i8", "f8E4M3FN")
+                  for p in (((6, 64, 64, 1),), ((1, 64, 64, 16),), ((2, 48, 192, 1),),
+                            ((3, 16, 9, 5),), ((1, 17, 9, 5),),
+                            ((2, 48, 192, 1), (1, 192, 48, 2)))
+                  for r in ((1, 0), (300, 0), (7, 1), (20000, 0))),
+                *((e, p, "f8E5M2", True, r) for e in ("f32", "f16")
+                  for p in (((6, 64, 64, 1),), ((3, 5, 7, 1), (1, 16, 5, 3)),
+                            ((2, 48, 192, 1), (1, 192, 48, 2)))
+                  for r in ((0, 0), (65, 0), (20001, 1)))):
+            self.attempt(f"{patterns} of {rows} {element} to {kind}, {offset} off"
+                         + ", with a bias" * bias,
+                         self.sparse, element, patterns, kind, bias, rows, offset)
         for pattern in ((1, 64, 64, 16), (3, 17, 9, 5), (2, 8, 300, 1)):
             for kinds in (("f8E4M3FN", "f8E4M3FN", "f16"), ("f8E5M2", "f32", "f32"),
                           ("f16", "f8E5M2", "f16"), ("f8E4M3FN", "f8E5M2", "f32")):

@@ -41,7 +41,8 @@ EXCEPTIONS = {"8^5": 256, "8^8": 192, "31^3": 384, "256^2": 768, "1,64,64,16": 5
               "chain 2,48,192,1 1,192,48,2": 528, "chain 6,64,64,1 1,768,192,2": 240,
               "chain 6,64,256,1 1,128,128,3": 128,
               "grad 1,256,256,4": 128, "grad 12,64,64,4": 128, "grad 3,17,9,5": 256,
-              "quantize 64,64": 128}
+              "quantize 64,64": 128, "quantized 1,64,64,16": 576,
+              "quantized 2,48,192,1 1,192,48,2": 256}
 # (operation, type, rows, factors or pattern, more fields)
 GOLDEN = [
     *(("mkm", t, 1024, f, {}) for t in ("f32", "f64", "f16", "bf16")
@@ -79,6 +80,10 @@ GOLDEN = [
     *(("ksmm_grad", t, 25088, (12, 64, 64, 4), {}) for t in ("f64", "bf16")),
     *(("quantize", t, 0, orders, {"kind": kind}) for t in ("f32", "f16")
       for orders in ((129,), (4096,), (64, 64), (112, 128)) for kind in ("i8", "f8E4M3FN")),
+    *(("quantized", t, "?", p, {"kind": kind})
+      for t in ("f32", "f16")
+      for p in (((6, 64, 64, 1),), ((1, 64, 64, 16),), ((2, 48, 192, 1), (1, 192, 48, 2)))
+      for kind in ("i8", "f8E4M3FN")),
 ]
 
 
@@ -191,11 +196,25 @@ class Rows:
         return text.replace("@main", "@bench")
 
 
+class SparseRows:
+    """A kron.quantize behind sparse factors, as check takes it."""
+
+    def __init__(self, element, rows, patterns, kind):
+        self.element, self.rows, self.patterns, self.kind = element, rows, patterns, kind
+        self.text = "quantized " + " ".join(",".join(map(str, p)) for p in patterns)
+        self.name = f"{self.text} {element} to {kind}"
+
+    def mlir(self):
+        text = eight_bits.sparse_module(self.element, self.patterns, self.kind, rows=self.rows)
+        return text.replace("@main", "@bench")
+
+
 def make_case(golden):
     op, name, rows, shape, more = golden
     if op == "quantize":
         return Rows(name, rows, shape, **more)
-    layers = {"ksmm_grad": Gradient, "epilogue": Layer, "chain": Chain}
+    layers = {"ksmm_grad": Gradient, "epilogue": Layer, "chain": Chain,
+              "quantized": SparseRows}
     if op in layers:
         return layers[op](name, rows, shape, **more)
     key = "pattern" if op == "ksmm" else "factors"

@@ -14,9 +14,6 @@
 
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "RowQuantizer.h"
-#include "SparsePlan.h"
-#include "kron/CodeGen/GPU/Sparse.h"
-#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
@@ -72,21 +69,6 @@ std::optional<std::string> kron::getQuantizeUnsupportedReason(QuantizeOp op) {
   return std::nullopt;
 }
 
-std::string kron::getSeparateQuantizeReason(PassOp pass,
-                                            const GPUMachine &machine) {
-  ScheduleAttr schedule = pass.getSchedule().value_or(nullptr);
-  if (schedule && schedule.getKernel() == GPUKernel::Wgmma)
-    return "somebody else reads the product, or its tiles are no whole rows";
-  if (isRegrouped(pass) || !isSparse(describeTrip(pass)))
-    return "only kernels by wgmma have whole rows";
-  auto plan = getSparsePlan(pass, machine);
-  auto *tiles = std::get_if<SparsePlan>(&plan);
-  if (!tiles || tiles->getTilesPerRows() == 1)
-    return "sums of a row are in the registers of several warps";
-  return "a row is results of " + std::to_string(tiles->getTilesPerRows()) +
-         " tiles, of which no CTA knows the largest magnitude";
-}
-
 //===----------------------------------------------------------------------===//
 // Kernel
 //===----------------------------------------------------------------------===//
@@ -104,7 +86,6 @@ private:
   void enterAll();
   Int getRowOffset(const StageArray &array, Int row);
   Value loadChunk(Value row, Int chunk, bool isAligned);
-  SmallVector<Value> unpackChunk(Value chunk);
   Value shareLargest(Value largest);
   void storeChunk(Value row, Int chunk, Value words, bool isAligned);
   void emitRow(Int row, bool isAligned);
@@ -239,15 +220,6 @@ Value QuantizeKernel::loadChunk(Value row, Int chunk, bool isAligned) {
   return k.bitcast(k.makeVector(values), words);
 }
 
-/// The elements of a chunk, in f32.
-SmallVector<Value> QuantizeKernel::unpackChunk(Value chunk) {
-  SmallVector<Value> values =
-      k.unpack(k.bitcast(chunk, VectorType::get({perChunk}, element)));
-  for (Value &value : values)
-    value = emitConversion(k.builder, k.loc, value, f32);
-  return values;
-}
-
 /// The largest of all threads that share a row.
 Value QuantizeKernel::shareLargest(Value largest) {
   largest = math.shareInWarp(largest, std::min<int64_t>(sharers, 32));
@@ -294,48 +266,24 @@ void QuantizeKernel::emitRow(Int row, bool isAligned) {
   Value from = k.offsetElements(input.base, element, getRowOffset(input, read));
   Value to = k.offsetElements(output.base, k.builder.getI8Type(),
                               getRowOffset(output, read));
+  auto getNumber = [&](Int number) {
+    return k.add(k.mul(number, sharers), place);
+  };
   auto load = [&](Int number) {
-    return loadChunk(from, k.add(k.mul(number, sharers), place), isAligned);
+    return loadChunk(from, getNumber(number), isAligned);
   };
-  bool isKept = chunks <= kMostChunks;
-  SmallVector<Value> kept;
-  Value largest = math.zero();
-  if (isKept) {
-    for (int64_t number = 0; number < chunks; ++number)
-      kept.push_back(load(number));
-    for (Value chunk : kept)
-      largest = math.addMagnitudes(largest, unpackChunk(chunk));
-  } else {
-    largest =
-        k.rolledLoop(0, chunks, 1, largest,
-                     [&](Int number, ValueRange carried) -> SmallVector<Value> {
-                       return {math.addMagnitudes(carried[0],
-                                                  unpackChunk(load(number)))};
-                     })
-            .front();
-  }
-  RowScale scale = math.getScale(shareLargest(largest));
-  k.ifThen(k.both(k.equal(place, 0), k.less(row, rows)), [&] {
-    k.store(scale.stored,
-            k.offsetElements(scales.base, f32, getRowOffset(scales, row)));
-  });
-  auto finish = [&](Value chunk, Int number) {
-    SmallVector<Value> values = unpackChunk(chunk), words;
-    for (int64_t first = 0; first < perChunk; first += 4)
-      words.push_back(
-          math.packWord(ArrayRef<Value>(values).slice(first, 4), scale));
-    storeChunk(to, k.add(k.mul(number, sharers), place), k.makeVector(words),
-               isAligned);
+  auto share = [&](Value largest) { return shareLargest(largest); };
+  auto storeScale = [&](Value scale) {
+    k.ifThen(k.equal(place, 0), [&] {
+      k.store(scale,
+              k.offsetElements(scales.base, f32, getRowOffset(scales, row)));
+    });
   };
-  k.ifThen(k.less(row, rows), [&] {
-    if (isKept) {
-      for (auto [number, chunk] : llvm::enumerate(kept))
-        finish(chunk, int64_t(number));
-      return;
-    }
-    k.rolledLoop(0, chunks, 1,
-                 [&](Int number) { finish(load(number), number); });
-  });
+  auto store = [&](Int number, Value words) {
+    storeChunk(to, getNumber(number), words, isAligned);
+  };
+  math.quantizeRow({element, chunks, kMostChunks, k.less(row, rows), load,
+                    share, storeScale, store});
 }
 
 void QuantizeKernel::emit() {

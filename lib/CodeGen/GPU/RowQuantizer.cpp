@@ -6,10 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "RowQuantizer.h"
+#include "kron/CodeGen/Emitter.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 
 using namespace mlir;
 using namespace mlir::kron;
+
+static constexpr int64_t kChunkBytes = 16;
 
 Value RowQuantizer::constant(int64_t bits) {
   return arith::ConstantOp::create(k.builder, k.loc,
@@ -108,4 +111,53 @@ Value RowQuantizer::packWord(ArrayRef<Value> numbers, const RowScale &scale) {
     scaled.push_back(
         arith::MulFOp::create(k.builder, k.loc, number, scale.inverse));
   return k.select(scale.isUsable, roundWord(scaled), constant(0));
+}
+
+/// The elements of a chunk, in f32.
+SmallVector<Value> RowQuantizer::unpackChunk(Value chunk, Type element) {
+  int64_t count = kChunkBytes * 8 / element.getIntOrFloatBitWidth();
+  SmallVector<Value> values =
+      k.unpack(k.bitcast(chunk, VectorType::get({count}, element)));
+  for (Value &value : values)
+    value = emitConversion(k.builder, k.loc, value, k.builder.getF32Type());
+  return values;
+}
+
+void RowQuantizer::quantizeRow(const ChunkedRow &row) {
+  bool isKept = row.chunks <= row.mostKept;
+  SmallVector<Value> kept;
+  Value largest = zero();
+  auto add = [&](Value largest, Value chunk) {
+    return addMagnitudes(largest, unpackChunk(chunk, row.element));
+  };
+  if (isKept) {
+    for (int64_t number = 0; number < row.chunks; ++number)
+      kept.push_back(row.load(number));
+    for (Value chunk : kept)
+      largest = add(largest, chunk);
+  } else {
+    largest =
+        k.rolledLoop(0, row.chunks, 1, largest,
+                     [&](Int number, ValueRange carried) -> SmallVector<Value> {
+                       return {add(carried[0], row.load(number))};
+                     })
+            .front();
+  }
+  RowScale scale = getScale(row.share(largest));
+  auto finish = [&](Value chunk, Int number) {
+    SmallVector<Value> values = unpackChunk(chunk, row.element), words;
+    for (unsigned first = 0; first < values.size(); first += 4)
+      words.push_back(packWord(ArrayRef<Value>(values).slice(first, 4), scale));
+    row.store(number, k.makeVector(words));
+  };
+  k.ifThen(row.exists, [&] {
+    row.storeScale(scale.stored);
+    if (isKept) {
+      for (auto [number, chunk] : llvm::enumerate(kept))
+        finish(chunk, int64_t(number));
+      return;
+    }
+    k.rolledLoop(0, row.chunks, 1,
+                 [&](Int number) { finish(row.load(number), number); });
+  });
 }

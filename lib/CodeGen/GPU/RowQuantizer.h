@@ -26,6 +26,24 @@ struct RowScale {
   Value isUsable;
 };
 
+/// A row that threads share, in chunks of 16 bytes.
+struct ChunkedRow {
+  /// Of its numbers: f32, f16 or bf16.
+  Type element;
+  /// Chunks of each thread, and as many at most stay in registers between what
+  /// is done with them; others are read twice.
+  int64_t chunks, mostKept;
+  /// False for threads of a row that is not stored; null: it is.
+  Value exists;
+  /// This thread's chunk of some number, as four words.
+  function_ref<Value(Int)> load;
+  /// The largest one of those of all threads.
+  function_ref<Value(Value)> share;
+  function_ref<void(Value)> storeScale;
+  /// Stores a chunk's bytes, one or two words.
+  function_ref<void(Int, Value)> store;
+};
+
 class RowQuantizer {
 public:
   /// `byte`: the type of the results. `hasFloat8`: whether the chip rounds to
@@ -43,10 +61,13 @@ public:
   RowScale getScale(Value largest);
   /// Four numbers as the bytes of a word.
   Value packWord(ArrayRef<Value> numbers, const RowScale &scale);
+  /// All of a row.
+  void quantizeRow(const ChunkedRow &row);
 
 private:
   Value constant(int64_t bits);
   Value roundWord(ArrayRef<Value> numbers);
+  SmallVector<Value> unpackChunk(Value chunk, Type element);
 
   KernelBuilder &k;
   Type byte;

@@ -14,6 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseChain.h"
+#include "QuantizedRows.h"
+#include "RowQuantizer.h"
 #include "SparseChainPlan.h"
 #include "SparseKernel.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
@@ -22,11 +24,16 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Chunks of a row that a lane takes where few lanes have some, and the most
+/// that it keeps.
+static constexpr int64_t kChunksPerLane = 4, kMostChunksKept = 12;
+
 namespace mlir::kron {
 class SparseChain {
 public:
   SparseChain(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
-              const SparseChainPlan &plan, const GPUMachine &machine);
+              const SparseChainPlan &plan, QuantizeOp quantize,
+              const GPUMachine &machine);
   void emit();
 
 private:
@@ -35,18 +42,25 @@ private:
   void startBlock(Int block);
   void start(SparseKernel &stage, Int block, Int tiles);
   void emitBlock(Int block);
+  void quantizeBlock(Int block);
 
   Emitter &host;
   const SparseChainPlan &plan;
   KernelBuilder k;
   std::vector<std::unique_ptr<SparseKernel>> stages;
+  /// Where rows of 8 bits go, if that is what results become; of the host at
+  /// first.
+  std::optional<QuantizedRows> quantized;
+  bool hasFloat8;
 };
 } // namespace mlir::kron
 
 SparseChain::SparseChain(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
-                         const SparseChainPlan &plan, const GPUMachine &machine)
+                         const SparseChainPlan &plan, QuantizeOp quantize,
+                         const GPUMachine &machine)
     : host(host), plan(plan),
-      k(host, gpuModule, getKernelBaseName(pass), plan.stages.front().element) {
+      k(host, gpuModule, getKernelBaseName(pass), plan.stages.front().element),
+      hasFloat8(machine.computeCapability >= 89) {
   for (auto [product, stage] :
        llvm::zip_equal(pass.getModeProducts(), plan.stages))
     stages.push_back(
@@ -54,6 +68,15 @@ SparseChain::SparseChain(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
   for (auto &stage : stages)
     if (plan.stages.back().turnsRows)
       stage->turning = &plan.stages.back();
+  if (!quantize)
+    return;
+  // Nobody sees the array between them.
+  for (auto &stage : stages) {
+    Int &rows = stage->operands.sizes[stage->plan.rowAxis];
+    rows = getQuantizedRowCount(host, quantize, rows);
+    stage->operands.init.base = nullptr;
+  }
+  quantized = QuantizedRows::get(host, quantize, plan.stages.back().getChunk());
 }
 
 /// Factors that are kept, rings, and the two places between which stages take
@@ -63,6 +86,13 @@ void SparseChain::placeArrays() {
   for (unsigned place : {0, 1})
     places[place] =
         k.allocateShared(plan.getTeams() * plan.getPlaceBytes(place), 128);
+  auto locate = [&](unsigned place) {
+    return k.add(k.mul(stages.front()->team, plan.getPlaceBytes(place)),
+                 places[place]);
+  };
+  if (quantized)
+    stages.back()->output =
+        stages.back()->getResultRows(locate((stages.size() - 1) % 2));
   for (unsigned index = 0; index < stages.size(); ++index) {
     const SparsePlan &stage = plan.stages[index];
     stages[index]->keptOffset = k.allocateShared(plan.getKeptBytes(index), 128);
@@ -70,9 +100,7 @@ void SparseChain::placeArrays() {
         k.allocateShared(plan.getRingBytes(index), 128);
     if (index == 0)
       continue;
-    unsigned place = (index - 1) % 2;
-    stages[index]->dataOffset = k.add(
-        k.mul(stages[index]->team, plan.getPlaceBytes(place)), places[place]);
+    stages[index]->dataOffset = locate((index - 1) % 2);
     stages[index - 1]->next = stages[index].get();
     if (stage.depthSteps * stage.depthStep != stage.depth)
       stages[index]->clearData();
@@ -107,27 +135,99 @@ void SparseChain::startBlock(Int block) {
 
 void SparseChain::emitBlock(Int block) {
   SparseKernel &first = *stages.front();
+  Int nextBlock = k.add(block, k.mul(k.gridSize(), plan.getTeams()));
   for (unsigned index = 0; index < stages.size(); ++index) {
     // Rings are free again, and what this stage reads is there.
     first.waitTeam();
     const SparsePlan &following = plan.stages[(index + 1) % stages.size()];
+    bool isAlone = stages.size() == 1;
     stages[index]->copiesBetween =
-        following.hasRing() ? following.stages - 1 : 0;
-    if (index + 1 < stages.size()) {
+        following.hasRing() && !isAlone ? following.stages - 1 : 0;
+    if (index + 1 < stages.size())
       start(*stages[index + 1], block,
             plan.stages[index + 1].getTilesPerRows());
-    } else {
-      startBlock(k.add(block, k.mul(k.gridSize(), plan.getTeams())));
-    }
+    else if (!isAlone)
+      startBlock(nextBlock);
     stages[index]->chainBlock = block;
     stages[index]->tileCount = plan.stages[index].getTilesPerRows();
     stages[index]->emitTilesOfRun();
   }
+  if (!quantized)
+    return;
+  first.waitTeam();
+  // The only stage's ring is free now.
+  if (stages.size() == 1)
+    startBlock(nextBlock);
+  quantizeBlock(block);
+}
+
+/// Makes 8 bits of the rows that the last stage left. As few lanes share a row
+/// as have some chunks of it each.
+void SparseChain::quantizeBlock(Int block) {
+  SparseKernel &last = *stages.back();
+  const SparsePlan &stage = last.plan;
+  int64_t perChunk = stage.getChunk();
+  int64_t all = plan.getResultFeatures() / perChunk;
+  int64_t lanes = std::min<int64_t>(
+      llvm::PowerOf2Ceil(llvm::divideCeil(all, kChunksPerLane)), 32);
+  int64_t chunks = llvm::divideCeil(all, lanes);
+  int64_t step = stage.getTeamThreads() / lanes;
+  Int place = k.rem(last.teamThread, lanes);
+  RowQuantizer math(k, quantized->byte, hasFloat8);
+  Int firstRow = k.mul(k.extend(block), stage.getRows());
+  k.rolledLoop(0, stage.getRows(), step, [&](Int first) {
+    Int own = k.add(first, k.floorDiv(last.teamThread, lanes));
+    Int row = k.add(firstRow, k.extend(own));
+    Value exists = k.less(row, last.rows);
+    if (stage.getRows() % step != 0)
+      exists = k.both(exists, k.less(own, stage.getRows()));
+    Value from = k.offsetElements(
+        last.output.base, stage.element,
+        k.mul(k.min(own, stage.getRows() - 1), last.output.row));
+    Value to = quantized->locate(k, row);
+    auto getNumber = [&](Int number) {
+      return k.add(k.mul(number, lanes), place);
+    };
+    auto isInside = [&](Int number) {
+      return all % lanes == 0 ? nullptr : k.less(number, all);
+    };
+    auto words = VectorType::get({4}, k.builder.getI32Type());
+    auto load = [&](Int index) {
+      Int number = getNumber(index);
+      return k
+          .ifElse(
+              isInside(number), {words},
+              [&]() -> SmallVector<Value> {
+                return {k.load(
+                    words,
+                    k.offsetBytes(from, k.mul(number, kSparseChunkBytes)))};
+              },
+              [&]() -> SmallVector<Value> { return {k.zero(words)}; })
+          .front();
+    };
+    auto share = [&](Value largest) {
+      return math.shareInWarp(largest, lanes);
+    };
+    auto storeScale = [&](Value scale) {
+      k.ifThen(k.equal(place, 0),
+               [&] { quantized->storeScale(k, row, scale); });
+    };
+    auto store = [&](Int index, Value bytes) {
+      Int number = getNumber(index);
+      k.ifThen(isInside(number), [&] {
+        quantized->store(k, bytes, k.offsetBytes(to, k.mul(number, perChunk)));
+      });
+    };
+    math.quantizeRow({stage.element, chunks, kMostChunksKept, exists, load,
+                      share, storeScale, store});
+  });
 }
 
 void SparseChain::emit() {
   for (auto &stage : stages)
     stage->enterAll();
+  if (quantized)
+    quantized = quantized->enter(k);
   placeArrays();
   SparseKernel &first = *stages.front();
   Int block = k.add(k.mul(k.blockId(), plan.getTeams()), first.team);
@@ -190,13 +290,15 @@ kron::getSparseChainReason(ArrayRef<ModeProductOp> products,
 
 LogicalResult kron::emitSparseChain(OpBuilder &builder,
                                     gpu::GPUModuleOp gpuModule, PassOp pass,
-                                    const GPUMachine &machine) {
-  auto planOrReason = getSparseChainPlan(pass.getModeProducts(), machine);
+                                    const GPUMachine &machine,
+                                    QuantizeOp quantize) {
+  auto planOrReason =
+      getSparseChainPlan(pass.getModeProducts(), machine, bool(quantize));
   if (auto *reason = std::get_if<std::string>(&planOrReason))
     return pass.emitOpError("cannot become a sparse kernel: ") << *reason;
   Emitter host(builder, pass.getLoc(), getElementType(pass.getInit()));
   SparseChain(host, gpuModule, pass, std::get<SparseChainPlan>(planOrReason),
-              machine)
+              quantize, machine)
       .emit();
   return success();
 }

@@ -16,9 +16,11 @@ namespace mlir::kron {
 
 /// Builds, before `pass` (on memrefs, between whose factors axes are
 /// regrouped), a kernel in `gpuModule` that applies all of them to a block of
-/// rows at a time, and its launch. The caller erases `pass`.
+/// rows at a time, and its launch. The caller erases `pass`. With `quantize`,
+/// which reads what `pass` would write, rows are stored as 8 bits.
 LogicalResult emitSparseChain(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                              PassOp pass, const GPUMachine &machine);
+                              PassOp pass, const GPUMachine &machine,
+                              QuantizeOp quantize = nullptr);
 
 } // namespace mlir::kron
 

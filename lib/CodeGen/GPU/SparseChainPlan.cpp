@@ -38,10 +38,12 @@ static constexpr double kChainShare = 0.5, kAloneShare = 0.4;
 static constexpr double kAloneMemoryShare = 0.58, kCacheRate = 1.33;
 static constexpr double kStepSeconds = 0.5e-6, kStepShare = 0.35;
 static constexpr double kHandOnSeconds = 0.1e-9;
+/// How long it takes a processor to make 8 bits of a number.
+static constexpr double kQuantizeSeconds = 0.05e-9;
 
 int64_t SparseChainPlan::getPlaceBytes(unsigned place) const {
   int64_t bytes = 0;
-  for (unsigned stage = place; stage + 1 < stages.size(); stage += 2)
+  for (unsigned stage = place; stage < stages.size(); stage += 2)
     bytes = std::max(bytes, getResultBytes(stage));
   return bytes;
 }
@@ -75,9 +77,13 @@ static std::pair<int64_t, int64_t> getFeatures(const SparsePlan &stage) {
 }
 
 int64_t SparseChainPlan::getRowBytes() const {
-  return (getFeatures(stages.front()).first +
-          getFeatures(stages.back()).second) *
-         stages.front().elementBytes;
+  int64_t bytes = stages.front().elementBytes;
+  return getFeatures(stages.front()).first * bytes +
+         getResultFeatures() * (stages.back().leavesRows() ? 1 : bytes);
+}
+
+int64_t SparseChainPlan::getResultFeatures() const {
+  return getFeatures(stages.back()).second;
 }
 
 int64_t SparseChainPlan::getFactorBytes() const {
@@ -223,11 +229,14 @@ static bool chooseTile(SparsePlan &plan, int64_t rows, int64_t warps,
 
 /// Rows in shared memory are odd multiples of 64 bytes: those of two rows that
 /// are read at a time lie in different banks.
+static int64_t padRow(int64_t bytes) { return llvm::alignTo(bytes, 128) + 64; }
+
+/// Of the rows that a stage reads.
 static int64_t getRowBytes(const SparsePlan &plan) {
   int64_t regions = plan.getLaneBlocks();
   for (int64_t size : plan.groupSizes)
     regions *= size;
-  return llvm::alignTo(regions * plan.getRegionBytes(), 128) + 64;
+  return padRow(regions * plan.getRegionBytes());
 }
 
 /// Seconds that a processor's matrix units need for all multiply-adds of
@@ -244,14 +253,16 @@ static double getProductSeconds(const SparsePlan &stage, double products,
 /// Seconds for `rows` rows: what takes longest of a team's steps one after the
 /// other, what all teams of a processor compute, reading from the second-level
 /// cache and from memory.
-static double estimate(const SparseChainPlan &plan, double rows,
-                       const GPUMachine &machine) {
+double kron::estimateSparseChain(const SparseChainPlan &plan, double rows,
+                                 const GPUMachine &machine) {
   double busy = 0, waits = 0, cached = 0, kept = 0;
   for (const SparsePlan &stage : plan.stages) {
     busy +=
         getProductSeconds(stage, getMultiplyAdds(stage), machine) / kChainShare;
     if (stage.writesShared)
       busy += kHandOnSeconds * plan.getRows() * getFeatures(stage).second;
+    if (stage.leavesRows())
+      busy += kQuantizeSeconds * plan.getRows() * getFeatures(stage).second;
     double steps = double(stage.getTilesPerRows()) * stage.depthSteps;
     waits += steps * kStepSeconds;
     cached += steps * stage.getCopiedBytes();
@@ -270,11 +281,10 @@ static double estimate(const SparseChainPlan &plan, double rows,
          0.1 * memory;
 }
 
-/// Seconds for `rows` rows in a trip per factor, by kernels of one factor.
-static double estimateAlone(ArrayRef<SparsePlan> stages, double rows,
-                            const GPUMachine &machine) {
+double kron::estimateSparseTrips(const SparseChainPlan &plan, double rows,
+                                 const GPUMachine &machine) {
   double seconds = 0;
-  for (const SparsePlan &stage : stages) {
+  for (const SparsePlan &stage : plan.stages) {
     auto [before, behind] = getFeatures(stage);
     double perProcessor = rows * before * stage.results / machine.processors;
     double products = getProductSeconds(stage, perProcessor, machine);
@@ -302,7 +312,7 @@ static constexpr int64_t kWarps = 8;
 /// a CTA keep the factors.
 static std::optional<SparseChainPlan>
 chooseStages(ArrayRef<SparsePlan> stages, int64_t rows, int64_t stepBytes,
-             Form form, const GPUMachine &machine) {
+             Form form, bool quantizes, const GPUMachine &machine) {
   SparseChainPlan plan;
   plan.ctasPerSM = form.ctas;
   int64_t teams = form.ctas * form.teams;
@@ -324,6 +334,8 @@ chooseStages(ArrayRef<SparsePlan> stages, int64_t rows, int64_t stepBytes,
     stage.stages = kMostStages;
     plan.stages.push_back(stage);
   }
+  if (SparsePlan &last = plan.stages.back(); quantizes)
+    last.resultRowBytes = padRow(getFeatures(last).second * last.elementBytes);
   while (plan.getSharedBytes() > machine.getSharedBytes(form.ctas)) {
     SparsePlan *largest = nullptr;
     for (SparsePlan &stage : plan.stages)
@@ -337,34 +349,49 @@ chooseStages(ArrayRef<SparsePlan> stages, int64_t rows, int64_t stepBytes,
   return plan;
 }
 
+/// The rows of all that `products` compute, on `rowAxis`.
+static int64_t getRowCount(ArrayRef<ModeProductOp> products, unsigned rowAxis) {
+  ModeProductOp last = products.back();
+  return cast<ShapedType>(last.getInit().getType()).getDimSize(rowAxis);
+}
+
+double kron::getNominalSparseRows(ArrayRef<ModeProductOp> products) {
+  int64_t rows = getRowCount(products, *getRegroupedRows(products));
+  return ShapedType::isDynamic(rows) ? kNominalRows : rows;
+}
+
 std::variant<SparseChainPlan, std::string>
 kron::getSparseChainPlan(ArrayRef<ModeProductOp> products,
-                         const GPUMachine &machine) {
+                         const GPUMachine &machine, bool quantizes) {
   std::optional<unsigned> rowAxis = getRegroupedRows(products);
   if (!rowAxis)
     return "rows are neither the first axis nor the last one";
+  if (quantizes && *rowAxis > 0)
+    return "the batch is last";
   std::vector<SparsePlan> stages(products.size());
   stages.front().alongRows = stages.back().turnsRows = *rowAxis > 0;
   for (auto [product, stage] : llvm::zip_equal(products, stages))
     if (std::optional<std::string> reason =
             describeStage(product, *rowAxis, stage))
       return *reason;
-  ModeProductOp last = products.back();
-  int64_t rows =
-      cast<ShapedType>(last.getInit().getType()).getDimSize(*rowAxis);
-  if (rows == 0)
+  if (getRowCount(products, *rowAxis) == 0)
     return "an array has no elements";
-  double nominal = ShapedType::isDynamic(rows) ? kNominalRows : rows;
+  double nominal = getNominalSparseRows(products);
   std::optional<SparseChainPlan> best;
   for (Form form : kForms)
     for (int64_t blockRows : {16, 32, 48, 64, 96, 128, 192, 256}) {
-      std::optional<SparseChainPlan> plan =
-          chooseStages(stages, blockRows, kStepBytes, form, machine);
-      if (!plan)
-        plan = chooseStages(stages, blockRows, kShortStepBytes, form, machine);
+      // One factor's steps are short: nothing would overlap 8 bits of a team
+      // that is alone.
+      if (quantizes && products.size() == 1 && form.ctas * form.teams == 1)
+        continue;
+      std::optional<SparseChainPlan> plan;
+      for (int64_t stepBytes : {kStepBytes, kShortStepBytes})
+        if (!plan)
+          plan = chooseStages(stages, blockRows, stepBytes, form, quantizes,
+                              machine);
       if (!plan)
         continue;
-      plan->seconds = estimate(*plan, nominal, machine);
+      plan->seconds = estimateSparseChain(*plan, nominal, machine);
       if (!best || plan->seconds < best->seconds)
         best = plan;
     }
@@ -375,8 +402,8 @@ kron::getSparseChainPlan(ArrayRef<ModeProductOp> products,
     return stage.readsShared &&
            stage.depthSteps * stage.depthStep != stage.depth;
   });
-  if (isPadded && best->stages.size() > 3)
-    return "a depth is padded, and more than three factors share memory";
-  best->secondsAlone = estimateAlone(best->stages, nominal, machine);
+  if (isPadded && best->stages.size() + quantizes > 3)
+    return "a depth is padded, and more than three stages share memory";
+  best->secondsAlone = estimateSparseTrips(*best, nominal, machine);
   return *best;
 }

@@ -27,6 +27,8 @@ struct SparseChainPlan {
   int64_t getRows() const { return stages.front().getRows(); }
   /// Of a row of the input and one of the result.
   int64_t getRowBytes() const;
+  /// Elements of a row of the result.
+  int64_t getResultFeatures() const;
   /// Of all factors in memory.
   int64_t getFactorBytes() const;
   /// Groups of warps that take blocks of their own, as plans of stages say.
@@ -34,9 +36,11 @@ struct SparseChainPlan {
   /// Bytes of stage `stage`'s factor, if it is kept, and of its teams' rings.
   int64_t getKeptBytes(unsigned stage) const;
   int64_t getRingBytes(unsigned stage) const;
-  /// Bytes of what stage `stage` (not the last one) writes.
+  /// Bytes of what stage `stage` leaves in shared memory.
   int64_t getResultBytes(unsigned stage) const {
-    return getRows() * stages[stage + 1].sharedRowBytes;
+    return getRows() * (stage + 1 < stages.size()
+                            ? stages[stage + 1].sharedRowBytes
+                            : stages[stage].resultRowBytes);
   }
   /// Of the two places between which stages take turns: number `place`.
   int64_t getPlaceBytes(unsigned place) const;
@@ -44,9 +48,20 @@ struct SparseChainPlan {
 };
 
 /// The plan of the chain `products`, in a kron.pass or not, or why there is
-/// none.
+/// none. `quantizes`: whether results become 8 bits, which one factor may be
+/// followed by, too.
 std::variant<SparseChainPlan, std::string>
-getSparseChainPlan(ArrayRef<ModeProductOp> products, const GPUMachine &machine);
+getSparseChainPlan(ArrayRef<ModeProductOp> products, const GPUMachine &machine,
+                   bool quantizes = false);
+
+/// Seconds that `plan` takes for `rows` rows, and a trip per factor.
+double estimateSparseChain(const SparseChainPlan &plan, double rows,
+                           const GPUMachine &machine);
+double estimateSparseTrips(const SparseChainPlan &plan, double rows,
+                           const GPUMachine &machine);
+
+/// The rows that `products` work on, as estimates take them.
+double getNominalSparseRows(ArrayRef<ModeProductOp> products);
 
 } // namespace mlir::kron
 

@@ -154,7 +154,8 @@ void SparseKernel::enterAll() {
   if (!plan.readsShared)
     input = getArray(operands.input);
   if (!plan.writesShared) {
-    output = getArray(operands.init);
+    if (!plan.leavesRows())
+      output = getArray(operands.init);
     alpha = ops.enter(operands.alpha, operands.alpha.isOne());
     beta = ops.enter(operands.beta, operands.beta.isZero());
     if (beta.value)

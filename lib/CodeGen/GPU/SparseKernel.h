@@ -28,11 +28,13 @@ struct SparseTile {
   SmallVector<Int> groups;
 };
 
-/// An array in global memory with the strides that matter, in elements.
+/// An array with the strides that matter, in elements.
 struct SparseArray {
   Value base;
   /// How elements lie in memory.
   Type element;
+  /// Whether it is a block of rows in shared memory.
+  bool isBlock = false;
   /// Of the rows' axis (of data), or of the results' (of a factor).
   Int row = 0;
   /// Of the contracted axis; of the results' axis where it is written.
@@ -80,7 +82,9 @@ public:
 private:
   friend class SparseChain;
 
-  bool isStage() const { return plan.readsShared || plan.writesShared; }
+  bool isStage() const {
+    return plan.readsShared || plan.writesShared || plan.leavesRows();
+  }
 
   // SparseKernel.cpp
   void enterAll();
@@ -203,6 +207,7 @@ private:
   void storeSharedAlong(ArrayRef<MmaC> sums, const SparseTile &tile);
   Int getSlotOfRow(Int row);
   Int getRowOfSlot(Int slot);
+  SparseArray getResultRows(Int offset);
   void handOn(ArrayRef<Value> values, Int row, ArrayRef<Int> results,
               ArrayRef<Int> lanes, const SparseTile &tile, bool isChunk);
 

@@ -125,6 +125,9 @@ struct SparsePlan {
   /// shared memory, and the bytes from one row of the data to the next.
   bool readsShared = false, writesShared = false;
   int64_t sharedRowBytes = 0;
+  /// Of the last stage of a chain whose results stay in shared memory as whole
+  /// rows, which become 8 bits: the bytes from one to the next; 0 otherwise.
+  int64_t resultRowBytes = 0;
   /// Of a stage that reads rows in shared memory and writes results along which
   /// rows are innermost: a thread's rows follow each other.
   bool turnsRows = false;
@@ -140,6 +143,7 @@ struct SparsePlan {
     elementBytes = dataBytes = factorBytes = bytes;
   }
   bool isHalf() const { return elementBytes == 2; }
+  bool leavesRows() const { return resultRowBytes > 0; }
   bool isOf8() const { return dataBytes == 1 || factorBytes == 1; }
   /// Elements of a chunk, and the bytes that it has in an image.
   int64_t getChunk() const { return kSparseChunkBytes / elementBytes; }

@@ -109,6 +109,24 @@ Int SparseKernel::getRowOfSlot(Int slot) {
                k.add(k.mul(k.rem(rest, 8), own), k.floorDiv(rest, 8)));
 }
 
+/// The rows that this stage leaves in shared memory from byte `offset` on, as
+/// an array.
+SparseArray SparseKernel::getResultRows(Int offset) {
+  SparseArray array;
+  array.base = k.shared(offset);
+  array.element = plan.element;
+  array.isBlock = true;
+  array.row = plan.resultRowBytes / plan.elementBytes;
+  array.depth = plan.lanes;
+  array.lane = 1;
+  int64_t stride = plan.results * plan.lanes;
+  array.groups.resize(plan.groupSizes.size());
+  for (unsigned axis = array.groups.size(); axis-- > 0;
+       stride *= plan.groupSizes[axis])
+    array.groups[axis] = stride;
+  return array;
+}
+
 /// Hands a tile's sums on where a thread has neighbouring rows, which are apart
 /// in shared memory, and two neighbouring results of each.
 void SparseKernel::storeSharedAlong(ArrayRef<MmaC> all,

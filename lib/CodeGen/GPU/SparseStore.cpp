@@ -64,9 +64,12 @@ Value SparseKernel::isInside(const SparseTile &tile, Int row, Int result,
                 isColumnInside(tile, result, lane));
 }
 
-/// Global memory at the tile's first row, result and lane.
+/// Memory at the tile's first row, result and lane.
 Value SparseKernel::getBase(const SparseArray &array, const SparseTile &tile) {
-  return k.offsetElements(offsetTile(array, tile, /*isFactor=*/false),
+  SparseTile place = tile;
+  if (array.isBlock)
+    place.row = 0;
+  return k.offsetElements(offsetTile(array, place, /*isFactor=*/false),
                           plan.element,
                           k.mul(k.extend(tile.result), array.depth));
 }
@@ -185,7 +188,7 @@ Value SparseKernel::loadChunk(const SparseArray &array, const SparseTile &tile,
 void SparseKernel::storeWords(ArrayRef<Value> words, Value to) {
   for (unsigned first = 0; first < words.size(); first += 4)
     k.store(k.makeVector(words.slice(first, 4)), k.offsetBytes(to, 4 * first),
-            CacheHint::Streaming);
+            output.isBlock ? CacheHint::None : CacheHint::Streaming);
 }
 
 /// The elements of what loadChunk returned, as accumulators.
@@ -428,7 +431,7 @@ void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
       if (!isAligned)
         storeElements(sums, tile);
       else if (plan.order == SparseOrder::Pairs && !plan.alongRows &&
-               !beta.value && !epilogue.hasResidual)
+               !output.isBlock && !beta.value && !epilogue.hasResidual)
         storePairs(sums, tile);
       else
         storeChunks(sums, tile);

@@ -7,9 +7,7 @@
 
 #include "WgmmaKernel.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
-#include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -111,28 +109,10 @@ void WgmmaEmitter::collect() {
 
 /// Puts what `quantize` writes in the place of the result, which nobody sees.
 void WgmmaEmitter::collectQuantize() {
-  StageArray bytes = getPassArray(host, quantize.getInit());
-  StageArray scales = getPassArray(host, quantize.getScales());
-  WgmmaQuantize target;
-  target.byte = getElementType(quantize.getInit());
-  target.bytes = bytes.base;
-  target.bytesStride = bytes.strides.front();
-  target.scales = scales.base;
-  target.scalesStride = scales.strides.front();
-  Value address = LLVM::PtrToIntOp::create(builder, host.loc,
-                                           builder.getI64Type(), bytes.base);
-  target.misalignment =
-      host.bitAnd(host.bitOr(Int(address), target.bytesStride), 3);
-  arrays.quantize = target;
+  arrays.quantize = QuantizedRows::get(host, quantize, /*alignment=*/4);
   arrays.init.base = nullptr;
-  auto type = cast<MemRefType>(quantize.getScales().getType());
-  if (type.isDynamicDim(0)) {
-    Value zero = arith::ConstantIndexOp::create(builder, host.loc, 0);
-    Value rows =
-        memref::DimOp::create(builder, host.loc, quantize.getScales(), zero);
-    arrays.sizes.front() = Int(arith::IndexCastOp::create(
-        builder, host.loc, builder.getI64Type(), rows));
-  }
+  arrays.sizes.front() =
+      getQuantizedRowCount(host, quantize, arrays.sizes.front());
 }
 
 LogicalResult WgmmaEmitter::emit() {
@@ -159,120 +139,24 @@ LogicalResult WgmmaEmitter::emit() {
 
 LogicalResult kron::emitWgmmaPass(OpBuilder &builder,
                                   gpu::GPUModuleOp gpuModule, PassOp pass,
-                                  const GPUMachine &machine) {
+                                  const GPUMachine &machine,
+                                  QuantizeOp quantize) {
   std::string reason;
   std::optional<WgmmaPlan> plan = getWgmmaPlan(pass, machine, reason);
   if (!plan)
     return pass.emitOpError("cannot become a wgmma kernel: ") << reason;
-  return WgmmaEmitter(builder, gpuModule, pass, *plan).emit();
+  return WgmmaEmitter(builder, gpuModule, pass, *plan, quantize).emit();
 }
 
-//===----------------------------------------------------------------------===//
-// Rows of 8 bits
-//===----------------------------------------------------------------------===//
-
-/// What `memory` is a view of.
-static Value skipViews(Value memory) {
-  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
-    memory = view.getViewSource();
-  return memory;
-}
-
-/// Adds what uses `memory`, through views, to `users`, all but deallocations
-/// and sizes.
-static void collectUsers(Value memory, SmallPtrSetImpl<Operation *> &users) {
-  for (Operation *user : memory.getUsers()) {
-    if (isa<ViewLikeOpInterface>(user))
-      collectUsers(user->getResult(0), users);
-    else if (!isa<memref::DeallocOp, memref::DimOp>(user))
-      users.insert(user);
-  }
-}
-
-/// Whether nothing between `first` and `last`, of one block, reads, writes or
-/// frees memory.
-static bool areNeighbours(Operation *first, Operation *last) {
-  if (first->getBlock() != last->getBlock() || !first->isBeforeInBlock(last))
-    return false;
-  for (Operation *op = first->getNextNode(); op != last; op = op->getNextNode())
-    if (!isa<memref::AllocOp>(op) && !isMemoryEffectFree(op))
-      return false;
-  return true;
-}
-
-/// Whether rows of `view`, which its outermost dimension counts, are those of
-/// `whole`, an array without gaps.
-static bool hasRowsOf(Value view, Value whole) {
-  auto getRowStride = [](Value array) {
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    auto type = cast<MemRefType>(array.getType());
-    if (type.getRank() == 0 ||
-        failed(type.getStridesAndOffset(strides, offset)))
-      return ShapedType::kDynamic;
-    return strides.front();
-  };
-  int64_t stride = getRowStride(whole);
-  return !ShapedType::isDynamic(stride) && getRowStride(view) == stride;
-}
-
-QuantizeOp kron::getFusedQuantize(PassOp pass, const GPUMachine &machine) {
-  Value memory = skipViews(pass.getInit());
-  if (!pass.getSchedule() ||
-      pass.getSchedule()->getKernel() != GPUKernel::Wgmma ||
-      !memory.getDefiningOp<memref::AllocOp>() || pass.readsInit() ||
-      pass.getEpilogue() || pass.getModeProducts().back().getAddend())
-    return nullptr;
-  SmallPtrSet<Operation *, 4> users;
-  collectUsers(memory, users);
-  QuantizeOp quantize;
-  for (Operation *user : users)
-    if (auto op = dyn_cast<QuantizeOp>(user))
-      quantize = op;
-  if (!quantize || users.size() != 2 || !users.contains(pass) ||
-      llvm::count_if(pass.getInputs(),
-                     [&](Value input) { return skipViews(input) == memory; }) ||
-      getQuantizeUnsupportedReason(quantize) ||
-      cast<ShapedType>(quantize.getScales().getType()).getRank() != 1 ||
-      !areNeighbours(pass, quantize) || !hasRowsOf(pass.getInit(), memory) ||
-      !hasRowsOf(quantize.getInput(), memory))
-    return nullptr;
-  std::string reason;
-  std::optional<WgmmaPlan> plan = getWgmmaPlan(pass, machine, reason);
-  if (!plan || getWgmmaQuantizeReason(*plan) ||
-      plan->axes.front().passAxes.size() != 1)
-    return nullptr;
-  return quantize;
-}
-
-/// Erases what uses `memory` for nothing that anybody needs.
-static void eraseUnused(Value memory) {
-  for (Operation *user : llvm::make_early_inc_range(memory.getUsers())) {
-    for (Value result : user->getResults())
-      eraseUnused(result);
-    if (user->use_empty() &&
-        (isa<memref::DeallocOp>(user) || isMemoryEffectFree(user)))
-      user->erase();
-  }
-}
-
-LogicalResult kron::emitQuantizedPass(OpBuilder &builder,
-                                      gpu::GPUModuleOp gpuModule, PassOp pass,
-                                      QuantizeOp quantize,
-                                      const GPUMachine &machine) {
+std::optional<std::string>
+kron::getWgmmaQuantizeReason(PassOp pass, const GPUMachine &machine) {
+  if (pass.getEpilogue() || pass.getModeProducts().back().getAddend())
+    return "something is added to the product";
   std::string reason;
   std::optional<WgmmaPlan> plan = getWgmmaPlan(pass, machine, reason);
   if (!plan)
-    return pass.emitOpError("cannot become a wgmma kernel: ") << reason;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(quantize);
-  Value memory = skipViews(pass.getInit());
-  if (failed(WgmmaEmitter(builder, gpuModule, pass, *plan, quantize).emit()))
-    return failure();
-  pass.erase();
-  quantize.erase();
-  eraseUnused(memory);
-  if (memory.use_empty())
-    memory.getDefiningOp()->erase();
-  return success();
+    return reason;
+  if (plan->axes.front().passAxes.size() != 1)
+    return "rows are on more than one axis";
+  return getWgmmaQuantizeReason(*plan);
 }

@@ -8,6 +8,7 @@
 #ifndef KRON_LIB_CODEGEN_GPU_WGMMAKERNEL_H
 #define KRON_LIB_CODEGEN_GPU_WGMMAKERNEL_H
 
+#include "QuantizedRows.h"
 #include "WgmmaInstruction.h"
 
 namespace mlir::kron {
@@ -77,16 +78,6 @@ struct WgmmaRun {
   SmallVector<Value, 4> others;
 };
 
-/// Where rows of 8 bits and their scales go.
-struct WgmmaQuantize {
-  Type byte;
-  Value bytes, scales;
-  /// From row to row.
-  Int bytesStride, scalesStride;
-  /// Whether bytes can be stored four at a time: 0 at run time.
-  Int misalignment;
-};
-
 /// What a kernel works on, as the host sees it.
 struct WgmmaArrays {
   SmallVector<Int> sizes;
@@ -100,7 +91,7 @@ struct WgmmaArrays {
   bool vectorLoads = false, vectorStores = false;
   Int misalignment = 0;
   /// In place of the result, which has no base then.
-  std::optional<WgmmaQuantize> quantize;
+  std::optional<QuantizedRows> quantize;
 };
 
 /// Builds a kernel and its launch.
@@ -249,10 +240,8 @@ private:
   Value descriptorBase;
   /// Quotients and remainders, while copies of a tile are built.
   DenseMap<std::pair<Value, int64_t>, std::pair<Int, Int>> splits;
-  /// Rows of 8 bits, their scales, and where warps leave what they know of a
-  /// row.
-  Value bytesBase, scalesBase, areWordsAligned;
-  Int bytesStride, scalesStride;
+  /// Rows of 8 bits, and where warps leave what they know of a row.
+  QuantizedRows quantized;
   int64_t maximaOffset = 0;
   /// Column of the factor that is this CTA's first.
   Int firstResult = 0;

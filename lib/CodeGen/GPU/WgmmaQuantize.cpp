@@ -61,8 +61,7 @@ Value WgmmaKernel::locateResults(Value source, Int row, Int number) {
 
 /// Row number `row` of the tile.
 void WgmmaKernel::quantizeRow(Value source, Int row) {
-  const WgmmaQuantize &target = *arrays.quantize;
-  RowQuantizer math(k, target.byte, /*hasFloat8=*/true);
+  RowQuantizer math(k, quantized.byte, /*hasFloat8=*/true);
   int64_t elements = 1;
   for (const WgmmaAxis &axis : ArrayRef(plan.axes).drop_front())
     elements *= axis.after;
@@ -98,38 +97,20 @@ void WgmmaKernel::quantizeRow(Value source, Int row) {
   RowScale scaling = math.getScale(largest);
   Int place = k.add(start[0], row);
   Value isRow = k.less(place, sizes[0]);
-  k.ifThen(k.both(isRow, k.equal(threadOfGroup, 0)), [&] {
-    Int offset = k.mul(k.extend(place), scalesStride);
-    k.store(scaling.stored,
-            k.offsetElements(scalesBase, k.builder.getF32Type(), offset));
-  });
-  Value bytes = k.offsetBytes(bytesBase, k.mul(k.extend(place), bytesStride));
+  k.ifThen(k.both(isRow, k.equal(threadOfGroup, 0)),
+           [&] { quantized.storeScale(k, place, scaling.stored); });
+  Value bytes = quantized.locate(k, place);
   for (auto [index, values] : llvm::enumerate(kept)) {
     Int run = k.add(threadOfGroup, int64_t(index) * threads);
     k.ifThen(k.both(isRow, exist[index]), [&, &values = values] {
       Value word = math.packWord(values, scaling);
-      Value to = k.offsetBytes(bytes, k.mul(run, kLanes));
-      k.choose(
-          areWordsAligned, [&] { k.store(word, to, CacheHint::Streaming); },
-          [&] {
-            Type i8 = k.builder.getI8Type();
-            SmallVector<Value> parts =
-                k.unpack(k.bitcast(word, VectorType::get({kLanes}, i8)));
-            for (auto [part, byte] : llvm::enumerate(parts))
-              k.store(byte, k.offsetBytes(to, int64_t(part)));
-          });
+      quantized.store(k, word, k.offsetBytes(bytes, k.mul(run, kLanes)));
     });
   }
 }
 
 void WgmmaKernel::enterQuantize() {
-  const WgmmaQuantize &target = *arrays.quantize;
-  bytesBase = k.enter(target.bytes);
-  bytesStride = k.enter(target.bytesStride);
-  scalesBase = k.enter(target.scales);
-  scalesStride = k.enter(target.scalesStride);
-  areWordsAligned =
-      k.equal(k.truncate(k.enter(arrays.quantize->misalignment)), 0);
+  quantized = arrays.quantize->enter(k);
   maximaOffset = k.allocateShared(2 * plan.warpgroups * 4 * 4);
 }
 

@@ -14,13 +14,11 @@
 #include "kron/CodeGen/GPU/PassEmitter.h"
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
-#include "kron/CodeGen/GPU/Wgmma.h"
 #include "kron/Conversion/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_CONVERTKRONTONVVM
@@ -53,29 +51,16 @@ static LogicalResult checkPass(PassOp pass) {
   return success();
 }
 
-static void emitFusedRemark(QuantizeOp op) {
-  remark::passed(op.getLoc(),
-                 remark::RemarkOpts::name("Quantize").category("kron-gpu"))
-      << "rows become 8 bits in the kernel of their product";
-}
-
-/// The array that `value` is a view of.
-static Value skipViews(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
-}
-
-/// Says why none of `quantizes` is done by the kernel of `pass`, if one of them
-/// reads what that computes.
-static void emitSeparateRemark(PassOp pass, ArrayRef<QuantizeOp> quantizes,
-                               const GPUMachine &machine) {
-  for (QuantizeOp op : quantizes)
-    if (skipViews(op.getInput()) == skipViews(pass.getInit()))
-      remark::missed(op.getLoc(),
-                     remark::RemarkOpts::name("Quantize").category("kron-gpu"))
-          << "rows become 8 bits in a kernel of their own: " +
-                 getSeparateQuantizeReason(pass, machine);
+/// Says whether rows behind a product become 8 bits in its kernel.
+static void emitRemark(QuantizeOp op,
+                       const std::optional<std::string> &reason) {
+  auto options = remark::RemarkOpts::name("Quantize").category("kron-gpu");
+  if (!reason)
+    remark::passed(op.getLoc(), options)
+        << "rows become 8 bits in the kernel of their product";
+  else
+    remark::missed(op.getLoc(), options)
+        << "rows become 8 bits in a kernel of their own: " + *reason;
 }
 
 namespace {
@@ -105,15 +90,18 @@ struct ConvertKronToNVVMPass
     for (PassOp pass : passes) {
       if (failed(checkPass(pass)))
         return signalPassFailure();
-      if (QuantizeOp quantize = getFusedQuantize(pass, *machine)) {
-        emitFusedRemark(quantize);
-        quantizes.erase(llvm::find(quantizes, quantize));
-        if (failed(emitQuantizedPass(builder, gpuModule, pass, quantize,
-                                     *machine)))
-          return signalPassFailure();
-        continue;
+      if (QuantizeOp quantize = findQuantize(pass, quantizes)) {
+        std::optional<std::string> reason =
+            getSeparateQuantizeReason(pass, quantize, *machine);
+        emitRemark(quantize, reason);
+        if (!reason) {
+          quantizes.erase(llvm::find(quantizes, quantize));
+          if (failed(emitQuantizedPass(builder, symbols, gpuModule, pass,
+                                       quantize, *machine)))
+            return signalPassFailure();
+          continue;
+        }
       }
-      emitSeparateRemark(pass, quantizes, *machine);
       if (failed(emitGPUPass(builder, symbols, gpuModule, pass, *machine)))
         return signalPassFailure();
       pass.erase();

@@ -11,6 +11,7 @@
 #include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/SymbolTable.h"
 
 namespace mlir::kron {
 
@@ -18,8 +19,22 @@ namespace mlir::kron {
 /// bf16 whose elements, of a known number, are neighbours.
 std::optional<std::string> getQuantizeUnsupportedReason(QuantizeOp op);
 
-/// Why rows that `pass` computes become 8 bits in a kernel of their own.
-std::string getSeparateQuantizeReason(PassOp pass, const GPUMachine &machine);
+/// The first one of `ops` that reads what `pass` writes; null if none does.
+QuantizeOp findQuantize(PassOp pass, ArrayRef<QuantizeOp> ops);
+
+/// Why rows that `pass` (with its schedule) computes become 8 bits by
+/// `quantize` in a kernel of their own, or nothing if its kernel can store them
+/// in place of its results.
+std::optional<std::string> getSeparateQuantizeReason(PassOp pass,
+                                                     QuantizeOp quantize,
+                                                     const GPUMachine &machine);
+
+/// Builds the kernel of both, and its launch before `quantize`; erases them and
+/// the array between them. Where it only pays for many rows, of an unknown
+/// number, there are the kernels of their own, too.
+LogicalResult emitQuantizedPass(OpBuilder &builder, SymbolTable &symbols,
+                                gpu::GPUModuleOp gpuModule, PassOp pass,
+                                QuantizeOp quantize, const GPUMachine &machine);
 
 /// Builds, before `op` (on memrefs, with a kernel), the kernel in `gpuModule`
 /// and its launch. The caller erases `op`.

@@ -43,6 +43,22 @@ getSparseChainReason(ArrayRef<ModeProductOp> products,
 LogicalResult emitSparsePass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                              PassOp pass, const GPUMachine &machine);
 
+/// Why no kernel takes blocks of rows through all factors of `pass` (`mma`, one
+/// that is sparse or a chain) and on to 8 bits, or why it had better not.
+std::optional<std::string> getSparseQuantizeReason(PassOp pass,
+                                                   const GPUMachine &machine);
+
+/// Where that pays, the number of rows from which on it does, if there is an
+/// unknown number of them and kernels of their own are better for few.
+std::optional<int64_t> getFewestQuantizedRows(PassOp pass,
+                                              const GPUMachine &machine);
+
+/// Builds such a kernel and, at the builder's position, its launch.
+LogicalResult emitQuantizedSparsePass(OpBuilder &builder,
+                                      gpu::GPUModuleOp gpuModule, PassOp pass,
+                                      const GPUMachine &machine,
+                                      QuantizeOp quantize);
+
 } // namespace mlir::kron
 
 #endif // KRON_CODEGEN_GPU_SPARSE_H

@@ -27,19 +27,20 @@ std::optional<std::string> getWgmmaUnsupportedReason(PassOp pass,
 
 /// Builds the kernel of `pass` in `gpuModule` and, at the builder's position,
 /// its launch. Arrays that are not aligned to 16 bytes get a kernel of their
-/// own.
+/// own. With `quantize`, which reads what `pass` would write, it stores rows of
+/// 8 bits in place of them.
 LogicalResult emitWgmmaPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                            PassOp pass, const GPUMachine &machine);
+                            PassOp pass, const GPUMachine &machine,
+                            QuantizeOp quantize);
+inline LogicalResult emitWgmmaPass(OpBuilder &builder,
+                                   gpu::GPUModuleOp gpuModule, PassOp pass,
+                                   const GPUMachine &machine) {
+  return emitWgmmaPass(builder, gpuModule, pass, machine, nullptr);
+}
 
-/// The kron.quantize that alone reads what `pass` (with its schedule) writes,
-/// if the kernel of the pass can store its results in place of them.
-QuantizeOp getFusedQuantize(PassOp pass, const GPUMachine &machine);
-
-/// Builds the kernel of both, and its launch before `quantize`; erases them and
-/// the array between them.
-LogicalResult emitQuantizedPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                PassOp pass, QuantizeOp quantize,
-                                const GPUMachine &machine);
+/// Why the kernel of `pass` cannot store rows of 8 bits, or nothing.
+std::optional<std::string> getWgmmaQuantizeReason(PassOp pass,
+                                                  const GPUMachine &machine);
 
 } // namespace mlir::kron
 

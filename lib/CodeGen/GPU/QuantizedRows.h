@@ -1,0 +1,51 @@
+//===- QuantizedRows.h - Where rows of 8 bits go ----------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The results of a kron.quantize in a kernel that computes its input, too.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_GPU_QUANTIZEDROWS_H
+#define KRON_LIB_CODEGEN_GPU_QUANTIZEDROWS_H
+
+#include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+
+namespace mlir::kron {
+
+struct QuantizedRows {
+  /// The type of the results.
+  Type byte;
+  Value bytes, scales;
+  /// From row to row.
+  Int bytesStride, scalesStride;
+  /// Of the host: 0 if `bytes` can be stored so many at a time that rows of
+  /// them are aligned.
+  Int misalignment;
+  /// Of the kernel: whether that is so.
+  Value isAligned;
+
+  /// Those of `op`, on memrefs, whose rows are counted by the outermost
+  /// dimension; stores are of `alignment` bytes.
+  static QuantizedRows get(Emitter &host, QuantizeOp op, int64_t alignment);
+
+  /// The same as parameters of a kernel.
+  QuantizedRows enter(KernelBuilder &k) const;
+  /// The first byte of row number `row`.
+  Value locate(KernelBuilder &k, Int row) const;
+  void storeScale(KernelBuilder &k, Int row, Value scale) const;
+  /// Stores words of four bytes each, one (i32) or a vector of them, one by one
+  /// where they are not aligned.
+  void store(KernelBuilder &k, Value words, Value to) const;
+};
+
+/// The number of rows of `op`, or `known` if its type says it.
+Int getQuantizedRowCount(Emitter &host, QuantizeOp op, Int known);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_GPU_QUANTIZEDROWS_H
