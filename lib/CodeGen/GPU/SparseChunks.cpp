@@ -107,10 +107,8 @@ SparseOperand SparseMath::splitPair(Value first, Value second) {
   };
   MmaOperand low = products.getOperand(first, /*exact=*/false);
   MmaOperand high = products.getOperand(second, /*exact=*/false);
-  return {{low.high, nullptr},
-          high.high,
-          pack(toFloat(low.low), toFloat(high.low)),
-          pack(first, second)};
+  return {low, high.high, pack(toFloat(low.low), toFloat(high.low)),
+          pack(first, second), high.low};
 }
 
 std::array<SparseOperand, 2> SparseMath::getOperands(const SparseChunks &chunks,

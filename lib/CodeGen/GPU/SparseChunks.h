@@ -34,9 +34,9 @@ struct SparseChunks {
 struct SparseOperand {
   MmaOperand main;
   /// Numbers that are split into halves: the same for the next TF32
-  /// instruction; and, for instructions of bf16, what the two of them leave,
-  /// and they themselves.
-  Value next, rests, halves;
+  /// instruction, whose rest is `nextLow`; and, for instructions of bf16, what
+  /// the two of them leave, and they themselves.
+  Value next, rests, halves, nextLow = nullptr;
 };
 
 using SparseA = std::array<SparseOperand, 4>;

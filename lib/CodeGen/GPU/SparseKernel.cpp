@@ -261,7 +261,9 @@ void SparseKernel::waitTeam() {
 /// Waits until step number `step` has arrived, and nobody reads the place that
 /// comes free.
 void SparseKernel::waitStep(Int step) {
-  auto wait = [&](int64_t others) { k.waitCopies(plan.stages - 2 + others); };
+  auto wait = [&](int64_t others) {
+    k.waitCopies(std::max<int64_t>(plan.stages - 2, 0) + others);
+  };
   if (copiesBetween)
     k.choose(
         k.less(step, plan.stages - 1), [&] { wait(copiesBetween); },
@@ -278,7 +280,8 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
                          Int step = k.add(firstStep, depthNumber);
                          if (plan.hasRing()) {
                            waitStep(step);
-                           issue(k.add(step, plan.stages - 1));
+                           if (plan.stages > 1)
+                             issue(k.add(step, plan.stages - 1));
                          }
                          Int slot = getSlot(step);
                          if (!plan.usesWgmma)
@@ -288,7 +291,12 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
                                          keptOffset);
                            finishPreparing();
                          }
-                         multiplyGroups(sums, slot, depthNumber);
+                         multiplyGroups(sums, slot, depthNumber, [&] {
+                           if (plan.stages > 1)
+                             return;
+                           waitTeam();
+                           issue(k.add(step, 1));
+                         });
                        });
 }
 
@@ -342,7 +350,8 @@ void SparseKernel::emitRun() {
 /// Starts the copies of the first steps.
 void SparseKernel::startRun() {
   if (plan.hasRing())
-    k.rolledLoop(0, plan.stages - 1, 1, [&](Int step) { issue(step); });
+    k.rolledLoop(0, std::max<int64_t>(plan.stages - 1, 1), 1,
+                 [&](Int step) { issue(step); });
 }
 
 void SparseKernel::emitTilesOfRun() {
@@ -366,6 +375,28 @@ void SparseKernel::emitTilesOfRun() {
   });
 }
 
+Int SparseKernel::divideUp(Int count, Int by) {
+  return k.floorDiv(k.add(count, k.sub(by, 1)), by);
+}
+
+/// A run of `count` blocks of rows from `start` on that need part number `part`
+/// of the factor, which is kept for them.
+void SparseKernel::emitRun(Int part, Int start, Int count) {
+  runPart = part;
+  runStart = start;
+  tileCount = count;
+  if (plan.teams > 1)
+    tileCount = divideUp(k.sub(tileCount, team), plan.teams);
+  keepFactor(getTile(runPart, runStart));
+  startRun();
+  // Of one team, the first step waits for what was asked for before it, too.
+  if (plan.teams > 1 && !plan.usesWgmma) {
+    k.waitCopies(plan.stages - 1);
+    k.barrier();
+  }
+  emitTilesOfRun();
+}
+
 /// Tiles of the same rows are worked on at the same time, by all CTAs, so that
 /// the data come from memory once. Where the factor is kept, a CTA takes some
 /// blocks of rows before it goes on to another part of the factor: all of its
@@ -375,27 +406,33 @@ void SparseKernel::emitTiles() {
   Int parts = plan.getTilesPerRows();
   Int tiles = k.mul(rowBlocks, parts);
   if (!plan.keepsFactor) {
-    tileCount = k.floorDiv(k.add(k.sub(tiles, block), k.sub(grid, 1)), grid);
+    tileCount = divideUp(k.sub(tiles, block), grid);
     return emitRun();
   }
-  // As many runs for each CTA as that takes, all equally long.
-  auto divide = [&](Int count, Int by) {
-    return k.floorDiv(k.add(count, k.sub(by, 1)), by);
+  // As many runs for each CTA as that takes, all equally long, and no more of
+  // them than CTAs have.
+  Int rounds = 1;
+  int64_t longest = plan.getLongestRun();
+  if (longest < std::numeric_limits<int32_t>::max())
+    rounds = divideUp(divideUp(tiles, grid), longest);
+  auto getLength = [&](Int rounds) {
+    Int runs = k.floorDiv(k.mul(grid, rounds), parts);
+    // At least one.
+    runs = k.add(runs, k.sub(1, k.min(runs, 1)));
+    return divideUp(rowBlocks, runs);
   };
-  Int length = divide(tiles, grid);
-  if (int64_t longest = plan.getLongestRun();
-      longest < std::numeric_limits<int32_t>::max())
-    length = divide(tiles, k.mul(grid, divide(length, longest)));
-  length = k.min(length, rowBlocks);
-  Int runs = divide(rowBlocks, length);
+  Int length = getLength(rounds);
+  // More and shorter runs where that shares tiles out better by more than it
+  // takes to read the factor again.
+  Int shorter = getLength(k.add(rounds, 1));
+  Value isBetter =
+      k.less(k.add(k.mul(shorter, k.add(rounds, 1)), 1), k.mul(length, rounds));
+  length =
+      k.select(isBetter, k.materialize(shorter, 32), k.materialize(length, 32));
+  Int runs = divideUp(rowBlocks, length);
   k.rolledLoop(block, k.mul(runs, parts), grid, [&](Int run) {
-    runPart = k.rem(run, parts);
-    runStart = k.mul(k.floorDiv(run, parts), length);
-    tileCount = k.min(length, k.sub(rowBlocks, runStart));
-    if (plan.teams > 1)
-      tileCount = divide(k.sub(tileCount, team), plan.teams);
-    keepFactor(getTile(runPart, runStart));
-    emitRun();
+    Int start = k.mul(k.floorDiv(run, parts), length);
+    emitRun(k.rem(run, parts), start, k.min(length, k.sub(rowBlocks, start)));
   });
 }
 

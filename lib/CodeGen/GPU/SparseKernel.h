@@ -97,7 +97,9 @@ private:
                    bool isFactor);
   SparseTile getTile(Int part, Int block);
   SparseTile getTile(Int number);
+  Int divideUp(Int count, Int by);
   void emitTiles();
+  void emitRun(Int part, Int start, Int count);
   void startRun();
   void emitTilesOfRun();
   void emitRun();
@@ -153,7 +155,8 @@ private:
   // SparseWgmma.cpp
   void prepareFactor(Int from, Int to);
   void finishPreparing();
-  void multiplyGroups(MutableArrayRef<MmaC> sums, Int slot, Int depthNumber);
+  void multiplyGroups(MutableArrayRef<MmaC> sums, Int slot, Int depthNumber,
+                      function_ref<void()> release);
   void multiplyPart(MutableArrayRef<MmaC> sums, const SparseA &a, int64_t macro,
                     int64_t image, Value descriptor, bool continues);
   void waitProducts(MutableArrayRef<MmaC> sums);

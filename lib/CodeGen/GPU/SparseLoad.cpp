@@ -417,7 +417,8 @@ void SparseKernel::keepAll() {
   k.commitCopies();
 }
 
-/// Replaces the factor that is kept by the part that `tile` needs.
+/// Replaces the factor that is kept by the part that `tile` needs, or starts
+/// the copies that do.
 void SparseKernel::keepFactor(const SparseTile &tile) {
   k.barrier();
   if (plan.usesWgmma) {
@@ -443,6 +444,4 @@ void SparseKernel::keepFactor(const SparseTile &tile) {
     });
   });
   k.commitCopies();
-  k.waitCopies(0);
-  k.barrier();
 }

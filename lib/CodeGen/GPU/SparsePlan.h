@@ -37,6 +37,8 @@ namespace mlir::kron {
 /// Bytes of a chunk.
 inline constexpr int64_t kSparseChunkBytes = 16;
 
+inline constexpr int64_t kMostSparseStages = 6;
+
 /// Rows that leave some of a matrix instruction's 16 unused.
 inline constexpr int64_t kSparseFewRows = 15;
 
@@ -136,8 +138,9 @@ struct SparsePlan {
   bool hasPartialSums = false;
   /// Whether warpgroups multiply (wgmma). Operand B is then the factor as it
   /// was prepared in shared memory, once for all of them: in TF32; what that
-  /// leaves in bf16; and in bf16.
-  bool usesWgmma = false;
+  /// leaves in bf16; and in bf16, unless it `hasFewImages`: what splitting the
+  /// data leaves is multiplied with the factor in TF32 then.
+  bool usesWgmma = false, hasFewImages = false;
 
   void setElementBytes(int64_t bytes) {
     elementBytes = dataBytes = factorBytes = bytes;
@@ -207,7 +210,9 @@ struct SparsePlan {
   }
   /// Of a step's factor as the matrix instructions read it.
   int64_t getPreparedBytes() const {
-    return getFactorBytes() * (usesWgmma ? 2 : 1);
+    return usesWgmma && !isHalf()
+               ? getFactorBytes() * (hasFewImages ? 3 : 4) / 2
+               : getFactorBytes();
   }
   /// Of the factor outside of the stages.
   int64_t getKeptBytes() const {
@@ -252,6 +257,19 @@ struct SparsePlan {
 /// Chooses the chunks of `plan` and the order of its results, from the sizes of
 /// its axes.
 void chooseSparseChunks(SparsePlan &plan);
+
+/// The best of full tiles of `plan`, whose axes are known: `warps` per CTA and
+/// `ctasPerSM` (0: as many as are best). Steps are shorter than they should be
+/// if nothing fits otherwise.
+std::optional<SparsePlan> chooseSparseTile(SparsePlan plan, int64_t warps,
+                                           int64_t ctasPerSM, int64_t rows,
+                                           const GPUMachine &machine);
+
+/// Tiles of few rows with as little of the factor as makes work for the whole
+/// machine. The depth is shared out so that all copies are under way at once.
+/// Whether they fit.
+bool chooseThinSparseTile(SparsePlan &plan, int64_t rows,
+                          const GPUMachine &machine);
 
 /// The tiles of `plan`, whose axes are known, for warpgroups; nothing if there
 /// are none or `rows` are too few for them.

@@ -57,17 +57,23 @@ void SparseKernel::prepareFactor(Int from, Int to) {
         for (int64_t part = 0; part < parts; ++part) {
           std::array<SparseOperand, 2> operands =
               math.getOperands(chunks, 0, part);
-          int64_t image = (chunk * parts + part) * 2 * mainBytes;
+          int64_t image = (chunk * parts + part) * plan.getPreparedBytes() /
+                          plan.getLanes();
           auto put = [&](Value word, int64_t offset, int64_t core) {
             k.store(word,
                     k.offsetBytes(target, offset + core * tiles * kCoreBytes));
           };
           for (int64_t half : {0, 1}) {
             const SparseOperand &operand = operands[half];
+            if (plan.isHalf()) {
+              put(operand.halves, image, 2 * macro + half);
+              continue;
+            }
             put(operand.main.high, image, 4 * macro + 2 * half);
             put(operand.next, image, 4 * macro + 2 * half + 1);
             put(operand.rests, image + mainBytes, 2 * macro + half);
-            put(operand.halves, image + mainBytes / 2 * 3, 2 * macro + half);
+            if (!plan.hasFewImages)
+              put(operand.halves, image + mainBytes / 2 * 3, 2 * macro + half);
           }
         }
       }
@@ -107,35 +113,52 @@ void SparseKernel::multiplyPart(MutableArrayRef<MmaC> sums, const SparseA &a,
   int64_t coreStride = plan.getResults() / 8 * kCoreBytes;
   int64_t mainBytes = plan.getResults() * plan.depthStep * 4;
   int64_t operandA = count * (continues ? 2 : 1);
+  int64_t words = plan.isHalf() ? 4 : plan.hasFewImages ? 20 : 16;
   std::string text = "{\n.reg .b64 d;\nwgmma.fence.sync.aligned;\n";
   SmallVector<Value> operands;
   bool adds = continues;
-  auto addProduct = [&](StringRef type, int64_t step, ArrayRef<Value> words,
+  auto addProduct = [&](StringRef type, int64_t step, ArrayRef<Value> operand,
                         int64_t offset) {
     // Bytes between core matrices along the depth and along the results, in
     // units of 16 bytes.
     int64_t fields = (coreStride >> 4) << 16 | (kCoreBytes >> 4) << 32;
-    text += "add.s64 d, $" + std::to_string(operandA + 16) + ", " +
+    text += "add.s64 d, $" + std::to_string(operandA + words) + ", " +
             std::to_string(fields + (offset >> 4)) + ";\n";
     text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(2 * count) +
             "k" + std::to_string(step) + ".f32." + (type + "." + type).str() +
             " " + listOperands(0, count) + "," +
             listOperands(operandA + operands.size(), 4) + ",d," +
             (adds ? "1" : "0") + (step == 16 ? ",1,1,0;\n" : ",1,1;\n");
-    llvm::append_range(operands, words);
+    llvm::append_range(operands, operand);
     adds = true;
   };
-  // The small products first.
-  int64_t start = image * 2 * mainBytes, half = 2 * macro * coreStride;
-  addProduct("bf16", 16, {a[0].rests, a[1].rests, a[2].rests, a[3].rests},
-             start + mainBytes / 2 * 3 + half);
-  addProduct("bf16", 16, {a[0].halves, a[1].halves, a[2].halves, a[3].halves},
-             start + mainBytes + half);
-  for (int64_t step : {0, 1}) {
-    const SparseOperand &upper = a[2 * step], &lower = a[2 * step + 1];
-    addProduct("tf32", 8,
-               {upper.main.high, lower.main.high, upper.next, lower.next},
-               start + (4 * macro + 2 * step) * coreStride);
+  int64_t start = image * (plan.getPreparedBytes() / plan.getLanes());
+  int64_t half = 2 * macro * coreStride;
+  auto addMain = [&](bool isRest) {
+    for (int64_t step : {0, 1}) {
+      const SparseOperand &upper = a[2 * step], &lower = a[2 * step + 1];
+      SmallVector<Value> operand{upper.main.high, lower.main.high, upper.next,
+                                 lower.next};
+      if (isRest)
+        operand = {upper.main.low, lower.main.low, upper.nextLow,
+                   lower.nextLow};
+      addProduct("tf32", 8, operand,
+                 start + (4 * macro + 2 * step) * coreStride);
+    }
+  };
+  SmallVector<Value> halves{a[0].halves, a[1].halves, a[2].halves, a[3].halves};
+  if (plan.isHalf()) {
+    addProduct(plan.element.isBF16() ? "bf16" : "f16", 16, halves,
+               start + half);
+  } else {
+    // The small products first.
+    if (plan.hasFewImages)
+      addMain(/*isRest=*/true);
+    else
+      addProduct("bf16", 16, {a[0].rests, a[1].rests, a[2].rests, a[3].rests},
+                 start + mainBytes / 2 * 3 + half);
+    addProduct("bf16", 16, halves, start + mainBytes + half);
+    addMain(/*isRest=*/false);
   }
   text += "wgmma.commit_group.sync.aligned;\n"
           "wgmma.wait_group.sync.aligned 1;\n}";
@@ -176,9 +199,10 @@ void SparseKernel::waitProducts(MutableArrayRef<MmaC> sums) {
 }
 
 /// sums += data of the stage at `slot` times the prepared factor of step
-/// `depthNumber`.
+/// `depthNumber`; `release` is called when the stage has been read.
 void SparseKernel::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
-                                  Int depthNumber) {
+                                  Int depthNumber,
+                                  function_ref<void()> release) {
   int64_t rowBytes = plan.getImageRowBytes(/*isFactor=*/false);
   Int firstRow = k.mul(rowWarp, plan.getRowsPerWarp());
   Value data = k.shared(k.add(slot, k.mul(firstRow, rowBytes)));
@@ -189,10 +213,13 @@ void SparseKernel::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
   Value address = LLVM::PtrToIntOp::create(
       k.builder, k.loc, k.builder.getI32Type(), k.shared(prepared));
   Value descriptor = k.materialize(k.floorDiv(Int(address), 16), 64);
-  for (int64_t macro = 0; macro < plan.depthStep / kMacroDepth; ++macro)
+  int64_t macros = plan.depthStep / kMacroDepth;
+  for (int64_t macro = 0; macro < macros; ++macro)
     for (int64_t chunk = 0; chunk < plan.laneChunks; ++chunk) {
       SparseChunks upper = loadData(data, macro, chunk, /*half=*/0);
       SparseChunks lower = loadData(data, macro, chunk, /*half=*/1);
+      if (macro == macros - 1 && chunk == plan.laneChunks - 1)
+        release();
       for (int64_t part = 0; part < plan.lanesPerChunk; ++part) {
         SparseA a = math.getOperandA(upper, lower, /*step=*/0, part);
         MutableArrayRef<MmaC> own(&getSum(sums, chunk, part, 0, 0),

@@ -9,7 +9,8 @@
 // teams with tiles of their own. What decides is whether the factor, which
 // takes twice its size when it is prepared, stays in shared memory: preparing
 // it for every tile takes longer than mma.sync saves, unless the tile is a
-// large one of a single product.
+// large one of a single product. Without its image in bf16 it takes one and a
+// half times its size. That of halves is only put in another order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,43 +36,69 @@ static constexpr int64_t kTilesPerProcessor = 2;
 /// Bytes of a stage at most, and of stages that should be under way.
 static constexpr int64_t kStageBytes = 64 * 1024, kBytesUnderWay = 64 * 1024;
 
-/// Chooses results, steps and stages of `plan`, whose warps are known; whether
-/// that fits.
-static bool chooseTile(SparsePlan &plan, int64_t depthStep,
+/// Depth of halves from which on X is read too often or too little is under
+/// way, and the least that should be.
+static constexpr int64_t kMostHalfDepth = 192;
+static constexpr int64_t kLeastUnderWay = 24 * 1024;
+
+/// Chooses results, steps and stages of `plan`, whose warps are known, with
+/// `leastStages` or more; whether that fits. Tiles with few images may have
+/// fewer results for that.
+static bool chooseTile(SparsePlan &plan, int64_t depthStep, int64_t leastStages,
                        const GPUMachine &machine) {
   int64_t products = plan.lanesPerChunk * plan.laneChunks;
   int64_t unit = plan.order == SparseOrder::Chunks
                      ? std::max<int64_t>(plan.depthPerChunk / 2, 1)
                      : 1;
   int64_t most = (plan.hasPartialSums ? kMostTiles / 2 : kMostTiles) / products;
-  int64_t wanted =
-      llvm::divideCeil(llvm::divideCeil(plan.results, 8), plan.resultWarps);
-  plan.resultTiles =
-      std::min<int64_t>(most / unit * unit, llvm::alignTo(wanted, unit));
+  int64_t tiles = llvm::divideCeil(plan.results, 8);
+  auto setResults = [&](int64_t blocks) {
+    int64_t wanted =
+        llvm::divideCeil(llvm::divideCeil(tiles, blocks), plan.resultWarps);
+    plan.resultTiles =
+        std::min<int64_t>(most / unit * unit, llvm::alignTo(wanted, unit));
+  };
+  setResults(/*blocks=*/1);
   plan.depthStep = depthStep;
   plan.depthSteps = llvm::divideCeil(plan.depth, depthStep);
   if (plan.resultTiles == 0 || plan.getStageBytes() > kStageBytes)
     return false;
   int64_t shared = machine.getSharedBytes(/*ctas=*/1);
-  plan.stages = 2;
+  plan.stages = leastStages;
+  if (plan.isHalf())
+    plan.stages = std::max<int64_t>(
+        leastStages, 1 + llvm::divideCeil(kLeastUnderWay,
+                                          plan.teams * plan.getStageBytes()));
+  if (plan.hasFewImages || plan.isHalf()) {
+    while (plan.resultTiles > unit && plan.getSharedBytes() > shared)
+      plan.resultTiles -= unit;
+    setResults(plan.getResultBlocks());
+  }
+  plan.stages = std::max<int64_t>(leastStages, 2);
   while ((plan.stages - 1) * plan.teams * plan.getStageBytes() < kBytesUnderWay)
     ++plan.stages;
-  while (plan.stages > 2 && plan.getSharedBytes() > shared)
+  while (plan.stages > leastStages && plan.getSharedBytes() > shared)
     --plan.stages;
   return plan.getSharedBytes() <= shared;
 }
 
 /// Whether a plan is faster than mma.sync, by what was measured. Where lanes
-/// are more than a chunk's, too few results fit.
+/// are more than a chunk's, all results have to fit.
 static bool isWorthwhile(const SparsePlan &plan, int64_t rows,
                          const GPUMachine &machine) {
   if (getSparseTiles(plan, rows) < kTilesPerProcessor * machine.processors ||
       plan.depthStep * plan.depthSteps * 4 >
           5 * int64_t(llvm::alignTo(plan.depth, kMacroDepth)))
     return false;
+  if (plan.isHalf())
+    return true;
+  int64_t results = std::min(plan.results, kLeastResults);
+  if (plan.hasFewImages)
+    return plan.laneChunks == 1
+               ? plan.getResults() * 2 >= results
+               : plan.laneChunks == 2 && plan.getResults() >= results;
   if (plan.keepsFactor)
-    return plan.laneChunks == 1 &&
-           plan.getResults() >= std::min(plan.results, kLeastResults);
+    return plan.laneChunks == 1 && plan.getResults() >= results;
   return plan.lanes == 1 && plan.getRows() >= kFewestRows &&
          plan.getResults() >= kFewestRows;
 }
@@ -84,32 +111,60 @@ static double getTraffic(const SparsePlan &plan) {
   return data + double(plan.depth) * plan.results / plan.getRows();
 }
 
+/// What ranks plans: what they read, then results that do not exist.
+static std::pair<double, int64_t> getCost(const SparsePlan &plan) {
+  return {getTraffic(plan), plan.getResultBlocks() * plan.getResults()};
+}
+
+/// Whether the types are those of kernels with warpgroups: f32 in three
+/// products, or halves of several products side by side.
+static bool isTaken(const SparsePlan &plan) {
+  if (plan.isOf8() || plan.alongRows || plan.copiesSingly || plan.hasEpilogue)
+    return false;
+  if (plan.isHalf())
+    return plan.lanesPerChunk > 1 && plan.results >= kLeastResults &&
+           plan.depth <= kMostHalfDepth;
+  return plan.math == MmaMath::SplitTF32 && plan.results >= kFewestResults;
+}
+
 std::optional<SparsePlan> kron::chooseSparseWgmma(const SparsePlan &plan,
                                                   int64_t rows,
                                                   const GPUMachine &machine) {
-  if (!machine.hasWgmma || plan.math != MmaMath::SplitTF32 || plan.isOf8() ||
-      plan.alongRows || plan.copiesSingly || plan.hasEpilogue ||
-      plan.depth < kLeastDepth || plan.results < kFewestResults)
+  if (!machine.hasWgmma || !isTaken(plan) || plan.depth < kLeastDepth)
     return std::nullopt;
   std::optional<SparsePlan> best;
-  auto attempt = [&](bool keeps, int64_t rowWarps, int64_t teams) {
+  auto attempt = [&](bool keeps, int64_t rowWarps, int64_t teams,
+                     bool hasFewImages = false, int64_t leastStages = 2) {
     for (int64_t step : {4 * kMacroDepth, 2 * kMacroDepth, kMacroDepth}) {
       SparsePlan candidate = plan;
-      candidate.usesWgmma = candidate.hasHalfRests = true;
+      candidate.usesWgmma = true;
+      candidate.hasHalfRests = !plan.isHalf();
+      candidate.hasFewImages = hasFewImages;
       candidate.keepsFactor = keeps;
       candidate.ctasPerSM = 1;
       candidate.teams = teams;
       candidate.rowWarps = rowWarps;
       candidate.resultWarps = kWarps / teams / rowWarps;
-      if (chooseTile(candidate, step, machine) &&
+      if (chooseTile(candidate, step, leastStages, machine) &&
           isWorthwhile(candidate, rows, machine) &&
-          (!best || getTraffic(candidate) < getTraffic(*best)))
+          (!best || getCost(candidate) < getCost(*best)))
         best = candidate;
     }
   };
+  if (plan.isHalf()) {
+    for (int64_t rowWarps : {kWarps, kGroupWarps})
+      attempt(/*keeps=*/true, rowWarps, /*teams=*/1);
+    return best;
+  }
   for (int64_t rowWarps : {kGroupWarps, kWarps})
     for (bool keeps : {true, false})
       attempt(keeps, rowWarps, /*teams=*/1);
   attempt(/*keeps=*/true, kGroupWarps, /*teams=*/2);
+  // Few images take a product of TF32 instead of bf16, but leave room for more
+  // results, or for any.
+  if ((!best || (best->keepsFactor && best->hasPartialSums)))
+    for (int64_t rowWarps : {kWarps, kGroupWarps})
+      attempt(/*keeps=*/true, rowWarps, /*teams=*/1, /*hasFewImages=*/true,
+              /*leastStages=*/1);
   return best;
 }

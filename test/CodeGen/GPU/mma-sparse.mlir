@@ -50,13 +50,13 @@ func.func @batch_last_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %y
 // CHECK:         nvvm.barrier id = %{{.*}} number_of_threads = %c128
 // CHECK-NOT:     bf16
 // CHECK-COUNT-3: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
-func.func @teams_f32(%x: memref<25088x1x64x16xf32>, %k: memref<64x64x16xf32>, %y: memref<25088x1x64x16xf32>) {
-  kron.pass ins(%x, %k : memref<25088x1x64x16xf32>, memref<64x64x16xf32>) outs(%y : memref<25088x1x64x16xf32>)
+func.func @teams_f32(%x: memref<25088x1x64x16xf32>, %k: memref<40x64x16xf32>, %y: memref<25088x1x40x16xf32>) {
+  kron.pass ins(%x, %k : memref<25088x1x64x16xf32>, memref<40x64x16xf32>) outs(%y : memref<25088x1x40x16xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
-  ^bb0(%tx: tensor<25088x1x64x16xf32>, %tk: tensor<64x64x16xf32>, %ty: tensor<25088x1x64x16xf32>):
-    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x64x16xf32>) factor(%tk [q, p, 3] : tensor<64x64x16xf32>)
-         outs(%ty : tensor<25088x1x64x16xf32>) -> tensor<25088x1x64x16xf32>
-    kron.yield %0 : tensor<25088x1x64x16xf32>
+  ^bb0(%tx: tensor<25088x1x64x16xf32>, %tk: tensor<40x64x16xf32>, %ty: tensor<25088x1x40x16xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x64x16xf32>) factor(%tk [q, p, 3] : tensor<40x64x16xf32>)
+         outs(%ty : tensor<25088x1x40x16xf32>) -> tensor<25088x1x40x16xf32>
+    kron.yield %0 : tensor<25088x1x40x16xf32>
   }
   return
 }
@@ -252,6 +252,51 @@ func.func @dense_f32(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: 
     %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
          outs(%ty : tensor<25088x1024xf32>) -> tensor<25088x1024xf32>
     kron.yield %0 : tensor<25088x1024xf32>
+  }
+  return
+}
+
+// Verify that a factor of which all results fit shared memory without their image in bf16
+// is multiplied in TF32 with what splitting the data leaves; and that of a single stage
+// the next step is asked for once this one is in registers.
+// CHECK-LABEL: llvm.func @few_images_f32_0(
+// CHECK:         fence.proxy.async
+// CHECK:         nvvm.cp.async.wait.group 0
+// CHECK-NEXT:    nvvm.barrier0
+// CHECK-NOT:     cp.async.shared.global
+// CHECK:         wgmma.fence.sync.aligned
+// CHECK-COUNT-2: wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32
+// CHECK-COUNT-1: wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16
+// CHECK-COUNT-2: wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32
+// CHECK-SAME:    wgmma.wait_group.sync.aligned 1;
+// CHECK:         nvvm.barrier0
+// CHECK:         cp.async.shared.global
+// CHECK:         wgmma.wait_group.sync.aligned 0;
+func.func @few_images_f32(%x: memref<25088x1x64x16xf32>, %k: memref<64x64x16xf32>, %y: memref<25088x1x64x16xf32>) {
+  kron.pass ins(%x, %k : memref<25088x1x64x16xf32>, memref<64x64x16xf32>) outs(%y : memref<25088x1x64x16xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<25088x1x64x16xf32>, %tk: tensor<64x64x16xf32>, %ty: tensor<25088x1x64x16xf32>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x64x16xf32>) factor(%tk [q, p, 3] : tensor<64x64x16xf32>)
+         outs(%ty : tensor<25088x1x64x16xf32>) -> tensor<25088x1x64x16xf32>
+    kron.yield %0 : tensor<25088x1x64x16xf32>
+  }
+  return
+}
+
+// Verify halves by warpgroups: pairs of two depths are operand A, and the factor is put in
+// another order only.
+// CHECK-LABEL: llvm.func @groups_f16_0(
+// CHECK:         wgmma.fence.sync.aligned
+// CHECK-COUNT-1: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
+// CHECK-SAME:    wgmma.commit_group.sync.aligned
+// CHECK:         wgmma.wait_group.sync.aligned 0;
+func.func @groups_f16(%x: memref<25088x4x64x4xf16>, %k: memref<4x256x64x4xf16>, %y: memref<25088x4x256x4xf16>) {
+  kron.pass ins(%x, %k : memref<25088x4x64x4xf16>, memref<4x256x64x4xf16>) outs(%y : memref<25088x4x256x4xf16>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<25088x4x64x4xf16>, %tk: tensor<4x256x64x4xf16>, %ty: tensor<25088x4x256x4xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x4x64x4xf16>) factor(%tk [1, q, p, 3] : tensor<4x256x64x4xf16>)
+         outs(%ty : tensor<25088x4x256x4xf16>) -> tensor<25088x4x256x4xf16>
+    kron.yield %0 : tensor<25088x4x256x4xf16>
   }
   return
 }

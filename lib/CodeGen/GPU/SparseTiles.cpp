@@ -1,0 +1,329 @@
+//===- SparseTiles.cpp - Full tiles of a Kronecker-sparse factor ----------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Tiles of as many rows as matrix instructions take, where there are enough of
+// them for all processors. Chunks and sums of a warp follow from the factor;
+// some ways for warps to share a processor are tried, and ranked by what they
+// read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparsePlan.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Shared memory that a factor may keep of a processor's.
+static constexpr int64_t kKeptBytes = 144 * 1024;
+/// The least that a step is shortened to.
+static constexpr int64_t kLeastStepBytes = 2 * 1024;
+/// Data that should be under way to a processor.
+static constexpr int64_t kBytesUnderWay = 64 * 1024;
+/// Products whose sum needs no bound for each of them, which bf16 could miss.
+static constexpr int64_t kLeastSummed = 32;
+/// Depth from which on a tile's products take longer than its copies.
+static constexpr int64_t kDeep = 128;
+/// Rows of a tile beside a factor that is kept.
+static constexpr int64_t kMostRows = 128, kMostRowsAlong = 256;
+/// Runs that the second-level cache delivers at its full rate.
+static constexpr int64_t kRunBytes = 64;
+/// Blocks of results for which X may be read again before teams, which keep
+/// more of the factor, are better in spite of partial sums.
+static constexpr int64_t kFewBlocks = 4;
+
+//===----------------------------------------------------------------------===//
+// A warp
+//===----------------------------------------------------------------------===//
+
+/// Products with halves take fewer matrix instructions, but more others to
+/// split numbers, which are worth it where instructions share operands; and
+/// more registers, which an epilogue needs.
+static void chooseMath(SparsePlan &plan) {
+  bool isFull = plan.keepsFactor && plan.hasPartialSums && plan.teams == 1;
+  bool shares = plan.alongRows ? !isFull : plan.getParts() <= 2;
+  plan.hasHalfRests = plan.math == MmaMath::SplitTF32 &&
+                      plan.depth >= kLeastSummed && shares && !plan.hasEpilogue;
+}
+
+static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
+
+void kron::chooseSparseChunks(SparsePlan &plan) {
+  int64_t chunk = plan.getChunk();
+  plan.lanesPerChunk =
+      plan.alongRows ? 1 : std::min(getPowerOfTwo(plan.lanes), chunk);
+  plan.depthPerChunk = chunk / plan.lanesPerChunk;
+  // Results need no order where their neighbours in memory are rows.
+  if (plan.alongRows)
+    return;
+  int64_t chunks = plan.lanes / plan.lanesPerChunk;
+  if (chunks == 1) {
+    plan.order =
+        plan.depthPerChunk > 1 ? SparseOrder::Chunks : SparseOrder::Spread;
+  } else if (plan.lanesPerChunk == chunk && chunks % 2 == 0) {
+    plan.laneChunks = 2;
+    plan.order = SparseOrder::Pairs;
+  } else {
+    // As many as make equal blocks of up to 4.
+    plan.laneChunks = llvm::divideCeil(chunks, llvm::divideCeil(chunks, 4));
+  }
+  if (plan.turnsRows)
+    plan.order = SparseOrder::Plain;
+}
+
+/// Sums of a warp: 64 registers or, `isWide`, 128.
+static void chooseWarpTile(SparsePlan &plan) {
+  int64_t tiles = plan.isWide ? 32 : 16;
+  if (plan.elementBytes == 8 || (plan.hasPartialSums && tiles == 32))
+    tiles /= 2;
+  int64_t products = plan.getParts() * (plan.alongRows ? 1 : plan.laneChunks);
+  int64_t perProduct = std::max<int64_t>(tiles / products, 1);
+  // Results come in groups of 16 bytes.
+  int64_t unit = plan.order == SparseOrder::Chunks
+                     ? std::max<int64_t>(plan.depthPerChunk / 2, 1)
+                     : 1;
+  int64_t wanted = llvm::divideCeil(plan.results, 8);
+  int64_t columns = products >= 8 || plan.alongRows ? perProduct
+                    : perProduct >= 32              ? 8
+                    : perProduct >= 8               ? 4
+                                                    : perProduct / 2;
+  columns = std::max<int64_t>(
+      std::min<int64_t>(columns, llvm::PowerOf2Ceil(wanted)), unit);
+  plan.resultTiles = columns;
+  plan.rowTiles = std::clamp<int64_t>(perProduct / columns, 1, 4);
+}
+
+//===----------------------------------------------------------------------===//
+// A tile
+//===----------------------------------------------------------------------===//
+
+/// The depth of a step: about `stepBytes` of data, the depth padded as little
+/// as possible.
+static void chooseDepthStep(SparsePlan &plan) {
+  int64_t macro = plan.getMacroDepth();
+  int64_t perDepth = plan.getRows() * plan.getLanes() * plan.dataBytes;
+  int64_t best = macro, bestPadded = llvm::alignTo(plan.depth, macro);
+  int64_t stepBytes =
+      plan.getTeamsPerSM() > 1 ? plan.stepBytes : 2 * plan.stepBytes;
+  for (int64_t step = macro; step * perDepth <= 2 * stepBytes; step *= 2) {
+    if (step >= 2 * plan.depth)
+      break;
+    // Rows of 128 bytes have no bank conflicts.
+    bool isShort = step * plan.getLanes() * plan.dataBytes <= 128;
+    if (!isShort && step * perDepth > stepBytes)
+      break;
+    int64_t padded = llvm::alignTo(plan.depth, step);
+    if (padded <= bestPadded || (isShort && padded <= bestPadded * 5 / 4))
+      best = step, bestPadded = padded;
+  }
+  plan.depthStep = best;
+  plan.depthSteps = llvm::divideCeil(plan.depth, best);
+}
+
+/// Divides `warps` among results and rows.
+static void setWarps(SparsePlan &plan, int64_t warps, int64_t resultWarps) {
+  plan.resultWarps = resultWarps;
+  plan.rowWarps = warps / resultWarps;
+  chooseDepthStep(plan);
+}
+
+/// Bytes that tiles of `plan` read for each row of the input.
+static double getTraffic(const SparsePlan &plan, int64_t rows) {
+  double data = double(plan.depth) * plan.getLanes() * plan.getResultBlocks();
+  if (plan.keepsFactor)
+    return data;
+  return data + double(plan.results) * plan.depth * plan.getLanes() *
+                    llvm::divideCeil(rows, plan.getRows()) / rows;
+}
+
+/// By which shorter runs slow the second-level cache down.
+static double getWaste(const SparsePlan &plan) {
+  if (plan.alongRows || plan.getLaneBlocks() == 1)
+    return 1;
+  return std::max(1.0, double(kRunBytes) / (plan.getLanes() * plan.dataBytes));
+}
+
+/// What ranks plans: bytes that go through memory or the second-level cache per
+/// row, whichever takes longer. Two teams per processor overlap better than one
+/// with larger tiles; where both operands stream, that makes no difference.
+/// Pairs of halves along rows take so many instructions that larger tiles of
+/// one CTA are better if it keeps a deep factor as a whole. The weights were
+/// fitted to measurements.
+static double getCost(const SparsePlan &plan, int64_t rows) {
+  constexpr double kCacheRate = 1.33, kAlone = 1.95, kAlonePairs = 0.95;
+  double results = double(plan.results) * plan.getLanes();
+  double memory = double(plan.depth) * plan.getLanes() + results;
+  double cached = (getTraffic(plan, rows) + results) * getWaste(plan);
+  double cost = std::max(memory, cached / kCacheRate) / plan.getLanes();
+  if (!plan.keepsFactor || plan.getTeamsPerSM() > 1)
+    return cost;
+  bool pairsRows = plan.isHalf() && plan.alongRows && plan.depth >= kDeep &&
+                   plan.getResultBlocks() == 1;
+  return cost * (pairsRows ? kAlonePairs : kAlone);
+}
+
+/// Takes fewer rows where there is no factor to read again for them: many small
+/// tiles are shared out more evenly.
+static void narrowTile(SparsePlan &plan) {
+  int64_t most = plan.alongRows ? kMostRowsAlong : kMostRows;
+  while (plan.getRows() > most && plan.rowTiles > 1)
+    plan.rowTiles /= 2;
+  while (plan.alongRows && plan.getRows() > most) {
+    if (plan.resultTiles > 1) {
+      plan.resultTiles /= 2;
+      plan.resultWarps *= 2;
+    }
+    if (plan.rowWarps == 1)
+      break;
+    plan.rowWarps /= 2;
+  }
+  chooseDepthStep(plan);
+}
+
+/// As many stages as should be under way; whether they fit.
+static bool chooseStages(SparsePlan &plan, int64_t sharedBytes) {
+  plan.stages = 2;
+  while (plan.stages < kMostSparseStages &&
+         (plan.stages - 1) * plan.getStageBytes() <
+             kBytesUnderWay / plan.getTeamsPerSM())
+    ++plan.stages;
+  while (plan.stages > 2 && plan.getSharedBytes() > sharedBytes)
+    --plan.stages;
+  return plan.getSharedBytes() <= sharedBytes;
+}
+
+/// Tiles with `warps` per CTA, with the factor kept or not; whether they fit.
+static bool chooseTile(SparsePlan &plan, int64_t warps, int64_t sharedBytes) {
+  int64_t most = llvm::PowerOf2Ceil(
+      llvm::divideCeil(plan.results, plan.getResultsPerWarp()));
+  int64_t resultWarps = std::min(warps, most);
+  // As much of the factor as can be kept; else squares.
+  if (!plan.keepsFactor)
+    while (resultWarps > 1 &&
+           plan.getResultsPerWarp() * resultWarps >
+               2 * plan.getRowsPerWarp() * (warps / resultWarps))
+      resultWarps /= 2;
+  for (;; resultWarps /= 2) {
+    setWarps(plan, warps, resultWarps);
+    if (!plan.keepsFactor ||
+        plan.getKeptBytes() <= kKeptBytes * sharedBytes / (224 * 1024))
+      break;
+    if (resultWarps == 1)
+      return false;
+  }
+  if (plan.keepsFactor)
+    narrowTile(plan);
+  return chooseStages(plan, sharedBytes);
+}
+/// The better one of keeping the factor and reading it for each tile.
+static std::optional<SparsePlan> chooseKept(const SparsePlan &plan,
+                                            int64_t warps, int64_t rows,
+                                            const GPUMachine &machine) {
+  std::optional<SparsePlan> best;
+  for (bool keeps : {true, false}) {
+    if (plan.teams > 1 && !keeps)
+      break;
+    SparsePlan candidate = plan;
+    candidate.keepsFactor = keeps;
+    chooseMath(candidate);
+    chooseWarpTile(candidate);
+    if (!chooseTile(candidate, warps, machine.getSharedBytes(plan.ctasPerSM)))
+      continue;
+    if (!best || getTraffic(candidate, rows) <= getTraffic(*best, rows))
+      best = candidate;
+    // Where rows are innermost, other factors than dense ones come element by
+    // element.
+    if (plan.alongRows && !plan.groupAxes.empty())
+      break;
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How warps share a processor.
+struct Form {
+  int64_t ctas, teams;
+  bool isWide;
+};
+} // namespace
+
+/// The forms that are worth a try, of those that are as good the best one
+/// first. This is what measurements say; what decides seems to be registers for
+/// operands beside the sums.
+static SmallVector<Form> getForms(const SparsePlan &plan) {
+  Form two{2, 1, false}, one{1, 1, true}, teams{1, 2, false};
+  Form wideTwo{2, 1, true}, wideTeams{1, 2, true};
+  if (plan.element.isF64())
+    return {two, one};
+  // Larger tiles spill there.
+  if (plan.hasEpilogue && plan.alongRows)
+    return {two};
+  if (plan.alongRows)
+    return {two, one, plan.isHalf() ? wideTeams : teams};
+  if (plan.order == SparseOrder::Pairs)
+    return plan.isHalf() ? SmallVector<Form>{wideTwo, teams, two, one}
+                         : SmallVector<Form>{wideTeams, two, one};
+  if (plan.isHalf())
+    return {wideTeams, two, one};
+  return {two, one};
+}
+
+/// Whether teams need not be tried: partial sums take registers of theirs, so
+/// they have to save a lot.
+static bool isGoodWithoutTeams(const SparsePlan &plan) {
+  return plan.alongRows && plan.hasPartialSums &&
+         plan.getResultBlocks() <= kFewBlocks;
+}
+
+std::optional<SparsePlan> kron::chooseSparseTile(SparsePlan plan, int64_t warps,
+                                                 int64_t ctasPerSM,
+                                                 int64_t rows,
+                                                 const GPUMachine &machine) {
+  SmallVector<Form> forms = getForms(plan);
+  if (warps || ctasPerSM)
+    forms = {{2, 1, false}, {1, 1, true}};
+  std::optional<SparsePlan> best;
+  // Thin tiles follow where full ones are too few; full ones that keep the
+  // factor are better.
+  auto isTooFew = [&](const SparsePlan &plan) {
+    return getSparseTiles(plan, rows) < machine.processors;
+  };
+  auto isBetter = [&](const SparsePlan &plan, const SparsePlan &other) {
+    if (plan.keepsFactor && !isTooFew(plan) && isTooFew(other))
+      return true;
+    if (other.keepsFactor && !isTooFew(other) && isTooFew(plan))
+      return false;
+    return getCost(plan, rows) < getCost(other, rows);
+  };
+  auto attempt = [&](const Form &form, int64_t laneChunks) {
+    if ((ctasPerSM && ctasPerSM != form.ctas) ||
+        (form.teams > 1 && best && isGoodWithoutTeams(*best)))
+      return;
+    SparsePlan given = plan;
+    given.laneChunks = laneChunks;
+    given.ctasPerSM = form.ctas;
+    given.teams = form.teams;
+    given.isWide = form.isWide;
+    std::optional<SparsePlan> candidate = chooseKept(
+        given, warps ? warps : 8 / given.getTeamsPerSM(), rows, machine);
+    if (candidate && (!best || isBetter(*candidate, *best)))
+      best = candidate;
+  };
+  bool hasLongRuns = plan.order == SparseOrder::Pairs && !plan.isHalf() &&
+                     !plan.hasEpilogue &&
+                     plan.lanes / plan.lanesPerChunk % 4 == 0;
+  for (; !best && plan.stepBytes >= kLeastStepBytes; plan.stepBytes /= 2)
+    for (const Form &form : forms)
+      for (int64_t longer : {1, 2})
+        if (longer == 1 || (hasLongRuns && form.ctas * form.teams == 1))
+          attempt(form, longer * plan.laneChunks);
+  return best;
+}
