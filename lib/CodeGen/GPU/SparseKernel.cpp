@@ -390,7 +390,7 @@ void SparseKernel::emitRun(Int part, Int start, Int count) {
   keepFactor(getTile(runPart, runStart));
   startRun();
   // Of one team, the first step waits for what was asked for before it, too.
-  if (plan.teams > 1 && !plan.usesWgmma) {
+  if (plan.teams > 1 && startsEarly()) {
     k.waitCopies(plan.stages - 1);
     k.barrier();
   }

@@ -120,6 +120,7 @@ private:
                  bool isAligned);
   void issueFactor(const SparseTile &tile, Int depthStart, Int to,
                    bool isAligned);
+  bool startsEarly() const;
   void keepFactor(const SparseTile &tile);
   void keepAll();
   bool canCopyRuns(const SparseArray &array) const;

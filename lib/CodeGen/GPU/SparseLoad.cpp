@@ -417,6 +417,12 @@ void SparseKernel::keepAll() {
   k.commitCopies();
 }
 
+/// Whether a run's first steps are asked for before its factor has arrived. The
+/// kernels of others were slower so.
+bool SparseKernel::startsEarly() const {
+  return !plan.usesWgmma && (plan.alongRows || plan.teams > 1);
+}
+
 /// Replaces the factor that is kept by the part that `tile` needs, or starts
 /// the copies that do.
 void SparseKernel::keepFactor(const SparseTile &tile) {
@@ -444,4 +450,8 @@ void SparseKernel::keepFactor(const SparseTile &tile) {
     });
   });
   k.commitCopies();
+  if (startsEarly())
+    return;
+  k.waitCopies(0);
+  k.barrier();
 }

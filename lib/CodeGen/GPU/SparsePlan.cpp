@@ -53,8 +53,8 @@ int64_t SparsePlan::getLongestRun() const {
   // Nobody else reads the same lines.
   if (getResultBlocks() == 1 && (alongRows || getLaneBlocks() == 1))
     return std::numeric_limits<int32_t>::max();
-  // Those that do are at work at the same time.
-  if (!alongRows && getResultBlocks() * getLaneBlocks() <= kMostSharers)
+  // Those that do are at work at the same time. (mma.sync was slower so.)
+  if (usesWgmma && getResultBlocks() * getLaneBlocks() <= kMostSharers)
     return std::numeric_limits<int32_t>::max();
   int64_t bytes = getRows() * depth * lanes * dataBytes;
   for (int64_t size : groupSizes)

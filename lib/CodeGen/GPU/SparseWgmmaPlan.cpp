@@ -163,8 +163,10 @@ std::optional<SparsePlan> kron::chooseSparseWgmma(const SparsePlan &plan,
   // Few images take a product of TF32 instead of bf16, but leave room for more
   // results, or for any.
   if ((!best || (best->keepsFactor && best->hasPartialSums)))
-    for (int64_t rowWarps : {kWarps, kGroupWarps})
-      attempt(/*keeps=*/true, rowWarps, /*teams=*/1, /*hasFewImages=*/true,
-              /*leastStages=*/1);
+    attempt(/*keeps=*/true, kGroupWarps, /*teams=*/2, /*hasFewImages=*/true,
+            /*leastStages=*/1);
+  for (int64_t rowWarps : {kWarps, kGroupWarps})
+    attempt(/*keeps=*/true, rowWarps, /*teams=*/1, /*hasFewImages=*/true,
+            /*leastStages=*/1);
   return best;
 }
