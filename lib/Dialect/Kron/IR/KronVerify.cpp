@@ -47,6 +47,26 @@ SmallVector<NamedArray> kron::getNamedArrays(ScaledOpInterface op) {
 // Types
 //===----------------------------------------------------------------------===//
 
+/// Whether the static sizes of an array alone leave it in what a processor can
+/// address, so that arithmetic on its offsets does not overflow.
+static bool isAddressable(ShapedType type) {
+  constexpr int64_t limit = int64_t(1) << 56;
+  SmallVector<int64_t> sizes(
+      llvm::make_filter_range(type.getShape(), [](int64_t size) {
+        return !ShapedType::isDynamic(size);
+      }));
+  if (llvm::is_contained(sizes, 0))
+    return true;
+  std::optional<int64_t> elements = multiplySizes(sizes);
+  Type element = type.getElementType();
+  int64_t bytes = 1;
+  if (auto complex = dyn_cast<ComplexType>(element))
+    bytes = complex.getElementType().getIntOrFloatBitWidth() / 4;
+  else
+    bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  return elements && *elements <= limit / bytes;
+}
+
 LogicalResult kron::verifyArrayKinds(Operation *op,
                                      ArrayRef<NamedArray> arrays) {
   bool isTensor = isa<TensorType>(arrays.front().value.getType());
@@ -60,6 +80,10 @@ LogicalResult kron::verifyArrayKinds(Operation *op,
       return op->emitOpError("expects ")
              << array.name << " to have a rank of at most " << maxRank
              << ", but got " << getRank(array.value);
+    auto type = cast<ShapedType>(array.value.getType());
+    if (!isAddressable(type))
+      return op->emitOpError("expects ")
+             << array.name << " to have at most 2^56 bytes, but got " << type;
   }
   return success();
 }
