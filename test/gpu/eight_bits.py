@@ -245,7 +245,7 @@ class Checks:
             x[1], x[2, 0] = 0, np.nan
         codes, scales = self.run(
             sparse_module(element, patterns, kind, bias),
-            [(element, x, offset), *((element, k, 0) for k in weights),
+            [(element, x, offset * x.itemsize), *((element, k, 0) for k in weights),
              *([(element, added, 0)] if bias else [])],
             [(kind, (rows, features), offset), ("f32", (rows,), 0)])
         y = x.astype(np.float64)

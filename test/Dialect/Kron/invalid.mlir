@@ -573,9 +573,9 @@ func.func @ksmm_c3_batch(%x: memref<4x2xf32>, %k: memref<1x4x4x1xf32>, %y: memre
 
 // -----
 
-func.func @ksmm_c3_overflow(%x: memref<?x?xf32>, %k: memref<2097152x0x2097152x2097152xf32>) {
-  // expected-error @+1 {{'kron.ksmm' op expects the product of the sizes of the pattern to fit 63 bits}}
-  kron.ksmm ins(%x : memref<?x?xf32>) weights(%k : memref<2097152x0x2097152x2097152xf32>) outs(%x : memref<?x?xf32>)
+func.func @ksmm_c3_overflow(%x: memref<?x?xf32>, %k: memref<2097152x1x2097152x2097152xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op expects the weights to have at most 2^56 bytes, but got 'memref<2097152x1x2097152x2097152xf32>'}}
+  kron.ksmm ins(%x : memref<?x?xf32>) weights(%k : memref<2097152x1x2097152x2097152xf32>) outs(%x : memref<?x?xf32>)
   return
 }
 
@@ -737,9 +737,9 @@ func.func @ksmm_grad_c3_batch(%x: memref<9x40xf32>, %g: memref<8x30xf32>, %d: me
 
 // -----
 
-func.func @ksmm_grad_c3_overflow(%x: memref<?x?xf32>, %g: memref<?x?xf32>, %d: memref<4294967296x0x4294967296x1xf32>) {
-  // expected-error @+1 {{'kron.ksmm_grad' op expects the product of the sizes of the pattern to fit 63 bits}}
-  kron.ksmm_grad ins(%x : memref<?x?xf32>) grad(%g : memref<?x?xf32>) outs(%d : memref<4294967296x0x4294967296x1xf32>)
+func.func @ksmm_grad_c3_overflow(%x: memref<?x?xf32>, %g: memref<?x?xf32>, %d: memref<4294967296x1x4294967296x1xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op expects the outs to have at most 2^56 bytes, but got 'memref<4294967296x1x4294967296x1xf32>'}}
+  kron.ksmm_grad ins(%x : memref<?x?xf32>) grad(%g : memref<?x?xf32>) outs(%d : memref<4294967296x1x4294967296x1xf32>)
   return
 }
 

@@ -217,26 +217,23 @@ static LogicalResult verifyKsmmShapes(KsmmOp op,
                                       SmallVectorImpl<int64_t> &initShape) {
   SmallVector<int64_t, 4> pattern = op.getPattern();
   int64_t a = pattern[0], b = pattern[1], c = pattern[2], d = pattern[3];
-  std::optional<int64_t> inputFeatures = multiplySizes({a, c, d});
-  std::optional<int64_t> initFeatures = multiplySizes({a, b, d});
-  if (!inputFeatures || !initFeatures)
-    return op.emitOpError("expects the product of the sizes of the pattern to "
-                          "fit 63 bits");
-
+  // Both fit: the weights have at least as many elements.
+  int64_t inputFeatures = *multiplySizes({a, c, d});
+  int64_t initFeatures = *multiplySizes({a, b, d});
   NamedArray input{"the input", op.getInput()};
   NamedArray init{"the outs", op.getInit()};
   bool isTransposed = op.getTransInput() != Transpose::N;
   unsigned inputBatchDim = isTransposed ? op.getFeatureDim() : op.getBatchDim();
   if (failed(verifyRank(op, input, 2)) || failed(verifyRank(op, init, 2)) ||
-      failed(verifyDim(op, input, 1 - inputBatchDim, *inputFeatures,
+      failed(verifyDim(op, input, 1 - inputBatchDim, inputFeatures,
                        "the product a*c*d of the pattern")) ||
-      failed(verifyDim(op, init, op.getFeatureDim(), *initFeatures,
+      failed(verifyDim(op, init, op.getFeatureDim(), initFeatures,
                        "the product a*b*d of the pattern")) ||
       failed(verifyDim(op, init, op.getBatchDim(),
                        getDimSize(op.getInput(), inputBatchDim),
                        "the batch of the input")))
     return failure();
-  refineSize(initShape[op.getFeatureDim()], *initFeatures);
+  refineSize(initShape[op.getFeatureDim()], initFeatures);
   refineSize(initShape[op.getBatchDim()],
              getDimSize(op.getInput(), inputBatchDim));
   return success();
@@ -276,17 +273,15 @@ LogicalResult KsmmOp::verify() {
 static LogicalResult verifyGradientShapes(KsmmGradOp op) {
   ArrayRef<int64_t> pattern = op.getPattern();
   int64_t a = pattern[0], b = pattern[1], c = pattern[2], d = pattern[3];
-  std::optional<int64_t> inputFeatures = multiplySizes({a, c, d});
-  std::optional<int64_t> gradFeatures = multiplySizes({a, b, d});
-  if (!inputFeatures || !gradFeatures)
-    return op.emitOpError("expects the product of the sizes of the pattern to "
-                          "fit 63 bits");
+  // Both fit: the gradient of the weights has at least as many elements.
+  int64_t inputFeatures = *multiplySizes({a, c, d});
+  int64_t gradFeatures = *multiplySizes({a, b, d});
   NamedArray input{"the input", op.getInput()};
   NamedArray grad{"the gradient", op.getGrad()};
   if (failed(verifyRank(op, input, 2)) || failed(verifyRank(op, grad, 2)) ||
-      failed(verifyDim(op, input, op.getFeatureDim(), *inputFeatures,
+      failed(verifyDim(op, input, op.getFeatureDim(), inputFeatures,
                        "the product a*c*d of the pattern")) ||
-      failed(verifyDim(op, grad, op.getFeatureDim(), *gradFeatures,
+      failed(verifyDim(op, grad, op.getFeatureDim(), gradFeatures,
                        "the product a*b*d of the pattern")))
     return failure();
   return verifyDim(op, grad, op.getBatchDim(),
