@@ -34,6 +34,15 @@ static bool isRepeatedGroup(const Stage &stage, int64_t size) {
   return 1 + vectors < stage.results;
 }
 
+static bool isDepthContiguous(const Stage &stage, const LoopNest &nest,
+                              int64_t group);
+
+/// Whether packing the factor, an element per lane, takes longer than lanes
+/// that stay empty: for few rows that are all it is multiplied with.
+static bool isPackedForFewRows(const Stage &stage, const LoopNest &nest) {
+  return stage.isFactorUsedOnce && hasFewRows(nest);
+}
+
 /// Size of the innermost axis if the fibre mapping can take it into the lanes
 /// (1 without one), else 0.
 static int64_t getFibreGroup(const Stage &stage, const LoopNest &nest) {
@@ -56,6 +65,9 @@ static int64_t getFibreGroup(const Stage &stage, const LoopNest &nest) {
   bool fits = varies ? isGroup(stage, size) : isRepeatedGroup(stage, size);
   if (size == maxLanes && varies)
     return hasFewRows(nest) ? 0 : size;
+  if (!varies && isPackedForFewRows(stage, nest) &&
+      !isDepthContiguous(stage, nest, size))
+    return 0;
   return fits && resultStride.is(size) ? size : 0;
 }
 

@@ -103,6 +103,8 @@ private:
   /// `strides` receives those that must be multiples of a line, but are only
   /// known when the code runs.
   bool canStageResults(SmallVectorImpl<Value> &strides) const;
+  /// Whether every tile has its part of the only factor to itself.
+  bool isFactorUsedOnce() const;
   bool canPackInBody(const PlannedStage &planned) const;
   void packFactor(unsigned index, function_ref<Stage(unsigned)> getPlanned);
   void emitCall(func::FuncOp body, Int count, ArrayRef<Value> captures);

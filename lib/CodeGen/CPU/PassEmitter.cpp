@@ -103,6 +103,7 @@ Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
     stage.scale = place.arrays.scale;
     stage.addend = collapseArray(place.arrays.addend, group);
   }
+  stage.isFactorUsedOnce = isFactorUsedOnce();
   stage.isSourceConjugate =
       llvm::any_of(group.products, [](ModeProductOp product) {
         return product.getConjInput();

@@ -133,6 +133,26 @@ void PassCodeBuilder::packTiles(unsigned index, Stage stage,
   arrays.factors[index].array.base = base;
 }
 
+bool PassCodeBuilder::isFactorUsedOnce() const {
+  if (plan.groups.size() != 1 || plan.groups.front().products.size() != 1 ||
+      plan.rowsInLanes || rowsOutside)
+    return false;
+  bool varies = false;
+  for (auto [axis, role] : llvm::enumerate(plan.roles)) {
+    bool isShared = arrays.factors.front().array.strides[axis].is(0);
+    Int size = arrays.sizes[axis];
+    if (role == AxisRole::Grid) {
+      if (isShared && !size.is(1))
+        return false;
+      varies |= !isShared;
+    } else if (role == AxisRole::Tiled && isShared) {
+      if (!size.isConstant() || size.getConstant() > tileSize)
+        return false;
+    }
+  }
+  return varies;
+}
+
 /// Whether tiles pack the part of a factor that they use: it varies over
 /// positions that are tiles of their own, and all of their rows, or enough of
 /// them to pay for it, go through it at once; and each part is one block of

@@ -22,6 +22,24 @@ func.func @one_row(%x: memref<1x384xf32>, %w: memref<6x64x64x1xf32>, %y: memref<
 
 // -----
 
+// Verify that weights of which a tile uses its part once, for seven columns, are not packed
+// for full vectors: lanes run over the columns, and each weight is repeated.
+// CHECK-LABEL: func.func @few_columns_of_groups
+// CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
+// CHECK-LABEL: func.func private @few_columns_of_groups_pass
+// CHECK-NOT: vector.shuffle
+// CHECK: llvm.intr.masked.load {{.*}} -> vector<8xf32>
+// CHECK: vector.broadcast %{{.*}} : f32 to vector<8xf32>
+// CHECK: vector.fma
+// CHECK-NOT: vector.shuffle
+func.func @few_columns_of_groups(%x: memref<4096x7xf32>, %w: memref<512x56x8x1xf32>, %y: memref<28672x7xf32>) {
+  kron.ksmm ins(%x : memref<4096x7xf32>) weights(%w : memref<512x56x8x1xf32>) outs(%y : memref<28672x7xf32>)
+      {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
 // Verify that groups of d = 4 stay apart while the sums over p are added up, and that
 // seven rows are taken as four and three.
 // CHECK-LABEL: func.func @few_rows

@@ -57,6 +57,8 @@ struct Stage {
   /// Whether the source is a buffer of the pass, whose rows start at cache lines
   /// and share no sets of a cache.
   bool isSourceBuffer = false;
+  /// Whether no other tile is multiplied with the same part of the factor.
+  bool isFactorUsedOnce = false;
   /// Whether the input and the factor are conjugated.
   bool isSourceConjugate = false, isFactorConjugate = false;
   /// Memory of the thread for `getScratchElements` elements.
