@@ -41,7 +41,8 @@ EXCEPTIONS = {"8^5": 256, "8^8": 192, "31^3": 384, "256^2": 768, "1,64,64,16": 5
               "chain 2,48,192,1 1,192,48,2": 528, "chain 6,64,64,1 1,768,192,2": 240,
               "chain 6,64,256,1 1,128,128,3": 128,
               "grad 1,256,256,4": 128, "grad 12,64,64,4": 128, "grad 3,17,9,5": 256,
-              "quantize 64,64": 128, "quantized 1,64,64,16": 576,
+              "quantize 64,64": 128, "quantized 1,64,64,16": 704,
+              "quantized 6,64,64,1": 128,
               "quantized 2,48,192,1 1,192,48,2": 256}
 # (operation, type, rows, factors or pattern, more fields)
 GOLDEN = [
