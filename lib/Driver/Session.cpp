@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Driver/Session.h"
+#include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/InitAll.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -69,6 +71,14 @@ SourceModule::parse(std::unique_ptr<llvm::MemoryBuffer> text,
   if (!source->module)
     return diagnosedError();
   return source;
+}
+
+llvm::Error SourceModule::applyRecord(StringRef file) {
+  PassManager pm(context.get());
+  KronApplyRecordOptions options;
+  options.file = file.str();
+  pm.addPass(createKronApplyRecord(options));
+  return succeeded(pm.run(*module)) ? llvm::Error::success() : diagnosedError();
 }
 
 //===----------------------------------------------------------------------===//

@@ -48,6 +48,11 @@ struct Options {
       cl::cat(category), "target",
       cl::desc("Where to run: cpu, or cuda[:NUMBER] for a GPU"),
       cl::value_desc("target"), cl::init("cpu")};
+  cl::opt<std::string> record{
+      cl::cat(category), "record",
+      cl::desc("Tuning record whose schedules operations get (see "
+               "--kron-apply-record of kron-opt)"),
+      cl::value_desc("file.json")};
   cl::opt<std::string> gpuArch{
       cl::cat(category), "gpu-arch",
       cl::desc("GPU architecture to compile for (default: the GPU's own)"),
@@ -332,6 +337,9 @@ static llvm::Error run() {
   auto source = SourceModule::read(getOptions().inputFile);
   if (!source)
     return source.takeError();
+  if (!getOptions().record.empty())
+    if (llvm::Error error = (*source)->applyRecord(getOptions().record))
+      return error;
   ModuleOp module = (*source)->get();
   if (llvm::Error error = selectEntry(module))
     return error;

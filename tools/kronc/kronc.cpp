@@ -81,6 +81,11 @@ struct Options {
       cl::cat(category), "cublas", cl::init(true),
       cl::desc("Whether dense products on a GPU may be calls of cuBLAS, where "
                "that is faster and the process has it (default: true)")};
+  cl::opt<std::string> record{
+      cl::cat(category), "record",
+      cl::desc("Tuning record whose schedules operations get (see "
+               "--kron-apply-record of kron-opt)"),
+      cl::value_desc("file.json")};
   cl::opt<bool> reference{
       cl::cat(category), "reference",
       cl::desc("Use the reference lowering: slow and obvious")};
@@ -278,6 +283,9 @@ static llvm::Error run(StringRef toolPath) {
   auto source = SourceModule::read(getOptions().inputFile);
   if (!source)
     return source.takeError();
+  if (!getOptions().record.empty())
+    if (llvm::Error error = (*source)->applyRecord(getOptions().record))
+      return error;
   ModuleOp module = (*source)->get();
   if (emit == Emit::MLIR)
     return emitMLIR(module, *processors, *gpuChips, path);

@@ -36,6 +36,9 @@ public:
   /// Parses `text`; all diagnostics go to `stream`, which has to live as long.
   static llvm::Expected<std::unique_ptr<SourceModule>>
   parse(StringRef text, llvm::raw_ostream &stream);
+  /// Gives operations the schedules of a tuning record
+  /// (`--kron-apply-record`), whose errors have been printed then.
+  llvm::Error applyRecord(StringRef file);
   ~SourceModule();
 
   ModuleOp get() { return *module; }

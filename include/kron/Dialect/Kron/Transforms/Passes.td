@@ -10,6 +10,36 @@
 
 include "mlir/Pass/PassBase.td"
 
+def KronApplyRecord : Pass<"kron-apply-record"> {
+  let summary = "Give operations the schedules of a tuning record";
+  let description = [{
+    Reads a JSON file of schedules that were found to be fast,
+
+    ```json
+    [
+      {
+        "op": "kron.mkm",
+        "arrays": ["?x4096xf32", "64x64xf32", "64x64xf32", "?x4096xf32"],
+        "schedule": "#kron.schedule<tile = 8>"
+      }
+    ]
+    ```
+
+    and writes each on the operations of that name on tensors or memrefs of these
+    shapes, operand by operand. The first entry that fits counts. Operations that
+    have a schedule keep it. All passes behind this one treat it like a schedule
+    written by hand: what it leaves open is chosen by the cost models. A remark
+    (category `kron-schedule`) gives the number of the entry.
+
+        kron-opt --kron-apply-record=file=record.json in.mlir -o tuned.mlir
+        kronc tuned.mlir -o tuned.o
+  }];
+  let options = [
+    Option<"file", "file", "std::string", /*default=*/"",
+           "The tuning record">,
+  ];
+}
+
 def KronDecompose : Pass<"kron-decompose"> {
   let summary = "Turn named operations into mode products";
   let description = [{
