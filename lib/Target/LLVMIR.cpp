@@ -102,13 +102,7 @@ LogicalResult ModuleCompiler::runPasses(ModuleOp module,
     pm.addPass(createKronWiden());
   CPUPipelineOptions pipeline;
   pipeline.reference = options.reference;
-  pipeline.vectorBits = processor.vectorBits;
-  pipeline.l1Bytes = processor.l1Bytes;
-  pipeline.l2Bytes = processor.l2Bytes;
-  pipeline.streamBytes = processor.streamBytes;
-  pipeline.streamColumnsBytes = processor.streamColumnsBytes;
-  pipeline.columnBytes = processor.columnBytes;
-  pipeline.matrixTiles = processor.hasMatrixTiles;
+  setProcessor(pipeline, processor);
   populateKronCPUPipeline(pm, pipeline);
   return pm.run(module);
 }

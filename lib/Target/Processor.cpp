@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Pipelines/Pipelines.h"
 #include "kron/Target/LLVMIR.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -193,4 +194,15 @@ llvm::Expected<Processor> kron::getNamedProcessor(StringRef name) {
   classify(processor, **machine);
   setCaches(processor);
   return processor;
+}
+
+void kron::setProcessor(CPUPipelineOptions &pipeline,
+                        const Processor &processor) {
+  pipeline.vectorBits = processor.vectorBits;
+  pipeline.l1Bytes = processor.l1Bytes;
+  pipeline.l2Bytes = processor.l2Bytes;
+  pipeline.streamBytes = processor.streamBytes;
+  pipeline.streamColumnsBytes = processor.streamColumnsBytes;
+  pipeline.columnBytes = processor.columnBytes;
+  pipeline.matrixTiles = processor.hasMatrixTiles;
 }

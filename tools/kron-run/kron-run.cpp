@@ -148,7 +148,7 @@ static llvm::Expected<JITModule> compile(ModuleOp module, bool asReference,
 }
 
 static llvm::Error checkOptions() {
-  if (getOptions().threads < 0)
+  if (getOptions().threads.getNumOccurrences() && getOptions().threads < 1)
     return createStringError("expects --threads to be at least 1, but got " +
                              llvm::Twine(getOptions().threads));
   if (!llvm::is_contained({0, 128, 256, 512}, getOptions().vectorBits))

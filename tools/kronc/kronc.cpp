@@ -213,10 +213,7 @@ static llvm::Error emitMLIR(ModuleOp module, ArrayRef<Processor> processors,
   } else {
     CPUPipelineOptions pipeline;
     pipeline.reference = getOptions().reference;
-    pipeline.vectorBits = processors.back().vectorBits;
-    pipeline.l1Bytes = processors.back().l1Bytes;
-    pipeline.l2Bytes = processors.back().l2Bytes;
-    pipeline.matrixTiles = processors.back().hasMatrixTiles;
+    setProcessor(pipeline, processors.back());
     populateKronCPUPipeline(pm, pipeline);
   }
   if (failed(pm.run(module)))

@@ -27,6 +27,8 @@ class TargetMachine;
 
 namespace mlir::kron {
 
+struct CPUPipelineOptions;
+
 /// One processor to compile for.
 struct Processor {
   /// LLVM's name and extra features ("+avx512f,..."), e.g. of the host.
@@ -61,6 +63,9 @@ std::vector<Processor> getPortableProcessors();
 /// The processor that LLVM calls `name` ("native": the host; "x86-64-v4-amx":
 /// x86-64-v4 with matrix tiles); an error if there is none.
 llvm::Expected<Processor> getNamedProcessor(StringRef name);
+
+/// Gives `pipeline` what its passes ask about `processor`.
+void setProcessor(CPUPipelineOptions &pipeline, const Processor &processor);
 
 /// A target machine for position-independent code of the host's architecture.
 /// `processor` may be null: baseline.
