@@ -46,12 +46,16 @@ llvm::Error kron::diagnosedError() {
 }
 
 llvm::Expected<std::unique_ptr<SourceModule>>
-SourceModule::read(StringRef path) {
+SourceModule::read(StringRef path, StringRef record) {
   auto file = llvm::MemoryBuffer::getFileOrSTDIN(path);
   if (!file)
     return createStringError("cannot read '" + path.str() +
                              "': " + file.getError().message());
-  return parse(std::move(*file), llvm::errs());
+  auto source = parse(std::move(*file), llvm::errs());
+  if (source && !record.empty())
+    if (llvm::Error error = (*source)->applyRecord(record))
+      return error;
+  return source;
 }
 
 llvm::Expected<std::unique_ptr<SourceModule>>

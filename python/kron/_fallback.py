@@ -414,12 +414,40 @@ class _Product(_Call):
         return result
 
 
+def unpack_epilogue(bound):
+    """The activation in `bound`, from which a dict with activation, scale and residual, a
+    way to say them together, is taken apart."""
+    epilogue = bound.get("epilogue", "identity")
+    if isinstance(epilogue, dict):
+        unknown = set(epilogue) - {"activation", "scale", "residual"}
+        if unknown:
+            raise ValueError("expects epilogue to hold activation, scale and residual, "
+                             f"but got {sorted(map(str, unknown))}")
+        for key in ("scale", "residual"):
+            if epilogue.get(key) is not None:
+                if key in bound:
+                    raise TypeError(f"expects {key} once, but it is in epilogue too")
+                bound[key] = epilogue[key]
+        epilogue = epilogue.get("activation") or "identity"
+    _check_choice(epilogue, _ACTIVATIONS, "epilogue")
+    bound["epilogue"] = epilogue
+    return epilogue
+
+
+def check_activation(activation, dtype):
+    """Activations but relu are of real floating-point numbers."""
+    kind = "f" if dtype.name == "bfloat16" else dtype.kind
+    if activation != "identity" and (kind == "c" or (kind == "i" and activation != "relu")):
+        raise TypeError(f"expects epilogue '{activation}' on real floating-point arrays, "
+                        f"but got {dtype}")
+
+
 class _Sparse(_Call):
     """ksmm and ksmm_chain."""
 
     def __init__(self, name, bound, arrays, dtype, allocate=None):
         super().__init__(name, bound, arrays, dtype, allocate)
-        self._unpack_epilogue()
+        self._take_epilogue()
         chain = name == "ksmm_chain"
         count = len(bound["weights"]) if chain else 1
         names = [f"weights[{i}]" for i in range(count)] if chain else ["weights"]
@@ -433,29 +461,12 @@ class _Sparse(_Call):
         self._check_patterns(names, chain)
         self._check_arrays(arrays)
 
-    def _unpack_epilogue(self):
-        """A dict with activation, scale and residual is a way to say them together."""
-        epilogue = self.bound.get("epilogue", "identity")
-        if isinstance(epilogue, dict):
-            unknown = set(epilogue) - {"activation", "scale", "residual"}
-            if unknown:
-                raise ValueError("expects epilogue to hold activation, scale and residual, "
-                                 f"but got {sorted(map(str, unknown))}")
-            for key in ("scale", "residual"):
-                if epilogue.get(key) is not None:
-                    if key in self.bound:
-                        raise TypeError(f"expects {key} once, but it is in epilogue too")
-                    self.bound[key] = epilogue[key]
-            if epilogue.get("residual") is not None:
-                residual = _to_array(epilogue["residual"], "residual")
-                self.arrays["residual"] = _usable(residual.astype(self.dtype, copy=False))
-            epilogue = epilogue.get("activation") or "identity"
-        _check_choice(epilogue, _ACTIVATIONS, "epilogue")
-        kind = "f" if self.dtype.name == "bfloat16" else self.dtype.kind
-        if epilogue != "identity" and (kind == "c" or (kind == "i" and epilogue != "relu")):
-            raise TypeError(f"expects epilogue '{epilogue}' on real floating-point arrays, "
-                            f"but got {self.dtype}")
-        self.activation = epilogue
+    def _take_epilogue(self):
+        self.activation = unpack_epilogue(self.bound)
+        if "residual" in self.bound and "residual" not in self.arrays:
+            residual = _to_array(self.bound["residual"], "residual")
+            self.arrays["residual"] = _usable(residual.astype(self.dtype, copy=False))
+        check_activation(self.activation, self.dtype)
         if "scale" in self.bound:
             scale = to_number(self.bound["scale"], self.dtype, "scale")
             if isinstance(scale, complex):

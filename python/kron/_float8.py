@@ -9,7 +9,7 @@ import functools
 import math
 
 from kron import _build
-from kron._fallback import _ACTIVATIONS, _check_choice, transpose_of
+from kron._fallback import _check_choice, transpose_of, unpack_epilogue
 from kron._quantize import KINDS, dtype_of
 
 _FLOAT8 = {name: element for name, element in KINDS.items() if element != "i8"}
@@ -29,23 +29,6 @@ def _result_type(bound):
         raise TypeError(f"expects arrays beside those of 8 bits to have one dtype of "
                         f"{', '.join(_RESULTS)}, but got {', '.join(sorted(found))}")
     return _RESULTS[found.pop()]
-
-
-def _unpacked(bound):
-    """`bound` with what a dict of an epilogue says in its place."""
-    bound = dict(bound)
-    epilogue = bound.get("epilogue", "identity")
-    if isinstance(epilogue, dict):
-        unknown = set(epilogue) - {"activation", "scale", "residual"}
-        if unknown:
-            raise ValueError("expects epilogue to hold activation, scale and residual, "
-                             f"but got {sorted(map(str, unknown))}")
-        bound.update({key: value for key, value in epilogue.items()
-                      if key != "activation" and value is not None})
-        epilogue = epilogue.get("activation") or "identity"
-    _check_choice(epilogue, _ACTIVATIONS, "epilogue")
-    bound["epilogue"] = epilogue
-    return bound
 
 
 def _number(bound, key, default):
@@ -137,7 +120,8 @@ def ksmm(bound):
     """The call with arguments `bound`, by name; those that are None are left out."""
     from kron import _jit
 
-    bound = _unpacked(bound)
+    bound = dict(bound)
+    unpack_epilogue(bound)
     weights = bound["weights"]
     layout, precision = bound.get("layout", "batch_first"), bound.get("precision", "full")
     _check_choice(layout, ("batch_first", "batch_last"), "layout")

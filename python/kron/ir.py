@@ -20,8 +20,8 @@ import numbers
 import numpy as np
 
 from kron import _build, _compile, _nodes
-from kron._fallback import _Sparse, TYPES, bind, to_number, transpose_of, transposes_of
-from kron._fallback import _check_choice
+from kron._fallback import (_check_choice, _Sparse, TYPES, bind, check_activation, to_number,
+                            transpose_of, transposes_of, unpack_epilogue)
 from kron._nodes import Dim
 
 _DEFAULT_PIPELINE = "kron-cpu-pipeline"
@@ -501,31 +501,13 @@ def batched(*args, **kwargs):
     return _product("batched", args, kwargs)
 
 
-def _epilogue(bound, dtype):
-    """(activation, attributes); brings what a dict says to its place."""
-    epilogue = bound.get("epilogue", "identity")
-    if isinstance(epilogue, dict):
-        unknown = set(epilogue) - {"activation", "scale", "residual"}
-        if unknown:
-            raise ValueError("expects epilogue to hold activation, scale and residual, "
-                             f"but got {sorted(map(str, unknown))}")
-        bound.update({key: value for key, value in epilogue.items()
-                      if key != "activation" and value is not None})
-        epilogue = epilogue.get("activation") or "identity"
-    _check_choice(epilogue, ("identity", "relu", "gelu", "silu"), "epilogue")
-    if epilogue != "identity" and (dtype.kind == "c"
-                                   or (dtype.kind == "i" and epilogue != "relu")):
-        raise TypeError(f"expects epilogue '{epilogue}' on real floating-point arrays, "
-                        f"but got {dtype}")
-    return epilogue
-
-
 def ksmm(*args, **kwargs):
     """kron.ksmm on values."""
     bound = bind("ksmm", args, kwargs)
     _reject(bound, "out", "stream")
     x = bound["x"]
-    activation = _epilogue(bound, getattr(x, "dtype", np.dtype(float)))
+    activation = unpack_epilogue(bound)
+    check_activation(activation, getattr(x, "dtype", np.dtype(float)))
     function = _values(bound, ("z", "bias", "residual"), "weights")
     x, weights = bound["x"], bound["weights"]
     trans = transpose_of(bound.get("trans_weights", False), "trans_weights")

@@ -70,6 +70,7 @@ CASES = [
     (ValueError, "epilogue", lambda: kron.ksmm(X, W, epilogue="tanh")),
     (ValueError, "epilogue", lambda: kron.ksmm(X, W, epilogue={"alpha": 2})),
     (TypeError, "epilogue", lambda: kron.ksmm(X * 1j, W * 1j, epilogue="relu")),
+    (TypeError, "scale once", lambda: kron.ksmm(X, W, scale=2, epilogue={"scale": 2})),
     (ValueError, "bias", lambda: kron.ksmm(X, W, bias=np.ones(5))),
     (ValueError, "residual", lambda: kron.ksmm(X, W, residual=np.ones(5))),
     (ValueError, "scale", lambda: kron.ksmm(X, W, scale=np.inf)),

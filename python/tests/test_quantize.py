@@ -124,6 +124,9 @@ def test_rotation_and_back():
                        beta=2), "expects z when beta is not 0, but got beta=2.0 alone"),
     (lambda: kron.ksmm(np.ones((2, 4), ml_dtypes.float8_e5m2), np.ones((1, 4, 4, 1), np.float32),
                        alpha=1j), "expects alpha to be a real number, but got complex"),
+    (lambda: kron.ksmm(np.ones((2, 4), ml_dtypes.float8_e5m2), np.ones((1, 4, 4, 1), np.float32),
+                       scale=2, epilogue={"scale": 3}),
+     "expects scale once, but it is in epilogue too"),
 ])
 def test_bad_input(call, message):
     with pytest.raises((TypeError, ValueError), match=re.escape(message)):

@@ -10,7 +10,8 @@ import sys
 
 import numpy as np
 
-from runtime import Kernel, Runtime, make_array
+from runtime import Runtime
+from kronlib import Kernel, make_array
 
 MODULE = """
 func.func @on_tensors(%x: tensor<?x8xf32>, %f: tensor<8x4xf32>, %z: tensor<?x4xf32>,

@@ -14,7 +14,8 @@ import numpy as np
 import cases
 from buffers import Buffer
 from compare import check
-from runtime import Runtime, make_array
+from runtime import Runtime
+from kronlib import make_array
 
 
 def run_case(runtime, module, case, threads):

@@ -334,12 +334,10 @@ static llvm::Error run() {
   auto outShapes = parseOutShapes();
   if (!outShapes)
     return outShapes.takeError();
-  auto source = SourceModule::read(getOptions().inputFile);
+  auto source =
+      SourceModule::read(getOptions().inputFile, getOptions().record);
   if (!source)
     return source.takeError();
-  if (!getOptions().record.empty())
-    if (llvm::Error error = (*source)->applyRecord(getOptions().record))
-      return error;
   ModuleOp module = (*source)->get();
   if (llvm::Error error = selectEntry(module))
     return error;

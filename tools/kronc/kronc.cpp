@@ -277,12 +277,10 @@ static llvm::Error run(StringRef toolPath) {
   auto processors = getProcessors();
   if (!processors)
     return processors.takeError();
-  auto source = SourceModule::read(getOptions().inputFile);
+  auto source =
+      SourceModule::read(getOptions().inputFile, getOptions().record);
   if (!source)
     return source.takeError();
-  if (!getOptions().record.empty())
-    if (llvm::Error error = (*source)->applyRecord(getOptions().record))
-      return error;
   ModuleOp module = (*source)->get();
   if (emit == Emit::MLIR)
     return emitMLIR(module, *processors, *gpuChips, path);

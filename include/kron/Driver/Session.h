@@ -29,16 +29,15 @@ namespace mlir::kron {
 /// error) with file and line.
 class SourceModule {
 public:
-  /// Reads `path` ("-": standard input). Fails with nothing to say where the
-  /// parser has printed diagnostics already.
-  static llvm::Expected<std::unique_ptr<SourceModule>> read(StringRef path);
+  /// Reads `path` ("-": standard input), and gives operations the schedules of
+  /// the tuning record `record` (`--kron-apply-record`) if that is not empty.
+  /// Fails with nothing to say where diagnostics have been printed already.
+  static llvm::Expected<std::unique_ptr<SourceModule>>
+  read(StringRef path, StringRef record = "");
 
   /// Parses `text`; all diagnostics go to `stream`, which has to live as long.
   static llvm::Expected<std::unique_ptr<SourceModule>>
   parse(StringRef text, llvm::raw_ostream &stream);
-  /// Gives operations the schedules of a tuning record
-  /// (`--kron-apply-record`), whose errors have been printed then.
-  llvm::Error applyRecord(StringRef file);
   ~SourceModule();
 
   ModuleOp get() { return *module; }
@@ -47,6 +46,7 @@ private:
   SourceModule();
   static llvm::Expected<std::unique_ptr<SourceModule>>
   parse(std::unique_ptr<llvm::MemoryBuffer> text, llvm::raw_ostream &stream);
+  llvm::Error applyRecord(StringRef file);
 
   std::unique_ptr<MLIRContext> context;
   llvm::SourceMgr sourceManager;

@@ -156,13 +156,9 @@ Value kron::emitGradient(ArrayEmitter &emitter, FactorGradOp op) {
       {current.value, grad}, emitter.createZeros(sizes, accumulator), maps,
       /*reductions=*/rank - 1,
       [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value x = emitConversion(b, loc, args[0], accumulator);
-        Value g = emitConversion(b, loc, args[1], accumulator);
-        if (op.getConjInput())
-          x = emitConjugate(b, loc, x);
-        if (op.getConjGrad())
-          g = emitConjugate(b, loc, g);
-        return emitAdd(b, loc, args[2], emitMul(b, loc, x, g));
+        Value product = emitConjMul(b, loc, args[0], op.getConjInput(), args[1],
+                                    op.getConjGrad(), accumulator);
+        return emitAdd(b, loc, args[2], product);
       });
   return emitStore(emitter, sum, epilogue, op.getInit());
 }

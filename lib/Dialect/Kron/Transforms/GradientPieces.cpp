@@ -116,13 +116,8 @@ Value GradientDecomposer::emitProducts(Value sum, OpFoldResult first,
                     viewRows(grad, first, count, pieces, b)};
   return emitReduction(
       inputs, sum, maps, [&](OpBuilder &builder, ValueRange args) {
-        Value x = emitConversion(builder, loc, args[0], accumulator);
-        Value g = emitConversion(builder, loc, args[1], accumulator);
-        if (op.getConjInput())
-          x = emitConjugate(builder, loc, x);
-        if (op.getConjGrad())
-          g = emitConjugate(builder, loc, g);
-        return emitMul(builder, loc, x, g);
+        return emitConjMul(builder, loc, args[0], op.getConjInput(), args[1],
+                           op.getConjGrad(), accumulator);
       });
 }
 

@@ -204,6 +204,17 @@ Value kron::emitConversion(OpBuilder &builder, Location loc, Value value,
   return arith::TruncFOp::create(builder, loc, type, value);
 }
 
+Value kron::emitConjMul(OpBuilder &builder, Location loc, Value lhs,
+                        bool conjLhs, Value rhs, bool conjRhs, Type type) {
+  lhs = emitConversion(builder, loc, lhs, type);
+  rhs = emitConversion(builder, loc, rhs, type);
+  if (conjLhs)
+    lhs = emitConjugate(builder, loc, lhs);
+  if (conjRhs)
+    rhs = emitConjugate(builder, loc, rhs);
+  return emitMul(builder, loc, lhs, rhs);
+}
+
 static Value emitIsZero(OpBuilder &builder, Location loc, Value value) {
   Value zero = emitZero(builder, loc, value.getType());
   if (isa<ComplexType>(value.getType()))

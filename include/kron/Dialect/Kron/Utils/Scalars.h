@@ -30,6 +30,10 @@ Value emitConjugate(OpBuilder &builder, Location loc, Value value);
 /// `type`, which has more than 8; other types are equal already.
 Value emitConversion(OpBuilder &builder, Location loc, Value value, Type type);
 
+/// lhs * rhs in `type`, with the conjugate of either if asked for.
+Value emitConjMul(OpBuilder &builder, Location loc, Value lhs, bool conjLhs,
+                  Value rhs, bool conjRhs, Type type);
+
 /// The largest number that kron.quantize gives in `type`: i8, f8E4M3FN or
 /// f8E5M2.
 double getLargestOf8(Type type);
