@@ -29,7 +29,8 @@ TABLE = re.compile(r"(<!-- (table|summary|suite|misses|costs|cpu-goals|cpu-misse
                    re.S)
 # In the order of the tables.
 GPU = ("gpu_f32", "gpu_f64", "gpu_odd", "gpu_flags", "gpu_half", "gpu_precision",
-       "gpu_batched", "gpu_ksmm", "gpu_patterns", "gpu_chains", "gpu_backward")
+       "gpu_batched", "gpu_ksmm", "gpu_patterns", "gpu_quantized", "gpu_chains",
+       "gpu_backward")
 CPU = ("cpu_products", "cpu_fastkron", "cpu_flags", "cpu_odd", "cpu_ksmm", "cpu_chains", "cpu_batched",
        "cpu_types")
 CPU_THREADS = "cpu_threads"
