@@ -56,7 +56,9 @@ struct KronMapToGPUPass : kron::impl::KronMapToGPUBase<KronMapToGPUPass> {
     OpBuilder builder(&getContext());
     for (linalg::LinalgOp op : linalgOps) {
       builder.setInsertionPoint(op);
-      if (failed(emitLinalgKernel(builder, getOrCreateGPUModule(module), op)))
+      gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(module);
+      bool isTranspose = emitTransposeKernel(builder, gpuModule, op);
+      if (!isTranspose && failed(emitLinalgKernel(builder, gpuModule, op)))
         return signalPassFailure();
       remark::passed(
           op.getLoc(),
@@ -64,7 +66,9 @@ struct KronMapToGPUPass : kron::impl::KronMapToGPUBase<KronMapToGPUPass> {
               .category("kron-gpu")
               .function(op->getParentOfType<func::FuncOp>().getSymName()))
           << op->getName().getStringRef()
-          << " runs as a kernel of its own, one thread per element";
+          << (isTranspose
+                  ? " runs as a kernel of its own, by squares on chip"
+                  : " runs as a kernel of its own, one thread per element");
       op.erase();
     }
     for (func::FuncOp function : functions)

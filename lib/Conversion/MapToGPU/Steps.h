@@ -20,6 +20,11 @@ namespace mlir::kron {
 LogicalResult emitLinalgKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                linalg::LinalgOp op);
 
+/// The same with a kernel of squares for `op`, if it moves elements such that
+/// neighbours of the input are none of the output. Whether it does.
+bool emitTransposeKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                         linalg::LinalgOp op);
+
 /// Replaces the allocation of arrays in `function` by workspace on the GPU, and
 /// constant arrays by copies of them in `gpuModule`.
 LogicalResult moveMemory(func::FuncOp function, gpu::GPUModuleOp gpuModule);
