@@ -51,8 +51,9 @@ struct SparseCopy {
   /// Byte offset in shared memory.
   Int to;
   int64_t rows;
-  /// Positions that exist beyond the image's first row, depth and lane; a
+  /// The first row that exists, and positions that exist beyond the image's first row, depth and lane; a
   /// constant where that is enough for all.
+  Int rowStart = 0;
   Int rowLimit, depthLimit, laneLimit;
   /// Elements per copy.
   int64_t piece;
@@ -189,8 +190,9 @@ private:
   Value round(Value sum);
 
   // SparseShift.cpp
-  bool canShiftChunks() const;
-  void storePart(ArrayRef<Value> words, Value to, Int position, Int end);
+  Int getShift(const SparseTile &tile);
+  void storeEnd(ArrayRef<Value> words, Value to, Int bytes, bool isFront);
+  void storePart(ArrayRef<Value> words, Value to, Int result);
   void storeShifted(ArrayRef<MmaC> sums, const SparseTile &tile);
 
   // SparseElements.cpp

@@ -157,6 +157,9 @@ SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
   result.to = k.offsetBytes(k.shared(k.add(copy.to, offset)), known * rowBytes);
   Value exists = k.both(isBelow(k, k.add(row, known), copy.rowLimit),
                         isBelow(k, lane, copy.laneLimit));
+  if (!copy.rowStart.isConstant())
+    exists = k.both(exists,
+                    k.less(k.sub(copy.rowStart, 1), k.add(row, known)));
   Int left = copy.piece;
   if (!copy.depthLimit.isConstant()) {
     exists = k.both(exists, k.less(depth, copy.depthLimit));
@@ -348,6 +351,10 @@ SparseCopy SparseKernel::getCopy(const SparseArray &array,
   copy.rows = isFactor ? plan.getResults() : plan.getImageRows();
   copy.rowLimit = isFactor ? getLimit(k, plan.results, tile.result, copy.rows)
                            : getLimit(k, rows, tile.row, copy.rows);
+  if (isFactor && plan.shiftsResults) {
+    copy.rowStart = k.sub(0, tile.result);
+    copy.rowLimit = k.min(k.add(copy.rowStart, plan.results), copy.rows);
+  }
   copy.depthLimit = getLimit(k, plan.depth, depthStart, plan.depthStep);
   copy.laneLimit = getLimit(k, plan.lanes, tile.lane, plan.getLanes());
   return copy;

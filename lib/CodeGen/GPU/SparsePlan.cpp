@@ -39,7 +39,7 @@ int64_t SparsePlan::getLaneBlocks() const {
 }
 
 int64_t SparsePlan::getResultBlocks() const {
-  return llvm::divideCeil(results, getResults());
+  return llvm::divideCeil(getPlaces(), getResults());
 }
 
 int64_t SparsePlan::getTilesPerRows() const {
@@ -177,6 +177,34 @@ static bool chooseElements(Type input, Type factor, SparsePlan &plan) {
   return true;
 }
 
+/// Whether results of groups are neighbours that start at other places than
+/// multiples of 16 bytes, but at the same ones in all rows; and nothing is read
+/// for them.
+static bool hasShiftedResults(PassOp pass, const SparsePlan &plan) {
+  auto type = dyn_cast<MemRefType>(pass.getInit().getType());
+  SmallVector<int64_t> strides;
+  int64_t offset, chunk = plan.getChunk();
+  if (!type || plan.order != SparseOrder::Chunks || plan.rowAxis < 0 ||
+      plan.alongRows || plan.depthPerChunk != chunk ||
+      plan.getResultWords() != 4 ||
+      failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  EpilogueOp epilogue = pass.getEpilogue();
+  if (!getBeta(pass.getModeProducts().front()).isZero() ||
+      (epilogue && (epilogue.getBias() || epilogue.getResidual())))
+    return false;
+  auto isWhole = [&](unsigned axis) {
+    return !ShapedType::isDynamic(strides[axis]) && strides[axis] % chunk == 0;
+  };
+  auto isKnownPart = [&](unsigned axis) {
+    return !ShapedType::isDynamic(strides[axis]) && strides[axis] % chunk != 0;
+  };
+  return strides[plan.axis] == 1 && isWhole(plan.rowAxis) &&
+         llvm::all_of(plan.freeAxes, isWhole) &&
+         (plan.results % chunk != 0 ||
+          llvm::any_of(plan.groupAxes, isKnownPart));
+}
+
 /// Types and axes of `pass` and what follows from them; why it is not taken, or
 /// nothing.
 static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
@@ -208,6 +236,7 @@ static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
   plan.hasPartialSums = isFull && plan.depth > kSummedDepth;
   plan.hasEpilogue = static_cast<bool>(pass.getEpilogue());
   chooseSparseChunks(plan);
+  plan.shiftsResults = hasShiftedResults(pass, plan);
   return std::nullopt;
 }
 

@@ -99,6 +99,11 @@ struct SparsePlan {
   // Tiles
   //===--------------------------------------------------------------------===//
 
+  /// Whether tiles start at multiples of 16 bytes of the output, before the
+  /// first of a group's results, which starts anywhere: at the same place in
+  /// all rows.
+  bool shiftsResults = false;
+
   /// Chunks that lanes take in a tile; a warp takes all of them.
   int64_t laneChunks = 1;
   /// Tiles of 16 rows (times the elements of a chunk, if `alongRows`) and of 8
@@ -245,6 +250,10 @@ struct SparsePlan {
     return getRingBytes() + getExchangeBytes() + getKeptBytes();
   }
 
+  /// Results of a group and the places that may be before them in a tile.
+  int64_t getPlaces() const {
+    return results + (shiftsResults ? getChunk() - 1 : 0);
+  }
   int64_t getLaneBlocks() const;
   int64_t getResultBlocks() const;
   /// Tiles that have the same rows: parts of the factor.

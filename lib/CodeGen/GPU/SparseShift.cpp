@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A group of 463 results starts anywhere, but at the same place of 16 bytes in
-// all rows if those are multiples of 16 bytes. A thread's chunk then lies across
-// two of memory's: it gives what is in the first of them to the thread before
-// it and takes from the one behind it what is in the second, so that stores are
-// of 16 bytes still. Chunks at the ends of a warp's results are stored in parts.
+// all rows if those are multiples of 16 bytes. Tiles start at the multiple
+// before it, so that a thread's chunk is one of memory's. What a tile has of the
+// factor starts as many rows later, and of the chunks at both ends of a group
+// parts are stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,137 +18,105 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-bool SparseKernel::canShiftChunks() const {
+/// Elements from the last multiple of 16 bytes to the first result of the
+/// tile's group.
+Int SparseKernel::getShift(const SparseTile &tile) {
   int64_t chunk = plan.getChunk();
-  return plan.order == SparseOrder::Chunks && !plan.storesAlongRows() &&
-         plan.lanes == 1 && plan.depthPerChunk == chunk &&
-         plan.getResultWords() == 4 && output.depth.is(1) &&
-         output.row.isConstant() && output.row.getConstant() % chunk == 0 &&
-         !beta.value && !epilogue.hasBias && !epilogue.hasResidual;
+  Value address = LLVM::PtrToIntOp::create(
+      k.builder, k.loc, k.builder.getI32Type(), output.base);
+  Int elements = k.floorDiv(k.bitAnd(Int(address), kSparseChunkBytes - 1),
+                            plan.elementBytes);
+  for (auto [position, stride] : llvm::zip(tile.groups, output.groups)) {
+    Int rest = stride.isConstant() ? Int(stride.getConstant() % chunk)
+                                   : k.truncate(stride);
+    elements = k.add(elements, k.mul(k.truncate(position), rest));
+  }
+  return k.bitAnd(elements, chunk - 1);
 }
 
-namespace {
-/// Takes 16 bytes out of two times 16 bytes, a number of elements behind their
-/// start that is only known at run time.
-class ChunkShift {
-public:
-  ChunkShift(KernelBuilder &kernel, Int elements, int64_t elementBytes)
-      : k(kernel), isHalf(elementBytes == 2) {
-    Int bytes = k.mul(elements, elementBytes);
-    bySingle = k.equal(k.bitAnd(bytes, 4), 4);
-    byDouble = k.equal(k.bitAnd(bytes, 8), 8);
-    if (isHalf)
-      selector = k.select(k.equal(k.bitAnd(bytes, 2), 2),
-                          k.materialize(0x5432, 32), k.materialize(0x3210, 32));
-  }
+/// Stores the first, or the last, `bytes` of a chunk, which are less than 16.
+void SparseKernel::storeEnd(ArrayRef<Value> words, Value to, Int bytes,
+                            bool isFront) {
+  auto isSet = [&](int64_t bit) {
+    return k.equal(k.bitAnd(bytes, bit), bit);
+  };
+  // Counted from the end that is stored.
+  auto getWord = [&](int64_t number) {
+    return words[isFront ? number : 3 - number];
+  };
+  auto store = [&](Value value, Int done, int64_t size) {
+    Int place = isFront ? done : k.sub(kSparseChunkBytes - size, done);
+    k.store(value, k.offsetBytes(to, place));
+  };
+  k.ifThen(isSet(8), [&] {
+    store(k.makeVector(words.slice(isFront ? 0 : 2, 2)), 0, 8);
+  });
+  if (plan.elementBytes > 4)
+    return;
+  k.ifThen(isSet(4), [&] {
+    store(k.select(isSet(8), getWord(2), getWord(0)), k.bitAnd(bytes, 8), 4);
+  });
+  if (plan.elementBytes > 2)
+    return;
+  k.ifThen(isSet(2), [&] {
+    Value word = k.select(isSet(8), k.select(isSet(4), getWord(3), getWord(2)),
+                          k.select(isSet(4), getWord(1), getWord(0)));
+    Value pair = k.bitcast(word, VectorType::get({2}, plan.element));
+    store(k.extract(pair, isFront ? 0 : 1), k.bitAnd(bytes, 12), 2);
+  });
+}
 
-  SmallVector<Value> apply(ArrayRef<Value> first, ArrayRef<Value> second) {
-    SmallVector<Value> words(first);
-    llvm::append_range(words, second);
-    words = move(words, byDouble, 2);
-    words = move(words, bySingle, 1);
-    Type i32 = k.builder.getI32Type();
-    for (int64_t index = 0; isHalf && index < 4; ++index)
-      words[index] =
-          k.inlinePTX({i32}, "prmt.b32 $0, $1, $2, $3;", "=r,r,r,r",
-                      {words[index], words[index + 1], selector},
-                      /*hasSideEffects=*/false)
-              .front();
-    words.truncate(4);
-    return words;
-  }
-
-private:
-  SmallVector<Value> move(ArrayRef<Value> words, Value condition,
-                          int64_t distance) {
-    SmallVector<Value> moved;
-    for (auto [near, far] : llvm::zip(words, words.drop_front(distance)))
-      moved.push_back(k.select(condition, far, near));
-    return moved;
-  }
-
-  KernelBuilder &k;
-  bool isHalf;
-  Value bySingle, byDouble, selector;
-};
-} // namespace
-
-/// Stores those of a chunk's elements that are at positions before `end`;
-/// element 0 is at `position`.
-void SparseKernel::storePart(ArrayRef<Value> words, Value to, Int position,
-                             Int end) {
-  auto type = VectorType::get({plan.getChunk()}, plan.element);
+/// Stores those of a chunk's elements, of which the first one is number
+/// `result` of its group, that the group has.
+void SparseKernel::storePart(ArrayRef<Value> words, Value to, Int result) {
+  int64_t width = plan.getChunk();
+  if (plan.results >= width)
+    return k.choose(
+        k.less(result, 0),
+        [&] {
+          Int bytes = k.mul(k.add(result, width), plan.elementBytes);
+          storeEnd(words, to, bytes, /*isFront=*/false);
+        },
+        [&] {
+          k.ifThen(k.less(result, plan.results), [&] {
+            Int bytes = k.mul(k.sub(plan.results, result), plan.elementBytes);
+            storeEnd(words, to, bytes, /*isFront=*/true);
+          });
+        });
+  auto type = VectorType::get({width}, plan.element);
   for (auto [index, value] :
-       llvm::enumerate(k.unpack(k.bitcast(k.makeVector(words), type))))
-    k.ifThen(k.less(k.add(position, index), end),
+       llvm::enumerate(k.unpack(k.bitcast(k.makeVector(words), type)))) {
+    Int own = k.add(result, int64_t(index));
+    k.ifThen(k.both(k.less(-1, own), k.less(own, plan.results)),
              [&, index = index, value = value] {
-               k.store(value, k.offsetElements(to, plan.element, index));
+               k.store(value, k.offsetElements(to, plan.element,
+                                               int64_t(index)));
              });
+  }
 }
 
 void SparseKernel::storeShifted(ArrayRef<MmaC> sums, const SparseTile &tile) {
   int64_t width = plan.getChunk();
-  SmallVector<SparseResults> all = collectChunks(sums);
-  int64_t perRow = 2 * plan.resultTiles / width;
-  Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
-  Value start =
-      k.offsetElements(getBase(output, tile), plan.element, firstResult);
-  // Elements before the first place that is aligned, and behind the last one.
-  Value address = LLVM::PtrToIntOp::create(k.builder, k.loc,
-                                           k.builder.getI32Type(), start);
-  Int before =
-      k.floorDiv(k.bitAnd(k.sub(0, Int(address)), kSparseChunkBytes - 1),
-                 plan.elementBytes);
-  Int end = plan.getResultsPerWarp();
-  if (plan.results % plan.getResults() != 0) {
-    Int left = k.sub(k.sub(plan.results, tile.result), firstResult);
-    Value number = k.materialize(left);
-    end = Int(k.select(
-        k.less(left, end), number,
-        k.materialize(end, number.getType().getIntOrFloatBitWidth())));
-  }
-  ChunkShift shift(k, before, plan.elementBytes);
-  Value isFirst = k.equal(quad, 0);
-  Int behind = k.bitOr(k.bitAnd(k.laneId(), 28), k.bitAnd(k.add(quad, 1), 3));
-
-  ArrayRef<SparseResults> rest(all);
-  for (; !rest.empty(); rest = rest.drop_front(perRow)) {
-    SmallVector<SmallVector<Value>> own;
-    for (const SparseResults &chunk : rest.take_front(perRow)) {
-      SmallVector<Value> finished;
-      for (Value value : chunk.values) {
-        Scalar sum = ops.scaledSum(alpha, beta, {value, nullptr}, nullptr);
-        finished.push_back(epilogue.apply(sum, nullptr, nullptr).re);
-      }
-      own.push_back(packWords(finished));
+  Value base = getBase(output, tile);
+  for (const SparseResults &chunk : collectChunks(sums)) {
+    SmallVector<Value> finished;
+    for (Value value : chunk.values) {
+      Scalar sum = ops.scaledSum(alpha, beta, {value, nullptr}, nullptr);
+      finished.push_back(epilogue.apply(sum, nullptr, nullptr).re);
     }
-    Int row = rest.front().row;
-    Value rowStart = k.offsetElements(start, plan.element,
-                                      getOffset(output, row, 0, 0));
-    Value isRowInside = this->isRowInside(tile, row, 1);
-    for (int64_t number = 0; number < perRow; ++number) {
-      SmallVector<Value> other;
-      for (auto [index, word] : llvm::enumerate(own[number])) {
-        // What the first thread of four gives is the next chunk of the last.
-        Value given = number + 1 < perRow
-                          ? k.select(isFirst, own[number + 1][index], word)
-                          : word;
-        other.push_back(k.shuffle(given, behind));
-      }
-      SmallVector<Value> words = shift.apply(own[number], other);
-      Int position = k.add(k.add(k.mul(quad, width), 4 * width * number),
-                           before);
-      Value to = k.offsetElements(rowStart, plan.element, position);
-      k.ifThen(isRowInside, [&] {
-        k.choose(
-            k.less(k.add(position, width - 1), end),
-            [&] { storeWords(words, to); },
-            [&] { storePart(words, to, position, end); });
-      });
-    }
-    k.ifThen(k.both(isRowInside, isFirst), [&] {
-      Int head = k.min(before, end);
-      storePart(own.front(), rowStart, 0, head);
+    SmallVector<Value> words = packWords(finished);
+    Value to =
+        k.offsetElements(base, plan.element,
+                         getOffset(output, chunk.row, chunk.result, 0));
+    Int result = k.add(tile.result, chunk.result);
+    Value isWhole = k.less(result, plan.results - width + 1);
+    // Others of a thread's are behind the first one.
+    if (chunk.column == 0)
+      isWhole = k.both(isWhole, k.less(-1, result));
+    k.ifThen(isRowInside(tile, chunk.row, 1), [&] {
+      k.choose(
+          isWhole, [&] { storeWords(words, to); },
+          [&] { storePart(words, to, result); });
     });
   }
 }

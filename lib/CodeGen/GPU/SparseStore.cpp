@@ -46,6 +46,10 @@ static Value isBelowSize(KernelBuilder &k, Int position, Int start, Int size,
 
 Value SparseKernel::isColumnInside(const SparseTile &tile, Int result,
                                    Int lane) {
+  if (plan.shiftsResults) {
+    Int own = k.add(tile.result, result);
+    return k.both(k.less(-1, own), k.less(own, plan.results));
+  }
   return k.both(
       isBelowSize(k, result, tile.result, plan.results, plan.getResults()),
       isBelowSize(k, lane, tile.lane, plan.lanes, plan.getLanes()));
@@ -424,9 +428,10 @@ void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
   auto storeAll = [&] {
     if (plan.writesShared)
       return storeShared(sums, tile);
+    if (plan.shiftsResults)
+      return storeShifted(sums, tile);
     if (!canStoreChunks())
-      return canShiftChunks() ? storeShifted(sums, tile)
-                              : storeElements(sums, tile);
+      return storeElements(sums, tile);
     choose(isAligned, [&](bool isAligned) {
       if (!isAligned)
         storeElements(sums, tile);

@@ -43,8 +43,10 @@ bool kron::chooseThinSparseTile(SparsePlan &plan, int64_t rows,
                                 const GPUMachine &machine) {
   plan.fewRows = rows <= kSparseFewRows ? rows : 0;
   // Stores matter less than parallel tiles.
-  if (plan.order == SparseOrder::Chunks && plan.fewRows)
+  if (plan.order == SparseOrder::Chunks && plan.fewRows) {
     plan.order = SparseOrder::Plain;
+    plan.shiftsResults = false;
+  }
   if (plan.order == SparseOrder::Chunks)
     plan.resultTiles = std::max<int64_t>(plan.depthPerChunk / 2, 1);
   plan.ctasPerSM = kThinCTAs;

@@ -86,7 +86,7 @@ static void chooseWarpTile(SparsePlan &plan) {
   int64_t unit = plan.order == SparseOrder::Chunks
                      ? std::max<int64_t>(plan.depthPerChunk / 2, 1)
                      : 1;
-  int64_t wanted = llvm::divideCeil(plan.results, 8);
+  int64_t wanted = llvm::divideCeil(plan.getPlaces(), 8);
   int64_t columns = products >= 8 || plan.alongRows ? perProduct
                     : perProduct >= 32              ? 8
                     : perProduct >= 8               ? 4
@@ -199,7 +199,7 @@ static bool chooseStages(SparsePlan &plan, int64_t sharedBytes) {
 /// Tiles with `warps` per CTA, with the factor kept or not; whether they fit.
 static bool chooseTile(SparsePlan &plan, int64_t warps, int64_t sharedBytes) {
   int64_t most = llvm::PowerOf2Ceil(
-      llvm::divideCeil(plan.results, plan.getResultsPerWarp()));
+      llvm::divideCeil(plan.getPlaces(), plan.getResultsPerWarp()));
   int64_t resultWarps = std::min(warps, most);
   // As much of the factor as can be kept; else squares.
   if (!plan.keepsFactor)

@@ -51,7 +51,7 @@ static bool chooseTile(SparsePlan &plan, int64_t depthStep, int64_t leastStages,
                      ? std::max<int64_t>(plan.depthPerChunk / 2, 1)
                      : 1;
   int64_t most = (plan.hasPartialSums ? kMostTiles / 2 : kMostTiles) / products;
-  int64_t tiles = llvm::divideCeil(plan.results, 8);
+  int64_t tiles = llvm::divideCeil(plan.getPlaces(), 8);
   auto setResults = [&](int64_t blocks) {
     int64_t wanted =
         llvm::divideCeil(llvm::divideCeil(tiles, blocks), plan.resultWarps);

@@ -79,13 +79,18 @@ func.func @odd_f32(%x: memref<7x3x9x5xf32>, %k: memref<3x17x9x5xf32>, %y: memref
   return
 }
 
-// Verify groups of 41 results in rows of whole chunks: threads take from their neighbours
-// what completes 16 bytes, halves of words among them, and the ends are stored one by one.
+// Verify groups of 41 results in rows of whole chunks: tiles start at the multiple of 16
+// bytes before a group, so that stores are of chunks; those at its ends are stored in parts
+// of 8, 4 and 2 bytes. Nothing is exchanged.
 // CHECK-LABEL: llvm.func @shifted_f16_0(
-// CHECK:         nvvm.shfl.sync idx
-// CHECK:         prmt.b32 $0, $1, $2, $3;
+// CHECK-NOT:     nvvm.shfl
+// CHECK:         mma.sync.aligned.m16n8k16
+// CHECK-NOT:     nvvm.shfl
 // CHECK:         st.global.cs.v4.b32
-// CHECK:         llvm.store {{.*}} : f16, !llvm.ptr<1>
+// CHECK-DAG:     llvm.store {{.*}} : vector<2xi32>, !llvm.ptr<1>
+// CHECK-DAG:     llvm.store {{.*}} : i32, !llvm.ptr<1>
+// CHECK-DAG:     llvm.store {{.*}} : f16, !llvm.ptr<1>
+// CHECK:         llvm.return
 func.func @shifted_f16(%x: memref<64x8x64xf16>, %k: memref<8x41x64xf16>, %y: memref<64x8x41xf16>) {
   kron.pass ins(%x, %k : memref<64x8x64xf16>, memref<8x41x64xf16>) outs(%y : memref<64x8x41xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
@@ -97,9 +102,8 @@ func.func @shifted_f16(%x: memref<64x8x64xf16>, %k: memref<8x41x64xf16>, %y: mem
   return
 }
 
-// Verify that there is no such exchange where rows start at different places of 16 bytes.
+// Verify that results are stored one by one where rows start at different places of 16 bytes.
 // CHECK-LABEL: llvm.func @odd_rows_f16_0(
-// CHECK-NOT:     shfl
 // CHECK-NOT:     st.global.cs.v4.b32
 // CHECK:         llvm.return
 func.func @odd_rows_f16(%x: memref<64x3x64xf16>, %k: memref<3x41x64xf16>, %y: memref<64x3x41xf16>) {
