@@ -153,6 +153,8 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     populateBufferization(pm);
     populateLoops(pm);
   } else {
+    //    Kernels of sparse factors know the strides of row-major arrays.
+    pm.addNestedPass<func::FuncOp>(createKronChooseByLayout());
     KronFuseOptions fuse;
     fuse.l2Bytes = options.l2Bytes;
     fuse.matrixTiles = options.matrixTiles;

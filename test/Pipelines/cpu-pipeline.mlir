@@ -36,3 +36,17 @@ func.func private @callee(%x: tensor<9x64xf64>, %a: tensor<8x8xf64>) -> tensor<9
          outs(%e : tensor<9x64xf64>) -> tensor<9x64xf64>
   return %y : tensor<9x64xf64>
 }
+
+// Verify that a Kronecker-sparse factor of tensors has kernels for row-major arrays beside
+// those for all others, which know no strides.
+// CHECK-LABEL: llvm.func @sparse(
+// FAST: llvm.cond_br
+// FAST: llvm.call @kronRtParallelFor
+// FAST: llvm.call @kronRtParallelFor
+// FAST-NOT: llvm.call @kronRtParallelFor
+// CHECK: llvm.return
+func.func @sparse(%x: tensor<256x64xf32>, %k: tensor<1x16x16x16xf32>, %y: tensor<256x64xf32>) -> tensor<256x64xf32> {
+  %r = kron.ksmm ins(%x : tensor<256x64xf32>) weights(%k : tensor<1x16x16x16xf32>)
+         outs(%y : tensor<256x64xf32>) {layout = #kron.layout<batch_last>} -> tensor<256x64xf32>
+  return %r : tensor<256x64xf32>
+}

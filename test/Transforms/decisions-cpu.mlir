@@ -154,10 +154,10 @@ func.func @ksmm_f32_196_x_1_64_64_16_batch_last(%x: memref<1024x196xf32>, %f0: m
   return
 }
 
-// Verify the decision for a chain of two Kronecker-sparse factors: chain f32 1024 x 64,64,64,1 > 1,64,64,64.
-// The first one has many blocks side by side.
-// CHECK: :[[@LINE+4]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=12{{(,|$)}}
-// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=48{{(,|$)}}
+// Verify the decision for a chain of two Kronecker-sparse factors, for row-major arrays and for all
+// others: chain f32 1024 x 64,64,64,1 > 1,64,64,64.
+// CHECK: :[[@LINE+6]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=16{{(,|$)}}
+// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=16{{(,|$)}}
 func.func @chain_f32_1024_x_64_64_64_1_1_64_64_64(%x: tensor<1024x4096xf32>, %f0: tensor<64x64x64x1xf32>, %f1: tensor<1x64x64x64xf32>) -> tensor<1024x4096xf32> {
   %e0 = tensor.empty() : tensor<1024x4096xf32>
   %y0 = kron.ksmm ins(%x : tensor<1024x4096xf32>) weights(%f0 : tensor<64x64x64x1xf32>) outs(%e0 : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>

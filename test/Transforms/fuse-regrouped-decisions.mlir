@@ -48,7 +48,7 @@ func.func @unknown_rows(%x: tensor<?x512xf32>, %a: tensor<64x8x8x1xf32>, %b: ten
 }
 
 // Verify that rows too long for the cache are left alone.
-// CHECK: Remark="2 factors on regrouped axes in 2 trips; factor 2: fewer than 32 rows fit the second-level cache", Trips=2
+// CHECK: Remark="2 factors on regrouped axes in 2 trips; factor 2: fewer than 16 rows fit the second-level cache", Trips=2
 // CUDA: Remark="2 factors on regrouped axes in 2 trips; factor 2: a block of rows does not fit in shared memory", Trips=2
 func.func @long_rows(%x: tensor<1024x65536xf32>, %a: tensor<8192x8x8x1xf32>, %b: tensor<1024x8x8x8xf32>, %y: tensor<1024x65536xf32>)
     -> tensor<1024x65536xf32> {

@@ -22,6 +22,15 @@
 // CHECK:           scf.yield
 // CHECK-NOT:     kron.
 // LLVM-LABEL: llvm.func @unknown_rows(
+// Row-major arrays, then all others.
+// LLVM-NOT:     llvm.call @kronRtAllocate
+// LLVM:         llvm.cond_br
+// LLVM-NOT:     llvm.call @kronRtAllocate
+// LLVM:         llvm.call @kronRtParallelFor
+// LLVM:         llvm.call @kronRtAllocate
+// LLVM:         llvm.call @kronRtParallelFor
+// LLVM:         llvm.call @kronRtParallelFor
+// LLVM:         llvm.call @kronRtFree
 // LLVM-NOT:     llvm.call @kronRtAllocate
 // LLVM:         llvm.cond_br
 // LLVM-NOT:     llvm.call @kronRtAllocate

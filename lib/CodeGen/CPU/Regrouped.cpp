@@ -76,6 +76,10 @@ static int64_t countRows(const ChainBytes &bytes, int64_t l2Bytes) {
 /// slower.
 static constexpr int64_t kMostRows = 64, kLeastRows = 32;
 
+/// Rows, or columns with the batch last, with which one trip still is faster
+/// than several.
+static constexpr int64_t kFewestRows = 16, kFewestColumns = 32;
+
 /// Multiply-adds per byte that is not written, beyond which tiles of one
 /// factor, which are made for that alone, were measured to be as fast or
 /// faster. With the batch last those load whole rows of a cache line per
@@ -113,15 +117,20 @@ kron::getCPURegroupedReason(ArrayRef<ModeProductOp> products, int64_t l2Bytes,
       bytes.rows * bytes.between <= l2Bytes)
     return "what lies between fits the second-level cache";
   int64_t rows = countRows(bytes, l2Bytes);
-  if (rows < kLeastRows)
-    return "fewer than 32 rows fit the second-level cache";
   bool isRowsLast = *getRegroupedRows(products) != 0;
+  int64_t fewest = isRowsLast ? kFewestColumns : kFewestRows;
+  if (rows < fewest)
+    return "fewer than " + std::to_string(fewest) +
+           " rows fit the second-level cache";
   if (bytes.fmas >
       (isRowsLast ? kMostFmasPerByteLast : kMostFmasPerByte) * bytes.between)
     return "multiply-adds take longer than memory";
-  // What lies between would be written, fetched for that, and read.
+  // What lies between would be written, fetched for that, and read, from
+  // farther away than the factors.
+  constexpr int64_t kTimes = 6;
   rows = std::min(rows, kMostRows);
-  if (bytes.factors > l2Bytes / 2 && 3 * rows * bytes.between < bytes.factors)
+  if (bytes.factors > l2Bytes / 2 &&
+      kTimes * rows * bytes.between < bytes.factors)
     return "the factors would be read too often";
   return std::nullopt;
 }
