@@ -120,6 +120,7 @@ static void populateVectorization(OpPassManager &pm,
   schedule.streamColumnsBytes = options.streamColumnsBytes;
   schedule.columnBytes = options.columnBytes;
   schedule.matrixTiles = options.matrixTiles;
+  schedule.pairProducts = options.pairProducts;
   pm.addPass(createKronSelectSchedule(schedule));
   // 12. Loops over register tiles. Late, because unrolled tiles are thousands
   //     of operations that every pass before would walk for nothing.

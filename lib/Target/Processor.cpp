@@ -46,6 +46,7 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
   if (!machine.getTargetTriple().isX86())
     return;
   if (info.checkFeatures("+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl")) {
+    processor.hasPairProducts = info.checkFeatures("+avx512bf16");
     processor.hasMatrixTiles =
         info.checkFeatures("+amx-tile,+amx-bf16,+avx512bf16");
     processor.isa = processor.hasMatrixTiles ? KRON_ISA_X86_64_V4_AMX
@@ -156,7 +157,7 @@ static Processor getTileProcessor() {
   processor.l2Bytes = 2 << 20;
   processor.streamBytes = 48 << 20;
   processor.streamColumnsBytes = 8 << 20;
-  processor.hasMatrixTiles = true;
+  processor.hasMatrixTiles = processor.hasPairProducts = true;
   return processor;
 }
 
@@ -205,4 +206,5 @@ void kron::setProcessor(CPUPipelineOptions &pipeline,
   pipeline.streamColumnsBytes = processor.streamColumnsBytes;
   pipeline.columnBytes = processor.columnBytes;
   pipeline.matrixTiles = processor.hasMatrixTiles;
+  pipeline.pairProducts = processor.hasPairProducts;
 }

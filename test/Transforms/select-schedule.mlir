@@ -3,6 +3,8 @@
 // RUN:   --split-input-file | FileCheck %s --check-prefix=SMALL
 // RUN: kron-opt %s --kron-select-schedule="matrix-tiles" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=TILES --implicit-check-not=matrix_tiles
+// RUN: kron-opt %s --kron-select-schedule="pair-products" --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=PAIRS --implicit-check-not=matrix_tiles
 // RUN: kron-opt %s --kron-select-schedule="stream-bytes=6000 stream-columns-bytes=700" \
 // RUN:   --split-input-file | FileCheck %s --check-prefix=STREAM
 // RUN: kron-opt %s --kron-select-schedule="l2-bytes=2097152" --split-input-file \
@@ -146,6 +148,9 @@ func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<25
 // TILES-LABEL: func @matrix_tiles
 // TILES: #kron.schedule<vector_bits = 512, tile = 64, matrix_tiles = 1>
 // TILES: #kron.schedule<vector_bits = 512, tile = 8, matrix_tiles = -1>
+// PAIRS-LABEL: func @matrix_tiles
+// PAIRS: #kron.schedule<vector_bits = 512, tile = 8, matrix_tiles = 2>
+// PAIRS: #kron.schedule<vector_bits = 512, tile = 8, matrix_tiles = -1>
 func.func @matrix_tiles(%x: memref<?x1024xbf16>, %f: memref<1024x64xbf16>, %y: memref<?x64xbf16>) {
   kron.pass ins(%x, %f : memref<?x1024xbf16>, memref<1024x64xbf16>) outs(%y : memref<?x64xbf16>) {
   ^bb0(%t: tensor<?x1024xbf16>, %a: tensor<1024x64xbf16>, %o: tensor<?x64xbf16>):

@@ -29,7 +29,7 @@ from bench_cases import Case  # noqa: E402
 from loops import innermost  # noqa: E402
 
 CPUS = ("x86-64-v3", "x86-64-v4")
-TILES = "x86-64-v4-amx"
+TILES, PAIRS = "x86-64-v4-amx", "znver4"
 BUDGET = HERE / "facts.json"
 
 
@@ -56,6 +56,12 @@ SHAPES = [
 TILE_SHAPES = [
     product("64^2", element="bf16"), product("128^2", element="bf16"),
     *(sparse([1, 192, 256, 1], layout, "bf16") for layout in ("batch_first", "batch_last")),
+]
+
+# For products of pairs of bf16.
+PAIR_SHAPES = [
+    *(sparse(pattern, layout, "bf16") for pattern in ([1, 64, 64, 16], [6, 64, 64, 1])
+      for layout in ("batch_first", "batch_last")),
 ]
 
 # With a bias and an activation, whose loops count, too.
@@ -118,7 +124,7 @@ def main():
     options = parse_arguments()
     kronc = options.build.resolve() / "bin/kronc"
     budgets = json.loads(BUDGET.read_text()) if BUDGET.exists() else {}
-    groups = ((Case, SHAPES, CPUS), (Case, TILE_SHAPES, [TILES]),
+    groups = ((Case, SHAPES, CPUS), (Case, TILE_SHAPES, [TILES]), (Case, PAIR_SHAPES, [PAIRS]),
               (EpilogueCase, EPILOGUE_SHAPES, CPUS))
     jobs = [(case, cpu) for make, shapes, cpus in groups for case in map(make, shapes)
             for cpu in cpus if options.only in case.name]

@@ -12,7 +12,7 @@ import subprocess
 
 PIPELINE_OPTIONS = {"x86-64-v2": "vector-bits=128", "x86-64-v3": "vector-bits=256",
                     "x86-64-v4": "vector-bits=512",
-                    "x86-64-v4-amx": "vector-bits=512 matrix-tiles"}
+                    "x86-64-v4-amx": "vector-bits=512 matrix-tiles pair-products"}
 # Every run over all cases has to reach all of these.
 REQUIRED = ("inner", "varying", "fibre", "depth", "repeat", "packed factor", "joined factors",
             "copied in", "copied out", "rows outside", "packed by tiles", "scaled", "masks", "streaming stores",
@@ -20,7 +20,7 @@ REQUIRED = ("inner", "varying", "fibre", "depth", "repeat", "packed factor", "jo
 REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (Stage|Pass) .*?Category:kron-emit \| (.*)")
 FLAGS = {"Packed": "packed factor", "Joined": "joined factors", "CopiesIn": "copied in",
          "CopiesOut": "copied out", "RowsOutside": "rows outside",
-         "PacksInBody": "packed by tiles", "Scaled": "scaled"}
+         "PacksInBody": "packed by tiles", "Pairs": "pairs of bf16", "Scaled": "scaled"}
 IN_CODE = {"masks": "llvm.intr.masked", "streaming stores": "nontemporal",
            "prefetches": "llvm.intr.prefetch"}
 FUNCTION = re.compile(r"^  llvm\.func .*?@\"?case(\d+)([\w.]*)", re.M)

@@ -47,6 +47,11 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
       *this, "matrix-tiles",
       llvm::cl::desc("Whether the target has matrix tiles for bf16 (AMX)"),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> pairProducts{
+      *this, "pair-products",
+      llvm::cl::desc("Whether the target multiplies pairs of bf16 and adds "
+                     "their products (AVX512-BF16)"),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> reference{
       *this, "reference",
       llvm::cl::desc("Lower everything through --convert-kron-to-linalg: slow "

@@ -51,6 +51,8 @@ struct Processor {
   int64_t columnBytes = 0;
   /// Whether it has matrix tiles for bf16 (AMX) that this kernel may use.
   bool hasMatrixTiles = false;
+  /// Whether it adds up products of pairs of bf16 (AVX512-BF16).
+  bool hasPairProducts = false;
 };
 
 /// This machine, with all its features.

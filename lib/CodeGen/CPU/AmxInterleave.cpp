@@ -14,6 +14,7 @@
 #include "AmxStage.h"
 #include "AmxTile.h"
 #include "LoopNest.h"
+#include "Pairs.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;

@@ -7,6 +7,7 @@
 
 #include "AmxStage.h"
 #include "AmxPacking.h"
+#include "Pairs.h"
 #include "StageWalker.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"

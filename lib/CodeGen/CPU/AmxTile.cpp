@@ -148,29 +148,6 @@ void kron::emitAmxBlock(Emitter &emitter, const AmxBlock &block, Value results,
 }
 
 //===----------------------------------------------------------------------===//
-// Conversions
-//===----------------------------------------------------------------------===//
-
-Value kron::emitToBF16(Emitter &emitter, Value low, Value high) {
-  // All processors with tiles have these.
-  OpBuilder &builder = emitter.builder;
-  SmallVector<Value> operands{low};
-  if (high)
-    operands.insert(operands.begin(), high);
-  int64_t lanes = kAmxRows * operands.size();
-  StringRef name = high ? "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
-                        : "llvm.x86.avx512bf16.cvtneps2bf16.512";
-  Value narrow =
-      LLVM::CallIntrinsicOp::create(
-          builder, emitter.loc, VectorType::get({lanes}, builder.getBF16Type()),
-          builder.getStringAttr(name), ValueRange(operands))
-          .getResult(0);
-  return arith::BitcastOp::create(
-      builder, emitter.loc, VectorType::get({lanes}, builder.getI16Type()),
-      narrow);
-}
-
-//===----------------------------------------------------------------------===//
 // Filling tiles
 //===----------------------------------------------------------------------===//
 

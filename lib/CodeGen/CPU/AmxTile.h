@@ -92,10 +92,6 @@ void emitAmxRows(Emitter &emitter, const AmxMatrix &matrix, Int count,
 void emitAmxPairs(Emitter &emitter, const AmxMatrix &matrix, Int count,
                   Value target, int64_t lowBytes);
 
-/// f32 to bf16, as i16, rounded to nearest even: 16 of `low`, and of `high` if
-/// that is not null.
-Value emitToBF16(Emitter &emitter, Value low, Value high = nullptr);
-
 /// Memory of the function that is built, aligned to cache lines.
 Value allocateLines(Emitter &emitter, int64_t bytes);
 

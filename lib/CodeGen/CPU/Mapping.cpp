@@ -120,7 +120,7 @@ static bool isDepthContiguous(const Stage &stage, const LoopNest &nest,
   const StageFactor &factor = stage.factor;
   if (group > 1 && !nest.inner.back().factor.is(1))
     return false;
-  if (stage.elementParts != 1 || !hasFewRows(nest) ||
+  if (stage.elementParts != 1 || stage.hasPairs || !hasFewRows(nest) ||
       2 * group > getMaxLanes(stage) ||
       !stage.source.strides[stage.axis].is(group) ||
       !factor.depthStride.is(group) || !factor.resultStride.isConstant())
@@ -143,7 +143,8 @@ static bool isDepthContiguous(const Stage &stage, const LoopNest &nest,
 /// along.
 static bool isRepeated(const Stage &stage, const LoopNest &nest) {
   constexpr int64_t kMinLanes = 4;
-  if (nest.inner.size() < 2 || nest.group != 1 || stage.elementParts != 1)
+  if (nest.inner.size() < 2 || nest.group != 1 || stage.elementParts != 1 ||
+      stage.hasPairs)
     return false;
   const LoopAxis &rows = nest.inner.back();
   const LoopAxis &lanes = nest.inner[nest.inner.size() - 2];

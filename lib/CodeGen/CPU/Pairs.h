@@ -29,6 +29,16 @@ std::pair<Value, Value> emitPairLoad(Emitter &emitter, int64_t lanes,
 std::pair<Value, Value> emitDeinterleaved(Emitter &emitter, Value first,
                                           Value second);
 
+/// `sum` plus the products of pairs of bf16, which are words in the lanes of
+/// `a` and `b` whatever their type says: the two of every lane are added to it,
+/// in f32, one after the other (AVX512-BF16). Numbers below the smallest normal
+/// one count as zero. Without a sum, the products alone.
+Value emitPairProduct(Emitter &emitter, Value a, Value b, Value sum);
+
+/// f32 to bf16, as i16, rounded to nearest even: 16 of `low`, and of `high` if
+/// that is not null (AVX512-BF16).
+Value emitToBF16(Emitter &emitter, Value low, Value high = nullptr);
+
 /// The elements of `even` and `odd` in turn, in two vectors.
 std::pair<Value, Value> emitInterleaved(Emitter &emitter, Value even,
                                         Value odd);

@@ -12,6 +12,7 @@
 
 #include "AmxStage.h"
 #include "AmxTile.h"
+#include "PairCopy.h"
 #include "PassBuilder.h"
 #include "TileCopy.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -157,8 +158,12 @@ StageArray PassCodeBuilder::emitSection(Emitter &emitter,
   prefetch.drain = drain;
   if (section.begin == 0 && copiesIn) {
     StageArray buffer = takeBuffer(emitter, 0);
-    emitTileCopy(emitter,
-                 {getSizes(window, 0), source, buffer, {}, {}, vectorBits});
+    if (hasPairs)
+      emitPairCopy(emitter, {getSizes(window, 0), plan.groups.front().axis,
+                             source, buffer, vectorBits});
+    else
+      emitTileCopy(emitter,
+                   {getSizes(window, 0), source, buffer, {}, {}, vectorBits});
     source = buffer;
   }
   bool isLast = section.end == plan.groups.size();

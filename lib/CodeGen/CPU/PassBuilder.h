@@ -21,6 +21,13 @@ namespace mlir::kron {
 /// Of a cache line; arrays in the workspace start at one.
 inline constexpr int64_t kLineBytes = 64;
 
+/// Factors of f16 and bf16 are converted where they are loaded, not before, up
+/// to so many uses of an element.
+inline constexpr int64_t kMaxConvertingUses = 8;
+
+/// `matrix_tiles` of a schedule that does not only ask for pairs.
+inline constexpr int64_t kMatrixTiles = 1;
+
 /// x86-64-v3 has F16C, x86-64-v2, for which vectors have 128 bits, has not.
 inline bool hasHalfConversion(int64_t vectorBits) { return vectorBits > 128; }
 
@@ -80,16 +87,19 @@ private:
   /// type.
   bool isConverted(Type stored) const { return stored && stored != element; }
   void convertFactor(unsigned index);
+  void pairFactor();
   void packTiles(unsigned index, Stage stage, PlannedStage &planned);
   /// How often a call loads each element of a factor that is not packed; the
   /// largest number if that is not known.
   int64_t countFactorUses(unsigned index) const;
-  /// Whether products of bf16 may be made in matrix tiles, and whether those of
-  /// `stage` are.
+  /// Whether products of bf16 may be made in pairs, or in matrix tiles, and
+  /// whether those of `stage` are made in these.
+  bool canUsePairs();
   bool canUseTiles();
   bool usesTiles(const Stage &stage);
   void planSections();
   void planStages();
+  bool planPairs();
   bool planMovedTiles(function_ref<Stage(unsigned)> getPlanned);
   bool planMovedGroups(function_ref<Stage(unsigned)> getPlanned);
   bool planRowsOutside(function_ref<Stage(unsigned)> getPlanned);
@@ -116,6 +126,10 @@ private:
   SmallVector<Int> getSizes(const PassWindow &window,
                             unsigned groupsApplied) const;
   SmallVector<int64_t> getBufferSizes(const PassWindow &window,
+                                      unsigned groupsApplied,
+                                      bool asWritten = false) const;
+  /// The same, of what lies in a buffer, as its elements count it.
+  SmallVector<int64_t> getStoredSizes(const PassWindow &window,
                                       unsigned groupsApplied,
                                       bool asWritten = false) const;
   int64_t countElements(const PassWindow &window, unsigned groupsApplied) const;
@@ -177,6 +191,9 @@ private:
   SmallVector<Section> sections;
   SmallVector<PlannedStage> stages;
   bool copiesIn = false, copiesOut = false;
+  /// Whether the only stage multiplies pairs of bf16, which its input is copied
+  /// to.
+  bool hasPairs = false;
   /// Per section the buffers of its windows, which take turns.
   SmallVector<SectionBuffers> buffers;
   /// What stages need beside, at the end of the scratch.

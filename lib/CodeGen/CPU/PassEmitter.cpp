@@ -114,6 +114,9 @@ Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
       llvm::any_of(group.products, [](ModeProductOp product) {
         return product.getConjFactor();
       });
+  stage.hasPairs = hasPairs;
+  if (hasPairs)
+    stage.depth /= 2;
   stage.elementBytes = outer.getElementBytes();
   stage.elementParts = outer.getNumParts();
   stage.vectorBits = vectorBits;
@@ -125,13 +128,17 @@ Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
   return stage;
 }
 
-bool PassCodeBuilder::canUseTiles() {
+bool PassCodeBuilder::canUsePairs() {
   constexpr int64_t kTileBits = 512;
   return pass.getSchedule()->getMatrixTiles() > 0 && vectorBits == kTileBits &&
          getElementType(pass.getInit()).isBF16() &&
          llvm::none_of(pass.getModeProducts(), [](ModeProductOp product) {
            return product.getPrecision() == Precision::Ieee;
          });
+}
+
+bool PassCodeBuilder::canUseTiles() {
+  return canUsePairs() && pass.getSchedule()->getMatrixTiles() == kMatrixTiles;
 }
 
 bool PassCodeBuilder::usesTiles(const Stage &stage) {
@@ -229,6 +236,19 @@ bool PassCodeBuilder::canKeepTransposed(
          !getScratchElements(first);
 }
 
+/// Whether the products of bf16 of a single factor are made in pairs, and none
+/// of them in matrix tiles. For few rows factors are multiplied as they lie.
+bool PassCodeBuilder::planPairs() {
+  auto isHalf = [](Type type) { return type && type.isBF16(); };
+  const StageGroup &group = plan.groups.front();
+  return canUsePairs() && plan.groups.size() == 1 &&
+         group.products.size() == 1 && plan.views.empty() &&
+         sections.size() == 1 && !plan.rowsInLanes && !plan.transposesInput &&
+         group.depth && group.depth % 2 == 0 && isHalf(arrays.input.element) &&
+         isHalf(arrays.factors.front().array.element) &&
+         countFactorUses(0) > kMaxConvertingUses;
+}
+
 /// Decides which of the user's arrays are copied and which factors are packed,
 /// and packs them.
 void PassCodeBuilder::planStages() {
@@ -240,9 +260,10 @@ void PassCodeBuilder::planStages() {
         arrays.sizes[plan.tiledAxis].getConstant() % tileSize == 0))
     extent = Int(outer.materialize(extent));
   PassWindow tile = getTileWindow(extent);
-  PassPlace place{arrays.input, arrays.init, arrays};
 
+  // Factors may have become others meanwhile.
   auto getPlanned = [&](unsigned index) {
+    PassPlace place{arrays.input, arrays.init, arrays};
     const Section &section = *llvm::find_if(
         sections, [&](const Section &each) { return index < each.end; });
     PassWindow window = getWindow(section, tile);
@@ -266,11 +287,15 @@ void PassCodeBuilder::planStages() {
   bool startsInTiles = planMovedTiles(getPlanned) || usesTiles(getPlanned(0));
   // Prefer to copy the input alone, then the result alone, then both. What is
   // to be converted is copied anyway, unless elements are loaded about once.
-  bool converts = !startsInTiles && isConverted(arrays.input.element) &&
-                  !(plan.groups.front().results <= kMaxConvertingResults &&
-                    canConvertSource(getPlanned(0)));
+  hasPairs = !startsInTiles && planPairs();
+  if (hasPairs)
+    pairFactor();
+  bool converts =
+      hasPairs || (!startsInTiles && isConverted(arrays.input.element) &&
+                   !(plan.groups.front().results <= kMaxConvertingResults &&
+                     canConvertSource(getPlanned(0))));
   copiesIn |= converts;
-  bool moves = !startsInTiles &&
+  bool moves = !startsInTiles && !hasPairs &&
                (planRowsOutside(getPlanned) || planMovedGroups(getPlanned));
   if (!moves && !plan.rowsInLanes && isUnsupported(0)) {
     copiesIn = true;
@@ -304,7 +329,7 @@ void PassCodeBuilder::planBuffers() {
         getWindow(sections[getOwner(applied)], getTileWindow(tileSize));
     int64_t last = 0;
     for (auto [size, stride] :
-         llvm::zip(getBufferSizes(window, applied), buffer.strides))
+         llvm::zip(getStoredSizes(window, applied), buffer.strides))
       last += (size - 1) * stride.getConstant();
     // Whole cache lines, so that two buffers do not share one.
     owner.elements = std::max<int64_t>(
@@ -422,6 +447,7 @@ WorkspaceBytes PassCodeBuilder::emit() {
       << remark::metric("CopiesOut", copiesOut)
       << remark::metric("RowsOutside", rowsOutside)
       << remark::metric("PacksInBody", packedElements != 0)
+      << remark::metric("Pairs", hasPairs)
       << remark::metric("Scaled", arrays.scale.alpha || arrays.scale.beta)
       << remark::metric("Joined",
                         plan.groups.size() < pass.getModeProducts().size());

@@ -11,53 +11,59 @@
 //===----------------------------------------------------------------------===//
 
 #include "AmxPacking.h"
+#include "PairCopy.h"
 #include "PassBuilder.h"
 #include "TileCopy.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Factors of f16 and bf16 are converted where they are loaded, not before, up
-/// to so many uses of an element.
-static constexpr int64_t kMaxConvertingUses = 8;
+namespace {
+/// A dimension of a factor.
+struct FactorDim {
+  int64_t size;
+  Int *stride;
+  size_t number;
+};
+} // namespace
+
+/// The dimensions of the factor of `group` in the order in which they lie in
+/// memory, outer ones first, those of unknown strides among them.
+static SmallVector<FactorDim> getFactorDims(FactorArray &factor,
+                                            const StageGroup &group) {
+  SmallVector<FactorDim> dims;
+  for (auto [size, stride] : llvm::zip(factor.sizes, factor.array.strides))
+    if (size != 1)
+      dims.push_back({size, &stride, dims.size()});
+  dims.push_back({group.depth, &factor.array.depthStride, dims.size()});
+  dims.push_back({group.results, &factor.array.resultStride, dims.size()});
+  auto getOrder = [](const FactorDim &dim) {
+    Int stride = *dim.stride;
+    return std::make_pair(
+        stride.isConstant() ? -stride.getConstant() : INT64_MIN, dim.number);
+  };
+  llvm::sort(dims, [&](const FactorDim &lhs, const FactorDim &rhs) {
+    return getOrder(lhs) < getOrder(rhs);
+  });
+  return dims;
+}
 
 /// Replaces the factor of a group by a copy in the type that is computed with,
 /// its dimensions in the order in which they lie in memory.
 void PassCodeBuilder::convertFactor(unsigned index) {
   FactorArray &factor = arrays.factors[index];
-  struct Dim {
-    int64_t size;
-    Int *stride;
-    size_t number;
-  };
-  SmallVector<Dim> dims;
-  for (auto [size, stride] : llvm::zip(factor.sizes, factor.array.strides))
-    if (size != 1)
-      dims.push_back({size, &stride, dims.size()});
-  dims.push_back(
-      {plan.groups[index].depth, &factor.array.depthStride, dims.size()});
-  dims.push_back(
-      {plan.groups[index].results, &factor.array.resultStride, dims.size()});
-  // Outer dimensions first, those of unknown strides among them.
-  auto getOrder = [](const Dim &dim) {
-    Int stride = *dim.stride;
-    return std::make_pair(
-        stride.isConstant() ? -stride.getConstant() : INT64_MIN, dim.number);
-  };
-  llvm::sort(dims, [&](const Dim &lhs, const Dim &rhs) {
-    return getOrder(lhs) < getOrder(rhs);
-  });
+  SmallVector<FactorDim> dims = getFactorDims(factor, plan.groups[index]);
 
   int64_t elements = 1;
   SmallVector<Int> sizes;
   StageArray from{factor.array.base, {}, factor.array.element};
-  for (const Dim &dim : dims) {
+  for (const FactorDim &dim : dims) {
     sizes.push_back(dim.size);
     from.strides.push_back(*dim.stride);
     elements *= dim.size;
   }
   StageArray to{runtime.allocateShared(outer, elements), {}};
-  for (const Dim &dim : dims) {
+  for (const FactorDim &dim : dims) {
     elements /= dim.size;
     *dim.stride = elements;
     to.strides.push_back(elements);
@@ -65,6 +71,45 @@ void PassCodeBuilder::convertFactor(unsigned index) {
   emitTileCopy(outer, {sizes, from, to, {}, {}, vectorBits});
   factor.array.base = to.base;
   factor.array.element = nullptr;
+}
+
+/// Replaces the only factor by pairs along p, as which it is read where it lies
+/// if p is contiguous and nothing starts within one.
+void PassCodeBuilder::pairFactor() {
+  FactorArray &factor = arrays.factors.front();
+  SmallVector<FactorDim> dims = getFactorDims(factor, plan.groups.front());
+  StageArray from{factor.array.base, {}, factor.array.element};
+  factor.array.element = nullptr;
+  Int *depthStride = &factor.array.depthStride;
+  bool isPaired = llvm::all_of(dims, [&](const FactorDim &dim) {
+    return dim.stride == depthStride
+               ? dim.stride->is(1)
+               : dim.stride->isConstant() && dim.stride->getConstant() % 2 == 0;
+  });
+  if (isPaired) {
+    for (const FactorDim &dim : dims)
+      if (dim.stride != depthStride)
+        *dim.stride = dim.stride->getConstant() / 2;
+    return;
+  }
+  PairCopy copy{{}, 0, from, {}, vectorBits};
+  int64_t elements = 1;
+  for (const FactorDim &dim : dims) {
+    bool isDepth = dim.stride == depthStride;
+    if (isDepth)
+      copy.axis = copy.sizes.size();
+    copy.sizes.push_back(dim.size);
+    copy.from.strides.push_back(*dim.stride);
+    elements *= isDepth ? dim.size / 2 : dim.size;
+  }
+  copy.to.base = runtime.allocateShared(outer, elements);
+  for (const FactorDim &dim : dims) {
+    elements /= dim.stride == depthStride ? dim.size / 2 : dim.size;
+    *dim.stride = elements;
+    copy.to.strides.push_back(elements);
+  }
+  emitPairCopy(outer, copy);
+  factor.array.base = copy.to.base;
 }
 
 int64_t PassCodeBuilder::countFactorUses(unsigned index) const {

@@ -75,6 +75,15 @@ SmallVector<int64_t> PassCodeBuilder::getBufferSizes(const PassWindow &window,
   return sizes;
 }
 
+SmallVector<int64_t> PassCodeBuilder::getStoredSizes(const PassWindow &window,
+                                                     unsigned groupsApplied,
+                                                     bool asWritten) const {
+  SmallVector<int64_t> sizes = getBufferSizes(window, groupsApplied, asWritten);
+  if (hasPairs && groupsApplied == 0)
+    sizes[plan.groups.front().axis] /= 2;
+  return sizes;
+}
+
 int64_t PassCodeBuilder::countElements(const PassWindow &window,
                                        unsigned groupsApplied) const {
   int64_t elements = 1;
@@ -144,7 +153,7 @@ StageArray PassCodeBuilder::getIntermediate(Value base, unsigned groupsApplied,
     paddedAxis = sections.back().sliceAxis;
   if (!plan.views.empty())
     paddedAxis = plan.tiledAxis;
-  SmallVector<int64_t> sizes = getBufferSizes(window, groupsApplied, asWritten);
+  SmallVector<int64_t> sizes = getStoredSizes(window, groupsApplied, asWritten);
   // A joint factor takes its axes for one, which goes by the stride of the
   // last: padding is behind those of size 1 that follow.
   while (paddedAxis >= 0 && paddedAxis + 1 < static_cast<int>(sizes.size()) &&

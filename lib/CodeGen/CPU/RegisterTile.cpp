@@ -7,6 +7,7 @@
 
 #include "kron/CodeGen/CPU/RegisterTile.h"
 #include "Arithmetic.h"
+#include "Pairs.h"
 #include "Prefetcher.h"
 #include "Rearrange.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -126,7 +127,9 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
                         const Multipliers &a, Value b) {
     Value &accumulator =
         accumulators[(row * tile.vectors + vector) * parts + part];
-    accumulator = emitMultiplyAdd(emitter, a[part], b, accumulator);
+    accumulator = tile.hasPairs
+                      ? emitPairProduct(emitter, a[part], b, accumulator)
+                      : emitMultiplyAdd(emitter, a[part], b, accumulator);
   };
   if (tile.rows * parts < tile.vectors) {
     SmallVector<Multipliers> a;
@@ -219,6 +222,12 @@ static Value emitResult(Emitter &emitter, const RegisterTile &tile,
 
 static void emitStores(Emitter &emitter, const RegisterTile &tile,
                        ArrayRef<Value> accumulators) {
+  // What multiplies pairs rounds 16 numbers at once, too.
+  constexpr int64_t kRoundedLanes = 16;
+  bool isRounded = tile.hasPairs && tile.lanes == kRoundedLanes &&
+                   tile.result.element && tile.result.element.isBF16();
+  Emitter halves(emitter.builder, emitter.loc, emitter.builder.getI16Type());
+  Value lower, lowerPointer;
   const TileResult &result = tile.result;
   auto getPointer = [&](Value base, int64_t row, Int rowStride, int64_t vector,
                         Int vectorStride, Type stored) {
@@ -241,10 +250,28 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
         return emitter.loadVector(emitter.getVectorType(tile.lanes), pointer,
                                   mask, result.addendElement);
       });
-      emitter.storeVector(value,
-                          getPointer(result.base, row, result.rowStride, vector,
-                                     result.vectorStride, result.element),
-                          mask, result.element, tile.streams);
+      Value pointer = getPointer(result.base, row, result.rowStride, vector,
+                                 result.vectorStride, result.element);
+      if (!isRounded) {
+        emitter.storeVector(value, pointer, mask, result.element, tile.streams);
+        continue;
+      }
+      // Two vectors that follow each other are a cache line.
+      bool isFirst = !lower && !mask && !tile.streams && vector % 2 == 0 &&
+                     vector + 1 < tile.vectors &&
+                     result.vectorStride.is(kRoundedLanes) &&
+                     !getResultMask(tile, row, vector + 1);
+      if (isFirst) {
+        lower = value;
+        lowerPointer = pointer;
+      } else if (lower) {
+        halves.storeVector(emitToBF16(emitter, lower, value), lowerPointer,
+                           nullptr);
+        lower = nullptr;
+      } else {
+        halves.storeVector(emitToBF16(emitter, value), pointer, mask, nullptr,
+                           tile.streams);
+      }
     }
   }
 }
@@ -277,7 +304,8 @@ static Value hideArithmetic(Emitter &emitter, Value pointer) {
 }
 
 void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
-  int64_t fmas = given.rows * given.vectors * given.lanes * given.depth;
+  int64_t fmas = given.rows * given.vectors * given.lanes * given.depth *
+                 (given.hasPairs ? 2 : 1);
   Prefetcher prefetcher(emitter, given.prefetch, fmas);
   if (!given.prefetch.isSpread)
     prefetcher.emitRest();

@@ -66,6 +66,7 @@ TileResult StageEmitter::startResult(const Bases &bases) const {
 RegisterTile StageEmitter::startTile(const Bases &bases) const {
   RegisterTile tile;
   tile.depth = stage.depth;
+  tile.hasPairs = stage.hasPairs;
   tile.scale = stage.scale;
   tile.streams = stage.streams;
   tile.prefetch = stage.prefetch;

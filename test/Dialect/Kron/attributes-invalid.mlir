@@ -35,7 +35,7 @@ func.func @prefetch() attributes {s = #kron.schedule<prefetch = 2>} { return }
 
 // -----
 
-// expected-error @+1 {{expects matrix_tiles to be -1, 0 or 1, but got -2}}
+// expected-error @+1 {{expects matrix_tiles to be -1, 0, 1 or 2, but got -2}}
 func.func @matrix_tiles() attributes {s = #kron.schedule<matrix_tiles = -2>} { return }
 
 // -----

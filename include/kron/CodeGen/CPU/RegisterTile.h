@@ -115,6 +115,9 @@ struct RegisterTile {
   TileOperand a, b;
   TileResult result;
   TileScale scale;
+  /// Whether elements of A and B are pairs of bf16 (Pairs.h), whose two
+  /// products are added.
+  bool hasPairs = false;
   /// Whether results are stored past the caches.
   bool streams = false;
   PrefetchStream prefetch;

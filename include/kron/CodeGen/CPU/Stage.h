@@ -59,6 +59,9 @@ struct Stage {
   bool isSourceBuffer = false;
   /// Whether no other tile is multiplied with the same part of the factor.
   bool isFactorUsedOnce = false;
+  /// Whether the source and the factor hold pairs of bf16 along p (Pairs.h),
+  /// which the depth and strides count.
+  bool hasPairs = false;
   /// Whether the input and the factor are conjugated.
   bool isSourceConjugate = false, isFactorConjugate = false;
   /// Memory of the thread for `getScratchElements` elements.

@@ -75,12 +75,12 @@ ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (value < -1)
       return emitError() << "expects " << name << " to be >= -1, but got "
                          << value;
-  for (auto [name, value] :
-       {std::pair<StringRef, int64_t>("prefetch", prefetch),
-        {"matrix_tiles", matrixTiles}})
-    if (value < -1 || value > 1)
-      return emitError() << "expects " << name << " to be -1, 0 or 1, but got "
-                         << value;
+  if (prefetch < -1 || prefetch > 1)
+    return emitError() << "expects prefetch to be -1, 0 or 1, but got "
+                       << prefetch;
+  if (matrixTiles < -1 || matrixTiles > 2)
+    return emitError() << "expects matrix_tiles to be -1, 0, 1 or 2, but got "
+                       << matrixTiles;
   for (auto [name, value] : {std::pair<StringRef, int64_t>("tile", tile),
                              {"columns", columns},
                              {"ctas_per_sm", ctasPerSM},

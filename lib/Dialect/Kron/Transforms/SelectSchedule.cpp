@@ -84,9 +84,11 @@ struct KronSelectSchedulePass
     PassPlan plan = getPassPlan(pass, bits);
     CacheBudget caches{cacheBytes, l2Bytes, columnBytes};
     int64_t givenTiles = given ? given.getMatrixTiles() : 0;
-    bool usesTiles =
-        givenTiles ? givenTiles > 0
-                   : matrixTiles && getElementType(pass.getInit()).isBF16();
+    constexpr int64_t kTiles = 1, kPairs = 2;
+    int64_t chosenTiles = matrixTiles ? kTiles : pairProducts ? kPairs : 0;
+    if (!getElementType(pass.getInit()).isBF16())
+      chosenTiles = 0;
+    bool usesTiles = (givenTiles ? givenTiles : chosenTiles) == kTiles;
     int64_t tile = given ? given.getTile() : 0;
     if (!tile) {
       tile = chooseTile(plan, pass, bits, caches);
@@ -110,7 +112,7 @@ struct KronSelectSchedulePass
     pass.setScheduleAttr(ScheduleAttr::get(
         &getContext(), bits, tile, given ? given.getRegisterRows() : 0,
         given ? given.getRegisterVectors() : 0, slice, streamBytes, prefetch,
-        takeGiven(givenTiles, usesTiles)));
+        takeGiven(givenTiles, chosenTiles)));
     remark::analysis(
         pass.getLoc(),
         remark::RemarkOpts::name("KronSchedule").category("kron-schedule"))

@@ -1,0 +1,89 @@
+// RUN: kron-opt %s --kron-decompose --kron-select-schedule=pair-products --convert-kron-to-vector \
+// RUN:   --canonicalize --split-input-file | FileCheck %s
+// RUN: kron-opt %s --kron-decompose --kron-select-schedule="matrix-tiles pair-products" --convert-kron-to-vector \
+// RUN:   --canonicalize --split-input-file | FileCheck %s --check-prefix=TILES
+// RUN: kron-opt %s --kron-decompose --kron-select-schedule=pair-products --convert-kron-to-vector \
+// RUN:   --split-input-file --remarks-filter=kron-emit -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// Verify that pairs along p are words of weights as they lie, which are packed like numbers
+// of f32, and of rows that are copied as they lie; that one instruction adds up both products
+// of a pair, over half as many steps; and that two vectors of results are rounded to a line.
+// Matrix tiles take the product themselves.
+// CHECK-LABEL: func.func @contiguous(
+// CHECK-SAME: kron.shared_bytes = 16384 : i64
+// CHECK-LABEL: func.func private @contiguous_pass(
+// CHECK-NOT: vector.fma
+// CHECK: vector.bitcast %{{.*}} : vector<16xf32> to vector<32xbf16>
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"(%{{.*}}) : (vector<16xf32>, vector<32xbf16>, vector<32xbf16>) -> vector<16xf32>
+// CHECK-NOT: vector.fma
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
+// CHECK: llvm.store {{.*}} : vector<32xi16>
+// TILES-LABEL: func.func private @contiguous_pass(
+// TILES: llvm.x86.tdpbf16ps
+// TILES-NOT: dpbf16ps.512
+// REMARK: Pairs=true
+func.func @contiguous(%x: memref<96x128xbf16>, %w: memref<1x64x128x1xbf16>, %y: memref<96x64xbf16>) {
+  kron.ksmm ins(%x : memref<96x128xbf16>) weights(%w : memref<1x64x128x1xbf16>) outs(%y : memref<96x64xbf16>)
+  return
+}
+
+// -----
+
+// Verify that one shuffle makes pairs of rows of four positions, of weights and of rows, and
+// that factors too small for matrix tiles are multiplied so beside these.
+// CHECK-LABEL: func.func @short_rows(
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15, 16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31] : vector<32xi16>, vector<32xi16>
+// CHECK-LABEL: func.func private @short_rows_pass(
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15, 16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31] : vector<32xi16>, vector<32xi16>
+// CHECK: dpbf16ps.512
+// TILES-LABEL: func.func private @short_rows_pass(
+// TILES-NOT: tdpbf16ps
+// TILES: dpbf16ps.512
+// REMARK: Pairs=true
+func.func @short_rows(%x: memref<96x64xbf16>, %w: memref<1x16x16x4xbf16>, %y: memref<96x64xbf16>) {
+  kron.ksmm ins(%x : memref<96x64xbf16>) weights(%w : memref<1x16x16x4xbf16>) outs(%y : memref<96x64xbf16>)
+  return
+}
+
+// -----
+
+// Verify that two rows of columns take turns, the last ones under a mask.
+// CHECK-LABEL: func.func private @columns_pass(
+// CHECK: vector.interleave %{{.*}}, %{{.*}} : vector<16xi16> -> vector<32xi16>
+// CHECK: llvm.intr.masked.store {{.*}} : vector<16xi32>
+// CHECK: dpbf16ps.512
+// REMARK: Pairs=true
+func.func @columns(%x: memref<64x41xbf16>, %w: memref<1x16x16x4xbf16>, %y: memref<64x41xbf16>) {
+  kron.ksmm ins(%x : memref<64x41xbf16>) weights(%w : memref<1x16x16x4xbf16>) outs(%y : memref<64x41xbf16>)
+      {layout = #kron.layout<batch_last>}
+  return
+}
+
+// -----
+
+// Verify that there are no pairs where p is odd, for few rows, whose weights are read as they
+// lie, for several factors, between which numbers are f32, where only multiply-adds of IEEE
+// are allowed, and of f16.
+// CHECK-LABEL: func.func @odd(
+// CHECK-NOT: dpbf16ps
+// REMARK-COUNT-5: Pairs=false
+func.func @odd(%x: memref<96x15xbf16>, %w: memref<1x16x15x1xbf16>, %y: memref<96x16xbf16>) {
+  kron.ksmm ins(%x : memref<96x15xbf16>) weights(%w : memref<1x16x15x1xbf16>) outs(%y : memref<96x16xbf16>)
+  return
+}
+func.func @few_rows(%x: memref<8x128xbf16>, %w: memref<1x64x128x1xbf16>, %y: memref<8x64xbf16>) {
+  kron.ksmm ins(%x : memref<8x128xbf16>) weights(%w : memref<1x64x128x1xbf16>) outs(%y : memref<8x64xbf16>)
+  return
+}
+func.func @two_factors(%x: memref<96x4096xbf16>, %f: memref<64x64xbf16>, %y: memref<96x4096xbf16>) {
+  kron.mkm ins(%x : memref<96x4096xbf16>) factors(%f, %f : memref<64x64xbf16>, memref<64x64xbf16>) outs(%y : memref<96x4096xbf16>)
+  return
+}
+func.func @ieee(%x: memref<96x64xbf16>, %f: memref<64x64xbf16>, %y: memref<96x64xbf16>) {
+  kron.mkm ins(%x : memref<96x64xbf16>) factors(%f : memref<64x64xbf16>) outs(%y : memref<96x64xbf16>) {precision = #kron.precision<ieee>}
+  return
+}
+func.func @halves(%x: memref<96x64xf16>, %f: memref<64x64xf16>, %y: memref<96x64xf16>) {
+  kron.mkm ins(%x : memref<96x64xf16>) factors(%f : memref<64x64xf16>) outs(%y : memref<96x64xf16>)
+  return
+}
