@@ -68,6 +68,14 @@ func.func @mkm_f32_1024_x_2_10(%x: memref<1024x1024xf32>, %f0: memref<2x2xf32>, 
   return
 }
 
+// Verify the decision for seven of 3 x 3, the innermost of which takes five fibres a vector, while the next two are
+// joined: mkm f32 1024 x 3^7.
+// CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=7{{.*}}Stages=6{{.*}}Tile=1{{(,|$)}}
+func.func @mkm_f32_1024_x_3_7(%x: memref<1024x2187xf32>, %f0: memref<3x3xf32>, %f1: memref<3x3xf32>, %f2: memref<3x3xf32>, %f3: memref<3x3xf32>, %f4: memref<3x3xf32>, %f5: memref<3x3xf32>, %f6: memref<3x3xf32>, %y: memref<1024x2187xf32>) {
+  kron.mkm ins(%x : memref<1024x2187xf32>) factors(%f0, %f1, %f2, %f3, %f4, %f5, %f6 : memref<3x3xf32>, memref<3x3xf32>, memref<3x3xf32>, memref<3x3xf32>, memref<3x3xf32>, memref<3x3xf32>, memref<3x3xf32>) outs(%y : memref<1024x2187xf32>)
+  return
+}
+
 // Verify the decision for three of 31 x 31: mkm f32 1024 x 31^3.
 // CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1024_x_31_3(%x: memref<1024x29791xf32>, %f0: memref<31x31xf32>, %f1: memref<31x31xf32>, %f2: memref<31x31xf32>, %y: memref<1024x29791xf32>) {

@@ -78,6 +78,10 @@ std::pair<int64_t, int64_t> getFibreLanes(const Stage &stage, int64_t group);
 /// Their elements are taken in turn, see `RegisterTile::fibres`.
 int64_t getNumFibres(const Stage &stage, const LoopNest &nest);
 
+/// Whether several of them stay as they lie, and shuffles repeat an element of
+/// each.
+bool keepsFibres(const Stage &stage);
+
 /// Register tile of a panel: 24 or 12 accumulators, and few loads.
 /// `total`: rows in all, -1 if not known.
 int64_t getPanelRows(const Stage &stage, int64_t group, int64_t total);

@@ -79,9 +79,11 @@ std::pair<int64_t, int64_t> kron::getFibreLanes(const Stage &stage,
 }
 
 int64_t kron::getNumFibres(const Stage &stage, const LoopNest &nest) {
-  // A power of two, so that loads can repeat one element of each.
-  auto fibres = static_cast<int64_t>(
-      llvm::bit_floor<uint64_t>(getMaxLanes(stage) / stage.results));
+  // A power of two, so that loads can repeat one element of each, unless
+  // shuffles do.
+  int64_t fibres = getMaxLanes(stage) / stage.results;
+  if (!keepsFibres(stage))
+    fibres = llvm::bit_floor<uint64_t>(fibres);
   if (stage.elementParts != 1 || stage.depth != stage.results || fibres < 2 ||
       !nest.inner.empty() || nest.outer.empty() ||
       !stage.source.strides[stage.axis].is(1))
@@ -94,10 +96,14 @@ int64_t kron::getNumFibres(const Stage &stage, const LoopNest &nest) {
   return axis.factor.is(0) && isDense && !isShort ? fibres : 1;
 }
 
+bool kron::keepsFibres(const Stage &stage) {
+  return stage.depth <= kMostKeptElements;
+}
+
 int64_t kron::getScratchElements(const Stage &stage) {
   LoopNest nest = getLoopNest(stage);
   bool interleaves = getMapping(stage, nest) == StageMapping::Fibre &&
-                     getNumFibres(stage, nest) > 1;
+                     getNumFibres(stage, nest) > 1 && !keepsFibres(stage);
   return interleaves ? kMaxTileRows * getMaxLanes(stage) : 0;
 }
 
@@ -328,7 +334,8 @@ bool kron::needsPacking(const Stage &stage) {
     return !nest.inner.back().factor.is(1);
   case StageMapping::Fibre:
     return !nest.inner.empty() || !stage.factor.resultStride.is(1) ||
-           getNumFibres(stage, nest) > 1 || getPanelLanes(stage, nest);
+           (getNumFibres(stage, nest) > 1 && !keepsFibres(stage)) ||
+           getPanelLanes(stage, nest);
   }
   llvm_unreachable("covered switch");
 }

@@ -49,7 +49,8 @@ PackedFactor kron::getPackedFactor(const Stage &stage,
   }
   if (isFibre) {
     // Every q once for each of the fibres that share a vector.
-    packed.resultStride *= getNumFibres(stage, nest);
+    if (!keepsFibres(stage))
+      packed.resultStride *= getNumFibres(stage, nest);
     auto [lanesOfVector, perVector] = getFibreLanes(stage, packed.resultStride);
     packed.vectorLanes = lanesOfVector;
     packed.vectorResults = perVector;

@@ -22,10 +22,16 @@ static double getLaneUse(int64_t depth, int64_t results, int64_t inside,
   };
   if (inside <= 0)
     return 1.0;
-  // Several fibres in every vector: two shuffles beside its multiply-adds.
+  // A shuffle takes half as long as a multiply-add, which it can go beside.
+  constexpr double kShuffle = 0.5;
+  // Several fibres in every vector: a shuffle for every multiply-add, or two of
+  // them that nothing goes beside.
   if (inside == 1 && depth == results && 2 * results <= lanes) {
-    int64_t fibres = llvm::bit_floor<uint64_t>(lanes / results);
-    return fill(fibres * results) * results / (results + 2);
+    int64_t fibres = lanes / results;
+    if (results <= kMostKeptElements)
+      return fill(fibres * results) / (1 + kShuffle);
+    return fill(llvm::bit_floor<uint64_t>(fibres) * results) * results /
+           (results + 2);
   }
   if (inside < lanes && llvm::isPowerOf2_64(inside))
     return fill(results * inside);
@@ -33,7 +39,7 @@ static double getLaneUse(int64_t depth, int64_t results, int64_t inside,
   int64_t vectors =
       inside < lanes ? llvm::divideCeil(results, lanes / inside) : results;
   if (2 * inside <= lanes && 1 + vectors < results)
-    return double(results * inside) / ((1 + vectors) * lanes);
+    return double(results * inside) / ((kShuffle + vectors) * lanes);
   return fill(inside);
 }
 

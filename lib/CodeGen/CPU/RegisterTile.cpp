@@ -66,7 +66,8 @@ static Multipliers loadGroupOperand(Emitter &emitter,
   int64_t width = llvm::PowerOf2Ceil(operand.group);
   int64_t parts = emitter.getNumParts();
   Value group = emitter.loadVector(emitter.getVectorType(width), pointer,
-                                   emitter.firstLanes(width, operand.group));
+                                   emitter.firstLanes(width, operand.group),
+                                   operand.element);
   Multipliers values;
   for (int64_t part = 0; part < parts; ++part) {
     SmallVector<int64_t> sources;
@@ -97,11 +98,90 @@ static Multipliers loadMultipliers(Emitter &emitter, const TileOperand &operand,
   llvm_unreachable("covered switch");
 }
 
+//===----------------------------------------------------------------------===//
+// Short fibres
+//===----------------------------------------------------------------------===//
+
+/// Transposes `rows` rows of `columns` elements, which lie in the first lanes
+/// of a vector.
+static Value emitTransposed(Emitter &emitter, Value vector, int64_t rows,
+                            int64_t columns) {
+  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
+  SmallVector<int64_t> sources;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    sources.push_back(
+        lane < rows * columns ? lane % rows * columns + lane / rows : lane);
+  return vector::ShuffleOp::create(emitter.builder, emitter.loc, vector, vector,
+                                   sources);
+}
+
+static Value loadFibres(Emitter &emitter, const RegisterTile &tile,
+                        int64_t row) {
+  Value from = emitter.offsetPointer(
+      tile.a.base, emitter.mul(row, tile.a.blockStride), tile.a.element);
+  return emitter.loadVector(emitter.getVectorType(tile.lanes), from,
+                            getResultMask(tile, row, 0), tile.a.element);
+}
+
+/// The rows of A, which are several fibres each.
+static SmallVector<Value> loadFibres(Emitter &emitter,
+                                     const RegisterTile &tile) {
+  SmallVector<Value> rows;
+  for (int64_t row = 0; row < tile.rows; ++row)
+    rows.push_back(loadFibres(emitter, tile, row));
+  return rows;
+}
+
+SmallVector<Value> kron::loadGroups(Emitter &emitter,
+                                    const RegisterTile &tile) {
+  SmallVector<Value> groups;
+  for (int64_t p = 0; p < tile.depth; ++p) {
+    Value row = emitter.offsetPointer(tile.b.base,
+                                      emitter.mul(p, tile.b.depthStride),
+                                      tile.b.element);
+    groups.push_back(
+        loadGroupOperand(emitter, tile.b, tile.lanes, row).front());
+  }
+  return groups;
+}
+
+/// The element at `position` of every one of the `fibres` of `size` elements,
+/// in all of its lanes. Lanes beyond the last whole fibre stay as they are.
+static Value emitRepeatedElement(Emitter &emitter, Value fibres, int64_t size,
+                                 int64_t position) {
+  int64_t lanes = cast<VectorType>(fibres.getType()).getNumElements();
+  SmallVector<int64_t> sources;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    sources.push_back(lane < lanes / size * size ? lane / size * size + position
+                                                 : lane);
+  return vector::ShuffleOp::create(emitter.builder, emitter.loc, fibres, fibres,
+                                   sources);
+}
+
+/// Rearranges the rows of A, which are several fibres each, into memory where
+/// the same elements of all fibres of a row are neighbours. From there they are
+/// loaded as groups, which keeps the shuffle unit free.
+static TileOperand interleaveRows(Emitter &emitter, const RegisterTile &tile) {
+  for (int64_t row = 0; row < tile.rows; ++row)
+    emitter.storeVector(
+        emitTransposed(emitter, loadFibres(emitter, tile, row), tile.fibres,
+                       tile.depth),
+        emitter.offsetPointer(tile.interleaved, row * tile.lanes), nullptr);
+  return {TileOperand::Kind::Group, tile.interleaved, tile.lanes, tile.fibres,
+          tile.fibres};
+}
+
+//===----------------------------------------------------------------------===//
+// Steps of p
+//===----------------------------------------------------------------------===//
+
 /// One step of p: rows * vectors multiply-adds, twice for complex numbers. The
 /// operand of which there is less stays in registers, the other one is loaded
 /// where it is needed: together with the accumulators, all of the larger one
-/// might not fit. `emitBetween` is called `countParts` times.
-static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
+/// might not fit. `fibres` are the rows of A if these stay as they lie.
+/// `emitBetween` is called `countParts` times.
+static void emitStep(Emitter &emitter, const RegisterTile &tile,
+                     ArrayRef<Value> fibres, Int depth,
                      SmallVectorImpl<Value> &accumulators,
                      function_ref<void()> emitBetween) {
   auto getPointer = [&](const TileOperand &operand, int64_t block) {
@@ -111,11 +191,16 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile, Int depth,
                                  operand.element);
   };
   int64_t parts = emitter.getNumParts();
-  auto loadA = [&](int64_t row) {
+  auto loadA = [&](int64_t row) -> Multipliers {
+    if (!fibres.empty())
+      return {emitRepeatedElement(emitter, fibres[row], tile.depth,
+                                  depth.getConstant())};
     return loadMultipliers(emitter, tile.a, tile.lanes, getPointer(tile.a, row),
                            tile.maskAll ? tile.mask : Value());
   };
   auto loadB = [&](int64_t vector) {
+    if (!tile.groups.empty())
+      return tile.groups[depth.getConstant()];
     Value pointer = getPointer(tile.b, vector);
     if (!tile.ahead.is(0))
       emitPrefetchSoon(
@@ -163,41 +248,6 @@ static int64_t countParts(Emitter &emitter, const RegisterTile &tile) {
 }
 
 //===----------------------------------------------------------------------===//
-// Short fibres
-//===----------------------------------------------------------------------===//
-
-/// Transposes `rows` rows of `columns` elements, which lie in the first lanes
-/// of a vector.
-static Value emitTransposed(Emitter &emitter, Value vector, int64_t rows,
-                            int64_t columns) {
-  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
-  SmallVector<int64_t> sources;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    sources.push_back(
-        lane < rows * columns ? lane % rows * columns + lane / rows : lane);
-  return vector::ShuffleOp::create(emitter.builder, emitter.loc, vector, vector,
-                                   sources);
-}
-
-/// Rearranges the rows of A, which are several fibres each, into memory where
-/// the same elements of all fibres of a row are neighbours. From there they are
-/// loaded as groups, which keeps the shuffle unit free.
-static TileOperand interleaveRows(Emitter &emitter, const RegisterTile &tile) {
-  VectorType type = emitter.getVectorType(tile.lanes);
-  for (int64_t row = 0; row < tile.rows; ++row) {
-    Value from = emitter.offsetPointer(
-        tile.a.base, emitter.mul(row, tile.a.blockStride), tile.a.element);
-    Value fibres = emitter.loadVector(type, from, getResultMask(tile, row, 0),
-                                      tile.a.element);
-    emitter.storeVector(
-        emitTransposed(emitter, fibres, tile.fibres, tile.depth),
-        emitter.offsetPointer(tile.interleaved, row * tile.lanes), nullptr);
-  }
-  return {TileOperand::Kind::Group, tile.interleaved, tile.lanes, tile.fibres,
-          tile.fibres};
-}
-
-//===----------------------------------------------------------------------===//
 // Stores
 //===----------------------------------------------------------------------===//
 
@@ -241,7 +291,7 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
       Value mask = getResultMask(tile, row, vector);
       int64_t index = (row * tile.vectors + vector) * emitter.getNumParts();
       Value sum = emitResult(emitter, tile, &accumulators[index]);
-      if (tile.fibres > 1)
+      if (tile.interleaved)
         sum = emitTransposed(emitter, sum, tile.depth, tile.fibres);
       Value value = emitScaledSum(emitter, tile.scale, sum, [&] {
         Value pointer =
@@ -320,8 +370,11 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
     for (Value *base :
          {&tile.a.base, &tile.b.base, &tile.result.base, &tile.result.addend})
       *base = hideArithmetic(emitter, *base);
-  if (tile.fibres > 1)
+  SmallVector<Value> fibres;
+  if (tile.interleaved)
     tile.a = interleaveRows(emitter, tile);
+  else if (tile.fibres > 1)
+    fibres = loadFibres(emitter, tile);
   SmallVector<Value> accumulators(count);
   if (!isUnrolled)
     llvm::fill(accumulators, emitter.zero(emitter.getVectorType(tile.lanes)));
@@ -331,7 +384,7 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
 
   auto emitSteps = [&](Int begin, int64_t steps, SmallVectorImpl<Value> &acc) {
     for (int64_t step = 0; step < steps; ++step)
-      emitStep(emitter, tile, emitter.add(begin, step), acc,
+      emitStep(emitter, tile, fibres, emitter.add(begin, step), acc,
                [&] { prefetcher.emitShare(); });
   };
   int64_t parts = countParts(emitter, tile);

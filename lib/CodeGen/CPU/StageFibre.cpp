@@ -73,12 +73,16 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
     rowTotal = rowAxis->size.isConstant() ? rowAxis->size.getConstant() : -1;
   TileShape shape = chooseTileShape(rowTotal, vectorTotal, stage.vectorBits,
                                     stage.schedule, stage.elementParts);
-  // A register less, which says how groups are repeated.
-  constexpr int64_t kMostShuffled = 22;
-  if (!llvm::isPowerOf2_64(group) && stage.vectorBits == 512)
-    shape.rows = limitRows(shape.rows,
-                           std::max<int64_t>(kMostShuffled / shape.vectors, 1),
-                           rowTotal);
+  // Groups that a shuffle repeats are used for several vectors. It takes a
+  // register less, which says how they are repeated.
+  constexpr int64_t kMostShuffled = 22, kSharedVectors = 4;
+  bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
+                                    stage.schedule.getRegisterVectors());
+  if (!llvm::isPowerOf2_64(group) && stage.vectorBits == 512 && !isFixed) {
+    shape.vectors = std::min(vectorTotal, kSharedVectors);
+    shape.rows = limitRows(rowTotal < 0 ? kMostShuffled : rowTotal,
+                           kMostShuffled / shape.vectors, rowTotal);
+  }
   if (hasPanels)
     shape = {getPanelRows(stage, group, rowTotal), getPanelVectors(stage)};
 
@@ -180,31 +184,39 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
   TileShape shape =
       chooseTileShape(size < 0 ? -1 : llvm::divideCeil(size, fibres),
                       /*vectors=*/1, stage.vectorBits, stage.schedule);
-  // Beside the factor, which stays in registers.
+  // Beside the factor, which stays in registers, and what is kept of X.
+  bool keeps = keepsFibres(stage);
   if (stage.vectorBits < 512)
+    shape.rows = std::min<int64_t>(shape.rows, keeps ? 4 : 8);
+  else if (keeps)
     shape.rows = std::min<int64_t>(shape.rows, 8);
   else if (used < lanes)
     shape.rows = limitRows(shape.rows, 16,
                            size < 0 ? -1 : llvm::divideCeil(size, fibres));
+  RegisterTile first = startTile(bases);
+  first.lanes = lanes;
+  first.fibres = fibres;
+  first.usedLanes = emitter.firstLanes(lanes, used);
+  first.b = {keeps ? TileOperand::Kind::Group : TileOperand::Kind::Vector,
+             bases.factor,
+             lanes,
+             factor.depthStride,
+             keeps ? stage.results : 1,
+             stage.isFactorConjugate,
+             factor.element};
+  if (keeps)
+    first.groups = loadGroups(emitter, first);
+  else
+    first.interleaved = stage.scratch;
   auto emitTile = [&](Int fibre, int64_t rows, Value mask) {
     Bases block = advance(bases, rowAxis, fibre);
-    RegisterTile tile = startTile(block);
+    RegisterTile tile = first;
+    tile.result = startResult(block);
     tile.rows = rows;
-    tile.lanes = lanes;
-    tile.fibres = fibres;
-    tile.interleaved = stage.scratch;
     tile.mask = mask;
-    tile.usedLanes = emitter.firstLanes(lanes, used);
     tile.a.base = block.source;
     tile.a.blockStride = used;
     tile.a.element = stage.source.element;
-    tile.b = {TileOperand::Kind::Vector,
-              block.factor,
-              lanes,
-              factor.depthStride,
-              /*group=*/1,
-              stage.isFactorConjugate,
-              factor.element};
     tile.result.rowStride = used;
     tile.result.addendRowStride = used;
     emitRegisterTile(emitter, tile);

@@ -87,21 +87,43 @@ func.func @group_of_five(%x: memref<64x5x5xf32>, %f: memref<5x5xf32>, %y: memref
 
 // -----
 
-// Verify that two fibres of five share a vector: their elements are taken in turn, in pairs
-// that loads repeat, and results are put in order again.
+// Verify that three fibres of five share a vector and stay as they lie: a shuffle repeats an
+// element of each, the rows of the factor are repeated once, before the loop.
+// CHECK-LABEL: func.func @fibres_of_five
+// CHECK-SAME: kron.shared_bytes = 0 : i64
 // CHECK-LABEL: func.func private @fibres_of_five_pass
-// CHECK: %[[TEN:.*]] = arith.constant dense<[true, true, true, true, true, true, true, true, true, true, false, false, false, false, false, false]>
-// CHECK: %[[X:.*]] = llvm.intr.masked.load %{{.*}}, %[[TEN]]
-// CHECK: vector.shuffle %[[X]], %[[X]] [0, 5, 1, 6, 2, 7, 3, 8, 4, 9, 10, 11, 12, 13, 14, 15]
+// CHECK: %[[FIFTEEN:.*]] = arith.constant dense<[true, true, true, true, true, true, true, true, true, true, true, true, true, true, true, false]>
+// CHECK: vector.shuffle %[[F:.*]], %[[F]] [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0] : vector<8xf32>, vector<8xf32>
+// CHECK: scf.for
+// CHECK: %[[X:.*]] = llvm.intr.masked.load %{{.*}}, %[[FIFTEEN]]
+// CHECK: vector.shuffle %[[X]], %[[X]] [0, 0, 0, 0, 0, 5, 5, 5, 5, 5, 10, 10, 10, 10, 10, 15]
+// CHECK: vector.shuffle %[[X]], %[[X]] [1, 1, 1, 1, 1, 6, 6, 6, 6, 6, 11, 11, 11, 11, 11, 15]
+// CHECK: llvm.intr.masked.store %{{.*}}, %{{.*}}, %[[FIFTEEN]]
+func.func @fibres_of_five(%x: memref<192x5xf32>, %f: memref<5x5xf32>, %y: memref<192x5xf32>) {
+  kron.pass ins(%x, %f : memref<192x5xf32>, memref<5x5xf32>) outs(%y : memref<192x5xf32>) {
+  ^bb0(%t: tensor<192x5xf32>, %a: tensor<5x5xf32>, %o: tensor<192x5xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<192x5xf32>) factor(%a [p, q] : tensor<5x5xf32>) outs(%o : tensor<192x5xf32>) -> tensor<192x5xf32>
+    kron.yield %1 : tensor<192x5xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that the elements of two fibres of eight are taken in turn, in pairs that loads
+// repeat, and results are put in order again.
+// CHECK-LABEL: func.func private @fibres_of_eight_pass
+// CHECK: %[[X:.*]] = llvm.load {{.*}} -> vector<16xf32>
+// CHECK: vector.shuffle %[[X]], %[[X]] [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]
 // CHECK: %[[PAIR:.*]] = llvm.load {{.*}} -> vector<2xf32>
 // CHECK: vector.shuffle %[[PAIR]], %[[PAIR]] [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]
-// CHECK: vector.shuffle %[[S:.*]], %[[S]] [0, 2, 4, 6, 8, 1, 3, 5, 7, 9, 10, 11, 12, 13, 14, 15]
-// CHECK-NEXT: llvm.intr.masked.store %{{.*}}, %{{.*}}, %[[TEN]]
-func.func @fibres_of_five(%x: memref<64x5xf32>, %f: memref<5x5xf32>, %y: memref<64x5xf32>) {
-  kron.pass ins(%x, %f : memref<64x5xf32>, memref<5x5xf32>) outs(%y : memref<64x5xf32>) {
-  ^bb0(%t: tensor<64x5xf32>, %a: tensor<5x5xf32>, %o: tensor<64x5xf32>):
-    %1 = kron.mode_product axis(1) ins(%t : tensor<64x5xf32>) factor(%a [p, q] : tensor<5x5xf32>) outs(%o : tensor<64x5xf32>) -> tensor<64x5xf32>
-    kron.yield %1 : tensor<64x5xf32>
+// CHECK: vector.shuffle %[[S:.*]], %[[S]] [0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15]
+// CHECK-NEXT: llvm.store
+func.func @fibres_of_eight(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref<64x8xf32>) {
+  kron.pass ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32>) {
+  ^bb0(%t: tensor<64x8xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8xf32>) -> tensor<64x8xf32>
+    kron.yield %1 : tensor<64x8xf32>
   }
   return
 }

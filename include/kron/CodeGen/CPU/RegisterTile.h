@@ -127,9 +127,12 @@ struct RegisterTile {
   /// If there are several, every row is so many short fibres that lie one after
   /// the other, at `a` and in the result. They are multiplied with their
   /// elements in turn: each row of `a` is rearranged into a vector of
-  /// `interleaved` first, each result on its way out.
+  /// `interleaved` first, each result on its way out. Without that memory they
+  /// stay as they lie, and shuffles repeat their elements; then B is a group for
+  /// every p, in `groups`.
   int64_t fibres = 1;
   Value interleaved;
+  SmallVector<Value> groups;
   /// Lanes that exist, of the last vector (`maskAll`: of every vector; with
   /// several `fibres`: of the last row). Null: all.
   Value mask;
@@ -146,6 +149,9 @@ Value emitScaledSum(Emitter &emitter, const TileScale &scale, Value value,
 /// Asks for what `fmas` multiply-adds have time for.
 void emitPrefetches(Emitter &emitter, const PrefetchStream &stream,
                     int64_t fmas);
+
+/// The rows of B, a group each, that `tile` takes from registers.
+SmallVector<Value> loadGroups(Emitter &emitter, const RegisterTile &tile);
 
 /// Builds the kernel at the emitter's position.
 void emitRegisterTile(Emitter &emitter, const RegisterTile &tile);
