@@ -213,3 +213,71 @@ func.func @unknown_rows(%x: memref<1024x?xf32>, %k: memref<1x256x256x4xf32>, %y:
       {layout = #kron.layout<batch_last>}
   return
 }
+
+// Verify that rows of copied weights start at multiples of 16 bytes.
+// CHECK-LABEL: func.func @padded(
+// CHECK: %[[COPY:.*]] = memref.alloc() {{.*}}: memref<1x32x448x904xf16>
+// CHECK: %[[PART:.*]] = memref.subview %[[COPY]][0, 0, 0, 0] [1, 32, 448, 898] [1, 1, 1, 1]
+// CHECK: linalg.transpose ins(%{{.*}}) outs(%[[PART]] : {{.*}}) permutation = [0, 3, 1, 2]
+// CHECK: kron.pass
+// CHECK: memref.dealloc %[[COPY]]
+func.func @padded(%x: memref<28736x25088xf16>, %k: memref<1x448x898x32xf16>, %y: memref<14336x25088xf16>) {
+  kron.ksmm ins(%x : memref<28736x25088xf16>) weights(%k : memref<1x448x898x32xf16>) outs(%y : memref<14336x25088xf16>)
+      {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that weights that are used as T are copied once, into the order of products.
+// CHECK-LABEL: func.func @transposed_by_products(
+// CHECK-SAME: %{{.*}}, %[[K:[a-z0-9]+]]: memref<1x192x768x2xf16>
+// CHECK: %[[COPY:.*]] = memref.alloc() {{.*}}: memref<1x2x768x192xf16>
+// CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%[[COPY]] : {{.*}}) permutation = [0, 3, 2, 1]
+// CHECK-NOT: linalg.transpose
+// CHECK: kron.pass
+func.func @transposed_by_products(%x: memref<384x25088xf16>, %k: memref<1x192x768x2xf16>, %y: memref<1536x25088xf16>) {
+  kron.ksmm ins(%x : memref<384x25088xf16>) weights(T(%k) : memref<1x192x768x2xf16>) outs(%y : memref<1536x25088xf16>)
+      {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that large arrays of many groups become a loop over t, each of whose passes has the
+// products of all groups, from a copy of weights by products.
+// CHECK-LABEL: func.func @by_t(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<24576x25088xf16>, %[[K:[a-z0-9]+]]: memref<48x128x128x4xf16>, %[[Y:[a-z0-9]+]]: memref<24576x25088xf16>
+// CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%[[COPY:.*]] : memref<48x4x128x128xf16>) permutation = [0, 3, 1, 2]
+// CHECK: %[[BACK:.*]] = memref.transpose %[[COPY]]
+// CHECK: scf.for %[[T:.*]] = %{{.*}} to %c4{{.*}} step
+// CHECK: memref.subview %[[X]][%[[T]], 0] [6144, 25088] [4, 1]
+// CHECK: memref.subview %[[Y]][%[[T]], 0] [6144, 25088] [4, 1]
+// CHECK: memref.subview %[[BACK]][0, 0, 0, %[[T]]] [48, 128, 128, 1] [1, 1, 1, 1]
+// CHECK: kron.pass
+// CHECK-NOT: kron.pass
+// CHECK: return
+func.func @by_t(%x: memref<24576x25088xf16>, %k: memref<48x128x128x4xf16>, %y: memref<24576x25088xf16>) {
+  kron.ksmm ins(%x : memref<24576x25088xf16>) weights(%k : memref<48x128x128x4xf16>) outs(%y : memref<24576x25088xf16>)
+      {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that weights that tiles read in single elements are copied where they are many, of
+// all groups together (and then of whole sectors), or of one.
+// CHECK-LABEL: func.func @many_weights(
+// CHECK: linalg.transpose {{.*}} outs({{.*}} : memref<1x32x96x384xf32>)
+// CHECK-NOT: scf.for
+// CHECK: kron.pass
+// CHECK: linalg.transpose {{.*}} outs({{.*}} : memref<16x4x512x512xf32>)
+// CHECK-NOT: scf.for
+// CHECK: kron.pass
+// CHECK-NOT: linalg.transpose
+// CHECK: return
+func.func @many_weights(%x: memref<12288x25088xf32>, %k: memref<1x96x384x32xf32>, %y: memref<3072x25088xf32>,
+                        %x1: memref<32768x25088xf32>, %k1: memref<16x512x512x4xf32>, %y1: memref<32768x25088xf32>,
+                        %x2: memref<16384x25088xf32>, %k2: memref<16x64x64x16xf32>, %y2: memref<16384x25088xf32>) {
+  kron.ksmm ins(%x : memref<12288x25088xf32>) weights(%k : memref<1x96x384x32xf32>) outs(%y : memref<3072x25088xf32>)
+      {layout = #kron.layout<batch_last>}
+  kron.ksmm ins(%x1 : memref<32768x25088xf32>) weights(%k1 : memref<16x512x512x4xf32>) outs(%y1 : memref<32768x25088xf32>)
+      {layout = #kron.layout<batch_last>}
+  kron.ksmm ins(%x2 : memref<16384x25088xf32>) weights(%k2 : memref<16x64x64x16xf32>) outs(%y2 : memref<16384x25088xf32>)
+      {layout = #kron.layout<batch_last>}
+  return
+}

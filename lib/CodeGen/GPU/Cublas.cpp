@@ -146,14 +146,17 @@ kron::getCublasUnsupportedReason(PassOp pass, const GPUMachine &) {
 /// What cuBLAS reaches of the best instruction's rate, and of that where rows
 /// are not multiples of 16 bytes.
 static constexpr double kRateShare = 0.8, kUnalignedShare = 0.3;
+/// How much longer it takes to store runs of results that are not.
+static constexpr double kUnalignedResults = 4;
 /// How much of the shorter one of memory's and arithmetic's time the longer one
 /// does not hide.
 static constexpr double kExposedShare = 0.5;
 /// How much longer products beside each other keep memory busy than one.
 static constexpr double kBatchShare = 1.2;
 /// Estimates of other kernels, which measure up to 1.2 times as fast as they
-/// are taken for, are beaten only by so much less.
-static constexpr double kHandicap = 1.15;
+/// are taken for, are beaten only by so much less; those of more bytes than
+/// this takes measure as they are taken for, or slower.
+static constexpr double kHandicap = 1.15, kLongSeconds = 200e-6;
 /// Rows and columns of its smallest tiles, and positions of a step.
 static constexpr int64_t kTile = 64, kStep = 32;
 /// What a call takes of the processor, twice as long as a launch: shorter
@@ -174,11 +177,25 @@ static double getPeak(const Trip &trip, const GPUMachine &machine) {
              : machine.ffma;
 }
 
+/// Whether runs of `array` start at multiples of `run` elements, provided that
+/// it does; what is not known does.
+static bool hasWholeRuns(Value array, int64_t run) {
+  ArrayRef<int64_t> shape = cast<ShapedType>(array.getType()).getShape();
+  std::optional<SmallVector<int64_t>> strides = getStrides(array);
+  if (!strides)
+    return shape.empty() || shape.back() % run == 0;
+  return llvm::all_of(llvm::zip(*strides, shape), [&](auto each) {
+    auto [stride, size] = each;
+    return size == 1 || mayBeOne(stride) || stride % run == 0;
+  });
+}
+
 /// The time of `batch` products of `rows` x `depth` x `results` by `factors`
-/// matrices.
+/// matrices, whose runs start at multiples of 16 bytes or do not.
 static TripTime estimateProduct(const Trip &trip, const GPUMachine &machine,
                                 double batch, double factors, double rows,
-                                int64_t depth, int64_t results) {
+                                int64_t depth, int64_t results,
+                                bool hasWholeRuns) {
   TripTime time;
   double elements =
       batch * rows * (depth + (1.0 + trip.readsAddend) * results) +
@@ -187,8 +204,7 @@ static TripTime estimateProduct(const Trip &trip, const GPUMachine &machine,
   time.floor = machine.getCopySeconds(bytes);
   time.memory = bytes / machine.copyBytesPerSecond;
   double share = kRateShare;
-  int64_t run = 16 / trip.getElementBytes();
-  if (depth % run != 0 || results % run != 0)
+  if (!hasWholeRuns)
     share *= kUnalignedShare;
   double padded = std::ceil(rows / kTile) * kTile *
                   llvm::alignTo(depth, kStep) * llvm::alignTo(results, kTile);
@@ -212,9 +228,17 @@ TripTime kron::estimateCublasTime(PassOp pass, const Trip &trip,
                      : shape[axes.batch];
   double rows = trip.inputElements / factor.depth / batch;
   double factors = factor.varyingAxes.empty() ? 1 : batch;
+  int64_t run = 16 / trip.getElementBytes();
+  ModeProductOp product = pass.getModeProducts().front();
+  bool readsRuns = hasWholeRuns(pass.getInputs().front(), run) &&
+                   hasWholeRuns(getOperandOf(pass, product.getFactor()), run);
   TripTime time = estimateProduct(trip, machine, batch, factors, rows,
-                                  factor.depth, factor.results);
-  time.total = std::max(time.total * kHandicap, kCallSeconds);
+                                  factor.depth, factor.results, readsRuns);
+  if (!hasWholeRuns(pass.getInit(), run))
+    time.total *= kUnalignedResults;
+  if (time.floor < kLongSeconds)
+    time.total *= kHandicap;
+  time.total = std::max(time.total, kCallSeconds);
   return time;
 }
 
@@ -231,8 +255,10 @@ double kron::estimateDenseSeconds(PassOp pass, const Trip &trip,
       !isTensorType)
     return std::numeric_limits<double>::infinity();
   double rows = trip.inputElements / factor.depth / groups;
-  return estimateProduct(trip, machine, 1, 1, rows, factor.depth * groups,
-                         factor.results * groups)
+  int64_t depth = factor.depth * groups, results = factor.results * groups;
+  int64_t run = 16 / trip.getElementBytes();
+  return estimateProduct(trip, machine, 1, 1, rows, depth, results,
+                         depth % run == 0 && results % run == 0)
       .total;
 }
 

@@ -51,8 +51,8 @@ struct SparseCopy {
   /// Byte offset in shared memory.
   Int to;
   int64_t rows;
-  /// The first row that exists, and positions that exist beyond the image's first row, depth and lane; a
-  /// constant where that is enough for all.
+  /// The first row that exists, and positions that exist beyond the image's
+  /// first row, depth and lane; a constant where that is enough for all.
   Int rowStart = 0;
   Int rowLimit, depthLimit, laneLimit;
   /// Elements per copy.

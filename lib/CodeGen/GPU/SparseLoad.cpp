@@ -158,8 +158,7 @@ SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
   Value exists = k.both(isBelow(k, k.add(row, known), copy.rowLimit),
                         isBelow(k, lane, copy.laneLimit));
   if (!copy.rowStart.isConstant())
-    exists = k.both(exists,
-                    k.less(k.sub(copy.rowStart, 1), k.add(row, known)));
+    exists = k.both(exists, k.less(k.sub(copy.rowStart, 1), k.add(row, known)));
   Int left = copy.piece;
   if (!copy.depthLimit.isConstant()) {
     exists = k.both(exists, k.less(depth, copy.depthLimit));

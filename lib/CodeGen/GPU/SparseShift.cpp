@@ -7,9 +7,9 @@
 //
 // A group of 463 results starts anywhere, but at the same place of 16 bytes in
 // all rows if those are multiples of 16 bytes. Tiles start at the multiple
-// before it, so that a thread's chunk is one of memory's. What a tile has of the
-// factor starts as many rows later, and of the chunks at both ends of a group
-// parts are stored.
+// before it, so that a thread's chunk is one of memory's. What a tile has of
+// the factor starts as many rows later, and of the chunks at both ends of a
+// group parts are stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ using namespace mlir::kron;
 /// tile's group.
 Int SparseKernel::getShift(const SparseTile &tile) {
   int64_t chunk = plan.getChunk();
-  Value address = LLVM::PtrToIntOp::create(
-      k.builder, k.loc, k.builder.getI32Type(), output.base);
+  Value address = LLVM::PtrToIntOp::create(k.builder, k.loc,
+                                           k.builder.getI32Type(), output.base);
   Int elements = k.floorDiv(k.bitAnd(Int(address), kSparseChunkBytes - 1),
                             plan.elementBytes);
   for (auto [position, stride] : llvm::zip(tile.groups, output.groups)) {
@@ -37,9 +37,7 @@ Int SparseKernel::getShift(const SparseTile &tile) {
 /// Stores the first, or the last, `bytes` of a chunk, which are less than 16.
 void SparseKernel::storeEnd(ArrayRef<Value> words, Value to, Int bytes,
                             bool isFront) {
-  auto isSet = [&](int64_t bit) {
-    return k.equal(k.bitAnd(bytes, bit), bit);
-  };
+  auto isSet = [&](int64_t bit) { return k.equal(k.bitAnd(bytes, bit), bit); };
   // Counted from the end that is stored.
   auto getWord = [&](int64_t number) {
     return words[isFront ? number : 3 - number];
@@ -48,9 +46,8 @@ void SparseKernel::storeEnd(ArrayRef<Value> words, Value to, Int bytes,
     Int place = isFront ? done : k.sub(kSparseChunkBytes - size, done);
     k.store(value, k.offsetBytes(to, place));
   };
-  k.ifThen(isSet(8), [&] {
-    store(k.makeVector(words.slice(isFront ? 0 : 2, 2)), 0, 8);
-  });
+  k.ifThen(isSet(8),
+           [&] { store(k.makeVector(words.slice(isFront ? 0 : 2, 2)), 0, 8); });
   if (plan.elementBytes > 4)
     return;
   k.ifThen(isSet(4), [&] {
@@ -89,8 +86,8 @@ void SparseKernel::storePart(ArrayRef<Value> words, Value to, Int result) {
     Int own = k.add(result, int64_t(index));
     k.ifThen(k.both(k.less(-1, own), k.less(own, plan.results)),
              [&, index = index, value = value] {
-               k.store(value, k.offsetElements(to, plan.element,
-                                               int64_t(index)));
+               k.store(value,
+                       k.offsetElements(to, plan.element, int64_t(index)));
              });
   }
 }
@@ -105,9 +102,8 @@ void SparseKernel::storeShifted(ArrayRef<MmaC> sums, const SparseTile &tile) {
       finished.push_back(epilogue.apply(sum, nullptr, nullptr).re);
     }
     SmallVector<Value> words = packWords(finished);
-    Value to =
-        k.offsetElements(base, plan.element,
-                         getOffset(output, chunk.row, chunk.result, 0));
+    Value to = k.offsetElements(base, plan.element,
+                                getOffset(output, chunk.row, chunk.result, 0));
     Int result = k.add(tile.result, chunk.result);
     Value isWhole = k.less(result, plan.results - width + 1);
     // Others of a thread's are behind the first one.

@@ -76,8 +76,8 @@ TransposeKernel::TransposeKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                                  linalg::TransposeOp op, unsigned inputDim,
                                  unsigned outputDim)
     : op(op), inputDim(inputDim), outputDim(outputDim),
-      elementBytes(kron::getElementBytes(
-          getElementTypeOrSelf(op.getInput().getType()))),
+      elementBytes(
+          kron::getElementBytes(getElementTypeOrSelf(op.getInput().getType()))),
       element(builder.getIntegerType(8 * elementBytes)),
       word(builder.getIntegerType(std::max<int64_t>(8 * elementBytes, 32))),
       perWord(elementBytes == 2 ? 2 : 1), host(builder, op.getLoc(), element),
@@ -117,7 +117,8 @@ void TransposeKernel::locateTile(Int tile) {
   auto takeSide = [&](unsigned dim) {
     Int start = k.mul(take(k.ceilDiv(sizes[dim], side)), side);
     advance(dim, start);
-    return k.truncate(Int(k.materialize(k.min(k.sub(sizes[dim], start), side))));
+    return k.truncate(
+        Int(k.materialize(k.min(k.sub(sizes[dim], start), side))));
   };
   outputLeft = takeSide(outputDim);
   inputLeft = takeSide(inputDim);
@@ -131,17 +132,16 @@ void TransposeKernel::locateTile(Int tile) {
 /// The element of `array` at a place of the tile.
 Value TransposeKernel::locate(const StageArray &array, Value start,
                               Int inputPlace, Int outputPlace) {
-  Int offset =
-      k.add(k.mul(k.extend(inputPlace), array.strides[inputDim]),
-            k.mul(k.extend(outputPlace), array.strides[outputDim]));
+  Int offset = k.add(k.mul(k.extend(inputPlace), array.strides[inputDim]),
+                     k.mul(k.extend(outputPlace), array.strides[outputDim]));
   return k.offsetElements(start, element, offset);
 }
 
 /// Shared memory of what is at `place` of a line of the output.
 Value TransposeKernel::getSlot(Int line, Int place) {
   int64_t bytes = std::max<int64_t>(elementBytes, 4);
-  return k.shared(k.add(
-      k.mul(k.add(k.mul(line, kPitch), place), bytes), sharedOffset));
+  return k.shared(
+      k.add(k.mul(k.add(k.mul(line, kPitch), place), bytes), sharedOffset));
 }
 
 /// Two neighbours of the input, of which the second one may not exist.
@@ -187,19 +187,18 @@ void TransposeKernel::loadTile(bool inPairs) {
     Int line = k.add(k.warpId(), round * warps);
     Int inputPlace = clamp(k.mul(lane, perWord), inputLeft, inPairs ? 2 : 1);
     for (int64_t half = 0; half < perWord; ++half) {
-      Int outputPlace =
-          clamp(k.add(k.mul(line, perWord), half), outputLeft, 1);
-      words.push_back(perWord == 2
-                          ? loadPair(inputPlace, outputPlace, inPairs)
-                          : k.load(word,
-                                   locate(input, inputStart, inputPlace,
-                                          outputPlace),
-                                   CacheHint::ReadOnly));
+      Int outputPlace = clamp(k.add(k.mul(line, perWord), half), outputLeft, 1);
+      words.push_back(
+          perWord == 2
+              ? loadPair(inputPlace, outputPlace, inPairs)
+              : k.load(word, locate(input, inputStart, inputPlace, outputPlace),
+                       CacheHint::ReadOnly));
     }
   }
   auto pair = [&](Value first, Value second, StringRef selector) {
-    return k.inlinePTX({word}, ("prmt.b32 $0, $1, $2, " + selector + ";").str(),
-                       "=r,r,r", {first, second}, /*hasSideEffects=*/false)
+    return k
+        .inlinePTX({word}, ("prmt.b32 $0, $1, $2, " + selector + ";").str(),
+                   "=r,r,r", {first, second}, /*hasSideEffects=*/false)
         .front();
   };
   for (int64_t round = 0; round < rounds; ++round) {
@@ -221,8 +220,7 @@ void TransposeKernel::storeTile(bool inPairs) {
   Int place = k.mul(k.laneId(), perWord);
   for (int64_t round = 0; round < kSide * perWord / warps; ++round) {
     Int line = k.add(k.warpId(), round * warps);
-    Value exists =
-        k.both(k.less(line, inputLeft), k.less(place, outputLeft));
+    Value exists = k.both(k.less(line, inputLeft), k.less(place, outputLeft));
     k.ifThen(exists, [&] {
       Value value = k.load(word, getSlot(line, k.laneId()));
       if (perWord == 2)
@@ -272,9 +270,8 @@ Int TransposeKernel::getPairBits() {
 
 void TransposeKernel::emit() {
   input = k.enter(getPassArray(host, op.getInput()));
-  output = k.enter(
-      getPassArray(host, op.getInit(),
-                   invertPermutationVector(op.getPermutation())));
+  output = k.enter(getPassArray(host, op.getInit(),
+                                invertPermutationVector(op.getPermutation())));
   int64_t side = kSide * perWord;
   Int tiles = 1;
   for (unsigned dim = 0; dim < input.strides.size(); ++dim) {
@@ -293,7 +290,8 @@ void TransposeKernel::emit() {
     locateTile(tile);
     if (!isEven)
       return emitTile(perWord == 2 && oddBits.is(0));
-    k.choose(isEven, [&] { emitTile(true); }, [&] { emitTile(false); });
+    k.choose(
+        isEven, [&] { emitTile(true); }, [&] { emitTile(false); });
   });
   LaunchShape shape;
   shape.threads = kThreads;

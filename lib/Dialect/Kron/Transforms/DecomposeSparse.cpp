@@ -14,6 +14,7 @@
 
 #include "DecomposeSparse.h"
 #include "ArrayViews.h"
+#include "TransposeRows.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -91,26 +92,34 @@ static void transposeWeights(IRRewriter &rewriter, KsmmOp op) {
 /// the arrays, and rows for which one more copy or launch does not matter.
 static constexpr int64_t kLargeSide = 128, kManyRows = 4096;
 
+/// What rows of copied weights start at multiples of, for cuBLAS and copies of
+/// 16 bytes.
+static constexpr int64_t kRunBytes = 16;
+
 /// Groups that are launches of their own, and the weights of a group for which
 /// neither that nor a copy matters.
 static constexpr int64_t kMostGroups = 64, kWeightsOfGroup = 1 << 18;
 
-/// Whether `op` is one of large weights (a, b, c, d) with d > 1, with the batch
-/// last, and adds nothing: then X and Y of each t are matrices whose products
-/// the GPU has better kernels for, if there are many rows.
+/// Whether `op` has d > 1 products, with the batch last, and adds nothing: then
+/// X and Y of each t are matrices.
+static bool hasMatrices(KsmmOp op) {
+  return op.getPattern()[3] > 1 && op.getLayout() == Layout::BatchLast &&
+         op.getTransInput() == Transpose::N && !kron::getAlpha(op).isZero() &&
+         !op.getAddend() && !op.getBias() && !op.getResidual() &&
+         !op.getScaleAttr() && op.getActivation() == Activation::Identity;
+}
+
+/// Whether `op` is one of large weights (a, b, c, d) and matrices whose
+/// products the GPU has better kernels for, if there are many rows.
 static bool isManyProducts(KsmmOp op) {
-  if (op.getLayout() != Layout::BatchLast ||
-      op.getTransInput() != Transpose::N || kron::getAlpha(op).isZero() ||
-      op.getAddend() || op.getBias() || op.getResidual() || op.getScaleAttr() ||
-      op.getActivation() != Activation::Identity)
+  if (!hasMatrices(op))
     return false;
   SmallVector<int64_t, 4> pattern = op.getPattern();
   bool areFewGroups =
       pattern[0] == 1 ||
       (pattern[0] <= kMostGroups &&
        pattern[1] * pattern[2] * pattern[3] >= kWeightsOfGroup);
-  return areFewGroups && pattern[3] > 1 && pattern[1] >= kLargeSide &&
-         pattern[2] >= kLargeSide && pattern[1] % 8 == 0 && pattern[2] % 8 == 0;
+  return areFewGroups && pattern[1] >= kLargeSide && pattern[2] >= kLargeSide;
 }
 
 /// Whether cuBLAS is faster at products of this type.
@@ -120,35 +129,95 @@ static bool isFastByCublas(KsmmOp op) {
          (element.isF32() && op.getPrecision() == Precision::TF32);
 }
 
-/// Whether the products of `op` are faster if the weights of each t lie
-/// together: cuBLAS takes them then, and kernels of f32 read whole sectors.
-static bool needsCopyByProducts(KsmmOp op) {
+/// Bytes of X and Y of one t from which on it is worth a launch: of types for
+/// which cuBLAS is faster, and of f32.
+static constexpr int64_t kHalvesOfT = 100'000'000, kBytesOfT = 500'000'000;
+/// Rows that an array of unknown size is taken to have.
+static constexpr int64_t kNominalRows = 16384;
+
+/// Whether types and precision of `op` are those of kernels that weights in
+/// another order were measured with.
+static bool hasPlainTypes(KsmmOp op) {
   Type element = kron::getElementType(op.getInit());
-  SmallVector<int64_t, 4> pattern = op.getPattern();
-  bool readsSectors = element.isF32() && 4 * pattern[3] >= kShortRun &&
-                      pattern[1] * pattern[2] * pattern[3] >= kWeightsOfGroup;
-  return (isFastByCublas(op) || readsSectors) &&
-         op.getTransWeights() == Transpose::N && isManyProducts(op);
+  return (element.isF32() || element.isF16() || element.isBF16()) &&
+         op.getPrecision() != Precision::Ieee &&
+         kron::getElementType(op.getInput()) == element &&
+         kron::getElementType(op.getWeights()) == element;
 }
 
-/// Lets `op`, on memrefs, use a copy of its weights [a, b, c, d] that lies in
-/// memory as [a, d, b, c].
+/// Weights of one t and group from which on one kernel for all t has more than
+/// one block of results, whatever their shape.
+static constexpr int64_t kManyOfT = 1 << 15;
+
+/// Whether the products of all groups of `op` are launched t by t.
+static bool isSlicedByT(KsmmOp op) {
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  bool hasBlocks =
+      pattern[1] >= kLargeSide || pattern[1] * pattern[2] >= kManyOfT;
+  if (pattern[0] == 1 || !hasBlocks || !hasMatrices(op) || !hasPlainTypes(op) ||
+      op.getSchedule() || isManyProducts(op))
+    return false;
+  int64_t rows = getShapedType(op.getInit()).getDimSize(1);
+  if (ShapedType::isDynamic(rows))
+    rows = kNominalRows;
+  int64_t bytes =
+      kron::getElementType(op.getInit()).getIntOrFloatBitWidth() / 8;
+  return rows * pattern[0] * (pattern[1] + pattern[2]) * bytes >=
+         (isFastByCublas(op) ? kHalvesOfT : kBytesOfT);
+}
+
+/// Weights, of all groups or of one, whose single elements tiles read so often
+/// that a copy is worth it.
+static constexpr int64_t kManyWeights = 1 << 20;
+
+/// Whether the products of `op` are faster if the weights of each t lie
+/// together: cuBLAS takes them then, and kernels read whole sectors.
+static bool needsCopyByProducts(KsmmOp op) {
+  if (isSlicedByT(op) || (isFastByCublas(op) && isManyProducts(op)))
+    return true;
+  if (!hasMatrices(op) || !hasPlainTypes(op))
+    return false;
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  int64_t group = pattern[1] * pattern[2] * pattern[3];
+  Type element = kron::getElementType(op.getInit());
+  // Others find what shares a sector in the cache.
+  if (pattern[3] * element.getIntOrFloatBitWidth() / 8 < kShortRun)
+    return group >= kManyWeights;
+  return pattern[0] * group > kManyWeights ||
+         (group >= kWeightsOfGroup && isManyProducts(op));
+}
+
+/// Lets `op`, on memrefs, use a copy of its weights [a, b, c, d], or [a, c, b,
+/// d] that are used as T, which lies in memory as [a, d, b, c] with rows that
+/// start at multiples of kRunBytes.
 static void copyByProducts(IRRewriter &rewriter, KsmmOp op) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
   Value weights = op.getWeights();
-  ArrayRef<int64_t> pattern = getShapedType(weights).getShape();
-  SmallVector<int64_t> shape{pattern[0], pattern[3], pattern[1], pattern[2]};
-  Value copy = createBuffer(rewriter, loc, shape, /*sizes=*/{},
-                            kron::getElementType(weights), /*onTensors=*/false);
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  Type element = kron::getElementType(weights);
+  int64_t run = kRunBytes * 8 / element.getIntOrFloatBitWidth();
+  SmallVector<int64_t> sizes{pattern[0], pattern[3], pattern[1], pattern[2]};
+  SmallVector<int64_t> shape(sizes), zeros(4, 0), ones(4, 1);
+  shape.back() = llvm::alignTo(shape.back(), run);
+  Value buffer = createBuffer(rewriter, loc, shape, /*sizes=*/{}, element,
+                              /*onTensors=*/false);
+  Value copy = buffer;
+  if (shape != sizes)
+    copy = memref::SubViewOp::create(rewriter, loc, buffer, zeros, sizes, ones);
+  bool isTransposed = op.getTransWeights() != Transpose::N;
+  int64_t first = isTransposed ? 2 : 1, second = isTransposed ? 1 : 2;
   linalg::TransposeOp::create(rewriter, loc, weights, copy,
-                              ArrayRef<int64_t>{0, 3, 1, 2});
+                              ArrayRef<int64_t>{0, 3, first, second});
   auto back = AffineMapAttr::get(AffineMap::getPermutationMap(
       ArrayRef<unsigned>{0, 2, 3, 1}, rewriter.getContext()));
   Value view = memref::TransposeOp::create(rewriter, loc, copy, back);
-  rewriter.modifyOpInPlace(op, [&] { op.getWeightsMutable().assign(view); });
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getWeightsMutable().assign(view);
+    op.setTransWeights(Transpose::N);
+  });
   rewriter.setInsertionPointAfter(op);
-  releaseBuffer(rewriter, loc, copy);
+  releaseBuffer(rewriter, loc, buffer);
 }
 
 /// Launches that slices may take, the factors that wgmma takes and is faster
@@ -164,7 +233,8 @@ static int64_t getSliceResults(KsmmOp op) {
       op.getSchedule() || hasKernelOf8(op) || !isManyProducts(op))
     return 0;
   SmallVector<int64_t, 4> pattern = op.getPattern();
-  if (pattern[2] > kLargestSlice || pattern[2] < kLeastSlice)
+  if (pattern[2] > kLargestSlice || pattern[2] < kLeastSlice ||
+      pattern[2] % 8 != 0)
     return 0;
   for (int64_t results = kLargestSlice; results >= kLeastSlice; results -= 8)
     if (pattern[1] % results == 0 &&
@@ -236,6 +306,29 @@ static KsmmOp sliceGroups(IRRewriter &rewriter, KsmmOp op) {
   return cloneOn(rewriter, op, input, weights, init);
 }
 
+/// Replaces `op` by a loop over t, whose body has the products of all groups
+/// that belong to it: the new operation.
+static KsmmOp sliceByT(IRRewriter &rewriter, KsmmOp op) {
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  Value t = enterLoop(rewriter, loc, pattern[3], 1);
+  // Row i of X belongs to product i mod d.
+  Value input = sliceRows(rewriter, loc, op.getInput(), t,
+                          pattern[0] * pattern[2], pattern[3]);
+  Value init = sliceRows(rewriter, loc, op.getInit(), t,
+                         pattern[0] * pattern[1], pattern[3]);
+  OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets{zero, zero, zero, t}, strides(4, one);
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t size : getShapedType(op.getWeights()).getShape().drop_back())
+    sizes.push_back(rewriter.getIndexAttr(size));
+  sizes.push_back(one);
+  Value weights = memref::SubViewOp::create(rewriter, loc, op.getWeights(),
+                                            offsets, sizes, strides);
+  return cloneOn(rewriter, op, input, weights, init);
+}
+
 /// Replaces `op`, of one group, by loops over t and over blocks of `results`,
 /// whose bodies are the dense product of a slice: the new operation.
 static KsmmOp sliceProducts(IRRewriter &rewriter, KsmmOp op, int64_t results) {
@@ -252,13 +345,10 @@ static KsmmOp sliceProducts(IRRewriter &rewriter, KsmmOp op, int64_t results) {
   Value input =
       sliceRows(rewriter, loc, op.getInput(), t, pattern[2], products);
   Value init = sliceRows(rewriter, loc, op.getInit(), start, results, products);
-  bool isTransposed = op.getTransWeights() != Transpose::N;
   OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
-  SmallVector<OpFoldResult> offsets{zero, zero, zero, t};
-  SmallVector<OpFoldResult> sizes{one, one, one, one};
-  offsets[isTransposed ? 2 : 1] = first;
-  sizes[isTransposed ? 2 : 1] = rewriter.getIndexAttr(results);
-  sizes[isTransposed ? 1 : 2] = rewriter.getIndexAttr(pattern[2]);
+  SmallVector<OpFoldResult> offsets{zero, first, zero, t};
+  SmallVector<OpFoldResult> sizes{one, rewriter.getIndexAttr(results),
+                                  rewriter.getIndexAttr(pattern[2]), one};
   SmallVector<OpFoldResult> strides(4, one);
   Value weights = memref::SubViewOp::create(rewriter, loc, op.getWeights(),
                                             offsets, sizes, strides);
@@ -377,8 +467,10 @@ static int64_t getLeastRows(KsmmOp op) {
 /// `op`, on memrefs of many rows, or what replaces it.
 static KsmmOp arrangeProducts(IRRewriter &rewriter, KsmmOp op) {
   int64_t results = getSliceResults(op);
-  if (op.getTransWeights() == Transpose::N)
-    copyByProducts(rewriter, op);
+  bool isByT = isSlicedByT(op);
+  copyByProducts(rewriter, op);
+  if (isByT)
+    return sliceByT(rewriter, op);
   if (isFastByCublas(op) || results)
     op = sliceGroups(rewriter, op);
   return results ? sliceProducts(rewriter, op, results) : op;
@@ -412,22 +504,27 @@ static std::pair<KsmmOp, KsmmOp> chooseByRows(IRRewriter &rewriter, KsmmOp op,
 }
 
 SmallVector<KsmmOp> kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op) {
-  if (needsTransposedCopy(op)) {
-    transposeWeights(rewriter, op);
-    return {op};
-  }
+  // What takes weights as they lie.
+  auto leave = [&](KsmmOp op) {
+    if (needsTransposedCopy(op))
+      transposeWeights(rewriter, op);
+    return op;
+  };
+  bool isNarrow = hasNarrowGroups(op);
   int64_t least = getLeastRows(op);
   int64_t rows = getShapedType(op.getInit()).getDimSize(1);
   bool isOpen = ShapedType::isDynamic(rows);
-  if (!least || (!isOpen && (rows < least || rows % 8 != 0)))
-    return {op};
+  if (!isNarrow && (!least || (!isOpen && (rows < least || rows % 8 != 0))))
+    return {leave(op)};
   if (isOnTensors(op.getInit())) {
     if (!canUseMemRefs(op))
-      return {op};
+      return {leave(op)};
     op = moveToMemRefs(rewriter, op);
   }
+  if (isNarrow)
+    return transposeRows(rewriter, op);
   if (!isOpen)
     return {arrangeProducts(rewriter, op)};
   auto [many, others] = chooseByRows(rewriter, op, least);
-  return {arrangeProducts(rewriter, many), others};
+  return {arrangeProducts(rewriter, many), leave(others)};
 }

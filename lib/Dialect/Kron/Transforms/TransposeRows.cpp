@@ -1,0 +1,123 @@
+//===- TransposeRows.cpp - Sparse factors with the batch last instead -----===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Groups of few columns are copied element by element with the batch first, for
+// matrix products that are mostly padding. With the batch last they are rows,
+// and copies that transpose cost no more than what they move.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TransposeRows.h"
+#include "ArrayViews.h"
+#include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Bytes of a row of a group that fill no chunk of 16 bytes, and groups from
+/// which on the whole row is long.
+static constexpr int64_t kNarrowBytes = 8, kManyGroups = 256;
+
+/// Rows for which copies and their launches do not matter.
+static constexpr int64_t kManyRows = 4096;
+
+/// Bytes of a block of rows with its results, unless it has fewer rows than
+/// kManyRows, and what its rows are a multiple of.
+static constexpr int64_t kBlockBytes = 192 * 1024 * 1024, kRowsUnit = 64;
+
+bool kron::hasNarrowGroups(KsmmOp op) {
+  Type element = kron::getElementType(op.getInit());
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  int64_t rows = cast<ShapedType>(op.getInit().getType()).getDimSize(0);
+  return (element.isF16() || element.isBF16()) &&
+         kron::getElementType(op.getInput()) == element &&
+         kron::getElementType(op.getWeights()) == element &&
+         op.getLayout() == Layout::BatchFirst && !op.getSchedule() &&
+         op.getTransInput() == Transpose::N && kron::getBeta(op).isZero() &&
+         !kron::getAlpha(op).isZero() && !op.getBias() && !op.getResidual() &&
+         !op.getScaleAttr() && op.getActivation() == Activation::Identity &&
+         pattern[3] == 1 && pattern[0] >= kManyGroups &&
+         2 * pattern[2] <= kNarrowBytes && !ShapedType::isDynamic(rows) &&
+         rows >= kManyRows;
+}
+
+/// Rows of equal blocks of about `block` rows, so that few rows are left.
+static int64_t getEqualBlocks(int64_t rows, int64_t block) {
+  int64_t least = llvm::divideCeil(rows, block);
+  for (int64_t count = least; count <= 2 * least; ++count)
+    if (rows % (8 * count) == 0)
+      return rows / count;
+  return rows / least / kRowsUnit * kRowsUnit;
+}
+
+SmallVector<KsmmOp> kron::transposeRows(IRRewriter &rewriter, KsmmOp op) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  auto initType = cast<MemRefType>(op.getInit().getType());
+  Type element = initType.getElementType();
+  int64_t rows = initType.getDimSize(0), results = initType.getDimSize(1);
+  int64_t depth = cast<ShapedType>(op.getInput().getType()).getDimSize(1);
+  int64_t block = std::max(kBlockBytes / ((depth + results) * 2), kManyRows);
+  block = getEqualBlocks(rows, block);
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  auto slice = [&](Value array, Value first, int64_t rows) -> Value {
+    int64_t features = cast<MemRefType>(array.getType()).getDimSize(1);
+    OpFoldResult zero = rewriter.getIndexAttr(0),
+                 one = rewriter.getIndexAttr(1);
+    OpFoldResult offsets[] = {first, zero}, strides[] = {one, one};
+    OpFoldResult sizes[] = {rewriter.getIndexAttr(rows),
+                            rewriter.getIndexAttr(features)};
+    return memref::SubViewOp::create(rewriter, loc, array, offsets, sizes,
+                                     strides);
+  };
+  auto clone = [&](Value input, Value init) {
+    auto product = cast<KsmmOp>(rewriter.clone(*op));
+    rewriter.modifyOpInPlace(product, [&] {
+      product.getInputMutable().assign(input);
+      product.getInitMutable().assign(init);
+    });
+    return product;
+  };
+  auto transpose = [&](Value from, Value to) {
+    linalg::TransposeOp::create(rewriter, loc, from, to,
+                                ArrayRef<int64_t>{1, 0});
+  };
+  auto create = [&](int64_t features) {
+    return createBuffer(rewriter, loc, {features, block}, /*sizes=*/{}, element,
+                        /*onTensors=*/false);
+  };
+
+  SmallVector<KsmmOp> products;
+  int64_t left = rows % block;
+  Value end = number(rows - left);
+  if (left)
+    products.push_back(
+        clone(slice(op.getInput(), end, left), slice(op.getInit(), end, left)));
+  Value input = create(depth), init = create(results);
+  auto loop = scf::ForOp::create(rewriter, loc, number(0), end, number(block));
+  rewriter.setInsertionPointAfter(loop);
+  releaseBuffer(rewriter, loc, input);
+  releaseBuffer(rewriter, loc, init);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value first = loop.getInductionVar();
+  transpose(slice(op.getInput(), first, block), input);
+  KsmmOp product = clone(input, init);
+  rewriter.modifyOpInPlace(product,
+                           [&] { product.setLayout(Layout::BatchLast); });
+  products.push_back(product);
+  rewriter.setInsertionPointAfter(product);
+  transpose(init, slice(op.getInit(), first, block));
+  rewriter.eraseOp(op);
+  return products;
+}
