@@ -57,8 +57,11 @@ struct KronMapToGPUPass : kron::impl::KronMapToGPUBase<KronMapToGPUPass> {
     for (linalg::LinalgOp op : linalgOps) {
       builder.setInsertionPoint(op);
       gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(module);
-      bool isTranspose = emitTransposeKernel(builder, gpuModule, op);
-      if (!isTranspose && failed(emitLinalgKernel(builder, gpuModule, op)))
+      bool isInterleaved = emitInterleaveKernel(builder, gpuModule, op);
+      bool isTranspose =
+          !isInterleaved && emitTransposeKernel(builder, gpuModule, op);
+      if (!isInterleaved && !isTranspose &&
+          failed(emitLinalgKernel(builder, gpuModule, op)))
         return signalPassFailure();
       remark::passed(
           op.getLoc(),
@@ -66,7 +69,8 @@ struct KronMapToGPUPass : kron::impl::KronMapToGPUBase<KronMapToGPUPass> {
               .category("kron-gpu")
               .function(op->getParentOfType<func::FuncOp>().getSymName()))
           << op->getName().getStringRef()
-          << (isTranspose
+          << (isInterleaved ? " runs as a kernel of its own, by units on chip"
+              : isTranspose
                   ? " runs as a kernel of its own, by squares on chip"
                   : " runs as a kernel of its own, one thread per element");
       op.erase();

@@ -25,6 +25,12 @@ LogicalResult emitLinalgKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
 bool emitTransposeKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                          linalg::LinalgOp op);
 
+/// The same with a kernel of 16 bytes at a time for `op`, if it makes a short
+/// last dimension an outer one of those beside it, or the other way round, of
+/// arrays that have no gaps there. Whether it does.
+bool emitInterleaveKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                          linalg::LinalgOp op);
+
 /// Replaces the allocation of arrays in `function` by workspace on the GPU, and
 /// constant arrays by copies of them in `gpuModule`.
 LogicalResult moveMemory(func::FuncOp function, gpu::GPUModuleOp gpuModule);

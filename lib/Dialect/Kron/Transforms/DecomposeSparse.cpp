@@ -8,12 +8,14 @@
 // One kernel for all of a Kronecker-sparse factor is not always the fastest
 // way. Weights may lie so that copying them first is worth it, and with the
 // batch last every t is a dense product of strided matrices, which other
-// kernels and cuBLAS take.
+// kernels and cuBLAS take. With the batch first, copies of X and Y make it one
+// (SplitSparse).
 //
 //===----------------------------------------------------------------------===//
 
 #include "DecomposeSparse.h"
 #include "ArrayViews.h"
+#include "SplitSparse.h"
 #include "TransposeRows.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -456,9 +458,16 @@ static KsmmOp moveToMemRefs(IRRewriter &rewriter, KsmmOp op) {
 // All ways
 //===----------------------------------------------------------------------===//
 
-/// Rows from which on, and in multiples of 8, the products of `op` are arranged
-/// anew; 0 if they never are.
+/// Rows come in multiples of that, so that cuBLAS takes columns of them.
+static int64_t getRowUnit(KsmmOp op) {
+  return op.getLayout() == Layout::BatchLast ? 8 : 1;
+}
+
+/// Rows from which on, in multiples of the unit, the products of `op` are
+/// arranged anew; 0 if they never are.
 static int64_t getLeastRows(KsmmOp op) {
+  if (int64_t rows = getLeastSplitRows(op))
+    return rows;
   if (needsCopyByProducts(op))
     return kManyRows;
   return getSliceResults(op) ? kRowsOfSlice : 0;
@@ -466,6 +475,8 @@ static int64_t getLeastRows(KsmmOp op) {
 
 /// `op`, on memrefs of many rows, or what replaces it.
 static KsmmOp arrangeProducts(IRRewriter &rewriter, KsmmOp op) {
+  if (op.getLayout() == Layout::BatchFirst)
+    return splitProducts(rewriter, op);
   int64_t results = getSliceResults(op);
   bool isByT = isSlicedByT(op);
   copyByProducts(rewriter, op);
@@ -485,16 +496,20 @@ static std::pair<KsmmOp, KsmmOp> chooseByRows(IRRewriter &rewriter, KsmmOp op,
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(rewriter, loc, value);
   };
-  Value rows = memref::DimOp::create(rewriter, loc, op.getInit(), 1);
-  Value rest = arith::RemUIOp::create(rewriter, loc, rows, number(8));
-  Value isMany =
-      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge, rows,
-                            number(leastRows));
-  Value isEven = arith::CmpIOp::create(
-      rewriter, loc, arith::CmpIPredicate::eq, rest, number(0));
-  Value both = arith::AndIOp::create(rewriter, loc, isMany, isEven);
+  Value rows = memref::DimOp::create(rewriter, loc, op.getInit(),
+                                     1 - op.getFeatureDim());
+  Value rest;
+  if (int64_t unit = getRowUnit(op); unit > 1)
+    rest = arith::RemUIOp::create(rewriter, loc, rows, number(unit));
+  Value isMany = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
+                                       rows, number(leastRows));
+  if (rest) {
+    Value isEven = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::eq, rest, number(0));
+    isMany = arith::AndIOp::create(rewriter, loc, isMany, isEven);
+  }
   auto branches =
-      scf::IfOp::create(rewriter, loc, both, /*withElseRegion=*/true);
+      scf::IfOp::create(rewriter, loc, isMany, /*withElseRegion=*/true);
   rewriter.setInsertionPointToStart(branches.thenBlock());
   auto many = cast<KsmmOp>(rewriter.clone(*op));
   rewriter.setInsertionPointToStart(branches.elseBlock());
@@ -510,11 +525,12 @@ SmallVector<KsmmOp> kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op) {
       transposeWeights(rewriter, op);
     return op;
   };
-  bool isNarrow = hasNarrowGroups(op);
+  bool isNarrow = hasNarrowGroups(op), splits = getLeastSplitRows(op) > 0;
   int64_t least = getLeastRows(op);
-  int64_t rows = getShapedType(op.getInit()).getDimSize(1);
+  int64_t rows = getShapedType(op.getInit()).getDimSize(1 - op.getFeatureDim());
   bool isOpen = ShapedType::isDynamic(rows);
-  if (!isNarrow && (!least || (!isOpen && (rows < least || rows % 8 != 0))))
+  if (!isNarrow &&
+      (!least || (!isOpen && (rows < least || rows % getRowUnit(op) != 0))))
     return {leave(op)};
   if (isOnTensors(op.getInit())) {
     if (!canUseMemRefs(op))
@@ -523,6 +539,8 @@ SmallVector<KsmmOp> kron::arrangeForGPU(IRRewriter &rewriter, KsmmOp op) {
   }
   if (isNarrow)
     return transposeRows(rewriter, op);
+  if (splits && !hasDenseRows(op))
+    return {leave(op)};
   if (!isOpen)
     return {arrangeProducts(rewriter, op)};
   auto [many, others] = chooseByRows(rewriter, op, least);

@@ -1,0 +1,230 @@
+//===- SplitSparse.cpp - kron.ksmm as products side by side -----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// With the batch first, the d products of a Kronecker-sparse factor are
+// interleaved: element t of every d. A factor with many multiply-adds for each
+// element of its arrays is faster if these are taken apart first, in copies:
+//
+//   X[n, a, c, d] -> X'[n, a, d, c],  K[a, b, c, d] -> K'[a, d, b, c],
+//   Y'[n, a, d, b] = K' X'  (a pattern of (a d, b, c, 1)),
+//   Y'[n, a, d, b] -> Y[n, a, b, d],
+//
+// one block of rows after another, so that the copies do not take as much
+// memory as the arrays.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SplitSparse.h"
+#include "ArrayViews.h"
+#include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static ShapedType getShapedType(Value array) {
+  return cast<ShapedType>(array.getType());
+}
+
+/// Bytes of memory accesses, of which rows of all copies are multiples.
+static constexpr int64_t kAccessBytes = 16;
+/// Bytes of the copies of a block of rows, rows that are enough for all
+/// processors, and what they are a multiple of.
+static constexpr int64_t kBlockBytes = 256 * 1024 * 1024, kFewestRows = 4096,
+                         kRowUnit = 128;
+/// Rows for which copies and their launches do not matter, of kSeveral products
+/// or more and of fewer.
+static constexpr int64_t kLeastRows = 1024, kLeastRowsOfFew = 4096,
+                         kSeveral = 6;
+
+namespace {
+/// From how many products, multiply-adds for each element of X and Y, and depth
+/// on copies are worth it: as one kernel, operands of many products leave room
+/// for few results, and of a large depth for few rows.
+struct Threshold {
+  int64_t products, work, depth;
+};
+} // namespace
+
+/// By what was measured on an H200 (docs/GPUCodeGeneration.md).
+static constexpr Threshold kHalf[] = {{16, 75, 0},  {12, 75, 192},
+                                      {12, 128, 0}, {6, 100, 384},
+                                      {6, 150, 0},  {3, 150, 512}};
+static constexpr Threshold kFull[] = {{12, 75, 0}, {6, 95, 192}, {3, 200, 0}};
+
+/// Whether `op` is of a type that such kernels take, and adds nothing.
+static bool isPlain(KsmmOp op) {
+  Type element = kron::getElementType(op.getInit());
+  bool isTaken = element.isF16() || element.isBF16() ||
+                 (element.isF32() && op.getPrecision() != Precision::Ieee);
+  return op.getLayout() == Layout::BatchFirst && isTaken &&
+         kron::getElementType(op.getInput()) == element &&
+         kron::getElementType(op.getWeights()) == element &&
+         op.getTransInput() == Transpose::N && !kron::getAlpha(op).isZero() &&
+         kron::getBeta(op).isZero() && !op.getSchedule() && !op.getBias() &&
+         !op.getResidual() && !op.getScaleAttr() &&
+         op.getActivation() == Activation::Identity;
+}
+
+int64_t kron::getLeastSplitRows(KsmmOp op) {
+  if (!isPlain(op))
+    return 0;
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  int64_t b = pattern[1], c = pattern[2], d = pattern[3];
+  bool isFull = kron::getElementType(op.getInit()).isF32();
+  int64_t access = kAccessBytes / (isFull ? 4 : 2);
+  if (b % access != 0 || c % access != 0)
+    return 0;
+  int64_t work = b * c / std::max<int64_t>(b + c, 1);
+  ArrayRef<Threshold> thresholds =
+      isFull ? ArrayRef<Threshold>(kFull) : ArrayRef<Threshold>(kHalf);
+  for (const Threshold &least : thresholds)
+    if (d >= least.products && work >= least.work && c >= least.depth)
+      return d >= kSeveral ? kLeastRows : kLeastRowsOfFew;
+  return 0;
+}
+
+bool kron::hasDenseRows(KsmmOp op) {
+  for (Value array : {op.getInput(), op.getInit()}) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(cast<MemRefType>(array.getType())
+                   .getStridesAndOffset(strides, offset)) ||
+        strides.back() != 1)
+      return false;
+  }
+  return true;
+}
+
+/// Rows of a block of `op`: the copies of X and Y have up to kBlockBytes,
+/// unless that would be few rows. Equal blocks if the number of rows is known.
+static int64_t getBlockRows(KsmmOp op) {
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  Type element = kron::getElementType(op.getInit());
+  int64_t rowBytes = pattern[0] * (pattern[1] + pattern[2]) * pattern[3] *
+                     (element.getIntOrFloatBitWidth() / 8);
+  int64_t most = std::max(kBlockBytes / rowBytes, kFewestRows);
+  int64_t rows = getShapedType(op.getInit()).getDimSize(0);
+  if (ShapedType::isDynamic(rows))
+    return most / kRowUnit * kRowUnit;
+  int64_t fewest = llvm::divideCeil(rows, most);
+  for (int64_t blocks = fewest; blocks < 2 * fewest; ++blocks)
+    if (rows % blocks == 0)
+      return rows / blocks;
+  return std::min<int64_t>(
+      llvm::alignTo(llvm::divideCeil(rows, fewest), kRowUnit), rows);
+}
+
+namespace {
+/// The rows of a block: the first one, and how many there are.
+struct RowBlock {
+  OpFoldResult first, count;
+};
+} // namespace
+
+/// Those rows of `array` viewed as [rows, a, outer, inner].
+static Value viewRows(RewriterBase &rewriter, Location loc, Value array,
+                      const RowBlock &block, ArrayRef<int64_t> features) {
+  int64_t rank = getShapedType(array).getRank();
+  SmallVector<OpFoldResult> offsets(rank, rewriter.getIndexAttr(0)),
+      strides(rank, rewriter.getIndexAttr(1)),
+      sizes = memref::getMixedSizes(rewriter, loc, array);
+  offsets.front() = block.first;
+  sizes.front() = block.count;
+  Value rows =
+      memref::SubViewOp::create(rewriter, loc, array, offsets, sizes, strides);
+  ArrayView view;
+  view.groups = {{getShapedType(rows).getDimSize(0)},
+                 SmallVector<int64_t>(features)};
+  return expandView(rewriter, loc, rows, view);
+}
+
+/// The weights [a, b, c, d] of `op` as [a d, b, c, 1], in a new array.
+static Value splitWeights(RewriterBase &rewriter, KsmmOp op, Value copy) {
+  Location loc = op.getLoc();
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  bool isTransposed = op.getTransWeights() != Transpose::N;
+  linalg::TransposeOp::create(rewriter, loc, op.getWeights(), copy,
+                              isTransposed ? ArrayRef<int64_t>{0, 3, 2, 1}
+                                           : ArrayRef<int64_t>{0, 3, 1, 2});
+  ArrayView merged, last;
+  merged.groups = {{pattern[0], pattern[3]}, {pattern[1]}, {pattern[2]}};
+  last.groups = {{pattern[0] * pattern[3]}, {pattern[1]}, {pattern[2], 1}};
+  return expandView(rewriter, loc, collapseView(rewriter, loc, copy, merged),
+                    last);
+}
+
+/// Enters a loop over blocks of `block` rows of `array`, or nothing if that is
+/// all of them: the block that the builder stands in then.
+static RowBlock enterBlocks(RewriterBase &rewriter, Location loc, Value array,
+                            int64_t block) {
+  int64_t rows = getShapedType(array).getDimSize(0);
+  if (rows == block)
+    return {rewriter.getIndexAttr(0), rewriter.getIndexAttr(rows)};
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  Value end = emitDimSize(rewriter, loc, array, 0);
+  auto loop = scf::ForOp::create(rewriter, loc, number(0), end, number(block));
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value first = loop.getInductionVar();
+  if (!ShapedType::isDynamic(rows) && rows % block == 0)
+    return {first, rewriter.getIndexAttr(block)};
+  Value left = arith::SubIOp::create(rewriter, loc, end, first);
+  Value count = arith::MinUIOp::create(rewriter, loc, left, number(block));
+  return {first, count};
+}
+
+KsmmOp kron::splitProducts(RewriterBase &rewriter, KsmmOp op) {
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  Type element = kron::getElementType(op.getInit());
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  int64_t a = pattern[0], b = pattern[1], c = pattern[2], d = pattern[3];
+  int64_t blockRows = getBlockRows(op);
+  auto create = [&](ArrayRef<int64_t> shape) {
+    return createBuffer(rewriter, loc, shape, /*sizes=*/{}, element,
+                        /*onTensors=*/false);
+  };
+  Value buffers[] = {create({blockRows, a * d * c}), create({a, d, b, c}),
+                     create({blockRows, a * d * b})};
+  Value weights = splitWeights(rewriter, op, buffers[1]);
+
+  RowBlock block = enterBlocks(rewriter, loc, op.getInit(), blockRows);
+  RowBlock start{rewriter.getIndexAttr(0), block.count};
+  auto copy = [&](Value from, Value to) {
+    linalg::TransposeOp::create(rewriter, loc, from, to,
+                                ArrayRef<int64_t>{0, 1, 3, 2});
+  };
+  Value input = viewRows(rewriter, loc, buffers[0], start, {a, d, c});
+  Value results = viewRows(rewriter, loc, buffers[2], start, {a, d, b});
+  copy(viewRows(rewriter, loc, op.getInput(), block, {a, c, d}), input);
+  auto merge = [&](Value array) {
+    ArrayRef<int64_t> shape = getShapedType(array).getShape();
+    ArrayView view;
+    view.groups = {{shape.front()}, SmallVector<int64_t>(shape.drop_front())};
+    return collapseView(rewriter, loc, array, view);
+  };
+  Value flatInput = merge(input), flatResults = merge(results);
+  auto product = cast<KsmmOp>(rewriter.clone(*op));
+  rewriter.modifyOpInPlace(product, [&] {
+    product.getInputMutable().assign(flatInput);
+    product.getWeightsMutable().assign(weights);
+    product.getInitMutable().assign(flatResults);
+    product.setTransWeights(Transpose::N);
+  });
+  copy(results, viewRows(rewriter, loc, op.getInit(), block, {a, b, d}));
+  rewriter.setInsertionPointAfter(op);
+  for (Value buffer : buffers)
+    releaseBuffer(rewriter, loc, buffer);
+  rewriter.eraseOp(op);
+  return product;
+}
