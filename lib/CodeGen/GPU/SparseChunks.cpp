@@ -12,8 +12,13 @@ using namespace mlir::kron;
 
 SmallVector<Value> SparseMath::loadChunk(Value pointer, int64_t bytes) {
   Type word = isHalf() ? Type(k.builder.getI32Type()) : element;
-  int64_t words = bytes / (element.isF64() ? 8 : 4);
-  return k.unpack(k.load(VectorType::get({words}, word), pointer));
+  int64_t perLoad = bytes % 16 == 0 ? 16 : 8;
+  auto vector = VectorType::get({perLoad / (element.isF64() ? 8 : 4)}, word);
+  SmallVector<Value> words;
+  for (int64_t offset = 0; offset < bytes; offset += perLoad)
+    llvm::append_range(
+        words, k.unpack(k.load(vector, k.offsetBytes(pointer, offset))));
+  return words;
 }
 
 Value SparseMath::pairHalves(Value wordA, int64_t elementA, Value wordB,

@@ -189,6 +189,10 @@ private:
   Int getRowOf(int64_t tile, int64_t half, int64_t part);
   Value round(Value sum);
 
+  // SparseWideStore.cpp
+  void storeWide(ArrayRef<Value> words, const SparseResults &chunk,
+                 const SparseTile &tile);
+
   // SparseShift.cpp
   Int getShift(const SparseTile &tile);
   void storeEnd(ArrayRef<Value> words, Value to, Int bytes, bool isFront);

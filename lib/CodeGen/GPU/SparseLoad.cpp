@@ -46,17 +46,17 @@ int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
     others.push_back(array.row);
     if (isRun) {
       piece =
-          plan.laneChunks == 1 ? kSparseChunkBytes / bytes : plan.getChunk();
+          plan.laneChunks == 1 ? kSparseChunkBytes / bytes : plan.getAccess();
       if (plan.laneChunks * plan.lanesPerChunk > 1)
         others.push_back(plan.lanesPerChunk == 1 ? array.lane : Int(0));
     } else if (array.lane.is(1)) {
-      piece = plan.lanesPerChunk;
+      piece = plan.lanesPerChunk & -plan.lanesPerChunk;
       others.push_back(array.depth);
     }
   }
   for (Int stride : others) {
     if (!stride.isConstant())
-      piece = std::min(piece, plan.getChunk());
+      piece = std::min(piece, plan.getAccess());
     while (stride.isConstant() && stride.getConstant() % piece != 0)
       piece /= 2;
   }
@@ -162,8 +162,12 @@ SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
   Int left = copy.piece;
   if (!copy.depthLimit.isConstant()) {
     exists = k.both(exists, k.less(depth, copy.depthLimit));
-    if (copy.piece > plan.lanesPerChunk)
+    if (plan.lanesPerChunk % copy.piece != 0) {
       left = k.mul(k.sub(copy.depthLimit, depth), plan.lanesPerChunk);
+      // Pieces of wide chunks start at any lane.
+      if (plan.isWideChunk())
+        left = k.sub(left, k.rem(element, plan.lanesPerChunk));
+    }
   }
   result.element = type;
   result.valid = math.getValidBytes(exists, left, bytes, type);
@@ -265,18 +269,23 @@ void SparseKernel::copyImage(const SparseCopy &copy) {
   int64_t perRow = plan.depthStep * plan.getLanes() / copy.piece;
   int64_t total = copy.rows * perRow;
   int64_t threads = copy.byAll ? plan.getThreads() : plan.getTeamThreads();
-  int64_t rowStep = threads / perRow;
+  // Turns of all threads after which they are at the same places of rows.
+  int64_t turns = plan.isWideChunk() ? 3 : 1;
+  int64_t rowStep = turns * threads / perRow;
   bool rowsFirst = copy.array->row.is(1) && copy.piece == 1;
   // A thread has the same place in rows that are a known number apart: one
   // address does for all of them. (Narrow copies are of factors that are kept.)
-  if (bytes == kSparseChunkBytes && threads % perRow == 0 &&
+  if (bytes == kSparseChunkBytes && turns * threads % perRow == 0 &&
       llvm::isPowerOf2_64(rowStep) && rowStep % 4 == 0 &&
-      total % threads == 0 && total / threads <= kUnrolledLoads) {
+      total % (turns * threads) == 0 && total / threads <= kUnrolledLoads) {
     Int thread = copy.byAll ? k.threadId() : teamThread;
     SmallVector<SparsePiece> pieces;
-    for (int64_t known = 0; known < copy.rows; known += rowStep)
-      pieces.push_back(getPieceOf(copy, k.rem(thread, perRow),
-                                  k.floorDiv(thread, perRow), known));
+    for (int64_t turn = 0; turn < turns; ++turn) {
+      Int item = k.add(thread, turn * threads);
+      for (int64_t known = 0; known < copy.rows; known += rowStep)
+        pieces.push_back(getPieceOf(copy, k.rem(item, perRow),
+                                    k.floorDiv(item, perRow), known));
+    }
     return math.copy(pieces, bytes, /*wholeLines=*/true);
   }
   copyPieces(total, bytes, copy.byAll, [&](Int item) {

@@ -252,12 +252,16 @@ kron::getSparsePlan(PassOp pass, const GPUMachine &machine, bool hasFewRows) {
   int64_t ctasPerSM = given ? given.getCtasPerSm() : 0;
   if (warps & (warps - 1))
     return "threads are not a power of two";
+  SparsePlan full = plan;
+  widenSparseChunks(full);
   if (!warps && !ctasPerSM)
     if (std::optional<SparsePlan> groups =
-            chooseSparseWgmma(plan, rows, machine))
+            chooseSparseWgmma(full, rows, machine))
       return *groups;
   std::optional<SparsePlan> best =
-      chooseSparseTile(plan, warps, ctasPerSM, rows, machine);
+      chooseSparseTile(full, warps, ctasPerSM, rows, machine);
+  if (!best && full.isWideChunk())
+    best = chooseSparseTile(plan, warps, ctasPerSM, rows, machine);
   bool mayBeThin = !best || rows <= kSparseFewRows ||
                    getSparseTiles(*best, rows) < machine.processors;
   if (!warps && !ctasPerSM && mayBeThin)

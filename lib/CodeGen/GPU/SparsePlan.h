@@ -34,8 +34,8 @@
 
 namespace mlir::kron {
 
-/// Bytes of a chunk.
-inline constexpr int64_t kSparseChunkBytes = 16;
+/// Bytes of a chunk, and of one that holds all of 3, 6 or 12 products.
+inline constexpr int64_t kSparseChunkBytes = 16, kSparseWideBytes = 48;
 
 inline constexpr int64_t kMostSparseStages = 6;
 
@@ -92,6 +92,10 @@ struct SparsePlan {
   // Chunks: of the factor, and of the data unless they are `alongRows`
   //===--------------------------------------------------------------------===//
 
+  /// Bytes of a chunk of products' elements: three times as many where lanes
+  /// are three times a power of two and all of them fit. Several k then lie in
+  /// memory as they do in the chunk.
+  int64_t chunkBytes = kSparseChunkBytes;
   int64_t lanesPerChunk = 1, depthPerChunk = 1;
   SparseOrder order = SparseOrder::Plain;
 
@@ -154,7 +158,10 @@ struct SparsePlan {
   bool leavesRows() const { return resultRowBytes > 0; }
   bool isOf8() const { return dataBytes == 1 || factorBytes == 1; }
   /// Elements of a chunk, and the bytes that it has in an image.
-  int64_t getChunk() const { return kSparseChunkBytes / elementBytes; }
+  int64_t getChunk() const { return chunkBytes / elementBytes; }
+  bool isWideChunk() const { return chunkBytes > kSparseChunkBytes; }
+  /// Elements that one access to global memory takes.
+  int64_t getAccess() const { return kSparseChunkBytes / elementBytes; }
   int64_t getChunkBytes(bool isFactor) const {
     return getChunk() * (isFactor ? factorBytes : dataBytes);
   }
@@ -200,10 +207,13 @@ struct SparsePlan {
   /// Of a step's image of the factor, or of data that are not `alongRows`: from
   /// one row of `depthStep` positions times the tile's lanes to the next. Rows
   /// of 8 bits are odd multiples of 32 bytes, such that 16 threads that read 8
-  /// bytes each of four rows meet in no bank.
+  /// bytes each of four rows meet in no bank; so are rows of wide chunks, of 64
+  /// bytes, for 16 bytes each of two rows.
   int64_t getImageRowBytes(bool isFactor) const {
     int64_t bytes = isFactor ? factorBytes : dataBytes;
     int64_t row = depthStep * getLanes() * bytes;
+    if (isWideChunk())
+      return row % 128 == 0 ? row + 64 : row;
     return bytes == 1 && row % 64 == 0 ? row + 32 : row;
   }
   int64_t getDataBytes() const {
@@ -215,9 +225,10 @@ struct SparsePlan {
   }
   /// Of a step's factor as the matrix instructions read it.
   int64_t getPreparedBytes() const {
-    return usesWgmma && !isHalf()
-               ? getFactorBytes() * (hasFewImages ? 3 : 4) / 2
-               : getFactorBytes();
+    if (!usesWgmma)
+      return getFactorBytes();
+    int64_t bytes = getResults() * depthStep * getLanes() * factorBytes;
+    return isHalf() ? bytes : bytes * (hasFewImages ? 3 : 4) / 2;
   }
   /// Of the factor outside of the stages.
   int64_t getKeptBytes() const {
@@ -266,6 +277,9 @@ struct SparsePlan {
 /// Chooses the chunks of `plan` and the order of its results, from the sizes of
 /// its axes.
 void chooseSparseChunks(SparsePlan &plan);
+
+/// Makes chunks wide if all lanes fit into one that way and did not before.
+void widenSparseChunks(SparsePlan &plan);
 
 /// The best of full tiles of `plan`, whose axes are known: `warps` per CTA and
 /// `ctasPerSM` (0: as many as are best). Steps are shorter than they should be

@@ -79,7 +79,7 @@ std::pair<Int, int64_t> SparseKernel::getChunkOffset(Value parity,
   } else {
     known += laneChunk;
   }
-  return {k.mul(place, kSparseChunkBytes), known * kSparseChunkBytes};
+  return {k.mul(place, bytes), known * bytes};
 }
 
 MmaC &SparseKernel::getSum(MutableArrayRef<MmaC> sums, int64_t laneChunk,
@@ -102,14 +102,22 @@ SparseChunks SparseKernel::loadChunks(Value rows, Value parity, int64_t macro,
                       plan.depthPerChunk,
                       plan.lanesPerChunk,
                       isFactor ? factorFloat8 : dataFloat8};
+  int64_t bytes = plan.getChunkBytes(isFactor);
+  // Warpgroups take half of a chunk of 8 positions at a time.
+  if (plan.usesWgmma && plan.depthPerChunk > plan.getDepthPerThread()) {
+    int64_t parts = plan.depthPerChunk / plan.getDepthPerThread();
+    result.depthPerChunk /= parts;
+    bytes /= parts;
+    rowOffset += macro % parts * bytes;
+    macro /= parts;
+  }
   int64_t count = plan.getMacroDepth() / (4 * plan.depthPerChunk);
   for (int64_t index = 0; index < count; ++index) {
     auto [place, known] =
         getChunkOffset(parity, macro * count + index, laneChunk, isFactor);
     Value pointer = k.offsetBytes(rows, place);
     result.chunks.push_back(
-        math.loadChunk(k.offsetBytes(pointer, known + rowOffset),
-                       plan.getChunkBytes(isFactor)));
+        math.loadChunk(k.offsetBytes(pointer, known + rowOffset), bytes));
   }
   return result;
 }

@@ -88,7 +88,7 @@ Int SparseKernel::getOffset(const SparseArray &array, Int row, Int result,
 
 /// Whether known strides allow stores of 16 bytes.
 bool SparseKernel::canStoreChunks() const {
-  int64_t chunk = plan.getChunk();
+  int64_t access = plan.getAccess();
   auto fits = [&](const SparseArray &array) {
     SmallVector<Int> others(array.groups);
     if (plan.storesAlongRows()) {
@@ -110,16 +110,16 @@ bool SparseKernel::canStoreChunks() const {
       }
     }
     return llvm::all_of(others, [&](Int stride) {
-      return !stride.isConstant() || stride.getConstant() % chunk == 0;
+      return !stride.isConstant() || stride.getConstant() % access == 0;
     });
   };
   if (plan.storesAlongRows()) {
-    if (rows.isConstant() && rows.getConstant() % chunk != 0)
+    if (rows.isConstant() && rows.getConstant() % access != 0)
       return false;
   } else if (plan.order == SparseOrder::Chunks) {
     if (plan.results % plan.depthPerChunk != 0)
       return false;
-  } else if (plan.lanesPerChunk != chunk) {
+  } else if (plan.lanesPerChunk != plan.getChunk()) {
     return false;
   }
   return fits(output) && (!beta.value || fits(addend)) &&
@@ -270,27 +270,36 @@ void SparseKernel::storeTogether(ArrayRef<SparseResults> chunks,
   }
   KernelScale read = beta;
   read.isDynamic = false;
+  auto finish = [&](int64_t number) {
+    const SparseResults &chunk = chunks[number];
+    SmallVector<Value> z, own, other, finished;
+    if (beta.value)
+      z = unpackChunk(addends[number]);
+    if (epilogue.hasBias)
+      own = unpackChunk(biases[chunk.column]);
+    if (epilogue.hasResidual)
+      other = unpackChunk(residuals[number]);
+    for (auto [index, value] : llvm::enumerate(chunk.values)) {
+      auto take = [&, index = index](ArrayRef<Value> values) {
+        return [&, values] { return Scalar{values[index], nullptr}; };
+      };
+      Scalar sum = ops.scaledSum(alpha, read, {value, nullptr}, take(z));
+      finished.push_back(epilogue.apply(sum, take(own), take(other)).re);
+    }
+    return packWords(finished);
+  };
   Value base = getBase(output, tile);
-  for (auto [number, chunk] : llvm::enumerate(chunks))
+  for (auto [number, chunk] : llvm::enumerate(chunks)) {
+    if (plan.isWideChunk()) {
+      // All threads take part in exchanges.
+      storeWide(finish(number), chunk, tile);
+      continue;
+    }
     k.ifThen(insides[number], [&, number = number, &chunk = chunk] {
-      SmallVector<Value> z, own, other, finished;
-      if (beta.value)
-        z = unpackChunk(addends[number]);
-      if (epilogue.hasBias)
-        own = unpackChunk(biases[chunk.column]);
-      if (epilogue.hasResidual)
-        other = unpackChunk(residuals[number]);
-      for (auto [index, value] : llvm::enumerate(chunk.values)) {
-        auto take = [&, index = index](ArrayRef<Value> values) {
-          return [&, values] { return Scalar{values[index], nullptr}; };
-        };
-        Scalar sum = ops.scaledSum(alpha, read, {value, nullptr}, take(z));
-        finished.push_back(epilogue.apply(sum, take(own), take(other)).re);
-      }
       Int offset = getOffset(output, chunk.row, chunk.result, chunk.lane);
-      storeWords(packWords(finished),
-                 k.offsetElements(base, plan.element, offset));
+      storeWords(finish(number), k.offsetElements(base, plan.element, offset));
     });
+  }
 }
 
 /// Results that share a chunk.

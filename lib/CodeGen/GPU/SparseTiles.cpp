@@ -45,7 +45,9 @@ static constexpr int64_t kFewBlocks = 4;
 /// more registers, which an epilogue needs.
 static void chooseMath(SparsePlan &plan) {
   bool isFull = plan.keepsFactor && plan.hasPartialSums && plan.teams == 1;
-  bool shares = plan.alongRows ? !isFull : plan.getParts() <= 2;
+  bool shares = plan.alongRows       ? !isFull
+                : plan.isWideChunk() ? plan.depthPerChunk >= 4
+                                     : plan.getParts() <= 2;
   plan.hasHalfRests = plan.math == MmaMath::SplitTF32 &&
                       plan.depth >= kLeastSummed && shares && !plan.hasEpilogue;
 }
@@ -73,6 +75,19 @@ void kron::chooseSparseChunks(SparsePlan &plan) {
   }
   if (plan.turnsRows)
     plan.order = SparseOrder::Plain;
+}
+
+void kron::widenSparseChunks(SparsePlan &plan) {
+  int64_t chunk = kSparseWideBytes / plan.elementBytes;
+  if (plan.alongRows || plan.copiesSingly || plan.isOf8() ||
+      plan.elementBytes == 8 || plan.lanes % 3 != 0 || chunk % plan.lanes != 0)
+    return;
+  plan.chunkBytes = kSparseWideBytes;
+  plan.lanesPerChunk = plan.lanes;
+  plan.depthPerChunk = chunk / plan.lanes;
+  plan.laneChunks = 1;
+  plan.order =
+      plan.depthPerChunk > 1 ? SparseOrder::Chunks : SparseOrder::Spread;
 }
 
 /// Sums of a warp: 64 registers or, `isWide`, 128.

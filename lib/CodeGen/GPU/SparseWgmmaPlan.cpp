@@ -36,9 +36,9 @@ static constexpr int64_t kTilesPerProcessor = 2;
 /// Bytes of a stage at most, and of stages that should be under way.
 static constexpr int64_t kStageBytes = 64 * 1024, kBytesUnderWay = 64 * 1024;
 
-/// Depth of halves from which on X is read too often or too little is under
-/// way, and the least that should be.
-static constexpr int64_t kMostHalfDepth = 192;
+/// Depth of halves, and of those in wide chunks, from which on X is read too
+/// often or too little is under way, and the least that should be.
+static constexpr int64_t kMostHalfDepth = 192, kMostWideDepth = 384;
 static constexpr int64_t kLeastUnderWay = 24 * 1024;
 
 /// Chooses results, steps and stages of `plan`, whose warps are known, with
@@ -123,7 +123,7 @@ static bool isTaken(const SparsePlan &plan) {
     return false;
   if (plan.isHalf())
     return plan.lanesPerChunk > 1 && plan.results >= kLeastResults &&
-           plan.depth <= kMostHalfDepth;
+           plan.depth <= (plan.isWideChunk() ? kMostWideDepth : kMostHalfDepth);
   return plan.math == MmaMath::SplitTF32 && plan.results >= kFewestResults;
 }
 
@@ -145,7 +145,8 @@ std::optional<SparsePlan> kron::chooseSparseWgmma(const SparsePlan &plan,
       candidate.teams = teams;
       candidate.rowWarps = rowWarps;
       candidate.resultWarps = kWarps / teams / rowWarps;
-      if (chooseTile(candidate, step, leastStages, machine) &&
+      if (step % candidate.getMacroDepth() == 0 &&
+          chooseTile(candidate, step, leastStages, machine) &&
           isWorthwhile(candidate, rows, machine) &&
           (!best || getCost(candidate) < getCost(*best)))
         best = candidate;

@@ -202,23 +202,6 @@ func.func @two_axes(%x: memref<?x28x512xf16>, %k: memref<512x512xf16>, %y: memre
   return
 }
 
-// Verify that three lanes, whose neighbours in memory belong to different chunks, are read 16
-// bytes at a time, and halves change places in registers.
-// CHECK-LABEL: llvm.func @three_lanes_0(
-// CHECK-COUNT-3: llvm.load %{{.*}} invariant {{.*}} : !llvm.ptr<1> -> vector<4xi32>
-// CHECK-COUNT-4: prmt.b32
-// CHECK:         llvm.store {{.*}} : vector<4xi32>, !llvm.ptr<3>
-func.func @three_lanes(%x: memref<25088x1x128x3xf16>, %k: memref<128x128x3xf16>, %y: memref<25088x1x128x3xf16>) {
-  kron.pass ins(%x, %k : memref<25088x1x128x3xf16>, memref<128x128x3xf16>) outs(%y : memref<25088x1x128x3xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
-  ^bb0(%tx: tensor<25088x1x128x3xf16>, %tk: tensor<128x128x3xf16>, %ty: tensor<25088x1x128x3xf16>):
-    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x128x3xf16>) factor(%tk [q, p, 3] : tensor<128x128x3xf16>)
-         outs(%ty : tensor<25088x1x128x3xf16>) -> tensor<25088x1x128x3xf16>
-    kron.yield %0 : tensor<25088x1x128x3xf16>
-  }
-  return
-}
-
 // Verify that warpgroups multiply f32 where the factor, prepared in TF32 and bf16, stays in
 // shared memory: two small products, then the large ones, and nothing touches the sums
 // before the last one is done.

@@ -39,7 +39,8 @@ func.func @merge(%x: memref<100x3x40xf32, strided<[?, 40, 1], offset: ?>>, %y: m
 // Verify that other permutations, gaps, rows that are no multiple of 16 bytes, and many
 // columns are left to other kernels.
 // CHECK-LABEL: llvm.func @others_0(
-// CHECK-NOT:     nvvm.barrier0
+// CHECK-NOT:     cp.async
+// CHECK-NOT:     vector<8xi16>
 func.func @others(%x1: memref<8x4x16xf16>, %y1: memref<16x4x8xf16>,
                   %x2: memref<8x16x4xf16, strided<[128, 8, 1]>>, %y2: memref<8x4x16xf16>,
                   %x3: memref<8x12x4xf16>, %y3: memref<8x4x12xf16>,
