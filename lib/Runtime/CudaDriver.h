@@ -63,7 +63,10 @@ enum CUjit_option : int {
 };
 enum : int { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum : int { CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4 };
-enum : int { CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
+enum : int {
+  CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+  CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6
+};
 
 struct CUlaunchAttribute {
   int id;
@@ -73,6 +76,7 @@ struct CUlaunchAttribute {
     struct {
       unsigned x, y, z;
     } clusterDim;
+    int programmaticStreamSerializationAllowed;
   } value;
 };
 struct CUlaunchConfig {

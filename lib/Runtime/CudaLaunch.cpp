@@ -144,12 +144,18 @@ static CUresult callLaunch(const CudaLaunch &launch,
   const CudaDriver &driver = *launch.device->driver;
   auto grid = unsigned(wanted.grid), block = unsigned(wanted.block),
        sharedBytes = unsigned(wanted.sharedBytes);
-  if (wanted.cluster <= 1)
+  bool startsEarly = wanted.cluster == 0 && driver.launchKernelEx;
+  if (wanted.cluster <= 1 && !startsEarly)
     return driver.launchKernel(function.function, grid, 1, 1, block, 1, 1,
                                sharedBytes, launch.stream, params, nullptr);
   CUlaunchAttribute attribute = {};
-  attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-  attribute.value.clusterDim = {unsigned(wanted.cluster), 1, 1};
+  if (startsEarly) {
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+  } else {
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim = {unsigned(wanted.cluster), 1, 1};
+  }
   CUlaunchConfig config = {
       grid, 1, 1, block, 1, 1, sharedBytes, launch.stream, &attribute, 1};
   return driver.launchKernelEx(&config, function.function, params, nullptr);

@@ -167,8 +167,9 @@ void KernelBuilder::launch(const LaunchShape &shape, Int tiles) {
   resident = host.floorDiv(resident, shape.cluster);
   Int grid = host.mul(host.min(tiles, resident), shape.cluster);
   buildCudaLaunch(host.builder, loc, module, getName(),
-                  host.materialize(grid, 64), shape.threads, shape.cluster,
-                  shape.sharedBytes, params);
+                  host.materialize(grid, 64), shape.threads,
+                  shape.startsEarly ? 0 : shape.cluster, shape.sharedBytes,
+                  params);
 }
 
 //===----------------------------------------------------------------------===//
@@ -479,6 +480,15 @@ void KernelBuilder::namedBarrier(Int number, int64_t threads) {
 
 void KernelBuilder::syncWarp() {
   NVVM::SyncWarpOp::create(builder, loc, materialize(-1, 32));
+}
+
+void KernelBuilder::startNextKernel() {
+  NVVM::GriddepcontrolOp::create(builder, loc,
+                                 NVVM::GridDepActionKind::launch_dependents);
+}
+
+void KernelBuilder::waitForKernelBefore() {
+  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
 }
 
 static Value emitShuffle(KernelBuilder &kernel, Value value, Value offset,

@@ -23,7 +23,7 @@ SparseGradKernel::SparseGradKernel(Emitter &host, gpu::GPUModuleOp gpuModule,
       accumulator(getAccumulatorType(plan.element)),
       k(host, gpuModule, name, plan.element), ops(k, accumulator),
       products(k, plan.math, machine.hasWideDMMA),
-      math(k, products, plan.element) {}
+      math(k, products, plan.element, plan.hasHalfRests) {}
 
 //===----------------------------------------------------------------------===//
 // Parameters
@@ -156,6 +156,8 @@ void SparseGradKernel::emitTile(const SparseGradTile &tile) {
 
 void SparseGradKernel::emit() {
   enterAll();
+  if (pieces.sums && plan.overlapsSums)
+    k.startNextKernel();
   stageOffset = k.allocateShared(plan.stages * plan.getStageBytes(), 128);
   Int hostTiles = host.mul(pieces.count, plan.getTiles());
   Int tiles = k.truncate(k.enter(hostTiles));

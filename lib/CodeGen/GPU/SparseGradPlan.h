@@ -32,6 +32,9 @@ namespace mlir::kron {
 
 /// The fewest positions of the batch that are worth a piece.
 inline constexpr int64_t kLeastPiece = 64;
+/// Products whose sum needs no bound for each of them, which rests of bf16
+/// could miss.
+inline constexpr int64_t kLeastSummed = 32;
 
 /// One operand: rows j of G, or k of X.
 struct SparseGradSide {
@@ -46,6 +49,9 @@ struct SparseGradPlan {
   Type element;
   int64_t elementBytes = 4;
   MmaMath math = MmaMath::SplitTF32;
+  /// Whether products of what splitting leaves are of bf16: that loses 2^-9 of
+  /// what is 2^-12 of the result already, and costs half as much.
+  bool hasHalfRests = false;
   /// Whether the sums of each step are added up by themselves: the matrix unit
   /// cuts off when it adds.
   bool hasPartialSums = false;
@@ -67,6 +73,8 @@ struct SparseGradPlan {
   int64_t stages = 3, ctasPerSM = 1;
   /// Pieces that the batch is cut into, unless it is too short.
   int64_t pieces = 1;
+  /// Whether the kernel that adds up sums is started before the other one ends.
+  bool overlapsSums = false;
 
   /// Whether sums of one launch are added up by another, whatever the pieces.
   bool isShared() const { return sharesGroups || sharesLanes; }
@@ -74,7 +82,7 @@ struct SparseGradPlan {
   int64_t getChunk() const { return chunkBytes / elementBytes; }
   /// Positions of the batch that a thread takes per instruction, and that an
   /// instruction takes.
-  int64_t getDepthPerThread() const { return isHalf() ? 4 : 2; }
+  int64_t getDepthPerThread() const { return isHalf() || hasHalfRests ? 4 : 2; }
   int64_t getDepth() const { return 4 * getDepthPerThread(); }
   /// Positions of the batch that one load of chunks per row covers.
   int64_t getMacroDepth() const {

@@ -86,11 +86,9 @@ void SparseGradKernel::multiplyMacro(MutableArrayRef<MmaC> sums,
   for (int64_t step = 0; step < steps; ++step) {
     SmallVector<SparseA> a;
     for (int64_t tile = 0; tile < plan.left.tiles; ++tile)
-      for (int64_t part = 0; part < parts; ++part) {
-        auto upper = math.getOperands(leftRows[2 * tile], step, part);
-        auto lower = math.getOperands(leftRows[2 * tile + 1], step, part);
-        a.push_back({upper[0], lower[0], upper[1], lower[1]});
-      }
+      for (int64_t part = 0; part < parts; ++part)
+        a.push_back(math.getOperandA(leftRows[2 * tile], leftRows[2 * tile + 1],
+                                     step, part));
     for (int64_t tile = 0; tile < plan.right.tiles; ++tile) {
       if (step == 0)
         rightRows.push_back(loadRow(right, rightPointers, macro, tile));

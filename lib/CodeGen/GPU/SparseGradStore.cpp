@@ -164,7 +164,11 @@ void SparseGradKernel::store(ArrayRef<MmaC> sums, const SparseGradTile &tile) {
   SmallVector<const MmaC *> pointers;
   for (const MmaC &sum : sums)
     pointers.push_back(&sum);
+  Value isInexact = products.isAnyNotFinite(pointers);
+  if (plan.hasHalfRests &&
+      !(rows.isConstant() && rows.getConstant() >= kLeastSummed))
+    isInexact = arith::OrIOp::create(k.builder, k.loc, isInexact,
+                                     k.less(rows, kLeastSummed));
   k.choose(
-      products.isAnyNotFinite(pointers), [&] { computeAgain(tile); },
-      [&] { storeAll(sums, tile); });
+      isInexact, [&] { computeAgain(tile); }, [&] { storeAll(sums, tile); });
 }

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A thread per weight; of weights that groups or products t share, which have
-// many sums each, several threads, whose totals then are added up by one. The
-// order does not depend on anything but sizes, so the result is the same bit
-// for bit every time.
+// A thread per weight; of weights that have many sums each, since there are
+// many pieces or groups or products t share them, several threads, whose totals
+// then are added up by one. The order does not depend on anything but sizes, so
+// the result is the same bit for bit every time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,10 @@ using namespace mlir;
 using namespace mlir::kron;
 
 static constexpr int64_t kThreads = 256;
-/// Sums that a thread waits for at a time.
-static constexpr int64_t kLoads = 16;
+/// The most sums that a thread waits for at a time.
+static constexpr int64_t kMostLoads = 16;
+/// Threads that all processors together can have.
+static constexpr int64_t kResidentThreads = 128 * 1024;
 /// Threads along weights that lie side by side: whole runs of memory.
 static constexpr int64_t kNeighbours = 32;
 
@@ -54,6 +56,8 @@ private:
   /// Threads per weight, and which of them this is; which weight of the CTA's.
   int64_t slices = 1;
   Int slice = 0, place = 0;
+  /// Sums that it waits for at a time.
+  int64_t loads = kMostLoads;
 };
 } // namespace
 
@@ -76,10 +80,19 @@ SumKernel::SumKernel(Emitter &host, gpu::GPUModuleOp gpuModule, StringRef name,
     groups = std::exchange(shape[0], 1);
   if (plan.sharesLanes)
     lanes = std::exchange(shape[3], 1);
-  if (plan.isShared())
-    slices = lanes > 1 ? std::min<int64_t>(llvm::PowerOf2Ceil(lanes * groups),
-                                           kThreads)
-                       : kThreads / kNeighbours;
+  // As many threads as wait for their sums only once, if there are so many.
+  int64_t all = plan.pieces * groups * lanes;
+  int64_t most = lanes > 1 ? kThreads : kThreads / kNeighbours;
+  int64_t wanted = lanes > 1 ? lanes * groups : most;
+  if (!plan.isShared()) {
+    wanted = llvm::divideCeil(all, kMostLoads);
+    uint64_t resident = kResidentThreads / plan.getWeights();
+    most = std::min<int64_t>(most,
+                             llvm::bit_floor(std::max<uint64_t>(resident, 1)));
+  }
+  slices = std::min<int64_t>(llvm::PowerOf2Ceil(wanted), most);
+  int64_t perThread = llvm::divideCeil(all, slices);
+  loads = llvm::divideCeil(perThread, llvm::divideCeil(perThread, kMostLoads));
 }
 
 /// Neighbouring threads read neighbouring sums.
@@ -108,17 +121,17 @@ Value SumKernel::addSums(Int weight) {
     return k.add(offset, k.extend(lane));
   };
   SmallVector<Value> total = k.rolledLoop(
-      slice, all, kLoads * slices, ValueRange(ops.zero().re),
+      slice, all, loads * slices, ValueRange(ops.zero().re),
       [&](Int begin, ValueRange carried) -> SmallVector<Value> {
         SmallVector<Value> values;
-        for (int64_t index = 0; index < kLoads; ++index) {
+        for (int64_t index = 0; index < loads; ++index) {
           Int number = k.add(begin, index * slices);
           Value exists = k.less(number, all);
           // Those behind the last one are loaded, but count nothing.
           Int at = k.min(number, k.sub(all, 1));
           Value value = k.load(
               accumulator, k.offsetElements(first, accumulator, getOffset(at)),
-              CacheHint::ReadOnly);
+              CacheHint::None);
           values.push_back(k.select(exists, value, ops.zero().re));
         }
         Value result = carried.front();
@@ -172,6 +185,8 @@ void SumKernel::store(Int weight, Value total) {
 
 void SumKernel::emit() {
   placeThread();
+  if (plan.overlapsSums)
+    k.waitForKernelBefore();
   if (slices > 1)
     k.allocateShared(kThreads * getElementBytes(accumulator), 128);
   int64_t weights = 1, perBlock = kThreads / slices;
@@ -193,6 +208,7 @@ void SumKernel::emit() {
   launch.threads = kThreads;
   launch.ctasPerSM = 4;
   launch.sharedBytes = k.getSharedBytes();
+  launch.startsEarly = plan.overlapsSums;
   k.launch(launch, blocks);
 }
 

@@ -4,11 +4,17 @@
 
 // Verify f32 with 16 inner positions, batch first: pieces of the batch come through a
 // ring of asynchronous copies, three TF32 products each, sums of the pieces to the
-// workspace, four neighbours at a time; and a second kernel adds up 16 at a time, in order.
+// workspace, four neighbours at a time; and a second kernel, which starts before the first
+// one has ended, adds up the 33 of a weight by two threads, 9 at a time, in order.
 // HOST-LABEL: func.func @first(
 // HOST: llvm.call @kronRtCudaWorkspace
-// HOST-COUNT-2: llvm.call @kronRtCudaLaunch
+// HOST: llvm.call @kronRtCudaLaunch({{.*}}, %c1_i32, %c{{[0-9]+}}_i64,
+// HOST: llvm.call @kronRtCudaLaunch({{.*}}, %c0_i32, %c{{[0-9]+}}_i64,
+// SM80-LABEL: llvm.func @first_0(
+// SM80-NOT: griddepcontrol
+// SM80-LABEL: llvm.func @tf32_0(
 // CHECK-LABEL: llvm.func @first_0(
+// CHECK: nvvm.griddepcontrol launch_dependents
 // CHECK: cp.async.cg.shared.global.L2::128B
 // CHECK: nvvm.cp.async.wait.group
 // CHECK: nvvm.barrier0
@@ -16,10 +22,13 @@
 // CHECK: nvvm.vote.sync any
 // CHECK: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
 // CHECK-LABEL: llvm.func @first_sum_0(
+// CHECK: nvvm.griddepcontrol wait
 // CHECK: scf.for
-// CHECK-COUNT-16: llvm.load {{.*}} -> f32
-// CHECK-COUNT-16: arith.addf
-// CHECK: llvm.store
+// CHECK-COUNT-9: llvm.load {{.*}} -> f32
+// CHECK-COUNT-9: arith.addf
+// CHECK: llvm.store {{.*}}!llvm.ptr<3>
+// CHECK: nvvm.barrier0
+// CHECK: llvm.store {{.*}}!llvm.ptr<1>
 func.func @first(%x: memref<25088x1024xf32>, %g: memref<25088x1024xf32>, %d: memref<1x64x64x16xf32>) {
   kron.ksmm_grad ins(%x : memref<25088x1024xf32>) grad(%g : memref<25088x1024xf32>)
     outs(%d : memref<1x64x64x16xf32>)
@@ -36,13 +45,39 @@ func.func @tf32(%x: memref<?x256xf32>, %g: memref<?x256xf32>, %d: memref<1x64x64
   return
 }
 
-// Verify that halves at different positions of the batch become pairs (batch first), or
-// are pairs already (batch last).
+// Verify that the rests of f32 are of bf16 with the batch last, and that a batch that may
+// be too short for that is summed up by plain multiply-adds if it is.
+// CHECK-LABEL: llvm.func @rests_0(
+// CHECK: cvt.rn.bf16x2.f32
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// CHECK: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// CHECK: nvvm.vote.sync any
+// CHECK: arith.cmpi slt, %{{.*}}, %c32_i64
+// CHECK: arith.ori
+func.func @rests(%x: memref<1024x?xf32>, %g: memref<1024x?xf32>, %d: memref<1x64x64x16xf32>) {
+  kron.ksmm_grad ins(%x : memref<1024x?xf32>) grad(%g : memref<1024x?xf32>)
+    outs(%d : memref<1x64x64x16xf32>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that 31 rows are too few for that.
+// CHECK-LABEL: llvm.func @few_0(
+// CHECK-NOT: bf16
+// CHECK-COUNT-3: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // CHECK-LABEL: llvm.func @halves_first_0(
+func.func @few(%x: memref<1024x31xf32>, %g: memref<1024x31xf32>, %d: memref<1x64x64x16xf32>) {
+  kron.ksmm_grad ins(%x : memref<1024x31xf32>) grad(%g : memref<1024x31xf32>)
+    outs(%d : memref<1x64x64x16xf32>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that halves at different positions of the batch become pairs (batch first), or
+// are pairs already (batch last), whose words ptxas must not move again and again.
 // CHECK: prmt.b32
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // CHECK-LABEL: llvm.func @halves_last_0(
 // CHECK-NOT: prmt.b32
+// CHECK: arith.xori
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 func.func @halves_first(%x: memref<?x256xf16>, %g: memref<?x256xf16>, %d: memref<1x64x64x4xf16>) {
   kron.ksmm_grad ins(%x : memref<?x256xf16>) grad(%g : memref<?x256xf16>) outs(%d : memref<1x64x64x4xf16>)
@@ -73,7 +108,7 @@ func.func @doubles(%x: memref<?x36xf64>, %g: memref<?x36xf64>, %d: memref<3x6x6x
 // CHECK: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
 // CHECK-LABEL: llvm.func @shared_sum_0(
 // CHECK: scf.for
-// CHECK-COUNT-16: llvm.load {{.*}} -> f32
+// CHECK: llvm.load {{.*}} -> f32
 // CHECK: llvm.store {{.*}}!llvm.ptr<3>
 // CHECK-COUNT-8: nvvm.barrier0
 // CHECK: llvm.store {{.*}}!llvm.ptr<1>
