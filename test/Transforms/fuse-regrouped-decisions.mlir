@@ -123,10 +123,21 @@ func.func @small_factors_last(%x: tensor<1024x4096xf32>, %a: tensor<256x4x4x1xf3
   return %2 : tensor<1024x4096xf32>
 }
 
-// Verify that factors which leave a GPU little to do between rows are one trip, in f32
-// as in f16, and that the last two of a butterfly are, whose first one has rows of 8.
+// Verify that factors which leave a GPU little to do between rows are one trip in f16, and
+// in f32, for which kernels of one factor multiply by warpgroups, are not.
 // CUDA: Remark="2 factors on regrouped axes in 1 trip", Trips=1
-func.func @narrow(%x: tensor<25088x384xf32>, %k: tensor<2x48x192x1xf32>, %l: tensor<1x192x48x2xf32>, %y: tensor<25088x384xf32>)
+func.func @narrow(%x: tensor<25088x384xf16>, %k: tensor<2x48x192x1xf16>, %l: tensor<1x192x48x2xf16>, %y: tensor<25088x384xf16>)
+    -> tensor<25088x384xf16> {
+  %e = tensor.empty() : tensor<25088x96xf16>
+  %1 = kron.ksmm ins(%x : tensor<25088x384xf16>) weights(%k : tensor<2x48x192x1xf16>) outs(%e : tensor<25088x96xf16>)
+         -> tensor<25088x96xf16>
+  %2 = kron.ksmm ins(%1 : tensor<25088x96xf16>) weights(%l : tensor<1x192x48x2xf16>) outs(%y : tensor<25088x384xf16>)
+         -> tensor<25088x384xf16>
+  return %2 : tensor<25088x384xf16>
+}
+
+// CUDA: Remark="2 factors on regrouped axes in 2 trips; factor 2: one trip takes {{[0-9]+}} us, trips of their own {{[0-9]+}} us", Trips=2
+func.func @narrow_f32(%x: tensor<25088x384xf32>, %k: tensor<2x48x192x1xf32>, %l: tensor<1x192x48x2xf32>, %y: tensor<25088x384xf32>)
     -> tensor<25088x384xf32> {
   %e = tensor.empty() : tensor<25088x96xf32>
   %1 = kron.ksmm ins(%x : tensor<25088x384xf32>) weights(%k : tensor<2x48x192x1xf32>) outs(%e : tensor<25088x96xf32>)
@@ -136,7 +147,19 @@ func.func @narrow(%x: tensor<25088x384xf32>, %k: tensor<2x48x192x1xf32>, %l: ten
   return %2 : tensor<25088x384xf32>
 }
 
-// CUDA: Remark="3 factors on regrouped axes in 2 trips; factor 2: one trip takes {{[0-9]+}} us, trips of their own {{[0-9]+}} us", Trips=2
+// Verify that a Monarch layer of halves, whose factors a processor keeps, is one trip.
+// CUDA: Remark="2 factors on regrouped axes in 1 trip", Trips=1
+func.func @monarch_halves(%x: tensor<25088x1024xf16>, %a: tensor<1x32x32x32xf16>, %b: tensor<32x32x32x1xf16>, %y: tensor<25088x1024xf16>)
+    -> tensor<25088x1024xf16> {
+  %1 = kron.ksmm ins(%x : tensor<25088x1024xf16>) weights(%a : tensor<1x32x32x32xf16>)
+         outs(%y : tensor<25088x1024xf16>) -> tensor<25088x1024xf16>
+  %2 = kron.ksmm ins(%1 : tensor<25088x1024xf16>) weights(%b : tensor<32x32x32x1xf16>)
+         outs(%y : tensor<25088x1024xf16>) -> tensor<25088x1024xf16>
+  return %2 : tensor<25088x1024xf16>
+}
+
+// Verify that the second of three factors goes with the one that it saves more with.
+// CUDA: Remark="3 factors on regrouped axes in 2 trips; factor 2: one trip with the next factor saves more", Trips=2
 func.func @many_rows(%x: tensor<25088x512xf32>, %a: tensor<64x8x8x1xf32>, %b: tensor<8x8x8x8xf32>, %c: tensor<1x8x8x64xf32>,
                      %y: tensor<25088x512xf32>) -> tensor<25088x512xf32> {
   %1 = kron.ksmm ins(%x : tensor<25088x512xf32>) weights(%a : tensor<64x8x8x1xf32>)

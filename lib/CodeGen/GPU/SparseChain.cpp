@@ -288,6 +288,15 @@ kron::getSparseChainReason(ArrayRef<ModeProductOp> products,
          text(alone) + " us";
 }
 
+double kron::estimateSparseChainGain(ArrayRef<ModeProductOp> products,
+                                     const GPUMachine &machine) {
+  auto plan = getSparseChainPlan(products, machine);
+  auto *found = std::get_if<SparseChainPlan>(&plan);
+  return found && !getStreamReason(*found)
+             ? std::max(found->secondsAlone - found->seconds, 0.0)
+             : 0;
+}
+
 LogicalResult kron::emitSparseChain(OpBuilder &builder,
                                     gpu::GPUModuleOp gpuModule, PassOp pass,
                                     const GPUMachine &machine,

@@ -21,23 +21,27 @@ using namespace mlir::kron;
 
 /// Rows that an array of unknown size is taken to have.
 static constexpr int64_t kNominalRows = 16384;
-/// Data and factor that a step should bring at most, or where nothing else fits.
+/// Data and factor that a step should bring at most, or where nothing else
+/// fits.
 static constexpr int64_t kStepBytes = 24 * 1024, kShortStepBytes = 12 * 1024;
 static constexpr int64_t kMostStages = 4;
 /// Products whose sum a matrix unit can keep without an error that shows.
 static constexpr int64_t kSummedDepth = 128;
 /// Products whose sum needs no bound for each of them, which bf16 could miss.
 static constexpr int64_t kLeastSummed = 32;
-/// Fitted to measurements on an H200, most to within a fifth: shares that chains
-/// reach of the matrix instructions' rate, and kernels of one factor of that
-/// and of the copy rate; what the second-level cache delivers of the latter;
-/// what a step waits for its data and for other warps, and how much of that
-/// other teams cannot use; and how long a processor takes to hand a number on
-/// to the next stage.
-static constexpr double kChainShare = 0.5, kAloneShare = 0.4;
-static constexpr double kAloneMemoryShare = 0.58, kCacheRate = 1.33;
+/// Fitted to measurements on an H200, most to within a fifth: the share that
+/// chains reach of the matrix instructions' rate; what the second-level cache
+/// delivers of the copy rate; what a step waits for its data and for other
+/// warps, and how much of that other teams cannot use; and how long a processor
+/// takes to hand a number on to the next stage.
+static constexpr double kChainShare = 0.5, kCacheRate = 1.33;
 static constexpr double kStepSeconds = 0.5e-6, kStepShare = 0.35;
 static constexpr double kHandOnSeconds = 0.1e-9;
+/// The same of kernels of one factor: shares of the rates of instructions and
+/// of copies, how much of the shorter one the longer one does not hide, and how
+/// long a kernel takes to begin and to end.
+static constexpr double kAloneShare = 0.5, kAloneMemoryShare = 0.78;
+static constexpr double kAloneExposed = 0.3, kAloneSeconds = 3.5e-6;
 /// How long it takes a processor to make 8 bits of a number.
 static constexpr double kQuantizeSeconds = 0.05e-9;
 
@@ -162,9 +166,9 @@ static void chooseDepthStep(SparsePlan &plan) {
   for (int64_t count = 1; count <= macros; ++count) {
     SparsePlan longer = plan;
     longer.depthStep = count * macro;
-    bool fits = count == 1 ||
-                longer.getCopiedBytes() + longer.getFactorBytes() <=
-                    plan.stepBytes;
+    bool fits =
+        count == 1 ||
+        longer.getCopiedBytes() + longer.getFactorBytes() <= plan.stepBytes;
     // Rows of odd multiples of 64 bytes have no bank conflicts, nor have those
     // of 128, whose chunks are exchanged.
     bool isEven = count == 1 || longer.getImageRowBytes(false) % 64 == 0;
@@ -174,9 +178,12 @@ static void chooseDepthStep(SparsePlan &plan) {
   plan.depthSteps = llvm::divideCeil(plan.depth, plan.depthStep);
 }
 
+/// Multiply-adds of a block of rows, and of warps that have no tile while
+/// others have.
 static double getMultiplyAdds(const SparsePlan &plan) {
-  return double(plan.getRows()) * plan.getTilesPerRows() * plan.getResults() *
-         plan.getLanes() * plan.depthSteps * plan.depthStep;
+  int64_t tiles = llvm::alignTo(plan.getTilesPerRows(), plan.tileWarps);
+  return double(plan.getRows()) * tiles * plan.getResults() * plan.getLanes() *
+         plan.depthSteps * plan.depthStep;
 }
 
 /// Bytes that warps read from shared memory for a block of rows.
@@ -196,31 +203,37 @@ static bool chooseTile(SparsePlan &plan, int64_t rows, int64_t warps,
   int64_t unit = plan.order == SparseOrder::Chunks
                      ? std::max<int64_t>(plan.depthPerChunk / 2, 1)
                      : 1;
-  for (int64_t rowWarps = 1; rowWarps <= warps; rowWarps *= 2) {
-    SparsePlan tile = plan;
-    tile.rowWarps = rowWarps;
-    tile.resultWarps = warps / rowWarps;
-    tile.rowTiles = 1;
-    tile.rowTiles = rows / tile.getRows();
-    if (tile.getRows() != rows || tile.rowTiles > 4)
-      continue;
-    // Rows that a thread has are whole chunks, and a power of two of them.
-    if (plan.turnsRows && (tile.getThreadRows() % plan.getChunk() != 0 ||
-                           !llvm::isPowerOf2_64(tile.rowTiles)))
-      continue;
-    for (tile.resultTiles = unit;
-         tile.resultTiles * tile.rowTiles * products <= mostSums;
-         tile.resultTiles *= 2) {
-      chooseDepthStep(tile);
-      auto getCost = [&](const SparsePlan &plan) {
-        // A multiply-add of f32 takes three of TF32, each twice as long.
-        double perByte = plan.isHalf() ? 10 : 1.7;
-        return getMultiplyAdds(plan) / perByte + getReads(plan);
-      };
-      if (!best || getCost(tile) < getCost(*best))
-        best = tile;
+  auto getCost = [&](const SparsePlan &plan) {
+    // A multiply-add of f32 takes three of TF32, each twice as long.
+    double perByte = plan.isHalf() ? 10 : 1.7;
+    return getMultiplyAdds(plan) / perByte + getReads(plan);
+  };
+  int64_t mostTiles = plan.keepsFactor ? warps : 1;
+  for (int64_t tileWarps = 1; tileWarps <= mostTiles; tileWarps *= 2)
+    for (int64_t rowWarps = 1; rowWarps * tileWarps <= warps; rowWarps *= 2) {
+      SparsePlan tile = plan;
+      tile.tileWarps = tileWarps;
+      tile.rowWarps = rowWarps;
+      tile.resultWarps = warps / tileWarps / rowWarps;
+      tile.rowTiles = 1;
+      tile.rowTiles = rows / tile.getRows();
+      if (tile.getRows() != rows || tile.rowTiles > 4)
+        continue;
+      // Rows that a thread has are whole chunks, and a power of two of them.
+      if (plan.turnsRows && (tile.getThreadRows() % plan.getChunk() != 0 ||
+                             !llvm::isPowerOf2_64(tile.rowTiles)))
+        continue;
+      for (tile.resultTiles = unit;
+           tile.resultTiles * tile.rowTiles * products <= mostSums;
+           tile.resultTiles *= 2) {
+        // Those that wait for each other have as many tiles.
+        if (!tile.readsShared && tile.getTilesPerRows() % tileWarps != 0)
+          continue;
+        chooseDepthStep(tile);
+        if (!best || getCost(tile) < getCost(*best))
+          best = tile;
+      }
     }
-  }
   if (!best)
     return false;
   plan = *best;
@@ -263,10 +276,12 @@ double kron::estimateSparseChain(const SparseChainPlan &plan, double rows,
       busy += kHandOnSeconds * plan.getRows() * getFeatures(stage).second;
     if (stage.leavesRows())
       busy += kQuantizeSeconds * plan.getRows() * getFeatures(stage).second;
-    double steps = double(stage.getTilesPerRows()) * stage.depthSteps;
+    double tiles = llvm::divideCeil(stage.getTilesPerRows(), stage.tileWarps);
+    double steps = tiles * stage.depthSteps;
     waits += steps * kStepSeconds;
     cached += steps * stage.getCopiedBytes();
-    (stage.keepsFactor ? kept : cached) += steps * stage.getFactorBytes();
+    (stage.keepsFactor ? kept : cached) +=
+        steps * stage.tileWarps * stage.getFactorBytes();
   }
   int64_t teams = plan.ctasPerSM * plan.getTeams();
   double rounds =
@@ -290,8 +305,10 @@ double kron::estimateSparseTrips(const SparseChainPlan &plan, double rows,
     double products = getProductSeconds(stage, perProcessor, machine);
     double memory = rows * (before + behind) * stage.elementBytes /
                     machine.copyBytesPerSecond;
-    seconds += machine.launchSeconds +
-               std::max(products / kAloneShare, memory / kAloneMemoryShare);
+    products /= kAloneShare;
+    memory /= kAloneMemoryShare;
+    seconds += kAloneSeconds + std::max(products, memory) +
+               kAloneExposed * std::min(products, memory);
   }
   return seconds;
 }
@@ -300,12 +317,14 @@ namespace {
 /// How a processor's warps share rows.
 struct Form {
   int64_t ctas, teams;
+  bool keepsFactors;
 };
 } // namespace
 
-/// Of those that are as good, the first one. With more warps than eight there
-/// are registers for too few sums of each.
-static constexpr Form kForms[] = {{1, 2}, {1, 4}, {2, 1}, {1, 1}};
+/// Of those that are as good, the first one, with the most rows. With more warps
+/// than eight there are registers for too few sums of each.
+static constexpr Form kForms[] = {{1, 2, true},  {1, 4, true}, {2, 1, false},
+                                  {1, 1, false}, {1, 1, true}, {2, 1, true}};
 static constexpr int64_t kWarps = 8;
 
 /// The plan of blocks of `rows` per team in this `form`, if they fit. Teams of
@@ -321,7 +340,7 @@ chooseStages(ArrayRef<SparsePlan> stages, int64_t rows, int64_t stepBytes,
     stage.stepBytes = stepBytes;
     stage.ctasPerSM = form.ctas;
     stage.teams = form.teams;
-    stage.keepsFactor = form.teams > 1;
+    stage.keepsFactor = form.keepsFactors;
     int64_t mostSums = teams > 1 ? 16 : 32;
     if (stage.hasPartialSums)
       mostSums /= 2;
@@ -378,8 +397,8 @@ kron::getSparseChainPlan(ArrayRef<ModeProductOp> products,
     return "an array has no elements";
   double nominal = getNominalSparseRows(products);
   std::optional<SparseChainPlan> best;
-  for (Form form : kForms)
-    for (int64_t blockRows : {16, 32, 48, 64, 96, 128, 192, 256}) {
+  for (const Form &form : kForms)
+    for (int64_t blockRows : {256, 192, 128, 96, 64, 48, 32, 16}) {
       // One factor's steps are short: nothing would overlap 8 bits of a team
       // that is alone.
       if (quantizes && products.size() == 1 && form.ctas * form.teams == 1)

@@ -191,7 +191,8 @@ void SparseKernel::enterAll() {
     rest = k.floorDiv(warp, plan.resultWarps);
     rowWarp = k.rem(rest, plan.rowWarps);
   }
-  depthWarp = k.floorDiv(rest, plan.rowWarps);
+  (plan.tileWarps > 1 ? tileWarp : depthWarp) =
+      k.floorDiv(rest, plan.rowWarps);
   group = k.floorDiv(k.laneId(), 4);
   quad = k.bitAnd(k.laneId(), 3);
 }
@@ -357,13 +358,19 @@ void SparseKernel::startRun() {
 }
 
 void SparseKernel::emitTilesOfRun() {
-  k.rolledLoop(0, tileCount, 1, [&](Int number) {
+  // Warps that wait for copies together take as many tiles; others need not
+  // know of each other.
+  bool isFree = plan.tileWarps > 1 && !plan.hasRing();
+  Int start = isFree ? tileWarp : 0, offset = isFree ? 0 : tileWarp;
+  k.rolledLoop(start, tileCount, plan.tileWarps, [&](Int first) {
+    Int number = k.add(first, offset);
     SparseTile tile = getTile(number);
     if (plan.readsShared)
       dataRegion = getRegion(tile);
     if (isStage())
       keptTile = k.mul(number, plan.depthSteps * plan.getFactorBytes());
-    SmallVector<Value> values = emitSteps(k.mul(number, plan.depthSteps));
+    SmallVector<Value> values =
+        emitSteps(k.mul(k.floorDiv(first, plan.tileWarps), plan.depthSteps));
     SmallVector<MmaC> sums(plan.getSums());
     for (auto [index, value] : llvm::enumerate(values))
       sums[index / 4][index % 4] = value;

@@ -211,6 +211,7 @@ private:
   Int getRegionOffset(Int depth, Int lane);
   Value locateFeature(Int row, Int feature);
   bool keepsFeatures() const;
+  bool keepsChunks() const;
   void clearData();
   Int getFeature(const SparseTile &tile, Int result, Int lane);
   void storeShared(ArrayRef<MmaC> sums, const SparseTile &tile);
@@ -249,7 +250,7 @@ private:
   /// has the strides of `alignedFactor`.
   Value isAligned, isFactorAligned;
   /// This thread's warp and its place in it.
-  Int rowWarp, resultWarp, depthWarp, group, quad;
+  Int rowWarp, resultWarp, depthWarp, tileWarp = 0, group, quad;
   /// Its team, and its number there.
   Int team = 0, teamThread;
   /// Byte offset of the factor that is kept, of the stages, and of the sums

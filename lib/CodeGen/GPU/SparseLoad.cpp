@@ -398,7 +398,7 @@ Int SparseKernel::getSlot(Int step) {
 
 /// Starts the copies of step number `step` of this CTA, if there is one.
 void SparseKernel::issue(Int step) {
-  Int number = k.floorDiv(step, plan.depthSteps);
+  Int number = k.mul(k.floorDiv(step, plan.depthSteps), plan.tileWarps);
   k.ifThen(k.less(number, tileCount), [&] {
     SparseTile tile = getTile(number);
     Int depthStart = k.mul(k.rem(step, plan.depthSteps), plan.depthStep);
@@ -407,7 +407,14 @@ void SparseKernel::issue(Int step) {
     Int factorSlot = k.add(slot, plan.getCopiedBytes());
     if (!plan.readsShared)
       choose(isAligned, [&](bool isAligned) {
-        issueData(tile, depthStart, slot, isAligned);
+        if (plan.tileWarps == 1)
+          issueData(tile, depthStart, slot, isAligned);
+        else
+          k.rolledLoop(0, plan.tileWarps, 1, [&](Int index) {
+            issueData(getTile(k.add(number, index)), depthStart,
+                      k.add(slot, k.mul(index, plan.getDataBytes())),
+                      isAligned);
+          });
         if (!plan.keepsFactor && isOneTest)
           issueFactor(tile, depthStart, factorSlot, isAligned);
       });

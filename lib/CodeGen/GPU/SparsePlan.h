@@ -117,6 +117,9 @@ struct SparsePlan {
   /// Warps that share a tile's results: each takes a part of every step's
   /// depth, and the first one adds their sums.
   int64_t depthWarps = 1;
+  /// Warps of a stage of a chain whose factor is kept that take different tiles
+  /// of the same rows; a step brings the data of all of them.
+  int64_t tileWarps = 1;
   /// Groups of warps of a CTA that take tiles of their own. They keep a factor
   /// together, which may be twice as large as that of one of two CTAs.
   int64_t teams = 1;
@@ -189,7 +192,7 @@ struct SparsePlan {
   int64_t getRows() const { return getRowsPerWarp() * rowWarps; }
   int64_t getResults() const { return getResultsPerWarp() * resultWarps; }
   int64_t getTeamThreads() const {
-    return 32 * rowWarps * resultWarps * depthWarps;
+    return 32 * rowWarps * resultWarps * depthWarps * tileWarps;
   }
   int64_t getThreads() const { return teams * getTeamThreads(); }
   /// Teams that work on a processor: while one waits, others compute.
@@ -237,7 +240,9 @@ struct SparsePlan {
                        : 0;
   }
   /// Bytes of a step's data that are copied.
-  int64_t getCopiedBytes() const { return readsShared ? 0 : getDataBytes(); }
+  int64_t getCopiedBytes() const {
+    return readsShared ? 0 : tileWarps * getDataBytes();
+  }
   int64_t getStageBytes() const {
     return getCopiedBytes() + (keepsFactor ? 0 : getFactorBytes());
   }

@@ -23,7 +23,7 @@ using namespace mlir::kron;
 static constexpr int64_t kLeastRows = 2048;
 /// Kernels of one factor of f32 may multiply by warpgroups: what they take of
 /// the time that is estimated for them.
-static constexpr double kSplitShare = 0.75;
+static constexpr double kSplitShare = 0.87;
 
 /// The plan of one kernel, or why there is none.
 static std::variant<SparseChainPlan, std::string>

@@ -66,6 +66,11 @@ bool SparseKernel::keepsFeatures() const {
          plan.depthSteps * plan.depthStep == plan.depth;
 }
 
+/// Whether features that are a chunk of the array are one in these rows, too.
+bool SparseKernel::keepsChunks() const {
+  return keepsFeatures() || plan.lanesPerChunk == plan.getChunk();
+}
+
 /// Fills the rows that this stage reads with zeros: what is behind the end of a
 /// group's depth stays so.
 void SparseKernel::clearData() {
@@ -177,10 +182,12 @@ void SparseKernel::storeShared(ArrayRef<MmaC> all, const SparseTile &tile) {
   SmallVector<MmaC> copy(all);
   MutableArrayRef<MmaC> sums(copy);
   int64_t width = plan.order == SparseOrder::Chunks ? plan.depthPerChunk : 1;
-  // Neighbouring results of all lanes are 16 bytes of the next stage's too.
+  // Neighbours, of results of all lanes or of lanes, are 16 bytes of the next
+  // stage's too.
+  bool areNeighbours = plan.lanes == plan.lanesPerChunk || width == 1;
   bool areChunks = width * plan.getParts() == plan.getChunk() &&
-                   plan.lanes == plan.lanesPerChunk &&
-                   plan.results % width == 0 && next->keepsFeatures();
+                   areNeighbours && plan.results % width == 0 &&
+                   next->keepsChunks();
   Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
   for (int64_t row = 0; row < plan.rowTiles; ++row)
     for (int64_t half : {0, 1})

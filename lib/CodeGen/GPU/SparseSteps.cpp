@@ -243,6 +243,8 @@ void SparseKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot,
   } else {
     place = k.mul(rowWarp, plan.getRowsPerWarp() * rowBytes);
   }
+  if (!plan.readsShared)
+    place = k.add(place, k.mul(tileWarp, plan.getDataBytes()));
   Value data = k.shared(k.add(place, plan.readsShared ? dataOffset : slot));
   // Multiples of 128 bytes (see chooseThinTile), which change no swizzle.
   if (plan.depthWarps > 1) {

@@ -45,3 +45,8 @@ kron::getGPURegroupedReason(ArrayRef<ModeProductOp> products,
                             const GPUMachine &machine) {
   return getSparseChainReason(products, machine);
 }
+
+double kron::getGPURegroupedGain(ArrayRef<ModeProductOp> products,
+                                 const GPUMachine &machine) {
+  return estimateSparseChainGain(products, machine);
+}

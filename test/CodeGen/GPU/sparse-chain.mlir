@@ -122,3 +122,32 @@ func.func @last(%x: memref<2x192x25088xf16>, %k: memref<2x48x192xf16>, %l: memre
   }
   return
 }
+
+// Verify that warps of a team take other tiles of the second factor, which is kept, each
+// every fourth of its 32 groups, and need not wait for each other; and that 8 products t
+// side by side go to shared memory as 16 bytes.
+// CHECK-LABEL: llvm.func @monarch_0(
+// CHECK:         nvvm.barrier id = %{{.*}} number_of_threads = %c128
+// CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK:         llvm.store {{.*}} : vector<4xi32>, !llvm.ptr<3>
+// CHECK-NOT:     i16, !llvm.ptr<3>
+// CHECK:         nvvm.barrier id = %{{.*}} number_of_threads = %c128
+// CHECK-NOT:     nvvm.barrier
+// CHECK:         scf.for %{{.*}} = %{{.*}} to %c32_i32{{.*}} step %c4_i32
+// CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK-NOT:     nvvm.barrier
+// CHECK:         st.global.cs.v4
+func.func @monarch(%x: memref<25088x32x32xf16>, %k: memref<32x32x32xf16>, %l: memref<32x32x32xf16>, %y: memref<25088x32x32xf16>) {
+  kron.pass ins(%x, %k, %l : memref<25088x32x32xf16>, memref<32x32x32xf16>, memref<32x32x32xf16>) outs(%y : memref<25088x32x32xf16>) {
+  ^bb0(%tx: tensor<25088x32x32xf16>, %tk: tensor<32x32x32xf16>, %tl: tensor<32x32x32xf16>, %ty: tensor<25088x32x32xf16>):
+    %e = tensor.empty() : tensor<25088x32x32xf32>
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x32x32xf16>) factor(%tk [q, p, 2] : tensor<32x32x32xf16>)
+         outs(%e : tensor<25088x32x32xf32>) -> tensor<25088x32x32xf32>
+    %1 = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<25088x32x32xf32> into tensor<25088x1024xf32>
+    %2 = tensor.expand_shape %1 [[0], [1, 2]] output_shape [25088, 32, 32] : tensor<25088x1024xf32> into tensor<25088x32x32xf32>
+    %3 = kron.mode_product axis(2) ins(%2 : tensor<25088x32x32xf32>) factor(%tl [1, q, p] : tensor<32x32x32xf16>)
+         outs(%ty : tensor<25088x32x32xf16>) -> tensor<25088x32x32xf16>
+    kron.yield %3 : tensor<25088x32x32xf16>
+  }
+  return
+}

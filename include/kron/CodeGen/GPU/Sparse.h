@@ -37,6 +37,11 @@ std::optional<std::string>
 getSparseChainReason(ArrayRef<ModeProductOp> products,
                      const GPUMachine &machine);
 
+/// Seconds that one trip saves for `products`; 0 if they had better be trips of
+/// their own.
+double estimateSparseChainGain(ArrayRef<ModeProductOp> products,
+                               const GPUMachine &machine);
+
 /// Builds, before `pass` (on memrefs), a kernel in `gpuModule` that applies its
 /// factor with warp-wide matrix instructions, and its launch. The caller erases
 /// `pass`.

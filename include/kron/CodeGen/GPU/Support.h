@@ -32,6 +32,11 @@ std::optional<std::string>
 getGPURegroupedReason(ArrayRef<ModeProductOp> products,
                       const GPUMachine &machine);
 
+/// Seconds that one trip saves for such `products`; 0 if there is a reason
+/// against it.
+double getGPURegroupedGain(ArrayRef<ModeProductOp> products,
+                           const GPUMachine &machine);
+
 } // namespace mlir::kron
 
 #endif // KRON_CODEGEN_GPU_SUPPORT_H

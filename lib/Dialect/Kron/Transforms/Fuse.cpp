@@ -341,6 +341,30 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
                    : std::string("the chip is not known");
   }
 
+  /// The end of the factors from `begin` on between which axes are not
+  /// regrouped.
+  static size_t getGroupEnd(ArrayRef<ModeProductOp> chain, size_t begin) {
+    size_t end = begin + 1;
+    while (end < chain.size() && getInputReshapes(chain[end]).empty())
+      ++end;
+    return end;
+  }
+
+  /// Whether the factors of `chain` from `middle` to `end` had better be one
+  /// trip with those behind them than with those from `begin` on, since not all
+  /// of them can be.
+  bool isBetterWithNext(ArrayRef<ModeProductOp> chain, size_t begin,
+                        size_t middle, size_t end) {
+    std::optional<GPUMachine> machine = getGPUMachine(chip);
+    if (target != "cuda" || !machine || end == chain.size())
+      return false;
+    size_t next = getGroupEnd(chain, end);
+    if (!getRegroupedReason(chain.slice(begin, next - begin)))
+      return false;
+    return getGPURegroupedGain(chain.slice(middle, next - middle), *machine) >
+           getGPURegroupedGain(chain.slice(begin, end - begin), *machine);
+  }
+
   /// Cuts `chain` where axes are regrouped, into trips that take as many
   /// factors as the target applies at once, the first ones first.
   SmallVector<ArrayRef<ModeProductOp>>
@@ -356,12 +380,11 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
       if (index < chain.size()) {
         if (getInputReshapes(chain[index]).empty())
           continue;
-        // Up to where axes are regrouped next.
-        size_t end = index + 1;
-        while (end < chain.size() && getInputReshapes(chain[end]).empty())
-          ++end;
+        size_t end = getGroupEnd(chain, index);
         std::optional<std::string> reason =
             getRegroupedReason(chain.slice(begin, end - begin));
+        if (!reason && isBetterWithNext(chain, begin, index, end))
+          reason = "one trip with the next factor saves more";
         if (!reason)
           continue;
         message += "; factor " + std::to_string(index + 1) + ": " + *reason;
