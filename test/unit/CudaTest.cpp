@@ -146,6 +146,17 @@ TEST_F(CudaTest, Cluster) {
       "kernel 'f': 'f_0' expects a multiple of 4 blocks, but got 10");
 }
 
+TEST_F(CudaTest, EarlyStart) {
+  EXPECT_SUCCESS(run());
+  EXPECT_FALSE(getLaunch().startsEarly);
+  fakeCuda().launches.clear();
+  plan->cluster = 0;
+  EXPECT_SUCCESS(run());
+  EXPECT_TRUE(getLaunch().startsEarly);
+  EXPECT_EQ(getLaunch().cluster, 0u);
+  EXPECT_EQ(getLaunch().grid, 10u);
+}
+
 TEST_F(CudaTest, LargeSharedMemory) {
   plan->sharedBytes = 200000;
   EXPECT_SUCCESS(run());

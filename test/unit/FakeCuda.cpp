@@ -263,12 +263,15 @@ int cuLaunchKernelEx(const FakeLaunchConfig *config, FakeFunction *function,
                      void **params, void **) {
   if (int error = enter("cuLaunchKernelEx"))
     return error;
-  // Attribute 4 is the size of clusters; its value follows 8 bytes later.
-  bool hasCluster = config->numAttributes == 1 && config->attributes[0] == 4;
-  return record(function,
-                {"", nullptr, nullptr, config->stream, config->grid[0],
-                 config->block[0], hasCluster ? config->attributes[2] : 0,
-                 config->sharedBytes, params});
+  // Attribute 4 is the size of clusters, 6 whether the launch may start early;
+  // its value follows 8 bytes later.
+  auto getAttribute = [&](unsigned id) {
+    bool isThere = config->numAttributes == 1 && config->attributes[0] == id;
+    return isThere ? config->attributes[2] : 0;
+  };
+  return record(function, {"", nullptr, nullptr, config->stream,
+                           config->grid[0], config->block[0], getAttribute(4),
+                           config->sharedBytes, params, getAttribute(6) == 1});
 }
 
 int cuMemPoolCreate(FakePool **pool, const void *) {

@@ -30,6 +30,8 @@ struct FakeLaunch {
   void *stream;
   unsigned grid, block, cluster, sharedBytes;
   void *const *params;
+  /// Whether it may start before the launch before has ended.
+  bool startsEarly = false;
 };
 
 struct FakeMemory {
