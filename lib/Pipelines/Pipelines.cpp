@@ -119,6 +119,7 @@ static void populateVectorization(OpPassManager &pm,
   schedule.streamBytes = options.streamBytes;
   schedule.streamColumnsBytes = options.streamColumnsBytes;
   schedule.columnBytes = options.columnBytes;
+  schedule.rowTileBytes = options.rowTileBytes;
   schedule.matrixTiles = options.matrixTiles;
   schedule.pairProducts = options.pairProducts;
   pm.addPass(createKronSelectSchedule(schedule));

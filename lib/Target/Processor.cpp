@@ -70,11 +70,12 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
 
 /// Caches of one core of the processor that LLVM calls `cpu`; those of a server
 /// with AVX-512 where they are not known. Where it was measured that memory
-/// takes runs of more than two cache lines faster, so many bytes of columns.
+/// takes runs of more than two cache lines faster, so many bytes of columns, and
+/// where larger tiles of small rows are faster, so many bytes of these.
 static void setCaches(Processor &processor) {
   struct Caches {
     llvm::StringRef cpu;
-    int64_t l1KiB, l2KiB, columnBytes = 0;
+    int64_t l1KiB, l2KiB, columnBytes = 0, rowTileBytes = 4096;
   };
   static constexpr Caches known[] = {
       {"x86-64-v2", 32, 256},       {"x86-64-v3", 32, 512},
@@ -85,12 +86,13 @@ static void setCaches(Processor &processor) {
       {"sapphirerapids", 48, 2048}, {"emeraldrapids", 48, 2048},
       {"graniterapids", 48, 2048},  {"znver1", 32, 512},
       {"znver2", 32, 512},          {"znver3", 32, 512},
-      {"znver4", 32, 1024},         {"znver5", 48, 1024, 256}};
+      {"znver4", 32, 1024},         {"znver5", 48, 1024, 256, 8192}};
   for (const Caches &caches : known)
     if (caches.cpu == processor.cpu) {
       processor.l1Bytes = caches.l1KiB << 10;
       processor.l2Bytes = caches.l2KiB << 10;
       processor.columnBytes = caches.columnBytes;
+      processor.rowTileBytes = caches.rowTileBytes;
     }
 }
 
@@ -205,6 +207,7 @@ void kron::setProcessor(CPUPipelineOptions &pipeline,
   pipeline.streamBytes = processor.streamBytes;
   pipeline.streamColumnsBytes = processor.streamColumnsBytes;
   pipeline.columnBytes = processor.columnBytes;
+  pipeline.rowTileBytes = processor.rowTileBytes;
   pipeline.matrixTiles = processor.hasMatrixTiles;
   pipeline.pairProducts = processor.hasPairProducts;
 }

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule="column-bytes=256" \
+// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule="column-bytes=256 row-tile-bytes=8192" \
 // RUN:   | FileCheck %s
 // RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule \
 // RUN:   | FileCheck %s --check-prefix=SHORT
@@ -46,5 +46,26 @@ func.func @partial(%x: memref<4096x96xf32>, %f: memref<64x64xf32>, %y: memref<40
 func.func @unknown(%x: memref<4096x?xf32>, %f: memref<64x64xf32>, %y: memref<4096x?xf32>) {
   kron.kmm ins(%x : memref<4096x?xf32>) factors(%f, %f : memref<64x64xf32>, memref<64x64xf32>)
            outs(%y : memref<4096x?xf32>)
+  return
+}
+
+// Verify that tiles of small rows have as many bytes as the processor likes, here of whole
+// rows and, where rows end within a cache line, of the next number that is whole lines.
+// CHECK-LABEL: func @rows
+// CHECK: tile = 8
+// SHORT-LABEL: func @rows
+// SHORT: tile = 4
+func.func @rows(%x: memref<1024x16x16xf32>, %f: memref<16x16xf32>, %y: memref<1024x16x16xf32>) {
+  kron.batched ins(%x : memref<1024x16x16xf32>) factors(%f, %f : memref<16x16xf32>, memref<16x16xf32>)
+               outs(%y : memref<1024x16x16xf32>)
+  return
+}
+// CHECK-LABEL: func @odd_rows
+// CHECK: tile = 16
+// SHORT-LABEL: func @odd_rows
+// SHORT: tile = 16
+func.func @odd_rows(%x: memref<1024x5x5x5xf32>, %f: memref<5x5xf32>, %y: memref<1024x5x5x5xf32>) {
+  kron.batched ins(%x : memref<1024x5x5x5xf32>) factors(%f, %f, %f : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>)
+               outs(%y : memref<1024x5x5x5xf32>)
   return
 }

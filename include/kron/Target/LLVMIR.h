@@ -49,6 +49,8 @@ struct Processor {
   /// Bytes of every row that tiles of columns take while the second-level cache
   /// holds them; 0: two vectors.
   int64_t columnBytes = 0;
+  /// Bytes of a tile of small rows.
+  int64_t rowTileBytes = 4096;
   /// Whether it has matrix tiles for bf16 (AMX) that this kernel may use.
   bool hasMatrixTiles = false;
   /// Whether it adds up products of pairs of bf16 (AVX512-BF16).

@@ -256,10 +256,8 @@ static int64_t chooseRows(const PassPlan &plan, PassOp pass,
   return std::clamp(rows / kRowsMultiple * kRowsMultiple, kLeastRows, kMost);
 }
 
-/// Bytes of a tile of small rows. The first-level cache would hold more, but
-/// what is asked for early has to find room, too, and less is asked for at
-/// once.
-static constexpr int64_t kTileBytes = 1 << 12;
+/// Rows of more bytes are not small.
+static constexpr int64_t kMaxSmallRowBytes = 1 << 13;
 
 /// Rows that fill that, out of `size`; a number that divides it if there is one
 /// near, since code for tiles of an unknown size is slower, and a multiple of
@@ -267,12 +265,12 @@ static constexpr int64_t kTileBytes = 1 << 12;
 static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
                                int64_t step, const CacheBudget &caches) {
   int64_t tile = std::clamp<int64_t>(
-      llvm::divideCeil(std::min(kTileBytes, caches.l1Bytes / 4),
+      llvm::divideCeil(std::min(caches.rowTileBytes, caches.l1Bytes / 4),
                        bytesPerPosition),
       1, 256);
-  if (step * bytesPerPosition > 2 * kTileBytes)
+  if (step * bytesPerPosition > 2 * caches.rowTileBytes)
     step = 1;
-  tile = llvm::alignTo(tile, step);
+  tile = std::max(llvm::alignDown(tile + step / 2, step), uint64_t(step));
   if (!ShapedType::isDynamic(size))
     for (int64_t rows = tile; 2 * rows >= tile && rows > 0; rows -= step)
       if (size % rows == 0)
@@ -333,7 +331,7 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
     tile = groups;
   else if (int64_t rows = chooseBlockRows(plan, pass, elementBytes))
     tile = rows;
-  else if (plan.groups.size() > 1 && bytesPerPosition <= 2 * kTileBytes)
+  else if (plan.groups.size() > 1 && bytesPerPosition <= kMaxSmallRowBytes)
     tile = chooseSmallRows(size, bytesPerPosition,
                            getRowStep(plan, pass, elementBytes), caches);
   else if (plan.numBuffers)

@@ -117,6 +117,10 @@ struct CacheBudget {
   /// Bytes of every row that tiles of columns take while the second-level cache
   /// holds them; 0: two vectors.
   int64_t columnBytes = 0;
+  /// Bytes of a tile of small rows. The first-level cache would hold more, but
+  /// what is asked for early has to find room, too, and less is asked for at
+  /// once.
+  int64_t rowTileBytes = 4096;
 };
 
 /// Positions of the slice axis that keep what lies between factors within half

@@ -82,7 +82,7 @@ struct KronSelectSchedulePass
     int64_t bits = given && given.getVectorBits() ? given.getVectorBits()
                                                   : vectorBits.getValue();
     PassPlan plan = getPassPlan(pass, bits);
-    CacheBudget caches{cacheBytes, l2Bytes, columnBytes};
+    CacheBudget caches{cacheBytes, l2Bytes, columnBytes, rowTileBytes};
     int64_t givenTiles = given ? given.getMatrixTiles() : 0;
     constexpr int64_t kTiles = 1, kPairs = 2;
     int64_t chosenTiles = matrixTiles ? kTiles : pairProducts ? kPairs : 0;

@@ -284,6 +284,8 @@ def KronSelectSchedule : Pass<"kron-select-schedule"> {
     Option<"columnBytes", "column-bytes", "int64_t", /*default=*/"0",
            "Bytes of every row that tiles of columns take while the CPU's "
            "second-level cache holds them (0: two vectors)">,
+    Option<"rowTileBytes", "row-tile-bytes", "int64_t", /*default=*/"4096",
+           "Bytes of a tile of small rows, on the CPU">,
     Option<"matrixTiles", "matrix-tiles", "bool", /*default=*/"false",
            "Whether the CPU has matrix tiles for bf16 (AMX)">,
     Option<"pairProducts", "pair-products", "bool", /*default=*/"false",
