@@ -70,8 +70,8 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
 
 /// Caches of one core of the processor that LLVM calls `cpu`; those of a server
 /// with AVX-512 where they are not known. Where it was measured that memory
-/// takes runs of more than two cache lines faster, so many bytes of columns, and
-/// where larger tiles of small rows are faster, so many bytes of these.
+/// takes runs of more than two cache lines faster, so many bytes of columns,
+/// and where larger tiles of small rows are faster, so many bytes of these.
 static void setCaches(Processor &processor) {
   struct Caches {
     llvm::StringRef cpu;

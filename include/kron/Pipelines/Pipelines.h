@@ -44,8 +44,8 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
                      "target's second-level cache holds them (0: two vectors)"),
       llvm::cl::init(0)};
   PassOptions::Option<int64_t> rowTileBytes{
-      *this, "row-tile-bytes",
-      llvm::cl::desc("Bytes of a tile of small rows"), llvm::cl::init(4096)};
+      *this, "row-tile-bytes", llvm::cl::desc("Bytes of a tile of small rows"),
+      llvm::cl::init(4096)};
   PassOptions::Option<bool> matrixTiles{
       *this, "matrix-tiles",
       llvm::cl::desc("Whether the target has matrix tiles for bf16 (AMX)"),

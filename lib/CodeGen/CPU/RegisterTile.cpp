@@ -136,9 +136,8 @@ SmallVector<Value> kron::loadGroups(Emitter &emitter,
                                     const RegisterTile &tile) {
   SmallVector<Value> groups;
   for (int64_t p = 0; p < tile.depth; ++p) {
-    Value row = emitter.offsetPointer(tile.b.base,
-                                      emitter.mul(p, tile.b.depthStride),
-                                      tile.b.element);
+    Value row = emitter.offsetPointer(
+        tile.b.base, emitter.mul(p, tile.b.depthStride), tile.b.element);
     groups.push_back(
         loadGroupOperand(emitter, tile.b, tile.lanes, row).front());
   }

@@ -128,8 +128,8 @@ struct RegisterTile {
   /// the other, at `a` and in the result. They are multiplied with their
   /// elements in turn: each row of `a` is rearranged into a vector of
   /// `interleaved` first, each result on its way out. Without that memory they
-  /// stay as they lie, and shuffles repeat their elements; then B is a group for
-  /// every p, in `groups`.
+  /// stay as they lie, and shuffles repeat their elements; then B is a group
+  /// for every p, in `groups`.
   int64_t fibres = 1;
   Value interleaved;
   SmallVector<Value> groups;
