@@ -27,9 +27,9 @@ static constexpr double kCacheRate = 8e12;
 static constexpr double kMultiplyTime = 1.3, kLoadTime = 1.5;
 static constexpr double kStepSeconds = 0.1e-6, kSumRate = 0.7e12;
 /// Data that should be under way to a processor, and of one step of all its
-/// CTAs.
+/// CTAs (of f64, whose long steps need too many registers).
 static constexpr int64_t kBytesUnderWay = 96 * 1024;
-static constexpr int64_t kStepBytes = 64 * 1024;
+static constexpr int64_t kStepBytes = 64 * 1024, kShortStepBytes = 32 * 1024;
 static constexpr int64_t kMostStages = 6;
 /// Positions of the batch whose sum a matrix unit can keep without an error
 /// that shows.
@@ -103,7 +103,7 @@ bool Planner::chooseStages() {
     // Rows of 256 bytes, or of 128 where fewer than three stages of those fit.
     for (int64_t bytes : {256, 128}) {
       plan.batchStep = bytes / plan.elementBytes;
-      if (3 * plan.getStageBytes() <= shared)
+      if (3 * plan.getStageBytes() <= shared && plan.elementBytes < 8)
         break;
     }
   } else {
@@ -112,7 +112,8 @@ bool Planner::chooseStages() {
       SparseGradPlan next = plan;
       next.batchStep *= 2;
       return next.batchStep <= kSummedDepth &&
-             next.getStageBytes() * plan.ctasPerSM <= kStepBytes;
+             next.getStageBytes() * plan.ctasPerSM <=
+                 (plan.elementBytes == 8 ? kShortStepBytes : kStepBytes);
     };
     while (fits())
       plan.batchStep *= 2;
