@@ -46,7 +46,9 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
   if (!machine.getTargetTriple().isX86())
     return;
   if (info.checkFeatures("+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl")) {
-    processor.hasPairProducts = info.checkFeatures("+avx512bf16");
+    // Intel's processors take four operations for one, and are slower so than
+    // with multiply-adds of f32.
+    processor.hasPairProducts = info.checkFeatures("+avx512bf16,+sse4a");
     processor.hasMatrixTiles =
         info.checkFeatures("+amx-tile,+amx-bf16,+avx512bf16");
     processor.isa = processor.hasMatrixTiles ? KRON_ISA_X86_64_V4_AMX
@@ -159,7 +161,7 @@ static Processor getTileProcessor() {
   processor.l2Bytes = 2 << 20;
   processor.streamBytes = 48 << 20;
   processor.streamColumnsBytes = 8 << 20;
-  processor.hasMatrixTiles = processor.hasPairProducts = true;
+  processor.hasMatrixTiles = true;
   return processor;
 }
 

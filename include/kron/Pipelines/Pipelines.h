@@ -52,8 +52,8 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
       llvm::cl::init(false)};
   PassOptions::Option<bool> pairProducts{
       *this, "pair-products",
-      llvm::cl::desc("Whether the target multiplies pairs of bf16 and adds "
-                     "their products (AVX512-BF16)"),
+      llvm::cl::desc("Whether the target is fast at adding up products of pairs "
+                     "of bf16 (AVX512-BF16)"),
       llvm::cl::init(false)};
   PassOptions::Option<bool> reference{
       *this, "reference",

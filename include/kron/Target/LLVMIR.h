@@ -53,7 +53,8 @@ struct Processor {
   int64_t rowTileBytes = 4096;
   /// Whether it has matrix tiles for bf16 (AMX) that this kernel may use.
   bool hasMatrixTiles = false;
-  /// Whether it adds up products of pairs of bf16 (AVX512-BF16).
+  /// Whether it adds up products of pairs of bf16 (AVX512-BF16) as fast as it
+  /// multiplies and adds numbers of f32.
   bool hasPairProducts = false;
 };
 

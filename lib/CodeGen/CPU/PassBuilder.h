@@ -25,8 +25,8 @@ inline constexpr int64_t kLineBytes = 64;
 /// to so many uses of an element.
 inline constexpr int64_t kMaxConvertingUses = 8;
 
-/// `matrix_tiles` of a schedule that does not only ask for pairs.
-inline constexpr int64_t kMatrixTiles = 1;
+/// What `matrix_tiles` of a schedule asks for.
+inline constexpr int64_t kMatrixTiles = 1, kPairProducts = 2;
 
 /// x86-64-v3 has F16C, x86-64-v2, for which vectors have 128 bits, has not.
 inline bool hasHalfConversion(int64_t vectorBits) { return vectorBits > 128; }
@@ -92,10 +92,9 @@ private:
   /// How often a call loads each element of a factor that is not packed; the
   /// largest number if that is not known.
   int64_t countFactorUses(unsigned index) const;
-  /// Whether products of bf16 may be made in pairs, or in matrix tiles, and
-  /// whether those of `stage` are made in these.
-  bool canUsePairs();
-  bool canUseTiles();
+  /// Whether products of bf16 may be made as the schedule asks (`kMatrixTiles`,
+  /// `kPairProducts`), and whether those of `stage` are made in matrix tiles.
+  bool mayMultiplyBy(int64_t means);
   bool usesTiles(const Stage &stage);
   void planSections();
   void planStages();

@@ -128,21 +128,18 @@ Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
   return stage;
 }
 
-bool PassCodeBuilder::canUsePairs() {
-  constexpr int64_t kTileBits = 512;
-  return pass.getSchedule()->getMatrixTiles() > 0 && vectorBits == kTileBits &&
+bool PassCodeBuilder::mayMultiplyBy(int64_t means) {
+  constexpr int64_t kBits = 512;
+  return pass.getSchedule()->getMatrixTiles() == means && vectorBits == kBits &&
          getElementType(pass.getInit()).isBF16() &&
          llvm::none_of(pass.getModeProducts(), [](ModeProductOp product) {
            return product.getPrecision() == Precision::Ieee;
          });
 }
 
-bool PassCodeBuilder::canUseTiles() {
-  return canUsePairs() && pass.getSchedule()->getMatrixTiles() == kMatrixTiles;
-}
-
 bool PassCodeBuilder::usesTiles(const Stage &stage) {
-  return canUseTiles() && getAmxMapping(stage) != AmxMapping::None;
+  return mayMultiplyBy(kMatrixTiles) &&
+         getAmxMapping(stage) != AmxMapping::None;
 }
 
 void PassCodeBuilder::planSections() {
@@ -162,7 +159,8 @@ void PassCodeBuilder::planSections() {
 /// one position of that axis after the other, once it lies outside of the
 /// others. Returns whether that is what will be done.
 bool PassCodeBuilder::planMovedTiles(function_ref<Stage(unsigned)> getPlanned) {
-  if (plan.groups.size() != 1 || !canUseTiles() || usesTiles(getPlanned(0)))
+  if (plan.groups.size() != 1 || !mayMultiplyBy(kMatrixTiles) ||
+      usesTiles(getPlanned(0)))
     return false;
   movesInnermost = copiesOut = true;
   // Elements of a short axis are picked from the input as it lies.
@@ -236,12 +234,12 @@ bool PassCodeBuilder::canKeepTransposed(
          !getScratchElements(first);
 }
 
-/// Whether the products of bf16 of a single factor are made in pairs, and none
-/// of them in matrix tiles. For few rows factors are multiplied as they lie.
+/// Whether the products of bf16 of a single factor are made in pairs. For few
+/// rows factors are multiplied as they lie.
 bool PassCodeBuilder::planPairs() {
   auto isHalf = [](Type type) { return type && type.isBF16(); };
   const StageGroup &group = plan.groups.front();
-  return canUsePairs() && plan.groups.size() == 1 &&
+  return mayMultiplyBy(kPairProducts) && plan.groups.size() == 1 &&
          group.products.size() == 1 && plan.views.empty() &&
          sections.size() == 1 && !plan.rowsInLanes && !plan.transposesInput &&
          group.depth && group.depth % 2 == 0 && isHalf(arrays.input.element) &&
@@ -287,7 +285,7 @@ void PassCodeBuilder::planStages() {
   bool startsInTiles = planMovedTiles(getPlanned) || usesTiles(getPlanned(0));
   // Prefer to copy the input alone, then the result alone, then both. What is
   // to be converted is copied anyway, unless elements are loaded about once.
-  hasPairs = !startsInTiles && planPairs();
+  hasPairs = planPairs();
   if (hasPairs)
     pairFactor();
   bool converts =

@@ -140,9 +140,9 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
       results go, are asked for while this one is computed; -1: they are not.
 
     - `matrix_tiles`: 1: products of bf16 are made in the processor's matrix
-      tiles (AMX), with 16 bits of the numbers between factors, and where these do
-      not fit, for single factors, in pairs that one instruction adds up
-      (AVX512-BF16); 2: only in pairs; 0 and -1: neither.
+      tiles (AMX), with 16 bits of the numbers between factors; 2: those of single
+      factors are made in pairs, which one instruction adds up (AVX512-BF16); 0
+      and -1: neither.
 
     GPU:
 

@@ -289,7 +289,7 @@ def KronSelectSchedule : Pass<"kron-select-schedule"> {
     Option<"matrixTiles", "matrix-tiles", "bool", /*default=*/"false",
            "Whether the CPU has matrix tiles for bf16 (AMX)">,
     Option<"pairProducts", "pair-products", "bool", /*default=*/"false",
-           "Whether the CPU multiplies pairs of bf16 and adds their products (AVX512-BF16)">,
+           "Whether the CPU is fast at adding up products of pairs of bf16 (AVX512-BF16)">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
            "The chip, for target=cuda: sm_80, sm_90, sm_90a, ...">,
     Option<"cublas", "cublas", "bool", /*default=*/"true",
