@@ -25,6 +25,12 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+static Value emitSum(Emitter &emitter, Value lhs, Value rhs) {
+  if (isa<FloatType>(emitter.element))
+    return arith::AddFOp::create(emitter.builder, emitter.loc, lhs, rhs);
+  return arith::AddIOp::create(emitter.builder, emitter.loc, lhs, rhs);
+}
+
 /// Every one of `count` segments of `segment` lanes in `first` and `second`,
 /// with its halves added up; those of `second` (if any) behind.
 static Value emitHalvedSegments(Emitter &emitter, Value first, Value second,
@@ -44,9 +50,7 @@ static Value emitHalvedSegments(Emitter &emitter, Value first, Value second,
       vector::ShuffleOp::create(builder, emitter.loc, first, other, lower);
   Value right =
       vector::ShuffleOp::create(builder, emitter.loc, first, other, upper);
-  if (isa<FloatType>(emitter.element))
-    return arith::AddFOp::create(builder, emitter.loc, left, right);
-  return arith::AddIOp::create(builder, emitter.loc, left, right);
+  return emitSum(emitter, left, right);
 }
 
 /// One vector with the sums over p of all `accumulators` (a power of two, at
@@ -197,22 +201,59 @@ void StageEmitter::emitDepthResults(const Bases &at, const DepthTile &tile,
         emitter.firstLanes(width, count));
 }
 
-void StageEmitter::emitDepthTile(const Bases &at, const DepthTile &tile) {
+/// The sums of a tile: [row, q or several, phase, part]. Steps take turns in
+/// `turns` sets of them, which are added up.
+SmallVector<Value> StageEmitter::emitDepthSums(const Bases &at,
+                                               const DepthTile &tile,
+                                               int64_t turns) {
   int64_t lanes = tile.getLanes(getMaxLanes(stage));
-  int64_t perRow = tile.results / tile.shared * tile.phases * tile.getParts();
-  SmallVector<Value> sums(tile.rows * perRow,
+  int64_t step = tile.getStep(getMaxLanes(stage));
+  int64_t count =
+      tile.rows * (tile.results / tile.shared) * tile.phases * tile.getParts();
+  SmallVector<Value> sums(turns * count,
                           emitter.zero(emitter.getVectorType(lanes)));
-  // Rows of several q in a vector are one step.
-  int64_t step = lanes * tile.phases * (tile.pairs ? 2 : 1),
-          full = tile.extent / step * step;
+  auto emitSteps = [&](Int first, int64_t left, MutableArrayRef<Value> values) {
+    for (int64_t turn = 0; turn < turns && left > 0; ++turn, left -= step)
+      emitDepthStep(at, tile, emitter.add(first, turn * step),
+                    std::min(left, step), values.slice(turn * count, count));
+  };
+  int64_t width = turns * step, full = tile.extent / width * width;
   sums =
-      emitter.forLoop(0, full, step, sums, [&](Int first, ValueRange carried) {
+      emitter.forLoop(0, full, width, sums, [&](Int first, ValueRange carried) {
         SmallVector<Value> values(carried);
-        emitDepthStep(at, tile, first, step, values);
+        emitSteps(first, width, values);
         return values;
       });
   if (full < tile.extent)
-    emitDepthStep(at, tile, full, tile.extent - full, sums);
+    emitSteps(full, tile.extent - full, sums);
+  for (int64_t turn = 1; turn < turns; ++turn)
+    for (int64_t index = 0; index < count; ++index)
+      sums[index] = emitSum(emitter, sums[index], sums[turn * count + index]);
+  sums.resize(count);
+  return sums;
+}
+
+void StageEmitter::emitDepthTile(const Bases &at, const DepthTile &tile) {
+  // A single row takes as long as reading the factor: one q after the other,
+  // since processors see few of many runs coming, with enough sums to hide the
+  // latency of multiply-adds.
+  constexpr int64_t kSums = 4;
+  int64_t turns = llvm::divideCeil(kSums, tile.phases);
+  int64_t perRow = tile.results / tile.shared * tile.phases * tile.getParts();
+  SmallVector<Value> sums;
+  if (tile.rows == 1 &&
+      tile.extent >= turns * tile.getStep(getMaxLanes(stage))) {
+    DepthTile single = tile;
+    single.results = tile.shared;
+    for (int64_t q = 0; q < tile.results; q += tile.shared) {
+      Bases own = at;
+      own.factor = emitter.offsetPointer(
+          at.factor, emitter.mul(q, factor.resultStride), factor.element);
+      llvm::append_range(sums, emitDepthSums(own, single, turns));
+    }
+  } else {
+    sums = emitDepthSums(at, tile, 1);
+  }
   for (int64_t row = 0; row < tile.rows; ++row)
     emitDepthResults(at, tile, row, ArrayRef(sums).slice(row * perRow, perRow));
 }

@@ -84,6 +84,11 @@ private:
 
     int64_t getLanes(int64_t maxLanes) const;
     int64_t getParts() const { return pairs && group > 1 ? 2 : 1; }
+    /// Elements of a row that are multiplied at a time; rows of several q in a
+    /// vector are one step.
+    int64_t getStep(int64_t maxLanes) const {
+      return getLanes(maxLanes) * phases * (pairs ? 2 : 1);
+    }
   };
   /// X with its even and odd elements apart: of every row, blocks of two
   /// vectors; and elements from one row to the next.
@@ -105,6 +110,8 @@ private:
                                      ArrayRef<Value> sums);
   void emitDepthResults(const Bases &at, const DepthTile &tile, int64_t row,
                         ArrayRef<Value> sums);
+  SmallVector<Value> emitDepthSums(const Bases &at, const DepthTile &tile,
+                                   int64_t turns);
   void emitDepthTile(const Bases &at, const DepthTile &tile);
   void emitDepth(const LoopAxis *rows, const Bases &bases);
   /// A block of q and lanes of the repeat mapping, each lane with `repeats`

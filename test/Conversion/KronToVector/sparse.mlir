@@ -2,14 +2,17 @@
 // RUN:   --canonicalize --split-input-file | FileCheck %s
 
 // Verify the depth mapping of one row: the factor is read as it lies (no workspace),
-// 16 q at a time with lanes along p, and 16 vectors of partial sums become one in
-// 15 additions.
+// 16 q one after the other with lanes along p and four sums each, and 16 vectors of
+// these become one in 15 additions.
 // CHECK-LABEL: func.func @one_row
 // CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
 // CHECK-LABEL: func.func private @one_row_pass
 // CHECK-NOT: vector.broadcast
-// CHECK-COUNT-16: vector.fma
+// CHECK-COUNT-4: vector.fma
+// CHECK-COUNT-3: arith.addf
+// CHECK-COUNT-60: vector.fma
 // CHECK-NOT: vector.fma
+// CHECK-COUNT-3: arith.addf
 // CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
 // CHECK: vector.shuffle %{{.*}}, %{{.*}} [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31]
 // CHECK-COUNT-15: arith.addf
@@ -79,12 +82,12 @@ func.func @short_rows(%x: memref<1x512xf32>, %w: memref<64x32x8x1xf32>, %y: memr
 // -----
 
 // Verify d = 3: three vectors, in which lanes of one t are three apart, are a period, of
-// which 5 q are accumulated; each is taken apart in three shuffles, and 15 of 16
+// which 5 q are accumulated in two sets of sums; each is taken apart in three shuffles, and 15 of 16
 // results are stored.
 // CHECK-LABEL: func.func @odd_lanes
 // CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
 // CHECK-LABEL: func.func private @odd_lanes_pass
-// CHECK-COUNT-15: vector.fma
+// CHECK-COUNT-30: vector.fma
 // CHECK-NOT: {{vector.fma|vector.shuffle}}
 // CHECK: %[[FIRST:.*]] = vector.shuffle %{{.*}}, %{{.*}} [16, 19, 22, 25, 28, 31, 6,
 // CHECK: %[[SECOND:.*]] = vector.shuffle %[[FIRST]], %{{.*}} [0, 1, 2, 3, 4, 5, 18, 21, 24, 27, 30, 11,
@@ -285,10 +288,10 @@ func.func @pairs(%x: memref<1x384xbf16>, %w: memref<6x64x64x1xbf16>, %y: memref<
 // -----
 
 // Verify that even and odd elements have sums of their own where t has several positions,
-// and are interleaved before they are added up over p: eight q at a time.
+// and are interleaved before they are added up over p: eight q, one after the other.
 // CHECK-LABEL: func.func private @pairs_of_groups_pass
 // CHECK: scf.for {{.*}} iter_args
-// CHECK-COUNT-8: llvm.load {{.*}} -> vector<16xi32>
+// CHECK-COUNT-32: llvm.load {{.*}} -> vector<16xi32>
 // CHECK-NOT: -> vector<16xi32>
 // CHECK: vector.shuffle {{.*}} [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23]
 // CHECK: vector.shuffle {{.*}} [8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31]
@@ -306,7 +309,7 @@ func.func @pairs_of_groups(%x: memref<1x1536xbf16>, %w: memref<6x64x64x4xbf16>, 
 // CHECK-COUNT-8: llvm.load {{.*}} -> vector<16xi32>
 // CHECK-LABEL: func.func private @pairs_of_odd_groups_pass
 // CHECK: scf.for {{.*}} iter_args
-// CHECK-COUNT-12: llvm.load {{.*}} -> vector<16xi32>
+// CHECK-COUNT-24: llvm.load {{.*}} -> vector<16xi32>
 // CHECK-NOT: -> vector<16xi32>
 // CHECK: vector.shuffle {{.*}} [0, 16, 1, 17,
 func.func @pairs_of_short_rows(%x: memref<1x4096xbf16>, %w: memref<512x32x8x1xbf16>, %y: memref<1x16384xbf16>) {
