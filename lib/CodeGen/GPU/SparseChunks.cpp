@@ -136,6 +136,11 @@ std::array<SparseOperand, 2> SparseMath::getOperands(const SparseChunks &chunks,
                                         locate(4 * step + 2 * slot + 1));
       continue;
     }
+    if (chunks.arePairs) {
+      int64_t word = 2 * part + slot;
+      operands[slot].halves = chunks.chunks[word / 4][word % 4];
+      continue;
+    }
     auto [chunkA, elementA] = locate(4 * step + 2 * slot);
     auto [chunkB, elementB] = locate(4 * step + 2 * slot + 1);
     operands[slot] =

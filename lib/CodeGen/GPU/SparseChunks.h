@@ -27,6 +27,9 @@ struct SparseChunks {
   int64_t depthPerChunk, pitch;
   /// The type of numbers of 8 bits, four in a word; null otherwise.
   Type float8 = nullptr;
+  /// Whether words are pairs of depths already: the two of each product's
+  /// operand, one product after the other.
+  bool arePairs = false;
 };
 
 /// What a thread gives a matrix instruction of one row: a number or a pair of

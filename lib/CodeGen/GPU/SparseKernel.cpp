@@ -68,6 +68,8 @@ SparseArray SparseKernel::getFactor(const StageFactor &array) {
 Int SparseKernel::getHostRowBlocks() {
   if (plan.rowAxis < 0)
     return 1;
+  if (plan.isExchanged())
+    return llvm::divideCeil(plan.exchangedRows, plan.getRows());
   Int blocks = host.ceilDiv(operands.sizes[plan.rowAxis], plan.getRows());
   for (unsigned axis : plan.freeAxes)
     blocks = host.mul(blocks, operands.sizes[axis]);
@@ -126,11 +128,30 @@ Int SparseKernel::getAlignment() {
   return bits;
 }
 
+/// Puts the data and the factor, which is `array`, in each other's place.
+void SparseKernel::exchangeSides(const StageFactor &array) {
+  alignedFactor = factor = input;
+  input = getFactor(array);
+  for (SparseArray *result : {&output, &addend})
+    std::swap(result->row, result->depth);
+  Int bits = host.bitOr(
+      getAlignment(),
+      Int(LLVM::PtrToIntOp::create(host.builder, host.loc,
+                                   host.builder.getI64Type(), array.base)));
+  for (Int stride : {array.resultStride, array.depthStride})
+    if (!stride.isConstant())
+      bits = host.bitOr(bits, host.mul(stride, plan.elementBytes));
+  Int low = host.bitAnd(bits, kSparseChunkBytes - 1);
+  isAligned = isFactorAligned = k.equal(k.enter(low), 0);
+}
+
 /// The factor, and what decides how it and other arrays are copied. One whose
 /// strides are only known at run time is copied in whole chunks if it turns out
 /// to be row-major; only that is tested apart from the other arrays.
 void SparseKernel::enterFactor() {
   StageFactor array = getPassFactor(host, pass, product).array;
+  if (plan.isExchanged())
+    return exchangeSides(array);
   factor = getFactor(array);
   Int difference = assumeRowMajor(host, product, array);
   alignedFactor = getFactor(array);
@@ -167,7 +188,10 @@ void SparseKernel::enterAll() {
       residual = getArray(operands.epilogue->residual);
   }
 
-  rows = k.enter(plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1));
+  rows = plan.isExchanged()
+             ? Int(plan.exchangedRows)
+             : k.enter(plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis]
+                                         : Int(1));
   rowBlocks = k.truncate(k.enter(getHostRowBlocks()));
   for (unsigned axis : plan.freeAxes)
     freeSizes.push_back(k.truncate(k.enter(operands.sizes[axis])));
@@ -177,6 +201,10 @@ void SparseKernel::enterAll() {
   teamThread = k.threadId();
   if (plan.teams > 1) {
     team = k.floorDiv(warp, plan.getTeamThreads() / 32);
+    // ptxas sees then that all threads of a warp have the same one, although
+    // teams do different things. (Not measured in chains.)
+    if (!plan.isStage())
+      team = Int(k.shuffle(k.materialize(team, 32), 0));
     warp = k.rem(warp, plan.getTeamThreads() / 32);
     teamThread = k.rem(teamThread, plan.getTeamThreads());
   }
@@ -229,12 +257,15 @@ SparseTile SparseKernel::getTile(Int part, Int block) {
 
 /// Tile number `number` of the run that this CTA is at.
 SparseTile SparseKernel::getTile(Int number) {
-  if (isStage())
+  if (plan.isStage())
     return getTile(number, chainBlock);
   if (plan.keepsFactor)
     return getTile(runPart,
                    k.add(k.add(runStart, team), k.mul(number, plan.teams)));
   Int index = k.add(k.blockId(), k.mul(number, k.gridSize()));
+  // What is large is read by tiles that follow each other.
+  if (plan.isExchanged())
+    return getTile(k.floorDiv(index, rowBlocks), k.rem(index, rowBlocks));
   return getTile(k.rem(index, plan.getTilesPerRows()),
                  k.floorDiv(index, plan.getTilesPerRows()));
 }
@@ -289,17 +320,23 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
                          Int slot = getSlot(step);
                          if (!plan.usesWgmma)
                            return multiplyStep(sums, slot, depthNumber);
+                         if (plan.preparesAhead)
+                           return multiplyAhead(sums, step);
                          if (!plan.keepsFactor) {
                            prepareFactor(k.add(slot, plan.getCopiedBytes()),
                                          keptOffset);
                            finishPreparing();
                          }
-                         multiplyGroups(sums, slot, depthNumber, [&] {
+                         auto release = [&] {
                            if (plan.stages > 1)
                              return;
                            waitTeam();
                            issue(k.add(step, 1));
-                         });
+                         };
+                         multiplyGroups(
+                             sums, slot,
+                             getPrepared(plan.keepsFactor ? depthNumber : 0),
+                             release, [](int64_t) {});
                        });
 }
 
@@ -352,9 +389,16 @@ void SparseKernel::emitRun() {
 
 /// Starts the copies of the first steps.
 void SparseKernel::startRun() {
+  if (plan.preparesAhead) {
+    // A place that comes free once this is prepared.
+    issueFactor(0, k.add(getSlot(plan.stages - 1), plan.getCopiedBytes()));
+    k.commitCopies();
+  }
   if (plan.hasRing())
     k.rolledLoop(0, std::max<int64_t>(plan.stages - 1, 1), 1,
                  [&](Int step) { issue(step); });
+  if (plan.preparesAhead)
+    prepareFirst();
 }
 
 void SparseKernel::emitTilesOfRun() {
@@ -367,7 +411,7 @@ void SparseKernel::emitTilesOfRun() {
     SparseTile tile = getTile(number);
     if (plan.readsShared)
       dataRegion = getRegion(tile);
-    if (isStage())
+    if (plan.isStage())
       keptTile = k.mul(number, plan.depthSteps * plan.getFactorBytes());
     SmallVector<Value> values =
         emitSteps(k.mul(k.floorDiv(first, plan.tileWarps), plan.depthSteps));
@@ -399,10 +443,8 @@ void SparseKernel::emitRun(Int part, Int start, Int count) {
   keepFactor(getTile(runPart, runStart));
   startRun();
   // Of one team, the first step waits for what was asked for before it, too.
-  if (plan.teams > 1 && startsEarly()) {
-    k.waitCopies(plan.stages - 1);
-    k.barrier();
-  }
+  if (plan.teams > 1 && startsEarly())
+    finishKeeping(plan.stages - 1);
   emitTilesOfRun();
 }
 

@@ -83,15 +83,12 @@ public:
 private:
   friend class SparseChain;
 
-  bool isStage() const {
-    return plan.readsShared || plan.writesShared || plan.leavesRows();
-  }
-
   // SparseKernel.cpp
   void enterAll();
   SparseArray getArray(const StageArray &array);
   SparseArray getFactor(const StageFactor &array);
   Int getAlignment();
+  void exchangeSides(const StageFactor &array);
   void enterFactor();
   Int getHostRowBlocks();
   Value offsetTile(const SparseArray &array, const SparseTile &tile,
@@ -114,6 +111,9 @@ private:
 
   // SparseLoad.cpp
   int64_t getPiece(const SparseArray &array, bool alongRows) const;
+  void ifStep(Int step,
+              function_ref<void(Int number, Int depthStart)> body);
+  void issueFactor(Int step, Int to);
   void issue(Int step);
   SparseCopy getCopy(const SparseArray &array, const SparseTile &tile,
                      Int depthStart, Int to, bool isFactor);
@@ -122,6 +122,8 @@ private:
   void issueFactor(const SparseTile &tile, Int depthStart, Int to,
                    bool isAligned);
   bool startsEarly() const;
+  void finishKeeping(int64_t copiesUnderWay);
+  void pairFactor();
   void keepFactor(const SparseTile &tile);
   void keepAll();
   bool canCopyRuns(const SparseArray &array) const;
@@ -134,6 +136,7 @@ private:
                          int64_t known);
   Int getSwizzle(Int row, int64_t known, Int depthChunk, bool isFactor);
   Int getPlace(Int row, int64_t known, Int chunk, bool isFactor);
+  Int getPlaceAlong(Int depth, Int row, int64_t rows);
   Int getSlot(Int step);
 
   // SparseSteps.cpp
@@ -155,10 +158,17 @@ private:
   Value getParity(Int row, int64_t known);
 
   // SparseWgmma.cpp
+  void prepareMacro(Int from, Int to, int64_t macro);
   void prepareFactor(Int from, Int to);
+  void prepareFirst();
+  void multiplyAhead(MutableArrayRef<MmaC> sums, Int step);
+  SparseChunks loadExchanged(Int from, Int row, int64_t macro);
+  Int getPrepared(Int number);
+  void fenceProxy();
   void finishPreparing();
-  void multiplyGroups(MutableArrayRef<MmaC> sums, Int slot, Int depthNumber,
-                      function_ref<void()> release);
+  void multiplyGroups(MutableArrayRef<MmaC> sums, Int slot, Int prepared,
+                      function_ref<void()> release,
+                      function_ref<void(int64_t)> finishMacro);
   void multiplyPart(MutableArrayRef<MmaC> sums, const SparseA &a, int64_t macro,
                     int64_t image, Value descriptor, bool continues);
   void waitProducts(MutableArrayRef<MmaC> sums);

@@ -296,13 +296,22 @@ void SparseKernel::copyImage(const SparseCopy &copy) {
   });
 }
 
+/// Byte offset of an element in an image of depth x `rows`.
+Int SparseKernel::getPlaceAlong(Int depth, Int row, int64_t rows) {
+  int64_t chunkBytes = plan.getChunkBytes(/*isFactor=*/false);
+  int64_t perTurn = 2 * kSparseChunkBytes / chunkBytes;
+  Int turn = k.mul(k.bitAnd(k.floorDiv(depth, plan.depthPerChunk), 3), perTurn);
+  Int place = k.bitXor(k.floorDiv(row, plan.getChunk()), turn);
+  return k.add(k.mul(depth, rows * plan.dataBytes),
+               k.add(k.mul(place, chunkBytes),
+                     k.mul(k.rem(row, plan.getChunk()), plan.dataBytes)));
+}
+
 /// Builds the copies of depth x rows, with the rows side by side.
 void SparseKernel::copyRows(const SparseCopy &copy) {
   Type type = copy.array->element;
-  int64_t rowBytes = copy.rows * plan.dataBytes;
   int64_t bytes = copy.piece * plan.dataBytes;
-  int64_t perRow = rowBytes / bytes, chunkBytes = plan.getChunkBytes(false);
-  int64_t perTurn = 2 * kSparseChunkBytes / chunkBytes;
+  int64_t perRow = copy.rows / copy.piece;
   SmallVector<int64_t> extents{plan.depthStep, copy.rows};
   SmallVector<Int> strides{copy.array->depth, copy.array->row};
   copyPieces(plan.depthStep * perRow, bytes, copy.byAll, [&](Int item) {
@@ -311,14 +320,7 @@ void SparseKernel::copyRows(const SparseCopy &copy) {
     SparsePiece result;
     result.from = k.offsetElements(
         copy.from, type, getTileOffset(k, {depth, row}, extents, strides));
-    Int turn =
-        k.mul(k.bitAnd(k.floorDiv(depth, plan.depthPerChunk), 3), perTurn);
-    Int place = k.bitXor(k.floorDiv(row, plan.getChunk()), turn);
-    Int offset =
-        k.add(k.mul(depth, rowBytes),
-              k.add(k.mul(place, chunkBytes),
-                    k.mul(k.rem(row, plan.getChunk()), plan.dataBytes)));
-    result.to = k.shared(k.add(copy.to, offset));
+    result.to = k.shared(k.add(copy.to, getPlaceAlong(depth, row, copy.rows)));
     Value exists = isBelow(k, depth, copy.depthLimit);
     Int left = copy.piece;
     if (!copy.rowLimit.isConstant()) {
@@ -384,8 +386,10 @@ void SparseKernel::issueFactor(const SparseTile &tile, Int depthStart, Int to,
                                bool isAligned) {
   const SparseArray &array = isAligned ? alignedFactor : factor;
   SparseCopy copy = getCopy(array, tile, depthStart, to, /*isFactor=*/true);
-  copy.piece = isAligned ? getPiece(array, /*alongRows=*/false) : 1;
-  if (isAligned && canCopyRuns(array))
+  copy.piece = isAligned ? getPiece(array, plan.isExchanged()) : 1;
+  if (plan.isExchanged())
+    copyRows(copy);
+  else if (isAligned && canCopyRuns(array))
     copyRuns(copy);
   else
     copyImage(copy);
@@ -396,15 +400,35 @@ Int SparseKernel::getSlot(Int step) {
   return k.add(k.mul(slot, plan.getStageBytes()), stageOffset);
 }
 
-/// Starts the copies of step number `step` of this CTA, if there is one.
-void SparseKernel::issue(Int step) {
+/// Builds `body` for step number `step` of this CTA, if there is one, with the
+/// number of its first tile.
+void SparseKernel::ifStep(Int step,
+                          function_ref<void(Int number, Int depthStart)> body) {
   Int number = k.mul(k.floorDiv(step, plan.depthSteps), plan.tileWarps);
   k.ifThen(k.less(number, tileCount), [&] {
+    body(number, k.mul(k.rem(step, plan.depthSteps), plan.depthStep));
+  });
+}
+
+/// Starts the copies of the factor that step number `step` needs, if there is
+/// one.
+void SparseKernel::issueFactor(Int step, Int to) {
+  ifStep(step, [&](Int number, Int depthStart) {
     SparseTile tile = getTile(number);
-    Int depthStart = k.mul(k.rem(step, plan.depthSteps), plan.depthStep);
+    choose(isFactorAligned, [&](bool isAligned) {
+      issueFactor(tile, depthStart, to, isAligned);
+    });
+  });
+}
+
+/// Starts the copies of step number `step` of this CTA, if there is one. What
+/// is prepared ahead comes with the data of the step before.
+void SparseKernel::issue(Int step) {
+  ifStep(step, [&](Int number, Int depthStart) {
+    SparseTile tile = getTile(number);
     Int slot = getSlot(step);
-    bool isOneTest = isAligned == isFactorAligned;
     Int factorSlot = k.add(slot, plan.getCopiedBytes());
+    bool isOneTest = isAligned == isFactorAligned && !plan.preparesAhead;
     if (!plan.readsShared)
       choose(isAligned, [&](bool isAligned) {
         if (plan.tileWarps == 1)
@@ -418,11 +442,14 @@ void SparseKernel::issue(Int step) {
         if (!plan.keepsFactor && isOneTest)
           issueFactor(tile, depthStart, factorSlot, isAligned);
       });
-    if (!plan.keepsFactor && (plan.readsShared || !isOneTest))
+    if (!plan.keepsFactor && !plan.preparesAhead &&
+        (plan.readsShared || !isOneTest))
       choose(isFactorAligned, [&](bool isAligned) {
         issueFactor(tile, depthStart, factorSlot, isAligned);
       });
   });
+  if (plan.preparesAhead)
+    issueFactor(k.add(step, 1), k.add(getSlot(step), plan.getCopiedBytes()));
   k.commitCopies();
 }
 
@@ -458,8 +485,7 @@ void SparseKernel::keepFactor(const SparseTile &tile) {
       k.commitCopies();
       k.waitCopies(0);
       k.barrier();
-      prepareFactor(stageOffset,
-                    k.add(k.mul(number, plan.getPreparedBytes()), keptOffset));
+      prepareFactor(stageOffset, getPrepared(number));
       k.barrier();
     });
     return finishPreparing();
@@ -472,8 +498,66 @@ void SparseKernel::keepFactor(const SparseTile &tile) {
     });
   });
   k.commitCopies();
-  if (startsEarly())
-    return;
-  k.waitCopies(0);
+  if (!startsEarly())
+    finishKeeping(/*copiesUnderWay=*/0);
+}
+
+/// Waits for a factor that is kept.
+void SparseKernel::finishKeeping(int64_t copiesUnderWay) {
+  k.waitCopies(copiesUnderWay);
   k.barrier();
+  if (!plan.pairsFactor)
+    return;
+  pairFactor();
+  k.barrier();
+}
+
+/// Puts the halves of the chunks that a thread reads at a time in order: of
+/// each product the two pairs of depths that its operand consists of.
+void SparseKernel::pairFactor() {
+  constexpr int64_t kUnrolled = 4;
+  int64_t together = plan.getMacroDepth() / (4 * plan.depthPerChunk);
+  int64_t rowBytes = plan.getImageRowBytes(/*isFactor=*/true);
+  int64_t perRow = rowBytes / kSparseChunkBytes / together;
+  auto type = VectorType::get({4}, k.builder.getI32Type());
+  // Rows of all steps follow each other, a multiple of 8 in each.
+  auto locate = [&](Int item, int64_t number) {
+    Int row = k.floorDiv(item, perRow), rest = k.rem(item, perRow);
+    Int laneChunk = k.rem(rest, plan.laneChunks);
+    rest = k.floorDiv(rest, plan.laneChunks);
+    Int depthChunk = k.add(k.mul(k.floorDiv(rest, 4), 4 * together),
+                           k.add(k.rem(rest, 4), 4 * number));
+    Int chunk = k.add(k.mul(depthChunk, plan.laneChunks), laneChunk);
+    Int place = getPlace(row, /*known=*/0, chunk, /*isFactor=*/true);
+    Int offset = k.add(k.mul(row, rowBytes), k.mul(place, kSparseChunkBytes));
+    return k.shared(k.add(offset, keptOffset));
+  };
+  auto pair = [&](ArrayRef<Value> words) {
+    SmallVector<Value> pairs;
+    int64_t lanes = plan.lanesPerChunk;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      for (int64_t depth = 0; depth < plan.depthPerChunk * together;
+           depth += 2) {
+        int64_t first = depth * lanes + lane, second = first + lanes;
+        pairs.push_back(math.pairHalves(words[first / 2], first,
+                                        words[second / 2], second));
+      }
+    return pairs;
+  };
+  forItems(k, plan.getThreads(), k.threadId(),
+           plan.getKeptBytes() / kSparseChunkBytes / together, kUnrolled,
+           [&](ArrayRef<Int> items, ArrayRef<Value> exist) {
+             SmallVector<SmallVector<Value>> words(items.size());
+             for (auto [item, chunks] : llvm::zip(items, words))
+               for (int64_t number = 0; number < together; ++number)
+                 llvm::append_range(
+                     chunks, k.unpack(k.load(type, locate(item, number))));
+             for (auto [item, chunks, exists] : llvm::zip(items, words, exist))
+               k.ifThen(exists, [&, item = item, chunks = pair(chunks)] {
+                 for (int64_t number = 0; number < together; ++number)
+                   k.store(k.makeVector(ArrayRef(chunks).slice(4 * number, 4)),
+                           locate(item, number));
+               });
+           });
+  k.syncWarp();
 }

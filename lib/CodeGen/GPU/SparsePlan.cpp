@@ -240,6 +240,56 @@ static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
   return std::nullopt;
 }
 
+/// Whether a factor of halves is kept for so many tiles that putting its pairs
+/// in order is worth it.
+static bool isWorthPairing(const SparsePlan &plan, int64_t rows,
+                           const GPUMachine &machine) {
+  constexpr int64_t kTiles = 4, kLeastDepth = 128;
+  return plan.depth >= kLeastDepth && plan.keepsFactor && plan.isHalf() &&
+         !plan.isOf8() && !plan.alongRows && plan.lanesPerChunk > 1 &&
+         plan.depthPerChunk > 1 &&
+         getSparseTiles(plan, rows) >=
+             kTiles * plan.getTeamsPerSM() * machine.processors;
+}
+
+/// Whether neighbours in the memory of `product`'s factor lie along its depth.
+static bool isAlongDepth(PassOp pass, ModeProductOp product) {
+  ArrayRef<int64_t> axes = product.getFactorDims();
+  Value factor = product.getFactor();
+  if (auto argument = dyn_cast<BlockArgument>(factor))
+    factor = pass->getOperand(argument.getArgNumber());
+  auto type = dyn_cast<MemRefType>(factor.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+    return axes.back() == ModeProductOp::kContracted;
+  const auto *depth = llvm::find(axes, ModeProductOp::kContracted);
+  return strides[depth - axes.begin()] == 1;
+}
+
+/// The plan for warpgroups of `pass`, whose axes are those of `plan`; nothing
+/// if there is none.
+static std::optional<SparsePlan> chooseGroups(PassOp pass,
+                                              const SparsePlan &plan,
+                                              int64_t rows,
+                                              const GPUMachine &machine) {
+  if (!plan.alongRows)
+    return chooseSparseWgmma(plan, rows, machine);
+  // Data with rows side by side are operand B: they are prepared, as a factor
+  // is, and the factor, along whose depth chunks are, is read as data are.
+  auto type = cast<ShapedType>(pass.getInit().getType());
+  if (!plan.freeAxes.empty() || type.isDynamicDim(plan.rowAxis) ||
+      rows % plan.getChunk() != 0 ||
+      !isAlongDepth(pass, pass.getModeProducts().front()))
+    return std::nullopt;
+  SparsePlan exchanged = plan;
+  exchanged.exchangedRows = plan.results;
+  exchanged.results = rows;
+  exchanged.alongRows = false;
+  chooseSparseChunks(exchanged);
+  return chooseSparseWgmma(exchanged, exchanged.exchangedRows, machine);
+}
+
 std::variant<SparsePlan, std::string>
 kron::getSparsePlan(PassOp pass, const GPUMachine &machine, bool hasFewRows) {
   SparsePlan plan;
@@ -256,7 +306,7 @@ kron::getSparsePlan(PassOp pass, const GPUMachine &machine, bool hasFewRows) {
   widenSparseChunks(full);
   if (!warps && !ctasPerSM)
     if (std::optional<SparsePlan> groups =
-            chooseSparseWgmma(full, rows, machine))
+            chooseGroups(pass, full, rows, machine))
       return *groups;
   std::optional<SparsePlan> best =
       chooseSparseTile(full, warps, ctasPerSM, rows, machine);
@@ -269,6 +319,8 @@ kron::getSparsePlan(PassOp pass, const GPUMachine &machine, bool hasFewRows) {
       return thin;
   if (!best)
     return "a tile does not fit in shared memory";
+  best->pairsFactor =
+      !best->isWideChunk() && isWorthPairing(*best, rows, machine);
   return *best;
 }
 

@@ -88,6 +88,12 @@ struct SparsePlan {
   /// the factor.
   bool copiesSingly = false;
 
+  /// Of a factor that varies on no axis, whose results are the rows of the
+  /// kernel while the rows of the arrays, which are innermost there, are its
+  /// results: the data and the factor change places. How many rows these are; 0
+  /// otherwise.
+  int64_t exchangedRows = 0;
+
   //===--------------------------------------------------------------------===//
   // Chunks: of the factor, and of the data unless they are `alongRows`
   //===--------------------------------------------------------------------===//
@@ -135,6 +141,9 @@ struct SparsePlan {
   /// Whether the factor of a tile stays in shared memory while tiles that need
   /// it follow each other; in a chain, the whole factor all the time.
   bool keepsFactor = false;
+  /// Whether chunks of a factor of halves that is kept are put in order once it
+  /// has arrived: pairs of depths by product, as operands are.
+  bool pairsFactor = false;
   /// Of a stage of a chain: whether data come from, and results go to, rows in
   /// shared memory, and the bytes from one row of the data to the next.
   bool readsShared = false, writesShared = false;
@@ -153,12 +162,18 @@ struct SparsePlan {
   /// leaves in bf16; and in bf16, unless it `hasFewImages`: what splitting the
   /// data leaves is multiplied with the factor in TF32 then.
   bool usesWgmma = false, hasFewImages = false;
+  /// Whether a step's factor is prepared, by warpgroups, while the step before
+  /// it is multiplied.
+  bool preparesAhead = false;
 
   void setElementBytes(int64_t bytes) {
     elementBytes = dataBytes = factorBytes = bytes;
   }
   bool isHalf() const { return elementBytes == 2; }
+  bool isExchanged() const { return exchangedRows > 0; }
   bool leavesRows() const { return resultRowBytes > 0; }
+  /// Whether this is a stage of a chain.
+  bool isStage() const { return readsShared || writesShared || leavesRows(); }
   bool isOf8() const { return dataBytes == 1 || factorBytes == 1; }
   /// Elements of a chunk, and the bytes that it has in an image.
   int64_t getChunk() const { return chunkBytes / elementBytes; }
@@ -236,7 +251,7 @@ struct SparsePlan {
   /// Of the factor outside of the stages.
   int64_t getKeptBytes() const {
     return keepsFactor ? depthSteps * getPreparedBytes()
-           : usesWgmma ? getPreparedBytes()
+           : usesWgmma ? (preparesAhead ? 2 : 1) * getPreparedBytes()
                        : 0;
   }
   /// Bytes of a step's data that are copied.

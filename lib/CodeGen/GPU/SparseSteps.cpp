@@ -101,7 +101,8 @@ SparseChunks SparseKernel::loadChunks(Value rows, Value parity, int64_t macro,
   SparseChunks result{{},
                       plan.depthPerChunk,
                       plan.lanesPerChunk,
-                      isFactor ? factorFloat8 : dataFloat8};
+                      isFactor ? factorFloat8 : dataFloat8,
+                      isFactor && plan.pairsFactor};
   int64_t bytes = plan.getChunkBytes(isFactor);
   // Warpgroups take half of a chunk of 8 positions at a time.
   if (plan.usesWgmma && plan.depthPerChunk > plan.getDepthPerThread()) {

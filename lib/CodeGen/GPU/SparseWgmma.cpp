@@ -31,9 +31,30 @@ static constexpr int64_t kMacroDepth = 16;
 // The factor
 //===----------------------------------------------------------------------===//
 
-/// Writes a step's factor, whose image is at `from`, to `to` as matrix
-/// instructions read it. Warps take blocks of 8 results each.
-void SparseKernel::prepareFactor(Int from, Int to) {
+/// The chunks of a macro step of result `row` whose image, at `from`, has
+/// results side by side.
+SparseChunks SparseKernel::loadExchanged(Int from, Int row, int64_t macro) {
+  SparseChunks result{{}, plan.depthPerChunk, plan.lanesPerChunk};
+  Type f32 = k.builder.getF32Type();
+  int64_t count = plan.getMacroDepth() / (4 * plan.depthPerChunk);
+  for (int64_t index = 0; index < count; ++index) {
+    auto &chunk = result.chunks.emplace_back();
+    for (int64_t element = 0; element < plan.depthPerChunk; ++element) {
+      Int depth = k.add(k.mul(quad, plan.depthPerChunk),
+                        (macro * count + index) * 4 * plan.depthPerChunk);
+      Int place = getPlaceAlong(depth, row, plan.getResults());
+      Value pointer =
+          k.offsetBytes(k.shared(k.add(from, place)),
+                        element * plan.getResults() * plan.factorBytes);
+      chunk.push_back(k.load(f32, pointer));
+    }
+  }
+  return result;
+}
+
+/// Writes macro step `macro` of a step's factor, whose image is at `from`, to
+/// `to` as matrix instructions read it. Warps take blocks of 8 results each.
+void SparseKernel::prepareMacro(Int from, Int to, int64_t macro) {
   int64_t tiles = plan.getResults() / 8;
   int64_t threads =
       plan.keepsFactor ? plan.getThreads() : plan.getTeamThreads();
@@ -50,33 +71,34 @@ void SparseKernel::prepareFactor(Int from, Int to) {
     Value parity = getParity(row, 0);
     Value target = k.shared(
         k.add(to, k.add(k.mul(tile, kCoreBytes), k.mul(k.laneId(), 4))));
-    for (int64_t macro = 0; macro < plan.depthStep / kMacroDepth; ++macro)
-      for (int64_t chunk = 0; chunk < plan.laneChunks; ++chunk) {
-        SparseChunks chunks = loadChunks(rows, parity, macro, chunk, 0,
-                                         /*isFactor=*/true);
-        for (int64_t part = 0; part < parts; ++part) {
-          std::array<SparseOperand, 2> operands =
-              math.getOperands(chunks, 0, part);
-          int64_t image = (chunk * parts + part) * plan.getPreparedBytes() /
-                          plan.getLanes();
-          auto put = [&](Value word, int64_t offset, int64_t core) {
-            k.store(word,
-                    k.offsetBytes(target, offset + core * tiles * kCoreBytes));
-          };
-          for (int64_t half : {0, 1}) {
-            const SparseOperand &operand = operands[half];
-            if (plan.isHalf()) {
-              put(operand.halves, image, 2 * macro + half);
-              continue;
-            }
-            put(operand.main.high, image, 4 * macro + 2 * half);
-            put(operand.next, image, 4 * macro + 2 * half + 1);
-            put(operand.rests, image + mainBytes, 2 * macro + half);
-            if (!plan.hasFewImages)
-              put(operand.halves, image + mainBytes / 2 * 3, 2 * macro + half);
+    for (int64_t chunk = 0; chunk < plan.laneChunks; ++chunk) {
+      SparseChunks chunks =
+          plan.isExchanged()
+              ? loadExchanged(from, row, macro)
+              : loadChunks(rows, parity, macro, chunk, 0, /*isFactor=*/true);
+      for (int64_t part = 0; part < parts; ++part) {
+        std::array<SparseOperand, 2> operands =
+            math.getOperands(chunks, 0, part);
+        int64_t image =
+            (chunk * parts + part) * plan.getPreparedBytes() / plan.getLanes();
+        auto put = [&](Value word, int64_t offset, int64_t core) {
+          k.store(word,
+                  k.offsetBytes(target, offset + core * tiles * kCoreBytes));
+        };
+        for (int64_t half : {0, 1}) {
+          const SparseOperand &operand = operands[half];
+          if (plan.isHalf()) {
+            put(operand.halves, image, 2 * macro + half);
+            continue;
           }
+          put(operand.main.high, image, 4 * macro + 2 * half);
+          put(operand.next, image, 4 * macro + 2 * half + 1);
+          put(operand.rests, image + mainBytes, 2 * macro + half);
+          if (!plan.hasFewImages)
+            put(operand.halves, image + mainBytes / 2 * 3, 2 * macro + half);
         }
       }
+    }
   };
   for (int64_t first = 0; first < tiles; first += warps) {
     Int tile = k.add(warp, first);
@@ -85,9 +107,25 @@ void SparseKernel::prepareFactor(Int from, Int to) {
   }
 }
 
+void SparseKernel::prepareFactor(Int from, Int to) {
+  for (int64_t macro = 0; macro < plan.depthStep / kMacroDepth; ++macro)
+    prepareMacro(from, to, macro);
+}
+
+/// Where prepared factor number `number` is.
+Int SparseKernel::getPrepared(Int number) {
+  return k.add(k.mul(number, plan.getPreparedBytes()), keptOffset);
+}
+
+/// Orders what this thread has written before what the matrix unit reads behind
+/// a barrier.
+void SparseKernel::fenceProxy() {
+  k.inlinePTX({}, "fence.proxy.async;", "~{memory}", {});
+}
+
 /// Makes what all threads prepared visible to the matrix unit.
 void SparseKernel::finishPreparing() {
-  k.inlinePTX({}, "fence.proxy.async;", "~{memory}", {});
+  fenceProxy();
   plan.keepsFactor ? k.barrier() : waitTeam();
 }
 
@@ -198,35 +236,62 @@ void SparseKernel::waitProducts(MutableArrayRef<MmaC> sums) {
     sums[index / 4][index % 4] = value;
 }
 
-/// sums += data of the stage at `slot` times the prepared factor of step
-/// `depthNumber`; `release` is called when the stage has been read.
+/// Prepares the factor of a run's first step.
+void SparseKernel::prepareFirst() {
+  k.waitCopies(plan.stages - 1);
+  waitTeam();
+  prepareFactor(k.add(getSlot(plan.stages - 1), plan.getCopiedBytes()),
+                getPrepared(0));
+  fenceProxy();
+}
+
+/// sums += step `step` of the run, while the factor of the next one is
+/// prepared. What that leaves becomes visible at the next step's barrier.
+void SparseKernel::multiplyAhead(MutableArrayRef<MmaC> sums, Int step) {
+  Int slot = getSlot(step);
+  Int from = k.add(slot, plan.getCopiedBytes());
+  Int to = getPrepared(k.rem(k.add(step, 1), 2));
+  multiplyGroups(
+      sums, slot, getPrepared(k.rem(step, 2)), [] {},
+      [&](int64_t macro) { prepareMacro(from, to, macro); });
+  fenceProxy();
+}
+
+/// sums += data of the stage at `slot` times the factor that was prepared at
+/// `prepared`; `release` is called when the stage has been read, `finishMacro`
+/// when the products of a macro step are under way.
 void SparseKernel::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
-                                  Int depthNumber,
-                                  function_ref<void()> release) {
+                                  Int prepared, function_ref<void()> release,
+                                  function_ref<void(int64_t)> finishMacro) {
   int64_t rowBytes = plan.getImageRowBytes(/*isFactor=*/false);
   Int firstRow = k.mul(rowWarp, plan.getRowsPerWarp());
   Value data = k.shared(k.add(slot, k.mul(firstRow, rowBytes)));
-  Int prepared = k.mul(resultWarp, plan.resultTiles * kCoreBytes);
-  prepared = k.add(prepared, keptOffset);
-  if (plan.keepsFactor)
-    prepared = k.add(prepared, k.mul(depthNumber, plan.getPreparedBytes()));
+  prepared = k.add(prepared, k.mul(resultWarp, plan.resultTiles * kCoreBytes));
   Value address = LLVM::PtrToIntOp::create(
       k.builder, k.loc, k.builder.getI32Type(), k.shared(prepared));
   Value descriptor = k.materialize(k.floorDiv(Int(address), 16), 64);
   int64_t macros = plan.depthStep / kMacroDepth;
+  // The only stage is read at once, so that the next step can arrive.
+  int64_t together = plan.stages == 1 ? plan.laneChunks : 1;
   for (int64_t macro = 0; macro < macros; ++macro)
-    for (int64_t chunk = 0; chunk < plan.laneChunks; ++chunk) {
-      SparseChunks upper = loadData(data, macro, chunk, /*half=*/0);
-      SparseChunks lower = loadData(data, macro, chunk, /*half=*/1);
-      if (macro == macros - 1 && chunk == plan.laneChunks - 1)
+    for (int64_t first = 0; first < plan.laneChunks; first += together) {
+      SmallVector<std::array<SparseChunks, 2>> rows;
+      for (int64_t chunk = first; chunk < first + together; ++chunk)
+        rows.push_back({loadData(data, macro, chunk, /*half=*/0),
+                        loadData(data, macro, chunk, /*half=*/1)});
+      if (macro == macros - 1 && first + together == plan.laneChunks)
         release();
-      for (int64_t part = 0; part < plan.lanesPerChunk; ++part) {
-        SparseA a = math.getOperandA(upper, lower, /*step=*/0, part);
-        MutableArrayRef<MmaC> own(&getSum(sums, chunk, part, 0, 0),
-                                  plan.resultTiles);
-        multiplyPart(own, a, macro, chunk * plan.lanesPerChunk + part,
-                     descriptor, macro > 0 || !plan.hasPartialSums);
-      }
+      for (auto [index, row] : llvm::enumerate(rows))
+        for (int64_t part = 0; part < plan.lanesPerChunk; ++part) {
+          int64_t chunk = first + index;
+          SparseA a = math.getOperandA(row[0], row[1], /*step=*/0, part);
+          MutableArrayRef<MmaC> own(&getSum(sums, chunk, part, 0, 0),
+                                    plan.resultTiles);
+          multiplyPart(own, a, macro, chunk * plan.lanesPerChunk + part,
+                       descriptor, macro > 0 || !plan.hasPartialSums);
+        }
+      if (first + together == plan.laneChunks)
+        finishMacro(macro);
     }
   waitProducts(sums);
 }

@@ -61,6 +61,7 @@ static bool chooseTile(SparsePlan &plan, int64_t depthStep, int64_t leastStages,
   setResults(/*blocks=*/1);
   plan.depthStep = depthStep;
   plan.depthSteps = llvm::divideCeil(plan.depth, depthStep);
+  plan.preparesAhead = !plan.keepsFactor;
   if (plan.resultTiles == 0 || plan.getStageBytes() > kStageBytes)
     return false;
   int64_t shared = machine.getSharedBytes(/*ctas=*/1);
@@ -82,13 +83,28 @@ static bool chooseTile(SparsePlan &plan, int64_t depthStep, int64_t leastStages,
   return plan.getSharedBytes() <= shared;
 }
 
+/// Whether tiles are enough for all processors: two for each if the factor has
+/// to be prepared first, else as many as keep three quarters of them busy.
+static bool areEnough(const SparsePlan &plan, int64_t rows,
+                      const GPUMachine &machine) {
+  int64_t tiles = getSparseTiles(plan, rows);
+  if (tiles >= kTilesPerProcessor * machine.processors)
+    return true;
+  return !plan.keepsFactor &&
+         tiles * 4 >= int64_t(llvm::alignTo(tiles, machine.processors)) * 3;
+}
+
 /// Whether a plan is faster than mma.sync, by what was measured. Where lanes
 /// are more than a chunk's, all results have to fit.
 static bool isWorthwhile(const SparsePlan &plan, int64_t rows,
                          const GPUMachine &machine) {
-  if (getSparseTiles(plan, rows) < kTilesPerProcessor * machine.processors ||
+  if (!areEnough(plan, rows, machine) ||
       plan.depthStep * plan.depthSteps * 4 >
           5 * int64_t(llvm::alignTo(plan.depth, kMacroDepth)))
+    return false;
+  if (plan.isExchanged() &&
+      int64_t(llvm::alignTo(plan.exchangedRows, plan.getRows())) * 4 >
+          5 * plan.exchangedRows)
     return false;
   if (plan.isHalf())
     return true;
@@ -122,7 +138,8 @@ static bool isTaken(const SparsePlan &plan) {
   if (plan.isOf8() || plan.alongRows || plan.copiesSingly || plan.hasEpilogue)
     return false;
   if (plan.isHalf())
-    return plan.lanesPerChunk > 1 && plan.results >= kLeastResults &&
+    return !plan.isExchanged() && plan.lanesPerChunk > 1 &&
+           plan.results >= kLeastResults &&
            plan.depth <= (plan.isWideChunk() ? kMostWideDepth : kMostHalfDepth);
   return plan.math == MmaMath::SplitTF32 && plan.results >= kFewestResults;
 }
@@ -159,7 +176,10 @@ std::optional<SparsePlan> kron::chooseSparseWgmma(const SparsePlan &plan,
   }
   for (int64_t rowWarps : {kGroupWarps, kWarps})
     for (bool keeps : {true, false})
-      attempt(keeps, rowWarps, /*teams=*/1);
+      if (!keeps || !plan.isExchanged())
+        attempt(keeps, rowWarps, /*teams=*/1);
+  if (plan.isExchanged())
+    return best;
   attempt(/*keeps=*/true, kGroupWarps, /*teams=*/2);
   // Few images take a product of TF32 instead of bf16, but leave room for more
   // results, or for any.

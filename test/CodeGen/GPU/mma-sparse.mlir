@@ -226,12 +226,19 @@ func.func @groups_f32(%x: memref<25088x12x64x4xf32>, %k: memref<12x64x64x4xf32>,
   return
 }
 
-// Verify that a large dense factor is prepared step by step.
+// Verify that a large dense factor is prepared step by step, that of the next one between
+// products of this one.
 // CHECK-LABEL: llvm.func @dense_f32_0(
-// CHECK:         nvvm.barrier0
 // CHECK:         fence.proxy.async
+// CHECK:         nvvm.cp.async.wait.group
 // CHECK-NEXT:    nvvm.barrier0
 // CHECK:         wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
+// CHECK-SAME:    wgmma.wait_group.sync.aligned 1;
+// CHECK:         cvt.rn.bf16x2.f32
+// CHECK:         llvm.store {{.*}} !llvm.ptr<3>
+// CHECK:         wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
+// CHECK:         wgmma.wait_group.sync.aligned 0;
+// CHECK:         fence.proxy.async
 func.func @dense_f32(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: memref<25088x1024xf32>) {
   kron.pass ins(%x, %k : memref<25088x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<25088x1024xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
@@ -245,19 +252,20 @@ func.func @dense_f32(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: 
 
 // Verify that a factor of which all results fit shared memory without their image in bf16
 // is multiplied in TF32 with what splitting the data leaves; and that of a single stage
-// the next step is asked for once this one is in registers.
+// the next step is asked for once all of this one is in registers.
 // CHECK-LABEL: llvm.func @few_images_f32_0(
 // CHECK:         fence.proxy.async
 // CHECK:         nvvm.cp.async.wait.group 0
 // CHECK-NEXT:    nvvm.barrier0
 // CHECK-NOT:     cp.async.shared.global
+// CHECK-COUNT-16: llvm.load {{.*}} -> vector<4xf32>
+// CHECK:         nvvm.barrier0
+// CHECK:         cp.async.shared.global
 // CHECK:         wgmma.fence.sync.aligned
 // CHECK-COUNT-2: wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32
 // CHECK-COUNT-1: wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16
 // CHECK-COUNT-2: wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32
 // CHECK-SAME:    wgmma.wait_group.sync.aligned 1;
-// CHECK:         nvvm.barrier0
-// CHECK:         cp.async.shared.global
 // CHECK:         wgmma.wait_group.sync.aligned 0;
 func.func @few_images_f32(%x: memref<25088x1x64x16xf32>, %k: memref<64x64x16xf32>, %y: memref<25088x1x64x16xf32>) {
   kron.pass ins(%x, %k : memref<25088x1x64x16xf32>, memref<64x64x16xf32>) outs(%y : memref<25088x1x64x16xf32>)
@@ -284,6 +292,86 @@ func.func @groups_f16(%x: memref<25088x4x64x4xf16>, %k: memref<4x256x64x4xf16>, 
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x4x64x4xf16>) factor(%tk [1, q, p, 3] : tensor<4x256x64x4xf16>)
          outs(%ty : tensor<25088x4x256x4xf16>) -> tensor<25088x4x256x4xf16>
     kron.yield %0 : tensor<25088x4x256x4xf16>
+  }
+  return
+}
+
+// Verify that matrices of which there are no two tiles for each processor are tiles of
+// warpgroups, too, where they fill nearly all processors.
+// CHECK-LABEL: llvm.func @one_round_f32_0(
+// CHECK:         wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
+func.func @one_round_f32(%x: memref<1568x1024xf32>, %k: memref<1024x1024xf32>, %y: memref<1568x1024xf32>) {
+  kron.pass ins(%x, %k : memref<1568x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<1568x1024xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<1568x1024xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<1568x1024xf32>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<1568x1024xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
+         outs(%ty : tensor<1568x1024xf32>) -> tensor<1568x1024xf32>
+    kron.yield %0 : tensor<1568x1024xf32>
+  }
+  return
+}
+
+// Verify that data whose rows are innermost are prepared by single numbers, as a factor
+// is, and multiplied by the factor as data: a large matrix in f32.
+// CHECK-LABEL: llvm.func @exchanged_f32_0(
+// CHECK-COUNT-8: llvm.load {{.*}} !llvm.ptr<3> -> f32
+// CHECK:         cvt.rn.bf16x2.f32
+// CHECK:         fence.proxy.async
+// CHECK:         wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
+// CHECK:         st.global.cs.v4.b32
+func.func @exchanged_f32(%x: memref<1024x25088xf32>, %k: memref<1024x1024xf32>, %y: memref<1024x25088xf32>) {
+  kron.pass ins(%x, %k : memref<1024x25088xf32>, memref<1024x1024xf32>) outs(%y : memref<1024x25088xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<1024x25088xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<1024x25088xf32>):
+    %0 = kron.mode_product axis(0) ins(%tx : tensor<1024x25088xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
+         outs(%ty : tensor<1024x25088xf32>) -> tensor<1024x25088xf32>
+    kron.yield %0 : tensor<1024x25088xf32>
+  }
+  return
+}
+
+// Verify that sides are not exchanged where the depth of the factor is not side by side, and
+// where chunks of rows are not all full.
+// CHECK-NOT:     wgmma
+// CHECK-LABEL: llvm.func @pairs_f16_0(
+func.func @not_exchanged(%x: memref<1024x25088xf32>, %k: memref<1024x1024xf32>, %y: memref<1024x25088xf32>,
+                         %u: memref<1024x25087xf32>, %v: memref<1024x25087xf32>) {
+  kron.pass ins(%x, %k : memref<1024x25088xf32>, memref<1024x1024xf32>) outs(%y : memref<1024x25088xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<1024x25088xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<1024x25088xf32>):
+    %0 = kron.mode_product axis(0) ins(%tx : tensor<1024x25088xf32>) factor(%tk [p, q] : tensor<1024x1024xf32>)
+         outs(%ty : tensor<1024x25088xf32>) -> tensor<1024x25088xf32>
+    kron.yield %0 : tensor<1024x25088xf32>
+  }
+  kron.pass ins(%u, %k : memref<1024x25087xf32>, memref<1024x1024xf32>) outs(%v : memref<1024x25087xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<1024x25087xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<1024x25087xf32>):
+    %0 = kron.mode_product axis(0) ins(%tx : tensor<1024x25087xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
+         outs(%ty : tensor<1024x25087xf32>) -> tensor<1024x25087xf32>
+    kron.yield %0 : tensor<1024x25087xf32>
+  }
+  return
+}
+
+// Verify that the halves of a factor that is kept are put in pairs once, by two PRMT for
+// each two words, such that only those of the data are left between products; and that a
+// team knows its number as one of all its threads.
+// CHECK:         nvvm.shfl.sync idx
+// CHECK:         nvvm.cp.async.wait.group 2
+// CHECK-NEXT:    nvvm.barrier0
+// CHECK-COUNT-8: prmt.b32
+// CHECK:         llvm.store {{.*}} : vector<4xi32>, !llvm.ptr<3>
+// CHECK:         nvvm.barrier0
+// CHECK-COUNT-64: prmt.b32
+// CHECK-NOT:     prmt.b32
+// CHECK:         llvm.return
+func.func @pairs_f16(%x: memref<25088x1x256x4xf16>, %k: memref<256x256x4xf16>, %y: memref<25088x1x256x4xf16>) {
+  kron.pass ins(%x, %k : memref<25088x1x256x4xf16>, memref<256x256x4xf16>) outs(%y : memref<25088x1x256x4xf16>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<25088x1x256x4xf16>, %tk: tensor<256x256x4xf16>, %ty: tensor<25088x1x256x4xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x256x4xf16>) factor(%tk [q, p, 3] : tensor<256x256x4xf16>)
+         outs(%ty : tensor<25088x1x256x4xf16>) -> tensor<25088x1x256x4xf16>
+    kron.yield %0 : tensor<25088x1x256x4xf16>
   }
   return
 }
