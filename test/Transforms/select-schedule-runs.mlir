@@ -29,9 +29,9 @@ func.func @transposed_rows(%x: memref<4096x1024xf64>, %f: memref<16x16xf64>, %y:
 // its last one would be a part of one, or where that is not known.
 // CHECK-LABEL: func @large
 // CHECK: tile = 32
-func.func @large(%x: memref<32768x1024xf32>, %f: memref<32x32xf32>, %y: memref<32768x1024xf32>) {
-  kron.kmm ins(%x : memref<32768x1024xf32>) factors(%f, %f, %f : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>)
-           outs(%y : memref<32768x1024xf32>)
+func.func @large(%x: memref<32768x1024xf32>, %g: memref<31x32xf32>, %f: memref<32x32xf32>, %y: memref<31744x1024xf32>) {
+  kron.kmm ins(%x : memref<32768x1024xf32>) factors(%g, %f, %f : memref<31x32xf32>, memref<32x32xf32>, memref<32x32xf32>)
+           outs(%y : memref<31744x1024xf32>)
   return
 }
 // CHECK-LABEL: func @partial

@@ -101,6 +101,9 @@ void PassCodeBuilder::emitTile(Emitter &emitter, const PassArrays &all,
 void PassCodeBuilder::emitNested(Emitter &emitter, unsigned index,
                                  PassPlace place, const PassWindow &window) {
   const Section &section = sections[index];
+  bool isPrefetchWindow = index == 1 && spreadsPrefetch();
+  if (isPrefetchWindow)
+    startPrefetch(emitter, section, place.source, window);
   if (index) {
     PassPlace inside = place;
     inside.destination = takeBuffer(emitter, section.begin);
@@ -108,6 +111,8 @@ void PassCodeBuilder::emitNested(Emitter &emitter, unsigned index,
     place.source = inside.destination;
   }
   emitSection(emitter, section, place, window);
+  if (isPrefetchWindow)
+    prefetch.slot = nullptr;
 }
 
 /// Loops over the slices of section `index` in the window `outside`, from axis
@@ -153,7 +158,7 @@ StageArray PassCodeBuilder::emitSection(Emitter &emitter,
                                         const PassPlace &place,
                                         const PassWindow &window) {
   StageArray source = place.source;
-  if (section.begin == 0)
+  if (section.begin == 0 && !spreadsPrefetch())
     startPrefetch(emitter, section, source, window);
   prefetch.drain = drain;
   if (section.begin == 0 && copiesIn) {
@@ -190,7 +195,8 @@ StageArray PassCodeBuilder::emitSection(Emitter &emitter,
     source =
         isDirect ? destination : getIntermediate(destination.base, index + 1);
   }
-  prefetch.slot = section.sliceAxis >= 0 ? Value() : prefetch.slot;
+  if (section.sliceAxis >= 0 && !spreadsPrefetch())
+    prefetch.slot = nullptr;
   if (!isLast || !copiesOut)
     return source;
   emitStaged(emitter, window, place.destination, [&](const StageArray &to) {

@@ -96,6 +96,9 @@ private:
   /// `kPairProducts`), and whether those of `stage` are made in matrix tiles.
   bool mayMultiplyBy(int64_t means);
   bool usesTiles(const Stage &stage);
+  /// Whether the result takes the place of the input: no tile may store before
+  /// it has read what it needs.
+  bool isInPlace() { return pass.getInputs().front() == pass.getInit(); }
   void planSections();
   void planStages();
   bool planPairs();
@@ -173,6 +176,8 @@ private:
                         bool asWritten = false);
   Value getResultOffset(const PassPlace &place);
   bool isOnlyTile() const;
+  bool spreadsPrefetch() const;
+  int64_t getRowsAhead(const PassWindow &window) const;
   void startPrefetch(Emitter &emitter, const Section &section,
                      const StageArray &input, const PassWindow &window);
 

@@ -104,6 +104,7 @@ Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
     stage.addend = collapseArray(place.arrays.addend, group);
   }
   stage.isFactorUsedOnce = isFactorUsedOnce();
+  stage.isInPlace = isInPlace() && plan.groups.size() == 1 && !copiesIn;
   stage.isSourceConjugate =
       llvm::any_of(group.products, [](ModeProductOp product) {
         return product.getConjInput();
@@ -308,6 +309,8 @@ void PassCodeBuilder::planStages() {
   copiesIn |= (plan.packsInput && !startsInTiles) || plan.transposesInput ||
               plan.rowsInLanes;
   copiesOut |= plan.rowsInLanes;
+  // Several factors have read all of a tile before the last one stores.
+  copiesIn |= isInPlace() && numGroups == 1 && !canWorkInPlace(getPlanned(0));
   keepsTransposed = canKeepTransposed(getPlanned);
 
   for (unsigned index = 0; index < numGroups; ++index)
@@ -372,8 +375,10 @@ bool PassCodeBuilder::canStreamTiles(SmallVectorImpl<Value> &strides) const {
 /// are large, and all vectors of the result are aligned, or tiles of it are.
 void PassCodeBuilder::planStreaming(const Stage &last) {
   int64_t threshold = pass.getSchedule()->getStreamBytes();
-  // Adding to what the result held has read it into the cache.
-  bool readsInit = arrays.addend.base && arrays.addend.base == arrays.init.base;
+  // Adding to what the result held has read it into the cache, as computing in
+  // its place has.
+  bool readsInit = isInPlace() || (arrays.addend.base &&
+                                   arrays.addend.base == arrays.init.base);
   if (threshold <= 0 || readsInit)
     return;
   Int results = outer.getElementBytes(), inputs = outer.getElementBytes();

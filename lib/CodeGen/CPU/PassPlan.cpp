@@ -13,18 +13,35 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// The axis along which the input of `pass` is contiguous in memory.
+static int getContiguousAxis(PassOp pass) {
+  std::optional<ArrayRef<int64_t>> permutation = pass.getInputPermutation();
+  int64_t rank = getShape(pass.getInit()).getRank();
+  if (!permutation)
+    return rank - 1;
+  return llvm::find(*permutation, rank - 1) - permutation->begin();
+}
+
 /// Chooses the axis to tile: the innermost one if no factor touches it, since
-/// lanes run there, else the innermost axis outside that is long enough to
-/// matter.
-static int chooseTiledAxis(ArrayRef<int64_t> sizes,
+/// lanes run there, else that along which the input is contiguous, or the
+/// innermost axis outside that is long enough to matter.
+static int chooseTiledAxis(ArrayRef<int64_t> sizes, int contiguousAxis,
                            const llvm::SmallBitVector &contracted,
                            const llvm::SmallBitVector &varying) {
   int fallback = -1;
+  auto isLong = [&](int axis) {
+    return ShapedType::isDynamic(sizes[axis]) || sizes[axis] >= 16;
+  };
+  int innermost = sizes.size() - 1;
+  auto isFree = [&](int axis) {
+    return !contracted[axis] && !varying[axis] && sizes[axis] != 1;
+  };
+  if (!isFree(innermost) && isFree(contiguousAxis) && isLong(contiguousAxis))
+    return contiguousAxis;
   for (int axis = sizes.size() - 1; axis >= 0; --axis) {
-    if (contracted[axis] || varying[axis] || sizes[axis] == 1)
+    if (!isFree(axis))
       continue;
-    bool innermost = axis + 1 == static_cast<int>(sizes.size());
-    if (innermost || ShapedType::isDynamic(sizes[axis]) || sizes[axis] >= 16)
+    if (axis == innermost || isLong(axis))
       return axis;
     if (fallback < 0)
       fallback = axis;
@@ -395,7 +412,8 @@ PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
       if (axis >= 0 && factor.getDimSize(dim) != 1)
         varying.set(axis);
   }
-  plan.tiledAxis = chooseTiledAxis(sizes, contracted, varying);
+  plan.tiledAxis =
+      chooseTiledAxis(sizes, getContiguousAxis(pass), contracted, varying);
   assignRoles(plan, sizes, contracted);
 
   planInput(plan, pass);

@@ -25,9 +25,11 @@ Value PassCodeBuilder::getResultOffset(const PassPlace &place) {
   int64_t bytes = countElements(getTileWindow(tileSize), plan.groups.size()) *
                   outer.getElementBytes();
   bool isElsewhere = copiesOut && !plan.rowsInLanes && !place.arrays.epilogue;
-  // What goes past the caches needs nothing there, and arrays so large hardly
+  // The result is asked for with the input in place of which it is stored. What
+  // goes past the caches needs nothing there, and arrays so large hardly
   // ever start within a line.
-  if (isElsewhere || plan.transposesInput || bytes > kMaxBytes || isLargeResult)
+  if (isInPlace() || isElsewhere || plan.transposesInput || bytes > kMaxBytes ||
+      isLargeResult)
     return nullptr;
   Type i64 = builder.getI64Type();
   auto getAddress = [&](const StageArray &array) -> Value {
@@ -88,6 +90,28 @@ bool PassCodeBuilder::isOnlyTile() const {
   return true;
 }
 
+/// Whether the input of a window of the second section is asked for while both
+/// this and the slices before go through their factors, not the slices alone:
+/// runs of columns take longer than these have time for.
+bool PassCodeBuilder::spreadsPrefetch() const {
+  return plan.packsInput && vectorBits == 512 && isNested() &&
+         sections.size() > 2 && plan.isTiledInnermost() &&
+         arrays.input.strides[plan.tiledAxis].is(1);
+}
+
+/// Rows of columns that have to be asked for before a window of the second
+/// section begins: its slices take them faster than they are asked for, all
+/// before the last slice.
+int64_t PassCodeBuilder::getRowsAhead(const PassWindow &window) const {
+  int64_t elements = countElements(window, 0);
+  int64_t sliceElements = countElements(getWindow(sections[0], window), 0);
+  double beforeLast = 1 - double(sliceElements) / elements;
+  double shareOfSlices = double(countFmas(window, 0, sections[0].end)) /
+                         countFmas(window, 0, sections[1].end);
+  return static_cast<int64_t>(elements / tileSize *
+                              (1 - shareOfSlices * beforeLast));
+}
+
 /// Lets the stages that follow ask for the input of the next window. It is
 /// taken to be dense where strides are not known: asking for something else
 /// does no harm.
@@ -110,6 +134,11 @@ void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
                              : emitter.getElementBytes();
   int64_t bytes = elements * elementBytes;
   Int next = emitter.mul(window.most[axis], input.strides[axis]);
+  if (spreadsPrefetch()) {
+    const StageGroup &first = plan.groups.front();
+    next = emitter.mul(getRowsAhead(window),
+                       input.strides[first.axis + first.products.size() - 1]);
+  }
   if (plan.tiledAxis >= 0 && input.strides[plan.tiledAxis].is(1)) {
     // Segments along the tiled axis, one per position of the others.
     const StageGroup &first = plan.groups.front();

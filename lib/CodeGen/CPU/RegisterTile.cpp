@@ -442,8 +442,7 @@ static int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
 TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
                                 int64_t vectorBits, ScheduleAttr schedule,
                                 int64_t parts, bool prefersRows) {
-  // 32 registers with AVX-512, else 16; some must hold A and B.
-  int64_t maxAccumulators = (vectorBits == 512 ? 26 : 12) / parts;
+  int64_t maxAccumulators = getMaxAccumulators(vectorBits) / parts;
   // "Many" is a number that all small block sizes divide.
   constexpr int64_t kMany = 5040;
   int64_t rowTotal = rows < 0 ? kMany : std::min(rows, kMany);

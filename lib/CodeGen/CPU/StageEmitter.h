@@ -58,6 +58,7 @@ private:
                       function_ref<void(Int, int64_t, Value)> body);
   int64_t getPanelElements(const LaneBlocks &blocks) const;
   Int getPanelOffset(const LaneBlocks &blocks, Int first);
+  TileShape chooseInnerShape(int64_t vectorTotal) const;
   bool copiesSource(const LaneBlocks &blocks) const;
   Value allocateOnStack(int64_t elements);
   void emitPanelCopy(const LaneBlocks &blocks, Value source, Value panels);

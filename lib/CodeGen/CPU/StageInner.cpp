@@ -35,6 +35,19 @@ bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
          getPanelElements(blocks) * stage.elementBytes <= kMaxBytes;
 }
 
+/// Whether a register tile has room for all q.
+static bool holdsAllResults(const Stage &stage) {
+  bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
+                                    stage.schedule.getRegisterVectors());
+  return !isFixed && stage.results * stage.elementParts <=
+                         getMaxAccumulators(stage.vectorBits);
+}
+
+bool kron::canWorkInPlace(const Stage &stage) {
+  return getStageMapping(stage) == StageMapping::Inner &&
+         holdsAllResults(stage);
+}
+
 int64_t StageEmitter::getPanelElements(const LaneBlocks &blocks) const {
   int64_t vectors = llvm::divideCeil(blocks.most, blocks.used);
   return stage.depth * llvm::alignTo(vectors, blocks.shape.vectors) *
@@ -131,6 +144,19 @@ Int StageEmitter::getAhead(const LaneBlocks &blocks) {
   return emitter.mul(nest.inner.back().source, kTurns);
 }
 
+/// The register tile of the inner mapping. In place it has all q, so that it
+/// has read all of X before it stores.
+TileShape StageEmitter::chooseInnerShape(int64_t vectorTotal) const {
+  if (!stage.isInPlace)
+    return chooseTileShape(stage.results, vectorTotal, stage.vectorBits,
+                           stage.schedule, stage.elementParts,
+                           /*prefersRows=*/true);
+  int64_t most = getMaxAccumulators(stage.vectorBits) / stage.elementParts;
+  return {stage.results,
+          std::clamp<int64_t>(most / stage.results, 1,
+                              std::max<int64_t>(vectorTotal, 1))};
+}
+
 void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   bool isKnown = laneAxis.size.isConstant();
   LaneBlocks blocks;
@@ -149,11 +175,10 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   int64_t vectorTotal = getPanelVectors(stage);
   if (isKnown)
     vectorTotal = llvm::divideCeil(laneAxis.size.getConstant(), used);
-  blocks.shape =
-      chooseTileShape(stage.results, vectorTotal, stage.vectorBits,
-                      stage.schedule, stage.elementParts, /*prefersRows=*/true);
+  blocks.shape = chooseInnerShape(vectorTotal);
   // Every group is a vector of its own, of which no other is loaded twice.
-  if (nest.group == getMaxLanes(stage) && stage.elementParts == 1)
+  if (nest.group == getMaxLanes(stage) && stage.elementParts == 1 &&
+      !stage.isInPlace)
     blocks.shape = {std::min(stage.results, getPanelRows(stage, 1, -1)),
                     std::min(vectorTotal, getPanelVectors(stage))};
   // Enough to hide the latency of multiply-adds; more rows would need more
@@ -173,8 +198,9 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   // One column of blocks: `vectors` vectors from lane `first`, all q.
   emitLaneBlocks(blocks, [&](Int first, int64_t vectors, Value mask) {
     Bases column = advance(bases, laneAxis, first);
-    int64_t rowsOfBlock =
-        isKnown || vectors > 1 ? blocks.shape.rows : singleRows;
+    int64_t rowsOfBlock = isKnown || vectors > 1 || stage.isInPlace
+                              ? blocks.shape.rows
+                              : singleRows;
     emitBlocks(stage.results, rowsOfBlock, [&](Int q, int64_t rows) {
       RegisterTile tile = startTile(column);
       tile.rows = rows;

@@ -16,16 +16,18 @@ func.func @few_pages(%x: memref<4x32768xf32>, %f: memref<32x32xf32>, %y: memref<
 // -----
 
 // Verify that the last factor of columns asks for what it takes of a buffer of several
-// megabytes two turns ahead, between its multiply-adds.
+// megabytes two turns ahead, between its multiply-adds. (Without beta there is no such buffer.)
 // CHECK-LABEL: func.func private @far_columns_pass
 // CHECK-NOT: hint = 3
 // CHECK: "llvm.intr.prefetch"(%{{.*}}) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}>
 // CHECK: vector.fma
 // CHECK: hint = 3
 // CHECK: vector.fma
+// CHECK: hint = 3
+// CHECK: vector.fma
 func.func @far_columns(%x: memref<65536x256xf32>, %f: memref<16x16xf32>, %y: memref<65536x256xf32>) {
   kron.kmm ins(%x : memref<65536x256xf32>) factors(%f, %f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>)
-           outs(%y : memref<65536x256xf32>)
+           outs(%y : memref<65536x256xf32>) beta(2.0 : f32)
   return
 }
 

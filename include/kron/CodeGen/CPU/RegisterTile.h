@@ -159,6 +159,12 @@ void emitRegisterTile(Emitter &emitter, const RegisterTile &tile);
 /// Rows of a register tile, at most.
 inline constexpr int64_t kMaxTileRows = 26;
 
+/// Accumulators of a register tile, at most: of 32 registers with AVX-512, else
+/// 16, some must hold A and B.
+inline int64_t getMaxAccumulators(int64_t vectorBits) {
+  return vectorBits == 512 ? 26 : 12;
+}
+
 /// Number of rows and vectors to keep in registers.
 struct TileShape {
   int64_t rows;

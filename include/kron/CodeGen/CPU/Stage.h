@@ -57,6 +57,8 @@ struct Stage {
   /// Whether the source is a buffer of the pass, whose rows start at cache lines
   /// and share no sets of a cache.
   bool isSourceBuffer = false;
+  /// Whether the results take the place of the source.
+  bool isInPlace = false;
   /// Whether no other tile is multiplied with the same part of the factor.
   bool isFactorUsedOnce = false;
   /// Whether the source and the factor hold pairs of bf16 along p (Pairs.h),
@@ -94,6 +96,10 @@ int64_t getScratchElements(const Stage &stage);
 /// multiples of their size if the destination starts at one and its strides
 /// that are not known yet, which are added to `strides`, are multiples of it.
 bool canStream(const Stage &stage, SmallVectorImpl<Value> &strides);
+
+/// Whether the code of `stage`, in place, can read all that it needs of the
+/// source before it stores there.
+bool canWorkInPlace(const Stage &stage);
 
 /// Whether the factor must be rearranged first so that the tile can load it as
 /// vectors; `getPackedFactor` says how.

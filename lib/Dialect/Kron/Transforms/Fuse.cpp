@@ -452,7 +452,7 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
         continue;
       std::optional<TripPlan> plan =
           isGiven ? getGivenTrips(pass, schedule.getTrips())
-                  : planCPUTrips(pass, l2Bytes);
+                  : planCPUTrips(pass, l2Bytes, vectorBits);
       if (!plan)
         return failure();
       if (ScheduleAttr rest = isGiven ? schedule.withoutTrips() : schedule)
@@ -463,7 +463,10 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
         continue;
       remark::analysis(pass.getLoc(),
                        remark::RemarkOpts::name("Trips").category("kron-fuse"))
-          << "a row does not fit in cache, or is too little for all threads"
+          << (plan->isInPlace
+                  ? "a tile does not fit in cache: the last trip is in place"
+                  : "a row does not fit in cache, or is too little for all "
+                    "threads")
           << remark::metric("Trips", plan->trips.size());
       splitPass(rewriter, pass, *plan);
     }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FuseTrips.h"
+#include "kron/CodeGen/CPU/PassPlan.h"
 #include "kron/CodeGen/PassOperands.h"
 #include "mlir/IR/Remarks.h"
 #include <numeric>
@@ -32,7 +33,68 @@ std::optional<TripPlan> kron::getGivenTrips(PassOp pass,
 /// Bytes from which one row is worth being shared out among threads.
 static constexpr int64_t kMinSharedRowBytes = 1 << 20;
 
-TripPlan kron::planCPUTrips(PassOp pass, int64_t l2Bytes) {
+/// Positions that a trip of several factors in place takes together, at most.
+static constexpr int64_t kPositionsInPlace = 64;
+
+/// How many of the last factors of `pass` are better a trip of their own, in
+/// place in the result, or 0: without them, the smallest tile of columns fits
+/// the second-level cache, which with them takes more than twice that.
+static unsigned countFactorsInPlace(PassOp pass, int64_t l2Bytes,
+                                    int64_t vectorBits) {
+  SmallVector<ModeProductOp> products = pass.getModeProducts();
+  auto init = dyn_cast<MemRefType>(pass.getInit().getType());
+  if (!init || pass.getInputs().front() == pass.getInit() ||
+      !kron::getBeta(products.back()).isZero())
+    return 0;
+  PassPlan plan = getPassPlan(pass, vectorBits);
+  if (plan.tiledAxis < 0 || !plan.numBuffers ||
+      !(plan.isTiledInnermost() || plan.transposesInput))
+    return 0;
+  // Two vectors of columns, or of rows.
+  int64_t columns = 2 * vectorBits / 8;
+  if (int64_t size = init.getDimSize(plan.tiledAxis);
+      !ShapedType::isDynamic(size))
+    columns = std::min(columns, size * getElementBytes(init.getElementType()));
+  int64_t bytes = columns * plan.elementsPerPosition;
+  if (bytes <= 2 * l2Bytes)
+    return 0;
+  // One factor is enough, but small ones of columns are better shared out.
+  int64_t most = plan.isTiledInnermost() ? kPositionsInPlace : 1;
+  int64_t positions = 1;
+  unsigned count = 0;
+  for (; count + 1 < products.size(); ++count) {
+    ModeProductOp product = products[products.size() - 1 - count];
+    auto factor = cast<ShapedType>(product.getFactor().getType());
+    int64_t depth = factor.getDimSize(product.getContractedFactorDim());
+    int64_t axis = product.getAxis();
+    auto isInside = [&](ModeProductOp other) {
+      return static_cast<int64_t>(other.getAxis()) > axis;
+    };
+    // The result has room for what lies in between only where factors are
+    // square.
+    if (factor.getRank() != 2 || depth <= 1 ||
+        factor.getDimSize(0) != factor.getDimSize(1) ||
+        !llvm::all_of(ArrayRef(products).drop_back(count + 1), isInside))
+      break;
+    if (bytes <= l2Bytes && positions * depth > most)
+      break;
+    bytes /= depth;
+    positions *= depth;
+  }
+  return bytes <= l2Bytes ? count : 0;
+}
+
+/// Leaves the last `count` of so many factors to a trip of their own.
+static TripPlan cutInPlace(unsigned numFactors, unsigned count) {
+  TripPlan plan;
+  plan.isInPlace = true;
+  plan.trips.resize(2);
+  for (unsigned index = 0; index < numFactors; ++index)
+    plan.trips[index + count >= numFactors].push_back(index);
+  return plan;
+}
+
+TripPlan kron::planCPUTrips(PassOp pass, int64_t l2Bytes, int64_t vectorBits) {
   SmallVector<ModeProductOp> products = pass.getModeProducts();
   auto init = cast<ShapedType>(pass.getInit().getType());
   int64_t elementBytes = getElementBytes(getElementType(pass.getInit()));
@@ -53,9 +115,13 @@ TripPlan kron::planCPUTrips(PassOp pass, int64_t l2Bytes) {
       rows *= init.getDimSize(axis);
   }
 
+  bool isLarge = isStatic && rowBytes > 4 * l2Bytes;
+  if (isStatic && !isLarge)
+    if (unsigned count = countFactorsInPlace(pass, l2Bytes, vectorBits))
+      return cutInPlace(products.size(), count);
+
   TripPlan plan;
   plan.trips.emplace_back();
-  bool isLarge = isStatic && rowBytes > 4 * l2Bytes;
   bool isAlone =
       isStatic && rows >= 1 && rows <= 2 && rowBytes >= kMinSharedRowBytes;
   // Whole cache lines of columns, twice, within half of the cache.

@@ -25,8 +25,10 @@ std::optional<TripPlan> getGivenTrips(PassOp pass, DenseI64ArrayAttr counts);
 /// second-level cache takes as few trips as let each one's factors work on
 /// columns within it. With so few rows that threads would have nothing to do,
 /// the last factor is a trip of its own: the others can be shared out along its
-/// axis, itself along theirs.
-TripPlan planCPUTrips(PassOp pass, int64_t l2Bytes);
+/// axis, itself along theirs. Where tiles of columns, or of rows that lie as
+/// columns, would need more memory than twice that cache, the outermost factors
+/// are a trip of their own, in place in the result.
+TripPlan planCPUTrips(PassOp pass, int64_t l2Bytes, int64_t vectorBits);
 
 /// Says which axes every trip applies and how much of the chip it takes.
 void explainTrips(PassOp pass, const TripChain &chain, const TripPlan &plan,

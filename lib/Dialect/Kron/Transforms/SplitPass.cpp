@@ -44,6 +44,7 @@ private:
   SmallVector<int64_t> getShapeAfter(unsigned trip);
   Value createScratch(ArrayRef<int64_t> shape);
   Value getDestination(unsigned trip, Value input);
+  Value collapseInside(unsigned trip, Value array);
   Value buildTrip(unsigned trip, Value input, Value destination);
   Value buildRegion(OpBuilder &builder, unsigned trip, ValueRange args);
   BlockArgument getOwnAddend();
@@ -124,10 +125,10 @@ bool Splitter::readsDestination() {
 }
 
 /// Where trip `trip` writes: not where it reads, the destination every other
-/// time so that one more array is enough.
+/// time so that one more array is enough, unless the plan is in place.
 Value Splitter::getDestination(unsigned trip, Value input) {
   unsigned remaining = plan.trips.size() - 1 - trip;
-  if (remaining == 0)
+  if (remaining == 0 || plan.isInPlace)
     return pass.getInit();
   SmallVector<int64_t> shape = getShapeAfter(trip);
   auto initType = cast<ShapedType>(pass.getInit().getType());
@@ -192,14 +193,36 @@ Value Splitter::buildRegion(OpBuilder &builder, unsigned trip,
   return value;
 }
 
+/// `array`, a memref, with the axes inside of all that trip `trip` contracts as
+/// one: its tiles are cut from long runs of memory then.
+Value Splitter::collapseInside(unsigned trip, Value array) {
+  auto type = cast<MemRefType>(array.getType());
+  int64_t innermost = 0;
+  for (unsigned index : plan.trips[trip])
+    innermost = std::max<int64_t>(innermost, products[index].getAxis());
+  SmallVector<ReassociationIndices> axes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    if (axis <= innermost + 1)
+      axes.push_back({axis});
+    else
+      axes.back().push_back(axis);
+  if (static_cast<int64_t>(axes.size()) == type.getRank() ||
+      !memref::CollapseShapeOp::isGuaranteedCollapsible(type, axes))
+    return array;
+  return memref::CollapseShapeOp::create(rewriter, loc, array, axes);
+}
+
 /// Builds trip `trip` from `input` to `destination`; returns its result, on
 /// memrefs the destination.
 Value Splitter::buildTrip(unsigned trip, Value input, Value destination) {
+  Value result = destination;
   SmallVector<Value> inputs{input};
   for (unsigned index : plan.trips[trip]) {
     auto argument = cast<BlockArgument>(products[index].getFactor());
     inputs.push_back(pass->getOperand(argument.getArgNumber()));
   }
+  if (plan.isInPlace && trip)
+    inputs.front() = destination = collapseInside(trip, destination);
   bool isLastTrip = trip + 1 == plan.trips.size();
   if (isLastTrip && getOwnAddend())
     inputs.push_back(pass->getOperand(getOwnAddend().getArgNumber()));
@@ -211,7 +234,7 @@ Value Splitter::buildTrip(unsigned trip, Value input, Value destination) {
                             schedule, [&](OpBuilder &builder, ValueRange args) {
                               return buildRegion(builder, trip, args);
                             });
-  return isOnTensors() ? built->getResult(0) : destination;
+  return isOnTensors() ? built->getResult(0) : result;
 }
 
 void Splitter::run() {

@@ -41,6 +41,9 @@ struct TripPlan {
   SmallVector<SmallVector<unsigned>> trips;
   /// Sum of the estimated times; 0 if the trips were given.
   double seconds = 0;
+  /// Whether what lies between trips lies in the destination, which later trips
+  /// read and write.
+  bool isInPlace = false;
 };
 
 /// The trips that take the least time, with slabs of up to `slabBudget` bytes.
@@ -55,7 +58,7 @@ TripChain describeTripChain(PassOp pass);
 /// Replaces `pass` by one pass per trip of `plan`. What lies between them gets
 /// memory of its own, one array, used alternately with the destination where
 /// there are more than two trips and shape and meaning of the destination allow
-/// it.
+/// it; or, if the plan is in place, the destination alone.
 void splitPass(RewriterBase &rewriter, PassOp pass, const TripPlan &plan);
 
 /// Whether `splitPass` can split `pass`: its scalars are defined outside.
