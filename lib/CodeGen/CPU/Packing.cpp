@@ -199,10 +199,10 @@ static void emitPackedStreams(Emitter &emitter, const Stage &stage,
 }
 
 /// Fills [lane, q, p] or [lane, p, q] from [q, p, lane] or [p, q, lane], for
-/// the lanes of the axis that the factor is contiguous along.
+/// the lanes of axis `axis`, which the factor is contiguous along.
 static void emitPackedBroadcasts(Emitter &emitter, const Stage &stage,
-                                 const PackedFactor &packed, int64_t size,
-                                 Value from, Value to) {
+                                 const PackedFactor &packed, unsigned axis,
+                                 int64_t size, Value from, Value to) {
   int64_t depthStride = stage.factor.depthStride.getConstant();
   int64_t resultStride = stage.factor.resultStride.getConstant();
   bool pInside = packed.depthStride == 1;
@@ -210,7 +210,7 @@ static void emitPackedBroadcasts(Emitter &emitter, const Stage &stage,
   int64_t outerStride = pInside ? resultStride : depthStride;
   Transposition shape{pInside ? stage.depth : stage.results, size, 1,
                       std::min(depthStride, resultStride),
-                      stage.depth * stage.results};
+                      packed.strides[axis]};
   int64_t rowsPerOuter = shape.rows;
   if (outerStride == shape.rows * shape.sourceStride.getConstant()) {
     shape.rows *= outer;
@@ -303,7 +303,7 @@ void Packer::emitLoops(unsigned axis, Value from, Value to) {
     return emitPackedStreams(emitter, stage, countStreams(), nest.group, from,
                              to);
   if (hasPlanes)
-    return emitPackedBroadcasts(emitter, stage, packed,
+    return emitPackedBroadcasts(emitter, stage, packed, contiguousAxis,
                                 factorSizes[contiguousAxis], from, to);
   if (!nest.isSplit)
     return emitBlock(from, to);
