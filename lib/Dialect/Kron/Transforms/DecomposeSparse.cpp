@@ -102,13 +102,25 @@ static constexpr int64_t kRunBytes = 16;
 /// neither that nor a copy matters.
 static constexpr int64_t kMostGroups = 64, kWeightsOfGroup = 1 << 18;
 
+bool kron::isBareProduct(KsmmOp op) {
+  return op.getTransInput() == Transpose::N && !kron::getAlpha(op).isZero() &&
+         !op.getBias() && !op.getResidual() && !op.getScaleAttr() &&
+         op.getActivation() == Activation::Identity;
+}
+
+bool kron::hasPlainTypes(KsmmOp op) {
+  Type element = kron::getElementType(op.getInit());
+  return (element.isF32() || element.isF16() || element.isBF16()) &&
+         op.getPrecision() != Precision::Ieee &&
+         kron::getElementType(op.getInput()) == element &&
+         kron::getElementType(op.getWeights()) == element;
+}
+
 /// Whether `op` has d > 1 products, with the batch last, and adds nothing: then
 /// X and Y of each t are matrices.
 static bool hasMatrices(KsmmOp op) {
   return op.getPattern()[3] > 1 && op.getLayout() == Layout::BatchLast &&
-         op.getTransInput() == Transpose::N && !kron::getAlpha(op).isZero() &&
-         !op.getAddend() && !op.getBias() && !op.getResidual() &&
-         !op.getScaleAttr() && op.getActivation() == Activation::Identity;
+         isBareProduct(op) && !op.getAddend();
 }
 
 /// Whether `op` is one of large weights (a, b, c, d) and matrices whose
@@ -136,16 +148,6 @@ static bool isFastByCublas(KsmmOp op) {
 static constexpr int64_t kHalvesOfT = 100'000'000, kBytesOfT = 500'000'000;
 /// Rows that an array of unknown size is taken to have.
 static constexpr int64_t kNominalRows = 16384;
-
-/// Whether types and precision of `op` are those of kernels that weights in
-/// another order were measured with.
-static bool hasPlainTypes(KsmmOp op) {
-  Type element = kron::getElementType(op.getInit());
-  return (element.isF32() || element.isF16() || element.isBF16()) &&
-         op.getPrecision() != Precision::Ieee &&
-         kron::getElementType(op.getInput()) == element &&
-         kron::getElementType(op.getWeights()) == element;
-}
 
 /// Weights of one t and group from which on one kernel for all t has more than
 /// one block of results, whatever their shape.

@@ -16,6 +16,14 @@ namespace mlir::kron {
 /// f16 or others of 8 bits, whose numbers f16 holds.
 bool hasKernelOf8(KsmmOp op);
 
+/// Whether nothing but a factor alpha, which is not 0, is applied to the
+/// products of `op`: no bias, no epilogue.
+bool isBareProduct(KsmmOp op);
+
+/// Whether types and precision of `op` are those of kernels that weights and
+/// arrays in another order were measured with.
+bool hasPlainTypes(KsmmOp op);
+
 /// Lets `op` use a copy of its weights in another order where that is faster on
 /// a GPU, or makes it loops over dense products: the operation that is left, in
 /// them. Two of an unknown number of rows, of which a run takes one.

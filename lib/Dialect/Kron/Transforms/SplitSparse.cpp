@@ -20,6 +20,7 @@
 
 #include "SplitSparse.h"
 #include "ArrayViews.h"
+#include "DecomposeSparse.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -60,22 +61,9 @@ static constexpr Threshold kHalf[] = {{16, 75, 0},  {12, 75, 192},
                                       {6, 150, 0},  {3, 150, 512}};
 static constexpr Threshold kFull[] = {{12, 75, 0}, {6, 95, 192}, {3, 200, 0}};
 
-/// Whether `op` is of a type that such kernels take, and adds nothing.
-static bool isPlain(KsmmOp op) {
-  Type element = kron::getElementType(op.getInit());
-  bool isTaken = element.isF16() || element.isBF16() ||
-                 (element.isF32() && op.getPrecision() != Precision::Ieee);
-  return op.getLayout() == Layout::BatchFirst && isTaken &&
-         kron::getElementType(op.getInput()) == element &&
-         kron::getElementType(op.getWeights()) == element &&
-         op.getTransInput() == Transpose::N && !kron::getAlpha(op).isZero() &&
-         kron::getBeta(op).isZero() && !op.getSchedule() && !op.getBias() &&
-         !op.getResidual() && !op.getScaleAttr() &&
-         op.getActivation() == Activation::Identity;
-}
-
 int64_t kron::getLeastSplitRows(KsmmOp op) {
-  if (!isPlain(op))
+  if (op.getLayout() != Layout::BatchFirst || !isBareProduct(op) ||
+      !hasPlainTypes(op) || !kron::getBeta(op).isZero() || op.getSchedule())
     return 0;
   SmallVector<int64_t, 4> pattern = op.getPattern();
   int64_t b = pattern[1], c = pattern[2], d = pattern[3];

@@ -13,6 +13,7 @@
 
 #include "TransposeRows.h"
 #include "ArrayViews.h"
+#include "DecomposeSparse.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -38,13 +39,9 @@ bool kron::hasNarrowGroups(KsmmOp op) {
   Type element = kron::getElementType(op.getInit());
   SmallVector<int64_t, 4> pattern = op.getPattern();
   int64_t rows = cast<ShapedType>(op.getInit().getType()).getDimSize(0);
-  return (element.isF16() || element.isBF16()) &&
-         kron::getElementType(op.getInput()) == element &&
-         kron::getElementType(op.getWeights()) == element &&
-         op.getLayout() == Layout::BatchFirst && !op.getSchedule() &&
-         op.getTransInput() == Transpose::N && kron::getBeta(op).isZero() &&
-         !kron::getAlpha(op).isZero() && !op.getBias() && !op.getResidual() &&
-         !op.getScaleAttr() && op.getActivation() == Activation::Identity &&
+  return (element.isF16() || element.isBF16()) && hasPlainTypes(op) &&
+         op.getLayout() == Layout::BatchFirst && isBareProduct(op) &&
+         kron::getBeta(op).isZero() && !op.getSchedule() &&
          pattern[3] == 1 && pattern[0] >= kManyGroups &&
          2 * pattern[2] <= kNarrowBytes && !ShapedType::isDynamic(rows) &&
          rows >= kManyRows;
