@@ -555,6 +555,18 @@ def _exhaustive_modes(count):
                     dynamic_axes=(0, 2) if i % 4 else (), wide=(i % 4 in (1, 3), i % 4 in (2, 3)))
 
 
+def _exhaustive_open_batches(count):
+    """Arrays of an unknown number, each with a factor of its own."""
+    for element, op, sizes in itertools.product(
+            REAL_FLOATS, PRODUCTS, ([(31, 31)], [(12, 12), (2, 2), (16, 5)])):
+        i = next(count)
+        yield _cycle(i) | dict(
+            op=op, type=element, sizes=sizes, rows=(3, 64, 200)[i % 3], x_batch=(2, 3)[: 1 + i % 2],
+            f_batches=[(2, 3)[: 1 + i % 2] if k == i % len(sizes) else () for k in range(len(sizes))],
+            op_x="N" if i % 3 else "T", ops=["N"] * len(sizes), alpha=ALPHA_KINDS[i % 3],
+            dynamic=("batch", "rows") if i % 4 < 2 else ("batch",))
+
+
 @functools.lru_cache
 def exhaustive():
     count = itertools.count()
@@ -563,7 +575,7 @@ def exhaustive():
             *_exhaustive_modes(count), *_exhaustive_grads(count),
             *_exhaustive_factor_grads(count), *_exhaustive_8_bits(count),
             *_exhaustive_many_rows(count), *_exhaustive_fibres(count),
-            *_exhaustive_empty(count)]
+            *_exhaustive_empty(count), *_exhaustive_open_batches(count)]
 
 
 #===------------------------------------------------------------------------===#

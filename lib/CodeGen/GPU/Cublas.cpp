@@ -60,7 +60,7 @@ static bool mayBeOne(int64_t stride) {
 /// Sorts the axes; why that is not possible, or nothing.
 static std::optional<std::string> sortAxes(PassOp pass, ProductAxes &axes) {
   TripFactor factor = describeFactor(pass.getModeProducts().front());
-  auto shape = cast<ShapedType>(pass.getInit().getType()).getShape();
+  SmallVector<int64_t> shape = getResultShape(pass.getModeProducts().back());
   axes.depth = factor.axis;
   if (factor.varyingAxes.size() > 1)
     return "the factor varies on more than one axis";
@@ -221,7 +221,7 @@ TripTime kron::estimateCublasTime(PassOp pass, const Trip &trip,
   ProductAxes axes;
   sortAxes(pass, axes);
   const TripFactor &factor = trip.factors.front();
-  auto shape = cast<ShapedType>(pass.getInit().getType()).getShape();
+  SmallVector<int64_t> shape = getResultShape(pass.getModeProducts().back());
   // An unknown number of products is taken for one.
   double batch = axes.batch < 0 || ShapedType::isDynamic(shape[axes.batch])
                      ? 1
@@ -245,7 +245,7 @@ TripTime kron::estimateCublasTime(PassOp pass, const Trip &trip,
 double kron::estimateDenseSeconds(PassOp pass, const Trip &trip,
                                   const GPUMachine &machine) {
   const TripFactor &factor = trip.factors.front();
-  auto shape = cast<ShapedType>(pass.getInit().getType()).getShape();
+  SmallVector<int64_t> shape = getResultShape(pass.getModeProducts().back());
   int64_t groups = 1;
   for (int64_t axis : factor.varyingAxes)
     groups *= shape[axis];

@@ -110,8 +110,7 @@ describeAxes(ModeProductOp product, unsigned rowAxis, SparsePlan &plan) {
   plan.depth = factor.depth;
   plan.results = factor.results;
   plan.rowAxis = rowAxis;
-  ArrayRef<int64_t> shape =
-      cast<ShapedType>(product.getInit().getType()).getShape();
+  SmallVector<int64_t> shape = getResultShape(product);
   for (unsigned axis = 0; axis < shape.size(); ++axis) {
     if (axis == plan.axis || axis == rowAxis || shape[axis] == 1)
       continue;

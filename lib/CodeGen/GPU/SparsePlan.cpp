@@ -109,8 +109,7 @@ static void describeAxes(PassOp pass, SparsePlan &plan, int64_t &rows,
                          bool hasFewRows) {
   ModeProductOp product = pass.getModeProducts().front();
   TripFactor factor = describeFactor(product);
-  SmallVector<int64_t> shape(
-      cast<ShapedType>(pass.getInit().getType()).getShape());
+  SmallVector<int64_t> shape = getResultShape(product);
   plan.axis = factor.axis;
   plan.depth = factor.depth;
   plan.results = factor.results;

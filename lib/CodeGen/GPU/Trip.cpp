@@ -168,13 +168,23 @@ TripFactor kron::describeFactor(ModeProductOp product) {
   return factor;
 }
 
+SmallVector<int64_t> kron::getResultShape(ModeProductOp product) {
+  SmallVector<int64_t> shape(
+      cast<ShapedType>(product.getInit().getType()).getShape());
+  auto factor = cast<ShapedType>(product.getFactor().getType());
+  for (auto [dim, role] : llvm::enumerate(product.getFactorDims()))
+    if (role >= 0 && ShapedType::isDynamic(shape[role]) &&
+        factor.getDimSize(dim) != 1)
+      shape[role] = factor.getDimSize(dim);
+  return shape;
+}
+
 Trip kron::describeTrip(PassOp pass) {
   SmallVector<ModeProductOp> products = pass.getModeProducts();
   ModeProductOp last = products.back();
   // Sizes of the result, but for the contracted axes: they are known where an
   // axis of size 1 is stretched, and may be known where the input's are not.
-  ArrayRef<int64_t> shape =
-      cast<ShapedType>(pass.getInit().getType()).getShape();
+  SmallVector<int64_t> shape = getResultShape(last);
   SmallVector<TripFactor> factors;
   for (ModeProductOp product : products)
     factors.push_back(describeFactor(product));

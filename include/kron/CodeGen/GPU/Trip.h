@@ -119,6 +119,10 @@ bool isAcrossColumns(ArrayRef<int64_t> permutation,
 /// Factor, axis and varying axes of `product`, whose factor has a static shape.
 TripFactor describeFactor(ModeProductOp product);
 
+/// Sizes of `product`'s result. Where its type leaves the size of an axis open
+/// that the factor varies on, the factor's is taken.
+SmallVector<int64_t> getResultShape(ModeProductOp product);
+
 } // namespace mlir::kron
 
 #endif // KRON_CODEGEN_GPU_TRIP_H

@@ -1,0 +1,19 @@
+// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+
+// Verify that an axis of unknown size, along which a factor varies, has as many positions
+// as the factor: the tiles of two groups are at most 48 CTAs.
+// CHECK-LABEL: func.func @open_groups(
+// CHECK:         %[[TILES:.*]] = arith.constant 48 : i64
+// CHECK:         arith.minsi %[[TILES]], %{{.*}} : i64
+// CHECK:         llvm.call @kronRtCudaLaunch(
+// CHECK-NOT:     -9223372036854775808
+func.func @open_groups(%x: memref<?x1x384x64xf32>, %k: memref<2x64x64xf32>, %y: memref<?x1x384x64xf32>) {
+  kron.pass ins(%x, %k : memref<?x1x384x64xf32>, memref<2x64x64xf32>) outs(%y : memref<?x1x384x64xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<?x1x384x64xf32>, %tk: tensor<2x64x64xf32>, %ty: tensor<?x1x384x64xf32>):
+    %0 = kron.mode_product axis(3) ins(%tx : tensor<?x1x384x64xf32>) factor(%tk [0, p, q] : tensor<2x64x64xf32>)
+         outs(%ty : tensor<?x1x384x64xf32>) -> tensor<?x1x384x64xf32>
+    kron.yield %0 : tensor<?x1x384x64xf32>
+  }
+  return
+}
