@@ -7,7 +7,8 @@ import fnmatch
 import json
 import pathlib
 
-from gpu_tables import cases_text, goal_cells, markdown, mean, ms_text, share_text
+from gpu_tables import (cases_text, floors_text, goal_cells, markdown, mean, ms_text,
+                        share_text)
 
 CAUSES = pathlib.Path(__file__).resolve().parent / "cpu_causes.json"
 PEERS = {"torch": "PyTorch", "einsum": "einsum", "bmm": "bmm", "dense": "dense",
@@ -211,7 +212,7 @@ class Sparse(Layout):
 
 
 class Chains(Layout):
-    heads = ("rows x factors", "layout", "ms", "one at a time, ms", "ratio", "goal", "",
+    heads = ("rows x factors", "layout", "ms", "one at a time, ms", "ratio", "floors", "goal", "",
              "of the floor", "best of PyTorch")
 
     def cells(self):
@@ -223,7 +224,8 @@ class Chains(Layout):
                 f"{goal:g}x")
             lines.append([f"{r['rows']} x {r['factors']}", r.get("layout", "batch_first")[6:],
                           ms_text(r["ms"]), ms_text(r.get("single_ms")),
-                          ratio_text(r, "single_ratio"), f"{goal:g}x" if goal else "–", mark,
+                          ratio_text(r, "single_ratio"), floors_text(r),
+                          f"{goal:g}x" if goal else "–", mark,
                           share_text(r["of_floor"]), peer_text(best_peer(r))])
         return lines
 
