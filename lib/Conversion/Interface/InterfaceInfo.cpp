@@ -192,6 +192,12 @@ private:
 
 } // namespace
 
+/// False for an index that has no meaning, which does not make IR invalid.
+static bool isAxis(Value array, int64_t index) {
+  auto type = dyn_cast<ShapedType>(array.getType());
+  return type && type.hasRank() && index >= 0 && index < type.getRank();
+}
+
 void EqualDims::visitEmpty(tensor::EmptyOp op) {
   auto type = op.getType();
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
@@ -200,7 +206,8 @@ void EqualDims::visitEmpty(tensor::EmptyOp op) {
     Operation *size = op.getDynamicSize(dim).getDefiningOp();
     if (auto dimOp = dyn_cast_or_null<ShapedDimOpInterface>(size))
       if (std::optional<int64_t> index =
-              getConstantIntValue(dimOp.getDimension()))
+              getConstantIntValue(dimOp.getDimension());
+          index && isAxis(dimOp.getShapedValue(), *index))
         unite(op, dim, dimOp.getShapedValue(), *index);
   }
 }

@@ -151,3 +151,16 @@ func.func @required_sizes(%x: tensor<?x?xf32> {kron.name = "x"}, %f: tensor<2x5x
   %1 = kron.mkm ins(%v : tensor<?x?xf32>) factors(%c : tensor<2x2xf32>) outs(%w : tensor<?x2xf32>) -> tensor<?x2xf32>
   return %0, %1 : tensor<?x5xf32>, tensor<?x2xf32>
 }
+
+// Verify that the size of an axis that is not there says nothing.
+// CHECK-LABEL: func.func @no_axis(
+// CHECK-SAME: name = "arg0", symbols = array<i32: 0, -1>
+func.func @no_axis(%x: tensor<?x64xf32>, %a: tensor<8x8xf32>) -> tensor<?x64xf32> {
+  %c7 = arith.constant 7 : index
+  %rows = tensor.dim %x, %c7 : tensor<?x64xf32>
+  %e = tensor.empty(%rows) : tensor<?x64xf32>
+  %y = kron.mkm ins(%x : tensor<?x64xf32>)
+         factors(%a, %a : tensor<8x8xf32>, tensor<8x8xf32>)
+         outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
