@@ -82,5 +82,20 @@ func.func @transpose() attributes {t = #kron.transpose<H>} { return }
 
 // -----
 
-// expected-error @+1 {{expects trips to be >= 1 each, but got 0}}
+// expected-error @+1 {{expects trips to be in [1, 2147483647] each, but got 0}}
 func.func @trips() attributes {s = #kron.schedule<trips = [2, 0]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects trips to be in [1, 2147483647] each, but got 9223372036854775807}}
+func.func @many_trips() attributes {s = #kron.schedule<trips = [9223372036854775807]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects tile to be at most 2147483647, but got 9223372036854775807}}
+func.func @large_tile() attributes {s = #kron.schedule<tile = 9223372036854775807>} { return }
+
+// -----
+
+// expected-error @+1 {{expects stages to be at most 2147483647, but got 4294967296}}
+func.func @many_stages() attributes {s = #kron.schedule<stages = 4294967296>} { return }

@@ -88,6 +88,19 @@ ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (value < 0)
       return emitError() << "expects " << name << " to be >= 0, but got "
                          << value;
+  // Planners multiply them by sizes of arrays.
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  for (auto [name, value] :
+       {std::pair<StringRef, int64_t>("register_rows", registerRows),
+        {"register_vectors", registerVectors},
+        {"slice", slice},
+        {"tile", tile},
+        {"columns", columns},
+        {"ctas_per_sm", ctasPerSM},
+        {"stages", stages}})
+    if (value > most)
+      return emitError() << "expects " << name << " to be at most " << most
+                         << ", but got " << value;
   if (threads < 0 || threads > 1024 || threads % 32 != 0)
     return emitError()
            << "expects threads to be a multiple of 32 up to 1024, but got "
@@ -97,9 +110,9 @@ ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << cluster;
   if (trips)
     for (int64_t count : trips.asArrayRef())
-      if (count < 1)
-        return emitError() << "expects trips to be >= 1 each, but got "
-                           << count;
+      if (count < 1 || count > most)
+        return emitError() << "expects trips to be in [1, " << most
+                           << "] each, but got " << count;
   return success();
 }
 

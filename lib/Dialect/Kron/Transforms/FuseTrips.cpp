@@ -16,6 +16,14 @@ using namespace mlir::kron;
 
 std::optional<TripPlan> kron::getGivenTrips(PassOp pass,
                                             DenseI64ArrayAttr counts) {
+  int64_t products = pass.getModeProducts().size(), total = 0;
+  for (int64_t count : counts.asArrayRef())
+    total += count;
+  if (total != products) {
+    pass.emitOpError("expects trips of its schedule to add up to its ")
+        << products << " mode products, but got " << total;
+    return std::nullopt;
+  }
   TripPlan plan;
   unsigned next = 0;
   for (int64_t count : counts.asArrayRef()) {
@@ -23,11 +31,7 @@ std::optional<TripPlan> kron::getGivenTrips(PassOp pass,
     for (int64_t number = 0; number < count; ++number)
       trip.push_back(next++);
   }
-  if (next == pass.getModeProducts().size())
-    return plan;
-  pass.emitOpError("expects trips of its schedule to add up to its ")
-      << pass.getModeProducts().size() << " mode products, but got " << next;
-  return std::nullopt;
+  return plan;
 }
 
 /// Bytes from which one row is worth being shared out among threads.
