@@ -90,6 +90,12 @@ FactorArray getPassFactor(Emitter &emitter, PassOp pass, ModeProductOp product);
 
 PassOperands getPassOperands(Emitter &emitter, PassOp pass);
 
+/// Computes in front of `pass`, which is on memrefs, what scalars its region
+/// computes: alpha and beta may be among them, and code generators want those
+/// outside. Fails, with an error, if they depend on an array that exists only
+/// inside.
+LogicalResult hoistPassScalars(OpBuilder &builder, PassOp pass);
+
 } // namespace mlir::kron
 
 #endif // KRON_CODEGEN_PASSOPERANDS_H

@@ -14,6 +14,7 @@
 #include "kron/CodeGen/GPU/PassEmitter.h"
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
+#include "kron/CodeGen/PassOperands.h"
 #include "kron/Conversion/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -88,7 +89,7 @@ struct ConvertKronToNVVMPass
     SymbolTable symbols(module);
     OpBuilder builder(&getContext());
     for (PassOp pass : passes) {
-      if (failed(checkPass(pass)))
+      if (failed(checkPass(pass)) || failed(hoistPassScalars(builder, pass)))
         return signalPassFailure();
       if (QuantizeOp quantize = findQuantize(pass, quantizes)) {
         std::optional<std::string> reason =

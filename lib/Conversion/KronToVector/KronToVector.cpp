@@ -12,6 +12,7 @@
 
 #include "kron/CodeGen/CPU/PassEmitter.h"
 #include "kron/CodeGen/CPU/Support.h"
+#include "kron/CodeGen/PassOperands.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
@@ -33,6 +34,13 @@ static LogicalResult checkPass(PassOp pass) {
   if (!isa<MemRefType>(pass.getInit().getType()))
     return pass.emitOpError(
         "expects memref operands: run --kron-bufferize first");
+  for (ModeProductOp product : pass.getModeProducts()) {
+    if (std::optional<std::string> reason = getCPUUnsupportedReason(product))
+      return product.emitOpError("cannot become vector code: ") << *reason;
+    for (int64_t dim : product.getFactorDims())
+      if (dim >= 0 && product.getAxis() == static_cast<uint64_t>(dim))
+        return product.emitOpError("has a factor that varies on its own axis");
+  }
   if (!pass.getSchedule() || !pass.getSchedule()->getVectorBits())
     return pass.emitOpError(
         "expects a #kron.schedule with vector_bits: run --kron-select-schedule "
@@ -47,13 +55,6 @@ static LogicalResult checkPass(PassOp pass) {
   if (isRegrouped(pass) && !getRegroupedRows(pass.getModeProducts()))
     return pass.emitOpError("cannot become vector code: axes are regrouped "
                             "without rows that all factors have");
-  for (ModeProductOp product : pass.getModeProducts()) {
-    if (std::optional<std::string> reason = getCPUUnsupportedReason(product))
-      return product.emitOpError("cannot become vector code: ") << *reason;
-    for (int64_t dim : product.getFactorDims())
-      if (dim >= 0 && product.getAxis() == static_cast<uint64_t>(dim))
-        return product.emitOpError("has a factor that varies on its own axis");
-  }
   return success();
 }
 
@@ -79,7 +80,7 @@ struct ConvertKronToVectorPass
     getOperation().walk([&](PassOp pass) { passes.push_back(pass); });
     OpBuilder builder(&getContext());
     for (PassOp pass : passes) {
-      if (failed(checkPass(pass)))
+      if (failed(checkPass(pass)) || failed(hoistPassScalars(builder, pass)))
         return signalPassFailure();
       auto function = pass->getParentOfType<func::FuncOp>();
       WorkspaceBytes bytes = emitPass(builder, symbols, pass);

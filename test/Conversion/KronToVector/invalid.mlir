@@ -34,3 +34,31 @@ func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16
   }
   return
 }
+
+// -----
+
+func.func @no_elements(%x: memref<4x0xf32>, %f: memref<0x16xf32>, %y: memref<4x16xf32>) {
+  kron.pass ins(%x, %f : memref<4x0xf32>, memref<0x16xf32>) outs(%y : memref<4x16xf32>) {
+  ^bb0(%t: tensor<4x0xf32>, %a: tensor<0x16xf32>, %o: tensor<4x16xf32>):
+    // expected-error @+1 {{'kron.mode_product' op cannot become vector code: a factor has no elements}}
+    %1 = kron.mode_product axis(1) ins(%t : tensor<4x0xf32>) factor(%a [p, q] : tensor<0x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
+    kron.yield %1 : tensor<4x16xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @inner_alpha(%x: memref<1x2xf32>, %f: memref<2x2xf32>, %y: memref<1x2xf32>) {
+  kron.pass ins(%x, %f : memref<1x2xf32>, memref<2x2xf32>) outs(%y : memref<1x2xf32>)
+      attributes {schedule = #kron.schedule<vector_bits = 512, tile = 1>} {
+  ^bb0(%t: tensor<1x2xf32>, %a: tensor<2x2xf32>, %o: tensor<1x2xf32>):
+    %c0 = arith.constant 0 : index
+    %e = tensor.empty() : tensor<1x2xf32>
+    %alpha = tensor.extract %e[%c0, %c0] : tensor<1x2xf32>
+    // expected-error @+1 {{'kron.mode_product' op expects alpha to depend on arguments of the region only}}
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1x2xf32>) factor(%a [p, q] : tensor<2x2xf32>) outs(%o : tensor<1x2xf32>) alpha(%alpha : f32) -> tensor<1x2xf32>
+    kron.yield %1 : tensor<1x2xf32>
+  }
+  return
+}
