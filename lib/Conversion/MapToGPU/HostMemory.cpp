@@ -177,6 +177,11 @@ static LogicalResult moveConstant(memref::GetGlobalOp op,
   return success();
 }
 
+bool kron::isHostArray(Value array) {
+  Type element = getElementTypeOrSelf(array.getType());
+  return element.isIndex() || element.isInteger(1);
+}
+
 LogicalResult kron::moveMemory(func::FuncOp function,
                                gpu::GPUModuleOp gpuModule) {
   SmallVector<Operation *> ops;
@@ -185,6 +190,8 @@ LogicalResult kron::moveMemory(func::FuncOp function,
       ops.push_back(op);
   });
   for (Operation *op : ops) {
+    if (isHostArray(op->getNumResults() ? op->getResult(0) : op->getOperand(0)))
+      continue;
     if (auto dealloc = dyn_cast<memref::DeallocOp>(op))
       moveDeallocation(dealloc);
     else if (auto alloc = dyn_cast<memref::AllocOp>(op);

@@ -185,7 +185,9 @@ bool LinalgKernel::widensBytes() {
                          ShapedType::kDynamic))
     return false;
   return op.getNumReductionLoops() == 0 && op.getNumDpsInputs() == 1 &&
-         isFloat8(getElement(0)) && op.getBlock()->getArgument(1).use_empty() &&
+         isFloat8(getElement(0)) &&
+         isa<MemRefType>(op->getOperand(0).getType()) &&
+         op.getBlock()->getArgument(1).use_empty() &&
          op.getBlock()->getOps<linalg::IndexOp>().empty() &&
          op.getBlock()->getOps<memref::LoadOp>().empty();
 }

@@ -27,11 +27,21 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Whether all arrays that `op` uses stay the host's.
+static bool isOnHost(Operation *op) {
+  SmallVector<Value> values(op->getOperands());
+  llvm::append_range(values, op->getResults());
+  return llvm::all_of(values, [](Value value) {
+    return !isa<MemRefType>(value.getType()) || isHostArray(value);
+  });
+}
+
 /// What host code would do to elements of an array on the GPU.
 static LogicalResult checkHostCode(func::FuncOp function) {
   WalkResult found = function.walk([](Operation *op) {
     if (!isa<memref::LoadOp, memref::StoreOp, memref::CopyOp,
-             memref::AtomicRMWOp, memref::AllocaOp>(op))
+             memref::AtomicRMWOp, memref::AllocaOp>(op) ||
+        isOnHost(op))
       return WalkResult::advance();
     op->emitOpError("cannot run for a GPU: it is outside of any kernel, and "
                     "arrays are in the GPU's memory");

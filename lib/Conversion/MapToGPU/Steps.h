@@ -14,6 +14,11 @@
 
 namespace mlir::kron {
 
+/// Whether `array` stays the host's: its elements are indices or truth values.
+/// Bufferization of loops makes such ones, of addresses, to find out which
+/// arrays to release.
+bool isHostArray(Value array);
+
 /// Builds, before `op` (on memrefs), a kernel that computes it with one thread
 /// per element of its parallel dimensions, and its launch. Fails, with an
 /// error, if a kernel cannot do what the body does.

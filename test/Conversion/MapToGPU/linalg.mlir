@@ -167,3 +167,16 @@ func.func @widen(%x: memref<?x32xf8E5M2>, %y: memref<?x32xf16>) {
   }
   return
 }
+
+// -----
+
+// Verify that a number of 8 bits may fill an array.
+// CHECK-LABEL: func.func @fill_bytes(
+// CHECK:       gpu.module
+// CHECK:         arith.bitcast %{{.*}} : f8E4M3FN to i8
+// CHECK:         llvm.store
+func.func @fill_bytes(%y: memref<64xf8E4M3FN>) {
+  %zero = arith.constant 0.0 : f8E4M3FN
+  linalg.fill ins(%zero : f8E4M3FN) outs(%y : memref<64xf8E4M3FN>)
+  return
+}

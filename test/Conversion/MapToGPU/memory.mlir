@@ -38,3 +38,23 @@ func.func @constant() -> memref<2xcomplex<f32>> {
   %0 = memref.get_global @c : memref<2xcomplex<f32>>
   return %0 : memref<2xcomplex<f32>>
 }
+
+// -----
+
+// Verify that arrays of indices and truth values, by which bufferization of
+// loops finds out which arrays to release, stay the host's.
+// CHECK-LABEL: func.func @bookkeeping(
+// CHECK:         %[[A:.*]] = memref.alloc() : memref<2xindex>
+// CHECK:         memref.store %{{.*}}, %[[A]]
+// CHECK:         memref.alloc() : memref<2xi1>
+// CHECK:         memref.dealloc %[[A]]
+func.func @bookkeeping(%n: index) -> i1 {
+  %c0 = arith.constant 0 : index
+  %0 = memref.alloc() : memref<2xindex>
+  memref.store %n, %0[%c0] : memref<2xindex>
+  %1 = memref.alloc() : memref<2xi1>
+  %2 = memref.load %1[%c0] : memref<2xi1>
+  memref.dealloc %0 : memref<2xindex>
+  memref.dealloc %1 : memref<2xi1>
+  return %2 : i1
+}
