@@ -22,7 +22,8 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tools/kron-bench"))
 sys.dont_write_bytecode = True
 
-from bench_cases import SIZES, read  # noqa: E402
+from bench_cases import SIZES  # noqa: E402
+from bench_files import read  # noqa: E402
 from bench_results import commit  # noqa: E402
 
 TYPE = r"memref<([0-9x]+)x(?:complex<)?\w+>?(?:, strided<[^>]*>)?"

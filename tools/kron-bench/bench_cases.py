@@ -25,9 +25,7 @@ SPDX-License-Identifier: MIT
 
 import functools
 import itertools
-import json
 import math
-import pathlib
 
 import numpy as np
 
@@ -54,23 +52,6 @@ def parse_factors(text):
         p, _, q = shape.partition(":")
         factors += [(int(p), int(q or p))] * int(count or 1)
     return factors
-
-
-def each(fields):
-    """The cases that the fields stand for: one for each element of a list."""
-    lists = {name: fields[name] for name in SEVERAL if isinstance(fields.get(name), list)}
-    if "pattern" in lists and not isinstance(lists["pattern"][0], list):
-        del lists["pattern"]
-    for values in itertools.product(*lists.values()):
-        yield Case(fields | dict(zip(lists, values)))
-
-
-def read(path, only=""):
-    """The cases of a file, those whose name contains `only`."""
-    content = json.loads(pathlib.Path(path).read_text())
-    cases = [case for fields in content["cases"]
-             for case in each(content.get("defaults", {}) | fields)]
-    return content["title"], [case for case in cases if only in case.name]
 
 
 class Case:
