@@ -22,7 +22,12 @@ config.substitutions.append(("%kron_build_dir", config.kron_build_dir))
 config.substitutions.append(
     ("%kron_cmake_dir", os.path.join(config.test_source_root, "../lib/cmake/kron"))
 )
-config.substitutions.append(("%python", sys.executable))
+# What runs lit itself may have no NumPy; the environment that tools/setup.sh makes has.
+python = sys.executable
+venv = os.path.join(config.kron_build_dir, "venv", "bin", "python")
+if not importlib.util.find_spec("numpy") and os.access(venv, os.X_OK):
+    python = venv
+config.substitutions.append(("%python", python))
 config.substitutions.append(("%cc", config.cc))
 config.substitutions.append(("%cxx", config.cxx))
 if not config.kron_sanitize:
@@ -34,7 +39,7 @@ config.substitutions.append(
 if shutil.which("ptxas") or os.access("/usr/local/cuda/bin/ptxas", os.X_OK):
     config.available_features.add("ptxas")
 
-if importlib.util.find_spec("numpy"):
+if python == venv or importlib.util.find_spec("numpy"):
     config.available_features.add("numpy")
 
 with open("/proc/cpuinfo") as cpuinfo:
