@@ -162,8 +162,11 @@ def factors(n, dtype=np.float64, *, most=MOST, seed=None):
         base, exponent = _split(n)
         elements = ([base] if base > 1 or exponent == 0 else []) + [2] * exponent
         orders = sizes(n, most)
-    else:
+    elif isinstance(n, (tuple, list)):
         elements = orders = tuple(map(_order, n))
+    else:
+        raise TypeError(f"expects n to be an integer or a tuple of orders, but got "
+                        f"{type(n).__name__}")
     matrices = [hadamard(order) for order in elements]
     if seed is not None:
         rng = np.random.default_rng(seed)

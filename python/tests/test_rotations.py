@@ -74,6 +74,8 @@ def test_all_sizes(base, exponent):
 def test_bad_size():
     with pytest.raises(ValueError, match="expects n to be .* but got 11008"):
         rotations.sizes(11008)
+    with pytest.raises(TypeError, match="expects n to be an integer or a tuple .* but got float"):
+        rotations.Rotation(16.0)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])

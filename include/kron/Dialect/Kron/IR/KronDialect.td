@@ -26,11 +26,11 @@ def Kron_Dialect : Dialect {
     so a compiler may reorder them; no operation of the dialect ever moves data
     just to change its order (a "shuffle").
 
-    The named operations (`kron.mkm`, `kron.kmm`, `kron.ksmm` with its gradient
-    `kron.ksmm_grad`, `kron.batched`) are what users write. `--kron-decompose`
-    turns them into
-    `kron.mode_product`, `--kron-fuse` groups mode products into `kron.pass`
-    regions, each of which is one trip over memory.
+    The named operations (`kron.mkm`, `kron.kmm`, `kron.ksmm`, `kron.batched`,
+    the gradients `kron.ksmm_grad`, `kron.factor_grad` and `kron.bias_grad`, and
+    `kron.quantize`) are what users write. `--kron-decompose` turns products and
+    their gradients into `kron.mode_product`, `--kron-fuse` groups mode products
+    into `kron.pass` regions, each of which is one trip over memory.
 
     All operations work on ranked tensors in destination-passing style and on
     strided memrefs. On tensors the result is the updated `outs` operand; on
