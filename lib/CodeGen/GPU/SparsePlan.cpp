@@ -114,12 +114,6 @@ static void describeAxes(PassOp pass, SparsePlan &plan, int64_t &rows,
   plan.depth = factor.depth;
   plan.results = factor.results;
   shape[plan.axis] = plan.depth;
-  // The factor may know what the arrays leave open.
-  ArrayRef<int64_t> factorShape =
-      cast<ShapedType>(product.getFactor().getType()).getShape();
-  for (auto [size, role] : llvm::zip(factorShape, product.getFactorDims()))
-    if (llvm::is_contained(factor.varyingAxes, role))
-      shape[role] = size;
   SmallVector<unsigned> varying, others;
   for (auto [axis, size] : llvm::enumerate(shape))
     if (axis != plan.axis && size != 1)

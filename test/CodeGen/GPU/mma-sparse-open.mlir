@@ -17,3 +17,18 @@ func.func @open_groups(%x: memref<?x1x384x64xf32>, %k: memref<2x64x64xf32>, %y: 
   }
   return
 }
+
+// Verify the same for an axis whose positions are neighbours in memory.
+// CHECK-LABEL: func.func @open_lanes(
+// CHECK-NOT:     -9223372036854775808
+// CHECK:         llvm.func @open_lanes_0(
+func.func @open_lanes(%x: memref<5x8x5x?xf32>, %k: memref<5x16x8x5xf32>, %y: memref<5x16x5x?xf32>) {
+  kron.pass ins(%x, %k : memref<5x8x5x?xf32>, memref<5x16x8x5xf32>) outs(%y : memref<5x16x5x?xf32>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<5x8x5x?xf32>, %tk: tensor<5x16x8x5xf32>, %ty: tensor<5x16x5x?xf32>):
+    %0 = kron.mode_product axis(1) ins(%tx : tensor<5x8x5x?xf32>) factor(%tk [3, q, p, 0] : tensor<5x16x8x5xf32>)
+         outs(%ty : tensor<5x16x5x?xf32>) -> tensor<5x16x5x?xf32>
+    kron.yield %0 : tensor<5x16x5x?xf32>
+  }
+  return
+}

@@ -83,21 +83,3 @@ func.func @some_halves(%x: memref<128x16x?xf16>, %k: memref<64x128x16xf16>, %y: 
   }
   return
 }
-
-// -----
-
-// Verify that the factor tells how many products there are where the arrays
-// leave that open.
-// CHECK-LABEL: llvm.func @open_products_0(
-// CHECK:         mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
-// CHECK:         llvm.return
-func.func @open_products(%x: memref<5x8x5x?xf32>, %k: memref<5x16x8x5xf32>, %y: memref<5x16x5x?xf32>) {
-  kron.pass ins(%x, %k : memref<5x8x5x?xf32>, memref<5x16x8x5xf32>) outs(%y : memref<5x16x5x?xf32>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
-  ^bb0(%tx: tensor<5x8x5x?xf32>, %tk: tensor<5x16x8x5xf32>, %ty: tensor<5x16x5x?xf32>):
-    %0 = kron.mode_product axis(1) ins(%tx : tensor<5x8x5x?xf32>) factor(%tk [3, q, p, 0] : tensor<5x16x8x5xf32>)
-         outs(%ty : tensor<5x16x5x?xf32>) -> tensor<5x16x5x?xf32>
-    kron.yield %0 : tensor<5x16x5x?xf32>
-  }
-  return
-}
