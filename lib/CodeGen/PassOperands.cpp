@@ -47,6 +47,11 @@ std::optional<std::string> kron::getDynamicShapeReason(ScaledOpInterface op) {
   for (Value factor : op.getFactorValues())
     if (!cast<ShapedType>(factor.getType()).hasStaticShape())
       return "a factor has a dynamic shape";
+  // Named operations have been viewed as arrays whose axes the factors say.
+  if (auto product = dyn_cast<ModeProductOp>(*op))
+    for (Value array : {product.getInput(), product.getInit()})
+      if (cast<ShapedType>(array.getType()).isDynamicDim(product.getAxis()))
+        return "the contracted axis has a dynamic size";
   return std::nullopt;
 }
 

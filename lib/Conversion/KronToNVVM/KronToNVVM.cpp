@@ -42,9 +42,9 @@ static LogicalResult checkPass(PassOp pass) {
   if (failed(checkPlace(pass, pass.getInit())))
     return failure();
   for (ModeProductOp product : pass.getModeProducts()) {
-    if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
-      return product.emitOpError(
-          "cannot become a GPU kernel: a factor has a dynamic shape");
+    if (std::optional<std::string> reason = getDynamicShapeReason(
+            cast<ScaledOpInterface>(product.getOperation())))
+      return product.emitOpError("cannot become a GPU kernel: ") << *reason;
     for (int64_t dim : product.getFactorDims())
       if (dim >= 0 && product.getAxis() == static_cast<uint64_t>(dim))
         return product.emitOpError("has a factor that varies on its own axis");

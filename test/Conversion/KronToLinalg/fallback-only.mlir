@@ -67,3 +67,16 @@ func.func @no_elements(%x: memref<4x0xf32>, %f: memref<0x16xf32>, %y: memref<4x1
     outs(%y : memref<4x16xf32>)
   return
 }
+
+// -----
+
+// Verify that an axis whose size only the factor says is lowered, with the reason.
+// CHECK-LABEL: func.func @dynamic_axis
+// CHECK-NOT: kron.
+// CHECK: linalg.generic
+func.func @dynamic_axis(%x: memref<16x?xf32>, %f: memref<16x16xf32>, %y: memref<16x?xf32>) {
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="the contracted axis has a dynamic size", Remark="kron.mode_product takes the slow path"}}
+  kron.mode_product axis(1) ins(%x : memref<16x?xf32>) factor(%f [q, p] : memref<16x16xf32>)
+    outs(%y : memref<16x?xf32>)
+  return
+}

@@ -62,3 +62,15 @@ func.func @inner_alpha(%x: memref<1x2xf32>, %f: memref<2x2xf32>, %y: memref<1x2x
   }
   return
 }
+
+// -----
+
+func.func @dynamic_axis(%x: memref<16x?xf32>, %f: memref<16x16xf32>, %y: memref<16x?xf32>) {
+  kron.pass ins(%x, %f : memref<16x?xf32>, memref<16x16xf32>) outs(%y : memref<16x?xf32>) {
+  ^bb0(%t: tensor<16x?xf32>, %a: tensor<16x16xf32>, %o: tensor<16x?xf32>):
+    // expected-error @+1 {{'kron.mode_product' op cannot become vector code: the contracted axis has a dynamic size}}
+    %1 = kron.mode_product axis(1) ins(%t : tensor<16x?xf32>) factor(%a [q, p] : tensor<16x16xf32>) outs(%o : tensor<16x?xf32>) -> tensor<16x?xf32>
+    kron.yield %1 : tensor<16x?xf32>
+  }
+  return
+}
