@@ -14,6 +14,8 @@
 
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -93,6 +95,50 @@ static void lowerCopy(memref::CopyOp op) {
     OpBuilder builder(op);
     linalg::CopyOp::create(builder, op.getLoc(), source, target);
   }
+  op.erase();
+}
+
+static OpFoldResult multiply(OpBuilder &builder, Location loc, OpFoldResult lhs,
+                             OpFoldResult rhs) {
+  std::optional<int64_t> left = getConstantIntValue(lhs);
+  std::optional<int64_t> right = getConstantIntValue(rhs);
+  int64_t product;
+  if (left && right && !__builtin_mul_overflow(*left, *right, &product))
+    return builder.getIndexAttr(product);
+  return arith::MulIOp::create(
+             builder, loc, getValueOrCreateConstantIndexOp(builder, loc, lhs),
+             getValueOrCreateConstantIndexOp(builder, loc, rhs))
+      .getResult();
+}
+
+/// A reshape that makes several unknown sizes of one becomes the view that it
+/// is: upstream's expand-strided-metadata crashes on it.
+static void lowerOpenExpansion(memref::ExpandShapeOp op) {
+  auto groups = op.getReassociationIndices();
+  auto isOpen = [&](ArrayRef<int64_t> group) {
+    return llvm::count_if(group, [&](int64_t dim) {
+             return op.getResultType().isDynamicDim(dim);
+           }) > 1;
+  };
+  if (llvm::none_of(groups, isOpen))
+    return;
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, op.getSrc());
+  SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
+  SmallVector<OpFoldResult> strides(sizes.size());
+  for (auto [group, stride] :
+       llvm::zip_equal(groups, metadata.getConstifiedMixedStrides()))
+    for (int64_t dim : llvm::reverse(group)) {
+      strides[dim] = stride;
+      stride = multiply(builder, loc, stride, sizes[dim]);
+    }
+  op.replaceAllUsesWith(memref::ReinterpretCastOp::create(
+                            builder, loc, op.getResultType(),
+                            metadata.getBaseBuffer(),
+                            metadata.getConstifiedMixedOffset(), sizes, strides)
+                            .getResult());
   op.erase();
 }
 
@@ -188,6 +234,8 @@ struct KronBufferizePass : kron::impl::KronBufferizeBase<KronBufferizePass> {
     bufferization::removeBufferizationAttributesInModule(getOperation());
     getOperation().walk([](scf::IfOp op) { dropBranchResults(op); });
     getOperation().walk([](memref::CopyOp op) { lowerCopy(op); });
+    getOperation().walk(
+        [](memref::ExpandShapeOp op) { lowerOpenExpansion(op); });
     if (failed(insertDeallocations(getOperation(), [&](OpPassManager &pm) {
           return this->runPipeline(pm, getOperation());
         })))

@@ -165,3 +165,18 @@ func.func @passes_on_memrefs(%x: memref<4x8xf32>, %f: memref<8x8xf32>, %y: memre
   }
   return
 }
+
+// Verify that a reshape which makes two unknown sizes of one becomes a view with
+// strides of its own.
+// CHECK-LABEL: func.func @open_split(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<?x4xf32
+// CHECK-SAME:    %[[B:[^:]*]]: index, %[[M:[^:]*]]: index
+// CHECK:         %{{.*}}, %[[OFFSET:.*]], %{{.*}}:2, %[[S:.*]]:2 = memref.extract_strided_metadata %[[X]]
+// CHECK:         %[[OUTER:.*]] = arith.muli %[[S]]#0, %[[M]]
+// CHECK:         memref.reinterpret_cast %[[X]] to offset: [%[[OFFSET]]], sizes: [%[[B]], %[[M]], 4], strides: [%[[OUTER]], %[[S]]#0, %[[S]]#1]
+// CHECK-NOT:     memref.expand_shape
+func.func @open_split(%x: tensor<?x4xf32>, %b: index, %m: index, %init: tensor<?x4x?xf32>) -> tensor<?x4x?xf32> {
+  %0 = tensor.expand_shape %x [[0, 1], [2]] output_shape [%b, %m, 4] : tensor<?x4xf32> into tensor<?x?x4xf32>
+  %1 = linalg.transpose ins(%0 : tensor<?x?x4xf32>) outs(%init : tensor<?x4x?xf32>) permutation = [0, 2, 1]
+  return %1 : tensor<?x4x?xf32>
+}
