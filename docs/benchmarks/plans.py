@@ -27,17 +27,37 @@ from bench_files import read  # noqa: E402
 from bench_results import commit  # noqa: E402
 
 TYPE = r"memref<([0-9x]+)x(?:complex<)?\w+>?(?:, strided<[^>]*>)?"
+LOOP = re.compile(r"scf\.for \S+ = %c(\d+)\S* to %c(\d+)\S* step %c(\d+)")
 
 
 def passes(case, kron_opt, chip):
-    """The text of each kron.pass of a case, when everything is decided."""
+    """(text, how often it runs) of each kron.pass of a case, when everything is decided. Of
+    branches, those for row-major arrays come first: the others are left out."""
     done = subprocess.run(
         [kron_opt, f"--kron-gpu-pipeline=chip={chip}",
          "--mlir-print-ir-after=kron-select-schedule", "-o", os.devnull],
         input=case.mlir(), capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"plans.py: {case.name}: {done.stderr[:500]}")
-    return done.stderr.split("kron.pass ins(")[1:]
+    found, blocks, inside = [], [], None
+    for line in done.stderr.splitlines():
+        text = line.lstrip()
+        indent = len(line) - len(text)
+        if text.startswith("}"):
+            if inside == indent:
+                inside = None
+            blocks = [block for block in blocks if block[0] < indent]
+            if text.startswith("} else {"):
+                blocks.append((indent, 0))
+        elif loop := LOOP.match(text):
+            begin, end, step = map(int, loop.groups())
+            blocks.append((indent, (end - begin) // step))
+        elif text.startswith("kron.pass ins("):
+            inside = indent
+            found.append([text, math.prod(times for _, times in blocks)])
+        elif inside is not None:
+            found[-1][0] += text
+    return [(text, times) for text, times in found if times]
 
 
 def elements(text):
@@ -48,13 +68,13 @@ def elements(text):
 def plan(case, kron_opt, chip):
     """[{kernel, axes, bytes}] of each trip."""
     trips = []
-    for text in passes(case, kron_opt, chip):
+    for text, times in passes(case, kron_opt, chip):
         kernel = re.search(r"#kron.schedule<[^>]*kernel = (\w+)", text)
         outs = text[text.index(" outs("):]
         moved = elements(text[text.index(" : "):]) + elements(outs)
         trips.append({"kernel": kernel[1] if kernel else "simt",
                       "axes": len(re.findall(r"axis\(\d+\)", text)),
-                      "bytes": moved * SIZES[case.type]})
+                      "bytes": moved * SIZES[case.type] * times})
     return trips
 
 
