@@ -79,6 +79,8 @@ GOLDEN = [
       for p in ((1, 64, 64, 16), (6, 64, 64, 1), (1, 256, 256, 4), (3, 17, 9, 5))
       for layout in ("batch_first", "batch_last")),
     *(("ksmm_grad", t, 25088, (12, 64, 64, 4), {}) for t in ("f64", "bf16")),
+    *(("ksmm_grad", t, rows, p, {"layout": "batch_last"}) for t in ("f16", "bf16")
+      for rows, p in ((25088, (1, 768, 192, 2)), ("?", (2, 250, 72, 1)))),
     *(("quantize", t, 0, orders, {"kind": kind}) for t in ("f32", "f16")
       for orders in ((129,), (4096,), (64, 64), (112, 128)) for kind in ("i8", "f8E4M3FN")),
     *(("quantized", t, "?", p, {"kind": kind})

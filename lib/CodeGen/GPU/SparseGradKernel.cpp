@@ -7,9 +7,11 @@
 
 #include "SparseGradKernel.h"
 #include "SparseGradSum.h"
+#include "WgmmaSums.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -81,11 +83,8 @@ void SparseGradKernel::enterAll() {
   Int bits = host.bitAnd(getAlignment(), 15);
   isAligned = k.equal(k.truncate(k.enter(bits)), 0);
 
-  Int warp = k.warpId();
-  laneWarp = k.rem(warp, plan.laneWarps);
-  warp = k.floorDiv(warp, plan.laneWarps);
-  right.warp = k.rem(warp, plan.right.warps);
-  left.warp = k.floorDiv(warp, plan.right.warps);
+  std::tie(left.warp, right.warp, laneWarp) =
+      getSparseGradWarp(k, plan, k.warpId());
   group = k.floorDiv(k.laneId(), 4);
   quad = k.bitAnd(k.laneId(), 3);
 }
@@ -94,10 +93,10 @@ void SparseGradKernel::enterAll() {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// Tiles of the same piece of the batch are worked on at the same time, so that
-/// what they share comes from memory once.
-SparseGradTile SparseGradKernel::getTile(Int index) {
+SparseGradTile kron::getSparseGradTile(KernelBuilder &k,
+                                       const SparseGradPlan &plan, Int index) {
   SparseGradTile tile;
+  tile.index = index;
   Int rest = index;
   auto take = [&](int64_t count) {
     Int position = k.rem(rest, count);
@@ -110,6 +109,13 @@ SparseGradTile SparseGradKernel::getTile(Int index) {
   tile.lane = k.mul(take(plan.getLaneBlocks()), plan.getLanes());
   tile.group = take(plan.groups);
   tile.piece = rest;
+  return tile;
+}
+
+/// Tiles of the same piece of the batch are worked on at the same time, so that
+/// what they share comes from memory once.
+SparseGradTile SparseGradKernel::getTile(Int index) {
+  SparseGradTile tile = getSparseGradTile(k, plan, index);
   tile.firstRow = k.mul(k.extend(tile.piece), rowsPerPiece);
   tile.rows = k.truncate(k.min(rowsPerPiece, k.sub(rows, tile.firstRow)));
   return tile;
@@ -144,9 +150,16 @@ void SparseGradKernel::emitTile(const SparseGradTile &tile) {
       math.sumSteps(steps, count, plan.hasPartialSums,
                     [&](Int step, MutableArrayRef<MmaC> sums) {
                       k.waitCopies(plan.stages - 2);
+                      if (plan.usesWgmma)
+                        fenceProxy(k);
                       k.barrier();
+                      if (plan.usesWgmma)
+                        startProducts(sums, getSlot(step));
                       issue(tile, k.add(step, plan.stages - 1), steps);
-                      multiplyStep(sums, getSlot(step));
+                      if (plan.usesWgmma)
+                        waitForSums(k, sums);
+                      else
+                        multiplyStep(sums, getSlot(step));
                     });
   SmallVector<MmaC> sums(count);
   for (auto [index, value] : llvm::enumerate(values))
@@ -225,10 +238,21 @@ static SparseGradPieces cutBatch(Emitter &host, ModuleOp module,
                          pieces.rowsPerPiece),
            1);
   int64_t bytes = getElementBytes(getAccumulatorType(plan.element));
-  Int all = host.mul(pieces.count, plan.getWeights() * bytes);
+  Int all = host.mul(pieces.count, plan.getSumsPerPiece() * bytes);
   pieces.sums = buildCudaWorkspace(host.builder, host.loc, module,
                                    host.materialize(all, 64));
   return pieces;
+}
+
+static void remarkPlan(KsmmGradOp gradient, const SparseGradPlan &plan) {
+  remark::analysis(gradient.getLoc(),
+                   remark::RemarkOpts::name("Gradient").category("kron-gpu"))
+      << remark::metric("Instruction", plan.usesWgmma ? "wgmma" : "mma")
+      << remark::metric("Rows", plan.getRows(plan.left))
+      << remark::metric("Columns", plan.getRows(plan.right))
+      << remark::metric("Products", plan.getLanes())
+      << remark::metric("Pieces", plan.pieces)
+      << remark::metric("Microseconds", int64_t(plan.seconds * 1e6));
 }
 
 void kron::emitGradient(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
@@ -236,6 +260,7 @@ void kron::emitGradient(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(gradient);
   SparseGradPlan plan = getSparseGradPlan(gradient, machine);
+  remarkPlan(gradient, plan);
   Emitter host(builder, gradient.getLoc(), plan.element);
   SparseGradOperands operands = getOperands(host, gradient);
   SparseGradPieces pieces = cutBatch(

@@ -48,11 +48,26 @@ struct SparseGradTarget {
 
 /// What a CTA works on.
 struct SparseGradTile {
+  /// Its number.
+  Int index;
   /// First j and k, first t, i, and piece of the batch.
   Int left, right, lane, group, piece;
   /// First position of the batch (64 bits), and how many there are.
   Int firstRow, rows;
 };
+
+/// What tile number `index` is of; not yet which positions of the batch.
+SparseGradTile getSparseGradTile(KernelBuilder &kernel,
+                                 const SparseGradPlan &plan, Int index);
+/// The numbers of warp `warp` along j, k and t.
+std::tuple<Int, Int, Int>
+getSparseGradWarp(KernelBuilder &kernel, const SparseGradPlan &plan, Int warp);
+/// A tile's j, k and t of sum number `number` of warp `warp`, in the order in
+/// which threads store their sums: 16 bytes of each thread, of one after the
+/// other.
+SmallVector<Int> locateSparseGradSum(KernelBuilder &kernel,
+                                     const SparseGradPlan &plan, Int warp,
+                                     Int number);
 
 /// One side of the tile: an array in global memory and its image in shared
 /// memory.
@@ -92,6 +107,9 @@ private:
   void issue(const SparseGradTile &tile, Int step, Int steps);
   void copySide(const SparseGradOperand &operand, const SparseGradTile &tile,
                 Int step, int64_t piece);
+  Int getPlaceAlong(const SparseGradSide &side, Int row, Int unit);
+  void copyRuns(const SparseGradOperand &operand, const SparseGradTile &tile,
+                Value from, Value to);
   void copyUnits(const SparseGradOperand &operand, const SparseGradTile &tile,
                  Value from, Value to);
   SparsePiece locateBatchFirst(const SparseGradOperand &operand,
@@ -115,8 +133,14 @@ private:
   MmaC &getSum(MutableArrayRef<MmaC> sums, int64_t lane, int64_t leftPart,
                int64_t rightPart, int64_t leftTile, int64_t rightTile) const;
 
+  // SparseGradWgmma.cpp
+  Value getDescriptor(const SparseGradOperand &operand, Int slot, Int row);
+  void startProducts(MutableArrayRef<MmaC> sums, Int slot);
+
   // SparseGradStore.cpp
   void store(ArrayRef<MmaC> sums, const SparseGradTile &tile);
+  Value getWarpSums(const SparseGradTile &tile);
+  void storeInThreadOrder(ArrayRef<MmaC> sums, const SparseGradTile &tile);
   void storeAll(ArrayRef<MmaC> sums, const SparseGradTile &tile);
   int64_t getStoreWidth() const;
   void storeNeighbours(ArrayRef<Value> sums, const SparseGradTile &tile, Int j,

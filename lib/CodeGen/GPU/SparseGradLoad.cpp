@@ -10,8 +10,10 @@
 //   batch first    per position n of the batch, chunks of all warps along t for
 //                  one row after the other; unit u of 16 bytes is at u ^
 //                  turn(n)
-//   batch last     per row, positions of the batch; unit u is at u ^ 4 (row %
-//   2)
+//   batch last     per row, positions of the batch; unit u is at
+//                  u ^ 4 (row % 2)
+//   wgmma          64 positions of the batch of one row after the other, then
+//                  the next 64; unit u is at u ^ (row % 8)
 //
 // such that the threads of a load meet in no bank.
 //
@@ -125,6 +127,17 @@ SparsePiece SparseGradKernel::locateBatchFirst(const SparseGradOperand &operand,
   return copy;
 }
 
+/// Where unit number `unit` of row `row` is, batch last.
+Int SparseGradKernel::getPlaceAlong(const SparseGradSide &side, Int row,
+                                    Int unit) {
+  if (!plan.usesWgmma)
+    return k.add(k.mul(row, plan.getPitch(side)),
+                 k.mul(k.bitXor(unit, k.mul(k.bitAnd(row, 1), 4)), 16));
+  Int place = k.bitXor(k.rem(unit, 8), k.rem(row, 8));
+  Int line = k.add(k.mul(k.floorDiv(unit, 8), plan.getRows(side)), row);
+  return k.add(k.mul(line, 128), k.mul(place, 16));
+}
+
 /// The same for copy number `fast` of row number `row`.
 SparsePiece SparseGradKernel::locateBatchLast(const SparseGradOperand &operand,
                                               const SparseGradTile &tile,
@@ -139,9 +152,8 @@ SparsePiece SparseGradKernel::locateBatchLast(const SparseGradOperand &operand,
       k, {position, feature}, {plan.batchStep, extent * plan.lanes},
       {operand.batch, operand.feature})));
   Int bytes = k.mul(position, plan.elementBytes);
-  Int unit = k.bitXor(k.floorDiv(bytes, 16), k.mul(k.bitAnd(row, 1), 4));
-  copy.to = k.materialize(k.add(k.mul(row, plan.getPitch(side)),
-                                k.add(k.mul(unit, 16), k.rem(bytes, 16))));
+  copy.to = k.materialize(
+      k.add(getPlaceAlong(side, row, k.floorDiv(bytes, 16)), k.rem(bytes, 16)));
   Value exists = k.less(position, tile.rows);
   Int limit = getLimit(side.size, getFirst(operand, tile), extent);
   if (!limit.is(extent))
@@ -149,6 +161,44 @@ SparsePiece SparseGradKernel::locateBatchLast(const SparseGradOperand &operand,
   copy.valid = math.getValidBytes(exists, k.sub(tile.rows, position),
                                   piece * plan.elementBytes);
   return copy;
+}
+
+/// Copies a step of the batch-last side behind `from` to `to` in pieces of 16
+/// bytes. A thread's copies are of the same positions of the batch, and of rows
+/// at known distances.
+void SparseGradKernel::copyRuns(const SparseGradOperand &operand,
+                                const SparseGradTile &tile, Value from,
+                                Value to) {
+  const SparseGradSide &side = *operand.side;
+  int64_t extent = plan.getRows(side), chunk = plan.getChunk();
+  int64_t units = plan.batchStep / chunk;
+  int64_t rowStep = plan.getThreads() / units;
+  Int unit = k.rem(k.threadId(), units);
+  Int row = k.floorDiv(k.threadId(), units);
+  Int position = k.mul(unit, chunk);
+  from = k.offsetElements(from, plan.element,
+                          getTileOffset(k, {position, k.mul(row, plan.lanes)},
+                                        {plan.batchStep, extent * plan.lanes},
+                                        {operand.batch, operand.feature}));
+  to = k.offsetBytes(to, getPlaceAlong(side, row, unit));
+  Value exists = k.less(position, tile.rows);
+  Int positions = k.sub(tile.rows, position);
+  Int limit = getLimit(side.size, getFirst(operand, tile), extent);
+  Int step = k.mul(operand.feature, rowStep * plan.lanes);
+  for (int64_t known = 0; known < extent; known += rowStep) {
+    if (known > 0)
+      from = k.offsetElements(from, plan.element, step);
+    Value isRow = exists;
+    if (!limit.is(extent))
+      isRow = k.both(isRow, k.less(row, k.sub(limit, known)));
+    SparsePiece copy;
+    copy.from = from;
+    copy.to = k.offsetBytes(to, getPlaceAlong(side, known, 0));
+    copy.valid = math.getValidBytes(isRow, positions, 16);
+    if (known + rowStep > extent)
+      copy.exists = k.less(row, extent - known);
+    math.copy(copy, 16, /*wholeLines=*/true);
+  }
 }
 
 /// Copies a step of the batch-first side behind `from` to `to` in pieces of 16
@@ -235,6 +285,10 @@ void SparseGradKernel::copySide(const SparseGradOperand &operand,
   if (bytes == 16 && !plan.batchLast &&
       llvm::isPowerOf2_64(plan.laneWarps * plan.getWarps()))
     return copyUnits(operand, rest, from, to);
+  // Rows that are so far apart lie alike.
+  if (bytes == 16 && plan.batchLast &&
+      plan.getThreads() % (perRow * (plan.usesWgmma ? 8 : 2)) == 0)
+    return copyRuns(operand, rest, from, to);
   // Narrow copies are rare, and not worth registers.
   forItems(k, plan.getThreads(), k.threadId(), perRow * rowCount,
            bytes == 16 ? kUnrolledCopies : kUnrolledNarrow,

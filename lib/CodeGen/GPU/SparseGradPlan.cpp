@@ -25,7 +25,7 @@ static constexpr double kCacheRate = 8e12;
 /// their full rates instructions and loads from shared memory take; what a step
 /// waits; and bytes per second of sums that are written and read again.
 static constexpr double kMultiplyTime = 1.3, kLoadTime = 1.5;
-static constexpr double kStepSeconds = 0.1e-6, kSumRate = 0.7e12;
+static constexpr double kStepSeconds = 0.1e-6, kSumRate = 1e12;
 /// Data that should be under way to a processor, and of one step of all its
 /// CTAs (of f64, whose long steps need too many registers).
 static constexpr int64_t kBytesUnderWay = 96 * 1024;
@@ -39,6 +39,8 @@ static constexpr int64_t kNominalRows = 16384;
 /// Warps that keep a processor's matrix units busy, and the most that share
 /// one.
 static constexpr int64_t kBusyWarps = 8, kMostWarps = 16;
+/// Warps of a warpgroup, and registers that its threads need beside sums.
+static constexpr int64_t kGroupWarps = 4, kWgmmaRegisters = 48;
 /// Runs that the second-level cache delivers at its full rate: those of 32
 /// bytes took twice as long.
 static constexpr int64_t kRunBytes = 64;
@@ -65,6 +67,7 @@ private:
   void tryAll();
   void tryChunks(int64_t chunkBytes);
   void tryWarps(int64_t laneWarps);
+  void tryWarpgroups();
   void tryTile();
   int64_t getRegisters() const;
   bool chooseStages();
@@ -77,13 +80,14 @@ private:
   int64_t rows;
   const GPUMachine &machine;
   SparseGradPlan best;
-  double bestSeconds = std::numeric_limits<double>::infinity();
 };
 } // namespace
 
-/// Of a thread: sums, operands of the left side and one of the right, and what
-/// addresses take.
+/// Of a thread: sums, operands of the left side and one of the right (which
+/// wgmma reads itself), and what addresses take.
 int64_t Planner::getRegisters() const {
+  if (plan.usesWgmma)
+    return llvm::alignTo(4 * plan.getSums() + kWgmmaRegisters, 8);
   int64_t words = plan.elementBytes == 8 ? 2 : 1;
   int64_t sums = 4 * plan.getSums() * (plan.hasPartialSums ? 2 : 1);
   int64_t parts =
@@ -153,7 +157,8 @@ double Planner::getSecondsPerRow() const {
   double tiles = plan.getTiles();
   int64_t leftRows = plan.getRows(plan.left);
   int64_t rightRows = plan.getRows(plan.right);
-  double rate = plan.math == MmaMath::F64    ? machine.dmma
+  double rate = plan.usesWgmma               ? machine.f16Wgmma
+                : plan.math == MmaMath::F64  ? machine.dmma
                 : plan.isHalf()              ? machine.f16Mma
                 : plan.math == MmaMath::TF32 ? machine.tf32Mma
                 : plan.hasHalfRests          ? machine.tf32Mma / 2
@@ -163,7 +168,13 @@ double Planner::getSecondsPerRow() const {
 
   // Every warp loads its rows of both sides.
   double perWarp = 16.0 * plan.left.tiles + 8.0 * plan.right.tiles;
-  double loaded = plan.getWarps() * perWarp *
+  double readers = plan.getWarps();
+  // The matrix unit reads the right side once for a warpgroup.
+  if (plan.usesWgmma) {
+    perWarp += 3 * 16.0;
+    readers /= kGroupWarps;
+  }
+  double loaded = readers * perWarp *
                   (plan.batchLast ? plan.elementBytes : plan.chunkBytes);
   double shared = kLoadTime * loaded /
                   (128.0 * machine.processors * machine.clockMHz * 1e6);
@@ -182,6 +193,8 @@ double Planner::getSecondsPerRow() const {
   // Few warps overlap less.
   double warps = plan.ctasPerSM * plan.getWarps();
   double idle = std::max(1.0, std::sqrt(kBusyWarps / warps));
+  if (plan.usesWgmma)
+    idle = 1;
   return tiles * idle * (0.7 * most + 0.3 * sum);
 }
 
@@ -196,7 +209,8 @@ double Planner::getSeconds() const {
   seconds += std::ceil(rounds) * steps * kStepSeconds;
   int64_t sumBytes = plan.elementBytes == 8 ? 8 : 4;
   if (plan.pieces > 1 || plan.isShared())
-    seconds += double(plan.pieces * plan.getWeights()) * sumBytes / kSumRate;
+    seconds +=
+        double(plan.pieces * plan.getSumsPerPiece()) * sumBytes / kSumRate;
   return seconds;
 }
 
@@ -211,12 +225,10 @@ void Planner::tryTile() {
     if (!chooseStages())
       continue;
     choosePieces();
-    double seconds = getSeconds();
+    plan.seconds = getSeconds();
     // Later ones must be better by more than the estimate is worth.
-    if (seconds < 0.99 * bestSeconds) {
+    if (plan.seconds < 0.99 * best.seconds)
       best = plan;
-      bestSeconds = seconds;
-    }
   }
 }
 
@@ -246,12 +258,37 @@ void Planner::tryWarps(int64_t laneWarps) {
         }
 }
 
+/// Tries tiles of warpgroups, each of which has 64 rows j and the tile's k.
+void Planner::tryWarpgroups() {
+  SparseGradPlan other = plan;
+  plan.usesWgmma = true;
+  plan.left.tiles = plan.right.warps = 1;
+  for (int64_t groups : {4, 3, 2, 1})
+    for (int64_t tiles = 32; tiles > 0; --tiles) {
+      plan.left.warps = kGroupWarps * groups;
+      plan.right.tiles = tiles;
+      auto isLarger = [](const SparseGradSide &side, int64_t rows,
+                         int64_t unit) {
+        return rows >= int64_t(llvm::alignTo(side.size, unit)) + unit;
+      };
+      if (isLarger(plan.left, 64 * groups, 64) ||
+          isLarger(plan.right, 8 * tiles, 8))
+        continue;
+      tryTile();
+    }
+  plan = other;
+}
+
 /// Tries chunks of `chunkBytes`.
 void Planner::tryChunks(int64_t chunkBytes) {
   plan.chunkBytes = chunkBytes;
   int64_t chunk = plan.getChunk();
   if (plan.batchLast) {
     plan.lanesPerChunk = plan.rowsPerChunk = 1;
+    // Of blocks of 64 rows, three quarters have to exist.
+    if (machine.hasWgmma && plan.isHalf() &&
+        4 * plan.left.size >= 3 * int64_t(llvm::alignTo(plan.left.size, 64)))
+      tryWarpgroups();
     return tryWarps(/*laneWarps=*/1);
   }
   plan.lanesPerChunk = std::min(plan.lanes & -plan.lanes, chunk);
@@ -284,7 +321,7 @@ SparseGradPlan Planner::choose() {
     plan.hasHalfRests = true;
     tryAll();
   }
-  assert(bestSeconds < std::numeric_limits<double>::infinity() &&
+  assert(best.seconds < std::numeric_limits<double>::infinity() &&
          "the smallest tile fits every machine");
   return best;
 }

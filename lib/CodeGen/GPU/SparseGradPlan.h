@@ -75,6 +75,11 @@ struct SparseGradPlan {
   int64_t pieces = 1;
   /// Whether the kernel that adds up sums is started before the other one ends.
   bool overlapsSums = false;
+  /// Whether warpgroups multiply halves with the batch last, which the matrix
+  /// unit reads from shared memory: each has 64 rows j and all k of the tile.
+  bool usesWgmma = false;
+  /// What the cost model expects, or infinity.
+  double seconds = std::numeric_limits<double>::infinity();
 
   /// Whether sums of one launch are added up by another, whatever the pieces.
   bool isShared() const { return sharesGroups || sharesLanes; }
@@ -112,9 +117,21 @@ struct SparseGradPlan {
            right.tiles;
   }
   int64_t getWeights() const { return groups * left.size * right.size * lanes; }
+  /// Sums of a warp, those that do not exist included.
+  int64_t getSumsPerWarp() const { return 4 * 32 * getSums(); }
+  int64_t getSumsPerTile() const { return getWarps() * getSumsPerWarp(); }
+  /// Whether sums of a piece lie in the workspace as threads have them; else in
+  /// the order of the weights, as they are added up if weights are shared, or
+  /// since most of a tile's sums do not exist.
+  bool hasThreadOrder() const {
+    return !isShared() && getTiles() * getSumsPerTile() <= 2 * getWeights();
+  }
+  int64_t getSumsPerPiece() const {
+    return hasThreadOrder() ? getTiles() * getSumsPerTile() : getWeights();
+  }
 
   /// Batch first: of one position of the batch; batch last: of one row. Whole
-  /// lines of all banks.
+  /// lines of all banks (of which wgmma wants those of all rows together).
   int64_t getPitch(const SparseGradSide &side) const {
     int64_t chunks = getRows(side) / rowsPerChunk * laneWarps;
     int64_t bytes = batchLast ? batchStep * elementBytes : chunks * chunkBytes;

@@ -77,8 +77,70 @@ void SparseGradKernel::storeNeighbours(ArrayRef<Value> sums,
   });
 }
 
+std::tuple<Int, Int, Int> kron::getSparseGradWarp(KernelBuilder &k,
+                                                  const SparseGradPlan &plan,
+                                                  Int warp) {
+  Int lane = k.rem(warp, plan.laneWarps);
+  warp = k.floorDiv(warp, plan.laneWarps);
+  return {k.floorDiv(warp, plan.right.warps), k.rem(warp, plan.right.warps),
+          lane};
+}
+
+SmallVector<Int> kron::locateSparseGradSum(KernelBuilder &k,
+                                           const SparseGradPlan &plan, Int warp,
+                                           Int number) {
+  Int rest = number;
+  auto take = [&](int64_t count) {
+    Int position = k.rem(rest, count);
+    rest = k.floorDiv(rest, count);
+    return position;
+  };
+  int64_t width = 16 / getElementBytes(getAccumulatorType(plan.element));
+  Int element = take(width), thread = take(32);
+  element = k.add(element, k.mul(take(4 / width), width));
+  Int rightTile = take(plan.right.tiles), leftTile = take(plan.left.tiles);
+  Int rightPart = take(plan.rowsPerChunk), leftPart = take(plan.rowsPerChunk);
+  auto [leftWarp, rightWarp, laneWarp] = getSparseGradWarp(k, plan, warp);
+
+  Int half = k.floorDiv(element, 2), odd = k.rem(element, 2);
+  Int group = k.floorDiv(thread, 4), quad = k.rem(thread, 4);
+  Int j = k.add(k.add(group, k.mul(half, 8)), k.mul(leftTile, 16));
+  Int column = k.add(k.add(k.mul(quad, 2), odd), k.mul(rightTile, 8));
+  auto getRow = [&](const SparseGradSide &side, Int number, Int chunk,
+                    Int part) {
+    return k.add(k.mul(number, plan.getRowsPerWarp(side)),
+                 k.add(k.mul(chunk, plan.rowsPerChunk), part));
+  };
+  return {getRow(plan.left, leftWarp, j, leftPart),
+          getRow(plan.right, rightWarp, column, rightPart),
+          k.add(k.mul(laneWarp, plan.lanesPerChunk), rest)};
+}
+
+/// Where in the workspace this warp's sums are.
+Value SparseGradKernel::getWarpSums(const SparseGradTile &tile) {
+  Int warp =
+      k.add(k.mul(k.extend(tile.index), plan.getWarps()), k.extend(k.warpId()));
+  return k.offsetElements(output.base, accumulator,
+                          k.mul(warp, plan.getSumsPerWarp()));
+}
+
+/// Stores whole lines, whether sums exist or not.
+void SparseGradKernel::storeInThreadOrder(ArrayRef<MmaC> sums,
+                                          const SparseGradTile &tile) {
+  int64_t width = 16 / getElementBytes(accumulator);
+  Value place = k.offsetElements(getWarpSums(tile), accumulator,
+                                 k.mul(k.laneId(), width));
+  int64_t number = 0;
+  for (const MmaC &sum : sums)
+    for (int64_t first = 0; first < 4; first += width)
+      k.store(k.makeVector(ValueRange(sum).slice(first, width)),
+              k.offsetElements(place, accumulator, 32 * width * number++));
+}
+
 void SparseGradKernel::storeAll(ArrayRef<MmaC> all,
                                 const SparseGradTile &tile) {
+  if (pieces.sums && plan.hasThreadOrder())
+    return storeInThreadOrder(all, tile);
   SmallVector<MmaC> copy(all);
   int64_t width = getStoreWidth();
   Int lane = k.mul(laneWarp, plan.lanesPerChunk);
@@ -121,16 +183,11 @@ void SparseGradKernel::storeAll(ArrayRef<MmaC> all,
 /// Computes the warp's sums with plain multiply-adds, an element at a time:
 /// infinities and NaN do not survive the splitting of numbers.
 void SparseGradKernel::computeAgain(const SparseGradTile &tile) {
-  SmallVector<int64_t> extents{plan.getRowsPerWarp(plan.left),
-                               plan.getRowsPerWarp(plan.right),
-                               plan.lanesPerChunk};
   Value leftBase = offsetTile(left, tile), rightBase = offsetTile(right, tile);
-  k.rolledLoop(0, extents[0] * extents[1] * extents[2], 32, [&](Int first) {
-    Positions place =
-        decodeItem(k, k.add(first, k.laneId()), extents, {2, 1, 0});
-    Int j = k.add(place[0], k.mul(left.warp, extents[0]));
-    Int column = k.add(place[1], k.mul(right.warp, extents[1]));
-    Int t = k.add(place[2], k.mul(laneWarp, plan.lanesPerChunk));
+  k.rolledLoop(0, plan.getSumsPerWarp(), 32, [&](Int first) {
+    Int number = k.add(first, k.laneId());
+    SmallVector<Int> place = locateSparseGradSum(k, plan, k.warpId(), number);
+    Int j = place[0], column = place[1], t = place[2];
     k.ifThen(isInside(tile, j, column, t), [&] {
       auto offset = [&](const SparseGradOperand &operand, Value base, Int row) {
         Int feature = k.add(k.mul(row, plan.lanes), t);
@@ -153,7 +210,11 @@ void SparseGradKernel::computeAgain(const SparseGradTile &tile) {
                             Scalar{carried.front(), nullptr})
                         .re};
           });
-      storeNeighbours(sum, tile, j, column, t);
+      if (pieces.sums && plan.hasThreadOrder())
+        k.store(sum.front(),
+                k.offsetElements(getWarpSums(tile), accumulator, number));
+      else
+        storeNeighbours(sum, tile, j, column, t);
     });
   });
 }

@@ -39,6 +39,7 @@ private:
   void placeThread();
   Value addSums(Int weight);
   Value addSlices(Value sum);
+  Positions locate(Int number);
   void store(Int weight, Value total);
 
   const SparseGradPlan &plan;
@@ -86,7 +87,7 @@ SumKernel::SumKernel(Emitter &host, gpu::GPUModuleOp gpuModule, StringRef name,
   int64_t wanted = lanes > 1 ? lanes * groups : most;
   if (!plan.isShared()) {
     wanted = llvm::divideCeil(all, kMostLoads);
-    uint64_t resident = kResidentThreads / plan.getWeights();
+    uint64_t resident = kResidentThreads / plan.getSumsPerPiece();
     most = std::min<int64_t>(most,
                              llvm::bit_floor(std::max<uint64_t>(resident, 1)));
   }
@@ -116,7 +117,7 @@ Value SumKernel::addSums(Int weight) {
   auto getOffset = [&](Int number) {
     Int lane = k.rem(number, lanes), rest = k.floorDiv(number, lanes);
     Int group = k.rem(rest, groups), piece = k.floorDiv(rest, groups);
-    Int offset = k.mul(k.extend(piece), plan.getWeights());
+    Int offset = k.mul(k.extend(piece), plan.getSumsPerPiece());
     offset = k.add(offset, k.mul(k.extend(group), stride));
     return k.add(offset, k.extend(lane));
   };
@@ -168,19 +169,41 @@ Value SumKernel::addSlices(Value sum) {
   return total;
 }
 
+/// i, j, k and t of sum number `number` of a piece.
+Positions SumKernel::locate(Int number) {
+  if (!plan.hasThreadOrder())
+    return decodeItem(k, number, shape, {3, 2, 1, 0});
+  if (llvm::isInt<32>(plan.getSumsPerPiece()))
+    number = k.truncate(number);
+  Int warp = k.floorDiv(number, plan.getSumsPerWarp());
+  SparseGradTile tile =
+      getSparseGradTile(k, plan, k.floorDiv(warp, plan.getWarps()));
+  SmallVector<Int> place =
+      locateSparseGradSum(k, plan, k.rem(warp, plan.getWarps()),
+                          k.rem(number, plan.getSumsPerWarp()));
+  return {tile.group, k.add(tile.left, place[0]), k.add(tile.right, place[1]),
+          k.add(tile.lane, place[2])};
+}
+
 /// Scales the total of one weight and stores it.
 void SumKernel::store(Int weight, Value total) {
+  Positions at = locate(weight);
   auto getPlace = [&](const StageArray &array) {
-    Positions at = decodeItem(k, weight, shape, {3, 2, 1, 0});
     Int offset = 0;
     for (auto [position, stride] : llvm::zip(at, array.strides))
       offset = k.add(offset, k.mul(position, stride));
     return k.offsetElements(array.base, plan.element, offset);
   };
-  Scalar scaled = ops.scaledSum(alpha, beta, Scalar{total, nullptr}, [&] {
-    return ops.load(plan.element, getPlace(addend));
+  Value exists;
+  if (plan.hasThreadOrder())
+    for (unsigned dim : {1, 2, 3})
+      exists = k.both(exists, k.less(at[dim], shape[dim]));
+  k.ifThen(exists, [&] {
+    Scalar scaled = ops.scaledSum(alpha, beta, Scalar{total, nullptr}, [&] {
+      return ops.load(plan.element, getPlace(addend));
+    });
+    ops.store(scaled, plan.element, getPlace(init));
   });
-  ops.store(scaled, plan.element, getPlace(init));
 }
 
 void SumKernel::emit() {
@@ -189,9 +212,8 @@ void SumKernel::emit() {
     k.waitForKernelBefore();
   if (slices > 1)
     k.allocateShared(kThreads * getElementBytes(accumulator), 128);
-  int64_t weights = 1, perBlock = kThreads / slices;
-  for (int64_t size : shape)
-    weights *= size;
+  int64_t weights = plan.getSumsPerPiece() / (groups * lanes);
+  int64_t perBlock = kThreads / slices;
   int64_t blocks = llvm::divideCeil(weights, perBlock);
   k.forTiles(blocks, [&](Int block) {
     Int weight = k.add(k.mul(k.extend(block), perBlock), k.extend(place));

@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseKernel.h"
+#include "WgmmaSums.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -117,28 +118,15 @@ Int SparseKernel::getPrepared(Int number) {
   return k.add(k.mul(number, plan.getPreparedBytes()), keptOffset);
 }
 
-/// Orders what this thread has written before what the matrix unit reads behind
-/// a barrier.
-void SparseKernel::fenceProxy() {
-  k.inlinePTX({}, "fence.proxy.async;", "~{memory}", {});
-}
-
 /// Makes what all threads prepared visible to the matrix unit.
 void SparseKernel::finishPreparing() {
-  fenceProxy();
+  fenceProxy(k);
   plan.keepsFactor ? k.barrier() : waitTeam();
 }
 
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
-
-static std::string listOperands(int64_t first, int64_t count) {
-  SmallVector<std::string> names;
-  for (int64_t index = first; index < first + count; ++index)
-    names.push_back("$" + std::to_string(index));
-  return "{" + llvm::join(names, ",") + "}";
-}
 
 /// Starts sums += a * b for a macro step of the depth, where b is image number
 /// `image` from `descriptor` on; without `continues`, the sums start at 0. The
@@ -220,29 +208,13 @@ void SparseKernel::multiplyPart(MutableArrayRef<MmaC> sums, const SparseA &a,
     sums[index / 4][index % 4] = results[index];
 }
 
-/// Waits for all products; what becomes of the sums comes after.
-void SparseKernel::waitProducts(MutableArrayRef<MmaC> sums) {
-  SmallVector<Value> values;
-  for (const MmaC &sum : sums)
-    llvm::append_range(values, sum);
-  SmallVector<std::string> constraints(values.size(), "=f");
-  for (unsigned index = 0; index < values.size(); ++index)
-    constraints.push_back(std::to_string(index));
-  SmallVector<Type> types(values.size(), k.builder.getF32Type());
-  SmallVector<Value> results =
-      k.inlinePTX(types, "wgmma.wait_group.sync.aligned 0;",
-                  llvm::join(constraints, ",") + ",~{memory}", values);
-  for (auto [index, value] : llvm::enumerate(results))
-    sums[index / 4][index % 4] = value;
-}
-
 /// Prepares the factor of a run's first step.
 void SparseKernel::prepareFirst() {
   k.waitCopies(plan.stages - 1);
   waitTeam();
   prepareFactor(k.add(getSlot(plan.stages - 1), plan.getCopiedBytes()),
                 getPrepared(0));
-  fenceProxy();
+  fenceProxy(k);
 }
 
 /// sums += step `step` of the run, while the factor of the next one is
@@ -254,7 +226,7 @@ void SparseKernel::multiplyAhead(MutableArrayRef<MmaC> sums, Int step) {
   multiplyGroups(
       sums, slot, getPrepared(k.rem(step, 2)), [] {},
       [&](int64_t macro) { prepareMacro(from, to, macro); });
-  fenceProxy();
+  fenceProxy(k);
 }
 
 /// sums += data of the stage at `slot` times the factor that was prepared at
@@ -293,5 +265,5 @@ void SparseKernel::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
       if (first + together == plan.laneChunks)
         finishMacro(macro);
     }
-  waitProducts(sums);
+  waitForSums(k, sums);
 }

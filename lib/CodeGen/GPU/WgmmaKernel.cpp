@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "WgmmaKernel.h"
+#include "WgmmaSums.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -75,7 +76,7 @@ void WgmmaKernel::copyFactors() {
     emitWgmmaFactor(k, stage, factors[index], k.enter(arrays.factors[index]),
                     firstResult, arrays.factorElements[index],
                     plan.getThreads());
-  k.inlinePTX({}, "fence.proxy.async;", "~{memory}", {});
+  fenceProxy(k);
   k.barrier();
 }
 

@@ -76,15 +76,54 @@ func.func @few(%x: memref<1024x31xf32>, %g: memref<1024x31xf32>, %d: memref<1x64
 // CHECK: prmt.b32
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // CHECK-LABEL: llvm.func @halves_last_0(
-// CHECK-NOT: prmt.b32
-// CHECK: arith.xori
-// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// SM80-LABEL: llvm.func @halves_last_0(
+// SM80-NOT: prmt.b32
+// SM80: arith.xori
+// SM80: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 func.func @halves_first(%x: memref<?x256xf16>, %g: memref<?x256xf16>, %d: memref<1x64x64x4xf16>) {
   kron.ksmm_grad ins(%x : memref<?x256xf16>) grad(%g : memref<?x256xf16>) outs(%d : memref<1x64x64x4xf16>)
   return
 }
 func.func @halves_last(%x: memref<256x?xf16>, %g: memref<256x?xf16>, %d: memref<1x64x64x4xf16>) {
   kron.ksmm_grad ins(%x : memref<256x?xf16>) grad(%g : memref<256x?xf16>) outs(%d : memref<1x64x64x4xf16>)
+    {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that warpgroups take halves with the batch last where the chip has them: both
+// operands are lines of shared memory, 64 positions each, whose copies are made visible to
+// the matrix unit; those of a later step are started while it multiplies.
+// CHECK-LABEL: llvm.func @warpgroups_0(
+// CHECK: nvvm.cp.async.wait.group
+// CHECK: fence.proxy.async
+// CHECK: nvvm.barrier0
+// CHECK: nvvm.shfl.sync idx
+// CHECK: llvm.ptrtoint
+// CHECK: wgmma.fence.sync.aligned
+// CHECK-SAME: wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
+// CHECK-SAME: ,a,b,1,1,1,0,0;
+// CHECK-SAME: add.s64 a, $128, 2;
+// CHECK-SAME: wgmma.commit_group.sync.aligned
+// CHECK: cp.async.cg.shared.global.L2::128B
+// CHECK: wgmma.wait_group.sync.aligned 0;
+// CHECK-NOT: mma.sync
+// CHECK: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
+// SM80-LABEL: llvm.func @warpgroups_0(
+// SM80-NOT: wgmma
+// SM80: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+func.func @warpgroups(%x: memref<1024x25088xbf16>, %g: memref<1024x25088xbf16>, %d: memref<1x256x256x4xbf16>) {
+  kron.ksmm_grad ins(%x : memref<1024x25088xbf16>) grad(%g : memref<1024x25088xbf16>) outs(%d : memref<1x256x256x4xbf16>)
+    {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that warpgroups are not for blocks of 64 rows of which less than three quarters
+// exist.
+// CHECK-LABEL: llvm.func @partial_0(
+// CHECK-NOT: wgmma
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+func.func @partial(%x: memref<256x25088xf16>, %g: memref<160x25088xf16>, %d: memref<1x40x64x4xf16>) {
+  kron.ksmm_grad ins(%x : memref<256x25088xf16>) grad(%g : memref<160x25088xf16>) outs(%d : memref<1x40x64x4xf16>)
     {layout = #kron.layout<batch_last>}
   return
 }

@@ -1,0 +1,12 @@
+// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a --remarks-filter=kron-gpu -o /dev/null 2>&1 | FileCheck %s
+// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_80 --remarks-filter=kron-gpu -o /dev/null 2>&1 | FileCheck %s --check-prefix=SM80
+
+// Verify that a gradient's kernel says which instruction and which tile it takes, how many
+// pieces of the batch, and how long that is expected to last.
+// CHECK: sparse-grad-remark.mlir:[[# @LINE + 3]]:3: remark: [Analysis] Gradient | Category:kron-gpu | Columns=128, Instruction=wgmma, Microseconds={{[0-9]+}}, Pieces=8, Products=1, Rows=128
+// SM80: Gradient | Category:kron-gpu | Columns={{[0-9]+}}, Instruction=mma,
+func.func @halves(%x: memref<1024x25088xf16>, %g: memref<1024x25088xf16>, %d: memref<1x256x256x4xf16>) {
+  kron.ksmm_grad ins(%x : memref<1024x25088xf16>) grad(%g : memref<1024x25088xf16>) outs(%d : memref<1x256x256x4xf16>)
+    {layout = #kron.layout<batch_last>}
+  return
+}
