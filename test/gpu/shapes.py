@@ -119,18 +119,21 @@ def _ksmm(rng, p):
 
 
 def _dense(rng, p):
-    """Products that cuBLAS takes, if it is there: of an unknown number of rows the plan
-    expects many."""
+    """Products that cuBLAS takes, if it is there, and gradients that warpgroups take: of an
+    unknown number of rows the plan expects many."""
     p["type"] = str(rng.choice(("f16", "bf16", "f32")))
     if p["type"] == "f32":
         p["attributes"] = ["precision = #kron.precision<tf32>"]
     a = int(rng.choice((1, 1, 2, 3)))
     b, c = (int(rng.choice((128, 130, 192, 256, 300, 320))) for _ in range(2))
     rows = _fit(rng, p["type"], [(a * max(b, c), 2 * max(b, c))], (0, 7, 16, 33, 100, 500, 1000))
+    layout = str(rng.choice(["batch_first", "batch_last"]))
+    if rng.random() < 0.3:
+        return p | dict(op="ksmm_grad", pattern=(a, b, c, int(rng.choice((1, 2, 3)))), rows=rows,
+                        layout=layout, dynamic=("rows",), conj=(False, False))
     transposed = ["N" if rng.random() < 0.75 else "T" for _ in range(2)]
     return p | dict(op="ksmm", pattern=(a, b, c, 1), rows=rows, op_x=transposed[0],
-                    op_weights=transposed[1], dynamic=("rows",),
-                    layout=str(rng.choice(["batch_first", "batch_last"])),
+                    op_weights=transposed[1], dynamic=("rows",), layout=layout,
                     activation="identity", bias=False, residual=False, scale=False)
 
 

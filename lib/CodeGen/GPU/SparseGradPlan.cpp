@@ -25,7 +25,7 @@ static constexpr double kCacheRate = 8e12;
 /// their full rates instructions and loads from shared memory take; what a step
 /// waits; and bytes per second of sums that are written and read again.
 static constexpr double kMultiplyTime = 1.3, kLoadTime = 1.5;
-static constexpr double kStepSeconds = 0.1e-6, kSumRate = 1e12;
+static constexpr double kStepSeconds = 0.1e-6, kSumRate = 0.8e12;
 /// Data that should be under way to a processor, and of one step of all its
 /// CTAs (of f64, whose long steps need too many registers).
 static constexpr int64_t kBytesUnderWay = 96 * 1024;
@@ -263,7 +263,8 @@ void Planner::tryWarpgroups() {
   SparseGradPlan other = plan;
   plan.usesWgmma = true;
   plan.left.tiles = plan.right.warps = 1;
-  for (int64_t groups : {4, 3, 2, 1})
+  // One warpgroup keeps memory no busier than the warps of mma.sync do.
+  for (int64_t groups : {4, 3, 2})
     for (int64_t tiles = 32; tiles > 0; --tiles) {
       plan.left.warps = kGroupWarps * groups;
       plan.right.tiles = tiles;
