@@ -20,12 +20,13 @@ using namespace mlir::kron;
 
 /// Bytes per second that the second-level cache delivers to all processors.
 static constexpr double kCacheRate = 8e12;
-/// Fitted to 285 measurements on an H200, such that the tiles that are chosen
-/// take 1.6 % longer than the best of 10 of each case: how much longer than at
-/// their full rates instructions and loads from shared memory take; what a step
-/// waits; and bytes per second of sums that are written and read again.
+/// Fitted to measurements on an H200: how much longer than at their full rates
+/// instructions and loads from shared memory take; what a step waits; and bytes
+/// per second of sums that are written and read again.
 static constexpr double kMultiplyTime = 1.3, kLoadTime = 1.5;
 static constexpr double kStepSeconds = 0.1e-6, kSumRate = 0.8e12;
+/// Instructions that split a number, of which a processor runs 128 at a time.
+static constexpr double kSplitInstructions = 4;
 /// Data that should be under way to a processor, and of one step of all its
 /// CTAs (of f64, whose long steps need too many registers).
 static constexpr int64_t kBytesUnderWay = 96 * 1024;
@@ -179,6 +180,12 @@ double Planner::getSecondsPerRow() const {
   double shared = kLoadTime * loaded /
                   (128.0 * machine.processors * machine.clockMHz * 1e6);
 
+  // Nor does a warp split f32 numbers for another one.
+  double split = 0;
+  if (plan.math == MmaMath::SplitTF32)
+    split = kSplitInstructions * readers * perWarp * plan.getParts() /
+            (128.0 * machine.processors * machine.clockMHz * 1e6);
+
   // Shorter runs take as long as whole ones.
   int64_t run = plan.getLanes() * plan.elementBytes;
   double waste = 1;
@@ -188,8 +195,8 @@ double Planner::getSecondsPerRow() const {
                         std::min(rightRows, plan.right.size)) *
                  plan.getLanes() * plan.elementBytes * waste;
   double cache = bytes / kCacheRate;
-  double most = std::max({multiply, shared, cache});
-  double sum = multiply + shared + cache;
+  double most = std::max({multiply, shared, cache, split});
+  double sum = multiply + shared + cache + split;
   // Few warps overlap less.
   double warps = plan.ctasPerSM * plan.getWarps();
   double idle = std::max(1.0, std::sqrt(kBusyWarps / warps));
