@@ -120,9 +120,7 @@ Int SparseKernel::getPrepared(Int number) {
 
 /// Orders what this thread has written before what the matrix unit reads behind
 /// a barrier.
-void SparseKernel::fenceProxy() {
-  kron::fenceProxy(k);
-}
+void SparseKernel::fenceProxy() { kron::fenceProxy(k); }
 
 /// Makes what all threads prepared visible to the matrix unit.
 void SparseKernel::finishPreparing() {

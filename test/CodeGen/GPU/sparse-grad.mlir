@@ -4,7 +4,7 @@
 
 // Verify f32 with 16 inner positions, batch first: pieces of the batch come through a
 // ring of asynchronous copies, three TF32 products each, sums of the pieces to the
-// workspace, four neighbours at a time; and a second kernel, which starts before the first
+// workspace, four of a thread at a time; and a second kernel, which starts before the first
 // one has ended, adds up the 33 of a weight by two threads, 9 at a time, in order.
 // HOST-LABEL: func.func @first(
 // HOST: llvm.call @kronRtCudaWorkspace
@@ -124,6 +124,18 @@ func.func @warpgroups(%x: memref<1024x25088xbf16>, %g: memref<1024x25088xbf16>, 
 func.func @partial(%x: memref<256x25088xf16>, %g: memref<520x25088xf16>, %d: memref<1x130x64x4xf16>) {
   kron.ksmm_grad ins(%x : memref<256x25088xf16>) grad(%g : memref<520x25088xf16>) outs(%d : memref<1x130x64x4xf16>)
     {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that sums lie in the order of the weights, those that exist, where most of a tile's
+// do not.
+// CHECK-LABEL: llvm.func @small_0(
+// CHECK-NOT: vector<4xf32>, !llvm.ptr<1>
+// CHECK: llvm.store {{.*}} : f32, !llvm.ptr<1>
+// CHECK-NOT: vector<4xf32>, !llvm.ptr<1>
+// CHECK-LABEL: llvm.func @small_sum_0(
+func.func @small(%x: memref<3000x45xf16>, %g: memref<3000x45xf16>, %d: memref<5x9x9x1xf16>) {
+  kron.ksmm_grad ins(%x : memref<3000x45xf16>) grad(%g : memref<3000x45xf16>) outs(%d : memref<5x9x9x1xf16>)
   return
 }
 
