@@ -1,5 +1,8 @@
 """Arrays, timing and limits of the processor; same interface as bench_gpu.Gpu.
 
+Launches are timed by a loop in C, as compiled programs make them: one from Python costs a
+microsecond more, which is longer than many products of one row take.
+
 Arrays start at a cache line. Large ones lie in huge pages where the system has them (NumPy asks
 for them), and so does what the copy rate is measured on.
 
@@ -16,6 +19,7 @@ import numpy as np
 
 from bench_cases import CODES, STORAGE, random_array
 from bench_quiet import Quiet
+from kronlib import Call
 
 FEATURES = ("avx2", "fma", "f16c", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile")
 WARM_SECONDS, SAMPLE_SECONDS = 0.05, 0.002
@@ -107,6 +111,8 @@ class Cpu:
         return {"disturbed": self._quiet.disturbed} if self._quiet.disturbed else {}
 
     def _run(self, calls, repeats):
+        if isinstance(calls[0], Call):
+            return calls[0].host_seconds(repeats) * 1e3
         start = time.perf_counter()
         for i in range(repeats):
             calls[i % len(calls)]()
