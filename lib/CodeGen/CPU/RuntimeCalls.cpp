@@ -15,6 +15,8 @@ using namespace mlir::kron;
 /// What the runtime aligns every piece of workspace to.
 static constexpr int64_t kAlignment = 64;
 
+static constexpr llvm::StringLiteral kWorkspaceFunction = "kronRtWorkspace";
+
 static Type getPointerType(OpBuilder &builder) {
   return LLVM::LLVMPointerType::get(builder.getContext());
 }
@@ -30,23 +32,44 @@ func::FuncOp RuntimeCalls::getFunction(Emitter &emitter, StringRef name,
   return function;
 }
 
+/// The call in the entry block of `caller` that asks for its workspace, null if
+/// there is none yet.
+static func::CallOp findWorkspace(func::FuncOp caller) {
+  for (auto call : caller.getBody().front().getOps<func::CallOp>())
+    if (call.getCallee() == kWorkspaceFunction)
+      return call;
+  return nullptr;
+}
+
 Value RuntimeCalls::allocateShared(Emitter &emitter, int64_t elements) {
   OpBuilder &builder = emitter.builder;
-  int64_t bytes =
+  int64_t offset = workspace.shared;
+  workspace.shared +=
       llvm::alignTo(elements * emitter.getElementBytes(), kAlignment);
-  workspace.shared += bytes;
   func::FuncOp function =
-      getFunction(emitter, "kronRtWorkspace", builder.getI64Type(),
+      getFunction(emitter, kWorkspaceFunction, builder.getI64Type(),
                   getPointerType(builder));
-  // In the entry block: a pass within a loop takes its share of the workspace
-  // once.
-  OpBuilder::InsertionGuard guard(builder);
   auto caller =
       builder.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>();
-  builder.setInsertionPointToStart(&caller.getBody().front());
-  Value size = arith::ConstantIntOp::create(builder, emitter.loc, bytes, 64);
-  return func::CallOp::create(builder, emitter.loc, function, size)
-      .getResult(0);
+  func::CallOp call = findWorkspace(caller);
+  if (!call) {
+    // In the entry block: a pass within a loop takes its share of the workspace
+    // once.
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&caller.getBody().front());
+    Value size = arith::ConstantIntOp::create(builder, emitter.loc, 0, 64);
+    call = func::CallOp::create(builder, emitter.loc, function, size);
+  }
+  // One pass after the other uses the same memory.
+  auto size = call.getOperand(0).getDefiningOp<arith::ConstantIntOp>();
+  if (size.value() < workspace.shared)
+    size.setValueAttr(builder.getI64IntegerAttr(workspace.shared));
+  Value base = call.getResult(0);
+  if (!offset)
+    return base;
+  return LLVM::GEPOp::create(builder, emitter.loc, getPointerType(builder),
+                             builder.getI8Type(), base,
+                             LLVM::GEPArg(static_cast<int32_t>(offset)));
 }
 
 func::FuncOp RuntimeCalls::createBody(OpBuilder &builder, Location loc,

@@ -58,14 +58,12 @@ static LogicalResult checkPass(PassOp pass) {
   return success();
 }
 
-/// Adds to an i64 attribute of `function`, so that several passes add up.
-static void addBytes(func::FuncOp function, StringRef name, int64_t bytes,
-                     bool takeMax) {
-  int64_t old = 0;
+/// Makes an i64 attribute of `function` at least `bytes`, the most that one of
+/// its passes takes.
+static void raiseBytes(func::FuncOp function, StringRef name, int64_t bytes) {
   if (auto attr = function->getAttrOfType<IntegerAttr>(name))
-    old = attr.getInt();
-  int64_t total = takeMax ? std::max(old, bytes) : old + bytes;
-  function->setAttr(name, Builder(function).getI64IntegerAttr(total));
+    bytes = std::max(bytes, attr.getInt());
+  function->setAttr(name, Builder(function).getI64IntegerAttr(bytes));
 }
 
 namespace {
@@ -84,9 +82,8 @@ struct ConvertKronToVectorPass
         return signalPassFailure();
       auto function = pass->getParentOfType<func::FuncOp>();
       WorkspaceBytes bytes = emitPass(builder, symbols, pass);
-      addBytes(function, "kron.shared_bytes", bytes.shared, /*takeMax=*/false);
-      addBytes(function, "kron.thread_bytes", bytes.perThread,
-               /*takeMax=*/true);
+      raiseBytes(function, "kron.shared_bytes", bytes.shared);
+      raiseBytes(function, "kron.thread_bytes", bytes.perThread);
       pass.erase();
     }
   }

@@ -20,7 +20,8 @@ class RuntimeCalls {
 public:
   explicit RuntimeCalls(SymbolTable &symbols) : symbols(symbols) {}
 
-  /// A pointer to `elements` elements of the launch's shared workspace.
+  /// A pointer to `elements` elements of the launch's shared workspace, which
+  /// the passes of a function have one after the other.
   Value allocateShared(Emitter &emitter, int64_t elements);
 
   /// Runs `body(begin, end, scratch, captures)` over [0, count) on the threads
