@@ -16,7 +16,7 @@ static bool isFloat(Value value) {
   return isa<FloatType>(getElementTypeOrSelf(value));
 }
 
-static Value emitAdd(Emitter &emitter, Value lhs, Value rhs) {
+Value kron::emitSum(Emitter &emitter, Value lhs, Value rhs) {
   if (isFloat(lhs))
     return arith::AddFOp::create(emitter.builder, emitter.loc, lhs, rhs);
   return arith::AddIOp::create(emitter.builder, emitter.loc, lhs, rhs);
@@ -34,7 +34,7 @@ Value kron::emitMultiplyAdd(Emitter &emitter, Value a, Value b, Value c) {
     return emitPartProduct(emitter, a, b);
   if (isFloat(a))
     return vector::FMAOp::create(emitter.builder, emitter.loc, a, b, c);
-  return emitAdd(emitter, emitPartProduct(emitter, a, b), c);
+  return emitSum(emitter, emitPartProduct(emitter, a, b), c);
 }
 
 //===----------------------------------------------------------------------===//
@@ -173,5 +173,5 @@ Value kron::emitScaledSum(Emitter &emitter, const TileScale &scale, Value value,
     value = emitScaled(emitter, scale.alpha, value);
   if (!scale.beta)
     return value;
-  return emitAdd(emitter, value, emitScaled(emitter, scale.beta, addend()));
+  return emitSum(emitter, value, emitScaled(emitter, scale.beta, addend()));
 }

@@ -20,6 +20,9 @@ namespace mlir::kron {
 /// a * b + c, part by part: fused for floating-point numbers. Without c, a * b.
 Value emitMultiplyAdd(Emitter &emitter, Value a, Value b, Value c);
 
+/// lhs + rhs.
+Value emitSum(Emitter &emitter, Value lhs, Value rhs);
+
 /// lhs * rhs, of complex numbers where the emitter's are.
 Value emitProduct(Emitter &emitter, Value lhs, Value rhs);
 Value emitConjugate(Emitter &emitter, Value value);

@@ -12,31 +12,64 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-std::pair<Value, Value> kron::emitPairLoad(Emitter &emitter, int64_t lanes,
-                                           Value pointer, int64_t count) {
+/// `number` in all lanes of a vector of words.
+static Value emitWordConstant(Emitter &emitter, int64_t lanes, int32_t number) {
+  auto type = VectorType::get({lanes}, emitter.builder.getI32Type());
+  return arith::ConstantOp::create(
+      emitter.builder, emitter.loc,
+      DenseElementsAttr::get(type, emitter.builder.getI32IntegerAttr(number)));
+}
+
+/// Of a word, the shift to its other half, and its upper half.
+static constexpr int32_t kHalfBits = 16, kUpperHalf = -(int32_t(1) << 16);
+
+static Value emitBitcast(Emitter &emitter, Value value, Type element) {
+  int64_t lanes = cast<VectorType>(value.getType()).getNumElements();
+  return arith::BitcastOp::create(emitter.builder, emitter.loc,
+                                  VectorType::get({lanes}, element), value);
+}
+
+/// The same as integers.
+static Value emitIntegerWords(Emitter &emitter, int64_t lanes, Value pointer,
+                              int64_t count) {
   OpBuilder &builder = emitter.builder;
-  Location loc = emitter.loc;
   auto type = VectorType::get({lanes}, builder.getI32Type());
   constexpr unsigned kAlignment = 2;
-  Value words;
   if (Value mask = emitter.firstLanes(lanes, count / 2))
-    words = LLVM::MaskedLoadOp::create(builder, loc, type, pointer, mask,
-                                       emitter.zero(type), kAlignment);
-  else
-    words = LLVM::LoadOp::create(builder, loc, type, pointer, kAlignment);
-  auto constant = [&](int32_t number) -> Value {
-    return arith::ConstantOp::create(
-        builder, loc,
-        DenseElementsAttr::get(type, builder.getI32IntegerAttr(number)));
-  };
-  auto toFloat = [&](Value bits) -> Value {
-    return arith::BitcastOp::create(builder, loc, emitter.getVectorType(lanes),
-                                    bits);
-  };
-  Value even = arith::ShLIOp::create(builder, loc, words, constant(16));
+    return LLVM::MaskedLoadOp::create(builder, emitter.loc, type, pointer, mask,
+                                      emitter.zero(type), kAlignment);
+  return LLVM::LoadOp::create(builder, emitter.loc, type, pointer, kAlignment);
+}
+
+Value kron::emitWordLoad(Emitter &emitter, int64_t lanes, Value pointer,
+                         int64_t count) {
+  return emitBitcast(emitter, emitIntegerWords(emitter, lanes, pointer, count),
+                     emitter.element);
+}
+
+Value kron::emitWords(Emitter &emitter, Value even, Value odd) {
+  OpBuilder &builder = emitter.builder;
+  int64_t lanes = cast<VectorType>(even.getType()).getNumElements();
+  Value low = arith::ShRUIOp::create(
+      builder, emitter.loc, emitBitcast(emitter, even, builder.getI32Type()),
+      emitWordConstant(emitter, lanes, kHalfBits));
+  Value words =
+      arith::OrIOp::create(builder, emitter.loc, low,
+                           emitBitcast(emitter, odd, builder.getI32Type()));
+  return emitBitcast(emitter, words, emitter.element);
+}
+
+std::pair<Value, Value> kron::emitPairLoad(Emitter &emitter, int64_t lanes,
+                                           Value pointer, int64_t count) {
+  Value words = emitIntegerWords(emitter, lanes, pointer, count);
+  Value even =
+      arith::ShLIOp::create(emitter.builder, emitter.loc, words,
+                            emitWordConstant(emitter, lanes, kHalfBits));
   Value odd =
-      arith::AndIOp::create(builder, loc, words, constant(-(int32_t(1) << 16)));
-  return {toFloat(even), toFloat(odd)};
+      arith::AndIOp::create(emitter.builder, emitter.loc, words,
+                            emitWordConstant(emitter, lanes, kUpperHalf));
+  return {emitBitcast(emitter, even, emitter.element),
+          emitBitcast(emitter, odd, emitter.element)};
 }
 
 Value kron::emitPairProduct(Emitter &emitter, Value a, Value b, Value sum) {

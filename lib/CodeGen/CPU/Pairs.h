@@ -20,6 +20,15 @@
 
 namespace mlir::kron {
 
+/// The `2 * lanes` elements of bf16 at `pointer` as words of two, whatever the
+/// type of the vector says; `count` of them exist (an even number), the others
+/// are zero.
+Value emitWordLoad(Emitter &emitter, int64_t lanes, Value pointer,
+                   int64_t count);
+
+/// Words of the even and the odd elements, which are numbers of bf16 as f32.
+Value emitWords(Emitter &emitter, Value even, Value odd);
+
 /// The even and the odd ones of the `2 * lanes` elements of bf16 at `pointer`,
 /// as f32; `count` of them exist (an even number), the others are zero.
 std::pair<Value, Value> emitPairLoad(Emitter &emitter, int64_t lanes,

@@ -118,6 +118,9 @@ Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
   stage.hasPairs = hasPairs;
   if (hasPairs)
     stage.depth /= 2;
+  Type input = arrays.input.element;
+  stage.mayPair = plan.groups.size() == 1 && group.products.size() == 1 &&
+                  input && input.isBF16() && mayMultiplyBy(kPairProducts);
   stage.elementBytes = outer.getElementBytes();
   stage.elementParts = outer.getNumParts();
   stage.vectorBits = vectorBits;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Pairs.h"
 #include "StageEmitter.h"
 #include "mlir/IR/Remarks.h"
 
@@ -110,9 +111,14 @@ void StageEmitter::storeResult(const Bases &at, Value value, Int offset,
         type, emitter.offsetPointer(at.addend, addendOffset, addend), mask,
         addend);
   });
-  emitter.storeVector(value,
-                      emitter.offsetPointer(at.destination, offset, stored),
-                      mask, stored);
+  Value pointer = emitter.offsetPointer(at.destination, offset, stored);
+  constexpr int64_t kRoundedLanes = 16;
+  if (stage.mayPair && stored && stored.isBF16() &&
+      type.getNumElements() == kRoundedLanes) {
+    Emitter halves(emitter.builder, emitter.loc, emitter.builder.getI16Type());
+    return halves.storeVector(emitToBF16(emitter, value), pointer, mask);
+  }
+  emitter.storeVector(value, pointer, mask, stored);
 }
 
 void StageEmitter::emit() {

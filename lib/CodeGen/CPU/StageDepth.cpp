@@ -25,12 +25,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-static Value emitSum(Emitter &emitter, Value lhs, Value rhs) {
-  if (isa<FloatType>(emitter.element))
-    return arith::AddFOp::create(emitter.builder, emitter.loc, lhs, rhs);
-  return arith::AddIOp::create(emitter.builder, emitter.loc, lhs, rhs);
-}
-
 /// Every one of `count` segments of `segment` lanes in `first` and `second`,
 /// with its halves added up; those of `second` (if any) behind.
 static Value emitHalvedSegments(Emitter &emitter, Value first, Value second,
@@ -236,13 +230,13 @@ SmallVector<Value> StageEmitter::emitDepthSums(const Bases &at,
 void StageEmitter::emitDepthTile(const Bases &at, const DepthTile &tile) {
   // A single row takes as long as reading the factor: one q after the other,
   // since processors see few of many runs coming, with enough sums to hide the
-  // latency of multiply-adds.
-  constexpr int64_t kSums = 4;
+  // latency of multiply-adds; but short rows, after which these are added up.
+  constexpr int64_t kSums = 4, kTimes = 2;
   int64_t turns = llvm::divideCeil(kSums, tile.phases);
   int64_t perRow = tile.results / tile.shared * tile.phases * tile.getParts();
   SmallVector<Value> sums;
   if (tile.rows == 1 &&
-      tile.extent >= turns * tile.getStep(getMaxLanes(stage))) {
+      tile.extent >= kTimes * turns * tile.getStep(getMaxLanes(stage))) {
     DepthTile single = tile;
     single.results = tile.shared;
     for (int64_t q = 0; q < tile.results; q += tile.shared) {

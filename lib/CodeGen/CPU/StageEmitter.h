@@ -98,6 +98,7 @@ private:
     int64_t rowElements = 0;
   };
   bool takesPairs(int64_t group, int64_t rows) const;
+  bool multipliesWords(int64_t group) const;
   int64_t getPairResults(int64_t group) const;
   PairPanel emitPairPanel(const LoopAxis *rows, int64_t total, int64_t group,
                           Value source);
@@ -115,6 +116,31 @@ private:
                                    int64_t turns);
   void emitDepthTile(const Bases &at, const DepthTile &tile);
   void emitDepth(const LoopAxis *rows, const Bases &bases);
+  /// How the varying mapping takes few rows: runs of `run` units of t, each a
+  /// vector or, of bf16, a pair of them, `vectors` of them at a time with
+  /// `results` q and `rows` rows.
+  struct RunShape {
+    int64_t unit = 1, run = 1, vectors = 1, results = 1, rows = 1;
+    bool pairs = false;
+
+    int64_t getParts() const { return pairs ? 2 : 1; }
+  };
+  /// Such a block, with the strides of the copy of X and of the rows.
+  struct RunTile {
+    int64_t rows = 1, results = 1, vectors = 1;
+    bool pairs = false;
+    Int depthStride = 0, rowStride = 0, destination = 0, addend = 0;
+
+    int64_t getParts() const { return pairs ? 2 : 1; }
+  };
+  std::optional<RunShape> getRunShape(int64_t size, int64_t rows) const;
+  void emitRunStep(const Bases &at, const RunTile &tile, Int p,
+                   MutableArrayRef<Value> sums);
+  void emitRunTile(const Bases &at, const RunTile &tile);
+  void emitRunCopy(const LoopAxis *rows, int64_t total, const RunShape &shape,
+                   int64_t units, Value source, Value panel);
+  void emitRuns(const LoopAxis &lanes, const LoopAxis *rows,
+                const RunShape &shape, const Bases &bases);
   /// A block of q and lanes of the repeat mapping, each lane with `repeats`
   /// rows.
   struct RepeatTile {

@@ -286,8 +286,12 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
         });
   };
 
-  int64_t full = size / lanes * lanes;
-  emitter.forLoop(0, full, lanes,
+  int64_t full = size / lanes * lanes, begin = 0;
+  if (auto runs = getRunShape(size, sharedSize)) {
+    emitRuns(laneAxis, shared, *runs, bases);
+    begin = size / runs->unit * runs->unit;
+  }
+  emitter.forLoop(begin, full, lanes,
                   [&](Int first) { emitLanes(first, nullptr); });
   if (full < size)
     emitLanes(full, emitter.firstLanes(lanes, size - full));

@@ -42,6 +42,12 @@ int64_t StageEmitter::getPairResults(int64_t group) const {
   return group == 1 && isDense ? width / stage.depth : 1;
 }
 
+/// Whether words of two elements are multiplied as they are: both products are
+/// added to the same sum.
+bool StageEmitter::multipliesWords(int64_t group) const {
+  return stage.mayPair && group == 1;
+}
+
 /// Takes the elements of `total` rows of X apart. A row that several q share a
 /// vector for is repeated.
 StageEmitter::PairPanel StageEmitter::emitPairPanel(const LoopAxis *rows,
@@ -61,6 +67,9 @@ StageEmitter::PairPanel StageEmitter::emitPairPanel(const LoopAxis *rows,
                               emitter.firstLanes(lanes, left));
   };
   auto store = [&](Value to, Int first, std::pair<Value, Value> parts) {
+    if (multipliesWords(group))
+      return emitter.storeVector(emitWords(emitter, parts.first, parts.second),
+                                 emitter.offsetPointer(to, first), nullptr);
     emitter.storeVector(parts.first, emitter.offsetPointer(to, first), nullptr);
     emitter.storeVector(parts.second,
                         emitter.offsetPointer(to, emitter.add(first, lanes)),
@@ -73,7 +82,9 @@ StageEmitter::PairPanel StageEmitter::emitPairPanel(const LoopAxis *rows,
     Value to =
         emitter.offsetPointer(panel.base, emitter.mul(row, panel.rowElements));
     if (getPairResults(group) > 1) {
-      Value once = load(from, 0, extent);
+      // No more than that: it may just have been stored so.
+      Value once =
+          emitter.loadVector(emitter.getVectorType(extent), from, nullptr);
       SmallVector<int64_t> repeated;
       for (int64_t lane = 0; lane < lanes; ++lane)
         repeated.push_back(lane % extent);
@@ -109,20 +120,30 @@ void StageEmitter::emitPairStep(const Bases &at, const DepthTile &tile,
     for (int64_t row = 0; row < tile.rows; ++row) {
       Value base = emitter.offsetPointer(
           at.source, emitter.add(start, emitter.mul(row, tile.source)));
-      x.push_back({emitter.loadVector(type, base, nullptr),
-                   emitter.loadVector(type, emitter.offsetPointer(base, lanes),
-                                      nullptr)});
+      Value second;
+      if (!multipliesWords(tile.group))
+        second = emitter.loadVector(type, emitter.offsetPointer(base, lanes),
+                                    nullptr);
+      x.push_back({emitter.loadVector(type, base, nullptr), second});
     }
     for (int64_t unit = 0; unit < units; ++unit) {
       Int offset = emitter.add(
           start, emitter.mul(unit * tile.shared, factor.resultStride));
-      auto [even, odd] =
-          emitPairLoad(emitter, lanes,
-                       emitter.offsetPointer(at.factor, offset, factor.element),
-                       std::min(left * tile.shared, width));
+      Value base = emitter.offsetPointer(at.factor, offset, factor.element);
+      int64_t count = std::min(left * tile.shared, width);
+      auto getSum = [&](int64_t row) {
+        return &sums[((row * units + unit) * tile.phases + phase) * parts];
+      };
+      if (multipliesWords(tile.group)) {
+        Value words = emitWordLoad(emitter, lanes, base, count);
+        for (int64_t row = 0; row < tile.rows; ++row)
+          *getSum(row) =
+              emitPairProduct(emitter, words, x[row].first, *getSum(row));
+        continue;
+      }
+      auto [even, odd] = emitPairLoad(emitter, lanes, base, count);
       for (int64_t row = 0; row < tile.rows; ++row) {
-        Value *sum =
-            &sums[((row * units + unit) * tile.phases + phase) * parts];
+        Value *sum = getSum(row);
         sum[0] = emitMultiplyAdd(emitter, even, x[row].first, sum[0]);
         sum[parts - 1] =
             emitMultiplyAdd(emitter, odd, x[row].second, sum[parts - 1]);

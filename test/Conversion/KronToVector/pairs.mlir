@@ -61,18 +61,47 @@ func.func @columns(%x: memref<64x41xbf16>, %w: memref<1x16x16x4xbf16>, %y: memre
 
 // -----
 
-// Verify that there are no pairs where p is odd, for few rows, whose weights are read as they
-// lie, for several factors, between which numbers are f32, where only multiply-adds of IEEE
-// are allowed, and of f16.
-// CHECK-LABEL: func.func @odd(
+// Verify that weights for few rows are words as they lie: multiplied at once where both
+// products belong to one sum, of rows that are made words again, and full vectors of results
+// rounded by an instruction; taken apart where d is 4, since a zero beside each number of X would make
+// infinite weights of the other one a NaN.
+// CHECK-LABEL: func.func private @few_rows_pass(
+// CHECK: arith.shrui {{.*}} : vector<16xi32>
+// CHECK: arith.ori {{.*}} : vector<16xi32>
+// CHECK: llvm.load {{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<16xi32>
+// CHECK-NOT: arith.shli
+// CHECK: dpbf16ps.512
+// CHECK-LABEL: func.func private @one_row_pass(
+// CHECK: dpbf16ps.512
+// CHECK: cvtneps2bf16.512
+// CHECK-LABEL: func.func private @one_row_of_groups_pass(
 // CHECK-NOT: dpbf16ps
-// REMARK-COUNT-5: Pairs=false
-func.func @odd(%x: memref<96x15xbf16>, %w: memref<1x16x15x1xbf16>, %y: memref<96x16xbf16>) {
-  kron.ksmm ins(%x : memref<96x15xbf16>) weights(%w : memref<1x16x15x1xbf16>) outs(%y : memref<96x16xbf16>)
-  return
-}
+// CHECK: arith.shli
+// CHECK: vector.fma
+// CHECK-NOT: dpbf16ps
+// REMARK-COUNT-3: Pairs=false
 func.func @few_rows(%x: memref<8x128xbf16>, %w: memref<1x64x128x1xbf16>, %y: memref<8x64xbf16>) {
   kron.ksmm ins(%x : memref<8x128xbf16>) weights(%w : memref<1x64x128x1xbf16>) outs(%y : memref<8x64xbf16>)
+  return
+}
+func.func @one_row(%x: memref<1x128xbf16>, %w: memref<1x64x128x1xbf16>, %y: memref<1x64xbf16>) {
+  kron.ksmm ins(%x : memref<1x128xbf16>) weights(%w : memref<1x64x128x1xbf16>) outs(%y : memref<1x64xbf16>)
+  return
+}
+func.func @one_row_of_groups(%x: memref<1x256xbf16>, %w: memref<1x64x64x4xbf16>, %y: memref<1x256xbf16>) {
+  kron.ksmm ins(%x : memref<1x256xbf16>) weights(%w : memref<1x64x64x4xbf16>) outs(%y : memref<1x256xbf16>)
+  return
+}
+
+// -----
+
+// Verify that there are no pairs where p is odd, for several factors, between which numbers
+// are f32, where only multiply-adds of IEEE are allowed, and of f16.
+// CHECK-LABEL: func.func @odd(
+// CHECK-NOT: dpbf16ps
+// REMARK-COUNT-4: Pairs=false
+func.func @odd(%x: memref<96x15xbf16>, %w: memref<1x16x15x1xbf16>, %y: memref<96x16xbf16>) {
+  kron.ksmm ins(%x : memref<96x15xbf16>) weights(%w : memref<1x16x15x1xbf16>) outs(%y : memref<96x16xbf16>)
   return
 }
 func.func @two_factors(%x: memref<96x4096xbf16>, %f: memref<64x64xbf16>, %y: memref<96x4096xbf16>) {

@@ -18,7 +18,21 @@
 // CHECK-COUNT-15: arith.addf
 // CHECK-NOT: arith.addf
 // CHECK: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
-func.func @one_row(%x: memref<1x384xf32>, %w: memref<6x64x64x1xf32>, %y: memref<1x384xf32>) {
+func.func @one_row(%x: memref<1x768xf32>, %w: memref<6x64x128x1xf32>, %y: memref<1x384xf32>) {
+  kron.ksmm ins(%x : memref<1x768xf32>) weights(%w : memref<6x64x128x1xf32>) outs(%y : memref<1x384xf32>)
+  return
+}
+
+// -----
+
+// Verify that 16 q go side by side where their rows are short, with a sum each.
+// CHECK-LABEL: func.func private @short_rows_of_q_pass
+// CHECK-COUNT-16: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK-COUNT-15: arith.addf
+// CHECK-NOT: arith.addf
+// CHECK: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
+func.func @short_rows_of_q(%x: memref<1x384xf32>, %w: memref<6x64x64x1xf32>, %y: memref<1x384xf32>) {
   kron.ksmm ins(%x : memref<1x384xf32>) weights(%w : memref<6x64x64x1xf32>) outs(%y : memref<1x384xf32>)
   return
 }

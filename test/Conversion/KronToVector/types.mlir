@@ -127,8 +127,8 @@ func.func @f16(%x: memref<64x16xf16>, %f: memref<16x16xf16>, %y: memref<64x16xf1
 // CHECK-LABEL: func.func @bf16_once(
 // CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
 // CHECK-LABEL: func.func private @bf16_once_pass
-// CHECK: %[[BITS:[0-9]+]] = llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<[[LANES:16|4]]xi16>
-// CHECK: arith.extui %[[BITS]] : vector<[[LANES]]xi16> to vector<[[LANES]]xi32>
+// CHECK: %[[WORDS:[0-9]+]] = llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<[[LANES:16|4]]xi32>
+// CHECK: arith.shli %[[WORDS]], %{{.*}} : vector<[[LANES]]xi32>
 // CHECK: vector.fma
 func.func @bf16_once(%x: memref<4x64xbf16>, %f: memref<4x8x64xbf16>, %y: memref<8x64xbf16>) {
   kron.pass ins(%x, %f : memref<4x64xbf16>, memref<4x8x64xbf16>) outs(%y : memref<8x64xbf16>) {

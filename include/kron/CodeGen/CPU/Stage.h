@@ -64,6 +64,9 @@ struct Stage {
   /// Whether the source and the factor hold pairs of bf16 along p (Pairs.h),
   /// which the depth and strides count.
   bool hasPairs = false;
+  /// Whether the source, of bf16 wherever it lies, and a factor of bf16 may be
+  /// multiplied in pairs.
+  bool mayPair = false;
   /// Whether the input and the factor are conjugated.
   bool isSourceConjugate = false, isFactorConjugate = false;
   /// Memory of the thread for `getScratchElements` elements.

@@ -1,0 +1,231 @@
+//===- StageRuns.cpp - Few rows and a factor that varies long ---*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The varying mapping for few rows, where reading the factor is what takes the
+// time: it is read in runs of several vectors of t, not one vector of every
+// (q, p), each of which would lie far from the one before. What of X belongs to
+// such a run is used for all q before the next run begins.
+//
+// A factor of bf16 is read as pairs of t, see StagePairs.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arithmetic.h"
+#include "Pairs.h"
+#include "StageEmitter.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// How `size` positions of t are taken in runs through `rows` rows, if they
+/// are.
+std::optional<StageEmitter::RunShape>
+StageEmitter::getRunShape(int64_t size, int64_t rows) const {
+  // Of X, which stays in the first-level cache for all q of a run; and of a
+  // copy of that, which lies on the stack.
+  constexpr int64_t kRunBytes = 1 << 14, kMostBytes = 1 << 18;
+  if (stage.elementParts != 1 || stage.hasPairs || rows < 1 || rows > kFewRows)
+    return std::nullopt;
+  RunShape shape;
+  int64_t lanes = getMaxLanes(stage);
+  shape.pairs = factor.element && factor.element.isBF16() &&
+                emitter.element.isF32() && size >= 2 * lanes;
+  int64_t parts = shape.getParts();
+  shape.unit = parts * lanes;
+  int64_t units = size / shape.unit;
+  if (!units || (units == 1 && rows > 1))
+    return std::nullopt;
+  // One row takes as long as reading the factor, of which a few lines at a time
+  // are read best; more rows take as long as their multiply-adds.
+  int64_t sums = stage.vectorBits == 512 ? 28 : 12, mostRows = sums / 4 + 1;
+  shape.rows = llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
+  bool isBound = rows == 1 || shape.pairs;
+  if (isBound)
+    shape.vectors = std::clamp<int64_t>(sums / (parts * shape.rows), 1, 2);
+  else
+    shape.results = std::clamp<int64_t>(sums / (shape.rows + 1), 1, 4);
+  shape.results = std::min(shape.results, stage.results);
+  int64_t bytes = std::max<int64_t>(
+      rows * stage.depth * shape.unit * stage.elementBytes, 1);
+  int64_t most = std::max(kRunBytes / bytes, shape.vectors);
+  shape.run = llvm::divideCeil(units, llvm::divideCeil(units, most));
+  if (shape.run * bytes > kMostBytes)
+    return std::nullopt;
+  return shape;
+}
+
+/// Adds the products of position `p` to the sums: [row, q, vector, part].
+void StageEmitter::emitRunStep(const Bases &at, const RunTile &tile, Int p,
+                               MutableArrayRef<Value> sums) {
+  int64_t lanes = getMaxLanes(stage), parts = tile.getParts();
+  int64_t unit = parts * lanes;
+  VectorType type = emitter.getVectorType(lanes);
+  for (int64_t vector = 0; vector < tile.vectors; ++vector) {
+    SmallVector<std::pair<Value, Value>> x;
+    for (int64_t row = 0; row < tile.rows; ++row) {
+      Value base = emitter.offsetPointer(
+          at.source, emitter.add(emitter.add(emitter.mul(p, tile.depthStride),
+                                             emitter.mul(row, tile.rowStride)),
+                                 vector * unit));
+      Value first = emitter.loadVector(type, base, nullptr);
+      Value second;
+      if (tile.pairs)
+        second = emitter.loadVector(type, emitter.offsetPointer(base, lanes),
+                                    nullptr);
+      x.push_back({first, second});
+    }
+    for (int64_t q = 0; q < tile.results; ++q) {
+      Int offset = emitter.add(emitter.add(emitter.mul(p, factor.depthStride),
+                                           emitter.mul(q, factor.resultStride)),
+                               vector * unit);
+      Value base = emitter.offsetPointer(at.factor, offset, factor.element);
+      Value first, second;
+      if (tile.pairs)
+        std::tie(first, second) = emitPairLoad(emitter, lanes, base, unit);
+      else
+        first = emitter.loadVector(type, base, nullptr, factor.element);
+      for (int64_t row = 0; row < tile.rows; ++row) {
+        Value *sum =
+            &sums[((row * tile.results + q) * tile.vectors + vector) * parts];
+        sum[0] = emitMultiplyAdd(emitter, first, x[row].first, sum[0]);
+        if (tile.pairs)
+          sum[1] = emitMultiplyAdd(emitter, second, x[row].second, sum[1]);
+      }
+    }
+  }
+}
+
+void StageEmitter::emitRunTile(const Bases &at, const RunTile &tile) {
+  int64_t lanes = getMaxLanes(stage), parts = tile.getParts();
+  // Enough sums to hide the latency of multiply-adds, and a loop of so many of
+  // these.
+  constexpr int64_t kSums = 4, kUnrolled = 32;
+  int64_t count = tile.rows * tile.results * tile.vectors * parts;
+  int64_t turns =
+      std::min<int64_t>(llvm::divideCeil(kSums * parts, count), stage.depth);
+  int64_t steps = std::max<int64_t>(kUnrolled / (turns * count), 1) * turns;
+  SmallVector<Value> sums(turns * count,
+                          emitter.zero(emitter.getVectorType(lanes)));
+  auto emitSteps = [&](Int first, int64_t number,
+                       MutableArrayRef<Value> values) {
+    for (int64_t step = 0; step < number; ++step)
+      emitRunStep(at, tile, emitter.add(first, step),
+                  values.slice(step % turns * count, count));
+  };
+  int64_t full = stage.depth / steps * steps;
+  sums = emitter.forLoop(0, full, steps, sums, [&](Int p, ValueRange carried) {
+    SmallVector<Value> values(carried);
+    emitSteps(p, steps, values);
+    return values;
+  });
+  emitSteps(full, stage.depth - full, sums);
+  for (int64_t index = count; index < turns * count; ++index)
+    sums[index % count] = emitSum(emitter, sums[index % count], sums[index]);
+  for (int64_t index = 0; index < count; index += parts) {
+    int64_t vector = index / parts % tile.vectors;
+    int64_t q = index / parts / tile.vectors % tile.results;
+    int64_t row = index / parts / tile.vectors / tile.results;
+    std::pair<Value, Value> values{sums[index], nullptr};
+    if (tile.pairs)
+      values = emitInterleaved(emitter, sums[index], sums[index + 1]);
+    for (int64_t part = 0; part < parts; ++part) {
+      int64_t lane = (vector * parts + part) * lanes;
+      auto getOffset = [&](Int rowStride, Int resultStride) {
+        return emitter.add(emitter.add(emitter.mul(row, rowStride),
+                                       emitter.mul(q, resultStride)),
+                           lane);
+      };
+      storeResult(
+          at, part ? values.second : values.first,
+          getOffset(tile.destination, stage.destination.strides[stage.axis]),
+          getOffset(tile.addend, getStride(stage.addend.strides, stage.axis)),
+          nullptr);
+    }
+  }
+}
+
+/// Copies what of `rows` rows of X belongs to a run of `units`, to [row, p,
+/// unit]; in pairs, even and odd elements apart.
+void StageEmitter::emitRunCopy(const LoopAxis *rows, int64_t total,
+                               const RunShape &shape, int64_t units,
+                               Value source, Value panel) {
+  int64_t lanes = getMaxLanes(stage);
+  VectorType type = emitter.getVectorType(lanes);
+  Type stored = stage.source.element;
+  emitter.forLoop(0, total, 1, [&](Int row) {
+    Value from = source;
+    if (rows)
+      from =
+          emitter.offsetPointer(from, emitter.mul(row, rows->source), stored);
+    Value to = emitter.offsetPointer(
+        panel, emitter.mul(row, stage.depth * shape.run * shape.unit));
+    emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+      Value x = emitter.offsetPointer(
+          from, emitter.mul(p, stage.source.strides[stage.axis]), stored);
+      Value copy =
+          emitter.offsetPointer(to, emitter.mul(p, shape.run * shape.unit));
+      for (int64_t unit = 0; unit < units; ++unit) {
+        Value base = emitter.offsetPointer(x, unit * shape.unit, stored);
+        Value place = emitter.offsetPointer(copy, unit * shape.unit);
+        std::pair<Value, Value> values;
+        if (shape.pairs && stored && stored.isBF16()) {
+          values = emitPairLoad(emitter, lanes, base, shape.unit);
+        } else {
+          values.first = emitter.loadVector(type, base, nullptr, stored);
+        }
+        if (shape.pairs && !values.second) {
+          Value next = emitter.offsetPointer(base, lanes, stored);
+          values = emitDeinterleaved(
+              emitter, values.first,
+              emitter.loadVector(type, next, nullptr, stored));
+        }
+        emitter.storeVector(values.first, place, nullptr);
+        if (shape.pairs)
+          emitter.storeVector(values.second,
+                              emitter.offsetPointer(place, lanes), nullptr);
+      }
+    });
+  });
+}
+
+void StageEmitter::emitRuns(const LoopAxis &laneAxis, const LoopAxis *rows,
+                            const RunShape &shape, const Bases &bases) {
+  int64_t total = rows ? rows->size.getConstant() : 1;
+  int64_t units = laneAxis.size.getConstant() / shape.unit;
+  Value panel = allocateOnStack(total * stage.depth * shape.run * shape.unit);
+  RunTile tile;
+  tile.pairs = shape.pairs;
+  tile.depthStride = shape.run * shape.unit;
+  tile.rowStride = stage.depth * shape.run * shape.unit;
+  if (rows) {
+    tile.destination = rows->destination;
+    tile.addend = rows->addend;
+  }
+  emitBlocks(units, shape.run, [&](Int unit, int64_t count) {
+    Bases run = advance(bases, laneAxis, emitter.mul(unit, shape.unit));
+    emitRunCopy(rows, total, shape, count, run.source, panel);
+    emitBlocks(stage.results, shape.results, [&](Int q, int64_t results) {
+      Bases own = advanceResults(run, q);
+      own.factor = emitter.offsetPointer(
+          own.factor, emitter.mul(q, factor.resultStride), factor.element);
+      emitBlocks(count, shape.vectors, [&](Int vector, int64_t vectors) {
+        Int element = emitter.mul(vector, shape.unit);
+        Bases part = advance(own, laneAxis, element);
+        Value copy = emitter.offsetPointer(panel, element);
+        emitBlocks(total, shape.rows, [&](Int row, int64_t rowCount) {
+          Bases at = rows ? advance(part, *rows, row) : part;
+          at.source =
+              emitter.offsetPointer(copy, emitter.mul(row, tile.rowStride));
+          tile.rows = rowCount;
+          tile.results = results;
+          tile.vectors = vectors;
+          emitRunTile(at, tile);
+        });
+      });
+    });
+  });
+}

@@ -1,0 +1,81 @@
+// RUN: kron-opt %s --kron-decompose --kron-select-schedule --convert-kron-to-vector \
+// RUN:   --canonicalize --split-input-file | FileCheck %s
+
+// Verify that one row of a factor with d = 64 is read in its order: for each q two registers
+// of all p, with two sums each, which are added up; X is copied once for all q.
+// CHECK-LABEL: func.func @one_row(
+// CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
+// CHECK-LABEL: func.func private @one_row_pass
+// CHECK: llvm.alloca %c1024_i64 x f32 {alignment = 64 : i64}
+// CHECK-COUNT-4: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
+// CHECK: scf.for {{.*}} to %c8_i64 step %c1_i64
+// CHECK: scf.for {{.*}} to %c4_i64 step %c2_i64
+// CHECK-COUNT-32: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK-COUNT-2: arith.addf
+// CHECK-NOT: arith.addf
+// CHECK-COUNT-2: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
+func.func @one_row(%x: memref<1x1024xf32>, %w: memref<1x8x16x64xf32>, %y: memref<1x512xf32>) {
+  kron.ksmm ins(%x : memref<1x1024xf32>) weights(%w : memref<1x8x16x64xf32>) outs(%y : memref<1x512xf32>)
+  return
+}
+
+// -----
+
+// Verify that runs are as long as what they need of X is 16 KB: eight registers of d = 1792.
+// CHECK-LABEL: func.func private @long_runs_pass
+// CHECK: llvm.alloca %c4096_i64 x f32
+// CHECK: scf.for {{.*}} to %c112_i64 step %c16_i64
+// CHECK: scf.for {{.*}} to %c16_i64 step %c2_i64
+func.func @long_runs(%x: memref<1x28672xf32>, %w: memref<1x8x16x1792xf32>, %y: memref<1x14336xf32>) {
+  kron.ksmm ins(%x : memref<1x28672xf32>) weights(%w : memref<1x8x16x1792xf32>) outs(%y : memref<1x14336xf32>)
+  return
+}
+
+// -----
+
+// Verify that weights of bf16 are words of two positions, taken apart beside a copy of X that
+// is, too, and that sums of even and odd positions are interleaved.
+// CHECK-LABEL: func.func private @pairs_pass
+// CHECK: llvm.load {{.*}} -> vector<16xi32>
+// CHECK: arith.shli
+// CHECK: arith.andi
+// CHECK: scf.for
+// CHECK: llvm.load {{.*}} -> vector<16xi32>
+// CHECK: arith.shli
+// CHECK: arith.andi
+// CHECK-COUNT-2: vector.fma
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23]
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31]
+func.func @pairs(%x: memref<1x1024xbf16>, %w: memref<1x8x16x64xbf16>, %y: memref<1x512xbf16>) {
+  kron.ksmm ins(%x : memref<1x1024xbf16>) weights(%w : memref<1x8x16x64xbf16>) outs(%y : memref<1x512xbf16>)
+  return
+}
+
+// -----
+
+// Verify that seven rows take three q of a register at a time, and what is left of eight.
+// CHECK-LABEL: func.func private @rows_pass
+// CHECK: scf.for {{.*}} to %c6_i64 step %c3_i64
+// CHECK-COUNT-21: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: scf.for
+// CHECK-COUNT-28: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: return
+func.func @rows(%x: memref<7x1024xf32>, %w: memref<1x8x16x64xf32>, %y: memref<7x512xf32>) {
+  kron.ksmm ins(%x : memref<7x1024xf32>) weights(%w : memref<1x8x16x64xf32>) outs(%y : memref<7x512xf32>)
+  return
+}
+
+// -----
+
+// Verify that rows of which a run would take more than 256 KB are not taken in runs: no copy
+// lies on the stack.
+// CHECK-LABEL: func.func private @large_pass
+// CHECK-NOT: llvm.alloca {{.*}} x f32
+// CHECK: return
+func.func @large(%x: memref<8x65536xf32>, %w: memref<1x8x2048x32xf32>, %y: memref<8x256xf32>) {
+  kron.ksmm ins(%x : memref<8x65536xf32>) weights(%w : memref<1x8x2048x32xf32>) outs(%y : memref<8x256xf32>)
+  return
+}
