@@ -50,6 +50,7 @@ SHAPES = [
     *(sparse(p, layout) for p in ([1, 64, 64, 16], [6, 64, 64, 1], [1, 192, 48, 2])
       for layout in ("batch_first", "batch_last")),
     sparse([1, 64, 64, 16], rows=1), sparse([6, 64, 64, 1], element="bf16"),
+    *(sparse([1, 64, 64, 64], element=t, rows=r) for t in ("f32", "bf16") for r in (1, 7, 8)),
 ]
 
 # For matrix tiles: products that are innermost loops.
