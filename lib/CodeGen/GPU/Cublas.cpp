@@ -148,6 +148,10 @@ kron::getCublasUnsupportedReason(PassOp pass, const GPUMachine &) {
 static constexpr double kRateShare = 0.8, kUnalignedShare = 0.3;
 /// How much longer it takes to store runs of results that are not.
 static constexpr double kUnalignedResults = 4;
+/// How much longer it takes where groups of many bytes of results, of a depth
+/// that does not hide that, start within sectors, which other kernels fill.
+static constexpr double kPartSectors = 1.7;
+static constexpr int64_t kSectorBytes = 32, kLongGroup = 512, kShortDepth = 128;
 /// How much of the shorter one of memory's and arithmetic's time the longer one
 /// does not hide.
 static constexpr double kExposedShare = 0.5;
@@ -234,8 +238,13 @@ TripTime kron::estimateCublasTime(PassOp pass, const Trip &trip,
                    hasWholeRuns(getOperandOf(pass, product.getFactor()), run);
   TripTime time = estimateProduct(trip, machine, batch, factors, rows,
                                   factor.depth, factor.results, readsRuns);
+  int64_t bytes = trip.getElementBytes();
   if (!hasWholeRuns(pass.getInit(), run))
     time.total *= kUnalignedResults;
+  else if (!factor.varyingAxes.empty() && factor.depth <= kShortDepth &&
+           factor.results * bytes >= kLongGroup &&
+           !hasWholeRuns(pass.getInit(), kSectorBytes / bytes))
+    time.total *= kPartSectors;
   if (time.floor < kLongSeconds)
     time.total *= kHandicap;
   time.total = std::max(time.total, kCallSeconds);

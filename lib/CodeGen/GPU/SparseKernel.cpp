@@ -249,7 +249,7 @@ SparseTile SparseKernel::getTile(Int part, Int block) {
   tile.groups.resize(plan.groupSizes.size());
   for (unsigned axis = plan.groupSizes.size(); axis-- > 0;)
     tile.groups[axis] = take(plan.groupSizes[axis]);
-  if (plan.shiftsResults)
+  if (plan.shiftsResults())
     tile.result = k.sub(tile.result, getShift(tile));
   tile.groups.append(free);
   return tile;

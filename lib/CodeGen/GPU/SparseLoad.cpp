@@ -361,7 +361,7 @@ SparseCopy SparseKernel::getCopy(const SparseArray &array,
   copy.rows = isFactor ? plan.getResults() : plan.getImageRows();
   copy.rowLimit = isFactor ? getLimit(k, plan.results, tile.result, copy.rows)
                            : getLimit(k, rows, tile.row, copy.rows);
-  if (isFactor && plan.shiftsResults) {
+  if (isFactor && plan.shiftsResults()) {
     copy.rowStart = k.sub(0, tile.result);
     copy.rowLimit = k.min(k.add(copy.rowStart, plan.results), copy.rows);
   }

@@ -176,32 +176,43 @@ static bool chooseElements(Type input, Type factor, SparsePlan &plan) {
   return true;
 }
 
-/// Whether results of groups are neighbours that start at other places than
-/// multiples of 16 bytes, but at the same ones in all rows; and nothing is read
-/// for them.
-static bool hasShiftedResults(PassOp pass, const SparsePlan &plan) {
+/// What tiles start at multiples of where results of groups are neighbours that
+/// start at other places, but at the same ones in all rows, and nothing is read
+/// for them; else 0. A warp stores 64 bytes of a row at a time: those of long
+/// groups are whole sectors, since ones that arrive in parts cost more.
+static int64_t getShiftUnit(PassOp pass, const SparsePlan &plan) {
+  constexpr int64_t kUnitBytes = 64, kLongGroup = 512;
   auto type = dyn_cast<MemRefType>(pass.getInit().getType());
   SmallVector<int64_t> strides;
   int64_t offset, chunk = plan.getChunk();
   if (!type || plan.order != SparseOrder::Chunks || plan.rowAxis < 0 ||
       plan.alongRows || plan.depthPerChunk != chunk ||
       plan.getResultWords() != 4 ||
-      failed(type.getStridesAndOffset(strides, offset)))
-    return false;
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      strides[plan.axis] != 1)
+    return 0;
   EpilogueOp epilogue = pass.getEpilogue();
   if (!getBeta(pass.getModeProducts().front()).isZero() ||
       (epilogue && (epilogue.getBias() || epilogue.getResidual())))
-    return false;
+    return 0;
+  int64_t unit = chunk;
+  if (plan.results * plan.elementBytes >= kLongGroup)
+    unit = kUnitBytes / plan.elementBytes;
   auto isWhole = [&](unsigned axis) {
-    return !ShapedType::isDynamic(strides[axis]) && strides[axis] % chunk == 0;
+    return !ShapedType::isDynamic(strides[axis]) && strides[axis] % unit == 0;
   };
+  while (unit > chunk &&
+         !(isWhole(plan.rowAxis) && llvm::all_of(plan.freeAxes, isWhole)))
+    unit /= 2;
   auto isKnownPart = [&](unsigned axis) {
-    return !ShapedType::isDynamic(strides[axis]) && strides[axis] % chunk != 0;
+    return !ShapedType::isDynamic(strides[axis]) && strides[axis] % unit != 0;
   };
-  return strides[plan.axis] == 1 && isWhole(plan.rowAxis) &&
-         llvm::all_of(plan.freeAxes, isWhole) &&
-         (plan.results % chunk != 0 ||
-          llvm::any_of(plan.groupAxes, isKnownPart));
+  bool isShifted =
+      plan.results % chunk != 0 || llvm::any_of(plan.groupAxes, isKnownPart);
+  return isShifted && isWhole(plan.rowAxis) &&
+                 llvm::all_of(plan.freeAxes, isWhole)
+             ? unit
+             : 0;
 }
 
 /// Types and axes of `pass` and what follows from them; why it is not taken, or
@@ -235,7 +246,7 @@ static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
   plan.hasPartialSums = isFull && plan.depth > kSummedDepth;
   plan.hasEpilogue = static_cast<bool>(pass.getEpilogue());
   chooseSparseChunks(plan);
-  plan.shiftsResults = hasShiftedResults(pass, plan);
+  plan.shiftUnit = getShiftUnit(pass, plan);
   return std::nullopt;
 }
 

@@ -109,10 +109,10 @@ struct SparsePlan {
   // Tiles
   //===--------------------------------------------------------------------===//
 
-  /// Whether tiles start at multiples of 16 bytes of the output, before the
-  /// first of a group's results, which starts anywhere: at the same place in
-  /// all rows.
-  bool shiftsResults = false;
+  /// Elements whose multiples tiles start at, before the first of a group's
+  /// results, which starts anywhere: at the same place in all rows. 16 bytes,
+  /// or whole sectors; 0 where groups start at such multiples.
+  int64_t shiftUnit = 0;
 
   /// Chunks that lanes take in a tile; a warp takes all of them.
   int64_t laneChunks = 1;
@@ -170,6 +170,7 @@ struct SparsePlan {
     elementBytes = dataBytes = factorBytes = bytes;
   }
   bool isHalf() const { return elementBytes == 2; }
+  bool shiftsResults() const { return shiftUnit > 0; }
   bool isExchanged() const { return exchangedRows > 0; }
   bool leavesRows() const { return resultRowBytes > 0; }
   /// Whether this is a stage of a chain.
@@ -283,7 +284,7 @@ struct SparsePlan {
 
   /// Results of a group and the places that may be before them in a tile.
   int64_t getPlaces() const {
-    return results + (shiftsResults ? getChunk() - 1 : 0);
+    return results + std::max<int64_t>(shiftUnit - 1, 0);
   }
   int64_t getLaneBlocks() const;
   int64_t getResultBlocks() const;

@@ -7,9 +7,10 @@
 //
 // A group of 463 results starts anywhere, but at the same place of 16 bytes in
 // all rows if those are multiples of 16 bytes. Tiles start at the multiple
-// before it, so that a thread's chunk is one of memory's. What a tile has of
-// the factor starts as many rows later, and of the chunks at both ends of a
-// group parts are stored.
+// before it, so that a thread's chunk is one of memory's; those of long groups
+// at a multiple of whole sectors, so that a warp's stores fill these. What a
+// tile has of the factor starts as many rows later, and of the chunks at both
+// ends of a group parts are stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,20 +19,20 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Elements from the last multiple of 16 bytes to the first result of the
-/// tile's group.
+/// Elements from the last multiple of the plan's unit to the first result of
+/// the tile's group.
 Int SparseKernel::getShift(const SparseTile &tile) {
-  int64_t chunk = plan.getChunk();
+  int64_t unit = plan.shiftUnit;
   Value address = LLVM::PtrToIntOp::create(k.builder, k.loc,
                                            k.builder.getI32Type(), output.base);
-  Int elements = k.floorDiv(k.bitAnd(Int(address), kSparseChunkBytes - 1),
-                            plan.elementBytes);
+  Int elements = k.floorDiv(
+      k.bitAnd(Int(address), unit * plan.elementBytes - 1), plan.elementBytes);
   for (auto [position, stride] : llvm::zip(tile.groups, output.groups)) {
-    Int rest = stride.isConstant() ? Int(stride.getConstant() % chunk)
+    Int rest = stride.isConstant() ? Int(stride.getConstant() % unit)
                                    : k.truncate(stride);
     elements = k.add(elements, k.mul(k.truncate(position), rest));
   }
-  return k.bitAnd(elements, chunk - 1);
+  return k.bitAnd(elements, unit - 1);
 }
 
 /// Stores the first, or the last, `bytes` of a chunk, which are less than 16.
@@ -71,8 +72,10 @@ void SparseKernel::storePart(ArrayRef<Value> words, Value to, Int result) {
     return k.choose(
         k.less(result, 0),
         [&] {
-          Int bytes = k.mul(k.add(result, width), plan.elementBytes);
-          storeEnd(words, to, bytes, /*isFront=*/false);
+          k.ifThen(k.less(-width, result), [&] {
+            Int bytes = k.mul(k.add(result, width), plan.elementBytes);
+            storeEnd(words, to, bytes, /*isFront=*/false);
+          });
         },
         [&] {
           k.ifThen(k.less(result, plan.results), [&] {

@@ -46,7 +46,7 @@ static Value isBelowSize(KernelBuilder &k, Int position, Int start, Int size,
 
 Value SparseKernel::isColumnInside(const SparseTile &tile, Int result,
                                    Int lane) {
-  if (plan.shiftsResults) {
+  if (plan.shiftsResults()) {
     Int own = k.add(tile.result, result);
     return k.both(k.less(-1, own), k.less(own, plan.results));
   }
@@ -437,7 +437,7 @@ void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
   auto storeAll = [&] {
     if (plan.writesShared)
       return storeShared(sums, tile);
-    if (plan.shiftsResults)
+    if (plan.shiftsResults())
       return storeShifted(sums, tile);
     if (!canStoreChunks())
       return storeElements(sums, tile);

@@ -45,7 +45,7 @@ bool kron::chooseThinSparseTile(SparsePlan &plan, int64_t rows,
   // Stores matter less than parallel tiles.
   if (plan.order == SparseOrder::Chunks && plan.fewRows) {
     plan.order = SparseOrder::Plain;
-    plan.shiftsResults = false;
+    plan.shiftUnit = 0;
   }
   if (plan.order == SparseOrder::Chunks)
     plan.resultTiles = std::max<int64_t>(plan.depthPerChunk / 2, 1);

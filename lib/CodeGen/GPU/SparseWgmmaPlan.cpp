@@ -36,6 +36,9 @@ static constexpr int64_t kTilesPerProcessor = 2;
 /// Bytes of a stage at most, and of stages that should be under way.
 static constexpr int64_t kStageBytes = 64 * 1024, kBytesUnderWay = 64 * 1024;
 
+/// Results of groups of halves of a single product from which on warpgroups are
+/// faster, and their depth at most.
+static constexpr int64_t kManyResults = 256, kMostSingleDepth = 128;
 /// Depth of halves, and of those in wide chunks, from which on X is read too
 /// often or too little is under way, and the least that should be.
 static constexpr int64_t kMostHalfDepth = 192, kMostWideDepth = 384;
@@ -107,7 +110,7 @@ static bool isWorthwhile(const SparsePlan &plan, int64_t rows,
           5 * plan.exchangedRows)
     return false;
   if (plan.isHalf())
-    return true;
+    return plan.lanes > 1 || plan.getResultBlocks() == 1;
   int64_t results = std::min(plan.results, kLeastResults);
   if (plan.hasFewImages)
     return plan.laneChunks == 1
@@ -132,15 +135,25 @@ static std::pair<double, int64_t> getCost(const SparsePlan &plan) {
   return {getTraffic(plan), plan.getResultBlocks() * plan.getResults()};
 }
 
+/// Whether halves are of several products side by side, or of groups of many
+/// results, and of a depth for which the factor leaves room.
+static bool areHalvesTaken(const SparsePlan &plan) {
+  if (plan.isExchanged())
+    return false;
+  if (plan.lanes == 1)
+    return !plan.groupAxes.empty() && plan.results >= kManyResults &&
+           plan.depth <= kMostSingleDepth;
+  return plan.lanesPerChunk > 1 && plan.results >= kLeastResults &&
+         plan.depth <= (plan.isWideChunk() ? kMostWideDepth : kMostHalfDepth);
+}
+
 /// Whether the types are those of kernels with warpgroups: f32 in three
-/// products, or halves of several products side by side.
+/// products, or halves.
 static bool isTaken(const SparsePlan &plan) {
   if (plan.isOf8() || plan.alongRows || plan.copiesSingly || plan.hasEpilogue)
     return false;
   if (plan.isHalf())
-    return !plan.isExchanged() && plan.lanesPerChunk > 1 &&
-           plan.results >= kLeastResults &&
-           plan.depth <= (plan.isWideChunk() ? kMostWideDepth : kMostHalfDepth);
+    return areHalvesTaken(plan);
   return plan.math == MmaMath::SplitTF32 && plan.results >= kFewestResults;
 }
 

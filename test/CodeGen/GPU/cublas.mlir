@@ -55,6 +55,29 @@ func.func @beside(%x: memref<?x4x256xbf16>, %k: memref<4x256x256xbf16>, %y: memr
   return
 }
 
+// Verify that groups of whole sectors are a call, and that those which start within sectors are
+// left to the kernel.
+// PLAN-LABEL: func.func @sectors(
+// PLAN: outs(%{{.*}} : memref<25088x64x448xf16>) attributes {kron.cublas,
+// PLAN: outs(%{{.*}} : memref<25088x64x456xf16>) attributes {schedule
+// CHECK-LABEL: func.func @sectors(
+func.func @sectors(%x: memref<25088x64x64xf16>, %k: memref<64x448x64xf16>, %y: memref<25088x64x448xf16>,
+                   %l: memref<64x456x64xf16>, %v: memref<25088x64x456xf16>) {
+  kron.pass ins(%x, %k : memref<25088x64x64xf16>, memref<64x448x64xf16>) outs(%y : memref<25088x64x448xf16>) {
+  ^bb0(%tx: tensor<25088x64x64xf16>, %tk: tensor<64x448x64xf16>, %ty: tensor<25088x64x448xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x64x64xf16>) factor(%tk [1, q, p] : tensor<64x448x64xf16>)
+         outs(%ty : tensor<25088x64x448xf16>) -> tensor<25088x64x448xf16>
+    kron.yield %0 : tensor<25088x64x448xf16>
+  }
+  kron.pass ins(%x, %l : memref<25088x64x64xf16>, memref<64x456x64xf16>) outs(%v : memref<25088x64x456xf16>) {
+  ^bb0(%tx: tensor<25088x64x64xf16>, %tl: tensor<64x456x64xf16>, %tv: tensor<25088x64x456xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x64x64xf16>) factor(%tl [1, q, p] : tensor<64x456x64xf16>)
+         outs(%tv : tensor<25088x64x456xf16>) -> tensor<25088x64x456xf16>
+    kron.yield %0 : tensor<25088x64x456xf16>
+  }
+  return
+}
+
 // Verify what is left to kernels: f32 in full precision, matrices without neighbours, and
 // small and short products; and that the remark tells where the whole dense matrix would be faster.
 // REMARK: Remark="kernel mma, {{.*}}; as one dense matrix by cublas: {{[0-9]+}} us"

@@ -102,6 +102,25 @@ func.func @shifted_f16(%x: memref<64x8x64xf16>, %k: memref<8x41x64xf16>, %y: mem
   return
 }
 
+// Verify that groups of 512 bytes and more, here of whole chunks, start tiles at multiples of
+// 64 bytes, so that stores fill sectors, and that warpgroups multiply many results of halves.
+// CHECK-LABEL: llvm.func @sectors_f16_0(
+// CHECK:         %[[ADDRESS:.*]] = llvm.ptrtoint %{{.*}} : !llvm.ptr<1> to i32
+// CHECK:         %[[MASK:.*]] = arith.constant 63 : i32
+// CHECK:         arith.andi %[[ADDRESS]], %[[MASK]] : i32
+// CHECK:         wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
+// CHECK:         st.global.cs.v4.b32
+func.func @sectors_f16(%x: memref<1024x64x64xf16>, %k: memref<64x456x64xf16>, %y: memref<1024x64x456xf16>) {
+  kron.pass ins(%x, %k : memref<1024x64x64xf16>, memref<64x456x64xf16>) outs(%y : memref<1024x64x456xf16>)
+      attributes {schedule = #kron.schedule<kernel = mma>} {
+  ^bb0(%tx: tensor<1024x64x64xf16>, %tk: tensor<64x456x64xf16>, %ty: tensor<1024x64x456xf16>):
+    %0 = kron.mode_product axis(2) ins(%tx : tensor<1024x64x64xf16>) factor(%tk [1, q, p] : tensor<64x456x64xf16>)
+         outs(%ty : tensor<1024x64x456xf16>) -> tensor<1024x64x456xf16>
+    kron.yield %0 : tensor<1024x64x456xf16>
+  }
+  return
+}
+
 // Verify that results are stored one by one where rows start at different places of 16 bytes.
 // CHECK-LABEL: llvm.func @odd_rows_f16_0(
 // CHECK-NOT:     st.global.cs.v4.b32
