@@ -139,6 +139,10 @@ private:
   Int getPlaceAlong(Int depth, Int row, int64_t rows);
   Int getSlot(Int step);
 
+  // SparsePick.cpp
+  int64_t getPickedAxis(const SparseArray &array) const;
+  void copyPicked(const SparseCopy &copy, const SparseTile &tile);
+
   // SparseSteps.cpp
   void multiplyStep(MutableArrayRef<MmaC> sums, Int slot, Int depthNumber);
   void multiplyMacro(MutableArrayRef<MmaC> sums, Value data, Value factor,

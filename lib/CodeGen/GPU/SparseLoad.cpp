@@ -389,6 +389,8 @@ void SparseKernel::issueFactor(const SparseTile &tile, Int depthStart, Int to,
   copy.piece = isAligned ? getPiece(array, plan.isExchanged()) : 1;
   if (plan.isExchanged())
     copyRows(copy);
+  else if (isAligned && getPickedAxis(array) >= 0)
+    copyPicked(copy, tile);
   else if (isAligned && canCopyRuns(array))
     copyRuns(copy);
   else

@@ -166,19 +166,36 @@ static double getWaste(const SparsePlan &plan) {
 /// row, whichever takes longer. Two teams per processor overlap better than one
 /// with larger tiles; where both operands stream, that makes no difference.
 /// Pairs of halves along rows take so many instructions that larger tiles of
-/// one CTA are better if it keeps a deep factor as a whole. The weights were
-/// fitted to measurements.
+/// one CTA are better if it keeps a deep factor as a whole, and small ones of
+/// teams only where there are few. The weights were fitted to measurements.
 static double getCost(const SparsePlan &plan, int64_t rows) {
-  constexpr double kCacheRate = 1.33, kAlone = 1.95, kAlonePairs = 0.95;
+  constexpr double kCacheRate = 1.33, kAlone = 1.95, kAlonePairs = 0.95,
+                   kSmallPairs = 1.2;
   double results = double(plan.results) * plan.getLanes();
   double memory = double(plan.depth) * plan.getLanes() + results;
   double cached = (getTraffic(plan, rows) + results) * getWaste(plan);
   double cost = std::max(memory, cached / kCacheRate) / plan.getLanes();
+  if (plan.isHalf() && plan.alongRows && plan.teams > 1 && !plan.isWide)
+    return cost * kSmallPairs;
   if (!plan.keepsFactor || plan.getTeamsPerSM() > 1)
     return cost;
   bool pairsRows = plan.isHalf() && plan.alongRows && plan.depth >= kDeep &&
                    plan.getResultBlocks() == 1;
   return cost * (pairsRows ? kAlonePairs : kAlone);
+}
+
+/// How much longer the processor with the most tiles takes than all of them
+/// would on average, of halves with the rows innermost, if that is a lot.
+static double getIdle(const SparsePlan &plan, int64_t rows,
+                      const GPUMachine &machine) {
+  constexpr double kWorthMentioning = 1.1;
+  int64_t tiles = getSparseTiles(plan, rows), parts = plan.getTilesPerRows();
+  int64_t runs = machine.processors * plan.ctasPerSM / parts;
+  if (!plan.alongRows || !plan.isHalf() || !plan.keepsFactor || runs == 0)
+    return 1;
+  int64_t length = llvm::divideCeil(tiles / parts, runs) * plan.ctasPerSM;
+  double idle = double(length) * machine.processors / tiles;
+  return idle < kWorthMentioning ? 1 : idle;
 }
 
 /// Takes fewer rows where there is no factor to read again for them: many small
@@ -281,8 +298,10 @@ static SmallVector<Form> getForms(const SparsePlan &plan) {
   // Larger tiles spill there.
   if (plan.hasEpilogue && plan.alongRows)
     return {two};
+  if (plan.alongRows && plan.isHalf())
+    return {two, one, wideTeams, teams};
   if (plan.alongRows)
-    return {two, one, plan.isHalf() ? wideTeams : teams};
+    return {two, one, teams};
   if (plan.order == SparseOrder::Pairs)
     return plan.isHalf() ? SmallVector<Form>{wideTwo, teams, two, one}
                          : SmallVector<Form>{wideTeams, two, one};
@@ -316,7 +335,8 @@ std::optional<SparsePlan> kron::chooseSparseTile(SparsePlan plan, int64_t warps,
       return true;
     if (other.keepsFactor && !isTooFew(other) && isTooFew(plan))
       return false;
-    return getCost(plan, rows) < getCost(other, rows);
+    return getCost(plan, rows) * getIdle(plan, rows, machine) <
+           getCost(other, rows) * getIdle(other, rows, machine);
   };
   auto attempt = [&](const Form &form, int64_t laneChunks) {
     if ((ctasPerSM && ctasPerSM != form.ctas) ||

@@ -1,0 +1,109 @@
+//===- SparsePick.cpp - Every second half of a factor ---------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// With the rows innermost, a tile has one of the products t, whose halves of
+// the factor lie d apart. No asynchronous copy is that narrow, and copies of
+// single halves take longer than a tile's products. Of two products a thread
+// therefore reads the 32 bytes that hold a chunk of each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparseKernel.h"
+#include "TileWalk.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Chunks that a thread reads before it writes any.
+static constexpr int64_t kUnrolledPicks = 4;
+
+/// `lhs < rhs`, or null if `rhs` is a constant, which says that it holds.
+static Value isBelow(KernelBuilder &k, Int lhs, Int rhs) {
+  return rhs.isConstant() ? nullptr : k.less(lhs, rhs);
+}
+
+/// The group axis of two products, of which each of a tile's is one, along
+/// which halves of `array`, a factor that is aligned to 16 bytes, are
+/// neighbours; -1 if it has none, or the depth is not beside it.
+int64_t SparseKernel::getPickedAxis(const SparseArray &array) const {
+  auto isWhole = [&](Int stride) {
+    return stride.isConstant() && stride.getConstant() % plan.getAccess() == 0;
+  };
+  if (!plan.alongRows || !plan.isHalf() || plan.isOf8() ||
+      plan.depth % plan.getChunk() != 0 || !array.depth.is(2) ||
+      !isWhole(array.row))
+    return -1;
+  int64_t found = -1;
+  for (auto [index, size] : llvm::enumerate(plan.groupSizes)) {
+    if (array.groups[index].is(1) && size == 2)
+      found = index;
+    else if (!isWhole(array.groups[index]))
+      return -1;
+  }
+  return found;
+}
+
+void SparseKernel::copyPicked(const SparseCopy &copy, const SparseTile &tile) {
+  const SparseArray &array = *copy.array;
+  int64_t perRow = plan.getDepthChunks();
+  Type i32 = k.builder.getI32Type();
+  auto vector = VectorType::get({4}, i32);
+  Int product = tile.groups[getPickedAxis(array)];
+  Value both = k.offsetElements(copy.from, array.element, k.sub(0, product));
+  // Of each of two words the half that is the tile's.
+  Value select = k.select(k.equal(product, 0), k.materialize(0x5410, 32),
+                          k.materialize(0x7632, 32));
+  auto load = [&](Int row, Int depth, Value exists) {
+    exists = k.both(exists, isBelow(k, row, copy.rowLimit));
+    exists = k.both(exists, isBelow(k, depth, copy.depthLimit));
+    Value from = k.offsetElements(both, array.element,
+                                  getTileOffset(k, {row, depth},
+                                                {copy.rows, plan.depthStep},
+                                                {array.row, array.depth}));
+    return k.ifElse(
+        exists, {vector, vector},
+        [&]() -> SmallVector<Value> {
+          return {k.load(vector, from, CacheHint::ReadOnly),
+                  k.load(vector, k.offsetBytes(from, kSparseChunkBytes),
+                         CacheHint::ReadOnly)};
+        },
+        [&]() -> SmallVector<Value> {
+          return {k.zero(vector), k.zero(vector)};
+        });
+  };
+  auto store = [&](Int row, Int number, ArrayRef<Value> loaded) {
+    SmallVector<Value> pairs;
+    for (Value words : loaded) {
+      SmallVector<Value> word = k.unpack(words);
+      for (int64_t index = 0; index < 4; index += 2)
+        pairs.push_back(k.inlinePTX({i32}, "prmt.b32 $0, $1, $2, $3;",
+                                    "=r,r,r,r",
+                                    {word[index], word[index + 1], select},
+                                    /*hasSideEffects=*/false)
+                            .front());
+    }
+    Int place = getPlace(row, /*known=*/0, number, /*isFactor=*/true);
+    Int offset = k.add(k.mul(row, plan.getImageRowBytes(/*isFactor=*/true)),
+                       k.mul(place, kSparseChunkBytes));
+    k.store(k.makeVector(pairs), k.shared(k.add(copy.to, offset)));
+  };
+  forItems(
+      k, copy.byAll ? plan.getThreads() : plan.getTeamThreads(),
+      copy.byAll ? k.threadId() : teamThread, copy.rows * perRow,
+      kUnrolledPicks, [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
+        SmallVector<SmallVector<Value>> loaded;
+        for (auto [number, exists] : llvm::zip(numbers, exist))
+          loaded.push_back(load(k.floorDiv(number, perRow),
+                                k.mul(k.rem(number, perRow), plan.getChunk()),
+                                exists));
+        for (auto [number, exists, halves] : llvm::zip(numbers, exist, loaded))
+          k.ifThen(exists, [&, number = number, &halves = halves] {
+            store(k.floorDiv(number, perRow), k.rem(number, perRow), halves);
+          });
+      });
+  k.syncWarp();
+}
