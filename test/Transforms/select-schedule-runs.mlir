@@ -69,3 +69,14 @@ func.func @odd_rows(%x: memref<1024x5x5x5xf32>, %f: memref<5x5xf32>, %y: memref<
                outs(%y : memref<1024x5x5x5xf32>)
   return
 }
+
+// Verify that tiles of what works in place from registers are runs, too.
+// CHECK-LABEL: func @in_place
+// CHECK: tile = 64>
+// SHORT-LABEL: func @in_place
+// SHORT: tile = 256>
+func.func @in_place(%f: memref<16x16xf32>, %y: memref<16x1048576xf32>) {
+  kron.kmm ins(%y : memref<16x1048576xf32>) factors(%f : memref<16x16xf32>)
+           outs(%y : memref<16x1048576xf32>)
+  return
+}

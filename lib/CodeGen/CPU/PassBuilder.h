@@ -99,6 +99,9 @@ private:
   /// Whether the result takes the place of the input: no tile may store before
   /// it has read what it needs.
   bool isInPlace() { return pass.getInputs().front() == pass.getInit(); }
+  /// Whether the only factor works in place on tiles of short runs, which are
+  /// read from where they lie.
+  bool readsRuns() const;
   void planSections();
   void planStages();
   bool planPairs();

@@ -146,6 +146,12 @@ bool PassCodeBuilder::usesTiles(const Stage &stage) {
          getAmxMapping(stage) != AmxMapping::None;
 }
 
+bool PassCodeBuilder::readsRuns() const {
+  constexpr int64_t kShortBytes = 256;
+  return plan.fitsRegisters &&
+         tileSize * outer.getElementBytes() <= kShortBytes;
+}
+
 void PassCodeBuilder::planSections() {
   tileSize = std::max<int64_t>(pass.getSchedule()->getTile(), 1);
   // A schedule may ask for more than there is; what is planned for a tile of
@@ -309,8 +315,8 @@ void PassCodeBuilder::planStages() {
   }
   if (!plan.rowsInLanes && numGroups > 1 && isUnsupported(numGroups - 1))
     copiesOut = true;
-  copiesIn |= (plan.packsInput && !startsInTiles) || plan.transposesInput ||
-              plan.rowsInLanes;
+  copiesIn |= (plan.packsInput && !startsInTiles && !readsRuns()) ||
+              plan.transposesInput || plan.rowsInLanes;
   copiesOut |= plan.rowsInLanes;
   // Several factors have read all of a tile before the last one stores.
   copiesIn |= isInPlace() && numGroups == 1 && !canWorkInPlace(getPlanned(0));

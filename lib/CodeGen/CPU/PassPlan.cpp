@@ -7,6 +7,7 @@
 
 #include "PassPlanning.h"
 #include "Regrouped.h"
+#include "kron/CodeGen/CPU/RegisterTile.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -231,6 +232,16 @@ static void planInput(PassPlan &plan, PassOp pass) {
       (isChain && isWide && first.results >= kManyResults);
 }
 
+/// Whether the only factor works in place, and registers have room for all its
+/// results.
+static bool worksFromRegisters(const PassPlan &plan, PassOp pass,
+                               int64_t vectorBits) {
+  int64_t parts = isa<ComplexType>(getElementType(pass.getInit())) ? 2 : 1;
+  return plan.groups.size() == 1 &&
+         pass.getInputs().front() == pass.getInit() &&
+         plan.groups.front().results * parts <= getMaxAccumulators(vectorBits);
+}
+
 /// Counts buffers and what they hold.
 static void planElements(PassPlan &plan, PassOp pass) {
   // What the input is converted to takes a buffer, too.
@@ -417,6 +428,7 @@ PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
   assignRoles(plan, sizes, contracted);
 
   planInput(plan, pass);
+  plan.fitsRegisters = worksFromRegisters(plan, pass, vectorBits);
   plan.rowsInLanes = putsRowsInLanes(plan, pass, lanes);
   if (plan.rowsInLanes)
     plan.groups = groupProducts(pass, lanes, /*isFull=*/true);

@@ -177,6 +177,11 @@ static int64_t chooseSlicedColumns(const PassPlan &plan, int64_t size,
 static int64_t chooseColumns(const PassPlan &plan, int64_t size,
                              int64_t bytesPerPosition, int64_t lanes,
                              int64_t elementBytes, const CacheBudget &caches) {
+  // These are read from where they lie: of longer ones the processor would lose
+  // sight of where rows go on.
+  if (plan.fitsRegisters && caches.columnBytes)
+    return std::max(caches.columnBytes / elementBytes / lanes, int64_t(1)) *
+           lanes;
   if (!plan.numBuffers && !plan.packsInput)
     return chooseSingleColumns(plan.groups.front(), size, lanes, elementBytes);
   // Slices in the first-level cache, and a whole tile in the second-level one

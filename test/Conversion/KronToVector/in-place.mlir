@@ -23,6 +23,39 @@ func.func @registers(%f: memref<8x8xf32>, %y: memref<8x65536xf32>) {
 
 // -----
 
+// Verify that so it is where rows lie far apart, if tiles are short runs.
+// CHECK-LABEL: func.func @far_apart
+// CHECK-SAME: kron.thread_bytes = 0
+// CHECK-LABEL: func.func private @far_apart_pass
+// CHECK-NOT: llvm.store {{.*}} : vector<16xf32>
+// CHECK-COUNT-16: vector.fma
+// CHECK: llvm.store {{.*}} : vector<16xf32>
+// CHECK: return
+func.func @far_apart(%f: memref<16x16xf32>, %y: memref<16x65536xf32>) {
+  kron.pass ins(%y, %f : memref<16x65536xf32>, memref<16x16xf32>) outs(%y : memref<16x65536xf32>) attributes {schedule = #kron.schedule<tile = 64>} {
+  ^bb0(%t: tensor<16x65536xf32>, %a: tensor<16x16xf32>, %o: tensor<16x65536xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<16x65536xf32>) factor(%a [q, p] : tensor<16x16xf32>) outs(%o : tensor<16x65536xf32>) -> tensor<16x65536xf32>
+    kron.yield %1 : tensor<16x65536xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that tiles of longer runs are.
+// CHECK-LABEL: func.func @long_runs
+// CHECK-SAME: kron.thread_bytes = 16384
+func.func @long_runs(%f: memref<16x16xf32>, %y: memref<16x65536xf32>) {
+  kron.pass ins(%y, %f : memref<16x65536xf32>, memref<16x16xf32>) outs(%y : memref<16x65536xf32>) {
+  ^bb0(%t: tensor<16x65536xf32>, %a: tensor<16x16xf32>, %o: tensor<16x65536xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<16x65536xf32>) factor(%a [q, p] : tensor<16x16xf32>) outs(%o : tensor<16x65536xf32>) -> tensor<16x65536xf32>
+    kron.yield %1 : tensor<16x65536xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify that for more results than registers, whose rows lie too near each other to be packed
 // anyway, a tile is copied before the first one is stored.
 // CHECK-LABEL: func.func @copied

@@ -84,6 +84,9 @@ struct PassPlan {
   /// Lanes run over columns of which each lies as a row in the input: the copy
   /// transposes.
   bool hasColumnsAsRows = false;
+  /// The only factor works in place, and registers have room for all its
+  /// results: it can read every line once, in as many streams as it has p.
+  bool fitsRegisters = false;
   /// Lanes run over the tiled axis although it lies outside: a tile is
   /// transposed on the way in and on the way out.
   bool rowsInLanes = false;

@@ -37,9 +37,6 @@ std::optional<TripPlan> kron::getGivenTrips(PassOp pass,
 /// Bytes from which one row is worth being shared out among threads.
 static constexpr int64_t kMinSharedRowBytes = 1 << 20;
 
-/// Positions that a trip of several factors in place takes together, at most.
-static constexpr int64_t kPositionsInPlace = 64;
-
 /// How many of the last factors of `pass` are better a trip of their own, in
 /// place in the result, or 0: without them, the smallest tile of columns fits
 /// the second-level cache, which with them takes more than twice that.
@@ -62,11 +59,8 @@ static unsigned countFactorsInPlace(PassOp pass, int64_t l2Bytes,
   int64_t bytes = columns * plan.elementsPerPosition;
   if (bytes <= 2 * l2Bytes)
     return 0;
-  // One factor is enough, but small ones of columns are better shared out.
-  int64_t most = plan.isTiledInnermost() ? kPositionsInPlace : 1;
-  int64_t positions = 1;
   unsigned count = 0;
-  for (; count + 1 < products.size(); ++count) {
+  for (; bytes > l2Bytes && count + 1 < products.size(); ++count) {
     ModeProductOp product = products[products.size() - 1 - count];
     auto factor = cast<ShapedType>(product.getFactor().getType());
     int64_t depth = factor.getDimSize(product.getContractedFactorDim());
@@ -80,10 +74,7 @@ static unsigned countFactorsInPlace(PassOp pass, int64_t l2Bytes,
         factor.getDimSize(0) != factor.getDimSize(1) ||
         !llvm::all_of(ArrayRef(products).drop_back(count + 1), isInside))
       break;
-    if (bytes <= l2Bytes && positions * depth > most)
-      break;
     bytes /= depth;
-    positions *= depth;
   }
   return bytes <= l2Bytes ? count : 0;
 }
