@@ -28,17 +28,16 @@ StageEmitter::getRunShape(int64_t size, int64_t rows) const {
   // Of X, which stays in the first-level cache for all q of a run; and of a
   // copy of that, which lies on the stack.
   constexpr int64_t kRunBytes = 1 << 14, kMostBytes = 1 << 18;
-  if (stage.elementParts != 1 || stage.hasPairs || rows < 1 || rows > kFewRows)
+  int64_t lanes = getMaxLanes(stage);
+  if (stage.elementParts != 1 || stage.hasPairs || rows < 1 ||
+      rows > kFewRows || size < 2 * lanes)
     return std::nullopt;
   RunShape shape;
-  int64_t lanes = getMaxLanes(stage);
-  shape.pairs = factor.element && factor.element.isBF16() &&
-                emitter.element.isF32() && size >= 2 * lanes;
+  shape.pairs =
+      factor.element && factor.element.isBF16() && emitter.element.isF32();
   int64_t parts = shape.getParts();
   shape.unit = parts * lanes;
   int64_t units = size / shape.unit;
-  if (!units || (units == 1 && rows > 1))
-    return std::nullopt;
   // One row takes as long as reading the factor, of which a few lines at a time
   // are read best; more rows take as long as their multiply-adds.
   int64_t sums = stage.vectorBits == 512 ? 28 : 12, mostRows = sums / 4 + 1;
