@@ -162,8 +162,10 @@ TripFactor kron::describeFactor(ModeProductOp product) {
       factor.depth = size;
     else if (role == ModeProductOp::kResulting)
       factor.results = size;
-    else if (size != 1)
+    else if (size != 1) {
       factor.varyingAxes.push_back(role);
+      factor.variations *= size;
+    }
   }
   return factor;
 }

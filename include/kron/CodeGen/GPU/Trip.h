@@ -28,8 +28,10 @@ struct TripFactor {
   /// Size of the contracted axis before (P) and after (Q).
   int64_t depth = 1;
   int64_t results = 1;
-  /// Other axes that the factor depends on.
+  /// Other axes that the factor depends on, and how many positions they have
+  /// together.
   SmallVector<int64_t> varyingAxes;
+  int64_t variations = 1;
 };
 
 struct Trip {
