@@ -112,7 +112,7 @@ static bool isAddendContiguous(const Stage &stage, const LoopNest &nest,
   if (!stage.scale.beta)
     return true;
   if (group)
-    return (group == getMaxLanes(stage) ||
+    return ((group > 1 && group == getMaxLanes(stage)) ||
             getStride(stage.addend.strides, stage.axis).is(group)) &&
            (group == 1 || nest.inner.back().addend.is(1));
   return nest.inner.back().addend.is(1);

@@ -25,6 +25,17 @@ bool PassCodeBuilder::canStageResults(SmallVectorImpl<Value> &strides) const {
   if (plan.tiledAxis < 0 || !plan.views.empty() || movesInnermost ||
       isConverted(arrays.init.element) || sections.back().sliceAxis >= 0)
     return false;
+  // Tiles that start at multiples of a stride start lines where it is whole
+  // lines, which may be known when the kernel runs.
+  auto startsLines = [&](int axis) {
+    Int stride = arrays.init.strides[axis];
+    if (arrays.sizes[axis].is(1))
+      return true;
+    if (stride.isConstant())
+      return stride.getConstant() * elementBytes % kLineBytes == 0;
+    strides.push_back(stride.getValue());
+    return true;
+  };
   int64_t elements = 1;
   for (int axis = plan.roles.size() - 1; axis >= plan.tiledAxis; --axis) {
     bool isTiled = axis == plan.tiledAxis;
@@ -34,18 +45,13 @@ bool PassCodeBuilder::canStageResults(SmallVectorImpl<Value> &strides) const {
         isTiled ? tileSize : plan.getWholeSize(axis, plan.groups.size());
     if (size != 1 && !arrays.init.strides[axis].is(elements))
       return false;
+    if (isTiled && size == 1 && !startsLines(axis))
+      return false;
     elements *= size;
   }
   for (int axis = 0; axis < plan.tiledAxis; ++axis) {
-    Int stride = arrays.init.strides[axis];
     // A tile that takes all of an axis outside is not one piece of memory.
-    if (plan.roles[axis] == AxisRole::Whole)
-      return false;
-    if (arrays.sizes[axis].is(1))
-      continue;
-    if (!stride.isConstant())
-      strides.push_back(stride.getValue());
-    else if (stride.getConstant() * elementBytes % kLineBytes)
+    if (plan.roles[axis] == AxisRole::Whole || !startsLines(axis))
       return false;
   }
   int64_t bytes = elements * elementBytes;

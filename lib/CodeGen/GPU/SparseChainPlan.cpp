@@ -378,9 +378,23 @@ double kron::getNominalSparseRows(ArrayRef<ModeProductOp> products) {
   return ShapedType::isDynamic(rows) ? kNominalRows : rows;
 }
 
+/// Whether what is read and what is stored have the same elements. Between two
+/// factors, and in front of an epilogue, they may be wider.
+static bool hasOneElementType(ArrayRef<ModeProductOp> products) {
+  ModeProductOp first = products.front(), last = products.back();
+  auto pass = dyn_cast<PassOp>(last->getParentOp());
+  Type element = getElementType(first.getInput());
+  return getElementType(pass ? pass.getInit() : last.getInit()) == element &&
+         llvm::all_of(products, [&](ModeProductOp product) {
+           return getElementType(product.getFactor()) == element;
+         });
+}
+
 std::variant<SparseChainPlan, std::string>
 kron::getSparseChainPlan(ArrayRef<ModeProductOp> products,
                          const GPUMachine &machine, bool quantizes) {
+  if (!hasOneElementType(products))
+    return "arrays have different element types";
   std::optional<unsigned> rowAxis = getRegroupedRows(products);
   if (!rowAxis)
     return "rows are neither the first axis nor the last one";
