@@ -121,6 +121,142 @@ func.func @scaled_segments(%x: memref<2x4xf32>) {
   return
 }
 
+// -----
+
+func.func @segments_mkm_outs(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op failed to verify that operandSegmentSizes is 1 at position 5, for the outs}}
+  "kron.mkm"(%x, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0>}> : (memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_kmm_outs(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.kmm' op failed to verify that operandSegmentSizes is 1 at position 5, for the outs}}
+  "kron.kmm"(%x, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0>}> : (memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_batched_outs(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.batched' op failed to verify that operandSegmentSizes is 1 at position 5, for the outs}}
+  "kron.batched"(%x, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0>}> : (memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_mkm_outs_twice(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op failed to verify that operandSegmentSizes is 1 at position 5, for the outs}}
+  "kron.mkm"(%x, %x, %x, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 2>}> : (memref<2x4xf32>, memref<2x4xf32>, memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_mkm_input(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mkm' op failed to verify that operandSegmentSizes is 1 at position 0, for the input}}
+  "kron.mkm"(%x, %x) <{operandSegmentSizes = array<i32: 0, 1, 0, 0, 0, 1>}> : (memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_ksmm_weights(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op failed to verify that operandSegmentSizes is 1 at position 1, for the weights}}
+  "kron.ksmm"(%x, %x, %x) <{operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 1, 1>}> : (memref<2x4xf32>, memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_ksmm_outs(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.ksmm' op failed to verify that operandSegmentSizes is 1 at position 7, for the outs}}
+  "kron.ksmm"(%x, %x, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 1, 0>}> : (memref<2x4xf32>, memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_mode_product_factor(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op failed to verify that operandSegmentSizes is 1 at position 1, for the factor}}
+  "kron.mode_product"(%x, %x, %x) <{axis = 1 : i64, factor_dims = array<i64: -1, -2>, operandSegmentSizes = array<i32: 1, 0, 0, 0, 1, 1>}> : (memref<2x4xf32>, memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_mode_product_outs(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op failed to verify that operandSegmentSizes is 1 at position 5, for the outs}}
+  "kron.mode_product"(%x, %x, %x) <{axis = 1 : i64, factor_dims = array<i64: -1, -2>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 1, 0>}> : (memref<2x4xf32>, memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_ksmm_grad_gradient(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op failed to verify that operandSegmentSizes is 1 at position 1, for the gradient}}
+  "kron.ksmm_grad"(%x, %x, %x) <{operandSegmentSizes = array<i32: 1, 0, 0, 0, 1, 1>}> : (memref<2x4xf32>, memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_ksmm_grad_outs(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.ksmm_grad' op failed to verify that operandSegmentSizes is 1 at position 5, for the outs}}
+  "kron.ksmm_grad"(%x, %x, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 1, 0>}> : (memref<2x4xf32>, memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_factor_grad_gradient(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op failed to verify that operandSegmentSizes is 1 at position 1, for the gradient}}
+  "kron.factor_grad"(%x, %x, %x) <{index = 0 : i64, operandSegmentSizes = array<i32: 1, 0, 1, 0, 0, 0, 1>}> : (memref<2x4xf32>, memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_factor_grad_outs(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.factor_grad' op failed to verify that operandSegmentSizes is 1 at position 6, for the outs}}
+  "kron.factor_grad"(%x, %x, %x) <{index = 0 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>}> : (memref<2x4xf32>, memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_bias_grad_gradient(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.bias_grad' op failed to verify that operandSegmentSizes is 1 at position 0, for the gradient}}
+  "kron.bias_grad"(%x, %x) <{operandSegmentSizes = array<i32: 0, 0, 0, 1, 1>}> : (memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_bias_grad_outs(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.bias_grad' op failed to verify that operandSegmentSizes is 1 at position 4, for the outs}}
+  "kron.bias_grad"(%x, %x) <{operandSegmentSizes = array<i32: 1, 0, 0, 1, 0>}> : (memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_epilogue_input(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.epilogue' op failed to verify that operandSegmentSizes is 1 at position 0, for the input}}
+  "kron.epilogue"(%x, %x) <{operandSegmentSizes = array<i32: 0, 1, 0, 1>}> : (memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @segments_epilogue_outs(%x: memref<2x4xf32>) {
+  // expected-error @+1 {{'kron.epilogue' op failed to verify that operandSegmentSizes is 1 at position 3, for the outs}}
+  "kron.epilogue"(%x, %x) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (memref<2x4xf32>, memref<2x4xf32>) -> ()
+  return
+}
+
 //===----------------------------------------------------------------------===//
 // kron.mkm
 //===----------------------------------------------------------------------===//

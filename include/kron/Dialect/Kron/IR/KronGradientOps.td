@@ -10,7 +10,9 @@
 
 include "kron/Dialect/Kron/IR/KronOpBase.td"
 
-def Kron_KsmmGradOp : Kron_ComputeOp<"ksmm_grad"> {
+def Kron_KsmmGradOp : Kron_ComputeOp<"ksmm_grad", [
+    Kron_SingleOperand<0, "the input">, Kron_SingleOperand<1, "the gradient">,
+    Kron_SingleOperand<5, "the outs">]> {
   let summary = "gradient by the weights of a Kronecker-sparse factor";
   let description = [{
     With `Y = kron.ksmm(X, K)` of pattern `(a, b, c, d)` and the gradient `G` by
@@ -85,7 +87,9 @@ def Kron_KsmmGradOp : Kron_ComputeOp<"ksmm_grad"> {
   }];
 }
 
-def Kron_FactorGradOp : Kron_ComputeOp<"factor_grad"> {
+def Kron_FactorGradOp : Kron_ComputeOp<"factor_grad", [
+    Kron_SingleOperand<0, "the input">, Kron_SingleOperand<1, "the gradient">,
+    Kron_SingleOperand<6, "the outs">]> {
   let summary = "gradient by one factor of a Kronecker product";
   let description = [{
     With `Y = kron.mkm(X, F1, ..., FN)` (`layout = batch_first`) and the gradient
@@ -173,7 +177,8 @@ def Kron_FactorGradOp : Kron_ComputeOp<"factor_grad"> {
   }];
 }
 
-def Kron_BiasGradOp : Kron_ComputeOp<"bias_grad"> {
+def Kron_BiasGradOp : Kron_ComputeOp<"bias_grad", [
+    Kron_SingleOperand<0, "the gradient">, Kron_SingleOperand<4, "the outs">]> {
   let summary = "gradient by the bias of a Kronecker-sparse factor";
   let description = [{
     The sum of the gradient `G` by `Y = kron.ksmm(X, K) + bias` over the batch:

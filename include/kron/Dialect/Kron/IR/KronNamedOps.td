@@ -124,7 +124,9 @@ def Kron_BatchedOp : Kron_ProductOp<"batched"> {
   }];
 }
 
-def Kron_KsmmOp : Kron_ComputeOp<"ksmm"> {
+def Kron_KsmmOp : Kron_ComputeOp<"ksmm", [
+    Kron_SingleOperand<0, "the input">, Kron_SingleOperand<1, "the weights">,
+    Kron_SingleOperand<7, "the outs">]> {
   let summary = "Kronecker-sparse matrix product with bias and epilogue";
   let description = [{
     A Kronecker-sparse factor of pattern `(a, b, c, d)` is the block matrix

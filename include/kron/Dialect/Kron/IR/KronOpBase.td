@@ -62,6 +62,12 @@ def Kron_Scalar : AnyTypeOf<[Kron_AnyElement], "scalar of a kron element type">;
 class Kron_Op<string mnemonic, list<Trait> traits = []>
     : Op<Kron_Dialect, mnemonic, traits>;
 
+/// Operand group `group`, called `name`, holds one value. Builders and the custom
+/// assembly see to that by themselves, the generic form does not.
+class Kron_SingleOperand<int group, string name>
+    : PredOpTrait<"operandSegmentSizes is 1 at position " # group # ", for " # name,
+                  CPred<"getODSOperands(" # group # ").size() == 1">>;
+
 class Kron_ComputeOp<string mnemonic, list<Trait> traits = []>
     : Kron_Op<mnemonic, !listconcat(traits, [
         AttrSizedOperandSegments, DestinationStyleOpInterface,
@@ -94,7 +100,9 @@ defvar scalingAttributes = (ins
     OptionalAttr<Kron_ScheduleAttr>:$schedule);
 
 /// Input, factors with their op(), destination: kron.mkm, kron.kmm, kron.batched.
-class Kron_ProductOp<string mnemonic> : Kron_ComputeOp<mnemonic> {
+class Kron_ProductOp<string mnemonic>
+    : Kron_ComputeOp<mnemonic, [Kron_SingleOperand<0, "the input">,
+                                Kron_SingleOperand<5, "the outs">]> {
   let arguments = !con(
     (ins Kron_Array:$input, Variadic<Kron_Array>:$factors),
     scalingOperands,

@@ -11,7 +11,9 @@
 include "kron/Dialect/Kron/IR/KronOpBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
-def Kron_ModeProductOp : Kron_ComputeOp<"mode_product"> {
+def Kron_ModeProductOp : Kron_ComputeOp<"mode_product", [
+    Kron_SingleOperand<0, "the input">, Kron_SingleOperand<1, "the factor">,
+    Kron_SingleOperand<5, "the outs">]> {
   let summary = "one factor applied along one axis";
   let description = [{
     ```
@@ -80,6 +82,7 @@ def Kron_ModeProductOp : Kron_ComputeOp<"mode_product"> {
 }
 
 def Kron_EpilogueOp : Kron_Op<"epilogue", [
+    Kron_SingleOperand<0, "the input">, Kron_SingleOperand<3, "the outs">,
     AttrSizedOperandSegments, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
