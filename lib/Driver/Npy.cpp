@@ -13,6 +13,7 @@
 
 #include "kron/Driver/HostArray.h"
 #include "kron/Target/Manifest.h"
+#include "kron/Target/Output.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
@@ -211,11 +212,10 @@ llvm::Error kron::writeNpy(StringRef path, const HostArray &array) {
   size_t prefix = kMagic.size() + 4;
   header.append(63 - (prefix + header.size()) % 64, ' ');
   header += '\n';
-  return llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
+  return writeFile(path, [&](llvm::raw_ostream &stream) {
     stream << kMagic << '\x01' << '\0'
            << static_cast<char>(header.size() & 0xff)
            << static_cast<char>(header.size() >> 8) << header;
     stream.write(array.getData(), array.getNumBytes());
-    return llvm::Error::success();
   });
 }

@@ -22,6 +22,24 @@ using namespace mlir;
 using namespace mlir::kron;
 using llvm::createStringError;
 
+llvm::Error
+kron::writeFile(StringRef path,
+                llvm::function_ref<void(llvm::raw_ostream &)> write) {
+  auto fail = [&](const std::string &problem) {
+    return createStringError("cannot write '" + path.str() + "': " + problem);
+  };
+  return llvm::handleErrors(
+      llvm::writeToOutput(path,
+                          [&](llvm::raw_ostream &stream) {
+                            write(stream);
+                            return llvm::Error::success();
+                          }),
+      [&](const llvm::FileError &error) {
+        return fail(error.messageWithoutFileInfo());
+      },
+      [&](const llvm::ErrorInfoBase &error) { return fail(error.message()); });
+}
+
 llvm::Expected<std::string> kron::emitMachineCode(llvm::Module &module,
                                                   llvm::CodeGenFileType type) {
   // Every function carries the processor of its version; this is for the rest.
@@ -105,11 +123,8 @@ llvm::Error kron::linkSharedLibrary(StringRef object, StringRef path,
   if (auto error = llvm::sys::fs::createTemporaryFile("kronc", "o", objectPath))
     return llvm::errorCodeToError(error);
   llvm::FileRemover removeObject(objectPath);
-  if (llvm::Error error =
-          llvm::writeToOutput(objectPath, [&](llvm::raw_ostream &stream) {
-            stream << object;
-            return llvm::Error::success();
-          }))
+  if (llvm::Error error = writeFile(
+          objectPath, [&](llvm::raw_ostream &stream) { stream << object; }))
     return error;
   // Beside the output, so that the rename is atomic.
   auto temporary = llvm::sys::fs::TempFile::create(path + ".%%%%%%%%.tmp");

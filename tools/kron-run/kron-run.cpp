@@ -282,8 +282,7 @@ static llvm::Error writeOutputs(const KernelManifest &kernel,
       continue;
     }
     if (llvm::Error error = writeNpy(file, call.arrays[index]))
-      return createStringError("cannot write '" + file +
-                               "': " + llvm::toString(std::move(error)));
+      return error;
   }
   return llvm::Error::success();
 }

@@ -189,15 +189,8 @@ static llvm::Expected<std::vector<Processor>> getProcessors() {
 }
 
 static llvm::Error write(StringRef output, StringRef contents) {
-  llvm::Error error =
-      llvm::writeToOutput(output, [&](llvm::raw_ostream &stream) {
-        stream << contents;
-        return llvm::Error::success();
-      });
-  if (!error)
-    return error;
-  return createStringError("cannot write '" + output.str() +
-                           "': " + llvm::toString(std::move(error)));
+  return writeFile(output,
+                   [&](llvm::raw_ostream &stream) { stream << contents; });
 }
 
 /// For the last processor, or GPU if there is none.

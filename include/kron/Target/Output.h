@@ -9,6 +9,7 @@
 #define KRON_TARGET_OUTPUT_H
 
 #include "kron/Target/Manifest.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/CodeGen.h"
 #include "llvm/Support/Error.h"
 
@@ -18,6 +19,11 @@ class raw_ostream;
 } // namespace llvm
 
 namespace mlir::kron {
+
+/// Writes a file, replacing `path` only when all of it is written; standard
+/// output for "-". The error names the file.
+llvm::Error writeFile(StringRef path,
+                      llvm::function_ref<void(llvm::raw_ostream &)> write);
 
 /// `module` as an object or as assembly. Changes the module.
 llvm::Expected<std::string> emitMachineCode(llvm::Module &module,
