@@ -1,6 +1,13 @@
 // RUN: kron-opt %s --kron-fuse | FileCheck %s
 // RUN: kron-opt %s --kron-fuse -o %t.once
 // RUN: kron-opt %t.once --kron-fuse | diff %t.once -
+// RUN: not kron-opt %s --kron-fuse=vector-bits=7 2>&1 | FileCheck %s --check-prefix=BITS
+// RUN: not kron-opt %s --kron-fuse=l2-bytes=-5 2>&1 | FileCheck %s --check-prefix=L2
+// RUN: not kron-opt %s --kron-fuse="target=cuda slab-bytes=-5" 2>&1 | FileCheck %s --check-prefix=SLAB
+
+// BITS: error: expects vector-bits to be 128, 256 or 512, but got 7
+// L2: error: expects l2-bytes to be at least 0, but got -5
+// SLAB: error: expects slab-bytes to be at least 0, but got -5
 
 // Verify that a chain becomes one kron.pass: the tensor between its factors moves
 // into the region, scalars are used from outside.

@@ -16,6 +16,7 @@
 #include "ChooseByRows.h"
 #include "FuseEpilogue.h"
 #include "FuseTrips.h"
+#include "VerifyOptions.h"
 #include "kron/CodeGen/CPU/Support.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
 #include "kron/CodeGen/GPU/Support.h"
@@ -287,6 +288,9 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
   using KronFuseBase::KronFuseBase;
 
   void runOnOperation() override {
+    if (failed(verifyVectorBits(getOperation(), vectorBits)) ||
+        failed(verifyBytes(getOperation(), l2Bytes, slabBytes)))
+      return signalPassFailure();
     SmallVector<ModeProductOp> ends;
     getOperation()->walk([&](ModeProductOp op) {
       if (!isa<PassOp>(op->getParentOp()) && !getNext(op))

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SelectScheduleGPU.h"
+#include "VerifyOptions.h"
 #include "kron/CodeGen/CPU/PassPlan.h"
 #include "kron/CodeGen/CPU/Support.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
@@ -43,13 +44,10 @@ struct KronSelectSchedulePass
           << target.getValue();
       return signalPassFailure();
     }
-    if (vectorBits != 128 && vectorBits != 256 && vectorBits != 512) {
-      getOperation()->emitError(
-          "expects vector-bits to be 128, 256 or 512, but "
-          "got ")
-          << vectorBits.getValue();
+    if (failed(verifyVectorBits(getOperation(), vectorBits)) ||
+        failed(verifyBytes(getOperation(), cacheBytes, l2Bytes, streamBytes,
+                           streamColumnsBytes, columnBytes, rowTileBytes)))
       return signalPassFailure();
-    }
     getOperation()->walk([&](PassOp pass) { select(pass); });
   }
 
