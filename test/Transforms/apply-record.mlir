@@ -8,6 +8,10 @@
 // RUN: not kron-opt %t/in.mlir --kron-apply-record=file=%t/object.json 2>&1 | FileCheck %s --check-prefix=OBJECT
 // RUN: not kron-opt %t/in.mlir --kron-apply-record=file=%t/entry.json 2>&1 | FileCheck %s --check-prefix=ENTRY
 // RUN: not kron-opt %t/in.mlir --kron-apply-record=file=%t/op.json 2>&1 | FileCheck %s --check-prefix=OP
+// RUN: not kron-opt %t/in.mlir --kron-apply-record=file=%t/unknown.json 2>&1 | FileCheck %s --check-prefix=UNKNOWN -DNAME=kron.mmk
+// RUN: not kron-opt %t/empty.mlir --kron-apply-record=file=%t/unknown.json 2>&1 | FileCheck %s --check-prefix=UNKNOWN -DNAME=kron.mmk
+// RUN: not kron-opt %t/in.mlir --kron-apply-record=file=%t/no-schedule.json 2>&1 | FileCheck %s --check-prefix=UNKNOWN -DNAME=kron.epilogue
+// RUN: kron-opt %t/empty.mlir --kron-apply-record=file=%t/record.json | FileCheck %s --check-prefix=EMPTY
 // RUN: not kron-opt %t/in.mlir --kron-apply-record=file=%t/arrays.json 2>&1 | FileCheck %s --check-prefix=ARRAYS
 // RUN: not kron-opt %t/in.mlir --kron-apply-record=file=%t/shape.json 2>&1 | FileCheck %s --check-prefix=ARRAYS
 // RUN: not kron-opt %t/in.mlir --kron-apply-record=file=%t/schedule.json 2>&1 | FileCheck %s --check-prefix=SCHEDULE
@@ -20,6 +24,8 @@
 // OBJECT: error: --kron-apply-record: expects '{{.*}}object.json' to be a list
 // ENTRY: error: --kron-apply-record: entry 0 of '{{.*}}entry.json': expects an object
 // OP: error: --kron-apply-record: entry 0 of '{{.*}}op.json': expects "op" to be the name of an operation
+// UNKNOWN: error: --kron-apply-record: entry 1 of '{{.*}}.json': expects "op" to be an operation of kron that takes a schedule, but got '[[NAME]]'
+// EMPTY: func.func private @empty()
 // ARRAYS: error: --kron-apply-record: entry 0 of '{{.*}}': expects "arrays" to be a list of shapes such as "?x64xf32"
 // SCHEDULE: error: --kron-apply-record: entry 1 of '{{.*}}schedule.json': expects "schedule" to be a #kron.schedule, but got '#kron.tile<5>'
 
@@ -41,6 +47,14 @@
 [7]
 //--- op.json
 [{"op": 7}]
+//--- unknown.json
+[{"op": "kron.mkm", "arrays": ["8xf32"], "schedule": "#kron.schedule<tile = 9>"},
+ {"op": "kron.mmk", "arrays": ["8xf32"], "schedule": "#kron.schedule<tile = 9>"}]
+//--- no-schedule.json
+[{"op": "kron.mkm", "arrays": ["8xf32"], "schedule": "#kron.schedule<tile = 9>"},
+ {"op": "kron.epilogue", "arrays": ["8xf32"], "schedule": "#kron.schedule<tile = 9>"}]
+//--- empty.mlir
+func.func private @empty()
 //--- arrays.json
 [{"op": "kron.mkm"}]
 //--- shape.json

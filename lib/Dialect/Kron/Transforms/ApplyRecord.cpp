@@ -62,6 +62,13 @@ static bool isOf(const Entry &entry, Operation *op) {
   return llvm::equal(arrays, entry.arrays);
 }
 
+/// Whether operations called `name` can carry a schedule.
+static bool takesSchedule(StringRef name, MLIRContext *context) {
+  auto info = RegisteredOperationName::lookup(name, context);
+  return info && isa<KronDialect>(info->getDialect()) &&
+         llvm::is_contained(info->getAttributeNames(), kSchedule);
+}
+
 /// Reads entry number `number`; null with an error at `loc` if it is not one.
 static std::optional<Entry> readEntry(const llvm::json::Value &value,
                                       size_t number, Location loc,
@@ -78,6 +85,10 @@ static std::optional<Entry> readEntry(const llvm::json::Value &value,
   std::optional<StringRef> op = object->getString("op");
   if (!op)
     return fail("\"op\" to be the name of an operation");
+  if (!takesSchedule(*op, loc.getContext()))
+    return fail("\"op\" to be an operation of kron that takes a schedule, but "
+                "got '" +
+                *op + "'");
   entry.op = op->str();
   const llvm::json::Array *arrays = object->getArray("arrays");
   if (!arrays)

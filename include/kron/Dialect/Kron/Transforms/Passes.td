@@ -38,6 +38,7 @@ def KronApplyRecord : Pass<"kron-apply-record"> {
     Option<"file", "file", "std::string", /*default=*/"",
            "The tuning record">,
   ];
+  let dependentDialects = ["::mlir::kron::KronDialect"];
 }
 
 def KronDecompose : Pass<"kron-decompose"> {
