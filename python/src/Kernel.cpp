@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernel.h"
+#include "Integer.h"
 #include <deque>
 #include <pybind11/stl.h>
 #include <unordered_map>
@@ -118,9 +119,19 @@ static py::list describeArguments(const Kernel &self) {
   return result;
 }
 
+static void *castStream(py::handle object) {
+  return reinterpret_cast<void *>(castInteger(object, "stream", 0, INT64_MAX));
+}
+
+static int castNumThreads(py::handle object) {
+  return int(castInteger(object, "num_threads", 0, INT32_MAX));
+}
+
 /// Calls the kernel on arrays, tensors and, for rank 0, numbers.
 static void callKernel(const Kernel &self, const py::args &args,
-                       uintptr_t stream, int numThreads) {
+                       py::handle streamObject, py::handle threadsObject) {
+  void *stream = castStream(streamObject);
+  int numThreads = castNumThreads(threadsObject);
   constexpr size_t maxArgs = 64;
   if (args.size() != size_t(self.kernel->numArgs) || args.size() > maxArgs)
     throw py::value_error("kernel '" + std::string(self.kernel->name) +
@@ -150,14 +161,18 @@ static void callKernel(const Kernel &self, const py::args &args,
     isLong |= view.getRange().second - view.getRange().first > 16384;
     arrays[i] = {view.data, view.sizes, view.strides, view.rank, view.type};
   }
-  if (!self.launch(arrays, int(args.size()), device,
-                   reinterpret_cast<void *>(stream), numThreads, isLong))
+  if (!self.launch(arrays, int(args.size()), device, stream, numThreads,
+                   isLong))
     throw py::error_already_set();
 }
 
 /// Calls the kernel on (address, shape, strides in elements, type, readonly).
 static void launchRaw(const Kernel &self, const py::sequence &args,
-                      uintptr_t stream, int numThreads, int device) {
+                      py::handle streamObject, py::handle threadsObject,
+                      py::handle deviceObject) {
+  void *stream = castStream(streamObject);
+  int numThreads = castNumThreads(threadsObject);
+  int device = int(castInteger(deviceObject, "device", -1, INT32_MAX));
   std::deque<std::vector<int64_t>> numbers;
   std::vector<KronArray> arrays;
   for (py::handle item : args) {
@@ -188,14 +203,14 @@ static void launchRaw(const Kernel &self, const py::sequence &args,
     }
     arrays.push_back(array);
   }
-  if (!self.launch(arrays.data(), int(arrays.size()), device,
-                   reinterpret_cast<void *>(stream), numThreads,
-                   /*isLong=*/true))
+  if (!self.launch(arrays.data(), int(arrays.size()), device, stream,
+                   numThreads, /*isLong=*/true))
     throw py::error_already_set();
 }
 
-static void setNumThreads(int count) {
-  if (kronSetNumThreads(count) != KRON_SUCCESS)
+static void setNumThreads(py::handle count) {
+  if (kronSetNumThreads(int(castInteger(count, "count", 1, INT32_MAX))) !=
+      KRON_SUCCESS)
     throw py::value_error(kronGetLastError());
 }
 

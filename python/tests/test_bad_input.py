@@ -80,6 +80,14 @@ CASES = [
     (ValueError, r"weights\[1\]", lambda: kron.ksmm_chain(X, [W, np.ones((1, 2, 3, 2))])),
     (ValueError, "pattern", lambda: kron.ksmm_chain(X, [W], [(1, 2, 3, 2)] * 2)),
     (ValueError, "count|thread", lambda: kron.set_num_threads(0)),
+    (ValueError, "expects count to be from 1 to 2147483647, but got 1000000000000$",
+     lambda: kron.set_num_threads(10**12)),
+    (ValueError, "expects count .* but got -1", lambda: kron.set_num_threads(-1)),
+    (ValueError, "expects count .* but got 10{30}$", lambda: kron.set_num_threads(10**30)),
+    (ValueError, "expects count .* but got one of thousands of digits$",
+     lambda: kron.set_num_threads(10**9999)),
+    (TypeError, "expects count to be an integer, but got float",
+     lambda: kron.set_num_threads(2.0)),
 ]
 
 
@@ -88,6 +96,17 @@ def test_exception(number):
     kind, text, call = CASES[number]
     with pytest.raises(kind, match=text):
         call()
+
+
+@pytest.mark.parametrize("name, value", [
+    ("num_threads", 10**12), ("num_threads", -1), ("stream", -1), ("stream", 2**70)])
+def test_integers_of_kernels(name, value):
+    from kron import _quantize
+
+    kernel = _quantize._kernel("f32", 8, "int8", (), -1)
+    for call in (kernel, lambda **options: kernel.launch([], **options)):
+        with pytest.raises(ValueError, match=f"expects {name} to be from 0 .* but got {value}$"):
+            call(**{name: value})
 
 
 @pytest.mark.parametrize("pattern", [
