@@ -7,14 +7,16 @@ key are right; anything else is compiled again and replaced. Files are written
 under another name and renamed, so readers never see half of one.
 
 Environment: KRON_CACHE=0 turns the cache off, KRON_CACHE_DIR says where it is,
-KRON_CACHE_SIZE how many megabytes it may take (256); the entries that were not
-used for the longest time go first.
+KRON_CACHE_SIZE how many megabytes it may take (256, also with a value that is no such
+number, of which a warning tells); the entries that were not used for the longest time go
+first.
 
 SPDX-License-Identifier: MIT
 """
 
 import hashlib
 import json
+import math
 import os
 import stat
 import struct
@@ -65,10 +67,12 @@ def _limit():
     try:
         megabytes = float(text) if text else _DEFAULT_MEGABYTES
     except ValueError:
+        megabytes = math.nan
+    if not 0 <= megabytes < math.inf:
         megabytes = _DEFAULT_MEGABYTES
         warnings.warn(f"expects KRON_CACHE_SIZE to be a number of megabytes, but got {text!r}",
                       stacklevel=2)
-    return int(max(megabytes, 0) * 2**20)
+    return int(megabytes * 2**20)
 
 
 def _open_folder(create):

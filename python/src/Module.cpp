@@ -133,6 +133,7 @@ PYBIND11_MODULE(_core, module) {
              py::arg("types"), py::arg("empty"), py::arg("is_grad_enabled"),
              py::arg("guards"), py::arg("from_dlpack"));
   module.def("release_memory", releaseMemory);
+  module.def("bad_pool_size", getBadPoolSize);
   module.def("runtime_version", kronGetVersion);
   module.def("runtime_folder", getRuntimeFolder);
   module.def("check_kernel", checkKernel, py::arg("address"));

@@ -8,6 +8,7 @@
 #include "Pool.h"
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -36,15 +37,22 @@ struct Pool {
 
 } // namespace
 
+/// $KRON_POOL_SIZE; null if it is not set.
+static const char *getGivenSize() {
+  const char *text = std::getenv("KRON_POOL_SIZE");
+  return text && *text ? text : nullptr;
+}
+
+static bool isNumber(const char *text) {
+  return text[std::strspn(text, "0123456789")] == 0;
+}
+
 /// $KRON_POOL_SIZE megabytes; else 1 GB, or a sixteenth of the memory if that
 /// is less.
 size_t Pool::getLimit() {
-  if (const char *text = std::getenv("KRON_POOL_SIZE")) {
-    char *end = nullptr;
-    unsigned long megabytes = std::strtoul(text, &end, 10);
-    if (end != text && !*end)
-      return std::min(megabytes, 1ul << 24) << 20;
-  }
+  const char *given = getGivenSize();
+  if (given && isNumber(given))
+    return std::min(std::strtoul(given, nullptr, 10), 1ul << 24) << 20;
   size_t memory = size_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   return std::min(memory / 16, size_t(1) << 30);
 }
@@ -83,6 +91,11 @@ std::vector<Block> Pool::add(Block block) {
   std::vector<Block> evicted(blocks.begin(), blocks.begin() + count);
   blocks.erase(blocks.begin(), blocks.begin() + count);
   return evicted;
+}
+
+const char *kron::python::getBadPoolSize() {
+  const char *given = getGivenSize();
+  return given && !isNumber(given) ? given : nullptr;
 }
 
 Block kron::python::takeBlock(size_t bytes) {

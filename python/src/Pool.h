@@ -27,6 +27,9 @@ struct Block {
 /// Results below this size are the tensor library's business.
 constexpr size_t kPoolThreshold = size_t(1) << 20;
 
+/// KRON_POOL_SIZE, if it is set to something that is no number of megabytes.
+const char *getBadPoolSize();
+
 /// A block of at least `bytes`, aligned to 4096; null data where there is no
 /// memory or the pool is switched off.
 Block takeBlock(size_t bytes);

@@ -215,6 +215,13 @@ def test_size_is_capped(tmp_path, monkeypatch):
     assert cache.info().bytes <= cache.info().limit == int(0.01 * 2**20)
 
 
+@pytest.mark.parametrize("size", ["-3", "many", "nan", "inf", "1e999"])
+def test_bad_size(size, monkeypatch):
+    monkeypatch.setenv("KRON_CACHE_SIZE", size)
+    with pytest.warns(UserWarning, match=f"expects KRON_CACHE_SIZE .* but got '{size}'"):
+        assert cache.info().limit == 256 * 2**20
+
+
 def test_info_and_clear(tmp_path, monkeypatch):
     monkeypatch.setenv("KRON_CACHE_DIR", str(tmp_path / "own"))
     assert kron.cache.info().entries == 0

@@ -8,6 +8,8 @@ torch.func and torch.amp treat it like one of their own. Transposes are strings 
 one of N, T, C per array.
 """
 
+import warnings
+
 import torch
 from torch.autograd import forward_ad
 from torch.utils import _pytree as pytree
@@ -48,6 +50,11 @@ _core.register_tensors(
     (torch.Tensor, torch.nn.Parameter),
     {dtype: _core.type_code(name) for name, dtype in _DTYPES.items()},
     torch.Tensor.new_empty, torch.is_grad_enabled, _GUARDS, torch._C._from_dlpack)
+
+_bad_pool_size = _core.bad_pool_size()
+if _bad_pool_size is not None:
+    warnings.warn(f"expects KRON_POOL_SIZE to be a number of megabytes, but got "
+                  f"{_bad_pool_size!r}", stacklevel=2)
 
 
 # ----------------------------------------------------------------------------------

@@ -108,3 +108,13 @@ def test_limit(size, kept):
                             stdout=subprocess.PIPE,
                             env={**os.environ, "KRON_POOL_SIZE": size}).stdout
     assert (int(output) > 0) == kept
+
+
+@pytest.mark.parametrize("size", ["-2", "many", "1.5", "3x"])
+def test_bad_limit(size):
+    code = "import kron.torch, kron; kron.release_memory()"
+    errors = subprocess.run([sys.executable, "-c", code], text=True, check=True,
+                            stderr=subprocess.PIPE,
+                            env={**os.environ, "KRON_POOL_SIZE": size}).stderr
+    assert errors.count(f"expects KRON_POOL_SIZE to be a number of megabytes, "
+                        f"but got '{size}'") == 1
