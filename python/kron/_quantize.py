@@ -11,7 +11,7 @@ from kron import _core
 
 #: Element types by the names of their dtypes.
 KINDS = {"int8": "i8", "float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2"}
-_INPUTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+_INPUTS = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}
 
 
 def check_kind(kind):
@@ -30,8 +30,11 @@ def _element_of(x):
         raise TypeError(f"expects x to be a NumPy array or a PyTorch tensor, but got "
                         f"{type(x).__name__}")
     name = str(x.dtype).rpartition(".")[2]
-    if name not in _INPUTS:
-        raise TypeError(f"expects x to have dtype {', '.join(_INPUTS)}, but got {x.dtype}")
+    on_gpu = _is_tensor(x) and x.is_cuda
+    taken = [taken for taken in _INPUTS if not (on_gpu and taken == "float64")]
+    if name not in taken:
+        raise TypeError(f"expects x to have dtype {', '.join(taken)}"
+                        f"{' on a GPU' if on_gpu else ''}, but got {x.dtype}")
     if name == "bfloat16" and isinstance(x, np.ndarray):
         _core.register_type("bf16", x.dtype.num)
     return _INPUTS[name]
@@ -50,15 +53,18 @@ def dtype_of(kind):
 
 def _allocate(x, rows, features, kind):
     """(q, scale), and the arguments of a launch beside the arrays."""
+    wide = str(x.dtype).rpartition(".")[2] == "float64"
     if isinstance(x, np.ndarray):
-        return np.empty((rows, features), dtype_of(kind)), np.empty(rows, np.float32), {}
+        scale = np.empty(rows, np.float64 if wide else np.float32)
+        return np.empty((rows, features), dtype_of(kind)), scale, {}
     import torch
 
     import kron.torch  # noqa: F401  (makes tensors known)
 
     q = x.new_empty((rows, features), dtype=getattr(torch, kind))
     stream = torch.cuda.current_stream(x.device).cuda_stream if x.is_cuda else 0
-    return q, x.new_empty(rows, dtype=torch.float32), {"stream": stream}
+    scale = x.new_empty(rows, dtype=torch.float64 if wide else torch.float32)
+    return q, scale, {"stream": stream}
 
 
 @functools.lru_cache(maxsize=256)
@@ -66,7 +72,8 @@ def _kernel(element, features, kind, orders, device):
     """On any number of rows; after a rotation by factors of `orders`, if there are any."""
     from kron import _compile
 
-    x, q, scale = f"?x{features}x{element}", f"?x{features}x{KINDS[kind]}", "?xf32"
+    x, q = f"?x{features}x{element}", f"?x{features}x{KINDS[kind]}"
+    scale = "?xf64" if element == "f64" else "?xf32"
     factors = [f"{order}x{order}x{element}" for order in orders]
     arguments = "".join(f", %f{i}: tensor<{factor}>" for i, factor in enumerate(factors))
     lines, source = [], "%x"
@@ -109,14 +116,14 @@ def rotated(x, factors, kind):
 
 def quantize(x, dtype="int8"):
     """(q, scale) of rows, which the last axis of x is: q, shaped as x, of 8 bits, "int8",
-    "float8_e4m3fn" or "float8_e5m2" (NumPy's are those of ml_dtypes), and a float32 per row,
-    so that q * scale is about x:
+    "float8_e4m3fn" or "float8_e5m2" (NumPy's are those of ml_dtypes), and a float32 per row
+    (a float64 where x is one), so that q * scale is about x:
 
         scale = abs(x).max(-1) / 127            (448 for float8_e4m3fn, 57344 for float8_e5m2)
         q = round(x * (1 / scale))              to nearest, ties to even
 
     Rows of zeros have scale 0, rows with a NaN or an infinity scale NaN; q is 0 there. x is
-    float32, float16 or bfloat16, on a CPU or a GPU."""
+    float32, float16 or bfloat16, on a CPU or a GPU, or float64 on a CPU."""
     check_kind(dtype)
     _element_of(x)
     if x.ndim == 0 or x.shape[-1] == 0:

@@ -41,6 +41,18 @@ def test_quantize(device, kind, dtype):
 
 
 @pytest.mark.parametrize("device", DEVICES)
+def test_float64(device):
+    x = torch.randn(3, 7, 96, dtype=torch.float64, device=device)
+    if device == "cuda":
+        with pytest.raises(TypeError, match="bfloat16 on a GPU, but got torch.float64"):
+            kron.quantize(x)
+        return
+    q, scale = kron.quantize(x)
+    torch.testing.assert_close(scale, x.abs().amax(-1) / 127)
+    assert bool(((q * scale[..., None] - x).abs() <= 0.501 * scale[..., None]).all())
+
+
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("n", [4096, 5120, 384])
 def test_rotation(device, n):
     torch.manual_seed(1)
