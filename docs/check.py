@@ -2,7 +2,7 @@
 
 usage: check.py [--build BUILD] [--update]
 
-- docs/reference is what `ninja kron-docs` writes today.
+- docs/reference is what `ninja kron-docs` writes today, and no cell of its tables is empty.
 - A code block behind `<!-- from FILE -->` or `<!-- from FILE:NAME -->` is that file,
   or the part of it between lines holding `[NAME]` and `[/NAME]`.
 - Relative links lead to files that exist.
@@ -62,6 +62,9 @@ def check_references(checker, build):
         path = DOCS / "reference" / name
         checker.expect(path.exists() and path.read_text() == text,
                        f"docs/reference/{name} is stale; run `ninja kron-docs`")
+        empty = re.findall(r"^\| (\S+) \|.*\|\s+\|$", text, re.M)
+        checker.expect(not empty,
+                       f"docs/reference/{name}: no description of {', '.join(empty)}")
 
 
 def update_page(page):

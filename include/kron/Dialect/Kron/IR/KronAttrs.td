@@ -166,21 +166,28 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
     `#kron.schedule<tile = 1, kernel = mma, threads = 128, ctas_per_sm = 4>`
   }];
   let parameters = (ins
-    DefaultValuedParameter<"int64_t", "0">:$vector_bits,
-    DefaultValuedParameter<"int64_t", "0">:$tile,
-    DefaultValuedParameter<"int64_t", "0">:$register_rows,
-    DefaultValuedParameter<"int64_t", "0">:$register_vectors,
-    DefaultValuedParameter<"int64_t", "0">:$slice,
-    DefaultValuedParameter<"int64_t", "0">:$stream_bytes,
-    DefaultValuedParameter<"int64_t", "0">:$prefetch,
-    DefaultValuedParameter<"int64_t", "0">:$matrix_tiles,
-    DefaultValuedParameter<"::mlir::kron::GPUKernel", "::mlir::kron::GPUKernel::Auto">:$kernel,
-    DefaultValuedParameter<"int64_t", "0">:$threads,
-    DefaultValuedParameter<"int64_t", "0">:$columns,
-    DefaultValuedParameter<"int64_t", "0">:$ctas_per_sm,
-    DefaultValuedParameter<"int64_t", "0">:$stages,
-    DefaultValuedParameter<"int64_t", "0">:$cluster,
-    OptionalParameter<"::mlir::DenseI64ArrayAttr">:$trips);
+    DefaultValuedParameter<"int64_t", "0", "CPU: bits of a vector register">:$vector_bits,
+    DefaultValuedParameter<"int64_t", "0",
+        "CPU and GPU: positions that go through all factors at once">:$tile,
+    DefaultValuedParameter<"int64_t", "0", "CPU: rows of accumulators">:$register_rows,
+    DefaultValuedParameter<"int64_t", "0",
+        "CPU: vectors of accumulators in a row">:$register_vectors,
+    DefaultValuedParameter<"int64_t", "0",
+        "CPU: outermost positions of a tile that go through the inner factors at once">:$slice,
+    DefaultValuedParameter<"int64_t", "0",
+        "CPU: bytes from which results are stored past the caches">:$stream_bytes,
+    DefaultValuedParameter<"int64_t", "0", "CPU: whether what comes next is asked for">:$prefetch,
+    DefaultValuedParameter<"int64_t", "0", "CPU: how products of bf16 are made">:$matrix_tiles,
+    DefaultValuedParameter<"::mlir::kron::GPUKernel", "::mlir::kron::GPUKernel::Auto",
+        "GPU: kind of kernel">:$kernel,
+    DefaultValuedParameter<"int64_t", "0", "GPU: threads of a CTA">:$threads,
+    DefaultValuedParameter<"int64_t", "0",
+        "GPU: elements of innermost axes that a CTA takes at a time">:$columns,
+    DefaultValuedParameter<"int64_t", "0", "GPU: resident CTAs of a processor">:$ctas_per_sm,
+    DefaultValuedParameter<"int64_t", "0", "GPU: tiles in flight">:$stages,
+    DefaultValuedParameter<"int64_t", "0", "GPU: CTAs that share a tile">:$cluster,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr",
+        "CPU and GPU: mode products of each trip over memory">:$trips);
   let builders = [
     // A schedule for the CPU.
     AttrBuilder<(ins "int64_t":$vectorBits, "int64_t":$tile,
