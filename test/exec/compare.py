@@ -23,6 +23,18 @@ def _at(condition):
     return where, f"{np.count_nonzero(condition)} of {condition.size} elements, first at {list(where)}"
 
 
+def check_arrays(case, buffers, values):
+    """What is wrong after a launch with the arrays of `buffers`, by the names of the
+    arguments, or None."""
+    for arg in case.args:
+        if arg.name not in buffers:
+            continue
+        damage = buffers[arg.name].damage(writable=arg.role in ("out", "inout"))
+        if damage:
+            return f"argument {arg.name}: {damage}"
+    return check(case, buffers[case.result].view.copy(), case.expected_of(values))
+
+
 def check(case, stored, expected):
     """What is wrong with the result, or None."""
     y, bound, energy = expected

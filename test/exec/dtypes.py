@@ -8,10 +8,12 @@ whose wrapping agrees modulo 2^32 and 2^64.
 SPDX-License-Identifier: MIT
 """
 
-import functools
 from dataclasses import dataclass
 
 import numpy as np
+
+import kron_bench_path
+from float8 import float8_numbers
 
 
 @dataclass(frozen=True)
@@ -79,21 +81,6 @@ def f32_to_bf16(values):
     bits = np.array(values, np.float32, order="C").view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     return np.where(np.isnan(values), 0x7FC0, rounded).astype(np.uint16)
-
-
-@functools.cache
-def float8_numbers(name):
-    """The number of each of 256 codes."""
-    mantissa, bias = (3, 7) if name == "e4m3" else (2, 15)
-    codes = np.arange(128)
-    exponent, fraction = codes >> mantissa, (codes & (1 << mantissa) - 1) * 2.0**-mantissa
-    numbers = np.where(exponent == 0, fraction * 2.0 ** (1 - bias),
-                       (1 + fraction) * 2.0 ** (exponent - bias))
-    if name == "e4m3":
-        numbers[127] = np.nan
-    else:
-        numbers[124], numbers[125:] = np.inf, np.nan
-    return np.concatenate([numbers, -numbers])
 
 
 def to_float8(name, values):

@@ -11,6 +11,7 @@ import sys
 import numpy as np
 
 from runtime import Runtime
+from checks import Checks
 from kronlib import Kernel, make_array
 
 MODULE = """
@@ -36,12 +37,12 @@ ROWS = 5
 KERNELS = ("on_tensors", "on_packed", "in_place")
 
 
-class Checks:
+class LaunchChecks(Checks):
     def __init__(self, runtime_path, module_path):
+        super().__init__("launch check")
         self.runtime = Runtime(runtime_path)
         module = self.runtime.load(module_path)
         self.kernels = {n: self.runtime.kernel(module, n) for n in KERNELS}
-        self.passed = self.failed = 0
         rng = np.random.default_rng(1)
         self.x = rng.standard_normal((ROWS, 8)).astype(np.float32)
         self.f = rng.standard_normal((8, 4)).astype(np.float32)
@@ -55,13 +56,6 @@ class Checks:
             inputs = [self.x, self.f, self.z, self.beta, self.y]
         return [make_array(a.ctypes.data, F32, a.shape, None) for a in inputs]
 
-    def report(self, what, good, details):
-        if good:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f"FAILED launch check: {what}: {details}")
-
     def refuses(self, what, status, fragment, change, name="on_tensors", **options):
         """`change` makes the arguments wrong; it may return a replacement."""
         arrays = self.arrays(name)
@@ -70,18 +64,6 @@ class Checks:
         got = self.runtime.launch(self.kernels[name], arrays, **options)
         good = got[0] == status and fragment in got[1] and (self.y == 7).all()
         self.report(what, good, f"got {got}, expected {status} with '{fragment}'")
-
-    def set(self, index, **fields):
-        def change(arrays):
-            for field, value in fields.items():
-                setattr(arrays[index], field, value)
-        return change
-
-    def reshape(self, index, shape, strides=None):
-        def change(arrays):
-            old = arrays[index]
-            arrays[index] = make_array(old.data, old.type, shape, strides)
-        return change
 
     def run_arguments(self):
         mismatch, invalid = "KRON_MISMATCH", "KRON_INVALID_ARGUMENT"
@@ -217,7 +199,7 @@ def run(suite):
 
 
 if __name__ == "__main__":
-    checks = Checks(sys.argv[1], sys.argv[2])
+    checks = LaunchChecks(sys.argv[1], sys.argv[2])
     checks.run_arguments()
     checks.run_overlaps()
     checks.run_in_place()

@@ -4,11 +4,9 @@ SPDX-License-Identifier: MIT
 """
 
 import ctypes
-import pathlib
-import sys
 from ctypes import POINTER, c_char_p, c_int32, c_size_t
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools/kron-bench"))
+import kron_bench_path
 from kronlib import STATUS, Array, Kernel, LaunchOptions
 
 

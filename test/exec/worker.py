@@ -13,7 +13,7 @@ import numpy as np
 
 import cases
 from buffers import Buffer
-from compare import check
+from compare import check_arrays
 from runtime import Runtime
 from kronlib import make_array
 
@@ -31,11 +31,7 @@ def run_case(runtime, module, case, threads):
     status, message = runtime.launch(runtime.kernel(module, case.name), arrays, threads)
     if status != "KRON_SUCCESS":
         return f"{status}: {message}"
-    for arg in case.args:
-        damage = buffers[arg.name].damage(writable=arg.role in ("out", "inout"))
-        if damage:
-            return f"argument {arg.name}: {damage}"
-    return check(case, buffers[case.result].view.copy(), case.expected_of(values))
+    return check_arrays(case, buffers, values)
 
 
 def main():

@@ -6,6 +6,7 @@ SPDX-License-Identifier: MIT
 
 import numpy as np
 
+from checks import Checks
 from kronlib import CUDA, Call, Cuda, KronError, make_array
 
 MODULE = """
@@ -33,12 +34,12 @@ F32, F64, ROWS = 0, 1, 5
 INVALID, MISMATCH = "KRON_INVALID_ARGUMENT", "KRON_MISMATCH"
 
 
-class Checks:
+class LaunchChecks(Checks):
     def __init__(self, kron, device, chips):
+        super().__init__("bad input")
         self.kron, self.device = kron, device
         self.cuda = Cuda(device)
         self.program = kron.compile(MODULE, chips)
-        self.passed = self.failed = 0
         rng = np.random.default_rng(1)
         shapes = {"product": [(ROWS, 64), (8, 8), (8, 8), (ROWS, 64)],
                   "two": [(ROWS, 512), (512, 300), (300, 8), (ROWS, 8)]}
@@ -52,13 +53,6 @@ class Checks:
     def arrays(self, name="product"):
         return [make_array(m.address, F32, a.shape)
                 for m, a in zip(self.memory[name], self.data[name])]
-
-    def report(self, what, good, details):
-        if good:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f"FAILED bad input: {what}: {details}")
 
     def launch(self, arrays, name="product", **options):
         call = Call(self.program, name, arrays, CUDA, self.device)
@@ -94,17 +88,6 @@ class Checks:
         good = got[0] == status and fragment in got[1] and np.isnan(y).all()
         self.report(what, good, f"got {got}, expected {status} with '{fragment}'")
         self.report(f"a launch after {what}", *self.works())
-
-    def set(self, index, **fields):
-        def change(arrays):
-            for field, value in fields.items():
-                setattr(arrays[index], field, value)
-        return change
-
-    def reshape(self, index, shape, strides=None):
-        def change(arrays):
-            arrays[index] = make_array(arrays[index].data, F32, shape, strides)
-        return change
 
     def run_arguments(self):
         host = np.zeros((ROWS, 64), np.float32)
@@ -153,7 +136,7 @@ class Checks:
 
 def run(kron, device, chips):
     try:
-        checks = Checks(kron, device, chips)
+        checks = LaunchChecks(kron, device, chips)
     except KronError as error:
         print(f"FAILED bad input: the module does not compile: {error}")
         return 0, 1

@@ -23,11 +23,12 @@ one case each.
 SPDX-License-Identifier: MIT
 """
 
-import functools
 import itertools
 import math
 
 import numpy as np
+
+from float8 import float8_numbers
 
 MLIR = {"c32": "complex<f32>", "c64": "complex<f64>", "e4m3": "f8E4M3FN", "e5m2": "f8E5M2"}
 CODES = {"f32": 0, "f64": 1, "f16": 2, "bf16": 3, "i32": 4, "i64": 5, "c32": 6, "c64": 7,
@@ -255,18 +256,6 @@ class Case:
                 y = xp.matmul(y.reshape(left, p), matrix.T)
             left *= q
         return y.reshape(len(x), *(self.shapes[-1][1:] if self.op == "batched" else [-1]))
-
-
-@functools.cache
-def float8_numbers(name):
-    """The number of each of 256 codes of e4m3 or e5m2."""
-    mantissa, bias = (3, 7) if name == "e4m3" else (2, 15)
-    codes = np.arange(128)
-    exponent, fraction = codes >> mantissa, (codes & (1 << mantissa) - 1) * 2.0**-mantissa
-    numbers = np.where(exponent == 0, fraction * 2.0 ** (1 - bias),
-                       (1 + fraction) * 2.0 ** (exponent - bias))
-    numbers[127 if name == "e4m3" else 124:] = np.nan
-    return np.concatenate([numbers, -numbers])
 
 
 def to_wide(name, stored, wide=None):
