@@ -40,14 +40,19 @@ def strides_for(shape, layout, rng):
 
 
 class Buffer:
-    """An array of `shape` and `strides` (elements) in guarded memory."""
+    """An array of `shape` and `strides` (elements) in guarded memory; `on_line`: from the
+    start of a cache line on, as stores past the caches want it."""
 
-    def __init__(self, element, shape, strides, rng):
+    def __init__(self, element, shape, strides, rng, on_line=False):
         self.element, self.shape, self.strides = element, tuple(shape), tuple(strides)
         extent = 0
         if math.prod(shape):
             extent = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
-        if rng.random() < 0.5:
+        if on_line:
+            size = element.storage.itemsize
+            raw = np.empty(extent + 192 // size + 64, element.storage)
+            self._start = 64 // size + -raw.ctypes.data % 64 // size
+        elif rng.random() < 0.5:
             raw = self._ending_at_guard_page(extent)
             self._start = raw.size - extent
         else:

@@ -567,6 +567,28 @@ def _exhaustive_open_batches(count):
             dynamic=("batch", "rows") if i % 4 < 2 else ("batch",))
 
 
+def _exhaustive_strided_addends(count):
+    """Z with strides of its own behind factors of 1, which leave few elements in a vector."""
+    for element, sizes, _ in itertools.product(
+            ("f32", "f64", "c32", "c64"), ([(3, 1), (1, 3), (3, 5), (1, 5)], [(2, 2), (1, 4)]),
+            range(6)):
+        i = next(count)
+        yield _cycle(i) | dict(
+            op="mkm", type=element, sizes=sizes, rows=1, x_batch=(), f_batches=[()] * len(sizes),
+            op_x="N", ops=["N"] * len(sizes), dynamic=(), form="memref", memref_layout="mixed",
+            alpha=ALPHA_KINDS[i % 3], beta="const", addend="operand")
+
+
+def _exhaustive_padded_rows(count):
+    """Rows of whole cache lines with gaps between them, some of which go past the caches."""
+    for element, last, _ in itertools.product(("f32", "f64"), (7, 16), range(10)):
+        i = next(count)
+        yield _cycle(i) | dict(
+            op="mkm", type=element, sizes=[(3, 3), (8, 8), (5, 5), (last, last)], rows=2 + i % 3,
+            x_batch=(), f_batches=[()] * 4, op_x="N", ops=["N"] * 4, dynamic=(), form="memref",
+            memref_layout="rows", alpha="absent", beta="absent")
+
+
 @functools.lru_cache
 def exhaustive():
     count = itertools.count()
@@ -575,7 +597,8 @@ def exhaustive():
             *_exhaustive_modes(count), *_exhaustive_grads(count),
             *_exhaustive_factor_grads(count), *_exhaustive_8_bits(count),
             *_exhaustive_many_rows(count), *_exhaustive_fibres(count),
-            *_exhaustive_empty(count), *_exhaustive_open_batches(count)]
+            *_exhaustive_empty(count), *_exhaustive_open_batches(count),
+            *_exhaustive_strided_addends(count), *_exhaustive_padded_rows(count)]
 
 
 #===------------------------------------------------------------------------===#

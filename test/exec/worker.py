@@ -24,7 +24,8 @@ def run_case(runtime, module, case, threads):
     values = case.data()
     buffers, arrays = {}, []
     for arg in case.call_order():
-        buffer = Buffer(arg.element, arg.shape, arg.strides, rng)
+        on_line = "streamed" in case.tags and threads == 1
+        buffer = Buffer(arg.element, arg.shape, arg.strides, rng, on_line)
         buffer.fill(values[arg.name])
         buffers[arg.name] = buffer
         arrays.append(make_array(buffer.address, arg.element.code, arg.shape, arg.strides))
