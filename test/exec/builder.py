@@ -329,6 +329,15 @@ class Case:
             v = v * v.dtype.type(self.scale)
         return v + wide[self.residual] if self.residual else v
 
+    def _gain(self, wide):
+        """The most that factors make of what is lost between them of numbers that are not
+        normal."""
+        gain = abs(self.alpha.value)
+        for name, value in wide.items():
+            if name[0] == "f" and name[1:].isdigit() and value.size:
+                gain *= max(1, *(np.abs(value).sum(axis).max() for axis in (-1, -2)))
+        return gain
+
     def _bound(self, y, magnitude, wide, out):
         """gamma_n * sum |terms|, doubled (four times for complex products, whose
         own error is sqrt(5) u), plus the rounding of what is stored."""
@@ -337,6 +346,7 @@ class Case:
         n = self.num_terms + 6
         bound = factor * n * unit / (1 - n * unit) * magnitude
         bound = bound + (self.num_stores - 1) * 2 * self.element.store_unit * magnitude
+        bound = bound + (self.num_stores - 1) * out.tiny * self._gain(wide)
         if self.bias:
             magnitude = magnitude + np.abs(self._bias(wide))
             bound = bound + 2 * unit * magnitude
