@@ -8,7 +8,6 @@
 #include "kron/CodeGen/PassOperands.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -88,15 +87,10 @@ StageArray kron::getPassArray(Emitter &emitter, Value memref,
   return array;
 }
 
-/// The operand of the pass behind an argument of its region.
-static Value getOperandOf(PassOp pass, Value regionValue) {
-  return pass->getOperand(cast<BlockArgument>(regionValue).getArgNumber());
-}
-
 FactorArray kron::getPassFactor(Emitter &emitter, PassOp pass,
                                 ModeProductOp product) {
   StageArray array =
-      getPassArray(emitter, getOperandOf(pass, product.getFactor()));
+      getPassArray(emitter, pass.getOperandOf(product.getFactor()));
   auto shape = cast<ShapedType>(product.getFactor().getType()).getShape();
   int64_t rank = cast<ShapedType>(pass.getInit().getType()).getRank();
   FactorArray factor;
@@ -158,76 +152,15 @@ static PassEpilogue getPassEpilogue(Emitter &emitter, PassOp pass,
   epilogue.scale = op.getScaleAttr();
   if (op.getResidual())
     epilogue.residual =
-        getPassArray(emitter, getOperandOf(pass, op.getResidual()));
+        getPassArray(emitter, pass.getOperandOf(op.getResidual()));
   if (!op.getBias())
     return epilogue;
-  StageArray bias = getPassArray(emitter, getOperandOf(pass, op.getBias()));
+  StageArray bias = getPassArray(emitter, pass.getOperandOf(op.getBias()));
   int64_t rank = cast<ShapedType>(pass.getInit().getType()).getRank();
   epilogue.bias = {bias.base, SmallVector<Int>(rank, 0), bias.element};
   for (auto [axis, stride] : llvm::zip_equal(op.getBiasAxes(), bias.strides))
     epilogue.bias.strides[axis] = stride;
   return epilogue;
-}
-
-/// `operation`, a tensor.dim or tensor.extract in the region of `pass`, on the
-/// memref behind the argument `array`; null if that is no argument.
-static Value hoistRead(OpBuilder &builder, PassOp pass, Operation &operation,
-                       Value array, ValueRange indices) {
-  auto argument = dyn_cast<BlockArgument>(array);
-  if (!argument || argument.getOwner() != &pass.getBody().front())
-    return Value();
-  Location loc = operation.getLoc();
-  Value memref = getOperandOf(pass, array);
-  auto permutation = pass.getInputPermutation();
-  bool isPermuted = permutation && argument.getArgNumber() == 0;
-  if (isa<tensor::DimOp>(operation)) {
-    std::optional<int64_t> axis = getConstantIntValue(indices.front());
-    if (!isPermuted)
-      return memref::DimOp::create(builder, loc, memref, indices.front());
-    if (!axis || *axis < 0 ||
-        *axis >= static_cast<int64_t>(permutation->size()))
-      return Value();
-    return memref::DimOp::create(builder, loc, memref, (*permutation)[*axis]);
-  }
-  SmallVector<Value> own(indices);
-  if (isPermuted)
-    for (auto [axis, index] : llvm::enumerate(indices))
-      own[(*permutation)[axis]] = index;
-  return memref::LoadOp::create(builder, loc, memref, own);
-}
-
-LogicalResult kron::hoistPassScalars(OpBuilder &builder, PassOp pass) {
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(pass);
-  Block &block = pass.getBody().front();
-  auto isInside = [&](Value value) { return value.getParentBlock() == &block; };
-  for (Operation &operation : llvm::make_early_inc_range(block)) {
-    Value array;
-    if (auto dim = dyn_cast<tensor::DimOp>(operation))
-      array = dim.getSource();
-    else if (auto extract = dyn_cast<tensor::ExtractOp>(operation))
-      array = extract.getTensor();
-    ValueRange others = operation.getOperands().drop_front(array ? 1 : 0);
-    if (operation.hasTrait<OpTrait::IsTerminator>() ||
-        llvm::any_of(operation.getResultTypes(), llvm::IsaPred<ShapedType>) ||
-        llvm::any_of(others, isInside))
-      continue;
-    if (!array) {
-      operation.moveBefore(pass);
-      continue;
-    }
-    if (Value value = hoistRead(builder, pass, operation, array, others)) {
-      operation.getResult(0).replaceAllUsesWith(value);
-      operation.erase();
-    }
-  }
-  ModeProductOp last = pass.getModeProducts().back();
-  for (auto [name, scalar] :
-       {std::pair("alpha", last.getAlpha()), std::pair("beta", last.getBeta())})
-    if (scalar && isInside(scalar))
-      return last.emitOpError("expects ")
-             << name << " to depend on arguments of the region only";
-  return success();
 }
 
 PassOperands kron::getPassOperands(Emitter &emitter, PassOp pass) {
@@ -241,7 +174,7 @@ PassOperands kron::getPassOperands(Emitter &emitter, PassOp pass) {
   if (!operands.beta.isZero())
     operands.addend =
         last.getAddend()
-            ? getPassArray(emitter, getOperandOf(pass, last.getAddend()))
+            ? getPassArray(emitter, pass.getOperandOf(last.getAddend()))
             : operands.init;
   if (EpilogueOp epilogue = pass.getEpilogue())
     operands.epilogue = getPassEpilogue(emitter, pass, epilogue);

@@ -93,8 +93,10 @@ def read(path, only=""):
     except ValueError as problem:
         raise FileError(f"{path}: expects JSON, but {problem}") from problem
     if (not isinstance(content, dict) or not isinstance(content.get("title"), str) or
-            not isinstance(content.get("cases"), list)):
-        raise FileError(f"{path}: expects an object with title, a string, and cases, a list")
+            not isinstance(content.get("cases"), list) or
+            not isinstance(content.get("defaults", {}), dict)):
+        raise FileError(f"{path}: expects an object with title, a string, cases, a list, and "
+                        f"perhaps defaults, an object")
     cases = []
     for number, own in enumerate(content["cases"], 1):
         if not isinstance(own, dict):

@@ -29,7 +29,7 @@ static Value emitBitcast(Emitter &emitter, Value value, Type element) {
                                   VectorType::get({lanes}, element), value);
 }
 
-/// The same as integers.
+/// The words that `emitWordLoad` loads, as integers.
 static Value emitIntegerWords(Emitter &emitter, int64_t lanes, Value pointer,
                               int64_t count) {
   OpBuilder &builder = emitter.builder;

@@ -64,12 +64,7 @@ Value RuntimeCalls::allocateShared(Emitter &emitter, int64_t elements) {
   auto size = call.getOperand(0).getDefiningOp<arith::ConstantIntOp>();
   if (size.value() < workspace.shared)
     size.setValueAttr(builder.getI64IntegerAttr(workspace.shared));
-  Value base = call.getResult(0);
-  if (!offset)
-    return base;
-  return LLVM::GEPOp::create(builder, emitter.loc, getPointerType(builder),
-                             builder.getI8Type(), base,
-                             LLVM::GEPArg(static_cast<int32_t>(offset)));
+  return emitter.offsetPointer(call.getResult(0), offset, builder.getI8Type());
 }
 
 func::FuncOp RuntimeCalls::createBody(OpBuilder &builder, Location loc,

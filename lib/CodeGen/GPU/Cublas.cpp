@@ -27,10 +27,6 @@ struct ProductAxes {
 };
 } // namespace
 
-static Value getOperandOf(PassOp pass, Value regionValue) {
-  return pass->getOperand(cast<BlockArgument>(regionValue).getArgNumber());
-}
-
 /// Strides of `value` if it is a memref.
 static std::optional<SmallVector<int64_t>> getStrides(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
@@ -99,7 +95,7 @@ static bool hasRuns(PassOp pass, const ProductAxes &axes) {
   };
   ModeProductOp product = pass.getModeProducts().front();
   bool hasFactorRun = true;
-  if (auto strides = getStrides(getOperandOf(pass, product.getFactor()))) {
+  if (auto strides = getStrides(pass.getOperandOf(product.getFactor()))) {
     hasFactorRun = false;
     for (auto [stride, role] : llvm::zip(*strides, product.getFactorDims()))
       hasFactorRun |= role < 0 && mayBeOne(stride);
@@ -123,7 +119,7 @@ kron::getCublasUnsupportedReason(PassOp pass, const GPUMachine &) {
       getElementType(product.getFactor()) != element)
     return "arrays have different element types";
   if (!getBeta(product).isZero() && product.getAddend() &&
-      getOperandOf(pass, product.getAddend()) != pass.getInit())
+      pass.getOperandOf(product.getAddend()) != pass.getInit())
     return "another array than the result is added";
   // Three TF32 products are faster than its multiply-adds of f32, and f64 is as
   // fast here.
@@ -235,7 +231,7 @@ TripTime kron::estimateCublasTime(PassOp pass, const Trip &trip,
   int64_t run = 16 / trip.getElementBytes();
   ModeProductOp product = pass.getModeProducts().front();
   bool readsRuns = hasWholeRuns(pass.getInputs().front(), run) &&
-                   hasWholeRuns(getOperandOf(pass, product.getFactor()), run);
+                   hasWholeRuns(pass.getOperandOf(product.getFactor()), run);
   TripTime time = estimateProduct(trip, machine, batch, factors, rows,
                                   factor.depth, factor.results, readsRuns);
   int64_t bytes = trip.getElementBytes();

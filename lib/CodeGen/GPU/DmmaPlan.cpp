@@ -205,7 +205,7 @@ std::optional<DmmaPlan> DmmaPlanner::run() {
       ShapedType::isDynamic(plan.sizes.back()))
     return std::nullopt;
   if (Value addend = pass.getModeProducts().back().getAddend())
-    if (!isPaired(pass->getOperand(cast<BlockArgument>(addend).getArgNumber())))
+    if (!isPaired(pass.getOperandOf(addend)))
       return std::nullopt;
   if (!chooseTile())
     return std::nullopt;

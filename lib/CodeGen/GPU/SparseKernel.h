@@ -111,8 +111,7 @@ private:
 
   // SparseLoad.cpp
   int64_t getPiece(const SparseArray &array, bool alongRows) const;
-  void ifStep(Int step,
-              function_ref<void(Int number, Int depthStart)> body);
+  void ifStep(Int step, function_ref<void(Int number, Int depthStart)> body);
   void issueFactor(Int step, Int to);
   void issue(Int step);
   SparseCopy getCopy(const SparseArray &array, const SparseTile &tile,
@@ -168,14 +167,12 @@ private:
   void multiplyAhead(MutableArrayRef<MmaC> sums, Int step);
   SparseChunks loadExchanged(Int from, Int row, int64_t macro);
   Int getPrepared(Int number);
-  void fenceProxy();
   void finishPreparing();
   void multiplyGroups(MutableArrayRef<MmaC> sums, Int slot, Int prepared,
                       function_ref<void()> release,
                       function_ref<void(int64_t)> finishMacro);
   void multiplyPart(MutableArrayRef<MmaC> sums, const SparseA &a, int64_t macro,
                     int64_t image, Value descriptor, bool continues);
-  void waitProducts(MutableArrayRef<MmaC> sums);
 
   // SparseStore.cpp
   bool canStoreChunks() const;

@@ -118,13 +118,9 @@ Int SparseKernel::getPrepared(Int number) {
   return k.add(k.mul(number, plan.getPreparedBytes()), keptOffset);
 }
 
-/// Orders what this thread has written before what the matrix unit reads behind
-/// a barrier.
-void SparseKernel::fenceProxy() { kron::fenceProxy(k); }
-
 /// Makes what all threads prepared visible to the matrix unit.
 void SparseKernel::finishPreparing() {
-  fenceProxy();
+  fenceProxy(k);
   plan.keepsFactor ? k.barrier() : waitTeam();
 }
 
@@ -212,18 +208,13 @@ void SparseKernel::multiplyPart(MutableArrayRef<MmaC> sums, const SparseA &a,
     sums[index / 4][index % 4] = results[index];
 }
 
-/// Waits for all products; what becomes of the sums comes after.
-void SparseKernel::waitProducts(MutableArrayRef<MmaC> sums) {
-  waitForSums(k, sums);
-}
-
 /// Prepares the factor of a run's first step.
 void SparseKernel::prepareFirst() {
   k.waitCopies(plan.stages - 1);
   waitTeam();
   prepareFactor(k.add(getSlot(plan.stages - 1), plan.getCopiedBytes()),
                 getPrepared(0));
-  fenceProxy();
+  fenceProxy(k);
 }
 
 /// sums += step `step` of the run, while the factor of the next one is
@@ -235,7 +226,7 @@ void SparseKernel::multiplyAhead(MutableArrayRef<MmaC> sums, Int step) {
   multiplyGroups(
       sums, slot, getPrepared(k.rem(step, 2)), [] {},
       [&](int64_t macro) { prepareMacro(from, to, macro); });
-  fenceProxy();
+  fenceProxy(k);
 }
 
 /// sums += data of the stage at `slot` times the factor that was prepared at
@@ -274,5 +265,5 @@ void SparseKernel::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
       if (first + together == plan.laneChunks)
         finishMacro(macro);
     }
-  waitProducts(sums);
+  waitForSums(k, sums);
 }

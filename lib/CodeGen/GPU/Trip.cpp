@@ -158,11 +158,11 @@ TripFactor kron::describeFactor(ModeProductOp product) {
   factor.axis = product.getAxis();
   for (auto [dim, role] : llvm::enumerate(product.getFactorDims())) {
     int64_t size = type.getDimSize(dim);
-    if (role == ModeProductOp::kContracted)
+    if (role == ModeProductOp::kContracted) {
       factor.depth = size;
-    else if (role == ModeProductOp::kResulting)
+    } else if (role == ModeProductOp::kResulting) {
       factor.results = size;
-    else if (size != 1) {
+    } else if (size != 1) {
       factor.varyingAxes.push_back(role);
       factor.variations *= size;
     }

@@ -179,9 +179,7 @@ void Planner::mergeAxes() {
                  pass.getInputPermutation().value_or(ArrayRef<int64_t>())));
   strides.push_back(getStrides(pass.getInit(), {}));
   if (last.getAddend())
-    strides.push_back(getStrides(
-        pass->getOperand(cast<BlockArgument>(last.getAddend()).getArgNumber()),
-        {}));
+    strides.push_back(getStrides(pass.getOperandOf(last.getAddend()), {}));
   auto isWalked = [&](unsigned axis) {
     return stageOf[axis] < 0 &&
            input.getDimSize(axis) == result.getDimSize(axis);
@@ -189,8 +187,8 @@ void Planner::mergeAxes() {
   auto isMergeable = [&](unsigned axis) {
     unsigned outer = plan.axes.back().strideAxis;
     int64_t size = result.getDimSize(axis);
-    if (!isWalked(axis) || !isWalked(axis - 1) ||
-        plan.axes.back().stage >= 0 || ShapedType::isDynamic(size))
+    if (!isWalked(axis) || !isWalked(axis - 1) || plan.axes.back().stage >= 0 ||
+        ShapedType::isDynamic(size))
       return false;
     if (size == 1 || result.getDimSize(outer) == 1)
       return true;

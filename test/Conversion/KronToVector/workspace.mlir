@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-decompose --kron-select-schedule --convert-kron-to-vector \
+// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule --convert-kron-to-vector \
 // RUN:   --canonicalize | FileCheck %s
 
 // Verify that passes of a function have the same workspace one after the other: it is as
@@ -10,5 +10,16 @@
 func.func @two_passes(%w: memref<1x96x96x1xf32>, %z: memref<96x96xf32>, %y: memref<96x96xf32>) {
   kron.ksmm ins(%z : memref<96x96xf32>) weights(%w : memref<1x96x96x1xf32>) outs(%y : memref<96x96xf32>)
   kron.ksmm ins(%y : memref<96x96xf32>) weights(%w : memref<1x96x96x1xf32>) outs(%z : memref<96x96xf32>)
+  return
+}
+
+// Verify that what comes behind more than 2 GB of workspace is found: an offset that the
+// constants of a getelementptr do not hold.
+// CHECK-LABEL: func.func @large_factors(
+// CHECK-DAG: %[[BYTES:.*]] = arith.constant 4294967296 : i64
+// CHECK-DAG: %[[ALL:.*]] = call @kronRtWorkspace(
+// CHECK: llvm.getelementptr %[[ALL]][%[[BYTES]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+func.func @large_factors(%x: memref<?x1073741824xf32>, %k: memref<32768x32768xf32>, %y: memref<?x1073741824xf32>) {
+  kron.mkm ins(%x : memref<?x1073741824xf32>) factors(%k, %k : memref<32768x32768xf32>, memref<32768x32768xf32>) outs(%y : memref<?x1073741824xf32>) {schedule = #kron.schedule<trips = [2]>}
   return
 }

@@ -277,6 +277,11 @@ unsigned ModeProductOp::getResultingFactorDim() {
   return llvm::find(getFactorDims(), kResulting) - getFactorDims().begin();
 }
 
+Value PassOp::getOperandOf(Value argument) {
+  return getOperation()->getOperand(
+      cast<BlockArgument>(argument).getArgNumber());
+}
+
 SmallVector<ModeProductOp> PassOp::getModeProducts() {
   return llvm::to_vector(getBody().getOps<ModeProductOp>());
 }

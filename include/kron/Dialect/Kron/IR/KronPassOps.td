@@ -216,6 +216,8 @@ def Kron_PassOp : Kron_Op<"pass", [
     }
     /// The mode products of the region, in the order of application.
     ::llvm::SmallVector<::mlir::kron::ModeProductOp> getModeProducts();
+    /// The operand behind `argument`, which is one of the region's.
+    ::mlir::Value getOperandOf(::mlir::Value argument);
     /// What is applied to the last one's result, or null.
     ::mlir::kron::EpilogueOp getEpilogue();
     /// Whether the region reads what the destination held before.
