@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MmaKernel.h"
+#include "MmaItems.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -124,36 +124,52 @@ MmaKernel::Columns MmaKernel::getColumns(const MmaStep &step,
   return columns;
 }
 
-void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
-                            const MmaBuffer &whole, const MmaBuffer *to,
-                            const MmaGlobalTile *target) {
-  unsigned last = plan.dims.size() - 1, dim = step.dim;
-  ModeProductOp product = plan.dims[dim].product;
-  int64_t depth = plan.dims[dim].depth;
-  int64_t depthTiles = llvm::divideCeil(depth, 8);
-  int64_t ownTiles = getOwnTiles(step);
-  MmaBuffer from = getSource(step, whole);
-  int64_t depthStride = from.layout->strides[dim];
-  bool exact = from.type != plan.type;
-  Columns columns = getColumns(step, from, to, target);
-  int64_t size = columns.size;
-  bool merged = columns.firstDim < last;
+//===----------------------------------------------------------------------===//
+// Items
+//===----------------------------------------------------------------------===//
+
+class MmaKernel::ColumnItems : MmaKernel::Items {
+public:
+  ColumnItems(MmaKernel &mma, const StepArrays &arrays);
+
+  void emit();
+
+private:
+  Int foldLanes(Int lanes);
+  Int getGroupOffset(int64_t pair);
+  Value getValid(const Results &group, int64_t width, Int lanes);
+  void emitItem();
+  void loadData(MutableArrayRef<MmaB> data, int64_t kTile, unsigned slot);
+  void multiply(MutableArrayRef<MmaC> sums, int64_t kTile);
+  SmallVector<Value> addOneByOne(ValueRange start, bool remote);
+  void addPosition(MutableArrayRef<Value> sums, const MmaBuffer &part,
+                   ArrayRef<Int> place, ArrayRef<Value> weights);
+  void store(ArrayRef<MmaC> sums);
+
+  unsigned last;
+  const MmaDim &dim;
+  int64_t ownTiles, depthStride;
+  Columns columns;
+  const MmaGlobalTile *target;
+  /// The target, if several dimensions count as the innermost one.
   MmaGlobalTile mergedTarget;
-  if (target && merged) {
+  /// Known positions of all tiles.
+  SmallVector<Results> groups;
+  /// Of the item: byte offset of the lane's columns by the tiles of a group.
+  llvm::DenseMap<int64_t, Int> offsets;
+};
+
+MmaKernel::ColumnItems::ColumnItems(MmaKernel &mma, const StepArrays &arrays)
+    : Items(mma, arrays), last(mma.plan.dims.size() - 1),
+      dim(mma.plan.dims[step.dim]), ownTiles(mma.getOwnTiles(step)),
+      depthStride(from.layout->strides[step.dim]),
+      columns(mma.getColumns(step, from, arrays.to, arrays.output)),
+      target(arrays.output) {
+  if (target && columns.firstDim < last) {
     mergedTarget = *target;
-    mergedTarget.limits[last] = size;
+    mergedTarget.limits[last] = columns.size;
     target = &mergedTarget;
   }
-  // Of tile columns, one offset for each lane in units of single columns.
-  auto foldLanes = [&](Int lanes) {
-    if (columns.fold == 1)
-      return lanes;
-    return kernel.add(kernel.rem(lanes, size),
-                      kernel.mul(kernel.floorDiv(lanes, size),
-                                 from.layout->strides[columns.rowDim]));
-  };
-  // Static positions of all tiles.
-  SmallVector<Results> groups;
   for (int64_t row = 0; row < columns.rows; row += columns.fold)
     for (MmaColumnGroup group : columns.groups) {
       SmallVector<int64_t> offset(last + 1, 0);
@@ -162,162 +178,195 @@ void MmaKernel::emitColumns(const MmaStep &step, const Factors &stepFactors,
       offset[last] = group.first;
       groups.push_back({offset, group.pair, {}});
     }
+}
 
-  forItems(step, columns.axes, [&](SmallVector<Int> positions) {
-    llvm::DenseMap<int64_t, Int> offsets;
-    // A piece starts at its own first position.
-    from = getSource(step, whole);
-    SmallVector<Int> origin = getSourcePositions(step, positions);
-    Int own = getOffset(from, origin, 0);
-    auto getGroupOffset = [&](int64_t pair) {
-      auto [it, isNew] = offsets.try_emplace(pair);
-      if (isNew)
-        it->second =
-            getOffset(from, origin,
-                      kernel.add(kernel.mul(laneSlot, depthStride),
-                                 foldLanes(kernel.mul(laneGroup, pair))));
-      return it->second;
-    };
-    /// Null if all columns of the lane exist.
-    auto getValid = [&](const Results &group, int64_t width,
-                        Int lanes) -> Value {
-      int64_t first = group.offset[last];
-      if (columns.fold > 1)
-        return nullptr;
-      if (!columns.split && first + 8 * group.pair <= size)
-        return nullptr;
-      if (columns.split && size % (8 * group.pair) == 0)
-        return nullptr;
-      return kernel.less(
-          kernel.add(origin[last], kernel.add(lanes, first + width)), size);
-    };
+void MmaKernel::ColumnItems::emit() {
+  mma.forItems(step, columns.axes, [&](SmallVector<Int> itemPositions) {
+    enter(itemPositions);
+    offsets.clear();
+    emitItem();
+  });
+}
 
-    SmallVector<MmaC> sums(step.tiles * columns.getTiles(),
-                           products.getZeros());
-    SmallVector<MmaC> totals;
-    for (int64_t kTile = 0; kTile < depthTiles; ++kTile) {
-      SmallVector<MmaB> data(columns.getTiles());
-      for (unsigned slot : {0, 1}) {
-        int64_t k = 8 * kTile + 4 * slot;
-        Value exists;
-        if (k + 4 > depth)
-          exists = kernel.less(kernel.add(laneSlot, k), depth);
-        unsigned tile = 0;
-        MmaBuffer part = from;
-        part.remote = kTile >= ownTiles;
-        int64_t place = 8 * (kTile % ownTiles) + 4 * slot;
-        for (const Results &group : groups) {
-          SmallVector<int64_t> offset(group.offset);
-          int64_t index = from.layout->getIndex(offset) + place * depthStride;
-          Value inside = kernel.both(
-              exists, getValid(group, 0, kernel.mul(laneGroup, group.pair)));
-          SmallVector<Value> values = loadShared(
-              part, getGroupOffset(group.pair), index, group.pair, inside, own);
-          for (auto [number, value] : llvm::enumerate(values)) {
-            // The first one is zero already.
-            if (number == 0) {
-              data[tile++][slot] = products.getOperand(value, exact);
-              continue;
-            }
-            if (Value valid =
-                    getValid(group, number, kernel.mul(laneGroup, group.pair)))
-              value = kernel.select(valid, value, products.getZero());
-            data[tile++][slot] = products.getOperand(value, exact);
-          }
+/// Of tile columns, one offset for each lane in units of single columns.
+Int MmaKernel::ColumnItems::foldLanes(Int lanes) {
+  if (columns.fold == 1)
+    return lanes;
+  return kernel.add(kernel.rem(lanes, columns.size),
+                    kernel.mul(kernel.floorDiv(lanes, columns.size),
+                               from.layout->strides[columns.rowDim]));
+}
+
+/// Byte offset of the lane's first column in groups of `pair` tiles.
+Int MmaKernel::ColumnItems::getGroupOffset(int64_t pair) {
+  auto [it, isNew] = offsets.try_emplace(pair);
+  if (isNew)
+    it->second =
+        mma.getOffset(from, origin,
+                      kernel.add(kernel.mul(mma.laneSlot, depthStride),
+                                 foldLanes(kernel.mul(mma.laneGroup, pair))));
+  return it->second;
+}
+
+/// Whether column `lanes + width` of the group exists; null if that of every
+/// lane does.
+Value MmaKernel::ColumnItems::getValid(const Results &group, int64_t width,
+                                       Int lanes) {
+  int64_t first = group.offset[last];
+  if (columns.fold > 1)
+    return nullptr;
+  if (!columns.split && first + 8 * group.pair <= columns.size)
+    return nullptr;
+  if (columns.split && columns.size % (8 * group.pair) == 0)
+    return nullptr;
+  return kernel.less(kernel.add(origin[last], kernel.add(lanes, first + width)),
+                     columns.size);
+}
+
+void MmaKernel::ColumnItems::emitItem() {
+  SmallVector<MmaC> sums(step.tiles * columns.getTiles(), products.getZeros());
+  SmallVector<MmaC> totals;
+  int64_t depthTiles = mma.getDepthTiles(step);
+  for (int64_t kTile = 0; kTile < depthTiles; ++kTile) {
+    multiply(sums, kTile);
+    mma.carryOver(sums, totals, kTile, depthTiles);
+  }
+  mma.emitGuard(sums, [&] {
+    SmallVector<Value> results = addOneByOne(getZeros(sums), /*remote=*/false);
+    return mma.plan.isSplit(step) ? addOneByOne(results, /*remote=*/true)
+                                  : results;
+  });
+  mma.emitWriteBarrier(step, from, arrays.to);
+  store(sums);
+}
+
+/// Loads positions `8 * kTile + 4 * slot` and the three behind it of all
+/// columns.
+void MmaKernel::ColumnItems::loadData(MutableArrayRef<MmaB> data, int64_t kTile,
+                                      unsigned slot) {
+  int64_t k = 8 * kTile + 4 * slot;
+  Value exists;
+  if (k + 4 > dim.depth)
+    exists = kernel.less(kernel.add(mma.laneSlot, k), dim.depth);
+  unsigned tile = 0;
+  MmaBuffer part = from;
+  part.remote = kTile >= ownTiles;
+  int64_t place = 8 * (kTile % ownTiles) + 4 * slot;
+  for (const Results &group : groups) {
+    Int lanes = kernel.mul(mma.laneGroup, group.pair);
+    int64_t index = from.layout->getIndex(group.offset) + place * depthStride;
+    Value inside = kernel.both(exists, getValid(group, 0, lanes));
+    SmallVector<Value> values = mma.loadShared(part, getGroupOffset(group.pair),
+                                               index, group.pair, inside, own);
+    for (auto [number, value] : llvm::enumerate(values)) {
+      // The first one is zero already.
+      if (number > 0)
+        if (Value valid = getValid(group, number, lanes))
+          value = kernel.select(valid, value, products.getZero());
+      data[tile++][slot] = products.getOperand(value, exact);
+    }
+  }
+}
+
+/// sums += positions `8 * kTile` and the seven behind it.
+void MmaKernel::ColumnItems::multiply(MutableArrayRef<MmaC> sums,
+                                      int64_t kTile) {
+  SmallVector<MmaB> data(columns.getTiles());
+  for (unsigned slot : {0, 1})
+    loadData(data, kTile, slot);
+  // Of a factor that does not fit in registers, only what is needed now.
+  Factors now;
+  bool here = !arrays.factors.rows.empty();
+  if (!here)
+    now = mma.loadFactors(step, kTile, 1);
+  SmallVector<MmaProducts::Term> terms;
+  for (int64_t mTile = 0; mTile < step.tiles; ++mTile)
+    for (int64_t tile = 0; tile < columns.getTiles(); ++tile)
+      terms.push_back(
+          {&sums[mTile * columns.getTiles() + tile],
+           here ? &arrays.factors.rows[mTile][kTile] : &now.rows[mTile][0],
+           &data[tile]});
+  products.multiply(terms);
+}
+
+/// `start` and what this CTA's part of the contracted dimension, or the other
+/// one's, adds to it.
+SmallVector<Value> MmaKernel::ColumnItems::addOneByOne(ValueRange start,
+                                                       bool remote) {
+  MmaBuffer part = from;
+  part.remote = remote;
+  Place first = mma.getDepthPosition(step, remote ? ownTiles : 0);
+  int64_t count = std::min(dim.depth, 8 * ownTiles);
+  return kernel.rolledLoop(0, count, 1, start, [&](Int k, ValueRange carried) {
+    SmallVector<Value> results(carried);
+    SmallVector<Int> place(origin);
+    place[step.dim] = k;
+    SmallVector<Value> weights;
+    for (int64_t row = 0; row < 2 * step.tiles; ++row) {
+      Int q = kernel.mul(mma.getShare(step), 16 * step.tiles);
+      q = kernel.add(kernel.add(q, mma.laneGroup), 8 * row);
+      weights.push_back(mma.loadFactorElement(
+          dim.product, kernel.add(first.lane, k), q, 0, int64_t(1) << 30));
+    }
+    addPosition(results, part, place, weights);
+    return results;
+  });
+}
+
+/// Adds what lies at `place` to all sums, times `weights` of the lane's rows.
+void MmaKernel::ColumnItems::addPosition(MutableArrayRef<Value> sums,
+                                         const MmaBuffer &part,
+                                         ArrayRef<Int> place,
+                                         ArrayRef<Value> weights) {
+  unsigned tile = 0;
+  for (const Results &group : groups)
+    for (int64_t number = 0; number < group.pair; ++number, ++tile)
+      for (unsigned half : {0, 1}) {
+        Int lanes = kernel.mul(mma.laneSlot, 2 * group.pair);
+        int64_t width = half * group.pair + number;
+        Int offset = mma.getOffset(from, place, foldLanes(lanes));
+        Value valid = getValid(group, width, lanes);
+        Value value =
+            mma.loadShared(part, offset,
+                           from.layout->getIndex(group.offset) + width, 1,
+                           valid, own)
+                .front();
+        for (auto [row, weight] : llvm::enumerate(weights)) {
+          Value &sum = sums[4 * ((row / 2) * columns.getTiles() + tile) +
+                            2 * (row % 2) + half];
+          sum = kernel.fma(weight, value, sum);
         }
       }
-      // Of a factor that does not fit in registers, only what is needed now.
-      Factors now;
-      bool here = !stepFactors.rows.empty();
-      if (!here)
-        now = loadFactors(step, kTile, 1);
-      SmallVector<MmaA> rows;
-      for (int64_t mTile = 0; mTile < step.tiles; ++mTile)
-        rows.push_back(here ? stepFactors.rows[mTile][kTile]
-                            : now.rows[mTile][0]);
-      SmallVector<MmaProducts::Term> terms;
-      for (int64_t mTile = 0; mTile < step.tiles; ++mTile)
-        for (int64_t tile = 0; tile < columns.getTiles(); ++tile)
-          terms.push_back({&sums[mTile * columns.getTiles() + tile],
-                           &rows[mTile], &data[tile]});
-      products.multiply(terms);
-      carryOver(sums, totals, kTile, depthTiles);
-    }
+}
 
-    emitGuard(sums, [&] {
-      SmallVector<Value> zeros(4 * sums.size(), products.getZero());
-      auto addPart = [&](ValueRange start, bool remote) {
-        MmaBuffer part = from;
-        part.remote = remote;
-        Place firstPlace = getDepthPosition(step, remote ? ownTiles : 0);
-        int64_t count = std::min(depth, 8 * ownTiles);
-        return kernel.rolledLoop(
-            0, count, 1, start, [&](Int k, ValueRange carried) {
-              SmallVector<Value> results(carried);
-              SmallVector<Int> place(origin);
-              place[dim] = k;
-              SmallVector<Value> weights;
-              for (int64_t row = 0; row < 2 * step.tiles; ++row) {
-                Int q = kernel.mul(getShare(step), 16 * step.tiles);
-                q = kernel.add(kernel.add(q, laneGroup), 8 * row);
-                weights.push_back(
-                    loadFactorElement(product, kernel.add(firstPlace.lane, k),
-                                      q, 0, int64_t(1) << 30));
-              }
-              unsigned tile = 0;
-              for (const Results &group : groups)
-                for (int64_t number = 0; number < group.pair; ++number, ++tile)
-                  for (unsigned half : {0, 1}) {
-                    Int lanes = kernel.mul(laneSlot, 2 * group.pair);
-                    int64_t width = half * group.pair + number;
-                    Int offset = getOffset(from, place, foldLanes(lanes));
-                    Value valid = getValid(group, width, lanes);
-                    Value value =
-                        loadShared(part, offset,
-                                   from.layout->getIndex(group.offset) + width,
-                                   1, valid, own)
-                            .front();
-                    for (int64_t mTile = 0; mTile < step.tiles; ++mTile)
-                      for (unsigned row : {0, 1}) {
-                        Value &sum =
-                            results[4 * (mTile * columns.getTiles() + tile) +
-                                    2 * row + half];
-                        sum = kernel.fma(weights[2 * mTile + row], value, sum);
-                      }
-                  }
-              return results;
-            });
-      };
-      SmallVector<Value> results = addPart(zeros, /*remote=*/false);
-      return plan.isSplit(step) ? addPart(results, /*remote=*/true) : results;
-    });
+void MmaKernel::ColumnItems::store(ArrayRef<MmaC> sums) {
+  SmallVector<Results> results;
+  for (int64_t mTile = 0; mTile < step.tiles; ++mTile)
+    for (const Results &group : groups) {
+      Results result = group;
+      result.offset[step.dim] = 16 * mTile;
+      for (const MmaC &sum : sums.take_front(group.pair))
+        result.tiles.push_back(&sum);
+      sums = sums.drop_front(group.pair);
+      results.push_back(result);
+    }
+  positions[step.dim] = kernel.mul(mma.getShare(step), 16 * step.tiles);
+  int64_t size = columns.size;
+  const MmaColumnGroup &lastGroup = columns.groups.back();
+  bool rowsExist = 16 * step.tiles * step.warps <= dim.results;
+  bool columnsExist = columns.split
+                          ? size % (8 * columns.groups.front().pair) == 0
+                          : lastGroup.first + 8 * lastGroup.pair <= size;
+  ResultPlace place{positions, step.dim, rowsExist, columnsExist,
+                    columns.firstDim < last ? size : 0};
+  if (columns.fold > 1) {
+    place.columnsExist = true;
+    place.foldSize = size;
+    place.foldDim = columns.rowDim;
+  }
+  mma.emitResults(results, place, arrays.to, target);
+}
 
-    emitWriteBarrier(step, from, to);
-    SmallVector<Results> results;
-    for (int64_t mTile = 0; mTile < step.tiles; ++mTile) {
-      unsigned tile = mTile * columns.getTiles();
-      for (const Results &group : groups) {
-        Results result = group;
-        result.offset[dim] = 16 * mTile;
-        for (int64_t number = 0; number < group.pair; ++number)
-          result.tiles.push_back(&sums[tile++]);
-        results.push_back(result);
-      }
-    }
-    positions[dim] = kernel.mul(getShare(step), 16 * step.tiles);
-    bool rowsExist = 16 * step.tiles * step.warps <= plan.dims[dim].results;
-    bool columnsExist =
-        columns.split
-            ? size % (8 * columns.groups.front().pair) == 0
-            : columns.groups.back().first + 8 * columns.groups.back().pair <=
-                  size;
-    ResultPlace place{positions, dim, rowsExist, columnsExist,
-                      merged ? size : 0};
-    if (columns.fold > 1) {
-      place.columnsExist = true;
-      place.foldSize = size;
-      place.foldDim = columns.rowDim;
-    }
-    emitResults(results, place, to, target);
-  });
+void MmaKernel::emitColumns(const StepArrays &arrays) {
+  ColumnItems(*this, arrays).emit();
 }

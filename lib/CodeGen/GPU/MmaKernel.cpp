@@ -199,16 +199,16 @@ void MmaKernel::emitSteps(Int tile, Int stageBase) {
     const Factors &stepFactors =
         plan.keepsFactors ? keptFactors[index] : loaded;
     const MmaBuffer *to = last ? nullptr : &work;
-    const MmaGlobalTile *outputTile = last ? &target : nullptr;
+    StepArrays arrays{step, stepFactors, from, to, last ? &target : nullptr};
     switch (step.kind) {
     case MmaStep::Kind::Columns:
-      emitColumns(step, stepFactors, from, to, outputTile);
+      emitColumns(arrays);
       break;
     case MmaStep::Kind::Fibres:
-      emitFibres(step, stepFactors, from, to, outputTile);
+      emitFibres(arrays);
       break;
     case MmaStep::Kind::Chain:
-      emitChain(step, stepFactors, from, to, outputTile);
+      emitChain(arrays);
       break;
     }
     if (!last) {

@@ -88,7 +88,6 @@ private:
   /// The position times the stride, in 64 bits if 32 may not do.
   Int scale(Int position, Int stride);
   bool mayExceed(unsigned dim) const;
-  /// One of two pieces of code, by a condition known at run time.
 
   //===--------------------------------------------------------------------===//
   // Loading (MmaLoad.cpp)
@@ -213,15 +212,22 @@ private:
   void mergeColumns(Columns &columns, const MmaStep &step,
                     const MmaBuffer &from, const MmaBuffer *to,
                     const MmaGlobalTile *output);
-  void emitColumns(const MmaStep &step, const Factors &factors,
-                   const MmaBuffer &from, const MmaBuffer *to,
-                   const MmaGlobalTile *output);
-  void emitFibres(const MmaStep &step, const Factors &factors,
-                  const MmaBuffer &from, const MmaBuffer *to,
-                  const MmaGlobalTile *output);
-  void emitChain(const MmaStep &step, const Factors &factors,
-                 const MmaBuffer &from, const MmaBuffer *to,
-                 const MmaGlobalTile *output);
+  /// A step with what it reads and writes: `to` in shared memory, or, of the
+  /// last step, `output`.
+  struct StepArrays {
+    const MmaStep &step;
+    const Factors &factors;
+    MmaBuffer from;
+    const MmaBuffer *to;
+    const MmaGlobalTile *output;
+  };
+  class Items;
+  class ColumnItems;
+  class FibreItems;
+  class ChainItems;
+  void emitColumns(const StepArrays &arrays);
+  void emitFibres(const StepArrays &arrays);
+  void emitChain(const StepArrays &arrays);
   /// Waits until all warps that share columns have read them.
   void emitWriteBarrier(const MmaStep &step, const MmaBuffer &from,
                         const MmaBuffer *to);
@@ -242,10 +248,6 @@ private:
     int64_t pair;
     SmallVector<const MmaC *> tiles;
   };
-  /// The sums of tiles of 16 rows along `rowDim`, those of `groups` for each.
-  SmallVector<Results> collectResults(ArrayRef<MmaC> sums,
-                                      ArrayRef<MmaColumnGroup> groups,
-                                      unsigned rowDim) const;
   /// Where they start; whether rows and columns of all lanes exist is known
   /// from the sizes of the tile, or has to be looked at.
   struct ResultPlace {
