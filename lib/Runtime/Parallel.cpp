@@ -255,6 +255,17 @@ void Loop::run(int32_t numThreads) {
   helpers.run(*this, numRanges, numThreads, isLong);
 }
 
+/// Threads that a loop which starts in `context` may use.
+static int32_t getLoopThreads(const Context &context) {
+  return context.inLoop ? 1 : context.launch->numThreads;
+}
+
+int64_t kronRtNumThreads() {
+  if (!currentContext.launch)
+    reportFatal("kronRtNumThreads was called outside a launch");
+  return getLoopThreads(currentContext);
+}
+
 void kronRtParallelFor(int64_t count, int64_t grain, KronLoopBody body,
                        void *captures, int64_t scratchBytes) {
   Context &context = currentContext;
@@ -262,7 +273,7 @@ void kronRtParallelFor(int64_t count, int64_t grain, KronLoopBody body,
     reportFatal("kronRtParallelFor was called outside a launch");
   if (count <= 0)
     return;
-  int32_t numThreads = context.inLoop ? 1 : context.launch->numThreads;
+  int32_t numThreads = getLoopThreads(context);
   int64_t mostRanges =
       std::max<int64_t>(1, count / std::max<int64_t>(1, grain));
   if (numThreads == 1 || mostRanges == 1) {

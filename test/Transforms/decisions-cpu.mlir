@@ -97,7 +97,9 @@ func.func @mkm_f64_1024_x_16_3(%x: memref<1024x4096xf64>, %f0: memref<16x16xf64>
   return
 }
 
-// Verify the decision for one row that is one thread's: mkm f32 1 x 16^4.
+// Verify the decision for one row, two trips with several threads, else one: mkm f32 1 x 16^4.
+// CHECK: :[[@LINE+4]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
+// CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=16{{(,|$)}}
 // CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
 func.func @mkm_f32_1_x_16_4(%x: memref<1x65536xf32>, %f0: memref<16x16xf32>, %f1: memref<16x16xf32>, %f2: memref<16x16xf32>, %f3: memref<16x16xf32>, %y: memref<1x65536xf32>) {
   kron.mkm ins(%x : memref<1x65536xf32>) factors(%f0, %f1, %f2, %f3 : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<1x65536xf32>)

@@ -589,6 +589,18 @@ def _exhaustive_padded_rows(count):
             memref_layout="rows", alpha="absent", beta="absent")
 
 
+def _exhaustive_shared_rows(count):
+    """One or two rows of so much work that several threads share them."""
+    for element, (sizes, op_x), rows in itertools.product(
+            ("f32", "f64", "c32", "i64"),
+            (([(8, 8)] * 5, "N"), ([(31, 34), (33, 31), (34, 29)], "T"), ([(4, 4)] * 8, "N"),
+             ([(128, 100), (96, 128)], "N")), (1, 2)):
+        i = next(count)
+        yield _cycle(i) | dict(op=("mkm", "kmm")[i // 2 % 2], type=element, sizes=sizes,
+                               ops=["NT"[(i + k) % 2] for k in range(len(sizes))], op_x=op_x,
+                               x_batch=(), f_batches=[()] * len(sizes), rows=rows, dynamic=())
+
+
 @functools.lru_cache
 def exhaustive():
     count = itertools.count()
@@ -598,7 +610,8 @@ def exhaustive():
             *_exhaustive_factor_grads(count), *_exhaustive_8_bits(count),
             *_exhaustive_many_rows(count), *_exhaustive_fibres(count),
             *_exhaustive_empty(count), *_exhaustive_open_batches(count),
-            *_exhaustive_strided_addends(count), *_exhaustive_padded_rows(count)]
+            *_exhaustive_strided_addends(count), *_exhaustive_padded_rows(count),
+            *_exhaustive_shared_rows(count)]
 
 
 #===------------------------------------------------------------------------===#

@@ -57,7 +57,7 @@ TEST_F(ArgumentsTest, Kernel) {
   kernel.kernel.apiVersion = 77;
   EXPECT_FAILURE(
       run(), KRON_VERSION_MISMATCH,
-      "expects a kernel built for version 3 of the interface, but got "
+      "expects a kernel built for version 4 of the interface, but got "
       "one for version 77");
 }
 

@@ -424,6 +424,8 @@ TEST(WorkspaceDeathTest, OutsideLaunch) {
   EXPECT_DEATH(kronRtWorkspace(1),
                "kronRtWorkspace was called outside a launch");
   EXPECT_DEATH(kronRtAllocate(1), "kronRtAllocate was called outside a launch");
+  EXPECT_DEATH(kronRtNumThreads(),
+               "kronRtNumThreads was called outside a launch");
   auto nothing = [](int64_t, int64_t, void *, void *) {};
   EXPECT_DEATH(kronRtParallelFor(1, 1, nothing, nullptr, 0),
                "kronRtParallelFor was called outside a launch");

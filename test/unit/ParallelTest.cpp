@@ -270,6 +270,27 @@ TEST(ParallelTest, KeepsToSmallerArenaOfCaller) {
   loop.expectCovered();
 }
 
+TEST(ParallelTest, TellsNumberOfThreads) {
+  static std::atomic<int64_t> outside, inside;
+  FakeKernel kernel;
+  kernel.version(
+      [](const KronArray *) {
+        outside = kronRtNumThreads();
+        kronRtParallelFor(
+            4, 1,
+            [](int64_t, int64_t, void *, void *) {
+              inside = kronRtNumThreads();
+            },
+            nullptr, 0);
+      },
+      0, 0);
+  for (int32_t numThreads : {1, 2, 4}) {
+    EXPECT_SUCCESS(launch(kernel, {}, withThreads(numThreads)));
+    EXPECT_EQ(outside, numThreads);
+    EXPECT_EQ(inside, 1);
+  }
+}
+
 TEST(ParallelTest, NestedLoopIsSerial) {
   static std::atomic<int> numInner, numBad;
   numInner = numBad = 0;

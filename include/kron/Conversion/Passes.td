@@ -49,7 +49,8 @@ def ConvertKronToVector : Pass<"convert-kron-to-vector", "::mlir::ModuleOp"> {
     Replaces every `kron.pass` on memrefs by loops over register tiles of 1-D
     vectors of the native width, following its `#kron.schedule`. Each pass
     becomes a body function that takes a range of tiles through all factors, and
-    a call to the runtime that spreads the tiles over the threads.
+    a call to the runtime that spreads the tiles over the threads, of which
+    `kron.num_threads` becomes a call that asks for their number.
 
     Packed factors and the buffers between factors come from the launch's
     workspace; the module attribute `kron.workspace` records how many bytes each

@@ -41,6 +41,10 @@ KRON_EXPORT void kronRtParallelFor(int64_t count, int64_t grain,
                                    KronLoopBody body, void *captures,
                                    int64_t scratchBytes);
 
+/** The threads that kronRtParallelFor may use here, 1 or more: 1 inside another
+    parallel loop. */
+KRON_EXPORT int64_t kronRtNumThreads(void);
+
 /** The next `bytes` of the launch's shared workspace, aligned to 64. Each call
     takes another piece, until the launch ends: `KronVersion::sharedBytes` is
     the sum of all of them, each rounded up to 64. */

@@ -43,7 +43,7 @@ extern "C" {
 
 /** Version of the structs below and of what compiled code calls
    (IRInterface.h); a kernel carries the one it was built with. */
-#define KRON_API_VERSION 3
+#define KRON_API_VERSION 4
 
 /** What a call returns. `kronGetLastError` has the sentence that goes with
     it. */

@@ -67,6 +67,13 @@ Value RuntimeCalls::allocateShared(Emitter &emitter, int64_t elements) {
   return emitter.offsetPointer(call.getResult(0), offset, builder.getI8Type());
 }
 
+Value RuntimeCalls::getNumThreads(Emitter &emitter) {
+  func::FuncOp function = getFunction(emitter, "kronRtNumThreads", {},
+                                      emitter.builder.getI64Type());
+  return func::CallOp::create(emitter.builder, emitter.loc, function)
+      .getResult(0);
+}
+
 func::FuncOp RuntimeCalls::createBody(OpBuilder &builder, Location loc,
                                       StringRef name) {
   Type i64 = builder.getI64Type();

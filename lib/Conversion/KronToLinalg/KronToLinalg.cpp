@@ -82,6 +82,14 @@ static bool keepsQuantize(QuantizeOp op, bool onGPU) {
   return !reason;
 }
 
+/// Loops run on one thread, and kernels of a GPU are launched by one.
+static void replaceByOne(NumThreadsOp op) {
+  OpBuilder builder(op);
+  Value one = arith::ConstantIndexOp::create(builder, op.getLoc(), 1);
+  op.replaceAllUsesWith(one);
+  op.erase();
+}
+
 namespace {
 struct ConvertKronToLinalgPass
     : kron::impl::ConvertKronToLinalgBase<ConvertKronToLinalgPass> {
@@ -102,6 +110,8 @@ struct ConvertKronToLinalgPass
         ops.push_back(op);
       return isa<PassOp>(op) ? WalkResult::skip() : WalkResult::advance();
     });
+    if (!(fallbackOnly || epiloguesOnly) || target == "cuda")
+      getOperation()->walk([](NumThreadsOp op) { replaceByOne(op); });
     for (Operation *op : ops) {
       if (auto quantize = dyn_cast<QuantizeOp>(op);
           quantize && epiloguesOnly &&

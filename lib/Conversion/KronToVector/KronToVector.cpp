@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/CPU/PassEmitter.h"
+#include "kron/CodeGen/CPU/RuntimeCalls.h"
 #include "kron/CodeGen/CPU/Support.h"
 #include "kron/CodeGen/PassOperands.h"
 #include "kron/Conversion/Passes.h"
@@ -66,6 +67,18 @@ static void raiseBytes(func::FuncOp function, StringRef name, int64_t bytes) {
   function->setAttr(name, Builder(function).getI64IntegerAttr(bytes));
 }
 
+/// Replaces `op` by a call of the runtime.
+static void emitNumThreads(OpBuilder &builder, SymbolTable &symbols,
+                           NumThreadsOp op) {
+  builder.setInsertionPoint(op);
+  Emitter emitter(builder, op.getLoc(), builder.getI64Type());
+  Value threads =
+      arith::IndexCastOp::create(builder, op.getLoc(), builder.getIndexType(),
+                                 RuntimeCalls(symbols).getNumThreads(emitter));
+  op.replaceAllUsesWith(threads);
+  op.erase();
+}
+
 namespace {
 
 struct ConvertKronToVectorPass
@@ -77,6 +90,8 @@ struct ConvertKronToVectorPass
     SmallVector<PassOp> passes;
     getOperation().walk([&](PassOp pass) { passes.push_back(pass); });
     OpBuilder builder(&getContext());
+    getOperation().walk(
+        [&](NumThreadsOp op) { emitNumThreads(builder, symbols, op); });
     for (PassOp pass : passes) {
       if (failed(checkPass(pass)) || failed(hoistPassScalars(builder, pass)))
         return signalPassFailure();

@@ -393,3 +393,15 @@ func.func @generic_form(%x: memref<2x4xf32>, %f: memref<2x2xf32>, %y: memref<2x4
     : (memref<2x4xf32>, memref<2x2xf32>, memref<2x2xf32>, memref<2x4xf32>, memref<2x4xf32>) -> ()
   return
 }
+
+//===----------------------------------------------------------------------===//
+// kron.num_threads
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func @num_threads(
+// CHECK-NEXT:    %[[THREADS:.*]] = kron.num_threads
+// CHECK-NEXT:    return %[[THREADS]] : index
+func.func @num_threads() -> index {
+  %threads = kron.num_threads
+  return %threads : index
+}

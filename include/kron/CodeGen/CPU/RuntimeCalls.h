@@ -30,6 +30,9 @@ public:
   void parallelFor(Emitter &emitter, Int count, Int grain, func::FuncOp body,
                    Value captures, int64_t scratchBytes);
 
+  /// The number of threads that `parallelFor` has, an i64.
+  Value getNumThreads(Emitter &emitter);
+
   /// A new private function of the type that `parallelFor` takes.
   func::FuncOp createBody(OpBuilder &builder, Location loc, StringRef name);
 

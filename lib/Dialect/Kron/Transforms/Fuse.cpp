@@ -16,6 +16,7 @@
 #include "ChooseByRows.h"
 #include "FuseEpilogue.h"
 #include "FuseTrips.h"
+#include "SplitByThreads.h"
 #include "VerifyOptions.h"
 #include "kron/CodeGen/CPU/Support.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
@@ -463,6 +464,8 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
         pass.setScheduleAttr(rest);
       else
         pass.removeScheduleAttr();
+      if (!isGiven && plan->trips.size() == 1)
+        splitByThreads(rewriter, pass);
       if (plan->trips.size() < 2 || !isSplittable(pass))
         continue;
       remark::analysis(pass.getLoc(),

@@ -34,8 +34,59 @@ std::optional<TripPlan> kron::getGivenTrips(PassOp pass,
   return plan;
 }
 
-/// Bytes from which one row is worth being shared out among threads.
+/// Bytes from which one row is shared out among threads, however many there
+/// are.
 static constexpr int64_t kMinSharedRowBytes = 1 << 20;
+
+/// Multiply-adds from which one row is worth being shared out where there are
+/// threads for it: 8 us of one core and more, where handing shares to helpers
+/// takes about 1 us.
+static constexpr int64_t kMinSharedRowWork = 1 << 20;
+
+/// Rows that may be too few for all threads.
+static constexpr int64_t kMostSharedRows = 2;
+
+namespace {
+/// What one row of a pass is: the axes that are contracted, once all of them
+/// are results.
+struct RowSizes {
+  /// Positions of all other axes, which may be unknown.
+  int64_t rows = 1;
+  int64_t bytes = 0;
+  /// Multiply-adds of all factors.
+  int64_t work = 0;
+
+  bool areFew() const { return rows >= 1 && rows <= kMostSharedRows; }
+};
+} // namespace
+
+/// The sizes of `pass`, if all its factors have static shapes.
+static std::optional<RowSizes> getRowSizes(PassOp pass) {
+  auto init = cast<ShapedType>(pass.getInit().getType());
+  RowSizes sizes;
+  sizes.bytes = getElementBytes(getElementType(pass.getInit()));
+  llvm::SmallDenseMap<int64_t, int64_t> depths;
+  for (ModeProductOp product : pass.getModeProducts()) {
+    auto type = cast<ShapedType>(product.getFactor().getType());
+    if (!type.hasStaticShape())
+      return std::nullopt;
+    depths[product.getAxis()] +=
+        type.getDimSize(product.getContractedFactorDim());
+  }
+  int64_t elements = 1;
+  for (int64_t axis = 0; axis < init.getRank(); ++axis) {
+    if (depths.contains(axis))
+      elements *= init.getDimSize(axis);
+    else if (init.isDynamicDim(axis))
+      sizes.rows = ShapedType::kDynamic;
+    else if (sizes.rows != ShapedType::kDynamic)
+      sizes.rows *= init.getDimSize(axis);
+  }
+  sizes.bytes *= elements;
+  for (auto [axis, depth] : depths)
+    sizes.work += depth * elements;
+  return sizes;
+}
 
 /// How many of the last factors of `pass` are better a trip of their own, in
 /// place in the result, or 0: without them, the smallest tile of columns fits
@@ -91,34 +142,15 @@ static TripPlan cutInPlace(unsigned numFactors, unsigned count) {
 
 TripPlan kron::planCPUTrips(PassOp pass, int64_t l2Bytes, int64_t vectorBits) {
   SmallVector<ModeProductOp> products = pass.getModeProducts();
-  auto init = cast<ShapedType>(pass.getInit().getType());
-  int64_t elementBytes = getElementBytes(getElementType(pass.getInit()));
-  int64_t rows = 1, rowBytes = elementBytes;
-  llvm::SmallDenseSet<int64_t> contracted;
-  bool isStatic = true;
-  for (ModeProductOp product : products) {
-    auto type = cast<ShapedType>(product.getFactor().getType());
-    isStatic &= type.hasStaticShape();
-    contracted.insert(product.getAxis());
-  }
-  for (int64_t axis = 0; isStatic && axis < init.getRank(); ++axis) {
-    if (contracted.contains(axis))
-      rowBytes *= init.getDimSize(axis);
-    else if (init.isDynamicDim(axis))
-      rows = ShapedType::kDynamic;
-    else if (rows != ShapedType::kDynamic)
-      rows *= init.getDimSize(axis);
-  }
-
-  bool isLarge = isStatic && rowBytes > 4 * l2Bytes;
-  if (isStatic && !isLarge)
+  std::optional<RowSizes> sizes = getRowSizes(pass);
+  bool isLarge = sizes && sizes->bytes > 4 * l2Bytes;
+  if (sizes && !isLarge)
     if (unsigned count = countFactorsInPlace(pass, l2Bytes, vectorBits))
       return cutInPlace(products.size(), count);
 
   TripPlan plan;
   plan.trips.emplace_back();
-  bool isAlone =
-      isStatic && rows >= 1 && rows <= 2 && rowBytes >= kMinSharedRowBytes;
+  bool isAlone = sizes && sizes->areFew() && sizes->bytes >= kMinSharedRowBytes;
   // Whole cache lines of columns, twice, within half of the cache.
   int64_t mostElements = l2Bytes / 2 / 128, elements = 1;
   for (auto [index, product] : llvm::enumerate(products)) {
@@ -133,6 +165,20 @@ TripPlan kron::planCPUTrips(PassOp pass, int64_t l2Bytes, int64_t vectorBits) {
     elements *= depth;
     plan.trips.back().push_back(index);
   }
+  return plan;
+}
+
+std::optional<TripPlan> kron::planSharedTrips(PassOp pass) {
+  unsigned numFactors = pass.getModeProducts().size();
+  std::optional<RowSizes> sizes = getRowSizes(pass);
+  if (numFactors < 2 || !sizes || !sizes->areFew() ||
+      sizes->work < kMinSharedRowWork)
+    return std::nullopt;
+  TripPlan plan;
+  plan.trips.resize(2);
+  for (unsigned index = 0; index < numFactors; ++index)
+    plan.trips[index + 1 == numFactors].push_back(index);
+  plan.numThreads = 2 * sizes->rows;
   return plan;
 }
 

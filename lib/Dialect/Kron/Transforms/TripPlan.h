@@ -44,6 +44,8 @@ struct TripPlan {
   /// Whether what lies between trips lies in the destination, which later trips
   /// read and write.
   bool isInPlace = false;
+  /// The least number of threads with which these trips are worth it.
+  int64_t numThreads = 1;
 };
 
 /// The trips that take the least time, with slabs of up to `slabBudget` bytes.

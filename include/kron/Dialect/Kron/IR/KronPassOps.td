@@ -225,6 +225,20 @@ def Kron_PassOp : Kron_Op<"pass", [
   }];
 }
 
+def Kron_NumThreadsOp : Kron_Op<"num_threads", [Pure]> {
+  let summary = "how many threads run the program";
+  let description = [{
+    The number of threads that parallel loops of this launch run on, 1 or more:
+    where there is a choice of passes, threads decide which of them are faster.
+    It is the same throughout a launch. On a GPU and in the reference lowering
+    it is 1.
+
+    Example: `%threads = kron.num_threads`
+  }];
+  let results = (outs Index:$threads);
+  let assemblyFormat = "attr-dict";
+}
+
 def Kron_YieldOp : Kron_Op<"yield", [Pure, Terminator, HasParent<"::mlir::kron::PassOp">]> {
   let summary = "what a kron.pass stores";
   let description = [{
