@@ -62,6 +62,31 @@ static Int toInt(Emitter &emitter, OpFoldResult number) {
       builder, emitter.loc, builder.getI64Type(), cast<Value>(number)));
 }
 
+SmallVector<int64_t> kron::getKnownStrides(Value array,
+                                           ArrayRef<int64_t> permutation) {
+  auto type = cast<ShapedType>(array.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (auto memref = dyn_cast<MemRefType>(type)) {
+    if (failed(memref.getStridesAndOffset(strides, offset)))
+      strides.assign(type.getRank(), ShapedType::kDynamic);
+  } else {
+    strides.assign(type.getRank(), ShapedType::kDynamic);
+    int64_t stride = 1;
+    for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
+      strides[axis] = stride;
+      bool known = !ShapedType::isDynamic(stride) && !type.isDynamicDim(axis);
+      stride = known ? stride * type.getDimSize(axis) : ShapedType::kDynamic;
+    }
+  }
+  if (permutation.empty())
+    return strides;
+  SmallVector<int64_t> permuted;
+  for (int64_t axis : permutation)
+    permuted.push_back(strides[axis]);
+  return permuted;
+}
+
 StageArray kron::getPassArray(Emitter &emitter, Value memref,
                               ArrayRef<int64_t> permutation) {
   OpBuilder &builder = emitter.builder;

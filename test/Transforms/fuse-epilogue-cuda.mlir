@@ -105,3 +105,13 @@ func.func @ieee(%x: memref<64x8xf32>, %k: memref<1x8x8x1xf32>, %y: memref<64x8xf
     {activation = #kron.activation<relu>, precision = #kron.precision<ieee>}
   return
 }
+
+// Verify the same on tensors, of the emitters that look at strides.
+// CHECK-LABEL: func.func @ieee_tensors(
+// CHECK: kron.pass
+// CHECK: kron.epilogue ins(%{{.*}} : tensor<1x3x1x?xf64>)
+func.func @ieee_tensors(%x: tensor<3x?xf64>, %k: tensor<1x3x3x1xf64>, %y: tensor<3x?xf64>) -> tensor<3x?xf64> {
+  %0 = kron.ksmm ins(%x : tensor<3x?xf64>) weights(%k : tensor<1x3x3x1xf64>) outs(%y : tensor<3x?xf64>)
+    {activation = #kron.activation<relu>, precision = #kron.precision<ieee>, layout = #kron.layout<batch_last>} -> tensor<3x?xf64>
+  return %0 : tensor<3x?xf64>
+}

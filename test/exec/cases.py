@@ -601,6 +601,19 @@ def _exhaustive_shared_rows(count):
                                x_batch=(), f_batches=[()] * len(sizes), rows=rows, dynamic=())
 
 
+def _exhaustive_small_epilogues(count):
+    """What follows small factors, which several kernels of a GPU may take without it."""
+    for element, pattern, layout, form in itertools.product(
+            REAL_FLOATS, ((1, 3, 3, 1), (2, 8, 8, 1), (1, 4, 2, 3)),
+            ("batch_first", "batch_last"), ("tensor", "memref")):
+        i = next(count)
+        yield _cycle(i) | _ksmm_parameters(i) | dict(
+            op="ksmm", type=element, pattern=pattern, layout=layout, form=form,
+            activation=("relu", "gelu", "identity")[i % 3], bias=bool(i % 2),
+            residual=i % 3 > 0, scale=i % 5 == 0,
+            attributes=["precision = #kron.precision<ieee>"] if i % 4 < 3 else [])
+
+
 @functools.lru_cache
 def exhaustive():
     count = itertools.count()
@@ -611,7 +624,7 @@ def exhaustive():
             *_exhaustive_many_rows(count), *_exhaustive_fibres(count),
             *_exhaustive_empty(count), *_exhaustive_open_batches(count),
             *_exhaustive_strided_addends(count), *_exhaustive_padded_rows(count),
-            *_exhaustive_shared_rows(count)]
+            *_exhaustive_shared_rows(count), *_exhaustive_small_epilogues(count)]
 
 
 #===------------------------------------------------------------------------===#

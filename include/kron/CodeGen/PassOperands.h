@@ -79,6 +79,12 @@ struct PassOperands {
   std::optional<PassEpilogue> epilogue;
 };
 
+/// Strides of `array` in elements, kDynamic where they are not known. Those of a
+/// tensor are those of the row-major buffer that it will be. Axis k is
+/// `permutation[k]` of the array if that is not empty.
+SmallVector<int64_t> getKnownStrides(Value array,
+                                     ArrayRef<int64_t> permutation = {});
+
 /// Builds pointer and strides of `memref` at the emitter's position. Axis k is
 /// `permutation[k]` of the memref if that is not empty.
 StageArray getPassArray(Emitter &emitter, Value memref,

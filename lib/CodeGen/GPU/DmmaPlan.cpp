@@ -82,11 +82,8 @@ bool DmmaPlanner::collectSteps() {
 /// Whether neighbouring pairs of elements are 16 bytes that exist or do not, as
 /// far as that is known: what is not is tested at run time.
 bool DmmaPlanner::isPaired(Value array) {
-  auto type = cast<MemRefType>(array.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)) || strides.empty() ||
-      strides.back() != 1)
+  SmallVector<int64_t> strides = getKnownStrides(array);
+  if (strides.empty() || strides.back() != 1)
     return false;
   return llvm::all_of(ArrayRef(strides).drop_back(), [](int64_t stride) {
     return ShapedType::isDynamic(stride) || stride % 2 == 0;

@@ -27,19 +27,11 @@ static constexpr int64_t kMaxThreads = 512;
 static constexpr int64_t kOtherRegisters = 24;
 static constexpr int64_t kItemRegisters = 8;
 
-/// Strides of the pass's input, its axes in the pass's order; dynamic ones as
-/// in types.
+/// Strides of the pass's input, its axes in the pass's order.
 static SmallVector<int64_t> getInputStrides(PassOp pass) {
-  auto type = cast<MemRefType>(pass.getInputs().front().getType());
-  SmallVector<int64_t> strides, permuted;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
-    return {};
-  ArrayRef<int64_t> permutation =
-      pass.getInputPermutation().value_or(ArrayRef<int64_t>());
-  for (unsigned axis = 0; axis < strides.size(); ++axis)
-    permuted.push_back(strides[permutation.empty() ? axis : permutation[axis]]);
-  return permuted;
+  return getKnownStrides(
+      pass.getInputs().front(),
+      pass.getInputPermutation().value_or(ArrayRef<int64_t>()));
 }
 
 static int64_t getFactorSize(ModeProductOp product, unsigned dim) {

@@ -71,31 +71,13 @@ std::optional<std::string> MmaPlanner::chooseTypes() {
 // Axes
 //===----------------------------------------------------------------------===//
 
-/// Strides of `array`, dynamic where unknown; those of a tensor are those of
-/// the buffer that it will be.
-static SmallVector<int64_t> getStrides(Value array) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (auto type = dyn_cast<MemRefType>(array.getType()))
-    if (succeeded(type.getStridesAndOffset(strides, offset)))
-      return strides;
-  int64_t stride = 1;
-  for (int64_t size : llvm::reverse(getShape(array).getShape())) {
-    strides.insert(strides.begin(), stride);
-    stride = ShapedType::isDynamic(size) || ShapedType::isDynamic(stride)
-                 ? ShapedType::kDynamic
-                 : stride * size;
-  }
-  return strides;
-}
-
 /// Whether dimension `outer` of `array` continues where `inner` ends.
 static bool continues(Value array, unsigned outer, unsigned inner) {
   ShapedType type = getShape(array);
   auto memref = dyn_cast<MemRefType>(array.getType());
   if (outer + 1 == inner && (!memref || memref.getLayout().isIdentity()))
     return true;
-  SmallVector<int64_t> strides = getStrides(array);
+  SmallVector<int64_t> strides = getKnownStrides(array);
   int64_t size = type.getDimSize(inner);
   if (ShapedType::isDynamic(strides[outer]) ||
       ShapedType::isDynamic(strides[inner]) || ShapedType::isDynamic(size))
@@ -195,7 +177,8 @@ bool MmaPlanner::isContiguousInput(unsigned axis) {
   ArrayRef<int64_t> permutation =
       pass.getInputPermutation().value_or(ArrayRef<int64_t>());
   Value input = pass.getInputs().front();
-  return getStrides(input)[permutation.empty() ? axis : permutation[axis]] == 1;
+  return getKnownStrides(
+             input)[permutation.empty() ? axis : permutation[axis]] == 1;
 }
 
 /// Positions of `axis`, along which neighbours lie in memory, that a tile takes

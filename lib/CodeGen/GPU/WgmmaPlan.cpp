@@ -7,6 +7,7 @@
 
 #include "WgmmaPlan.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
+#include "kron/CodeGen/PassOperands.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -47,32 +48,6 @@ bool WgmmaPlan::canRefill() const {
 
 static ShapedType getShape(Value value) {
   return cast<ShapedType>(value.getType());
-}
-
-/// Strides of `value` with its axes permuted; kDynamic where not known.
-static SmallVector<int64_t> getStrides(Value value,
-                                       ArrayRef<int64_t> permutation) {
-  ShapedType type = getShape(value);
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (auto memref = dyn_cast<MemRefType>(type)) {
-    if (failed(memref.getStridesAndOffset(strides, offset)))
-      strides.assign(type.getRank(), ShapedType::kDynamic);
-  } else {
-    strides.assign(type.getRank(), ShapedType::kDynamic);
-    int64_t stride = 1;
-    for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
-      strides[axis] = stride;
-      bool known = !ShapedType::isDynamic(stride) && !type.isDynamicDim(axis);
-      stride = known ? stride * type.getDimSize(axis) : ShapedType::kDynamic;
-    }
-  }
-  if (permutation.empty())
-    return strides;
-  SmallVector<int64_t> permuted;
-  for (int64_t axis : permutation)
-    permuted.push_back(strides[axis]);
-  return permuted;
 }
 
 /// Bytes of an element; 0 of a complex one, which the planner refuses.
@@ -174,12 +149,12 @@ void Planner::mergeAxes() {
     stageOf[product.getAxis()] = index;
 
   SmallVector<SmallVector<int64_t>> strides;
-  strides.push_back(
-      getStrides(pass.getInputs().front(),
-                 pass.getInputPermutation().value_or(ArrayRef<int64_t>())));
-  strides.push_back(getStrides(pass.getInit(), {}));
+  strides.push_back(getKnownStrides(
+      pass.getInputs().front(),
+      pass.getInputPermutation().value_or(ArrayRef<int64_t>())));
+  strides.push_back(getKnownStrides(pass.getInit()));
   if (last.getAddend())
-    strides.push_back(getStrides(pass.getOperandOf(last.getAddend()), {}));
+    strides.push_back(getKnownStrides(pass.getOperandOf(last.getAddend())));
   auto isWalked = [&](unsigned axis) {
     return stageOf[axis] < 0 &&
            input.getDimSize(axis) == result.getDimSize(axis);
