@@ -19,6 +19,8 @@ static constexpr int64_t kLineBytes = 64;
 /// Lines that one register tile asks for, at most. The processor has no more
 /// requests in flight; where a window takes few tiles the rest is left out.
 static constexpr int64_t kMaxPrefetchedLines = 32;
+/// So many lines of short segments may be asked for at once.
+static constexpr int64_t kFewLines = 8;
 
 Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
                        int64_t fmas)
@@ -30,8 +32,7 @@ Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
   double share = stream.bytesPerFma * static_cast<double>(fmas);
   Value pointer = LLVM::LoadOp::create(builder, emitter.loc,
                                        stream.slot.getType(), stream.slot);
-  if (!stream.segmentBytes)
-    numStarts = stream.resultOffset ? 2 : 1;
+  numStarts = stream.resultOffset ? 2 : 1;
   auto append = [&](int64_t size) {
     size = std::min(size, kMaxPrefetchedLines * kLineBytes);
     Value result;
@@ -53,6 +54,8 @@ Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
     int64_t linesOfOne = llvm::divideCeil(stream.segmentBytes, kLineBytes);
     int64_t asked = std::min(
         segments, std::max<int64_t>(1, kMaxPrefetchedLines / linesOfOne));
+    linesOfSegment = std::min(linesOfOne, kMaxPrefetchedLines);
+    segmentStride = stream.stride;
     for (int64_t segment = 0; segment < asked; ++segment) {
       append(stream.segmentBytes);
       pointer = bytes.offsetPointer(pointer, stream.stride);
@@ -77,11 +80,26 @@ void Prefetcher::start(int64_t count) {
   offset = 0;
 }
 
-void Prefetcher::prepareTurns(int64_t turns) {
+int64_t Prefetcher::countKept(int64_t turns) const {
   int64_t kept = numStarts ? countLines() / (turns * numStarts) : 0;
+  if (!linesOfSegment)
+    return kept;
+  if (countLines() <= kFewLines)
+    return 0;
+  // Every turn takes the same part of a segment, or whole ones.
+  auto fits = [&](int64_t ofTurn) {
+    return (ofTurn % linesOfSegment == 0 || linesOfSegment % ofTurn == 0) &&
+           ofTurn * turns % linesOfSegment == 0;
+  };
+  while (kept && !fits(kept))
+    --kept;
+  return kept;
+}
+
+void Prefetcher::prepareTurns(int64_t turns) {
   // The first ones, so that the others follow each other.
-  for (int64_t end = countLines() - kept * turns * numStarts; next < end;
-       ++next)
+  for (int64_t end = countLines() - countKept(turns) * turns * numStarts;
+       next < end; ++next)
     emit(lines[next]);
 }
 
@@ -90,7 +108,18 @@ void Prefetcher::startTurn(int64_t count, Int turn, int64_t turns) {
   if (!shared)
     return;
   shared /= turns;
-  offset = emitter.mul(turn, shared / numStarts * kLineBytes);
+  int64_t ofTurn = shared / numStarts;
+  if (!linesOfSegment) {
+    offset = emitter.mul(turn, ofTurn * kLineBytes);
+  } else if (ofTurn % linesOfSegment == 0) {
+    offset = emitter.mul(emitter.mul(turn, ofTurn / linesOfSegment),
+                         segmentStride);
+  } else {
+    int64_t turnsOfOne = linesOfSegment / ofTurn;
+    offset = emitter.add(
+        emitter.mul(emitter.floorDiv(turn, turnsOfOne), segmentStride),
+        emitter.mul(emitter.rem(turn, turnsOfOne), ofTurn * kLineBytes));
+  }
 }
 
 void Prefetcher::emitShare() {

@@ -47,11 +47,17 @@ private:
     return static_cast<int64_t>(lines.size()) - next;
   }
   void emit(const Line &line);
+  /// Lines of every array that each of `turns` turns of a loop can ask for.
+  int64_t countKept(int64_t turns) const;
 
   Emitter &emitter;
   SmallVector<Line> lines;
-  /// Arrays whose lines take turns; 0: lines do not follow each other.
+  /// Arrays whose lines take turns; 0: there is nothing to ask for.
   int64_t numStarts = 0;
+  /// Lines of an array after which they go on elsewhere, so many bytes from
+  /// where these began; 0: they follow each other.
+  int64_t linesOfSegment = 0;
+  Int segmentStride = 0;
   /// The next line, and what is shared out among `numParts`: `shared` lines
   /// from `first` on, `offset` bytes further on.
   int64_t next = 0, first = 0, shared = 0, numParts = 1, part = 0;

@@ -274,18 +274,23 @@ func.func @kept(%x: memref<64x16xf32, strided<[1, 64]>>, %f: memref<16x16xf32>, 
 // -----
 
 // Verify that 32 columns whose input lies in rows are transposed in slices of 64 elements, and
-// that the next slice of each row is asked for: segments of 256 bytes, a row of 16 KB apart.
+// that the next slice of each row is asked for: segments of 256 bytes, a row of 16 KB apart, of
+// which every turn of the loop over p asks for one line.
 // CHECK-LABEL: func.func private @columns_of_rows_pass
 // CHECK: %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[64] : (!llvm.ptr) -> !llvm.ptr, f32
 // CHECK: llvm.store %[[NEXT]], %[[SLOT:.*]] : !llvm.ptr, !llvm.ptr
 // CHECK: %[[ROW:.*]] = llvm.load %[[SLOT]] : !llvm.ptr -> !llvm.ptr
-// CHECK: %[[OTHER:.*]] = llvm.getelementptr %[[ROW]][16384] : (!llvm.ptr) -> !llvm.ptr, i8
-// CHECK: "llvm.intr.prefetch"(%[[ROW]])
-// CHECK: llvm.getelementptr %[[ROW]][64] : (!llvm.ptr) -> !llvm.ptr, i8
-// CHECK: llvm.getelementptr %[[ROW]][128] : (!llvm.ptr) -> !llvm.ptr, i8
-// CHECK: llvm.getelementptr %[[ROW]][192] : (!llvm.ptr) -> !llvm.ptr, i8
-// CHECK-NOT: llvm.getelementptr %[[ROW]][256]
-// CHECK: "llvm.intr.prefetch"(%[[OTHER]])
+// CHECK-NOT: llvm.intr.prefetch
+// CHECK: scf.for %[[P:.*]] = {{.*}} iter_args
+// CHECK: %[[TURN:.*]] = arith.divui %[[P]], %c4_i64
+// CHECK: %[[SEGMENT:.*]] = arith.divui %[[TURN]], %c4_i64
+// CHECK: %[[FROM:.*]] = arith.muli %[[SEGMENT]], %c16384_i64
+// CHECK: %[[LINE:.*]] = arith.remui %[[TURN]], %c4_i64
+// CHECK: %[[WITHIN:.*]] = arith.muli %[[LINE]], %c64_i64
+// CHECK: %[[OFFSET:.*]] = arith.addi %[[FROM]], %[[WITHIN]]
+// CHECK: %[[AT:.*]] = llvm.getelementptr %[[ROW]][%[[OFFSET]]]
+// CHECK: "llvm.intr.prefetch"(%[[AT]])
+// CHECK: scf.yield
 func.func @columns_of_rows(%x: memref<64x64x1024xf32, strided<[64, 1, 4096]>>, %f: memref<64x64xf32>, %y: memref<64x64x1024xf32>) {
   kron.pass ins(%x, %f : memref<64x64x1024xf32, strided<[64, 1, 4096]>>, memref<64x64xf32>) outs(%y : memref<64x64x1024xf32>) {
   ^bb0(%a: tensor<64x64x1024xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64x1024xf32>):
