@@ -65,25 +65,32 @@ PassPlace PassCodeBuilder::advance(Emitter &emitter, const PassPlace &from,
   return place;
 }
 
+/// Where tile number `tile` starts, along the axes that have several.
+SmallVector<std::pair<unsigned, Int>>
+PassCodeBuilder::getTileStart(Emitter &emitter, const PassArrays &all,
+                              Int tile) {
+  SmallVector<std::pair<unsigned, Int>> positions;
+  for (unsigned axis = plan.roles.size(); axis-- > 0;) {
+    if (plan.roles[axis] == AxisRole::Whole)
+      continue;
+    int64_t step = plan.roles[axis] == AxisRole::Tiled ? tileSize : 1;
+    Int count = emitter.ceilDiv(all.sizes[axis], step);
+    positions.push_back({axis, emitter.mul(emitter.rem(tile, count), step)});
+    tile = emitter.floorDiv(tile, count);
+  }
+  return positions;
+}
+
 void PassCodeBuilder::emitTile(Emitter &emitter, const PassArrays &all,
                                Int tile) {
   PassPlace place{all.input, all.init, all};
   Int tiledExtent = 1;
-  Int rest = tile;
-  for (unsigned axis = plan.roles.size(); axis-- > 0;) {
-    if (plan.roles[axis] == AxisRole::Whole)
-      continue;
-    bool tiled = plan.roles[axis] == AxisRole::Tiled;
-    Int count =
-        tiled ? emitter.ceilDiv(all.sizes[axis], tileSize) : all.sizes[axis];
-    Int start = emitter.rem(rest, count);
-    rest = emitter.floorDiv(rest, count);
-    if (tiled) {
-      start = emitter.mul(start, tileSize);
+  for (auto [axis, start] : getTileStart(emitter, all, tile)) {
+    if (plan.roles[axis] == AxisRole::Tiled)
       tiledExtent = getTiledExtent(emitter, all, start);
-    }
     place = advance(emitter, place, axis, start);
   }
+  tiles = {&all, tile};
 
   PassWindow window = getTileWindow(tiledExtent);
   for (SectionBuffers &each : buffers)
@@ -102,14 +109,18 @@ void PassCodeBuilder::emitNested(Emitter &emitter, unsigned index,
                                  PassPlace place, const PassWindow &window) {
   const Section &section = sections[index];
   bool isPrefetchWindow = index == 1 && spreadsPrefetch();
+  StageArray input = place.source;
   if (isPrefetchWindow)
-    startPrefetch(emitter, section, place.source, window);
+    startPrefetch(emitter, section, input, window);
   if (index) {
     PassPlace inside = place;
     inside.destination = takeBuffer(emitter, section.begin);
     emitSlices(emitter, index - 1, inside, window);
     place.source = inside.destination;
   }
+  // Slices have asked for what is left of the tile, now the next one follows.
+  if (isPrefetchWindow && section.sliceAxis < 0)
+    startPrefetch(emitter, section, input, window, /*isNextTile=*/true);
   emitSection(emitter, section, place, window);
   if (isPrefetchWindow)
     prefetch.slot = nullptr;

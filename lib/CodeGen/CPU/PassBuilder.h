@@ -159,6 +159,8 @@ private:
   void emitBody(func::FuncOp body, SmallVectorImpl<Value> &captures);
   PassPlace advance(Emitter &emitter, const PassPlace &place, unsigned axis,
                     Int start);
+  SmallVector<std::pair<unsigned, Int>>
+  getTileStart(Emitter &emitter, const PassArrays &arrays, Int tile);
   void emitTile(Emitter &emitter, const PassArrays &arrays, Int tile);
   void emitNested(Emitter &emitter, unsigned index, PassPlace place,
                   const PassWindow &window);
@@ -181,8 +183,10 @@ private:
   bool isOnlyTile() const;
   bool spreadsPrefetch() const;
   int64_t getRowsAhead(const PassWindow &window) const;
+  StageArray getTileAhead(Emitter &emitter, StageArray input, int64_t ahead);
   void startPrefetch(Emitter &emitter, const Section &section,
-                     const StageArray &input, const PassWindow &window);
+                     const StageArray &input, const PassWindow &window,
+                     bool isNextTile = false);
 
   OpBuilder &builder;
   RuntimeCalls runtime;
@@ -227,6 +231,11 @@ private:
 
   // Of the body.
   Value scratch, prefetchSlot, resultOffset;
+  /// The tile that is built, and the arrays that it belongs to.
+  struct {
+    const PassArrays *arrays = nullptr;
+    Int number;
+  } tiles;
   PrefetchStream prefetch;
   /// What goes past the caches meanwhile, and slots of the copies that the next
   /// tile and the one after it take.

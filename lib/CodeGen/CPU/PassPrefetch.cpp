@@ -92,11 +92,18 @@ bool PassCodeBuilder::isOnlyTile() const {
 
 /// Whether the input of a window of the second section is asked for while both
 /// this and the slices before go through their factors, not the slices alone:
-/// runs of columns take longer than these have time for.
+/// runs of columns take longer than these have time for. If that section is the
+/// last one, the next tile is asked for early, and has to stay in the
+/// second-level cache beside this one.
 bool PassCodeBuilder::spreadsPrefetch() const {
-  return plan.packsInput && vectorBits == 512 && isNested() &&
-         sections.size() > 2 && plan.isTiledInnermost() &&
-         arrays.input.strides[plan.tiledAxis].is(1);
+  constexpr int64_t kMaxBytes = 1 << 18;
+  if (!plan.packsInput || vectorBits != 512 || !isNested() ||
+      !plan.isTiledInnermost() || !arrays.input.strides[plan.tiledAxis].is(1))
+    return false;
+  int64_t bytes = countElements(getTileWindow(tileSize), sections[0].end) *
+                  outer.getElementBytes();
+  return sections.size() > 2 ||
+         (sections.size() == 2 && !isOnlyTile() && bytes <= kMaxBytes);
 }
 
 /// Rows of columns that have to be asked for before a window of the second
@@ -112,12 +119,41 @@ int64_t PassCodeBuilder::getRowsAhead(const PassWindow &window) const {
                               (1 - shareOfSlices * beforeLast));
 }
 
+/// Windows of `segments` runs and `bytes` in all from one to that which is
+/// asked for meanwhile. Where one is small, what is asked for last would not
+/// come before it is needed; of few runs the processor sees by itself where they
+/// go on.
+static int64_t countWindowsAhead(int64_t segments, int64_t bytes) {
+  constexpr int64_t kManySegments = 12, kSmallBytes = 1 << 13;
+  return segments >= kManySegments && bytes < kSmallBytes ? 2 : 1;
+}
+
+/// `input`, which is that of a tile, `ahead` tiles further on.
+StageArray PassCodeBuilder::getTileAhead(Emitter &emitter, StageArray input,
+                                         int64_t ahead) {
+  bool hasGrid = false;
+  for (auto [role, size] : llvm::zip(plan.roles, arrays.sizes))
+    hasGrid |= role == AxisRole::Grid && !size.is(1);
+  SmallVector<std::pair<unsigned, Int>> positions{
+      {plan.tiledAxis, ahead * tileSize}};
+  if (hasGrid) {
+    input = tiles.arrays->input;
+    positions = getTileStart(emitter, *tiles.arrays,
+                             emitter.add(tiles.number, ahead));
+  }
+  for (auto [axis, start] : positions)
+    input.base = emitter.offsetPointer(
+        input.base, emitter.mul(start, input.strides[axis]), input.element);
+  return input;
+}
+
 /// Lets the stages that follow ask for the input of the next window. It is
 /// taken to be dense where strides are not known: asking for something else
 /// does no harm.
 void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
                                     const StageArray &input,
-                                    const PassWindow &window) {
+                                    const PassWindow &window,
+                                    bool isNextTile) {
   // A register tile asks for whole segments.
   constexpr int64_t kMaxSegmentBytes = 1024;
   prefetch = {};
@@ -133,13 +169,25 @@ void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
                              ? input.element.getIntOrFloatBitWidth() / 8
                              : emitter.getElementBytes();
   int64_t bytes = elements * elementBytes;
-  Int next = emitter.mul(window.most[axis], input.strides[axis]);
-  if (spreadsPrefetch()) {
+  bool hasRuns = plan.tiledAxis >= 0 && input.strides[plan.tiledAxis].is(1);
+  StageArray next = input;
+  Int distance = emitter.mul(window.most[axis], input.strides[axis]);
+  int64_t ahead = countWindowsAhead(elements / tileSize, bytes);
+  if (isNextTile) {
+    next = getTileAhead(emitter, input, 1);
+    distance = 0;
+  } else if (spreadsPrefetch()) {
     const StageGroup &first = plan.groups.front();
-    next = emitter.mul(getRowsAhead(window),
-                       input.strides[first.axis + first.products.size() - 1]);
+    distance =
+        emitter.mul(getRowsAhead(window),
+                    input.strides[first.axis + first.products.size() - 1]);
+  } else if (hasRuns && !isSliced) {
+    next = getTileAhead(emitter, input, ahead);
+    distance = 0;
+  } else if (hasRuns) {
+    distance = emitter.mul(ahead, distance);
   }
-  if (plan.tiledAxis >= 0 && input.strides[plan.tiledAxis].is(1)) {
+  if (hasRuns) {
     // Segments along the tiled axis, one per position of the others.
     const StageGroup &first = plan.groups.front();
     prefetch.segmentBytes = tileSize * elementBytes;
@@ -180,7 +228,7 @@ void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
   prefetch.isSpread = vectorBits == 512;
   prefetch.resultOffset = resultOffset;
   prefetch.bytesPerFma = double(bytes) / countFmas(window, 0, end);
-  LLVM::StoreOp::create(builder, loc,
-                        emitter.offsetPointer(input.base, next, input.element),
-                        prefetchSlot);
+  LLVM::StoreOp::create(
+      builder, loc, emitter.offsetPointer(next.base, distance, input.element),
+      prefetchSlot);
 }

@@ -20,7 +20,7 @@ using namespace mlir::kron;
 /// Multiply-adds up to which a whole tile is unrolled over p; beyond, the p
 /// loop stays a loop, unrolled by `kUnroll`, so that code size stays bounded,
 /// unless it had one turn only.
-static constexpr int64_t kMaxUnrolledFmas = 128;
+static constexpr int64_t kMaxUnrolledFmas = 128, kMaxUnrolledRuns = 256;
 static constexpr int64_t kUnroll = 4;
 
 //===----------------------------------------------------------------------===//
@@ -363,7 +363,8 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
   int64_t count = tile.rows * tile.vectors * emitter.getNumParts();
   // Where the first step is not in a loop it is a product: a multiply-add would
   // need its zeros copied to a register of its own.
-  bool isUnrolled = tile.depth && (count * tile.depth <= kMaxUnrolledFmas ||
+  int64_t most = tile.readsRuns ? kMaxUnrolledRuns : kMaxUnrolledFmas;
+  bool isUnrolled = tile.depth && (count * tile.depth <= most ||
                                    tile.depth < 2 * kUnroll);
   if (isUnrolled)
     for (Value *base :

@@ -157,6 +157,9 @@ TileShape StageEmitter::chooseInnerShape(int64_t vectorTotal) const {
                               std::max<int64_t>(vectorTotal, 1))};
 }
 
+/// Of fewer runs of memory the processor sees by itself where they go on.
+static constexpr int64_t kManyRuns = 12;
+
 void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   bool isKnown = laneAxis.size.isConstant();
   LaneBlocks blocks;
@@ -232,6 +235,7 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
       }
       if (!copies)
         tile.ahead = getAhead(blocks);
+      tile.readsRuns = stage.isInPlace && stage.depth >= kManyRuns;
       tile.result = getResultRows(column, q, used, used);
       emitRegisterTile(emitter, tile);
     });

@@ -121,6 +121,9 @@ struct RegisterTile {
   /// Whether results are stored past the caches.
   bool streams = false;
   PrefetchStream prefetch;
+  /// Whether the rows of B along p are pieces of memory of their own: a loop
+  /// over p would make the processor ask for what lies behind the last one.
+  bool readsRuns = false;
   /// Elements of B from each vector to one that a later tile takes, which is
   /// asked for; 0: none is.
   Int ahead = 0;
