@@ -26,13 +26,19 @@ bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
   constexpr int64_t kMinReuse = 4, kMinDepth = 8;
   // Whose addresses stay translated while all blocks are computed.
   constexpr int64_t kFewPages = 32;
+  // Rows of a buffer are in the second-level cache, as a large copy would be.
+  constexpr int64_t kMaxBufferBytes = 1 << 17;
   Int stride = stage.source.strides[stage.axis];
+  auto isUnaligned = [&] {
+    return stride.getConstant() * stage.elementBytes % kLineBytes != 0;
+  };
   int64_t pages = stage.isSourceBuffer ? kFewPages : 0;
-  bool isBad = isFarApart(stage, stride, stage.depth, pages) ||
-               stride.getConstant() * stage.elementBytes % kLineBytes;
+  bool isBad = isFarApart(stage, stride, stage.depth, pages) || isUnaligned();
+  int64_t most =
+      stage.isSourceBuffer && !isUnaligned() ? kMaxBufferBytes : kMaxBytes;
   return isBad && stage.depth >= kMinDepth &&
          stage.results >= kMinReuse * blocks.shape.rows &&
-         getPanelElements(blocks) * stage.elementBytes <= kMaxBytes;
+         getPanelElements(blocks) * stage.elementBytes <= most;
 }
 
 /// Whether a register tile has room for all q.

@@ -42,3 +42,16 @@ func.func @near_columns(%x: memref<4096x256xf32>, %f: memref<16x16xf32>, %y: mem
            outs(%y : memref<4096x256xf32>)
   return
 }
+
+// -----
+
+// Verify that 64 rows of a buffer, 256 KB in all, are not copied before the last factor's blocks:
+// the copy would be as far away.
+// CHECK-LABEL: func.func private @large_copy_pass
+// CHECK-NOT: alignment = 64
+// CHECK: return
+func.func @large_copy(%x: memref<4096x16xf32>, %f: memref<64x64xf32>, %y: memref<4096x16xf32>) {
+  kron.kmm ins(%x : memref<4096x16xf32>) factors(%f, %f : memref<64x64xf32>, memref<64x64xf32>)
+           outs(%y : memref<4096x16xf32>)
+  return
+}
