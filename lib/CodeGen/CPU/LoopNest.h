@@ -113,6 +113,15 @@ enum class BroadcastPacking {
 
 BroadcastPacking getBroadcastPacking(const Stage &stage, const LoopNest &nest);
 
+/// The groups, powers of two from large to small, in which a stage with the
+/// inner mapping takes what fills no vector of its innermost axis, each with
+/// several q in a vector; none if that saves little.
+SmallVector<int64_t> getRestGroups(const Stage &stage, const LoopNest &nest);
+
+/// Elements from one p to the next of a factor that is packed for such groups,
+/// whole vectors.
+int64_t getGroupedRowElements(const Stage &stage, int64_t group);
+
 } // namespace mlir::kron
 
 #endif // KRON_LIB_CODEGEN_CPU_LOOPNEST_H

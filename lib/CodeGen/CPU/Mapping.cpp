@@ -255,6 +255,56 @@ BroadcastPacking kron::getBroadcastPacking(const Stage &stage,
              : BroadcastPacking::None;
 }
 
+SmallVector<int64_t> kron::getRestGroups(const Stage &stage,
+                                         const LoopNest &nest) {
+  auto isComputed = [&](const StageArray &array) {
+    return !array.element ||
+           array.element.getIntOrFloatBitWidth() == 8 * stage.elementBytes;
+  };
+  // Fewer multiply-adds do not pay for loops of their own, and factors that
+  // leave the first-level cache are slower than lanes that stay empty.
+  constexpr int64_t kMinDepth = 4, kMaxBytes = 1 << 14;
+  bool varies = llvm::any_of(stage.factor.strides,
+                             [](Int stride) { return !stride.is(0); });
+  if (getMapping(stage, nest) != StageMapping::Inner ||
+      !nest.inner.back().size.isConstant() || varies ||
+      stage.depth < kMinDepth || stage.vectorBits != 512 ||
+      stage.elementParts != 1 || stage.hasPairs || stage.scale.beta ||
+      !isComputed(stage.source) || !isComputed(stage.destination) ||
+      getBroadcastPacking(stage, nest) != BroadcastPacking::None)
+    return {};
+  // Slots of two a cycle: multiply-adds, and stores, of which whole vectors and
+  // masked ones take a cycle, parts of them that an instruction takes out while
+  // it stores half of that.
+  constexpr int64_t kPartBytes = 8;
+  int64_t lanes = getMaxLanes(stage);
+  int64_t size = nest.inner.back().size.getConstant(), rest = size % lanes;
+  int64_t perVector = stage.results * (stage.depth + 2), grouped = 0;
+  int64_t elements = 0;
+  SmallVector<int64_t> groups;
+  for (int64_t group = lanes / 2; group; group /= 2) {
+    if (!(rest & group))
+      continue;
+    groups.push_back(group);
+    int64_t rowElements = getGroupedRowElements(stage, group);
+    int64_t partSlots = group * stage.elementBytes >= kPartBytes ? 1 : 2;
+    elements += rowElements * stage.depth;
+    grouped += rowElements / lanes * stage.depth + stage.results * partSlots;
+  }
+  if (elements * stage.elementBytes > kMaxBytes)
+    return {};
+  // Code of their own has to pay.
+  constexpr int64_t kWhole = 16, kWorthwhile = 15;
+  int64_t full = size / lanes * perVector;
+  return kWhole * (full + grouped) <= kWorthwhile * (full + perVector)
+             ? groups
+             : SmallVector<int64_t>();
+}
+
+int64_t kron::getGroupedRowElements(const Stage &stage, int64_t group) {
+  return llvm::alignTo(stage.results * group, getMaxLanes(stage));
+}
+
 bool kron::canConvertSource(const Stage &stage) {
   StageMapping mapping = getStageMapping(stage);
   return mapping == StageMapping::Inner || mapping == StageMapping::Varying;
@@ -325,7 +375,8 @@ bool kron::needsPacking(const Stage &stage) {
   LoopNest nest = getLoopNest(stage);
   switch (getMapping(stage, nest)) {
   case StageMapping::Inner:
-    return getBroadcastPacking(stage, nest) != BroadcastPacking::None;
+    return getBroadcastPacking(stage, nest) != BroadcastPacking::None ||
+           !getRestGroups(stage, nest).empty();
   case StageMapping::Depth:
   case StageMapping::Repeat:
   case StageMapping::Unsupported:

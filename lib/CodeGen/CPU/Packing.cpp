@@ -7,6 +7,7 @@
 
 #include "LoopNest.h"
 #include "Rearrange.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -35,6 +36,16 @@ PackedFactor kron::getPackedFactor(const Stage &stage,
     packed.depthStride = nest.group;
     packed.resultStride = stage.depth * nest.group;
     packed.elements = stage.results * packed.resultStride;
+  } else if (auto groups = getRestGroups(stage, nest); !groups.empty()) {
+    packed.depthStride = stage.results;
+    packed.resultStride = 1;
+    packed.elements =
+        llvm::alignTo(stage.depth * stage.results, getMaxLanes(stage));
+    packed.groupedSize = lanes->size.getConstant();
+    for (int64_t group : groups) {
+      packed.restGroups.push_back({group, packed.elements});
+      packed.elements += stage.depth * getGroupedRowElements(stage, group);
+    }
   } else if (mapping == StageMapping::Inner) {
     lanes = nullptr;
     // In the order in which p and q lie already.
@@ -174,6 +185,33 @@ static void emitPackedRows(Emitter &emitter, const Stage &stage,
   emitPackedElements(emitter, stage, packed, rows, from, to);
 }
 
+/// Fills [p, q, group] from the [p, q] before it.
+static void emitRepeatedResults(Emitter &emitter, const Stage &stage,
+                                const PackedFactor &packed,
+                                const PackedFactor::RestGroup &group,
+                                Value base) {
+  int64_t lanes = getMaxLanes(stage), perVector = lanes / group.size;
+  int64_t rowElements = getGroupedRowElements(stage, group.size);
+  SmallVector<int64_t> sources;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    sources.push_back(lane / group.size);
+  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+    Value from =
+        emitter.offsetPointer(base, emitter.mul(p, packed.depthStride));
+    Value to = emitter.offsetPointer(
+        base, emitter.add(group.offset, emitter.mul(p, rowElements)));
+    forBlocks(emitter, stage.results, perVector, [&](Int q, int64_t count) {
+      Value results = emitter.loadVector(
+          emitter.getVectorType(perVector), emitter.offsetPointer(from, q),
+          emitter.firstLanes(perVector, count));
+      emitter.storeVector(
+          vector::ShuffleOp::create(emitter.builder, emitter.loc, results,
+                                    results, sources),
+          emitter.offsetPointer(to, emitter.mul(q, group.size)), nullptr);
+    });
+  });
+}
+
 /// Fills [q, p, group] for `results` q.
 static void emitPackedStreams(Emitter &emitter, const Stage &stage,
                               int64_t results, int64_t group, Value from,
@@ -243,7 +281,8 @@ public:
         packed(packed), nest(getLoopNest(stage)) {
     if (getMapping(stage, nest) == StageMapping::Inner)
       broadcasts = getBroadcastPacking(stage, nest);
-    if (broadcasts != BroadcastPacking::Planes && !nest.inner.empty())
+    if (broadcasts != BroadcastPacking::Planes && !nest.inner.empty() &&
+        packed.restGroups.empty())
       lanes = &nest.inner.back();
   }
 
@@ -319,10 +358,14 @@ void Packer::emitLoops(unsigned axis, Value from, Value to) {
 /// Fills the block of one position of all axes.
 void Packer::emitBlock(Value from, Value to) {
   Int laneStride = lanes ? lanes->factor : Int(0);
-  if (!packed.panelLanes)
-    return emitPackedRows(emitter, stage, packed,
-                          {0, stage.results, packed.depthStride, laneStride},
-                          from, to);
+  if (!packed.panelLanes) {
+    emitPackedRows(emitter, stage, packed,
+                   {0, stage.results, packed.depthStride, laneStride}, from,
+                   to);
+    for (const PackedFactor::RestGroup &group : packed.restGroups)
+      emitRepeatedResults(emitter, stage, packed, group, to);
+    return;
+  }
   int64_t panelResults =
       packed.panelLanes / packed.vectorLanes * packed.vectorResults;
   int64_t fullPanels = stage.results / panelResults;

@@ -18,10 +18,8 @@ static Value emitShuffle(Emitter &emitter, Value first, Value second,
                                    lanes);
 }
 
-/// Calls `body(first, count)` for blocks of `block` out of `size`, the last one
-/// of which may be smaller.
-static void forBlocks(Emitter &emitter, int64_t size, int64_t block,
-                      function_ref<void(Int, int64_t)> body) {
+void kron::forBlocks(Emitter &emitter, int64_t size, int64_t block,
+                     function_ref<void(Int, int64_t)> body) {
   int64_t full = size / block * block;
   emitter.forLoop(0, full, block, [&](Int first) { body(first, block); });
   if (full < size)

@@ -18,6 +18,11 @@
 
 namespace mlir::kron {
 
+/// Calls `body(first, count)` for blocks of `block` out of `size`, the last one
+/// of which may be smaller.
+void forBlocks(Emitter &emitter, int64_t size, int64_t block,
+               function_ref<void(Int, int64_t)> body);
+
 /// A matrix whose elements are `unit` numbers that stay together: (r, c) of
 /// `rows` x `columns` is read at `r * sourceStride + c * unit` and written at
 /// `c * targetStride + r * unit`.

@@ -269,6 +269,23 @@ static Value emitResult(Emitter &emitter, const RegisterTile &tile,
                          emitAlternating(emitter, swapped, realSign, sign), re);
 }
 
+/// Stores the first `count` parts of `value`.
+static void emitPartStores(Emitter &emitter, const TileParts &parts,
+                           int64_t count, Value value, Value pointer,
+                           Type stored) {
+  for (int64_t part = 0; part < count; ++part) {
+    SmallVector<int64_t> sources;
+    for (int64_t lane = 0; lane < parts.lanes; ++lane)
+      sources.push_back(part * parts.lanes + lane);
+    Value lanes = vector::ShuffleOp::create(emitter.builder, emitter.loc, value,
+                                            value, sources);
+    emitter.storeVector(
+        lanes,
+        emitter.offsetPointer(pointer, emitter.mul(part, parts.stride), stored),
+        nullptr, stored);
+  }
+}
+
 static void emitStores(Emitter &emitter, const RegisterTile &tile,
                        ArrayRef<Value> accumulators) {
   // What multiplies pairs rounds 16 numbers at once, too.
@@ -301,6 +318,13 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
       });
       Value pointer = getPointer(result.base, row, result.rowStride, vector,
                                  result.vectorStride, result.element);
+      if (const TileParts &parts = tile.resultParts; parts.lanes) {
+        emitPartStores(emitter, parts,
+                       vector == tile.vectors - 1 ? parts.count
+                                                  : tile.lanes / parts.lanes,
+                       value, pointer, result.element);
+        continue;
+      }
       if (!isRounded) {
         emitter.storeVector(value, pointer, mask, result.element, tile.streams);
         continue;

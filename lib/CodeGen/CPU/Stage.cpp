@@ -129,6 +129,12 @@ void StageEmitter::emit() {
     LoopAxis lanes = nest.inner.pop_back_val();
     SmallVector<LoopAxis> axes(nest.outer);
     llvm::append_range(axes, nest.inner);
+    if (takesRestGroups(lanes)) {
+      emitRestGroups(lanes, bases);
+      lanes.size = llvm::alignDown(lanes.size.getConstant(), getMaxLanes(stage));
+    }
+    if (lanes.size.is(0))
+      return;
     return emitLoops(axes, bases,
                      [&](const Bases &at) { emitInner(lanes, at); });
   }

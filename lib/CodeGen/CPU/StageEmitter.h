@@ -18,7 +18,7 @@ class StageEmitter : private StageWalker {
 public:
   StageEmitter(Emitter &emitter, const Stage &stage, const PackedFactor *packed)
       : StageWalker(emitter, stage), mapping(getMapping(stage, nest)),
-        factor(stage.factor) {
+        factor(stage.factor), packed(packed) {
     if (packed)
       usePacked(*packed);
   }
@@ -64,6 +64,10 @@ private:
   void emitPanelCopy(const LaneBlocks &blocks, Value source, Value panels);
   Int getAhead(const LaneBlocks &blocks);
   void emitInner(const LoopAxis &lanes, const Bases &bases);
+  bool takesRestGroups(const LoopAxis &lanes) const;
+  void emitRestGroup(const LoopAxis *rows,
+                     const PackedFactor::RestGroup &group, const Bases &bases);
+  void emitRestGroups(const LoopAxis &lanes, const Bases &bases);
   void emitVarying(const LoopAxis &lanes, const LoopAxis *shared,
                    const Bases &bases);
   bool copiesRows(const LoopAxis &rows) const;
@@ -158,6 +162,7 @@ private:
 
   StageMapping mapping;
   StageFactor factor;
+  const PackedFactor *packed;
   bool hasPanels = false;
 };
 

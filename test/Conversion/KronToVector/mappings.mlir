@@ -130,6 +130,41 @@ func.func @fibres_of_eight(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref
 
 // -----
 
+// Verify that what fills no vector of the innermost axis is taken with several q: of ten
+// elements, groups of eight with two q, and then groups of two with eight. The factor, 100
+// elements, is packed with every q eight times (10 * 80 elements) and twice (10 * 32). The
+// last vector of the latter holds two q.
+// CHECK-LABEL: func.func @rest
+// CHECK-SAME: kron.shared_bytes = 4928 : i64
+// CHECK: %[[TWO:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<2xf32>
+// CHECK: vector.shuffle %[[TWO]], %[[TWO]] [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]
+// CHECK: %[[EIGHT:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<8xf32>
+// CHECK: vector.shuffle %[[EIGHT]], %[[EIGHT]] [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7]
+// CHECK: call @kronRtParallelFor
+// CHECK-LABEL: func.func private @rest_pass
+// CHECK: %[[G:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<8xf32>
+// CHECK: vector.shuffle %[[G]], %[[G]] [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]
+// CHECK: vector.shuffle %[[A:.*]], %[[A]] [0, 1, 2, 3, 4, 5, 6, 7] : vector<16xf32>
+// CHECK-NEXT: llvm.store %{{.*}} : vector<8xf32>
+// CHECK: vector.shuffle %[[A]], %[[A]] [8, 9, 10, 11, 12, 13, 14, 15] : vector<16xf32>
+// CHECK: llvm.store %{{.*}} : vector<8xf32>
+// CHECK: %[[H:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<2xf32>
+// CHECK: vector.shuffle %[[H]], %[[H]] [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]
+// CHECK: vector.shuffle %[[B:.*]], %[[B]] [14, 15] : vector<16xf32>
+// CHECK: vector.shuffle %[[C:.*]], %[[C]] [2, 3] : vector<16xf32>
+// CHECK-NOT: vector.shuffle %[[C]], %[[C]] [4, 5]
+// CHECK-NOT: llvm.intr.masked
+func.func @rest(%x: memref<64x10x10xf32>, %f: memref<10x10xf32>, %y: memref<64x10x10xf32>) {
+  kron.pass ins(%x, %f : memref<64x10x10xf32>, memref<10x10xf32>) outs(%y : memref<64x10x10xf32>) {
+  ^bb0(%t: tensor<64x10x10xf32>, %a: tensor<10x10xf32>, %o: tensor<64x10x10xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x10x10xf32>) factor(%a [p, q] : tensor<10x10xf32>) outs(%o : tensor<64x10x10xf32>) -> tensor<64x10x10xf32>
+    kron.yield %1 : tensor<64x10x10xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify the inner mapping with a tail: 20 = 16 + 4 lanes, the last four by mask.
 // CHECK-LABEL: func.func private @inner_pass
 // CHECK: arith.constant dense<[true, true, true, true, false, false, false, false, false, false, false, false, false, false, false, false]>

@@ -107,6 +107,15 @@ struct PrefetchStream {
   DrainStream drain;
 };
 
+/// Parts of every vector of results that go to places of their own, `stride`
+/// apart: `count` of the last vector, all of the others.
+struct TileParts {
+  /// Lanes of a part; 0: vectors are stored as they are.
+  int64_t lanes = 0;
+  int64_t count = 0;
+  Int stride;
+};
+
 struct RegisterTile {
   int64_t rows = 1;
   int64_t vectors = 1;
@@ -114,6 +123,7 @@ struct RegisterTile {
   int64_t depth = 1;
   TileOperand a, b;
   TileResult result;
+  TileParts resultParts;
   TileScale scale;
   /// Whether elements of A and B are pairs of bf16 (Pairs.h), whose two
   /// products are added.

@@ -116,8 +116,17 @@ bool canConvertFactor(const Stage &stage);
 /// Arrangement of a packed factor: [varying axes..., p, q, lanes], rows [q,
 /// lanes] padded to whole vectors where lanes run over q. A large factor is cut
 /// into panels of columns: [varying axes..., panels, p, panelLanes]. One whose
-/// elements are broadcast becomes [varying axes..., q, p] or [..., p, q].
+/// elements are broadcast becomes [varying axes..., q, p] or [..., p, q]. Behind
+/// [p, q] of one that does not vary may lie what its products at the end of the
+/// innermost axis take: [p, q, group] for every `restGroups`.
 struct PackedFactor {
+  /// Elements at the end of the innermost axis that are taken in a vector with
+  /// several q, and where the factor is, with every q as often.
+  struct RestGroup {
+    int64_t size, offset;
+  };
+
+
   /// Elements in all.
   int64_t elements = 0;
   /// Columns of a panel; 0 without panels.
@@ -132,6 +141,9 @@ struct PackedFactor {
   int64_t splitStride = 0;
   /// Per axis; 0 where the factor does not vary and for axes that are lanes.
   SmallVector<int64_t> strides;
+  /// What fills no vector of an innermost axis of `groupedSize` elements.
+  SmallVector<RestGroup, 0> restGroups;
+  int64_t groupedSize = 0;
 
   bool hasGaps() const { return vectorResults * resultStride < vectorLanes; }
   /// Elements of `results` q, whole vectors if there are gaps.
