@@ -122,6 +122,7 @@ static void populateVectorization(OpPassManager &pm,
   schedule.rowTileBytes = options.rowTileBytes;
   schedule.matrixTiles = options.matrixTiles;
   schedule.pairProducts = options.pairProducts;
+  schedule.fastShuffles = options.fastShuffles;
   pm.addPass(createKronSelectSchedule(schedule));
   // 12. Loops over register tiles. Late, because unrolled tiles are thousands
   //     of operations that every pass before would walk for nothing.

@@ -73,13 +73,15 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
 /// Caches of one core of the processor that LLVM calls `cpu`; those of a server
 /// with AVX-512 where they are not known. Where it was measured that memory
 /// takes runs of more than two cache lines faster, so many bytes of columns,
-/// and where larger tiles of small rows are faster, so many bytes of these.
-static void setCaches(Processor &processor) {
-  struct Caches {
+/// and where larger tiles of small rows are faster, so many bytes of these. And
+/// whether its shuffles take nothing from multiply-adds.
+static void setKnown(Processor &processor) {
+  struct Known {
     llvm::StringRef cpu;
     int64_t l1KiB, l2KiB, columnBytes = 0, rowTileBytes = 4096;
+    bool hasFastShuffles = false;
   };
-  static constexpr Caches known[] = {
+  static constexpr Known table[] = {
       {"x86-64-v2", 32, 256},       {"x86-64-v3", 32, 512},
       {"haswell", 32, 256},         {"broadwell", 32, 256},
       {"skylake", 32, 256},         {"skylake-avx512", 32, 1024},
@@ -88,13 +90,14 @@ static void setCaches(Processor &processor) {
       {"sapphirerapids", 48, 2048}, {"emeraldrapids", 48, 2048},
       {"graniterapids", 48, 2048},  {"znver1", 32, 512},
       {"znver2", 32, 512},          {"znver3", 32, 512},
-      {"znver4", 32, 1024},         {"znver5", 48, 1024, 256, 8192}};
-  for (const Caches &caches : known)
-    if (caches.cpu == processor.cpu) {
-      processor.l1Bytes = caches.l1KiB << 10;
-      processor.l2Bytes = caches.l2KiB << 10;
-      processor.columnBytes = caches.columnBytes;
-      processor.rowTileBytes = caches.rowTileBytes;
+      {"znver4", 32, 1024},         {"znver5", 48, 1024, 256, 8192, true}};
+  for (const Known &known : table)
+    if (known.cpu == processor.cpu) {
+      processor.l1Bytes = known.l1KiB << 10;
+      processor.l2Bytes = known.l2KiB << 10;
+      processor.columnBytes = known.columnBytes;
+      processor.rowTileBytes = known.rowTileBytes;
+      processor.hasFastShuffles = known.hasFastShuffles;
     }
 }
 
@@ -143,7 +146,7 @@ Processor kron::getHostProcessor() {
   }
   processor.features = features.getString();
   processor.vectorBits = 128;
-  setCaches(processor);
+  setKnown(processor);
   detectCaches(processor);
   if (auto machine = createTargetMachine(&processor))
     classify(processor, **machine);
@@ -175,7 +178,7 @@ std::vector<Processor> kron::getPortableProcessors() {
       getTileProcessor()};
   processors[2].streamColumnsBytes = kStreamColumnsBytes;
   for (Processor &processor : processors)
-    setCaches(processor);
+    setKnown(processor);
   return processors;
 }
 
@@ -197,7 +200,7 @@ llvm::Expected<Processor> kron::getNamedProcessor(StringRef name) {
   if (!machine)
     return machine.takeError();
   classify(processor, **machine);
-  setCaches(processor);
+  setKnown(processor);
   return processor;
 }
 
@@ -212,4 +215,5 @@ void kron::setProcessor(CPUPipelineOptions &pipeline,
   pipeline.rowTileBytes = processor.rowTileBytes;
   pipeline.matrixTiles = processor.hasMatrixTiles;
   pipeline.pairProducts = processor.hasPairProducts;
+  pipeline.fastShuffles = processor.hasFastShuffles;
 }

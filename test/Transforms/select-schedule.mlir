@@ -7,6 +7,8 @@
 // RUN:   | FileCheck %s --check-prefix=PAIRS --implicit-check-not=matrix_tiles
 // RUN: kron-opt %s --kron-select-schedule="stream-bytes=6000 stream-columns-bytes=700" \
 // RUN:   --split-input-file | FileCheck %s --check-prefix=STREAM
+// RUN: kron-opt %s --kron-select-schedule="fast-shuffles" --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=SHUFFLES
 // RUN: kron-opt %s --kron-select-schedule="l2-bytes=2097152" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=LARGE
 
@@ -231,6 +233,40 @@ func.func @columns_as_rows(%x: memref<32x32x32x512xf32, strided<[1024, 32, 1, 32
     %2 = kron.mode_product axis(1) ins(%1 : tensor<32x32x32x512xf32>) factor(%a [q, p] : tensor<32x32xf32>) outs(%e : tensor<32x32x32x512xf32>) -> tensor<32x32x32x512xf32>
     %3 = kron.mode_product axis(0) ins(%2 : tensor<32x32x32x512xf32>) factor(%a [q, p] : tensor<32x32xf32>) outs(%o : tensor<32x32x32x512xf32>) -> tensor<32x32x32x512xf32>
     kron.yield %3 : tensor<32x32x32x512xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that where shuffles are fast fibres of half a register stay as they lie, unless a
+// schedule says that they do not. Those of a whole register do not share one.
+// SHUFFLES-LABEL: func @kept_fibres
+// SHUFFLES: #kron.schedule<{{.*}}kept_fibres = 1>
+// SHUFFLES: #kron.schedule<{{.*}}kept_fibres = -1>
+// SHUFFLES-LABEL: func @whole_registers
+// SHUFFLES-NOT: kept_fibres
+func.func @kept_fibres(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref<64x8xf32>) {
+  kron.pass ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32>) {
+  ^bb0(%t: tensor<64x8xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8xf32>) -> tensor<64x8xf32>
+    kron.yield %1 : tensor<64x8xf32>
+  }
+  kron.pass ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32>) attributes {schedule = #kron.schedule<kept_fibres = -1>} {
+  ^bb0(%t: tensor<64x8xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8xf32>) -> tensor<64x8xf32>
+    kron.yield %1 : tensor<64x8xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @whole_registers(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
+  kron.pass ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>) {
+  ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
+    kron.yield %1 : tensor<64x16xf32>
   }
   return
 }

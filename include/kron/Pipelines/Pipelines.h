@@ -55,6 +55,11 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
       llvm::cl::desc("Whether the target is fast at adding up products of pairs "
                      "of bf16 (AVX512-BF16)"),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> fastShuffles{
+      *this, "fast-shuffles",
+      llvm::cl::desc("Whether the target shuffles within 128 bits while it "
+                     "multiplies and adds"),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> reference{
       *this, "reference",
       llvm::cl::desc("Lower everything through --convert-kron-to-linalg: slow "

@@ -56,6 +56,9 @@ struct Processor {
   /// Whether it adds up products of pairs of bf16 (AVX512-BF16) as fast as it
   /// multiplies and adds numbers of f32.
   bool hasPairProducts = false;
+  /// Whether it shuffles within 128 bits while it multiplies and adds, two of
+  /// 512 bits a cycle each.
+  bool hasFastShuffles = false;
 };
 
 /// This machine, with all its features.

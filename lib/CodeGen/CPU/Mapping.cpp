@@ -97,7 +97,10 @@ int64_t kron::getNumFibres(const Stage &stage, const LoopNest &nest) {
 }
 
 bool kron::keepsFibres(const Stage &stage) {
-  return stage.depth <= kMostKeptElements;
+  bool keepsHalves = stage.schedule && stage.schedule.getKeptFibres() > 0;
+  return stage.depth <= kMostKeptElements ||
+         (keepsHalves && stage.vectorBits == 512 &&
+          2 * stage.depth == getMaxLanes(stage));
 }
 
 int64_t kron::getScratchElements(const Stage &stage) {

@@ -8,6 +8,7 @@
 #include "AmxStage.h"
 #include "PassPlanning.h"
 #include "Regrouped.h"
+#include "kron/CodeGen/CPU/RegisterTile.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -353,6 +354,15 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   }
   return ShapedType::isDynamic(size) ? tile
                                      : std::clamp<int64_t>(size, 1, tile);
+}
+
+bool kron::hasHalfFibres(const PassPlan &plan, PassOp pass,
+                         int64_t vectorBits) {
+  int64_t half = vectorBits / 16 / getComputedBytes(pass);
+  return vectorBits == 512 && half > kMostKeptElements &&
+         llvm::any_of(plan.groups, [&](const StageGroup &group) {
+           return group.depth == half && group.results == half;
+         });
 }
 
 bool kron::fitsSecondLevel(const PassPlan &plan, PassOp pass,

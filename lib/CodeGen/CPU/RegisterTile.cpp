@@ -157,6 +157,43 @@ static Value emitRepeatedElement(Emitter &emitter, Value fibres, int64_t size,
                                    sources);
 }
 
+/// Lanes of 128 bits, within which processors are fastest at shuffles.
+static int64_t getBlockLanes(Emitter &emitter) {
+  return 16 / emitter.getElementBytes();
+}
+
+/// Whether fibres of `size` elements are taken apart into blocks first, of
+/// which shuffles within 128 bits then repeat elements.
+static bool isRepeatedInBlocks(Emitter &emitter, int64_t size) {
+  return size > kMostKeptElements && size % getBlockLanes(emitter) == 0;
+}
+
+/// Blocks of the rows of A: of every fibre of a row the first 128 bits, as
+/// often as the fibre has such, then the second, and so on. LLVM would make one
+/// slower shuffle of those and what repeats an element.
+static SmallVector<Value> emitFibreBlocks(Emitter &emitter,
+                                          ArrayRef<Value> rows, int64_t size) {
+  int64_t lanes = cast<VectorType>(rows.front().getType()).getNumElements();
+  int64_t block = getBlockLanes(emitter);
+  SmallVector<Value> blocks;
+  for (Value row : rows)
+    for (int64_t first = 0; first < size; first += block) {
+      SmallVector<int64_t> sources;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        sources.push_back(lane / size * size + first + lane % block);
+      Value value = vector::ShuffleOp::create(emitter.builder, emitter.loc, row,
+                                              row, sources);
+      if (isa<FloatType>(emitter.element))
+        value = LLVM::CallIntrinsicOp::create(
+                    emitter.builder, emitter.loc, value.getType(),
+                    emitter.builder.getStringAttr("llvm.arithmetic.fence"),
+                    ValueRange{value})
+                    .getResult(0);
+      blocks.push_back(value);
+    }
+  return blocks;
+}
+
 /// Rearranges the rows of A, which are several fibres each, into memory where
 /// the same elements of all fibres of a row are neighbours. From there they are
 /// loaded as groups, which keeps the shuffle unit free.
@@ -191,9 +228,12 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile,
   };
   int64_t parts = emitter.getNumParts();
   auto loadA = [&](int64_t row) -> Multipliers {
-    if (!fibres.empty())
-      return {emitRepeatedElement(emitter, fibres[row], tile.depth,
-                                  depth.getConstant())};
+    if (!fibres.empty()) {
+      int64_t p = depth.getConstant();
+      int64_t blocks = fibres.size() / tile.rows, size = tile.depth / blocks;
+      return {emitRepeatedElement(emitter, fibres[row * blocks + p / size],
+                                  size, p % size)};
+    }
     return loadMultipliers(emitter, tile.a, tile.lanes, getPointer(tile.a, row),
                            tile.maskAll ? tile.mask : Value());
   };
@@ -399,6 +439,8 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
     tile.a = interleaveRows(emitter, tile);
   else if (tile.fibres > 1)
     fibres = loadFibres(emitter, tile);
+  if (!fibres.empty() && isRepeatedInBlocks(emitter, tile.depth))
+    fibres = emitFibreBlocks(emitter, fibres, tile.depth);
   SmallVector<Value> accumulators(count);
   if (!isUnrolled)
     llvm::fill(accumulators, emitter.zero(emitter.getVectorType(tile.lanes)));

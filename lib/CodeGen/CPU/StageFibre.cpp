@@ -189,7 +189,8 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
   if (stage.vectorBits < 512)
     shape.rows = std::min<int64_t>(shape.rows, keeps ? 4 : 8);
   else if (keeps)
-    shape.rows = std::min<int64_t>(shape.rows, 8);
+    shape.rows =
+        std::min<int64_t>(shape.rows, stage.depth > kMostKeptElements ? 4 : 8);
   else if (used < lanes)
     shape.rows = limitRows(shape.rows, 16,
                            size < 0 ? -1 : llvm::divideCeil(size, fibres));

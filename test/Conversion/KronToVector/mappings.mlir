@@ -130,6 +130,29 @@ func.func @fibres_of_eight(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref
 
 // -----
 
+// Verify that where a schedule says so they stay in their vector, in two blocks of 128 bits of
+// each, whose elements are repeated within 128 bits; results come out in order.
+// CHECK-LABEL: func.func @kept_fibres_of_eight
+// CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
+// CHECK-LABEL: func.func private @kept_fibres_of_eight_pass
+// CHECK: %[[X:.*]] = llvm.load {{.*}} -> vector<16xf32>
+// CHECK: %[[LOW:.*]] = vector.shuffle %[[X]], %[[X]] [0, 1, 2, 3, 0, 1, 2, 3, 8, 9, 10, 11, 8, 9, 10, 11]
+// CHECK: %[[FENCED:.*]] = llvm.call_intrinsic "llvm.arithmetic.fence"(%[[LOW]])
+// CHECK: %[[HIGH:.*]] = vector.shuffle %[[X]], %[[X]] [4, 5, 6, 7, 4, 5, 6, 7, 12, 13, 14, 15, 12, 13, 14, 15]
+// CHECK: vector.shuffle %[[FENCED]], %[[FENCED]] [0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12]
+// CHECK: vector.shuffle {{.*}} [3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15]
+// CHECK-NOT: vector.shuffle %{{.*}} [0, 2, 4, 6, 8
+func.func @kept_fibres_of_eight(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref<64x8xf32>) {
+  kron.pass ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32>) attributes {schedule = #kron.schedule<kept_fibres = 1>} {
+  ^bb0(%t: tensor<64x8xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<64x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8xf32>) -> tensor<64x8xf32>
+    kron.yield %1 : tensor<64x8xf32>
+  }
+  return
+}
+
+// -----
+
 // Verify that what fills no vector of the innermost axis is taken with several q: of ten
 // elements, groups of eight with two q, and then groups of two with eight. The factor, 100
 // elements, is packed with every q eight times (10 * 80 elements) and twice (10 * 32). The

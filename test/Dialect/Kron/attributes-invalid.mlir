@@ -35,6 +35,11 @@ func.func @prefetch() attributes {s = #kron.schedule<prefetch = 2>} { return }
 
 // -----
 
+// expected-error @+1 {{expects kept_fibres to be -1, 0 or 1, but got 2}}
+func.func @kept_fibres() attributes {s = #kron.schedule<kept_fibres = 2>} { return }
+
+// -----
+
 // expected-error @+1 {{expects matrix_tiles to be -1, 0, 1 or 2, but got -2}}
 func.func @matrix_tiles() attributes {s = #kron.schedule<matrix_tiles = -2>} { return }
 

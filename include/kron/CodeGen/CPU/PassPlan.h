@@ -138,6 +138,10 @@ int64_t chooseSlice(const PassPlan &plan, PassOp pass, int64_t tile,
 SmallVector<Section> getSections(const PassPlan &plan, PassOp pass,
                                  int64_t tile, int64_t slice);
 
+/// Whether fibres of a factor fill half a register, and are longer than those
+/// that stay in it as they lie anyway.
+bool hasHalfFibres(const PassPlan &plan, PassOp pass, int64_t vectorBits);
+
 /// Whether input and result of `pass` are known to fit the second-level cache
 /// together: then nothing has to be asked for early.
 bool fitsSecondLevel(const PassPlan &plan, PassOp pass,

@@ -169,6 +169,12 @@ SmallVector<Value> loadGroups(Emitter &emitter, const RegisterTile &tile);
 /// Builds the kernel at the emitter's position.
 void emitRegisterTile(Emitter &emitter, const RegisterTile &tile);
 
+/// Fibres of up to so many elements that share a vector stay as they lie:
+/// longer ones would need too many registers that say how elements are
+/// repeated, unless those are taken from blocks of 128 bits (`kept_fibres` of a
+/// schedule).
+inline constexpr int64_t kMostKeptElements = 7;
+
 /// Rows of a register tile, at most.
 inline constexpr int64_t kMaxTileRows = 26;
 

@@ -87,11 +87,6 @@ enum class StageMapping { Inner, Varying, Fibre, Depth, Repeat, Unsupported };
 /// run, and has to be copied.
 StageMapping getStageMapping(const Stage &stage);
 
-/// Fibres of up to so many elements that share a vector stay as they lie:
-/// longer ones would need too many registers that say how elements are
-/// repeated.
-inline constexpr int64_t kMostKeptElements = 7;
-
 /// Elements of scratch memory that the code of a stage needs.
 int64_t getScratchElements(const Stage &stage);
 

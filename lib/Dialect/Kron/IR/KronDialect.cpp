@@ -56,8 +56,8 @@ LogicalResult
 ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                      int64_t vectorBits, int64_t tile, int64_t registerRows,
                      int64_t registerVectors, int64_t slice,
-                     int64_t streamBytes, int64_t prefetch,
-                     int64_t matrixTiles, GPUKernel kernel, int64_t threads,
+                     int64_t streamBytes, int64_t prefetch, int64_t matrixTiles,
+                     int64_t keptFibres, GPUKernel kernel, int64_t threads,
                      int64_t columns, int64_t ctasPerSM, int64_t stages,
                      int64_t cluster, DenseI64ArrayAttr trips) {
   if (vectorBits != 0 && vectorBits != 128 && vectorBits != 256 &&
@@ -75,9 +75,12 @@ ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (value < -1)
       return emitError() << "expects " << name << " to be >= -1, but got "
                          << value;
-  if (prefetch < -1 || prefetch > 1)
-    return emitError() << "expects prefetch to be -1, 0 or 1, but got "
-                       << prefetch;
+  for (auto [name, value] :
+       {std::pair<StringRef, int64_t>("prefetch", prefetch),
+        {"kept_fibres", keptFibres}})
+    if (value < -1 || value > 1)
+      return emitError() << "expects " << name << " to be -1, 0 or 1, but got "
+                         << value;
   if (matrixTiles < -1 || matrixTiles > 2)
     return emitError() << "expects matrix_tiles to be -1, 0, 1 or 2, but got "
                        << matrixTiles;
@@ -117,11 +120,11 @@ ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 ScheduleAttr ScheduleAttr::withoutTrips() {
-  auto rest =
-      get(getContext(), getVectorBits(), getTile(), getRegisterRows(),
-          getRegisterVectors(), getSlice(), getStreamBytes(), getPrefetch(),
-          getMatrixTiles(), getKernel(), getThreads(), getColumns(),
-          getCtasPerSm(), getStages(), getCluster(), DenseI64ArrayAttr());
+  auto rest = get(getContext(), getVectorBits(), getTile(), getRegisterRows(),
+                  getRegisterVectors(), getSlice(), getStreamBytes(),
+                  getPrefetch(), getMatrixTiles(), getKeptFibres(), getKernel(),
+                  getThreads(), getColumns(), getCtasPerSm(), getStages(),
+                  getCluster(), DenseI64ArrayAttr());
   auto none = get(getContext(), 0, 0, 0, 0);
   return rest == none ? ScheduleAttr() : rest;
 }

@@ -110,7 +110,9 @@ struct KronSelectSchedulePass
     pass.setScheduleAttr(ScheduleAttr::get(
         &getContext(), bits, tile, given ? given.getRegisterRows() : 0,
         given ? given.getRegisterVectors() : 0, slice, streamBytes, prefetch,
-        takeGiven(givenTiles, chosenTiles)));
+        takeGiven(givenTiles, chosenTiles),
+        takeGiven(given ? given.getKeptFibres() : 0,
+                  fastShuffles && hasHalfFibres(plan, pass, bits))));
     remark::analysis(
         pass.getLoc(),
         remark::RemarkOpts::name("KronSchedule").category("kron-schedule"))

@@ -69,7 +69,7 @@ static ScheduleAttr withTile(ScheduleAttr schedule, GPUKernel kernel,
                              int64_t rows, int64_t columns) {
   return ScheduleAttr::get(
       schedule.getContext(), schedule.getVectorBits(), rows,
-      schedule.getRegisterRows(), schedule.getRegisterVectors(), 0, 0, 0, 0,
+      schedule.getRegisterRows(), schedule.getRegisterVectors(), 0, 0, 0, 0, 0,
       kernel, schedule.getThreads(), columns, schedule.getCtasPerSm(),
       schedule.getStages(), schedule.getCluster(), schedule.getTrips());
 }

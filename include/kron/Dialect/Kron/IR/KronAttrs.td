@@ -143,6 +143,9 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
       tiles (AMX), with 16 bits of the numbers between factors; 2: those of single
       factors are made in pairs, which one instruction adds up (AVX512-BF16); 0
       and -1: neither.
+    - `kept_fibres`: fibres that fill half a register: 1: two stay in it as they
+      lie, and shuffles repeat their elements; 0 and -1: their elements are taken
+      in turn, by way of memory. Shorter ones always stay.
 
     GPU:
 
@@ -178,6 +181,8 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
         "CPU: bytes from which results are stored past the caches">:$stream_bytes,
     DefaultValuedParameter<"int64_t", "0", "CPU: whether what comes next is asked for">:$prefetch,
     DefaultValuedParameter<"int64_t", "0", "CPU: how products of bf16 are made">:$matrix_tiles,
+    DefaultValuedParameter<"int64_t", "0",
+        "CPU: whether fibres of half a register stay as they lie">:$kept_fibres,
     DefaultValuedParameter<"::mlir::kron::GPUKernel", "::mlir::kron::GPUKernel::Auto",
         "GPU: kind of kernel">:$kernel,
     DefaultValuedParameter<"int64_t", "0", "GPU: threads of a CTA">:$threads,
@@ -195,10 +200,11 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
                      CArg<"int64_t", "0">:$slice,
                      CArg<"int64_t", "0">:$streamBytes,
                      CArg<"int64_t", "0">:$prefetch,
-                     CArg<"int64_t", "0">:$matrixTiles), [{
+                     CArg<"int64_t", "0">:$matrixTiles,
+                     CArg<"int64_t", "0">:$keptFibres), [{
       return $_get($_ctxt, vectorBits, tile, registerRows, registerVectors,
-                   slice, streamBytes, prefetch, matrixTiles, GPUKernel::Auto, 0, 0, 0, 0, 0,
-                   ::mlir::DenseI64ArrayAttr());
+                   slice, streamBytes, prefetch, matrixTiles, keptFibres,
+                   GPUKernel::Auto, 0, 0, 0, 0, 0, ::mlir::DenseI64ArrayAttr());
     }]>
   ];
   let assemblyFormat = "(`<` struct(params)^ `>`)?";

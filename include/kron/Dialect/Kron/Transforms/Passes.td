@@ -291,6 +291,8 @@ def KronSelectSchedule : Pass<"kron-select-schedule"> {
            "Whether the CPU has matrix tiles for bf16 (AMX)">,
     Option<"pairProducts", "pair-products", "bool", /*default=*/"false",
            "Whether the CPU is fast at adding up products of pairs of bf16 (AVX512-BF16)">,
+    Option<"fastShuffles", "fast-shuffles", "bool", /*default=*/"false",
+           "Whether the CPU shuffles within 128 bits while it multiplies and adds">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
            "The chip, for target=cuda: sm_80, sm_90, sm_90a, ...">,
     Option<"cublas", "cublas", "bool", /*default=*/"true",
