@@ -50,7 +50,7 @@ func.func @unknown(%x: memref<4096x?xf32>, %f: memref<64x64xf32>, %y: memref<409
 }
 
 // Verify that tiles of small rows have as many bytes as the processor likes, here of whole
-// rows and, where rows end within a cache line, of the next number that is whole lines.
+// rows and, where rows end within a cache line, of a number near that that is whole lines.
 // CHECK-LABEL: func @rows
 // CHECK: tile = 8
 // SHORT-LABEL: func @rows
@@ -67,6 +67,16 @@ func.func @rows(%x: memref<1024x16x16xf32>, %f: memref<16x16xf32>, %y: memref<10
 func.func @odd_rows(%x: memref<1024x5x5x5xf32>, %f: memref<5x5xf32>, %y: memref<1024x5x5x5xf32>) {
   kron.batched ins(%x : memref<1024x5x5x5xf32>) factors(%f, %f, %f : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>)
                outs(%y : memref<1024x5x5x5xf32>)
+  return
+}
+
+// CHECK-LABEL: func @even_rows
+// CHECK: tile = 2
+// SHORT-LABEL: func @even_rows
+// SHORT: tile = 2
+func.func @even_rows(%x: memref<1000x10x10x10xf32>, %f: memref<10x10xf32>, %y: memref<1000x10x10x10xf32>) {
+  kron.batched ins(%x : memref<1000x10x10x10xf32>) factors(%f, %f, %f : memref<10x10xf32>, memref<10x10xf32>, memref<10x10xf32>)
+               outs(%y : memref<1000x10x10x10xf32>)
   return
 }
 

@@ -277,6 +277,10 @@ static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
   if (step * bytesPerPosition > 2 * caches.rowTileBytes)
     step = 1;
   tile = std::max(llvm::alignDown(tile + step / 2, step), uint64_t(step));
+  // Not much more than that, however many rows a step is.
+  if (step > 1 && tile > step &&
+      2 * tile * bytesPerPosition > 3 * caches.rowTileBytes)
+    tile -= step;
   if (!ShapedType::isDynamic(size))
     for (int64_t rows = tile; 2 * rows >= tile && rows > 0; rows -= step)
       if (size % rows == 0)
