@@ -97,6 +97,10 @@ int64_t getPanelLanes(const Stage &stage, const LoopNest &nest);
 bool isFarApart(const Stage &stage, Int stride, int64_t count,
                 int64_t pages = 0);
 
+/// How many rows of a stage with the fibre mapping share a vector, a power of
+/// two: those of their q that fill none. 1: none do.
+int64_t getSharingRows(const Stage &stage, const LoopNest &nest);
+
 /// The axis of `stage` that the factor varies on and is contiguous along, or
 /// -1.
 int getContiguousAxis(const Stage &stage);

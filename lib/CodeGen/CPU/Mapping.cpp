@@ -258,22 +258,45 @@ BroadcastPacking kron::getBroadcastPacking(const Stage &stage,
              : BroadcastPacking::None;
 }
 
+/// Whether `array` holds numbers as they are computed.
+static bool isComputed(const Stage &stage, const StageArray &array) {
+  return !array.element ||
+         array.element.getIntOrFloatBitWidth() == 8 * stage.elementBytes;
+}
+
+static bool variesFactor(const Stage &stage) {
+  return llvm::any_of(stage.factor.strides,
+                      [](Int stride) { return !stride.is(0); });
+}
+
+int64_t kron::getSharingRows(const Stage &stage, const LoopNest &nest) {
+  // Beside more vectors that a row has to itself, one of all rows is little.
+  constexpr int64_t kMostVectors = 4, kMinDepth = 4;
+  int64_t lanes = getMaxLanes(stage);
+  int64_t vectors = stage.results / lanes, rest = stage.results % lanes;
+  bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
+                                    stage.schedule.getRegisterVectors());
+  if (getMapping(stage, nest) != StageMapping::Fibre || !nest.inner.empty() ||
+      isFixed || hasFewRows(nest) || variesFactor(stage) ||
+      stage.vectorBits != 512 || stage.elementParts != 1 || stage.hasPairs ||
+      stage.scale.beta || stage.depth < kMinDepth ||
+      !isComputed(stage, stage.destination) || getPanelLanes(stage, nest) ||
+      !vectors || vectors > kMostVectors || !rest || !llvm::isPowerOf2_64(rest))
+    return 1;
+  return lanes / rest;
+}
+
 SmallVector<int64_t> kron::getRestGroups(const Stage &stage,
                                          const LoopNest &nest) {
-  auto isComputed = [&](const StageArray &array) {
-    return !array.element ||
-           array.element.getIntOrFloatBitWidth() == 8 * stage.elementBytes;
-  };
   // Fewer multiply-adds do not pay for loops of their own, and factors that
   // leave the first-level cache are slower than lanes that stay empty.
   constexpr int64_t kMinDepth = 4, kMaxBytes = 1 << 14;
-  bool varies = llvm::any_of(stage.factor.strides,
-                             [](Int stride) { return !stride.is(0); });
   if (getMapping(stage, nest) != StageMapping::Inner ||
-      !nest.inner.back().size.isConstant() || varies ||
+      !nest.inner.back().size.isConstant() || variesFactor(stage) ||
       stage.depth < kMinDepth || stage.vectorBits != 512 ||
       stage.elementParts != 1 || stage.hasPairs || stage.scale.beta ||
-      !isComputed(stage.source) || !isComputed(stage.destination) ||
+      !isComputed(stage, stage.source) ||
+      !isComputed(stage, stage.destination) ||
       getBroadcastPacking(stage, nest) != BroadcastPacking::None)
     return {};
   // Slots of two a cycle: multiply-adds, and stores, of which whole vectors and
@@ -389,7 +412,7 @@ bool kron::needsPacking(const Stage &stage) {
   case StageMapping::Fibre:
     return !nest.inner.empty() || !stage.factor.resultStride.is(1) ||
            (getNumFibres(stage, nest) > 1 && !keepsFibres(stage)) ||
-           getPanelLanes(stage, nest);
+           getPanelLanes(stage, nest) || getSharingRows(stage, nest) > 1;
   }
   llvm_unreachable("covered switch");
 }

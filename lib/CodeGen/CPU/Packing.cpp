@@ -72,8 +72,10 @@ PackedFactor kron::getPackedFactor(const Stage &stage,
   }
   if (mapping != StageMapping::Inner)
     packed.elements = packed.depthStride * stage.depth;
-  if (isFibre)
+  if (isFibre) {
     packed.panelLanes = getPanelLanes(stage, nest);
+    packed.sharingRows = getSharingRows(stage, nest);
+  }
   if (packed.panelLanes) {
     packed.depthStride = packed.panelLanes;
     packed.elements =
@@ -201,14 +203,33 @@ static void emitRepeatedResults(Emitter &emitter, const Stage &stage,
     Value to = emitter.offsetPointer(
         base, emitter.add(group.offset, emitter.mul(p, rowElements)));
     forBlocks(emitter, stage.results, perVector, [&](Int q, int64_t count) {
-      Value results = emitter.loadVector(
-          emitter.getVectorType(perVector), emitter.offsetPointer(from, q),
-          emitter.firstLanes(perVector, count));
+      Value results = emitter.loadVector(emitter.getVectorType(perVector),
+                                         emitter.offsetPointer(from, q),
+                                         emitter.firstLanes(perVector, count));
       emitter.storeVector(
           vector::ShuffleOp::create(emitter.builder, emitter.loc, results,
                                     results, sources),
           emitter.offsetPointer(to, emitter.mul(q, group.size)), nullptr);
     });
+  });
+}
+
+/// Repeats the q of every row that fill no vector, to the end of theirs.
+static void emitRepeatedRest(Emitter &emitter, const Stage &stage,
+                             const PackedFactor &packed, Value base) {
+  int64_t lanes = getMaxLanes(stage), rest = stage.results % lanes;
+  SmallVector<int64_t> sources;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    sources.push_back(lane % rest);
+  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+    Value row = emitter.offsetPointer(
+        base,
+        emitter.add(stage.results - rest, emitter.mul(p, packed.depthStride)));
+    Value results =
+        emitter.loadVector(emitter.getVectorType(rest), row, nullptr);
+    emitter.storeVector(vector::ShuffleOp::create(emitter.builder, emitter.loc,
+                                                  results, results, sources),
+                        row, nullptr);
   });
 }
 
@@ -364,6 +385,8 @@ void Packer::emitBlock(Value from, Value to) {
                    to);
     for (const PackedFactor::RestGroup &group : packed.restGroups)
       emitRepeatedResults(emitter, stage, packed, group, to);
+    if (packed.sharingRows > 1)
+      emitRepeatedRest(emitter, stage, packed, to);
     return;
   }
   int64_t panelResults =

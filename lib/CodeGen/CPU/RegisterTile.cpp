@@ -211,6 +211,24 @@ static TileOperand interleaveRows(Emitter &emitter, const RegisterTile &tile) {
 // Steps of p
 //===----------------------------------------------------------------------===//
 
+/// A vector whose lanes from `first` on are `share` of each of `rows`, one
+/// after the other; all lanes of a row are the same.
+static Value emitBlended(Emitter &emitter, ArrayRef<Value> rows, int64_t first,
+                         int64_t share) {
+  if (rows.size() == 1)
+    return rows.front();
+  int64_t lanes = cast<VectorType>(rows.front().getType()).getNumElements();
+  size_t half = rows.size() / 2;
+  int64_t second = first + half * share;
+  Value lower = emitBlended(emitter, rows.take_front(half), first, share);
+  Value upper = emitBlended(emitter, rows.drop_front(half), second, share);
+  SmallVector<int64_t> sources;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    sources.push_back(lane < second ? lane : lanes + lane);
+  return vector::ShuffleOp::create(emitter.builder, emitter.loc, lower, upper,
+                                   sources);
+}
+
 /// One step of p: rows * vectors multiply-adds, twice for complex numbers. The
 /// operand of which there is less stays in registers, the other one is loaded
 /// where it is needed: together with the accumulators, all of the larger one
@@ -271,13 +289,31 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile,
   SmallVector<Value> b;
   for (int64_t vector = 0; vector < tile.vectors; ++vector)
     b.push_back(loadB(vector));
+  bool isShared = tile.sharingRows > 1;
+  Value sharedB = isShared ? loadB(tile.vectors) : Value();
+  SmallVector<Value> sharing;
   for (int64_t row = 0; row < tile.rows; ++row) {
     Multipliers a = loadA(row);
     for (int64_t part = 0; part < parts; ++part)
       for (int64_t vector = 0; vector < tile.vectors; ++vector)
         accumulate(row, vector, part, a, b[vector]);
+    if (isShared)
+      sharing.push_back(a.front());
+    if (static_cast<int64_t>(sharing.size()) == tile.sharingRows) {
+      Value &sum =
+          accumulators[tile.rows * tile.vectors + row / tile.sharingRows];
+      Value blended = emitBlended(emitter, sharing, /*first=*/0,
+                                  tile.lanes / tile.sharingRows);
+      sum = emitMultiplyAdd(emitter, blended, sharedB, sum);
+      sharing.clear();
+    }
     emitBetween();
   }
+}
+
+static int64_t countVectors(const RegisterTile &tile) {
+  int64_t shared = tile.sharingRows > 1 ? tile.rows / tile.sharingRows : 0;
+  return tile.rows * tile.vectors + shared;
 }
 
 /// Blocks that a step of p falls into.
@@ -387,6 +423,18 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
       }
     }
   }
+  if (tile.sharingRows == 1)
+    return;
+  for (int64_t row = 0; row < tile.rows; row += tile.sharingRows) {
+    Value sum = accumulators[tile.rows * tile.vectors + row / tile.sharingRows];
+    TileParts parts{tile.lanes / tile.sharingRows, tile.sharingRows,
+                    result.rowStride};
+    emitPartStores(emitter, parts, parts.count,
+                   emitScaledSum(emitter, tile.scale, sum, nullptr),
+                   getPointer(result.base, row, result.rowStride, tile.vectors,
+                              result.vectorStride, result.element),
+                   result.element);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -417,14 +465,14 @@ static Value hideArithmetic(Emitter &emitter, Value pointer) {
 }
 
 void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
-  int64_t fmas = given.rows * given.vectors * given.lanes * given.depth *
+  int64_t fmas = countVectors(given) * given.lanes * given.depth *
                  (given.hasPairs ? 2 : 1);
   Prefetcher prefetcher(emitter, given.prefetch, fmas);
   if (!given.prefetch.isSpread)
     prefetcher.emitRest();
   emitDrain(emitter, given.prefetch.drain, fmas);
   RegisterTile tile = given;
-  int64_t count = tile.rows * tile.vectors * emitter.getNumParts();
+  int64_t count = countVectors(tile) * emitter.getNumParts();
   // Where the first step is not in a loop it is a product: a multiply-add would
   // need its zeros copied to a register of its own.
   int64_t most = tile.readsRuns ? kMaxUnrolledRuns : kMaxUnrolledFmas;

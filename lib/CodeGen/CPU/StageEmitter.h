@@ -73,6 +73,9 @@ private:
   bool copiesRows(const LoopAxis &rows) const;
   void emitRowCopy(const LoopAxis &rows, Int count, int64_t ahead, Value source,
                    Value panel);
+  void emitSharingBlocks(const LoopAxis &rows, int64_t sharing,
+                         function_ref<void(Int, int64_t)> emitShared,
+                         function_ref<void(Int, int64_t)> emitOwn);
   void emitFibre(const LoopAxis *rows, const Bases &bases);
   /// The same with `fibres` neighbours along `rows` in every vector.
   void emitFibres(const LoopAxis &rows, int64_t fibres, const Bases &bases);

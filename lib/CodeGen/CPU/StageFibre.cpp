@@ -54,6 +54,36 @@ static int64_t limitRows(int64_t rows, int64_t most, int64_t total) {
                    : llvm::divideCeil(total, llvm::divideCeil(total, most));
 }
 
+/// Calls `emitShared` for blocks of rows that are multiples of `sharing`, and
+/// `emitOwn` for those that are left.
+void StageEmitter::emitSharingBlocks(
+    const LoopAxis &rows, int64_t sharing,
+    function_ref<void(Int, int64_t)> emitShared,
+    function_ref<void(Int, int64_t)> emitOwn) {
+  // As many accumulators as let a register tile be unrolled, if these hide the
+  // latency.
+  constexpr int64_t kUnrolled = 128, kFew = 8, kMany = 20;
+  int64_t most = kUnrolled / stage.depth;
+  if (most < kFew)
+    most = kMany;
+  int64_t perSharing = stage.results / getMaxLanes(stage) * sharing + 1;
+  int64_t block = std::max<int64_t>(most / perSharing, 1) * sharing;
+  if (!rows.size.isConstant())
+    return emitBlocks(rows.size, block, [&](Int row, int64_t count) {
+      if (count == block)
+        return emitShared(row, count);
+      emitOwn(row, count);
+    });
+  int64_t size = rows.size.getConstant();
+  int64_t full = size / block * block;
+  emitter.forLoop(0, full, block, [&](Int row) { emitShared(row, block); });
+  int64_t shared = llvm::alignDown(size - full, sharing);
+  if (shared)
+    emitShared(full, shared);
+  if (full + shared < size)
+    emitOwn(full + shared, size - full - shared);
+}
+
 void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
   int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
   int64_t size = group * stage.results;
@@ -95,9 +125,10 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
   }
 
   auto emitTile = [&](const Bases &block, int64_t rows, Int first,
-                      int64_t vectors, Value mask) {
+                      int64_t vectors, Value mask, int64_t sharing = 1) {
     Int lane = emitter.mul(first, lanes);
     RegisterTile tile = startTile(block);
+    tile.sharingRows = sharing;
     // The copies ask for the next rows; more at a time was measured to be in
     // their way.
     if (copies)
@@ -137,17 +168,24 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
     }
     emitRegisterTile(emitter, tile);
   };
+  auto emitRows = [&](Int row, int64_t rows) {
+    Bases block = rowAxis ? advance(bases, *rowAxis, row) : bases;
+    emitVectorBlocks(size, lanes, used, shape.vectors,
+                     [&](Int first, int64_t vectors, Value mask) {
+                       emitTile(block, rows, first, vectors, mask);
+                     });
+  };
+  if (rowAxis && packed && packed->sharingRows > 1)
+    return emitSharingBlocks(
+        *rowAxis, packed->sharingRows,
+        [&](Int row, int64_t rows) {
+          emitTile(advance(bases, *rowAxis, row), rows, 0, size / lanes,
+                   nullptr, packed->sharingRows);
+        },
+        emitRows);
   int64_t bytes = emitter.getElementBytes();
   if (!rowAxis || !hasPanels)
-    return emitBlocks(
-        rowAxis ? rowAxis->size : Int(1), shape.rows,
-        [&](Int row, int64_t rows) {
-          Bases block = rowAxis ? advance(bases, *rowAxis, row) : bases;
-          emitVectorBlocks(size, lanes, used, shape.vectors,
-                           [&](Int first, int64_t vectors, Value mask) {
-                             emitTile(block, rows, first, vectors, mask);
-                           });
-        });
+    return emitBlocks(rowAxis ? rowAxis->size : Int(1), shape.rows, emitRows);
   // A panel stays in the cache while many rows use it, unless rows are as large
   // as panels: then a few rows stay there while all panels go by.
   int64_t chunk = llvm::alignTo(

@@ -153,6 +153,30 @@ func.func @kept_fibres_of_eight(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: m
 
 // -----
 
+// Verify that rows share a vector of the q that fill none: of 20 q of f64 two rows have four
+// each in it. 20 rows of 32 elements are packed, with these four twice. Of 67 rows the last
+// one has its own.
+// CHECK-LABEL: func.func @shared_rest
+// CHECK-SAME: kron.shared_bytes = 5120 : i64
+// CHECK: %[[REST:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<4xf64>
+// CHECK: vector.shuffle %[[REST]], %[[REST]] [0, 1, 2, 3, 0, 1, 2, 3]
+// CHECK-LABEL: func.func private @shared_rest_pass
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 12, 13, 14, 15]
+// CHECK: vector.shuffle %[[SUM:.*]], %[[SUM]] [0, 1, 2, 3] : vector<8xf64>
+// CHECK-NEXT: llvm.store %{{.*}} : vector<4xf64>
+// CHECK: vector.shuffle %[[SUM]], %[[SUM]] [4, 5, 6, 7] : vector<8xf64>
+// CHECK: llvm.intr.masked.store
+func.func @shared_rest(%x: memref<67x20xf64>, %f: memref<20x20xf64>, %y: memref<67x20xf64>) {
+  kron.pass ins(%x, %f : memref<67x20xf64>, memref<20x20xf64>) outs(%y : memref<67x20xf64>) attributes {schedule = #kron.schedule<tile = 67>} {
+  ^bb0(%t: tensor<67x20xf64>, %a: tensor<20x20xf64>, %o: tensor<67x20xf64>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<67x20xf64>) factor(%a [p, q] : tensor<20x20xf64>) outs(%o : tensor<67x20xf64>) -> tensor<67x20xf64>
+    kron.yield %1 : tensor<67x20xf64>
+  }
+  return
+}
+
+// -----
+
 // Verify that what fills no vector of the innermost axis is taken with several q: of ten
 // elements, groups of eight with two q, and then groups of two with eight. The factor, 100
 // elements, is packed with every q eight times (10 * 80 elements) and twice (10 * 32). The

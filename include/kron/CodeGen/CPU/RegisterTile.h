@@ -124,6 +124,9 @@ struct RegisterTile {
   TileOperand a, b;
   TileResult result;
   TileParts resultParts;
+  /// So many rows, of which there is a multiple, share a vector behind those of
+  /// their own, which has the last lanes / sharingRows results of each.
+  int64_t sharingRows = 1;
   TileScale scale;
   /// Whether elements of A and B are pairs of bf16 (Pairs.h), whose two
   /// products are added.

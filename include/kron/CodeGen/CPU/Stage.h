@@ -136,6 +136,9 @@ struct PackedFactor {
   int64_t splitStride = 0;
   /// Per axis; 0 where the factor does not vary and for axes that are lanes.
   SmallVector<int64_t> strides;
+  /// Rows that share a vector of the q that fill none, which are repeated for
+  /// that; 1: none do.
+  int64_t sharingRows = 1;
   /// What fills no vector of an innermost axis of `groupedSize` elements.
   SmallVector<RestGroup, 0> restGroups;
   int64_t groupedSize = 0;
