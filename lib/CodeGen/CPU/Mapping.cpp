@@ -283,7 +283,10 @@ int64_t kron::getSharingRows(const Stage &stage, const LoopNest &nest) {
       !isComputed(stage, stage.destination) || getPanelLanes(stage, nest) ||
       !vectors || vectors > kMostVectors || !rest || !llvm::isPowerOf2_64(rest))
     return 1;
-  return lanes / rest;
+  // What they have to themselves and what they share has to fit the registers.
+  int64_t sharing = lanes / rest;
+  bool fits = vectors * sharing + 1 <= getMaxAccumulators(stage.vectorBits);
+  return fits ? sharing : 1;
 }
 
 SmallVector<int64_t> kron::getRestGroups(const Stage &stage,
