@@ -320,7 +320,9 @@ SmallVector<int64_t> kron::getRestGroups(const Stage &stage,
     elements += rowElements * stage.depth;
     grouped += rowElements / lanes * stage.depth + stage.results * partSlots;
   }
-  if (elements * stage.elementBytes > kMaxBytes)
+  // Each group goes by all rows anew.
+  int64_t bytes = elements * stage.elementBytes;
+  if (bytes * static_cast<int64_t>(groups.size()) > kMaxBytes)
     return {};
   // Code of their own has to pay.
   constexpr int64_t kWhole = 16, kWorthwhile = 15;
