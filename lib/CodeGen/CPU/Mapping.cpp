@@ -320,9 +320,10 @@ SmallVector<int64_t> kron::getRestGroups(const Stage &stage,
     elements += rowElements * stage.depth;
     grouped += rowElements / lanes * stage.depth + stage.results * partSlots;
   }
-  // Each group goes by all rows anew.
-  int64_t bytes = elements * stage.elementBytes;
-  if (bytes * static_cast<int64_t>(groups.size()) > kMaxBytes)
+  // All rows go by anew for each group.
+  constexpr int64_t kMostTurns = 2;
+  int64_t turns = groups.size() + (size >= lanes);
+  if (turns > kMostTurns || elements * stage.elementBytes > kMaxBytes)
     return {};
   // Code of their own has to pay.
   constexpr int64_t kWhole = 16, kWorthwhile = 15;
