@@ -229,6 +229,12 @@ static Value emitBlended(Emitter &emitter, ArrayRef<Value> rows, int64_t first,
                                    sources);
 }
 
+/// Whether a step of p keeps A in registers, of `parts` each, and takes one
+/// vector of B after the other. Rows that share one are blended as they come.
+static bool takesVectors(const RegisterTile &tile, int64_t parts) {
+  return tile.sharingRows == 1 && tile.rows * parts < tile.vectors;
+}
+
 /// One step of p: rows * vectors multiply-adds, twice for complex numbers. The
 /// operand of which there is less stays in registers, the other one is loaded
 /// where it is needed: together with the accumulators, all of the larger one
@@ -273,7 +279,7 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile,
                       ? emitPairProduct(emitter, a[part], b, accumulator)
                       : emitMultiplyAdd(emitter, a[part], b, accumulator);
   };
-  if (tile.rows * parts < tile.vectors) {
+  if (takesVectors(tile, parts)) {
     SmallVector<Multipliers> a;
     for (int64_t row = 0; row < tile.rows; ++row)
       a.push_back(loadA(row));
@@ -318,8 +324,7 @@ static int64_t countVectors(const RegisterTile &tile) {
 
 /// Blocks that a step of p falls into.
 static int64_t countParts(Emitter &emitter, const RegisterTile &tile) {
-  bool takesVectors = tile.rows * emitter.getNumParts() < tile.vectors;
-  return takesVectors ? tile.vectors : tile.rows;
+  return takesVectors(tile, emitter.getNumParts()) ? tile.vectors : tile.rows;
 }
 
 //===----------------------------------------------------------------------===//
