@@ -98,6 +98,38 @@ func.func @not_by_products(%x1: memref<1024x2048xf16>, %k1: memref<1x256x256x4xf
   return
 }
 
+// Verify that a side of 96 is enough for halves of one group, beside a longer one.
+// CHECK-LABEL: func.func @side_of_96(
+// CHECK-SAME: %{{.*}}: memref<768x25088xbf16>, %[[K:.*]]: memref<1x96x384x2xbf16>
+// CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%{{.*}} : memref<1x2x96x384xbf16>) permutation = [0, 3, 1, 2]
+func.func @side_of_96(%x: memref<768x25088xbf16>, %k: memref<1x96x384x2xbf16>, %y: memref<192x25088xbf16>) {
+  kron.ksmm ins(%x : memref<768x25088xbf16>) weights(%k : memref<1x96x384x2xbf16>) outs(%y : memref<192x25088xbf16>)
+      {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that it is not as the depth of two products, beside a short side (for two products:
+// up to 341), of f32, or of several groups.
+// CHECK-LABEL: func.func @not_side_of_96(
+// CHECK-NOT: linalg.transpose
+func.func @not_side_of_96(%x1: memref<192x25088xf16>, %k1: memref<1x384x96x2xf16>, %y1: memref<768x25088xf16>,
+                          %x2: memref<384x25088xf16>, %k2: memref<1x96x96x4xf16>, %y2: memref<384x25088xf16>,
+                          %x3: memref<768x25088xf32>, %k3: memref<1x96x384x2xf32>, %y3: memref<192x25088xf32>,
+                          %x4: memref<1536x25088xf16>, %k4: memref<2x96x384x2xf16>, %y4: memref<384x25088xf16>,
+                          %x5: memref<384x25088xf16>, %k5: memref<1x96x192x2xf16>, %y5: memref<192x25088xf16>) {
+  kron.ksmm ins(%x1 : memref<192x25088xf16>) weights(%k1 : memref<1x384x96x2xf16>) outs(%y1 : memref<768x25088xf16>)
+      {layout = #kron.layout<batch_last>}
+  kron.ksmm ins(%x2 : memref<384x25088xf16>) weights(%k2 : memref<1x96x96x4xf16>) outs(%y2 : memref<384x25088xf16>)
+      {layout = #kron.layout<batch_last>}
+  kron.ksmm ins(%x3 : memref<768x25088xf32>) weights(%k3 : memref<1x96x384x2xf32>) outs(%y3 : memref<192x25088xf32>)
+      {layout = #kron.layout<batch_last>}
+  kron.ksmm ins(%x4 : memref<1536x25088xf16>) weights(%k4 : memref<2x96x384x2xf16>) outs(%y4 : memref<384x25088xf16>)
+      {layout = #kron.layout<batch_last>}
+  kron.ksmm ins(%x5 : memref<384x25088xf16>) weights(%k5 : memref<1x96x192x2xf16>) outs(%y5 : memref<192x25088xf16>)
+      {layout = #kron.layout<batch_last>}
+  return
+}
+
 // Verify that those of f32 become loops over t and over blocks of results, of dense products
 // of what belongs to each.
 // CHECK-LABEL: func.func @slices(

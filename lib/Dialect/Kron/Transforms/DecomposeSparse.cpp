@@ -123,11 +123,27 @@ static bool hasMatrices(KsmmOp op) {
          isBareProduct(op) && !op.getAddend();
 }
 
+/// Whether one group of halves is large enough for that: also with a side of 96
+/// beside a longer one; of two products it has to be much longer, and their
+/// depth.
+static bool isLargeForHalves(KsmmOp op) {
+  constexpr int64_t kSide = 96, kArea = 1 << 14, kAreaOfTwo = 1 << 15;
+  Type element = kron::getElementType(op.getInit());
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  int64_t b = pattern[1], c = pattern[2], d = pattern[3];
+  if (!(element.isF16() || element.isBF16()) || pattern[0] != 1 || b < kSide ||
+      c < kSide)
+    return false;
+  return d > 2 ? b * c >= kArea : c >= kLargeSide && b * c >= kAreaOfTwo;
+}
+
 /// Whether `op` is one of large weights (a, b, c, d) and matrices whose
 /// products the GPU has better kernels for, if there are many rows.
 static bool isManyProducts(KsmmOp op) {
   if (!hasMatrices(op))
     return false;
+  if (isLargeForHalves(op))
+    return true;
   SmallVector<int64_t, 4> pattern = op.getPattern();
   bool areFewGroups =
       pattern[0] == 1 ||
