@@ -68,6 +68,8 @@ GOLDEN = [
       for layout in ("batch_first", "batch_last")),
     ("ksmm", "f16", 196, (1, 256, 256, 4), {"layout": "batch_last"}),
     *(("ksmm", t, 25088, (64, 463, 64, 1), {}) for t in ("f32", "f64", "f16")),
+    *(("ksmm", t, 25088, p, {}) for t in ("f32", "f16") for p in ((512, 56, 8, 1), (4096, 7, 1, 1))),
+    ("ksmm", "bf16", 25088, (256, 112, 16, 1), {}),
     ("ksmm", "f64", 25088, (12, 64, 64, 4), {}),
     ("ksmm", "bf16", 25088, (3, 17, 9, 5), {}),
     *(("epilogue", t, 25088, p, {"layout": layout}) for t in ("f32", "f16")

@@ -137,6 +137,20 @@ def _dense(rng, p):
                     activation="identity", bias=False, residual=False, scale=False)
 
 
+def _small_groups(rng, p):
+    """Many groups of few columns, which threads multiply by themselves: of an unknown number of
+    rows the plan expects many."""
+    p["type"] = str(rng.choice(("f32", "f16", "bf16")))
+    a = int(rng.choice((2, 5, 8, 24, 64, 100, 256, 512)))
+    b = int(rng.choice((1, 2, 3, 4, 5, 7, 8, 12, 16, 28)))
+    c = int(rng.integers(1, 17))
+    rows = _fit(rng, p["type"], [(a * max(b, c), 4 * max(b, c))], (0, 1, 7, 16, 33, 100, 500, 1000))
+    return p | dict(op="ksmm", pattern=(a, b, c, 1), rows=rows, op_x="N",
+                    op_weights="N" if rng.random() < 0.75 else "T", dynamic=("rows",),
+                    layout="batch_first", activation="identity", bias=False, residual=False,
+                    scale=False)
+
+
 def _sparse_chain(rng, p):
     limit = MAX_FLOPS.get(p["type"], OTHER_FLOPS)
     p.pop("special", None)
@@ -156,7 +170,8 @@ def parameters(seed, number):
         p["attributes"] = ["precision = #kron.precision<%s>" % ("ieee" if precision < 0.15 else "tf32")]
     kind = rng.random()
     make = (_product if kind < 0.62 else _batched if kind < 0.78 else
-            _ksmm if kind < 0.9 else _sparse_chain if kind < 0.97 else _dense)
+            _ksmm if kind < 0.9 else _sparse_chain if kind < 0.97 else
+            _dense if kind < 0.985 else _small_groups)
     return make(rng, p)
 
 

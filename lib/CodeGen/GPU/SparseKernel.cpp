@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseKernel.h"
+#include "SmallGroups.h"
 #include "SparseChain.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
 #include "kron/CodeGen/GPU/Sparse.h"
@@ -531,9 +532,22 @@ LogicalResult kron::emitSparsePass(OpBuilder &builder,
     SparseKernel(kernel, pass, pass.getModeProducts().front(), plan, machine)
         .emit();
   };
+  auto emitMany = [&] {
+    auto groups = getSmallGroupsPlan(pass, machine);
+    if (!groups)
+      return emit(plan);
+    OpBuilder::InsertionGuard guard(builder);
+    auto branch = scf::IfOp::create(
+        builder, pass.getLoc(), buildSmallGroupsTest(builder, pass, *groups),
+        /*withElseRegion=*/true);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    emitSmallGroups(builder, gpuModule, pass, *groups);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    emit(plan);
+  };
   std::optional<SparsePlan> few = getFewRowsPlan(pass, machine);
   if (!few) {
-    emit(plan);
+    emitMany();
     return success();
   }
   Emitter host(builder, pass.getLoc(), getElementType(pass.getInit()));
@@ -542,7 +556,7 @@ LogicalResult kron::emitSparsePass(OpBuilder &builder,
       scf::IfOp::create(builder, pass.getLoc(), host.less(kSparseFewRows, rows),
                         /*withElseRegion=*/true);
   builder.setInsertionPointToStart(branch.thenBlock());
-  emit(plan);
+  emitMany();
   builder.setInsertionPointToStart(branch.elseBlock());
   emit(*few);
   return success();

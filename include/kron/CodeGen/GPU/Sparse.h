@@ -8,7 +8,7 @@
 #ifndef KRON_CODEGEN_GPU_SPARSE_H
 #define KRON_CODEGEN_GPU_SPARSE_H
 
-#include "kron/CodeGen/GPU/Trip.h"
+#include "kron/CodeGen/GPU/CostModel.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::kron {
@@ -23,6 +23,11 @@ bool isSparse(const Trip &trip);
 /// factor of f32, f64, f16 or bf16.
 std::optional<std::string>
 getSparseUnsupportedReason(PassOp pass, const GPUMachine &machine);
+
+/// The time of `pass`, a trip that is `trip`, where `mma` leaves it to
+/// multiply-adds: of many small groups. Nothing if it does not.
+std::optional<TripTime> estimateSmallGroups(PassOp pass, const Trip &trip,
+                                            const GPUMachine &machine);
 
 /// Why no `mma` kernel takes blocks of rows through all of `products`, a chain
 /// whose axes are regrouped and which may stand outside of a kron.pass, or

@@ -15,6 +15,7 @@
 #include "kron/CodeGen/GPU/CostModel.h"
 #include "kron/CodeGen/GPU/Cublas.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/Sparse.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -56,6 +57,9 @@ static Candidate evaluate(const GPUEmitter &emitter, PassOp pass,
       chooseTiling(emitter.kernel, trip, std::max<int64_t>(columns, 1),
                    getSlabBudget(machine), machine);
   candidate.time = estimateTime(emitter.kernel, trip, tiling, machine);
+  if (emitter.kernel == GPUKernel::Mma)
+    if (auto time = estimateSmallGroups(pass, trip, machine))
+      candidate.time = *time;
   // Its steps on whole items are slow where something lies inside them, and it
   // copies items without a gap.
   if (emitter.kernel == GPUKernel::Batched &&

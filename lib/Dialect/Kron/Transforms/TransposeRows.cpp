@@ -6,14 +6,16 @@
 //===----------------------------------------------------------------------===//
 //
 // Groups of few columns are copied element by element with the batch first, for
-// matrix products that are mostly padding. With the batch last they are rows,
-// and copies that transpose cost no more than what they move.
+// matrix products that are mostly padding, unless rows of results start at
+// multiples of 16 bytes. With the batch last they are rows, and copies that
+// transpose cost no more than what they move.
 //
 //===----------------------------------------------------------------------===//
 
 #include "TransposeRows.h"
 #include "ArrayViews.h"
 #include "DecomposeSparse.h"
+#include "SplitSparse.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -35,6 +37,23 @@ static constexpr int64_t kManyRows = 4096;
 /// kManyRows, and what its rows are a multiple of.
 static constexpr int64_t kBlockBytes = 192 * 1024 * 1024, kRowsUnit = 64;
 
+/// Whether rows of results start at multiples of 16 bytes, if the array does:
+/// then there is a kernel for small groups as they lie.
+static bool hasWholeRows(KsmmOp op) {
+  constexpr int64_t kAccess = 8;
+  SmallVector<int64_t, 4> pattern = op.getPattern();
+  int64_t stride = pattern[0] * pattern[1];
+  if (auto type = dyn_cast<MemRefType>(op.getInit().getType())) {
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (!hasDenseRows(op) || failed(type.getStridesAndOffset(strides, offset)))
+      return false;
+    if (!ShapedType::isDynamic(strides.front()))
+      stride = strides.front();
+  }
+  return stride % kAccess == 0;
+}
+
 bool kron::hasNarrowGroups(KsmmOp op) {
   Type element = kron::getElementType(op.getInit());
   SmallVector<int64_t, 4> pattern = op.getPattern();
@@ -44,7 +63,7 @@ bool kron::hasNarrowGroups(KsmmOp op) {
          kron::getBeta(op).isZero() && !op.getSchedule() &&
          pattern[3] == 1 && pattern[0] >= kManyGroups &&
          2 * pattern[2] <= kNarrowBytes && !ShapedType::isDynamic(rows) &&
-         rows >= kManyRows;
+         rows >= kManyRows && !hasWholeRows(op);
 }
 
 /// Rows of equal blocks of about `block` rows, so that few rows are left.

@@ -1,0 +1,216 @@
+//===- SmallGroupsPlan.cpp - Which small groups threads take --------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "SmallGroups.h"
+#include "kron/CodeGen/GPU/Sparse.h"
+#include "kron/CodeGen/GPU/Trip.h"
+#include "kron/CodeGen/PassOperands.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Bytes that a thread stores at a time.
+static constexpr int64_t kChunkBytes = 16;
+/// Depth for which a thread has registers for the weights of a chunk, and
+/// elements of the input that it has some for.
+static constexpr int64_t kMostDepth = 8, kMostInputs = 64;
+/// Depth of one matrix instruction, and halves that a lane loads for it.
+static constexpr int64_t kMostMmaDepth = 16, kMmaPiece = 4;
+/// Rows for which weights are worth keeping, and groups of which tiles would be
+/// too small; more groups where a tile is full of their results.
+static constexpr int64_t kLeastRows = 1024, kLeastGroups = 16;
+static constexpr int64_t kFullTile = 64, kLeastFullGroups = 256;
+/// Threads of a CTA, and rows that a thread takes at a time at most.
+static constexpr int64_t kLeastThreads = 128, kMostThreads = 256,
+                         kMostRowsAtOnce = 4;
+/// Registers of a thread at most, and those that hold no elements.
+static constexpr int64_t kMostRegisters = 128, kOtherRegisters = 36;
+
+int64_t SmallGroupsPlan::getResultBlocks() const {
+  return llvm::divideCeil(results, 8 * resultTiles);
+}
+
+int64_t SmallGroupsPlan::getBlocks() const {
+  return usesMma ? llvm::divideCeil(groups * getResultBlocks(), threads / 32)
+                 : llvm::divideCeil(getChunks(), blockChunks);
+}
+
+static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
+
+/// Strides of an array in memory, or nothing.
+static std::optional<SmallVector<int64_t>> getStrides(Value array) {
+  auto type = dyn_cast<MemRefType>(array.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  return strides;
+}
+
+/// Sorts the axes of `pass`; whether they are those of groups side by side in
+/// rows of both arrays.
+static bool describeAxes(PassOp pass, SmallGroupsPlan &plan) {
+  ModeProductOp product = pass.getModeProducts().front();
+  TripFactor factor = describeFactor(product);
+  SmallVector<int64_t> shape = getResultShape(product);
+  auto input = getStrides(pass.getInputs().front()),
+       output = getStrides(pass.getInit());
+  if (factor.varyingAxes.size() != 1 || !input || !output ||
+      pass.getInputPermutation() || input->size() != output->size())
+    return false;
+  plan.axis = factor.axis;
+  plan.groupAxis = factor.varyingAxes.front();
+  plan.groups = factor.variations;
+  plan.depth = factor.depth;
+  plan.results = factor.results;
+  int64_t rowAxis = -1;
+  for (auto [axis, size] : llvm::enumerate(shape)) {
+    if (size == 1 || axis == plan.axis || axis == plan.groupAxis)
+      continue;
+    if (rowAxis >= 0)
+      return false;
+    rowAxis = axis;
+  }
+  ArrayRef<int64_t> inputShape =
+      cast<MemRefType>(pass.getInputs().front().getType()).getShape();
+  if (rowAxis < 0 || inputShape[plan.groupAxis] != plan.groups ||
+      ((*output)[plan.axis] != 1 && plan.results > 1) ||
+      ((*input)[plan.axis] != 1 && plan.depth > 1) ||
+      (*output)[plan.groupAxis] != plan.results ||
+      (*input)[plan.groupAxis] != plan.depth)
+    return false;
+  plan.rowAxis = rowAxis;
+  int64_t rows = shape[rowAxis], rowStride = (*output)[rowAxis];
+  plan.chunk = kChunkBytes / getElementBytes(plan.element);
+  if ((!ShapedType::isDynamic(rows) && rows < kLeastRows) ||
+      plan.groups <
+          (plan.results < kFullTile ? kLeastGroups : kLeastFullGroups) ||
+      plan.groups * plan.results % plan.chunk != 0 ||
+      (!ShapedType::isDynamic(rowStride) && rowStride % plan.chunk != 0))
+    return false;
+  // Accesses to the input start where a group does, or a chunk's first one.
+  bool areWhole = plan.chunk % plan.results == 0;
+  plan.isRegular = areWhole || plan.results % plan.chunk == 0;
+  plan.span = areWhole         ? plan.chunk / plan.results
+              : plan.isRegular ? 1
+                               : (plan.chunk - 2) / plan.results + 2;
+  plan.piece = std::min(getPowerOfTwo(plan.getRun()), plan.chunk);
+  int64_t stride = (*input)[rowAxis];
+  if (!ShapedType::isDynamic(stride) && stride != 0)
+    plan.piece = std::min(plan.piece, getPowerOfTwo(stride));
+  return true;
+}
+
+/// Whether the weights of chunks follow each other.
+static bool hasWeightRuns(PassOp pass, const SmallGroupsPlan &plan) {
+  ModeProductOp product = pass.getModeProducts().front();
+  auto strides = getStrides(pass.getOperandOf(product.getFactor()));
+  if (!strides)
+    return false;
+  for (auto [stride, role] : llvm::zip(*strides, product.getFactorDims())) {
+    int64_t wanted = role == ModeProductOp::kContracted  ? 1
+                     : role == ModeProductOp::kResulting ? plan.depth
+                     : role == int64_t(plan.groupAxis)
+                         ? plan.depth * plan.results
+                         : stride;
+    if (stride != wanted)
+      return false;
+  }
+  return true;
+}
+
+/// Chooses what threads of a CTA take.
+static void chooseThreads(SmallGroupsPlan &plan, const GPUMachine &machine) {
+  int64_t chunks = plan.getChunks();
+  plan.blockChunks =
+      llvm::divideCeil(chunks, llvm::divideCeil(chunks, kMostThreads));
+  plan.rowsBeside = std::max<int64_t>(kLeastThreads / plan.blockChunks, 1);
+  plan.threads = llvm::alignTo(plan.blockChunks * plan.rowsBeside, 32);
+  // Weights, and the input of these rows and of the next ones, as it comes.
+  int64_t bytes = getElementBytes(plan.element);
+  int64_t inputs =
+      plan.piece * bytes < 4 ? plan.getInputs() : plan.getInputs() * bytes / 4;
+  auto getRegisters = [&](int64_t rows) {
+    int64_t selects = plan.isRegular ? 0 : plan.chunk * plan.span;
+    return plan.chunk * plan.depth + inputs * (rows + 1) + selects +
+           kOtherRegisters;
+  };
+  plan.rowsAtOnce = kMostRowsAtOnce;
+  while (plan.rowsAtOnce > 1 && getRegisters(plan.rowsAtOnce) > kMostRegisters)
+    plan.rowsAtOnce /= 2;
+  int64_t registers = llvm::alignTo(getRegisters(plan.rowsAtOnce), 8);
+  plan.ctasPerSM =
+      std::clamp<int64_t>(machine.registersPerSM / (registers * plan.threads),
+                          1, machine.maxThreadsPerSM / plan.threads);
+}
+
+/// Chooses what warps take: all results of a group, or as many as sums do not
+/// take too many registers for.
+static void chooseWarps(SmallGroupsPlan &plan) {
+  constexpr int64_t kMostTiles = 16, kChunkTiles = 4;
+  int64_t tiles = llvm::divideCeil(plan.results, 8);
+  plan.resultTiles =
+      std::min<int64_t>(kMostTiles, llvm::alignTo(tiles, kChunkTiles));
+  plan.rowsAtOnce = 4;
+  plan.threads = 128;
+  plan.ctasPerSM = 3;
+}
+
+/// Whether threads, or warps, have registers for the weights, and what they
+/// access is aligned.
+static bool chooseKind(PassOp pass, SmallGroupsPlan &plan) {
+  plan.hasWeightRuns = hasWeightRuns(pass, plan);
+  if (plan.depth <= kMostDepth)
+    return plan.getInputs() <= kMostInputs;
+  plan.usesMma = true;
+  return plan.chunk == kChunkBytes / 2 && plan.depth <= kMostMmaDepth &&
+         plan.piece >= kMmaPiece && plan.results % plan.chunk == 0 &&
+         plan.hasWeightRuns;
+}
+
+std::optional<SmallGroupsPlan>
+kron::getSmallGroupsPlan(PassOp pass, const GPUMachine &machine) {
+  SmallVector<ModeProductOp> products = pass.getModeProducts();
+  ScheduleAttr given = pass.getScheduleAttr();
+  if (products.size() != 1 || pass.getEpilogue() ||
+      (given && (given.getThreads() || given.getCtasPerSm())))
+    return std::nullopt;
+  ModeProductOp product = products.front();
+  SmallGroupsPlan plan;
+  plan.element = kron::getElementType(pass.getInit());
+  if (!isa<Float32Type, Float16Type, BFloat16Type>(plan.element) ||
+      kron::getElementType(pass.getInputs().front()) != plan.element ||
+      kron::getElementType(product.getFactor()) != plan.element ||
+      !cast<ShapedType>(product.getFactor().getType()).hasStaticShape() ||
+      !kron::getBeta(product).isZero() || !describeAxes(pass, plan) ||
+      !chooseKind(pass, plan))
+    return std::nullopt;
+  if (plan.usesMma)
+    chooseWarps(plan);
+  else
+    chooseThreads(plan, machine);
+  return plan;
+}
+
+std::optional<TripTime> kron::estimateSmallGroups(PassOp pass, const Trip &trip,
+                                                  const GPUMachine &machine) {
+  constexpr double kMemoryShare = 0.85, kIssueShare = 0.5;
+  std::optional<SmallGroupsPlan> plan = getSmallGroupsPlan(pass, machine);
+  if (!plan)
+    return std::nullopt;
+  TripTime time;
+  double bytes = trip.getMemoryBytes();
+  time.floor = machine.getCopySeconds(bytes);
+  time.memory = bytes / machine.copyBytesPerSecond;
+  time.arithmetic =
+      2 * trip.outputElements * plan->depth /
+      (kIssueShare * (plan->usesMma ? machine.f16Mma : machine.ffma));
+  time.total = machine.launchSeconds +
+               std::max(time.memory / kMemoryShare, time.arithmetic);
+  return time;
+}
