@@ -90,3 +90,29 @@ func.func @in_place(%f: memref<16x16xf32>, %y: memref<16x1048576xf32>) {
            outs(%y : memref<16x1048576xf32>)
   return
 }
+
+// Verify that few q of 20 columns, whose rows start anywhere in vectors, take one vector after
+// the other and nothing is asked for; not where there are more q.
+// CHECK-LABEL: func @odd_columns
+// CHECK: tile = 16, prefetch = -1>
+func.func @odd_columns(%x: memref<16384x20xf32>, %w: memref<1x8x16x1024xf32>, %y: memref<8192x20xf32>) {
+  kron.ksmm ins(%x : memref<16384x20xf32>) weights(%w : memref<1x8x16x1024xf32>) outs(%y : memref<8192x20xf32>)
+            {layout = #kron.layout<batch_last>}
+  return
+}
+// CHECK-LABEL: func @odd_columns_often
+// CHECK: tile = 20>
+func.func @odd_columns_often(%x: memref<16384x20xf32>, %w: memref<1x16x16x1024xf32>, %y: memref<16384x20xf32>) {
+  kron.ksmm ins(%x : memref<16384x20xf32>) weights(%w : memref<1x16x16x1024xf32>) outs(%y : memref<16384x20xf32>)
+            {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that columns of bf16 that do not fill vectors are converted 64 at a time.
+// CHECK-LABEL: func @odd_bf16
+// CHECK: tile = 64
+func.func @odd_bf16(%x: memref<4096x196xbf16>, %w: memref<512x56x8x1xbf16>, %y: memref<28672x196xbf16>) {
+  kron.ksmm ins(%x : memref<4096x196xbf16>) weights(%w : memref<512x56x8x1xbf16>) outs(%y : memref<28672x196xbf16>)
+            {layout = #kron.layout<batch_last>}
+  return
+}

@@ -132,6 +132,42 @@ int64_t kron::chooseSlice(const PassPlan &plan, PassOp pass, int64_t tile,
 /// were measured to be equally fast.
 static constexpr int64_t kColumnBytes = 1024;
 
+/// Whether the only factor of `pass` depends on an axis from `first` on.
+static bool varies(PassOp pass, int first) {
+  SmallVector<ModeProductOp> products = pass.getModeProducts();
+  if (products.size() != 1)
+    return false;
+  ModeProductOp product = products.front();
+  ShapedType factor = getShape(product.getFactor());
+  return llvm::any_of(llvm::enumerate(product.getFactorDims()), [&](auto dim) {
+    return dim.value() >= first && factor.getDimSize(dim.index()) != 1;
+  });
+}
+
+/// Whether elements are computed in the type in which they are stored.
+static bool isStoredAsComputed(PassOp pass) {
+  return getComputedBytes(pass) ==
+         getElementBytes(getElementType(pass.getInit()));
+}
+
+bool kron::storesShortRuns(const PassPlan &plan, PassOp pass) {
+  return plan.tiledAxis >= 0 && !plan.isTiledInnermost() &&
+         varies(pass, plan.tiledAxis + 1) && isStoredAsComputed(pass);
+}
+
+bool kron::takesSingleVectors(const PassPlan &plan, PassOp pass,
+                              int64_t vectorBits) {
+  constexpr int64_t kMostResults = 8, kMostColumns = 256;
+  int64_t lanes = vectorBits / 8 / getComputedBytes(pass);
+  if (!plan.isTiledInnermost() || plan.numBuffers || plan.packsInput ||
+      plan.groups.front().results > kMostResults || !varies(pass, 0) ||
+      !isStoredAsComputed(pass))
+    return false;
+  int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
+  return !ShapedType::isDynamic(size) && size % lanes && size > lanes &&
+         size <= kMostColumns;
+}
+
 /// Columns per tile of a single factor, of `size` in all. Where one tile would
 /// do, but its rows do not start at vectors or are many, the rows of a quarter
 /// of it stay in the caches while all of the factor is applied: 196 columns of
@@ -191,10 +227,14 @@ static int64_t chooseColumns(const PassPlan &plan, int64_t size,
   if (getUsefulSlices(plan))
     return chooseSlicedColumns(plan, size, bytesPerPosition, lanes,
                                elementBytes, caches);
-  // Else all buffers in the first-level cache.
+  // Else all buffers in the first-level cache. Columns that do not fill vectors
+  // are converted a few at a time.
+  bool isCut =
+      plan.groups.size() == 1 && !ShapedType::isDynamic(size) && size % lanes;
+  int64_t most = isCut ? kColumnBytes / 4 / elementBytes : 16 * lanes;
   int64_t buffers = std::min<int64_t>(plan.numBuffers + plan.packsInput, 2);
   int64_t tile = caches.l1Bytes / (buffers * bytesPerPosition);
-  return std::clamp(tile / lanes * lanes, lanes, 16 * lanes);
+  return std::clamp(tile / lanes * lanes, lanes, most);
 }
 
 /// Positions per tile, for a single factor outside of the tiled axis, inside of
@@ -323,7 +363,9 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   int64_t lanes = vectorBits / 8 / elementBytes;
   int64_t bytesPerPosition = plan.elementsPerPosition * elementBytes;
   int64_t tile = 64;
-  if (!plan.views.empty() && !plan.rowsInLanes)
+  if (takesSingleVectors(plan, pass, vectorBits))
+    tile = lanes;
+  else if (!plan.views.empty() && !plan.rowsInLanes)
     tile = chooseRegroupedRows(
         pass.getModeProducts(), caches.l2Bytes,
         plan.isTiledInnermost() || plan.rearrangesInput() ? 2 * lanes : 16);

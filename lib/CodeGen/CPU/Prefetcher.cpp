@@ -16,9 +16,6 @@ using namespace mlir;
 using namespace mlir::kron;
 
 static constexpr int64_t kLineBytes = 64;
-/// Lines that one register tile asks for, at most. The processor has no more
-/// requests in flight; where a window takes few tiles the rest is left out.
-static constexpr int64_t kMaxPrefetchedLines = 32;
 /// So many lines of short segments may be asked for at once.
 static constexpr int64_t kFewLines = 8;
 
@@ -34,7 +31,7 @@ Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
                                        stream.slot.getType(), stream.slot);
   numStarts = stream.resultOffset ? 2 : 1;
   auto append = [&](int64_t size) {
-    size = std::min(size, kMaxPrefetchedLines * kLineBytes);
+    size = std::min(size, stream.mostLines * kLineBytes);
     Value result;
     if (stream.resultOffset)
       result = bytes.offsetPointer(pointer, stream.resultOffset);
@@ -53,8 +50,8 @@ Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
         1, static_cast<int64_t>(std::ceil(share / stream.segmentBytes)));
     int64_t linesOfOne = llvm::divideCeil(stream.segmentBytes, kLineBytes);
     int64_t asked = std::min(
-        segments, std::max<int64_t>(1, kMaxPrefetchedLines / linesOfOne));
-    linesOfSegment = std::min(linesOfOne, kMaxPrefetchedLines);
+        segments, std::max<int64_t>(1, stream.mostLines / linesOfOne));
+    linesOfSegment = std::min(linesOfOne, stream.mostLines);
     segmentStride = stream.stride;
     for (int64_t segment = 0; segment < asked; ++segment) {
       append(stream.segmentBytes);

@@ -153,9 +153,11 @@ void StageEmitter::emit() {
       return emitLoops(nest.outer, bases,
                        [&](const Bases &at) { emitFibres(rows, fibres, at); });
     }
-    std::optional<LoopAxis> rows = takeSharedAxis();
+    std::optional<LoopAxis> rows = takeSharedAxis(), split;
+    if (nest.isSplit && rows && !hasPanels && !stage.isSourceBuffer)
+      split = nest.outer.pop_back_val();
     return emitLoops(nest.outer, bases, [&](const Bases &at) {
-      emitFibre(rows ? &*rows : nullptr, at);
+      emitFibre(rows ? &*rows : nullptr, split ? &*split : nullptr, at);
     });
   }
   case StageMapping::Repeat: {

@@ -61,6 +61,8 @@ private:
   TileShape chooseInnerShape(int64_t vectorTotal) const;
   bool copiesSource(const LaneBlocks &blocks) const;
   Value allocateOnStack(int64_t elements);
+  /// Memory of the function for a pointer.
+  Value allocateSlot();
   void emitPanelCopy(const LaneBlocks &blocks, Value source, Value panels);
   Int getAhead(const LaneBlocks &blocks);
   void emitInner(const LoopAxis &lanes, const Bases &bases);
@@ -76,7 +78,16 @@ private:
   void emitSharingBlocks(const LoopAxis &rows, int64_t sharing,
                          function_ref<void(Int, int64_t)> emitShared,
                          function_ref<void(Int, int64_t)> emitOwn);
-  void emitFibre(const LoopAxis *rows, const Bases &bases);
+  int64_t getFibreRun(const LoopAxis &split) const;
+  PrefetchStream startRowPrefetch(const LoopAxis &rows, int64_t run);
+  void moveRowPrefetch(const LoopAxis &rows, int64_t step, int64_t run,
+                       Int begin, Value first, const PrefetchStream &ahead);
+  void emitFibreRuns(const LoopAxis &rows, const LoopAxis &split, int64_t step,
+                     const PrefetchStream &ahead, const Bases &bases,
+                     function_ref<void(const Bases &, int64_t)> body);
+  /// `split`: the registers of a row that are taken in runs, if they are.
+  void emitFibre(const LoopAxis *rows, const LoopAxis *split,
+                 const Bases &bases);
   /// The same with `fibres` neighbours along `rows` in every vector.
   void emitFibres(const LoopAxis &rows, int64_t fibres, const Bases &bases);
   /// A block of rows and q of the depth mapping, with the rows' strides. A

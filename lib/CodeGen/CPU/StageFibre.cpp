@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StageEmitter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -41,6 +42,78 @@ void StageEmitter::emitRowCopy(const LoopAxis &rows, Int count, int64_t ahead,
                                        nullptr, stored);
       emitter.storeVector(
           value, emitter.offsetPointer(to, emitter.mul(p, lanes)), nullptr);
+    });
+  });
+}
+
+/// Registers of a row that are taken through the factor before the next rows:
+/// memory takes runs of several lines faster than one line of every row, and
+/// their part of the factor stays in the second-level cache.
+int64_t StageEmitter::getFibreRun(const LoopAxis &split) const {
+  constexpr int64_t kRunBytes = 256;
+  int64_t total = split.size.getConstant();
+  int64_t most = kRunBytes * 8 / stage.vectorBits;
+  return llvm::divideCeil(total, llvm::divideCeil(total, most));
+}
+
+/// What register tiles ask for while rows are taken through a run: the same of
+/// the next rows, if these follow in memory.
+PrefetchStream StageEmitter::startRowPrefetch(const LoopAxis &rows,
+                                              int64_t run) {
+  constexpr int64_t kMostLines = 64;
+  Int stride = stage.source.strides[stage.axis];
+  PrefetchStream ahead = stage.prefetch;
+  if (stage.vectorBits != 512 || !ahead.slot || stage.isSourceBuffer ||
+      !isContinued(rows.source, stride, stage.depth))
+    return ahead;
+  Type stored = stage.source.element;
+  int64_t bytes = stored && stored.isIntOrFloat() ? getElementBytes(stored)
+                                                  : stage.elementBytes;
+  ahead.slot = allocateSlot();
+  ahead.isSpread = true;
+  ahead.mostLines = kMostLines;
+  ahead.segmentBytes = run * getMaxLanes(stage) * bytes;
+  ahead.stride = emitter.mul(stride, bytes);
+  ahead.resultOffset = nullptr;
+  // Every element of X is multiplied for each q.
+  ahead.bytesPerFma = double(bytes) / stage.results;
+  return ahead;
+}
+
+/// Lets `ahead` begin with the rows `step` behind those from `begin` on, or
+/// behind the last ones with the first rows of the next run; these are at
+/// `first`.
+void StageEmitter::moveRowPrefetch(const LoopAxis &rows, int64_t step,
+                                   int64_t run, Int begin, Value first,
+                                   const PrefetchStream &ahead) {
+  Int next = emitter.add(begin, step);
+  Value isLast = emitter.less(emitter.sub(rows.size, 1), next);
+  Value offset = arith::SelectOp::create(
+      emitter.builder, emitter.loc, isLast,
+      emitter.materialize(run * getMaxLanes(stage)),
+      emitter.materialize(emitter.mul(next, rows.source)));
+  LLVM::StoreOp::create(
+      emitter.builder, emitter.loc,
+      emitter.offsetPointer(first, Int(offset), stage.source.element),
+      ahead.slot);
+}
+
+/// Takes rows through runs of registers: `body` gets a register of a block of
+/// rows.
+void StageEmitter::emitFibreRuns(
+    const LoopAxis &rows, const LoopAxis &split, int64_t step,
+    const PrefetchStream &ahead, const Bases &bases,
+    function_ref<void(const Bases &, int64_t)> body) {
+  int64_t run = getFibreRun(split);
+  emitBlocks(split.size, run, [&](Int first, int64_t count) {
+    Bases part = advance(bases, split, first);
+    emitBlocks(rows.size, step, [&](Int row, int64_t number) {
+      if (ahead.slot != stage.prefetch.slot)
+        moveRowPrefetch(rows, step, run, row, part.source, ahead);
+      Bases start = advance(part, rows, row);
+      emitter.forLoop(0, count, 1, [&](Int position) {
+        body(advance(start, split, position), number);
+      });
     });
   });
 }
@@ -84,7 +157,8 @@ void StageEmitter::emitSharingBlocks(
     emitOwn(full + shared, size - full - shared);
 }
 
-void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
+void StageEmitter::emitFibre(const LoopAxis *rowAxis, const LoopAxis *split,
+                             const Bases &bases) {
   int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
   int64_t size = group * stage.results;
   std::pair<int64_t, int64_t> fibreLanes = getFibreLanes(stage, group);
@@ -124,11 +198,22 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
     depthStrideOfX = group;
   }
 
+  // All q at once: X is read where it lies, and only once.
+  constexpr int64_t kLeastRows = 3, kMostRows = 6;
+  int64_t rowsOfAll = std::min(getMaxAccumulators(stage.vectorBits) /
+                                   stage.elementParts / vectorTotal,
+                               kMostRows);
+  if (split && !isFixed && rowsOfAll >= kLeastRows)
+    shape = {rowsOfAll, vectorTotal};
+  PrefetchStream ahead = stage.prefetch;
+  if (split)
+    ahead = startRowPrefetch(*rowAxis, getFibreRun(*split));
   auto emitTile = [&](const Bases &block, int64_t rows, Int first,
                       int64_t vectors, Value mask, int64_t sharing = 1) {
     Int lane = emitter.mul(first, lanes);
     RegisterTile tile = startTile(block);
     tile.sharingRows = sharing;
+    tile.prefetch = ahead;
     // The copies ask for the next rows; more at a time was measured to be in
     // their way.
     if (copies)
@@ -168,12 +253,14 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
     }
     emitRegisterTile(emitter, tile);
   };
-  auto emitRows = [&](Int row, int64_t rows) {
-    Bases block = rowAxis ? advance(bases, *rowAxis, row) : bases;
+  auto emitVectors = [&](const Bases &block, int64_t rows) {
     emitVectorBlocks(size, lanes, used, shape.vectors,
                      [&](Int first, int64_t vectors, Value mask) {
                        emitTile(block, rows, first, vectors, mask);
                      });
+  };
+  auto emitRows = [&](Int row, int64_t rows) {
+    emitVectors(rowAxis ? advance(bases, *rowAxis, row) : bases, rows);
   };
   if (rowAxis && packed && packed->sharingRows > 1)
     return emitSharingBlocks(
@@ -183,13 +270,16 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const Bases &bases) {
                    nullptr, packed->sharingRows);
         },
         emitRows);
-  int64_t bytes = emitter.getElementBytes();
+  if (split)
+    return emitFibreRuns(*rowAxis, *split, shape.rows, ahead, bases,
+                         emitVectors);
   if (!rowAxis || !hasPanels)
     return emitBlocks(rowAxis ? rowAxis->size : Int(1), shape.rows, emitRows);
   // A panel stays in the cache while many rows use it, unless rows are as large
   // as panels: then a few rows stay there while all panels go by.
   int64_t chunk = llvm::alignTo(
-      kRowChunkBytes / (stage.depth * group * bytes) + 1, shape.rows);
+      kRowChunkBytes / (stage.depth * group * emitter.getElementBytes()) + 1,
+      shape.rows);
   if (group == getMaxLanes(stage))
     chunk = shape.rows;
   Value panel;

@@ -86,6 +86,17 @@ Value StageEmitter::allocateOnStack(int64_t elements) {
       emitter.element, size, /*alignment=*/64);
 }
 
+Value StageEmitter::allocateSlot() {
+  OpBuilder &builder = emitter.builder;
+  OpBuilder::InsertionGuard guard(builder);
+  auto function =
+      builder.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>();
+  builder.setInsertionPointToStart(&function.getBody().front());
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value one = arith::ConstantIntOp::create(builder, emitter.loc, 1, 64);
+  return LLVM::AllocaOp::create(builder, emitter.loc, pointer, pointer, one);
+}
+
 /// Copies X to panels, one per block of lanes, in whole rows.
 void StageEmitter::emitPanelCopy(const LaneBlocks &blocks, Value source,
                                  Value panels) {

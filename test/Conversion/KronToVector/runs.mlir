@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-decompose --kron-select-schedule --convert-kron-to-vector \
+// RUN: kron-opt %s --kron-decompose --kron-select-schedule="stream-columns-bytes=1048576" --convert-kron-to-vector \
 // RUN:   --canonicalize --split-input-file | FileCheck %s
 
 // Verify that one row of a factor with d = 64 is read in its order: for each q two registers
@@ -77,5 +77,30 @@ func.func @rows(%x: memref<7x1024xf32>, %w: memref<1x8x16x64xf32>, %y: memref<7x
 // CHECK: return
 func.func @large(%x: memref<8x65536xf32>, %w: memref<1x8x2048x32xf32>, %y: memref<8x256xf32>) {
   kron.ksmm ins(%x : memref<8x65536xf32>) weights(%w : memref<1x8x2048x32xf32>) outs(%y : memref<8x256xf32>)
+  return
+}
+
+// -----
+
+// Verify that many rows take all eight q of four registers of d, 256 bytes of every p, before
+// the next rows; that register tiles ask for the same of these, one p after the other, or behind
+// the last ones for the next run; and that results in such runs are stored past the caches from
+// the size on that holds for columns.
+// CHECK-LABEL: func.func private @long_rows_pass
+// CHECK: scf.for {{.*}} to %c8_i64 step %c4_i64
+// CHECK: scf.for {{.*}} step %c3_i64
+// CHECK: %[[BEHIND:.*]] = arith.select %{{.*}}, %c64_i64, %{{.*}} : i64
+// CHECK: %[[START:.*]] = llvm.getelementptr %{{.*}}[%[[BEHIND]]]
+// CHECK: llvm.store %[[START]], %[[SLOT:.*]] : !llvm.ptr, !llvm.ptr
+// CHECK: scf.for {{.*}} to %c4_i64 step %c1_i64
+// CHECK: llvm.load %[[SLOT]]
+// CHECK-NOT: llvm.intr.prefetch
+// CHECK: scf.for
+// CHECK: vector.fma
+// CHECK: llvm.intr.prefetch
+// CHECK: vector.fma
+// CHECK: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<16xf32>
+func.func @long_rows(%x: memref<1024x2048xf32>, %w: memref<1x8x16x128xf32>, %y: memref<1024x1024xf32>) {
+  kron.ksmm ins(%x : memref<1024x2048xf32>) weights(%w : memref<1x8x16x128xf32>) outs(%y : memref<1024x1024xf32>)
   return
 }

@@ -147,6 +147,17 @@ bool hasHalfFibres(const PassPlan &plan, PassOp pass, int64_t vectorBits);
 bool fitsSecondLevel(const PassPlan &plan, PassOp pass,
                      const CacheBudget &caches);
 
+/// Whether rows, the tiled axis outside, go through a single factor that varies
+/// along them, so that results are stored in short runs (of numbers that are
+/// not rounded).
+bool storesShortRuns(const PassPlan &plan, PassOp pass);
+
+/// Whether columns, which lanes run over, go through a single factor one vector
+/// after the other, and nothing is asked for early: rows start anywhere, and
+/// elements of the input are used for so few results that processors see by
+/// themselves where they go on.
+bool takesSingleVectors(const PassPlan &plan, PassOp pass, int64_t vectorBits);
+
 /// At least `tile` positions of the tiled axis, so that blocks of matrix tiles
 /// (AMX) are filled.
 int64_t widenForMatrixTiles(const PassPlan &plan, PassOp pass, int64_t tile);

@@ -95,6 +95,9 @@ struct PrefetchStream {
   /// Memory of one pointer; null: nothing is asked for.
   Value slot;
   double bytesPerFma = 0;
+  /// Lines that one register tile asks for, at most. The processor has no more
+  /// requests in flight; where a window takes few tiles the rest is left out.
+  int64_t mostLines = 32;
   int64_t segmentBytes = 0;
   /// Not used with segments of 0 bytes: then all bytes follow each other.
   Int stride;

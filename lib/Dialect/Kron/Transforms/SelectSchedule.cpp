@@ -66,8 +66,8 @@ struct KronSelectSchedulePass
   }
 
   /// Results in short runs wait longest for the lines that they go to.
-  int64_t chooseStreamBytes(const PassPlan &plan) const {
-    if (plan.isTiledInnermost())
+  int64_t chooseStreamBytes(const PassPlan &plan, PassOp pass) const {
+    if (plan.isTiledInnermost() || storesShortRuns(plan, pass))
       return streamColumnsBytes;
     return plan.transposesInput ? streamBytes / 6 : streamBytes;
   }
@@ -99,11 +99,12 @@ struct KronSelectSchedulePass
     int64_t slice = takeGiven(given ? given.getSlice() : 0,
                               chooseSlice(plan, pass, tile, caches));
     int64_t streamBytes = takeGiven(given ? given.getStreamBytes() : 0,
-                                    chooseStreamBytes(plan));
+                                    chooseStreamBytes(plan, pass));
     // Columns of a chain were measured to be faster without: the lines that are
     // asked for lie in few sets of the caches, which hold what is between
     // factors.
-    bool isColumns = !plan.views.empty() && plan.isTiledInnermost();
+    bool isColumns = (!plan.views.empty() && plan.isTiledInnermost()) ||
+                     takesSingleVectors(plan, pass, bits);
     int64_t prefetch =
         takeGiven(given ? given.getPrefetch() : 0,
                   isColumns || fitsSecondLevel(plan, pass, caches) ? -1 : 0);
