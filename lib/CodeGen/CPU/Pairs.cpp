@@ -127,16 +127,79 @@ emitShuffles(Emitter &emitter, Value first, Value second,
 }
 
 std::pair<Value, Value> kron::emitDeinterleaved(Emitter &emitter, Value first,
-                                                Value second) {
-  return emitShuffles(emitter, first, second, [](int64_t part, int64_t lane) {
-    return 2 * lane + part;
+                                                Value second, int64_t run) {
+  return emitShuffles(emitter, first, second, [&](int64_t part, int64_t lane) {
+    return (2 * (lane / run) + part) * run + lane % run;
   });
 }
 
+/// The elements of bf16 that words consist of, as integers, and back.
+static Value emitHalves(Emitter &emitter, Value words) {
+  auto type = cast<VectorType>(words.getType());
+  return vector::BitCastOp::create(
+      emitter.builder, emitter.loc,
+      VectorType::get({2 * type.getNumElements()},
+                      emitter.builder.getI16Type()),
+      words);
+}
+
+static Value emitJoinedHalves(Emitter &emitter, Value halves, Type words) {
+  return vector::BitCastOp::create(emitter.builder, emitter.loc,
+                                   cast<VectorType>(words), halves);
+}
+
+Value kron::emitWordsOfRuns(Emitter &emitter, Value words, int64_t run) {
+  if (run == 1)
+    return words;
+  Value halves = emitHalves(emitter, words);
+  int64_t count = cast<VectorType>(halves.getType()).getNumElements();
+  SmallVector<int64_t> sources;
+  for (int64_t half = 0; half < count; ++half) {
+    int64_t word = half / 2;
+    sources.push_back((2 * (word / run) + half % 2) * run + word % run);
+  }
+  return emitJoinedHalves(emitter,
+                          vector::ShuffleOp::create(emitter.builder,
+                                                    emitter.loc, halves, halves,
+                                                    sources),
+                          words.getType());
+}
+
+/// Words of 32 bits in half of 128.
+static constexpr int64_t kHalfWords = 2 * 2;
+
+std::pair<Value, Value> kron::emitUnpacked(Emitter &emitter, Value first,
+                                           Value second) {
+  Value elements = emitHalves(emitter, first);
+  auto [lower, upper] = emitShuffles(
+      emitter, elements, emitHalves(emitter, second),
+      [&](int64_t part, int64_t half) {
+        int64_t word = half / 2;
+        int64_t element =
+            (2 * (word / kHalfWords) + part) * kHalfWords + word % kHalfWords;
+        int64_t count = cast<VectorType>(elements.getType()).getNumElements();
+        return element + half % 2 * count;
+      });
+  return {emitJoinedHalves(emitter, lower, first.getType()),
+          emitJoinedHalves(emitter, upper, first.getType())};
+}
+
+std::pair<Value, Value> kron::emitHalvesApart(Emitter &emitter, Value first,
+                                              Value second) {
+  return emitDeinterleaved(emitter, first, second, kHalfWords);
+}
+
+std::pair<Value, Value> kron::emitHalvesTogether(Emitter &emitter, Value lower,
+                                                 Value upper) {
+  return emitInterleaved(emitter, lower, upper, kHalfWords);
+}
+
 std::pair<Value, Value> kron::emitInterleaved(Emitter &emitter, Value even,
-                                              Value odd) {
+                                              Value odd, int64_t run) {
   int64_t lanes = cast<VectorType>(even.getType()).getNumElements();
   return emitShuffles(emitter, even, odd, [&](int64_t part, int64_t lane) {
-    return (part * lanes + lane) / 2 + lane % 2 * lanes;
+    int64_t element = part * lanes + lane;
+    return element / (2 * run) * run + element % run +
+           element / run % 2 * lanes;
   });
 }

@@ -34,9 +34,26 @@ Value emitWords(Emitter &emitter, Value even, Value odd);
 std::pair<Value, Value> emitPairLoad(Emitter &emitter, int64_t lanes,
                                      Value pointer, int64_t count);
 
-/// The even and the odd elements of `first` and, behind it, `second`.
+/// The even and the odd runs of `run` elements of `first` and, behind it,
+/// `second`.
 std::pair<Value, Value> emitDeinterleaved(Emitter &emitter, Value first,
-                                          Value second);
+                                          Value second, int64_t run = 1);
+
+/// From words of neighbours those of elements that lie a run of `run` apart, of
+/// every two runs.
+Value emitWordsOfRuns(Emitter &emitter, Value words, int64_t run);
+
+/// Words of the elements of `first` and `second`, words of bf16 that are
+/// neighbours, with the same number: those of the lower and of the upper half
+/// of every 128 bits.
+std::pair<Value, Value> emitUnpacked(Emitter &emitter, Value first,
+                                     Value second);
+
+/// The same order from words in that of elements, and back.
+std::pair<Value, Value> emitHalvesApart(Emitter &emitter, Value first,
+                                        Value second);
+std::pair<Value, Value> emitHalvesTogether(Emitter &emitter, Value lower,
+                                           Value upper);
 
 /// `sum` plus the products of pairs of bf16, which are words in the lanes of
 /// `a` and `b` whatever their type says: the two of every lane are added to it,
@@ -48,9 +65,9 @@ Value emitPairProduct(Emitter &emitter, Value a, Value b, Value sum);
 /// that is not null (AVX512-BF16).
 Value emitToBF16(Emitter &emitter, Value low, Value high = nullptr);
 
-/// The elements of `even` and `odd` in turn, in two vectors.
-std::pair<Value, Value> emitInterleaved(Emitter &emitter, Value even,
-                                        Value odd);
+/// Runs of `run` elements of `even` and `odd` in turn, in two vectors.
+std::pair<Value, Value> emitInterleaved(Emitter &emitter, Value even, Value odd,
+                                        int64_t run = 1);
 
 } // namespace mlir::kron
 

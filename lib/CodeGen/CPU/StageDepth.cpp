@@ -108,6 +108,7 @@ StageEmitter::getDepthTile(int64_t group, int64_t results, bool pairs) const {
       return getDepthTile(group, results, /*pairs=*/false);
   }
   tile.pairs = pairs;
+  tile.words = pairs && multipliesWords(group);
   if (!llvm::isPowerOf2_64(group))
     tile.phases = group;
   else if (!pairs)
@@ -233,10 +234,14 @@ void StageEmitter::emitDepthTile(const Bases &at, const DepthTile &tile) {
   // latency of multiply-adds; but short rows, after which these are added up.
   constexpr int64_t kSums = 4, kTimes = 2;
   int64_t turns = llvm::divideCeil(kSums, tile.phases);
+  int64_t step = tile.getStep(getMaxLanes(stage));
+  // Words take so few instructions that shorter rows are read so, too.
+  constexpr int64_t kFewSums = 2;
+  if (tile.words && tile.extent < kTimes * turns * step)
+    turns = kFewSums;
   int64_t perRow = tile.results / tile.shared * tile.phases * tile.getParts();
   SmallVector<Value> sums;
-  if (tile.rows == 1 &&
-      tile.extent >= kTimes * turns * tile.getStep(getMaxLanes(stage))) {
+  if (tile.rows == 1 && tile.extent >= kTimes * turns * step) {
     DepthTile single = tile;
     single.results = tile.shared;
     for (int64_t q = 0; q < tile.results; q += tile.shared) {
@@ -265,7 +270,7 @@ int64_t StageEmitter::getDepthResults(int64_t group, int64_t rows,
                                1, lanes / group);
   int64_t width = pairs && group == 1 ? 2 * lanes : lanes;
   int64_t shared = std::max<int64_t>(width / (stage.depth * group), 1);
-  int64_t parts = pairs && group > 1 ? 2 : 1;
+  int64_t parts = pairs && group > 1 && !multipliesWords(group) ? 2 : 1;
   return std::max<int64_t>(
       accumulators * shared / parts / llvm::PowerOf2Ceil(rows), 1);
 }

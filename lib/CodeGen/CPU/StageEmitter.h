@@ -94,15 +94,15 @@ private:
   /// vector takes the factor's rows, of `extent` elements, of `shared` q, or is
   /// one of `phases` that are a period of positions of t. In `pairs` it is two
   /// vectors, of even and of odd elements (Pairs.h), with sums of their own
-  /// (`parts`) unless t has one position.
+  /// (`parts`) unless t has one position or words of two p are multiplied.
   struct DepthTile {
     int64_t rows = 1, results = 1, group = 1;
     int64_t extent = 1, shared = 1, phases = 1;
-    bool pairs = false;
+    bool pairs = false, words = false;
     Int source, destination, addend;
 
     int64_t getLanes(int64_t maxLanes) const;
-    int64_t getParts() const { return pairs && group > 1 ? 2 : 1; }
+    int64_t getParts() const { return pairs && group > 1 && !words ? 2 : 1; }
     /// Elements of a row that are multiplied at a time; rows of several q in a
     /// vector are one step.
     int64_t getStep(int64_t maxLanes) const {
@@ -139,19 +139,25 @@ private:
   /// `results` q and `rows` rows.
   struct RunShape {
     int64_t unit = 1, run = 1, vectors = 1, results = 1, rows = 1;
-    bool pairs = false;
+    /// Whether bf16 is read in pairs of t, and multiplied in words of two p.
+    bool pairs = false, words = false;
 
     int64_t getParts() const { return pairs ? 2 : 1; }
   };
   /// Such a block, with the strides of the copy of X and of the rows.
   struct RunTile {
     int64_t rows = 1, results = 1, vectors = 1;
-    bool pairs = false;
+    bool pairs = false, words = false;
+    /// Of p, or of words of two.
+    int64_t depth = 1;
     Int depthStride = 0, rowStride = 0, destination = 0, addend = 0;
 
     int64_t getParts() const { return pairs ? 2 : 1; }
   };
   std::optional<RunShape> getRunShape(int64_t size, int64_t rows) const;
+  int64_t getRunDepth(const RunShape &shape) const;
+  std::pair<Value, Value> emitRunWords(const RunShape &shape, Value first,
+                                       Value second);
   void emitRunStep(const Bases &at, const RunTile &tile, Int p,
                    MutableArrayRef<Value> sums);
   void emitRunTile(const Bases &at, const RunTile &tile);

@@ -42,10 +42,13 @@ int64_t StageEmitter::getPairResults(int64_t group) const {
   return group == 1 && isDense ? width / stage.depth : 1;
 }
 
-/// Whether words of two elements are multiplied as they are: both products are
-/// added to the same sum.
+/// Whether words of two elements are multiplied, whose products are added to
+/// the same sum: those of two p, which a shuffle brings together where t lies
+/// in between.
 bool StageEmitter::multipliesWords(int64_t group) const {
-  return stage.mayPair && group == 1;
+  return stage.mayPair &&
+         (group == 1 || (llvm::isPowerOf2_64(group) && stage.depth % 2 == 0 &&
+                         2 * group <= getMaxLanes(stage)));
 }
 
 /// Takes the elements of `total` rows of X apart. A row that several q share a
@@ -66,8 +69,10 @@ StageEmitter::PairPanel StageEmitter::emitPairPanel(const LoopAxis *rows,
     return emitter.loadVector(type, emitter.offsetPointer(base, first),
                               emitter.firstLanes(lanes, left));
   };
+  bool words = multipliesWords(group);
+  int64_t run = words ? group : 1;
   auto store = [&](Value to, Int first, std::pair<Value, Value> parts) {
-    if (multipliesWords(group))
+    if (words)
       return emitter.storeVector(emitWords(emitter, parts.first, parts.second),
                                  emitter.offsetPointer(to, first), nullptr);
     emitter.storeVector(parts.first, emitter.offsetPointer(to, first), nullptr);
@@ -96,12 +101,14 @@ StageEmitter::PairPanel StageEmitter::emitPairPanel(const LoopAxis *rows,
     emitter.forLoop(0, full, width, [&](Int first) {
       store(to, first,
             emitDeinterleaved(emitter, load(from, first, lanes),
-                              load(from, emitter.add(first, lanes), lanes)));
+                              load(from, emitter.add(first, lanes), lanes),
+                              run));
     });
     if (full < extent)
       store(to, full,
             emitDeinterleaved(emitter, load(from, full, extent - full),
-                              load(from, full + lanes, extent - full - lanes)));
+                              load(from, full + lanes, extent - full - lanes),
+                              run));
   });
   return panel;
 }
@@ -121,7 +128,7 @@ void StageEmitter::emitPairStep(const Bases &at, const DepthTile &tile,
       Value base = emitter.offsetPointer(
           at.source, emitter.add(start, emitter.mul(row, tile.source)));
       Value second;
-      if (!multipliesWords(tile.group))
+      if (!tile.words)
         second = emitter.loadVector(type, emitter.offsetPointer(base, lanes),
                                     nullptr);
       x.push_back({emitter.loadVector(type, base, nullptr), second});
@@ -134,8 +141,9 @@ void StageEmitter::emitPairStep(const Bases &at, const DepthTile &tile,
       auto getSum = [&](int64_t row) {
         return &sums[((row * units + unit) * tile.phases + phase) * parts];
       };
-      if (multipliesWords(tile.group)) {
-        Value words = emitWordLoad(emitter, lanes, base, count);
+      if (tile.words) {
+        Value words = emitWordsOfRuns(
+            emitter, emitWordLoad(emitter, lanes, base, count), tile.group);
         for (int64_t row = 0; row < tile.rows; ++row)
           *getSum(row) =
               emitPairProduct(emitter, words, x[row].first, *getSum(row));

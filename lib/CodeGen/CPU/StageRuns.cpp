@@ -21,6 +21,10 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+int64_t StageEmitter::getRunDepth(const RunShape &shape) const {
+  return shape.words ? stage.depth / 2 : stage.depth;
+}
+
 /// How `size` positions of t are taken in runs through `rows` rows, if they
 /// are.
 std::optional<StageEmitter::RunShape>
@@ -35,6 +39,7 @@ StageEmitter::getRunShape(int64_t size, int64_t rows) const {
   RunShape shape;
   shape.pairs =
       factor.element && factor.element.isBF16() && emitter.element.isF32();
+  shape.words = shape.pairs && stage.mayPair && stage.depth % 2 == 0;
   int64_t parts = shape.getParts();
   shape.unit = parts * lanes;
   int64_t units = size / shape.unit;
@@ -49,7 +54,7 @@ StageEmitter::getRunShape(int64_t size, int64_t rows) const {
     shape.results = std::clamp<int64_t>(sums / (shape.rows + 1), 1, 4);
   shape.results = std::min(shape.results, stage.results);
   int64_t bytes = std::max<int64_t>(
-      rows * stage.depth * shape.unit * stage.elementBytes, 1);
+      rows * getRunDepth(shape) * shape.unit * stage.elementBytes, 1);
   int64_t most = std::max(kRunBytes / bytes, shape.vectors);
   shape.run = llvm::divideCeil(units, llvm::divideCeil(units, most));
   if (shape.run * bytes > kMostBytes)
@@ -78,21 +83,36 @@ void StageEmitter::emitRunStep(const Bases &at, const RunTile &tile, Int p,
       x.push_back({first, second});
     }
     for (int64_t q = 0; q < tile.results; ++q) {
-      Int offset = emitter.add(emitter.add(emitter.mul(p, factor.depthStride),
-                                           emitter.mul(q, factor.resultStride)),
-                               vector * unit);
-      Value base = emitter.offsetPointer(at.factor, offset, factor.element);
+      auto getFactor = [&](Int position) {
+        Int offset =
+            emitter.add(emitter.add(emitter.mul(position, factor.depthStride),
+                                    emitter.mul(q, factor.resultStride)),
+                        vector * unit);
+        return emitter.offsetPointer(at.factor, offset, factor.element);
+      };
       Value first, second;
-      if (tile.pairs)
-        std::tie(first, second) = emitPairLoad(emitter, lanes, base, unit);
-      else
-        first = emitter.loadVector(type, base, nullptr, factor.element);
+      if (tile.words) {
+        Int even = emitter.mul(p, 2);
+        std::tie(first, second) = emitUnpacked(
+            emitter, emitWordLoad(emitter, lanes, getFactor(even), unit),
+            emitWordLoad(emitter, lanes, getFactor(emitter.add(even, 1)),
+                         unit));
+      } else if (tile.pairs) {
+        std::tie(first, second) =
+            emitPairLoad(emitter, lanes, getFactor(p), unit);
+      } else {
+        first = emitter.loadVector(type, getFactor(p), nullptr, factor.element);
+      }
+      auto multiply = [&](Value f, Value x, Value sum) {
+        return tile.words ? emitPairProduct(emitter, f, x, sum)
+                          : emitMultiplyAdd(emitter, f, x, sum);
+      };
       for (int64_t row = 0; row < tile.rows; ++row) {
         Value *sum =
             &sums[((row * tile.results + q) * tile.vectors + vector) * parts];
-        sum[0] = emitMultiplyAdd(emitter, first, x[row].first, sum[0]);
+        sum[0] = multiply(first, x[row].first, sum[0]);
         if (tile.pairs)
-          sum[1] = emitMultiplyAdd(emitter, second, x[row].second, sum[1]);
+          sum[1] = multiply(second, x[row].second, sum[1]);
       }
     }
   }
@@ -105,7 +125,7 @@ void StageEmitter::emitRunTile(const Bases &at, const RunTile &tile) {
   constexpr int64_t kSums = 4, kUnrolled = 32;
   int64_t count = tile.rows * tile.results * tile.vectors * parts;
   int64_t turns =
-      std::min<int64_t>(llvm::divideCeil(kSums * parts, count), stage.depth);
+      std::min<int64_t>(llvm::divideCeil(kSums * parts, count), tile.depth);
   int64_t steps = std::max<int64_t>(kUnrolled / (turns * count), 1) * turns;
   SmallVector<Value> sums(turns * count,
                           emitter.zero(emitter.getVectorType(lanes)));
@@ -115,13 +135,13 @@ void StageEmitter::emitRunTile(const Bases &at, const RunTile &tile) {
       emitRunStep(at, tile, emitter.add(first, step),
                   values.slice(step % turns * count, count));
   };
-  int64_t full = stage.depth / steps * steps;
+  int64_t full = tile.depth / steps * steps;
   sums = emitter.forLoop(0, full, steps, sums, [&](Int p, ValueRange carried) {
     SmallVector<Value> values(carried);
     emitSteps(p, steps, values);
     return values;
   });
-  emitSteps(full, stage.depth - full, sums);
+  emitSteps(full, tile.depth - full, sums);
   for (int64_t index = count; index < turns * count; ++index)
     sums[index % count] = emitSum(emitter, sums[index % count], sums[index]);
   for (int64_t index = 0; index < count; index += parts) {
@@ -129,7 +149,9 @@ void StageEmitter::emitRunTile(const Bases &at, const RunTile &tile) {
     int64_t q = index / parts / tile.vectors % tile.results;
     int64_t row = index / parts / tile.vectors / tile.results;
     std::pair<Value, Value> values{sums[index], nullptr};
-    if (tile.pairs)
+    if (tile.words)
+      values = emitHalvesTogether(emitter, sums[index], sums[index + 1]);
+    else if (tile.pairs)
       values = emitInterleaved(emitter, sums[index], sums[index + 1]);
     for (int64_t part = 0; part < parts; ++part) {
       int64_t lane = (vector * parts + part) * lanes;
@@ -147,6 +169,26 @@ void StageEmitter::emitRunTile(const Bases &at, const RunTile &tile) {
   }
 }
 
+/// The words of a unit of X at two p, in the order of those of the factor.
+std::pair<Value, Value> StageEmitter::emitRunWords(const RunShape &shape,
+                                                   Value first, Value second) {
+  int64_t lanes = getMaxLanes(stage);
+  Type stored = stage.source.element;
+  if (stored && stored.isBF16())
+    return emitUnpacked(emitter,
+                        emitWordLoad(emitter, lanes, first, shape.unit),
+                        emitWordLoad(emitter, lanes, second, shape.unit));
+  VectorType type = emitter.getVectorType(lanes);
+  auto load = [&](int64_t lane) {
+    auto at = [&](Value base) {
+      return emitter.loadVector(type, emitter.offsetPointer(base, lane, stored),
+                                nullptr, stored);
+    };
+    return emitWords(emitter, at(first), at(second));
+  };
+  return emitHalvesApart(emitter, load(0), load(lanes));
+}
+
 /// Copies what of `rows` rows of X belongs to a run of `units`, to [row, p,
 /// unit]; in pairs, even and odd elements apart.
 void StageEmitter::emitRunCopy(const LoopAxis *rows, int64_t total,
@@ -161,17 +203,22 @@ void StageEmitter::emitRunCopy(const LoopAxis *rows, int64_t total,
       from =
           emitter.offsetPointer(from, emitter.mul(row, rows->source), stored);
     Value to = emitter.offsetPointer(
-        panel, emitter.mul(row, stage.depth * shape.run * shape.unit));
-    emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+        panel, emitter.mul(row, getRunDepth(shape) * shape.run * shape.unit));
+    emitter.forLoop(0, getRunDepth(shape), 1, [&](Int p) {
+      Int stride = stage.source.strides[stage.axis];
       Value x = emitter.offsetPointer(
-          from, emitter.mul(p, stage.source.strides[stage.axis]), stored);
+          from, emitter.mul(p, shape.words ? emitter.mul(2, stride) : stride),
+          stored);
       Value copy =
           emitter.offsetPointer(to, emitter.mul(p, shape.run * shape.unit));
       for (int64_t unit = 0; unit < units; ++unit) {
         Value base = emitter.offsetPointer(x, unit * shape.unit, stored);
         Value place = emitter.offsetPointer(copy, unit * shape.unit);
         std::pair<Value, Value> values;
-        if (shape.pairs && stored && stored.isBF16()) {
+        if (shape.words) {
+          values = emitRunWords(shape, base,
+                                emitter.offsetPointer(base, stride, stored));
+        } else if (shape.pairs && stored && stored.isBF16()) {
           values = emitPairLoad(emitter, lanes, base, shape.unit);
         } else {
           values.first = emitter.loadVector(type, base, nullptr, stored);
@@ -195,11 +242,14 @@ void StageEmitter::emitRuns(const LoopAxis &laneAxis, const LoopAxis *rows,
                             const RunShape &shape, const Bases &bases) {
   int64_t total = rows ? rows->size.getConstant() : 1;
   int64_t units = laneAxis.size.getConstant() / shape.unit;
-  Value panel = allocateOnStack(total * stage.depth * shape.run * shape.unit);
+  int64_t depth = getRunDepth(shape);
+  Value panel = allocateOnStack(total * depth * shape.run * shape.unit);
   RunTile tile;
   tile.pairs = shape.pairs;
+  tile.words = shape.words;
+  tile.depth = depth;
   tile.depthStride = shape.run * shape.unit;
-  tile.rowStride = stage.depth * shape.run * shape.unit;
+  tile.rowStride = depth * shape.run * shape.unit;
   if (rows) {
     tile.destination = rows->destination;
     tile.addend = rows->addend;

@@ -63,8 +63,9 @@ func.func @columns(%x: memref<64x41xbf16>, %w: memref<1x16x16x4xbf16>, %y: memre
 
 // Verify that weights for few rows are words as they lie: multiplied at once where both
 // products belong to one sum, of rows that are made words again, and full vectors of results
-// rounded by an instruction; taken apart where d is 4, since a zero beside each number of X would make
-// infinite weights of the other one a NaN.
+// rounded by an instruction; brought together by a shuffle where d is 4, and from two rows where
+// d is 64; taken apart where p is odd, since a zero beside each number of X would make infinite
+// weights of the other one a NaN.
 // CHECK-LABEL: func.func private @few_rows_pass(
 // CHECK: arith.shrui {{.*}} : vector<16xi32>
 // CHECK: arith.ori {{.*}} : vector<16xi32>
@@ -75,11 +76,21 @@ func.func @columns(%x: memref<64x41xbf16>, %w: memref<1x16x16x4xbf16>, %y: memre
 // CHECK: dpbf16ps.512
 // CHECK: cvtneps2bf16.512
 // CHECK-LABEL: func.func private @one_row_of_groups_pass(
+// CHECK: llvm.load {{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<16xi32>
+// CHECK: vector.shuffle {{.*}} [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15, {{.*}} : vector<32xi16>, vector<32xi16>
+// CHECK: dpbf16ps.512
+// CHECK-LABEL: func.func private @one_long_row_pass(
+// CHECK: llvm.alloca %c512_i64 x f32
+// CHECK-COUNT-2: llvm.load {{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<16xi32>
+// CHECK: vector.shuffle {{.*}} [0, 32, 1, 33, 2, 34, 3, 35, 8, 40, 9, 41, {{.*}} : vector<32xi16>, vector<32xi16>
+// CHECK: vector.shuffle {{.*}} [4, 36, 5, 37, 6, 38, 7, 39, 12, 44, 13, 45, {{.*}} : vector<32xi16>, vector<32xi16>
+// CHECK: dpbf16ps.512
+// CHECK: vector.shuffle {{.*}} [0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23] : vector<16xf32>, vector<16xf32>
+// CHECK-LABEL: func.func private @one_row_of_odd_groups_pass(
 // CHECK-NOT: dpbf16ps
 // CHECK: arith.shli
 // CHECK: vector.fma
-// CHECK-NOT: dpbf16ps
-// REMARK-COUNT-3: Pairs=false
+// REMARK-COUNT-5: Pairs=false
 func.func @few_rows(%x: memref<8x128xbf16>, %w: memref<1x64x128x1xbf16>, %y: memref<8x64xbf16>) {
   kron.ksmm ins(%x : memref<8x128xbf16>) weights(%w : memref<1x64x128x1xbf16>) outs(%y : memref<8x64xbf16>)
   return
@@ -90,6 +101,14 @@ func.func @one_row(%x: memref<1x128xbf16>, %w: memref<1x64x128x1xbf16>, %y: memr
 }
 func.func @one_row_of_groups(%x: memref<1x256xbf16>, %w: memref<1x64x64x4xbf16>, %y: memref<1x256xbf16>) {
   kron.ksmm ins(%x : memref<1x256xbf16>) weights(%w : memref<1x64x64x4xbf16>) outs(%y : memref<1x256xbf16>)
+  return
+}
+func.func @one_long_row(%x: memref<1x1024xbf16>, %w: memref<1x8x16x64xbf16>, %y: memref<1x512xbf16>) {
+  kron.ksmm ins(%x : memref<1x1024xbf16>) weights(%w : memref<1x8x16x64xbf16>) outs(%y : memref<1x512xbf16>)
+  return
+}
+func.func @one_row_of_odd_groups(%x: memref<1x260xbf16>, %w: memref<1x64x65x4xbf16>, %y: memref<1x256xbf16>) {
+  kron.ksmm ins(%x : memref<1x260xbf16>) weights(%w : memref<1x64x65x4xbf16>) outs(%y : memref<1x256xbf16>)
   return
 }
 
