@@ -95,6 +95,8 @@ func.func @in_place(%f: memref<16x16xf32>, %y: memref<16x1048576xf32>) {
 // the other and nothing is asked for; not where there are more q.
 // CHECK-LABEL: func @odd_columns
 // CHECK: tile = 16, prefetch = -1>
+// SHORT-LABEL: func @odd_columns
+// SHORT: tile = 20>
 func.func @odd_columns(%x: memref<16384x20xf32>, %w: memref<1x8x16x1024xf32>, %y: memref<8192x20xf32>) {
   kron.ksmm ins(%x : memref<16384x20xf32>) weights(%w : memref<1x8x16x1024xf32>) outs(%y : memref<8192x20xf32>)
             {layout = #kron.layout<batch_last>}

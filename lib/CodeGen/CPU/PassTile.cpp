@@ -156,12 +156,12 @@ bool kron::storesShortRuns(const PassPlan &plan, PassOp pass) {
 }
 
 bool kron::takesSingleVectors(const PassPlan &plan, PassOp pass,
-                              int64_t vectorBits) {
+                              int64_t vectorBits, const CacheBudget &caches) {
   constexpr int64_t kMostResults = 8, kMostColumns = 256;
   int64_t lanes = vectorBits / 8 / getComputedBytes(pass);
-  if (!plan.isTiledInnermost() || plan.numBuffers || plan.packsInput ||
-      plan.groups.front().results > kMostResults || !varies(pass, 0) ||
-      !isStoredAsComputed(pass))
+  if (!caches.columnBytes || !plan.isTiledInnermost() || plan.numBuffers ||
+      plan.packsInput || plan.groups.front().results > kMostResults ||
+      !varies(pass, 0) || !isStoredAsComputed(pass))
     return false;
   int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
   return !ShapedType::isDynamic(size) && size % lanes && size > lanes &&
@@ -229,8 +229,8 @@ static int64_t chooseColumns(const PassPlan &plan, int64_t size,
                                elementBytes, caches);
   // Else all buffers in the first-level cache. Columns that do not fill vectors
   // are converted a few at a time.
-  bool isCut =
-      plan.groups.size() == 1 && !ShapedType::isDynamic(size) && size % lanes;
+  bool isCut = caches.columnBytes && plan.groups.size() == 1 &&
+               !ShapedType::isDynamic(size) && size % lanes;
   int64_t most = isCut ? kColumnBytes / 4 / elementBytes : 16 * lanes;
   int64_t buffers = std::min<int64_t>(plan.numBuffers + plan.packsInput, 2);
   int64_t tile = caches.l1Bytes / (buffers * bytesPerPosition);
@@ -363,7 +363,7 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   int64_t lanes = vectorBits / 8 / elementBytes;
   int64_t bytesPerPosition = plan.elementsPerPosition * elementBytes;
   int64_t tile = 64;
-  if (takesSingleVectors(plan, pass, vectorBits))
+  if (takesSingleVectors(plan, pass, vectorBits, caches))
     tile = lanes;
   else if (!plan.views.empty() && !plan.rowsInLanes)
     tile = chooseRegroupedRows(

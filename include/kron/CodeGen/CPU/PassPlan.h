@@ -154,9 +154,11 @@ bool storesShortRuns(const PassPlan &plan, PassOp pass);
 
 /// Whether columns, which lanes run over, go through a single factor one vector
 /// after the other, and nothing is asked for early: rows start anywhere, and
-/// elements of the input are used for so few results that processors see by
-/// themselves where they go on.
-bool takesSingleVectors(const PassPlan &plan, PassOp pass, int64_t vectorBits);
+/// elements of the input are used for so few results that a processor that
+/// likes long runs (`CacheBudget::columnBytes`) sees by itself where they go
+/// on.
+bool takesSingleVectors(const PassPlan &plan, PassOp pass, int64_t vectorBits,
+                        const CacheBudget &caches);
 
 /// At least `tile` positions of the tiled axis, so that blocks of matrix tiles
 /// (AMX) are filled.

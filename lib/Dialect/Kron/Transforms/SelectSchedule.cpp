@@ -67,7 +67,8 @@ struct KronSelectSchedulePass
 
   /// Results in short runs wait longest for the lines that they go to.
   int64_t chooseStreamBytes(const PassPlan &plan, PassOp pass) const {
-    if (plan.isTiledInnermost() || storesShortRuns(plan, pass))
+    // In rows that was measured where longer runs are faster, too.
+    if (plan.isTiledInnermost() || (columnBytes && storesShortRuns(plan, pass)))
       return streamColumnsBytes;
     return plan.transposesInput ? streamBytes / 6 : streamBytes;
   }
@@ -104,7 +105,7 @@ struct KronSelectSchedulePass
     // asked for lie in few sets of the caches, which hold what is between
     // factors.
     bool isColumns = (!plan.views.empty() && plan.isTiledInnermost()) ||
-                     takesSingleVectors(plan, pass, bits);
+                     takesSingleVectors(plan, pass, bits, caches);
     int64_t prefetch =
         takeGiven(given ? given.getPrefetch() : 0,
                   isColumns || fitsSecondLevel(plan, pass, caches) ? -1 : 0);
