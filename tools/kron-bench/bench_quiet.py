@@ -87,8 +87,7 @@ class Quiet:
         return spent <= TOLERANCE[kind] * self._fastest[kind]
 
     def _multiply(self):
-        # Not by a BLAS: its threads look for more work for 25 ms after a product, on the
-        # processors that those of the next sample need.
+        # Not by a BLAS, which has threads.
         for _ in range(3):
             np.einsum("ik,jk->ij", self._a, self._a, out=self._product)
 
