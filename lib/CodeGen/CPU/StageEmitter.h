@@ -67,8 +67,8 @@ private:
   Int getAhead(const LaneBlocks &blocks);
   void emitInner(const LoopAxis &lanes, const Bases &bases);
   bool takesRestGroups(const LoopAxis &lanes) const;
-  void emitRestGroup(const LoopAxis *rows,
-                     const PackedFactor::RestGroup &group, const Bases &bases);
+  void emitRestGroup(const LoopAxis *rows, const PackedFactor::RestGroup &group,
+                     const Bases &bases);
   void emitRestGroups(const LoopAxis &lanes, const Bases &bases);
   void emitVarying(const LoopAxis &lanes, const LoopAxis *shared,
                    const Bases &bases);
@@ -85,6 +85,32 @@ private:
   void emitFibreRuns(const LoopAxis &rows, const LoopAxis &split, int64_t step,
                      const PrefetchStream &ahead, const Bases &bases,
                      function_ref<void(const Bases &, int64_t)> body);
+  /// How register tiles of the fibre mapping go over rows and vectors.
+  struct FibreTiles {
+    /// Null: there is one row.
+    const LoopAxis *rows = nullptr;
+    /// Positions of t that a q has, elements of a row of results, and lanes of
+    /// a vector, the first `used` of which are results.
+    int64_t group = 1, size = 1, lanes = 1, used = 1;
+    Value usedLanes;
+    /// From one vector to the next in Y and in Z.
+    Int vectorStride = 0, addendVectorStride = 0;
+    TileShape shape{1, 1};
+    /// The rows as X is read, and from one p to the next: where it lies, or in
+    /// a copy.
+    LoopAxis source;
+    Int depthStride = 0;
+    bool copies = false;
+    PrefetchStream ahead;
+
+    int64_t getVectors() const { return llvm::divideCeil(size, used); }
+  };
+  TileShape chooseFibreShape(const FibreTiles &tiles, bool isSplit);
+  FibreTiles getFibreTiles(const LoopAxis *rows, const LoopAxis *split);
+  void emitFibreTile(const FibreTiles &tiles, const Bases &block, int64_t rows,
+                     Int first, int64_t vectors, Value mask,
+                     int64_t sharing = 1);
+  void emitFibrePanels(const FibreTiles &tiles, const Bases &bases);
   /// `split`: the registers of a row that are taken in runs, if they are.
   void emitFibre(const LoopAxis *rows, const LoopAxis *split,
                  const Bases &bases);

@@ -157,106 +157,157 @@ void StageEmitter::emitSharingBlocks(
     emitOwn(full + shared, size - full - shared);
 }
 
-void StageEmitter::emitFibre(const LoopAxis *rowAxis, const LoopAxis *split,
-                             const Bases &bases) {
-  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
-  int64_t size = group * stage.results;
-  std::pair<int64_t, int64_t> fibreLanes = getFibreLanes(stage, group);
-  int64_t lanes = fibreLanes.first, used = fibreLanes.second * group;
-  int64_t vectorTotal = llvm::divideCeil(size, used);
-  Value usedLanes = emitter.firstLanes(lanes, used);
-  // From one vector to the next: with one q per vector its results may lie
-  // anywhere.
-  Int vectorStride = used, addendVectorStride = used;
-  if (group > 1 && used == group) {
-    vectorStride = stage.destination.strides[stage.axis];
-    addendVectorStride = getStride(stage.addend.strides, stage.axis);
-  }
+/// The rows and vectors of a register tile. `isSplit` says that rows are taken
+/// in runs of registers.
+TileShape StageEmitter::chooseFibreShape(const FibreTiles &tiles,
+                                         bool isSplit) {
   int64_t rowTotal = 1;
-  if (rowAxis)
-    rowTotal = rowAxis->size.isConstant() ? rowAxis->size.getConstant() : -1;
-  TileShape shape = chooseTileShape(rowTotal, vectorTotal, stage.vectorBits,
-                                    stage.schedule, stage.elementParts);
-  // Groups that a shuffle repeats are used for several vectors. It takes a
-  // register less, which says how they are repeated.
-  constexpr int64_t kMostShuffled = 22, kSharedVectors = 4;
+  if (tiles.rows)
+    rowTotal =
+        tiles.rows->size.isConstant() ? tiles.rows->size.getConstant() : -1;
+  int64_t vectorTotal = tiles.getVectors();
   bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
                                     stage.schedule.getRegisterVectors());
-  if (!llvm::isPowerOf2_64(group) && stage.vectorBits == 512 && !isFixed) {
-    shape.vectors = std::min(vectorTotal, kSharedVectors);
-    shape.rows = limitRows(rowTotal < 0 ? kMostShuffled : rowTotal,
-                           kMostShuffled / shape.vectors, rowTotal);
-  }
-  if (hasPanels)
-    shape = {getPanelRows(stage, group, rowTotal), getPanelVectors(stage)};
-
-  bool copies = rowAxis && copiesRows(*rowAxis);
-  LoopAxis rowsOfX = rowAxis ? *rowAxis : LoopAxis();
-  Int depthStrideOfX = stage.source.strides[stage.axis];
-  if (copies) {
-    rowsOfX.source = stage.depth * group;
-    depthStrideOfX = group;
-  }
-
   // All q at once: X is read where it lies, and only once.
   constexpr int64_t kLeastRows = 3, kMostRows = 6;
   int64_t rowsOfAll = std::min(getMaxAccumulators(stage.vectorBits) /
                                    stage.elementParts / vectorTotal,
                                kMostRows);
-  if (split && !isFixed && rowsOfAll >= kLeastRows)
-    shape = {rowsOfAll, vectorTotal};
-  PrefetchStream ahead = stage.prefetch;
-  if (split)
-    ahead = startRowPrefetch(*rowAxis, getFibreRun(*split));
-  auto emitTile = [&](const Bases &block, int64_t rows, Int first,
-                      int64_t vectors, Value mask, int64_t sharing = 1) {
-    Int lane = emitter.mul(first, lanes);
-    RegisterTile tile = startTile(block);
-    tile.sharingRows = sharing;
-    tile.prefetch = ahead;
-    // The copies ask for the next rows; more at a time was measured to be in
-    // their way.
-    if (copies)
-      tile.prefetch = {};
-    tile.rows = rows;
-    tile.vectors = vectors;
-    tile.lanes = lanes;
-    tile.usedLanes = usedLanes;
-    tile.mask = mask;
-    tile.a = {group == 1 ? TileOperand::Kind::Scalar : TileOperand::Kind::Group,
-              block.source,
-              rowAxis ? rowsOfX.source : Int(0),
-              depthStrideOfX,
-              group,
-              stage.isSourceConjugate};
-    tile.b = {
-        TileOperand::Kind::Vector,
-        emitter.offsetPointer(block.factor,
-                              hasPanels ? emitter.mul(lane, stage.depth) : lane,
-                              factor.element),
-        lanes,
-        factor.depthStride,
-        1,
-        stage.isFactorConjugate,
-        factor.element};
-    tile.result.base = emitter.offsetPointer(block.destination,
-                                             emitter.mul(first, vectorStride),
-                                             tile.result.element);
-    tile.result.rowStride = rowAxis ? rowAxis->destination : Int(0);
-    tile.result.vectorStride = vectorStride;
-    if (tile.result.addend) {
-      tile.result.addend = emitter.offsetPointer(
-          block.addend, emitter.mul(first, addendVectorStride),
-          tile.result.addendElement);
-      tile.result.addendRowStride = rowAxis ? rowAxis->addend : Int(0);
-      tile.result.addendVectorStride = addendVectorStride;
+  if (isSplit && !isFixed && rowsOfAll >= kLeastRows)
+    return {rowsOfAll, vectorTotal};
+  if (hasPanels)
+    return {getPanelRows(stage, tiles.group, rowTotal), getPanelVectors(stage)};
+  TileShape shape = chooseTileShape(rowTotal, vectorTotal, stage.vectorBits,
+                                    stage.schedule, stage.elementParts);
+  // Groups that a shuffle repeats are used for several vectors. It takes a
+  // register less, which says how they are repeated.
+  constexpr int64_t kMostShuffled = 22, kSharedVectors = 4;
+  if (!llvm::isPowerOf2_64(tiles.group) && stage.vectorBits == 512 &&
+      !isFixed) {
+    shape.vectors = std::min(vectorTotal, kSharedVectors);
+    shape.rows = limitRows(rowTotal < 0 ? kMostShuffled : rowTotal,
+                           kMostShuffled / shape.vectors, rowTotal);
+  }
+  return shape;
+}
+
+StageEmitter::FibreTiles StageEmitter::getFibreTiles(const LoopAxis *rows,
+                                                     const LoopAxis *split) {
+  FibreTiles tiles;
+  tiles.rows = rows;
+  if (!nest.inner.empty())
+    tiles.group = nest.inner.back().size.getConstant();
+  tiles.size = tiles.group * stage.results;
+  std::pair<int64_t, int64_t> fibreLanes = getFibreLanes(stage, tiles.group);
+  tiles.lanes = fibreLanes.first;
+  tiles.used = fibreLanes.second * tiles.group;
+  tiles.usedLanes = emitter.firstLanes(tiles.lanes, tiles.used);
+  // With one q per vector its results may lie anywhere.
+  tiles.vectorStride = tiles.addendVectorStride = tiles.used;
+  if (tiles.group > 1 && tiles.used == tiles.group) {
+    tiles.vectorStride = stage.destination.strides[stage.axis];
+    tiles.addendVectorStride = getStride(stage.addend.strides, stage.axis);
+  }
+  tiles.shape = chooseFibreShape(tiles, split);
+  if (rows)
+    tiles.source = *rows;
+  tiles.depthStride = stage.source.strides[stage.axis];
+  tiles.copies = rows && copiesRows(*rows);
+  if (tiles.copies) {
+    tiles.source.source = stage.depth * tiles.group;
+    tiles.depthStride = tiles.group;
+  }
+  tiles.ahead =
+      split ? startRowPrefetch(*rows, getFibreRun(*split)) : stage.prefetch;
+  return tiles;
+}
+
+/// `rows` rows from `block` on and `vectors` vectors from element `first` on;
+/// `sharing` rows share a vector.
+void StageEmitter::emitFibreTile(const FibreTiles &tiles, const Bases &block,
+                                 int64_t rows, Int first, int64_t vectors,
+                                 Value mask, int64_t sharing) {
+  bool isGroup = tiles.group > 1;
+  Int lane = emitter.mul(first, tiles.lanes);
+  RegisterTile tile = startTile(block);
+  tile.sharingRows = sharing;
+  // The copies ask for the next rows; more at a time was measured to be in
+  // their way.
+  tile.prefetch = tiles.copies ? PrefetchStream() : tiles.ahead;
+  tile.rows = rows;
+  tile.vectors = vectors;
+  tile.lanes = tiles.lanes;
+  tile.usedLanes = tiles.usedLanes;
+  tile.mask = mask;
+  tile.a = {isGroup ? TileOperand::Kind::Group : TileOperand::Kind::Scalar,
+            block.source,
+            tiles.rows ? tiles.source.source : Int(0),
+            tiles.depthStride,
+            tiles.group,
+            stage.isSourceConjugate};
+  tile.b = {TileOperand::Kind::Vector,
+            emitter.offsetPointer(
+                block.factor, hasPanels ? emitter.mul(lane, stage.depth) : lane,
+                factor.element),
+            tiles.lanes,
+            factor.depthStride,
+            1,
+            stage.isFactorConjugate,
+            factor.element};
+  tile.result.base = emitter.offsetPointer(
+      block.destination, emitter.mul(first, tiles.vectorStride),
+      tile.result.element);
+  tile.result.rowStride = tiles.rows ? tiles.rows->destination : Int(0);
+  tile.result.vectorStride = tiles.vectorStride;
+  if (tile.result.addend) {
+    tile.result.addend = emitter.offsetPointer(
+        block.addend, emitter.mul(first, tiles.addendVectorStride),
+        tile.result.addendElement);
+    tile.result.addendRowStride = tiles.rows ? tiles.rows->addend : Int(0);
+    tile.result.addendVectorStride = tiles.addendVectorStride;
+  }
+  emitRegisterTile(emitter, tile);
+}
+
+/// Takes chunks of rows through all panels of the factor.
+void StageEmitter::emitFibrePanels(const FibreTiles &tiles,
+                                   const Bases &bases) {
+  // A panel stays in the cache while many rows use it, unless rows are as large
+  // as panels: then a few rows stay there while all panels go by.
+  int64_t rowElements = stage.depth * tiles.group;
+  int64_t chunk = llvm::alignTo(
+      kRowChunkBytes / (rowElements * emitter.getElementBytes()) + 1,
+      tiles.shape.rows);
+  if (tiles.group == getMaxLanes(stage))
+    chunk = tiles.shape.rows;
+  Value panel;
+  if (tiles.copies)
+    panel = allocateOnStack(tiles.shape.rows * rowElements);
+  emitter.forLoop(0, tiles.rows->size, chunk, [&](Int begin) {
+    Bases start = advance(bases, *tiles.rows, begin);
+    Int count = emitter.min(chunk, emitter.sub(tiles.rows->size, begin));
+    if (tiles.copies) {
+      emitRowCopy(*tiles.rows, count, chunk, start.source, panel);
+      start.source = panel;
     }
-    emitRegisterTile(emitter, tile);
-  };
+    emitVectorBlocks(
+        tiles.size, tiles.lanes, tiles.used, tiles.shape.vectors,
+        [&](Int first, int64_t vectors, Value mask) {
+          emitBlocks(count, tiles.shape.rows, [&](Int row, int64_t rows) {
+            emitFibreTile(tiles, advance(start, tiles.source, row), rows, first,
+                          vectors, mask);
+          });
+        });
+  });
+}
+
+void StageEmitter::emitFibre(const LoopAxis *rowAxis, const LoopAxis *split,
+                             const Bases &bases) {
+  FibreTiles tiles = getFibreTiles(rowAxis, split);
   auto emitVectors = [&](const Bases &block, int64_t rows) {
-    emitVectorBlocks(size, lanes, used, shape.vectors,
+    emitVectorBlocks(tiles.size, tiles.lanes, tiles.used, tiles.shape.vectors,
                      [&](Int first, int64_t vectors, Value mask) {
-                       emitTile(block, rows, first, vectors, mask);
+                       emitFibreTile(tiles, block, rows, first, vectors, mask);
                      });
   };
   auto emitRows = [&](Int row, int64_t rows) {
@@ -266,40 +317,16 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const LoopAxis *split,
     return emitSharingBlocks(
         *rowAxis, packed->sharingRows,
         [&](Int row, int64_t rows) {
-          emitTile(advance(bases, *rowAxis, row), rows, 0, size / lanes,
-                   nullptr, packed->sharingRows);
+          emitFibreTile(tiles, advance(bases, *rowAxis, row), rows, 0,
+                        tiles.size / tiles.lanes, nullptr, packed->sharingRows);
         },
         emitRows);
   if (split)
-    return emitFibreRuns(*rowAxis, *split, shape.rows, ahead, bases,
+    return emitFibreRuns(*rowAxis, *split, tiles.shape.rows, tiles.ahead, bases,
                          emitVectors);
-  if (!rowAxis || !hasPanels)
-    return emitBlocks(rowAxis ? rowAxis->size : Int(1), shape.rows, emitRows);
-  // A panel stays in the cache while many rows use it, unless rows are as large
-  // as panels: then a few rows stay there while all panels go by.
-  int64_t chunk = llvm::alignTo(
-      kRowChunkBytes / (stage.depth * group * emitter.getElementBytes()) + 1,
-      shape.rows);
-  if (group == getMaxLanes(stage))
-    chunk = shape.rows;
-  Value panel;
-  if (copies)
-    panel = allocateOnStack(shape.rows * stage.depth * group);
-  emitter.forLoop(0, rowAxis->size, chunk, [&](Int begin) {
-    Bases start = advance(bases, *rowAxis, begin);
-    Int count = emitter.min(chunk, emitter.sub(rowAxis->size, begin));
-    if (copies) {
-      emitRowCopy(*rowAxis, count, chunk, start.source, panel);
-      start.source = panel;
-    }
-    emitVectorBlocks(
-        size, lanes, used, shape.vectors,
-        [&](Int first, int64_t vectors, Value mask) {
-          emitBlocks(count, shape.rows, [&](Int row, int64_t rows) {
-            emitTile(advance(start, rowsOfX, row), rows, first, vectors, mask);
-          });
-        });
-  });
+  if (rowAxis && hasPanels)
+    return emitFibrePanels(tiles, bases);
+  emitBlocks(rowAxis ? rowAxis->size : Int(1), tiles.shape.rows, emitRows);
 }
 
 void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,

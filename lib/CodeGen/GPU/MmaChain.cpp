@@ -103,19 +103,12 @@ void MmaKernel::ChainItems::loadData(MutableArrayRef<MmaB> data, int64_t kTile,
   Value exists;
   if (k + 4 > outer.depth)
     exists = kernel.less(kernel.add(mma.laneSlot, k), outer.depth);
-  unsigned tile = 0;
   for (const MmaColumnGroup &group : columns) {
     Int lane = getGroupOffset(group.pair);
-    Value inside = kernel.both(exists, getColumnExists(group, 0));
-    SmallVector<Value> values = mma.loadShared(
-        from, lane, group.first + k * depthStride, group.pair, inside, own);
-    for (auto [number, value] : llvm::enumerate(values)) {
-      // The first one is zero already.
-      if (number > 0)
-        if (Value valid = getColumnExists(group, number))
-          value = kernel.select(valid, value, products.getZero());
-      data[tile++][slot] = products.getOperand(value, exact);
-    }
+    loadGroup(data.take_front(group.pair), slot, from, lane,
+              group.first + k * depthStride, exists,
+              [&](int64_t number) { return getColumnExists(group, number); });
+    data = data.drop_front(group.pair);
   }
 }
 

@@ -248,23 +248,16 @@ void MmaKernel::ColumnItems::loadData(MutableArrayRef<MmaB> data, int64_t kTile,
   Value exists;
   if (k + 4 > dim.depth)
     exists = kernel.less(kernel.add(mma.laneSlot, k), dim.depth);
-  unsigned tile = 0;
   MmaBuffer part = from;
   part.remote = kTile >= ownTiles;
   int64_t place = 8 * (kTile % ownTiles) + 4 * slot;
   for (const Results &group : groups) {
     Int lanes = kernel.mul(mma.laneGroup, group.pair);
     int64_t index = from.layout->getIndex(group.offset) + place * depthStride;
-    Value inside = kernel.both(exists, getValid(group, 0, lanes));
-    SmallVector<Value> values = mma.loadShared(part, getGroupOffset(group.pair),
-                                               index, group.pair, inside, own);
-    for (auto [number, value] : llvm::enumerate(values)) {
-      // The first one is zero already.
-      if (number > 0)
-        if (Value valid = getValid(group, number, lanes))
-          value = kernel.select(valid, value, products.getZero());
-      data[tile++][slot] = products.getOperand(value, exact);
-    }
+    loadGroup(data.take_front(group.pair), slot, part,
+              getGroupOffset(group.pair), index, exists,
+              [&](int64_t number) { return getValid(group, number, lanes); });
+    data = data.drop_front(group.pair);
   }
 }
 

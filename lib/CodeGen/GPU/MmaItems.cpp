@@ -54,6 +54,22 @@ void MmaKernel::Items::addTerm(
       }
 }
 
+void MmaKernel::Items::loadGroup(MutableArrayRef<MmaB> tiles, unsigned slot,
+                                 const MmaBuffer &part, Int lane, int64_t index,
+                                 Value exists,
+                                 function_ref<Value(int64_t)> getValid) {
+  Value inside = kernel.both(exists, getValid(0));
+  SmallVector<Value> values =
+      mma.loadShared(part, lane, index, tiles.size(), inside, own);
+  for (auto [number, value] : llvm::enumerate(values)) {
+    // The first one is zero already.
+    if (number > 0)
+      if (Value valid = getValid(number))
+        value = kernel.select(valid, value, products.getZero());
+    tiles[number][slot] = products.getOperand(value, exact);
+  }
+}
+
 SmallVector<MmaKernel::Results>
 MmaKernel::Items::collectResults(ArrayRef<MmaC> sums,
                                  ArrayRef<MmaColumnGroup> groups,

@@ -41,6 +41,13 @@ protected:
   void addTerm(MutableArrayRef<Value> sums, ArrayRef<Value> values,
                ArrayRef<MmaColumnGroup> groups,
                function_ref<Value(const MmaColumnGroup &, Int)> getWeight);
+  /// Loads operand B's word `slot` of the tiles of a group of columns, which
+  /// are side by side: from `index` elements behind byte `lane` of `part` on.
+  /// Zero where `exists` or, of a tile's number, `getValid` is false; null is
+  /// true.
+  void loadGroup(MutableArrayRef<MmaB> tiles, unsigned slot,
+                 const MmaBuffer &part, Int lane, int64_t index, Value exists,
+                 function_ref<Value(int64_t)> getValid);
   /// The sums of tiles of 16 rows along `rowDim`, those of `groups` for each.
   SmallVector<Results> collectResults(ArrayRef<MmaC> sums,
                                       ArrayRef<MmaColumnGroup> groups,

@@ -42,26 +42,16 @@ int64_t SmallGroupsPlan::getBlocks() const {
 
 static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
 
-/// Strides of an array in memory, or nothing.
-static std::optional<SmallVector<int64_t>> getStrides(Value array) {
-  auto type = dyn_cast<MemRefType>(array.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (!type || failed(type.getStridesAndOffset(strides, offset)))
-    return std::nullopt;
-  return strides;
-}
-
 /// Sorts the axes of `pass`; whether they are those of groups side by side in
 /// rows of both arrays.
 static bool describeAxes(PassOp pass, SmallGroupsPlan &plan) {
   ModeProductOp product = pass.getModeProducts().front();
   TripFactor factor = describeFactor(product);
   SmallVector<int64_t> shape = getResultShape(product);
-  auto input = getStrides(pass.getInputs().front()),
-       output = getStrides(pass.getInit());
-  if (factor.varyingAxes.size() != 1 || !input || !output ||
-      pass.getInputPermutation() || input->size() != output->size())
+  SmallVector<int64_t> input = getKnownStrides(pass.getInputs().front()),
+                       output = getKnownStrides(pass.getInit());
+  if (factor.varyingAxes.size() != 1 || pass.getInputPermutation() ||
+      input.size() != output.size())
     return false;
   plan.axis = factor.axis;
   plan.groupAxis = factor.varyingAxes.front();
@@ -79,13 +69,13 @@ static bool describeAxes(PassOp pass, SmallGroupsPlan &plan) {
   ArrayRef<int64_t> inputShape =
       cast<MemRefType>(pass.getInputs().front().getType()).getShape();
   if (rowAxis < 0 || inputShape[plan.groupAxis] != plan.groups ||
-      ((*output)[plan.axis] != 1 && plan.results > 1) ||
-      ((*input)[plan.axis] != 1 && plan.depth > 1) ||
-      (*output)[plan.groupAxis] != plan.results ||
-      (*input)[plan.groupAxis] != plan.depth)
+      (output[plan.axis] != 1 && plan.results > 1) ||
+      (input[plan.axis] != 1 && plan.depth > 1) ||
+      output[plan.groupAxis] != plan.results ||
+      input[plan.groupAxis] != plan.depth)
     return false;
   plan.rowAxis = rowAxis;
-  int64_t rows = shape[rowAxis], rowStride = (*output)[rowAxis];
+  int64_t rows = shape[rowAxis], rowStride = output[rowAxis];
   plan.chunk = kChunkBytes / getElementBytes(plan.element);
   if ((!ShapedType::isDynamic(rows) && rows < kLeastRows) ||
       plan.groups <
@@ -100,7 +90,7 @@ static bool describeAxes(PassOp pass, SmallGroupsPlan &plan) {
               : plan.isRegular ? 1
                                : (plan.chunk - 2) / plan.results + 2;
   plan.piece = std::min(getPowerOfTwo(plan.getRun()), plan.chunk);
-  int64_t stride = (*input)[rowAxis];
+  int64_t stride = input[rowAxis];
   if (!ShapedType::isDynamic(stride) && stride != 0)
     plan.piece = std::min(plan.piece, getPowerOfTwo(stride));
   return true;
@@ -109,10 +99,9 @@ static bool describeAxes(PassOp pass, SmallGroupsPlan &plan) {
 /// Whether the weights of chunks follow each other.
 static bool hasWeightRuns(PassOp pass, const SmallGroupsPlan &plan) {
   ModeProductOp product = pass.getModeProducts().front();
-  auto strides = getStrides(pass.getOperandOf(product.getFactor()));
-  if (!strides)
-    return false;
-  for (auto [stride, role] : llvm::zip(*strides, product.getFactorDims())) {
+  SmallVector<int64_t> strides =
+      getKnownStrides(pass.getOperandOf(product.getFactor()));
+  for (auto [stride, role] : llvm::zip(strides, product.getFactorDims())) {
     int64_t wanted = role == ModeProductOp::kContracted  ? 1
                      : role == ModeProductOp::kResulting ? plan.depth
                      : role == int64_t(plan.groupAxis)
@@ -177,7 +166,8 @@ std::optional<SmallGroupsPlan>
 kron::getSmallGroupsPlan(PassOp pass, const GPUMachine &machine) {
   SmallVector<ModeProductOp> products = pass.getModeProducts();
   ScheduleAttr given = pass.getScheduleAttr();
-  if (products.size() != 1 || pass.getEpilogue() ||
+  if (!isa<MemRefType>(pass.getInit().getType()) || products.size() != 1 ||
+      pass.getEpilogue() ||
       (given && (given.getThreads() || given.getCtasPerSm())))
     return std::nullopt;
   ModeProductOp product = products.front();

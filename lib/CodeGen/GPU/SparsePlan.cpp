@@ -265,14 +265,8 @@ static bool isWorthPairing(const SparsePlan &plan, int64_t rows,
 /// Whether neighbours in the memory of `product`'s factor lie along its depth.
 static bool isAlongDepth(PassOp pass, ModeProductOp product) {
   ArrayRef<int64_t> axes = product.getFactorDims();
-  Value factor = product.getFactor();
-  if (auto argument = dyn_cast<BlockArgument>(factor))
-    factor = pass->getOperand(argument.getArgNumber());
-  auto type = dyn_cast<MemRefType>(factor.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (!type || failed(type.getStridesAndOffset(strides, offset)))
-    return axes.back() == ModeProductOp::kContracted;
+  SmallVector<int64_t> strides =
+      getKnownStrides(pass.getOperandOf(product.getFactor()));
   const auto *depth = llvm::find(axes, ModeProductOp::kContracted);
   return strides[depth - axes.begin()] == 1;
 }
