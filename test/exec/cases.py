@@ -116,11 +116,16 @@ def build_product(case, p):
     if any(x_batch):
         case.tags.add("batch")
     attributes = list(p["attributes"])
-    # Results of some go past the caches, which only large ones do by themselves.
-    if case.index % 5 == 2:
-        case.tags.add("streamed")
-        attributes.append("schedule = #kron.schedule<stream_bytes = 1>")
+    attributes += stream_some(case, p)
     case.finish("kron." + op, operands, y_shape, y_dims, sources, p, attributes=attributes)
+
+
+def stream_some(case, p):
+    """Results of some go past the caches, which only large ones do by themselves."""
+    if case.index % 5 != 2 and not p.get("streamed"):
+        return []
+    case.tags.add("streamed")
+    return ["schedule = #kron.schedule<stream_bytes = 1>"]
 
 
 def build_ksmm(case, p):
@@ -146,6 +151,7 @@ def build_ksmm(case, p):
     attributes += p["attributes"]
     if not first:
         attributes.append("layout = #kron.layout<batch_last>")
+    attributes += stream_some(case, p)
     case.linear = lambda v: reference.ksmm(v["x"], v["k"], p["op_x"], p["op_weights"], p["layout"])
     case.num_terms = c
     operands = (f"ins({quoted(p['op_x'], 'x')} : {x.mlir}) "
@@ -464,6 +470,18 @@ def _exhaustive_many_rows(count):
             dynamic=dynamic, rows=(128, 131)[i % 2])
 
 
+def _exhaustive_streamed_blocks(count):
+    """Blocks of sparse factors that end within a cache line, of which tiles take several, or
+    all columns, so that results go past the caches from a copy."""
+    for element, pattern, layout, dynamic in itertools.product(
+            TYPES, ((8, 12, 8, 1), (16, 5, 16, 1), (4, 3, 4, 4)), ("batch_first", "batch_last"),
+            ((), ("rows",))):
+        i = next(count)
+        yield _cycle(i) | _ksmm_parameters(i) | dict(
+            op="ksmm", type=element, pattern=pattern, layout=layout, dynamic=dynamic,
+            rows=(28, 37, 100, 12)[i % 4], streamed=True)
+
+
 def _exhaustive_8_bits(count):
     """X, weights or both of 8 bits, beside results of all types."""
     pairs = (("e4m3", "e4m3"), ("e5m2", None), (None, "e4m3"), ("e4m3", "e5m2"))
@@ -624,7 +642,8 @@ def exhaustive():
             *_exhaustive_many_rows(count), *_exhaustive_fibres(count),
             *_exhaustive_empty(count), *_exhaustive_open_batches(count),
             *_exhaustive_strided_addends(count), *_exhaustive_padded_rows(count),
-            *_exhaustive_shared_rows(count), *_exhaustive_small_epilogues(count)]
+            *_exhaustive_shared_rows(count), *_exhaustive_small_epilogues(count),
+            *_exhaustive_streamed_blocks(count)]
 
 
 #===------------------------------------------------------------------------===#

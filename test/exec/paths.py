@@ -20,7 +20,8 @@ REQUIRED = ("inner", "varying", "fibre", "depth", "repeat", "packed factor", "jo
 REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (Stage|Pass) .*?Category:kron-emit \| (.*)")
 FLAGS = {"Packed": "packed factor", "Joined": "joined factors", "CopiesIn": "copied in",
          "CopiesOut": "copied out", "RowsOutside": "rows outside",
-         "PacksInBody": "packed by tiles", "Pairs": "pairs of bf16", "Scaled": "scaled"}
+         "PacksInBody": "packed by tiles", "Pairs": "pairs of bf16", "Scaled": "scaled",
+         "StagesRuns": "staged runs"}
 IN_CODE = {"masks": "llvm.intr.masked", "streaming stores": "nontemporal",
            "prefetches": "llvm.intr.prefetch"}
 FUNCTION = re.compile(r"^  llvm\.func .*?@\"?case(\d+)([\w.]*)", re.M)

@@ -22,11 +22,10 @@ using namespace mlir::kron;
 
 Int PassCodeBuilder::getNumTiles(Emitter &emitter, const PassArrays &arrays) {
   Int count = 1;
-  for (auto [role, size] : llvm::zip(plan.roles, arrays.sizes)) {
-    if (role == AxisRole::Grid)
-      count = emitter.mul(count, size);
-    else if (role == AxisRole::Tiled)
-      count = emitter.mul(count, emitter.ceilDiv(size, tileSize));
+  for (auto [axis, size] : llvm::enumerate(arrays.sizes)) {
+    if (plan.roles[axis] != AxisRole::Whole)
+      count = emitter.mul(
+          count, emitter.ceilDiv(size, plan.getStep(axis, tileSize)));
     else if (size.is(0))
       count = 0;
   }
@@ -73,7 +72,7 @@ PassCodeBuilder::getTileStart(Emitter &emitter, const PassArrays &all,
   for (unsigned axis = plan.roles.size(); axis-- > 0;) {
     if (plan.roles[axis] == AxisRole::Whole)
       continue;
-    int64_t step = plan.roles[axis] == AxisRole::Tiled ? tileSize : 1;
+    int64_t step = plan.getStep(axis, tileSize);
     Int count = emitter.ceilDiv(all.sizes[axis], step);
     positions.push_back({axis, emitter.mul(emitter.rem(tile, count), step)});
     tile = emitter.floorDiv(tile, count);
@@ -332,7 +331,7 @@ void PassCodeBuilder::emitBody(func::FuncOp body,
       stages, [](const PlannedStage &stage) { return stage.usesTiles; });
   if (usesTiles)
     emitAmxConfiguration(emitter);
-  if (stagedElements)
+  if (stagedElements && !stagesRuns)
     startStaging(emitter);
   emitter.forLoop(Int(begin), Int(end), 1,
                   [&](Int tile) { emitTile(emitter, inside, tile); });
@@ -343,7 +342,7 @@ void PassCodeBuilder::emitBody(func::FuncOp body,
   if (streams)
     scf::IfOp::create(
         builder, loc, streams, [&](OpBuilder &builder, Location loc) {
-          if (stagedElements)
+          if (stagedElements && !stagesRuns)
             finishStaging(emitter);
           LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::seq_cst);
           scf::YieldOp::create(builder, loc);

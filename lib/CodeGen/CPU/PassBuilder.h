@@ -112,12 +112,20 @@ private:
   void moveFactorAxes(unsigned index);
   void planBuffers();
   bool canStreamTiles(SmallVectorImpl<Value> &strides) const;
+  /// Of input and result.
+  Int countBytes();
   void planStreaming(const Stage &last);
   /// Whether tiles of the result are whole cache lines, one after the other, so
   /// that they can be stored past the caches from a copy that lies so, too.
   /// `strides` receives those that must be multiples of a line, but are only
   /// known when the code runs.
   bool canStageResults(SmallVectorImpl<Value> &strides) const;
+  /// Lets tiles take so many blocks of the only factor, which lie side by side,
+  /// that their results in a row are whole cache lines, if each of them ends
+  /// within one and results may be stored past the caches.
+  void planBlocks();
+  /// Whether these can be stored so from a copy; `strides` as above.
+  bool canStageRuns(SmallVectorImpl<Value> &strides) const;
   /// Whether every tile has its part of the only factor to itself.
   bool isFactorUsedOnce() const;
   bool canPackInBody(const PlannedStage &planned) const;
@@ -177,6 +185,11 @@ private:
   void emitStaged(Emitter &emitter, const PassWindow &window,
                   const StageArray &destination,
                   function_ref<void(const StageArray &)> build);
+  /// The same for rows of a tile that are whole cache lines each, past the
+  /// caches for certain and all at once.
+  void emitStagedRuns(Emitter &emitter, const PassWindow &window,
+                      const StageArray &destination,
+                      function_ref<void(const StageArray &)> build);
   StageArray takeBuffer(Emitter &emitter, unsigned groupsApplied,
                         bool asWritten = false);
   Value getResultOffset(const PassPlace &place);
@@ -214,6 +227,9 @@ private:
   /// Of a copy of a tile's result, and where two of them lie in the scratch; 0
   /// if there are none.
   int64_t stagedElements = 0, stagedOffset = 0;
+  /// Whether these are rows of whole cache lines each, not one piece of memory;
+  /// then there is one copy.
+  bool stagesRuns = false;
   /// Whether the copy of a transposed input stays transposed: the first stage
   /// takes single elements of it, which may lie anywhere.
   bool keepsTransposed = false;

@@ -353,7 +353,7 @@ void PassCodeBuilder::planBuffers() {
     elements += each.count * each.elements;
   }
   stagedOffset = elements;
-  elements += 2 * stagedElements;
+  elements += (stagesRuns ? 1 : 2) * stagedElements;
   scratchBytes = (elements + packedElements + stageScratchElements) *
                  outer.getElementBytes();
 }
@@ -380,6 +380,17 @@ bool PassCodeBuilder::canStreamTiles(SmallVectorImpl<Value> &strides) const {
   return true;
 }
 
+Int PassCodeBuilder::countBytes() {
+  Int results = outer.getElementBytes(), inputs = outer.getElementBytes();
+  for (auto [axis, size] : llvm::enumerate(arrays.sizes)) {
+    bool isWhole = plan.roles[axis] == AxisRole::Whole;
+    results = outer.mul(results, size);
+    inputs =
+        outer.mul(inputs, isWhole ? Int(plan.getWholeSize(axis, 0)) : size);
+  }
+  return outer.add(results, inputs);
+}
+
 /// Builds the condition for storing results past the caches: input and result
 /// are large, and all vectors of the result are aligned, or tiles of it are.
 void PassCodeBuilder::planStreaming(const Stage &last) {
@@ -390,14 +401,7 @@ void PassCodeBuilder::planStreaming(const Stage &last) {
                                    arrays.addend.base == arrays.init.base);
   if (threshold <= 0 || readsInit)
     return;
-  Int results = outer.getElementBytes(), inputs = outer.getElementBytes();
-  for (auto [axis, size] : llvm::enumerate(arrays.sizes)) {
-    bool isWhole = plan.roles[axis] == AxisRole::Whole;
-    results = outer.mul(results, size);
-    inputs =
-        outer.mul(inputs, isWhole ? Int(plan.getWholeSize(axis, 0)) : size);
-  }
-  Int bytes = outer.add(results, inputs);
+  Int bytes = countBytes();
   if (bytes.isConstant() && bytes.getConstant() < threshold)
     return;
   SmallVector<Value> strides;
@@ -409,11 +413,15 @@ void PassCodeBuilder::planStreaming(const Stage &last) {
   constexpr int64_t kMaxCopiedBytes = 1 << 13;
   int64_t elements = countElements(getTileWindow(tileSize), plan.groups.size());
   bool isSmall = elements * outer.getElementBytes() <= kMaxCopiedBytes;
-  SmallVector<Value> stagedStrides;
+  SmallVector<Value> stagedStrides, runStrides;
   if ((!isDirect || (isSmall && plan.groups.size() > 1)) &&
       canStageResults(stagedStrides)) {
     stagedElements = elements;
     strides = stagedStrides;
+  } else if (!isDirect && canStageRuns(runStrides)) {
+    stagedElements = elements;
+    stagesRuns = true;
+    strides = runStrides;
   } else if (!isDirect) {
     return;
   }
@@ -453,6 +461,7 @@ WorkspaceBytes PassCodeBuilder::emit() {
   builder.setInsertionPoint(pass);
   planSections();
   arrays = collectArrays(outer, runtime, pass, plan);
+  planBlocks();
   planStages();
   remark::analysis(loc, remark::RemarkOpts::name("Pass").category("kron-emit"))
       << remark::metric("CopiesIn", copiesIn)
@@ -461,6 +470,7 @@ WorkspaceBytes PassCodeBuilder::emit() {
       << remark::metric("PacksInBody", packedElements != 0)
       << remark::metric("Pairs", hasPairs)
       << remark::metric("Scaled", arrays.scale.alpha || arrays.scale.beta)
+      << remark::metric("StagesRuns", stagesRuns)
       << remark::metric("Joined",
                         plan.groups.size() < pass.getModeProducts().size());
 

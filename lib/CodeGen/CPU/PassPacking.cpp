@@ -223,7 +223,7 @@ bool PassCodeBuilder::canPackInBody(const PlannedStage &planned) const {
           !isInside(factor.resultStride, factor.strides[axis]))
         return false;
       varies = true;
-      elements /= own;
+      elements = elements / own * plan.getStep(axis, tileSize);
     } else if (role == AxisRole::Grid) {
       isOnce &= size.is(1);
     } else if (role == AxisRole::Tiled) {
@@ -271,9 +271,9 @@ void PassCodeBuilder::packFactor(unsigned index,
     planned.packsInBody = canPackInBody(planned);
   }
   if (planned.packsInBody) {
-    for (auto [size, role] : llvm::zip(planned.factorSizes, plan.roles))
-      if (role == AxisRole::Grid)
-        size = 1;
+    for (auto [axis, size] : llvm::enumerate(planned.factorSizes))
+      if (plan.roles[axis] == AxisRole::Grid)
+        size = std::min(size, plan.getStep(axis, tileSize));
     planned.packed = getPackedFactor(stage, planned.factorSizes);
     packedElements = llvm::alignTo(planned.packed.elements,
                                    kLineBytes / outer.getElementBytes());

@@ -81,12 +81,11 @@ static int64_t countContiguousOutside(const StageArray &input,
 
 /// Whether all axes are known to be a single tile, which no other follows.
 bool PassCodeBuilder::isOnlyTile() const {
-  for (auto [role, size] : llvm::zip(plan.roles, arrays.sizes)) {
-    int64_t most = role == AxisRole::Tiled ? tileSize : 1;
-    if (role != AxisRole::Whole &&
-        !(size.isConstant() && size.getConstant() <= most))
+  for (auto [axis, size] : llvm::enumerate(arrays.sizes))
+    if (plan.roles[axis] != AxisRole::Whole &&
+        !(size.isConstant() &&
+          size.getConstant() <= plan.getStep(axis, tileSize)))
       return false;
-  }
   return true;
 }
 
@@ -210,7 +209,9 @@ void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
     prefetch.stride = emitter.mul(input.strides[plan.tiledAxis], elementBytes);
     resultOffset = nullptr;
   } else {
-    int64_t segment = countContiguous(input, sizes, axis);
+    // Blocks that a tile takes together lie side by side in its rows.
+    bool hasBlocks = !isSliced && axis == plan.blockAxis;
+    int64_t segment = countContiguous(input, sizes, axis - hasBlocks);
     if (!segment)
       return;
     if (!isSliced && axis > plan.tiledAxis) {

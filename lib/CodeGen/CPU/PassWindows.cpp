@@ -27,12 +27,13 @@ Int PassCodeBuilder::getTiledExtent(Emitter &emitter, const PassArrays &arrays,
 
 PassWindow PassCodeBuilder::getTileWindow(Int tiledExtent) const {
   PassWindow window;
-  for (AxisRole role : plan.roles) {
-    bool isTiled = role == AxisRole::Tiled;
+  for (auto [axis, role] : llvm::enumerate(plan.roles)) {
+    bool isWhole = role == AxisRole::Whole;
+    int64_t step = isWhole ? 1 : plan.getStep(axis, tileSize);
     window.extents.emplace_back();
-    if (role != AxisRole::Whole)
-      window.extents.back() = isTiled ? tiledExtent : Int(1);
-    window.most.push_back(isTiled ? tileSize : 1);
+    if (!isWhole)
+      window.extents.back() = role == AxisRole::Tiled ? tiledExtent : Int(step);
+    window.most.push_back(step);
   }
   return window;
 }

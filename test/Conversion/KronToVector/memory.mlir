@@ -228,6 +228,65 @@ func.func @streamed_columns(%x: memref<64x512xf32>, %f: memref<8x8xf32>, %y: mem
 
 // -----
 
+// Verify that a tile takes as many blocks of a Kronecker-sparse factor as leave whole lines in
+// a row, four of 48 bytes each, and that these three lines of each of its 16 rows go past the
+// caches from a copy, as soon as all four are there.
+// CHECK-LABEL: func.func @blocks(
+// CHECK-SAME: kron.thread_bytes = 3072 : i64
+// CHECK-LABEL: func.func private @blocks_pass
+// CHECK: scf.if %[[STREAMS:.*]] {
+// CHECK: scf.for {{.*}} to %c4_i64
+// CHECK-NOT: nontemporal
+// CHECK: llvm.intr.masked.store
+// CHECK: scf.for
+// CHECK-COUNT-3: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<16xf32>
+// CHECK-NOT: nontemporal
+// CHECK: } else {
+// CHECK-NOT: nontemporal
+// CHECK: scf.if %[[STREAMS]]
+// CHECK-NEXT: llvm.fence seq_cst
+func.func @blocks(%x: memref<?x64xf32>, %w: memref<8x12x8x1xf32>, %y: memref<?x96xf32>) {
+  kron.ksmm ins(%x : memref<?x64xf32>) weights(%w : memref<8x12x8x1xf32>) outs(%y : memref<?x96xf32>)
+      {schedule = #kron.schedule<tile = 16, stream_bytes = 4097>}
+  return
+}
+
+// -----
+
+// Verify that blocks are tiles of their own where such numbers of them are not all (three of
+// 48 bytes), and where results are known to be too small.
+// CHECK-LABEL: func.func private @three_blocks_pass
+// CHECK-NOT: nontemporal
+// CHECK-LABEL: func.func private @small_blocks_pass
+// CHECK-NOT: nontemporal
+// CHECK-NOT: to %c4_i64
+func.func @three_blocks(%x: memref<?x24xf32>, %w: memref<3x12x8x1xf32>, %y: memref<?x36xf32>) {
+  kron.ksmm ins(%x : memref<?x24xf32>) weights(%w : memref<3x12x8x1xf32>) outs(%y : memref<?x36xf32>)
+      {schedule = #kron.schedule<tile = 16, stream_bytes = 4097>}
+  return
+}
+func.func @small_blocks(%x: memref<32x64xf32>, %w: memref<8x12x8x1xf32>, %y: memref<32x96xf32>) {
+  kron.ksmm ins(%x : memref<32x64xf32>) weights(%w : memref<8x12x8x1xf32>) outs(%y : memref<32x96xf32>)
+      {schedule = #kron.schedule<tile = 16, stream_bytes = 20481>}
+  return
+}
+
+// -----
+
+// Verify that columns which start anywhere go past the caches from a copy, too, if a tile has
+// all of them: what a block leaves, 12 rows of 28, is then 21 lines one after the other.
+// CHECK-LABEL: func.func @all_columns(
+// CHECK-SAME: kron.thread_bytes = 2688 : i64
+// CHECK-LABEL: func.func private @all_columns_pass
+// CHECK: nontemporal
+func.func @all_columns(%x: memref<64x28xf32>, %w: memref<8x12x8x1xf32>, %y: memref<96x28xf32>) {
+  kron.ksmm ins(%x : memref<64x28xf32>) weights(%w : memref<8x12x8x1xf32>) outs(%y : memref<96x28xf32>)
+      {layout = #kron.layout<batch_last>, schedule = #kron.schedule<stream_bytes = 4097>}
+  return
+}
+
+// -----
+
 // Verify that a transposed input is transposed in registers, 16 x 16 floats at a
 // time in four steps of 16 shuffles, where the first stage takes vectors of it: those of
 // two fibres of 8.

@@ -62,6 +62,10 @@ struct PassPlan {
   SmallVector<AxisRole> roles;
   /// The tiled axis, or -1.
   int tiledAxis = -1;
+  /// An axis that is a grid of which a tile takes several positions, or -1, and
+  /// how many these are.
+  int blockAxis = -1;
+  int64_t blocks = 1;
   /// Largest number of elements, over all intermediates, that one position of
   /// the tiled axis takes.
   int64_t elementsPerPosition = 1;
@@ -98,6 +102,11 @@ struct PassPlan {
   /// Whether slices take all positions of the tiled axis, although it lies
   /// outside.
   bool slicesWholeTile() const { return transposesInput || rowsInLanes; }
+  /// Positions of axis `axis`, which is not whole, that a tile of `tile`
+  /// positions of the tiled axis takes.
+  int64_t getStep(int axis, int64_t tile) const {
+    return axis == tiledAxis ? tile : axis == blockAxis ? blocks : 1;
+  }
   bool isTiledInnermost() const {
     return tiledAxis >= 0 && tiledAxis + 1 == static_cast<int>(roles.size());
   }
