@@ -176,6 +176,31 @@ func.func @chain_f32_1024_x_64_64_64_1_1_64_64_64(%x: tensor<1024x4096xf32>, %f0
   return %y1 : tensor<1024x4096xf32>
 }
 
+// Verify the decision for one whose first factor reads runs of 256 bytes, and whose factors are
+// read for every tile, since the second-level cache does not hold them: chain f32 1024 x
+// 1,64,64,64 > 64,64,64,1.
+// CHECK: :[[@LINE+6]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=32{{(,|$)}}
+// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=32{{(,|$)}}
+func.func @chain_f32_1024_x_1_64_64_64_64_64_64_1(%x: tensor<1024x4096xf32>, %f0: tensor<1x64x64x64xf32>, %f1: tensor<64x64x64x1xf32>) -> tensor<1024x4096xf32> {
+  %e0 = tensor.empty() : tensor<1024x4096xf32>
+  %y0 = kron.ksmm ins(%x : tensor<1024x4096xf32>) weights(%f0 : tensor<1x64x64x64xf32>) outs(%e0 : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
+  %e1 = tensor.empty() : tensor<1024x4096xf32>
+  %y1 = kron.ksmm ins(%y0 : tensor<1024x4096xf32>) weights(%f1 : tensor<64x64x64x1xf32>) outs(%e1 : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
+  return %y1 : tensor<1024x4096xf32>
+}
+
+// Verify the decision for one whose factors that cache just holds: chain f32 1024 x
+// 1,32,32,128 > 128,32,32,1.
+// CHECK: :[[@LINE+6]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=16{{(,|$)}}
+// CHECK: :[[@LINE+5]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=16{{(,|$)}}
+func.func @chain_f32_1024_x_1_32_32_128_128_32_32_1(%x: tensor<1024x4096xf32>, %f0: tensor<1x32x32x128xf32>, %f1: tensor<128x32x32x1xf32>) -> tensor<1024x4096xf32> {
+  %e0 = tensor.empty() : tensor<1024x4096xf32>
+  %y0 = kron.ksmm ins(%x : tensor<1024x4096xf32>) weights(%f0 : tensor<1x32x32x128xf32>) outs(%e0 : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
+  %e1 = tensor.empty() : tensor<1024x4096xf32>
+  %y1 = kron.ksmm ins(%y0 : tensor<1024x4096xf32>) weights(%f1 : tensor<128x32x32x1xf32>) outs(%e1 : tensor<1024x4096xf32>) -> tensor<1024x4096xf32>
+  return %y1 : tensor<1024x4096xf32>
+}
+
 // Verify the decision for small odd rows, which are in the lanes, two vectors of them: mkm f32 16384 x 2,5,6.
 // CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=32{{(,|$)}}
 func.func @mkm_f32_16384_x_2_5_6(%x: memref<16384x60xf32>, %f0: memref<2x2xf32>, %f1: memref<5x5xf32>, %f2: memref<6x6xf32>, %y: memref<16384x60xf32>) {

@@ -21,6 +21,13 @@
 using namespace mlir;
 using namespace mlir::kron;
 
+/// Whether `plan` has one factor of so few multiply-adds per result that they do
+/// not hide stores which go through the caches.
+static bool isBoundByStores(const PassPlan &plan) {
+  constexpr int64_t kMostDepth = 16;
+  return plan.groups.size() == 1 && plan.groups.front().depth <= kMostDepth;
+}
+
 bool PassCodeBuilder::canStageResults(SmallVectorImpl<Value> &strides) const {
   // More would be in the way of what is computed with. Tiles of columns were
   // measured to be faster so up to 44 KB, for which two copies leave the
@@ -56,8 +63,8 @@ bool PassCodeBuilder::canStageResults(SmallVectorImpl<Value> &strides) const {
   }
   // A tile that takes all of an axis outside is one piece of memory only if it
   // takes all of the tiled one, too.
-  bool hasAllColumns =
-      plan.isTiledInnermost() && arrays.sizes[plan.tiledAxis].is(tileSize);
+  bool hasAllColumns = plan.isTiledInnermost() && isBoundByStores(plan) &&
+                       arrays.sizes[plan.tiledAxis].is(tileSize);
   int axis = plan.tiledAxis - 1;
   for (; hasAllColumns && axis >= 0 && plan.roles[axis] == AxisRole::Whole;
        --axis) {
@@ -78,7 +85,7 @@ void PassCodeBuilder::planBlocks() {
   // More would be in the way of what is computed with.
   constexpr int64_t kMaxBytes = 1 << 14;
   int64_t threshold = pass.getSchedule()->getStreamBytes();
-  if (threshold <= 0 || plan.groups.size() != 1 || !plan.views.empty() ||
+  if (threshold <= 0 || !isBoundByStores(plan) || !plan.views.empty() ||
       plan.tiledAxis < 0 || plan.isTiledInnermost() ||
       plan.rearrangesInput() || isInPlace() || arrays.epilogue ||
       isConverted(arrays.input.element) || isConverted(arrays.init.element))

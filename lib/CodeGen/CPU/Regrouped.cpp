@@ -86,13 +86,29 @@ static constexpr int64_t kFewestRows = 16, kFewestColumns = 32;
 /// feature.
 static constexpr int64_t kMostFmasPerByte = 128, kMostFmasPerByteLast = 8;
 
+/// Whether what `product` needs together of a row, a tile's or one of the
+/// user's array, lies in runs.
+static bool readsRuns(ModeProductOp product) {
+  constexpr int64_t kLeastBytes = 128;
+  auto input = cast<ShapedType>(product.getInput().getType());
+  int64_t bytes = getElementBytes(getElementType(product.getInput()));
+  for (int64_t size : input.getShape().drop_front(product.getAxis() + 1))
+    bytes *= size;
+  return bytes >= kLeastBytes;
+}
+
 int64_t kron::chooseRegroupedRows(ArrayRef<ModeProductOp> products,
                                   int64_t l2Bytes, int64_t multiple) {
   ChainBytes bytes = getChainBytes(products);
   // An eighth of the cache: what is asked for early and the factors have to
   // find room, too.
   int64_t rows = std::clamp(l2Bytes / 8 / bytes.row, kLeastRows, kMostRows);
-  rows = std::min(rows, countRows(bytes, l2Bytes));
+  // Factors that the cache does not hold are read for every tile, which takes
+  // longer than what lies between does from beyond it. Many rows that are not
+  // read in runs push each other out of the first-level cache.
+  bool isRowsLast = *getRegroupedRows(products) != 0;
+  if (isRowsLast || bytes.factors <= l2Bytes || !readsRuns(products.front()))
+    rows = std::min(rows, countRows(bytes, l2Bytes));
   int64_t tile = std::max(rows / multiple * multiple, multiple);
   // One that divides them all, if there is one near.
   if (!ShapedType::isDynamic(bytes.rows))

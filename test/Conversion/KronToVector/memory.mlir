@@ -254,12 +254,15 @@ func.func @blocks(%x: memref<?x64xf32>, %w: memref<8x12x8x1xf32>, %y: memref<?x9
 // -----
 
 // Verify that blocks are tiles of their own where such numbers of them are not all (three of
-// 48 bytes), and where results are known to be too small.
+// 48 bytes), where results are known to be too small, and where more than 16 multiply-adds
+// belong to one.
 // CHECK-LABEL: func.func private @three_blocks_pass
 // CHECK-NOT: nontemporal
 // CHECK-LABEL: func.func private @small_blocks_pass
 // CHECK-NOT: nontemporal
 // CHECK-NOT: to %c4_i64
+// CHECK-LABEL: func.func private @deep_blocks_pass
+// CHECK-NOT: nontemporal
 func.func @three_blocks(%x: memref<?x24xf32>, %w: memref<3x12x8x1xf32>, %y: memref<?x36xf32>) {
   kron.ksmm ins(%x : memref<?x24xf32>) weights(%w : memref<3x12x8x1xf32>) outs(%y : memref<?x36xf32>)
       {schedule = #kron.schedule<tile = 16, stream_bytes = 4097>}
@@ -268,6 +271,11 @@ func.func @three_blocks(%x: memref<?x24xf32>, %w: memref<3x12x8x1xf32>, %y: memr
 func.func @small_blocks(%x: memref<32x64xf32>, %w: memref<8x12x8x1xf32>, %y: memref<32x96xf32>) {
   kron.ksmm ins(%x : memref<32x64xf32>) weights(%w : memref<8x12x8x1xf32>) outs(%y : memref<32x96xf32>)
       {schedule = #kron.schedule<tile = 16, stream_bytes = 20481>}
+  return
+}
+func.func @deep_blocks(%x: memref<?x136xf32>, %w: memref<8x12x17x1xf32>, %y: memref<?x96xf32>) {
+  kron.ksmm ins(%x : memref<?x136xf32>) weights(%w : memref<8x12x17x1xf32>) outs(%y : memref<?x96xf32>)
+      {schedule = #kron.schedule<tile = 16, stream_bytes = 4097>}
   return
 }
 
