@@ -120,6 +120,8 @@ private:
   /// `strides` receives those that must be multiples of a line, but are only
   /// known when the code runs.
   bool canStageResults(SmallVectorImpl<Value> &strides) const;
+  /// Of an element of the result as it lies in memory.
+  int64_t getResultBytes() const;
   /// Lets tiles take so many blocks of the only factor, which lie side by side,
   /// that their results in a row are whole cache lines, if each of them ends
   /// within one and results may be stored past the caches.

@@ -428,8 +428,9 @@ void PassCodeBuilder::planStreaming(const Stage &last) {
   Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
                                            arrays.init.base);
   Int bits(address);
+  int64_t stored = stagesRuns ? getResultBytes() : outer.getElementBytes();
   for (Value stride : strides)
-    bits = outer.bitOr(bits, outer.mul(stride, outer.getElementBytes()));
+    bits = outer.bitOr(bits, outer.mul(stride, stored));
   Value aligned = outer.equal(outer.bitAnd(bits, kLineBytes - 1), 0);
   Value large = outer.less(threshold - 1, bytes);
   Value both = arith::AndIOp::create(builder, loc, aligned, large);

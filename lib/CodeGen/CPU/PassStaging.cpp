@@ -81,14 +81,19 @@ bool PassCodeBuilder::canStageResults(SmallVectorImpl<Value> &strides) const {
          bytes <= (hasAllColumns ? kMaxColumnsBytes : kMaxBytes);
 }
 
+int64_t PassCodeBuilder::getResultBytes() const {
+  Type stored = arrays.init.element;
+  return isConverted(stored) ? stored.getIntOrFloatBitWidth() / 8
+                             : outer.getElementBytes();
+}
+
 void PassCodeBuilder::planBlocks() {
   // More would be in the way of what is computed with.
   constexpr int64_t kMaxBytes = 1 << 14;
   int64_t threshold = pass.getSchedule()->getStreamBytes();
   if (threshold <= 0 || !isBoundByStores(plan) || !plan.views.empty() ||
       plan.tiledAxis < 0 || plan.isTiledInnermost() ||
-      plan.rearrangesInput() || isInPlace() || arrays.epilogue ||
-      isConverted(arrays.input.element) || isConverted(arrays.init.element))
+      plan.rearrangesInput() || isInPlace() || arrays.epilogue)
     return;
   int64_t elements = 1;
   int axis = plan.roles.size() - 1;
@@ -101,7 +106,7 @@ void PassCodeBuilder::planBlocks() {
   if (axis <= plan.tiledAxis || !arrays.sizes[axis].isConstant() ||
       !arrays.init.strides[axis].is(elements))
     return;
-  int64_t bytes = elements * outer.getElementBytes();
+  int64_t bytes = elements * getResultBytes();
   int64_t blocks = kLineBytes / std::gcd(kLineBytes, bytes);
   if (arrays.sizes[axis].getConstant() % blocks ||
       blocks * bytes * tileSize > kMaxBytes || blocks == 1)
@@ -122,7 +127,7 @@ bool PassCodeBuilder::canStageRuns(SmallVectorImpl<Value> &strides) const {
       continue;
     if (!stride.isConstant())
       strides.push_back(stride.getValue());
-    else if (stride.getConstant() * outer.getElementBytes() % kLineBytes)
+    else if (stride.getConstant() * getResultBytes() % kLineBytes)
       return false;
   }
   return true;
@@ -197,14 +202,20 @@ void PassCodeBuilder::emitStagedRuns(
       getBuffer(emitter.offsetPointer(scratch, stagedOffset),
                 getBufferSizes(window, plan.groups.size()), plan.groups.size(),
                 /*paddedAxis=*/-1);
+  staged.element = destination.element;
   build(staged);
+  // Vectors of what is computed with, whatever it is that they hold.
   int64_t lanes = vectorBits / 8 / emitter.getElementBytes();
   Int run = staged.strides[plan.tiledAxis];
+  int64_t elements =
+      run.getConstant() * getResultBytes() / emitter.getElementBytes();
   emitter.forLoop(0, *window.extents[plan.tiledAxis], 1, [&](Int row) {
-    Value from = emitter.offsetPointer(staged.base, emitter.mul(row, run));
+    Value from = emitter.offsetPointer(staged.base, emitter.mul(row, run),
+                                       staged.element);
     Int distance = emitter.mul(row, destination.strides[plan.tiledAxis]);
-    Value to = emitter.offsetPointer(destination.base, distance);
-    for (int64_t first = 0; first < run.getConstant(); first += lanes)
+    Value to = emitter.offsetPointer(destination.base, distance,
+                                     destination.element);
+    for (int64_t first = 0; first < elements; first += lanes)
       emitter.storeVector(
           emitter.loadVector(emitter.getVectorType(lanes),
                              emitter.offsetPointer(from, first), nullptr),

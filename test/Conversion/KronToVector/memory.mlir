@@ -253,6 +253,24 @@ func.func @blocks(%x: memref<?x64xf32>, %w: memref<8x12x8x1xf32>, %y: memref<?x9
 
 // -----
 
+// Verify that eight blocks are as many lines of bf16, which are copied as they are, as words.
+// CHECK-LABEL: func.func private @half_blocks_pass
+// CHECK: scf.if %[[STREAMS:.*]] {
+// CHECK: scf.for {{.*}} to %c8_i64
+// CHECK: llvm.intr.masked.store {{.*}} vector<16xi16>
+// CHECK: scf.for
+// CHECK-COUNT-3: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<16xf32>
+// CHECK-NOT: nontemporal
+// CHECK: scf.if %[[STREAMS]]
+// CHECK-NEXT: llvm.fence seq_cst
+func.func @half_blocks(%x: memref<?x64xbf16>, %w: memref<8x12x8x1xbf16>, %y: memref<?x96xbf16>) {
+  kron.ksmm ins(%x : memref<?x64xbf16>) weights(%w : memref<8x12x8x1xbf16>) outs(%y : memref<?x96xbf16>)
+      {schedule = #kron.schedule<tile = 16, stream_bytes = 4097>}
+  return
+}
+
+// -----
+
 // Verify that blocks are tiles of their own where such numbers of them are not all (three of
 // 48 bytes), where results are known to be too small, and where more than 16 multiply-adds
 // belong to one.
