@@ -95,6 +95,7 @@ Stage PassCodeBuilder::getStage(const PassPlace &place, unsigned index,
   stage.depth = group.depth;
   stage.results = group.results;
   stage.sizes = collapse(getSizes(window, index), group);
+  stage.usualRows = plan.tiledAxis < 0 ? 0 : tileSize;
   stage.source = collapseArray(source, group);
   stage.destination = collapseArray(destination, group);
   stage.factor = place.arrays.factors[index].array;

@@ -127,6 +127,15 @@ static int64_t limitRows(int64_t rows, int64_t most, int64_t total) {
                    : llvm::divideCeil(total, llvm::divideCeil(total, most));
 }
 
+/// The largest divisor of `total` up to `rows`, if it is not much less; else
+/// `rows`.
+static int64_t getDividingRows(int64_t rows, int64_t total) {
+  for (int64_t divisor = rows; 2 * divisor >= rows; --divisor)
+    if (total % divisor == 0)
+      return divisor;
+  return rows;
+}
+
 /// Calls `emitShared` for blocks of rows that are multiples of `sharing`, and
 /// `emitOwn` for those that are left.
 void StageEmitter::emitSharingBlocks(
@@ -179,6 +188,14 @@ TileShape StageEmitter::chooseFibreShape(const FibreTiles &tiles,
     return {getPanelRows(stage, tiles.group, rowTotal), getPanelVectors(stage)};
   TileShape shape = chooseTileShape(rowTotal, vectorTotal, stage.vectorBits,
                                     stage.schedule, stage.elementParts);
+  // What is left behind blocks of a number that is not known are single rows,
+  // which may be a few, but not as many as a quarter.
+  bool isOpen = rowTotal < 0 && stage.usualRows && !isFixed;
+  if (isOpen && 4 * (stage.usualRows % shape.rows) >= stage.usualRows) {
+    shape = chooseTileShape(stage.usualRows, vectorTotal, stage.vectorBits,
+                            stage.schedule, stage.elementParts);
+    shape.rows = getDividingRows(shape.rows, stage.usualRows);
+  }
   // Groups that a shuffle repeats are used for several vectors. It takes a
   // register less, which says how they are repeated.
   constexpr int64_t kMostShuffled = 22, kSharedVectors = 4;

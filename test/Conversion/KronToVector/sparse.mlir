@@ -381,3 +381,29 @@ func.func @odd_lanes_outside(%x: memref<256x768xf32>, %w: memref<1x256x256x3xf32
   kron.ksmm ins(%x : memref<256x768xf32>) weights(%w : memref<1x256x256x3xf32>) outs(%y : memref<256x768xf32>)
   return
 }
+
+// -----
+
+// Verify that blocks of rows of a number that is not known divide what a tile has of them in
+// general: 12 with one vector of q each, 16 where 64 are not a multiple of 24. What is left of
+// the last tile are single rows.
+// CHECK-LABEL: func.func private @twelve_rows_pass
+// CHECK: scf.for {{.*}} step %c12_i64
+// CHECK-COUNT-48: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: scf.for {{.*}} step %c1_i64
+// CHECK-LABEL: func.func private @sixty_four_rows_pass
+// CHECK: scf.for {{.*}} step %c16_i64
+// CHECK-COUNT-64: vector.fma
+// CHECK-NOT: vector.fma
+// CHECK: scf.for {{.*}} step %c1_i64
+func.func @twelve_rows(%x: memref<?x512xf32>, %w: memref<32x16x16x1xf32>, %y: memref<?x512xf32>) {
+  kron.ksmm ins(%x : memref<?x512xf32>) weights(%w : memref<32x16x16x1xf32>) outs(%y : memref<?x512xf32>)
+      {schedule = #kron.schedule<tile = 12>}
+  return
+}
+func.func @sixty_four_rows(%x: memref<?x512xf32>, %w: memref<32x16x16x1xf32>, %y: memref<?x512xf32>) {
+  kron.ksmm ins(%x : memref<?x512xf32>) weights(%w : memref<32x16x16x1xf32>) outs(%y : memref<?x512xf32>)
+      {schedule = #kron.schedule<tile = 64>}
+  return
+}

@@ -42,6 +42,9 @@ struct Stage {
   int64_t results = 0;
   /// Sizes of all axes; the entry at `axis` is not used.
   SmallVector<Int> sizes;
+  /// What an axis has in all tiles but the last, if its size is not known; 0: it
+  /// may be any number.
+  int64_t usualRows = 0;
   StageArray source, destination;
   StageFactor factor;
   /// Scaling and Z, of the last stage of a pass.
