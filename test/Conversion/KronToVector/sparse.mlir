@@ -385,8 +385,9 @@ func.func @odd_lanes_outside(%x: memref<256x768xf32>, %w: memref<1x256x256x3xf32
 // -----
 
 // Verify that blocks of rows of a number that is not known divide what a tile has of them in
-// general: 12 with one vector of q each, 16 where 64 are not a multiple of 24. What is left of
-// the last tile are single rows.
+// general, if it would leave a quarter of them over otherwise: 12 with one vector of q each, 16
+// where 64 are not a multiple of 24, but six with four vectors, of 32. What is left over are
+// single rows.
 // CHECK-LABEL: func.func private @twelve_rows_pass
 // CHECK: scf.for {{.*}} step %c12_i64
 // CHECK-COUNT-48: vector.fma
@@ -397,6 +398,8 @@ func.func @odd_lanes_outside(%x: memref<256x768xf32>, %w: memref<1x256x256x3xf32
 // CHECK-COUNT-64: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: scf.for {{.*}} step %c1_i64
+// CHECK-LABEL: func.func private @thirty_two_rows_pass
+// CHECK: scf.for {{.*}} step %c6_i64
 func.func @twelve_rows(%x: memref<?x512xf32>, %w: memref<32x16x16x1xf32>, %y: memref<?x512xf32>) {
   kron.ksmm ins(%x : memref<?x512xf32>) weights(%w : memref<32x16x16x1xf32>) outs(%y : memref<?x512xf32>)
       {schedule = #kron.schedule<tile = 12>}
@@ -405,5 +408,10 @@ func.func @twelve_rows(%x: memref<?x512xf32>, %w: memref<32x16x16x1xf32>, %y: me
 func.func @sixty_four_rows(%x: memref<?x512xf32>, %w: memref<32x16x16x1xf32>, %y: memref<?x512xf32>) {
   kron.ksmm ins(%x : memref<?x512xf32>) weights(%w : memref<32x16x16x1xf32>) outs(%y : memref<?x512xf32>)
       {schedule = #kron.schedule<tile = 64>}
+  return
+}
+func.func @thirty_two_rows(%x: memref<?x2048xf32>, %w: memref<32x64x64x1xf32>, %y: memref<?x2048xf32>) {
+  kron.ksmm ins(%x : memref<?x2048xf32>) weights(%w : memref<32x64x64x1xf32>) outs(%y : memref<?x2048xf32>)
+      {schedule = #kron.schedule<tile = 32>}
   return
 }
