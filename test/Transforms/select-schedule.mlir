@@ -7,6 +7,8 @@
 // RUN:   | FileCheck %s --check-prefix=PAIRS --implicit-check-not=matrix_tiles
 // RUN: kron-opt %s --kron-select-schedule="stream-bytes=6000 stream-columns-bytes=700" \
 // RUN:   --split-input-file | FileCheck %s --check-prefix=STREAM
+// RUN: kron-opt %s --kron-select-schedule="stream-bytes=6000 stream-columns-bytes=700 column-bytes=256" \
+// RUN:   --split-input-file | FileCheck %s --check-prefix=RUNS
 // RUN: kron-opt %s --kron-select-schedule="fast-shuffles" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=SHUFFLES
 // RUN: kron-opt %s --kron-select-schedule="l2-bytes=2097152" --split-input-file \
@@ -267,6 +269,23 @@ func.func @whole_registers(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: mem
   ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
     kron.yield %1 : tensor<64x16xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that columns which fill no whole vectors have that size, too, only where long runs
+// are faster.
+// STREAM-LABEL: func @ragged_columns
+// STREAM: stream_bytes = 6000,
+// RUNS-LABEL: func @ragged_columns
+// RUNS: stream_bytes = 700,
+func.func @ragged_columns(%x: memref<16x28xf32>, %f: memref<16x16xf32>, %y: memref<16x28xf32>) {
+  kron.pass ins(%x, %f : memref<16x28xf32>, memref<16x16xf32>) outs(%y : memref<16x28xf32>) {
+  ^bb0(%t: tensor<16x28xf32>, %a: tensor<16x16xf32>, %o: tensor<16x28xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<16x28xf32>) factor(%a [q, p] : tensor<16x16xf32>) outs(%o : tensor<16x28xf32>) -> tensor<16x28xf32>
+    kron.yield %1 : tensor<16x28xf32>
   }
   return
 }

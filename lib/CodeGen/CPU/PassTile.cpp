@@ -155,6 +155,15 @@ bool kron::storesShortRuns(const PassPlan &plan, PassOp pass) {
          varies(pass, plan.tiledAxis + 1) && isStoredAsComputed(pass);
 }
 
+bool kron::hasRaggedColumns(const PassPlan &plan, PassOp pass,
+                            int64_t vectorBits) {
+  if (!plan.isTiledInnermost())
+    return false;
+  int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
+  int64_t lanes = vectorBits / 8 / getComputedBytes(pass);
+  return !ShapedType::isDynamic(size) && size % lanes;
+}
+
 bool kron::takesSingleVectors(const PassPlan &plan, PassOp pass,
                               int64_t vectorBits, const CacheBudget &caches) {
   constexpr int64_t kMostResults = 8, kMostColumns = 256;
@@ -164,7 +173,7 @@ bool kron::takesSingleVectors(const PassPlan &plan, PassOp pass,
       !varies(pass, 0) || !isStoredAsComputed(pass))
     return false;
   int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
-  return !ShapedType::isDynamic(size) && size % lanes && size > lanes &&
+  return hasRaggedColumns(plan, pass, vectorBits) && size > lanes &&
          size <= kMostColumns;
 }
 

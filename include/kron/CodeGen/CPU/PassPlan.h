@@ -161,6 +161,9 @@ bool fitsSecondLevel(const PassPlan &plan, PassOp pass,
 /// not rounded).
 bool storesShortRuns(const PassPlan &plan, PassOp pass);
 
+/// Whether lanes run over columns of a known number that fill no whole vectors.
+bool hasRaggedColumns(const PassPlan &plan, PassOp pass, int64_t vectorBits);
+
 /// Whether columns, which lanes run over, go through a single factor one vector
 /// after the other, and nothing is asked for early: rows start anywhere, and
 /// elements of the input are used for so few results that a processor that

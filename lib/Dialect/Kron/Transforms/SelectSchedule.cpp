@@ -66,9 +66,14 @@ struct KronSelectSchedulePass
   }
 
   /// Results in short runs wait longest for the lines that they go to.
-  int64_t chooseStreamBytes(const PassPlan &plan, PassOp pass) const {
-    // In rows that was measured where longer runs are faster, too.
-    if (plan.isTiledInnermost() || (columnBytes && storesShortRuns(plan, pass)))
+  int64_t chooseStreamBytes(const PassPlan &plan, PassOp pass,
+                            int64_t bits) const {
+    // In rows, and in columns that fill no whole vectors, that was measured
+    // where longer runs are faster, too.
+    bool isColumns =
+        plan.isTiledInnermost() && !hasRaggedColumns(plan, pass, bits);
+    bool isMeasured = plan.isTiledInnermost() || storesShortRuns(plan, pass);
+    if (isColumns || (columnBytes && isMeasured))
       return streamColumnsBytes;
     return plan.transposesInput ? streamBytes / 6 : streamBytes;
   }
@@ -100,7 +105,7 @@ struct KronSelectSchedulePass
     int64_t slice = takeGiven(given ? given.getSlice() : 0,
                               chooseSlice(plan, pass, tile, caches));
     int64_t streamBytes = takeGiven(given ? given.getStreamBytes() : 0,
-                                    chooseStreamBytes(plan, pass));
+                                    chooseStreamBytes(plan, pass, bits));
     // Columns of a chain were measured to be faster without: the lines that are
     // asked for lie in few sets of the caches, which hold what is between
     // factors.
