@@ -171,8 +171,6 @@ private:
   void multiplyGroups(MutableArrayRef<MmaC> sums, Int slot, Int prepared,
                       function_ref<void()> release,
                       function_ref<void(int64_t)> finishMacro);
-  void multiplyPart(MutableArrayRef<MmaC> sums, const SparseA &a, int64_t macro,
-                    int64_t image, Value descriptor, bool continues);
 
   // SparseStore.cpp
   bool canStoreChunks() const;

@@ -31,6 +31,7 @@
 #define KRON_LIB_CODEGEN_GPU_SPARSEPLAN_H
 
 #include "MmaPlan.h"
+#include "WgmmaImage.h"
 
 namespace mlir::kron {
 
@@ -242,12 +243,13 @@ struct SparsePlan {
   int64_t getFactorBytes() const {
     return getResults() * getImageRowBytes(true);
   }
+  /// Of a step's factor and one product t, as warpgroups read it.
+  WgmmaImage getImage() const {
+    return {element, getResults(), depthStep, hasFewImages};
+  }
   /// Of a step's factor as the matrix instructions read it.
   int64_t getPreparedBytes() const {
-    if (!usesWgmma)
-      return getFactorBytes();
-    int64_t bytes = getResults() * depthStep * getLanes() * factorBytes;
-    return isHalf() ? bytes : bytes * (hasFewImages ? 3 : 4) / 2;
+    return usesWgmma ? getLanes() * getImage().getBytes() : getFactorBytes();
   }
   /// Of the factor outside of the stages.
   int64_t getKeptBytes() const {
