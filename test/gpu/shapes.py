@@ -129,8 +129,10 @@ def _dense(rng, p):
     rows = _fit(rng, p["type"], [(a * max(b, c), 2 * max(b, c))], (0, 7, 16, 33, 100, 500, 1000))
     layout = str(rng.choice(["batch_first", "batch_last"]))
     if rng.random() < 0.3:
-        return p | dict(op="ksmm_grad", pattern=(a, b, c, int(rng.choice((1, 2, 3)))), rows=rows,
-                        layout=layout, dynamic=("rows",), conj=(False, False))
+        if rng.random() < 0.7:
+            p["attributes"] = []
+        return p | dict(op="ksmm_grad", pattern=(a, b, c, int(rng.choice((1, 2, 3, 4)))),
+                        rows=rows, layout=layout, dynamic=("rows",), conj=(False, False))
     transposed = ["N" if rng.random() < 0.75 else "T" for _ in range(2)]
     return p | dict(op="ksmm", pattern=(a, b, c, 1), rows=rows, op_x=transposed[0],
                     op_weights=transposed[1], dynamic=("rows",), layout=layout,

@@ -145,17 +145,24 @@ void SparseGradKernel::emitTile(const SparseGradTile &tile) {
   k.barrier();
   k.rolledLoop(0, plan.stages - 1, 1,
                [&](Int step) { issue(tile, step, steps); });
+  if (plan.usesImages)
+    prepareStep(0);
   int64_t count = plan.getSums();
   SmallVector<Value> values =
       math.sumSteps(steps, count, plan.hasPartialSums,
                     [&](Int step, MutableArrayRef<MmaC> sums) {
+                      auto issueNext = [&] {
+                        issue(tile, k.add(step, plan.stages - 1), steps);
+                      };
+                      if (plan.usesImages)
+                        return multiplyImages(sums, step, issueNext);
                       k.waitCopies(plan.stages - 2);
                       if (plan.usesWgmma)
                         fenceProxy(k);
                       k.barrier();
                       if (plan.usesWgmma)
                         startProducts(sums, getSlot(step));
-                      issue(tile, k.add(step, plan.stages - 1), steps);
+                      issueNext();
                       if (plan.usesWgmma)
                         waitForSums(k, sums);
                       else
@@ -171,7 +178,8 @@ void SparseGradKernel::emit() {
   enterAll();
   if (pieces.sums && plan.overlapsSums)
     k.startNextKernel();
-  stageOffset = k.allocateShared(plan.stages * plan.getStageBytes(), 128);
+  stageOffset = k.allocateShared(plan.getSharedBytes(), 128);
+  imageOffset = stageOffset + plan.stages * plan.getStageBytes();
   Int hostTiles = host.mul(pieces.count, plan.getTiles());
   Int tiles = k.truncate(k.enter(hostTiles));
   k.rolledLoop(k.blockId(), tiles, k.gridSize(),
@@ -245,9 +253,10 @@ static SparseGradPieces cutBatch(Emitter &host, ModuleOp module,
 }
 
 static void remarkPlan(KsmmGradOp gradient, const SparseGradPlan &plan) {
+  bool usesGroups = plan.usesWgmma || plan.usesImages;
   remark::analysis(gradient.getLoc(),
                    remark::RemarkOpts::name("Gradient").category("kron-gpu"))
-      << remark::metric("Instruction", plan.usesWgmma ? "wgmma" : "mma")
+      << remark::metric("Instruction", usesGroups ? "wgmma" : "mma")
       << remark::metric("Rows", plan.getRows(plan.left))
       << remark::metric("Columns", plan.getRows(plan.right))
       << remark::metric("Products", plan.getLanes())

@@ -123,8 +123,9 @@ private:
   Int getTurn(Int row);
 
   // SparseGradSteps.cpp
-  void placeThread(const SparseGradOperand &operand, Int slot,
+  void placeThread(const SparseGradOperand &operand, Int slot, Int firstRow,
                    Value (&pointers)[2]);
+  Int getFirstRow(const SparseGradOperand &operand);
   SparseChunks loadRow(const SparseGradOperand &operand, Value (&pointers)[2],
                        int64_t macro, int64_t row);
   void multiplyMacro(MutableArrayRef<MmaC> sums, Value (&left)[2],
@@ -136,6 +137,13 @@ private:
   // SparseGradWgmma.cpp
   Value getDescriptor(const SparseGradOperand &operand, Int slot, Int row);
   void startProducts(MutableArrayRef<MmaC> sums, Int slot);
+
+  // SparseGradImages.cpp
+  Int getImages(Int step);
+  void prepareMacro(Int step, int64_t macro);
+  void prepareStep(Int step);
+  void multiplyImages(MutableArrayRef<MmaC> sums, Int step,
+                      function_ref<void()> issueNext);
 
   // SparseGradStore.cpp
   void store(ArrayRef<MmaC> sums, const SparseGradTile &tile);
@@ -168,7 +176,7 @@ private:
   Value isAligned;
   /// This thread's warp along t, and its place in its warp.
   Int laneWarp, group, quad;
-  int64_t stageOffset = 0;
+  int64_t stageOffset = 0, imageOffset = 0;
 };
 
 } // namespace mlir::kron

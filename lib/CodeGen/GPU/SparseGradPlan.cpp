@@ -40,8 +40,13 @@ static constexpr int64_t kNominalRows = 16384;
 /// Warps that keep a processor's matrix units busy, and the most that share
 /// one.
 static constexpr int64_t kBusyWarps = 8, kMostWarps = 16;
-/// Warps of a warpgroup, and registers that its threads need beside sums.
+/// Warps of a warpgroup, and registers that its threads need beside sums, or if
+/// they prepare images.
 static constexpr int64_t kGroupWarps = 4, kWgmmaRegisters = 48;
+static constexpr int64_t kImageRegisters = 56;
+/// How much longer products with images of one column would take: those of few
+/// columns wait for each other (fitted, as above).
+static constexpr double kFewColumns = 10;
 /// Runs that the second-level cache delivers at its full rate: those of 32
 /// bytes took twice as long.
 static constexpr int64_t kRunBytes = 64;
@@ -69,10 +74,12 @@ private:
   void tryChunks(int64_t chunkBytes);
   void tryWarps(int64_t laneWarps);
   void tryWarpgroups();
+  void tryImages();
   void tryTile();
   int64_t getRegisters() const;
   bool chooseStages();
   void choosePieces();
+  double getLoadedBytes() const;
   double getSecondsPerRow() const;
   double getSeconds() const;
 
@@ -91,6 +98,8 @@ int64_t Planner::getRegisters() const {
     return llvm::alignTo(4 * plan.getSums() + kWgmmaRegisters, 8);
   int64_t words = plan.elementBytes == 8 ? 2 : 1;
   int64_t sums = 4 * plan.getSums() * (plan.hasPartialSums ? 2 : 1);
+  if (plan.usesImages)
+    return llvm::alignTo(sums + kImageRegisters, 8);
   int64_t parts =
       plan.batchLast ? plan.getMacroDepth() / plan.getDepth() : plan.getParts();
   int64_t split = plan.hasHalfRests                 ? 4
@@ -108,7 +117,8 @@ bool Planner::chooseStages() {
     // Rows of 256 bytes, or of 128 where fewer than three stages of those fit.
     for (int64_t bytes : {256, 128}) {
       plan.batchStep = bytes / plan.elementBytes;
-      if (3 * plan.getStageBytes() <= shared && plan.elementBytes < 8)
+      plan.stages = 3;
+      if (plan.getSharedBytes() <= shared && plan.elementBytes < 8)
         break;
     }
   } else {
@@ -116,6 +126,9 @@ bool Planner::chooseStages() {
     auto fits = [&] {
       SparseGradPlan next = plan;
       next.batchStep *= 2;
+      next.stages = 3;
+      if (plan.usesImages && next.getSharedBytes() > shared)
+        return false;
       return next.batchStep <= kSummedDepth &&
              next.getStageBytes() * plan.ctasPerSM <=
                  (plan.elementBytes == 8 ? kShortStepBytes : kStepBytes);
@@ -123,14 +136,16 @@ bool Planner::chooseStages() {
     while (fits())
       plan.batchStep *= 2;
   }
-  plan.stages = 2;
+  // Images of the next step are prepared while those of this one are read.
+  int64_t ahead = plan.usesImages ? 2 : 1;
+  plan.stages = 1 + ahead;
   while (plan.stages < kMostStages &&
-         (plan.stages - 1) * plan.getStageBytes() * plan.ctasPerSM <
+         (plan.stages - ahead) * plan.getStageBytes() * plan.ctasPerSM <
              kBytesUnderWay)
     ++plan.stages;
-  while (plan.stages > 2 && plan.stages * plan.getStageBytes() > shared)
+  while (plan.stages > 1 + ahead && plan.getSharedBytes() > shared)
     --plan.stages;
-  return plan.stages * plan.getStageBytes() <= shared;
+  return plan.getSharedBytes() <= shared;
 }
 
 /// Pieces such that all processors have as much to do: once, or some times if
@@ -153,12 +168,31 @@ void Planner::choosePieces() {
       plan.pieces = pieces;
 }
 
+/// Bytes that come from shared memory per position of the batch of one tile.
+double Planner::getLoadedBytes() const {
+  int64_t chunk = plan.batchLast ? plan.elementBytes : plan.chunkBytes;
+  if (plan.usesImages) {
+    // Warpgroups load their rows of the left side and read whole images.
+    double chunks = 16.0 * plan.getWarps() + plan.getImage().columns;
+    double images = double(plan.getImageBytes()) / plan.batchStep;
+    return chunks * chunk + images * (1 + plan.left.warps / kGroupWarps);
+  }
+  // Every warp loads its rows of both sides; the matrix unit reads the right
+  // side once for a warpgroup.
+  double perWarp = 16.0 * plan.left.tiles + 8.0 * plan.right.tiles;
+  return plan.usesWgmma
+             ? plan.getWarps() / kGroupWarps * (perWarp + 3 * 16.0) * chunk
+             : plan.getWarps() * perWarp * chunk;
+}
+
 /// Of all processors together, for all tiles.
 double Planner::getSecondsPerRow() const {
   double tiles = plan.getTiles();
   int64_t leftRows = plan.getRows(plan.left);
   int64_t rightRows = plan.getRows(plan.right);
-  double rate = plan.usesWgmma               ? machine.f16Wgmma
+  bool usesGroups = plan.usesWgmma || plan.usesImages;
+  double rate = usesGroups && plan.isHalf()  ? machine.f16Wgmma
+                : usesGroups                 ? machine.tf32Wgmma / 2
                 : plan.math == MmaMath::F64  ? machine.dmma
                 : plan.isHalf()              ? machine.f16Mma
                 : plan.math == MmaMath::TF32 ? machine.tf32Mma
@@ -167,24 +201,18 @@ double Planner::getSecondsPerRow() const {
   double multiply =
       kMultiplyTime * 2.0 * leftRows * rightRows * plan.getLanes() / rate;
 
-  // Every warp loads its rows of both sides.
-  double perWarp = 16.0 * plan.left.tiles + 8.0 * plan.right.tiles;
-  double readers = plan.getWarps();
-  // The matrix unit reads the right side once for a warpgroup.
-  if (plan.usesWgmma) {
-    perWarp += 3 * 16.0;
-    readers /= kGroupWarps;
-  }
-  double loaded = readers * perWarp *
-                  (plan.batchLast ? plan.elementBytes : plan.chunkBytes);
-  double shared = kLoadTime * loaded /
-                  (128.0 * machine.processors * machine.clockMHz * 1e6);
+  double loadsPerSecond = 128.0 * machine.processors * machine.clockMHz * 1e6;
+  double shared = kLoadTime * getLoadedBytes() / loadsPerSecond;
 
-  // Nor does a warp split f32 numbers for another one.
+  // Nor does a warp split f32 numbers for another one, but for images.
   double split = 0;
-  if (plan.math == MmaMath::SplitTF32)
-    split = kSplitInstructions * readers * perWarp * plan.getParts() /
-            (128.0 * machine.processors * machine.clockMHz * 1e6);
+  if (plan.math == MmaMath::SplitTF32) {
+    double perWarp = 16.0 * plan.left.tiles + 8.0 * plan.right.tiles;
+    double rows = plan.usesImages
+                      ? 16.0 * plan.getWarps() + plan.getImage().columns
+                      : plan.getWarps() * perWarp;
+    split = kSplitInstructions * rows * plan.getParts() / loadsPerSecond;
+  }
 
   // Shorter runs take as long as whole ones.
   int64_t run = plan.getLanes() * plan.elementBytes;
@@ -202,6 +230,8 @@ double Planner::getSecondsPerRow() const {
   double idle = std::max(1.0, std::sqrt(kBusyWarps / warps));
   if (plan.usesWgmma)
     idle = 1;
+  if (plan.usesImages)
+    idle += kFewColumns / (8 * plan.right.tiles);
   return tiles * idle * (0.7 * most + 0.3 * sum);
 }
 
@@ -287,6 +317,31 @@ void Planner::tryWarpgroups() {
   plan = other;
 }
 
+/// Tries tiles of warpgroups that read images of rows k.
+void Planner::tryImages() {
+  if (!machine.hasWgmma || !plan.hasHalfRests)
+    return;
+  // Of blocks of 64 rows, three quarters have to exist.
+  int64_t block = 64 * plan.rowsPerChunk;
+  if (4 * plan.left.size < 3 * int64_t(llvm::alignTo(plan.left.size, block)))
+    return;
+  SparseGradPlan other = plan;
+  plan.usesImages = true;
+  plan.left.tiles = plan.right.warps = plan.laneWarps = 1;
+  auto isLarger = [&](const SparseGradSide &side, int64_t unit) {
+    int64_t rows = plan.getRows(side), least = unit * plan.rowsPerChunk;
+    return rows > least && rows >= 2 * int64_t(llvm::alignTo(side.size, least));
+  };
+  for (int64_t groups : {2, 1, 4})
+    for (int64_t tiles : {24, 16, 12, 10, 8, 6, 4}) {
+      plan.left.warps = kGroupWarps * groups;
+      plan.right.tiles = tiles;
+      if (!isLarger(plan.left, 64) && !isLarger(plan.right, 8))
+        tryTile();
+    }
+  plan = other;
+}
+
 /// Tries chunks of `chunkBytes`.
 void Planner::tryChunks(int64_t chunkBytes) {
   plan.chunkBytes = chunkBytes;
@@ -297,7 +352,8 @@ void Planner::tryChunks(int64_t chunkBytes) {
     if (machine.hasWgmma && plan.isHalf() &&
         4 * plan.left.size >= 3 * int64_t(llvm::alignTo(plan.left.size, 64)))
       tryWarpgroups();
-    return tryWarps(/*laneWarps=*/1);
+    tryWarps(/*laneWarps=*/1);
+    return tryImages();
   }
   plan.lanesPerChunk = std::min(plan.lanes & -plan.lanes, chunk);
   plan.rowsPerChunk = chunk / plan.lanesPerChunk;
@@ -306,6 +362,7 @@ void Planner::tryChunks(int64_t chunkBytes) {
     if (chunks % laneWarps == 0 || laneWarps == 3)
       if (laneWarps <= chunks)
         tryWarps(laneWarps);
+  tryImages();
 }
 
 /// Tries all chunks.

@@ -24,7 +24,7 @@
 #ifndef KRON_LIB_CODEGEN_GPU_SPARSEGRADPLAN_H
 #define KRON_LIB_CODEGEN_GPU_SPARSEGRADPLAN_H
 
-#include "MmaPlan.h"
+#include "WgmmaImage.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -78,6 +78,9 @@ struct SparseGradPlan {
   /// Whether warpgroups multiply halves with the batch last, which the matrix
   /// unit reads from shared memory: each has 64 rows j and all k of the tile.
   bool usesWgmma = false;
+  /// Whether warpgroups multiply f32: warps load and split rows j of their own,
+  /// and prepare images of rows k, which the matrix unit reads.
+  bool usesImages = false;
   /// What the cost model expects, or infinity.
   double seconds = std::numeric_limits<double>::infinity();
 
@@ -142,6 +145,16 @@ struct SparseGradPlan {
   }
   int64_t getStageBytes() const {
     return getSideBytes(left) + getSideBytes(right);
+  }
+  /// Of rows k with the same place in their chunks and of one t, for a step.
+  WgmmaImage getImage() const {
+    return {element, getRows(right) / rowsPerChunk, batchStep};
+  }
+  /// Images of one step, for all places in a chunk.
+  int64_t getImageBytes() const { return getParts() * getImage().getBytes(); }
+  /// One of the two steps' images is read while the other one is prepared.
+  int64_t getSharedBytes() const {
+    return stages * getStageBytes() + (usesImages ? 2 * getImageBytes() : 0);
   }
 };
 

@@ -26,14 +26,17 @@ MmaC &SparseGradKernel::getSum(MutableArrayRef<MmaC> sums, int64_t lane,
   return sums[index * plan.right.tiles + rightTile];
 }
 
-/// Where this thread finds its chunks in the stage at `slot`: of even and odd
-/// eights of rows (batch first), or loads (batch last).
+/// The first row of this thread's warp, in rows of chunks.
+Int SparseGradKernel::getFirstRow(const SparseGradOperand &operand) {
+  return k.mul(operand.warp, operand.side->unit * operand.side->tiles);
+}
+
+/// Where this thread finds its chunks from `firstRow` on in the stage at
+/// `slot`: of even and odd eights of rows (batch first), or loads (batch last).
 void SparseGradKernel::placeThread(const SparseGradOperand &operand, Int slot,
-                                   Value (&pointers)[2]) {
-  const SparseGradSide &side = *operand.side;
-  int64_t pitch = plan.getPitch(side);
+                                   Int firstRow, Value (&pointers)[2]) {
+  int64_t pitch = plan.getPitch(*operand.side);
   Int image = k.add(slot, operand.offset);
-  Int firstRow = k.mul(operand.warp, side.unit * side.tiles);
   for (int64_t parity : {0, 1}) {
     Int offset;
     if (plan.batchLast) {
@@ -113,8 +116,8 @@ void SparseGradKernel::multiplyMacro(MutableArrayRef<MmaC> sums,
 /// sums += the products of the stage at `slot`.
 void SparseGradKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot) {
   Value leftPointers[2], rightPointers[2];
-  placeThread(left, slot, leftPointers);
-  placeThread(right, slot, rightPointers);
+  placeThread(left, slot, getFirstRow(left), leftPointers);
+  placeThread(right, slot, getFirstRow(right), rightPointers);
   for (int64_t macro = 0; macro < plan.batchStep / plan.getMacroDepth();
        ++macro)
     multiplyMacro(sums, leftPointers, rightPointers, macro);

@@ -54,9 +54,9 @@ func.func @tf32(%x: memref<?x256xf32>, %g: memref<?x256xf32>, %d: memref<1x64x64
 // CHECK: nvvm.vote.sync any
 // CHECK: arith.cmpi slt, %{{.*}}, %c32_i64
 // CHECK: arith.ori
-func.func @rests(%x: memref<1024x?xf32>, %g: memref<1024x?xf32>, %d: memref<1x64x64x16xf32>) {
-  kron.ksmm_grad ins(%x : memref<1024x?xf32>) grad(%g : memref<1024x?xf32>)
-    outs(%d : memref<1x64x64x16xf32>) {layout = #kron.layout<batch_last>}
+func.func @rests(%x: memref<1024x?xf32>, %g: memref<640x?xf32>, %d: memref<1x40x64x16xf32>) {
+  kron.ksmm_grad ins(%x : memref<1024x?xf32>) grad(%g : memref<640x?xf32>)
+    outs(%d : memref<1x40x64x16xf32>) {layout = #kron.layout<batch_last>}
   return
 }
 
@@ -124,6 +124,37 @@ func.func @warpgroups(%x: memref<1024x25088xbf16>, %g: memref<1024x25088xbf16>, 
 func.func @partial(%x: memref<256x25088xf16>, %g: memref<520x25088xf16>, %d: memref<1x130x64x4xf16>) {
   kron.ksmm_grad ins(%x : memref<256x25088xf16>) grad(%g : memref<520x25088xf16>) outs(%d : memref<1x130x64x4xf16>)
     {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that warpgroups multiply f32 otherwise: rows of G from registers, rows of X from
+// images in shared memory, TF32 first and then the rests in bf16, of which those of the next
+// step are written while the matrix unit multiplies. Copies are waited for one step earlier.
+// CHECK-LABEL: llvm.func @images_0(
+// CHECK: nvvm.barrier0
+// CHECK: cvt.rn.bf16x2.f32
+// CHECK-COUNT-8: llvm.store {{.*}} : i32, !llvm.ptr<3>
+// CHECK: fence.proxy.async
+// CHECK: nvvm.barrier0
+// CHECK: wgmma.fence.sync.aligned
+// CHECK-SAME: wgmma.mma_async.sync.aligned.m64n[[N:[0-9]+]]k16.f32.bf16.bf16
+// CHECK-SAME: ,d,0,1,1,0;
+// CHECK-SAME: wgmma.mma_async.sync.aligned.m64n[[N]]k16.f32.bf16.bf16
+// CHECK-SAME: ,d,1,1,1,0;
+// CHECK-SAME: wgmma.mma_async.sync.aligned.m64n[[N]]k8.f32.tf32.tf32
+// CHECK-SAME: wgmma.commit_group.sync.aligned
+// CHECK-SAME: wgmma.wait_group.sync.aligned 1;
+// CHECK: cp.async.cg.shared.global.L2::128B
+// CHECK: llvm.store {{.*}} : i32, !llvm.ptr<3>
+// CHECK: wgmma.wait_group.sync.aligned 0;
+// CHECK: fence.proxy.async
+// CHECK-NOT: mma.sync
+// CHECK: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
+// SM80-LABEL: llvm.func @images_0(
+// SM80-NOT: wgmma
+// SM80: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+func.func @images(%x: memref<25088x384xf32>, %g: memref<25088x1536xf32>, %d: memref<1x768x192x2xf32>) {
+  kron.ksmm_grad ins(%x : memref<25088x384xf32>) grad(%g : memref<25088x1536xf32>) outs(%d : memref<1x768x192x2xf32>)
   return
 }
 
