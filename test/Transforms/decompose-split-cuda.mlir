@@ -5,16 +5,16 @@
 // weights of each lie together, and that their results become neighbours again.
 // CHECK-LABEL: func.func @split(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<25088x6144xf16>, %[[K:[a-z0-9]+]]: memref<1x512x512x12xf16>, %[[Y:[a-z0-9]+]]: memref<25088x6144xf16>
-// CHECK-DAG: %[[XS:.*]] = memref.alloc() {{.*}}: memref<6272x6144xf16>
+// CHECK-DAG: %[[XS:.*]] = memref.alloc() {{.*}}: memref<12544x6144xf16>
 // CHECK-DAG: %[[KS:.*]] = memref.alloc() {{.*}}: memref<1x12x512x512xf16>
 // CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%[[KS]] : {{.*}}) permutation = [0, 3, 1, 2]
-// CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %c6272
-// CHECK: %[[ROWS:.*]] = memref.subview %[[X]][%[[I]], 0] [6272, 6144] [1, 1]
-// CHECK: linalg.transpose ins({{.*}} : memref<6272x1x512x12xf16, {{.*}}>) outs({{.*}} : memref<6272x1x12x512xf16, {{.*}}>) permutation = [0, 1, 3, 2]
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %c12544
+// CHECK: %[[ROWS:.*]] = memref.subview %[[X]][%[[I]], 0] [12544, 6144] [1, 1]
+// CHECK: linalg.transpose ins({{.*}} : memref<12544x1x512x12xf16, {{.*}}>) outs({{.*}} : memref<12544x1x12x512xf16, {{.*}}>) permutation = [0, 1, 3, 2]
 // CHECK: kron.pass
 // CHECK: kron.mode_product axis(2) {{.*}} factor(%{{.*}} [1, q, p] : tensor<12x512x512xf16>)
-// CHECK: memref.subview %[[Y]][%[[I]], 0] [6272, 6144] [1, 1]
-// CHECK: linalg.transpose ins({{.*}} : memref<6272x1x12x512xf16, {{.*}}>) outs({{.*}} : memref<6272x1x512x12xf16, {{.*}}>) permutation = [0, 1, 3, 2]
+// CHECK: memref.subview %[[Y]][%[[I]], 0] [12544, 6144] [1, 1]
+// CHECK: linalg.transpose ins({{.*}} : memref<12544x1x12x512xf16, {{.*}}>) outs({{.*}} : memref<12544x1x512x12xf16, {{.*}}>) permutation = [0, 1, 3, 2]
 // CHECK: }
 // CHECK-COUNT-3: memref.dealloc
 // CPU-LABEL: func.func @split(
@@ -35,7 +35,7 @@ func.func @split(%x: memref<25088x6144xf16>, %k: memref<1x512x512x12xf16>, %y: m
 // CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%{{.*}} : memref<3x12x192x256xf32>) permutation = [0, 3, 2, 1]
 // CHECK: scf.for %[[I:.*]] =
 // CHECK: %[[LEFT:.*]] = arith.subi %{{.*}}, %[[I]]
-// CHECK: arith.minui %[[LEFT]], %c4096
+// CHECK: arith.minui %[[LEFT]], %c8320
 // CHECK: kron.mode_product {{.*}} factor(%{{.*}} [1, q, p] : tensor<36x192x256xf32>)
 // CHECK: } else {
 // CHECK-NOT: linalg.transpose
@@ -59,6 +59,22 @@ func.func @tensors(%x: memref<2000x4608xbf16>, %k: memref<1x192x192x24xbf16>, %y
   %0 = kron.ksmm ins(%tx : tensor<2000x4608xbf16>) weights(%tk : tensor<1x192x192x24xbf16>) outs(%ty : tensor<2000x4608xbf16>)
       -> tensor<2000x4608xbf16>
   bufferization.materialize_in_destination %0 in restrict writable %y : (tensor<2000x4608xbf16>, memref<2000x4608xbf16>) -> ()
+  return
+}
+
+// -----
+
+// Verify that 96 results of f32 are taken apart from less work on, and 128 are not.
+// CHECK-LABEL: func.func @uneven(
+// CHECK: linalg.transpose
+// CHECK-LABEL: func.func @even(
+// CHECK-NOT: linalg.transpose
+func.func @uneven(%x: memref<2000x3072xf32>, %k: memref<2x96x96x16xf32>, %y: memref<2000x3072xf32>) {
+  kron.ksmm ins(%x : memref<2000x3072xf32>) weights(%k : memref<2x96x96x16xf32>) outs(%y : memref<2000x3072xf32>)
+  return
+}
+func.func @even(%x: memref<2000x4608xf32>, %k: memref<1x128x96x48xf32>, %y: memref<2000x6144xf32>) {
+  kron.ksmm ins(%x : memref<2000x4608xf32>) weights(%k : memref<1x128x96x48xf32>) outs(%y : memref<2000x6144xf32>)
   return
 }
 

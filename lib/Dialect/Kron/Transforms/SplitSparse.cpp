@@ -39,7 +39,7 @@ static ShapedType getShapedType(Value array) {
 static constexpr int64_t kAccessBytes = 16;
 /// Bytes of the copies of a block of rows, rows that are enough for all
 /// processors, and what they are a multiple of.
-static constexpr int64_t kBlockBytes = 256 * 1024 * 1024, kFewestRows = 4096,
+static constexpr int64_t kBlockBytes = 512 * 1024 * 1024, kFewestRows = 4096,
                          kRowUnit = 128;
 /// Rows for which copies and their launches do not matter, of kSeveral products
 /// or more and of fewer.
@@ -60,6 +60,11 @@ static constexpr Threshold kHalf[] = {{16, 75, 0},  {12, 75, 192},
                                       {12, 128, 0}, {6, 100, 384},
                                       {6, 150, 0},  {3, 150, 512}};
 static constexpr Threshold kFull[] = {{12, 75, 0}, {6, 95, 192}, {3, 200, 0}};
+/// Of these results of f32, tiles of one kernel take half, or leave as many
+/// places empty.
+static constexpr int64_t kUnevenResults = 96, kEvenResults = 128;
+static constexpr Threshold kUneven[] = {
+    {16, 48, 96}, {8, 64, 192}, {6, 75, 384}};
 
 int64_t kron::getLeastSplitRows(KsmmOp op) {
   if (op.getLayout() != Layout::BatchFirst || !isBareProduct(op) ||
@@ -72,12 +77,15 @@ int64_t kron::getLeastSplitRows(KsmmOp op) {
   if (b % access != 0 || c % access != 0)
     return 0;
   int64_t work = b * c / std::max<int64_t>(b + c, 1);
-  ArrayRef<Threshold> thresholds =
-      isFull ? ArrayRef<Threshold>(kFull) : ArrayRef<Threshold>(kHalf);
-  for (const Threshold &least : thresholds)
-    if (d >= least.products && work >= least.work && c >= least.depth)
-      return d >= kSeveral ? kLeastRows : kLeastRowsOfFew;
-  return 0;
+  auto isReached = [&](const Threshold &least) {
+    return d >= least.products && work >= least.work && c >= least.depth;
+  };
+  bool isUneven = isFull && b >= kUnevenResults && b < kEvenResults;
+  bool isWorthIt =
+      isFull ? llvm::any_of(kFull, isReached) : llvm::any_of(kHalf, isReached);
+  if (!isWorthIt && !(isUneven && llvm::any_of(kUneven, isReached)))
+    return 0;
+  return d >= kSeveral ? kLeastRows : kLeastRowsOfFew;
 }
 
 bool kron::hasDenseRows(KsmmOp op) {
