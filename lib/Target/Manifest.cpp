@@ -103,7 +103,7 @@ std::vector<KernelManifest> kron::getKernelManifests(ModuleOp module) {
     kernel.threadBytes = getBytes(func, "kron.thread_bytes");
     WalkResult found = func.walk([](LLVM::CallOp call) {
       return call.getCallee() == "kronRtAllocate" ? WalkResult::interrupt()
-                                          : WalkResult::advance();
+                                                  : WalkResult::advance();
     });
     kernel.allocates = found.wasInterrupted();
     kernels.push_back(std::move(kernel));

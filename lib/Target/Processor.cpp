@@ -51,8 +51,8 @@ static void classify(Processor &processor, const llvm::TargetMachine &machine) {
     processor.hasPairProducts = info.checkFeatures("+avx512bf16,+sse4a");
     processor.hasMatrixTiles =
         info.checkFeatures("+amx-tile,+amx-bf16,+avx512bf16");
-    processor.isa = processor.hasMatrixTiles ? KRON_ISA_X86_64_V4_AMX
-                                             : KRON_ISA_X86_64_V4;
+    processor.isa =
+        processor.hasMatrixTiles ? KRON_ISA_X86_64_V4_AMX : KRON_ISA_X86_64_V4;
     processor.vectorBits = 512;
     // From Sapphire Rapids and Zen 5 on (AVX-VNNI) a copy is faster with such
     // stores; a Cascade Lake is slower, unless each row of the result gets one

@@ -333,8 +333,7 @@ static llvm::Error run() {
   auto outShapes = parseOutShapes();
   if (!outShapes)
     return outShapes.takeError();
-  auto source =
-      SourceModule::read(getOptions().inputFile, getOptions().record);
+  auto source = SourceModule::read(getOptions().inputFile, getOptions().record);
   if (!source)
     return source.takeError();
   ModuleOp module = (*source)->get();

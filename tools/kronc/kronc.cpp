@@ -270,8 +270,7 @@ static llvm::Error run(StringRef toolPath) {
   auto processors = getProcessors();
   if (!processors)
     return processors.takeError();
-  auto source =
-      SourceModule::read(getOptions().inputFile, getOptions().record);
+  auto source = SourceModule::read(getOptions().inputFile, getOptions().record);
   if (!source)
     return source.takeError();
   ModuleOp module = (*source)->get();

@@ -79,8 +79,8 @@ struct PassOperands {
   std::optional<PassEpilogue> epilogue;
 };
 
-/// Strides of `array` in elements, kDynamic where they are not known. Those of a
-/// tensor are those of the row-major buffer that it will be. Axis k is
+/// Strides of `array` in elements, kDynamic where they are not known. Those of
+/// a tensor are those of the row-major buffer that it will be. Axis k is
 /// `permutation[k]` of the array if that is not empty.
 SmallVector<int64_t> getKnownStrides(Value array,
                                      ArrayRef<int64_t> permutation = {});

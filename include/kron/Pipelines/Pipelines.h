@@ -52,8 +52,9 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
       llvm::cl::init(false)};
   PassOptions::Option<bool> pairProducts{
       *this, "pair-products",
-      llvm::cl::desc("Whether the target is fast at adding up products of pairs "
-                     "of bf16 (AVX512-BF16)"),
+      llvm::cl::desc(
+          "Whether the target is fast at adding up products of pairs "
+          "of bf16 (AVX512-BF16)"),
       llvm::cl::init(false)};
   PassOptions::Option<bool> fastShuffles{
       *this, "fast-shuffles",
@@ -80,8 +81,9 @@ struct GPUPipelineOptions : PassPipelineOptions<GPUPipelineOptions> {
       llvm::cl::init("sm_90a")};
   PassOptions::Option<bool> cublas{
       *this, "cublas",
-      llvm::cl::desc("Whether dense products may be calls of cuBLAS, where that "
-                     "is faster and the process has it"),
+      llvm::cl::desc(
+          "Whether dense products may be calls of cuBLAS, where that "
+          "is faster and the process has it"),
       llvm::cl::init(true)};
   PassOptions::Option<bool> reference{
       *this, "reference",

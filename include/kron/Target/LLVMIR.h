@@ -64,8 +64,8 @@ struct Processor {
 /// This machine, with all its features.
 Processor getHostProcessor();
 
-/// The x86-64-v2, v3 and v4 processors of a kernel that chooses at run time, and
-/// v4 with matrix tiles; the host where it has another architecture.
+/// The x86-64-v2, v3 and v4 processors of a kernel that chooses at run time,
+/// and v4 with matrix tiles; the host where it has another architecture.
 std::vector<Processor> getPortableProcessors();
 
 /// The processor that LLVM calls `name` ("native": the host; "x86-64-v4-amx":

@@ -24,8 +24,8 @@ Int PassCodeBuilder::getNumTiles(Emitter &emitter, const PassArrays &arrays) {
   Int count = 1;
   for (auto [axis, size] : llvm::enumerate(arrays.sizes)) {
     if (plan.roles[axis] != AxisRole::Whole)
-      count = emitter.mul(
-          count, emitter.ceilDiv(size, plan.getStep(axis, tileSize)));
+      count = emitter.mul(count,
+                          emitter.ceilDiv(size, plan.getStep(axis, tileSize)));
     else if (size.is(0))
       count = 0;
   }

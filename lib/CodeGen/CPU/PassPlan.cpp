@@ -227,9 +227,8 @@ static void planInput(PassPlan &plan, PassOp pass) {
   bool isWide = ShapedType::isDynamic(columns) ||
                 columns * getComputedBytes(pass) > kLineBytes;
   bool isChain = plan.groups.size() > 1;
-  plan.packsInput =
-      (isFar && first.results >= kMinPackedResults) ||
-      (isChain && isWide && first.results >= kManyResults);
+  plan.packsInput = (isFar && first.results >= kMinPackedResults) ||
+                    (isChain && isWide && first.results >= kManyResults);
 }
 
 /// Whether the only factor works in place, and registers have room for all its

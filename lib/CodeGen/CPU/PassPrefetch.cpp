@@ -120,8 +120,8 @@ int64_t PassCodeBuilder::getRowsAhead(const PassWindow &window) const {
 
 /// Windows of `segments` runs and `bytes` in all from one to that which is
 /// asked for meanwhile. Where one is small, what is asked for last would not
-/// come before it is needed; of few runs the processor sees by itself where they
-/// go on.
+/// come before it is needed; of few runs the processor sees by itself where
+/// they go on.
 static int64_t countWindowsAhead(int64_t segments, int64_t bytes) {
   constexpr int64_t kManySegments = 12, kSmallBytes = 1 << 13;
   return segments >= kManySegments && bytes < kSmallBytes ? 2 : 1;
@@ -137,8 +137,8 @@ StageArray PassCodeBuilder::getTileAhead(Emitter &emitter, StageArray input,
       {plan.tiledAxis, ahead * tileSize}};
   if (hasGrid) {
     input = tiles.arrays->input;
-    positions = getTileStart(emitter, *tiles.arrays,
-                             emitter.add(tiles.number, ahead));
+    positions =
+        getTileStart(emitter, *tiles.arrays, emitter.add(tiles.number, ahead));
   }
   for (auto [axis, start] : positions)
     input.base = emitter.offsetPointer(
@@ -151,8 +151,7 @@ StageArray PassCodeBuilder::getTileAhead(Emitter &emitter, StageArray input,
 /// does no harm.
 void PassCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
                                     const StageArray &input,
-                                    const PassWindow &window,
-                                    bool isNextTile) {
+                                    const PassWindow &window, bool isNextTile) {
   // A register tile asks for whole segments.
   constexpr int64_t kMaxSegmentBytes = 1024;
   prefetch = {};

@@ -8,9 +8,9 @@
 // Stores past the caches take whole cache lines. Rows of 125 or 216 elements
 // end within a line, but where they follow each other in memory a tile of
 // enough rows does not: its result is left in the scratch first, and goes from
-// there line by line while the next tile is computed. Nor do several blocks of a
-// Kronecker-sparse factor, side by side: what they leave in a row goes from the
-// scratch as soon as the tile is computed.
+// there line by line while the next tile is computed. Nor do several blocks of
+// a Kronecker-sparse factor, side by side: what they leave in a row goes from
+// the scratch as soon as the tile is computed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Whether `plan` has one factor of so few multiply-adds per result that they do
-/// not hide stores which go through the caches.
+/// Whether `plan` has one factor of so few multiply-adds per result that they
+/// do not hide stores which go through the caches.
 static bool isBoundByStores(const PassPlan &plan) {
   constexpr int64_t kMostDepth = 16;
   return plan.groups.size() == 1 && plan.groups.front().depth <= kMostDepth;
@@ -92,8 +92,8 @@ void PassCodeBuilder::planBlocks() {
   constexpr int64_t kMaxBytes = 1 << 14;
   int64_t threshold = pass.getSchedule()->getStreamBytes();
   if (threshold <= 0 || !isBoundByStores(plan) || !plan.views.empty() ||
-      plan.tiledAxis < 0 || plan.isTiledInnermost() ||
-      plan.rearrangesInput() || isInPlace() || arrays.epilogue)
+      plan.tiledAxis < 0 || plan.isTiledInnermost() || plan.rearrangesInput() ||
+      isInPlace() || arrays.epilogue)
     return;
   int64_t elements = 1;
   int axis = plan.roles.size() - 1;
@@ -213,14 +213,14 @@ void PassCodeBuilder::emitStagedRuns(
     Value from = emitter.offsetPointer(staged.base, emitter.mul(row, run),
                                        staged.element);
     Int distance = emitter.mul(row, destination.strides[plan.tiledAxis]);
-    Value to = emitter.offsetPointer(destination.base, distance,
-                                     destination.element);
+    Value to =
+        emitter.offsetPointer(destination.base, distance, destination.element);
     for (int64_t first = 0; first < elements; first += lanes)
-      emitter.storeVector(
-          emitter.loadVector(emitter.getVectorType(lanes),
-                             emitter.offsetPointer(from, first), nullptr),
-          emitter.offsetPointer(to, first), nullptr, nullptr,
-          /*streams=*/true);
+      emitter.storeVector(emitter.loadVector(emitter.getVectorType(lanes),
+                                             emitter.offsetPointer(from, first),
+                                             nullptr),
+                          emitter.offsetPointer(to, first), nullptr, nullptr,
+                          /*streams=*/true);
   });
 }
 

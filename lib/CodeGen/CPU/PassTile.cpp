@@ -103,8 +103,8 @@ static const Section *getSeparatingSlices(const PassPlan &plan,
   const Section &first = plan.slicedSections.front();
   int64_t bytes = tileBytes * plan.elementsPerSlicePosition;
   // Without columns there is nothing.
-  bool isAliased = bytes && bytes % kAliasBytes == 0 &&
-                   plan.sliceAxisSize >= kManyPositions;
+  bool isAliased =
+      bytes && bytes % kAliasBytes == 0 && plan.sliceAxisSize >= kManyPositions;
   return first.sliceAxis >= 0 && isAliased ? &first : nullptr;
 }
 

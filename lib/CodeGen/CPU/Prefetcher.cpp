@@ -49,8 +49,8 @@ Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
     auto segments = std::max<int64_t>(
         1, static_cast<int64_t>(std::ceil(share / stream.segmentBytes)));
     int64_t linesOfOne = llvm::divideCeil(stream.segmentBytes, kLineBytes);
-    int64_t asked = std::min(
-        segments, std::max<int64_t>(1, stream.mostLines / linesOfOne));
+    int64_t asked =
+        std::min(segments, std::max<int64_t>(1, stream.mostLines / linesOfOne));
     linesOfSegment = std::min(linesOfOne, stream.mostLines);
     segmentStride = stream.stride;
     for (int64_t segment = 0; segment < asked; ++segment) {
@@ -109,8 +109,8 @@ void Prefetcher::startTurn(int64_t count, Int turn, int64_t turns) {
   if (!linesOfSegment) {
     offset = emitter.mul(turn, ofTurn * kLineBytes);
   } else if (ofTurn % linesOfSegment == 0) {
-    offset = emitter.mul(emitter.mul(turn, ofTurn / linesOfSegment),
-                         segmentStride);
+    offset =
+        emitter.mul(emitter.mul(turn, ofTurn / linesOfSegment), segmentStride);
   } else {
     int64_t turnsOfOne = linesOfSegment / ofTurn;
     offset = emitter.add(

@@ -481,8 +481,8 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
   // Where the first step is not in a loop it is a product: a multiply-add would
   // need its zeros copied to a register of its own.
   int64_t most = tile.readsRuns ? kMaxUnrolledRuns : kMaxUnrolledFmas;
-  bool isUnrolled = tile.depth && (count * tile.depth <= most ||
-                                   tile.depth < 2 * kUnroll);
+  bool isUnrolled =
+      tile.depth && (count * tile.depth <= most || tile.depth < 2 * kUnroll);
   if (isUnrolled)
     for (Value *base :
          {&tile.a.base, &tile.b.base, &tile.result.base, &tile.result.addend})

@@ -131,7 +131,8 @@ void StageEmitter::emit() {
     llvm::append_range(axes, nest.inner);
     if (takesRestGroups(lanes)) {
       emitRestGroups(lanes, bases);
-      lanes.size = llvm::alignDown(lanes.size.getConstant(), getMaxLanes(stage));
+      lanes.size =
+          llvm::alignDown(lanes.size.getConstant(), getMaxLanes(stage));
     }
     if (lanes.size.is(0))
       return;

@@ -54,9 +54,8 @@ SmallVector<Value> WarpsKernel::loadPairs(Value from, Value exists) {
     return k.unpack(k.load(type, from, CacheHint::ReadOnly));
   };
   Value zero = k.zero(i32);
-  return k.ifElse(exists, {i32, i32}, load, [&]() -> SmallVector<Value> {
-    return {zero, zero};
-  });
+  return k.ifElse(exists, {i32, i32}, load,
+                  [&]() -> SmallVector<Value> { return {zero, zero}; });
 }
 
 /// Operands B of the warp's tiles. Column n of tile 4 x + i is result 32 x +

@@ -320,8 +320,8 @@ struct Form {
 };
 } // namespace
 
-/// Of those that are as good, the first one, with the most rows. With more warps
-/// than eight there are registers for too few sums of each.
+/// Of those that are as good, the first one, with the most rows. With more
+/// warps than eight there are registers for too few sums of each.
 static constexpr Form kForms[] = {{1, 2, true},  {1, 4, true}, {2, 1, false},
                                   {1, 1, false}, {1, 1, true}, {2, 1, true}};
 static constexpr int64_t kWarps = 8;

@@ -189,10 +189,10 @@ void SparseKernel::enterAll() {
       residual = getArray(operands.epilogue->residual);
   }
 
-  rows = plan.isExchanged()
-             ? Int(plan.exchangedRows)
-             : k.enter(plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis]
-                                         : Int(1));
+  rows =
+      plan.isExchanged()
+          ? Int(plan.exchangedRows)
+          : k.enter(plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1));
   rowBlocks = k.truncate(k.enter(getHostRowBlocks()));
   for (unsigned axis : plan.freeAxes)
     freeSizes.push_back(k.truncate(k.enter(operands.sizes[axis])));
@@ -220,8 +220,7 @@ void SparseKernel::enterAll() {
     rest = k.floorDiv(warp, plan.resultWarps);
     rowWarp = k.rem(rest, plan.rowWarps);
   }
-  (plan.tileWarps > 1 ? tileWarp : depthWarp) =
-      k.floorDiv(rest, plan.rowWarps);
+  (plan.tileWarps > 1 ? tileWarp : depthWarp) = k.floorDiv(rest, plan.rowWarps);
   group = k.floorDiv(k.laneId(), 4);
   quad = k.bitAnd(k.laneId(), 3);
 }
@@ -310,35 +309,34 @@ void SparseKernel::waitStep(Int step) {
 
 /// All steps of the tile whose first one is `firstStep` of the run; their sums.
 SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
-  return math.sumSteps(plan.depthSteps, plan.getSums(), plan.hasPartialSums,
-                       [&](Int depthNumber, MutableArrayRef<MmaC> sums) {
-                         Int step = k.add(firstStep, depthNumber);
-                         if (plan.hasRing()) {
-                           waitStep(step);
-                           if (plan.stages > 1)
-                             issue(k.add(step, plan.stages - 1));
-                         }
-                         Int slot = getSlot(step);
-                         if (!plan.usesWgmma)
-                           return multiplyStep(sums, slot, depthNumber);
-                         if (plan.preparesAhead)
-                           return multiplyAhead(sums, step);
-                         if (!plan.keepsFactor) {
-                           prepareFactor(k.add(slot, plan.getCopiedBytes()),
-                                         keptOffset);
-                           finishPreparing();
-                         }
-                         auto release = [&] {
-                           if (plan.stages > 1)
-                             return;
-                           waitTeam();
-                           issue(k.add(step, 1));
-                         };
-                         multiplyGroups(
-                             sums, slot,
-                             getPrepared(plan.keepsFactor ? depthNumber : 0),
-                             release, [](int64_t) {});
-                       });
+  return math.sumSteps(
+      plan.depthSteps, plan.getSums(), plan.hasPartialSums,
+      [&](Int depthNumber, MutableArrayRef<MmaC> sums) {
+        Int step = k.add(firstStep, depthNumber);
+        if (plan.hasRing()) {
+          waitStep(step);
+          if (plan.stages > 1)
+            issue(k.add(step, plan.stages - 1));
+        }
+        Int slot = getSlot(step);
+        if (!plan.usesWgmma)
+          return multiplyStep(sums, slot, depthNumber);
+        if (plan.preparesAhead)
+          return multiplyAhead(sums, step);
+        if (!plan.keepsFactor) {
+          prepareFactor(k.add(slot, plan.getCopiedBytes()), keptOffset);
+          finishPreparing();
+        }
+        auto release = [&] {
+          if (plan.stages > 1)
+            return;
+          waitTeam();
+          issue(k.add(step, 1));
+        };
+        multiplyGroups(sums, slot,
+                       getPrepared(plan.keepsFactor ? depthNumber : 0), release,
+                       [](int64_t) {});
+      });
 }
 
 /// Where the warps that share results leave vector number `index` of the sums

@@ -140,8 +140,8 @@ void SparseKernel::storeSharedAlong(ArrayRef<MmaC> all,
   MutableArrayRef<MmaC> sums(copy);
   const SparsePlan &reader = next->plan;
   int64_t run = reader.lanes > 1 ? reader.lanes : reader.depth;
-  bool arePairs = plan.isHalf() && plan.lanes == 1 && plan.results % 2 == 0 &&
-                  run % 2 == 0;
+  bool arePairs =
+      plan.isHalf() && plan.lanes == 1 && plan.results % 2 == 0 && run % 2 == 0;
   Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
   for (int64_t index = 0; index < plan.resultTiles; ++index) {
     auto [own, known] = getResultOf(k.mul(quad, 2), index);
@@ -153,17 +153,15 @@ void SparseKernel::storeSharedAlong(ArrayRef<MmaC> all,
       for (int64_t half : {0, 1})
         for (int64_t part = 0; part < plan.getParts(); ++part) {
           MmaC &sum = getSum(sums, 0, part, row, index);
-          ArrayRef<Value> values =
-              ArrayRef<Value>(sum).slice(2 * half, 2);
+          ArrayRef<Value> values = ArrayRef<Value>(sum).slice(2 * half, 2);
           Int slot = getSlotOfRow(getRowOf(row, half, part));
           auto locate = [&](int64_t column) {
             return next->locateFeature(
                 slot, getFeature(tile, k.add(result, column), 0));
           };
           if (arePairs) {
-            k.ifThen(inside[0], [&] {
-              k.store(packWords(values).front(), locate(0));
-            });
+            k.ifThen(inside[0],
+                     [&] { k.store(packWords(values).front(), locate(0)); });
             continue;
           }
           for (int64_t column : {0, 1})

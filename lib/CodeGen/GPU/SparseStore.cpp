@@ -344,15 +344,16 @@ SmallVector<SparseResults> SparseKernel::collectTurned(ArrayRef<MmaC> all) {
   Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
   SmallVector<SparseResults> chunks;
   for (int64_t index = 0; index < 2 * plan.resultTiles; ++index) {
-    auto [own, known] = getResultOf(k.add(k.mul(quad, 2), index % 2), index / 2);
+    auto [own, known] =
+        getResultOf(k.add(k.mul(quad, 2), index % 2), index / 2);
     for (int64_t lane = 0; lane < plan.getLanes(); ++lane)
       for (int64_t first = 0; first < plan.getThreadRows();
            first += plan.getChunk()) {
         SparseResults &chunk = chunks.emplace_back();
         for (int64_t row = first; row < first + plan.getChunk(); ++row)
-          chunk.values.push_back(
-              getSum(sums, lane / plan.lanesPerChunk, lane % plan.lanesPerChunk,
-                     row / 2, index / 2)[2 * (row % 2) + index % 2]);
+          chunk.values.push_back(getSum(sums, lane / plan.lanesPerChunk,
+                                        lane % plan.lanesPerChunk, row / 2,
+                                        index / 2)[2 * (row % 2) + index % 2]);
         chunk.row = getRowOf(first / 2, 0, 0);
         chunk.result = k.add(k.add(firstResult, own), known);
         chunk.lane = lane;

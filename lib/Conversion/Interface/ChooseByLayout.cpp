@@ -63,9 +63,9 @@ private:
 } // namespace
 
 void LayoutChooser::require(Value condition) {
-  areRowMajor = areRowMajor ? arith::AndIOp::create(builder, loc, areRowMajor,
-                                                    condition)
-                            : condition;
+  areRowMajor =
+      areRowMajor ? arith::AndIOp::create(builder, loc, areRowMajor, condition)
+                  : condition;
 }
 
 /// `array` as the row-major one that it is if `areRowMajor`. Strides of axes of
@@ -92,9 +92,8 @@ Value LayoutChooser::viewRowMajor(Value array) {
       Value isSame =
           compare(equal, metadata.getStrides()[dim], materialize(rowMajor));
       if (ShapedType::isDynamic(known))
-        isSame =
-            arith::OrIOp::create(builder, loc, isSame,
-                                 compare(equal, size, number(1)));
+        isSame = arith::OrIOp::create(builder, loc, isSame,
+                                      compare(equal, size, number(1)));
       require(isSame);
     }
     std::optional<int64_t> stride = getConstantIntValue(rowMajor);
@@ -124,8 +123,8 @@ void LayoutChooser::run() {
   auto branches =
       scf::IfOp::create(builder, loc, areRowMajor, /*withElseRegion=*/true);
   builder.setInsertionPointToStart(branches.thenBlock());
-  for (Operation &op : llvm::make_range(first->getIterator(),
-                                        end->getIterator()))
+  for (Operation &op :
+       llvm::make_range(first->getIterator(), end->getIterator()))
     builder.clone(op, mapping);
   Block *general = branches.elseBlock();
   general->getOperations().splice(general->begin(), body.getOperations(),

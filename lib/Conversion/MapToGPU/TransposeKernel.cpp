@@ -290,8 +290,7 @@ void TransposeKernel::emit() {
     locateTile(tile);
     if (!isEven)
       return emitTile(perWord == 2 && oddBits.is(0));
-    k.choose(
-        isEven, [&] { emitTile(true); }, [&] { emitTile(false); });
+    k.choose(isEven, [&] { emitTile(true); }, [&] { emitTile(false); });
   });
   LaunchShape shape;
   shape.threads = kThreads;

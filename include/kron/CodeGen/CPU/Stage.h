@@ -42,8 +42,8 @@ struct Stage {
   int64_t results = 0;
   /// Sizes of all axes; the entry at `axis` is not used.
   SmallVector<Int> sizes;
-  /// What an axis has in all tiles but the last, if its size is not known; 0: it
-  /// may be any number.
+  /// What an axis has in all tiles but the last, if its size is not known; 0:
+  /// it may be any number.
   int64_t usualRows = 0;
   StageArray source, destination;
   StageFactor factor;
@@ -57,8 +57,8 @@ struct Stage {
   /// Whether the source lies beyond the second-level cache, so that what later
   /// register tiles take of it is asked for.
   bool isSourceFar = false;
-  /// Whether the source is a buffer of the pass, whose rows start at cache lines
-  /// and share no sets of a cache.
+  /// Whether the source is a buffer of the pass, whose rows start at cache
+  /// lines and share no sets of a cache.
   bool isSourceBuffer = false;
   /// Whether the results take the place of the source.
   bool isInPlace = false;
@@ -114,16 +114,15 @@ bool canConvertFactor(const Stage &stage);
 /// Arrangement of a packed factor: [varying axes..., p, q, lanes], rows [q,
 /// lanes] padded to whole vectors where lanes run over q. A large factor is cut
 /// into panels of columns: [varying axes..., panels, p, panelLanes]. One whose
-/// elements are broadcast becomes [varying axes..., q, p] or [..., p, q]. Behind
-/// [p, q] of one that does not vary may lie what its products at the end of the
-/// innermost axis take: [p, q, group] for every `restGroups`.
+/// elements are broadcast becomes [varying axes..., q, p] or [..., p, q].
+/// Behind [p, q] of one that does not vary may lie what its products at the end
+/// of the innermost axis take: [p, q, group] for every `restGroups`.
 struct PackedFactor {
   /// Elements at the end of the innermost axis that are taken in a vector with
   /// several q, and where the factor is, with every q as often.
   struct RestGroup {
     int64_t size, offset;
   };
-
 
   /// Elements in all.
   int64_t elements = 0;

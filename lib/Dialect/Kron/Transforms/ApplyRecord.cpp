@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What was found by measurement is kept in a file and looked up by operation and
-// arrays, so that a program need not be edited to get it.
+// What was found by measurement is kept in a file and looked up by operation
+// and arrays, so that a program need not be edited to get it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -150,9 +150,9 @@ private:
     llvm::Expected<llvm::json::Value> content =
         llvm::json::parse((*buffer)->getBuffer());
     if (!content)
-      return emitError(loc) << "--kron-apply-record: '" << file
-                            << "' is no JSON: "
-                            << llvm::toString(content.takeError());
+      return emitError(loc)
+             << "--kron-apply-record: '" << file
+             << "' is no JSON: " << llvm::toString(content.takeError());
     const llvm::json::Array *list = content->getAsArray();
     if (!list)
       return emitError(loc)

@@ -8,8 +8,8 @@
 // The sum over the batch reads every element once; what matters is that
 // neighbours are added up side by side. Where the batch is first these are the
 // features, and pieces of the batch are summed up apart where there are too few
-// of them for all threads: always on a GPU. Where it is last they are positions of the
-// batch: every so-many-th one belongs to the same piece. The pieces of a
+// of them for all threads: always on a GPU. Where it is last they are positions
+// of the batch: every so-many-th one belongs to the same piece. The pieces of a
 // feature are added up in their order.
 //
 //===----------------------------------------------------------------------===//

@@ -145,10 +145,9 @@ static bool isManyProducts(KsmmOp op) {
   if (isLargeForHalves(op))
     return true;
   SmallVector<int64_t, 4> pattern = op.getPattern();
-  bool areFewGroups =
-      pattern[0] == 1 ||
-      (pattern[0] <= kMostGroups &&
-       pattern[1] * pattern[2] * pattern[3] >= kWeightsOfGroup);
+  bool areFewGroups = pattern[0] == 1 ||
+                      (pattern[0] <= kMostGroups &&
+                       pattern[1] * pattern[2] * pattern[3] >= kWeightsOfGroup);
   return areFewGroups && pattern[1] >= kLargeSide && pattern[2] >= kLargeSide;
 }
 

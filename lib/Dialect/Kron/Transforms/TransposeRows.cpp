@@ -60,10 +60,9 @@ bool kron::hasNarrowGroups(KsmmOp op) {
   int64_t rows = cast<ShapedType>(op.getInit().getType()).getDimSize(0);
   return (element.isF16() || element.isBF16()) && hasPlainTypes(op) &&
          op.getLayout() == Layout::BatchFirst && isBareProduct(op) &&
-         kron::getBeta(op).isZero() && !op.getSchedule() &&
-         pattern[3] == 1 && pattern[0] >= kManyGroups &&
-         2 * pattern[2] <= kNarrowBytes && !ShapedType::isDynamic(rows) &&
-         rows >= kManyRows && !hasWholeRows(op);
+         kron::getBeta(op).isZero() && !op.getSchedule() && pattern[3] == 1 &&
+         pattern[0] >= kManyGroups && 2 * pattern[2] <= kNarrowBytes &&
+         !ShapedType::isDynamic(rows) && rows >= kManyRows && !hasWholeRows(op);
 }
 
 /// Rows of equal blocks of about `block` rows, so that few rows are left.
