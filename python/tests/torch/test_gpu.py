@@ -194,6 +194,26 @@ def test_gradients_of_ksmm():
     assert torch.autograd.gradcheck(kt.ksmm, [t.requires_grad_() for t in inputs])
 
 
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("layout", ["batch_first", "batch_last"])
+def test_gradients_of_ksmm_beside_einsum(layout, dtype):
+    """Those that PyTorch derives from an einsum of the same numbers in float64."""
+    rows, equation = 130, "nikt,ijkt->nijt"
+    if layout == "batch_last":
+        equation = "iktn,ijkt->ijtn"
+    for a, b, c, d in [(1, 64, 64, 4), (3, 17, 9, 5), (2, 96, 48, 1), (1, 256, 192, 2)]:
+        split = [rows, a, c, d] if layout == "batch_first" else [a, c, d, rows]
+        shape = [rows, a * c * d] if layout == "batch_first" else [a * c * d, rows]
+        inputs = [random(*shape, dtype=dtype), random(a, b, c, d, dtype=dtype)]
+        result = kt.ksmm(*[t.requires_grad_() for t in inputs], layout=layout)
+        upstream = random(*result.shape, dtype=dtype)
+        x, weights = [wide(t).requires_grad_() for t in inputs]
+        exact = torch.einsum(equation, x.reshape(split), weights).reshape(result.shape)
+        for actual, expected in zip(torch.autograd.grad(result, inputs, upstream),
+                                    torch.autograd.grad(exact, (x, weights), wide(upstream))):
+            check(actual, expected)
+
+
 def test_bad_input_leaves_the_context_usable():
     x, factors, expected = product("mkm", 4, [(8, 8)] * 2, torch.float32)
     with pytest.raises((TypeError, ValueError), match=r"factors\[1\]"):
