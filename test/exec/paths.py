@@ -15,8 +15,8 @@ PIPELINE_OPTIONS = {"x86-64-v2": "vector-bits=128", "x86-64-v3": "vector-bits=25
                     "x86-64-v4-amx": "vector-bits=512 matrix-tiles"}
 # Every run over all cases has to reach all of these.
 REQUIRED = ("inner", "varying", "fibre", "depth", "repeat", "packed factor", "joined factors",
-            "copied in", "copied out", "rows outside", "packed by tiles", "scaled", "masks", "streaming stores",
-            "threads", "no kron.pass")
+            "copied in", "copied out", "rows outside", "packed by tiles", "scaled", "masks",
+            "streaming stores", "staged runs", "threads", "no kron.pass")
 REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (Stage|Pass) .*?Category:kron-emit \| (.*)")
 FLAGS = {"Packed": "packed factor", "Joined": "joined factors", "CopiesIn": "copied in",
          "CopiesOut": "copied out", "RowsOutside": "rows outside",
