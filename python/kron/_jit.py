@@ -130,7 +130,7 @@ class Function:
         if self._args != self._inputs + self._outputs:
             return None
         known = {symbol: (number, axis) for number, arg in enumerate(self._inputs)
-                 for axis, symbol in enumerate(arg["symbols"])}
+                 for axis, symbol in enumerate(arg["symbols"]) if symbol >= 0}
         plan = []
         for arg in self._outputs:
             shape = [size if size >= 0 else known.get(symbol)

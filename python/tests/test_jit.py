@@ -235,3 +235,60 @@ def test_arrays_that_kernels_do_not_take():
     for view in (x[::-1, ::-1], x.astype(">f8"), x[:, ::2], x[:0], np.asfortranarray(x),
                  np.float32(x)):
         np.testing.assert_array_equal(f(view), view * 2)
+
+
+def ones(*shape):
+    return np.ones(shape, np.float32)
+
+
+M = {"x": {0: "m"}}
+
+
+@pytest.mark.parametrize("function, arrays, dynamic, expected", [
+    (lambda x, f: kron.mkm(x, [f], alpha=0), (ones(5, 24), ones(24, 3)), M, (5, 3)),
+    (lambda x, f: kron.mkm(x, [f], alpha=0).T, (ones(5, 24), ones(24, 3)), M, (3, 5)),
+    (lambda x, f: kron.mkm(x, [f], alpha=0).reshape("m", 3, 2), (ones(5, 4), ones(4, 6)), M,
+     (5, 3, 2)),
+    (lambda x, f: kron.mkm(x, [f], alpha=0), (ones(2, 5, 24), ones(24, 3)), {"x": (0, 1)},
+     (2, 5, 3)),
+    (lambda x, f: kron.mkm(x, [f], alpha=0), (ones(5, 24), ones(2, 24, 3)), {"x": (0,), "f": (0,)},
+     (2, 5, 3)),
+    (lambda x, f: kron.kmm(x, [f], alpha=0), (ones(24, 5), ones(3, 24)), {"x": (1,)}, (3, 5)),
+    (lambda x, f: kron.batched(x, [f, f], alpha=0), (ones(5, 4, 4), ones(3, 4)), M, (5, 3, 3)),
+    (lambda x, w: kron.ksmm(x, w, alpha=0), (ones(5, 12), ones(1, 2, 3, 4)), M, (5, 8)),
+    (lambda x, w: kron.ksmm(x, w, layout="batch_last", alpha=0), (ones(12, 5), ones(1, 2, 3, 4)),
+     {"x": (1,)}, (8, 5)),
+    # Something else is written in its place.
+    (lambda x, f, z: kron.mkm(x, [f], alpha=0, beta=1, z=z), (ones(5, 24), ones(24, 3), ones(3)),
+     M, (5, 3)),
+    (lambda x, f, z: kron.mkm(x, [f], alpha=0, beta=2, z=z), (ones(5, 24), ones(24, 3), ones(1, 1)),
+     M, (5, 3)),
+])
+def test_shape_of_a_result_that_no_input_is_read_for(function, arrays, dynamic, expected):
+    jitted = kron.jit(function, dynamic=dynamic)
+    for _ in range(2):
+        result = jitted(*arrays)
+        assert result.shape == expected
+        np.testing.assert_array_equal(result, np.broadcast_to(result.flat[0], expected))
+    # The compiled function knows the size, too.
+    with pytest.raises(ValueError, match="expects axis . to have size 5, as .* but got 6"):
+        next(iter(jitted._compiled.values()))[0](
+            *arrays, out=np.empty([size + (size == 5) for size in expected], np.float32))
+
+
+def test_size_that_no_argument_says():
+    """Out has to be given: no other axis says the size."""
+    doubled = kron.compile("""
+func.func @f(%x: tensor<?x24xf32>) -> tensor<?x3xf32> {
+  %zero = arith.constant 0 : index
+  %number = arith.constant 0.0 : f32
+  %rows = tensor.dim %x, %zero : tensor<?x24xf32>
+  %twice = arith.addi %rows, %rows : index
+  %e = tensor.empty(%twice) : tensor<?x3xf32>
+  %y = linalg.fill ins(%number : f32) outs(%e : tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %y : tensor<?x3xf32>
+}""")
+    with pytest.raises(ValueError, match="out, since nothing tells the size of axis 0"):
+        doubled(ones(5, 24))
+    out = ones(10, 3)
+    assert doubled(ones(5, 24), out=out) is out and not out.any()

@@ -142,8 +142,10 @@ namespace {
 /// have a certain one.
 class EqualDims {
 public:
-  explicit EqualDims(func::FuncOp func) {
+  EqualDims(func::FuncOp func, ArrayRef<std::pair<Value, Value>> sameShapes) {
     func.walk([&](Operation *op) { visit(op); });
+    for (auto [a, b] : sameShapes)
+      uniteAll(a, b);
     for (auto [id, size] : knownSizes)
       classSizes.try_emplace(classes.getOrInsertLeaderValue(id), size);
   }
@@ -342,9 +344,10 @@ static Type getRequiredType(BlockArgument arg, EqualDims &equal) {
 }
 
 void kron::recordInterface(func::FuncOp func, ArrayRef<StringAttr> names,
-                           unsigned numOuts) {
+                           unsigned numOuts,
+                           ArrayRef<std::pair<Value, Value>> sameShapes) {
   Builder builder(func.getContext());
-  EqualDims equal(func);
+  EqualDims equal(func, sameShapes);
   SmallVector<SmallVector<int32_t>> symbols = getSymbols(func, equal);
   SmallVector<Attribute> args;
   for (auto [index, arg] : llvm::enumerate(func.getArguments())) {

@@ -34,9 +34,11 @@ bool isIdentifier(StringRef name);
 /// `type` (with the sizes that the function's operations require where the
 /// argument's own type leaves them open), `access` ("read", "write",
 /// "readwrite") and `symbols` (dimensions with the same one must be equal; -1:
-/// none).
+/// none). Pairs of values in `sameShapes` have equal dimensions, which
+/// operations may not say any more.
 void recordInterface(func::FuncOp func, ArrayRef<StringAttr> names,
-                     unsigned numOuts);
+                     unsigned numOuts,
+                     ArrayRef<std::pair<Value, Value>> sameShapes);
 
 } // namespace mlir::kron
 

@@ -98,9 +98,12 @@ static void separateAddend(OpBuilder &builder, OpOperand &init,
 /// Traces `returned` through destination-style operations and reshapes to the
 /// tensor that it is first written into, and puts `out` there, unless that is
 /// the destination of another result (`taken`). Where it cannot, bufferization
-/// copies.
-static void forwardDestination(OpBuilder &builder, Value returned, Value out,
-                               ArrayRef<Value> taken) {
+/// copies. A tensor.empty that `out` takes the place of is kept in `replaced`:
+/// its sizes may be all that tells those of `out`.
+static void
+forwardDestination(OpBuilder &builder, Value returned, Value out,
+                   ArrayRef<Value> taken,
+                   SmallVectorImpl<std::pair<Value, Value>> &replaced) {
   SmallVector<Operation *> reshapes;
   OpOperand *use = nullptr;
   OpOperand *init = nullptr;
@@ -130,10 +133,10 @@ static void forwardDestination(OpBuilder &builder, Value returned, Value out,
     if (!out)
       return;
   }
-  if (isEmpty)
-    use->set(out);
-  else
-    separateAddend(builder, *init, out);
+  if (!isEmpty)
+    return separateAddend(builder, *init, out);
+  replaced.emplace_back(value, out);
+  use->set(out);
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,7 +162,7 @@ public:
       if (value.use_empty())
         value.getDefiningOp()->erase();
     updateAttributes();
-    recordInterface(func, names, llvm::count(inPlaceArgs, -1));
+    recordInterface(func, names, llvm::count(inPlaceArgs, -1), replaced);
     return success();
   }
 
@@ -178,6 +181,8 @@ private:
   SmallVector<int64_t> inPlaceArgs;
   /// Per result: where it goes, as the memref and as a tensor.
   SmallVector<Value> outMemRefs, outTensors;
+  /// Destinations that results had, and what took their place.
+  SmallVector<std::pair<Value, Value>> replaced;
   /// Per argument before lowering: the tensor that stands for it.
   SmallVector<Value> argTensors;
   /// Per argument of the lowered function.
@@ -306,7 +311,8 @@ void InterfaceLowering::lowerReturn(func::ReturnOp op) {
   for (auto [index, value] : llvm::enumerate(op.getOperands())) {
     // A tensor can live in one destination only; a second one gets a copy.
     if (!llvm::is_contained(seen, value))
-      forwardDestination(builder, value, outTensors[index], outTensors);
+      forwardDestination(builder, value, outTensors[index], outTensors,
+                         replaced);
     seen.push_back(value);
   }
   OpBuilder atReturn(op);

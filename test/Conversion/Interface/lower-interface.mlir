@@ -164,3 +164,21 @@ func.func @no_axis(%x: tensor<?x64xf32>, %a: tensor<8x8xf32>) -> tensor<?x64xf32
          outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
   return %y : tensor<?x64xf32>
 }
+
+// Verify that a result which no operation ties to an argument has the sizes of
+// the destination that its own memory takes the place of, through a reshape too.
+// CHECK-LABEL: func.func @filled(
+// CHECK-SAME: name = "arg0", symbols = array<i32: 0, -1>
+// CHECK-SAME: name = "result0", symbols = array<i32: 0, -1>
+// CHECK-SAME: name = "result1", symbols = array<i32: 0, -1>
+func.func @filled(%x: tensor<?x24xf32>) -> (tensor<?x3xf32>, tensor<?x6xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.dim %x, %c0 : tensor<?x24xf32>
+  %e = tensor.empty(%rows) : tensor<?x3xf32>
+  %y = linalg.fill ins(%zero : f32) outs(%e : tensor<?x3xf32>) -> tensor<?x3xf32>
+  %e3 = tensor.empty(%rows) : tensor<?x2x3xf32>
+  %y3 = linalg.fill ins(%zero : f32) outs(%e3 : tensor<?x2x3xf32>) -> tensor<?x2x3xf32>
+  %r = tensor.collapse_shape %y3 [[0], [1, 2]] : tensor<?x2x3xf32> into tensor<?x6xf32>
+  return %y, %r : tensor<?x3xf32>, tensor<?x6xf32>
+}
