@@ -4,6 +4,7 @@ SPDX-License-Identifier: MIT
 """
 
 import contextlib
+import sys
 
 _recorders = []
 
@@ -103,20 +104,51 @@ def _product(description):
         f"outs(%y : {y}){scaling}{_attributes(_precision(description))}")
 
 
-def constant(value, element):
-    if element.startswith("complex"):
-        return f"#complex.number<:{element[8:-1]} {float(value)!r}, 0.0>"
-    if element in ("i32", "i64"):
-        return f"{int(value)} : {element}"
-    return f"{_float_text(float(value))} : {element}"
+#: The largest number of a floating-point type, and the smallest one of full precision.
+_RANGES = {"f32": (2.0**128 - 2.0**104, 2.0**-126), "f64": (sys.float_info.max, sys.float_info.min)}
 
 
-def _float_text(value):
-    """MLIR wants a point or a hexadecimal pattern."""
-    text = repr(value)
-    if "inf" in text or "nan" in text:
-        raise ValueError("expects scale to be finite")
-    return text if "." in text else text.replace("e", ".0e") if "e" in text else text + ".0"
+def _parts(number, scalar):
+    """(real and imaginary part or just the number, their type)"""
+    if scalar.startswith("complex"):
+        number = complex(number)
+        return (number.real, number.imag), scalar[8:-1]
+    return (number,), scalar
+
+
+def has_range_for(number, scalar):
+    """Whether a scalar type has the number, rounded but with all its digits."""
+    parts, kind = _parts(number, scalar)
+    if kind not in _RANGES:
+        return True
+    most, least = _RANGES[kind]
+    return all(part == 0 or least <= abs(part) <= most for part in parts)
+
+
+def check_number(number, scalar, name):
+    """Refuses a constant that is not finite in its type."""
+    parts, kind = _parts(number, scalar)
+    if kind in _RANGES and not all(abs(part) <= _RANGES[kind][0] for part in parts):
+        raise ValueError(f"expects {name} to be a finite number of type {scalar}, "
+                         f"but got {number}")
+
+
+def literals(number, scalar, name="the number"):
+    """(numbers as MLIR reads them, their type); several for a complex type."""
+    check_number(number, scalar, name)
+    parts, kind = _parts(number, scalar)
+    if kind not in _RANGES:
+        return [str(int(part)) for part in parts], kind
+    texts = [repr(float(part)) for part in parts]
+    return [text if "." in text else text.replace("e", ".0e") for text in texts], kind
+
+
+def attribute(number, scalar, name="the number"):
+    """A number as an attribute of a scalar type."""
+    texts, kind = literals(number, scalar, name)
+    if scalar.startswith("complex"):
+        return f"#complex.number<:{kind} {', '.join(texts)}>"
+    return f"{texts[0]} : {kind}"
 
 
 def _features(pattern, trans):
@@ -138,7 +170,8 @@ def _epilogue(description, function, make_array, features):
     if description["activation"] != "identity":
         attributes.append(f"activation = #kron.activation<{description['activation']}>")
     if description["scale"] is not None:
-        attributes.append(f"scale = {constant(description['scale'], function.scalar)}")
+        scale = attribute(description["scale"], function.scalar, "scale")
+        attributes.append(f"scale = {scale}")
     if description["bias"]:
         mlir = function.add("bias", make_array([features], element))
         text += f" bias(%bias : {mlir})"

@@ -66,7 +66,7 @@ def _function(types, pattern, trans, layout, activation, scale, precision, extra
     if activation != "identity":
         attributes.append(f"activation = #kron.activation<{activation}>")
     if scale is not None:
-        attributes.append(f"scale = {_build.constant(scale, 'f32')}")
+        attributes.append(f"scale = {_build.attribute(scale, 'f32')}")
     arguments = "".join(f', %{name}: {kinds[name]} {{kron.name = "{name}"}}' for name in extras)
     of_weights = "%weights" if trans == "N" else f"{trans}(%weights)"
     axis = 0 if layout == "batch_first" else 1

@@ -6,8 +6,6 @@ memory is spent on them.
 SPDX-License-Identifier: MIT
 """
 
-import cmath
-
 from kron import _build
 
 
@@ -69,20 +67,19 @@ class Product(Node):
         return Product(inputs, self._render, self.alpha, self.beta, z, self.is_linear,
                        self.multiply_adds)
 
-    def scaled(self, factor, beta=None, z=None):
-        """factor times this plus, instead of its own addend, beta * z; None where
-        that is no such operation."""
+    def scaled(self, scalar, factor, beta=None, z=None):
+        """factor times this plus, instead of its own addend, beta * z, where constants are
+        of type `scalar`; None where that is no such operation."""
         if factor != 1 and not all(isinstance(number, (int, float, complex))
                                    for number in (self.alpha, self.beta)):
             return None
         inputs = self.operands[:-1] if self.has_addend else self.operands
         alpha = self.alpha if factor == 1 else self.alpha * factor
-        if factor != 1 and (alpha == 0 or not cmath.isfinite(alpha)):
-            return None
         if z is None:
-            own = self.beta if factor == 1 else self.beta * factor
-            return Product(inputs, self._render, alpha, own, self.z, self.is_linear,
-                           self.multiply_adds)
+            beta, z = self.beta if factor == 1 else self.beta * factor, self.z
+        if factor != 1 and (alpha == 0 or not all(
+                _build.has_range_for(number, scalar) for number in (alpha, beta))):
+            return None
         return Product(inputs, self._render, alpha, beta, z, self.is_linear,
                        self.multiply_adds)
 
@@ -93,7 +90,7 @@ class Product(Node):
             if not isinstance(value, (int, float, complex)):
                 text += f" {name}({value.name} : {value.element})"
             elif value != default:
-                text += f" {name}({attribute(wrapped(value, result.dtype), scalar)})"
+                text += f" {name}({_build.attribute(wrapped(value, result.dtype), scalar)})"
         types = [operand.mlir_type for operand in self.operands]
         if self.has_addend:
             text += f" addend({names[-1]} : {types[-1]})"
@@ -159,31 +156,11 @@ def _operation(element, name):
     return f"arith.{name}i" if element in ("i32", "i64") else f"arith.{name}f"
 
 
-def _constant(number, element):
-    if element.startswith("complex"):
-        part = element[8:-1]
-        number = complex(number)
-        return (f"complex.constant [{literal(number.real)} : {part}, "
-                f"{literal(number.imag)} : {part}] : {element}")
-    return f"arith.constant {literal(number)} : {element}"
-
-
-def attribute(number, element):
-    """A number as an attribute of a scalar type."""
-    if element.startswith("complex"):
-        number = complex(number)
-        return (f"#complex.number<:{element[8:-1]} {literal(number.real)}, "
-                f"{literal(number.imag)}>")
-    return f"{literal(number if element[0] == 'i' else float(number))} : {element}"
-
-
-def literal(number):
-    if isinstance(number, int):
-        return str(number)
-    if number != number or number in (float("inf"), float("-inf")):
-        raise ValueError(f"expects a finite number, but got {number}")
-    text = repr(float(number))
-    return text if "." in text else text.replace("e", ".0e")
+def _constant(number, scalar):
+    texts, kind = _build.literals(number, scalar)
+    if scalar.startswith("complex"):
+        return f"complex.constant [{', '.join(f'{text} : {kind}' for text in texts)}] : {scalar}"
+    return f"arith.constant {texts[0]} : {kind}"
 
 
 def wrapped(number, dtype):
@@ -333,8 +310,8 @@ def _inlined(node, value, uses):
 def _folded(node, value, uses, add):
     """The sum as a product with alpha, beta and addend, or None."""
     form = linear_form(node.tree)
-    if form is None or any(number == 0 or not cmath.isfinite(number)
-                           for number in form.values()):
+    scalar = _build.scalar_type(value.element)
+    if form is None or not all(_is_coefficient(number, scalar) for number in form.values()):
         return None
     counts = occurrences(node.tree)
     for operand, factor in form.items():
@@ -344,21 +321,26 @@ def _folded(node, value, uses, add):
             continue
         others = {other: own for other, own in form.items() if other is not operand}
         if not others:
-            return product.scaled(factor)
+            return product.scaled(scalar, factor)
         if product.has_addend:
             if not isinstance(product.beta, (int, float, complex)):
                 continue
             others[product.z] = others.get(product.z, 0) + product.beta * factor
-        if 0 in others.values() or any(other.shape != value.shape for other in others) \
-                or product.scaled(factor) is None:
+        if not all(_is_coefficient(number, scalar) for number in others.values()) \
+                or any(other.shape != value.shape for other in others) \
+                or product.scaled(scalar, factor) is None:
             continue
         (z, beta), *more = others.items()
         if more:
             rest = Elementwise(_sum_of(others.items()))
             beta, z = 1, add(_folded(rest, value, uses, add) or rest, value)
             uses[z] = 1
-        return product.scaled(factor, beta, z)
+        return product.scaled(scalar, factor, beta, z)
     return None
+
+
+def _is_coefficient(number, scalar):
+    return number != 0 and _build.has_range_for(number, scalar)
 
 
 def _sum_of(terms):

@@ -315,7 +315,7 @@ class Function:
                 side = self.capture(side, "the other array")
             elif not isinstance(side, Value):
                 side = to_number(side, first.dtype, "the number")
-                _nodes.literal(abs(side))
+                _build.check_number(side, _build.scalar_type(first.element), "the number")
             elif side.dtype != first.dtype:
                 raise TypeError(f"expects arrays of one dtype, but got {first.dtype} and "
                                 f"{side.dtype}")
@@ -384,17 +384,15 @@ def _values(bound, keys, list_key):
 
 def _scaling(bound, x, function, shape):
     """alpha, beta and z as kron._nodes.Product takes them."""
-    result = {}
+    result, scalar = {}, _build.scalar_type(x.element)
     for name, default in (("alpha", 1), ("beta", 0)):
         value = bound.get(name, default)
         if isinstance(value, Scalar):
-            element = _build_scalar(x.element)
-            if value.element != element:
-                raise TypeError(f"expects {name} to have type {element}, but got {value.element}")
+            if value.element != scalar:
+                raise TypeError(f"expects {name} to have type {scalar}, but got {value.element}")
         else:
             value = to_number(value, x.dtype, name)
-            if not np.isfinite(value):
-                raise ValueError(f"expects {name} to be a finite number, but got {value}")
+            _build.check_number(value, scalar, name)
         result[name] = value
     z = function.broadcast(bound["z"], shape, "z") if "z" in bound else None
     if isinstance(result["beta"], Scalar) or result["beta"] != 0:
@@ -402,10 +400,6 @@ def _scaling(bound, x, function, shape):
             raise ValueError("expects z when beta is not 0")
         result["z"] = z
     return result
-
-
-def _build_scalar(element):
-    return _build.scalar_type(element)
 
 
 def _attributes(bound):
@@ -559,7 +553,8 @@ def _ksmm_attributes(bound, x, layout, activation):
         scale = to_number(bound["scale"], x.dtype, "scale")
         if isinstance(scale, complex) and scale.imag:
             raise TypeError(f"expects scale to be real, but got {scale}")
-        attributes.append(f"scale = {_build.constant(scale.real, _build_scalar(x.element))}")
+        number = _build.attribute(scale, _build.scalar_type(x.element), "scale")
+        attributes.append(f"scale = {number}")
     return attributes
 
 

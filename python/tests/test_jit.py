@@ -292,3 +292,59 @@ func.func @f(%x: tensor<?x24xf32>) -> tensor<?x3xf32> {
         doubled(ones(5, 24))
     out = ones(10, 3)
     assert doubled(ones(5, 24), out=out) is out and not out.any()
+
+
+@pytest.mark.parametrize("dtype", reference.DTYPES, ids=lambda d: np.dtype(d).name)
+@pytest.mark.parametrize("function", [
+    lambda y, a, b: y - a + b, lambda y, a, b: -(y + a) - b, lambda y, a, b: a - y - 3 * b,
+    lambda y, a, b: (y - a) * 2 - (b - 1), lambda y, a, b: 2 - a - y - b])
+def test_sums_of_products_and_arrays(function, dtype):
+    x, a, b = (reference.random(rng, (3, 4), dtype) for _ in range(3))
+    factor = reference.random(rng, (4, 4), dtype)
+    result = kron.jit(lambda x, f, a, b: function(kron.mkm(x, [f]), a, b))(x, factor, a, b)
+    wx, wf, wa, wb = map(reference.wide, (x, factor, a, b))
+    scale = np.linalg.norm(2 * np.abs(wx) @ np.abs(wf) + 2 * np.abs(wa) + 3 * np.abs(wb) + 3)
+    reference.check(result, function(wx @ wf, wa, wb), dtype, scale)
+
+
+@pytest.mark.parametrize("dtype, big", [(np.float32, 1e30), (np.float64, 1e200),
+                                        (np.complex64, 1e30), (np.complex128, 1e200)])
+def test_coefficients_that_the_type_has_not(dtype, big):
+    """Constants are not multiplied if they come to more, or less, than the type holds."""
+    small, one = 1 / big, np.eye(2, dtype=dtype)
+    low, high, zero = (np.full((1, 2), number, dtype) for number in (small, big, 0))
+
+    @kron.jit
+    def f(low, high, zero, one):
+        return (kron.mkm(low, [one]) * big * big, kron.mkm(high, [one]) * small * small,
+                kron.mkm(low, [one], beta=big, z=zero) * big,
+                (kron.mkm(low, [one]) - zero * big * big) * big)
+
+    for result, expected in zip(f(low, high, zero, one), (big, small, 1, 1)):
+        np.testing.assert_allclose(result, np.full((1, 2), expected, dtype), rtol=1e-5)
+
+
+@pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan, 1e39, 10**400, "2", True,
+                                    np.bool_(True), 1j])
+def test_numbers_that_arithmetic_refuses(number):
+    x = ones(2, 2)
+    for function in (lambda x: x + number, lambda x: number - x,
+                     lambda x: kron.mkm(x, [x]) * number,
+                     lambda x: kron.mkm(x, [x], alpha=number),
+                     lambda x: kron.mkm(x, [x], beta=number, z=x)):
+        with pytest.raises((TypeError, ValueError, OverflowError), match="number|alpha|beta"):
+            kron.jit(function)(x)
+
+
+@pytest.mark.parametrize("number", [0, -0.0, 3, 2**31, 1e22, 5e-324, 3.4e38, np.int8(3),
+                                    np.uint64(2**63), np.float16(0.5), np.longdouble(2),
+                                    np.array(2.5)], ids=repr)
+def test_numbers_that_arithmetic_takes(number):
+    x = rng.random((2, 2), np.float32)
+    result = kron.jit(lambda x: (x + number, number - x, x * number, number / x))(x)
+    narrow = np.float32(number)
+    with np.errstate(all="ignore"):
+        for own, expected in zip(result, (x + narrow, narrow - x, x * narrow, narrow / x)):
+            np.testing.assert_allclose(own, expected, rtol=1e-6)
+    weights = np.ones((1, 1, 1, 2), np.complex64)
+    np.testing.assert_allclose(kron.ksmm(x + 0j, weights, scale=number), x * narrow + 0j, rtol=1e-6)
