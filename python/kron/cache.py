@@ -30,6 +30,8 @@ _SUFFIX = ".kernel"
 _TEMPORARY = ".kron-"
 _DEFAULT_MEGABYTES = 256
 _STALE_SECONDS = 3600
+#: No module has as much code.
+_MOST_BYTES = 2**30
 
 _counts = {"hits": 0, "misses": 0, "rejected": 0}
 
@@ -108,19 +110,29 @@ def make_key(**parts):
 
 def _read_private(path):
     """Contents of a file that only this user can have written."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
+    # Without O_NONBLOCK, opening a FIFO waits for somebody who writes to it.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
         status = os.fstat(descriptor)
         if (not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid()
-                or status.st_mode & 0o022):
-            raise ValueError("not private")
-        return file.read()
+                or status.st_mode & 0o022 or status.st_size > _MOST_BYTES):
+            raise ValueError("not private, or not an entry")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
 
 
 def _pack(key, names, code):
     header = json.dumps({"key": key, "names": names}).encode()
     payload = struct.pack("<I", len(header)) + header + code
     return _MAGIC + hashlib.sha256(payload).digest() + payload
+
+
+def _are_names(names):
+    return (isinstance(names, list) and bool(names)
+            and all(isinstance(name, str) and name.isascii() and name.isidentifier()
+                    for name in names) and len(set(names)) == len(names))
 
 
 def _unpack(key, data):
@@ -134,6 +146,8 @@ def _unpack(key, data):
     header = json.loads(payload[4:4 + size])
     if header["key"] != key:
         raise ValueError("another entry")
+    if not _are_names(header["names"]):
+        raise ValueError("wrong names")
     return header["names"], payload[4 + size:]
 
 
@@ -150,7 +164,7 @@ def load(key):
     except FileNotFoundError:
         _counts["misses"] += 1
         return None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         _counts["rejected"] += 1
         return None
     _counts["hits"] += 1
@@ -168,7 +182,7 @@ def discard(key):
 def store(key, names, code):
     """Writes an entry; a cache that cannot be written is as good as none."""
     folder = _open_folder(create=True)
-    if folder is None:
+    if folder is None or not names:
         return
     data = _pack(key, names, code)
     if len(data) > _limit():

@@ -3,8 +3,10 @@
 SPDX-License-Identifier: MIT
 """
 
+import hashlib
 import os
 import stat
+import struct
 import subprocess
 import sys
 
@@ -13,6 +15,9 @@ import pytest
 
 import kron
 from kron import _compile, cache
+
+#: Seconds after which a process is taken to hang, however busy the machine.
+HANGS = 1800
 
 PROGRAM = """
 import numpy as np, kron
@@ -31,7 +36,7 @@ def start(folder, **environment):
 
 
 def finish(process):
-    output, errors = process.communicate(timeout=300)
+    output, errors = process.communicate(timeout=HANGS)
     assert process.returncode == 0, errors
     return tuple(map(float, output.split()))
 
@@ -77,10 +82,16 @@ def damage(path, kind):
     elif kind == "folder":
         path.unlink()
         path.mkdir()
+    elif kind == "fifo":
+        path.unlink()
+        os.mkfifo(path, 0o600)
+    elif kind == "huge":
+        path.write_bytes(data)
+        os.truncate(path, 2**40)
 
 
 @pytest.mark.parametrize("kind", ["flipped", "truncated", "empty", "text", "writable", "link",
-                                  "folder"])
+                                  "folder", "fifo", "huge"])
 def test_unusable_entry_is_rebuilt(tmp_path, kind):
     folder = tmp_path / "cache"
     finish(start(folder))
@@ -88,6 +99,52 @@ def test_unusable_entry_is_rebuilt(tmp_path, kind):
     assert finish(start(folder)) == (552, 0, 0, 1)
     if kind != "folder":
         assert finish(start(folder)) == (552, 1, 0, 0)
+
+
+#: Headers of entries whose checksum is right.
+HEADERS = {
+    "no header": b"",
+    "deep": b"[" * 100000,
+    "a list": b'["key", "names"]',
+    "no names": b'{"key": "KEY"}',
+    "null": b'{"key": "KEY", "names": null}',
+    "text for names": b'{"key": "KEY", "names": "main"}',
+    "empty names": b'{"key": "KEY", "names": []}',
+    "numbers": b'{"key": "KEY", "names": [1, 2]}',
+    "nested": b'{"key": "KEY", "names": [["main"]]}',
+    "a dictionary": b'{"key": "KEY", "names": {"main": 1}}',
+    "half a character": b'{"key": "KEY", "names": ["main\\ud800"]}',
+    "a zero": b'{"key": "KEY", "names": ["main\\u0000"]}',
+    "twice": b'{"key": "KEY", "names": ["main", "main"]}',
+    "not UTF-8": b'{"key": "KEY", "names": ["\xff"]}',
+    "another function": b'{"key": "KEY", "names": ["other"]}',
+    "one more function": b'{"key": "KEY", "names": ["main", "other"]}',
+}
+
+
+def rewrite(path, header):
+    """Replaces the header of an entry, whose code and checksum stay right."""
+    payload = path.read_bytes()[40:]
+    (size,) = struct.unpack_from("<I", payload)
+    header = header.replace(b"KEY", path.stem.encode())
+    payload = struct.pack("<I", len(header)) + header + payload[4 + size:]
+    path.write_bytes(b"KRONKC1\n" + hashlib.sha256(payload).digest() + payload)
+
+
+@pytest.mark.parametrize("kind", HEADERS)
+def test_unusable_header_is_rebuilt(tmp_path, monkeypatch, kind):
+    monkeypatch.setenv("KRON_CACHE_DIR", str(tmp_path))
+    text = "func.func @main(%x: memref<4xf32>) { return }"
+    assert list(_compile.compile_all(text)) == ["main"]
+    (entry,) = entries(tmp_path)
+    good = entry.read_bytes()
+    rewrite(entry, HEADERS[kind])
+    before = cache.info()
+    assert list(_compile.compile_all(text)) == ["main"]
+    # Names that are names, but not of the code, come out when it is loaded.
+    counted = "hits" if kind.endswith("function") else "rejected"
+    assert getattr(cache.info(), counted) == getattr(before, counted) + 1
+    assert entry.read_bytes() == good
 
 
 def test_entry_under_another_key(tmp_path):
