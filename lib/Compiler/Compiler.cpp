@@ -8,6 +8,7 @@
 #include "kron/Compiler/Compiler.h"
 #include "kron/Driver/Measure.h"
 #include "kron/Driver/Session.h"
+#include "kron/Target/ForkGuard.h"
 #include "llvm/ADT/StringExtras.h"
 #include <chrono>
 
@@ -32,6 +33,7 @@ static KronProgram *compile(StringRef text, const KronCompileOptions &request) {
   CodegenOptions options;
   options.reference = request.reference;
   options.widen = request.widen;
+  options.poisonsSharedMemory = request.poisonSharedMemory;
   SmallVector<StringRef> chips;
   StringRef(request.gpuChips)
       .split(chips, ',', /*MaxSplit=*/-1,
@@ -47,6 +49,7 @@ static KronProgram *compile(StringRef text, const KronCompileOptions &request) {
 
 KronProgram *kronCompile(const char *source,
                          const KronCompileOptions *options) {
+  ForkGuard guard;
   compileLog.clear();
   if (source)
     return compile(source, options ? *options : KronCompileOptions());
@@ -65,7 +68,10 @@ void kronGetCompileTimes(const KronProgram *program, KronCompileTimes *times) {
   *times = {own.passes, own.optimizer, own.codegen, own.gpu};
 }
 
-void kronDestroyProgram(KronProgram *program) { delete program; }
+void kronDestroyProgram(KronProgram *program) {
+  ForkGuard guard;
+  delete program;
+}
 
 void kronMeasureProcessor(KronType type, double bytes, int32_t numThreads,
                           double *flopsPerSecond, double *bytesPerSecond) {

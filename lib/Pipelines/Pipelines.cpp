@@ -83,15 +83,16 @@ static void populateLoops(OpPassManager &pm) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   // 8. linalg operations become loops.
   func.addPass(createConvertLinalgToLoopsPass());
-  // 9. Intrinsics where LLVM has them, the C library for the rest (erf). Apart
-  //    from the conversion at the end, whose patterns do not know the C
-  //    library.
+  // 9. Complex operations become operations on real and imaginary parts, among
+  //    them those of math.
+  func.addPass(createConvertComplexToStandardPass());
+  // 10. Intrinsics where LLVM has them, the C library for the rest (erf). Apart
+  //     from the conversion at the end, whose patterns do not know the C
+  //     library.
   func.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
-  // 10. conj and friends become operations on real and imaginary parts, and
-  //     rounding to bf16 integer arithmetic: LLVM would call a compiler library
-  //     newer than the one Debian 12 links.
-  func.addPass(createConvertComplexToStandardPass());
+  //     Rounding to bf16 becomes integer arithmetic: LLVM would call a compiler
+  //     library newer than the one Debian 12 links.
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   func.addPass(arith::createArithExpandOpsPass(expand));
@@ -206,6 +207,8 @@ static void populateKernels(OpPassManager &pm,
   // 10. linalg operations that remain become kernels too, and arrays memory of
   //     the GPU.
   pm.addPass(createKronMapToGPU());
+  if (options.poisonSharedMemory)
+    pm.nest<gpu::GPUModuleOp>().addPass(createKronPoisonSharedMemory());
 }
 
 // In: the output of populateKernels

@@ -245,6 +245,7 @@ LogicalResult ModuleCompiler::runGPUPasses(ModuleOp module,
   pipeline.reference = options.reference;
   pipeline.chip = chip.name;
   pipeline.cublas = options.allowsCublas;
+  pipeline.poisonSharedMemory = options.poisonsSharedMemory;
   populateKronGPUPipeline(pm, pipeline);
   return pm.run(module);
 }

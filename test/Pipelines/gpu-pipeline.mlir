@@ -1,7 +1,12 @@
 // RUN: kron-opt %s '--kron-gpu-pipeline=chip=sm_80 reference=true' | FileCheck %s
+// RUN: kron-opt %s '--kron-gpu-pipeline=chip=sm_80 poison-shared-memory=true' | FileCheck %s --check-prefix=POISON
+// RUN: kron-opt %s '--kron-gpu-pipeline=chip=sm_80' | FileCheck %s --check-prefix=PLAIN
 
 // Verify that everything ends in the LLVM dialect: host code that launches, and
 // kernels with their functions expanded.
+// POISON:        llvm.func @epilogue_0(
+// POISON:          "llvm.nvvm.read.ptx.sreg.dynamic_smem_size"
+// PLAIN-NOT:     dynamic_smem_size
 // CHECK-LABEL: llvm.func @epilogue(
 // CHECK:         llvm.call @kronRtCudaWorkspace(
 // CHECK:         llvm.call @kronRtCudaLaunch(

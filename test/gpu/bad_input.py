@@ -134,7 +134,7 @@ class LaunchChecks(Checks):
         self.report("no rows and no memory", self.launch(arrays)[0] == "KRON_SUCCESS", "")
 
 
-def run(kron, device, chips):
+def run(kron, device, chips, _jobs):
     try:
         checks = LaunchChecks(kron, device, chips)
     except KronError as error:

@@ -135,7 +135,7 @@ def _weights(cuda, rng):
 CASES = {"first": _first, "last": _last, "weights": _weights}
 
 
-def run(kron, device, chips):
+def run(kron, device, chips, _jobs):
     """Numbers of checks that passed and failed; says which found too little memory."""
     cuda, rng = Cuda(device), np.random.default_rng(31)
     program = kron.compile(MODULE, chips)

@@ -7,7 +7,8 @@ ROOT is a build folder or an unpacked bundle. Compiles functions over all operat
 types and flags for this machine's GPU, runs them on strided arrays with sentinels, and
 compares with the references of test/exec within the bounds of test/exec/compare.py.
 A share is compiled for sm_80 and runs without Hopper's instructions; dense products run
-with cuBLAS, if CUDA's folder or the loader has it, and without. Then come launches that
+with cuBLAS, if CUDA's folder or the loader has it, and without. All run again with shared
+memory that is full of NaN when a kernel starts, and have to give the same bits. Then come launches that
 must be refused, arrays of more than 2^31 elements, and cases under compute-sanitizer if it
 is there.
 
@@ -44,6 +45,7 @@ from kronlib import Cuda, CudaError, Kron
 HERE = pathlib.Path(__file__).resolve().parent
 SILENCE = 120  # seconds without a word from a worker
 WITHOUT_CUBLAS = "without cuBLAS"
+POISONED = "poisoned"
 SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
 
 
@@ -82,6 +84,7 @@ class Suite:
         self.failures = {}  # (case, variant) -> message
         self.passed = 0
         self.compile_times = []
+        self.digests = {}  # case -> digest of its results
         self.variants = []
         self.begin = time.monotonic()
         self.lock = threading.Lock()
@@ -121,7 +124,8 @@ class Suite:
         """The cases in one worker after another, a new one after each crash."""
         while indices:
             job = {"root": str(self.options.root), "cases": indices, "chips": chips,
-                   "seed": self.options.seed, "device": self.options.device}
+                   "seed": self.options.seed, "device": self.options.device,
+                   "poison": variant == POISONED}
             indices = self.run_worker(job, variant, prefix)
 
     def run_worker(self, job, variant, prefix):
@@ -188,6 +192,15 @@ class Suite:
         if event["error"]:
             self.fail(event["done"], variant, event["error"])
             return
+        expected = event["digest"]
+        if variant == "own":
+            self.digests[event["done"]] = expected
+        elif variant == POISONED:
+            expected = self.digests.get(event["done"], expected)
+        if event["digest"] != expected:
+            self.fail(event["done"], variant, "results depend on shared memory that "
+                      "nobody wrote: with NaN there they are other bits")
+            return
         case = selection.make(self.options.seed, event["done"])
         with self.lock:
             self.passed += 1
@@ -249,6 +262,7 @@ class Suite:
             for i in indices:
                 print(selection.make(options.seed, i).mlir())
         self.run_all(indices, chips, "own", options.jobs)
+        self.run_all(indices, chips, POISONED, options.jobs)
         dense = [i for i in indices
                  if "dense" in selection.tags(selection.make(options.seed, i))]
         if dense:
@@ -261,7 +275,7 @@ class Suite:
             for name, checks in (("refused", bad_input), ("8 bits", eight_bits),
                                  ("large", large)):
                 start = time.monotonic()
-                passed, wrong = checks.run(kron, options.device, chips)
+                passed, wrong = checks.run(kron, options.device, chips, options.jobs)
                 self.passed += passed
                 failed += wrong
                 self.variants.append({"name": name, "chips": chips, "cases": passed + wrong,

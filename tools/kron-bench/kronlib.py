@@ -48,7 +48,8 @@ class LaunchOptions(Structure):
 
 
 class CompileOptions(Structure):
-    _fields_ = [("gpu_chips", c_char_p), ("reference", c_int32), ("widen", c_int32)]
+    _fields_ = [("gpu_chips", c_char_p), ("reference", c_int32), ("widen", c_int32),
+                ("poison_shared_memory", c_int32)]
 
 
 class CompileTimes(Structure):
@@ -89,6 +90,7 @@ class Kron:
     """The runtime and the compiler."""
 
     def __init__(self, root=None):
+        self.root = root
         folder = find_libraries(root)
         # Compiled code finds the runtime among the process's symbols.
         self.runtime = ctypes.CDLL(str(folder / "libkron_runtime.so"), mode=ctypes.RTLD_GLOBAL)
@@ -118,8 +120,9 @@ class Kron:
         capability = self.cuda_capability(device)
         return f"sm_{capability}{'a' if capability >= 90 else ''}"
 
-    def compile(self, text, chips="", reference=False, widen=False):
-        options = CompileOptions(chips.encode(), reference, widen)
+    def compile(self, text, chips="", reference=False, widen=False, poison=False):
+        """A program; `poison`: its GPU kernels fill shared memory with NaN first."""
+        options = CompileOptions(chips.encode(), reference, widen, poison)
         handle = self.compiler.kronCompile(text.encode(), byref(options))
         log = (self.compiler.kronGetCompileLog() or b"").decode()
         if not handle:

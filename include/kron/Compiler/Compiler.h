@@ -32,6 +32,9 @@ typedef struct KronCompileOptions {
   int32_t reference;
   /** Nonzero: compute in the next wider type. Arguments get that type too. */
   int32_t widen;
+  /** Nonzero: GPU kernels fill their shared memory with NaN when they start,
+      which shows whether results depend on memory that nobody wrote. */
+  int32_t poisonSharedMemory;
 } KronCompileOptions;
 
 /** Milliseconds that the parts of compiling took. */

@@ -109,6 +109,33 @@ def KronMapToGPU : Pass<"kron-map-to-gpu", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def KronPoisonSharedMemory
+    : Pass<"kron-poison-shared-memory", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Fill shared memory with NaN at the start of every kernel";
+  let description = [{
+    A check of the code generator: a kernel whose results depend on shared memory
+    that it has not written works as long as earlier kernels left finite values
+    there. After this pass every byte of dynamic shared memory is 0xff when a
+    kernel starts, which is a NaN in every floating-point type and -1 in every
+    integer type. Results must not change by a bit.
+
+    ```mlir
+    llvm.func @mkm_0(...) attributes {gpu.kernel, nvvm.kernel} {
+      %bytes = llvm.call_intrinsic "llvm.nvvm.read.ptx.sreg.dynamic_smem_size"() : () -> i32
+      scf.for %offset = ... to %bytes step ... : i32 { llvm.store %minus_one, ... }
+      nvvm.barrier0
+      ...
+    ```
+
+    Expects kernels as `--kron-map-to-gpu` leaves them. Kernels without dynamic
+    shared memory stay as they are.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def KronMapToThreads : Pass<"kron-map-to-threads", "::mlir::ModuleOp"> {
   let summary = "Share what is left beside kron.pass among the CPU's threads";
   let description = [{

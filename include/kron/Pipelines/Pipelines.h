@@ -90,6 +90,11 @@ struct GPUPipelineOptions : PassPipelineOptions<GPUPipelineOptions> {
       llvm::cl::desc("Lower everything through --convert-kron-to-linalg, to "
                      "one kernel per linalg operation: slow and obvious"),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> poisonSharedMemory{
+      *this, "poison-shared-memory",
+      llvm::cl::desc("Fill shared memory with NaN at the start of every kernel "
+                     "(--kron-poison-shared-memory): for tests"),
+      llvm::cl::init(false)};
 };
 
 /// From kron operations in functions on tensors and memrefs to the LLVM

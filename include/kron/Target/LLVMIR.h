@@ -91,6 +91,8 @@ struct CodegenOptions {
   std::vector<std::string> gpuChips;
   /// Dense products may be calls of cuBLAS where that is faster.
   bool allowsCublas = true;
+  /// Kernels fill shared memory with NaN when they start, for tests.
+  bool poisonsSharedMemory = false;
   /// Assemble GPU code, if ptxas is there; or else the driver does.
   bool assembleGPUCode = true;
   /// Level of LLVM's optimizer, 0 to 3.

@@ -477,14 +477,19 @@ SmallVector<Value> WgmmaKernel::repairSums(
   SmallVector<Value> checks(4, zero);
   for (auto [number, sum] : llvm::enumerate(sums))
     checks[number % 4] = k.fma(sum, zero, checks[number % 4]);
-  auto sumOf = [&](Value lhs, Value rhs) -> Value {
-    return arith::AddFOp::create(k.builder, k.loc, lhs, rhs);
+  auto isBadRow = [&](Value lhs, Value rhs, Value exists,
+                      const WgmmaPosition &row) -> Value {
+    Value check = arith::AddFOp::create(k.builder, k.loc, lhs, rhs);
+    Value isBad = arith::CmpFOp::create(
+        k.builder, k.loc, arith::CmpFPredicate::UNO, check, check);
+    return k.both(isBad, k.both(exists, existsInArray(stage, row)));
   };
-  Value check = sumOf(sumOf(checks[0], checks[1]), sumOf(checks[2], checks[3]));
-  Value isBad = arith::CmpFOp::create(k.builder, k.loc,
-                                      arith::CmpFPredicate::UNO, check, check);
-  // Whoever has no rows reads none.
-  isBad = k.both(isBad, rows.firstExists);
+  // Rows that do not exist are what earlier kernels left in shared memory: they
+  // must not decide how those beside them are computed.
+  Value isBad = arith::OrIOp::create(
+      k.builder, k.loc,
+      isBadRow(checks[0], checks[1], rows.firstExists, rows.first),
+      isBadRow(checks[2], checks[3], rows.secondExists, rows.second));
   Value anyBad = NVVM::VoteSyncOp::create(
       k.builder, k.loc, k.builder.getI1Type(), k.materialize(-1, 32), isBad,
       NVVM::VoteSyncKind::any);

@@ -14,16 +14,18 @@ using namespace mlir::kron;
 // From registers to global memory
 //===----------------------------------------------------------------------===//
 
-/// Whether a row of the last stage is in the array; null if it always is.
+/// Whether a row of a stage is in the array; null if it always is.
 Value WgmmaKernel::existsInArray(const WgmmaStage &stage,
                                  const WgmmaPosition &row) {
   Value exists;
+  int stageNumber = plan.axes[stage.axis].stage;
   for (auto [number, axis] : llvm::enumerate(plan.axes)) {
     if (number == stage.axis)
       continue;
     if (axis.stage >= 0) {
-      if (stage.radix[number] != axis.after)
-        exists = k.both(exists, k.less(row[number], axis.after));
+      int64_t extent = axis.stage > stageNumber ? axis.before : axis.after;
+      if (stage.radix[number] != extent)
+        exists = k.both(exists, k.less(row[number], extent));
     } else if (stage.radix[number] > 1 &&
                !(stage.radix[number] == axis.tile &&
                  sizes[number].isConstant() &&

@@ -93,7 +93,9 @@ func.func @half(%x: memref<?x64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64
 // -----
 
 // Verify that odd sizes are padded in the factor only: one kernel of scalar
-// accesses, and 37 x 31 in 40 x 32.
+// accesses, and 37 x 31 in 40 x 32. What lies beside the 29 columns, and beyond
+// the last row, is what earlier kernels left: whether sums are computed again is
+// decided without it.
 
 // CHECK-LABEL: func.func @odd
 // CHECK-NOT:     scf.if
@@ -102,6 +104,18 @@ func.func @half(%x: memref<?x64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64
 // CHECK:         nvvm.cp.async.shared.global {{.*}} 4, cache = ca
 // CHECK:         arith.constant 37 : i32
 // CHECK:         m64n32k8.f32.tf32.tf32
+// CHECK:         %[[FIRST:.*]] = arith.cmpf uno
+// CHECK:         %[[FIRST_TILE:.*]] = arith.cmpi slt
+// CHECK:         %[[FIRST_COLUMN:.*]] = arith.cmpi slt, %{{.*}}, %c29
+// CHECK:         %[[FIRST_EXISTS:.*]] = arith.andi %[[FIRST_TILE]], %[[FIRST_COLUMN]]
+// CHECK:         %[[FIRST_BAD:.*]] = arith.andi %[[FIRST]], %[[FIRST_EXISTS]]
+// CHECK:         %[[SECOND:.*]] = arith.cmpf uno
+// CHECK:         %[[SECOND_TILE:.*]] = arith.cmpi slt
+// CHECK:         %[[SECOND_COLUMN:.*]] = arith.cmpi slt, %{{.*}}, %c29
+// CHECK:         %[[SECOND_EXISTS:.*]] = arith.andi %[[SECOND_TILE]], %[[SECOND_COLUMN]]
+// CHECK:         %[[SECOND_BAD:.*]] = arith.andi %[[SECOND]], %[[SECOND_EXISTS]]
+// CHECK:         %[[BAD:.*]] = arith.ori %[[FIRST_BAD]], %[[SECOND_BAD]]
+// CHECK:         nvvm.vote.sync any %{{.*}}, %[[BAD]]
 func.func @odd(%x: memref<?x37x29xf32>, %f: memref<37x31xf32>, %y: memref<?x31x29xf32>) {
   kron.pass ins(%x, %f : memref<?x37x29xf32>, memref<37x31xf32>) outs(%y : memref<?x31x29xf32>) {
   ^bb0(%tx: tensor<?x37x29xf32>, %tf: tensor<37x31xf32>, %out: tensor<?x31x29xf32>):
