@@ -273,27 +273,14 @@ llvm::Expected<HostArray> HostArray::convert(KronType newType) const {
 // Generators
 //===----------------------------------------------------------------------===//
 
-static uint64_t splitMix(uint64_t &state) {
-  uint64_t z = (state += 0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
-/// Uniform in [-1, 1), or an integer in [-8, 8].
-static void fillRandom(HostArray &array, uint64_t seed) {
-  bool isInteger =
-      llvm::is_contained({KRON_I8, KRON_I32, KRON_I64}, array.getType());
-  auto next = [&]() -> long double {
-    uint64_t bits = splitMix(seed);
-    if (isInteger)
-      return static_cast<int64_t>(bits % 17) - 8;
-    return std::ldexp(static_cast<long double>(bits >> 11), -52) - 1;
-  };
-  for (int64_t i = 0; i < array.getNumElements(); ++i) {
-    long double real = next(), imaginary = next();
-    array.store(i, HostArray::Number(real, imaginary));
-  }
+/// Gives all elements of `array` the same value.
+static void fillConstant(HostArray &array, double value) {
+  if (array.getNumElements() == 0)
+    return;
+  array.store(0, value);
+  size_t size = kronGetTypeSize(array.getType());
+  for (size_t offset = size; offset < array.getNumBytes(); offset += size)
+    std::memcpy(array.getData() + offset, array.getData(), size);
 }
 
 static llvm::Expected<HostArray> generate(StringRef spec,
@@ -325,8 +312,7 @@ static llvm::Expected<HostArray> generate(StringRef spec,
   if (kind == "random")
     fillRandom(*array, seed);
   else if (value != 0)
-    for (int64_t i = 0; i < array->getNumElements(); ++i)
-      array->store(i, value);
+    fillConstant(*array, value);
   return array;
 }
 

@@ -82,6 +82,11 @@ llvm::Expected<std::vector<int64_t>> parseShape(llvm::StringRef text);
 /// file mean.
 llvm::Expected<HostArray> readArgument(llvm::StringRef spec, KronType expected);
 
+/// Fills `array`, of a type that `parseType` knows, with numbers that depend on
+/// the seed and their place only: multiples of 2^-52 uniform in [-1, 1),
+/// rounded to the type, in every part; integers uniform in [-8, 8].
+void fillRandom(HostArray &array, uint64_t seed);
+
 /// Reads an NPY file, version 1 to 3, in C or Fortran order.
 llvm::Expected<HostArray> readNpy(llvm::StringRef path, KronType expected);
 
