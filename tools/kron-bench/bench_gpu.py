@@ -171,11 +171,16 @@ class Gpu:
         return self._run(calls, repeats)
 
     def copy(self, arrays):
-        """A copy of the first array's bytes into the last one's place."""
-        source, target = self.address(arrays[0]), self.address(arrays[-1])
-        size = self._bytes(arrays[0])
-        return lambda: self.cuda.call("cuMemcpyDtoDAsync_v2", c_uint64(target),
-                                      c_uint64(source), c_size_t(size), None)
+        """A copy that reads and writes as many bytes in all as there are in the first array
+        and the last one: of the first into the last where they have one size, else between
+        the larger and memory of its own."""
+        ends = arrays[0], arrays[-1]
+        size = sum(map(self._bytes, ends)) // 2
+        source, target = sorted(ends, key=self._bytes, reverse=True)
+        if self._bytes(target) < size:
+            target = self.cuda.allocate(size)
+        operands = c_uint64(self.address(target)), c_uint64(self.address(source)), c_size_t(size)
+        return lambda keep=target: self.cuda.call("cuMemcpyDtoDAsync_v2", *operands, None)
 
     @staticmethod
     def _bytes(array):
