@@ -22,23 +22,85 @@ using namespace mlir;
 using namespace mlir::kron;
 using llvm::createStringError;
 
-llvm::Error
-kron::writeFile(StringRef path,
-                llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  auto fail = [&](const std::string &problem) {
-    return createStringError("cannot write '" + path.str() + "': " + problem);
-  };
-  return llvm::handleErrors(
-      llvm::writeToOutput(path,
-                          [&](llvm::raw_ostream &stream) {
-                            write(stream);
-                            return llvm::Error::success();
-                          }),
-      [&](const llvm::FileError &error) {
-        return fail(error.messageWithoutFileInfo());
-      },
-      [&](const llvm::ErrorInfoBase &error) { return fail(error.message()); });
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+using WriteFunction = llvm::function_ref<void(llvm::raw_ostream &)>;
+
+/// Runs `write` on a file that is open. The error has no name.
+static llvm::Error writeToDescriptor(int descriptor, bool close,
+                                     WriteFunction write) {
+  llvm::raw_fd_ostream stream(descriptor, close);
+  write(stream);
+  stream.flush();
+  std::error_code problem = stream.error();
+  // Else the stream ends the process.
+  stream.clear_error();
+  return llvm::errorCodeToError(problem);
 }
+
+/// The file that a rename may put another one in the place of, links followed:
+/// a regular one, or one that is not there. None where `path` leads to anything
+/// else, such as a device or a FIFO, which a rename would end, or where a link
+/// leads nowhere yet.
+static std::optional<std::string> getReplaceableFile(StringRef path) {
+  llvm::sys::fs::file_status followed, itself;
+  (void)llvm::sys::fs::status(path, followed);
+  (void)llvm::sys::fs::status(path, itself, /*follow=*/false);
+  if (itself.type() == llvm::sys::fs::file_type::file_not_found)
+    return path.str();
+  llvm::SmallString<128> target;
+  if (followed.type() != llvm::sys::fs::file_type::regular_file ||
+      llvm::sys::fs::real_path(path, target))
+    return std::nullopt;
+  return target.str().str();
+}
+
+static llvm::Error replaceFile(StringRef path, WriteFunction write,
+                               unsigned mode) {
+  // Beside it, so that the rename is atomic.
+  auto temporary =
+      llvm::sys::fs::TempFile::create(path + ".%%%%%%%%.tmp", mode);
+  if (!temporary)
+    return temporary.takeError();
+  llvm::Error error = writeToDescriptor(temporary->FD, /*close=*/false, write);
+  if (!error)
+    return temporary->keep(path);
+  llvm::consumeError(temporary->discard());
+  return error;
+}
+
+static llvm::Error writeInPlace(StringRef path, WriteFunction write,
+                                unsigned mode) {
+  int descriptor;
+  if (auto problem = llvm::sys::fs::openFileForWrite(
+          path, descriptor, llvm::sys::fs::CD_CreateAlways,
+          llvm::sys::fs::OF_None, mode))
+    return llvm::errorCodeToError(problem);
+  return writeToDescriptor(descriptor, /*close=*/true, write);
+}
+
+llvm::Error kron::writeFile(StringRef path, WriteFunction write,
+                            bool isExecutable) {
+  if (path == "-") {
+    write(llvm::outs());
+    return llvm::Error::success();
+  }
+  unsigned mode = llvm::sys::fs::all_read | llvm::sys::fs::all_write |
+                  (isExecutable ? llvm::sys::fs::all_exe : 0);
+  auto file = getReplaceableFile(path);
+  llvm::Error error =
+      file ? replaceFile(*file, write, mode) : writeInPlace(path, write, mode);
+  if (!error)
+    return error;
+  return createStringError("cannot write '" + path.str() +
+                           "': " + llvm::toString(std::move(error)));
+}
+
+//===----------------------------------------------------------------------===//
+// Machine code
+//===----------------------------------------------------------------------===//
 
 llvm::Expected<std::string> kron::emitMachineCode(llvm::Module &module,
                                                   llvm::CodeGenFileType type) {
@@ -126,22 +188,19 @@ llvm::Error kron::linkSharedLibrary(StringRef object, StringRef path,
   if (llvm::Error error = writeFile(
           objectPath, [&](llvm::raw_ostream &stream) { stream << object; }))
     return error;
-  // Beside the output, so that the rename is atomic.
-  auto temporary = llvm::sys::fs::TempFile::create(path + ".%%%%%%%%.tmp");
-  if (!temporary)
-    return createStringError("cannot write '" + path.str() +
-                             "': " + llvm::toString(temporary.takeError()));
+  llvm::SmallString<128> libraryPath;
+  if (auto error =
+          llvm::sys::fs::createTemporaryFile("kronc", "so", libraryPath))
+    return llvm::errorCodeToError(error);
+  llvm::FileRemover removeLibrary(libraryPath);
   if (llvm::Error error =
-          runLinker(*linker, objectPath, temporary->TmpName, runtimeFolder)) {
-    llvm::consumeError(temporary->discard());
+          runLinker(*linker, objectPath, libraryPath, runtimeFolder))
     return error;
-  }
-  // The linker replaced the temporary file by one of its own.
-  std::string linked = temporary->TmpName;
-  llvm::Error error = llvm::Error::success();
-  if (auto code = llvm::sys::fs::rename(linked, path))
-    error = createStringError("cannot write '" + path.str() +
-                              "': " + code.message());
-  llvm::consumeError(temporary->discard());
-  return error;
+  auto library = llvm::MemoryBuffer::getFile(libraryPath);
+  if (!library)
+    return llvm::errorCodeToError(library.getError());
+  return writeFile(
+      path,
+      [&](llvm::raw_ostream &stream) { stream << (*library)->getBuffer(); },
+      /*isExecutable=*/true);
 }

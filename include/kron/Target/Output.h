@@ -21,9 +21,12 @@ class raw_ostream;
 namespace mlir::kron {
 
 /// Writes a file, replacing `path` only when all of it is written; standard
-/// output for "-". The error names the file.
+/// output for "-". Of a link, the file that it leads to is replaced. What is no
+/// regular file, such as a device or a FIFO, is opened and written. The error
+/// names the file.
 llvm::Error writeFile(StringRef path,
-                      llvm::function_ref<void(llvm::raw_ostream &)> write);
+                      llvm::function_ref<void(llvm::raw_ostream &)> write,
+                      bool isExecutable = false);
 
 /// `module` as an object or as assembly. Changes the module.
 llvm::Expected<std::string> emitMachineCode(llvm::Module &module,
