@@ -10,28 +10,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Conversion/Names.h"
 #include "kron/Target/Output.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-/// `name` as a parameter: keywords get an underscore.
+/// `name` as a parameter: one that would hide something gets an underscore.
 static std::string getParameterName(StringRef name) {
-  static const llvm::StringSet<> keywords = {
-      "and",     "asm",      "auto",     "bool",     "break",    "case",
-      "catch",   "char",     "class",    "const",    "delete",   "do",
-      "double",  "else",     "enum",     "explicit", "export",   "extern",
-      "false",   "float",    "for",      "friend",   "goto",     "if",
-      "inline",  "int",      "kron",     "long",     "mutable",  "namespace",
-      "new",     "not",      "operator", "or",       "private",  "protected",
-      "public",  "register", "return",   "short",    "signed",   "sizeof",
-      "static",  "struct",   "switch",   "template", "this",     "throw",
-      "true",    "try",      "typedef",  "union",    "unsigned", "using",
-      "virtual", "void",     "volatile", "while",    "xor"};
-  return keywords.contains(name) ? (name + "_").str() : name.str();
+  bool isTaken = isKeyword(name) || name == "kron";
+  return isTaken ? (name + "_").str() : name.str();
 }
 
 static StringRef getCppType(KronType type) {

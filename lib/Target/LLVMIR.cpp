@@ -11,6 +11,7 @@
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Pipelines/Pipelines.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -386,10 +387,32 @@ static bool hasBF16(ModuleOp module) {
   return result.wasInterrupted();
 }
 
+/// Whether public functions can become C functions beside each other and in a
+/// program, of which a shared library may be part.
+static LogicalResult checkCFunctions(ModuleOp module, bool onGPU) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isPrivate() || function.isExternal())
+      continue;
+    StringRef name = function.getName();
+    if (name == "main")
+      return function.emitOpError("expects the name of a C function not to be "
+                                  "that of a program's first, but got 'main'");
+    auto other = module.lookupSymbol<func::FuncOp>((name + "_cuda").str());
+    if (onGPU && other && !other.isPrivate())
+      return other.emitOpError("expects the name of a C function not to be "
+                               "that of '")
+             << name << "' on a GPU, but got '" << other.getName() << "'";
+  }
+  return success();
+}
+
 FailureOr<CompiledModule> kron::compileToLLVMIR(ModuleOp module,
                                                 ArrayRef<Processor> processors,
                                                 const CodegenOptions &options,
                                                 llvm::LLVMContext &context) {
+  if (options.emitCFunctions &&
+      failed(checkCFunctions(module, /*onGPU=*/!options.gpuChips.empty())))
+    return failure();
   ModuleCompiler compiler(module, options, context);
   for (const Processor &processor : processors) {
     // Without bf16 another version is as good as the one for matrix tiles.

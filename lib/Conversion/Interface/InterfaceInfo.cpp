@@ -55,10 +55,10 @@ std::string kron::getArgumentProblem(Type type) {
   if (shaped.getRank() > KRON_MAX_RANK)
     return "of rank " + std::to_string(KRON_MAX_RANK) + " at most";
   auto memref = dyn_cast<MemRefType>(type);
+  if (memref && memref.getMemorySpace())
+    return "in the default memory space";
   if (!memref || memref.getLayout().isIdentity())
     return "";
-  if (memref.getMemorySpace())
-    return "in the default memory space";
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(memref.getStridesAndOffset(strides, offset)))
@@ -72,12 +72,6 @@ std::string kron::getArgumentProblem(Type type) {
           !(stride == 1 && dim + 1 == strides.size()))
         return "row-major or of dynamic strides (the innermost may be 1)";
   return "";
-}
-
-bool kron::isIdentifier(StringRef name) {
-  return !name.empty() && !llvm::isDigit(name.front()) &&
-         llvm::all_of(name,
-                      [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
 //===----------------------------------------------------------------------===//

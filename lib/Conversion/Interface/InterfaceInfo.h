@@ -26,9 +26,6 @@ inline constexpr llvm::StringLiteral kArgsAttrName = "kron.args";
 /// `type` will do.
 std::string getArgumentProblem(Type type);
 
-/// Whether `name` can name a C parameter.
-bool isIdentifier(StringRef name);
-
 /// Sets `kron.args` on the lowered `func`, whose last `numOuts` arguments stand
 /// for results: per argument a dictionary of `name`,
 /// `type` (with the sizes that the function's operations require where the

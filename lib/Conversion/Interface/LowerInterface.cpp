@@ -13,13 +13,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "InterfaceInfo.h"
+#include "kron/Conversion/Names.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -212,15 +212,10 @@ LogicalResult InterfaceLowering::checkInPlaceResult(unsigned index,
 }
 
 LogicalResult InterfaceLowering::checkSignature() {
-  // Names of the runtime are taken; kronecker_product is not.
-  StringRef name = func.getName(), rest = name;
-  bool isReserved = rest.consume_front("kron") && !rest.empty() &&
-                    (rest.front() == '_' || llvm::isUpper(rest.front()));
-  if (!isIdentifier(name) || isReserved)
-    return func.emitOpError(
-               "expects the name of a public function to be a C "
-               "identifier outside of kron_* and kron[A-Z]*, but got '")
-           << name << "'";
+  std::string nameProblem = getFunctionNameProblem(func.getName());
+  if (!nameProblem.empty())
+    return func.emitOpError("expects the name of a public function ")
+           << nameProblem << ", but got '" << func.getName() << "'";
   for (auto [index, type] : llvm::enumerate(func.getArgumentTypes())) {
     std::string problem = getArgumentProblem(type);
     if (!problem.empty())

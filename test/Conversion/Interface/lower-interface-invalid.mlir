@@ -82,14 +82,91 @@ func.func @caller(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// expected-error@+1 {{expects the name of a public function to be a C identifier outside of kron_* and kron[A-Z]*, but got 'kronLaunch'}}
+// expected-error@+1 {{expects the name of a public function to be a C identifier other than kron, kron_* and kron[A-Z]*, but got 'kronLaunch'}}
 func.func @kronLaunch(%x: tensor<4xf32>) {
   return
 }
 
 // -----
 
-// expected-error@+1 {{expects the name of a public function to be a C identifier outside of kron_* and kron[A-Z]*, but got 'not-c'}}
+// expected-error@+1 {{expects the name of a public function to be a C identifier other than kron, kron_* and kron[A-Z]*, but got 'not-c'}}
 func.func @"not-c"(%x: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects the name of a public function to be a C identifier other than kron, kron_* and kron[A-Z]*, but got 'kron'}}
+func.func @kron(%x: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects the name of a public function not to be of those that C reserves, __* and _[A-Z]*, but got '__truncsfhf2'}}
+func.func @__truncsfhf2(%x: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects the name of a public function not to be a keyword of C or C++, but got 'restrict'}}
+func.func @restrict(%x: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects the name of a public function not to be a keyword of C or C++, but got 'xor'}}
+func.func @xor(%x: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects the name of a public function not to be a type of the C library, but got 'size_t'}}
+func.func @size_t(%x: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects the name of a public function not to be that of a function of the C library, but got 'erf'}}
+func.func @erf(%x: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects the name of a public function not to be that of a function of the C library, but got 'malloc'}}
+func.func @malloc(%x: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects the name of a public function not to be that of a function of the C library, but got 'free'}}
+func.func @free(%x: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects the name of a public function not to be that of a function of the C library, but got 'pthread_mutex_lock'}}
+func.func @pthread_mutex_lock(%x: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects argument 0 of public function 'space' to be in the default memory space, but got 'memref<4xf32, 1>'}}
+func.func @space(%x: memref<4xf32, 1>) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expects argument 0 of public function 'strided_space' to be in the default memory space, but got 'memref<4x4xf32, strided<[?, 1]>, 1>'}}
+func.func @strided_space(%x: memref<4x4xf32, strided<[?, 1]>, 1>) {
   return
 }
