@@ -8,8 +8,9 @@
 # one). The archive needs glibc 2.35 and libstdc++ of GCC 12 or newer; its tests and
 # benchmarks need Python 3 with NumPy, and a CUDA driver for what runs on a GPU. Where the
 # build makes the Python package without shared LLVM (cmake -DKRON_BUILD_PYTHON=ON
-# -DKRON_PYTHON_STATIC=ON -DPython_EXECUTABLE=...), the archive has that and its tests of
-# GPUs too, for the same minor version of Python; it is twice as large then.
+# -DKRON_PYTHON_STATIC=ON -DPython_EXECUTABLE=...), the archive has that, its tests of
+# GPUs and its benchmark of whole programs too, for the same minor version of Python; it is
+# twice as large then.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -48,7 +49,12 @@ if [ -n "$python" ]; then
   cp -R "$root/python/kron" "$stage/python/"
   mkdir -p "$stage/python/tests"
   cp -R "$root/python/tests/torch" "$stage/python/tests/"
-  cp "$root/tools/bundle/run-python-tests.sh" "$stage/"
+  cp "$root/tools/bundle/run-python-tests.sh" "$root/tools/bundle/run-programs.sh" "$stage/"
+  for name in programs program_timing program_gp program_layers program_arrays photograph; do
+    cp "$root/docs/benchmarks/$name.py" "$stage/docs/benchmarks/"
+  done
+  "$build/venv/bin/python" "$root/docs/benchmarks/photograph.py" \
+    "$stage/docs/benchmarks/photograph.npy"
 fi
 mkdir -p "$stage/include/kron/Compiler"
 cp "$root/include/kron/Compiler/Compiler.h" "$stage/include/kron/Compiler/"

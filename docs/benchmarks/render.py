@@ -6,8 +6,8 @@ In README.md and docs/*.md, what stands between `<!-- KIND of FILE -->` and `<!-
 becomes the table of that result file: `table`, `summary` (a shorter one), `suite` (of the
 GPU tests), `overhead`, `products` and `training` (of python.json), `exec-runs` and
 `exec-paths` (of the execution tests). `misses` and `costs` are of all gpu_*.json of a
-folder, `cpu-goals` and `cpu-misses` of all cpu_*.json. docs/check.py tests that nothing is
-stale.
+folder, `cpu-goals` and `cpu-misses` of all cpu_*.json, `programs-summary` and
+`program-losses` of all programs_*.json. docs/check.py tests that nothing is stale.
 """
 
 import json
@@ -19,12 +19,13 @@ import cpu_tables
 import exec_tables
 import gpu_plot
 import gpu_tables
+import program_tables
 import python_tables
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TABLE = re.compile(r"(<!-- (table|summary|suite|misses|costs|cpu-goals|cpu-misses|"
-                   r"exec-runs|exec-paths|"
+                   r"exec-runs|exec-paths|programs-summary|program-losses|"
                    r"overhead|products|training) of (\S+) -->\n).*?(<!-- end -->)",
                    re.S)
 # In the order of the tables.
@@ -34,6 +35,7 @@ GPU = ("gpu_f32", "gpu_f64", "gpu_odd", "gpu_flags", "gpu_half", "gpu_precision"
 CPU = ("cpu_products", "cpu_fastkron", "cpu_flags", "cpu_odd", "cpu_ksmm", "cpu_chains", "cpu_batched",
        "cpu_types")
 CPU_THREADS = "cpu_threads"
+PROGRAMS = {"programs_cpu": "cpu", "programs_cuda": "cuda"}
 
 
 def results(folder, names):
@@ -75,6 +77,9 @@ def body(kind, path):
         return cpu_tables.goals(results(path, (*CPU, CPU_THREADS)))
     if kind == "cpu-misses":
         return cpu_tables.misses(results(path, (*CPU, CPU_THREADS)))
+    if kind in program_tables.PARTS:
+        return program_tables.PARTS[kind]({PROGRAMS[name]: result for name, result
+                                           in results(path, PROGRAMS).items()})
     if not path.exists():
         return "(not measured yet)\n"
     result = json.loads(path.read_text())
@@ -86,6 +91,8 @@ def body(kind, path):
         return python_tables.table(result, kind)
     if kind == "suite":
         return gpu_tables.suite(result)
+    if path.stem in PROGRAMS:
+        return program_tables.table(result)
     if path.stem in cpu_tables.LAYOUTS:
         return cpu_tables.table(result, path.stem)
     if "limits" not in result:
