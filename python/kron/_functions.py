@@ -9,17 +9,24 @@ import functools
 
 from kron import _core
 
-#: type of tensors -> module with functions of the same names (kron.torch adds its own).
-tensor_modules = {}
+#: name of a function -> type of tensors -> the function for these.
+_tensor_functions = {}
+
+
+def register_tensors(kind, module):
+    """From now on functions go to those of the same name in `module` when the first argument
+    is of the type `kind`."""
+    for name, functions in _tensor_functions.items():
+        functions[kind] = getattr(module, name)
 
 
 def _public(function):
-    name = function.__name__
+    functions = _tensor_functions[function.__name__] = {}
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if args and type(args[0]) in tensor_modules:
-            return getattr(tensor_modules[type(args[0])], name)(*args, **kwargs)
+        if args and type(args[0]) in functions:
+            return functions[type(args[0])](*args, **kwargs)
         return function(*args, **kwargs)
 
     return call

@@ -119,7 +119,10 @@ static py::list describeArguments(const Kernel &self) {
   return result;
 }
 
+/// None is left to be found out: null.
 static void *castStream(py::handle object) {
+  if (object.is_none())
+    return nullptr;
   return reinterpret_cast<void *>(castInteger(object, "stream", 0, INT64_MAX));
 }
 
@@ -127,7 +130,8 @@ static int castNumThreads(py::handle object) {
   return int(castInteger(object, "num_threads", 0, INT32_MAX));
 }
 
-/// Calls the kernel on arrays, tensors and, for rank 0, numbers.
+/// Calls the kernel on arrays, tensors and, for rank 0, numbers. A stream of
+/// None is the tensor library's current one.
 static void callKernel(const Kernel &self, const py::args &args,
                        py::handle streamObject, py::handle threadsObject) {
   void *stream = castStream(streamObject);
@@ -161,6 +165,8 @@ static void callKernel(const Kernel &self, const py::args &args,
     isLong |= view.getRange().second - view.getRange().first > 16384;
     arrays[i] = {view.data, view.sizes, view.strides, view.rank, view.type};
   }
+  if (streamObject.is_none() && device >= 0)
+    stream = getCurrentStream(device);
   if (!self.launch(arrays, int(args.size()), device, stream, numThreads,
                    isLong))
     throw py::error_already_set();

@@ -112,6 +112,13 @@ static void setHooks(py::function build, py::function fallback) {
   getHooks() = {build.release().ptr(), fallback.release().ptr()};
 }
 
+static bool isPlainContextOrThrow() {
+  bool isPlain = isPlainContext();
+  if (PyErr_Occurred())
+    throw py::error_already_set();
+  return isPlain;
+}
+
 PYBIND11_MODULE(_core, module) {
   exposeRuntime();
   bindKernel(module);
@@ -132,6 +139,7 @@ PYBIND11_MODULE(_core, module) {
   module.def("register_tensors", registerTensors, py::arg("classes"),
              py::arg("types"), py::arg("empty"), py::arg("is_grad_enabled"),
              py::arg("guards"), py::arg("from_dlpack"));
+  module.def("is_plain_context", isPlainContextOrThrow);
   module.def("release_memory", releaseMemory);
   module.def("bad_pool_size", getBadPoolSize);
   module.def("runtime_version", kronGetVersion);

@@ -65,6 +65,12 @@ bool Operation::prepareResult(PyObject *out, PyObject *like, int rank,
   return true;
 }
 
+PyObject *Operation::leave(const CallContext &context) const {
+  if (needsDerivative && !PyErr_Occurred())
+    Py_RETURN_NONE;
+  return callFallback(context);
+}
+
 bool Operation::loadStream(PyObject *object) {
   if (object)
     stream = PyLong_AsVoidPtr(object);

@@ -12,10 +12,13 @@
 
 namespace kron::python {
 
+struct CallContext;
+
 /// Who calls an operation: users with NumPy's arrays, code that has checked the
 /// arguments, or users with tensors. A call of the first kind that the fast
 /// path does not take goes to Python code, one of the second kind raises
-/// ValueError, and one of the third kind returns NotImplemented.
+/// ValueError, and one of the third kind returns NotImplemented, or None if it
+/// was left because a derivative is wanted.
 enum class CallMode { Public, Raw, Direct };
 
 /// A call of one operation. The steps return false to leave the call to Python
@@ -30,9 +33,16 @@ protected:
     return (loadView(object, mode != CallMode::Public, view) &&
             // Those of 8 bits are for compiled kernels.
             kronGetTypeSize(view.type) > 1 &&
-            (mode != CallMode::Direct || isPlainTensor(object))) ||
+            (mode != CallMode::Direct || needsNothing(object))) ||
            decline("expects arrays of a supported kind");
   }
+  bool needsNothing(PyObject *tensor) {
+    TensorNeed need = getTensorNeed(tensor);
+    needsDerivative = need == TensorNeed::Derivative;
+    return need == TensorNeed::Nothing;
+  }
+  /// What stands for the result of a call that the fast path does not take.
+  PyObject *leave(const CallContext &context) const;
   /// An operand that must have the type and device of x.
   bool loadOperand(PyObject *object, View &view) {
     return load(object, view) &&
@@ -68,6 +78,8 @@ protected:
   View x, y, z;
   Scalar alpha, beta;
   bool hasAlpha = false, hasAddend = false;
+  /// Whether a direct call was left for the sake of a derivative.
+  bool needsDerivative = false;
   AddendKind addend = NoAddend;
   /// The stream of a GPU.
   void *stream = nullptr;

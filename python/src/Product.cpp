@@ -369,7 +369,7 @@ py::dict Product::describe() const {
 
 PyObject *Product::call(const CallContext &context, const Arguments &args) {
   if (!prepare(args))
-    return callFallback(context);
+    return leave(context);
   if (y.isEmpty())
     return std::exchange(result, nullptr);
   buildArguments();

@@ -405,7 +405,7 @@ py::dict Sparse::describe() const {
 
 PyObject *Sparse::call(const CallContext &context, const Arguments &args) {
   if (!prepare(args.values))
-    return callFallback(context);
+    return leave(context);
   if (y.isEmpty())
     return std::exchange(result, nullptr);
   return run(arguments, [&] { return describe(); });

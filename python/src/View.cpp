@@ -345,12 +345,16 @@ static bool isTensorClass(PyTypeObject *type) {
   return false;
 }
 
-bool kron::python::isPlainTensor(PyObject *object) {
+TensorNeed kron::python::getTensorNeed(PyObject *object) {
   if (!isTensorClass(Py_TYPE(object)))
-    return false;
-  return isFalse(PyObject_GetAttr(object, tensors.requiresGrad)) ||
-         (!PyErr_Occurred() &&
-          isFalse(PyObject_CallNoArgs(tensors.isGradEnabled)));
+    return TensorNeed::Library;
+  if (isFalse(PyObject_GetAttr(object, tensors.requiresGrad)))
+    return TensorNeed::Nothing;
+  if (PyErr_Occurred())
+    return TensorNeed::Library;
+  if (isFalse(PyObject_CallNoArgs(tensors.isGradEnabled)))
+    return TensorNeed::Nothing;
+  return PyErr_Occurred() ? TensorNeed::Library : TensorNeed::Derivative;
 }
 
 /// Reads a tuple of integers.

@@ -55,10 +55,12 @@ bool loadView(PyObject *object, bool allowTensors, View &view);
 /// the guards of registerTensors. False with an exception if one raises.
 bool isPlainContext();
 
-/// Whether `object` is a tensor of one of the registered types itself of which
-/// no derivative is wanted. False with an exception if the tensor's library
-/// raises one.
-bool isPlainTensor(PyObject *object);
+/// What a tensor asks for beside the result: nothing, a derivative, or more than
+/// compiled code knows of, as types derived from the registered ones do.
+enum class TensorNeed { Nothing, Derivative, Library };
+
+/// Library, with an exception, if the tensor's library raises one.
+TensorNeed getTensorNeed(PyObject *object);
 
 /// The stream that the tensor library has chosen for new work on a GPU; null,
 /// the default stream, if the library does not tell.

@@ -17,10 +17,6 @@ def apply(algo, x, weights, bias, batch_last, cache):
     """The product of all factors with x, and the bias. `cache` keeps index arrays."""
     if algo == "kernel":
         layout = "batch_last" if batch_last else "batch_first"
-        if _keeps_inputs(x, weights):
-            for weight in weights[:-1]:
-                x = kt.ksmm(x, weight, layout=layout)
-            return kt.ksmm(x, weights[-1], layout=layout, bias=bias)
         return kt.ksmm_chain(x, weights, layout=layout, bias=bias)
     batch = x.shape[1:] if batch_last else x.shape[:-1]
     x = x.reshape(x.shape[0], -1) if batch_last else x.reshape(-1, x.shape[-1])
@@ -30,13 +26,6 @@ def apply(algo, x, weights, bias, batch_last, cache):
     if bias is not None:
         x = x + (bias.unsqueeze(-1) if batch_last else bias)
     return x.reshape(-1, *batch) if batch_last else x.reshape(*batch, -1)
-
-
-def _keeps_inputs(x, weights):
-    """Whether the input of every factor is kept for the derivatives, as PyTorch's own
-    operations do. On a CPU that is faster than to compute it once more."""
-    return (x.device.type == "cpu" and torch.is_grad_enabled()
-            and any(weight.requires_grad for weight in weights))
 
 
 def _einsum(x, weights, batch_last, cache):

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from .. import torch as kt
+from ._parameters import elements
 from ._sparse import KSLinear
 
 
@@ -53,16 +54,17 @@ class KronLinear(nn.Module):
         if x.shape[-1] != self.in_features:
             raise ValueError(f"expects the last axis of the input to have size "
                              f"{self.in_features}, but got shape {tuple(x.shape)}")
-        if self.bias is None:
-            return kt.mkm(x, list(self.factors))
-        return kt.mkm(x, list(self.factors), beta=1, z=self.bias)
+        bias = self.bias
+        if bias is None:
+            return kt.mkm(x, elements(self.factors))
+        return kt.mkm(x, elements(self.factors), beta=1, z=bias)
 
     @property
     def weight(self):
         """The weight that torch.nn.Linear would have, [out_features, in_features]."""
         identity = torch.eye(self.in_features, dtype=self.factors[0].dtype,
                              device=self.factors[0].device)
-        return kt.mkm(identity, list(self.factors)).mT
+        return kt.mkm(identity, elements(self.factors)).mT
 
     def extra_repr(self):
         return (f"in_sizes={self.in_sizes}, out_sizes={self.out_sizes}, "

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from . import _algorithms, _formats
+from ._parameters import elements
 
 
 def _check_patterns(patterns):
@@ -114,7 +115,7 @@ class KSLinear(nn.Module):
             raise ValueError(f"expects the {'first' if self.bs_last else 'last'} axis of "
                              f"the input to have size {self.in_size}, but got shape "
                              f"{tuple(x.shape)}")
-        return _algorithms.apply(self.algo, x, list(self.factors), self.bias,
+        return _algorithms.apply(self.algo, x, elements(self.factors), self.bias,
                                  self.bs_last, self._cache)
 
     def get_dense_product(self):

@@ -5,6 +5,10 @@
 The functions of the package (kron.mkm and the others) come here when they are given
 tensors. Everything is differentiable, any number of times, works in torch.compile,
 torch.vmap and torch.autocast, and runs on the tensors' device without copies.
+
+Compiled code is asked first. It returns the result, None where a derivative is wanted and
+nothing else, which is _eager.py's business, or NotImplemented: then arguments are checked here
+and go to an operation.
 """
 
 import sys
@@ -15,7 +19,7 @@ from torch.autograd import forward_ad
 from torch.compiler import is_compiling
 
 from .. import _core, _functions
-from . import _dispatch, _ops  # noqa: F401
+from . import _autocast, _checks, _dispatch, _eager, _ops  # noqa: F401
 
 __all__ = ["batched", "kmm", "ksmm", "ksmm_chain", "mkm"]
 
@@ -37,6 +41,7 @@ def _letter(name, value):
 
 
 def _letters(value, count):
+    """One per factor; none if all are N."""
     if value is None or value is False:
         return ""
     if isinstance(value, (list, tuple)):
@@ -97,8 +102,18 @@ def _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors, prec
     if not is_compiling() and forward_ad._current_level < 0:
         result = _DIRECT[kind](x, factors, alpha, beta, z, out, trans_x, trans_factors,
                                precision)
-        if result is not NotImplemented:
+        if result is None and out is None and isinstance(factors, (list, tuple)):
+            result = _eager.product(kind, x, factors, alpha, z, beta,
+                                    _letter("trans_x", trans_x),
+                                    _letters(trans_factors, len(factors)), precision)
+        if result is not NotImplemented and result is not None:
             return result
+        casts = _autocast.casts_for(x)
+        if casts is not None:
+            with casts:
+                x, factors, z = casts.cast(x, factors, z)
+                return _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors,
+                                precision)
     _tensor("x", x)
     if not isinstance(factors, (list, tuple)):
         raise TypeError(f"expects factors to be a list or tuple of tensors, but got "
@@ -119,8 +134,12 @@ def _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors, prec
     if is_vector:
         x, trans_x = x.unsqueeze(axis), "N" if trans_x != "C" else trans_x
         z = z if z is None else z.unsqueeze(axis)
-    op = getattr(_dispatch, kind)
-    result = op(x, factors, alpha, z, beta, trans_x, letters, precision)
+    arguments = x, factors, alpha, z, beta, trans_x, letters, precision
+    result = NotImplemented
+    if _eager.is_wanted(x, z, *factors):
+        result = _eager.product(kind, *arguments)
+    if result is NotImplemented:
+        result = getattr(_dispatch, kind)(*arguments)
     if is_vector:
         result = result.squeeze(axis)
     return result if out is None else _store(out, result)
@@ -164,6 +183,27 @@ def _ksmm_float8(**arguments):
     return _float8.ksmm({key: value for key, value in arguments.items() if value is not None})
 
 
+def _sparse_letters(value, count):
+    """One per weight; fewer or more if as many were given."""
+    if isinstance(value, (list, tuple)):
+        return "".join([_letter("trans_weights", each) for each in value])
+    return _letter("trans_weights", value) * count
+
+
+def _recorded_sparse(x, weights, patterns, layout, bias, z, epilogue, alpha, beta, scale,
+                     residual, trans_weights, precision):
+    """One node for the whole call; NotImplemented where it takes an operation."""
+    count = len(weights)
+    letters = _sparse_letters(trans_weights, count)
+    patterns = [None] * count if patterns is None else patterns
+    if not count or not isinstance(patterns, (list, tuple)) or not (
+            len(letters) == len(patterns) == count):
+        return NotImplemented
+    return _eager.sparse(x, weights, patterns, bias, residual, z, alpha, beta,
+                         1 if scale is None else scale, letters, layout,
+                         "identity" if epilogue is None else epilogue, precision)
+
+
 def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
          epilogue=None, alpha=1, beta=0, out=None, scale=None, residual=None,
          trans_weights=False, precision="full"):
@@ -172,10 +212,21 @@ def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
     if not is_compiling() and forward_ad._current_level < 0:
         result = _core.direct_ksmm(x, weights, pattern, layout, bias, z, epilogue, alpha,
                                    beta, out, scale, residual, trans_weights, precision)
-        if result is not NotImplemented:
+        if result is None and out is None:
+            result = _recorded_sparse(
+                x, (weights,), (pattern,), layout, bias, z, epilogue, alpha, beta, scale,
+                residual, trans_weights, precision)
+        if result is not NotImplemented and result is not None:
             return result
+        casts = _autocast.casts_for(x)
+        if casts is not None and not _is_float8(x, weights):
+            with casts:
+                x, weights, bias, z, residual = casts.cast(x, weights, bias, z, residual)
+                return ksmm(x, weights, pattern, layout, bias=bias, z=z, epilogue=epilogue,
+                            alpha=alpha, beta=beta, out=out, scale=scale, residual=residual,
+                            trans_weights=trans_weights, precision=precision)
     _tensor("x", x), _tensor("weights", weights), _precision(precision)
-    if x.dtype in _FLOAT8 or weights.dtype in _FLOAT8:
+    if _is_float8(x, weights):
         return _ksmm_float8(x=x, weights=weights, pattern=pattern, layout=layout, bias=bias, z=z,
                             epilogue=epilogue, alpha=alpha, beta=beta, out=out, scale=scale,
                             residual=residual, trans_weights=trans_weights, precision=precision)
@@ -185,11 +236,20 @@ def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
         if array is not None:
             _tensor(name, array)
     alpha, weights, beta, z = _absorb(alpha, weights, beta, z)
-    result = _dispatch.ksmm(
-        x, weights, bias, residual, z, alpha, beta, 1 if scale is None else scale,
-        _letter("trans_weights", trans_weights), layout,
-        "identity" if epilogue is None else epilogue, precision)
+    letter = _letter("trans_weights", trans_weights)
+    result = NotImplemented
+    if _eager.is_wanted(x, weights, bias, z, residual):
+        result = _recorded_sparse(x, (weights,), None, layout, bias, z, epilogue, alpha, beta,
+                                  scale, residual, letter, precision)
+    if result is NotImplemented:
+        result = _dispatch.ksmm(
+            x, weights, bias, residual, z, alpha, beta, 1 if scale is None else scale, letter,
+            layout, "identity" if epilogue is None else epilogue, precision)
     return result if out is None else _store(out, result)
+
+
+def _is_float8(x, weights):
+    return getattr(x, "dtype", None) in _FLOAT8 or getattr(weights, "dtype", None) in _FLOAT8
 
 
 def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
@@ -201,11 +261,29 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
         result = _core.direct_ksmm_chain(x, weights, pattern, layout, bias, z, epilogue,
                                          alpha, beta, out, scale, residual, trans_weights,
                                          precision)
-        if result is not NotImplemented:
+        if result is None and out is None and isinstance(weights, (list, tuple)):
+            result = _recorded_sparse(x, weights, pattern, layout, bias, z, epilogue, alpha,
+                                      beta, scale, residual, trans_weights, precision)
+        if result is not NotImplemented and result is not None:
             return result
+        casts = _autocast.casts_for(x)
+        if casts is not None:
+            with casts:
+                x, weights, bias, z, residual = casts.cast(x, weights, bias, z, residual)
+                return ksmm_chain(
+                    x, weights, pattern, layout, bias=bias, z=z, epilogue=epilogue,
+                    alpha=alpha, beta=beta, out=out, scale=scale, residual=residual,
+                    trans_weights=trans_weights, precision=precision)
     _tensor("x", x), _precision(precision)
     if not isinstance(weights, (list, tuple)) or not weights:
         raise TypeError("expects weights to be a list of tensors, at least one")
+    if pattern is not None and len(pattern) != len(weights):
+        raise ValueError(f"expects a pattern for each of {len(weights)} weights, but got "
+                         f"{len(pattern)}")
+    per_factor = isinstance(trans_weights, (list, tuple))
+    if per_factor and len(trans_weights) != len(weights):
+        raise ValueError(f"expects one of trans_weights for each of {len(weights)} weights, "
+                         f"but got {len(trans_weights)}")
     for k, weight in enumerate(weights):
         _tensor(f"weights[{k}]", weight)
         if pattern is not None:
@@ -218,7 +296,8 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
         result = _dispatch.ksmm_chain(x, weights, bias, layout, precision)
         return result if out is None else _store(out, result)
     # With gradients every intermediate is needed, so that nothing is to be fused.
-    per_factor = isinstance(trans_weights, (list, tuple))
+    _checks.ksmm(x, weights, bias, residual, z, 0 if isinstance(beta, torch.Tensor) else beta,
+                 _sparse_letters(trans_weights, len(weights)), layout, epilogue or "identity")
     for k, weight in enumerate(weights):
         trans = trans_weights[k] if per_factor else trans_weights
         if k + 1 < len(weights):
@@ -229,4 +308,4 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
 
 
 for _type in (torch.Tensor, torch.nn.Parameter):
-    _functions.tensor_modules[_type] = sys.modules[__name__]
+    _functions.register_tensors(_type, sys.modules[__name__])

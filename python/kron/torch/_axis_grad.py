@@ -13,7 +13,8 @@ import functools
 
 import torch
 
-from ._weight_grad import _ELEMENTS, _GPU_ELEMENTS
+from ._streams import stream_of
+from ._weight_grad import ELEMENTS, GPU_ELEMENTS
 
 #: On a CPU: elements inside of the axis up to which lanes of a register are these, and
 #: elements of the gradient up to which its sums for all of them stay in the cache.
@@ -44,13 +45,13 @@ def _has_kernel(x, q, rows):
     if not x.numel() or not q:
         return False
     if x.is_cuda:
-        return x.dtype in _GPU_ELEMENTS and _is_fast_on_gpu(x.dtype, p, q, inside if rows == "outside" else outside)
-    return (x.device.type == "cpu" and x.dtype in _ELEMENTS and rows == "outside"
+        return x.dtype in GPU_ELEMENTS and is_fast_on_gpu(x.dtype, p, q, inside if rows == "outside" else outside)
+    return (x.device.type == "cpu" and x.dtype in ELEMENTS and rows == "outside"
             and 1 < inside <= _MOST_INSIDE and p * q <= _MOST_ELEMENTS
             and outside * inside >= _TERMS)
 
 
-def _is_fast_on_gpu(dtype, p, q, other):
+def is_fast_on_gpu(dtype, p, q, other):
     """Measured on an H200: many small products of PyTorch's take up to eight times as long,
     one long product of f16 and bf16, or of large matrices, less."""
     if other == 1:
@@ -66,7 +67,7 @@ def _pattern(p, q, other, rows):
 def _kernel(p, q, other, rows, dtype, device):
     from .. import _compile
 
-    element = _GPU_ELEMENTS[dtype]
+    element = GPU_ELEMENTS[dtype]
 
     def array(size):
         shape = f"?x{size * other}" if rows == "outside" else f"{size * other}x?"
@@ -90,11 +91,9 @@ def _summed(x, grad, rows):
         other, shape = outside, (-1, inside)
     result = x.new_empty(_pattern(p, q, other, rows))
     device = x.device.index if x.is_cuda else -1
-    stream = {}
-    if x.is_cuda:
-        stream = {"stream": torch.cuda.current_stream(x.device).cuda_stream}
     kernel = _kernel(p, q, other, rows, x.dtype, device)
-    kernel(x.reshape(shape).contiguous(), grad.reshape(shape).contiguous(), result, **stream)
+    kernel(x.reshape(shape).contiguous(), grad.reshape(shape).contiguous(), result,
+           stream=stream_of(x))
     return result.view(p, q) if other == 1 else result.sum((0, 3))
 
 

@@ -99,7 +99,7 @@ def product(kind, x, factors, z, beta, trans_x, trans_factors):
 
 
 def ksmm(x, weights, bias, residual, z, beta, trans, layout, activation):
-    """Arguments of ksmm and of ksmm_chain."""
+    """Arguments of ksmm and of ksmm_chain; `trans` has a letter per weight."""
     if layout not in LAYOUTS:
         raise ValueError(f"expects layout to be one of {LAYOUTS}, but got {layout!r}")
     if activation not in ACTIVATIONS:
@@ -121,7 +121,7 @@ def ksmm(x, weights, bias, residual, z, beta, trans, layout, activation):
             raise ValueError(f"expects {name} to have the shape (a, b, c, d) of a "
                              f"pattern, but got {_shape(weight.shape)}")
         a, b, c, d = weight.shape
-        if trans != "N":
+        if trans[k] != "N":
             b, c = c, b
         if features != a * c * d:
             raise ValueError(f"expects {a * c * d} features for {name} of shape "

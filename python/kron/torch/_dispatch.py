@@ -8,10 +8,15 @@ that within those the same rules are run by an autograd.Function.
 """
 
 import contextlib
+import sys
 import threading
 
 import torch
 from torch.utils import _pytree as pytree
+
+from . import _grads
+
+_this = sys.modules[__name__]
 
 #: name -> (setup_context, backward, vmap); filled by _ops.py.
 rules = {}
@@ -102,3 +107,34 @@ def ksmm(x, weights, bias=None, residual=None, z=None, alpha=1, beta=0, scale=1,
          precision="full"):
     return _ksmm(x, weights, bias, residual, z, alpha, beta, scale, trans_weights,
                  layout, activation, precision)
+
+
+def is_mapped(grad):
+    """Whether a gradient stands for several, by torch.autograd.grad(is_grads_batched=True):
+    operations on such a tensor run once for each."""
+    return torch._C._functorch.is_legacy_batchedtensor(grad)
+
+
+def _takes_rules(grad):
+    """Whether gradients have to be made of operations, each of which has a rule."""
+    return (torch.is_grad_enabled() or torch._C._are_functorch_transforms_active()
+            or is_mapped(grad))
+
+
+def _spread(results, needs):
+    results = iter(results)
+    return [next(results) if flag else None for flag in needs]
+
+
+def product_grads(kind, grad, x, factors, needs, *rest):
+    """Gradients by x and by every factor, None where not needed."""
+    if _takes_rules(grad):
+        return _grads.product(_this, kind, grad, x, factors, needs, *rest)
+    return _spread(torch.ops.kron.product_grads(kind, grad, x, factors, needs, *rest), needs)
+
+
+def ksmm_grads(grad, x, weights, kept, needs, *rest):
+    """Gradients by x, by a bias and by all weights of a chain, None where not needed."""
+    if _takes_rules(grad):
+        return _grads.ksmm_chain(_this, grad, x, weights, kept, needs, *rest)
+    return _spread(torch.ops.kron.ksmm_grads(grad, x, weights, kept, needs, *rest), needs)

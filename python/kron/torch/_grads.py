@@ -6,13 +6,15 @@ With X_k = X after the factors before k and G_k = the gradient after the conjuga
 transposes of the factors behind k, the derivative by factor k sums X_k * G_k over
 all axes but k's. That is one more mode product per factor and direction, and the
 last G is the derivative by X.
+
+`ops` holds the operations that these are made of: _dispatch, whose results have derivatives
+again, or _kernels.
 """
 
 import math
 
 import torch
 
-from . import _dispatch
 from ._axis_grad import contract
 from ._checks import factor_transposes, operator_shape
 
@@ -48,32 +50,32 @@ def _restore_input(kind, grad, trans_x, rank):
     return grad.permute(*range(lead), *reversed(range(lead, grad.dim())))
 
 
-def product(kind, x, factors, grad, alpha, trans_x, trans_factors, precision,
-            needs_x, needs_factors):
-    """Gradients by x and by the factors (None where not needed)."""
+def product(ops, kind, grad, x, factors, needs, alpha, trans_x, trans_factors, precision):
+    """Gradients by x and by every factor, None where not needed."""
     trans = factor_transposes(trans_factors, len(factors))
     rank = len(factors) if kind == "batched" else 2
+    needs_x, *needs_factors = needs
     dx, dfactors = None, [None] * len(factors)
     if any(needs_factors):
-        steps = _FactorGradients(kind, x, factors, grad, alpha, trans_x, trans,
+        steps = _FactorGradients(ops, kind, x, factors, grad, alpha, trans_x, trans,
                                  precision)
         dx, dfactors = steps.run(needs_x, needs_factors)
     elif needs_x:
         letters, arrays = _adjoint_transposes(kind, factors, trans)
-        op = getattr(_dispatch, kind)
+        op = getattr(ops, kind)
         dx = op(grad, arrays, conjugate(alpha), None, 0, "N", letters, precision)
     if dx is not None:
         dx = _restore_input(kind, dx, trans_x, rank)
         dx = dx.sum_to_size(x.shape)
-    return dx, dfactors
+    return [dx, *dfactors]
 
 
 class _FactorGradients:
     """One backward pass. Arrays are seen as [batch..., left, P1, ..., PN, right]:
     left is M for mkm, right is M for kmm, else they are 1."""
 
-    def __init__(self, kind, x, factors, grad, alpha, trans_x, trans, precision):
-        self.kind, self.factors, self.trans = kind, factors, trans
+    def __init__(self, ops, kind, x, factors, grad, alpha, trans_x, trans, precision):
+        self.ops, self.kind, self.factors, self.trans = ops, kind, factors, trans
         self.precision, self.x_shape = precision, x.shape
         rank = len(factors) if kind == "batched" else 2
         lead = x.dim() - rank
@@ -138,13 +140,12 @@ class _FactorGradients:
         flip = "T" if is_rows != adjoint else "N"
         if view.shape[-1] == 1:
             flip = "N" if flip == "T" else "T"
-            result = _dispatch.mkm(view.squeeze(-1), [factor], 1, None, 0, "N",
-                                        flip, self.precision)
+            result = self.ops.mkm(view.squeeze(-1), [factor], 1, None, 0, "N", flip,
+                                  self.precision)
             return result.unsqueeze(-1)
         if factor.dim() > 2:
             factor = factor.unsqueeze(-3)
-        return _dispatch.kmm(view, [factor], 1, None, 0, "N", flip,
-                                  self.precision)
+        return self.ops.kmm(view, [factor], 1, None, 0, "N", flip, self.precision)
 
     def contract(self, array, grad, k):
         """The gradient by factor k in the form that the factor is stored in."""
@@ -153,7 +154,9 @@ class _FactorGradients:
         if factor.dim() == 2 and array.shape[:-3] == grad.shape[:-3]:
             # The batch is summed too: it is outside of the axis.
             rows = "inside" if self.kind == "kmm" and array.dim() == 3 else "outside"
-            result = _dispatch.axis_grad(array.flatten(0, -3), grad.flatten(0, -3), rows)
+            # Not flatten, which torch.autograd.grad(is_grads_batched=True) does not take.
+            result = self.ops.axis_grad(array.reshape(-1, *array.shape[-2:]),
+                                        grad.reshape(-1, *grad.shape[-2:]), rows)
         else:
             result = contract(array, grad)
         if letter == "C":
@@ -187,7 +190,7 @@ def activation(name, inner, grad):
     return grad * (sigmoid * (1 + inner * (1 - sigmoid)))
 
 
-def ksmm(x, weights, grad, trans, layout, precision, needs_x, needs_weights):
+def _ksmm(ops, x, weights, grad, trans, layout, precision, needs_x, needs_weights):
     """Gradients of op(weights) * x by x and by the weights."""
     dx = dweights = None
     if needs_x:
@@ -195,16 +198,87 @@ def ksmm(x, weights, grad, trans, layout, precision, needs_x, needs_weights):
             adjoint, letter = weights, "C" if weights.is_complex() else "T"
         else:
             adjoint, letter = (_conj(weights) if trans == "T" else weights), "N"
-        dx = _dispatch.ksmm(grad, adjoint, trans_weights=letter, layout=layout,
-                                 precision=precision)
+        dx = ops.ksmm(grad, adjoint, trans_weights=letter, layout=layout,
+                      precision=precision)
     if needs_weights:
         pattern = weights.shape
         if trans == "N":
-            dweights = _dispatch.ksmm_weight_grad(grad, x, pattern, layout)
+            dweights = ops.ksmm_weight_grad(grad, x, pattern, layout)
         else:
             # y = sum_j K[j] x[j] swaps the roles of x and y.
-            dweights = _dispatch.ksmm_weight_grad(_conj(x), _conj(grad), pattern,
-                                                       layout)
+            dweights = ops.ksmm_weight_grad(_conj(x), _conj(grad), pattern, layout)
             if trans == "C":
                 dweights = _conj(dweights)
     return dx, dweights
+
+
+def _chain_inputs(ops, x, weights, trans, layout, precision, count):
+    """The inputs of the first `count` weights."""
+    inputs = [x]
+    for k in range(count - 1):
+        inputs.append(ops.ksmm(inputs[-1], weights[k], trans_weights=trans[k],
+                               layout=layout, precision=precision))
+    return inputs
+
+
+def ksmm_chain(ops, grad, x, weights, kept, needs, trans, layout, precision):
+    """Gradients by x, by a bias and by the weights of a chain, None where not needed.
+    `kept` are the inputs of all weights but the first, or nothing."""
+    needs_x, needs_bias, *needs_weights = needs
+    dbias = sum_batch(grad, layout) if needs_bias else None
+    count = 1 + max((k for k, flag in enumerate(needs_weights) if flag), default=0)
+    inputs = ([x, *kept] if kept
+              else _chain_inputs(ops, x, weights, trans, layout, precision, count))
+    dweights = [None] * len(weights)
+    for k in reversed(range(len(weights))):
+        before = needs_x or any(needs_weights[:k])
+        # Past the last one that is needed no inputs are at hand, nor of use.
+        source = inputs[k] if k < count else None
+        step, dweights[k] = _ksmm(ops, source, weights[k], grad, trans[k], layout,
+                                  precision, before, needs_weights[k])
+        grad = step if before else grad
+    return [grad if needs_x else None, dbias, *dweights]
+
+
+# ----------------------------------------------------------------------------------
+# Whole calls
+# ----------------------------------------------------------------------------------
+
+
+def product_call(ops, grad, x, factors, z_shape, needs, call):
+    """Gradients by x, z and every factor of a call of mkm, kmm or batched."""
+    kind, alpha, beta, trans_x, trans_factors, precision = call
+    needs_x, needs_z, *needs_factors = needs
+    dz = None
+    if needs_z:
+        dz = (grad if beta == 1 else grad * conjugate(beta)).sum_to_size(z_shape)
+    dx, *dfactors = ops.product_grads(kind, grad, x, factors, [needs_x, *needs_factors],
+                                      alpha, trans_x, trans_factors, precision)
+    return dx, dz, dfactors
+
+
+def ksmm_call(ops, grad, x, weights, kept, bias, z, z_shape, needs, call):
+    """Gradients by x, bias, residual, z and all weights of a call of ksmm or ksmm_chain.
+    `bias` and `z` are read only behind an activation."""
+    trans, layout, epilogue, alpha, beta, scale, precision = call
+    needs_x, needs_bias, needs_residual, needs_z, *needs_weights = needs
+    dresidual = grad if needs_residual else None
+    if scale != 1:
+        grad = grad * conjugate(scale)
+    if epilogue != "identity":
+        last = kept[-1] if kept else _chain_inputs(ops, x, weights, trans, layout,
+                                                   precision, len(weights))[-1]
+        inner = ops.ksmm(last, weights[-1], bias, None, z, alpha, beta, 1, trans[-1],
+                         layout, "identity", precision)
+        grad = activation(epilogue, inner, grad)
+    dz = None
+    if needs_z:
+        dz = (grad if beta == 1 else grad * conjugate(beta)).sum_to_size(z_shape)
+    dbias = None
+    if alpha != 1:
+        dbias = sum_batch(grad, layout) if needs_bias else None
+        grad, needs_bias = grad * conjugate(alpha), False
+    dx, own_dbias, *dweights = ops.ksmm_grads(
+        grad, x, weights, kept, [needs_x, needs_bias, *needs_weights], trans, layout,
+        precision)
+    return dx, own_dbias if needs_bias else dbias, dresidual, dz, dweights

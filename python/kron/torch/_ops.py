@@ -15,7 +15,7 @@ from torch.autograd import forward_ad
 from torch.utils import _pytree as pytree
 
 from .. import _core
-from . import _axis_grad, _checks, _dispatch, _grads, _shapes, _vmap, _weight_grad
+from . import _autocast, _dispatch, _grads, _kernels, _shapes, _vmap
 
 _library = torch.library.Library("kron", "DEF")
 
@@ -36,6 +36,13 @@ _library.define(
     "ksmm_weight_grad(Tensor grad, Tensor x, SymInt[] pattern, "
     'str layout="batch_first") -> Tensor')
 _library.define("axis_grad(Tensor x, Tensor grad, str rows) -> Tensor")
+# Gradients of whole calls, those that are needed; without derivatives of their own.
+_library.define(
+    "product_grads(str kind, Tensor grad, Tensor x, Tensor[] factors, bool[] needs, "
+    "Scalar alpha, str trans_x, str trans_factors, str precision) -> Tensor[]")
+_library.define(
+    "ksmm_grads(Tensor grad, Tensor x, Tensor[] weights, Tensor[] kept, bool[] needs, "
+    "str trans, str layout, str precision) -> Tensor[]")
 
 _DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16,
            "bf16": torch.bfloat16, "i32": torch.int32, "i64": torch.int64,
@@ -58,72 +65,6 @@ if _bad_pool_size is not None:
 
 
 # ----------------------------------------------------------------------------------
-# Kernels
-# ----------------------------------------------------------------------------------
-
-
-#: Whether compiled code asks PyTorch itself which stream is current (from 2.10 on).
-_FINDS_STREAM = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
-
-
-def _stream(x):
-    """The stream that a call on x's device goes to, as the runtime takes it."""
-    if _FINDS_STREAM or not x.is_cuda:
-        return None
-    return torch.cuda.current_stream(x.device).cuda_stream
-
-
-def _product_kernel(kind):
-    raw = getattr(_core, "raw_" + kind)
-
-    def kernel(x, factors, alpha=1, z=None, beta=0, trans_x="N", trans_factors="",
-               precision="full"):
-        try:
-            return raw(x, factors, alpha, beta, z, None, trans_x, trans_factors,
-                       precision, _stream(x))
-        except ValueError:
-            _checks.product(kind, x, factors, z, beta, trans_x, trans_factors)
-            # Strides that the runtime does not take.
-            return raw(_plain(x), [_plain(f) for f in factors], alpha, beta, _plain(z),
-                       None, trans_x, trans_factors, precision, _stream(x))
-
-    return kernel
-
-
-def _plain(array):
-    return None if array is None else array.contiguous()
-
-
-def _ksmm_kernel(x, weights, bias=None, residual=None, z=None, alpha=1, beta=0,
-                 scale=1, trans_weights="N", layout="batch_first",
-                 activation="identity", precision="full"):
-    def call(x, weights, bias, residual, z):
-        return _core.raw_ksmm(x, weights, None, layout, bias=bias, residual=residual,
-                              z=z, alpha=alpha, beta=beta, scale=scale,
-                              trans_weights=trans_weights, epilogue=activation,
-                              precision=precision, stream=_stream(x))
-
-    try:
-        return call(x, weights, bias, residual, z)
-    except ValueError:
-        _checks.ksmm(x, [weights], bias, residual, z, beta, trans_weights, layout,
-                     activation)
-        return call(*map(_plain, (x, weights, bias, residual, z)))
-
-
-def _chain_kernel(x, weights, bias=None, layout="batch_first", precision="full"):
-    def call(x, weights, bias):
-        return _core.raw_ksmm_chain(x, weights, None, layout, bias=bias,
-                                    precision=precision, stream=_stream(x))
-
-    try:
-        return call(x, weights, bias)
-    except ValueError:
-        _checks.ksmm(x, weights, bias, None, None, 0, "N", layout, "identity")
-        return call(_plain(x), [_plain(w) for w in weights], _plain(bias))
-
-
-# ----------------------------------------------------------------------------------
 # Derivatives
 # ----------------------------------------------------------------------------------
 
@@ -136,9 +77,8 @@ def _needs(ctx, count):
 
 def _setup_product(kind):
     def setup_context(ctx, inputs, output):
-        x, factors, ctx.alpha, z, ctx.beta, ctx.trans_x, ctx.trans_factors, \
-            ctx.precision = inputs
-        ctx.kind = kind
+        x, factors, alpha, z, *rest = inputs
+        ctx.call = (kind, alpha, *rest)
         ctx.z_shape = None if z is None else z.shape
         ctx.save_for_backward(x, *factors)
 
@@ -147,41 +87,26 @@ def _setup_product(kind):
 
 def _product_backward(ctx, grad):
     x, *factors = ctx.saved_tensors
-    needs = _needs(ctx, 4)
-    dx, dfactors = _grads.product(
-        ctx.kind, x, factors, grad, ctx.alpha, ctx.trans_x, ctx.trans_factors,
-        ctx.precision, needs[0], list(needs[1]))
-    dz = None
-    if needs[3]:
-        dz = (grad * _grads.conjugate(ctx.beta)).sum_to_size(ctx.z_shape)
+    needs_x, needs_factors, _, needs_z = _needs(ctx, 4)[:4]
+    dx, dz, dfactors = _grads.product_call(
+        _dispatch, grad, x, factors, ctx.z_shape, [needs_x, needs_z, *needs_factors], ctx.call)
     return dx, dfactors, None, dz, None, None, None, None
 
 
 def _setup_ksmm(ctx, inputs, output):
-    x, weights, bias, _, z, ctx.alpha, ctx.beta, ctx.scale, *ctx.rest = inputs
+    x, weights, bias, _, z, alpha, beta, scale, trans, *rest, precision = inputs
+    layout, activation = rest
+    ctx.call = trans, layout, activation, alpha, beta, scale, precision
     ctx.save_for_backward(x, weights, bias, z)
 
 
 def _ksmm_backward(ctx, grad):
     x, weights, bias, z = ctx.saved_tensors
-    trans, layout, activation, precision = ctx.rest
-    needs = _needs(ctx, 5)
-    dresidual = grad if needs[3] else None
-    if ctx.scale != 1:
-        grad = grad * _grads.conjugate(ctx.scale)
-    if activation != "identity":
-        inner = _dispatch.ksmm(x, weights, bias, None, z, ctx.alpha, ctx.beta, 1, trans,
-                               layout, "identity", precision)
-        grad = _grads.activation(activation, inner, grad)
-    dbias = _grads.sum_batch(grad, layout) if needs[2] else None
-    dz = None
-    if needs[4]:
-        dz = (grad * _grads.conjugate(ctx.beta)).sum_to_size(z.shape)
-    if ctx.alpha != 1:
-        grad = grad * _grads.conjugate(ctx.alpha)
-    dx, dweights = _grads.ksmm(x, weights, grad, trans, layout, precision, needs[0],
-                               needs[1])
-    return dx, dweights, dbias, dresidual, dz, *[None] * 7
+    needs_x, needs_weights, *needs = _needs(ctx, 5)[:5]
+    dx, dbias, dresidual, dz, dweights = _grads.ksmm_call(
+        _dispatch, grad, x, [weights], [], bias, z, None if z is None else z.shape,
+        [needs_x, *needs, needs_weights], ctx.call)
+    return dx, *dweights, dbias, dresidual, dz, *[None] * 7
 
 
 def _setup_chain(ctx, inputs, output):
@@ -191,18 +116,11 @@ def _setup_chain(ctx, inputs, output):
 
 def _chain_backward(ctx, grad):
     x, *weights = ctx.saved_tensors
-    needs = _needs(ctx, 3)
-    dbias = _grads.sum_batch(grad, ctx.layout) if needs[2] else None
-    inputs = [x]
-    for weight in weights[:-1]:
-        inputs.append(_dispatch.ksmm(inputs[-1], weight, layout=ctx.layout,
-                                     precision=ctx.precision))
-    dweights = [None] * len(weights)
-    for k in reversed(range(len(weights))):
-        needs_input = needs[0] or any(needs[1][:k])
-        grad, dweights[k] = _grads.ksmm(inputs[k], weights[k], grad, "N", ctx.layout,
-                                        ctx.precision, needs_input, needs[1][k])
-    return grad, dweights, dbias, None, None
+    needs_x, needs_weights, needs_bias = _needs(ctx, 3)[:3]
+    dx, dbias, *dweights = _dispatch.ksmm_grads(
+        grad, x, weights, [], [needs_x, needs_bias, *needs_weights], "N" * len(weights),
+        ctx.layout, ctx.precision)
+    return dx, dweights, dbias, None, None
 
 
 def _setup_weight_grad(ctx, inputs, output):
@@ -262,7 +180,7 @@ def _autograd_kernel(qualified, direct, setup_context, backward):
     def kernel(keyset, *arguments):
         if forward_ad._current_level < 0:
             result = direct(*arguments)
-            if result is not NotImplemented:
+            if result is not None and result is not NotImplemented:
                 return result
         elif any(map(_has_tangent, pytree.tree_leaves(arguments))):
             raise NotImplementedError(f"{qualified} has no forward-mode derivative")
@@ -308,24 +226,11 @@ def _no_direct(*arguments):
 
 
 def _autocast_kernel(op, device):
-    """Casts floating-point arrays to autocast's type for this device."""
-    keys = torch._C.DispatchKeySet(
-        torch._C.DispatchKey.AutocastCPU if device == "cpu"
-        else torch._C.DispatchKey.AutocastCUDA)
+    """Casts the arrays of a call."""
 
     def kernel(*args, **kwargs):
-        dtype = torch.get_autocast_dtype(device)
-
-        def cast(value):
-            if isinstance(value, torch.Tensor):
-                eligible = value.is_floating_point() and value.dtype != torch.float64
-                return value.to(dtype) if eligible else value
-            if isinstance(value, (list, tuple)):
-                return [cast(element) for element in value]
-            return value
-
-        with torch._C._ExcludeDispatchKeyGuard(keys):
-            return op(*map(cast, args), **{k: cast(v) for k, v in kwargs.items()})
+        with _autocast.Casts(device) as casts:
+            return op(*casts.cast(*args), **dict(zip(kwargs, casts.cast(*kwargs.values()))))
 
     return kernel
 
@@ -359,15 +264,30 @@ def _register(name, kernel, direct, fake, setup_context, backward, vmap):
     _dispatch.rules[name] = setup_context, backward, vmap
 
 
+def _register_gradients(name, fake):
+    """An operation that backward passes call when nobody wants derivatives of them."""
+    kernel = getattr(_kernels, name)
+
+    def call(*arguments):
+        return [result.contiguous() for result in kernel(*arguments) if result is not None]
+
+    for key in ("CPU", "CUDA"):
+        _library.impl(name, call, key)
+    torch.library.register_fake("kron::" + name, fake, lib=_library)
+
+
 for _name in ("mkm", "kmm", "batched"):
-    _register(_name, _product_kernel(_name), _direct_product(_name),
+    _register(_name, getattr(_kernels, _name), _direct_product(_name),
               _shapes.product(_name), _setup_product(_name), _product_backward,
               _vmap.product(_name))
-_register("ksmm", _ksmm_kernel, _direct_ksmm, _shapes.ksmm, _setup_ksmm, _ksmm_backward,
+_register("ksmm", _kernels.ksmm, _direct_ksmm, _shapes.ksmm, _setup_ksmm, _ksmm_backward,
           _vmap.ksmm)
-_register("ksmm_chain", _chain_kernel, _direct_chain, _shapes.ksmm_chain, _setup_chain,
+_register("ksmm_chain", _kernels.ksmm_chain, _direct_chain, _shapes.ksmm_chain, _setup_chain,
           _chain_backward, _vmap.ksmm_chain)
-_register("ksmm_weight_grad", _weight_grad.ksmm_weight_grad, _no_direct,
-          _shapes.ksmm_weight_grad, _setup_weight_grad, _weight_grad_backward, _vmap.ksmm_weight_grad)
-_register("axis_grad", _axis_grad.axis_grad, _no_direct, _shapes.axis_grad, _setup_axis_grad,
+_register("ksmm_weight_grad", _kernels.ksmm_weight_grad, _no_direct,
+          _shapes.ksmm_weight_grad, _setup_weight_grad, _weight_grad_backward,
+          _vmap.ksmm_weight_grad)
+_register("axis_grad", _kernels.axis_grad, _no_direct, _shapes.axis_grad, _setup_axis_grad,
           _axis_grad_backward, _vmap.axis_grad)
+_register_gradients("product_grads", _shapes.product_grads)
+_register_gradients("ksmm_grads", _shapes.ksmm_grads)

@@ -48,7 +48,7 @@ def ksmm(x, weights, bias=None, residual=None, z=None, alpha=1, beta=0, scale=1,
 
 def ksmm_chain(x, weights, bias=None, layout="batch_first", precision="full"):
     """The fake kernel of ksmm_chain."""
-    _checks.ksmm(x, weights, bias, None, None, 0, "N", layout, "identity")
+    _checks.ksmm(x, weights, bias, None, None, 0, "N" * len(weights), layout, "identity")
     a, b, _, d = weights[-1].shape
     if layout == "batch_first":
         return x.new_empty((*x.shape[:-1], a * b * d))
@@ -63,3 +63,15 @@ def ksmm_weight_grad(grad, x, pattern, layout="batch_first"):
 def axis_grad(x, grad, rows):
     """The fake kernel of axis_grad."""
     return x.new_empty((x.shape[1], grad.shape[1]))
+
+
+def product_grads(kind, grad, x, factors, needs, alpha, trans_x, trans_factors, precision):
+    """The fake kernel of product_grads."""
+    return [array.new_empty(array.shape) for array, flag in zip((x, *factors), needs) if flag]
+
+
+def ksmm_grads(grad, x, weights, kept, needs, trans, layout, precision):
+    """The fake kernel of ksmm_grads."""
+    features = grad.shape[-1 if layout == "batch_first" else 0]
+    shapes = [x.shape, (features,), *(weight.shape for weight in weights)]
+    return [x.new_empty(shape) for shape, flag in zip(shapes, needs) if flag]

@@ -12,24 +12,26 @@ import functools
 
 import torch
 
+from ._streams import stream_of
+
 #: Rows from which on a kernel is faster.
-_ROWS = 64
+ROWS = 64
 #: Elements of a block, from which on copies for matrix products are worth it.
 _LARGE_BLOCK = 1 << 16
 #: Elements of a block up to which the compiler's code is as fast as a matrix product,
 #: without t and with it.
 _KERNEL_BLOCK = {True: 1 << 16, False: 1 << 18}
-_ELEMENTS = {torch.float32: "f32", torch.float64: "f64"}
+ELEMENTS = {torch.float32: "f32", torch.float64: "f64"}
 #: Types of which a GPU has matrix instructions.
-_GPU_ELEMENTS = _ELEMENTS | {torch.float16: "f16", torch.bfloat16: "bf16"}
+GPU_ELEMENTS = ELEMENTS | {torch.float16: "f16", torch.bfloat16: "bf16"}
 
 
 def ksmm_weight_grad(grad, x, pattern, layout="batch_first"):
     """Shaped as the pattern."""
     pattern = tuple(pattern)
-    if x.is_cuda and x.dtype in _GPU_ELEMENTS and x.numel() and grad.numel():
+    if x.is_cuda and x.dtype in GPU_ELEMENTS and x.numel() and grad.numel():
         return _on_gpu(grad, x, pattern, layout)
-    if layout == "batch_first" and x.device.type == "cpu" and _has_kernel(pattern, x.dtype):
+    if layout == "batch_first" and x.device.type == "cpu" and has_kernel(pattern, x.dtype):
         return _summed(grad, x, pattern)
     return _contracted(grad, x, pattern, layout)
 
@@ -45,11 +47,11 @@ def _vector_bytes():
     return 64 if torch.backends.cpu.get_cpu_capability() == "AVX512" else 32
 
 
-def _has_kernel(pattern, dtype):
+def has_kernel(pattern, dtype):
     """Whether the compiler fills registers with (k, t): whole groups of t, and rows of
     several registers."""
     _, b, c, d = pattern
-    return (dtype in _ELEMENTS and b * c <= _KERNEL_BLOCK[d == 1] and d & (d - 1) == 0
+    return (dtype in ELEMENTS and b * c <= _KERNEL_BLOCK[d == 1] and d & (d - 1) == 0
             and d * dtype.itemsize <= _vector_bytes()
             and c * d * dtype.itemsize >= 2 * _vector_bytes())
 
@@ -60,7 +62,7 @@ def _kernel(pattern, dtype, layout="batch_first", device=-1):
     from .. import _compile
 
     a, b, c, d = pattern
-    element = _GPU_ELEMENTS[dtype]
+    element = GPU_ELEMENTS[dtype]
 
     def rows(features):
         return f"?x{features}" if layout == "batch_first" else f"{features}x?"
@@ -82,8 +84,7 @@ def _on_gpu(grad, x, pattern, layout):
         grad, x = grad.reshape(grad.shape[0], -1), x.reshape(x.shape[0], -1)
     result = x.new_empty(pattern)
     kernel = _kernel(pattern, x.dtype, layout, x.device.index)
-    kernel(x.contiguous(), grad.contiguous(), result,
-           stream=torch.cuda.current_stream(x.device).cuda_stream)
+    kernel(x.contiguous(), grad.contiguous(), result, stream=stream_of(x))
     return result
 
 
@@ -91,7 +92,7 @@ def _summed(grad, x, pattern):
     """By kron.ksmm_grad, unless there are few rows."""
     grad = grad.reshape(-1, grad.shape[-1])
     x = x.reshape(-1, x.shape[-1])
-    if x.shape[0] < _ROWS:
+    if x.shape[0] < ROWS:
         return _contracted(grad, x, pattern, "batch_first")
     result = x.new_empty(pattern)
     _kernel(pattern, x.dtype)(x.contiguous(), grad.contiguous(), result)

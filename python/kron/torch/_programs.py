@@ -1,0 +1,327 @@
+# Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+# SPDX-License-Identifier: MIT
+"""All gradients of a call by one compiled function.
+
+Such a function exists for real arrays whose batch is dynamic and all else fixed, where kernels
+of kron are as fast as PyTorch's matrix products; the others are computed step by step
+(_grads.py). It writes into results that are allocated here, and keeps what lies between its
+steps in the launch's workspace.
+"""
+
+import functools
+import math
+
+import torch
+
+from ._axis_grad import is_fast_on_gpu
+from ._grads import sum_batch
+from ._weight_grad import ELEMENTS, GPU_ELEMENTS, ROWS, has_kernel
+
+#: Elements up to which single steps take longer to ask for than to compute.
+_SMALL = {"cpu": 1 << 15, "cuda": 1 << 20}
+
+
+class _Text:
+    """A function on row-major memrefs while it is put together."""
+
+    def __init__(self, element, precision):
+        self.element = element
+        self.precision = ([] if precision == "full"
+                          else [f"precision = #kron.precision<{precision}>"])
+        self.arguments, self.lines = [], []
+
+    def array(self, shape):
+        sizes = "".join("?x" if size is None else f"{size}x" for size in shape)
+        return f"memref<{sizes}{self.element}>"
+
+    def argument(self, name, shape):
+        kind = self.array(shape)
+        self.arguments.append(f'%{name}: {kind} {{kron.name = "{name}"}}')
+        return f"%{name}", kind
+
+    def memory(self, name, shape, batch_of, axis):
+        """An array between operations, as long along the batch as another one."""
+        kind = self.array(shape)
+        self.lines += [f"%{name}_axis = arith.constant {axis} : index",
+                       f"%{name}_batch = memref.dim {batch_of[0]}, %{name}_axis : {batch_of[1]}",
+                       f"%{name} = memref.alloc(%{name}_batch) : {kind}"]
+        return f"%{name}", kind
+
+    def operation(self, start, target, attributes=(), precise=True):
+        """Adds `start` outs(target)."""
+        attributes = [*attributes, *(self.precision if precise else ())]
+        tail = f" {{{', '.join(attributes)}}}" if attributes else ""
+        self.lines.append(f"{start} outs({_list([target], 'N')}){tail}")
+
+    def module(self):
+        body = "\n  ".join([*self.lines, "return"])
+        return f"func.func @main({', '.join(self.arguments)}) {{\n  {body}\n}}\n"
+
+
+def _operand(value, letter="N"):
+    name, _ = value
+    return name if letter == "N" else f"{letter}({name})"
+
+
+def _adjoint(letter):
+    """Of a real factor."""
+    return "T" if letter == "N" else "N"
+
+
+def _flip(letters):
+    return "".join(map(_adjoint, letters))
+
+
+def _list(values, letters):
+    names = ", ".join(map(_operand, values, letters))
+    return f"{names} : {', '.join(kind for _, kind in values)}"
+
+
+# ----------------------------------------------------------------------------------
+# Kronecker-sparse factors
+# ----------------------------------------------------------------------------------
+
+
+def _features(pattern, letter):
+    """(read, written) by a factor."""
+    a, b, c, d = pattern
+    return (a * c * d, a * b * d) if letter == "N" else (a * b * d, a * c * d)
+
+
+class _ChainText:
+    """Gradients of a chain of Kronecker-sparse factors. Arguments: the gradient, x, all
+    weights, the inputs of all but the first if they are kept, and the results."""
+
+    def __init__(self, patterns, letters, layout, precision, element, has_kept, needs):
+        self.text = _Text(element, precision)
+        self.patterns, self.letters, self.layout = patterns, letters, layout
+        self.needs_x, *self.needs_weights = needs
+        self.axis = 0 if layout == "batch_first" else 1
+        self.attributes = (["layout = #kron.layout<batch_last>"] if layout == "batch_last"
+                           else [])
+        sizes = list(map(_features, patterns, letters))
+        # Features that a factor reads, and those of the result.
+        self.features = [read for read, _ in sizes] + [sizes[-1][1]]
+        self.declare(has_kept)
+
+    def shape(self, k):
+        """Of what factor k reads."""
+        return (None, self.features[k])[::-1 if self.axis else 1]
+
+    def declare(self, has_kept):
+        text, count = self.text, len(self.patterns)
+        self.grad = text.argument("grad", self.shape(count))
+        self.inputs = [text.argument("x", self.shape(0))]
+        self.weights = [text.argument(f"k{i}", pattern)
+                        for i, pattern in enumerate(self.patterns)]
+        if has_kept:
+            self.inputs += [text.argument(f"t{k}", self.shape(k)) for k in range(1, count)]
+        if self.needs_x:
+            self.dx = text.argument("dx", self.shape(0))
+        self.dweights = [text.argument(f"dk{k}", pattern) if flag else None for k, (pattern, flag)
+                         in enumerate(zip(self.patterns, self.needs_weights))]
+
+    def write(self):
+        count = len(self.patterns)
+        needed = [k for k in range(count) if self.needs_weights[k]]
+        for k in range(len(self.inputs), max(needed, default=0) + 1):
+            self.inputs.append(self.product(k - 1, self.letters[k - 1], self.inputs[-1],
+                                            self.memory(f"t{k}", k)))
+        grad = self.grad
+        for k in reversed(range(count)):
+            if self.needs_weights[k]:
+                self.weight_grad(k, grad)
+            if self.needs_x or any(self.needs_weights[:k]):
+                target = self.dx if k == 0 else self.memory(f"g{k}", k)
+                grad = self.product(k, _adjoint(self.letters[k]), grad, target)
+        return self.text.module()
+
+    def memory(self, name, k):
+        return self.text.memory(name, self.shape(k), self.grad, self.axis)
+
+    def product(self, k, letter, value, target):
+        name, kind = self.weights[k]
+        self.text.operation(
+            f"kron.ksmm ins({_list([value], 'N')}) weights({_operand((name, kind), letter)} : "
+            f"{kind})", target, self.attributes)
+        return target
+
+    def weight_grad(self, k, grad):
+        source, target = self.inputs[k], grad
+        if self.letters[k] != "N":
+            source, target = target, source
+        self.text.operation(
+            f"kron.ksmm_grad ins({_list([source], 'N')}) grad({_list([target], 'N')})",
+            self.dweights[k], self.attributes, precise=False)
+
+
+@functools.lru_cache(maxsize=256)
+def _chain_kernel(patterns, letters, layout, precision, dtype, device, has_kept, needs):
+    from .. import _compile
+
+    text = _ChainText(patterns, letters, layout, precision, GPU_ELEMENTS[dtype], has_kept,
+                      needs)
+    return _compile.compile(text.write(), device=device)
+
+
+def _has_chain(grad, x, patterns, needs_weights, layout):
+    if x.is_cuda:
+        return x.dtype in GPU_ELEMENTS
+    if not _is_on_cpu(x):
+        return False
+    if _is_small(grad, x):
+        return True
+    return (layout == "batch_first" and x.numel() >= ROWS * x.shape[-1]
+            and all(has_kernel(pattern, x.dtype)
+                    for pattern, flag in zip(patterns, needs_weights) if flag))
+
+
+def _is_on_cpu(x):
+    return x.dtype in ELEMENTS and x.device.type == "cpu"
+
+
+def _is_small(grad, x):
+    return max(grad.numel(), x.numel()) <= _SMALL[x.device.type]
+
+
+def _matrix(array, layout):
+    """Contiguous, with one axis of the batch."""
+    if array.dim() != 2:
+        array = (array.reshape(-1, array.shape[-1]) if layout == "batch_first"
+                 else array.reshape(array.shape[0], -1))
+    return array if array.is_contiguous() else array.contiguous()
+
+
+def _device(x):
+    return x.get_device() if x.is_cuda else -1
+
+
+def _real(letters):
+    """Letters of real arrays, whose conjugates they are themselves."""
+    return letters.replace("C", "T")
+
+
+def _contiguous(arrays):
+    return [array if array.is_contiguous() else array.contiguous() for array in arrays]
+
+
+def ksmm_grads(grad, x, weights, kept, needs, trans, layout, precision, stream):
+    """Like _kernels.ksmm_grads; None where there is no such function."""
+    patterns = tuple([tuple(weight.shape) for weight in weights])
+    needs_x, needs_bias, *needs_weights = needs
+    if (not grad.numel() or not x.numel() or not (needs_x or any(needs_weights))
+            or not _has_chain(grad, x, patterns, needs_weights, layout)):
+        return None
+    kernel = _chain_kernel(patterns, _real(trans), layout, precision, x.dtype, _device(x),
+                           bool(kept), (needs_x, *needs_weights))
+    dx = x.new_empty(x.shape) if needs_x else None
+    dweights = [x.new_empty(pattern) if flag else None
+                for pattern, flag in zip(patterns, needs_weights)]
+    matrices = [grad, x, *kept] if dx is None else [grad, x, *kept, dx]
+    grad, x, *matrices = [_matrix(array, layout) for array in matrices]
+    kernel(grad, x, *_contiguous(weights), *matrices,
+           *[array for array in dweights if array is not None], stream=stream)
+    # PyTorch adds up a batch in fewer steps than a compiled function does.
+    dbias = sum_batch(grad, layout) if needs_bias else None
+    return [dx, dbias, *dweights]
+
+
+# ----------------------------------------------------------------------------------
+# Kronecker products
+# ----------------------------------------------------------------------------------
+
+
+def _sizes(shape, letter):
+    """(contracted, resulting) size of a factor of mkm."""
+    return shape if letter == "N" else shape[::-1]
+
+
+@functools.lru_cache(maxsize=256)
+def _product_kernel(op, shapes, letters, precision, dtype, device, needs):
+    """Of mkm or kmm of matrices; `letters` are those of mkm."""
+    from .. import _compile
+
+    text = _Text(GPU_ELEMENTS[dtype], precision)
+    sizes = list(map(_sizes, shapes, letters))
+    p, q = (math.prod(column) for column in zip(*sizes))
+    is_rows = op == "mkm"
+    attributes = [] if is_rows else ["layout = #kron.layout<batch_last>"]
+
+    def matrix(name, features):
+        return text.argument(name, (None, features) if is_rows else (features, None))
+
+    def letters_of(values):
+        """As kmm has them, whose factors lie the other way around."""
+        return values if is_rows else _flip(values)
+
+    grad, x = matrix("grad", q), matrix("x", p)
+    factors = [text.argument(f"f{k}", shape) for k, shape in enumerate(shapes)]
+    if needs[0]:
+        text.operation(f"kron.{op} ins({_list([grad], 'N')}) "
+                       f"factors({_list(factors, letters_of(_flip(letters)))})", matrix("dx", p))
+    for k, shape in enumerate(shapes):
+        if not needs[1 + k]:
+            continue
+        source, target, own = x, grad, letters
+        if letters_of(letters[k]) != "N":
+            # Of op(F) = F^T: x and the gradient change places.
+            source, target, own = grad, x, _flip(letters)
+        others = factors[:k] + factors[k + 1:]
+        start = f"kron.factor_grad ins({_list([source], 'N')})"
+        if others:
+            start += f" factors({_list(others, letters_of(own[:k] + own[k + 1:]))})"
+        text.operation(f"{start} grad({_list([target], 'N')})", text.argument(f"df{k}", shape),
+                       [f"index = {k} : i64", *attributes])
+    return _compile.compile(text.module(), device=device)
+
+
+def _has_product(grad, x, op, sizes, needs_factors):
+    if x.is_cuda:
+        return x.dtype in GPU_ELEMENTS and (
+            _is_small(grad, x) or _is_fast_product(x.dtype, op, sizes, needs_factors))
+    # Other factors are applied for every gradient anew, which takes long of large arrays.
+    return _is_on_cpu(x) and _is_small(grad, x)
+
+
+def _is_fast_product(dtype, op, sizes, needs_factors):
+    """On a GPU, whether that is so for the gradients by all factors."""
+    for k, (p, q) in enumerate(sizes):
+        before = math.prod(q for _, q in sizes[:k])
+        after = math.prod(p for p, _ in sizes[k + 1:])
+        other = after if op == "mkm" else before
+        if needs_factors[k] and not is_fast_on_gpu(dtype, p, q, other):
+            return False
+    return True
+
+
+def product_grads(kind, grad, x, factors, needs, alpha, trans_x, trans_factors, precision,
+                  stream):
+    """Like _kernels.product_grads; None where there is no such function."""
+    if (trans_x != "N" or not x.numel() or not grad.numel() or not any(needs)
+            or kind == "kmm" and x.dim() != 2):
+        return None
+    shapes = tuple([tuple(factor.shape) for factor in factors])
+    if any(len(shape) != 2 for shape in shapes):
+        return None
+    letters = _real(trans_factors) or "N" * len(factors)
+    if kind != "mkm":
+        letters = _flip(letters)
+    sizes = list(map(_sizes, shapes, letters))
+    op = "kmm" if kind == "kmm" else "mkm"
+    if not _has_product(grad, x, op, sizes, needs[1:]):
+        return None
+    kernel = _product_kernel(op, shapes, letters, precision, x.dtype, _device(x),
+                             tuple(needs))
+    p, q = (math.prod(column) for column in zip(*sizes))
+    if alpha != 1:
+        grad = grad * alpha
+    dx = x.new_empty(x.shape) if needs[0] else None
+    results = [dx, *[factor.new_empty(factor.shape) if flag else None
+                     for factor, flag in zip(factors, needs[1:])]]
+    arrays = [grad, x] if dx is None else [grad, x, dx]
+    if op == "mkm":
+        arrays = [array.reshape(-1, size) for array, size in zip(arrays, (q, p, p))]
+    grad, x, *arrays = _contiguous(arrays)
+    kernel(grad, x, *_contiguous(factors), *arrays,
+           *[result for result in results[1:] if result is not None], stream=stream)
+    return results

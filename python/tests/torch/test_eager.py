@@ -1,0 +1,557 @@
+# Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+# SPDX-License-Identifier: MIT
+"""Calls that are one node of the graph: what autograd does with nodes, and the same results
+and words as the operations have."""
+
+import contextlib
+import gc
+import threading
+import weakref
+
+import bad_calls
+import pytest
+import torch
+from torch.autograd import forward_ad, gradcheck, gradgradcheck
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.checkpoint import checkpoint
+
+import kron
+import kron.torch as kt
+from kron import nn as knn
+from kron.torch import _eager, _kernels, _programs
+
+REAL = torch.float64
+
+
+def array(*shape, dtype=REAL):
+    return torch.randn(*shape, dtype=dtype, requires_grad=True)
+
+
+class _Passive(TorchDispatchMode):
+    """A mode that changes nothing, but has to see the operations."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+def chain_weights(dtype=REAL):
+    return [array(2, 2, 1, 2, dtype=dtype), array(1, 3, 4, 2, dtype=dtype)]
+
+
+def cases(dtype=REAL):
+    """name -> (function, tensors)"""
+    def new(*shape):
+        return array(*shape, dtype=dtype)
+
+    features, weights = new(5, 4), chain_weights(dtype)
+    return {
+        "mkm": (lambda x, a, b: kt.mkm(x, [a, b]), [new(5, 6), new(2, 3), new(3, 2)]),
+        "mkm-scaled": (lambda x, z, a, b: kt.mkm(
+            x, [a, b], alpha=2, beta=0.5, z=z, trans_factors=["T", "N"]),
+            [new(5, 6), new(6), new(3, 2), new(3, 2)]),
+        "mkm-trans": (lambda x, a, b: kt.mkm(x, [a, b], trans_x=True, trans_factors=True),
+                      [new(6, 5), new(3, 2), new(2, 3)]),
+        "mkm-batched": (lambda x, a, b: kt.mkm(x, [a, b]),
+                        [new(2, 5, 6), new(2, 2, 3), new(3, 2)]),
+        "mkm-vector": (lambda x, a, b: kt.mkm(x, [a, b]), [new(6), new(2, 3), new(3, 2)]),
+        "kmm": (lambda x, a, b: kt.kmm(x, [a, b]), [new(6, 5), new(3, 2), new(2, 3)]),
+        "batched": (lambda x, a, b: kt.batched(x, [a, b]),
+                    [new(5, 2, 3), new(3, 2), new(2, 3)]),
+        "ksmm": (lambda x, w, bias: kt.ksmm(x, w, (1, 3, 2, 2), bias=bias),
+                 [features, new(1, 3, 2, 2), new(6)]),
+        "ksmm-all": (lambda x, w, bias, z, residual: kt.ksmm(
+            x, w, bias=bias, z=z, residual=residual, alpha=1.5, beta=-0.5, scale=0.75,
+            epilogue="gelu", trans_weights=True),
+            [features, new(1, 4, 6, 1), new(6), new(5, 6), new(5, 6)]),
+        "chain": (lambda x, bias, *w: kt.ksmm_chain(x, w, bias=bias),
+                  [features, new(6), *weights]),
+        "chain-silu": (lambda x, bias, z, *w: kt.ksmm_chain(
+            x, w, bias=bias, z=z, beta=2, alpha=0.5, epilogue="silu", trans_weights="N"),
+            [features, new(6), new(5, 6), *weights]),
+        "chain-last": (lambda x, bias, *w: kt.ksmm_chain(x, w, layout="batch_last", bias=bias),
+                       [new(4, 5), new(6), *weights]),
+    }
+
+
+CASES = list(cases())
+
+
+def is_node(y):
+    """Whether a result, or what it is a view of, comes from one of the nodes."""
+    node = y.grad_fn
+    if "Squeeze" in node.name():
+        node = node.next_functions[0][0]
+    return node.name() in ("KronProductBackward", "KronSparseBackward")
+
+
+def through_node(function):
+    def call(*tensors):
+        y = function(*tensors)
+        assert is_node(y)
+        return y
+
+    return call
+
+
+def by_operations(function, tensors, upstream=None, mode=_Passive):
+    """The result and gradients of the operations."""
+    with mode():
+        y = function(*tensors)
+        assert not is_node(y)
+        if upstream is None:
+            upstream = torch.ones_like(y)
+        return y, torch.autograd.grad(y, tensors, upstream)
+
+
+# ----------------------------------------------------------------------------------
+# Which calls
+# ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_results_are_those_of_the_operations(name):
+    function, tensors = cases()[name]
+    y = through_node(function)(*tensors)
+    upstream = torch.randn_like(y)
+    grads = torch.autograd.grad(y, tensors, upstream)
+    expected, expected_grads = by_operations(function, tensors, upstream)
+    torch.testing.assert_close(y, expected, rtol=1e-14, atol=1e-14)
+    for actual, wanted in zip(grads, expected_grads):
+        torch.testing.assert_close(actual, wanted, rtol=1e-13, atol=1e-13)
+        assert actual.shape == wanted.shape
+
+
+# Verify that one call of an operation and one node give the same bits.
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.complex64], ids=str)
+@pytest.mark.parametrize("name", ["mkm", "mkm-scaled", "kmm", "batched", "ksmm"])
+def test_bits_are_those_of_the_operations(name, dtype):
+    function, tensors = cases(dtype)[name]
+    y = through_node(function)(*tensors)
+    expected, expected_grads = by_operations(function, tensors)
+    assert torch.equal(y, expected)
+    for actual, wanted in zip(torch.autograd.grad(y, tensors, torch.ones_like(y)),
+                              expected_grads):
+        assert torch.equal(actual, wanted)
+
+
+def layers(dtype=REAL):
+    return [knn.KSLinear([(2, 2, 1, 2), (1, 3, 4, 2)], dtype=dtype),
+            knn.KronLinear([2, 2], [3, 3], dtype=dtype),
+            knn.Monarch(4, 6, dtype=dtype),
+            knn.KSLinear([(1, 3, 4, 1)], bias=False, dtype=dtype)]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_layers_are_one_node(number):
+    layer, x = layers()[number], array(3, 4)
+    y = layer(x)
+    assert is_node(y)
+    parents = {child.name() for child, _ in y.grad_fn.next_functions if child is not None}
+    assert parents == {"torch::autograd::AccumulateGrad"}
+    y.sum().backward()
+    assert x.grad is not None and all(p.grad is not None for p in layer.parameters())
+
+
+class _Subclass(torch.Tensor):
+    pass
+
+
+def test_what_has_to_see_operations_does():
+    x, factors = array(5, 6), [array(2, 3), array(3, 2)]
+    assert not is_node(kt.mkm(x.as_subclass(_Subclass), factors))
+    assert not is_node(kt.mkm(x, [factors[0], factors[1].as_subclass(_Subclass)]))
+    assert not is_node(kt.ksmm(array(5, 4).as_subclass(_Subclass), array(1, 3, 2, 2)))
+    with _Passive():
+        assert not is_node(kt.mkm(x, factors))
+    with torch.profiler.profile() as profile:
+        assert not is_node(kt.mkm(x, factors))
+    assert "kron::mkm" in {event.key for event in profile.key_averages()}
+    with torch.no_grad():
+        assert kt.mkm(x, factors).grad_fn is None
+    assert kt.mkm(x.detach(), [f.detach() for f in factors]).grad_fn is None
+
+
+def test_forward_mode_is_refused():
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(array(5, 6), torch.ones(5, 6, dtype=REAL))
+        with pytest.raises(NotImplementedError, match="forward-mode"):
+            kt.mkm(x, [array(2, 3), array(3, 2)])
+
+
+def test_package_functions_are_nodes():
+    assert is_node(kron.mkm(array(5, 6), [array(2, 3), array(3, 2)]))
+    assert is_node(kron.ksmm_chain(array(5, 4), chain_weights()))
+
+
+def test_scalars_that_are_tensors():
+    alpha = torch.tensor(2.0, dtype=REAL, requires_grad=True)
+    y = kt.mkm(array(5, 6), [array(2, 3), array(3, 2)], alpha=alpha)
+    assert is_node(y)
+    torch.testing.assert_close(torch.autograd.grad(y.sum(), alpha)[0],
+                               (y.sum() / alpha).detach())
+
+
+# Verify that every wrong call is refused by the same words, with gradients recorded and by
+# the operations.
+@pytest.mark.parametrize("number", range(len(bad_calls.CALLS)))
+def test_wrong_arguments(number):
+    call, kind, match = bad_calls.CALLS[number]
+    words = []
+    for context in (contextlib.nullcontext(), _Passive()):
+        for requires_grad in (True, False):
+            with context, pytest.raises(kind, match=match) as caught:
+                call(lambda *shape: torch.ones(*shape, requires_grad=requires_grad))
+            words.append(str(caught.value))
+    assert len(set(words)) == 1
+
+
+def test_out_with_gradients_is_refused():
+    x, factors = array(5, 6), [array(2, 3), array(3, 2)]
+    with pytest.raises(RuntimeError, match="need a gradient when out is given"):
+        kt.mkm(x, factors, out=torch.empty(5, 6, dtype=REAL))
+
+
+# Verify that strides which compiled code does not take end in an operation.
+def test_strides_that_no_kernel_takes():
+    x = array(10, 12)
+    factor = array(4, 6)
+    y = kt.mkm(x[::2, ::2], [factor[::2, ::2], array(3, 2)])
+    assert y.requires_grad and not is_node(y)
+
+
+# ----------------------------------------------------------------------------------
+# Derivatives
+# ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_first_and_second_derivatives(name):
+    function, tensors = cases()[name]
+    assert gradcheck(through_node(function), tensors)
+    assert gradgradcheck(through_node(function), tensors)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_only_what_is_needed(name, monkeypatch):
+    function, tensors = cases()[name]
+    expected = by_operations(function, tensors)[1]
+    asked = []
+    for kernel, position in (("product_grads", 4), ("ksmm_grads", 4)):
+        own = getattr(_kernels, kernel)
+
+        def spy(*arguments, own=own, position=position):
+            result = own(*arguments)
+            needs = arguments[position]
+            assert [r is not None for r in result] == list(needs)
+            asked.append(list(needs))
+            return result
+
+        monkeypatch.setattr(_kernels, kernel, spy)
+    for chosen in range(len(tensors)):
+        asked.clear()
+        for k, tensor in enumerate(tensors):
+            tensor.requires_grad_(k == chosen)
+        y = through_node(function)(*tensors)
+        y.sum().backward()
+        torch.testing.assert_close(tensors[chosen].grad, expected[chosen])
+        assert len(asked) == 1 and sum(asked[0]) <= 1
+        assert all((t.grad is not None) == (k <= chosen) for k, t in enumerate(tensors))
+
+
+def test_unused_inputs():
+    x, a, b, other = array(5, 6), array(2, 3), array(3, 2), array(1)
+    y = through_node(lambda x, a, b: kt.mkm(x, [a, b]))(x, a, b)
+    grad, none = torch.autograd.grad(y.sum(), [a, other], allow_unused=True, retain_graph=True)
+    assert none is None and grad.shape == a.shape
+    with pytest.raises(RuntimeError, match="not have been used"):
+        torch.autograd.grad(y.sum(), [other])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_that_lie_apart(name):
+    function, tensors = cases()[name]
+    y = through_node(function)(*tensors)
+    dense = torch.randn_like(y)
+    apart = torch.empty(*y.shape, 2, dtype=REAL)[..., 0].copy_(dense)
+    turned = dense.mT.contiguous().mT if y.dim() > 1 else dense
+    expected = torch.autograd.grad(y, tensors, dense, retain_graph=True)
+    for upstream in (apart, turned):
+        for actual, wanted in zip(torch.autograd.grad(y, tensors, upstream, retain_graph=True),
+                                  expected):
+            torch.testing.assert_close(actual, wanted)
+    # That of a sum has strides of 0.
+    ones = torch.autograd.grad(y, tensors, torch.ones_like(y), retain_graph=True)
+    for actual, wanted in zip(torch.autograd.grad(y.sum(), tensors), ones):
+        torch.testing.assert_close(actual, wanted)
+
+
+def test_retain_graph():
+    function, tensors = cases()["chain"]
+    y = through_node(function)(*tensors).sum()
+    first = torch.autograd.grad(y, tensors, retain_graph=True)
+    for a, b in zip(first, torch.autograd.grad(y, tensors)):
+        assert torch.equal(a, b)
+    with pytest.raises(RuntimeError, match="second time"):
+        torch.autograd.grad(y, tensors)
+
+
+@pytest.mark.parametrize("name, position", [("mkm", 0), ("mkm", 2), ("ksmm", 0), ("ksmm", 1),
+                                            ("ksmm-all", 2), ("ksmm-all", 3), ("chain", 0),
+                                            ("chain", 2), ("chain", 3)])
+def test_changes_after_the_call_are_found(name, position):
+    function, tensors = cases()[name]
+    y = through_node(function)(*tensors)
+    with torch.no_grad():
+        tensors[position].add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_result_may_change_in_place():
+    function, tensors = cases()["mkm"]
+    y = through_node(function)(*tensors)
+    y.mul_(3)
+    expected = torch.autograd.grad(function(*tensors).sum(), tensors)
+    for actual, wanted in zip(torch.autograd.grad(y.sum(), tensors), expected):
+        torch.testing.assert_close(actual, 3 * wanted)
+
+
+# ----------------------------------------------------------------------------------
+# What PyTorch does with nodes
+# ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mkm", "chain"])
+def test_hooks(name):
+    function, tensors = cases()[name]
+    y = through_node(function)(*tensors)
+    calls = []
+    y.register_hook(lambda grad: calls.append("result") or 2 * grad)
+    y.grad_fn.register_prehook(lambda grads: calls.append("before"))
+    y.grad_fn.register_hook(lambda grads, outer: calls.append("after"))
+    tensors[0].register_post_accumulate_grad_hook(lambda tensor: calls.append("sum"))
+    y.sum().backward()
+    assert calls == ["result", "before", "after", "sum"]
+    expected = torch.autograd.grad(function(*tensors).sum(), tensors)
+    torch.testing.assert_close(tensors[0].grad, 2 * expected[0])
+
+
+def test_module_hooks():
+    layer, x, seen = layers()[0], array(3, 4), []
+    layer.register_full_backward_hook(lambda module, before, after: seen.append(
+        (before[0].shape, after[0].shape)))
+    layer(x).sum().backward()
+    assert seen == [((3, 4), (3, 6))]
+
+
+def test_saved_tensors_hooks():
+    function, tensors = cases()["chain"]
+    packed, unpacked = [], []
+    with torch.autograd.graph.saved_tensors_hooks(
+            lambda t: packed.append(t.shape) or t.numpy(force=True).copy(),
+            lambda a: unpacked.append(a.shape) or torch.from_numpy(a)):
+        y = through_node(function)(*tensors)
+    grads = torch.autograd.grad(y.sum(), tensors)
+    # x, two weights and what lies between them.
+    assert len(packed) == len(unpacked) == 4
+    for actual, wanted in zip(grads, by_operations(function, tensors)[1]):
+        torch.testing.assert_close(actual, wanted)
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_checkpoint(reentrant):
+    function, tensors = cases()["chain"]
+    y = checkpoint(through_node(function), *tensors, use_reentrant=reentrant) if not reentrant \
+        else checkpoint(function, *tensors, use_reentrant=True)
+    y.sum().backward()
+    for tensor, wanted in zip(tensors, by_operations(function, tensors)[1]):
+        torch.testing.assert_close(tensor.grad, wanted)
+
+
+def test_anomaly_mode():
+    x, factor = array(5, 6), torch.full((6, 2), float("nan"), dtype=REAL)
+    with torch.autograd.detect_anomaly(check_nan=True):
+        y = kt.mkm(x, [factor])
+        assert is_node(y)
+        with pytest.warns(UserWarning, match="KronProductBackward"), \
+                pytest.raises(RuntimeError, match="KronProductBackward.*nan"):
+            y.sum().backward()
+
+
+def test_saved_arrays_are_released():
+    function, tensors = cases()["chain"]
+    y = through_node(function)(*tensors)
+    kept = weakref.ref(y.grad_fn)
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.grad_fn.saved_tensors  # noqa: B018
+    del y
+    gc.collect()
+    assert kept() is None
+
+
+def test_threads():
+    function, tensors = cases()["chain"]
+    expected = by_operations(function, tensors)[1]
+    failures = []
+
+    def work():
+        for _ in range(20):
+            y = through_node(function)(*tensors)
+            grads = torch.autograd.grad(y.sum(), tensors)
+            if not all(torch.allclose(a, e) for a, e in zip(grads, expected)):
+                failures.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+@pytest.mark.parametrize("name", ["mkm", "kmm", "ksmm", "ksmm-all", "chain"])
+def test_autocast(name):
+    function, tensors = cases(torch.float32)[name]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = through_node(function)(*tensors)
+        assert y.dtype == torch.bfloat16
+        grads = torch.autograd.grad(y.sum(), tensors, retain_graph=True)
+    later = torch.autograd.grad(y.sum(), tensors)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        expected = by_operations(function, tensors)[1]
+    for tensor, within, after, wanted in zip(tensors, grads, later, expected):
+        assert within.dtype == tensor.dtype
+        torch.testing.assert_close(within, wanted, rtol=2e-2, atol=1e-1)
+        torch.testing.assert_close(within, after, rtol=2e-2, atol=1e-1)
+
+
+def test_autocast_leaves_other_types():
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = kt.mkm(array(5, 6), [array(2, 3), array(3, 2)])
+        assert y.dtype == REAL and is_node(y)
+        with torch.autocast("cpu", enabled=False):
+            assert layers(torch.float32)[0](torch.ones(3, 4)).dtype == torch.float32
+
+
+# Verify that a node's backward takes several gradients at once where operations do, which
+# PyTorch maps only without lists of tensors.
+@pytest.mark.parametrize("name", ["ksmm", "ksmm-all", "chain", "chain-last"])
+def test_batched_gradients(name):
+    function, tensors = cases()[name]
+    y = through_node(function)(*tensors)
+    upstream = torch.randn(3, *y.shape, dtype=REAL)
+    together = torch.autograd.grad(y, tensors, upstream, is_grads_batched=True,
+                                   retain_graph=True)
+    for row in range(3):
+        for actual, wanted in zip(together, torch.autograd.grad(y, tensors, upstream[row],
+                                                                retain_graph=True)):
+            torch.testing.assert_close(actual[row], wanted)
+
+
+@pytest.mark.parametrize("name", ["mkm", "ksmm-all", "chain"])
+def test_function_transforms_of_the_same_function(name):
+    function, tensors = cases()[name]
+    y = through_node(function)(*tensors)
+    expected = torch.autograd.grad(y.sum(), tensors)
+    actual = torch.func.grad(lambda *t: function(*t).sum(), tuple(range(len(tensors))))(
+        *[t.detach() for t in tensors])
+    for a, e in zip(actual, expected):
+        torch.testing.assert_close(a, e)
+    rows = torch.stack([tensors[0], 2 * tensors[0]]).detach()
+    mapped = torch.func.vmap(lambda x: function(x, *tensors[1:]))(rows)
+    torch.testing.assert_close(mapped[1], function(rows[1], *tensors[1:]))
+
+
+def test_compiled_and_eager_agree():
+    torch._dynamo.reset()
+    for layer in layers():
+        x = array(3, 4)
+        y = layer(x)
+        assert is_node(y)
+        compiled = torch.compile(layer, backend="aot_eager", fullgraph=True)(x)
+        torch.testing.assert_close(compiled, y)
+        inputs = [x, *layer.parameters()]
+        for actual, wanted in zip(torch.autograd.grad(compiled.square().sum(), inputs),
+                                  torch.autograd.grad(y.square().sum(), inputs)):
+            torch.testing.assert_close(actual, wanted)
+
+
+# ----------------------------------------------------------------------------------
+# Compiled functions of all gradients
+# ----------------------------------------------------------------------------------
+
+
+def compare_programs(monkeypatch, owner, name, call, tensors):
+    """Gradients by one function beside those step by step."""
+    results, y = [], through_node(call)(*tensors)
+    upstream = torch.randn_like(y)
+    for has_program in (True, False):
+        used = []
+
+        def chosen(*arguments, has_program=has_program, used=used):
+            used.append(has_program)
+            return has_program
+
+        monkeypatch.setattr(owner, name, chosen)
+        results.append(torch.autograd.grad(y, tensors, upstream, retain_graph=True))
+        assert used == [has_program]
+    for together, steps in zip(*results):
+        torch.testing.assert_close(together, steps, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", ["mkm", "kmm", "batched"])
+@pytest.mark.parametrize("trans", ["NNN", "TNC", "NTT"])
+@pytest.mark.parametrize("precision", ["full", "ieee"])
+def test_gradients_of_products_by_one_function(monkeypatch, kind, trans, precision):
+    p, q, rows = (2, 3, 4), (3, 1, 5), 7
+    shapes = [(a, b) if (kind == "mkm") == (letter == "N") else (b, a)
+              for a, b, letter in zip(p, q, trans)]
+    x = {"mkm": (rows, 24), "kmm": (24, rows), "batched": (rows, *p)}[kind]
+    tensors = [array(*x), *[array(*shape) for shape in shapes]]
+    compare_programs(
+        monkeypatch, _programs, "_has_product",
+        lambda x, *f: getattr(kt, kind)(x, f, alpha=1.5, trans_factors=list(trans),
+                                        precision=precision), tensors)
+
+
+@pytest.mark.parametrize("layout", ["batch_first", "batch_last"])
+@pytest.mark.parametrize("trans", ["NN", "TN", "CT"])
+@pytest.mark.parametrize("rows", [(9,), (2, 35)])
+def test_gradients_of_chains_by_one_function(monkeypatch, layout, trans, rows):
+    patterns = [(2, 3, 4, 2), (3, 2, 4, 1)]
+    weights = [array(a, b, c, d) if letter == "N" else array(a, c, b, d)
+               for (a, b, c, d), letter in zip(patterns, trans)]
+    x = array(*rows, 16) if layout == "batch_first" else array(16, *rows)
+    compare_programs(
+        monkeypatch, _programs, "_has_chain",
+        lambda x, bias, *w: kt.ksmm_chain(x, w, layout=layout, bias=bias,
+                                          trans_weights=list(trans)),
+        [x, array(6), *weights])
+
+
+# Verify that a function without the inputs of factors computes them.
+def test_chain_whose_inputs_are_not_kept(monkeypatch):
+    weights, x = chain_weights(), array(9, 4)
+    arguments = [[], [True] * 4, "NN", "batch_first", "full"]
+    grad = torch.randn(9, 6, dtype=REAL)
+    results = []
+    for has_program in (True, False):
+        monkeypatch.setattr(_programs, "_has_chain", lambda *_, flag=has_program: flag)
+        with torch.no_grad():
+            results.append(_kernels.ksmm_grads(grad, x, weights, *arguments))
+    for together, steps in zip(*results):
+        torch.testing.assert_close(together, steps, rtol=1e-13, atol=1e-13)
+
+
+def test_there_is_a_function_for_calls_that_take_longer_to_ask_for(monkeypatch):
+    compiled = []
+    own = _programs._product_kernel
+    monkeypatch.setattr(_programs, "_product_kernel",
+                        lambda *arguments: compiled.append(arguments) or own(*arguments))
+    function, tensors = cases()["mkm"]
+    function(*tensors).sum().backward()
+    assert len(compiled) == 1
+    assert _eager._operations(tensors[0].detach()) is _eager._dispatch
+    with torch.no_grad():
+        assert _eager._operations(tensors[0].detach()) is _kernels
