@@ -1,0 +1,182 @@
+# Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+# SPDX-License-Identifier: MIT
+"""Solves, quadratic forms and log determinants of K + s I for a Kronecker product K.
+
+With F_k = Q_k diag(v_k) Q_k^T for every factor, Q = Q_1 kron ... kron Q_N and the spectrum
+d = v_1 kron ... kron v_N + s,
+
+    solved = (Q^T r) / d,  r^T (K + s I)^-1 r = sum(Q^T r * solved),  log det = sum(log d),
+
+so that one decomposition of each factor and one product serve both. Their derivatives need
+no product at all, apart from the one by r: that by F_k is Q_k M Q_k^T with
+
+    M[i, j] = sum over rest of w[rest] (delta[i, j] / d[i, rest] - solved[i, rest] solved[j, rest])
+
+where w is the Kronecker product of the other factors' eigenvalues.
+"""
+
+import math
+
+import torch
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from .. import torch as kt
+
+#: Decompositions of matrices that are still alive: a solve, its derivative and a prediction
+#: from it ask for the same ones.
+_decompositions = WeakTensorKeyDictionary()
+
+
+def _known(factor, dtype):
+    if factor.is_inference() or factor not in _decompositions:
+        return None
+    version, known, result = _decompositions[factor]
+    return result if (version, known) == (factor._version, dtype) else None
+
+
+@torch.no_grad()
+def decompose(factors, dtype):
+    """(eigenvalues, rows of eigenvectors) of each factor in `dtype`. Factors of one shape are
+    decomposed by one call, which is one synchronisation and few kernels on a GPU."""
+    results = [_known(factor, dtype) for factor in factors]
+    groups = {}
+    for k, (factor, result) in enumerate(zip(factors, results)):
+        if result is None:
+            groups.setdefault(factor.shape, []).append(k)
+    for members in groups.values():
+        matrices = [factors[k].detach().to(dtype) for k in members]
+        values, vectors = torch.linalg.eigh(
+            torch.stack(matrices) if len(matrices) > 1 else matrices[0].unsqueeze(0))
+        # Rounding leaves eigenvalues of singular matrices on either side of 0.
+        values.clamp_min_(0)
+        for k, *result in zip(members, values, vectors.mT.contiguous()):
+            results[k] = result
+            if not factors[k].is_inference():
+                _decompositions[factors[k]] = factors[k]._version, dtype, result
+    values, rows = zip(*results)
+    return list(values), list(rows)
+
+
+def outer(vectors):
+    """Kronecker product of vectors, with any batch in front."""
+    result = vectors[0]
+    for vector in vectors[1:]:
+        result = (result.unsqueeze(-1) * vector.unsqueeze(-2)).flatten(-2)
+    return result
+
+
+@torch.no_grad()
+def solve(factors, noise, right, dtype):
+    """(K + s I)^-1 right; `noise` is s with one axis of size 1 behind the batch."""
+    values, rows = decompose(factors, dtype)
+    rotated = kt.kmm(right.to(dtype), rows)
+    rotated /= (outer(values) + noise.to(dtype)).unsqueeze(-1)
+    return kt.kmm(rotated, rows, trans_factors=True).to(right.dtype)
+
+
+def inv_quad_logdet(factors, noise, right, dtype):
+    """(r^T (K + s I)^-1 r for every column r of `right`, log det(K + s I))."""
+    return _InvQuadLogdet.apply(dtype, right, noise, *factors)
+
+
+class _InvQuadLogdet(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, dtype, right, noise, *factors):
+        values, rows = decompose(factors, dtype)
+        spectrum = outer(values) + noise.to(dtype)
+        rotated = kt.kmm(right.to(dtype), rows)
+        solved = rotated / spectrum.unsqueeze(-1)
+        ctx.dtype = dtype
+        ctx.save_for_backward(right, noise, spectrum, solved, *factors, *values, *rows)
+        inv_quad = rotated.mul_(solved).sum(-2)
+        return inv_quad.to(right.dtype), spectrum.log().sum(-1).to(right.dtype)
+
+    @staticmethod
+    def backward(ctx, by_quad, by_logdet):
+        right, noise, spectrum, solved, *arrays = ctx.saved_tensors
+        count = len(arrays) // 3
+        factors = arrays[:count]
+        if torch.is_grad_enabled():
+            return (None, *_recorded_gradients(ctx, right, noise, factors, by_quad, by_logdet))
+        dtype = right.dtype  # that of the gradients; only the solve loses digits
+        solved, inverse = solved.to(dtype), spectrum.reciprocal().to(dtype)
+        values, rows = ([array.to(dtype) for array in group]
+                        for group in (arrays[count:2 * count], arrays[2 * count:]))
+        weighted = solved * by_quad.unsqueeze(-2)
+        by_right = by_noise = None
+        if ctx.needs_input_grad[1]:
+            by_right = kt.kmm(weighted, [2 * rows[0], *rows[1:]], trans_factors=True)
+            by_right = by_right.sum_to_size(right.shape)
+        if ctx.needs_input_grad[2]:
+            by_noise = inverse.sum(-1) * by_logdet - (weighted * solved).sum((-2, -1))
+            by_noise = by_noise.unsqueeze(-1).sum_to_size(noise.shape)
+        by_factors = [None] * count
+        for k in range(count):
+            if ctx.needs_input_grad[3 + k]:
+                middle = _diagonal(k, values, inverse) * by_logdet.unsqueeze(-1)
+                middle = torch.diag_embed(middle) - _products(k, values, weighted, solved)
+                by_factors[k] = (rows[k].mT @ middle @ rows[k]).sum_to_size(factors[k].shape)
+        return None, by_right, by_noise, *by_factors
+
+
+def _sides(k, values):
+    """Eigenvalues of the factors before and behind factor k, None where there are none."""
+    return (outer(values[:k]) if k else None,
+            outer(values[k + 1:]) if k + 1 < len(values) else None)
+
+
+def _diagonal(k, values, inverse):
+    """sum over rest of w[rest] * inverse[i, rest]."""
+    before, behind = _sides(k, values)
+    size = values[k].size(-1)
+    if behind is not None:
+        inverse = (inverse.unflatten(-1, (-1, behind.size(-1))) @ behind.unsqueeze(-1)).squeeze(-1)
+    if before is not None:
+        inverse = (before.unsqueeze(-2) @ inverse.unflatten(-1, (-1, size))).squeeze(-2)
+    return inverse
+
+
+def _products(k, values, left, right):
+    """sum over rest and columns of w[rest] * left[i, rest] * right[j, rest]."""
+    before, behind = _sides(k, values)
+    size, columns = values[k].size(-1), left.size(-1)
+    weights = None
+    if before is not None:
+        weights = before[..., None, None]
+    if behind is not None:
+        behind = behind[..., None, None, :]
+        weights = behind if weights is None else weights * behind
+    inside = math.prod(value.size(-1) for value in values[k + 1:])
+    # [batch, outside, size, inside, columns]; the weights have size 1 and no columns.
+    left, right = (array.unflatten(-2, (-1, size, inside)) for array in (left, right))
+    outside = left.size(-4)
+    if weights is not None:
+        weights = weights.unsqueeze(-1)
+    if outside == 1 or inside * columns >= size:
+        # Matrix products that read more numbers than they write, added up.
+        left = left if weights is None else left * weights
+        result = left.flatten(-2) @ right.flatten(-2).mT
+        return result.squeeze(-3) if outside == 1 else result.sum(-3)
+    if inside * columns == 1:
+        left = left * weights
+        return left[..., 0, 0].mT @ right[..., 0, 0]
+    # Else one long product of copies in which the axis comes first.
+    left, right, weights = (array.transpose(-4, -3) for array in (left, right, weights))
+    scaled = torch.mul(left, weights, out=left.new_empty(left.shape))
+    return scaled.flatten(-3) @ right.flatten(-3).mT
+
+
+def _recorded_gradients(ctx, right, noise, factors, by_quad, by_logdet):
+    """The gradients by operations that PyTorch can differentiate again, which takes the
+    derivative of the eigenvectors."""
+    with torch.enable_grad():
+        values, vectors = zip(*(torch.linalg.eigh(factor.to(ctx.dtype)) for factor in factors))
+        spectrum = outer(values) + noise.to(ctx.dtype)
+        rotated = kt.kmm(right.to(ctx.dtype), list(vectors), trans_factors=True)
+        inv_quad = (rotated.square() / spectrum.unsqueeze(-1)).sum(-2).to(right.dtype)
+        logdet = spectrum.log().sum(-1).to(right.dtype)
+    inputs = [right, noise, *factors]
+    wanted = [tensor for tensor, needs in zip(inputs, ctx.needs_input_grad[1:]) if needs]
+    found = iter(torch.autograd.grad((inv_quad, logdet), wanted, (by_quad, by_logdet),
+                                     create_graph=True))
+    return [next(found) if needs else None for needs in ctx.needs_input_grad[1:]]
