@@ -6,4 +6,5 @@ cache=$(mktemp -d)
 trap 'rm -rf "$cache"' EXIT
 PYTHONPATH=$root/python KRON_CACHE_DIR=$cache "${PYTHON:-python3}" -m pytest -q -rs \
   -p no:cacheprovider "$root/python/tests/torch/test_gpu.py" \
+  "$root/python/tests/torch/test_gpu_training.py" \
   "$root/python/tests/torch/test_gpu_libraries.py" "$@"

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from .. import torch as kt
-from ._parameters import elements
+from ._parameters import factors_of
 from ._sparse import KSLinear
 
 
@@ -56,15 +56,15 @@ class KronLinear(nn.Module):
                              f"{self.in_features}, but got shape {tuple(x.shape)}")
         bias = self.bias
         if bias is None:
-            return kt.mkm(x, elements(self.factors))
-        return kt.mkm(x, elements(self.factors), beta=1, z=bias)
+            return kt.mkm(x, factors_of(self))
+        return kt.mkm(x, factors_of(self), beta=1, z=bias)
 
     @property
     def weight(self):
         """The weight that torch.nn.Linear would have, [out_features, in_features]."""
         identity = torch.eye(self.in_features, dtype=self.factors[0].dtype,
                              device=self.factors[0].device)
-        return kt.mkm(identity, elements(self.factors)).mT
+        return kt.mkm(identity, factors_of(self)).mT
 
     def extra_repr(self):
         return (f"in_sizes={self.in_sizes}, out_sizes={self.out_sizes}, "

@@ -1,14 +1,18 @@
 # Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 # SPDX-License-Identifier: MIT
-"""Elements of parameter lists."""
+"""The factors of a layer."""
 
 from torch.compiler import is_compiling
 
 
-def elements(parameters):
-    """Those of a torch.nn.ParameterList as a list, which takes it a microsecond each."""
+def factors_of(layer):
+    """The elements of `layer.factors`, a torch.nn.ParameterList, as a list. The list itself
+    takes a microsecond for each."""
+    if is_compiling():
+        return list(layer.factors)
+    parameters = layer._modules["factors"]
     own = parameters._parameters
-    if is_compiling() or len(own) != len(parameters):
-        # Some are computed, by torch.nn.utils.parametrize.
-        return list(parameters)
-    return list(own.values())
+    if len(own) == len(parameters):
+        return list(own.values())
+    # Some are computed, by torch.nn.utils.parametrize.
+    return list(parameters)

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from . import _algorithms, _formats
-from ._parameters import elements
+from ._parameters import factors_of
 
 
 def _check_patterns(patterns):
@@ -110,12 +110,12 @@ class KSLinear(nn.Module):
                 factor.copy_(weight)
 
     def forward(self, x):
-        axis = 0 if self.bs_last else -1
-        if x.dim() < 1 or x.shape[axis] != self.in_size:
+        shape = x.shape
+        if not shape or shape[0 if self.bs_last else -1] != self.in_size:
             raise ValueError(f"expects the {'first' if self.bs_last else 'last'} axis of "
                              f"the input to have size {self.in_size}, but got shape "
-                             f"{tuple(x.shape)}")
-        return _algorithms.apply(self.algo, x, elements(self.factors), self.bias,
+                             f"{tuple(shape)}")
+        return _algorithms.apply(self.algo, x, factors_of(self), self.bias,
                                  self.bs_last, self._cache)
 
     def get_dense_product(self):

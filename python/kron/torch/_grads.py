@@ -173,9 +173,10 @@ class _FactorGradients:
 
 def sum_batch(grad, layout):
     """Sums over the batch."""
-    if layout == "batch_first":
-        return grad.reshape(-1, grad.shape[-1]).sum(0)
-    return grad.reshape(grad.shape[0], -1).sum(1)
+    axis = 0 if layout == "batch_first" else 1
+    if grad.dim() != 2:
+        grad = grad.reshape(*(-1, grad.shape[-1]) if axis == 0 else (grad.shape[0], -1))
+    return grad.sum(axis)
 
 
 def activation(name, inner, grad):

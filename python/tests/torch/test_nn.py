@@ -209,3 +209,28 @@ def test_training_reaches_the_dense_loss():
         loss.backward()
         optimizer.step()
     assert float(loss.detach()) < 1e-3 * float(y.square().mean())
+
+
+class _Doubled(torch.nn.Module):
+    def forward(self, x):
+        return 2 * x
+
+
+# Verify that parametrized, replaced and functionally called factors are the ones that count.
+@pytest.mark.parametrize("make", [
+    lambda: knn.KSLinear(CHAINS[1], dtype=torch.float64),
+    lambda: knn.KronLinear([2, 3], [3, 2], dtype=torch.float64)])
+def test_factors_that_are_not_plain_parameters(make):
+    module = make()
+    x = torch.randn(4, 6, dtype=torch.float64)
+    bias = module.bias.detach()
+    plain = module(x).detach() - bias
+    values = {name: 3 * value if name == "factors.0" else value
+              for name, value in module.named_parameters()}
+    torch.testing.assert_close(torch.func.functional_call(module, values, (x,)) - bias,
+                               3 * plain)
+    torch.nn.utils.parametrize.register_parametrization(module.factors, "0", _Doubled())
+    torch.nn.utils.parametrize.register_parametrization(module, "bias", _Doubled())
+    torch.testing.assert_close(module(x) - 2 * bias, 2 * plain)
+    module(x).sum().backward()
+    assert all(p.grad is not None for p in module.parameters())
