@@ -38,6 +38,8 @@ _PARAMETERS = {
     "mkm": (_PRODUCT, 2), "kmm": (_PRODUCT, 2), "batched": (_PRODUCT, 2),
     "ksmm": (_SPARSE, 4), "ksmm_chain": (_SPARSE, 4),
 }
+#: Axes of an array at most.
+_MOST_AXES = 16
 #: Arguments that are one array.
 ARRAYS = ("x", "z", "out", "bias", "residual")
 _ACTIVATIONS = ("identity", "relu", "gelu", "silu")
@@ -145,6 +147,10 @@ def _to_array(value, name):
         raise TypeError(f"expects {name} to be an array, but got {type(value).__name__}: "
                         f"{error}") from None
     element_type(array.dtype.newbyteorder("="), name)
+    # NumPy's broadcasting gives up on more than 32 with a RuntimeError.
+    if array.ndim > _MOST_AXES:
+        raise ValueError(f"expects {name} to have at most {_MOST_AXES} dimensions, "
+                         f"but got {array.ndim}")
     return array
 
 
@@ -385,8 +391,8 @@ class _Product(_Call):
             self.check_broadcast(self.z, shape, "z")
             if self.vector is not None and self.z.ndim:
                 self.z = np.expand_dims(np.broadcast_to(self.z, shape), self.vector)
-        if len(self.shape) > 16:
-            raise ValueError(f"expects a result of at most 16 dimensions, but got "
+        if len(self.shape) > _MOST_AXES:
+            raise ValueError(f"expects a result of at most {_MOST_AXES} dimensions, but got "
                              f"{len(self.shape)}")
         if self.vector is None:
             return self.finish(out, shape)
@@ -527,8 +533,6 @@ class _Sparse(_Call):
                              f"{'last' if first else 'first'} axis, but got shape {x.shape}")
         self.shape = (x.shape[:-1] + (self.outputs_size,) if first
                       else (self.outputs_size,) + x.shape[1:])
-        if len(self.shape) > 16:
-            raise ValueError(f"expects x to have at most 16 dimensions, but got {x.ndim}")
         bias = arrays.get("bias")
         if bias is not None:
             if bias.shape != (self.outputs_size,):

@@ -25,6 +25,8 @@ from kron._fallback import (_check_choice, _Sparse, TYPES, bind, check_activatio
 from kron._nodes import Dim
 
 _DEFAULT_PIPELINE = "kron-cpu-pipeline"
+#: Axes of an array at most, as the runtime takes them.
+_MOST_AXES = 32
 
 
 def element_of(dtype):
@@ -162,6 +164,8 @@ class Function:
                 raise TypeError(f"expects shape for argument '{name}'")
         if isinstance(shape, (str, numbers.Number)):
             raise TypeError(f"expects shape to be a tuple of sizes, but got {shape!r}")
+        shape = tuple(shape)
+        _check_rank(shape, f"argument '{name}'")
         value = Value(self, dtype, (), "%" + name)
         sizes = [self._size(name, axis, size) for axis, size in enumerate(shape)]
         for axis, size in enumerate(sizes):
@@ -246,6 +250,7 @@ class Function:
 
     def add(self, node, dtype, shape):
         """The value of a new operation (kron._nodes)."""
+        _check_rank(shape, "an array")
         value = Value(self, dtype, shape, node=node)
         self._nodes.append(value)
         return value
@@ -340,6 +345,11 @@ class Function:
             raise ValueError(f"expects {name} to broadcast to the result's shape {shape}, "
                              f"but got {value.shape}")
         return self.add(_nodes.Elementwise(value), value.dtype, shape)
+
+
+def _check_rank(shape, name):
+    if len(shape) > _MOST_AXES:
+        raise ValueError(f"expects {name} to have at most {_MOST_AXES} axes, but got {len(shape)}")
 
 
 def check_size(size):

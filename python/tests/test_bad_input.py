@@ -98,6 +98,27 @@ def test_exception(number):
         call()
 
 
+@pytest.mark.parametrize("count", [17, 33, 64])
+def test_too_many_axes(count):
+    """Of every argument; NumPy has up to 64 and broadcasts up to 32."""
+    many, one, w = np.ones((1,) * count), np.ones((1, 1)), np.ones((1, 1, 1, 1))
+    calls = [lambda: kron.mkm(many, [one]), lambda: kron.kmm(many, [one]),
+             lambda: kron.batched(many, [one]), lambda: kron.mkm(one, [many]),
+             lambda: kron.mkm(one, [one], beta=1, z=many), lambda: kron.mkm(one, [one], out=many),
+             lambda: kron.mkm(many.astype(">f8"), [one]), lambda: kron.ksmm(many, w),
+             lambda: kron.ksmm(one, many), lambda: kron.ksmm(one, w, z=many, beta=1),
+             lambda: kron.ksmm(one, w, bias=many), lambda: kron.ksmm(one, w, residual=many),
+             lambda: kron.ksmm_chain(many, [w]), lambda: kron.ksmm_chain(one, [many])]
+    if count > 32:
+        calls += [lambda: kron.jit(lambda x: x + 1)(many), lambda: kron.jit(lambda x: x.T)(many),
+                  lambda: kron.jit(lambda x, f: kron.mkm(x, [f]))(many, one),
+                  lambda: kron.jit(lambda x: x.reshape(many.shape))(one),
+                  lambda: kron.compile(lambda x: x * 2, kron.Spec(many.shape))]
+    for call in calls:
+        with pytest.raises(ValueError, match="dimensions|axes|shape"):
+            call()
+
+
 @pytest.mark.parametrize("name, value", [
     ("num_threads", 10**12), ("num_threads", -1), ("stream", -1), ("stream", 2**70)])
 def test_integers_of_kernels(name, value):
