@@ -2,7 +2,21 @@
 
 import bench_quiet
 
-bench_quiet.WAIT_SECONDS, bench_quiet.PAUSE_SECONDS = 0.02, 0.001
+
+class Clock:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+bench_quiet.time = Clock()
 
 
 def run(name, looks):
