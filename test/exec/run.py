@@ -44,7 +44,9 @@ ISA_FLAGS = {
     "x86-64-v4-amx": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512_bf16",
                       "amx_tile", "amx_bf16"},
 }
-CASE_TIMEOUT = 60  # seconds without a word from a worker
+# Seconds after which a compiler or a worker is taken to hang, however busy the machine is: one
+# takes a hundredth of it. A worker has some more for every case.
+COMPILER_TIMEOUT, WORKER_TIMEOUT = 7200, 1200
 
 
 def parse_arguments():
@@ -161,7 +163,8 @@ class Suite:
             command.append(f"--mcpu={self.options.isa or own}")
         start = time.monotonic()
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+            done = subprocess.run(command, capture_output=True, text=True,
+                                  timeout=COMPILER_TIMEOUT)
         except subprocess.TimeoutExpired:
             return "kronc did not end within 600 s"
         message = None
@@ -227,7 +230,7 @@ class Suite:
         try:
             done = subprocess.run([sys.executable, HERE / "worker.py"], input=json.dumps(job),
                                   capture_output=True, text=True, env=environment,
-                                  timeout=CASE_TIMEOUT + len(job["cases"]))
+                                  timeout=WORKER_TIMEOUT + 10 * len(job["cases"]))
             output, errors, how = done.stdout, done.stderr, f"exit status {done.returncode}"
         except subprocess.TimeoutExpired as expired:
             output, errors, how = (expired.stdout or b"").decode(), "", "no end in sight"

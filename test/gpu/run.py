@@ -43,7 +43,7 @@ from dtypes import TYPES
 from kronlib import Cuda, CudaError, Kron
 
 HERE = pathlib.Path(__file__).resolve().parent
-SILENCE = 120  # seconds without a word from a worker
+SILENCE = 1200  # seconds without a word from a worker, however busy the machine is
 WITHOUT_CUBLAS = "without cuBLAS"
 POISONED = "poisoned"
 SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")

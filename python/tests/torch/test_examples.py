@@ -22,5 +22,5 @@ def test_example(command, needs):
         pytest.importorskip(module)
     name, *options = command
     process = subprocess.run([sys.executable, EXAMPLES / name, *options], text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=7200)
     assert process.returncode == 0, process.stdout
