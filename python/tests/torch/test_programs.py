@@ -30,7 +30,7 @@ def programs(out, *options):
     command = [sys.executable, FOLDER / "programs.py", "--quick", "--threads", "1",
                "--seconds", "0", "--rounds", "2", "--out", out, *options]
     return subprocess.run(command, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=600)
+                          stderr=subprocess.STDOUT, timeout=7200)
 
 
 @pytest.fixture(scope="module")
