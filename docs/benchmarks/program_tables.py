@@ -45,8 +45,8 @@ def where_measured(result):
     if "gpu" in machine:
         driver = f", driver {machine['driver']}" if "driver" in machine else ""
         place = f"{machine['gpu']}{driver}, CUDA {machine['cuda']}, host {place}"
-    return (f"`{result['command']}`, {result['date']}, commit "
-            f"{result['commit'].replace('-modified', ' and changes')}, seed {result['seed']}: "
+    changes = " and changes" if result["commit"].endswith("-modified") else ""
+    return (f"`{result['command']}`, {result['date']}, commit {result['commit'][:12]}{changes}: "
             f"{place}, {threads} thread{'s' * (threads != 1)}; PyTorch {machine['torch']}, "
             f"GPyTorch {machine['gpytorch']}.")
 

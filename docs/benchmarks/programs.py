@@ -1,6 +1,6 @@
 """Whole programs with kron beside what they replace.
 
-usage: programs.py [--target cpu|cuda] [--only PATTERN,...] [--quick] [--seed N]
+usage: programs.py [--target cpu|cuda] [--only PATTERN...] [--quick] [--seed N] [--list]
                    [--threads N] [--seconds S] [--rounds N] [--out FILE] [--profile]
 
 Each case is a step of a program, done in several ways on the same fresh random data: with
@@ -87,8 +87,8 @@ def command(options):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--target", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--only", type=lambda text: text.split(","), default=["*"],
-                        metavar="PATTERN,...")
+    parser.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN",
+                        help="programs, or patterns of PROGRAM/CASE")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, seconds in all")
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     parser.add_argument("--profile", action="store_true",
@@ -198,7 +198,7 @@ def run(options):
     if not chosen:
         sys.exit(f"programs.py: expects --only to match one of the programs "
                  f"{', '.join(dict.fromkeys(case.program for case in found))}, but got "
-                 f"{','.join(options.only)}")
+                 f"{', '.join(options.only)}")
     if options.list:
         print("\n".join(f"{case.program}/{case.name}" for case in chosen))
         return 0
