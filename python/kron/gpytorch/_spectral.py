@@ -15,8 +15,6 @@ no product at all, apart from the one by r: that by F_k is Q_k M Q_k^T with
 where w is the Kronecker product of the other factors' eigenvalues.
 """
 
-import math
-
 import torch
 from torch.utils.weak import WeakTensorKeyDictionary
 
@@ -65,13 +63,20 @@ def outer(vectors):
     return result
 
 
+def _spectrum(values, noise, dtype):
+    """v_1 kron ... kron v_N + s."""
+    spectrum, noise = outer(values), noise.to(dtype)
+    if noise.dim() <= spectrum.dim() and noise.shape[:-1] == spectrum.shape[1 - noise.dim():-1]:
+        return spectrum.add_(noise)
+    return spectrum + noise
+
+
 @torch.no_grad()
 def solve(factors, noise, right, dtype):
     """(K + s I)^-1 right; `noise` is s with one axis of size 1 behind the batch."""
     values, rows = decompose(factors, dtype)
-    rotated = kt.kmm(right.to(dtype), rows)
-    rotated /= (outer(values) + noise.to(dtype)).unsqueeze(-1)
-    return kt.kmm(rotated, rows, trans_factors=True).to(right.dtype)
+    solved = kt.kmm(right.to(dtype), rows) / _spectrum(values, noise, dtype).unsqueeze(-1)
+    return kt.kmm(solved, rows, trans_factors=True).to(right.dtype)
 
 
 def inv_quad_logdet(factors, noise, right, dtype):
@@ -80,41 +85,54 @@ def inv_quad_logdet(factors, noise, right, dtype):
 
 
 class _InvQuadLogdet(torch.autograd.Function):
+    """As few arrays of the size of `right` as there can be: new pages and passes over memory
+    take as long as the products."""
+
     @staticmethod
     def forward(ctx, dtype, right, noise, *factors):
         values, rows = decompose(factors, dtype)
-        spectrum = outer(values) + noise.to(dtype)
+        spectrum = _spectrum(values, noise, dtype)
         rotated = kt.kmm(right.to(dtype), rows)
-        solved = rotated / spectrum.unsqueeze(-1)
+        inverse = spectrum.reciprocal()
+        solved = rotated * inverse.unsqueeze(-1)
         ctx.dtype = dtype
-        ctx.save_for_backward(right, noise, spectrum, solved, *factors, *values, *rows)
-        inv_quad = rotated.mul_(solved).sum(-2)
-        return inv_quad.to(right.dtype), spectrum.log().sum(-1).to(right.dtype)
+        ctx.save_for_backward(right, noise, inverse, solved, *factors, *values, *rows)
+        if rotated.shape == solved.shape:
+            inv_quad = rotated.mul_(solved).sum(-2)
+        else:
+            inv_quad = (rotated * solved).sum(-2)
+        return inv_quad.to(right.dtype), spectrum.log_().sum(-1).to(right.dtype)
 
     @staticmethod
     def backward(ctx, by_quad, by_logdet):
-        right, noise, spectrum, solved, *arrays = ctx.saved_tensors
+        right, noise, inverse, solved, *arrays = ctx.saved_tensors
         count = len(arrays) // 3
         factors = arrays[:count]
         if torch.is_grad_enabled():
             return (None, *_recorded_gradients(ctx, right, noise, factors, by_quad, by_logdet))
         dtype = right.dtype  # that of the gradients; only the solve loses digits
-        solved, inverse = solved.to(dtype), spectrum.reciprocal().to(dtype)
+        solved, inverse = solved.to(dtype), inverse.to(dtype)
         values, rows = ([array.to(dtype) for array in group]
                         for group in (arrays[count:2 * count], arrays[2 * count:]))
-        weighted = solved * by_quad.unsqueeze(-2)
+        # The gradient of one column's form goes into small arrays.
+        weighted, scale = solved, by_quad
+        if solved.size(-1) > 1:
+            weighted, scale = solved * by_quad.unsqueeze(-2), by_quad.new_ones(1)
         by_right = by_noise = None
         if ctx.needs_input_grad[1]:
-            by_right = kt.kmm(weighted, [2 * rows[0], *rows[1:]], trans_factors=True)
+            first = 2 * scale.unsqueeze(-1) * rows[0]
+            by_right = kt.kmm(weighted, [first, *rows[1:]], trans_factors=True)
             by_right = by_right.sum_to_size(right.shape)
         if ctx.needs_input_grad[2]:
-            by_noise = inverse.sum(-1) * by_logdet - (weighted * solved).sum((-2, -1))
-            by_noise = by_noise.unsqueeze(-1).sum_to_size(noise.shape)
+            forms = weighted.flatten(-2).unsqueeze(-2) @ solved.flatten(-2).unsqueeze(-1)
+            by_noise = inverse.sum(-1, keepdim=True) * by_logdet.unsqueeze(-1)
+            by_noise = (by_noise - forms.squeeze(-1) * scale).sum_to_size(noise.shape)
         by_factors = [None] * count
         for k in range(count):
             if ctx.needs_input_grad[3 + k]:
                 middle = _diagonal(k, values, inverse) * by_logdet.unsqueeze(-1)
-                middle = torch.diag_embed(middle) - _products(k, values, weighted, solved)
+                products = _products(k, values, weighted, solved) * scale.unsqueeze(-1)
+                middle = torch.diag_embed(middle) - products
                 by_factors[k] = (rows[k].mT @ middle @ rows[k]).sum_to_size(factors[k].shape)
         return None, by_right, by_noise, *by_factors
 
@@ -139,29 +157,27 @@ def _diagonal(k, values, inverse):
 def _products(k, values, left, right):
     """sum over rest and columns of w[rest] * left[i, rest] * right[j, rest]."""
     before, behind = _sides(k, values)
-    size, columns = values[k].size(-1), left.size(-1)
-    weights = None
-    if before is not None:
-        weights = before[..., None, None]
+    size = values[k].size(-1)
+    outside = 1 if before is None else before.size(-1)
+    inside = left.size(-2) // (outside * size)
+    # [batch, outside, size, inside, columns]
+    left, right = (array.unflatten(-2, (outside, size, inside)) for array in (left, right))
     if behind is not None:
-        behind = behind[..., None, None, :]
-        weights = behind if weights is None else weights * behind
-    inside = math.prod(value.size(-1) for value in values[k + 1:])
-    # [batch, outside, size, inside, columns]; the weights have size 1 and no columns.
-    left, right = (array.unflatten(-2, (-1, size, inside)) for array in (left, right))
-    outside = left.size(-4)
-    if weights is not None:
-        weights = weights.unsqueeze(-1)
-    if outside == 1 or inside * columns >= size:
-        # Matrix products that read more numbers than they write, added up.
-        left = left if weights is None else left * weights
+        behind = behind[..., None, None, :, None]
+    if inside * left.size(-1) == 1:
+        left = left[..., 0, 0] * before.unsqueeze(-1)
+        return left.mT @ right[..., 0, 0]
+    if outside == 1 or inside * left.size(-1) >= size:
+        # Products that read more than they write, added up.
+        left = left if behind is None else left * behind
         result = left.flatten(-2) @ right.flatten(-2).mT
-        return result.squeeze(-3) if outside == 1 else result.sum(-3)
-    if inside * columns == 1:
-        left = left * weights
-        return left[..., 0, 0].mT @ right[..., 0, 0]
+        if outside == 1:
+            return result.squeeze(-3)
+        return (before.unsqueeze(-2) @ result.flatten(-2)).unflatten(-1, (size, size)).squeeze(-3)
     # Else one long product of copies in which the axis comes first.
-    left, right, weights = (array.transpose(-4, -3) for array in (left, right, weights))
+    weights = before[..., None, None, None]
+    weights = (weights if behind is None else weights * behind).transpose(-4, -3)
+    left, right = left.transpose(-4, -3), right.transpose(-4, -3)
     scaled = torch.mul(left, weights, out=left.new_empty(left.shape))
     return scaled.flatten(-3) @ right.flatten(-3).mT
 
