@@ -561,7 +561,9 @@ class Jitted:
     def _trace(self, values):
         """(module, arrays that it captured) for values of the parameters."""
         module = ir.Module()
-        function = module.function(_identifier(self._function.__name__), captures=True)
+        # C reserves names that start with two underscores.
+        name = re.sub("^__+", "_", self._function.__name__)
+        function = module.function(_identifier(name), captures=True)
 
         def visit(name, path, value):
             if _is_array(value):

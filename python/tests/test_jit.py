@@ -220,6 +220,23 @@ def test_reshape_and_matmul():
         np.testing.assert_array_equal(result, x.reshape(shape))
 
 
+@pytest.mark.parametrize("dynamic", [None, {"x": {0: "m"}}])
+def test_reshape_to_axes_of_one(dynamic):
+    """Behind axes that stay, known and open ones."""
+    @kron.jit(dynamic=dynamic)
+    def f(x):
+        return x.reshape(x.shape[0], 4, 1, 1), x.reshape(*x.shape, 1).reshape(x.shape[0], 4)
+
+    @kron.jit(dynamic=dynamic)
+    def g(x):
+        return x.reshape(x.shape[0], 1, 1).reshape(x.shape[0])
+
+    x = rng.standard_normal((5, 4))
+    for result, shape in zip(f(x), ((5, 4, 1, 1), (5, 4))):
+        np.testing.assert_array_equal(result, x.reshape(shape))
+    np.testing.assert_array_equal(g(x[:, 0].copy()), x[:, 0])
+
+
 @pytest.mark.parametrize("dynamic, error, text", [
     ({"y": {0: "m"}}, ValueError, "y"), (3, TypeError, "dynamic"),
     ({"x": 3}, TypeError, "dynamic"), ({"x": {5: "m"}}, ValueError, "axes"),
@@ -348,3 +365,22 @@ def test_numbers_that_arithmetic_takes(number):
             np.testing.assert_allclose(own, expected, rtol=1e-6)
     weights = np.ones((1, 1, 1, 2), np.complex64)
     np.testing.assert_allclose(kron.ksmm(x + 0j, weights, scale=number), x * narrow + 0j, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["malloc", "erf", "register", "size_t", "kron_f"])
+def test_names_that_c_has(name):
+    def function(x):
+        return kron.mkm(x, FACTORS)
+
+    function.__name__ = name
+    with pytest.raises(kron.CompileError, match=f"name of a public function .* but got '{name}'"):
+        kron.jit(function)(rng.standard_normal((2, 12)))
+
+
+def test_method_by_its_name():
+    class Product:
+        def __call__(self, x):
+            return kron.mkm(x, FACTORS)
+
+    x = rng.standard_normal((2, 12))
+    np.testing.assert_allclose(kron.jit(Product().__call__)(x), x @ DENSE, rtol=1e-12)
