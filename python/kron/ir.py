@@ -286,15 +286,21 @@ class Function:
         if old == new:
             return value
         if not old or not new:
-            raise ValueError(f"expects to reshape at least 1 axis into at least 1, but got "
-                             f"{value.shape} and {given}")
+            # Axes of size 1 at the end become part of the one before, or come out of it.
+            if not kept:
+                raise ValueError(f"expects to reshape at least 1 axis into at least 1, but got "
+                                 f"{value.shape} and {given}")
+            kept -= 1
+            old, new = value.shape[kept:], shape[kept:]
         if len(old) > 1:
             value = self._collapsed(value, kept)
         return self._expanded(value, shape, kept) if len(new) > 1 else value
 
     def _collapsed(self, value, kept):
         groups = [[axis] for axis in range(kept)] + [list(range(kept, value.ndim))]
-        shape = value.shape[:kept] + (int(np.prod(value.shape[kept:])),)
+        # All but one are 1 where that one is open.
+        own = [size for size in value.shape[kept:] if size != 1] or [1]
+        shape = value.shape[:kept] + (own[0] if len(own) == 1 else int(np.prod(own)),)
 
         def text(names, types):
             return f"tensor.collapse_shape {names[0]} {groups} : {types[0]} into {{type}}"
