@@ -74,6 +74,24 @@ bool kron::python::loadTranspose(PyObject *object, Transpose &result) {
   return loadLetter(PyUnicode_READ_CHAR(object, 0), result);
 }
 
+bool kron::python::loadTransposes(PyObject *object, Py_ssize_t count,
+                                  bool allowsString, Transpose *result) {
+  bool isPerFactor = isSequence(object);
+  if (isPerFactor && PySequence_Fast_GET_SIZE(object) != count)
+    return decline("expects one transpose per factor");
+  bool isString = allowsString && object && PyUnicode_CheckExact(object);
+  if (isString && PyUnicode_GET_LENGTH(object) == 0)
+    object = nullptr;
+  bool isLetters = isString && object && PyUnicode_GET_LENGTH(object) == count;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *item = isPerFactor ? PySequence_Fast_GET_ITEM(object, i) : object;
+    if (!(isLetters ? loadLetter(PyUnicode_READ_CHAR(object, i), result[i])
+                    : loadTranspose(given(item), result[i])))
+      return false;
+  }
+  return true;
+}
+
 bool kron::python::loadPrecision(PyObject *object, int &result) {
   static const char *const names[] = {"full", "ieee", "tf32"};
   result = 0;

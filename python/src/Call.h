@@ -39,6 +39,16 @@ struct Arguments {
              PyObject *const *names, int numNames, int numPositional);
 };
 
+/// A list or a tuple itself.
+inline bool isSequence(PyObject *object) {
+  return object && (PyList_CheckExact(object) || PyTuple_CheckExact(object));
+}
+
+/// Null for None.
+inline PyObject *given(PyObject *object) {
+  return object == Py_None ? nullptr : object;
+}
+
 enum class Transpose : char { N = 'N', T = 'T', C = 'C' };
 inline Transpose toggle(Transpose t) {
   return t == Transpose::N ? Transpose::T : Transpose::N;
@@ -49,6 +59,11 @@ bool loadLetter(Py_UCS4 letter, Transpose &result);
 
 /// False, True, "N", "T" or "C"; null means N.
 bool loadTranspose(PyObject *object, Transpose &result);
+
+/// One per factor from one for all or a list; if `allowsString`, also from a
+/// string with one letter per factor, or none, as kron.torch's operations have.
+bool loadTransposes(PyObject *object, Py_ssize_t count, bool allowsString,
+                    Transpose *result);
 
 /// "full", "ieee" or "tf32" as 0, 1 or 2; null means full.
 bool loadPrecision(PyObject *object, int &result);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernel.h"
+#include "Gradients.h"
 #include "Integer.h"
 #include <deque>
 #include <pybind11/stl.h>
@@ -89,6 +90,7 @@ const Kernel *kron::python::rememberKernel(const std::string &key,
 size_t kron::python::forgetKernels() {
   size_t count = getTable().size();
   getTable().clear();
+  forgetPlans();
   return count;
 }
 
@@ -166,7 +168,7 @@ static void callKernel(const Kernel &self, const py::args &args,
     arrays[i] = {view.data, view.sizes, view.strides, view.rank, view.type};
   }
   if (streamObject.is_none() && device >= 0)
-    stream = getCurrentStream(device);
+    findCurrentStream(device, stream);
   if (!self.launch(arrays, int(args.size()), device, stream, numThreads,
                    isLong))
     throw py::error_already_set();

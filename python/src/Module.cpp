@@ -14,6 +14,7 @@
 #include "Buffer.h"
 #include "Operation.h"
 #include "Pool.h"
+#include "Recorded.h"
 #include <array>
 #include <dlfcn.h>
 
@@ -139,6 +140,7 @@ PYBIND11_MODULE(_core, module) {
   module.def("register_tensors", registerTensors, py::arg("classes"),
              py::arg("types"), py::arg("empty"), py::arg("is_grad_enabled"),
              py::arg("guards"), py::arg("from_dlpack"));
+  bindRecorded(module);
   module.def("is_plain_context", isPlainContextOrThrow);
   module.def("release_memory", releaseMemory);
   module.def("bad_pool_size", getBadPoolSize);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Operation.h"
+#include "Recorded.h"
 
 namespace py = pybind11;
 using namespace kron::python;
@@ -65,17 +66,12 @@ bool Operation::prepareResult(PyObject *out, PyObject *like, int rank,
   return true;
 }
 
-PyObject *Operation::leave(const CallContext &context) const {
-  if (needsDerivative && !PyErr_Occurred())
-    Py_RETURN_NONE;
-  return callFallback(context);
-}
-
 bool Operation::loadStream(PyObject *object) {
   if (object)
     stream = PyLong_AsVoidPtr(object);
-  else if (x.device >= 0)
-    stream = getCurrentStream(x.device);
+  else if (x.device >= 0 && !findCurrentStream(x.device, stream) &&
+           (mode == CallMode::Direct || mode == CallMode::Recorded))
+    return decline("expects a tensor library that tells its stream");
   return !PyErr_Occurred();
 }
 
@@ -130,10 +126,13 @@ bool kron::python::isAdmitted(const CallContext &context) {
 }
 
 PyObject *kron::python::settle(const CallContext &context, PyObject *result) {
-  if (result || context.getMode() != CallMode::Direct ||
+  CallMode mode = context.getMode();
+  if (result || (mode != CallMode::Direct && mode != CallMode::Recorded) ||
       !PyErr_ExceptionMatches(PyExc_ValueError))
     return result;
   PyErr_Clear();
+  if (mode == CallMode::Recorded)
+    return refuse();
   Py_RETURN_NOTIMPLEMENTED;
 }
 
@@ -142,6 +141,8 @@ PyObject *kron::python::callFallback(const CallContext &context) {
     return nullptr;
   if (context.getMode() == CallMode::Direct)
     Py_RETURN_NOTIMPLEMENTED;
+  if (context.getMode() == CallMode::Recorded)
+    return refuse();
   if (context.getMode() == CallMode::Raw || !getHooks().fallback) {
     PyErr_Format(PyExc_ValueError, "%s %s", context.spec.name,
                  getDeclineReason());

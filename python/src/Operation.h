@@ -12,14 +12,13 @@
 
 namespace kron::python {
 
-struct CallContext;
-
 /// Who calls an operation: users with NumPy's arrays, code that has checked the
 /// arguments, or users with tensors. A call of the first kind that the fast
 /// path does not take goes to Python code, one of the second kind raises
-/// ValueError, and one of the third kind returns NotImplemented, or None if it
-/// was left because a derivative is wanted.
-enum class CallMode { Public, Raw, Direct };
+/// ValueError, and one of the third kind returns NotImplemented unless nothing
+/// but a derivative is in the way: then it becomes a node of the graph, whose
+/// forward is a call of the fourth kind, which raises Refused (Recorded.h).
+enum class CallMode { Public, Raw, Direct, Recorded };
 
 /// A call of one operation. The steps return false to leave the call to Python
 /// code; none of them has written anything then.
@@ -32,17 +31,21 @@ protected:
   bool load(PyObject *object, View &view) {
     return (loadView(object, mode != CallMode::Public, view) &&
             // Those of 8 bits are for compiled kernels.
-            kronGetTypeSize(view.type) > 1 &&
-            (mode != CallMode::Direct || needsNothing(object))) ||
+            kronGetTypeSize(view.type) > 1 && isAdmitted(object)) ||
            decline("expects arrays of a supported kind");
   }
-  bool needsNothing(PyObject *tensor) {
-    TensorNeed need = getTensorNeed(tensor);
+  /// Whether the mode takes the array, which has been loaded.
+  bool isAdmitted(PyObject *object) {
+    if (mode == CallMode::Recorded)
+      return isTensorClass(Py_TYPE(object));
+    if (mode != CallMode::Direct)
+      return true;
+    TensorNeed need = getTensorNeed(object);
     needsDerivative = need == TensorNeed::Derivative;
     return need == TensorNeed::Nothing;
   }
-  /// What stands for the result of a call that the fast path does not take.
-  PyObject *leave(const CallContext &context) const;
+  /// Whether a call that the fast path has left can be a node of the graph.
+  bool canRecord() const { return needsDerivative && !PyErr_Occurred(); }
   /// An operand that must have the type and device of x.
   bool loadOperand(PyObject *object, View &view) {
     return load(object, view) &&
@@ -140,9 +143,10 @@ struct CallContext {
     return getMode() == CallMode::Public ? spec.numPositional : spec.numNames;
   }
   CallMode getMode() const {
-    return self == Py_True    ? CallMode::Raw
-           : self == Py_False ? CallMode::Direct
-                              : CallMode::Public;
+    return self == Py_True       ? CallMode::Raw
+           : self == Py_False    ? CallMode::Direct
+           : self == Py_Ellipsis ? CallMode::Recorded
+                                 : CallMode::Public;
   }
 };
 
@@ -151,6 +155,12 @@ PyObject **internNames(const FunctionSpec &spec);
 
 using PyCFunctionFast = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t,
                                       PyObject *);
+using PyCFunctionFastPositional = PyObject *(*)(PyObject *, PyObject *const *,
+                                                Py_ssize_t);
+/// Forward of a node: (ctx, options, x, z, factors...).
+PyObject *forwardProduct(PyObject *, PyObject *const *args, Py_ssize_t numArgs);
+/// Forward of a node: (ctx, options, x, bias, residual, z, weights...).
+PyObject *forwardSparse(PyObject *, PyObject *const *args, Py_ssize_t numArgs);
 /// mkm, kmm and batched by their number.
 PyCFunctionFast getProductFunction(int kind);
 /// ksmm and ksmm_chain.

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Operation.h"
+#include "Recorded.h"
 
 namespace py = pybind11;
 using namespace kron::python;
@@ -39,6 +40,7 @@ public:
   PyObject *call(const CallContext &context, const Arguments &arguments);
 
 private:
+  PyObject *recordCall(PyObject *const *values) const;
   bool prepare(const Arguments &arguments);
   bool loadFactors(PyObject *object, PyObject *transposes);
   bool loadFactor(PyObject *object, Factor &factor);
@@ -125,31 +127,18 @@ bool Product::loadFactor(PyObject *object, Factor &factor) {
 }
 
 bool Product::loadFactors(PyObject *object, PyObject *transposes) {
-  bool isList = PyList_CheckExact(object);
-  if (!isList && !PyTuple_CheckExact(object))
+  if (!isSequence(object))
     return decline("expects factors to be a list or tuple");
   Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
   if (count < 1 || count > kMaxFactors)
     return decline("expects 1 to 24 factors");
-  bool isPerFactor = transposes && (PyList_CheckExact(transposes) ||
-                                    PyTuple_CheckExact(transposes));
-  if (isPerFactor && PySequence_Fast_GET_SIZE(transposes) != count)
-    return decline("expects one transpose per factor");
-  // kron.torch says it by a string with one letter per factor, or none.
-  bool isString = mode != CallMode::Public && transposes &&
-                  PyUnicode_CheckExact(transposes);
-  if (isString && PyUnicode_GET_LENGTH(transposes) == 0)
-    transposes = nullptr;
-  bool isLetters =
-      isString && transposes && PyUnicode_GET_LENGTH(transposes) == count;
+  Transpose letters[kMaxFactors];
+  if (!loadTransposes(transposes, count,
+                      /*allowsString=*/mode != CallMode::Public, letters))
+    return false;
   for (Py_ssize_t i = 0; i < count; ++i) {
-    Factor &factor = factors[i];
-    PyObject *transpose =
-        isPerFactor ? PySequence_Fast_GET_ITEM(transposes, i) : transposes;
-    if (!(isLetters
-              ? loadLetter(PyUnicode_READ_CHAR(transposes, i), factor.trans)
-              : loadTranspose(transpose, factor.trans)) ||
-        !loadFactor(PySequence_Fast_GET_ITEM(object, i), factor))
+    factors[i].trans = letters[i];
+    if (!loadFactor(PySequence_Fast_GET_ITEM(object, i), factors[i]))
       return false;
   }
   numFactors = int(count);
@@ -369,7 +358,7 @@ py::dict Product::describe() const {
 
 PyObject *Product::call(const CallContext &context, const Arguments &args) {
   if (!prepare(args))
-    return leave(context);
+    return canRecord() ? recordCall(args.values) : callFallback(context);
   if (y.isEmpty())
     return std::exchange(result, nullptr);
   buildArguments();
@@ -380,11 +369,57 @@ PyObject *Product::call(const CallContext &context, const Arguments &args) {
 // Functions
 //===----------------------------------------------------------------------===//
 
+static const char *const functionNames[] = {"mkm", "kmm", "batched"};
+
+PyObject *Product::recordCall(PyObject *const *values) const {
+  if (values[ParamOut])
+    Py_RETURN_NOTIMPLEMENTED;
+  return record(NodeKind::Product,
+                {py::str(functionNames[int(kind)]).ptr(), values[ParamAlpha],
+                 values[ParamBeta], values[ParamTransX],
+                 values[ParamTransFactors], values[ParamPrecision]},
+                {values[ParamX], values[ParamZ]}, values[ParamFactors]);
+}
+
+PyObject *kron::python::forwardProduct(PyObject *, PyObject *const *args,
+                                       Py_ssize_t numArgs) {
+  enum { Kind, Alpha, Beta, TransX, TransFactors, Precision };
+  PyObject *ctx = args[0], *options = args[1];
+  Py_ssize_t count = numArgs - 4;
+  auto option = [&](int number) {
+    return given(PyTuple_GET_ITEM(options, number));
+  };
+  py::tuple factors(count), saved(1 + count);
+  saved[0] = py::handle(args[2]);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    factors[i] = py::handle(args[4 + i]);
+    saved[1 + i] = py::handle(args[4 + i]);
+  }
+  Arguments arguments;
+  PyObject **values = arguments.values;
+  values[ParamX] = args[2];
+  values[ParamFactors] = factors.ptr();
+  values[ParamAlpha] = option(Alpha);
+  values[ParamBeta] = option(Beta);
+  values[ParamZ] = given(args[3]);
+  values[ParamTransX] = option(TransX);
+  values[ParamTransFactors] = option(TransFactors);
+  values[ParamPrecision] = option(Precision);
+  int kind = 0;
+  while (PyUnicode_CompareWithASCIIString(option(Kind), functionNames[kind]))
+    ++kind;
+  FunctionSpec spec = {functionNames[kind], parameterNames, NumParameters, 2};
+  CallContext context = {spec, Py_Ellipsis, nullptr, 0, nullptr};
+  PyObject *result = settle(
+      context,
+      Product(ProductKind(kind), CallMode::Recorded).call(context, arguments));
+  return finishForward(ctx, options, saved.ptr(), values[ParamZ], result);
+}
+
 template <ProductKind kind>
 static PyObject *callProduct(PyObject *self, PyObject *const *args,
                              Py_ssize_t numArgs, PyObject *keywords) {
-  static const char *const names[] = {"mkm", "kmm", "batched"};
-  static const FunctionSpec spec = {names[int(kind)], parameterNames,
+  static const FunctionSpec spec = {functionNames[int(kind)], parameterNames,
                                     NumParameters, 2};
   static PyObject **interned = internNames(spec);
   CallContext context = {spec, self, args, numArgs, keywords};

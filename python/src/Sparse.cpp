@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Operation.h"
+#include "Recorded.h"
 #include <cstring>
 
 namespace py = pybind11;
@@ -35,9 +36,10 @@ public:
   PyObject *call(const CallContext &context, const Arguments &arguments);
 
 private:
+  PyObject *recordCall(PyObject *const *values) const;
   bool prepare(PyObject *const *values);
   bool loadWeights(PyObject *const *values);
-  bool loadOne(PyObject *object, PyObject *pattern, PyObject *transpose);
+  bool loadOne(PyObject *object, PyObject *pattern, Transpose trans);
   bool loadEpilogue(PyObject *const *values);
   bool loadLayout(PyObject *object);
   void foldBias();
@@ -107,11 +109,11 @@ static int findString(PyObject *object, const char *const *names, int count) {
   return -1;
 }
 
-bool Sparse::loadOne(PyObject *object, PyObject *pattern, PyObject *transpose) {
+bool Sparse::loadOne(PyObject *object, PyObject *pattern, Transpose trans) {
   Weights &factor = weights[numWeights++];
+  factor.trans = trans;
   const View &view = factor.view;
-  if (!loadOperand(object, factor.view) ||
-      !loadTranspose(transpose, factor.trans))
+  if (!loadOperand(object, factor.view))
     return false;
   if (view.rank != 4 || view.isEmpty())
     return decline("expects weights with 4 axes that are not empty");
@@ -141,28 +143,26 @@ bool Sparse::loadOne(PyObject *object, PyObject *pattern, PyObject *transpose) {
   return true;
 }
 
-static bool isSequence(PyObject *object) {
-  return object && (PyList_CheckExact(object) || PyTuple_CheckExact(object));
-}
-
 bool Sparse::loadWeights(PyObject *const *values) {
   PyObject *object = values[ParamWeights], *patterns = values[ParamPattern],
            *transposes = values[ParamTransWeights];
-  if (!isChain)
-    return loadOne(object, patterns, transposes);
+  if (!isChain) {
+    Transpose trans;
+    return loadTranspose(transposes, trans) && loadOne(object, patterns, trans);
+  }
   if (!isSequence(object) || (patterns && !isSequence(patterns)))
     return decline("expects weights and patterns to be lists or tuples");
   Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
-  bool isPerFactor = isSequence(transposes);
+  Transpose letters[kMaxFactors];
   if (count < 1 || count > kMaxFactors ||
-      (patterns && PySequence_Fast_GET_SIZE(patterns) != count) ||
-      (isPerFactor && PySequence_Fast_GET_SIZE(transposes) != count))
+      (patterns && PySequence_Fast_GET_SIZE(patterns) != count))
     return decline("expects 1 to 24 weights and as many patterns");
+  if (!loadTransposes(transposes, count, /*allowsString=*/false, letters))
+    return false;
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (!loadOne(PySequence_Fast_GET_ITEM(object, i),
                  patterns ? PySequence_Fast_GET_ITEM(patterns, i) : nullptr,
-                 isPerFactor ? PySequence_Fast_GET_ITEM(transposes, i)
-                             : transposes))
+                 letters[i]))
       return false;
     if (i && weights[i].inputs != weights[i - 1].outputs)
       return decline("expects every factor to read what the last one wrote");
@@ -405,7 +405,7 @@ py::dict Sparse::describe() const {
 
 PyObject *Sparse::call(const CallContext &context, const Arguments &args) {
   if (!prepare(args.values))
-    return leave(context);
+    return canRecord() ? recordCall(args.values) : callFallback(context);
   if (y.isEmpty())
     return std::exchange(result, nullptr);
   return run(arguments, [&] { return describe(); });
@@ -414,6 +414,100 @@ PyObject *Sparse::call(const CallContext &context, const Arguments &args) {
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
+
+PyObject *Sparse::recordCall(PyObject *const *values) const {
+  if (values[ParamOut])
+    Py_RETURN_NOTIMPLEMENTED;
+  py::tuple single(1);
+  if (!isChain)
+    single[0] = py::handle(values[ParamWeights]);
+  return record(NodeKind::Sparse,
+                {isChain ? Py_True : Py_False, values[ParamPattern],
+                 values[ParamLayout], values[ParamEpilogue], values[ParamAlpha],
+                 values[ParamBeta], values[ParamScale],
+                 values[ParamTransWeights], values[ParamPrecision]},
+                {values[ParamX], values[ParamBias], values[ParamResidual],
+                 values[ParamZ]},
+                isChain ? values[ParamWeights] : single.ptr());
+}
+
+/// Element `number` of an argument of a chain that has one per factor.
+static PyObject *select(PyObject *object, bool isPerFactor, Py_ssize_t number) {
+  return given(isPerFactor ? PySequence_Fast_GET_ITEM(object, number) : object);
+}
+
+PyObject *kron::python::forwardSparse(PyObject *, PyObject *const *args,
+                                      Py_ssize_t numArgs) {
+  enum {
+    Chain,
+    Pattern,
+    Layout,
+    Epilogue,
+    Alpha,
+    Beta,
+    Scale,
+    Trans,
+    Precision
+  };
+  PyObject *ctx = args[0], *options = args[1], *z = args[5];
+  PyObject *const *list = args + 6;
+  Py_ssize_t count = numArgs - 6;
+  auto option = [&](int number) {
+    return given(PyTuple_GET_ITEM(options, number));
+  };
+  bool isChain = option(Chain) == Py_True;
+  PyObject *patterns = option(Pattern), *transposes = option(Trans);
+  bool hasPatterns = isChain && patterns,
+       hasTransposes = isChain && isSequence(transposes);
+  auto fits = [&](PyObject *object) {
+    return isSequence(object) && PySequence_Fast_GET_SIZE(object) == count;
+  };
+  if (count < 1 || (hasPatterns && !fits(patterns)) ||
+      (hasTransposes && !fits(transposes)))
+    return refuse();
+  static const FunctionSpec spec = {"ksmm", parameterNames, NumParameters, 4};
+  CallContext context = {spec, Py_Ellipsis, nullptr, 0, nullptr};
+  int activation =
+      option(Epilogue) ? findString(option(Epilogue), activations, 4) : 0;
+  // x, the weights, the inputs of all factors but the first, and what an
+  // activation's derivative is computed from.
+  py::tuple saved(2 * count + (activation ? 2 : 0));
+  saved[0] = py::handle(args[2]);
+  py::object step = py::reinterpret_borrow<py::object>(args[2]);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    bool isLast = i == count - 1;
+    Arguments arguments;
+    PyObject **values = arguments.values;
+    values[ParamX] = step.ptr();
+    values[ParamWeights] = list[i];
+    values[ParamPattern] = select(patterns, hasPatterns, i);
+    values[ParamTransWeights] = select(transposes, hasTransposes, i);
+    values[ParamLayout] = option(Layout);
+    values[ParamPrecision] = option(Precision);
+    if (isLast) {
+      values[ParamBias] = given(args[3]);
+      values[ParamResidual] = given(args[4]);
+      values[ParamZ] = given(z);
+      values[ParamEpilogue] = option(Epilogue);
+      values[ParamAlpha] = option(Alpha);
+      values[ParamBeta] = option(Beta);
+      values[ParamScale] = option(Scale);
+    }
+    step = py::reinterpret_steal<py::object>(settle(
+        context, Sparse(false, CallMode::Recorded).call(context, arguments)));
+    if (!step)
+      return nullptr;
+    saved[1 + i] = py::handle(list[i]);
+    if (!isLast)
+      saved[1 + count + i] = step;
+  }
+  if (activation) {
+    saved[2 * count] = py::handle(args[3]);
+    saved[2 * count + 1] = py::handle(z);
+  }
+  return finishForward(ctx, options, saved.ptr(), given(z),
+                       step.release().ptr());
+}
 
 template <bool isChain>
 static PyObject *callSparse(PyObject *self, PyObject *const *args,

@@ -297,11 +297,12 @@ static bool isMaterialised(PyObject *object, KronType type) {
           isFalse(PyObject_CallMethodNoArgs(object, tensors.isConj)));
 }
 
-void *kron::python::getCurrentStream(int device) {
-  void *stream = nullptr;
-  if (exchange && exchange->currentStream(DLCuda, device, &stream) != 0)
-    PyErr_Clear();
-  return stream;
+bool kron::python::findCurrentStream(int device, void *&stream) {
+  stream = nullptr;
+  if (exchange && exchange->currentStream(DLCuda, device, &stream) == 0)
+    return true;
+  PyErr_Clear();
+  return false;
 }
 
 void kron::python::registerTensors(py::tuple classes, py::dict types,
@@ -337,12 +338,18 @@ bool kron::python::isPlainContext() {
   return true;
 }
 
-static bool isTensorClass(PyTypeObject *type) {
+bool kron::python::isTensorClass(PyTypeObject *type) {
+  if (!tensors.classes)
+    return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tensors.classes); ++i)
     if (PyTuple_GET_ITEM(tensors.classes, i) ==
         reinterpret_cast<PyObject *>(type))
       return true;
   return false;
+}
+
+bool kron::python::isGradEnabled() {
+  return !isFalse(PyObject_CallNoArgs(tensors.isGradEnabled));
 }
 
 TensorNeed kron::python::getTensorNeed(PyObject *object) {
@@ -352,7 +359,7 @@ TensorNeed kron::python::getTensorNeed(PyObject *object) {
     return TensorNeed::Nothing;
   if (PyErr_Occurred())
     return TensorNeed::Library;
-  if (isFalse(PyObject_CallNoArgs(tensors.isGradEnabled)))
+  if (!isGradEnabled())
     return TensorNeed::Nothing;
   return PyErr_Occurred() ? TensorNeed::Library : TensorNeed::Derivative;
 }

@@ -55,16 +55,23 @@ bool loadView(PyObject *object, bool allowTensors, View &view);
 /// the guards of registerTensors. False with an exception if one raises.
 bool isPlainContext();
 
-/// What a tensor asks for beside the result: nothing, a derivative, or more than
-/// compiled code knows of, as types derived from the registered ones do.
+/// What a tensor asks for beside the result: nothing, a derivative, or more
+/// than compiled code knows of, as types derived from the registered ones do.
 enum class TensorNeed { Nothing, Derivative, Library };
 
 /// Library, with an exception, if the tensor's library raises one.
 TensorNeed getTensorNeed(PyObject *object);
 
-/// The stream that the tensor library has chosen for new work on a GPU; null,
-/// the default stream, if the library does not tell.
-void *getCurrentStream(int device);
+/// Whether `type` is one of the registered types itself.
+bool isTensorClass(PyTypeObject *type);
+
+/// Whether the tensor library records derivatives; true with an exception if it
+/// raises one.
+bool isGradEnabled();
+
+/// The stream that the tensor library has chosen for new work on a GPU; false,
+/// and the default stream, if the library does not tell.
+bool findCurrentStream(int device, void *&stream);
 
 /// A new uninitialised row-major array of the kind of `like` and on its device,
 /// into `view` too. Null with an exception on failure.

@@ -6,9 +6,8 @@ The functions of the package (kron.mkm and the others) come here when they are g
 tensors. Everything is differentiable, any number of times, works in torch.compile,
 torch.vmap and torch.autocast, and runs on the tensors' device without copies.
 
-Compiled code is asked first. It returns the result, None where a derivative is wanted and
-nothing else, which is _eager.py's business, or NotImplemented: then arguments are checked here
-and go to an operation.
+Compiled code is asked first. It returns the result, as a node of the graph if a derivative is
+wanted (_eager.py), or NotImplemented: then arguments are checked here and go to an operation.
 """
 
 import sys
@@ -20,6 +19,7 @@ from torch.compiler import is_compiling
 
 from .. import _core, _functions
 from . import _autocast, _checks, _dispatch, _eager, _ops  # noqa: F401
+from ._arguments import letter, letters, sparse_letters
 
 __all__ = ["batched", "kmm", "ksmm", "ksmm_chain", "mkm"]
 
@@ -28,29 +28,6 @@ _DIRECT = {"mkm": _core.direct_mkm, "kmm": _core.direct_kmm,
 
 #: Types that only ksmm takes.
 _FLOAT8 = (torch.float8_e4m3fn, torch.float8_e5m2)
-
-_LETTERS = {False: "N", True: "T", "N": "N", "T": "T", "C": "C", None: "N"}
-
-
-def _letter(name, value):
-    try:
-        return _LETTERS[value]
-    except (KeyError, TypeError):
-        raise ValueError(f"expects {name} to be a bool, 'N', 'T' or 'C', but got "
-                         f"{value!r}") from None
-
-
-def _letters(value, count):
-    """One per factor; none if all are N."""
-    if value is None or value is False:
-        return ""
-    if isinstance(value, (list, tuple)):
-        if len(value) != count:
-            raise ValueError(f"expects one of trans_factors for each of {count} factors, "
-                             f"but got {len(value)}")
-        return "".join([_letter("trans_factors", each) for each in value])
-    return _letter("trans_factors", value) * count
-
 
 def _tensor(name, value):
     if not isinstance(value, torch.Tensor):
@@ -102,11 +79,7 @@ def _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors, prec
     if not is_compiling() and forward_ad._current_level < 0:
         result = _DIRECT[kind](x, factors, alpha, beta, z, out, trans_x, trans_factors,
                                precision)
-        if result is None and out is None and isinstance(factors, (list, tuple)):
-            result = _eager.product(kind, x, factors, alpha, z, beta,
-                                    _letter("trans_x", trans_x),
-                                    _letters(trans_factors, len(factors)), precision)
-        if result is not NotImplemented and result is not None:
+        if result is not NotImplemented:
             return result
         casts = _autocast.casts_for(x)
         if casts is not None:
@@ -125,8 +98,8 @@ def _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors, prec
     if factors:
         alpha, first, beta, z = _absorb(alpha, factors[0], beta, z)
         factors = [first, *factors[1:]]
-    trans_x = _letter("trans_x", trans_x)
-    letters = _letters(trans_factors, len(factors))
+    trans_x = letter("trans_x", trans_x)
+    trans_factors = letters(trans_factors, len(factors))
     _precision(precision)
     # A vector is one row (mkm) or one column (kmm).
     axis = {"mkm": -2, "kmm": -1}.get(kind)
@@ -134,12 +107,13 @@ def _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors, prec
     if is_vector:
         x, trans_x = x.unsqueeze(axis), "N" if trans_x != "C" else trans_x
         z = z if z is None else z.unsqueeze(axis)
-    arguments = x, factors, alpha, z, beta, trans_x, letters, precision
     result = NotImplemented
     if _eager.is_wanted(x, z, *factors):
-        result = _eager.product(kind, *arguments)
+        result = _DIRECT[kind](x, factors, alpha, beta, z, None, trans_x, trans_factors,
+                               precision)
     if result is NotImplemented:
-        result = getattr(_dispatch, kind)(*arguments)
+        op = getattr(_dispatch, kind)
+        result = op(x, factors, alpha, z, beta, trans_x, trans_factors, precision)
     if is_vector:
         result = result.squeeze(axis)
     return result if out is None else _store(out, result)
@@ -183,27 +157,6 @@ def _ksmm_float8(**arguments):
     return _float8.ksmm({key: value for key, value in arguments.items() if value is not None})
 
 
-def _sparse_letters(value, count):
-    """One per weight; fewer or more if as many were given."""
-    if isinstance(value, (list, tuple)):
-        return "".join([_letter("trans_weights", each) for each in value])
-    return _letter("trans_weights", value) * count
-
-
-def _recorded_sparse(x, weights, patterns, layout, bias, z, epilogue, alpha, beta, scale,
-                     residual, trans_weights, precision):
-    """One node for the whole call; NotImplemented where it takes an operation."""
-    count = len(weights)
-    letters = _sparse_letters(trans_weights, count)
-    patterns = [None] * count if patterns is None else patterns
-    if not count or not isinstance(patterns, (list, tuple)) or not (
-            len(letters) == len(patterns) == count):
-        return NotImplemented
-    return _eager.sparse(x, weights, patterns, bias, residual, z, alpha, beta,
-                         1 if scale is None else scale, letters, layout,
-                         "identity" if epilogue is None else epilogue, precision)
-
-
 def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
          epilogue=None, alpha=1, beta=0, out=None, scale=None, residual=None,
          trans_weights=False, precision="full"):
@@ -212,11 +165,7 @@ def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
     if not is_compiling() and forward_ad._current_level < 0:
         result = _core.direct_ksmm(x, weights, pattern, layout, bias, z, epilogue, alpha,
                                    beta, out, scale, residual, trans_weights, precision)
-        if result is None and out is None:
-            result = _recorded_sparse(
-                x, (weights,), (pattern,), layout, bias, z, epilogue, alpha, beta, scale,
-                residual, trans_weights, precision)
-        if result is not NotImplemented and result is not None:
+        if result is not NotImplemented:
             return result
         casts = _autocast.casts_for(x)
         if casts is not None and not _is_float8(x, weights):
@@ -236,15 +185,15 @@ def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
         if array is not None:
             _tensor(name, array)
     alpha, weights, beta, z = _absorb(alpha, weights, beta, z)
-    letter = _letter("trans_weights", trans_weights)
+    trans_weights = letter("trans_weights", trans_weights)
     result = NotImplemented
     if _eager.is_wanted(x, weights, bias, z, residual):
-        result = _recorded_sparse(x, (weights,), None, layout, bias, z, epilogue, alpha, beta,
-                                  scale, residual, letter, precision)
+        result = _core.direct_ksmm(x, weights, None, layout, bias, z, epilogue, alpha, beta,
+                                   None, scale, residual, trans_weights, precision)
     if result is NotImplemented:
         result = _dispatch.ksmm(
-            x, weights, bias, residual, z, alpha, beta, 1 if scale is None else scale, letter,
-            layout, "identity" if epilogue is None else epilogue, precision)
+            x, weights, bias, residual, z, alpha, beta, 1 if scale is None else scale,
+            trans_weights, layout, "identity" if epilogue is None else epilogue, precision)
     return result if out is None else _store(out, result)
 
 
@@ -261,10 +210,7 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
         result = _core.direct_ksmm_chain(x, weights, pattern, layout, bias, z, epilogue,
                                          alpha, beta, out, scale, residual, trans_weights,
                                          precision)
-        if result is None and out is None and isinstance(weights, (list, tuple)):
-            result = _recorded_sparse(x, weights, pattern, layout, bias, z, epilogue, alpha,
-                                      beta, scale, residual, trans_weights, precision)
-        if result is not NotImplemented and result is not None:
+        if result is not NotImplemented:
             return result
         casts = _autocast.casts_for(x)
         if casts is not None:
@@ -297,7 +243,7 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
         return result if out is None else _store(out, result)
     # With gradients every intermediate is needed, so that nothing is to be fused.
     _checks.ksmm(x, weights, bias, residual, z, 0 if isinstance(beta, torch.Tensor) else beta,
-                 _sparse_letters(trans_weights, len(weights)), layout, epilogue or "identity")
+                 sparse_letters(trans_weights, len(weights)), layout, epilogue or "identity")
     for k, weight in enumerate(weights):
         trans = trans_weights[k] if per_factor else trans_weights
         if k + 1 < len(weights):

@@ -180,7 +180,7 @@ def _autograd_kernel(qualified, direct, setup_context, backward):
     def kernel(keyset, *arguments):
         if forward_ad._current_level < 0:
             result = direct(*arguments)
-            if result is not None and result is not NotImplemented:
+            if result is not NotImplemented:
                 return result
         elif any(map(_has_tangent, pytree.tree_leaves(arguments))):
             raise NotImplementedError(f"{qualified} has no forward-mode derivative")

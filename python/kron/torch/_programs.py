@@ -210,15 +210,25 @@ def _contiguous(arrays):
     return [array if array.is_contiguous() else array.contiguous() for array in arrays]
 
 
+def chain_kernel(grad, x, weights, needs, has_kept, trans, layout, precision):
+    """The function for gradients by x and by all weights, as far as `needs` says so; None if
+    there is none. Its arguments: the gradient, x, all weights, the inputs of all factors but
+    the first if they are kept, and the gradients; all row-major, the batch one axis."""
+    patterns = tuple([tuple(weight.shape) for weight in weights])
+    if (not grad.numel() or not x.numel() or not any(needs)
+            or not _has_chain(grad, x, patterns, needs[1:], layout)):
+        return None
+    return _chain_kernel(patterns, _real(trans), layout, precision, x.dtype, _device(x),
+                         has_kept, tuple(needs))
+
+
 def ksmm_grads(grad, x, weights, kept, needs, trans, layout, precision, stream):
     """Like _kernels.ksmm_grads; None where there is no such function."""
-    patterns = tuple([tuple(weight.shape) for weight in weights])
     needs_x, needs_bias, *needs_weights = needs
-    if (not grad.numel() or not x.numel() or not (needs_x or any(needs_weights))
-            or not _has_chain(grad, x, patterns, needs_weights, layout)):
+    kernel = chain_kernel(grad, x, weights, (needs_x, *needs_weights), bool(kept), trans, layout,
+                          precision)
+    if kernel is None:
         return None
-    kernel = _chain_kernel(patterns, _real(trans), layout, precision, x.dtype, _device(x),
-                           bool(kept), (needs_x, *needs_weights))
     dx = _row_major(x) if needs_x else None
     dweights = [_row_major(weight) if flag else None
                 for weight, flag in zip(weights, needs_weights)]
@@ -299,14 +309,13 @@ def _is_fast_product(dtype, op, sizes, needs_factors):
     return True
 
 
-def product_grads(kind, grad, x, factors, needs, alpha, trans_x, trans_factors, precision,
-                  stream):
-    """Like _kernels.product_grads; None where there is no such function."""
-    if (trans_x != "N" or not x.numel() or not grad.numel() or not any(needs)
-            or kind == "kmm" and x.dim() != 2):
-        return None
+def product_kernel(grad, x, factors, needs, kind, trans_factors, precision):
+    """The function for gradients by x and by all factors, as far as `needs` says so; None if
+    there is none. Its arguments: the gradient, x, all factors, and the gradients; all
+    row-major, as matrices of one mkm or kmm."""
     shapes = tuple([tuple(factor.shape) for factor in factors])
-    if any(len(shape) != 2 for shape in shapes):
+    if (not grad.numel() or not x.numel() or not any(needs) or any(len(s) != 2 for s in shapes)
+            or kind == "kmm" and x.dim() != 2):
         return None
     letters = _real(trans_factors) or "N" * len(factors)
     if kind != "mkm":
@@ -315,17 +324,26 @@ def product_grads(kind, grad, x, factors, needs, alpha, trans_x, trans_factors, 
     op = "kmm" if kind == "kmm" else "mkm"
     if not _has_product(grad, x, op, sizes, needs[1:]):
         return None
-    kernel = _product_kernel(op, shapes, letters, precision, x.dtype, _device(x),
-                             tuple(needs))
-    p, q = (math.prod(column) for column in zip(*sizes))
+    return _product_kernel(op, shapes, letters, precision, x.dtype, _device(x), tuple(needs))
+
+
+def product_grads(kind, grad, x, factors, needs, alpha, trans_x, trans_factors, precision,
+                  stream):
+    """Like _kernels.product_grads; None where there is no such function."""
+    kernel = None
+    if trans_x == "N":
+        kernel = product_kernel(grad, x, factors, needs, kind, trans_factors, precision)
+    if kernel is None:
+        return None
     if alpha != 1:
         grad = grad * alpha
     dx = _row_major(x) if needs[0] else None
     results = [dx, *[_row_major(factor) if flag else None
                      for factor, flag in zip(factors, needs[1:])]]
     arrays = [grad, x] if dx is None else [grad, x, dx]
-    if op == "mkm":
-        arrays = [array.reshape(-1, size) for array, size in zip(arrays, (q, p, p))]
+    if kind != "kmm":
+        count = 1 if kind == "mkm" else len(factors)
+        arrays = [array.reshape(-1, math.prod(array.shape[-count:])) for array in arrays]
     grad, x, *arrays = _contiguous(arrays)
     kernel(grad, x, *_contiguous(factors), *arrays,
            *[result for result in results[1:] if result is not None], stream=stream)

@@ -39,12 +39,13 @@ def test_plain(wrap):
     assert type(result) is torch.Tensor and not result.requires_grad
 
 
-# Verify that everything else is refused, so that PyTorch gets to see it; None says that
-# derivatives are the only reason.
-def test_derivatives_are_not_direct():
+# Verify that everything else is refused, so that PyTorch gets to see it, but for derivatives:
+# such a call is a node of the graph.
+def test_derivatives():
     x = PLAIN.clone().requires_grad_()
-    assert direct(x, FACTORS) is None
-    assert direct(PLAIN, [FACTORS[0].clone().requires_grad_(), FACTORS[1]]) is None
+    assert direct(x, FACTORS).grad_fn.name() == "KronProductBackward"
+    factors = [FACTORS[0].clone().requires_grad_(), FACTORS[1]]
+    assert direct(PLAIN, factors).grad_fn.name() == "KronProductBackward"
     assert direct(x.as_subclass(_Subclass), FACTORS) is NotImplemented
     with torch.no_grad():
         check(direct(x, FACTORS), x)

@@ -17,6 +17,7 @@ from torch.utils.checkpoint import checkpoint
 
 import kron
 import kron.torch as kt
+from kron import _core
 from kron import nn as knn
 from kron.torch import _eager, _kernels, _programs
 
@@ -494,8 +495,11 @@ def compare_programs(monkeypatch, owner, name, call, tensors):
             return has_program
 
         monkeypatch.setattr(owner, name, chosen)
+        _core.forget_kernels()
         results.append(torch.autograd.grad(y, tensors, upstream, retain_graph=True))
-        assert used == [has_program]
+        # Compiled code and Python code ask.
+        assert set(used) == {has_program}
+    _core.forget_kernels()
     for together, steps in zip(*results):
         torch.testing.assert_close(together, steps, rtol=1e-13, atol=1e-13)
 

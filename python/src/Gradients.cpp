@@ -1,0 +1,366 @@
+//===- Gradients.cpp - Backward of calls that are nodes -------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What a backward pass does most often: real row-major arrays, no scaling, no
+// activation, and nobody who has to see what is computed. Everything else is
+// left to Python code before anything has been written.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Gradients.h"
+#include "Kernel.h"
+#include "Operation.h"
+#include <unordered_map>
+
+namespace py = pybind11;
+using namespace kron::python;
+
+//===----------------------------------------------------------------------===//
+// Compiled functions by key
+//===----------------------------------------------------------------------===//
+
+/// Kernels, or None; guarded by the interpreter's lock; never destroyed, since
+/// that would be after the interpreter's end.
+static std::unordered_map<std::string, py::object> &getPlans() {
+  static auto *plans = new std::unordered_map<std::string, py::object>;
+  return *plans;
+}
+
+void kron::python::forgetPlans() { getPlans().clear(); }
+
+//===----------------------------------------------------------------------===//
+// One backward pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Gradients {
+public:
+  Gradients(PyObject *ctx, PyObject *grad, PyObject *plan, py::object &saved)
+      : ctx(ctx), gradObject(grad), plan(plan), savedTensors(saved) {}
+
+  PyObject *computeProduct();
+  PyObject *computeSparse();
+
+private:
+  bool start(int numOperands);
+  PyObject *option(int number) const {
+    return given(PyTuple_GET_ITEM(options.ptr(), number));
+  }
+  bool needs(int input) const {
+    return PyTuple_GET_ITEM(needed.ptr(), input) == Py_True;
+  }
+  PyObject *saved(int number) const {
+    return PyTuple_GET_ITEM(savedTensors.ptr(), number);
+  }
+  bool load(PyObject *object, View &view) const;
+  void addKey(int64_t value) {
+    key.append(reinterpret_cast<const char *>(&value), sizeof(value));
+  }
+  void addShapes();
+  template <typename... Rest> bool findKernel(Rest... rest);
+  void addMatrix(const View &view, int numInner, bool isInnerFirst);
+  void addArray(const View &view) {
+    arrays[numArrays++] = {view.data, view.sizes, nullptr, view.rank,
+                           view.type};
+  }
+  py::object allocate(PyObject *like, const View &view, View &result);
+  bool run(int numInner, bool isInnerFirst);
+  py::object sumBatch(bool isFeaturesFirst) const;
+
+  PyObject *ctx, *gradObject, *plan;
+  py::object &savedTensors;
+  py::object options, needed;
+  View grad, x, factors[kMaxFactors], kept[kMaxFactors];
+  int numFactors = 0, numKept = 0, firstFactor = 0;
+  std::string key;
+  /// Keeps the kernel.
+  py::object kernelObject;
+  const Kernel *kernel = nullptr;
+  py::object dx, dfactors[kMaxFactors];
+  View dxView, dfactorViews[kMaxFactors];
+  KronArray arrays[3 * kMaxFactors + 3];
+  int64_t matrixSizes[kMaxFactors + 3][2];
+  int numArrays = 0, numMatrices = 0;
+};
+
+} // namespace
+
+/// Whether the rows of `view` lie one after the other.
+static bool isRowMajor(const View &view) {
+  int64_t stride = 1;
+  for (int axis = view.rank; axis-- > 0; stride *= view.sizes[axis])
+    if (view.sizes[axis] != 1 && view.strides[axis] != stride)
+      return false;
+  return true;
+}
+
+static int64_t countElements(const View &view) {
+  int64_t count = 1;
+  for (int axis = 0; axis < view.rank; ++axis)
+    count *= view.sizes[axis];
+  return count;
+}
+
+static py::object getAttribute(PyObject *object, const char *name) {
+  return py::reinterpret_steal<py::object>(
+      PyObject_GetAttrString(object, name));
+}
+
+static bool isOne(PyObject *object) {
+  return !object || (PyLong_CheckExact(object) && PyLong_AsLong(object) == 1) ||
+         (PyFloat_CheckExact(object) && PyFloat_AS_DOUBLE(object) == 1);
+}
+
+/// Reads what forward has left. False if operations have to be seen, or if
+/// there are no arrays that compiled functions take.
+bool Gradients::start(int numOperands) {
+  if (!isTensorClass(Py_TYPE(gradObject)) || isGradEnabled() ||
+      !isPlainContext())
+    return false;
+  py::object tensors = getAttribute(ctx, "saved_tensors");
+  if (!tensors)
+    return false;
+  savedTensors = std::move(tensors);
+  if (!(options = getAttribute(ctx, "options")) ||
+      !(needed = getAttribute(ctx, "needs_input_grad")))
+    return false;
+  firstFactor = 1 + numOperands;
+  numFactors = int(PyTuple_GET_SIZE(needed.ptr())) - firstFactor;
+  numKept = int(PyTuple_GET_SIZE(savedTensors.ptr())) - 1 - numFactors;
+  // The others have to be like the gradient.
+  if (!loadView(gradObject, /*allowTensors=*/true, grad) ||
+      !load(gradObject, grad) || !load(saved(0), x))
+    return false;
+  for (int i = 0; i < numFactors; ++i)
+    if (!load(saved(1 + i), factors[i]))
+      return false;
+  for (int i = 0; i < numKept; ++i)
+    if (!load(saved(1 + numFactors + i), kept[i]))
+      return false;
+  return true;
+}
+
+/// A real row-major array with elements, like the gradient.
+bool Gradients::load(PyObject *object, View &view) const {
+  if (!isTensorClass(Py_TYPE(object)) ||
+      !loadView(object, /*allowTensors=*/true, view) ||
+      view.type != grad.type || view.device != grad.device)
+    return false;
+  bool isHalf = view.type == KRON_F16 || view.type == KRON_BF16;
+  bool isReal = view.type == KRON_F32 || view.type == KRON_F64 ||
+                (isHalf && view.device >= 0);
+  return isReal && isRowMajor(view) && !view.isEmpty();
+}
+
+void Gradients::addShapes() {
+  addKey(x.type | int64_t(x.device + 1) << 8 | int64_t(numFactors) << 32 |
+         int64_t(numKept) << 40);
+  int64_t bits = needs(1);
+  for (int i = 0; i < numFactors; ++i) {
+    bits |= int64_t(needs(firstFactor + i)) << (1 + i);
+    addKey(factors[i].rank);
+    for (int axis = 0; axis < factors[i].rank; ++axis)
+      addKey(factors[i].sizes[axis]);
+  }
+  addKey(bits);
+  // Python code chooses by powers of two of the numbers of elements and rows.
+  int64_t count = std::max(countElements(grad), countElements(x));
+  int64_t rows = countElements(x) / x.sizes[x.rank - 1];
+  auto width = [](uint64_t value) {
+    return value ? 64 - __builtin_clzll(value) : 0;
+  };
+  addKey(width(count - 1) | width(rows) << 8 | x.rank << 16);
+}
+
+/// The kernel that was found for this key, or that `plan` chooses now.
+template <typename... Rest> bool Gradients::findKernel(Rest... rest) {
+  auto &plans = getPlans();
+  auto found = plans.find(key);
+  if (found == plans.end()) {
+    py::list list, flags;
+    flags.append(needs(1));
+    for (int i = 0; i < numFactors; ++i) {
+      list.append(py::handle(saved(1 + i)));
+      flags.append(needs(firstFactor + i));
+    }
+    py::object chosen =
+        py::handle(plan)(py::handle(gradObject), py::handle(saved(0)), list,
+                         py::tuple(flags), rest...);
+    found = plans.emplace(key, std::move(chosen)).first;
+  }
+  if (found->second.is_none())
+    return false;
+  kernelObject = found->second;
+  kernel = kernelObject.cast<const Kernel *>();
+  return true;
+}
+
+/// An array as a matrix of its `numInner` inner axes (or outer, if they come
+/// first) and of all others.
+void Gradients::addMatrix(const View &view, int numInner, bool isInnerFirst) {
+  int64_t *sizes = matrixSizes[numMatrices++];
+  int split = isInnerFirst ? numInner : view.rank - numInner;
+  sizes[0] = sizes[1] = 1;
+  for (int axis = 0; axis < view.rank; ++axis)
+    sizes[axis < split ? 0 : 1] *= view.sizes[axis];
+  arrays[numArrays++] = {view.data, sizes, nullptr, 2, view.type};
+}
+
+py::object Gradients::allocate(PyObject *like, const View &view, View &result) {
+  auto object = py::reinterpret_steal<py::object>(allocateLike(
+      like, view.type, view.device, view.rank, view.sizes, result));
+  if (!object)
+    throw py::error_already_set();
+  return object;
+}
+
+/// Allocates the gradients that are needed and launches the kernel.
+bool Gradients::run(int numInner, bool isInnerFirst) {
+  void *stream = nullptr;
+  if (x.device >= 0 && !findCurrentStream(x.device, stream))
+    return false;
+  addMatrix(grad, numInner, isInnerFirst);
+  addMatrix(x, numInner, isInnerFirst);
+  for (int i = 0; i < numFactors; ++i)
+    addArray(factors[i]);
+  for (int i = 0; i < numKept; ++i)
+    addMatrix(kept[i], numInner, isInnerFirst);
+  if (needs(1)) {
+    dx = allocate(saved(0), x, dxView);
+    addMatrix(dxView, numInner, isInnerFirst);
+  }
+  for (int i = 0; i < numFactors; ++i)
+    if (needs(firstFactor + i)) {
+      dfactors[i] = allocate(saved(0), factors[i], dfactorViews[i]);
+      addArray(dfactorViews[i]);
+    }
+  if (!kernel->launch(arrays, numArrays, x.device, stream, /*numThreads=*/0,
+                      /*isLong=*/countElements(x) > 2048))
+    throw py::error_already_set();
+  return true;
+}
+
+/// The sum of the gradient over its batch. PyTorch adds up in fewer steps than
+/// a compiled function does.
+py::object Gradients::sumBatch(bool isFeaturesFirst) const {
+  py::tuple axes(grad.rank - 1);
+  for (int i = 0; i < grad.rank - 1; ++i)
+    axes[i] = i + isFeaturesFirst;
+  return py::handle(gradObject).attr("sum")(axes);
+}
+
+static py::object orNone(const py::object &object) {
+  return object ? object : py::none();
+}
+
+PyObject *Gradients::computeProduct() {
+  enum { Kind, Alpha, Beta, TransX, TransFactors, Precision };
+  if (!start(/*numOperands=*/2))
+    return nullptr;
+  Transpose transX, transposes[kMaxFactors];
+  int precision;
+  if (!isOne(option(Alpha)) || !loadTranspose(option(TransX), transX) ||
+      transX != Transpose::N || !loadPrecision(option(Precision), precision) ||
+      !loadTransposes(option(TransFactors), numFactors, /*allowsString=*/true,
+                      transposes))
+    return nullptr;
+  std::string kind = py::handle(option(Kind)).cast<std::string>(), letters;
+  for (int i = 0; i < numFactors; ++i) {
+    if (factors[i].rank != 2)
+      return nullptr;
+    letters += char(transposes[i]);
+  }
+  // z that is one row, as a bias is, gets the sum over the others.
+  if (needs(2)) {
+    auto shape = getAttribute(ctx, "z_shape");
+    if (kind != "mkm" || !option(Beta) || !isOne(option(Beta)) || !shape ||
+        py::len(shape) != 1 || grad.rank < 2 ||
+        py::cast<int64_t>(shape[py::int_(0)]) != grad.sizes[grad.rank - 1])
+      return nullptr;
+  }
+  key = kind + letters;
+  addKey(precision);
+  addShapes();
+  static const char *const precisions[] = {"full", "ieee", "tf32"};
+  if (!findKernel(kind, letters, precisions[precision]) ||
+      !run(kind == "batched" ? numFactors : 1, kind == "kmm"))
+    return nullptr;
+  py::tuple result(3 + numFactors);
+  result[0] = py::none();
+  result[1] = orNone(dx);
+  result[2] = needs(2) ? sumBatch(/*isFeaturesFirst=*/false) : py::none();
+  for (int i = 0; i < numFactors; ++i)
+    result[3 + i] = orNone(dfactors[i]);
+  return result.release().ptr();
+}
+
+PyObject *Gradients::computeSparse() {
+  enum {
+    Chain,
+    Pattern,
+    Layout,
+    Epilogue,
+    Alpha,
+    Beta,
+    Scale,
+    Trans,
+    Precision
+  };
+  enum { NeedsBias = 2, NeedsResidual = 3, NeedsZ = 4 };
+  if (!start(/*numOperands=*/4))
+    return nullptr;
+  auto is = [](PyObject *object, const char *word) {
+    return !object || PyUnicode_CompareWithASCIIString(object, word) == 0;
+  };
+  Transpose transposes[kMaxFactors];
+  int precision;
+  if (!isOne(option(Alpha)) || !isOne(option(Scale)) ||
+      !is(option(Epilogue), "identity") || needs(NeedsZ) || grad.rank < 2 ||
+      !loadPrecision(option(Precision), precision) ||
+      !loadTransposes(option(Trans), numFactors, /*allowsString=*/false,
+                      transposes))
+    return nullptr;
+  std::string letters;
+  for (int i = 0; i < numFactors; ++i)
+    letters += char(transposes[i]);
+  bool isLast = !is(option(Layout), "batch_first");
+  key = (isLast ? "l" : "f") + letters;
+  addKey(precision);
+  addShapes();
+  static const char *const precisions[] = {"full", "ieee", "tf32"};
+  auto hasAny = [&] {
+    for (int i = 0; i < numFactors; ++i)
+      if (needs(firstFactor + i))
+        return true;
+    return needs(1);
+  };
+  if (!hasAny() ||
+      !findKernel(numKept > 0, letters, isLast ? "batch_last" : "batch_first",
+                  precisions[precision]) ||
+      !run(/*numInner=*/1, isLast))
+    return nullptr;
+  py::tuple result(5 + numFactors);
+  result[0] = py::none();
+  result[1] = orNone(dx);
+  result[2] = needs(NeedsBias) ? sumBatch(isLast) : py::none();
+  result[3] = needs(NeedsResidual)
+                  ? py::reinterpret_borrow<py::object>(gradObject)
+                  : py::none();
+  result[4] = py::none();
+  for (int i = 0; i < numFactors; ++i)
+    result[5 + i] = orNone(dfactors[i]);
+  return result.release().ptr();
+}
+
+PyObject *kron::python::computeGradients(NodeKind kind, PyObject *ctx,
+                                         PyObject *grad, PyObject *plan,
+                                         py::object &saved) {
+  Gradients gradients(ctx, grad, plan, saved);
+  return kind == NodeKind::Product ? gradients.computeProduct()
+                                   : gradients.computeSparse();
+}

@@ -1,0 +1,124 @@
+//===- Recorded.cpp - Calls that are one node of PyTorch's graph ----------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Recorded.h"
+#include "Gradients.h"
+#include "Operation.h"
+
+namespace py = pybind11;
+using namespace kron::python;
+
+namespace {
+/// What Python code gave to set_node: `apply` of the class, its backward where
+/// there is no compiled function, and the choice of that.
+struct Node {
+  PyObject *apply = nullptr, *backward = nullptr, *plan = nullptr;
+};
+} // namespace
+
+static Node nodes[2];
+
+/// The class of the exception that refuse() raises; never destroyed.
+static PyObject *refused = nullptr;
+
+static PyObject *orNone(PyObject *object) { return object ? object : Py_None; }
+
+PyObject *kron::python::refuse() {
+  PyErr_SetNone(refused);
+  return nullptr;
+}
+
+PyObject *kron::python::record(NodeKind kind,
+                               std::initializer_list<PyObject *> options,
+                               std::initializer_list<PyObject *> operands,
+                               PyObject *list) {
+  PyObject *apply = nodes[int(kind)].apply;
+  if (!apply || !list || !isSequence(list) ||
+      PySequence_Fast_GET_SIZE(list) > kMaxFactors)
+    Py_RETURN_NOTIMPLEMENTED;
+  py::tuple packed(options.size());
+  for (size_t i = 0; i < options.size(); ++i)
+    packed[i] = py::handle(orNone(options.begin()[i]));
+  PyObject *arguments[kMaxOperands + 1] = {packed.ptr()};
+  size_t count = 1;
+  for (PyObject *operand : operands)
+    arguments[count++] = orNone(operand);
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i)
+    arguments[count++] = PySequence_Fast_GET_ITEM(list, i);
+  PyObject *result = PyObject_Vectorcall(apply, arguments, count, nullptr);
+  if (result || !PyErr_ExceptionMatches(refused))
+    return result;
+  PyErr_Clear();
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
+PyObject *kron::python::finishForward(PyObject *ctx, PyObject *options,
+                                      PyObject *saved, PyObject *z,
+                                      PyObject *result) {
+  auto owned = py::reinterpret_steal<py::object>(result);
+  if (!owned)
+    return nullptr;
+  py::handle context(ctx);
+  static PyObject *save = PyUnicode_InternFromString("save_for_backward");
+  auto method = py::reinterpret_steal<py::object>(PyObject_GetAttr(ctx, save));
+  if (!method)
+    return nullptr;
+  auto none = py::reinterpret_steal<py::object>(
+      PyObject_CallObject(method.ptr(), saved));
+  if (!none)
+    return nullptr;
+  context.attr("options") = py::handle(options);
+  if (z)
+    context.attr("z_shape") = py::handle(z).attr("shape");
+  return owned.release().ptr();
+}
+
+static void setNode(const std::string &kind, py::function apply,
+                    py::function backward, py::function plan) {
+  int number = int(kind == "product" ? NodeKind::Product : NodeKind::Sparse);
+  nodes[number] = {apply.release().ptr(), backward.release().ptr(),
+                   plan.release().ptr()};
+}
+
+/// Backward of a node: (ctx, gradient).
+template <NodeKind kind>
+static PyObject *backward(PyObject *, PyObject *const *args, Py_ssize_t) {
+  const Node &node = nodes[int(kind)];
+  py::object saved = py::none();
+  try {
+    PyObject *result =
+        computeGradients(kind, args[0], args[1], node.plan, saved);
+    if (result || PyErr_Occurred())
+      return result;
+  } catch (py::error_already_set &error) {
+    error.restore();
+    return nullptr;
+  }
+  PyObject *arguments[] = {args[0], args[1], saved.ptr()};
+  return PyObject_Vectorcall(node.backward, arguments, 3, nullptr);
+}
+
+/// Adds a function that PyTorch calls as a forward or backward.
+static void addFunction(py::module_ &module, const char *name,
+                        PyCFunctionFastPositional function) {
+  auto *definition = new PyMethodDef{
+      name, reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function)),
+      METH_FASTCALL, nullptr};
+  module.add_object(name, py::reinterpret_steal<py::object>(
+                              PyCFunction_NewEx(definition, nullptr, nullptr)));
+}
+
+void kron::python::bindRecorded(py::module_ &module) {
+  refused = PyErr_NewException("kron._core.Refused", nullptr, nullptr);
+  module.add_object("Refused", py::handle(refused));
+  module.def("set_node", setNode, py::arg("kind"), py::arg("apply"),
+             py::arg("backward"), py::arg("plan"));
+  addFunction(module, "forward_product", forwardProduct);
+  addFunction(module, "forward_sparse", forwardSparse);
+  addFunction(module, "backward_product", backward<NodeKind::Product>);
+  addFunction(module, "backward_sparse", backward<NodeKind::Sparse>);
+}

@@ -1,0 +1,44 @@
+//===- Recorded.h - Calls that are one node of PyTorch's graph --*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A direct call on tensors that need gradients calls `apply` of a class of
+// torch.autograd.Function, which calls back: its forward computes the result by
+// kernels, its backward the gradients by one compiled function. Python code
+// (kron/torch/_eager.py) makes these classes, chooses the compiled functions,
+// and computes gradients where there is none.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_PYTHON_RECORDED_H
+#define KRON_PYTHON_RECORDED_H
+
+#include "Call.h"
+#include <initializer_list>
+
+namespace kron::python {
+
+enum class NodeKind { Product, Sparse };
+
+/// Records a call as a node with the inputs (options, operands..., list...);
+/// null operands become None. NotImplemented if forward has refused it.
+PyObject *record(NodeKind kind, std::initializer_list<PyObject *> options,
+                 std::initializer_list<PyObject *> operands, PyObject *list);
+
+/// Raises what makes `record` return NotImplemented; null.
+PyObject *refuse();
+
+/// What forward leaves for backward on the context `ctx`: arrays to save, the
+/// options, and the shape of z, if there is one. Takes `result` if that fails,
+/// and returns it.
+PyObject *finishForward(PyObject *ctx, PyObject *options, PyObject *saved,
+                        PyObject *z, PyObject *result);
+
+void bindRecorded(pybind11::module_ &module);
+
+} // namespace kron::python
+
+#endif // KRON_PYTHON_RECORDED_H
