@@ -110,10 +110,10 @@ class _InvQuadLogdet(torch.autograd.Function):
         factors = arrays[:count]
         if torch.is_grad_enabled():
             return (None, *_recorded_gradients(ctx, right, noise, factors, by_quad, by_logdet))
-        dtype = right.dtype  # that of the gradients; only the solve loses digits
-        solved, inverse = solved.to(dtype), inverse.to(dtype)
-        values, rows = ([array.to(dtype) for array in group]
-                        for group in (arrays[count:2 * count], arrays[2 * count:]))
+        values, rows = arrays[count:2 * count], arrays[2 * count:]
+        # All in the type of the decompositions: parameters of smooth kernels hardly change the
+        # directions of small eigenvalues, where these gradients are largest.
+        by_quad, by_logdet = by_quad.to(ctx.dtype), by_logdet.to(ctx.dtype)
         # The gradient of one column's form goes into small arrays.
         weighted, scale = solved, by_quad
         if solved.size(-1) > 1:
@@ -122,18 +122,21 @@ class _InvQuadLogdet(torch.autograd.Function):
         if ctx.needs_input_grad[1]:
             first = 2 * scale.unsqueeze(-1) * rows[0]
             by_right = kt.kmm(weighted, [first, *rows[1:]], trans_factors=True)
-            by_right = by_right.sum_to_size(right.shape)
+            by_right = by_right.sum_to_size(right.shape).to(right.dtype)
         if ctx.needs_input_grad[2]:
-            forms = weighted.flatten(-2).unsqueeze(-2) @ solved.flatten(-2).unsqueeze(-1)
+            # A dot product would add up as many terms one after another.
+            forms = (weighted * solved).sum((-2, -1)).unsqueeze(-1)
             by_noise = inverse.sum(-1, keepdim=True) * by_logdet.unsqueeze(-1)
-            by_noise = (by_noise - forms.squeeze(-1) * scale).sum_to_size(noise.shape)
+            by_noise = by_noise - forms * scale
+            by_noise = by_noise.sum_to_size(noise.shape).to(noise.dtype)
         by_factors = [None] * count
         for k in range(count):
             if ctx.needs_input_grad[3 + k]:
                 middle = _diagonal(k, values, inverse) * by_logdet.unsqueeze(-1)
                 products = _products(k, values, weighted, solved) * scale.unsqueeze(-1)
                 middle = torch.diag_embed(middle) - products
-                by_factors[k] = (rows[k].mT @ middle @ rows[k]).sum_to_size(factors[k].shape)
+                by_factor = rows[k].mT @ middle @ rows[k]
+                by_factors[k] = by_factor.sum_to_size(factors[k].shape).to(factors[k].dtype)
         return None, by_right, by_noise, *by_factors
 
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The operator for GPyTorch against linear_operator's own."""
 
+import math
+
 import pytest
 import torch
 
@@ -182,6 +184,24 @@ def test_spectral_gradients(batch, noise_batch, sizes, columns, scaled, monkeypa
             a, b = ((a + a.mT, b + b.mT) if name == "factor" else (a, b))
             torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-9, msg=lambda m: f"{name}: {m}")
     assert len(calls) == 2
+
+
+def test_spectral_gradients_of_f32():
+    """Gradients of f32 are those of f64, rounded: that by the noise adds up all points, and
+    those by smooth factors nearly cancel along what their parameters change."""
+    torch.manual_seed(0)
+    sizes, found = (64, 48, 16), []
+    right = torch.randn(math.prod(sizes), 1)
+    axes = [torch.linspace(0, n / 20, n) for n in sizes]
+    rounded = [torch.exp(-(x.unsqueeze(-1) - x).square()) for x in axes]
+    for dtype in (torch.float64, torch.float32):
+        factors = [factor.to(dtype).requires_grad_() for factor in rounded]
+        noise = torch.full((1,), 0.7).to(dtype).requires_grad_()
+        total = sum(noisy(kgp.KroneckerProductLinearOperator, factors, noise).inv_quad_logdet(
+            right.to(dtype), logdet=True))
+        found.append([g.double() for g in torch.autograd.grad(total, [*factors, noise])])
+    for exact, single in zip(*found):
+        assert (single - exact).norm() < 2e-7 * exact.norm()
 
 
 def test_spectral_gradients_again():
