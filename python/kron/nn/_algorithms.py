@@ -1,23 +1,20 @@
 # Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 # SPDX-License-Identifier: MIT
-"""Ways to apply Kronecker-sparse factors: kron's kernel and PyTorch's operations."""
+"""Kronecker-sparse factors by PyTorch's operations, beside kron's kernel."""
 
 import math
 
 import torch
 import torch.nn.functional as F
 
-from .. import torch as kt
 from . import _formats
 
 ALGORITHMS = ("kernel", "bmm", "einsum", "dense", "sparse", "bsr")
 
 
 def apply(algo, x, weights, bias, batch_last, cache):
-    """The product of all factors with x, and the bias. `cache` keeps index arrays."""
-    if algo == "kernel":
-        layout = "batch_last" if batch_last else "batch_first"
-        return kt.ksmm_chain(x, weights, layout=layout, bias=bias)
+    """The product of all factors with x, and the bias, by one of the algorithms but `kernel`.
+    `cache` keeps index arrays."""
     batch = x.shape[1:] if batch_last else x.shape[:-1]
     x = x.reshape(x.shape[0], -1) if batch_last else x.reshape(-1, x.shape[-1])
     step = _STEPS[algo]

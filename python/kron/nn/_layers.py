@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from .. import torch as kt
-from ._parameters import factors_of
+from ._parameters import parameters_of
 from ._sparse import KSLinear
 
 
@@ -51,20 +51,21 @@ class KronLinear(nn.Module):
             nn.init.uniform_(self.bias, -bound, bound)
 
     def forward(self, x):
-        if x.shape[-1] != self.in_features:
+        shape = x.shape
+        if not shape or shape[-1] != self.in_features:
             raise ValueError(f"expects the last axis of the input to have size "
-                             f"{self.in_features}, but got shape {tuple(x.shape)}")
-        bias = self.bias
+                             f"{self.in_features}, but got shape {tuple(shape)}")
+        factors, bias = parameters_of(self)
         if bias is None:
-            return kt.mkm(x, factors_of(self))
-        return kt.mkm(x, factors_of(self), beta=1, z=bias)
+            return kt.mkm(x, factors)
+        return kt.mkm(x, factors, beta=1, z=bias)
 
     @property
     def weight(self):
         """The weight that torch.nn.Linear would have, [out_features, in_features]."""
         identity = torch.eye(self.in_features, dtype=self.factors[0].dtype,
                              device=self.factors[0].device)
-        return kt.mkm(identity, factors_of(self)).mT
+        return kt.mkm(identity, list(self.factors)).mT
 
     def extra_repr(self):
         return (f"in_sizes={self.in_sizes}, out_sizes={self.out_sizes}, "

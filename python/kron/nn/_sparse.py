@@ -7,8 +7,9 @@ import math
 import torch
 from torch import nn
 
+from .. import torch as kt
 from . import _algorithms, _formats
-from ._parameters import factors_of
+from ._parameters import parameters_of
 
 
 def _check_patterns(patterns):
@@ -115,8 +116,11 @@ class KSLinear(nn.Module):
             raise ValueError(f"expects the {'first' if self.bs_last else 'last'} axis of "
                              f"the input to have size {self.in_size}, but got shape "
                              f"{tuple(shape)}")
-        return _algorithms.apply(self.algo, x, factors_of(self), self.bias,
-                                 self.bs_last, self._cache)
+        factors, bias = parameters_of(self)
+        if self.algo == "kernel":
+            return kt.ksmm_chain(x, factors, None, "batch_last" if self.bs_last else
+                                 "batch_first", bias=bias)
+        return _algorithms.apply(self.algo, x, factors, bias, self.bs_last, self._cache)
 
     def get_dense_product(self):
         """The weight as one dense matrix, [out_size, in_size]."""

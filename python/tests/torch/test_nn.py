@@ -169,6 +169,8 @@ def test_bad_arguments():
         knn.KSLinear(CHAINS[0])(torch.ones(2, 5))
     with pytest.raises(ValueError, match="in_sizes and out_sizes"):
         knn.KronLinear([2, 3], [2])
+    with pytest.raises(ValueError, match=r"size 4, but got shape \(\)"):
+        knn.KronLinear([2, 2], [2, 2])(torch.ones(()))
     with pytest.raises(ValueError, match="expects blocks to divide 6"):
         knn.Monarch(6, 6, blocks=4)
 
