@@ -280,6 +280,31 @@ def test_linear_operator():
     torch.testing.assert_close(noisy.solve(right), torch.linalg.solve(dense + eye / 2, right))
 
 
+def test_gaussian_process_gradients():
+    """Those of the CPU, by a backward pass that waits for nothing."""
+    pytest.importorskip("gpytorch")
+    from kron.gpytorch import KroneckerProductLinearOperator
+
+    sizes = (24, 16, 24)
+    axes = [torch.linspace(0, 2, n, dtype=torch.float64) for n in sizes]
+    factors = [torch.exp(-(x.unsqueeze(-1) - x).square()) for x in axes]
+    right, noise = torch.randn(24 * 16 * 24, 1, dtype=torch.float64), torch.full((1,), 0.5).double()
+    found = []
+    for device in ("cpu", "cuda"):
+        inputs = [array.detach().to(device).requires_grad_() for array in (*factors, noise, right)]
+        operator = KroneckerProductLinearOperator(*inputs[:3]).add_diagonal(inputs[3])
+        quad, logdet = operator.inv_quad_logdet(inputs[4], logdet=True)
+        torch.autograd.grad(quad + logdet, inputs, retain_graph=True)  # compiles
+        try:
+            torch.cuda.set_sync_debug_mode("error" if device == "cuda" else "default")
+            gradients = torch.autograd.grad(quad + logdet, inputs)
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+        found.append([array.cpu() for array in (quad, logdet, *gradients)])
+    for ours, expected in zip(found[1], found[0]):
+        torch.testing.assert_close(ours, expected, rtol=1e-9, atol=1e-9)
+
+
 def test_explained():
     x = torch.randn(4096, 4096, device="cuda")
     factors = [torch.randn(16, 16, device="cuda") for _ in range(3)]
