@@ -27,6 +27,26 @@ int64_t kron::getElementBytes(Type element) {
   return element.getIntOrFloatBitWidth() / 8;
 }
 
+SmallVector<Value> kron::getArrays(ScaledOpInterface op) {
+  SmallVector<Value> arrays(op.getFactorValues());
+  arrays.append({op.getInputValue(), op.getInitValue()});
+  return arrays;
+}
+
+static bool isEmpty(Value array) {
+  return llvm::is_contained(cast<ShapedType>(array.getType()).getShape(), 0);
+}
+
+bool kron::hasEmptyArray(ScaledOpInterface op) {
+  return llvm::any_of(getArrays(op), isEmpty);
+}
+
+bool kron::hasEmptyArray(PassOp pass) {
+  return llvm::any_of(pass.getModeProducts(), [](ModeProductOp product) {
+    return hasEmptyArray(cast<ScaledOpInterface>(product.getOperation()));
+  });
+}
+
 std::optional<std::string> kron::getDynamicShapeReason(ScaledOpInterface op) {
   if (auto gradient = dyn_cast<KsmmGradOp>(*op)) {
     if (!cast<ShapedType>(gradient.getInit().getType()).hasStaticShape())

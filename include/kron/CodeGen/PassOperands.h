@@ -24,6 +24,14 @@ Type getStorageType(Type element);
 /// Bytes of an element, complex ones included.
 int64_t getElementBytes(Type element);
 
+/// Input, factors and destination of `op`.
+SmallVector<Value> getArrays(ScaledOpInterface op);
+
+/// Whether types say that an array has no elements: then there is nothing to
+/// plan, and plans may divide by sizes.
+bool hasEmptyArray(ScaledOpInterface op);
+bool hasEmptyArray(PassOp pass);
+
 /// Why no code generator takes `op`, if shapes that all of them need to know
 /// are dynamic: of factors, or of what a gradient writes.
 std::optional<std::string> getDynamicShapeReason(ScaledOpInterface op);

@@ -25,13 +25,10 @@ std::optional<std::string> kron::getCPUUnsupportedReason(Operation *op) {
   auto scaled = dyn_cast<ScaledOpInterface>(op);
   if (!scaled)
     return std::nullopt;
+  if (hasEmptyArray(scaled))
+    return "an array has no elements";
   // The factors too: those of f16 and bf16 may stand between f32 arrays.
-  SmallVector<Value> arrays(scaled.getFactorValues());
-  arrays.append({scaled.getInputValue(), scaled.getInitValue()});
-  for (Value factor : scaled.getFactorValues())
-    if (llvm::is_contained(cast<ShapedType>(factor.getType()).getShape(), 0))
-      return "a factor has no elements";
-  for (Value value : arrays) {
+  for (Value value : getArrays(scaled)) {
     Type element = getElementType(value);
     // --kron-decompose widens those of 8 bits, but for mode products, which it
     // leaves alone.

@@ -73,6 +73,13 @@ static const GPUEmitter kEmitters[] = {
      getNoAlignment, emitSimtPass},
 };
 
+std::optional<std::string>
+GPUEmitter::getUnsupportedReason(PassOp pass, const GPUMachine &machine) const {
+  if (hasEmptyArray(pass))
+    return "an array has no elements";
+  return getReason(pass, machine);
+}
+
 ArrayRef<GPUEmitter> kron::getGPUEmitters() { return kEmitters; }
 
 StringRef kron::getKernelBaseName(PassOp pass) {

@@ -17,6 +17,7 @@
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
+#include "kron/CodeGen/PassOperands.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -105,6 +106,8 @@ kron::getSeparateQuantizeReason(PassOp pass, QuantizeOp quantize,
   if (std::optional<std::string> reason =
           getQuantizeUnsupportedReason(quantize))
     return reason;
+  if (hasEmptyArray(pass))
+    return "an array has no elements";
   if (!isAllThatReads(quantize, pass))
     return "somebody else reads the product, or memory is touched before";
   Value memory = skipViews(pass.getInit());

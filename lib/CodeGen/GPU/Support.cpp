@@ -28,13 +28,10 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
   // Then neither the input nor a factor may be read.
   if (getAlpha(scaled).isZero())
     return "alpha is 0";
-  SmallVector<Value> arrays(scaled.getFactorValues());
-  arrays.append({scaled.getInputValue(), scaled.getInitValue()});
-  for (Value array : arrays)
-    if (llvm::is_contained(cast<ShapedType>(array.getType()).getShape(), 0))
-      return "an array has no elements";
+  if (hasEmptyArray(scaled))
+    return "an array has no elements";
   // --kron-decompose widens those of 8 bits.
-  for (Value array : arrays)
+  for (Value array : getArrays(scaled))
     if (getElementType(array) != element && !isFloat8(getElementType(array)))
       return "arrays of different element types have no fused kernel";
   return getDynamicShapeReason(scaled);

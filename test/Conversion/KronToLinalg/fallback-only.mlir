@@ -62,7 +62,7 @@ func.func @pass(%x: memref<3x2xf80>, %f: memref<2x2xf80>, %y: memref<3x2xf80>) {
 // CHECK-NOT: kron.
 // CHECK: linalg.generic
 func.func @no_elements(%x: memref<4x0xf32>, %f: memref<0x16xf32>, %y: memref<4x16xf32>) {
-  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="a factor has no elements", Remark="kron.mode_product takes the slow path"}}
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="an array has no elements", Remark="kron.mode_product takes the slow path"}}
   kron.mode_product axis(1) ins(%x : memref<4x0xf32>) factor(%f [p, q] : memref<0x16xf32>)
     outs(%y : memref<4x16xf32>)
   return

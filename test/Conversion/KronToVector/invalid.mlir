@@ -40,7 +40,7 @@ func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16
 func.func @no_elements(%x: memref<4x0xf32>, %f: memref<0x16xf32>, %y: memref<4x16xf32>) {
   kron.pass ins(%x, %f : memref<4x0xf32>, memref<0x16xf32>) outs(%y : memref<4x16xf32>) {
   ^bb0(%t: tensor<4x0xf32>, %a: tensor<0x16xf32>, %o: tensor<4x16xf32>):
-    // expected-error @+1 {{'kron.mode_product' op cannot become vector code: a factor has no elements}}
+    // expected-error @+1 {{'kron.mode_product' op cannot become vector code: an array has no elements}}
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x0xf32>) factor(%a [p, q] : tensor<0x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
     kron.yield %1 : tensor<4x16xf32>
   }

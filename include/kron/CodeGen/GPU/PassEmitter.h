@@ -23,9 +23,9 @@ namespace mlir::kron {
 /// One way to emit a pass.
 struct GPUEmitter {
   GPUKernel kernel;
-  /// Why it does not take `pass`, or nothing if it does.
-  std::optional<std::string> (*getUnsupportedReason)(PassOp pass,
-                                                     const GPUMachine &machine);
+  /// Why it does not take `pass`, which has elements, or nothing if it does.
+  std::optional<std::string> (*getReason)(PassOp pass,
+                                          const GPUMachine &machine);
   /// Bytes that the address of every array and every stride that is only known
   /// at run time must be multiples of; at most an element means no condition.
   int64_t (*getAlignment)(PassOp pass);
@@ -33,9 +33,14 @@ struct GPUEmitter {
   /// their kernels in the gpu.module.
   LogicalResult (*emit)(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
                         PassOp pass, const GPUMachine &machine);
+
+  /// Why it does not take `pass`, or nothing if it does.
+  std::optional<std::string>
+  getUnsupportedReason(PassOp pass, const GPUMachine &machine) const;
 };
 
-/// All emitters, the preferred ones first; the last one takes every pass.
+/// All emitters, the preferred ones first; the last one takes every pass that
+/// has elements.
 ArrayRef<GPUEmitter> getGPUEmitters();
 
 /// Why `pass`, which is `bare` with an epilogue at its end, had better be two

@@ -485,6 +485,8 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     for (ModeProductOp product : pass.getModeProducts())
       if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
         return success();
+    if (hasEmptyArray(pass))
+      return success();
     TripChain chain = describeTripChain(pass);
     ScheduleAttr schedule = pass.getScheduleAttr();
     TripPlan plan;

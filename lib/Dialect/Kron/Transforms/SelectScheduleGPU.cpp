@@ -16,6 +16,7 @@
 #include "kron/CodeGen/GPU/Cublas.h"
 #include "kron/CodeGen/GPU/PassEmitter.h"
 #include "kron/CodeGen/GPU/Sparse.h"
+#include "kron/CodeGen/PassOperands.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -187,6 +188,8 @@ LogicalResult kron::selectGPUSchedule(PassOp pass, const GPUMachine &machine,
   for (ModeProductOp product : pass.getModeProducts())
     if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
       return success();
+  if (hasEmptyArray(pass))
+    return success();
   Trip trip = describeTrip(pass);
   SmallVector<Candidate> candidates = getCandidates(pass, trip, machine);
   ScheduleAttr given = pass.getScheduleAttr();
