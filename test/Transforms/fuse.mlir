@@ -218,3 +218,20 @@ func.func @memref(%x: memref<4x?xf64, strided<[?, ?]>>, %a: memref<4x4xf64>,
     factor(%a [p, q] : memref<4x4xf64>) outs(%y : memref<4x?xf64>)
   return
 }
+
+// Verify that an axis is stretched and contracted in passes of their own.
+// CHECK-LABEL: func.func @stretched(
+// CHECK:         kron.pass
+// CHECK:           kron.mode_product axis(0)
+// CHECK-NEXT:      kron.yield
+// CHECK:         kron.pass
+// CHECK:           kron.mode_product axis(1)
+// CHECK-NEXT:      kron.yield
+func.func @stretched(%x: tensor<9x1xf32>, %f: tensor<13x13xf32>, %g: tensor<9x9xf32>, %y: tensor<9x13xf32>)
+    -> tensor<9x13xf32> {
+  %0 = kron.mode_product axis(0) ins(%x : tensor<9x1xf32>) factor(%g [p, q] : tensor<9x9xf32>)
+         outs(%y : tensor<9x13xf32>) -> tensor<9x13xf32>
+  %1 = kron.mode_product axis(1) ins(%0 : tensor<9x13xf32>) factor(%f [p, q] : tensor<13x13xf32>)
+         outs(%y : tensor<9x13xf32>) -> tensor<9x13xf32>
+  return %1 : tensor<9x13xf32>
+}

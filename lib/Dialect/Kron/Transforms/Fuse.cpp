@@ -99,6 +99,50 @@ static SmallVector<ModeProductOp> getChainEndingAt(ModeProductOp last) {
   return chain;
 }
 
+/// Axes of the input of `op` that stretch from 1 to the size they have in its
+/// result.
+static SmallVector<int64_t> getStretchedAxes(ModeProductOp op) {
+  auto input = cast<ShapedType>(op.getInput().getType());
+  auto result = cast<ShapedType>(op.getInit().getType());
+  SmallVector<int64_t> axes;
+  for (int64_t axis = 0; axis < input.getRank(); ++axis)
+    if (axis != static_cast<int64_t>(op.getAxis()) &&
+        input.getDimSize(axis) == 1 && result.getDimSize(axis) != 1)
+      axes.push_back(axis);
+  return axes;
+}
+
+/// Cuts `chain` between mode products of which one contracts an axis that the
+/// other one stretches: a pass has one size for every axis before and one
+/// behind the factors that contract it.
+static SmallVector<ArrayRef<ModeProductOp>>
+cutStretched(ArrayRef<ModeProductOp> chain) {
+  SmallVector<ArrayRef<ModeProductOp>> parts;
+  llvm::SmallDenseSet<int64_t> contracted, stretched;
+  size_t begin = 0;
+  for (size_t index = 0; index < chain.size(); ++index) {
+    ModeProductOp op = chain[index];
+    SmallVector<int64_t> axes = getStretchedAxes(op);
+    // Regrouped axes have other numbers.
+    bool isApart = !getInputReshapes(op).empty() &&
+                   (!axes.empty() || !stretched.empty());
+    bool clashes = stretched.contains(op.getAxis()) ||
+                   llvm::any_of(axes, [&](int64_t axis) {
+                     return contracted.contains(axis);
+                   });
+    if (index > begin && (isApart || clashes)) {
+      parts.push_back(chain.slice(begin, index - begin));
+      begin = index;
+      contracted.clear();
+      stretched.clear();
+    }
+    contracted.insert(op.getAxis());
+    stretched.insert(axes.begin(), axes.end());
+  }
+  parts.push_back(chain.drop_front(begin));
+  return parts;
+}
+
 //===----------------------------------------------------------------------===//
 // Building the pass
 //===----------------------------------------------------------------------===//
@@ -284,6 +328,17 @@ static void fuse(IRRewriter &rewriter, ArrayRef<ModeProductOp> chain) {
 // Pass
 //===----------------------------------------------------------------------===//
 
+/// Whether rows of 8 bits are made of `result`, which a GPU's kernel does itself
+/// unless branches lie between.
+static bool isQuantized(Value result) {
+  return llvm::any_of(result.getUsers(), [](Operation *user) {
+    return isa<QuantizeOp>(user) ||
+           (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, EpilogueOp>(
+                user) &&
+            isQuantized(user->getResult(0)));
+  });
+}
+
 namespace {
 struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
   using KronFuseBase::KronFuseBase;
@@ -299,24 +354,37 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     });
     IRRewriter rewriter(&getContext());
     for (ModeProductOp last : ends) {
-      SmallVector<ModeProductOp> chain = getChainEndingAt(last);
-      bool isGiven = hasGivenTrips(chain);
-      for (ArrayRef<ModeProductOp> trip : cutRegrouped(chain)) {
-        if (target == "cpu" && !isGiven && dependsOnRows(trip))
-          fuseByRows(rewriter, trip);
-        else
-          fuse(rewriter, trip);
+      SmallVector<ModeProductOp> whole = getChainEndingAt(last);
+      for (ArrayRef<ModeProductOp> chain : cutStretched(whole)) {
+        bool isGiven = hasGivenTrips(chain);
+        for (ArrayRef<ModeProductOp> trip : cutRegrouped(chain)) {
+          if (!isGiven && dependsOnRows(trip) && 
+              !(target != "cpu" && isQuantized(trip.back()->getResult(0))))
+            fuseByRows(rewriter, trip);
+          else
+            fuse(rewriter, trip);
+        }
       }
     }
     if (failed(splitTrips(rewriter)))
       signalPassFailure();
   }
 
+  /// The number of rows up to which `trip` had better be several.
+  int64_t getMostRowsApart(ArrayRef<ModeProductOp> trip) {
+    if (target == "cpu")
+      return getCPUMostRowsApart(trip, l2Bytes);
+    std::optional<GPUMachine> machine = getGPUMachine(chip);
+    return machine ? getGPUMostRowsApart(trip, *machine) : 0;
+  }
+
   /// One trip for many rows, one per regrouping for few.
   void fuseByRows(IRRewriter &rewriter, ArrayRef<ModeProductOp> trip) {
+    int64_t mostApart = getMostRowsApart(trip);
+    if (mostApart == 0)
+      return fuse(rewriter, trip);
     for (ModeProductOp op : trip.drop_back())
       replaceSizes(rewriter, op);
-    int64_t mostApart = getCPUMostRowsApart(trip, l2Bytes);
     ModeProductOp last = trip.back();
     remark::analysis(last.getLoc(),
                      remark::RemarkOpts::name("Rows").category("kron-fuse"))
