@@ -52,12 +52,17 @@ struct KronReleaseEarlyPass
   using KronReleaseEarlyBase::KronReleaseEarlyBase;
 
   void runOnOperation() override {
-    getOperation()->walk([](memref::DeallocOp dealloc) {
+    // All of them first: two of one array, wrong as they are, would move behind
+    // each other forever.
+    SmallVector<memref::DeallocOp> deallocs;
+    getOperation()->walk(
+        [&](memref::DeallocOp dealloc) { deallocs.push_back(dealloc); });
+    for (memref::DeallocOp dealloc : deallocs) {
       Operation *last = nullptr;
       Block *block = dealloc->getBlock();
       if (findLastUser(dealloc.getMemref(), block, dealloc, last) && last)
         dealloc->moveAfter(last);
-    });
+    }
   }
 };
 } // namespace

@@ -29,3 +29,17 @@ func.func @escapes(%y: memref<8xf32>, %n: index, %v: f32) {
   memref.dealloc %0 : memref<8xf32>
   return
 }
+
+// Verify that two releases of one array, wrong as they are, come to an end.
+// CHECK-LABEL: func.func @twice(
+// CHECK:         linalg.fill
+// CHECK-NEXT:    memref.dealloc
+// CHECK-NEXT:    memref.dealloc
+// CHECK-NEXT:    return
+func.func @twice(%v: f32) {
+  %0 = memref.alloc() : memref<8xf32>
+  memref.dealloc %0 : memref<8xf32>
+  linalg.fill ins(%v : f32) outs(%0 : memref<8xf32>)
+  memref.dealloc %0 : memref<8xf32>
+  return
+}
