@@ -5,17 +5,17 @@
 // RUN: %python %S/Inputs/functions.py make %t.npy
 // RUN: kron-opt %s --kron-expand-math -o %t.slow.mlir
 // RUN: kron-opt %s --kron-expand-math=fast-erf -o %t.fast.mlir
-// RUN: kron-run %t.slow.mlir --entry exp --arg %t.npy --out %t.exp.npy
+// RUN: kron-run %t.slow.mlir --entry array_exp --arg %t.npy --out %t.exp.npy
 // RUN: %python %S/Inputs/functions.py check %t.npy exp %t.exp.npy 2 | FileCheck %s
-// RUN: kron-run %t.slow.mlir --entry erf --arg %t.npy --out %t.erf.npy
+// RUN: kron-run %t.slow.mlir --entry array_erf --arg %t.npy --out %t.erf.npy
 // RUN: %python %S/Inputs/functions.py check %t.npy erf %t.erf.npy 3 | FileCheck %s
-// RUN: kron-run %t.fast.mlir --entry erf --arg %t.npy --out %t.erf.npy
+// RUN: kron-run %t.fast.mlir --entry array_erf --arg %t.npy --out %t.erf.npy
 // RUN: %python %S/Inputs/functions.py check %t.npy erf %t.erf.npy 8 | FileCheck %s
 // CHECK: units in the last place
 
 #id = affine_map<(d0) -> (d0)>
 
-func.func @exp(%x: memref<?xf64>, %y: memref<?xf64>) {
+func.func @array_exp(%x: memref<?xf64>, %y: memref<?xf64>) {
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
       ins(%x : memref<?xf64>) outs(%y : memref<?xf64>) {
   ^bb0(%in: f64, %out: f64):
@@ -25,7 +25,7 @@ func.func @exp(%x: memref<?xf64>, %y: memref<?xf64>) {
   return
 }
 
-func.func @erf(%x: memref<?xf64>, %y: memref<?xf64>) {
+func.func @array_erf(%x: memref<?xf64>, %y: memref<?xf64>) {
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
       ins(%x : memref<?xf64>) outs(%y : memref<?xf64>) {
   ^bb0(%in: f64, %out: f64):
