@@ -83,7 +83,8 @@ def captured(way, place):
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         way.step()
-    return Way({"replay": graph.replay}, way.results)
+    # The graph reads the module's parameters where they are: `way` keeps them.
+    return Way({"replay": graph.replay}, lambda: way.results())
 
 
 def dense_like(layer):

@@ -297,6 +297,26 @@ double kron::estimateSparseChainGain(ArrayRef<ModeProductOp> products,
              : 0;
 }
 
+int64_t kron::getSparseChainMostRowsApart(ArrayRef<ModeProductOp> products,
+                                          const GPUMachine &machine) {
+  auto plan = getSparseChainPlan(products, machine);
+  auto *found = std::get_if<SparseChainPlan>(&plan);
+  if (!found || products.size() < 2)
+    return 0;
+  // Few rows leave most processors without a block, and one block reads all
+  // factors by itself; trips of their own share the results out, too.
+  auto isApart = [&](int64_t rows) {
+    return estimateSparseTrips(*found, rows, machine) <
+           estimateSparseChain(*found, rows, machine);
+  };
+  int64_t most = 0, least = getNominalSparseRows(products);
+  while (most + 1 < least) {
+    int64_t middle = most + (least - most) / 2;
+    (isApart(middle) ? most : least) = middle;
+  }
+  return most;
+}
+
 LogicalResult kron::emitSparseChain(OpBuilder &builder,
                                     gpu::GPUModuleOp gpuModule, PassOp pass,
                                     const GPUMachine &machine,

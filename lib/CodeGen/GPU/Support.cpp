@@ -47,3 +47,8 @@ double kron::getGPURegroupedGain(ArrayRef<ModeProductOp> products,
                                  const GPUMachine &machine) {
   return estimateSparseChainGain(products, machine);
 }
+
+int64_t kron::getGPUMostRowsApart(ArrayRef<ModeProductOp> products,
+                                  const GPUMachine &machine) {
+  return getSparseChainMostRowsApart(products, machine);
+}

@@ -56,9 +56,9 @@ static void poison(LLVM::LLVMFuncOp kernel, LLVM::GlobalOp memory) {
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    Value address = LLVM::GEPOp::create(builder, loc, base.getType(),
-                                        builder.getI8Type(), base,
-                                        ValueRange(loop.getInductionVar()));
+    Value address =
+        LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(),
+                            base, ValueRange(loop.getInductionVar()));
     LLVM::StoreOp::create(builder, loc, word, address);
   }
   NVVM::Barrier0Op::create(builder, loc);
@@ -74,7 +74,8 @@ namespace {
 struct KronPoisonSharedMemoryPass
     : kron::impl::KronPoisonSharedMemoryBase<KronPoisonSharedMemoryPass> {
   void runOnOperation() override {
-    auto memory = getOperation().lookupSymbol<LLVM::GlobalOp>(kSharedMemoryName);
+    auto memory =
+        getOperation().lookupSymbol<LLVM::GlobalOp>(kSharedMemoryName);
     if (!memory)
       return;
     for (auto kernel : getOperation().getOps<LLVM::LLVMFuncOp>())

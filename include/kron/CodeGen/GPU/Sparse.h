@@ -47,6 +47,11 @@ getSparseChainReason(ArrayRef<ModeProductOp> products,
 double estimateSparseChainGain(ArrayRef<ModeProductOp> products,
                                const GPUMachine &machine);
 
+/// The number of rows up to which `products` had better be trips of their own,
+/// although one trip is faster where there are many; 0: none.
+int64_t getSparseChainMostRowsApart(ArrayRef<ModeProductOp> products,
+                                    const GPUMachine &machine);
+
 /// Builds, before `pass` (on memrefs), a kernel in `gpuModule` that applies its
 /// factor with warp-wide matrix instructions, and its launch. The caller erases
 /// `pass`.

@@ -37,6 +37,11 @@ getGPURegroupedReason(ArrayRef<ModeProductOp> products,
 double getGPURegroupedGain(ArrayRef<ModeProductOp> products,
                            const GPUMachine &machine);
 
+/// The number of rows up to which such `products` take less time in trips of
+/// their own than in one; 0 if one trip is the faster from the first row on.
+int64_t getGPUMostRowsApart(ArrayRef<ModeProductOp> products,
+                            const GPUMachine &machine);
+
 } // namespace mlir::kron
 
 #endif // KRON_CODEGEN_GPU_SUPPORT_H

@@ -124,8 +124,8 @@ cutStretched(ArrayRef<ModeProductOp> chain) {
     ModeProductOp op = chain[index];
     SmallVector<int64_t> axes = getStretchedAxes(op);
     // Regrouped axes have other numbers.
-    bool isApart = !getInputReshapes(op).empty() &&
-                   (!axes.empty() || !stretched.empty());
+    bool isApart =
+        !getInputReshapes(op).empty() && (!axes.empty() || !stretched.empty());
     bool clashes = stretched.contains(op.getAxis()) ||
                    llvm::any_of(axes, [&](int64_t axis) {
                      return contracted.contains(axis);
@@ -328,8 +328,8 @@ static void fuse(IRRewriter &rewriter, ArrayRef<ModeProductOp> chain) {
 // Pass
 //===----------------------------------------------------------------------===//
 
-/// Whether rows of 8 bits are made of `result`, which a GPU's kernel does itself
-/// unless branches lie between.
+/// Whether rows of 8 bits are made of `result`, which a GPU's kernel does
+/// itself unless branches lie between.
 static bool isQuantized(Value result) {
   return llvm::any_of(result.getUsers(), [](Operation *user) {
     return isa<QuantizeOp>(user) ||
@@ -358,7 +358,7 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
       for (ArrayRef<ModeProductOp> chain : cutStretched(whole)) {
         bool isGiven = hasGivenTrips(chain);
         for (ArrayRef<ModeProductOp> trip : cutRegrouped(chain)) {
-          if (!isGiven && dependsOnRows(trip) && 
+          if (!isGiven && dependsOnRows(trip) &&
               !(target != "cpu" && isQuantized(trip.back()->getResult(0))))
             fuseByRows(rewriter, trip);
           else
