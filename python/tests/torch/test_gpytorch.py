@@ -177,9 +177,11 @@ def test_spectral_gradients(batch, noise_batch, sizes, columns, scaled, monkeypa
         weight, other = torch.randn_like(quad), torch.randn_like(logdet)
         mine = torch.autograd.grad((quad * weight).sum() + (logdet * other).sum(), inputs,
                                    retain_graph=True)
-        theirs = torch.autograd.grad((expected * weight).sum() + (torch.logdet(dense) * other).sum(),
-                                     inputs, retain_graph=True)
-        for name, a, b in zip(("factor",) * len(factors) + ("noise", "right", "scale"), mine, theirs):
+        theirs = torch.autograd.grad(
+            (expected * weight).sum() + (torch.logdet(dense) * other).sum(), inputs,
+            retain_graph=True)
+        names = ("factor",) * len(factors) + ("noise", "right", "scale")
+        for name, a, b in zip(names, mine, theirs):
             # A factor stands for symmetric matrices.
             a, b = ((a + a.mT, b + b.mT) if name == "factor" else (a, b))
             torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-9, msg=lambda m: f"{name}: {m}")
