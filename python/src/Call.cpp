@@ -92,14 +92,19 @@ bool kron::python::loadTransposes(PyObject *object, Py_ssize_t count,
   return true;
 }
 
+static const char *const precisionNames[] = {"full", "ieee", "tf32"};
+
+const char *kron::python::getPrecisionName(int precision) {
+  return precisionNames[precision];
+}
+
 bool kron::python::loadPrecision(PyObject *object, int &result) {
-  static const char *const names[] = {"full", "ieee", "tf32"};
   result = 0;
   if (!object)
     return true;
   if (PyUnicode_CheckExact(object))
     for (result = 0; result < 3; ++result)
-      if (PyUnicode_CompareWithASCIIString(object, names[result]) == 0)
+      if (PyUnicode_CompareWithASCIIString(object, precisionNames[result]) == 0)
         return true;
   return decline("expects precision to be 'full', 'ieee' or 'tf32'");
 }

@@ -67,6 +67,7 @@ bool loadTransposes(PyObject *object, Py_ssize_t count, bool allowsString,
 
 /// "full", "ieee" or "tf32" as 0, 1 or 2; null means full.
 bool loadPrecision(PyObject *object, int &result);
+const char *getPrecisionName(int precision);
 
 /// Axes that several operands have in common, each with its own strides.
 class CommonAxes {

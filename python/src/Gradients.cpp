@@ -259,17 +259,20 @@ static py::object orNone(const py::object &object) {
 }
 
 PyObject *Gradients::computeProduct() {
-  enum { Kind, Alpha, Beta, TransX, TransFactors, Precision };
+  using Options = ProductOptions;
   if (!start(/*numOperands=*/2))
     return nullptr;
   Transpose transX, transposes[kMaxFactors];
   int precision;
-  if (!isOne(option(Alpha)) || !loadTranspose(option(TransX), transX) ||
-      transX != Transpose::N || !loadPrecision(option(Precision), precision) ||
-      !loadTransposes(option(TransFactors), numFactors, /*allowsString=*/true,
-                      transposes))
+  if (!isOne(option(Options::Alpha)) ||
+      !loadTranspose(option(Options::TransX), transX) ||
+      transX != Transpose::N ||
+      !loadPrecision(option(Options::Precision), precision) ||
+      !loadTransposes(option(Options::TransFactors), numFactors,
+                      /*allowsString=*/true, transposes))
     return nullptr;
-  std::string kind = py::handle(option(Kind)).cast<std::string>(), letters;
+  std::string kind = py::handle(option(Options::Kind)).cast<std::string>(),
+              letters;
   for (int i = 0; i < numFactors; ++i) {
     if (factors[i].rank != 2)
       return nullptr;
@@ -278,16 +281,16 @@ PyObject *Gradients::computeProduct() {
   // z that is one row, as a bias is, gets the sum over the others.
   if (needs(2)) {
     auto shape = getAttribute(ctx, "z_shape");
-    if (kind != "mkm" || !option(Beta) || !isOne(option(Beta)) || !shape ||
-        py::len(shape) != 1 || grad.rank < 2 ||
+    if (kind != "mkm" || !option(Options::Beta) ||
+        !isOne(option(Options::Beta)) || !shape || py::len(shape) != 1 ||
+        grad.rank < 2 ||
         py::cast<int64_t>(shape[py::int_(0)]) != grad.sizes[grad.rank - 1])
       return nullptr;
   }
   key = kind + letters;
   addKey(precision);
   addShapes();
-  static const char *const precisions[] = {"full", "ieee", "tf32"};
-  if (!findKernel(kind, letters, precisions[precision]) ||
+  if (!findKernel(kind, letters, getPrecisionName(precision)) ||
       !run(kind == "batched" ? numFactors : 1, kind == "kmm"))
     return nullptr;
   py::tuple result(3 + numFactors);
@@ -300,17 +303,7 @@ PyObject *Gradients::computeProduct() {
 }
 
 PyObject *Gradients::computeSparse() {
-  enum {
-    Chain,
-    Pattern,
-    Layout,
-    Epilogue,
-    Alpha,
-    Beta,
-    Scale,
-    Trans,
-    Precision
-  };
+  using Options = SparseOptions;
   enum { NeedsBias = 2, NeedsResidual = 3, NeedsZ = 4 };
   if (!start(/*numOperands=*/4))
     return nullptr;
@@ -319,20 +312,19 @@ PyObject *Gradients::computeSparse() {
   };
   Transpose transposes[kMaxFactors];
   int precision;
-  if (!isOne(option(Alpha)) || !isOne(option(Scale)) ||
-      !is(option(Epilogue), "identity") || needs(NeedsZ) || grad.rank < 2 ||
-      !loadPrecision(option(Precision), precision) ||
-      !loadTransposes(option(Trans), numFactors, /*allowsString=*/false,
-                      transposes))
+  if (!isOne(option(Options::Alpha)) || !isOne(option(Options::Scale)) ||
+      !is(option(Options::Epilogue), "identity") || needs(NeedsZ) ||
+      grad.rank < 2 || !loadPrecision(option(Options::Precision), precision) ||
+      !loadTransposes(option(Options::Trans), numFactors,
+                      /*allowsString=*/false, transposes))
     return nullptr;
   std::string letters;
   for (int i = 0; i < numFactors; ++i)
     letters += char(transposes[i]);
-  bool isLast = !is(option(Layout), "batch_first");
+  bool isLast = !is(option(Options::Layout), "batch_first");
   key = (isLast ? "l" : "f") + letters;
   addKey(precision);
   addShapes();
-  static const char *const precisions[] = {"full", "ieee", "tf32"};
   auto hasAny = [&] {
     for (int i = 0; i < numFactors; ++i)
       if (needs(firstFactor + i))
@@ -341,7 +333,7 @@ PyObject *Gradients::computeSparse() {
   };
   if (!hasAny() ||
       !findKernel(numKept > 0, letters, isLast ? "batch_last" : "batch_first",
-                  precisions[precision]) ||
+                  getPrecisionName(precision)) ||
       !run(/*numInner=*/1, isLast))
     return nullptr;
   py::tuple result(5 + numFactors);

@@ -104,11 +104,10 @@ bool Operation::checkAddend() {
 
 py::dict kron::python::describeScaling(KronType type, int device, int precision,
                                        bool hasAlpha, int addend) {
-  static const char *const precisions[] = {"full", "ieee", "tf32"};
   py::dict description;
   description["type"] = getTypeName(type);
   description["device"] = device;
-  description["precision"] = precisions[precision];
+  description["precision"] = getPrecisionName(precision);
   description["alpha"] = hasAlpha;
   description["addend"] = addend;
   return description;

@@ -383,7 +383,7 @@ PyObject *Product::recordCall(PyObject *const *values) const {
 
 PyObject *kron::python::forwardProduct(PyObject *, PyObject *const *args,
                                        Py_ssize_t numArgs) {
-  enum { Kind, Alpha, Beta, TransX, TransFactors, Precision };
+  using Options = ProductOptions;
   PyObject *ctx = args[0], *options = args[1];
   Py_ssize_t count = numArgs - 4;
   auto option = [&](int number) {
@@ -399,14 +399,15 @@ PyObject *kron::python::forwardProduct(PyObject *, PyObject *const *args,
   PyObject **values = arguments.values;
   values[ParamX] = args[2];
   values[ParamFactors] = factors.ptr();
-  values[ParamAlpha] = option(Alpha);
-  values[ParamBeta] = option(Beta);
+  values[ParamAlpha] = option(Options::Alpha);
+  values[ParamBeta] = option(Options::Beta);
   values[ParamZ] = given(args[3]);
-  values[ParamTransX] = option(TransX);
-  values[ParamTransFactors] = option(TransFactors);
-  values[ParamPrecision] = option(Precision);
+  values[ParamTransX] = option(Options::TransX);
+  values[ParamTransFactors] = option(Options::TransFactors);
+  values[ParamPrecision] = option(Options::Precision);
   int kind = 0;
-  while (PyUnicode_CompareWithASCIIString(option(Kind), functionNames[kind]))
+  while (PyUnicode_CompareWithASCIIString(option(Options::Kind),
+                                          functionNames[kind]))
     ++kind;
   FunctionSpec spec = {functionNames[kind], parameterNames, NumParameters, 2};
   CallContext context = {spec, Py_Ellipsis, nullptr, 0, nullptr};

@@ -23,6 +23,25 @@ namespace kron::python {
 
 enum class NodeKind { Product, Sparse };
 
+/// Places of a call's options, the arguments that are no arrays, in a tuple
+/// with None for those left out.
+struct ProductOptions {
+  enum { Kind, Alpha, Beta, TransX, TransFactors, Precision };
+};
+struct SparseOptions {
+  enum {
+    IsChain,
+    Pattern,
+    Layout,
+    Epilogue,
+    Alpha,
+    Beta,
+    Scale,
+    Trans,
+    Precision
+  };
+};
+
 /// Records a call as a node with the inputs (options, operands..., list...);
 /// null operands become None. NotImplemented if forward has refused it.
 PyObject *record(NodeKind kind, std::initializer_list<PyObject *> options,

@@ -438,25 +438,16 @@ static PyObject *select(PyObject *object, bool isPerFactor, Py_ssize_t number) {
 
 PyObject *kron::python::forwardSparse(PyObject *, PyObject *const *args,
                                       Py_ssize_t numArgs) {
-  enum {
-    Chain,
-    Pattern,
-    Layout,
-    Epilogue,
-    Alpha,
-    Beta,
-    Scale,
-    Trans,
-    Precision
-  };
+  using Options = SparseOptions;
   PyObject *ctx = args[0], *options = args[1], *z = args[5];
   PyObject *const *list = args + 6;
   Py_ssize_t count = numArgs - 6;
   auto option = [&](int number) {
     return given(PyTuple_GET_ITEM(options, number));
   };
-  bool isChain = option(Chain) == Py_True;
-  PyObject *patterns = option(Pattern), *transposes = option(Trans);
+  bool isChain = option(Options::IsChain) == Py_True;
+  PyObject *patterns = option(Options::Pattern),
+           *transposes = option(Options::Trans);
   bool hasPatterns = isChain && patterns,
        hasTransposes = isChain && isSequence(transposes);
   auto fits = [&](PyObject *object) {
@@ -467,8 +458,9 @@ PyObject *kron::python::forwardSparse(PyObject *, PyObject *const *args,
     return refuse();
   static const FunctionSpec spec = {"ksmm", parameterNames, NumParameters, 4};
   CallContext context = {spec, Py_Ellipsis, nullptr, 0, nullptr};
-  int activation =
-      option(Epilogue) ? findString(option(Epilogue), activations, 4) : 0;
+  int activation = option(Options::Epilogue)
+                       ? findString(option(Options::Epilogue), activations, 4)
+                       : 0;
   // x, the weights, the inputs of all factors but the first, and what an
   // activation's derivative is computed from.
   py::tuple saved(2 * count + (activation ? 2 : 0));
@@ -482,16 +474,16 @@ PyObject *kron::python::forwardSparse(PyObject *, PyObject *const *args,
     values[ParamWeights] = list[i];
     values[ParamPattern] = select(patterns, hasPatterns, i);
     values[ParamTransWeights] = select(transposes, hasTransposes, i);
-    values[ParamLayout] = option(Layout);
-    values[ParamPrecision] = option(Precision);
+    values[ParamLayout] = option(Options::Layout);
+    values[ParamPrecision] = option(Options::Precision);
     if (isLast) {
       values[ParamBias] = given(args[3]);
       values[ParamResidual] = given(args[4]);
       values[ParamZ] = given(z);
-      values[ParamEpilogue] = option(Epilogue);
-      values[ParamAlpha] = option(Alpha);
-      values[ParamBeta] = option(Beta);
-      values[ParamScale] = option(Scale);
+      values[ParamEpilogue] = option(Options::Epilogue);
+      values[ParamAlpha] = option(Options::Alpha);
+      values[ParamBeta] = option(Options::Beta);
+      values[ParamScale] = option(Options::Scale);
     }
     step = py::reinterpret_steal<py::object>(settle(
         context, Sparse(false, CallMode::Recorded).call(context, arguments)));
