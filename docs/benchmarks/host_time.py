@@ -11,6 +11,8 @@ Parts:
           pass of the engine, and the node's own function
   layer   a step of KSLinear (1,192,48,2) > (2,48,192,1), and forward alone, beside the
           same layer by bmm and as a dense matrix
+  nodes   (cuda) what a forward and a backward pass put on the stream, by kind: the nodes of a
+          graph that captures them
   driver  (cuda) functions of the driver that launches call, less a call that does nothing
 
 Every figure is the median over rounds, in which the candidates take turns; a round of one
@@ -221,6 +223,51 @@ def measure_layer(device, clock):
     return result
 
 
+NODE_KINDS = {0: "kernel", 1: "memcpy", 2: "memset", 10: "allocation", 11: "release"}
+
+
+def captured_nodes(function):
+    """How many nodes of each kind the function's work is."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            function()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph(keep_graph=True)
+    with torch.cuda.graph(graph):
+        function()
+    driver, count = ctypes.CDLL("libcuda.so.1"), ctypes.c_size_t()
+    handle = ctypes.c_void_p(graph.raw_cuda_graph())
+    driver.cuGraphGetNodes(handle, None, ctypes.byref(count))
+    nodes = (ctypes.c_void_p * count.value)()
+    driver.cuGraphGetNodes(handle, nodes, ctypes.byref(count))
+    kinds = {}
+    for node in nodes:
+        kind = ctypes.c_int()
+        driver.cuGraphNodeGetType(ctypes.c_void_p(node), ctypes.byref(kind))
+        name = NODE_KINDS.get(kind.value, f"kind {kind.value}")
+        kinds[name] = kinds.get(name, 0) + 1
+    return kinds
+
+
+def measure_nodes(device, clock):
+    if device != "cuda" or not hasattr(torch.cuda.CUDAGraph, "raw_cuda_graph"):
+        return {}
+    result = {}
+    for name, (call, inputs) in functions(device, grad=True).items():
+        upstream = torch.randn_like(call())
+        result[name] = captured_nodes(
+            lambda: torch.autograd.grad(call(), inputs, upstream))  # noqa: B023
+    layer = layers(device, torch.float32)
+    x, _ = chain_arguments(196, device, grad=True)
+    upstream = torch.randn(196, layer["bmm"].out_size, device=device)
+    for algo, module in layer.items():
+        result[f"KSLinear by {algo}"] = captured_nodes(lambda: torch.autograd.grad(
+            module(x), [x, *module.parameters()], upstream))  # noqa: B023
+    return result
+
+
 def measure_driver(device, clock):
     if device != "cuda":
         return {}
@@ -245,7 +292,7 @@ def measure_driver(device, clock):
 
 
 PARTS = {"calls": measure_calls, "grads": measure_grads, "layer": measure_layer,
-         "driver": measure_driver}
+         "driver": measure_driver, "nodes": measure_nodes}
 
 
 def machine(device):

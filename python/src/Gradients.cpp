@@ -106,9 +106,8 @@ static int64_t countElements(const View &view) {
   return count;
 }
 
-static py::object getAttribute(PyObject *object, const char *name) {
-  return py::reinterpret_steal<py::object>(
-      PyObject_GetAttrString(object, name));
+static py::object getAttribute(PyObject *object, PyObject *name) {
+  return py::reinterpret_steal<py::object>(PyObject_GetAttr(object, name));
 }
 
 static bool isOne(PyObject *object) {
@@ -122,12 +121,12 @@ bool Gradients::start(int numOperands) {
   if (!isTensorClass(Py_TYPE(gradObject)) || isGradEnabled() ||
       !isPlainContext())
     return false;
-  py::object tensors = getAttribute(ctx, "saved_tensors");
+  py::object tensors = getAttribute(ctx, KRON_INTERNED("saved_tensors"));
   if (!tensors)
     return false;
   savedTensors = std::move(tensors);
-  if (!(options = getAttribute(ctx, "options")) ||
-      !(needed = getAttribute(ctx, "needs_input_grad")))
+  if (!(options = getAttribute(ctx, KRON_INTERNED("options"))) ||
+      !(needed = getAttribute(ctx, KRON_INTERNED("needs_input_grad"))))
     return false;
   firstFactor = 1 + numOperands;
   numFactors = int(PyTuple_GET_SIZE(needed.ptr())) - firstFactor;
@@ -251,7 +250,11 @@ py::object Gradients::sumBatch(bool isFeaturesFirst) const {
   py::tuple axes(grad.rank - 1);
   for (int i = 0; i < grad.rank - 1; ++i)
     axes[i] = i + isFeaturesFirst;
-  return py::handle(gradObject).attr("sum")(axes);
+  auto sum = py::reinterpret_steal<py::object>(
+      PyObject_CallMethodOneArg(gradObject, KRON_INTERNED("sum"), axes.ptr()));
+  if (!sum)
+    throw py::error_already_set();
+  return sum;
 }
 
 static py::object orNone(const py::object &object) {
@@ -280,7 +283,7 @@ PyObject *Gradients::computeProduct() {
   }
   // z that is one row, as a bias is, gets the sum over the others.
   if (needs(2)) {
-    auto shape = getAttribute(ctx, "z_shape");
+    auto shape = getAttribute(ctx, KRON_INTERNED("z_shape"));
     if (kind != "mkm" || !option(Options::Beta) ||
         !isOne(option(Options::Beta)) || !shape || py::len(shape) != 1 ||
         grad.rank < 2 ||

@@ -62,18 +62,20 @@ PyObject *kron::python::finishForward(PyObject *ctx, PyObject *options,
   auto owned = py::reinterpret_steal<py::object>(result);
   if (!owned)
     return nullptr;
-  py::handle context(ctx);
-  static PyObject *save = PyUnicode_InternFromString("save_for_backward");
-  auto method = py::reinterpret_steal<py::object>(PyObject_GetAttr(ctx, save));
+  auto method = py::reinterpret_steal<py::object>(
+      PyObject_GetAttr(ctx, KRON_INTERNED("save_for_backward")));
   if (!method)
     return nullptr;
   auto none = py::reinterpret_steal<py::object>(
       PyObject_CallObject(method.ptr(), saved));
-  if (!none)
+  if (!none || PyObject_SetAttr(ctx, KRON_INTERNED("options"), options))
     return nullptr;
-  context.attr("options") = py::handle(options);
-  if (z)
-    context.attr("z_shape") = py::handle(z).attr("shape");
+  if (z) {
+    auto shape = py::reinterpret_steal<py::object>(
+        PyObject_GetAttr(z, KRON_INTERNED("shape")));
+    if (!shape || PyObject_SetAttr(ctx, KRON_INTERNED("z_shape"), shape.ptr()))
+      return nullptr;
+  }
   return owned.release().ptr();
 }
 

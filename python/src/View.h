@@ -91,6 +91,13 @@ void registerTensors(pybind11::tuple classes, pybind11::dict types,
                      pybind11::function empty, pybind11::function isGradEnabled,
                      pybind11::tuple guards, pybind11::function fromDLPack);
 
+/// A name of an attribute, made once: CPython finds interned ones fastest.
+#define KRON_INTERNED(text)                                                    \
+  ([]() -> PyObject * {                                                        \
+    static PyObject *const name = PyUnicode_InternFromString(text);            \
+    return name;                                                               \
+  }())
+
 /// Name of a type as MLIR writes it.
 const char *getTypeName(KronType type);
 

@@ -75,18 +75,7 @@ def _store(out, result):
 
 
 def _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors, precision):
-    # Most calls need nothing of PyTorch: compiled code checks that and does them.
-    if not is_compiling() and forward_ad._current_level < 0:
-        result = _DIRECT[kind](x, factors, alpha, beta, z, out, trans_x, trans_factors,
-                               precision)
-        if result is not NotImplemented:
-            return result
-        casts = _autocast.casts_for(x)
-        if casts is not None:
-            with casts:
-                x, factors, z = casts.cast(x, factors, z)
-                return _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors,
-                                precision)
+    """A call that compiled code has not taken."""
     _tensor("x", x)
     if not isinstance(factors, (list, tuple)):
         raise TypeError(f"expects factors to be a list or tuple of tensors, but got "
@@ -119,25 +108,34 @@ def _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors, prec
     return result if out is None else _store(out, result)
 
 
-def mkm(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False,
-        trans_factors=False, precision="full"):
-    """alpha * op(x) @ (op(factors[0]) kron ... kron op(factors[-1])) + beta * z."""
-    return _product("mkm", x, factors, alpha, beta, z, out, trans_x, trans_factors,
-                    precision)
+def _public(kind, doc):
+    direct = _DIRECT[kind]
+
+    def call(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False,
+             trans_factors=False, precision="full"):
+        # Most calls need nothing of PyTorch: compiled code checks that and does them.
+        if not is_compiling() and forward_ad._current_level < 0:
+            result = direct(x, factors, alpha, beta, z, out, trans_x, trans_factors, precision)
+            if result is not NotImplemented:
+                return result
+            casts = _autocast.casts_for(x)
+            if casts is not None:
+                with casts:
+                    x, factors, z = casts.cast(x, factors, z)
+                    return call(x, factors, alpha=alpha, beta=beta, z=z, out=out,
+                                trans_x=trans_x, trans_factors=trans_factors,
+                                precision=precision)
+        return _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors,
+                        precision)
+
+    call.__name__ = call.__qualname__ = kind
+    call.__doc__ = doc
+    return call
 
 
-def kmm(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False,
-        trans_factors=False, precision="full"):
-    """alpha * (op(factors[0]) kron ... kron op(factors[-1])) @ op(x) + beta * z."""
-    return _product("kmm", x, factors, alpha, beta, z, out, trans_x, trans_factors,
-                    precision)
-
-
-def batched(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False,
-            trans_factors=False, precision="full"):
-    """One matrix per axis of every array of a batch."""
-    return _product("batched", x, factors, alpha, beta, z, out, trans_x, trans_factors,
-                    precision)
+mkm = _public("mkm", "alpha * op(x) @ (op(factors[0]) kron ... kron op(factors[-1])) + beta * z.")
+kmm = _public("kmm", "alpha * (op(factors[0]) kron ... kron op(factors[-1])) @ op(x) + beta * z.")
+batched = _public("batched", "One matrix per axis of every array of a batch.")
 
 
 def _check_pattern(name, pattern, weight):
