@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -27,11 +28,17 @@ extern "C" int omp_in_parallel(void) { return inOpenMP; }
 
 namespace {
 
+/// How long to wait for what comes at once, on the busiest of machines.
+constexpr auto kHangs = std::chrono::minutes(10);
+
 /// What the entry below runs, and what came of it.
 struct LoopRecord {
   int64_t count = 0, grain = 1, scratchBytes = 0;
+  /// Ranges do not end before so many threads have begun one.
+  size_t awaitedThreads = 1;
 
   std::mutex mutex;
+  std::condition_variable changed;
   std::vector<std::pair<int64_t, int64_t>> ranges;
   std::set<std::thread::id> threads;
   std::set<void *> scratches;
@@ -46,12 +53,15 @@ struct LoopRecord {
       threads.insert(std::this_thread::get_id());
       scratches.insert(scratch);
     }
+    changed.notify_all();
     // Writes all of the scratch and looks whether anybody else does.
     auto *words = static_cast<int64_t *>(scratch);
     for (int64_t i = 0; i < scratchBytes / 8; ++i)
       words[i] = begin;
     std::this_thread::sleep_for(std::chrono::microseconds(200));
-    std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex);
+    EXPECT_TRUE(changed.wait_for(
+        lock, kHangs, [&] { return threads.size() >= awaitedThreads; }));
     for (int64_t i = 0; i < scratchBytes / 8; ++i)
       scratchShared |= words[i] != begin;
     --running;
@@ -162,22 +172,24 @@ TEST(ParallelTest, CountOf2To62) {
 }
 
 TEST(ParallelTest, UsesSeveralThreads) {
-  // A worker may come late for one loop, but not for all of them.
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    LoopRecord loop;
-    loop.count = 64;
-    launchLoop(loop, 2);
-    if (loop.threads.size() == 2)
-      return;
-  }
-  FAIL() << "no loop ran on two threads";
+  LoopRecord loop;
+  loop.count = 64;
+  loop.awaitedThreads = 2;
+  launchLoop(loop, 2);
+  EXPECT_EQ(loop.threads.size(), 2u);
+}
+
+/// Runs `body` on a thread that has not had helpers before: none is about.
+template <typename Body> void onNewThread(Body body) {
+  std::thread(body).join();
 }
 
 TEST(ParallelTest, CallerBeginsWithTheFirstRange) {
-  // So that its caches have what they had the last time.
-  for (int attempt = 0; attempt < 20; ++attempt) {
-    static std::atomic<int64_t> first;
-    first = -1;
+  // So that its caches have what they had the last time. Helpers, each of which
+  // begins somewhere else, wait for it here.
+  static std::atomic<int64_t> first;
+  first = -1;
+  onNewThread([] {
     FakeKernel kernel;
     kernel.version([](const KronArray *) {
       static std::thread::id caller;
@@ -188,53 +200,41 @@ TEST(ParallelTest, CallerBeginsWithTheFirstRange) {
             int64_t none = -1;
             if (std::this_thread::get_id() == caller)
               first.compare_exchange_strong(none, begin);
-            std::this_thread::sleep_for(std::chrono::microseconds(20));
+            while (first < 0)
+              std::this_thread::yield();
           },
           nullptr, 0);
     });
     EXPECT_SUCCESS(launch(kernel, {}, withThreads(4)));
-    // Helpers that are there may have taken it before the caller began.
-    if (first == 0)
-      return;
-  }
-  FAIL() << "the caller never began with the first range";
+  });
+  EXPECT_EQ(first, 0);
 }
 
 TEST(ParallelTest, ShortLoopWakesNobody) {
-  // One that has been asked for may still come late once.
-  for (int attempt = 0; attempt < 10; ++attempt) {
-    LoopRecord before, after;
-    before.count = 1000;
-    after.grain = attempt % 2 ? 100 : -1;
-    after.count = attempt % 2 ? 1000 : 10;
-    launchLoop(before, 4);
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    launchLoop(after, 4);
-    EXPECT_GT(after.ranges.size(), 1u);
-    if (after.threads == std::set{std::this_thread::get_id()})
-      return;
-  }
-  FAIL() << "short loops wake helpers";
+  for (bool isSaid : {true, false})
+    onNewThread([&] {
+      LoopRecord loop;
+      loop.grain = isSaid ? -1 : 100;
+      loop.count = isSaid ? 10 : 1000;
+      launchLoop(loop, 4);
+      EXPECT_GT(loop.ranges.size(), 1u);
+      EXPECT_EQ(loop.threads, std::set{std::this_thread::get_id()});
+    });
 }
 
 TEST(ParallelTest, LongLoopWakesHelpers) {
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    // Many iterations, or few long ones, by what is said or may be.
-    LoopRecord many, few, unknown;
-    many.count = 1000;
-    many.grain = 10;
-    few.count = unknown.count = 16;
-    few.grain = -10;
-    bool isHelped = true;
-    for (LoopRecord *loop : {&many, &few, &unknown}) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  // Many iterations, or few long ones, by what is said or may be.
+  LoopRecord many, few, unknown;
+  many.count = 1000;
+  many.grain = 10;
+  few.count = unknown.count = 16;
+  few.grain = -10;
+  for (LoopRecord *loop : {&many, &few, &unknown})
+    onNewThread([&] {
+      loop->awaitedThreads = 2;
       launchLoop(*loop, 4);
-      isHelped &= loop->threads.size() > 1;
-    }
-    if (isHelped)
-      return;
-  }
-  FAIL() << "no loop ran on two threads";
+      EXPECT_GT(loop->threads.size(), 1u);
+    });
 }
 
 TEST(ParallelTest, ScratchIsPrivate) {
