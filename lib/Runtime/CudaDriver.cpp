@@ -7,6 +7,7 @@
 
 #include "CudaDriver.h"
 #include "Error.h"
+#include "Fork.h"
 
 #include <cstdarg>
 #include <cstdio>
@@ -22,6 +23,7 @@ struct LoadedDriver {
 
   CudaDriver driver = {};
   char problem[256] = "";
+  StartMark mark;
 
 private:
   bool load();
@@ -32,6 +34,7 @@ private:
 LoadedDriver::LoadedDriver() {
   if (!load())
     return;
+  mark.set();
   CUresult result = driver.init(0);
   if (!result)
     result = driver.deviceGetCount(&driver.numDevices);
@@ -74,6 +77,10 @@ KronStatus kron::detail::getCudaDriver(const CudaDriver **driver) {
   static const LoadedDriver loaded;
   if (loaded.problem[0])
     return setError(KRON_NO_DEVICE, "expects a GPU, but %s", loaded.problem);
+  if (loaded.mark.isOfParent())
+    return setError(KRON_NO_DEVICE,
+                    "expects a GPU, but the CUDA driver was started before "
+                    "fork() made this process, where it does not work");
   *driver = &loaded.driver;
   return KRON_SUCCESS;
 }

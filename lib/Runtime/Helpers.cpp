@@ -254,7 +254,11 @@ struct Helpers::Arena {
 };
 
 Helpers::Helpers() : state(new State) { keepLoaded(); }
-Helpers::~Helpers() { state->disown(); }
+Helpers::~Helpers() {
+  state->disown();
+  if (hasLostThreads())
+    (void)arena.release();
+}
 
 void Helpers::run(SharedWork &work, int32_t numShares, int32_t numThreads,
                   bool isLong) {

@@ -15,6 +15,7 @@
 
 #include "Parallel.h"
 #include "Error.h"
+#include "Fork.h"
 #include "Helpers.h"
 #include "Workspace.h"
 #include "kron/Runtime/IRInterface.h"
@@ -92,7 +93,14 @@ KronStatus kronSetNumThreads(int32_t numThreads) {
   return KRON_SUCCESS;
 }
 
+/// Set when oneTBB is used.
+static StartMark threadsMark;
+
+bool kron::detail::hasLostThreads() { return threadsMark.isOfParent(); }
+
 int32_t kronGetNumThreads() {
+  if (hasLostThreads())
+    return 1;
   int32_t chosen = chosenNumThreads.load(std::memory_order_relaxed);
   return chosen ? chosen : getInitialThreads().count;
 }
@@ -105,7 +113,7 @@ KronStatus kron::detail::resolveNumThreads(int32_t requested,
                     "the default, but got %d",
                     requested);
   *numThreads = requested;
-  if (currentContext.inLoop ||
+  if (currentContext.inLoop || hasLostThreads() ||
       (!requested && omp_in_parallel && omp_in_parallel()))
     *numThreads = 1;
   if (*numThreads)
@@ -236,6 +244,7 @@ void Loop::runInArenaOfCaller(int32_t numTickets) {
 }
 
 void Loop::run(int32_t numThreads) {
+  threadsMark.set();
   // As many as oneTBB may start: asked for more, it prints a warning.
   size_t allowed = tbb::global_control::active_value(
       tbb::global_control::max_allowed_parallelism);

@@ -66,9 +66,15 @@ private:
   Context saved;
 };
 
+/// Whether oneTBB's threads are those of a process that forked this one: then
+/// nobody works here but the caller, and oneTBB must be left alone, whose locks
+/// may have been held by threads that are not here.
+bool hasLostThreads();
+
 /// The number of threads for a launch from this thread that asks for
 /// `requested` (0: the default) into `*numThreads`. The default is 1 where the
-/// caller is itself one of several threads that OpenMP or a kernel runs.
+/// caller is itself one of several threads that OpenMP or a kernel runs; where
+/// threads are lost, 1 is what everybody gets.
 KronStatus resolveNumThreads(int32_t requested, int32_t *numThreads);
 
 // ThreadSanitizer does not see how oneTBB, which is not built with it, hands

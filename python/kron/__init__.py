@@ -3,7 +3,7 @@
 SPDX-License-Identifier: MIT
 """
 
-from kron import _core
+from kron import _core, _fork
 from kron._core import (allow_cublas, get_num_threads, is_cublas_allowed, release_memory,
                         set_num_threads)
 from kron._errors import CompileError
@@ -56,13 +56,15 @@ def __dir__():
 
 
 def _compile_call(description):
-    from kron import _build
+    with _fork.imports:
+        from kron import _build, _compile  # noqa: F401, what building a kernel needs
 
     return _build.build(description)
 
 
 def _fall_back(name, args, kwargs):
-    from kron import _fallback
+    with _fork.imports:
+        from kron import _fallback
 
     return _fallback.call(name, args, kwargs)
 

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 
-from kron import _core, cache
+from kron import _core, _fork, cache
 from kron._errors import CompileError
 
 #: Processors that 'cpu:portable' stands for.
@@ -22,7 +22,8 @@ _state = {"compiler": None, "identity": None}
 def compiler():
     """The extension module with LLVM in it, loaded when first needed."""
     if _state["compiler"] is None:
-        from kron import _compiler
+        with _fork.imports:
+            from kron import _compiler
 
         _state["compiler"] = _compiler
     return _state["compiler"]

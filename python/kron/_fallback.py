@@ -11,6 +11,8 @@ import math
 import numbers
 
 import numpy as np
+# NumPy imports it when it is used first; here that is part of an import that fork waits for.
+import numpy.ma  # noqa: F401
 
 from kron import _core
 

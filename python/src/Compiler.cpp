@@ -15,6 +15,7 @@
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/InitAll.h"
 #include "kron/Pipelines/Pipelines.h"
+#include "kron/Target/ForkGuard.h"
 #include "kron/Target/JIT.h"
 #include "kron/Target/Output.h"
 #include "mlir/IR/Diagnostics.h"
@@ -83,11 +84,6 @@ public:
     }();
     return *shared;
   }
-  static std::mutex &mutex() {
-    static std::mutex shared;
-    return shared;
-  }
-
   std::string errors, remarks;
 
 private:
@@ -110,6 +106,14 @@ private:
 public:
   /// Released before the handler.
   OwningOpRef<ModuleOp> module;
+};
+
+/// A thread's turn to have a session; fork() waits for its end.
+class Turn {
+  ForkGuard guard;
+  std::lock_guard<std::mutex> lock{mutex};
+
+  static inline std::mutex mutex;
 };
 
 } // namespace
@@ -151,7 +155,7 @@ static Object compileObject(const std::string &text,
                             const std::vector<std::string> &processors,
                             const std::vector<std::string> &chips,
                             bool cFunctions, bool reference) {
-  std::lock_guard<std::mutex> lock(Session::mutex());
+  Turn turn;
   Session session(text);
   llvm::LLVMContext context;
   CodegenOptions options;
@@ -210,6 +214,7 @@ static std::unique_ptr<LoadedObject>
 loadObject(const py::bytes &object, const std::vector<std::string> &names) {
   std::string_view code = object;
   py::gil_scoped_release release;
+  ForkGuard guard;
   auto loaded =
       LoadedObject::create(StringRef(code.data(), code.size()), names);
   if (!loaded)
@@ -260,7 +265,7 @@ static py::tuple runPasses(const std::string &text, const std::string &pipeline,
   std::string result, remarks;
   {
     py::gil_scoped_release release;
-    std::lock_guard<std::mutex> lock(Session::mutex());
+    Turn turn;
     [[maybe_unused]] static bool registered = (registerPasses(), true);
     Session session(text);
     PassManager pm(&Session::context());
@@ -281,7 +286,7 @@ static py::tuple runPasses(const std::string &text, const std::string &pipeline,
 /// Parses and verifies; returns the module as MLIR prints it.
 static std::string normalize(const std::string &text) {
   py::gil_scoped_release release;
-  std::lock_guard<std::mutex> lock(Session::mutex());
+  Turn turn;
   Session session(text);
   std::string result;
   llvm::raw_string_ostream(result) << *session.module;

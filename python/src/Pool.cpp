@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
@@ -62,6 +63,12 @@ static Pool &getPool() {
   static auto *pool = new Pool;
   return *pool;
 }
+
+/// Tensors that end in other threads return their memory at any time: fork()
+/// must not copy the mutex while it is locked.
+[[maybe_unused]] static const int registered = pthread_atfork(
+    [] { getPool().mutex.lock(); }, [] { getPool().mutex.unlock(); },
+    [] { getPool().mutex.unlock(); });
 
 /// Takes out a block that fits without much waste, the last one that was in
 /// use, of which most is in the processor's caches.

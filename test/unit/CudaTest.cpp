@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ChildProcess.h"
 #include "FakeCuda.h"
 #include "FakeKernel.h"
 
@@ -133,6 +134,17 @@ TEST_F(CudaTest, Launch) {
   // The code is loaded once, and the thread's context is as before.
   EXPECT_EQ(fakeCuda().loads.size(), 1u);
   EXPECT_EQ(fakeCurrentContext(), nullptr);
+}
+
+TEST_F(CudaTest, ChildOfProcessWithDriver) {
+  EXPECT_SUCCESS(run());
+  EXPECT_EQ(inChild([&] {
+              bool isRefused = run() == KRON_NO_DEVICE &&
+                               std::strstr(kronGetLastError(), "fork()");
+              return !isRefused;
+            }),
+            0);
+  EXPECT_SUCCESS(run());
 }
 
 TEST_F(CudaTest, Cluster) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ChildProcess.h"
 #include "FakeKernel.h"
 
 #include <atomic>
@@ -235,6 +236,36 @@ TEST(ParallelTest, LongLoopWakesHelpers) {
       launchLoop(*loop, 4);
       EXPECT_GT(loop->threads.size(), 1u);
     });
+}
+
+//===----------------------------------------------------------------------===//
+// Child processes
+//===----------------------------------------------------------------------===//
+
+TEST(ParallelTest, ChildOfProcessWithThreads) {
+  int32_t before = kronGetNumThreads();
+  EXPECT_SUCCESS(kronSetNumThreads(4));
+  LoopRecord loop;
+  loop.count = 64;
+  loop.awaitedThreads = 2;
+  launchLoop(loop, 4);
+  EXPECT_EQ(inChild([] {
+              // Its threads are its parent's, whoever asks for some.
+              if (kronGetNumThreads() != 1)
+                return 1;
+              for (int32_t numThreads : {0, 4}) {
+                LoopRecord own;
+                own.count = 64;
+                launchLoop(own, numThreads);
+                if (own.ranges.size() != 1 || own.threads.size() != 1)
+                  return 2;
+              }
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(kronGetNumThreads(), 4);
+  launchLoop(loop, 4);
+  EXPECT_SUCCESS(kronSetNumThreads(before));
 }
 
 TEST(ParallelTest, ScratchIsPrivate) {

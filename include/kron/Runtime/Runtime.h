@@ -241,7 +241,9 @@ KRON_EXPORT KronStatus kronGetWorkspaceSize(const KronKernel *kernel,
     environment variable KRON_NUM_THREADS if set, else the processors this
     process may use. If KRON_NUM_THREADS is set to something that is no positive
     number, then launches which ask for the default fail, until
-    kronSetNumThreads is called. */
+    kronSetNumThreads is called. A child process of fork() has none of its
+    parent's threads: if that has launched on several, all launches of the child
+    run on one. */
 KRON_EXPORT KronStatus kronSetNumThreads(int32_t numThreads);
 KRON_EXPORT int32_t kronGetNumThreads(void);
 
