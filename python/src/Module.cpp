@@ -113,6 +113,11 @@ static void setHooks(py::function build, py::function fallback) {
   getHooks() = {build.release().ptr(), fallback.release().ptr()};
 }
 
+// Before pybind11 makes the module, it asks for the interpreter's lock as if
+// there were one interpreter, and waits for ever in another one. So what it
+// calls PyInit__core is called by the function of that name below.
+#define PyInit__core initializeCore
+
 static bool isPlainContextOrThrow() {
   bool isPlain = isPlainContext();
   if (PyErr_Occurred())
@@ -148,4 +153,17 @@ PYBIND11_MODULE(_core, module) {
   module.def("runtime_folder", getRuntimeFolder);
   module.def("check_kernel", checkKernel, py::arg("address"));
   module.def("type_code", findType, py::arg("name"));
+}
+
+#undef PyInit__core
+
+/// What Python calls. Kernels, hooks and types are the process's, so they are of
+/// one interpreter.
+extern "C" PYBIND11_EXPORT PyObject *PyInit__core() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main())
+    return initializeCore();
+  PyErr_SetString(PyExc_ImportError,
+                  "expects kron to be imported in the main interpreter, but "
+                  "this is a sub-interpreter");
+  return nullptr;
 }

@@ -1,4 +1,4 @@
-"""Child processes of os.fork.
+"""Child processes of os.fork, and other interpreters in this process.
 
 SPDX-License-Identifier: MIT
 """
@@ -173,3 +173,34 @@ with multiprocessing.get_context("fork").Pool(2) as pool:
     print(pool.map(check, range(2, 12)))
 """, KRON_NUM_THREADS="4")
     assert output.count("None") == 10
+
+
+def test_import_in_a_sub_interpreter_is_refused():
+    interpreters = pytest.importorskip("_xxsubinterpreters", reason="needs CPython up to 3.12")
+    program = """
+import signal, sys
+signal.alarm(600)
+import _xxsubinterpreters as interpreters
+first = interpreters.create(%s)
+code = '''
+try:
+    import kron
+except ImportError as error:
+    assert "main interpreter" in str(error), error
+else:
+    raise SystemExit("import kron works")
+'''
+interpreters.run_string(first, code)
+import kron, numpy
+assert kron.mkm(numpy.ones((2, 2)), [numpy.ones((2, 2))]).sum() == 8
+second = interpreters.create(%s)
+interpreters.run_string(second, code)
+assert kron.mkm(numpy.ones((2, 2)), [numpy.ones((2, 2))]).sum() == 8
+print("refused")
+"""
+    assert hasattr(interpreters, "run_string")
+    # Those that share the interpreter's lock, the only kind until Python 3.12.
+    shared = "isolated=False"
+    result = subprocess.run([sys.executable, "-c", program % (shared, shared)], text=True,
+                            capture_output=True)
+    assert (result.returncode, result.stdout) == (0, "refused\n"), result.stderr
