@@ -86,7 +86,7 @@ bool kron::python::loadTransposes(PyObject *object, Py_ssize_t count,
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject *item = isPerFactor ? PySequence_Fast_GET_ITEM(object, i) : object;
     if (!(isLetters ? loadLetter(PyUnicode_READ_CHAR(object, i), result[i])
-                    : loadTranspose(given(item), result[i])))
+                    : loadTranspose(item, result[i])))
       return false;
   }
   return true;

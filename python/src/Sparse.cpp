@@ -433,7 +433,7 @@ PyObject *Sparse::recordCall(PyObject *const *values) const {
 
 /// Element `number` of an argument of a chain that has one per factor.
 static PyObject *select(PyObject *object, bool isPerFactor, Py_ssize_t number) {
-  return given(isPerFactor ? PySequence_Fast_GET_ITEM(object, number) : object);
+  return isPerFactor ? PySequence_Fast_GET_ITEM(object, number) : object;
 }
 
 PyObject *kron::python::forwardSparse(PyObject *, PyObject *const *args,

@@ -58,6 +58,8 @@ CALLS = [
      "expects one of trans_weights for each of 2 weights, but got 1"),
     (lambda t: kt.ksmm_chain(t(3, 4), [t(1, 4, 4, 1)] * 2, trans_weights="X"), ValueError,
      "expects trans_weights to be"),
+    (lambda t: kt.ksmm_chain(t(3, 4), [t(1, 4, 4, 1)] * 2, [None, (1, 4, 4, 1)]), ValueError,
+     r"expects pattern\[0\] to be the shape"),
     (lambda t: kt.ksmm_chain(t(3, 4), [t(1, 4, 4, 1), 3]), TypeError,
      r"expects weights\[1\] to be a tensor"),
 ]
