@@ -75,12 +75,22 @@ static bool parseShapeTuple(StringRef text, std::vector<int64_t> &shape) {
   return true;
 }
 
+/// Python's True or False, with nothing but what ends a value behind it.
+static bool parseBool(StringRef text, bool &value) {
+  value = text.consume_front("True");
+  if (!value && !text.consume_front("False"))
+    return false;
+  text = text.ltrim();
+  return text.starts_with(",") || text.starts_with("}");
+}
+
 static std::optional<Header> parseHeader(StringRef text) {
   auto type = findValue(text, "descr"),
        order = findValue(text, "fortran_order"),
        shape = findValue(text, "shape");
   Header header;
-  if (!type || !order || !shape || !parseShapeTuple(*shape, header.shape))
+  if (!type || !order || !shape || !parseShapeTuple(*shape, header.shape) ||
+      !parseBool(*order, header.fortranOrder))
     return std::nullopt;
   // A structured type is a list; it is refused by name like any other.
   if (type->starts_with("[")) {
@@ -92,7 +102,6 @@ static std::optional<Header> parseHeader(StringRef text) {
     header.type =
         type->drop_front().take_until([&](char c) { return c == quote; }).str();
   }
-  header.fortranOrder = order->starts_with("True");
   return header;
 }
 
