@@ -157,8 +157,8 @@ PYBIND11_MODULE(_core, module) {
 
 #undef PyInit__core
 
-/// What Python calls. Kernels, hooks and types are the process's, so they are of
-/// one interpreter.
+/// What Python calls. Kernels, hooks and types are the process's, so that only
+/// one interpreter can have them.
 extern "C" PYBIND11_EXPORT PyObject *PyInit__core() {
   if (PyInterpreterState_Get() == PyInterpreterState_Main())
     return initializeCore();
