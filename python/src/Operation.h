@@ -159,6 +159,16 @@ using PyCFunctionFastPositional = PyObject *(*)(PyObject *, PyObject *const *,
                                                 Py_ssize_t);
 /// Forward of a node: (ctx, options, x, z, factors...).
 PyObject *forwardProduct(PyObject *, PyObject *const *args, Py_ssize_t numArgs);
+/// Arguments of ksmm; null for those left out.
+struct KsmmCall {
+  PyObject *x = nullptr, *weights = nullptr, *pattern = nullptr,
+           *trans = nullptr, *layout = nullptr, *precision = nullptr,
+           *bias = nullptr, *residual = nullptr, *z = nullptr,
+           *epilogue = nullptr, *alpha = nullptr, *beta = nullptr,
+           *scale = nullptr;
+};
+/// A recorded call (CallMode) of ksmm.
+PyObject *computeKsmm(const KsmmCall &call);
 /// Forward of a node: (ctx, options, x, bias, residual, z, weights...).
 PyObject *forwardSparse(PyObject *, PyObject *const *args, Py_ssize_t numArgs);
 /// mkm, kmm and batched by their number.

@@ -91,17 +91,31 @@ template <NodeKind kind>
 static PyObject *backward(PyObject *, PyObject *const *args, Py_ssize_t) {
   const Node &node = nodes[int(kind)];
   py::object saved = py::none();
-  try {
-    PyObject *result =
-        computeGradients(kind, args[0], args[1], node.plan, saved);
-    if (result || PyErr_Occurred())
-      return result;
-  } catch (py::error_already_set &error) {
-    error.restore();
-    return nullptr;
-  }
+  PyObject *result = computeGradients(kind, args[0], args[1], node.plan, saved);
+  if (result || PyErr_Occurred())
+    return result;
   PyObject *arguments[] = {args[0], args[1], saved.ptr()};
   return PyObject_Vectorcall(node.backward, arguments, 3, nullptr);
+}
+
+/// `function` as Python may call it: with `numArgs` arguments at least, and
+/// without exceptions of C++.
+template <PyCFunctionFastPositional function, Py_ssize_t numArgs>
+static PyObject *guard(PyObject *self, PyObject *const *args,
+                       Py_ssize_t count) {
+  if (count < numArgs) {
+    PyErr_Format(PyExc_TypeError, "expects %zd arguments, but got %zd", numArgs,
+                 count);
+    return nullptr;
+  }
+  try {
+    return function(self, args, count);
+  } catch (py::error_already_set &error) {
+    error.restore();
+  } catch (const std::exception &error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
 }
 
 /// Adds a function that PyTorch calls as a forward or backward.
@@ -119,8 +133,9 @@ void kron::python::bindRecorded(py::module_ &module) {
   module.add_object("Refused", py::handle(refused));
   module.def("set_node", setNode, py::arg("kind"), py::arg("apply"),
              py::arg("backward"), py::arg("plan"));
-  addFunction(module, "forward_product", forwardProduct);
-  addFunction(module, "forward_sparse", forwardSparse);
-  addFunction(module, "backward_product", backward<NodeKind::Product>);
-  addFunction(module, "backward_sparse", backward<NodeKind::Sparse>);
+  addFunction(module, "forward_product", guard<forwardProduct, 4>);
+  addFunction(module, "forward_sparse", guard<forwardSparse, 6>);
+  addFunction(module, "backward_product",
+              guard<backward<NodeKind::Product>, 2>);
+  addFunction(module, "backward_sparse", guard<backward<NodeKind::Sparse>, 2>);
 }

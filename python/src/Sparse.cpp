@@ -431,74 +431,26 @@ PyObject *Sparse::recordCall(PyObject *const *values) const {
                 isChain ? values[ParamWeights] : single.ptr());
 }
 
-/// Element `number` of an argument of a chain that has one per factor.
-static PyObject *select(PyObject *object, bool isPerFactor, Py_ssize_t number) {
-  return isPerFactor ? PySequence_Fast_GET_ITEM(object, number) : object;
-}
-
-PyObject *kron::python::forwardSparse(PyObject *, PyObject *const *args,
-                                      Py_ssize_t numArgs) {
-  using Options = SparseOptions;
-  PyObject *ctx = args[0], *options = args[1], *z = args[5];
-  PyObject *const *list = args + 6;
-  Py_ssize_t count = numArgs - 6;
-  auto option = [&](int number) {
-    return given(PyTuple_GET_ITEM(options, number));
-  };
-  bool isChain = option(Options::IsChain) == Py_True;
-  PyObject *patterns = option(Options::Pattern),
-           *transposes = option(Options::Trans);
-  bool hasPatterns = isChain && patterns,
-       hasTransposes = isChain && isSequence(transposes);
-  auto fits = [&](PyObject *object) {
-    return isSequence(object) && PySequence_Fast_GET_SIZE(object) == count;
-  };
-  if (count < 1 || (hasPatterns && !fits(patterns)) ||
-      (hasTransposes && !fits(transposes)))
-    return refuse();
+PyObject *kron::python::computeKsmm(const KsmmCall &call) {
+  Arguments arguments;
+  PyObject **values = arguments.values;
+  values[ParamX] = call.x;
+  values[ParamWeights] = call.weights;
+  values[ParamPattern] = call.pattern;
+  values[ParamLayout] = call.layout;
+  values[ParamBias] = call.bias;
+  values[ParamZ] = call.z;
+  values[ParamEpilogue] = call.epilogue;
+  values[ParamAlpha] = call.alpha;
+  values[ParamBeta] = call.beta;
+  values[ParamScale] = call.scale;
+  values[ParamResidual] = call.residual;
+  values[ParamTransWeights] = call.trans;
+  values[ParamPrecision] = call.precision;
   static const FunctionSpec spec = {"ksmm", parameterNames, NumParameters, 4};
   CallContext context = {spec, Py_Ellipsis, nullptr, 0, nullptr};
-  int activation = option(Options::Epilogue)
-                       ? findString(option(Options::Epilogue), activations, 4)
-                       : 0;
-  // x, the weights, the inputs of all factors but the first, and what an
-  // activation's derivative is computed from.
-  py::tuple saved(2 * count + (activation ? 2 : 0));
-  saved[0] = py::handle(args[2]);
-  py::object step = py::reinterpret_borrow<py::object>(args[2]);
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    bool isLast = i == count - 1;
-    Arguments arguments;
-    PyObject **values = arguments.values;
-    values[ParamX] = step.ptr();
-    values[ParamWeights] = list[i];
-    values[ParamPattern] = select(patterns, hasPatterns, i);
-    values[ParamTransWeights] = select(transposes, hasTransposes, i);
-    values[ParamLayout] = option(Options::Layout);
-    values[ParamPrecision] = option(Options::Precision);
-    if (isLast) {
-      values[ParamBias] = given(args[3]);
-      values[ParamResidual] = given(args[4]);
-      values[ParamZ] = given(z);
-      values[ParamEpilogue] = option(Options::Epilogue);
-      values[ParamAlpha] = option(Options::Alpha);
-      values[ParamBeta] = option(Options::Beta);
-      values[ParamScale] = option(Options::Scale);
-    }
-    step = py::reinterpret_steal<py::object>(settle(
-        context, Sparse(false, CallMode::Recorded).call(context, arguments)));
-    if (!step)
-      return nullptr;
-    saved[1 + i] = py::handle(list[i]);
-    if (!isLast)
-      saved[1 + count + i] = step;
-  }
-  if (activation) {
-    saved[2 * count] = py::handle(args[3]);
-    saved[2 * count + 1] = py::handle(z);
-  }
-  return finishForward(ctx, options, saved.ptr(), given(z),
-                       step.release().ptr());
+  return settle(context,
+                Sparse(false, CallMode::Recorded).call(context, arguments));
 }
 
 template <bool isChain>
