@@ -50,7 +50,7 @@ if [ -n "$python" ]; then
   mkdir -p "$stage/python/tests"
   cp -R "$root/python/tests/torch" "$stage/python/tests/"
   cp "$root/tools/bundle/run-python-tests.sh" "$root/tools/bundle/run-programs.sh" "$stage/"
-  for name in programs program_timing program_gp program_layers program_arrays photograph; do
+  for name in host_time programs program_timing program_gp program_layers program_arrays photograph; do
     cp "$root/docs/benchmarks/$name.py" "$stage/docs/benchmarks/"
   done
   "$build/venv/bin/python" "$root/docs/benchmarks/photograph.py" \
