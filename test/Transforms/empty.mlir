@@ -29,3 +29,15 @@ func.func @between(%x: tensor<64x16x0x3xf16>, %f: tensor<16x3xf16>) -> tensor<64
          outs(%e : tensor<64x3x0x3xf16>) -> tensor<64x3x0x3xf16>
   return %y : tensor<64x3x0x3xf16>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @nothing
+// CHECK: kron.pass
+// CHECK-NOT: schedule
+func.func @nothing(%x: memref<33x0xf32>, %f: memref<0x0xf32>, %y: memref<33x0xf32>) {
+  // expected-error @+1 {{'kron.mode_product' op cannot become vector code: an array has no elements}}
+  kron.mode_product axis(1) ins(%x : memref<33x0xf32>) factor(%f [p, q] : memref<0x0xf32>)
+    outs(%y : memref<33x0xf32>)
+  return
+}

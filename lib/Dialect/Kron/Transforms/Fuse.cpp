@@ -513,7 +513,7 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     SmallVector<PassOp> passes;
     getOperation()->walk([&](PassOp pass) { passes.push_back(pass); });
     for (PassOp pass : passes) {
-      if (isRegrouped(pass))
+      if (isRegrouped(pass) || hasEmptyArray(pass))
         continue;
       ScheduleAttr schedule = pass.getScheduleAttr();
       bool isGiven = schedule && schedule.getTrips();
