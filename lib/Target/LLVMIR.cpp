@@ -218,7 +218,10 @@ LogicalResult ModuleCompiler::addVersion(const Processor &processor) {
     Stopwatch watch(result.times.passes);
     if (failed(runPasses(*lowered, processor)))
       return failure();
-    manifests = getKernelManifests(*lowered);
+    auto kernels = getKernelManifests(*lowered);
+    if (failed(kernels))
+      return failure();
+    manifests = std::move(*kernels);
     auto translated = translate(*lowered, **machine, processor);
     if (failed(translated))
       return failure();
@@ -300,7 +303,9 @@ LogicalResult ModuleCompiler::addGPUVersion(const GPUChip &chip) {
   FailureOr<GPUCode> code = compileGPUModule(*lowered, chip);
   if (failed(code))
     return failure();
-  std::vector<KernelManifest> manifests = getKernelManifests(*lowered);
+  auto manifests = getKernelManifests(*lowered);
+  if (failed(manifests))
+    return failure();
   auto translated = translate(*lowered, **machine, processor);
   if (failed(translated))
     return failure();
@@ -311,14 +316,14 @@ LogicalResult ModuleCompiler::addGPUVersion(const GPUChip &chip) {
     used->replaceAllUsesWith(cudaModule);
     used->eraseFromParent();
   }
-  versions.resize(manifests.size());
-  addEntries(module, processor, manifests, name);
+  versions.resize(manifests->size());
+  addEntries(module, processor, *manifests, name);
   {
     Stopwatch watch(result.times.optimizer);
     optimize(module, **machine);
   }
   result.gpuCode.push_back(std::move(*code));
-  return link(std::move(*translated), std::move(manifests));
+  return link(std::move(*translated), std::move(*manifests));
 }
 
 //===----------------------------------------------------------------------===//

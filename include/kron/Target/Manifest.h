@@ -44,8 +44,10 @@ struct KernelManifest {
   bool allocates;
 };
 
-/// The kernels of `module`, which --kron-cpu-pipeline has lowered.
-std::vector<KernelManifest> getKernelManifests(ModuleOp module);
+/// The kernels of `module`, which --kron-cpu-pipeline has lowered. Fails with a
+/// diagnostic where attributes of functions that say so are not as it writes
+/// them.
+FailureOr<std::vector<KernelManifest>> getKernelManifests(ModuleOp module);
 
 /// Name of `type` as MLIR writes it, e.g. "complex<f32>".
 llvm::StringRef getTypeName(KronType type);
