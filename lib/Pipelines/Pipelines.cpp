@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -86,6 +87,14 @@ static void populateLoops(OpPassManager &pm) {
   // 9. Complex operations become operations on real and imaginary parts, among
   //    them those of math.
   func.addPass(createConvertComplexToStandardPass());
+  //    Arithmetic and functions of bf16 become those of f32, rounded.
+  arith::ArithEmulateUnsupportedFloatsOptions narrow;
+  narrow.sourceTypeStrs = {"bf16"};
+  narrow.targetTypeStr = "f32";
+  func.addPass(arith::createArithEmulateUnsupportedFloats(narrow));
+  math::MathExtendToSupportedTypesOptions wide;
+  wide.extraTypeStrs = {"f16", "f80"};
+  func.addPass(math::createMathExtendToSupportedTypes(wide));
   // 10. Intrinsics where LLVM has them, the C library for the rest (erf). Apart
   //     from the conversion at the end, whose patterns do not know the C
   //     library.
