@@ -134,6 +134,18 @@ static uint64_t readLittleEndian(StringRef bytes) {
   return value;
 }
 
+/// Bytes of the elements of an array; none where no memory has as many.
+static std::optional<uint64_t> countBytes(KronType type,
+                                          ArrayRef<int64_t> shape) {
+  if (llvm::is_contained(shape, 0))
+    return 0;
+  uint64_t bytes = kronGetTypeSize(type);
+  for (int64_t size : shape)
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes))
+      return std::nullopt;
+  return bytes;
+}
+
 llvm::Expected<HostArray> kron::readNpy(StringRef path, KronType expected) {
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
@@ -164,14 +176,18 @@ llvm::Expected<HostArray> kron::readNpy(StringRef path, KronType expected) {
                      "expects a little-endian dtype f4, f8, f2, i1, i4, i8, c8 "
                      "or c16, but got '" +
                          header->type + "'");
-  auto array = HostArray::create(static_cast<KronType>(type), header->shape);
+  // Before memory is taken for what the header promises.
+  auto element = static_cast<KronType>(type);
+  std::optional<uint64_t> wanted = countBytes(element, header->shape);
+  if (bytes.size() != wanted)
+    return makeError(
+        path, llvm::formatv("expects {0} bytes of elements, but got {1}",
+                            wanted ? std::to_string(*wanted) : "2^64 or more",
+                            bytes.size())
+                  .str());
+  auto array = HostArray::create(element, header->shape);
   if (!array)
     return makeError(path, llvm::toString(array.takeError()));
-  if (bytes.size() != array->getNumBytes())
-    return makeError(path,
-                     llvm::formatv("expects {0} bytes of elements, but got {1}",
-                                   array->getNumBytes(), bytes.size())
-                         .str());
   std::memcpy(array->getData(), bytes.data(), bytes.size());
   if (header->fortranOrder)
     array->setFortranOrder();
