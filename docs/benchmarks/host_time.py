@@ -296,9 +296,12 @@ PARTS = {"calls": measure_calls, "grads": measure_grads, "layer": measure_layer,
 
 
 def machine(device):
-    folder = pathlib.Path(__file__).resolve().parent
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, text=True,
-                            capture_output=True).stdout.strip()
+    root = pathlib.Path(__file__).resolve().parents[2]
+    if (root / "COMMIT").exists():  # of an unpacked bundle
+        commit = (root / "COMMIT").read_text().strip()
+    else:
+        commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, text=True,
+                                capture_output=True).stdout.strip()
     processor = platform.processor()
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
