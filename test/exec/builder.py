@@ -70,6 +70,7 @@ class Case:
         self.args, self.body = [], []
         self.tags = {form, "layout=" + (layout if form == "memref" else "tensor")}
         self.result = None
+        self.returned = "%result"  # what a function on tensors returns
         self.linear = None  # values -> the operation without scaling and epilogue
         self.num_terms = 0  # length of the longest chain of roundings
         self.num_stores = 1  # how often values are rounded to the storage type
@@ -243,7 +244,7 @@ class Case:
         inputs = [a for a in self.args if not (self.returns and a.name == "y")]
         arguments = ", ".join(f"%{a.name}: {a.mlir}" for a in inputs)
         returns = f" -> {self.returns}" if self.returns else ""
-        end = f"return %result : {self.returns}" if self.returns else "return"
+        end = f"return {self.returned} : {self.returns}" if self.returns else "return"
         lines = "\n".join("  " + line for line in [*self.body, end])
         return f"func.func @{self.name}({arguments}){returns} {{\n{lines}\n}}\n"
 
@@ -254,6 +255,9 @@ class Case:
         return [a for a in self.args if a.name != "y"] + [self.arg("y")]
 
     # --- data and reference ---------------------------------------------------
+
+    def random_values(self, arg, rng):
+        return random_array(arg.element, rng, arg.shape)
 
     def data(self):
         """Initial contents of every argument, in its storage type."""
@@ -267,7 +271,7 @@ class Case:
             elif arg.poisoned:
                 values[arg.name] = np.full(arg.shape, poison(arg.element))
             else:
-                values[arg.name] = random_array(arg.element, rng, arg.shape)
+                values[arg.name] = self.random_values(arg, rng)
         if self.special is not None and values["x"].size:
             x = values["x"].reshape(-1)
             x[int(rng.integers(x.size))] = to_storage(self.arg("x").element, self.special)

@@ -2,8 +2,9 @@
 
 Case numbers 0 .. len(exhaustive())-1 go through every operation, type and op()
 combination, and through all kinds of scalars, destinations, layouts and
-epilogues; the rest take random shapes from `SIZES` and `ROWS`. `make(seed, i)`
-builds case i; the same seed gives the same cases.
+epilogues; the rest take random shapes from `SIZES` and `ROWS`. From `FIRST_PROGRAM`
+on, cases are programs of several operations. `make(seed, i)` builds case i; the same
+seed gives the same cases.
 
 SPDX-License-Identifier: MIT
 """
@@ -15,12 +16,15 @@ import math
 import numpy as np
 
 import chains
+import programs
 import reference
 from builder import ADDENDS, ALPHA_KINDS, BETA_KINDS, MEMREF_LAYOUTS, Case
 from dtypes import FLOAT8, REAL_FLOATS, TYPES
 
 OPS = "NTC"
 PRODUCTS = ("mkm", "kmm", "batched")
+#: Numbers of the cases that are programs of several operations (programs.py).
+FIRST_PROGRAM = 1_000_000
 ALL_OPS = PRODUCTS + ("ksmm", "mode_product", "ksmm_grad", "factor_grad", "bias_grad")
 SIZES = (1, 2, 3, 5, 7, 8, 12, 16, 31, 64)
 ROWS = (0, 1, 2, 7, 64, 1000)
@@ -301,6 +305,8 @@ def build_mode_product(case, p):
 
 
 def build(index, p):
+    if p["op"] == "program":
+        return programs.Program(index, p)
     rng = np.random.default_rng([index, 5])
     case = Case(index, rng, p["op"], p["type"], p["form"], p["memref_layout"])
     if "special" in p and p["alpha"] not in ("zero", "operand_zero"):
@@ -800,6 +806,8 @@ def random_parameters(seed, number):
 
 
 def parameters(seed, index):
+    if index >= FIRST_PROGRAM:
+        return programs.parameters(seed, index - FIRST_PROGRAM)
     listed = exhaustive()
     return listed[index] if index < len(listed) else random_parameters(seed, index)
 

@@ -53,6 +53,8 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build")
     parser.add_argument("--cases", type=int, default=2000, help="number of random cases")
+    parser.add_argument("--programs", type=int, default=300, help="number of random programs of "
+                        "several operations, which also run through kron-run and Python")
     parser.add_argument("--seed", type=int, default=2601)
     parser.add_argument("--only", default="", metavar="TAG,...",
                         help="only cases with all of these: an operation, a type, or a tag of "
@@ -116,9 +118,10 @@ class Suite:
         if self.options.case:
             return self.options.case
         wanted = set(filter(None, self.options.only.split(",")))
-        indices = range(len(cases.exhaustive()) + self.options.cases)
+        indices = [*range(len(cases.exhaustive()) + self.options.cases),
+                   *range(cases.FIRST_PROGRAM, cases.FIRST_PROGRAM + self.options.programs)]
         if not wanted:
-            return list(indices)
+            return indices
         return [i for i in indices if wanted <= self.tags(cases.make(self.options.seed, i))]
 
     @staticmethod
@@ -176,6 +179,21 @@ class Suite:
         lines = [l for l in done.stderr.splitlines() if "error" in l] or done.stderr.splitlines()
         return f"kronc exits with {done.returncode}: " + (lines[0] if lines else "")
 
+    # --- other front ends -----------------------------------------------------
+
+    def run_front_ends(self, indices):
+        """Programs as users of the Python package write them, and a tenth of them through
+        kron-run."""
+        found = [i for i in indices if i >= cases.FIRST_PROGRAM]
+        for i in found:
+            if i % 10 == 0:
+                error = cli.run_case(self, cases.make(self.options.seed, i), verify=False)
+                self.settle(i, "kron-run", error)
+        in_python = [i for i in found if cases.make(self.options.seed, i).in_python]
+        if (self.build / "python/kron").exists():
+            self.run_workers("program_python.py", in_python, "python",
+                             {"PYTHONPATH": str(self.build / "python"), "KRON_CACHE": "0"})
+
     # --- running --------------------------------------------------------------
 
     def run_batch(self, number, indices, variants):
@@ -190,6 +208,8 @@ class Suite:
         if library:
             library.unlink()
             self.find_paths(compiled)
+        if not (self.options.isa or self.options.sanitize or self.options.no_cli):
+            self.run_front_ends(compiled)
         seconds = time.monotonic() - start
         bad = sum(1 for i, _ in self.failures if i in set(indices))
         where = f" ({', '.join(isas)})" if variants else ""
@@ -209,26 +229,31 @@ class Suite:
 
     def run_cases(self, library, indices, isa):
         """Runs the cases in worker processes, a new one after each crash."""
-        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", OPENBLAS_NUM_THREADS="1")
-        environment.pop("KRON_ISA", None)
+        environment = {}
         if self.options.sanitize:
             suppressions = HERE.parent / "unit/tsan.supp"
             environment |= sanitize.environment(self.options.sanitize, suppressions)
         if isa:
             environment["KRON_ISA"] = isa
-        variant = isa or "native"
+        job = {"runtime": str(self.runtime), "module": str(library), "threads": [1, 2]}
+        self.run_workers("worker.py", indices, isa or "native", environment, job)
+
+    def run_workers(self, script, indices, variant, environment, job=None):
+        """Runs the cases in processes of `script`, a new one after each crash."""
+        own = {name: value for name, value in os.environ.items() if name != "KRON_ISA"}
+        environment = {**own, "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1",
+                       **environment}
         remaining = list(indices)
         start = time.monotonic()
         while remaining:
-            job = {"runtime": str(self.runtime), "module": str(library), "cases": remaining,
-                   "seed": self.options.seed, "threads": [1, 2]}
-            remaining = self.run_worker(job, environment, variant)
+            job = {**(job or {}), "cases": remaining, "seed": self.options.seed}
+            remaining = self.run_worker(script, job, environment, variant)
         self.run_seconds += time.monotonic() - start
 
-    def run_worker(self, job, environment, variant):
+    def run_worker(self, script, job, environment, variant):
         """One worker; returns the cases left to run."""
         try:
-            done = subprocess.run([sys.executable, HERE / "worker.py"], input=json.dumps(job),
+            done = subprocess.run([sys.executable, HERE / script], input=json.dumps(job),
                                   capture_output=True, text=True, env=environment,
                                   timeout=WORKER_TIMEOUT + 10 * len(job["cases"]))
             output, errors, how = done.stdout, done.stderr, f"exit status {done.returncode}"
@@ -242,11 +267,7 @@ class Suite:
                 continue
             finished.add(event["done"])
             current = None
-            if event["error"]:
-                self.fail(event["done"], variant, event["error"])
-            else:
-                self.passed += 1
-                self.cover(event["done"], variant)
+            self.settle(event["done"], variant, event["error"])
         left = [i for i in job["cases"] if i not in finished]
         if left:
             lines = errors.strip().splitlines()
@@ -256,6 +277,13 @@ class Suite:
                 self.fail(i, variant, f"the process died: {how} {last[0]}")
             left = [i for i in left if current not in (None, i)]
         return left
+
+    def settle(self, index, variant, error):
+        if error:
+            self.fail(index, variant, error)
+            return
+        self.passed += 1
+        self.cover(index, variant)
 
     def cover(self, index, variant):
         case = cases.make(self.options.seed, index)
@@ -281,7 +309,7 @@ class Suite:
         print("== cases that passed, by operation and type")
         print(f"{'':28}" + "".join(f"{n:>7}" for n in names))
         missing = []
-        for op in (*cases.ALL_OPS, "chain"):
+        for op in (*cases.ALL_OPS, "chain", "program"):
             for tag in ["all", *tags]:
                 counts = [self.coverage[op, n, tag] for n in names]
                 if sum(counts):
@@ -293,7 +321,8 @@ class Suite:
 
     def print_paths(self):
         """Table of path x operation; returns the paths that no case took."""
-        ops = [op for op in (*cases.ALL_OPS, "chain") if any(o == op for o, _ in self.reached)]
+        ops = [op for op in (*cases.ALL_OPS, "chain", "program")
+               if any(o == op for o, _ in self.reached)]
         print("== cases by path through the code generator and operation")
         print(f"{'':28}" + "".join(f"{op:>13}" for op in ops))
         names = [*paths.REQUIRED, *sorted({p for _, p in self.reached} - set(paths.REQUIRED))]
