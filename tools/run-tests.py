@@ -119,6 +119,11 @@ def suite_exec(build):
     return counted("exec", [sys.executable, ROOT / "test/exec/run.py", "--build", build])
 
 
+def suite_fuzz(build):
+    """Mutated programs and files, for a minute at most."""
+    return counted("fuzz", [sys.executable, ROOT / "test/fuzz/run.py", "--build", build])
+
+
 def suite_gpu(build):
     """Compiled programs on a GPU against NumPy."""
     return counted("gpu", [sys.executable, ROOT / "test/gpu/run.py", "--root", build])
@@ -189,7 +194,8 @@ def suite_examples(build):
 
 
 SUITES = {"lit": suite_lit, "unit": suite_unit, "docs": suite_docs,
-          "examples": suite_examples, "asm": suite_asm, "exec": suite_exec, "python": suite_python,
+          "examples": suite_examples, "asm": suite_asm, "exec": suite_exec, "fuzz": suite_fuzz,
+          "python": suite_python,
           "torch": suite_torch, "ptxas": suite_ptxas, "gpu": suite_gpu}
 
 

@@ -98,10 +98,10 @@ private:
 StageGroup kron::startGroup(ModeProductOp product) {
   StageGroup group;
   group.axis = product.getAxis();
-  group.depth = getShape(product.getFactor())
+  group.depth = getArrayType(product.getFactor())
                     .getDimSize(product.getContractedFactorDim());
-  group.results =
-      getShape(product.getFactor()).getDimSize(product.getResultingFactorDim());
+  group.results = getArrayType(product.getFactor())
+                      .getDimSize(product.getResultingFactorDim());
   group.products.push_back(product);
   return group;
 }
@@ -126,7 +126,7 @@ bool Grouper::tryJoin(StageGroup &group, ModeProductOp next,
   if (!outside && other.axis != end)
     return false;
   auto isPlain = [](ModeProductOp product) {
-    return getShape(product.getFactor()).getRank() == 2;
+    return getArrayType(product.getFactor()).getRank() == 2;
   };
   // What is conjugated between two factors is not one product of them.
   if (next.getConjInput())
@@ -153,7 +153,7 @@ bool Grouper::tryJoin(StageGroup &group, ModeProductOp next,
   // What lies inside `next` once the group has been applied.
   SmallVector<int64_t> after(sizes);
   for (ModeProductOp product : group.products)
-    after[product.getAxis()] = getShape(product.getFactor())
+    after[product.getAxis()] = getArrayType(product.getFactor())
                                    .getDimSize(product.getResultingFactorDim());
   int64_t nextInside = getInside(after, other.axis + 1);
   int64_t jointInside = getInside(sizes, first + count);
@@ -176,7 +176,8 @@ bool Grouper::tryJoin(StageGroup &group, ModeProductOp next,
 
 SmallVector<StageGroup> Grouper::run() {
   SmallVector<ModeProductOp> products = pass.getModeProducts();
-  SmallVector<int64_t> sizes(getShape(products.front().getInput()).getShape());
+  SmallVector<int64_t> sizes(
+      getArrayType(products.front().getInput()).getShape());
   SmallVector<StageGroup> groups;
   for (unsigned index = 0; index < products.size();) {
     StageGroup group = startGroup(products[index]);
@@ -187,7 +188,7 @@ SmallVector<StageGroup> Grouper::run() {
       ++next;
     for (ModeProductOp product : group.products)
       sizes[product.getAxis()] =
-          getShape(product.getFactor())
+          getArrayType(product.getFactor())
               .getDimSize(product.getResultingFactorDim());
     groups.push_back(std::move(group));
     index = next;

@@ -17,7 +17,7 @@ using namespace mlir::kron;
 /// The axis along which the input of `pass` is contiguous in memory.
 static int getContiguousAxis(PassOp pass) {
   std::optional<ArrayRef<int64_t>> permutation = pass.getInputPermutation();
-  int64_t rank = getShape(pass.getInit()).getRank();
+  int64_t rank = getArrayType(pass.getInit()).getRank();
   if (!permutation)
     return rank - 1;
   return llvm::find(*permutation, rank - 1) - permutation->begin();
@@ -52,7 +52,7 @@ static int chooseTiledAxis(ArrayRef<int64_t> sizes, int contiguousAxis,
 
 int64_t kron::countElements(Value array, ArrayRef<AxisRole> roles) {
   int64_t elements = 1;
-  for (auto [role, size] : llvm::zip(roles, getShape(array).getShape()))
+  for (auto [role, size] : llvm::zip(roles, getArrayType(array).getShape()))
     if (role == AxisRole::Whole)
       elements *= size;
   return elements;
@@ -83,7 +83,7 @@ int64_t PassPlan::getWholeSize(unsigned axis, unsigned groupsApplied,
     return *size;
   ModeProductOp any = groups.front().products.front();
   // Not of the input, which may be stretched along it.
-  return getShape(any.getInit()).getDimSize(axis);
+  return getArrayType(any.getInit()).getDimSize(axis);
 }
 
 /// Elements that lanes run over at a time, at most, on axes that no factor
@@ -208,7 +208,7 @@ static void planInput(PassPlan &plan, PassOp pass) {
   }
   // A factor that varies takes more of the cache than what it is applied to.
   auto varies = [](ModeProductOp product) {
-    return getShape(product.getFactor()).getRank() != 2;
+    return getArrayType(product.getFactor()).getRank() != 2;
   };
   if (llvm::any_of(pass.getModeProducts(), varies))
     return;
@@ -223,7 +223,7 @@ static void planInput(PassPlan &plan, PassOp pass) {
   constexpr int64_t kFarElements = 512;
   int64_t stride = strides[dimOf(axis)];
   bool isFar = ShapedType::isDynamic(stride) || stride >= kFarElements;
-  int64_t columns = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
+  int64_t columns = getArrayType(pass.getInit()).getDimSize(plan.tiledAxis);
   bool isWide = ShapedType::isDynamic(columns) ||
                 columns * getComputedBytes(pass) > kLineBytes;
   bool isChain = plan.groups.size() > 1;
@@ -271,7 +271,7 @@ static double getChainCost(ArrayRef<StageGroup> groups, PassOp pass,
   // Vectors that start anywhere cross cache lines.
   constexpr double kUnaligned = 1.25;
   ModeProductOp first = pass.getModeProducts().front();
-  SmallVector<int64_t> sizes(getShape(first.getInput()).getShape());
+  SmallVector<int64_t> sizes(getArrayType(first.getInput()).getShape());
   double cost = 0, share = 1;
   for (const StageGroup &group : groups) {
     int64_t inside = 1;
@@ -286,7 +286,7 @@ static double getChainCost(ArrayRef<StageGroup> groups, PassOp pass,
     share *= double(group.results) / group.depth;
     for (ModeProductOp product : group.products)
       sizes[product.getAxis()] =
-          getShape(product.getFactor())
+          getArrayType(product.getFactor())
               .getDimSize(product.getResultingFactorDim());
   }
   return cost;
@@ -299,7 +299,7 @@ static bool putsRowsInLanes(const PassPlan &plan, PassOp pass, int64_t lanes) {
       lanes < 4 || pass.getInputPermutation())
     return false;
   Value input = pass.getInputs().front();
-  ShapedType init = getShape(pass.getInit());
+  ShapedType init = getArrayType(pass.getInit());
   Type element = init.getElementType();
   if (!element.isIntOrFloat() || getAccumulatorType(element) != element ||
       getElementType(input) != element || !init.hasStaticShape() ||
@@ -313,7 +313,7 @@ static bool putsRowsInLanes(const PassPlan &plan, PassOp pass, int64_t lanes) {
     rowElements *= std::max(plan.getWholeSize(axis, 0), init.getDimSize(axis));
   }
   auto isSmall = [](ModeProductOp product) {
-    ShapedType factor = getShape(product.getFactor());
+    ShapedType factor = getArrayType(product.getFactor());
     return factor.getRank() == 2 &&
            llvm::all_of(factor.getShape(),
                         [](int64_t size) { return size <= kMaxRowsResults; });
@@ -328,8 +328,8 @@ static bool putsRowsInLanes(const PassPlan &plan, PassOp pass, int64_t lanes) {
   if (!llvm::all_of(pass.getModeProducts(), isSmall) || !isContiguous(input) ||
       !isContiguous(pass.getInit()) ||
       rowElements * lanes * getComputedBytes(pass) > kMaxRowsBytes ||
-      getShape(input).getShape().drop_front(plan.tiledAxis + 1) !=
-          getShape(pass.getModeProducts().front().getInput())
+      getArrayType(input).getShape().drop_front(plan.tiledAxis + 1) !=
+          getArrayType(pass.getModeProducts().front().getInput())
               .getShape()
               .drop_front(plan.tiledAxis + 1))
     return false;
@@ -353,7 +353,7 @@ static double getSparseCost(const StageGroup &group, const GroupView &view,
 /// with lanes over rows, two transpositions included.
 static bool putsRegroupedRowsInLanes(const PassPlan &plan, PassOp pass,
                                      int64_t lanes) {
-  ShapedType init = getShape(pass.getInit());
+  ShapedType init = getArrayType(pass.getInit());
   Type element = init.getElementType();
   auto isContiguous = [](Value array) {
     auto type = dyn_cast<MemRefType>(array.getType());
@@ -388,13 +388,13 @@ static PassPlan getRegroupedPlan(PassOp pass, int64_t lanes) {
   PassPlan plan;
   SmallVector<ModeProductOp> products = pass.getModeProducts();
   plan.tiledAxis = *getRegroupedRows(products);
-  plan.roles.assign(getShape(pass.getInit()).getRank(), AxisRole::Whole);
+  plan.roles.assign(getArrayType(pass.getInit()).getRank(), AxisRole::Whole);
   plan.roles[plan.tiledAxis] = AxisRole::Tiled;
   for (ModeProductOp product : products) {
     plan.groups.push_back(startGroup(product));
     plan.views.push_back(
-        {SmallVector<int64_t>(getShape(product.getInput()).getShape()),
-         SmallVector<int64_t>(getShape(product.getInit()).getShape())});
+        {SmallVector<int64_t>(getArrayType(product.getInput()).getShape()),
+         SmallVector<int64_t>(getArrayType(product.getInit()).getShape())});
   }
   planInput(plan, pass);
   plan.rowsInLanes = putsRegroupedRowsInLanes(plan, pass, lanes);
@@ -413,11 +413,11 @@ PassPlan kron::getPassPlan(PassOp pass, int64_t vectorBits) {
     return getRegroupedPlan(pass, lanes);
   plan.groups = groupProducts(pass, lanes);
 
-  ArrayRef<int64_t> sizes = getShape(pass.getInit()).getShape();
+  ArrayRef<int64_t> sizes = getArrayType(pass.getInit()).getShape();
   llvm::SmallBitVector contracted(sizes.size()), varying(sizes.size());
   for (ModeProductOp product : pass.getModeProducts()) {
     contracted.set(product.getAxis());
-    ShapedType factor = getShape(product.getFactor());
+    ShapedType factor = getArrayType(product.getFactor());
     for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
       if (axis >= 0 && factor.getDimSize(dim) != 1)
         varying.set(axis);

@@ -14,7 +14,7 @@
 
 namespace mlir::kron {
 
-inline ShapedType getShape(Value value) {
+inline ShapedType getArrayType(Value value) {
   return cast<ShapedType>(value.getType());
 }
 

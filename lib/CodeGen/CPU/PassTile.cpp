@@ -138,7 +138,7 @@ static bool varies(PassOp pass, int first) {
   if (products.size() != 1)
     return false;
   ModeProductOp product = products.front();
-  ShapedType factor = getShape(product.getFactor());
+  ShapedType factor = getArrayType(product.getFactor());
   return llvm::any_of(llvm::enumerate(product.getFactorDims()), [&](auto dim) {
     return dim.value() >= first && factor.getDimSize(dim.index()) != 1;
   });
@@ -159,7 +159,7 @@ bool kron::hasRaggedColumns(const PassPlan &plan, PassOp pass,
                             int64_t vectorBits) {
   if (!plan.isTiledInnermost())
     return false;
-  int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
+  int64_t size = getArrayType(pass.getInit()).getDimSize(plan.tiledAxis);
   int64_t lanes = vectorBits / 8 / getComputedBytes(pass);
   return !ShapedType::isDynamic(size) && size % lanes;
 }
@@ -172,7 +172,7 @@ bool kron::takesSingleVectors(const PassPlan &plan, PassOp pass,
       plan.packsInput || plan.groups.front().results > kMostResults ||
       !varies(pass, 0) || !isStoredAsComputed(pass))
     return false;
-  int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
+  int64_t size = getArrayType(pass.getInit()).getDimSize(plan.tiledAxis);
   return hasRaggedColumns(plan, pass, vectorBits) && size > lanes &&
          size <= kMostColumns;
 }
@@ -278,7 +278,7 @@ static constexpr int64_t kLeastRows = 12, kRowsMultiple = 12;
 static int64_t chooseBlockRows(const PassPlan &plan, PassOp pass,
                                int64_t elementBytes) {
   constexpr int64_t kManyBlocks = 16, kLongRowBytes = 4096;
-  ArrayRef<int64_t> sizes = getShape(pass.getInit()).getShape();
+  ArrayRef<int64_t> sizes = getArrayType(pass.getInit()).getShape();
   int64_t blocks = 1;
   for (int axis = plan.tiledAxis + 1, rank = sizes.size(); axis < rank; ++axis)
     if (plan.roles[axis] == AxisRole::Grid &&
@@ -301,7 +301,7 @@ static int64_t chooseRows(const PassPlan &plan, PassOp pass,
   constexpr int64_t kMost = 48;
   int64_t factorBytes = elementBytes;
   ModeProductOp product = plan.groups.front().products.front();
-  for (int64_t size : getShape(product.getFactor()).getShape())
+  for (int64_t size : getArrayType(product.getFactor()).getShape())
     factorBytes *= size;
   if (plan.groups.size() > 1 || factorBytes > caches.l2Bytes / 2)
     return kMost;
@@ -367,7 +367,7 @@ int64_t kron::chooseTile(const PassPlan &plan, PassOp pass, int64_t vectorBits,
   if (plan.tiledAxis < 0)
     return 1;
   int64_t elementBytes = getComputedBytes(pass);
-  ArrayRef<int64_t> sizes = getShape(pass.getInit()).getShape();
+  ArrayRef<int64_t> sizes = getArrayType(pass.getInit()).getShape();
   int64_t size = sizes[plan.tiledAxis];
   int64_t lanes = vectorBits / 8 / elementBytes;
   int64_t bytesPerPosition = plan.elementsPerPosition * elementBytes;
@@ -422,7 +422,7 @@ bool kron::hasHalfFibres(const PassPlan &plan, PassOp pass,
 
 bool kron::fitsSecondLevel(const PassPlan &plan, PassOp pass,
                            const CacheBudget &caches) {
-  ShapedType init = getShape(pass.getInit());
+  ShapedType init = getArrayType(pass.getInit());
   if (!init.hasStaticShape())
     return false;
   // The input, which may be stretched, has the axes of the result before any
@@ -448,7 +448,7 @@ int64_t kron::widenForMatrixTiles(const PassPlan &plan, PassOp pass,
   if (plan.tiledAxis < 0 || !llvm::any_of(plan.groups, fills) ||
       !(plan.groups.size() == 1 || plan.isTiledInnermost()))
     return tile;
-  int64_t size = getShape(pass.getInit()).getDimSize(plan.tiledAxis);
+  int64_t size = getArrayType(pass.getInit()).getDimSize(plan.tiledAxis);
   int64_t wide = llvm::alignTo(
       std::max(tile, isSingle ? kBlocks * kBlock : kBlock), kBlock);
   return ShapedType::isDynamic(size) ? wide

@@ -170,7 +170,10 @@ private:
   }
   void uniteAll(Value a, Value b) {
     auto type = dyn_cast<ShapedType>(a.getType());
-    for (int64_t dim = 0, rank = type ? type.getRank() : 0; dim < rank; ++dim)
+    auto otherType = dyn_cast<ShapedType>(b.getType());
+    if (!type || !type.hasRank() || !otherType || !otherType.hasRank())
+      return;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
       unite(a, dim, b, dim);
   }
   void visit(Operation *op);

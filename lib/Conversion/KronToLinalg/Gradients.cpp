@@ -120,8 +120,8 @@ Value kron::emitGradient(ArrayEmitter &emitter, FactorGradOp op) {
   Type accumulator = getAccumulatorType(kron::getElementType(op.getInit()));
   View current =
       View::get(splitFeatures(emitter, op, op.getInput(), /*resulting=*/false));
-  unsigned rank = getRank(current.value);
-  int64_t firstAxis = getRank(op.getInput()) - 2 + isRight;
+  unsigned rank = getArrayRank(current.value);
+  int64_t firstAxis = getArrayRank(op.getInput()) - 2 + isRight;
   for (auto [number, value] : llvm::enumerate(op.getFactors())) {
     int64_t position = number + (int64_t(number) >= int64_t(op.getIndex()));
     Transpose transpose = op.getFactorTranspose(number);

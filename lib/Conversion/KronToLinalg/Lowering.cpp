@@ -57,18 +57,20 @@ struct ProductSpace {
 } // namespace
 
 static ProductSpace getSpace(MkmOp op) {
-  unsigned batch = getRank(op.getInit()) - 2, count = op.getFactors().size();
+  unsigned batch = getArrayRank(op.getInit()) - 2,
+           count = op.getFactors().size();
   return {batch, batch + 1 + count, batch + 1, batch};
 }
 
 static ProductSpace getSpace(KmmOp op) {
-  unsigned batch = getRank(op.getInit()) - 2, count = op.getFactors().size();
+  unsigned batch = getArrayRank(op.getInit()) - 2,
+           count = op.getFactors().size();
   return {batch, batch + 1 + count, batch, batch + count};
 }
 
 static ProductSpace getSpace(BatchedOp op) {
   unsigned count = op.getFactors().size();
-  unsigned batch = getRank(op.getInit()) - count;
+  unsigned batch = getArrayRank(op.getInit()) - count;
   return {batch, batch + count, batch, std::nullopt};
 }
 
@@ -85,7 +87,7 @@ static SmallVector<ProductFactor> getFactors(OpTy op,
   SmallVector<ProductFactor> factors;
   for (auto [index, value] : llvm::enumerate(op.getFactors())) {
     Transpose transpose = op.getFactorTranspose(index);
-    unsigned batchRank = getRank(value) - 2;
+    unsigned batchRank = getArrayRank(value) - 2;
     bool contractsFirst = contractsRows == (transpose == Transpose::N);
     View view{value, getBatchAxes(space.batchRank, batchRank),
               transpose == Transpose::C};
@@ -129,13 +131,14 @@ static View getInputView(ArrayEmitter &emitter, Value input, bool transposed,
     sizes.push_back(emitter.getSize(factor.view.value, factor.contractedDim));
   }
   if (!space.matrixAxis) {
-    view.axes = getBatchAxes(space.batchRank, getRank(input) - factors.size());
+    view.axes =
+        getBatchAxes(space.batchRank, getArrayRank(input) - factors.size());
     if (transposed)
       std::reverse(factorAxes.begin(), factorAxes.end());
     llvm::append_range(view.axes, factorAxes);
     return view;
   }
-  unsigned batchRank = getRank(input) - 2;
+  unsigned batchRank = getArrayRank(input) - 2;
   view.axes = getBatchAxes(space.batchRank, batchRank);
   bool matrixFirst = (*space.matrixAxis < space.firstFactorAxis) != transposed;
   view.value = emitter.splitDim(input, batchRank + matrixFirst, sizes);
@@ -228,7 +231,7 @@ static View emitModeContraction(ArrayEmitter &emitter, ModeProductOp op,
   View factorView{factor, SmallVector<int64_t>(op.getFactorDims()),
                   op.getConjFactor()};
   return emitContraction(emitter, input, factorView, op.getAxis(),
-                         getRank(op.getInit()), accumulator);
+                         getArrayRank(op.getInit()), accumulator);
 }
 
 static Value emitModeProduct(ArrayEmitter &emitter, ModeProductOp op) {

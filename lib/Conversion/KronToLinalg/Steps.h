@@ -68,7 +68,7 @@ Value emitGradient(ArrayEmitter &emitter, KsmmGradOp op);
 Value emitGradient(ArrayEmitter &emitter, FactorGradOp op);
 Value emitGradient(ArrayEmitter &emitter, BiasGradOp op);
 
-inline unsigned getRank(Value array) {
+inline unsigned getArrayRank(Value array) {
   return cast<ShapedType>(array.getType()).getRank();
 }
 

@@ -20,6 +20,10 @@ if(KRON_SANITIZE)
       -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/lib/cmake/kron/tsan-ignorelist.txt)
   endif()
 endif()
+if(KRON_FUZZ)
+  # What guides libFuzzer, and what tells it more than a crash would.
+  target_compile_options(kron_options INTERFACE -fsanitize=fuzzer-no-link -UNDEBUG)
+endif()
 
 # kron_add_library(NAME SOURCES... [DEPENDS targets...] [LINK libraries...])
 #
