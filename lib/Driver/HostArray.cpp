@@ -145,6 +145,9 @@ llvm::Expected<HostArray> HostArray::create(KronType type,
 
 void HostArray::setFortranOrder() {
   fortranOrder = true;
+  // What has no elements may have other sizes whose product nothing holds.
+  if (numElements == 0)
+    return;
   int64_t stride = 1;
   for (size_t axis = 0; axis < sizes.size(); ++axis) {
     strides[axis] = stride;

@@ -158,8 +158,10 @@ std::string RecordTarget::mutate(StringRef input, Random &random) {
     return random.oneIn(2) ? mutateBytes(input, random)
                            : mutateWords(input, random);
   // Little becomes a record out of what is none.
+  keepInput(input);
   bool startsAnew = !random.oneIn(4) && !apply(sessions.get(), input);
-  llvm::Expected<json::Value> start = json::parse(startsAnew ? kRecord : input);
+  llvm::Expected<json::Value> start =
+      json::parse(startsAnew ? StringRef(kRecord) : input);
   if (!start) {
     llvm::consumeError(start.takeError());
     return mutateBytes(input, random);

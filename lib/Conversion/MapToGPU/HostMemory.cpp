@@ -182,6 +182,16 @@ bool kron::isHostArray(Value array) {
   return element.isIndex() || element.isInteger(1);
 }
 
+/// `op` allocates, releases or is a constant, and is gone afterwards.
+static LogicalResult moveOp(Operation *op, gpu::GPUModuleOp gpuModule) {
+  if (auto alloc = dyn_cast<memref::AllocOp>(op))
+    return moveAllocation(alloc);
+  if (auto constant = dyn_cast<memref::GetGlobalOp>(op))
+    return moveConstant(constant, gpuModule);
+  moveDeallocation(cast<memref::DeallocOp>(op));
+  return success();
+}
+
 LogicalResult kron::moveMemory(func::FuncOp function,
                                gpu::GPUModuleOp gpuModule) {
   SmallVector<Operation *> ops;
@@ -190,15 +200,8 @@ LogicalResult kron::moveMemory(func::FuncOp function,
       ops.push_back(op);
   });
   for (Operation *op : ops) {
-    if (isHostArray(op->getNumResults() ? op->getResult(0) : op->getOperand(0)))
-      continue;
-    if (auto dealloc = dyn_cast<memref::DeallocOp>(op))
-      moveDeallocation(dealloc);
-    else if (auto alloc = dyn_cast<memref::AllocOp>(op);
-             alloc && failed(moveAllocation(alloc)))
-      return failure();
-    else if (auto constant = dyn_cast<memref::GetGlobalOp>(op);
-             constant && failed(moveConstant(constant, gpuModule)))
+    Value array = op->getNumResults() ? op->getResult(0) : op->getOperand(0);
+    if (!isHostArray(array) && failed(moveOp(op, gpuModule)))
       return failure();
   }
   return success();

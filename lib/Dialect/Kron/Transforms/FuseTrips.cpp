@@ -65,18 +65,19 @@ static std::optional<RowSizes> getRowSizes(PassOp pass) {
   auto init = cast<ShapedType>(pass.getInit().getType());
   RowSizes sizes;
   sizes.bytes = getElementBytes(getElementType(pass.getInit()));
-  llvm::SmallDenseMap<int64_t, int64_t> depths;
+  llvm::SmallDenseMap<int64_t, int64_t> depths, results;
   for (ModeProductOp product : pass.getModeProducts()) {
-    auto type = cast<ShapedType>(product.getFactor().getType());
-    if (!type.hasStaticShape())
+    if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
       return std::nullopt;
-    depths[product.getAxis()] +=
-        type.getDimSize(product.getContractedFactorDim());
+    TripFactor factor = describeFactor(product);
+    depths[factor.axis] += factor.depth;
+    // The result's type may leave open what the factor tells.
+    results[factor.axis] = factor.results;
   }
   int64_t elements = 1;
   for (int64_t axis = 0; axis < init.getRank(); ++axis) {
-    if (depths.contains(axis))
-      elements *= init.getDimSize(axis);
+    if (auto result = results.find(axis); result != results.end())
+      elements *= result->second;
     else if (init.isDynamicDim(axis))
       sizes.rows = ShapedType::kDynamic;
     else if (sizes.rows != ShapedType::kDynamic)
