@@ -538,6 +538,7 @@ def suite(record):
     """A run of the GPU tests."""
     machine = record["machine"]
     names = {"own": "compiled for this GPU", "sm_80": "compiled for sm_80",
+             "poisoned": "again, shared memory full of NaN at first",
              "refused": "launches that must be refused",
              "large": "arrays of more than 2^31 elements",
              "8 bits": "arrays of 8 bits", "without cuBLAS": "dense products without cuBLAS"}
