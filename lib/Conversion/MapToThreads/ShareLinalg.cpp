@@ -49,12 +49,10 @@ static std::optional<unsigned> chooseLoop(linalg::LinalgOp op) {
 
 /// Whether it takes less time than two threads need to share it.
 static bool isSmall(linalg::LinalgOp op) {
-  int64_t elements = 1;
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  // Arrays that are empty for certain have no views.
-  if (llvm::is_contained(sizes, 0))
+  if (usesEmptyArray(op))
     return true;
-  for (int64_t size : sizes) {
+  int64_t elements = 1;
+  for (int64_t size : op.getStaticLoopRanges()) {
     if (ShapedType::isDynamic(size))
       return false;
     elements = std::min(elements * std::min(size, 2 * kMinSharedElements),

@@ -195,10 +195,7 @@ static void emitWhole(QuantizeOp op) {
 
 void kron::shareQuantize(RuntimeCalls &runtime, QuantizeOp op) {
   QuantizeBlocks blocks(runtime, op);
-  // Arrays that are empty for certain have no views.
-  ArrayRef<int64_t> shape =
-      cast<MemRefType>(op.getInput().getType()).getShape();
-  if (llvm::is_contained(shape, 0) || blocks.hasFewLargeRows())
+  if (usesEmptyArray(op) || blocks.hasFewLargeRows())
     emitWhole(op);
   else
     blocks.emit();

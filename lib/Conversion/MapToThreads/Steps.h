@@ -50,6 +50,15 @@ private:
 /// A size as an emitter's number.
 Int getInt(OpBuilder &builder, Location loc, OpFoldResult size);
 
+/// Whether the type of an array that `op` uses says that it is empty, of which
+/// there are no views; those of other arrays may leave that open.
+inline bool usesEmptyArray(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), [](Type type) {
+    auto array = dyn_cast<MemRefType>(type);
+    return array && llvm::is_contained(array.getShape(), 0);
+  });
+}
+
 /// Replaces `op` by a shared loop over one of its parallel loops, unless it is
 /// small. The caller erases it if the result is true.
 bool shareLinalg(RuntimeCalls &runtime, linalg::LinalgOp op);

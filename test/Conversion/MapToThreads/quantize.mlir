@@ -53,3 +53,14 @@ func.func @whole(%v: memref<4096x?xf32>, %q: memref<4096x?xi8>, %s: memref<f32>)
   kron.quantize ins(%v : memref<4096x?xf32>) outs(%q, %s : memref<4096x?xi8>, memref<f32>)
   return
 }
+
+// -----
+
+// Verify that rows of which only the result's type tells that they are empty are left whole.
+// CHECK-LABEL: func.func @empty_result(
+// CHECK-NOT: memref.subview
+// CHECK: return
+func.func @empty_result(%v: memref<?x?xf16>, %q: memref<?x0xi8>, %s: memref<?xf32>) {
+  kron.quantize ins(%v : memref<?x?xf16>) outs(%q, %s : memref<?x0xi8>, memref<?xf32>)
+  return
+}
