@@ -143,6 +143,7 @@ static void setAttribute(Operation *op, StringRef name, Attribute attribute) {
   if (failed(op->setPropertiesFromAttribute(
           attributes.getDictionary(op->getContext()), quiet)))
     (void)op->setPropertiesFromAttribute(old, quiet);
+  op->getName().populateDefaultProperties(op->getPropertiesStorage());
 }
 
 static void changeAttribute(ModuleOp module, Random &random) {

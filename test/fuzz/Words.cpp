@@ -153,10 +153,20 @@ std::string kron::fuzz::mutateWords(StringRef text, Random &random) {
 }
 
 bool kron::fuzz::crashesParser(StringRef text) {
-  // LLVM 22: the elements of a dense array have to have a width, a permutation
-  // has to be a list, and the parts of a complex number floating-point.
-  static const llvm::Regex crashes(
-      "array< *(index|complex|tensor|memref)|[^_]permutation *= *[^ []|"
-      "complex\\.number<: *[^ bf]");
-  return crashes.match(text);
+  // LLVM 22: the elements of a dense array have to have a width, and the parts
+  // of a complex number to be floating-point.
+  static const llvm::Regex types(
+      "array< *(index|complex|tensor|memref)|complex\\.number<: *[^ bf]");
+  if (types.match(text))
+    return true;
+  // What is no list of numbers behind these.
+  static const llvm::Regex lists("[^_](permutation|dimensions) *= *");
+  static const llvm::Regex numbers("^\\[ *(-?[0-9]+ *(, *-?[0-9]+ *)*)?\\]");
+  SmallVector<StringRef> matches;
+  while (lists.match(text, &matches)) {
+    text = text.drop_front(matches[0].end() - text.begin());
+    if (!numbers.match(text))
+      return true;
+  }
+  return false;
 }
