@@ -151,9 +151,7 @@ void HostArray::setFortranOrder() {
   int64_t stride = 1;
   for (size_t axis = 0; axis < sizes.size(); ++axis) {
     strides[axis] = stride;
-    // Sizes in front of an empty axis have no bound, nor do strides matter
-    // there.
-    (void)__builtin_mul_overflow(stride, sizes[axis], &stride);
+    stride *= sizes[axis];
   }
 }
 

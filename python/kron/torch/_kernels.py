@@ -16,6 +16,7 @@ from ._weight_grad import ksmm_weight_grad  # noqa: F401
 
 _this = sys.modules[__name__]
 
+
 def plain(array):
     """What compiled code takes whatever the array's strides are."""
     return None if array is None else array.resolve_conj().resolve_neg().contiguous()
@@ -83,4 +84,3 @@ def ksmm_grads(grad, x, weights, kept, needs, trans, layout, precision):
     arguments = grad, x, weights, kept, needs, trans, layout, precision
     result = _programs.ksmm_grads(*arguments, stream_of(x))
     return _grads.ksmm_chain(_this, *arguments) if result is None else result
-

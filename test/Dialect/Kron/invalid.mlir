@@ -1888,3 +1888,36 @@ func.func @mode_product_float8_wider(%x: memref<4x4xf64>, %f: memref<4x4xf8E4M3F
   kron.mode_product axis(1) ins(%x : memref<4x4xf64>) factor(%f [p, q] : memref<4x4xf8E4M3FN>) outs(%y : memref<4x4xf32>)
   return
 }
+
+// -----
+
+func.func @pass_c5_contracted(%x: tensor<9x1xf32>, %g: tensor<9x9xf32>, %f: tensor<13x13xf32>, %y: tensor<9x13xf32>) -> tensor<9x13xf32> {
+  // expected-error @+1 {{'kron.pass' op expects no mode product to contract an axis that another one stretches, nor to stretch one of regrouped axes, but got number 2}}
+  %0 = kron.pass ins(%x, %g, %f : tensor<9x1xf32>, tensor<9x9xf32>, tensor<13x13xf32>) outs(%y : tensor<9x13xf32>) {
+  ^bb0(%tx: tensor<9x1xf32>, %tg: tensor<9x9xf32>, %tf: tensor<13x13xf32>, %out: tensor<9x13xf32>):
+    %e = tensor.empty() : tensor<9x13xf32>
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<9x1xf32>) factor(%tg [p, q] : tensor<9x9xf32>)
+           outs(%e : tensor<9x13xf32>) -> tensor<9x13xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<9x13xf32>) factor(%tf [p, q] : tensor<13x13xf32>)
+           outs(%out : tensor<9x13xf32>) -> tensor<9x13xf32>
+    kron.yield %2 : tensor<9x13xf32>
+  } -> tensor<9x13xf32>
+  return %0 : tensor<9x13xf32>
+}
+
+// -----
+
+func.func @pass_c5_regrouped(%x: tensor<1x6xf32>, %f: tensor<6x6xf32>, %g: tensor<2x2xf32>, %y: tensor<5x2x3xf32>) -> tensor<5x2x3xf32> {
+  // expected-error @+1 {{'kron.pass' op expects no mode product to contract an axis that another one stretches, nor to stretch one of regrouped axes, but got number 2}}
+  %0 = kron.pass ins(%x, %f, %g : tensor<1x6xf32>, tensor<6x6xf32>, tensor<2x2xf32>) outs(%y : tensor<5x2x3xf32>) {
+  ^bb0(%tx: tensor<1x6xf32>, %tf: tensor<6x6xf32>, %tg: tensor<2x2xf32>, %out: tensor<5x2x3xf32>):
+    %e = tensor.empty() : tensor<5x6xf32>
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<1x6xf32>) factor(%tf [p, q] : tensor<6x6xf32>)
+           outs(%e : tensor<5x6xf32>) -> tensor<5x6xf32>
+    %v = tensor.expand_shape %1 [[0], [1, 2]] output_shape [5, 2, 3] : tensor<5x6xf32> into tensor<5x2x3xf32>
+    %2 = kron.mode_product axis(1) ins(%v : tensor<5x2x3xf32>) factor(%tg [p, q] : tensor<2x2xf32>)
+           outs(%out : tensor<5x2x3xf32>) -> tensor<5x2x3xf32>
+    kron.yield %2 : tensor<5x2x3xf32>
+  } -> tensor<5x2x3xf32>
+  return %0 : tensor<5x2x3xf32>
+}

@@ -7,6 +7,7 @@
 
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -80,4 +81,37 @@ kron::getRegroupedRows(ArrayRef<ModeProductOp> products) {
       return axis;
   }
   return std::nullopt;
+}
+
+/// Axes of the input of `op` that stretch from 1 to the size they have in its
+/// result.
+static SmallVector<int64_t> getStretchedAxes(ModeProductOp op) {
+  auto input = cast<ShapedType>(op.getInput().getType());
+  auto result = cast<ShapedType>(op.getInit().getType());
+  SmallVector<int64_t> axes;
+  for (int64_t axis = 0; axis < input.getRank(); ++axis)
+    if (axis != static_cast<int64_t>(op.getAxis()) &&
+        input.getDimSize(axis) == 1 && result.getDimSize(axis) != 1)
+      axes.push_back(axis);
+  return axes;
+}
+
+size_t kron::countForOnePass(ArrayRef<ModeProductOp> products) {
+  llvm::SmallDenseSet<int64_t> contracted, stretched;
+  bool isRegrouped = false;
+  for (size_t index = 0; index < products.size(); ++index) {
+    ModeProductOp op = products[index];
+    SmallVector<int64_t> axes = getStretchedAxes(op);
+    // What lies before the first one is no matter of the pass.
+    isRegrouped |= index > 0 && !getInputReshapes(op).empty();
+    bool clashes = stretched.contains(op.getAxis()) ||
+                   llvm::any_of(axes, [&](int64_t axis) {
+                     return contracted.contains(axis);
+                   });
+    contracted.insert(op.getAxis());
+    stretched.insert(axes.begin(), axes.end());
+    if (clashes || (isRegrouped && !stretched.empty()))
+      return index;
+  }
+  return products.size();
 }

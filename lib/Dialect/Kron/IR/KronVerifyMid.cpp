@@ -424,5 +424,13 @@ LogicalResult PassOp::verifyRegions() {
     return emitOpError("expects kron.yield to give ")
            << expected << ", the type of the last block argument, but got "
            << yield.getValue().getType();
+
+  // pass_c5
+  if (size_t count = countForOnePass(products); count < products.size())
+    return emitOpError(
+               "expects no mode product to contract an axis that another "
+               "one stretches, nor to stretch one of regrouped axes, but "
+               "got number ")
+           << count + 1;
   return success();
 }

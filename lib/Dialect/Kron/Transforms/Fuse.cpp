@@ -99,47 +99,14 @@ static SmallVector<ModeProductOp> getChainEndingAt(ModeProductOp last) {
   return chain;
 }
 
-/// Axes of the input of `op` that stretch from 1 to the size they have in its
-/// result.
-static SmallVector<int64_t> getStretchedAxes(ModeProductOp op) {
-  auto input = cast<ShapedType>(op.getInput().getType());
-  auto result = cast<ShapedType>(op.getInit().getType());
-  SmallVector<int64_t> axes;
-  for (int64_t axis = 0; axis < input.getRank(); ++axis)
-    if (axis != static_cast<int64_t>(op.getAxis()) &&
-        input.getDimSize(axis) == 1 && result.getDimSize(axis) != 1)
-      axes.push_back(axis);
-  return axes;
-}
-
-/// Cuts `chain` between mode products of which one contracts an axis that the
-/// other one stretches: a pass has one size for every axis before and one
-/// behind the factors that contract it.
+/// Cuts `chain` where one pass cannot take it for the sake of stretched axes.
 static SmallVector<ArrayRef<ModeProductOp>>
 cutStretched(ArrayRef<ModeProductOp> chain) {
   SmallVector<ArrayRef<ModeProductOp>> parts;
-  llvm::SmallDenseSet<int64_t> contracted, stretched;
-  size_t begin = 0;
-  for (size_t index = 0; index < chain.size(); ++index) {
-    ModeProductOp op = chain[index];
-    SmallVector<int64_t> axes = getStretchedAxes(op);
-    // Regrouped axes have other numbers.
-    bool isApart =
-        !getInputReshapes(op).empty() && (!axes.empty() || !stretched.empty());
-    bool clashes = stretched.contains(op.getAxis()) ||
-                   llvm::any_of(axes, [&](int64_t axis) {
-                     return contracted.contains(axis);
-                   });
-    if (index > begin && (isApart || clashes)) {
-      parts.push_back(chain.slice(begin, index - begin));
-      begin = index;
-      contracted.clear();
-      stretched.clear();
-    }
-    contracted.insert(op.getAxis());
-    stretched.insert(axes.begin(), axes.end());
+  while (!chain.empty()) {
+    parts.push_back(chain.take_front(countForOnePass(chain)));
+    chain = chain.drop_front(parts.back().size());
   }
-  parts.push_back(chain.drop_front(begin));
   return parts;
 }
 

@@ -181,6 +181,9 @@ def Kron_PassOp : Kron_Op<"pass", [
        `addend`.
     4. The yielded value is the result of the epilogue, else that of the last
        mode product, and has the type of the last block argument.
+    5. No mode product contracts an axis that another one stretches from 1, and
+       where axes are regrouped none stretches any: for a pass every axis has one
+       size before and one behind the factors that contract it.
 
     Example:
 

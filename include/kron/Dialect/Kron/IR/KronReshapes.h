@@ -33,6 +33,13 @@ bool isRegrouped(PassOp pass);
 /// different ranks or if another size is not known.
 std::optional<unsigned> getRegroupedRows(ArrayRef<ModeProductOp> products);
 
+/// How many of `products`, each applied to the result of the one before, one
+/// pass can take, from the first one on: for a pass every axis has one size
+/// before and one behind the factors that contract it, so that none of its mode
+/// products contracts an axis that another one stretches from 1, nor stretches
+/// one where axes are regrouped, which gives them other numbers.
+size_t countForOnePass(ArrayRef<ModeProductOp> products);
+
 } // namespace mlir::kron
 
 #endif // KRON_DIALECT_KRON_IR_KRONRESHAPES_H
