@@ -14,6 +14,10 @@ import reference
 from buffers import strides_for
 from dtypes import TYPES, ElementType, poison, random_array, to_storage, to_wide
 
+# op() of an array: as it is, transposed, conjugated and transposed.
+OPS = "NTC"
+PRODUCTS = ("mkm", "kmm", "batched")
+ALL_OPS = PRODUCTS + ("ksmm", "mode_product", "ksmm_grad", "factor_grad", "bias_grad")
 # Kinds of alpha and beta. `zero` and `operand_zero` come with a poison in what
 # must not be read.
 ALPHA_KINDS = ("absent", "const", "operand", "zero", "operand_zero")

@@ -16,6 +16,7 @@ import numpy as np
 
 import cases
 import chains
+import random_cases
 from dtypes import TYPES
 
 SIZES = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 19, 20, 24, 27, 31, 32, 33, 40, 48,
@@ -40,7 +41,7 @@ TF32_UNIT = 2.0**-11
 def _fit(rng, name, sizes, rows, batch=1):
     """Rows, as many of `rows` as the limits allow, or None."""
     limit = MAX_FLOPS.get(name, OTHER_FLOPS)
-    elements, flops = cases._cost(batch, sizes)
+    elements, flops = random_cases.cost(batch, sizes)
     most = min(MAX_ELEMENTS // max(elements, 1), limit // max(flops, 1))
     fitting = [r for r in rows if r <= most]
     return int(rng.choice(fitting)) if fitting else None
@@ -161,7 +162,7 @@ def _sparse_chain(rng, p):
 
 def parameters(seed, number):
     rng = np.random.default_rng([seed, number, 9])
-    p = cases._common(rng)
+    p = random_cases.common_parameters(rng)
     p["type"] = str(rng.choice(NAMES, p=WEIGHTS))
     p["dynamic"] = tuple(d for d in p["dynamic"] if d == "rows")
     p["attributes"] = []
