@@ -124,6 +124,11 @@ def suite_fuzz(build):
     return counted("fuzz", [sys.executable, ROOT / "test/fuzz/run.py", "--build", build])
 
 
+def suite_mpi(build):
+    """Sharded products as 2 and as 4 processes."""
+    return counted("mpi", [sys.executable, ROOT / "test/mpi/run.py", "--build", build])
+
+
 def suite_gpu(build):
     """Compiled programs on a GPU against NumPy."""
     return counted("gpu", [sys.executable, ROOT / "test/gpu/run.py", "--root", build])
@@ -195,7 +200,7 @@ def suite_examples(build):
 
 SUITES = {"lit": suite_lit, "unit": suite_unit, "docs": suite_docs,
           "examples": suite_examples, "asm": suite_asm, "exec": suite_exec, "fuzz": suite_fuzz,
-          "python": suite_python,
+          "mpi": suite_mpi, "python": suite_python,
           "torch": suite_torch, "ptxas": suite_ptxas, "gpu": suite_gpu}
 
 

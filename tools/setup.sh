@@ -14,7 +14,7 @@ build=${KRON_BUILD_DIR:-$root/build}
 
 packages="clang-22 lld-22 llvm-22 llvm-22-dev llvm-22-tools libmlir-22-dev
 mlir-22-tools cmake ninja-build ccache git libtbb-dev libomp-22-dev libgtest-dev
-python3 python3-dev python3-venv ca-certificates"
+libopenmpi-dev openmpi-bin python3 python3-dev python3-venv ca-certificates"
 
 say() { echo "setup: $*"; }
 die() { echo "setup: error: $*" >&2; exit 1; }

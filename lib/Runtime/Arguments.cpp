@@ -78,6 +78,11 @@ size_t kronGetTypeSize(KronType type) {
   return info ? info->bytes : 0;
 }
 
+const char *kronGetTypeName(KronType type) {
+  const TypeInfo *info = getTypeInfo(type);
+  return info ? info->name : "unknown type";
+}
+
 //===----------------------------------------------------------------------===//
 // One argument
 //===----------------------------------------------------------------------===//

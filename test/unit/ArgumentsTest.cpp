@@ -349,4 +349,11 @@ TEST(TypeTest, Sizes) {
   EXPECT_EQ(kronGetTypeSize(static_cast<KronType>(-1)), 0u);
 }
 
+TEST(TypeTest, Names) {
+  EXPECT_STREQ(kronGetTypeName(KRON_F32), "f32");
+  EXPECT_STREQ(kronGetTypeName(KRON_C64), "complex<f64>");
+  EXPECT_STREQ(kronGetTypeName(KRON_F8E5M2), "f8E5M2");
+  EXPECT_STREQ(kronGetTypeName(static_cast<KronType>(13)), "unknown type");
+}
+
 } // namespace

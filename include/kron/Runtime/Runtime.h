@@ -293,6 +293,9 @@ KRON_EXPORT const char *kronGetStatusName(KronStatus status);
 /** Bytes of one element of `type`; 0 if there is no such type. */
 KRON_EXPORT size_t kronGetTypeSize(KronType type);
 
+/** Name of `type`, e.g. "f32"; "unknown type" if there is no such type. */
+KRON_EXPORT const char *kronGetTypeName(KronType type);
+
 /** Version of the library as a string, e.g. "0.1.0". */
 KRON_EXPORT const char *kronGetVersion(void);
 

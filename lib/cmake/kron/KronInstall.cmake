@@ -13,8 +13,11 @@ install(TARGETS kron_runtime EXPORT kronRuntimeTargets
 install(TARGETS kron_runtime_static EXPORT kronRuntimeStaticTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/kron/Runtime
+    ${PROJECT_SOURCE_DIR}/include/kron/Distributed
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kron COMPONENT runtime
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES ${PROJECT_SOURCE_DIR}/include/kron/Distributed.hpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kron COMPONENT runtime)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
   DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
@@ -42,4 +45,5 @@ install(FILES
   ${PROJECT_BINARY_DIR}/package/kronConfig.cmake
   ${PROJECT_BINARY_DIR}/package/kronConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/lib/cmake/kron/KronAddKernels.cmake
+  ${PROJECT_SOURCE_DIR}/lib/cmake/kron/KronMPI.cmake
   DESTINATION ${KRON_PACKAGE_DIR} COMPONENT runtime)
