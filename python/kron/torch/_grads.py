@@ -50,6 +50,11 @@ def _restore_input(kind, grad, trans_x, rank):
     return grad.permute(*range(lead), *reversed(range(lead, grad.dim())))
 
 
+def _summed_to(array, shape):
+    """A DTensor's sum_to_size compares the shape with that of its part."""
+    return array if array.shape == shape else array.sum_to_size(shape)
+
+
 def product(ops, kind, grad, x, factors, needs, alpha, trans_x, trans_factors, precision):
     """Gradients by x and by every factor, None where not needed."""
     trans = factor_transposes(trans_factors, len(factors))
@@ -66,7 +71,7 @@ def product(ops, kind, grad, x, factors, needs, alpha, trans_x, trans_factors, p
         dx = op(grad, arrays, conjugate(alpha), None, 0, "N", letters, precision)
     if dx is not None:
         dx = _restore_input(kind, dx, trans_x, rank)
-        dx = dx.sum_to_size(x.shape)
+        dx = _summed_to(dx, x.shape)
     return [dx, *dfactors]
 
 
@@ -155,15 +160,16 @@ class _FactorGradients:
             # The batch is summed too: it is outside of the axis.
             rows = "inside" if self.kind == "kmm" and array.dim() == 3 else "outside"
             # Not flatten, which torch.autograd.grad(is_grads_batched=True) does not take.
-            result = self.ops.axis_grad(array.reshape(-1, *array.shape[-2:]),
-                                        grad.reshape(-1, *grad.shape[-2:]), rows)
+            outside = math.prod(array.shape[:-2])
+            result = self.ops.axis_grad(array.reshape(outside, *array.shape[-2:]),
+                                        grad.reshape(outside, *grad.shape[-2:]), rows)
         else:
             result = contract(array, grad)
         if letter == "C":
             result = _conj(result)
         if (self.kind == "mkm") != (letter == "N"):
             result = result.mT
-        return result.sum_to_size(factor.shape)
+        return _summed_to(result, factor.shape)
 
 
 # ----------------------------------------------------------------------------------

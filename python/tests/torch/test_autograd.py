@@ -206,3 +206,12 @@ def test_gradients_of_batched_factors(kind):
         step = torch.randn_like(factor)
         changed = getattr(kt, kind)(x, [*factors[:k], step, *factors[k + 1:]])
         torch.testing.assert_close((actual[k] * step).sum(), (changed * grad).sum())
+
+
+def test_no_columns():
+    """Gradients of a product without columns are zeros of the right shapes."""
+    x = torch.empty(2, 6, 0, dtype=REAL, requires_grad=True)
+    factors = [array(3, 2), array(4, 3)]
+    found = torch.autograd.grad(kt.kmm(x, factors).sum(), [x, *factors])
+    for gradient, leaf in zip(found, [x, *factors]):
+        assert gradient.shape == leaf.shape and not gradient.any()
