@@ -36,7 +36,7 @@ __all__ = [
 
 
 # Modules, and functions of modules, that are loaded when they are first used.
-_MODULES = ("cache", "compat", "gpytorch", "ir", "nn", "rotations", "torch")
+_MODULES = ("cache", "compat", "distributed", "gpytorch", "ir", "nn", "rotations", "torch")
 _FUNCTIONS = {"Spec": "_jit", "compile": "_jit", "jit": "_jit", "load": "_jit",
               "explain": "_explain", "quantize": "_quantize"}
 

@@ -36,6 +36,12 @@ def operations_only():
         _state.operations_only = before
 
 
+def load_sharding():
+    """Loads what operations do with DTensors, if there can be any."""
+    if "torch.distributed.tensor" in sys.modules:
+        from ..distributed import _rules  # noqa: F401
+
+
 class _Context:
     """What the rules see of an autograd.Function's context: structured arguments."""
 
@@ -83,6 +89,8 @@ class _Transformable(torch.autograd.Function):
 
 def _caller(name):
     def call(*arguments):
+        if not torch.compiler.is_compiling():
+            load_sharding()
         if (not torch.compiler.is_compiling()
                 and torch._C._are_functorch_transforms_active()
                 and not getattr(_state, "operations_only", False)):

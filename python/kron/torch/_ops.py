@@ -184,6 +184,7 @@ def _autograd_kernel(qualified, direct, setup_context, backward):
                 return result
         elif any(map(_has_tangent, pytree.tree_leaves(arguments))):
             raise NotImplementedError(f"{qualified} has no forward-mode derivative")
+        _dispatch.load_sharding()
         return recorded(keyset, *arguments, *defaults[len(arguments):])
 
     return kernel

@@ -1,0 +1,173 @@
+# Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+# SPDX-License-Identifier: MIT
+"""A product with its leading mode divided, computed while parts of it travel.
+
+The exchange goes in pieces: some rows of M, or part of a row where there are few. While one
+piece travels (on NCCL's own stream), the factors of the next one are applied, and the leading
+factor to the one before. Nothing is packed or unpacked:
+
+- What rank d gets is a product of its own, in which the factor of the mode that will be divided
+  has the columns of d only: its result is the message. That repeats no arithmetic of this
+  factor, and reads x once per rank; with many ranks that is more than packing one product
+  reads and writes, which is then what is done.
+- Of every row, a rank's message is a contiguous block [its part of P1, Q2, ..., its part of Qt,
+  ...] of the array [P1, ...] that the other rank makes whole, and arrives in its place there.
+"""
+
+import dataclasses
+import math
+
+import torch
+import torch.distributed as dist
+from torch.distributed.distributed_c10d import _resolve_process_group
+
+from .. import torch as kt
+from ._chunks import chunk
+
+#: Bytes from which on a message between two ranks is worth being sent on its own: NCCL was
+#: measured to move 137, 220, 274 and 327 GB/s between two H200 with 16, 64, 256 and 1024 MiB per
+#: rank. And pieces at most, each of which has launches of its own.
+PIECE_BYTES = 32 << 20
+MOST_PIECES = 8
+#: Ranks up to which a product per rank moves fewer bytes than packing: g reads and a write
+#: against two of each.
+_MOST_PRODUCTS = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class _Piece:
+    """Rows `begin` to `end`, of which part `part` of `parts` of this rank's positions."""
+
+    begin: int
+    end: int
+    part: int
+    parts: int
+
+    def positions(self, count):
+        """(number, first) of the positions of a rank that has `count`."""
+        return chunk(count, self.parts, self.part)
+
+    @property
+    def is_last(self):
+        """Whether its rows are whole when it has come."""
+        return self.part == self.parts - 1
+
+
+def _pieces(rows, message_bytes):
+    """Of an exchange in which a rank sends so many bytes to another one."""
+    if not rows:
+        return []
+    count = max(1, min(MOST_PIECES, message_bytes // PIECE_BYTES))
+    if count <= rows:
+        step = -(-rows // count)
+        return [_Piece(begin, min(begin + step, rows), 0, 1) for begin in range(0, rows, step)]
+    parts = -(-count // rows)
+    return [_Piece(row, row + 1, part, parts) for row in range(rows) for part in range(parts)]
+
+
+def is_possible(plan, count):
+    """Whether all factors but that of the divided, leading mode come before the exchange."""
+    return (plan.source == 1 and plan.target > 1 and plan.after == (1,)
+            and plan.before == tuple(range(2, count + 1)))
+
+
+class _Product:
+    """One call on one rank. Arrays are seen as [rows, leading mode, all other modes]."""
+
+    def __init__(self, x, matrices, layout, plan, precision):
+        ranks, self.rank, self.precision = layout.ranks, layout.rank, precision
+        self.leading, self.factors = matrices[0], matrices[1:]
+        self.group = _resolve_process_group(layout.group)
+        self.x = x.resolve_conj().resolve_neg().reshape(*x.shape[:2], math.prod(x.shape[2:]))
+        self.starts = [chunk(layout.sizes[1], ranks, rank) for rank in range(ranks)]
+        self.slabs = [chunk(plan.sizes[plan.target], ranks, rank) for rank in range(ranks)]
+        self.target = plan.target - 2
+        self.trailing = list(plan.sizes[2:])
+        self.inside = math.prod(self.trailing) // self.trailing[self.target]
+        self.trailing[self.target] = self.slabs[self.rank][0]
+        rows, own = self.x.shape[0], self.inside * self.slabs[self.rank][0]
+        # This rank's part of the target, with all of the leading mode.
+        self.moved = x.new_empty(rows, layout.sizes[1], own)
+        self.result = x.new_empty(rows, self.leading.shape[1], own)
+        # The largest message, which is the same on all ranks, decides.
+        most = rows * self.starts[0][0] * self.slabs[0][0] * self.inside
+        self.pieces = _pieces(rows, most * x.element_size())
+
+    def run(self):
+        waiting = None
+        for piece in self.pieces:
+            started = piece, self.send(piece)
+            if waiting is not None:
+                self.finish(*waiting)
+            waiting = started
+        if waiting is not None:
+            self.finish(*waiting)
+        return self.result.view(*self.result.shape[:2], *self.trailing)
+
+    def products(self, piece):
+        """What each rank gets of this rank's part: [rows, positions, its part of the rest]."""
+        count, begin = piece.positions(self.x.shape[1])
+        x = self.x[piece.begin:piece.end, begin:begin + count]
+        if not x.numel():
+            return [None] * len(self.slabs)
+        if len(self.slabs) <= _MOST_PRODUCTS:
+            return [self.product(x, first, size) if size else None for size, first in self.slabs]
+        y = self.product(x, 0, self.factors[self.target].shape[1])
+        behind = math.prod(self.trailing[self.target + 1:])
+        y = y.view(*x.shape[:2], -1, self.factors[self.target].shape[1], behind)
+        return [y[..., first:first + size, :].contiguous().view(*x.shape[:2], -1)
+                if size else None for size, first in self.slabs]
+
+    def product(self, x, first, size):
+        """All factors but the leading one, of the target's some columns only."""
+        factors = list(self.factors)
+        if size != factors[self.target].shape[1]:
+            factors[self.target] = factors[self.target][:, first:first + size]
+        return kt.mkm(x, factors, precision=self.precision)
+
+    def places(self, piece, rank):
+        """Where what a rank sends here belongs: one block for each row."""
+        size, begin = self.starts[rank]
+        count, first = piece.positions(size)
+        if not count or not self.moved.shape[2]:
+            return []
+        begin += first
+        return [self.moved[row, begin:begin + count] for row in range(piece.begin, piece.end)]
+
+    def send(self, piece):
+        """Starts the exchange of a piece; returns what has to be waited for and be kept."""
+        products = self.products(piece)
+        operations = []
+        for rank, product in enumerate(products):
+            places = self.places(piece, rank)
+            if rank == self.rank:
+                for place, block in zip(places, () if product is None else product):
+                    place.copy_(block)
+                continue
+            peer = dist.get_global_rank(self.group, rank)
+            blocks = () if product is None else product
+            operations += [dist.P2POp(dist.isend, _bytes(block), peer, self.group)
+                           for block in blocks]
+            operations += [dist.P2POp(dist.irecv, _bytes(place), peer, self.group)
+                           for place in places]
+        return (dist.batch_isend_irecv(operations) if operations else []), products
+
+    def finish(self, piece, sent):
+        """Applies the leading factor to the rows that are whole now."""
+        for work in sent[0]:
+            work.wait()
+        if not piece.is_last or not self.moved.numel():
+            return
+        rows = slice(piece.begin, piece.end)
+        kt.kmm(self.moved[rows], [self.leading], trans_factors=True, precision=self.precision,
+               out=self.result[rows])
+
+
+def _bytes(block):
+    """What is sent, whatever its type."""
+    return block.view(torch.uint8)
+
+
+def product(x, matrices, layout, plan, precision):
+    """The product of the local part x, sharded along plan.target, without derivatives."""
+    return _Product(x, matrices, layout, plan, precision).run()

@@ -1,0 +1,57 @@
+# Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+# SPDX-License-Identifier: MIT
+"""What is computed before and after the exchange of a product, and where it leads.
+
+With mode k divided, the factors of all other modes can be applied at once. The exchange moves
+the division to a mode t, whose factor has to be applied before, and makes k whole, whose factor
+follows. Factors of the remaining modes go where the array is smaller: in front of the exchange
+unless they make it larger.
+"""
+
+import dataclasses
+import math
+
+from ._chunks import chunk
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    #: Axis that is divided in x, and in the result: 1 to N, or 0 for rows.
+    source: int
+    target: int
+    #: Axes whose factors are applied before the exchange, and after it.
+    before: tuple
+    after: tuple
+    #: Sizes of the whole array that is exchanged.
+    sizes: tuple
+
+    def elements(self, ranks):
+        """Most elements that one rank receives from others, of all rows."""
+        whole = math.prod(self.sizes)
+        share = chunk(self.sizes[self.target], ranks, 0)[0] / max(self.sizes[self.target], 1)
+        own = chunk(self.sizes[self.source], ranks, 0)[0] / max(self.sizes[self.source], 1)
+        return whole * share * (1 - own)
+
+
+def plan_to(layout, factors, target):
+    """The plan with a given target; `factors` has (P, Q) of each factor."""
+    before, sizes = [], list(layout.sizes)
+    for axis, (p, q) in enumerate(factors, 1):
+        if axis != layout.axis and (axis == target or q <= p):
+            before.append(axis)
+            sizes[axis] = q
+    after = [axis for axis in range(1, len(factors) + 1) if axis not in before]
+    return Plan(layout.axis, target, tuple(before), tuple(after), tuple(sizes))
+
+
+def best_plan(layout, factors):
+    """The plan in which the rank with the most to receive gets the least. Among equal ones modes
+    come before rows, since rows are exchanged some at a time, and outer modes before inner ones:
+    what goes to one rank then lies in longer pieces."""
+    modes = [axis for axis in range(1, len(factors) + 1) if axis != layout.axis]
+    targets = modes + ([] if layout.row_groups() else [0])
+    plans = [plan_to(layout, factors, target) for target in targets]
+    if not plans:
+        raise ValueError("expects x with a divided mode to have another mode or its rows whole, "
+                         "to which an exchange can move the division")
+    return min(plans, key=lambda plan: plan.elements(layout.ranks))
