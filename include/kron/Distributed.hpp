@@ -13,6 +13,7 @@
 #ifndef KRON_DISTRIBUTED_HPP
 #define KRON_DISTRIBUTED_HPP
 
+#include "kron/Distributed/NCCL.hpp"
 #include "kron/Distributed/ShardedProduct.hpp"
 
 #endif // KRON_DISTRIBUTED_HPP

@@ -12,12 +12,11 @@
 
 #include "CudaBlas.h"
 #include "Error.h"
+#include "Library.h"
 
 #include <atomic>
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
 #include <new>
 
@@ -69,31 +68,13 @@ struct LoadedCublas {
 };
 } // namespace
 
-/// cuBLAS of the process, or else of the loader's path.
-static void *openLibrary() {
-  const char *const names[] = {"libcublas.so.13", "libcublas.so.12",
-                               "libcublas.so.11"};
-  for (int flags : {RTLD_NOW | RTLD_NOLOAD, RTLD_NOW})
-    for (const char *name : names)
-      if (void *library = dlopen(name, flags | RTLD_LOCAL))
-        return library;
-  return nullptr;
-}
-
 LoadedCublas::LoadedCublas() {
-  const char *wanted = std::getenv("KRON_CUBLAS");
-  if (wanted && !strcmp(wanted, "never")) {
-    snprintf(problem, sizeof(problem), "KRON_CUBLAS is 'never'");
-    return;
-  }
-  // Never closed: the library does not expect to be.
-  bool isNamed = wanted && *wanted;
   void *library =
-      isNamed ? dlopen(wanted, RTLD_NOW | RTLD_LOCAL) : openLibrary();
-  if (!library) {
-    snprintf(problem, sizeof(problem), "there is no libcublas: %s", dlerror());
+      loadLibrary("libcublas", "KRON_CUBLAS",
+                  {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"},
+                  problem, sizeof(problem));
+  if (!library)
     return;
-  }
 #define KRON_CUBLAS_RESOLVE(name, symbol, parameters)                          \
   functions.name =                                                             \
       reinterpret_cast<decltype(functions.name)>(dlsym(library, symbol));      \

@@ -35,7 +35,8 @@ enum : CUresult {
   CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
   CUDA_ERROR_INVALID_PTX = 218,
   CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
-  CUDA_ERROR_NOT_FOUND = 500
+  CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_NOT_READY = 600
 };
 enum CUdevice_attribute : int {
   CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
@@ -131,6 +132,11 @@ static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56 &&
   X(launchKernel, "cuLaunchKernel",                                            \
     (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,   \
      unsigned, CUstream, void **, void **))                                    \
+  X(streamQuery, "cuStreamQuery", (CUstream))                                  \
+  X(memAlloc, "cuMemAlloc_v2", (CUdeviceptr *, size_t))                        \
+  X(memFree, "cuMemFree_v2", (CUdeviceptr))                                    \
+  X(memcpyHtoD, "cuMemcpyHtoD_v2", (CUdeviceptr, const void *, size_t))        \
+  X(memcpyDtoH, "cuMemcpyDtoH_v2", (void *, CUdeviceptr, size_t))              \
   X(memPoolCreate, "cuMemPoolCreate",                                          \
     (CUmemoryPool *, const CUmemPoolProps *))                                  \
   X(memPoolSetAttribute, "cuMemPoolSetAttribute", (CUmemoryPool, int, void *)) \

@@ -48,6 +48,7 @@ int FakeCuda::count(const std::string &name) {
 
 void FakeCuda::reset() {
   memory.clear();
+  otherMemory = {};
   launches.clear();
   loads.clear();
   calls.clear();
@@ -162,6 +163,8 @@ int cuPointerGetAttributes(unsigned count, const int *attributes, void **values,
   if (next != state.memory.begin() &&
       address - std::prev(next)->first < std::prev(next)->second.bytes)
     memory = &std::prev(next)->second;
+  else if (state.otherMemory.bytes)
+    memory = &state.otherMemory;
   for (unsigned i = 0; i < count; ++i) {
     if (attributes[i] == 2)
       *static_cast<unsigned *>(values[i]) = memory ? memory->type : 0;
@@ -272,6 +275,42 @@ int cuLaunchKernelEx(const FakeLaunchConfig *config, FakeFunction *function,
   return record(function, {"", nullptr, nullptr, config->stream,
                            config->grid[0], config->block[0], getAttribute(4),
                            config->sharedBytes, params, getAttribute(6) == 1});
+}
+
+int cuStreamQuery(void *) { return enter("cuStreamQuery"); }
+
+int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
+  if (int error = enter("cuMemAlloc"))
+    return error;
+  FakeCuda &state = fakeCuda();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  *address = reinterpret_cast<uint64_t>(malloc(bytes));
+  state.memory[*address] = {bytes, fakeCurrentContext()->device, 2, false};
+  return 0;
+}
+
+int cuMemFree_v2(uint64_t address) {
+  if (int error = enter("cuMemFree"))
+    return error;
+  FakeCuda &state = fakeCuda();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  state.memory.erase(address);
+  free(reinterpret_cast<void *>(address));
+  return 0;
+}
+
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
+  if (int error = enter("cuMemcpyHtoD"))
+    return error;
+  memcpy(reinterpret_cast<void *>(to), from, bytes);
+  return 0;
+}
+
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
+  if (int error = enter("cuMemcpyDtoH"))
+    return error;
+  memcpy(to, reinterpret_cast<const void *>(from), bytes);
+  return 0;
 }
 
 int cuMemPoolCreate(FakePool **pool, const void *) {

@@ -59,6 +59,8 @@ struct FakeCuda {
   int maxThreads = 1024;
   /// By address.
   std::map<uint64_t, FakeMemory> memory;
+  /// What all other addresses are, unless it has 0 bytes.
+  FakeMemory otherMemory = {};
   std::vector<FakeLaunch> launches;
   /// Images that modules were loaded from.
   std::vector<const void *> loads;

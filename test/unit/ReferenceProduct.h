@@ -40,6 +40,9 @@ std::vector<T> applyFactor(const std::vector<T> &x, int64_t outer,
 /// and y, both arrays without gaps, whose axis 1 is contracted.
 template <typename T, int numFactors> void productEntry(const KronArray *args) {
   const KronArray &x = args[0], &y = args[numFactors + 1];
+  // Launches on a GPU begin by asking for their workspace.
+  if (!x.data || !y.data)
+    return;
   int64_t count = 1;
   for (int32_t axis = 0; axis < x.rank; ++axis)
     count *= x.sizes[axis];

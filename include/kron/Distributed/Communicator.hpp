@@ -18,7 +18,7 @@
 #ifndef KRON_DISTRIBUTED_COMMUNICATOR_HPP
 #define KRON_DISTRIBUTED_COMMUNICATOR_HPP
 
-#include "kron/Runtime/Runtime.h"
+#include "kron/Runtime/Nccl.h"
 
 #include <chrono>
 #include <memory>
@@ -50,16 +50,8 @@ inline Range getShare(int64_t count, int rank, int numRanks) {
   return {begin, begin + least + (rank < more ? 1 : 0)};
 }
 
-/// `count` runs of `length` elements, the first at `offset`, each `stride`
-/// behind the one before.
-struct Runs {
-  int64_t offset = 0, count = 0, length = 0, stride = 0;
-  /// Elements of one message, for libraries without strided types: the same
-  /// on both sides. Divides `length`.
-  int64_t message = 0;
-
-  int64_t numElements() const { return count * length; }
-};
+/// Strided runs of elements.
+using Runs = KronRuns;
 
 /// Product of the sizes of the axes from `begin` to before `end`.
 inline int64_t multiplySizes(const std::vector<int64_t> &sizes, size_t begin,

@@ -198,7 +198,7 @@ private:
   };
 
   void add(const Runs &runs, Side &side) {
-    bool isEmpty = runs.numElements() == 0;
+    bool isEmpty = runs.count == 0 || runs.length == 0;
     side.counts.push_back(isEmpty ? 0 : 1);
     side.types.push_back(MPI_BYTE);
     if (isEmpty)

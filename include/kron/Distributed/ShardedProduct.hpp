@@ -308,8 +308,8 @@ inline void ShardedProduct::addTransfer(size_t from, size_t to,
       current, from, to, rank, communicator.getSize(), elementBytes, isBlocked);
   for (size_t peer = 0; peer < exchange.sends.size(); ++peer)
     if (peer != size_t(rank))
-      numBytesSent +=
-          exchange.sends[peer].numElements() * int64_t(elementBytes);
+      numBytesSent += exchange.sends[peer].count * exchange.sends[peer].length *
+                      int64_t(elementBytes);
   Step step;
   step.transfer = communicator.plan(exchange);
   sharded = to;
