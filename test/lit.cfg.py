@@ -10,7 +10,7 @@ import lit.formats
 config.name = "kron"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "exec", "unit"]
+config.excludes = ["Inputs", "exec", "mpi", "unit"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.kron_obj_root
 config.environment["PATH"] = os.pathsep.join(

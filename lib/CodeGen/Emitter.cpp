@@ -73,8 +73,10 @@ Int Emitter::mul(Int lhs, Int rhs) {
     return rhs;
   if (rhs.is(1))
     return lhs;
+  // Wraps as arith.muli does, for arrays that no machine can hold.
   if (lhs.isConstant() && rhs.isConstant())
-    return lhs.getConstant() * rhs.getConstant();
+    return static_cast<int64_t>(static_cast<uint64_t>(lhs.getConstant()) *
+                                static_cast<uint64_t>(rhs.getConstant()));
   return emitBinary<arith::MulIOp>(*this, lhs, rhs);
 }
 

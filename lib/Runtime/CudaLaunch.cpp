@@ -468,7 +468,7 @@ KronStatus kron::detail::launchOnCuda(const KronKernel &kernel,
   LaunchSite site;
   CudaLaunch launch;
   KronStatus status = site.enter(kernel, options, launch);
-  if (!status)
+  if (!status && !options.arraysReachable)
     status = checkPointers(kernel, args, *launch.device);
   if (!status)
     status = measure(launch, *site.version, args, &launch.workspaceBytes);

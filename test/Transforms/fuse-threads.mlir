@@ -100,3 +100,27 @@ func.func @given(%x: memref<1x16384xf32>, %f: memref<128x128xf32>, %y: memref<1x
     {schedule = #kron.schedule<tile = 1>}
   return
 }
+
+// -----
+
+// Verify a row whose multiply-adds no 64 bits hold: a trip per factor.
+// CHECK-LABEL: func.func @many_multiply_adds
+// CHECK-COUNT-3: kron.pass
+// CHECK-NOT:     kron.pass
+func.func @many_multiply_adds(%x: memref<1x42875x42875x42875xf32>, %f: memref<42875x42875xf32>, %y: memref<1x42875x42875x42875xf32>) {
+  kron.batched ins(%x : memref<1x42875x42875x42875xf32>) factors(%f, %f, %f : memref<42875x42875xf32>, memref<42875x42875xf32>, memref<42875x42875xf32>)
+      outs(%y : memref<1x42875x42875x42875xf32>)
+  return
+}
+
+// -----
+
+// Verify factors of unknown sizes: one trip.
+// CHECK-LABEL: func.func @unknown_sizes
+// CHECK-COUNT-1: kron.pass
+// CHECK-NOT:     kron.pass
+func.func @unknown_sizes(%x: tensor<?x?x?xf32>, %f: tensor<?x?xf32>, %g: tensor<?x?xf32>, %e: tensor<?x?x?xf32>, %y: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
+  %1 = kron.mode_product axis(2) ins(%x : tensor<?x?x?xf32>) factor(%f [p, q] : tensor<?x?xf32>) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %2 = kron.mode_product axis(1) ins(%1 : tensor<?x?x?xf32>) factor(%g [p, q] : tensor<?x?xf32>) outs(%y : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  return %2 : tensor<?x?x?xf32>
+}

@@ -310,3 +310,25 @@ func.func @across_regions(%x: tensor<15x4xf32>, %f: tensor<4x6xf32>, %out: tenso
   }
   return %1 : tensor<6x15xf32>
 }
+
+// -----
+
+// Verify that a product whose static sizes contradict each other (12 and 1
+// columns), which upstream only verifies without dynamic sizes, is left alone.
+// CHECK-LABEL: func.func @contradicting_sizes
+// CHECK:         linalg.batch_matmul
+func.func @contradicting_sizes(%x: tensor<?x16xf32>, %f: tensor<4x4x12xf32>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.dim %x, %c0 : tensor<?x16xf32>
+  %1 = tensor.expand_shape %x [[0], [1, 2]] output_shape [%rows, 4, 4] : tensor<?x16xf32> into tensor<?x4x4xf32>
+  %e2 = tensor.empty(%rows) : tensor<4x?x4xf32>
+  %2 = linalg.transpose ins(%1 : tensor<?x4x4xf32>) outs(%e2 : tensor<4x?x4xf32>) permutation = [1, 0, 2]
+  %e3 = tensor.empty(%rows) : tensor<4x?x1xf32>
+  %i3 = linalg.fill ins(%zero : f32) outs(%e3 : tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
+  %3 = linalg.batch_matmul ins(%2, %f : tensor<4x?x4xf32>, tensor<4x4x12xf32>) outs(%i3 : tensor<4x?x1xf32>) -> tensor<4x?x1xf32>
+  %e4 = tensor.empty(%rows) : tensor<?x4x1xf32>
+  %4 = linalg.transpose ins(%3 : tensor<4x?x1xf32>) outs(%e4 : tensor<?x4x1xf32>) permutation = [1, 0, 2]
+  %5 = tensor.collapse_shape %4 [[0], [1, 2]] : tensor<?x4x1xf32> into tensor<?x4xf32>
+  return %5 : tensor<?x4xf32>
+}

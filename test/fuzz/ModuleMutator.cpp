@@ -260,6 +260,9 @@ static void resizeOperands(ModuleOp module, Random &random) {
   size_t segment = random.below(sizes.size()), position = 0;
   for (size_t i = 0; i < segment; ++i)
     position += sizes[i];
+  // Another mutation may have changed the groups before.
+  if (position + std::max(sizes[segment], 0) > op->getNumOperands())
+    return;
   if (sizes[segment] > 0 && random.oneIn(2)) {
     op->eraseOperand(position);
     --sizes[segment];

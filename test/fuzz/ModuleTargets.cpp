@@ -65,7 +65,11 @@ class BytecodeTarget : public ModuleTarget {
     return session.runPasses(module);
   }
 
+  /// As text where the module is not valid: MLIR's writer reads attributes that
+  /// an operation lacks.
   std::string write(ModuleOp module, bool isValid) override {
+    if (!isValid)
+      return printModule(module, /*generic=*/true);
     std::string bytes;
     llvm::raw_string_ostream stream(bytes);
     if (failed(writeBytecodeToFile(module, stream)))

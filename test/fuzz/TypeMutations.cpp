@@ -16,6 +16,7 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include <set>
 
 using namespace mlir;
 using namespace mlir::kron::fuzz;
@@ -47,7 +48,8 @@ static std::vector<ShapedType> collectArrayTypes(ModuleOp module) {
 
 /// Known sizes, each once.
 static std::vector<int64_t> collectSizes(ModuleOp module) {
-  llvm::SetVector<int64_t, std::vector<int64_t>> sizes;
+  // Some sizes are what a DenseSet marks its empty places with.
+  llvm::SetVector<int64_t, std::vector<int64_t>, std::set<int64_t>> sizes;
   for (ShapedType type : collectArrayTypes(module))
     for (int64_t size : type.getShape())
       if (!ShapedType::isDynamic(size))
@@ -184,6 +186,9 @@ void kron::fuzz::changeDynamic(ModuleOp module, Random &random) {
                                         /*replaceTypes=*/true);
   // Arrays that the module makes get the operands that their types now ask for.
   module->walk([&](tensor::EmptyOp empty) {
+    // A module that does not verify may hold one without a result.
+    if (empty->getNumResults() != 1)
+      return;
     int64_t wanted = empty.getType().getNumDynamicDims();
     MutableOperandRange given = empty.getDynamicSizesMutable();
     OpBuilder builder(empty);
@@ -208,6 +213,8 @@ static Attribute convertNumber(TypedAttr attribute, Type type) {
     value = number.getValue().signedRoundToDouble();
   if (isa<FloatType>(type))
     return FloatAttr::get(type, value);
+  if (std::isnan(value))
+    return {};
   if (auto integer = dyn_cast<IntegerType>(type);
       integer && integer.getWidth() >= 8)
     return IntegerAttr::get(
@@ -257,6 +264,7 @@ void kron::fuzz::changeElements(ModuleOp module, Random &random) {
     return std::make_pair(Attribute(attribute), WalkResult::skip());
   };
   replacer.addReplacement([&](DenseElementsAttr dense) { return keep(dense); });
+  replacer.addReplacement([&](DenseArrayAttr array) { return keep(array); });
   replacer.addReplacement(
       [&](complex::NumberAttr number) { return keep(number); });
   replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true,

@@ -371,6 +371,15 @@ TEST_F(CudaTest, HostPointer) {
   EXPECT_TRUE(fakeCuda().launches.empty());
 }
 
+TEST_F(CudaTest, ReachableArrays) {
+  EXPECT_SUCCESS(run());
+  EXPECT_EQ(fakeCuda().count("cuPointerGetAttributes"), 1);
+  options.arraysReachable = 1;
+  EXPECT_SUCCESS(run());
+  EXPECT_EQ(fakeCuda().count("cuPointerGetAttributes"), 1);
+  EXPECT_EQ(fakeCuda().launches.size(), 2u);
+}
+
 TEST_F(CudaTest, MemoryOfAnotherGpu) {
   fakeCuda().memory[address].device = 1;
   EXPECT_FAILURE(run(), KRON_INVALID_ARGUMENT,

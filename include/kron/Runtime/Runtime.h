@@ -199,6 +199,9 @@ typedef struct KronLaunchOptions {
   size_t workspaceBytes;
   /** CUDA: number of the GPU, as the driver counts. */
   int32_t device;
+  /** CUDA: nonzero if the caller knows that kernels on the GPU reach all arrays
+      at their addresses; zero: the driver is asked about each of them. */
+  int32_t arraysReachable;
   /** CUDA: CUstream (cudaStream_t) of that GPU to launch on; NULL is the legacy
       default stream. */
   void *stream;

@@ -174,7 +174,7 @@ void Planner::mergeAxes() {
     });
   };
   for (unsigned axis = 0; axis < stageOf.size(); ++axis) {
-    int64_t before = input.getDimSize(axis), after = result.getDimSize(axis);
+    int64_t after = result.getDimSize(axis);
     // The contracted axis stays the innermost one.
     if (isWalked(axis) && after == 1 && !plan.axes.empty() &&
         plan.axes.back().stage >= 0)
@@ -194,8 +194,14 @@ void Planner::mergeAxes() {
     own.passAxes.push_back(axis);
     own.strideAxis = axis;
     own.stage = stageOf[axis];
-    own.before = own.stage >= 0 ? before : after;
-    own.after = after;
+    own.before = own.after = after;
+    if (own.stage >= 0) {
+      // The types of the arrays may leave open what the factor tells.
+      ModeProductOp product = products[own.stage];
+      ShapedType factor = getShape(product.getFactor());
+      own.before = factor.getDimSize(product.getContractedFactorDim());
+      own.after = factor.getDimSize(product.getResultingFactorDim());
+    }
     own.isContiguous = strides.front()[axis] == 1;
     plan.axes.push_back(own);
   }

@@ -387,6 +387,11 @@ static bool isExpandable(Operation *op) {
 static LogicalResult expandOp(Operation *op, bool ignoresOthers, bool fastErf) {
   if (isNative(op) || (ignoresOthers && !isExpandable(op)))
     return success();
+  if (isa<FloatType>(getElementTypeOrSelf(op->getResult(0))) &&
+      !isExpandable(op))
+    return op->emitOpError("cannot run on a GPU: expects f16, bf16, f32 or "
+                           "f64, but got ")
+           << op->getResult(0).getType();
   OpBuilder builder(op);
   Location loc = op->getLoc();
   Type type = op->getResult(0).getType();

@@ -1921,3 +1921,77 @@ func.func @pass_c5_regrouped(%x: tensor<1x6xf32>, %f: tensor<6x6xf32>, %g: tenso
   } -> tensor<5x2x3xf32>
   return %0 : tensor<5x2x3xf32>
 }
+
+// -----
+
+func.func @pass_c6_factor(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the factor of mode product 1}}
+  kron.pass ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+      attributes {input_permutation = array<i64: 1, 0>} {
+  ^bb0(%tx: tensor<4x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%tx [p, q] : tensor<4x4xf32>)
+           outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c6_addend(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the addend of mode product 1}}
+  kron.pass ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+      attributes {input_permutation = array<i64: 1, 0>} {
+  ^bb0(%tx: tensor<4x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>)
+           outs(%out : tensor<4x4xf32>) beta(2.0 : f32) addend(%tx : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c6_outs(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the outs of mode product 1, which beta reads}}
+  kron.pass ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+      attributes {input_permutation = array<i64: 1, 0>} {
+  ^bb0(%tx: tensor<4x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>)
+           outs(%tx : tensor<4x4xf32>) beta(2.0 : f32) -> tensor<4x4xf32>
+    kron.yield %1 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c6_bias(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the bias of its kron.epilogue}}
+  kron.pass ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+      attributes {input_permutation = array<i64: 1, 0>} {
+  ^bb0(%tx: tensor<4x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>)
+           outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = kron.epilogue ins(%1 : tensor<4x4xf32>) bias(%tx [0, 1] : tensor<4x4xf32>)
+           outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %2 : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @pass_c6_residual(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pass' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the residual of its kron.epilogue}}
+  kron.pass ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+      attributes {input_permutation = array<i64: 1, 0>} {
+  ^bb0(%tx: tensor<4x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>)
+           outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = kron.epilogue ins(%1 : tensor<4x4xf32>) residual(%tx : tensor<4x4xf32>)
+           outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    kron.yield %2 : tensor<4x4xf32>
+  }
+  return
+}

@@ -392,6 +392,37 @@ static LogicalResult verifyPassEpilogue(PassOp op, ModeProductOp last) {
   return success();
 }
 
+/// pass_c6: what a permuted first operand is besides the chain's input is read
+/// as it lies.
+static LogicalResult verifyPermutedInput(PassOp op) {
+  if (!op.getInputPermutation())
+    return success();
+  auto refuse = [&](Twine role) {
+    return op.emitOpError("expects its first operand, which input_permutation "
+                          "permutes, only as the array that the mode products "
+                          "are applied to, but got it as the ")
+           << role;
+  };
+  Value first = op.getBody().getArgument(0);
+  for (auto [index, product] : llvm::enumerate(op.getModeProducts())) {
+    std::string of = (" of mode product " + Twine(index + 1)).str();
+    if (product.getFactor() == first)
+      return refuse("factor" + of);
+    if (product.getAddend() == first)
+      return refuse("addend" + of);
+    if (!product.getAddend() && product.getInit() == first &&
+        !kron::getBeta(product).isZero())
+      return refuse("outs" + of + ", which beta reads");
+  }
+  if (EpilogueOp epilogue = op.getEpilogue()) {
+    if (epilogue.getBias() == first)
+      return refuse("bias of its kron.epilogue");
+    if (epilogue.getResidual() == first)
+      return refuse("residual of its kron.epilogue");
+  }
+  return success();
+}
+
 LogicalResult PassOp::verifyRegions() {
   SmallVector<ModeProductOp> products = getModeProducts();
   if (products.empty())
@@ -432,5 +463,5 @@ LogicalResult PassOp::verifyRegions() {
                "one stretches, nor to stretch one of regrouped axes, but "
                "got number ")
            << count + 1;
-  return success();
+  return verifyPermutedInput(*this);
 }

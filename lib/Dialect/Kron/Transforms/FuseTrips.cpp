@@ -41,7 +41,7 @@ static constexpr int64_t kMinSharedRowBytes = 1 << 20;
 /// Multiply-adds from which one row is worth being shared out where there are
 /// threads for it: 8 us of one core and more, where handing shares to helpers
 /// takes about 1 us.
-static constexpr int64_t kMinSharedRowWork = 1 << 20;
+static constexpr uint64_t kMinSharedRowWork = 1 << 20;
 
 /// Rows that may be too few for all threads.
 static constexpr int64_t kMostSharedRows = 2;
@@ -53,8 +53,8 @@ struct RowSizes {
   /// Positions of all other axes, which may be unknown.
   int64_t rows = 1;
   int64_t bytes = 0;
-  /// Multiply-adds of all factors.
-  int64_t work = 0;
+  /// Multiply-adds of all factors, or the largest number.
+  uint64_t work = 0;
 
   bool areFew() const { return rows >= 1 && rows <= kMostSharedRows; }
 };
@@ -85,7 +85,8 @@ static std::optional<RowSizes> getRowSizes(PassOp pass) {
   }
   sizes.bytes *= elements;
   for (auto [axis, depth] : depths)
-    sizes.work += depth * elements;
+    sizes.work = llvm::SaturatingMultiplyAdd<uint64_t>(depth, elements,
+                                                       sizes.work);
   return sizes;
 }
 
@@ -144,6 +145,7 @@ static TripPlan cutInPlace(unsigned numFactors, unsigned count) {
 TripPlan kron::planCPUTrips(PassOp pass, int64_t l2Bytes, int64_t vectorBits) {
   SmallVector<ModeProductOp> products = pass.getModeProducts();
   std::optional<RowSizes> sizes = getRowSizes(pass);
+  // Only then every factor has a static shape.
   bool isLarge = sizes && sizes->bytes > 4 * l2Bytes;
   if (sizes && !isLarge)
     if (unsigned count = countFactorsInPlace(pass, l2Bytes, vectorBits))
@@ -155,15 +157,17 @@ TripPlan kron::planCPUTrips(PassOp pass, int64_t l2Bytes, int64_t vectorBits) {
   // Whole cache lines of columns, twice, within half of the cache.
   int64_t mostElements = l2Bytes / 2 / 128, elements = 1;
   for (auto [index, product] : llvm::enumerate(products)) {
-    int64_t depth = cast<ShapedType>(product.getFactor().getType())
-                        .getDimSize(product.getContractedFactorDim());
+    int64_t depth = isLarge ? cast<ShapedType>(product.getFactor().getType())
+                                  .getDimSize(product.getContractedFactorDim())
+                            : 1;
     bool isLast = index + 1 == products.size();
-    bool cuts = isLarge ? elements * depth > mostElements : isAlone && isLast;
+    // Without a product, which may not fit any type.
+    bool cuts = isLarge ? depth > mostElements / elements : isAlone && isLast;
     if (cuts && !plan.trips.back().empty()) {
       plan.trips.emplace_back();
       elements = 1;
     }
-    elements *= depth;
+    elements *= std::max<int64_t>(depth, 1);
     plan.trips.back().push_back(index);
   }
   return plan;

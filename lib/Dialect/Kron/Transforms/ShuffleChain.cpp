@@ -24,6 +24,25 @@ bool kron::isReshape(Operation *op) {
       op);
 }
 
+/// True if the static sizes that types give a loop agree. Upstream verifies
+/// that only where every size is static.
+static bool areLoopSizesConsistent(linalg::LinalgOp op) {
+  SmallVector<int64_t> sizes(op.getNumLoops(), ShapedType::kDynamic);
+  for (OpOperand &operand : op->getOpOperands())
+    for (auto [expr, size] :
+         llvm::zip_equal(op.getMatchingIndexingMap(&operand).getResults(),
+                         op.getShape(&operand))) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop || ShapedType::isDynamic(size))
+        continue;
+      int64_t &known = sizes[loop.getPosition()];
+      if (!ShapedType::isDynamic(known) && known != size)
+        return false;
+      known = size;
+    }
+  return true;
+}
+
 /// True if `op` has one result, `numInputs` ranked tensors to read and nothing
 /// on memrefs, all of one element type.
 static bool isSimpleTensorOp(linalg::LinalgOp op, unsigned numInputs) {
@@ -32,7 +51,7 @@ static bool isSimpleTensorOp(linalg::LinalgOp op, unsigned numInputs) {
       op.getNumDpsInits() != 1)
     return false;
   auto resultType = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-  if (!resultType)
+  if (!resultType || !areLoopSizesConsistent(op))
     return false;
   return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
     auto type = dyn_cast<RankedTensorType>(operand->get().getType());

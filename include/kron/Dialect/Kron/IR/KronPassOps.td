@@ -184,6 +184,8 @@ def Kron_PassOp : Kron_Op<"pass", [
     5. No mode product contracts an axis that another one stretches from 1, and
        where axes are regrouped none stretches any: for a pass every axis has one
        size before and one behind the factors that contract it.
+    6. With `input_permutation`, the first operand is no factor, addend, bias or
+       residual, and no `outs` that beta reads.
 
     Example:
 
