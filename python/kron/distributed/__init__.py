@@ -10,7 +10,7 @@ import importlib
 
 from . import _rules  # noqa: F401
 
-_FUNCTIONS = {"mkm": "_mkm"}
+_FUNCTIONS = {"BlocksParallel": "_parallel", "RowsParallel": "_parallel", "Solution": "_cg", "cg": "_cg", "mkm": "_mkm"}
 
 __all__ = sorted(_FUNCTIONS)
 

@@ -1,0 +1,58 @@
+# Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+# SPDX-License-Identifier: MIT
+"""A product on one rank: factors before the exchange, the exchange, and factors after it."""
+
+import math
+
+import torch
+from torch.compiler import is_compiling
+from torch.distributed.tensor import DTensor
+
+from . import _exchange, _overlap  # noqa: F401
+from ._local import apply
+
+
+def summed_groups(layout):
+    """Names of the groups among which x is divided, over which gradients by factors are sums."""
+    groups = layout.row_groups()
+    return [*groups, layout.group] if layout.axis else groups
+
+
+def move(local, layout, source, target, size):
+    return torch.ops.kron.move_sharding(local, source, target, size, layout.ranks, layout.rank,
+                                        layout.group)
+
+
+def _is_recorded(*arrays):
+    return torch.is_grad_enabled() and any(array.requires_grad for array in arrays)
+
+
+def _exchanged(local, matrices, layout, plan, precision):
+    """The product of a local part, sharded along plan.target."""
+    if not (is_compiling() or _is_recorded(local, *matrices)) and _overlap.is_possible(
+            plan, len(matrices)):
+        return _overlap.product(local, matrices, layout, plan, precision)
+    local = apply(local, {axis: matrices[axis - 1] for axis in plan.before}, precision)
+    local = move(local, layout, plan.source, plan.target, layout.sizes[plan.source])
+    return apply(local, {axis: matrices[axis - 1] for axis in plan.after}, precision)
+
+
+def multiply(local, matrices, layout, plan, precision, keep_placement=False):
+    """(the product of a local part, its axis that is sharded)."""
+    if plan is None:
+        return apply(local, dict(enumerate(matrices, 1)), precision), 0
+    y = _exchanged(local, matrices, layout, plan, precision)
+    if not keep_placement:
+        return y, plan.target
+    return move(y, layout, plan.target, layout.axis, plan.sizes[plan.target]), layout.axis
+
+
+def distributed(local, x, layout, sizes, axis):
+    """A local part as a DTensor with sizes [M, ...] whose `axis` is sharded, on x's mesh and
+    with as many axes as x has."""
+    if x.dim() == 2:
+        local = local.reshape(local.shape[0], math.prod(local.shape[1:]))
+        sizes = [sizes[0], math.prod(sizes[1:])]
+    strides = [math.prod(sizes[k + 1:]) for k in range(len(sizes))]
+    return DTensor.from_local(local.contiguous(), x.device_mesh, layout.placements(axis),
+                              run_check=False, shape=torch.Size(sizes), stride=tuple(strides))
