@@ -70,7 +70,7 @@ private:
   }
   py::object allocate(PyObject *like, const View &view, View &result);
   bool run(int numInner, bool isInnerFirst);
-  py::object sumBatch(bool isFeaturesFirst) const;
+  py::object sumBatch(bool isFeaturesFirst, int input) const;
 
   PyObject *ctx, *gradObject, *plan;
   py::object &savedTensors;
@@ -239,19 +239,33 @@ bool Gradients::run(int numInner, bool isInnerFirst) {
       addArray(dfactorViews[i]);
     }
   if (!kernel->launch(arrays, numArrays, x.device, stream, /*numThreads=*/0,
-                      /*isLong=*/countElements(x) > 2048))
+                      /*isLong=*/countElements(x) > 2048,
+                      /*areOnDevice=*/true))
     throw py::error_already_set();
   return true;
 }
 
-/// The sum of the gradient over its batch. PyTorch adds up in fewer steps than
+/// The gradient by input number `input`, which was added to every row: the sum
+/// over the batch, in the input's own type. PyTorch adds up in fewer steps than
 /// a compiled function does.
-py::object Gradients::sumBatch(bool isFeaturesFirst) const {
+py::object Gradients::sumBatch(bool isFeaturesFirst, int input) const {
   py::tuple axes(grad.rank - 1);
   for (int i = 0; i < grad.rank - 1; ++i)
     axes[i] = i + isFeaturesFirst;
-  auto sum = py::reinterpret_steal<py::object>(
-      PyObject_CallMethodOneArg(gradObject, KRON_INTERNED("sum"), axes.ptr()));
+  py::object type;
+  if (getCastType(options.ptr())) {
+    py::object inputs = getAttribute(ctx, KRON_INTERNED("inputs"));
+    PyObject *own =
+        inputs ? PyTuple_GET_ITEM(inputs.ptr(), input - 1) : nullptr;
+    if (own && !(type = getAttribute(own, KRON_INTERNED("dtype"))))
+      own = nullptr;
+    if (!own)
+      throw py::error_already_set();
+  }
+  static PyObject *const names = py::make_tuple("dtype").release().ptr();
+  PyObject *arguments[] = {gradObject, axes.ptr(), type.ptr()};
+  auto sum = py::reinterpret_steal<py::object>(PyObject_VectorcallMethod(
+      KRON_INTERNED("sum"), arguments, 2, type ? names : nullptr));
   if (!sum)
     throw py::error_already_set();
   return sum;
@@ -299,7 +313,7 @@ PyObject *Gradients::computeProduct() {
   py::tuple result(3 + numFactors);
   result[0] = py::none();
   result[1] = orNone(dx);
-  result[2] = needs(2) ? sumBatch(/*isFeaturesFirst=*/false) : py::none();
+  result[2] = needs(2) ? sumBatch(/*isFeaturesFirst=*/false, 2) : py::none();
   for (int i = 0; i < numFactors; ++i)
     result[3 + i] = orNone(dfactors[i]);
   return result.release().ptr();
@@ -342,7 +356,7 @@ PyObject *Gradients::computeSparse() {
   py::tuple result(5 + numFactors);
   result[0] = py::none();
   result[1] = orNone(dx);
-  result[2] = needs(NeedsBias) ? sumBatch(isLast) : py::none();
+  result[2] = needs(NeedsBias) ? sumBatch(isLast, NeedsBias) : py::none();
   result[3] = needs(NeedsResidual)
                   ? py::reinterpret_borrow<py::object>(gradObject)
                   : py::none();

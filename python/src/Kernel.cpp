@@ -32,12 +32,14 @@ static PyObject *getException(KronStatus status) {
 }
 
 bool Kernel::launch(const KronArray *arrays, int numArrays, int device,
-                    void *stream, int numThreads, bool isLong) const {
+                    void *stream, int numThreads, bool isLong,
+                    bool areOnDevice) const {
   KronLaunchOptions options = {};
   options.numThreads = numThreads;
   if (device >= 0) {
     options.target = KRON_TARGET_CUDA;
     options.device = device;
+    options.arraysReachable = areOnDevice;
     options.stream = stream;
   }
   KronStatus status;

@@ -17,10 +17,11 @@ struct Kernel {
   const KronKernel *kernel;
   pybind11::object owner;
 
-  /// Runs it, without the interpreter's lock if there is much to do. False with
-  /// a Python exception on failure.
+  /// Runs it, without the interpreter's lock if `isLong`. Arrays that are known
+  /// to be on the device need no check. False with a Python exception on
+  /// failure.
   bool launch(const KronArray *arrays, int numArrays, int device, void *stream,
-              int numThreads, bool isLong) const;
+              int numThreads, bool isLong, bool areOnDevice = false) const;
 };
 
 /// The kernel of `key`, or null.

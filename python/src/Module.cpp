@@ -144,7 +144,8 @@ PYBIND11_MODULE(_core, module) {
              py::arg("type_number"));
   module.def("register_tensors", registerTensors, py::arg("classes"),
              py::arg("types"), py::arg("empty"), py::arg("is_grad_enabled"),
-             py::arg("guards"), py::arg("from_dlpack"));
+             py::arg("guards"), py::arg("from_dlpack"), py::arg("is_autocast"),
+             py::arg("autocast_type"));
   bindRecorded(module);
   module.def("is_plain_context", isPlainContextOrThrow);
   module.def("release_memory", releaseMemory);

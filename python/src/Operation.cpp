@@ -121,7 +121,42 @@ PyObject **kron::python::internNames(const FunctionSpec &spec) {
 }
 
 bool kron::python::isAdmitted(const CallContext &context) {
-  return context.getMode() != CallMode::Direct || isPlainContext();
+  return context.getMode() != CallMode::Direct ||
+         isPlainContext(/*allowsAutocast=*/true);
+}
+
+CastAction kron::python::castArguments(const FunctionSpec &spec,
+                                       Arguments &arguments, Casts &casts,
+                                       py::object &list) {
+  PyObject **values = arguments.values;
+  PyObject *listed = spec.list < 0 ? nullptr : values[spec.list];
+  if (spec.list >= 0 && !isSequence(listed))
+    return CastAction::Decline;
+  Py_ssize_t count = listed ? PySequence_Fast_GET_SIZE(listed) : 0;
+  TensorNeed need = TensorNeed::Nothing;
+  auto add = [&](PyObject *object) {
+    if (object && need != TensorNeed::Library)
+      need = std::max(need, getTensorType(object) < 0 ? TensorNeed::Library
+                                                      : getTensorNeed(object));
+  };
+  for (const int *number = spec.arrays; *number >= 0; ++number)
+    add(values[*number]);
+  for (Py_ssize_t i = 0; i < count; ++i)
+    add(PySequence_Fast_GET_ITEM(listed, i));
+  if (need == TensorNeed::Library)
+    return CastAction::Decline;
+  if (need == TensorNeed::Derivative)
+    return CastAction::Record;
+  for (const int *number = spec.arrays; *number >= 0; ++number)
+    values[*number] = casts.cast(values[*number]);
+  if (!listed)
+    return CastAction::Continue;
+  py::tuple result(count);
+  for (Py_ssize_t i = 0; i < count; ++i)
+    result[i] = py::handle(casts.cast(PySequence_Fast_GET_ITEM(listed, i)));
+  list = std::move(result);
+  values[spec.list] = list.ptr();
+  return CastAction::Continue;
 }
 
 PyObject *kron::python::settle(const CallContext &context, PyObject *result) {

@@ -8,6 +8,7 @@
 #ifndef KRON_PYTHON_OPERATION_H
 #define KRON_PYTHON_OPERATION_H
 
+#include "Casts.h"
 #include "Kernel.h"
 
 namespace kron::python {
@@ -117,8 +118,10 @@ PyObject *Operation::run(Call &call, Describe describe) {
   };
   constexpr ptrdiff_t shortBytes = 8192;
   bool isLong = bytes(x) > shortBytes || bytes(y) > shortBytes;
+  // Tensors say where they are.
+  bool areTensors = mode == CallMode::Direct || mode == CallMode::Recorded;
   if (!kernel->launch(call.arrays, call.numArrays, x.device, stream,
-                      /*numThreads=*/0, isLong))
+                      /*numThreads=*/0, isLong, areTensors))
     return nullptr;
   return std::exchange(result, nullptr);
 }
@@ -129,6 +132,10 @@ struct FunctionSpec {
   /// Names of the parameters, the first `numPositional` also by position.
   const char *const *names;
   int numNames, numPositional;
+  /// Parameters that are arrays, but for `out`, x first, then -1; and the one
+  /// that is a list of them, or -1.
+  int arrays[6];
+  int list;
 };
 
 /// What a call needs beside its arguments.
@@ -179,6 +186,14 @@ PyCFunctionFast getSparseFunction(bool isChain);
 /// Whether the fast path may take the call at all.
 bool isAdmitted(const CallContext &context);
 
+/// What is to become of a direct call whose arrays autocast casts: go on with
+/// the arrays cast, record it as a node that casts them, or neither.
+enum class CastAction { Continue, Record, Decline };
+
+/// Decides that, and casts the arguments to go on with; `list` keeps them.
+CastAction castArguments(const FunctionSpec &spec, Arguments &arguments,
+                         Casts &casts, pybind11::object &list);
+
 /// `result`, or what stands for a direct call that the runtime has refused.
 PyObject *settle(const CallContext &context, PyObject *result);
 
@@ -186,7 +201,8 @@ PyObject *settle(const CallContext &context, PyObject *result);
 PyObject *callFallback(const CallContext &context);
 
 /// A call on the fast path where that may take it: parses the arguments, whose
-/// names are `interned`, and lets `run` compute the result.
+/// names are `interned`, and lets `run` compute the result, or record the call
+/// as a node that casts to the dtype that it is given.
 template <typename Arguments, typename Run>
 PyObject *callFast(const CallContext &context, PyObject **interned, Run run) {
   Arguments arguments;
@@ -196,7 +212,20 @@ PyObject *callFast(const CallContext &context, PyObject **interned, Run run) {
                          interned, context.spec.numNames,
                          context.getNumPositional()))
       return callFallback(context);
-    return settle(context, run(arguments));
+    pybind11::object castType, list;
+    PyObject *recordedType = nullptr;
+    Casts casts;
+    if (context.getMode() == CallMode::Direct &&
+        (castType =
+             Casts::findType(arguments.values[context.spec.arrays[0]]))) {
+      casts = Casts(castType.ptr());
+      CastAction action = castArguments(context.spec, arguments, casts, list);
+      if (action == CastAction::Decline)
+        return callFallback(context);
+      if (action == CastAction::Record)
+        recordedType = castType.ptr();
+    }
+    return settle(context, run(arguments, recordedType));
   } catch (pybind11::error_already_set &error) {
     error.restore();
     return nullptr;

@@ -38,9 +38,9 @@ public:
   Product(ProductKind kind, CallMode mode) : Operation(mode), kind(kind) {}
 
   PyObject *call(const CallContext &context, const Arguments &arguments);
+  PyObject *recordCall(PyObject *const *values, PyObject *castType) const;
 
 private:
-  PyObject *recordCall(PyObject *const *values) const;
   bool prepare(const Arguments &arguments);
   bool loadFactors(PyObject *object, PyObject *transposes);
   bool loadFactor(PyObject *object, Factor &factor);
@@ -358,7 +358,8 @@ py::dict Product::describe() const {
 
 PyObject *Product::call(const CallContext &context, const Arguments &args) {
   if (!prepare(args))
-    return canRecord() ? recordCall(args.values) : callFallback(context);
+    return canRecord() ? recordCall(args.values, /*castType=*/nullptr)
+                       : callFallback(context);
   if (y.isEmpty())
     return std::exchange(result, nullptr);
   buildArguments();
@@ -371,37 +372,45 @@ PyObject *Product::call(const CallContext &context, const Arguments &args) {
 
 static const char *const functionNames[] = {"mkm", "kmm", "batched"};
 
-PyObject *Product::recordCall(PyObject *const *values) const {
+static FunctionSpec getSpec(int kind) {
+  return {functionNames[kind],  parameterNames, NumParameters, 2,
+          {ParamX, ParamZ, -1}, ParamFactors};
+}
+
+PyObject *Product::recordCall(PyObject *const *values,
+                              PyObject *castType) const {
   if (values[ParamOut])
     Py_RETURN_NOTIMPLEMENTED;
   return record(NodeKind::Product,
                 {py::str(functionNames[int(kind)]).ptr(), values[ParamAlpha],
                  values[ParamBeta], values[ParamTransX],
-                 values[ParamTransFactors], values[ParamPrecision]},
+                 values[ParamTransFactors], values[ParamPrecision], castType},
                 {values[ParamX], values[ParamZ]}, values[ParamFactors]);
 }
 
 PyObject *kron::python::forwardProduct(PyObject *, PyObject *const *args,
                                        Py_ssize_t numArgs) {
   using Options = ProductOptions;
-  PyObject *ctx = args[0], *options = args[1];
+  PyObject *options = args[1];
   Py_ssize_t count = numArgs - 4;
+  Casts casts(getCastType(options));
   auto option = [&](int number) {
     return given(PyTuple_GET_ITEM(options, number));
   };
   py::tuple factors(count), saved(1 + count);
-  saved[0] = py::handle(args[2]);
+  PyObject *x = casts.cast(args[2]);
+  saved[0] = py::handle(x);
   for (Py_ssize_t i = 0; i < count; ++i) {
-    factors[i] = py::handle(args[4 + i]);
-    saved[1 + i] = py::handle(args[4 + i]);
+    factors[i] = py::handle(casts.cast(args[4 + i]));
+    saved[1 + i] = factors[i];
   }
   Arguments arguments;
   PyObject **values = arguments.values;
-  values[ParamX] = args[2];
+  values[ParamX] = x;
   values[ParamFactors] = factors.ptr();
   values[ParamAlpha] = option(Options::Alpha);
   values[ParamBeta] = option(Options::Beta);
-  values[ParamZ] = given(args[3]);
+  values[ParamZ] = casts.cast(given(args[3]));
   values[ParamTransX] = option(Options::TransX);
   values[ParamTransFactors] = option(Options::TransFactors);
   values[ParamPrecision] = option(Options::Precision);
@@ -409,24 +418,26 @@ PyObject *kron::python::forwardProduct(PyObject *, PyObject *const *args,
   while (PyUnicode_CompareWithASCIIString(option(Options::Kind),
                                           functionNames[kind]))
     ++kind;
-  FunctionSpec spec = {functionNames[kind], parameterNames, NumParameters, 2};
+  FunctionSpec spec = getSpec(kind);
   CallContext context = {spec, Py_Ellipsis, nullptr, 0, nullptr};
   PyObject *result = settle(
       context,
       Product(ProductKind(kind), CallMode::Recorded).call(context, arguments));
-  return finishForward(ctx, options, saved.ptr(), values[ParamZ], result);
+  return finishForward(args, numArgs, saved.ptr(), values[ParamZ], result);
 }
 
 template <ProductKind kind>
 static PyObject *callProduct(PyObject *self, PyObject *const *args,
                              Py_ssize_t numArgs, PyObject *keywords) {
-  static const FunctionSpec spec = {functionNames[int(kind)], parameterNames,
-                                    NumParameters, 2};
+  static const FunctionSpec spec = getSpec(int(kind));
   static PyObject **interned = internNames(spec);
   CallContext context = {spec, self, args, numArgs, keywords};
-  return callFast<Arguments>(context, interned, [&](Arguments &arguments) {
-    return Product(kind, context.getMode()).call(context, arguments);
-  });
+  return callFast<Arguments>(
+      context, interned, [&](Arguments &arguments, PyObject *castType) {
+        Product product(kind, context.getMode());
+        return castType ? product.recordCall(arguments.values, castType)
+                        : product.call(context, arguments);
+      });
 }
 
 PyCFunctionFast kron::python::getProductFunction(int kind) {

@@ -43,12 +43,13 @@ PyObject *kron::python::record(NodeKind kind,
   py::tuple packed(options.size());
   for (size_t i = 0; i < options.size(); ++i)
     packed[i] = py::handle(orNone(options.begin()[i]));
+  Casts casts(options.end()[-1]);
   PyObject *arguments[kMaxOperands + 1] = {packed.ptr()};
   size_t count = 1;
   for (PyObject *operand : operands)
-    arguments[count++] = orNone(operand);
+    arguments[count++] = orNone(casts.castInner(operand));
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i)
-    arguments[count++] = PySequence_Fast_GET_ITEM(list, i);
+    arguments[count++] = casts.castInner(PySequence_Fast_GET_ITEM(list, i));
   PyObject *result = PyObject_Vectorcall(apply, arguments, count, nullptr);
   if (result || !PyErr_ExceptionMatches(refused))
     return result;
@@ -56,9 +57,17 @@ PyObject *kron::python::record(NodeKind kind,
   Py_RETURN_NOTIMPLEMENTED;
 }
 
-PyObject *kron::python::finishForward(PyObject *ctx, PyObject *options,
+static py::object getInputs(PyObject *const *inputs, Py_ssize_t count) {
+  py::tuple result(count);
+  for (Py_ssize_t i = 0; i < count; ++i)
+    result[i] = py::handle(requiresGrad(inputs[i]) ? inputs[i] : Py_None);
+  return result;
+}
+
+PyObject *kron::python::finishForward(PyObject *const *args, Py_ssize_t numArgs,
                                       PyObject *saved, PyObject *z,
                                       PyObject *result) {
+  PyObject *ctx = args[0], *options = args[1];
   auto owned = py::reinterpret_steal<py::object>(result);
   if (!owned)
     return nullptr;
@@ -76,6 +85,10 @@ PyObject *kron::python::finishForward(PyObject *ctx, PyObject *options,
     if (!shape || PyObject_SetAttr(ctx, KRON_INTERNED("z_shape"), shape.ptr()))
       return nullptr;
   }
+  if (getCastType(options) &&
+      PyObject_SetAttr(ctx, KRON_INTERNED("inputs"),
+                       getInputs(args + 2, numArgs - 2).ptr()))
+    return nullptr;
   return owned.release().ptr();
 }
 

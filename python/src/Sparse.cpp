@@ -34,9 +34,9 @@ public:
   Sparse(bool isChain, CallMode mode) : Operation(mode), isChain(isChain) {}
 
   PyObject *call(const CallContext &context, const Arguments &arguments);
+  PyObject *recordCall(PyObject *const *values, PyObject *castType) const;
 
 private:
-  PyObject *recordCall(PyObject *const *values) const;
   bool prepare(PyObject *const *values);
   bool loadWeights(PyObject *const *values);
   bool loadOne(PyObject *object, PyObject *pattern, Transpose trans);
@@ -405,7 +405,8 @@ py::dict Sparse::describe() const {
 
 PyObject *Sparse::call(const CallContext &context, const Arguments &args) {
   if (!prepare(args.values))
-    return canRecord() ? recordCall(args.values) : callFallback(context);
+    return canRecord() ? recordCall(args.values, /*castType=*/nullptr)
+                       : callFallback(context);
   if (y.isEmpty())
     return std::exchange(result, nullptr);
   return run(arguments, [&] { return describe(); });
@@ -415,7 +416,19 @@ PyObject *Sparse::call(const CallContext &context, const Arguments &args) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-PyObject *Sparse::recordCall(PyObject *const *values) const {
+static FunctionSpec getSpec(bool isChain) {
+  FunctionSpec spec = {isChain ? "ksmm_chain" : "ksmm",
+                       parameterNames,
+                       NumParameters,
+                       4,
+                       {ParamX, ParamBias, ParamZ, ParamResidual, -1, -1},
+                       -1};
+  (isChain ? spec.list : spec.arrays[4]) = ParamWeights;
+  return spec;
+}
+
+PyObject *Sparse::recordCall(PyObject *const *values,
+                             PyObject *castType) const {
   if (values[ParamOut])
     Py_RETURN_NOTIMPLEMENTED;
   py::tuple single(1);
@@ -425,7 +438,7 @@ PyObject *Sparse::recordCall(PyObject *const *values) const {
                 {isChain ? Py_True : Py_False, values[ParamPattern],
                  values[ParamLayout], values[ParamEpilogue], values[ParamAlpha],
                  values[ParamBeta], values[ParamScale],
-                 values[ParamTransWeights], values[ParamPrecision]},
+                 values[ParamTransWeights], values[ParamPrecision], castType},
                 {values[ParamX], values[ParamBias], values[ParamResidual],
                  values[ParamZ]},
                 isChain ? values[ParamWeights] : single.ptr());
@@ -447,7 +460,7 @@ PyObject *kron::python::computeKsmm(const KsmmCall &call) {
   values[ParamResidual] = call.residual;
   values[ParamTransWeights] = call.trans;
   values[ParamPrecision] = call.precision;
-  static const FunctionSpec spec = {"ksmm", parameterNames, NumParameters, 4};
+  static const FunctionSpec spec = getSpec(/*isChain=*/false);
   CallContext context = {spec, Py_Ellipsis, nullptr, 0, nullptr};
   return settle(context,
                 Sparse(false, CallMode::Recorded).call(context, arguments));
@@ -456,13 +469,15 @@ PyObject *kron::python::computeKsmm(const KsmmCall &call) {
 template <bool isChain>
 static PyObject *callSparse(PyObject *self, PyObject *const *args,
                             Py_ssize_t numArgs, PyObject *keywords) {
-  static const FunctionSpec spec = {isChain ? "ksmm_chain" : "ksmm",
-                                    parameterNames, NumParameters, 4};
+  static const FunctionSpec spec = getSpec(isChain);
   static PyObject **interned = internNames(spec);
   CallContext context = {spec, self, args, numArgs, keywords};
-  return callFast<Arguments>(context, interned, [&](Arguments &arguments) {
-    return Sparse(isChain, context.getMode()).call(context, arguments);
-  });
+  return callFast<Arguments>(
+      context, interned, [&](Arguments &arguments, PyObject *castType) {
+        Sparse sparse(isChain, context.getMode());
+        return castType ? sparse.recordCall(arguments.values, castType)
+                        : sparse.call(context, arguments);
+      });
 }
 
 PyCFunctionFast kron::python::getSparseFunction(bool isChain) {

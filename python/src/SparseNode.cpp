@@ -34,9 +34,14 @@ struct PerFactor {
 PyObject *kron::python::forwardSparse(PyObject *, PyObject *const *args,
                                       Py_ssize_t numArgs) {
   using Options = SparseOptions;
-  PyObject *ctx = args[0], *options = args[1], *x = args[2], *bias = args[3],
-           *residual = args[4], *z = args[5];
-  PyObject *const *weights = args + 6;
+  PyObject *options = args[1];
+  Casts casts(getCastType(options));
+  PyObject *inputs[kMaxOperands];
+  for (Py_ssize_t i = 2; i < numArgs; ++i)
+    inputs[i - 2] = casts.cast(args[i]);
+  PyObject *x = inputs[0], *bias = inputs[1], *residual = inputs[2],
+           *z = inputs[3];
+  PyObject *const *weights = inputs + 4;
   Py_ssize_t count = numArgs - 6;
   auto option = [&](int number) {
     return given(PyTuple_GET_ITEM(options, number));
@@ -85,6 +90,6 @@ PyObject *kron::python::forwardSparse(PyObject *, PyObject *const *args,
     saved[2 * count] = py::handle(bias);
     saved[2 * count + 1] = py::handle(z);
   }
-  return finishForward(ctx, options, saved.ptr(), given(z),
+  return finishForward(args, numArgs, saved.ptr(), given(z),
                        step.release().ptr());
 }

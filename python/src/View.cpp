@@ -170,6 +170,7 @@ struct TensorLibrary {
   PyObject *type = nullptr, *classes = nullptr, *types = nullptr;
   PyObject *empty = nullptr, *isGradEnabled = nullptr, *guards = nullptr;
   PyObject *fromDLPack = nullptr;
+  PyObject *isAutocast = nullptr, *autocastType = nullptr;
   /// Names of attributes, interned.
   PyObject *dataPtr, *shape, *stride, *dtype, *getDevice;
   PyObject *requiresGrad, *isConj, *isNeg;
@@ -308,7 +309,9 @@ bool kron::python::findCurrentStream(int device, void *&stream) {
 void kron::python::registerTensors(py::tuple classes, py::dict types,
                                    py::function empty,
                                    py::function isGradEnabled, py::tuple guards,
-                                   py::function fromDLPack) {
+                                   py::function fromDLPack,
+                                   py::function isAutocast,
+                                   py::function autocastType) {
   tensors.type = PyTuple_GetItem(classes.ptr(), 0);
   if (!tensors.type)
     throw py::error_already_set();
@@ -319,6 +322,8 @@ void kron::python::registerTensors(py::tuple classes, py::dict types,
   tensors.isGradEnabled = isGradEnabled.release().ptr();
   tensors.guards = guards.release().ptr();
   tensors.fromDLPack = fromDLPack.release().ptr();
+  tensors.isAutocast = isAutocast.release().ptr();
+  tensors.autocastType = autocastType.release().ptr();
   tensors.dataPtr = PyUnicode_InternFromString("data_ptr");
   tensors.shape = PyUnicode_InternFromString("shape");
   tensors.stride = PyUnicode_InternFromString("stride");
@@ -329,8 +334,8 @@ void kron::python::registerTensors(py::tuple classes, py::dict types,
   tensors.isNeg = PyUnicode_InternFromString("is_neg");
 }
 
-bool kron::python::isPlainContext() {
-  if (!tensors.guards)
+bool kron::python::isPlainContext(bool allowsAutocast) {
+  if (!tensors.guards || (!allowsAutocast && isAutocastActive()))
     return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tensors.guards); ++i)
     if (!isFalse(PyObject_CallNoArgs(PyTuple_GET_ITEM(tensors.guards, i))))
@@ -348,8 +353,31 @@ bool kron::python::isTensorClass(PyTypeObject *type) {
   return false;
 }
 
+bool kron::python::isAutocastActive() {
+  return tensors.isAutocast &&
+         !isFalse(PyObject_CallNoArgs(tensors.isAutocast));
+}
+
+PyObject *kron::python::findAutocastType(PyObject *x) {
+  return PyObject_CallOneArg(tensors.autocastType, x);
+}
+
+int kron::python::getTensorType(PyObject *object) {
+  if (!isTensorClass(Py_TYPE(object)))
+    return -1;
+  auto dtype = py::reinterpret_steal<py::object>(
+      PyObject_GetAttr(object, tensors.dtype));
+  PyObject *type = dtype ? PyDict_GetItem(tensors.types, dtype.ptr()) : nullptr;
+  return type ? int(PyLong_AsLong(type)) : -1;
+}
+
 bool kron::python::isGradEnabled() {
   return !isFalse(PyObject_CallNoArgs(tensors.isGradEnabled));
+}
+
+bool kron::python::requiresGrad(PyObject *object) {
+  return isTensorClass(Py_TYPE(object)) &&
+         !isFalse(PyObject_GetAttr(object, tensors.requiresGrad));
 }
 
 TensorNeed kron::python::getTensorNeed(PyObject *object) {
@@ -486,7 +514,10 @@ PyObject *kron::python::allocateLike(PyObject *like, KronType type, int device,
     if (!result)
       result = allocateTensor(like, rank, sizes);
   }
-  if (!result || loadView(result, /*allowTensors=*/true, view))
+  // New tensors hold their elements as they are.
+  bool isTensor = Py_TYPE(like) != numpy.PyArray_Type_;
+  if (!result || (isTensor ? loadTensor(result, view)
+                           : loadView(result, /*allowTensors=*/false, view)))
     return result;
   Py_DECREF(result);
   PyErr_SetString(PyExc_RuntimeError, "cannot use a newly allocated array");

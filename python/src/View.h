@@ -52,8 +52,19 @@ bool isSame(const View &a, const View &b);
 bool loadView(PyObject *object, bool allowTensors, View &view);
 
 /// Whether nothing is active that has to see the operations on tensors: none of
-/// the guards of registerTensors. False with an exception if one raises.
-bool isPlainContext();
+/// the guards of registerTensors, nor autocast unless `allowsAutocast`. False
+/// with an exception if one raises.
+bool isPlainContext(bool allowsAutocast = false);
+
+/// Whether the tensor library casts arrays of some calls.
+bool isAutocastActive();
+
+/// The dtype that it casts those of a call with `x` to, or None; null with an
+/// exception.
+PyObject *findAutocastType(PyObject *x);
+
+/// KronType of a tensor of a registered type; -1 for anything else.
+int getTensorType(PyObject *object);
 
 /// What a tensor asks for beside the result: nothing, a derivative, or more
 /// than compiled code knows of, as types derived from the registered ones do.
@@ -61,6 +72,10 @@ enum class TensorNeed { Nothing, Derivative, Library };
 
 /// Library, with an exception, if the tensor's library raises one.
 TensorNeed getTensorNeed(PyObject *object);
+
+/// Whether a tensor asks for a gradient while those are recorded; false for
+/// anything else.
+bool requiresGrad(PyObject *object);
 
 /// Whether `type` is one of the registered types itself.
 bool isTensorClass(PyTypeObject *type);
@@ -86,10 +101,14 @@ void registerType(const char *name, int typeNumber);
 /// `types` maps their dtype objects to numbers of KronType, `empty(like,
 /// size...)` allocates, `isGradEnabled()` says whether derivatives are
 /// recorded, each of `guards` whether something is active that must see every
-/// operation, and `fromDLPack(capsule)` makes a tensor.
+/// operation, and `fromDLPack(capsule)` makes a tensor. `isAutocast` says
+/// whether arrays of some calls are cast, `autocastType(x)` to what dtype, or
+/// None.
 void registerTensors(pybind11::tuple classes, pybind11::dict types,
                      pybind11::function empty, pybind11::function isGradEnabled,
-                     pybind11::tuple guards, pybind11::function fromDLPack);
+                     pybind11::tuple guards, pybind11::function fromDLPack,
+                     pybind11::function isAutocast,
+                     pybind11::function autocastType);
 
 /// A name of an attribute, made once: CPython finds interned ones fastest.
 #define KRON_INTERNED(text)                                                    \

@@ -372,12 +372,11 @@ TEST_F(CudaTest, HostPointer) {
 }
 
 TEST_F(CudaTest, ReachableArrays) {
-  EXPECT_SUCCESS(run());
-  EXPECT_EQ(fakeCuda().count("cuPointerGetAttributes"), 1);
+  // The driver would call this memory the host's.
+  data = 0x4000;
   options.arraysReachable = 1;
   EXPECT_SUCCESS(run());
-  EXPECT_EQ(fakeCuda().count("cuPointerGetAttributes"), 1);
-  EXPECT_EQ(fakeCuda().launches.size(), 2u);
+  EXPECT_EQ(fakeCuda().launches.size(), 1u);
 }
 
 TEST_F(CudaTest, MemoryOfAnotherGpu) {

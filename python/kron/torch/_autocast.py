@@ -33,9 +33,15 @@ class Casts:
         return self.cast(*value) if isinstance(value, (list, tuple)) else value
 
 
+def type_for(x):
+    """The type of a call with this tensor; None where autocast is not active."""
+    device = x.device.type
+    return (torch.get_autocast_dtype(device)
+            if device in _KEYS and torch.is_autocast_enabled(device) else None)
+
+
 def casts_for(x):
     """Those of a call with this tensor; None where autocast is not active."""
     if not torch._C._is_any_autocast_enabled() or not isinstance(x, torch.Tensor):
         return None
-    device = x.device.type
-    return Casts(device) if device in _KEYS and torch.is_autocast_enabled(device) else None
+    return None if type_for(x) is None else Casts(x.device.type)

@@ -23,6 +23,31 @@ def _operations(grad):
     return _kernels if is_hidden else _dispatch
 
 
+class _CastOf(torch.autograd.Function):
+    """An array that forward has saved, as what it was cast from."""
+
+    @staticmethod
+    def forward(ctx, array, cast):
+        ctx.dtype = array.dtype
+        return cast.detach()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.to(ctx.dtype), None
+
+
+def _saved_inputs(ctx, saved, positions):
+    """The saved tensors. Those at `positions` are inputs, maybe cast by forward: where
+    derivatives of gradients are recorded, they are made to depend on what was cast."""
+    saved = list(ctx.saved_tensors if saved is None else saved)
+    if ctx.options[-1] is None or not torch.is_grad_enabled():
+        return saved
+    for position, array in zip(positions, ctx.inputs):
+        if position is not None and array is not None and array.dtype != saved[position].dtype:
+            saved[position] = _CastOf.apply(array, saved[position])
+    return saved
+
+
 def _factor_letters(value, count):
     """Of what a user gave, or of an operation's string."""
     if isinstance(value, str) and len(value) in (0, count):
@@ -33,8 +58,9 @@ def _factor_letters(value, count):
 def product_backward(ctx, grad, saved):
     """Gradients by the options (None), x, z and the factors. `saved` are the saved tensors,
     if compiled code has asked for them: they can be had only once."""
-    x, *factors = ctx.saved_tensors if saved is None else saved
-    kind, alpha, beta, trans_x, trans_factors, precision = ctx.options
+    count = len(ctx.needs_input_grad) - 3
+    x, *factors = _saved_inputs(ctx, saved, (0, None, *range(1, 1 + count)))
+    kind, alpha, beta, trans_x, trans_factors, precision, _ = ctx.options
     call = (kind, 1 if alpha is None else alpha, 0 if beta is None else beta,
             _arguments.letter("trans_x", trans_x),
             _factor_letters(trans_factors, len(factors)), precision or "full")
@@ -46,12 +72,16 @@ def product_backward(ctx, grad, saved):
 
 def sparse_backward(ctx, grad, saved):
     """Gradients by the options (None), x, bias, residual, z and the weights."""
-    x, *rest = ctx.saved_tensors if saved is None else saved
-    _, _, layout, epilogue, alpha, beta, scale, trans, precision = ctx.options
+    _, _, layout, epilogue, alpha, beta, scale, trans, precision, _ = ctx.options
     epilogue, bias, z = epilogue or "identity", None, None
-    if epilogue != "identity":
-        *rest, bias, z = rest
     count = len(ctx.needs_input_grad) - 5
+    has_activation = epilogue != "identity"
+    last = 2 * count + 1
+    x, *rest = _saved_inputs(ctx, saved, (
+        0, last - 1 if has_activation else None, None, last if has_activation else None,
+        *range(1, 1 + count)))
+    if has_activation:
+        *rest, bias, z = rest
     call = (_arguments.sparse_letters(trans, count), layout or "batch_first", epilogue,
             1 if alpha is None else alpha, 0 if beta is None else beta,
             1 if scale is None else scale, precision or "full")

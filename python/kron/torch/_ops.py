@@ -50,13 +50,13 @@ _DTYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16,
 
 #: What has to see every operation while it is active.
 _GUARDS = (torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack,
-           torch._C._is_any_autocast_enabled, torch._C._is_tracing,
-           torch._C._autograd._profiler_enabled)
+           torch._C._is_tracing, torch._C._autograd._profiler_enabled)
 
 _core.register_tensors(
     (torch.Tensor, torch.nn.Parameter),
     {dtype: _core.type_code(name) for name, dtype in _DTYPES.items()},
-    torch.Tensor.new_empty, torch.is_grad_enabled, _GUARDS, torch._C._from_dlpack)
+    torch.Tensor.new_empty, torch.is_grad_enabled, _GUARDS, torch._C._from_dlpack,
+    torch._C._is_any_autocast_enabled, _autocast.type_for)
 
 _bad_pool_size = _core.bad_pool_size()
 if _bad_pool_size is not None:

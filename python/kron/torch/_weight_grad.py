@@ -22,6 +22,7 @@ _LARGE_BLOCK = 1 << 16
 #: without t and with it.
 _KERNEL_BLOCK = {True: 1 << 16, False: 1 << 18}
 ELEMENTS = {torch.float32: "f32", torch.float64: "f64"}
+_HALF = (torch.float16, torch.bfloat16)
 #: Types of which a GPU has matrix instructions.
 GPU_ELEMENTS = ELEMENTS | {torch.float16: "f16", torch.bfloat16: "bf16"}
 
@@ -105,7 +106,7 @@ def _summed(grad, x, pattern):
 
 
 def _contracted(grad, x, pattern, layout):
-    """By PyTorch's matrix products; half types are summed in float32."""
+    """By PyTorch's matrix products."""
     a, b, c, d = pattern
     x = x.conj().resolve_conj() if x.is_complex() else x
     if layout == "batch_last":
@@ -114,16 +115,48 @@ def _contracted(grad, x, pattern, layout):
         return (grad @ x.mT).permute(0, 2, 3, 1).contiguous()
     grad = grad.reshape(-1, a, b, d)
     x = x.reshape(-1, a, c, d)
-    if d == 1:
+    is_slow = x.dtype in _HALF and x.device.type == "cpu" and not _multiplies(x.dtype)
+    if d == 1 and not is_slow:
         # [a, b, n] @ [a, n, c] on views.
         product = torch.bmm(grad.squeeze(-1).permute(1, 2, 0),
                             x.squeeze(-1).permute(1, 0, 2))
         return product.unsqueeze(-1)
-    wide = torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else x.dtype
+    if x.dtype in _HALF and x.device.type == "cpu" and not is_slow:
+        piece = min(_MOST_ROWS, _HALF_BYTES // (a * (b + c) * d * x.element_size()), len(x))
+        if piece == len(x) or piece >= _LEAST_ROWS:
+            return _sum_halves(grad, x, pattern, piece).permute(0, 2, 3, 1).contiguous()
+    wide = torch.float32 if x.dtype in _HALF else x.dtype
     sum_rows = _sum_planes if d >= _LONG_T and x.device.type == "cpu" else _sum_blocks
     result = x.new_zeros((d, a, b, c), dtype=wide)
     sum_rows(result, grad, x)
     return result.permute(1, 2, 3, 0).to(x.dtype).contiguous()
+
+
+@functools.cache
+def _multiplies(dtype):
+    """Whether PyTorch's matrix products of a half type on this processor take its matrix or
+    vector units, sums in float32; others take ten times as long as those of float32."""
+    name = "bf16" if dtype == torch.bfloat16 else "fp16"
+    return getattr(torch.ops.mkldnn, f"_is_mkldnn_{name}_supported")()
+
+
+def _sum_halves(grad, x, pattern, piece):
+    """[a, d, b, c] by products of half types: copies by elements, `piece` rows at a time into
+    the same memory. Sums of pieces, which are rounded, are added up in float32."""
+    a, b, c, d = pattern
+    if piece == len(x):
+        left, right = (array.permute(1, 3, 0, 2).reshape(a * d, piece, -1)
+                       for array in (grad, x))
+        return torch.bmm(left.mT, right).view(a, d, b, c)
+    left, right = (x.new_empty((a, d, piece, size)) for size in (b, c))
+    total = x.new_zeros((a * d, b, c), dtype=torch.float32)
+    for begin in range(0, len(x), piece):
+        count = min(piece, len(x) - begin)
+        for copy, array in ((left, grad), (right, x)):
+            copy[:, :, :count].copy_(array[begin:begin + count].permute(1, 3, 0, 2))
+        total += torch.bmm(left.view(a * d, piece, b)[:, :count].mT,
+                           right.view(a * d, piece, c)[:, :count])
+    return total.to(x.dtype).view(a, d, b, c)
 
 
 def _sum_blocks(result, grad, x):
@@ -157,7 +190,9 @@ def _sum_planes(result, grad, x):
             result[t].baddbmm_(left[t].permute(1, 2, 0), right[t].permute(1, 0, 2))
 
 
-#: Of rows whose transposes stay in the caches.
+#: Of rows whose transposes stay in the caches, and of those of half types, whose products
+#: take so many rows at a time.
 _PIECE_BYTES = 1 << 21
+_HALF_BYTES, _LEAST_ROWS, _MOST_ROWS = 1 << 23, 256, 2048
 #: From so many t on a matrix transpose is the faster copy.
 _LONG_T = 8

@@ -427,6 +427,78 @@ def test_autocast(name):
         torch.testing.assert_close(within, after, rtol=2e-2, atol=1e-1)
 
 
+def upstream_nodes(node):
+    return [inner.name().rpartition("::")[2] for inner, _ in node.next_functions
+            if inner is not None]
+
+
+# Verify that the casts of leaves are part of a call's node, those of others nodes of their
+# own, and that arrays are saved in autocast's type.
+@pytest.mark.parametrize("name", ["mkm", "mkm-scaled", "batched", "ksmm", "ksmm-all", "chain",
+                                  "chain-silu"])
+def test_autocast_casts_leaves_inside(name):
+    function, tensors = cases(torch.float32)[name]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = through_node(function)(*tensors)
+        inner = function(2 * tensors[0], *tensors[1:])
+    assert set(upstream_nodes(y.grad_fn)) == {"AccumulateGrad"}
+    assert upstream_nodes(inner.grad_fn).count("ToCopyBackward0") == 1
+    for node in (y.grad_fn, inner.grad_fn):
+        assert all(saved.dtype == torch.bfloat16 for saved in node.saved_tensors)
+    expected = function(*[t.detach().bfloat16() for t in tensors])
+    assert torch.equal(y, expected)
+
+
+@pytest.mark.parametrize("name", ["mkm", "mkm-scaled", "kmm", "ksmm", "ksmm-all", "chain",
+                                  "chain-silu"])
+def test_gradients_of_gradients_under_autocast(name):
+    function, tensors = cases(torch.float32)[name]
+
+    def second(call):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = call(*tensors)
+        first = torch.autograd.grad(y.float().square().sum(), tensors, create_graph=True)
+        assert all(grad.dtype == torch.float32 for grad in first)
+        return torch.autograd.grad(sum(grad.square().sum() for grad in first), tensors)
+
+    def cast_apart(*values):
+        return function(*[value.bfloat16() for value in values])
+
+    for actual, wanted in zip(second(through_node(function)), second(cast_apart)):
+        assert actual.dtype == torch.float32
+        torch.testing.assert_close(actual, wanted, rtol=5e-2, atol=5e-2 * float(wanted.abs().max()))
+
+
+# Verify that parameters can change after a forward pass under autocast, as those of PyTorch's
+# own layers can: what was cast is kept, not the parameter.
+@pytest.mark.parametrize("has_graph", [False, True])
+def test_autocast_lets_parameters_change(has_graph):
+    layer, x = knn.KSLinear([(2, 2, 1, 2), (1, 3, 4, 2)]), torch.randn(5, 4)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        expected = torch.autograd.grad(layer(x).sum(), list(layer.parameters()))
+        y = layer(x)
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.mul_(3)
+    actual = torch.autograd.grad(y.sum(), list(layer.parameters()), create_graph=has_graph)
+    for a, e in zip(actual, expected):
+        torch.testing.assert_close(a, e)
+
+
+@pytest.mark.parametrize("name", ["mkm", "ksmm", "chain"])
+def test_autocast_without_gradients(name):
+    function, tensors = cases(torch.float32)[name]
+    plain = [tensor.detach() for tensor in tensors]
+    expected = function(*[tensor.bfloat16() for tensor in plain])
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(function(*plain), expected)
+        with torch.no_grad():
+            assert torch.equal(function(*tensors), expected)
+        x = tensors[0].detach()
+        y = function(x, *tensors[1:])
+    assert torch.equal(y, expected) and is_node(y)
+
+
 def test_autocast_leaves_other_types():
     with torch.autocast("cpu", dtype=torch.bfloat16):
         y = kt.mkm(array(5, 6), [array(2, 3), array(3, 2)])

@@ -8,7 +8,7 @@ from test_eager import REAL, array, cases, chain_weights, through_node
 
 import kron.torch as kt
 from kron import _core
-from kron.torch import _eager, _kernels, _programs
+from kron.torch import _eager, _kernels, _programs, _weight_grad
 
 
 def compare_programs(monkeypatch, owner, name, call, tensors):
@@ -87,3 +87,34 @@ def test_there_is_a_function_for_calls_that_take_longer_to_ask_for(monkeypatch):
     assert _eager._operations(tensors[0].detach()) is _eager._dispatch
     with torch.no_grad():
         assert _eager._operations(tensors[0].detach()) is _kernels
+
+
+# Verify gradients by weights of half types on a CPU: by products of half types of all rows or
+# of some at a time, and by those of float32 where the processor has no others.
+@pytest.mark.parametrize("pattern", [(2, 3, 4, 2), (1, 4, 3, 9), (3, 4, 5, 1)], ids=str)
+@pytest.mark.parametrize("rows", [1, 7, 100])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("multiplies", [True, False])
+def test_weight_gradients_of_half_types(monkeypatch, pattern, rows, dtype, multiplies):
+    a, b, c, d = pattern
+    grad = torch.randn(rows, a * b * d).to(dtype)
+    x = torch.randn(rows, a * c * d).to(dtype)
+    used = []
+    multiply = torch.bmm
+
+    def recorded(left, right):
+        used.append((left.dtype, left.shape[-1]))
+        return multiply(left, right)
+
+    monkeypatch.setattr(_weight_grad, "_multiplies", lambda dtype: multiplies)
+    monkeypatch.setattr(_weight_grad, "_MOST_ROWS", 32)
+    monkeypatch.setattr(_weight_grad, "_LEAST_ROWS", 16)
+    monkeypatch.setattr(torch, "bmm", recorded)
+    actual = _kernels.ksmm_weight_grad(grad, x, pattern)
+    pieces = [rows] if d == 1 or rows <= 32 else [32, 32, 32, 4]
+    assert used == ([(dtype, piece) for piece in pieces] if multiplies else [])
+    expected = torch.einsum("nijt,nikt->ijkt", grad.double().view(rows, a, b, d),
+                            x.double().view(rows, a, c, d))
+    assert actual.dtype == dtype and actual.shape == pattern and actual.is_contiguous()
+    error = (actual.double() - expected).norm() / expected.norm()
+    assert error < 2 * torch.finfo(dtype).eps

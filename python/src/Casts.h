@@ -1,0 +1,48 @@
+//===- Casts.h - What torch.autocast makes of a call's arrays ---*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Where gradients are recorded, the casts of leaves (parameters, mostly) are
+// part of the call's node: a leaf lives as long as the graph anyway, and
+// PyTorch brings gradients to the type of the input by itself. Casts of other
+// arrays are nodes of their own, so that the graph keeps the cast array only.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_PYTHON_CASTS_H
+#define KRON_PYTHON_CASTS_H
+
+#include "View.h"
+#include <vector>
+
+namespace kron::python {
+
+class Casts {
+public:
+  /// To the dtype `type` of the tensor library; null for none.
+  explicit Casts(PyObject *type = nullptr) : type(type) {}
+
+  /// What the tensor library casts the arrays of a call with x to; null if it
+  /// casts nothing. Throws what the library raises.
+  static pybind11::object findType(PyObject *x);
+
+  explicit operator bool() const { return type; }
+  PyObject *getType() const { return type; }
+
+  /// `object`, or it in the other type, which lives as long as this. Null
+  /// passes. Throws what the library raises.
+  PyObject *cast(PyObject *object);
+  /// The same if `object` gets a gradient and is no leaf.
+  PyObject *castInner(PyObject *object);
+
+private:
+  PyObject *type;
+  std::vector<pybind11::object> kept;
+};
+
+} // namespace kron::python
+
+#endif // KRON_PYTHON_CASTS_H
