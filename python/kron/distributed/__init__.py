@@ -10,13 +10,14 @@ import importlib
 
 from . import _rules  # noqa: F401
 
-_FUNCTIONS = {"BlocksParallel": "_parallel", "RowsParallel": "_parallel", "Solution": "_cg", "cg": "_cg", "mkm": "_mkm"}
+#: What is loaded when it is first used -> its module: torch.compile's compiler takes seconds.
+_FUNCTIONS = {"BlocksParallel": "_parallel", "RowsParallel": "_parallel", "Solution": "_cg",
+              "cg": "_cg", "inv_quad_logdet": "_spectral", "mkm": "_mkm", "solve": "_spectral"}
 
 __all__ = sorted(_FUNCTIONS)
 
 
 def __getattr__(name):
-    """Functions for torch.compile are loaded when they are used: with its compiler."""
     if name in _FUNCTIONS:
         return getattr(importlib.import_module("kron.distributed." + _FUNCTIONS[name]), name)
     raise AttributeError(f"module 'kron.distributed' has no attribute '{name}'")

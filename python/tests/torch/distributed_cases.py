@@ -810,3 +810,51 @@ def calls_see_dtensors(context):
     assert seen.count("kron.mkm.default") >= 2
     with torch.inference_mode():
         assert kron.mkm(x, factors).placements == (Shard(0),)
+
+
+@case()
+def quadratic_forms(context):
+    """inv_quad_logdet and solve against dense ones."""
+    mesh, g = context.mesh(), context.world
+    sizes = (4, 3, 5)
+    for rows in (1, g + 1):
+        x = context.randn(rows, *sizes)
+        factors = [definite(context, size) for size in sizes]
+        plain = [array.clone().requires_grad_() for array in (x, *factors)]
+        sigma = torch.tensor(0.3, dtype=x.dtype, device=x.device, requires_grad=True)
+        matrix = torch.kron(torch.kron(plain[1], plain[2]), plain[3])
+        matrix = matrix + sigma * torch.eye(len(matrix), dtype=x.dtype, device=x.device)
+        flat = plain[0].flatten(1)
+        solved = torch.linalg.solve(matrix, flat.mT).mT
+        form, logdet = (flat * solved).sum(), torch.logdet(matrix)
+        wanted = gradients(2 * form + 3 * logdet, [*plain, sigma], None)
+        # Derivatives by factors are those by symmetric matrices.
+        wanted = [w if k in (0, 4) else (w + w.mT) / 2 for k, w in enumerate(wanted)]
+        for axis in range(4):
+            leaf = distribute_tensor(x, mesh, [Shard(axis)]).requires_grad_()
+            leaves = [factor.clone().requires_grad_() for factor in factors]
+            own = sigma.detach().clone().requires_grad_()
+            found = kd.inv_quad_logdet(leaf, leaves, own)
+            assert error(found[0], form) < 1e-12 and error(found[1], logdet) < 1e-12
+            total = 2 * found[0] + 3 * found[1]
+            for ours, theirs in zip(gradients(total, [leaf, *leaves, own], None), wanted):
+                assert error(full(ours), theirs) < 1e-11
+            y = kd.solve(leaf, leaves, own)
+            assert y.placements == leaf.placements
+            assert error(full(y).flatten(1), solved) < 1e-12
+
+
+@case(4)
+def quadratic_forms_on_two_dimensions(context):
+    mesh = context.mesh(2, 2)
+    x, factors = context.randn(3, 4, 5), [definite(context, 4), definite(context, 5)]
+    wanted = None
+    for placements in ([Replicate(), Replicate()], [Shard(0), Shard(1)], [Shard(2), Replicate()],
+                       [Shard(0), Shard(0)]):
+        leaf = distribute_tensor(x, mesh, placements).requires_grad_()
+        leaves = [factor.clone().requires_grad_() for factor in factors]
+        found = kd.inv_quad_logdet(leaf, leaves, 0.5)
+        found = [*found, *gradients(sum(found), [leaf, *leaves], None)]
+        wanted = wanted or found
+        for ours, theirs in zip(found, wanted):
+            assert error(full(ours), full(theirs)) < 1e-11
