@@ -24,7 +24,7 @@ die() { echo "bundle: error: $*" >&2; exit 1; }
 setting() { grep -q "^$1:BOOL=ON$" "$build/CMakeCache.txt"; }
 python=
 if setting KRON_BUILD_PYTHON && setting KRON_PYTHON_STATIC; then python=kron_python; fi
-${KRON_NINJA:-ninja -C "$build"} kron-slim kron_runtime kron_runtime_static $python
+${KRON_NINJA:-ninja -C "$build"} kron-slim kron_runtime kron_runtime_static kron_nccl_tests $python
 
 stage=$build/bundle/kron
 rm -rf "$stage"
@@ -32,6 +32,8 @@ mkdir -p "$stage/lib"
 for component in slim runtime; do
   cmake --install "$build" --component $component --prefix "$stage" --strip >/dev/null
 done
+
+cp "$build/bin/kron-nccl-tests" "$stage/bin/"
 
 # What the libraries need beyond the C and C++ libraries.
 for library in libtbb.so.12 libzstd.so.1; do
@@ -60,8 +62,8 @@ mkdir -p "$stage/include/kron/Compiler"
 cp "$root/include/kron/Compiler/Compiler.h" "$stage/include/kron/Compiler/"
 find "$stage" -name __pycache__ -prune -exec rm -rf {} +
 cp "$root/tools/bundle/README" "$root/tools/bundle/run-gpu-tests.sh" \
-   "$root/tools/bundle/run-benchmarks.sh" "$root/tools/bundle/run-cpu-tests.sh" \
-   "$root/tools/bundle/run-cpu-benchmarks.sh" "$stage/"
+   "$root/tools/bundle/run-nccl-tests.sh" "$root/tools/bundle/run-benchmarks.sh" \
+   "$root/tools/bundle/run-cpu-tests.sh" "$root/tools/bundle/run-cpu-benchmarks.sh" "$stage/"
 cp "$root/docs/benchmarks/cpu.sh" "$stage/docs/benchmarks/"
 git -C "$root" rev-parse HEAD >"$stage/COMMIT" 2>/dev/null || echo unknown >"$stage/COMMIT"
 

@@ -37,6 +37,10 @@ TEST_F(ShardedKernelTest, F64) {
   expect<double>(kron_kernel_inner_f64, kron_kernel_outer_f64);
 }
 
+TEST_F(ShardedKernelTest, F16) {
+  expect<_Float16>(kron_kernel_inner_f16, kron_kernel_outer_f16);
+}
+
 TEST_F(ShardedKernelTest, C32) {
   expect<std::complex<float>>(kron_kernel_inner_c32, kron_kernel_outer_c32);
 }

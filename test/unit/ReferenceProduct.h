@@ -17,6 +17,10 @@
 #include "FakeKernel.h"
 #include "kron/Distributed/ShardedProduct.hpp"
 
+namespace kron {
+template <> struct TypeOf<_Float16> : TypeConstant<KRON_F16> {};
+} // namespace kron
+
 namespace kron::test {
 
 /// [outer, p, inner] becomes [outer, q, inner].
@@ -141,24 +145,40 @@ template <typename T> struct ReferenceProduct {
   std::vector<std::vector<T>> factors;
 };
 
+/// Arrays of kernels that run on the CPU: the test's own.
+struct HostArrays {
+  template <typename T> T *give(std::vector<T> &values) {
+    return values.data();
+  }
+  template <typename T> void take(const T *, std::vector<T> &) {}
+};
+
 /// Runs the product as one of the ranks of `communicator` and compares this
-/// rank's part of the result with what one process computes.
-template <typename T>
+/// rank's part of the result with what one process computes. `arrays` gives
+/// kernels what the test has, and takes back what they write.
+template <typename T, typename Arrays = HostArrays>
 void expectProduct(Communicator &communicator, const ReferenceProduct<T> &whole,
                    const ProductKernels &kernels, Placement placement,
-                   void *stream = nullptr) {
+                   void *stream = nullptr, Arrays arrays = {}) {
   ShardedProduct plan(communicator, whole.shape, kernels, placement);
   auto x = whole.getPart(whole.x, whole.xSizes, placement.from,
                          plan.getInputRange());
   auto expected =
       whole.getPart(whole.y, whole.ySizes, placement.to, plan.getResultRange());
-  std::vector<T> y(expected.size(), T(99.0f));
+  std::vector<T> y(expected.size());
+  auto factors = whole.factors;
+  std::vector<const T *> given;
+  for (std::vector<T> &factor : factors)
+    given.push_back(arrays.give(factor));
+  const T *xOfKernel = arrays.give(x);
   // Twice, since a plan is used again and again.
   for (int time = 0; time < 2; ++time) {
-    plan.run(x.data(), whole.getFactors(), y.data(), stream);
-    communicator.synchronize(stream);
-    EXPECT_EQ(y, expected);
     std::fill(y.begin(), y.end(), T(99.0f));
+    T *yOfKernel = arrays.give(y);
+    plan.run(xOfKernel, given, yOfKernel, stream);
+    communicator.synchronize(stream);
+    arrays.take(yOfKernel, y);
+    EXPECT_EQ(y, expected);
   }
 }
 
