@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """linear_operator's classes with kron's products, and without what repeats."""
 
+import sys
+
 import torch
 from linear_operator import settings
 from linear_operator.operators import (
@@ -19,8 +21,16 @@ from . import _spectral
 from ._factors import is_plain, to_matrix
 
 
+def _is_distributed(array):
+    """Whether it is a DTensor; nothing is imported to find out."""
+    module = sys.modules.get("torch.distributed.tensor")
+    return module is not None and isinstance(array, module.DTensor)
+
+
 class KroneckerProductLinearOperator(_Original):
-    """The Kronecker product of linear operators or matrices; see linear_operator."""
+    """The Kronecker product of linear operators or matrices; see linear_operator. Products,
+    and solves and quadratic forms with a constant added to the diagonal, take DTensors of shape
+    [rows, columns], too."""
 
     def _matrices(self):
         """The factors' entries. Those written out without gradients are kept: iterative
@@ -31,6 +41,14 @@ class KroneckerProductLinearOperator(_Original):
         if kept is None:
             kept = self._kept_matrices = [to_matrix(op) for op in self.linear_ops]
         return kept
+
+    def matmul(self, other):
+        """self @ other."""
+        if not _is_distributed(other):
+            return super().matmul(other)
+        from . import _sharded
+
+        return _sharded.product(other, self._matrices(), False)
 
     def _product(self, array, trans):
         is_vector = array.dim() == 1
@@ -175,7 +193,7 @@ class _Spectral:
     """What a Kronecker product, or a multiple of one, plus a constant times the identity gets
     from the eigenvectors of the factors."""
 
-    def _spectral_factors(self):
+    def _spectral_factors(self, whatever_it_takes=False):
         """The factors as matrices, or None where linear_operator's own way takes less."""
         product, constant = self._linear_op, None
         if isinstance(product, ConstantMulLinearOperator):
@@ -186,7 +204,8 @@ class _Spectral:
         if not all(op.is_square and is_plain(op) and not isinstance(op, DiagLinearOperator)
                    for op in ops):
             return None
-        if _DECOMPOSITION * sum(op.size(-1) ** 3 for op in ops) > self._stock_operations(ops):
+        operations = _DECOMPOSITION * sum(op.size(-1) ** 3 for op in ops)
+        if operations > self._stock_operations(ops) and not whatever_it_takes:
             return None
         factors = [to_matrix(op) for op in ops]
         if constant is not None:
@@ -201,7 +220,32 @@ class _Spectral:
                 and not product.dtype.is_complex
                 and self._diag_tensor.size(-1) == product.size(-1))
 
+    def _sharded_factors(self):
+        """The factors for a DTensor, of which each rank has a part."""
+        factors = self._spectral_factors(whatever_it_takes=True)
+        if factors is None:
+            raise ValueError("expects a Kronecker product, or a multiple of one, of several plain "
+                             "matrices, and a constant diagonal for a right side that is a "
+                             "DTensor")
+        return factors
+
+    def solve(self, right_tensor, left_tensor=None):
+        if not _is_distributed(right_tensor) or left_tensor is not None:
+            return super().solve(right_tensor, left_tensor)
+        from . import _sharded
+
+        return _sharded.solve(self._sharded_factors(), self._diag_tensor.diag_values,
+                              right_tensor)
+
     def inv_quad_logdet(self, inv_quad_rhs=None, logdet=False, reduce_inv_quad=True):
+        if _is_distributed(inv_quad_rhs):
+            if not (logdet and reduce_inv_quad):
+                raise ValueError("expects logdet=True and reduce_inv_quad=True for a right side "
+                                 "that is a DTensor")
+            from . import _sharded
+
+            return _sharded.inv_quad_logdet(self._sharded_factors(),
+                                            self._diag_tensor.diag_values, inv_quad_rhs)
         factors = None
         if (inv_quad_rhs is not None and logdet and settings.fast_computations.log_prob.on()
                 and inv_quad_rhs.dim() >= 2
