@@ -34,7 +34,7 @@ def main():
     options = common.parse_options(__doc__.splitlines()[0])
     if not (shutil.which("nvcc") or TOOLKIT.joinpath("include/cuda_runtime.h").exists()):
         print("not run: there is no CUDA toolkit")
-        return
+        sys.exit(77)
     folder = common.output_folder(options, "aot-gpu")
     checks = common.Checks()
     prefix, project = options.build / "install-gpu", folder / "project"

@@ -42,7 +42,7 @@ def main():
     python = pathlib.Path(options.python or options.build / "venv-torch/bin/python")
     if not python.exists():
         print(f"not run: PyTorch is not installed in {options.build / 'venv-torch'}")
-        return
+        sys.exit(77)
     folder = common.output_folder(options, "distributed_gp")
     environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONPATH=str(options.build / "python"))
     single, several = folder / "single.json", folder / "several.json"
