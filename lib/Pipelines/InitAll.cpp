@@ -8,6 +8,7 @@
 #include "kron/InitAll.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronDialect.h"
+#include "kron/Dialect/Kron/IR/ShardingInterfaceImpl.h"
 #include "kron/Dialect/Kron/IR/TilingInterfaceImpl.h"
 #include "kron/Dialect/Kron/Transforms/BufferizableOpInterfaceImpl.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
@@ -23,6 +24,7 @@ void kron::registerAllDialects(DialectRegistry &registry) {
   mlir::registerAllExtensions(registry);
   registry.insert<KronDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
+  registerShardingInterfaceExternalModels(registry);
   registerTilingInterfaceExternalModels(registry);
 }
 
