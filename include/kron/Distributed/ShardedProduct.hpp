@@ -39,7 +39,8 @@ struct Placement {
 };
 
 /// The kernels of a product that is sharded from axis `from` to axis `to`. With
-/// `s = min(from, to)`, factors are the last arguments before the result:
+/// `s = min(from, to)`, or N - 1 where both are the last mode, and the factors
+/// between X and the result:
 ///
 /// - `inner` multiplies rows by the factors behind mode s, as kron.mkm does:
 ///   [?, P(s+1) * ... * PN] becomes [?, Q(s+1) * ... * QN].
