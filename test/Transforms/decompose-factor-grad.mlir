@@ -102,13 +102,27 @@ func.func @unknown(%x: memref<?x8x?xf32>, %a: memref<2x2xf32>, %b: memref<?x?xf3
   return
 }
 
-// Verify the sum over the batch: on a GPU 1024 pieces of it side by side, then the
-// pieces in their order; on a CPU 16 pieces, which threads share, or 16 positions of the batch
-// side by side.
+// Verify the sum over the batch: on a GPU 1024 pieces of it, each of every 1024th position as
+// far as there are any, then the pieces in their order; on a CPU 16 pieces, which threads share,
+// or 16 positions of the batch side by side.
 // CHECK-LABEL: func.func @bias(
-// CHECK: linalg.generic {{.*}}["parallel", "parallel", "reduction"]} ins(%{{.*}} : memref<1024x?x20xbf16, {{.*}}>) outs(%[[SUMS:.*]] : memref<1024x20xf32>)
+// CHECK-SAME: %[[G:[a-z0-9]*]]: memref<?x20xbf16>, %[[T:[a-z0-9]*]]: memref<20x?xbf16>
+// CHECK: %[[B:.*]] = memref.dim %[[G]], %{{.*}} : memref<?x20xbf16>
+// CHECK: %[[LAST:.*]] = arith.subi %[[B]], %{{.*}} : index
+// CHECK: %[[STEPS:.*]] = arith.ceildivui %[[B]], %c1024 : index
+// CHECK: %[[RANGE:.*]] = memref.subview %[[G]][0, 0] [%[[STEPS]], 20] [1, 1]
+// CHECK: linalg.generic {{.*}}["parallel", "parallel", "reduction"]} ins(%[[RANGE]] : {{.*}}) outs(%[[SUMS:.*]] : memref<1024x20xf32>)
+// CHECK: %[[STEP:.*]] = linalg.index 2
+// CHECK: %[[FIRST:.*]] = arith.muli %[[STEP]], %c1024
+// CHECK: %[[PIECE:.*]] = linalg.index 0
+// CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[PIECE]]
+// CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %[[ROW]], %[[B]]
+// CHECK: %[[PLACE:.*]] = arith.minui %[[ROW]], %[[LAST]]
+// CHECK: memref.load %[[G]][%[[PLACE]], %{{.*}}]
+// CHECK: arith.select %[[EXISTS]]
 // CHECK: linalg.generic {{.*}} ins(%[[SUMS]] : memref<1024x20xf32>) outs(%{{.*}} : memref<20xf32>)
-// CHECK: linalg.generic {{.*}} ins(%{{.*}} : memref<20x?x1024xbf16, {{.*}}>)
+// CHECK: linalg.generic {{.*}}["parallel", "parallel", "reduction"]} ins(%{{.*}} : {{.*}}) outs(%{{.*}} : memref<20x1024xf32>)
+// CHECK: memref.load %[[T]][
 // CPU-LABEL: func.func @bias(
 // CPU: linalg.generic {{.*}}["parallel", "reduction", "parallel"]} ins(%{{.*}} : memref<16x?x20xbf16, {{.*}}>) outs(%[[SUMS:.*]] : memref<16x20xf32>)
 // CPU: linalg.generic {{.*}} ins(%[[SUMS]] : memref<16x20xf32>) outs(%{{.*}} : memref<20xf32>)
@@ -116,6 +130,19 @@ func.func @unknown(%x: memref<?x8x?xf32>, %a: memref<2x2xf32>, %b: memref<?x?xf3
 func.func @bias(%g: memref<?x20xbf16>, %t: memref<20x?xbf16>, %d: memref<20xbf16>) {
   kron.bias_grad ins(%g : memref<?x20xbf16>) outs(%d : memref<20xbf16>)
   kron.bias_grad ins(%t : memref<20x?xbf16>) outs(%d : memref<20xbf16>) {layout = #kron.layout<batch_last>}
+  return
+}
+
+// Verify that what needs neither scaling nor another type is summed up in its place.
+// CHECK-LABEL: func.func @bias_in_place(
+// CHECK-SAME: %[[D:[a-z0-9]*]]: memref<20xf32>)
+// CHECK: linalg.generic
+// CHECK: linalg.fill {{.*}} outs(%[[D]] : memref<20xf32>)
+// CHECK-NEXT: linalg.generic {{.*}} outs(%[[D]] : memref<20xf32>)
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @bias_in_place(%g: memref<?x20xf32>, %d: memref<20xf32>) {
+  kron.bias_grad ins(%g : memref<?x20xf32>) outs(%d : memref<20xf32>)
   return
 }
 

@@ -93,7 +93,8 @@ def KronMapToGPU : Pass<"kron-map-to-gpu", "::mlir::ModuleOp"> {
   let description = [{
     After `--convert-kron-to-nvvm`, turns every `linalg` operation of host
     functions into a kernel of its own, with one thread per element of its
-    parallel dimensions, copies that transpose by squares in shared memory
+    parallel dimensions (reductions start from what a `linalg.fill` has put into
+    their destination, which then needs no kernel), copies that transpose by squares in shared memory
     (with a remark of category `kron-gpu`), `memref.alloc`
     and `memref.dealloc` into calls that take and return workspace of the launch,
     and constant arrays into variables of `gpu.module @kron_gpu`. Loads and stores

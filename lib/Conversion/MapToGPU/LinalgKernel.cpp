@@ -36,8 +36,9 @@ namespace {
 class LinalgKernel {
 public:
   LinalgKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-               linalg::LinalgOp op)
-      : op(op), host(builder, op.getLoc(), builder.getI8Type()),
+               linalg::LinalgOp op, Value hostStart)
+      : op(op), hostStart(hostStart),
+        host(builder, op.getLoc(), builder.getI8Type()),
         kernel(host, gpuModule, getName(op), builder.getI8Type()) {}
 
   void emit();
@@ -75,6 +76,9 @@ private:
   }
 
   linalg::LinalgOp op;
+  /// What a reduction starts from, of the host and in the kernel; null: from
+  /// the destination.
+  Value hostStart, start;
   Emitter host;
   KernelBuilder kernel;
   /// Inside the kernel, per operand: arrays; values of scalars.
@@ -120,6 +124,8 @@ void LinalgKernel::enterOperands() {
                              : StageArray());
     scalars.push_back(isArray ? Value() : enterScalar(operand));
   }
+  if (hostStart)
+    start = enterScalar(hostStart);
 }
 
 void LinalgKernel::enterCaptures() {
@@ -286,6 +292,8 @@ SmallVector<Value> LinalgKernel::emitReductions(ArrayRef<Int> sizes,
 }
 
 SmallVector<Value> LinalgKernel::loadOuts() {
+  if (start)
+    return {start};
   SmallVector<Value> values;
   for (OpOperand &init : op.getDpsInitsMutable())
     values.push_back(loadElement(init.getOperandNumber()));
@@ -437,7 +445,7 @@ static bool isSimple(AffineMap map) {
 
 LogicalResult kron::emitLinalgKernel(OpBuilder &builder,
                                      gpu::GPUModuleOp gpuModule,
-                                     linalg::LinalgOp op) {
+                                     linalg::LinalgOp op, Value start) {
   if (!op.hasPureBufferSemantics())
     return op.emitOpError(
         "expects memref operands: run --kron-bufferize first");
@@ -459,6 +467,6 @@ LogicalResult kron::emitLinalgKernel(OpBuilder &builder,
   });
   if (found.wasInterrupted())
     return failure();
-  LinalgKernel(builder, gpuModule, op).emit();
+  LinalgKernel(builder, gpuModule, op, start).emit();
   return success();
 }

@@ -63,6 +63,7 @@ struct KronMapToGPUPass : kron::impl::KronMapToGPUBase<KronMapToGPUPass> {
       functions.push_back(function);
       function.walk([&](linalg::LinalgOp op) { linalgOps.push_back(op); });
     }
+    DenseMap<Operation *, Value> starts = foldFills(linalgOps);
     OpBuilder builder(&getContext());
     for (linalg::LinalgOp op : linalgOps) {
       builder.setInsertionPoint(op);
@@ -71,7 +72,7 @@ struct KronMapToGPUPass : kron::impl::KronMapToGPUBase<KronMapToGPUPass> {
       bool isTranspose =
           !isInterleaved && emitTransposeKernel(builder, gpuModule, op);
       if (!isInterleaved && !isTranspose &&
-          failed(emitLinalgKernel(builder, gpuModule, op)))
+          failed(emitLinalgKernel(builder, gpuModule, op, starts.lookup(op))))
         return signalPassFailure();
       remark::passed(
           op.getLoc(),

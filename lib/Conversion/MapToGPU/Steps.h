@@ -19,11 +19,17 @@ namespace mlir::kron {
 /// arrays to release.
 bool isHostArray(Value array);
 
+/// Erases what fills the destinations of reductions among `linalgOps`, from
+/// there too; the value per reduction.
+DenseMap<Operation *, Value>
+foldFills(SmallVectorImpl<linalg::LinalgOp> &linalgOps);
+
 /// Builds, before `op` (on memrefs), a kernel that computes it with one thread
-/// per element of its parallel dimensions, and its launch. Fails, with an
+/// per element of its parallel dimensions, and its launch; reductions start
+/// from `start`, or from the destination if there is none. Fails, with an
 /// error, if a kernel cannot do what the body does.
 LogicalResult emitLinalgKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                               linalg::LinalgOp op);
+                               linalg::LinalgOp op, Value start);
 
 /// The same with a kernel of squares for `op`, if it moves elements such that
 /// neighbours of the input are none of the output. Whether it does.

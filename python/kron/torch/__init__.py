@@ -236,10 +236,12 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
                 and scale in (None, 1) and alpha == 1 and trans_weights is False)
     needs_grad = torch.is_grad_enabled() and (
         x.requires_grad or any(weight.requires_grad for weight in weights))
-    if is_plain and not needs_grad:
+    # With gradients every intermediate is needed, so that nothing is to be fused. Of two
+    # factors there is one, which a compiled step on a GPU computes again: PyTorch then calls
+    # one operation each way, which takes longer than what that computes.
+    if is_plain and (not needs_grad or is_compiling() and x.is_cuda and len(weights) <= 2):
         result = _dispatch.ksmm_chain(x, weights, bias, layout, precision)
         return result if out is None else _store(out, result)
-    # With gradients every intermediate is needed, so that nothing is to be fused.
     _checks.ksmm(x, weights, bias, residual, z, 0 if isinstance(beta, torch.Tensor) else beta,
                  sparse_letters(trans_weights, len(weights)), layout, epilogue or "identity")
     for k, weight in enumerate(weights):

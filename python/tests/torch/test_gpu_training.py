@@ -131,6 +131,22 @@ def test_compiled_step_in_a_graph():
             torch.testing.assert_close(a.clone(), e)
 
 
+def test_compiled_step_calls_one_operation():
+    torch._dynamo.reset()
+    called = []
+
+    def backend(module, inputs):
+        called.extend(str(node.target) for node in module.graph.nodes
+                      if str(node.target).startswith("kron."))
+        return module.forward
+
+    layer = knn.KSLinear(PATTERNS, device="cuda")
+    x = torch.randn(5, layer.in_size, device="cuda", requires_grad=True)
+    actual = torch.compile(layer, backend=backend, fullgraph=True)(x)
+    assert called == ["kron.ksmm_chain"]
+    torch.testing.assert_close(actual, layer(x))
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 def test_autocast(dtype):
     layer = knn.KSLinear(PATTERNS, device="cuda")

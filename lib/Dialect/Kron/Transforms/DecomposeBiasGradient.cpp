@@ -8,9 +8,12 @@
 // The sum over the batch reads every element once; what matters is that
 // neighbours are added up side by side. Where the batch is first these are the
 // features, and pieces of the batch are summed up apart where there are too few
-// of them for all threads: always on a GPU. Where it is last they are positions
-// of the batch: every so-many-th one belongs to the same piece. The pieces of a
-// feature are added up in their order.
+// of them for all threads. Where it is last they are positions of the batch:
+// every so-many-th one belongs to the same piece. The pieces of a feature are
+// added up in their order.
+//
+// On a GPU there are always pieces, of every so-many-th position, the rest
+// included: one kernel sums them up, another one adds the sums up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,10 +43,20 @@ public:
         features(cast<ShapedType>(op.getInit().getType()).getDimSize(0)),
         accumulator(getAccumulatorType(kron::getElementType(op.getInit()))) {}
 
+  /// Whether the sum is what is to be stored.
+  bool isSumItself() {
+    return features > 0 && kron::getAlpha(op).isOne() &&
+           kron::getBeta(op).isZero() &&
+           kron::getElementType(op.getInit()) == accumulator;
+  }
+  /// The sum in an array of the accumulator's type.
   Value emitSum();
+  /// The sum in the destination, on a GPU.
+  Value emitSumInPlace();
 
 private:
   int64_t choosePieces();
+  Value fillZeros(Value buffer);
   Value createZeros(ArrayRef<int64_t> shape);
   Value sliceBatch(OpFoldResult first, OpFoldResult count);
   Value reduce(Value array, ArrayRef<int64_t> loops, int64_t reduced,
@@ -51,6 +64,8 @@ private:
   Value splitBatch(OpFoldResult whole, OpFoldResult perPiece, int64_t pieces);
   Value addPieces(Value sum, OpFoldResult whole, OpFoldResult perPiece,
                   int64_t pieces);
+  Value sumStrided(int64_t pieces);
+  Value addStrided(Value buffer);
 
   IRRewriter &rewriter;
   BiasGradOp op;
@@ -75,8 +90,11 @@ int64_t BiasGradient::choosePieces() {
 }
 
 Value BiasGradient::createZeros(ArrayRef<int64_t> shape) {
-  Value buffer =
-      createBuffer(rewriter, loc, shape, /*sizes=*/{}, accumulator, onTensors);
+  return fillZeros(
+      createBuffer(rewriter, loc, shape, /*sizes=*/{}, accumulator, onTensors));
+}
+
+Value BiasGradient::fillZeros(Value buffer) {
   Value zero = emitZero(rewriter, loc, accumulator);
   auto fill = linalg::FillOp::create(rewriter, loc, zero, buffer);
   return onTensors ? fill.getResult(0) : buffer;
@@ -154,21 +172,85 @@ Value BiasGradient::addPieces(Value sum, OpFoldResult whole,
   Value array = splitBatch(whole, perPiece, pieces);
   Value sums = batchFirst ? createZeros({pieces, features})
                           : createZeros({features, pieces});
-  // A thread adds up on its own; vector lanes lie side by side.
-  if (onGPU)
-    sums = reduce(array, {0, 2, 1}, /*reduced=*/2, sums);
-  else
-    sums = reduce(array, {0, 1, 2}, /*reduced=*/1, sums);
+  sums = reduce(array, {0, 1, 2}, /*reduced=*/1, sums);
   sum = batchFirst ? reduce(sums, {1, 0}, /*reduced=*/1, sum)
                    : reduce(sums, {0, 1}, /*reduced=*/1, sum);
   releaseBuffer(rewriter, loc, sums);
   return sum;
 }
 
+/// Sums of the positions p, p + pieces, p + 2 * pieces, .. for each of the
+/// pieces p: those next to each other are read at the same time.
+Value BiasGradient::sumStrided(int64_t pieces) {
+  Value input = op.getInput();
+  Value size = emitDimSize(rewriter, loc, input, op.getBatchDim());
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  Value last = arith::SubIOp::create(rewriter, loc, size, constant(1));
+  Value stride = constant(pieces);
+  Value steps = arith::CeilDivUIOp::create(rewriter, loc, size, stride);
+  Value zero = emitZero(rewriter, loc, accumulator);
+  // It says how many steps there are, and is not read.
+  Value range = sliceBatch(rewriter.getIndexAttr(0), steps);
+  Value sums = batchFirst ? createZeros({pieces, features})
+                          : createZeros({features, pieces});
+  int64_t pieceDim = batchFirst ? 0 : 1;
+  auto dim = [&](int64_t number) { return rewriter.getAffineDimExpr(number); };
+  AffineExpr step = dim(2), feature = dim(1 - pieceDim);
+  SmallVector<AffineExpr> from{step, feature};
+  if (!batchFirst)
+    std::swap(from[0], from[1]);
+  AffineMap maps[] = {AffineMap::get(3, 0, from, op.getContext()),
+                      AffineMap::get(3, 0, {dim(0), dim(1)}, op.getContext())};
+  SmallVector<utils::IteratorType> iterators(3, utils::IteratorType::parallel);
+  iterators[2] = utils::IteratorType::reduction;
+  auto generic = linalg::GenericOp::create(
+      rewriter, loc, onTensors ? TypeRange(sums.getType()) : TypeRange(), range,
+      sums, maps, iterators,
+      [&](OpBuilder &builder, Location, ValueRange args) {
+        auto index = [&](int64_t number) -> Value {
+          return linalg::IndexOp::create(builder, loc, number);
+        };
+        Value first = arith::MulIOp::create(builder, loc, index(2), stride);
+        Value row = arith::AddIOp::create(builder, loc, first, index(pieceDim));
+        Value exists = arith::CmpIOp::create(
+            builder, loc, arith::CmpIPredicate::ult, row, size);
+        Value place = arith::MinUIOp::create(builder, loc, row, last);
+        SmallVector<Value> position{place, index(1 - pieceDim)};
+        if (!batchFirst)
+          std::swap(position[0], position[1]);
+        Value term =
+            onTensors
+                ? Value(
+                      tensor::ExtractOp::create(builder, loc, input, position))
+                : Value(memref::LoadOp::create(builder, loc, input, position));
+        term = emitConversion(builder, loc, term, accumulator);
+        term = arith::SelectOp::create(builder, loc, exists, term, zero);
+        linalg::YieldOp::create(builder, loc,
+                                emitAdd(builder, loc, args[1], term));
+      });
+  return onTensors ? generic.getResult(0) : sums;
+}
+
+/// The sum of the whole batch in `buffer`.
+Value BiasGradient::addStrided(Value buffer) {
+  Value sums = sumStrided(choosePieces()), sum = fillZeros(buffer);
+  sum = batchFirst ? reduce(sums, {1, 0}, /*reduced=*/1, sum)
+                   : reduce(sums, {0, 1}, /*reduced=*/1, sum);
+  releaseBuffer(rewriter, loc, sums);
+  return sum;
+}
+
+Value BiasGradient::emitSumInPlace() { return addStrided(op.getInit()); }
+
 Value BiasGradient::emitSum() {
   // Views of an array without elements do not verify.
   if (features == 0)
     return createZeros({features});
+  if (onGPU)
+    return addStrided(createBuffer(rewriter, loc, {features}, /*sizes=*/{},
+                                   accumulator, onTensors));
   int64_t pieces = choosePieces();
   int64_t known =
       cast<ShapedType>(op.getInput().getType()).getDimSize(op.getBatchDim());
@@ -199,11 +281,16 @@ Value BiasGradient::emitSum() {
 void kron::decomposeBiasGradient(IRRewriter &rewriter, BiasGradOp op,
                                  bool onGPU) {
   rewriter.setInsertionPoint(op);
-  Value sum;
-  if (!kron::getAlpha(op).isZero())
-    sum = BiasGradient(rewriter, op, onGPU).emitSum();
-  Value result =
-      emitGradientStore(rewriter, op, sum, /*scalesSum=*/true, op.getInit());
+  BiasGradient gradient(rewriter, op, onGPU);
+  Value sum, result;
+  if (onGPU && gradient.isSumItself()) {
+    result = gradient.emitSumInPlace();
+  } else {
+    if (!kron::getAlpha(op).isZero())
+      sum = gradient.emitSum();
+    result =
+        emitGradientStore(rewriter, op, sum, /*scalesSum=*/true, op.getInit());
+  }
   if (isOnTensors(op.getInit())) {
     rewriter.replaceOp(op, result);
     return;
