@@ -51,8 +51,10 @@ if [ -n "$python" ]; then
   cp -R "$root/python/kron" "$stage/python/"
   mkdir -p "$stage/python/tests"
   cp -R "$root/python/tests/torch" "$stage/python/tests/"
-  cp "$root/tools/bundle/run-python-tests.sh" "$root/tools/bundle/run-programs.sh" "$stage/"
-  for name in host_time programs program_timing program_gp program_layers program_arrays photograph; do
+  cp "$root/tools/bundle/run-python-tests.sh" "$root/tools/bundle/run-programs.sh" \
+     "$root/tools/bundle/run-distributed-tests.sh" "$stage/"
+  for name in host_time programs program_timing program_gp program_layers program_arrays photograph \
+              distributed distributed_model; do
     cp "$root/docs/benchmarks/$name.py" "$stage/docs/benchmarks/"
   done
   "$build/venv/bin/python" "$root/docs/benchmarks/photograph.py" \
@@ -64,7 +66,9 @@ find "$stage" -name __pycache__ -prune -exec rm -rf {} +
 cp "$root/tools/bundle/README" "$root/tools/bundle/run-gpu-tests.sh" \
    "$root/tools/bundle/run-nccl-tests.sh" "$root/tools/bundle/run-benchmarks.sh" \
    "$root/tools/bundle/run-cpu-tests.sh" "$root/tools/bundle/run-cpu-benchmarks.sh" "$stage/"
-cp "$root/docs/benchmarks/cpu.sh" "$stage/docs/benchmarks/"
+for name in cpu.sh draw.py random_shapes.py; do
+  cp "$root/docs/benchmarks/$name" "$stage/docs/benchmarks/"
+done
 git -C "$root" rev-parse HEAD >"$stage/COMMIT" 2>/dev/null || echo unknown >"$stage/COMMIT"
 
 # The filter for x86 code saves a seventh.

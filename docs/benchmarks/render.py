@@ -7,7 +7,7 @@ becomes the table of that result file: `table`, `summary` (a shorter one), `suit
 GPU tests), `overhead`, `products` and `training` (of python.json), `exec-runs` and
 `exec-paths` (of the execution tests). `misses` and `costs` are of all gpu_*.json of a
 folder, `cpu-goals` and `cpu-misses` of all cpu_*.json, `programs-summary` and
-`program-losses` of all programs_*.json. docs/check.py tests that nothing is stale.
+`program-losses` of all programs_*.json, `worst` of random_*.json. docs/check.py tests that nothing is stale.
 """
 
 import json
@@ -21,11 +21,12 @@ import gpu_plot
 import gpu_tables
 import program_tables
 import python_tables
+import random_tables
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 TABLE = re.compile(r"(<!-- (table|summary|suite|misses|costs|cpu-goals|cpu-misses|"
-                   r"exec-runs|exec-paths|programs-summary|program-losses|"
+                   r"exec-runs|exec-paths|programs-summary|program-losses|worst|"
                    r"overhead|products|training) of (\S+) -->\n).*?(<!-- end -->)",
                    re.S)
 # In the order of the tables.
@@ -36,6 +37,7 @@ CPU = ("cpu_products", "cpu_fastkron", "cpu_flags", "cpu_odd", "cpu_ksmm", "cpu_
        "cpu_types")
 CPU_THREADS = "cpu_threads"
 PROGRAMS = {"programs_cpu": "cpu", "programs_cuda": "cuda"}
+RANDOM = {"random_cpu": "CPU", "random_cuda": "GPU"}
 
 
 def results(folder, names):
@@ -91,6 +93,8 @@ def body(kind, path):
         return python_tables.table(result, kind)
     if kind == "suite":
         return gpu_tables.suite(result)
+    if path.stem in RANDOM:
+        return random_tables.PARTS[kind](result)
     if path.stem in PROGRAMS:
         return program_tables.table(result)
     if path.stem in cpu_tables.LAYOUTS:
@@ -108,10 +112,12 @@ def rendered(text):
 
 
 def plots():
-    """{file: the roofline of what was measured}"""
+    """{file: the roofline of what was measured, and the ratios of random shapes}"""
     folder = HERE / "results"
-    return {HERE / "roofline.svg": gpu_plot.svg(results(folder, GPU)),
-            HERE / "cpu_roofline.svg": cpu_plot.svg(results(folder, CPU))}
+    drawn = {HERE / f"{name}.svg": random_tables.svg(result, f"Random shapes on a {RANDOM[name]}")
+             for name, result in results(folder, RANDOM).items()}
+    return drawn | {HERE / "roofline.svg": gpu_plot.svg(results(folder, GPU)),
+                    HERE / "cpu_roofline.svg": cpu_plot.svg(results(folder, CPU))}
 
 
 def main():

@@ -19,6 +19,8 @@ NAMES = tuple(dict.fromkeys((*ON_GPU, *ON_CPU)))
 PACKAGES = {"torch": "torch", "einsum": "torch", "bmm": "torch", "dense": "torch",
             "gpytorch": "linear_operator", "cublas": "torch", "pyfastkron": "pyfastkron",
             "numpy": "numpy"}
+# Called from C, on arrays as they lie.
+FROM_C = ("pyfastkron", *bench_blas.LIBRARIES)
 LARGEST_DENSE = 2**26  # elements of a Kronecker-sparse matrix that `dense` writes out
 
 
@@ -52,8 +54,13 @@ class Unsupported(Exception):
 
 
 def make(name, case, arrays):
-    if case.trans != "NN" or case.beta or case.of_8_bits:
+    if case.beta or case.of_8_bits:
         raise Unsupported("flags")
+    # NumPy conjugates into an array of its own, which would have to be timed.
+    conjugates = "C" in case.trans and case.type in ("c32", "c64")
+    if case.trans != "NN" and (name in FROM_C or case.op == "ksmm_grad" or
+                               (conjugates and name == "numpy")):
+        raise Unsupported("transposed operands")
     if name == "einsum" and not case.sparse and hasattr(arrays[0], "is_cuda"):
         raise Unsupported(f"{case.op} on a GPU: torch takes its place")
     if name in bench_blas.LIBRARIES:
@@ -64,6 +71,18 @@ def make(name, case, arrays):
     return {"torch": _torch, "einsum": _einsum, "bmm": _bmm, "dense": _dense,
             "gpytorch": _gpytorch, "cublas": _cublas, "pyfastkron": _pyfastkron,
             "numpy": _numpy}[name](case, arrays)
+
+
+def _views(case, arrays):
+    """op(X) and op(F): views of X and the factors, tensors or NumPy arrays."""
+    x, *factors = arrays
+    if case.trans[0] != "N":
+        axes = (0, *range(x.ndim - 1, 0, -1)) if case.op == "batched" else (1, 0)
+        x = x.permute(axes) if hasattr(x, "permute") else x.transpose(axes)
+    if case.trans[1] != "N":
+        factors = [f.swapaxes(1, 2) if f.ndim == 4 else f.T for f in factors]
+    return [a.conj() if op == "C" else a
+            for a, op in zip([x, *factors], case.trans[0] + case.trans[1] * len(factors))]
 
 
 def _rows_times(y, factors):
@@ -82,13 +101,15 @@ def _rows_times(y, factors):
 
 
 def _tensors(case, arrays):
-    """The inputs as tensors, which share the memory of NumPy arrays."""
+    """op(X) and op(F) as tensors, views of the memory of the inputs."""
     import torch
     if hasattr(arrays[0], "is_cuda"):
-        return arrays[:-1]
-    if case.type == "bf16":
-        return [torch.from_numpy(a.view("int16")).view(torch.bfloat16) for a in arrays[:-1]]
-    return [torch.from_numpy(a) for a in arrays[:-1]]
+        tensors = arrays[:-1]
+    elif case.type == "bf16":
+        tensors = [torch.from_numpy(a.view("int16")).view(torch.bfloat16) for a in arrays[:-1]]
+    else:
+        tensors = [torch.from_numpy(a) for a in arrays[:-1]]
+    return _views(case, tensors)
 
 
 def _torch(case, arrays):
@@ -102,7 +123,7 @@ def _torch(case, arrays):
     if case.op == "kmm":
         return lambda: _rows_times(x.t(), matrices).t().contiguous()
     shape = [case.rows, *(q for _, q in case.factors)]
-    return lambda: _rows_times(x.view(case.rows, -1), matrices).reshape(shape)
+    return lambda: _rows_times(x.reshape(case.rows, -1), matrices).reshape(shape)
 
 
 def _sparse_steps(case, factors, step):
@@ -130,9 +151,9 @@ def _einsum(case, arrays):
             a, b, c, d = pattern
             if last:
                 return torch.einsum("ajkt,aktn->ajtn", weights,
-                                    x.view(a, c, d, -1)).reshape(a * b * d, -1)
+                                    x.reshape(a, c, d, -1)).reshape(a * b * d, -1)
             return torch.einsum("ajkt,nakt->najt", weights,
-                                x.view(-1, a, c, d)).reshape(-1, a * b * d)
+                                x.reshape(-1, a, c, d)).reshape(-1, a * b * d)
         run = _sparse_steps(case, factors, step)
         return lambda: run(x)
     count = len(factors)
@@ -142,8 +163,8 @@ def _einsum(case, arrays):
     equation = (f"{row[0]}{old}{row[1]},{','.join(map(''.join, order))}->"
                 f"{row[0]}{new}{row[1]}")
     sizes = [p for p, _ in case.factors]
-    x = x.view([*sizes, -1] if case.op == "kmm" else [-1, *sizes])
-    return lambda: torch.einsum(equation, x, *factors).reshape(case.shapes[-1])
+    shape = [*sizes, -1] if case.op == "kmm" else [-1, *sizes]
+    return lambda: torch.einsum(equation, x.reshape(shape), *factors).reshape(case.shapes[-1])
 
 
 def _bmm(case, arrays):
@@ -161,9 +182,9 @@ def _bmm(case, arrays):
     def step(pattern, weights, x):
         a, b, c, d = pattern
         if last:
-            x = x.view(a, c, d, -1).transpose(1, 2).reshape(a * d, c, -1)
+            x = x.reshape(a, c, d, -1).transpose(1, 2).reshape(a * d, c, -1)
             return torch.bmm(weights, x).view(a, d, b, -1).transpose(1, 2).reshape(a * b * d, -1)
-        x = x.view(-1, a, c, d).permute(1, 3, 0, 2).reshape(a * d, -1, c)
+        x = x.reshape(-1, a, c, d).permute(1, 3, 0, 2).reshape(a * d, -1, c)
         return torch.bmm(x, weights).view(a, d, -1, b).permute(2, 0, 3, 1).reshape(-1, a * b * d)
     run = _sparse_steps(case, factors, step)
     return lambda: run(x)
@@ -196,7 +217,7 @@ def _cublas(case, arrays):
     import torch
     if case.sparse:
         raise Unsupported(case.op)
-    x, *factors = arrays[:-1]
+    x, *factors = _tensors(case, arrays)
     inner = case.rows if case.op == "kmm" else 1
     steps = []
     for k in reversed(range(len(factors))):
@@ -278,7 +299,7 @@ def _numpy(case, arrays):
     import numpy as np
     if case.type == "bf16" or case.op in ("chain", "ksmm_grad"):
         raise Unsupported(f"{case.op} {case.type}")
-    x, *factors = arrays[:-1]
+    x, *factors = _views(case, arrays[:-1])
     if case.op == "ksmm":
         a, b, c, d = case.patterns[0]
         if case.layout == "batch_last":
