@@ -6,9 +6,10 @@ import dataclasses
 import functools
 import math
 
+from torch.compiler import is_compiling
 from torch.distributed.tensor import Replicate, Shard
 
-from ._chunks import chunk
+from ._chunks import chunk, chunks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Layout:
     others: tuple
     #: Whole sizes.
     sizes: tuple
+    #: Names of the groups of the mesh's dimensions.
+    groups: tuple
 
     @functools.cached_property
     def ranks(self):
@@ -33,13 +36,13 @@ class Layout:
     def rank(self):
         return self.mesh.get_local_rank(self.mesh_dim)
 
-    @functools.cached_property
+    @property
     def group(self):
-        return self.mesh.get_group(self.mesh_dim).group_name
+        return self.groups[self.mesh_dim]
 
     def row_groups(self):
         """Names of the groups among which rows are divided."""
-        return [self.mesh.get_group(dim).group_name for dim, placement in enumerate(self.others)
+        return [group for group, placement in zip(self.groups, self.others)
                 if isinstance(placement, Shard)]
 
     def local_sizes(self):
@@ -78,39 +81,49 @@ def mesh_dimension(mesh, mesh_dim):
 def layout_of(x, sizes, mesh_dim):
     """The layout of x, whose factors contract `sizes`. Raises ValueError where its shape or
     placements are no such."""
-    count, mesh, placements = len(sizes), x.device_mesh, x.placements
-    if x.dim() not in (2, count + 1):
+    if mesh_dim is not None:
+        mesh_dim = mesh_dimension(x.device_mesh, mesh_dim)
+    mesh = x.device_mesh
+    # Meshes of the same ranks are equal, but their groups may be new ones.
+    groups = tuple(mesh.get_group(dim).group_name for dim in range(mesh.ndim))
+    # Sizes that are not known yet cannot be looked up.
+    find = _layout.__wrapped__ if is_compiling() else _layout
+    return find(mesh, groups, tuple(x.placements), tuple(x.shape), tuple(sizes), mesh_dim)
+
+
+@functools.lru_cache(maxsize=256)
+def _layout(mesh, groups, placements, shape, sizes, mesh_dim):
+    count, rank = len(sizes), len(shape)
+    if rank not in (2, count + 1):
         axes = ", ".join(["M", *(f"P{k + 1}" for k in range(count))])
         raise ValueError(f"expects x to have the axes [{axes}] of {count} factors, or [M, K], but "
-                         f"got shape {tuple(x.shape)}")
+                         f"got shape {tuple(shape)}")
     sharded = []
     for dim, placement in enumerate(placements):
         if type(placement) not in (Replicate, Shard):
             raise ValueError(f"expects x to be sharded or replicated on each dimension of its "
                              f"mesh, but got {placement} on dimension {dim}")
-        if isinstance(placement, Shard) and placement.dim % x.dim() > 0:
+        if isinstance(placement, Shard) and placement.dim % rank > 0:
             sharded.append(dim)
-    if mesh_dim is not None:
-        mesh_dim = mesh_dimension(mesh, mesh_dim)
     if len(sharded) > 1 or (mesh_dim is not None and sharded not in ([], [mesh_dim])):
         where = "one dimension" if mesh_dim is None else f"dimension {mesh_dim}"
         raise ValueError(f"expects modes of x to be sharded on {where} of its mesh at most, but "
                          f"got placements {placements}")
-    axis = placements[sharded[0]].dim % x.dim() if sharded else 0
-    whole = (x.shape[0], *sizes)
-    if x.dim() == count + 1 and tuple(x.shape) != whole:
+    axis = placements[sharded[0]].dim % rank if sharded else 0
+    whole = (shape[0], *sizes)
+    if rank == count + 1 and tuple(shape) != whole:
         raise ValueError(f"expects x to have the sizes {tuple(sizes)} that the factors contract "
-                         f"behind its first axis, but got shape {tuple(x.shape)}")
+                         f"behind its first axis, but got shape {tuple(shape)}")
     others = tuple(Shard(0) if isinstance(placement, Shard) else Replicate()
                    for placement in placements)
     if not sharded:
-        return Layout(mesh, None, 0, others, whole)
+        return Layout(mesh, None, 0, others, whole, groups)
     dim = sharded[0]
     others = (*others[:dim], None, *others[dim + 1:])
-    layout = Layout(mesh, dim, axis, others, whole)
-    if x.dim() == 2 and [chunk(x.shape[1], layout.ranks, rank)[0] for rank in range(layout.ranks)
-                         ] != [chunk(sizes[0], layout.ranks, rank)[0] * math.prod(sizes[1:])
-                               for rank in range(layout.ranks)]:
+    layout = Layout(mesh, dim, axis, others, whole, groups)
+    behind = math.prod(sizes[1:])
+    if rank == 2 and chunks(shape[1], layout.ranks) != [
+            behind * own for own in chunks(sizes[0], layout.ranks)]:
         raise ValueError(f"expects the columns of x to be divided among {layout.ranks} ranks "
                          f"between rows of the first factor, whose {sizes[0]} rows are not; a "
                          f"tensor of shape {whole} can be divided along any mode")

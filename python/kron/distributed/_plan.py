@@ -9,7 +9,10 @@ unless they make it larger.
 """
 
 import dataclasses
+import functools
 import math
+
+from torch.compiler import is_compiling
 
 from ._chunks import chunk
 
@@ -45,6 +48,13 @@ def plan_to(layout, factors, target):
 
 
 def best_plan(layout, factors):
+    """The best one, by `_best_plan`."""
+    find = _best_plan.__wrapped__ if is_compiling() else _best_plan
+    return find(layout, tuple(factors))
+
+
+@functools.lru_cache(maxsize=256)
+def _best_plan(layout, factors):
     """The plan in which the rank with the most to receive gets the least. Among equal ones modes
     come before rows, since rows are exchanged some at a time, and outer modes before inner ones:
     what goes to one rank then lies in longer pieces."""

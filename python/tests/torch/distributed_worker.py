@@ -41,8 +41,9 @@ def initialise(rank, world, folder, timeout=TIMEOUT):
         # Several ranks on one GPU pass for machines of their own.
         if torch.cuda.device_count() < world:
             os.environ["NCCL_HOSTID"] = f"rank{rank}"
-            os.environ.setdefault("NCCL_SOCKET_IFNAME", "lo")
-            os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
+            for name, value in (("NCCL_SOCKET_IFNAME", "lo"), ("NCCL_IB_DISABLE", "1"),
+                                ("NCCL_NVLS_ENABLE", "0")):
+                os.environ.setdefault(name, value)
     dist.init_process_group("nccl" if device == "cuda" else "gloo", rank=rank, world_size=world,
                             init_method=f"file://{folder}/store", timeout=timeout)
     return device
