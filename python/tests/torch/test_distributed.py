@@ -87,6 +87,20 @@ def test_failed_rank(mode, tmp_path):
         assert float(seconds) < 10 * TIMEOUT_S
 
 
+def test_model():
+    """The model agrees with what was measured, and its tables are those of the page."""
+    docs = pathlib.Path(__file__).resolve().parents[3] / "docs"
+    if not (docs / "Distributed.md").exists():
+        pytest.skip("there is no documentation here")
+    script = docs / "benchmarks/distributed_model.py"
+    subprocess.run([sys.executable, script, "--check"], check=True)
+    text = subprocess.run([sys.executable, script], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+    page = (docs / "Distributed.md").read_text()
+    for table in text.strip().split("\n\n"):
+        assert table in page
+
+
 @pytest.mark.parametrize("code, absent", [
     ("import kron", "torch"),
     ("import torch, kron.torch", "torch.distributed.tensor"),
