@@ -17,8 +17,10 @@ from ._axis_grad import is_fast_on_gpu
 from ._grads import sum_batch
 from ._weight_grad import ELEMENTS, GPU_ELEMENTS, ROWS, has_kernel
 
-#: Elements up to which single steps take longer to ask for than to compute.
-_SMALL = {"cpu": 1 << 15, "cuda": 1 << 20}
+#: Elements up to which single steps take longer to ask for than to compute; on a CPU those of
+#: products with long factors, to which PyTorch's matrix products are as fast, are fewer.
+_SMALL = {"cpu": 1 << 17, "cuda": 1 << 20}
+_SMALL_LONG, _LONG_FACTOR = 1 << 15, 32
 
 
 class _Text:
@@ -180,8 +182,12 @@ def _is_on_cpu(x):
     return x.dtype in ELEMENTS and x.device.type == "cpu"
 
 
+def _count(grad, x):
+    return max(grad.numel(), x.numel())
+
+
 def _is_small(grad, x):
-    return max(grad.numel(), x.numel()) <= _SMALL[x.device.type]
+    return _count(grad, x) <= _SMALL[x.device.type]
 
 
 def _matrix(array, layout):
@@ -295,7 +301,9 @@ def _has_product(grad, x, op, sizes, needs_factors):
         return x.dtype in GPU_ELEMENTS and (
             _is_small(grad, x) or _is_fast_product(x.dtype, op, sizes, needs_factors))
     # Other factors are applied for every gradient anew, which takes long of large arrays.
-    return _is_on_cpu(x) and _is_small(grad, x)
+    is_long = max(map(max, sizes)) >= _LONG_FACTOR
+    return (_is_on_cpu(x) and _is_small(grad, x)
+            and not (is_long and _count(grad, x) > _SMALL_LONG))
 
 
 def _is_fast_product(dtype, op, sizes, needs_factors):

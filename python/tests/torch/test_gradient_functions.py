@@ -118,3 +118,21 @@ def test_weight_gradients_of_half_types(monkeypatch, pattern, rows, dtype, multi
     assert actual.dtype == dtype and actual.shape == pattern and actual.is_contiguous()
     error = (actual.double() - expected).norm() / expected.norm()
     assert error < 2 * torch.finfo(dtype).eps
+
+
+# Verify that arrays are small up to more elements for chains and short factors than for long
+# ones.
+@pytest.mark.parametrize("size, rows, expected", [(16, 512, True), (16, 513, False),
+                                                  (32, 32, True), (32, 33, False)])
+def test_small_products(size, rows, expected):
+    x, factors = torch.randn(rows, size * size), [torch.randn(size, size) for _ in range(2)]
+    kernel = _programs.product_kernel(x, x, factors, (True,) * 3, "mkm", "", "full")
+    assert (kernel is not None) == expected
+
+
+# Three inner positions do not fill registers, so that there is no function for more rows.
+@pytest.mark.parametrize("rows, expected", [(682, True), (683, False)])
+def test_small_chains(rows, expected):
+    x, weights = torch.randn(rows, 192), [torch.randn(1, 64, 64, 3)]
+    kernel = _programs.chain_kernel(x, x, weights, (True, True), False, "N", "batch_first", "full")
+    assert (kernel is not None) == expected
