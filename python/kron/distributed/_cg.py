@@ -16,7 +16,8 @@ from torch.distributed.tensor import DTensor
 
 from ._arguments import agreed
 from ._chunks import is_even
-from ._product import distributed, move, multiply, summed_groups
+from ._exchange import move
+from ._product import distributed, multiply, summed_groups
 from ._sums import on_all_ranks
 
 #: Of types whose residuals can be trusted so far.

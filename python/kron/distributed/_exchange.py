@@ -83,3 +83,10 @@ for _key in ("CPU", "CUDA"):
 torch.library.register_fake("kron::move_sharding", _fake, lib=_library)
 torch.library.register_autograd("kron::move_sharding", _backward, setup_context=_setup,
                                 lib=_library)
+
+
+def move(local, layout, source, target, size):
+    """The local part of an array whose axis `source`, of this whole size, is divided among
+    the layout's ranks, with `target` divided instead."""
+    return torch.ops.kron.move_sharding(local, source, target, size, layout.ranks, layout.rank,
+                                        layout.group)

@@ -22,7 +22,10 @@ import torch.distributed as dist
 from torch.distributed.distributed_c10d import _resolve_process_group
 
 from .. import torch as kt
+from ..torch import _dispatch
 from ._chunks import chunk
+from ._exchange import move
+from ._local import apply
 
 #: Bytes from which on a message between two ranks is worth being sent on its own: NCCL was
 #: measured to move 137, 220, 274 and 327 GB/s between two H200 with 16, 64, 256 and 1024 MiB per
@@ -169,5 +172,60 @@ def _bytes(block):
 
 
 def product(x, matrices, layout, plan, precision):
-    """The product of the local part x, sharded along plan.target, without derivatives."""
+    """The product of the local part x, sharded along plan.target."""
+    if torch.is_grad_enabled() and any(array.requires_grad for array in (x, *matrices)):
+        return _Recorded.apply(layout, plan, precision, x, *matrices)
     return _Product(x, matrices, layout, plan, precision).run()
+
+
+class _Recorded(torch.autograd.Function):
+    """The same with derivatives: what has come is kept, for the gradient by the leading factor.
+    Backward is one exchange in one piece."""
+
+    @staticmethod
+    def forward(ctx, layout, plan, precision, x, *matrices):
+        run = _Product(x, matrices, layout, plan, precision)
+        y = run.run()
+        ctx.options = layout, plan, precision
+        ctx.save_for_backward(x, run.moved, *matrices)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, moved, *matrices = ctx.saved_tensors
+        layout, plan, precision = ctx.options
+        needs_x, *needs = ctx.needs_input_grad[3:]
+        if torch.is_grad_enabled():
+            return None, None, None, *_differentiable(ctx, grad, x, matrices)
+        leading, *others = matrices
+        by_moved, by_leading = _dispatch.product_grads(
+            "kmm", grad.reshape(*grad.shape[:2], moved.shape[2]), moved, [leading],
+            [needs_x or any(needs[1:]), needs[0]], 1, "N", "T", precision)
+        if by_moved is None:
+            return None, None, None, None, by_leading, *[None] * len(others)
+        shape = list(grad.shape)
+        shape[1] = layout.sizes[1]
+        back = move(by_moved.view(shape), layout, plan.target, 1, plan.sizes[plan.target])
+        rows = math.prod(x.shape[:2])
+        by_x, *by_others = _dispatch.product_grads(
+            "mkm", back.reshape(rows, math.prod(plan.sizes[2:])),
+            x.reshape(rows, math.prod(x.shape[2:])), others, [needs_x, *needs[1:]], 1, "N", "",
+            precision)
+        by_x = None if by_x is None else by_x.view(x.shape)
+        return None, None, None, by_x, by_leading, *by_others
+
+
+def _differentiable(ctx, grad, x, matrices):
+    """Gradients that can be differentiated again, by the steps that kron has derivatives of."""
+    with torch.enable_grad():
+        y = in_steps(x, matrices, *ctx.options)
+    inputs = [array for array, flag in zip((x, *matrices), ctx.needs_input_grad[3:]) if flag]
+    found = iter(torch.autograd.grad(y, inputs, grad, create_graph=True))
+    return [next(found) if flag else None for flag in ctx.needs_input_grad[3:]]
+
+
+def in_steps(x, matrices, layout, plan, precision):
+    """The product by one factor after the other and an exchange in one piece."""
+    x = apply(x, {axis: matrices[axis - 1] for axis in plan.before}, precision)
+    x = move(x, layout, plan.source, plan.target, layout.sizes[plan.source])
+    return apply(x, {axis: matrices[axis - 1] for axis in plan.after}, precision)

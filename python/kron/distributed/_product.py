@@ -8,7 +8,8 @@ import torch
 from torch.compiler import is_compiling
 from torch.distributed.tensor import DTensor
 
-from . import _exchange, _overlap  # noqa: F401
+from . import _overlap
+from ._exchange import move
 from ._local import apply
 
 
@@ -18,23 +19,11 @@ def summed_groups(layout):
     return [*groups, layout.group] if layout.axis else groups
 
 
-def move(local, layout, source, target, size):
-    return torch.ops.kron.move_sharding(local, source, target, size, layout.ranks, layout.rank,
-                                        layout.group)
-
-
-def _is_recorded(*arrays):
-    return torch.is_grad_enabled() and any(array.requires_grad for array in arrays)
-
-
 def _exchanged(local, matrices, layout, plan, precision):
     """The product of a local part, sharded along plan.target."""
-    if not (is_compiling() or _is_recorded(local, *matrices)) and _overlap.is_possible(
-            plan, len(matrices)):
+    if not is_compiling() and _overlap.is_possible(plan, len(matrices)):
         return _overlap.product(local, matrices, layout, plan, precision)
-    local = apply(local, {axis: matrices[axis - 1] for axis in plan.before}, precision)
-    local = move(local, layout, plan.source, plan.target, layout.sizes[plan.source])
-    return apply(local, {axis: matrices[axis - 1] for axis in plan.after}, precision)
+    return _overlap.in_steps(local, matrices, layout, plan, precision)
 
 
 def multiply(local, matrices, layout, plan, precision, keep_placement=False):

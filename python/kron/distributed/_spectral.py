@@ -19,12 +19,12 @@ import torch
 import torch.distributed as dist
 from torch.distributed.tensor import DTensor
 
-from . import _exchange, _sums  # noqa: F401, the operations
 from ._arguments import agreed
 from ._chunks import chunk
+from ._exchange import move
 from ._local import apply
 from ._plan import plan_to
-from ._product import distributed, move, multiply, summed_groups
+from ._product import distributed, multiply, summed_groups
 from ._sums import on_all_ranks
 
 
