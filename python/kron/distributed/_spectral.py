@@ -36,6 +36,7 @@ class _Spectrum:
         self.values, self.vectors = [], []
         for factor in factors:
             values, vectors = torch.linalg.eigh(factor)
+            vectors = vectors.contiguous()
             # Eigenvectors have signs of their own on another kind of processor.
             for dim in range(layout.mesh.ndim):
                 group = layout.mesh.get_group(dim)
@@ -43,7 +44,7 @@ class _Spectrum:
                     dist.broadcast(array, dist.get_global_rank(group, 0), group=group)
             # Rounding leaves eigenvalues of singular matrices on either side of 0.
             self.values.append(values.clamp_min_(0))
-            self.vectors.append(vectors.contiguous())
+            self.vectors.append(vectors)
         self.target = 0 if plan is None else plan.target
 
     def slab(self, axis, k):
