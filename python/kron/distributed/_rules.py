@@ -20,10 +20,9 @@ from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 from ..torch import _checks, _dispatch, _grads, _ops, _shapes
 from . import _choices
 
-#: An array that only has a shape, for checks and for shapes of results.
-
-
 class _Like:
+    """An array that only has a shape, for checks and for shapes of results."""
+
     def __init__(self, array):
         self.shape, self.dtype, self.device = array.shape, array.dtype, array.device
         self.is_complex = array.is_complex
@@ -89,9 +88,14 @@ def _mesh_of(arrays):
 # ----------------------------------------------------------------------------------
 
 
+def _same(current, wanted):
+    """Strided shards are not those of the rules, whatever they are equal to."""
+    return type(current) is type(wanted) and current == wanted
+
+
 def _bytes_moved(current, wanted, size, ranks):
     """Of an array of so many bytes, per rank and roughly."""
-    if current == wanted or current.is_replicate():
+    if _same(current, wanted) or current.is_replicate():
         return 0
     share = size * (ranks - 1) / ranks
     if current.is_partial():
@@ -116,7 +120,7 @@ def _choose(choices, arrays, mesh):
                     break
                 size = array.numel() * array.dtype.itemsize
                 moved += _bytes_moved(current, wanted, size, ranks)
-                changed += current != wanted
+                changed += not _same(current, wanted)
             else:
                 key = moved, changed
                 if best is None or key < best[0]:
@@ -144,7 +148,7 @@ def _local(array, wanted):
     mesh = array.device_mesh
     reachable = [Replicate() if isinstance(placement, Partial) and placement != current
                  else placement for placement, current in zip(wanted, array.placements)]
-    if tuple(reachable) != tuple(array.placements):
+    if not all(map(_same, array.placements, reachable)):
         array = array.redistribute(placements=reachable)
     part = array.to_local()
     if any(mesh.get_local_rank(dim) for dim, placement in enumerate(wanted)

@@ -9,7 +9,7 @@ there whose first mode is sharded.
 import math
 
 import torch
-from torch.distributed.tensor import DTensor, Shard
+from torch.distributed.tensor import DTensor, Replicate, Shard
 
 from .. import distributed as kd
 from ..distributed._chunks import chunks
@@ -35,7 +35,10 @@ def _to_rows(array, sizes):
     mesh, behind = array.device_mesh, math.prod(sizes[1:])
     for dim, placement in enumerate(array.placements):
         ranks = mesh.size(dim)
-        if type(placement) is Shard and placement.dim % 2 == 0 and chunks(
+        if type(placement) not in (Replicate, Shard):
+            raise ValueError(f"expects the DTensor to be sharded or replicated on each dimension of "
+                             f"its mesh, but got {placement} on dimension {dim}")
+        if isinstance(placement, Shard) and placement.dim == 0 and chunks(
                 array.shape[0], ranks) != [behind * count for count in chunks(sizes[0], ranks)]:
             raise ValueError(f"expects the rows of the DTensor to be divided among {ranks} ranks "
                              f"between rows of the first factor, whose {sizes[0]} rows are not")
