@@ -15,7 +15,7 @@ import torch
 
 from ._axis_grad import is_fast_on_gpu
 from ._grads import sum_batch
-from ._weight_grad import ELEMENTS, GPU_ELEMENTS, ROWS, has_kernel
+from ._weight_grad import GPU_ELEMENTS, HALF, LARGE_BLOCK, ROWS, has_kernel
 
 #: Elements up to which single steps take longer to ask for than to compute; on a CPU those of
 #: products with long factors, to which PyTorch's matrix products are as fast, are fewer.
@@ -169,17 +169,14 @@ def _chain_kernel(patterns, letters, layout, precision, dtype, device, has_kept,
 def _has_chain(grad, x, patterns, needs_weights, layout):
     if x.is_cuda:
         return x.dtype in GPU_ELEMENTS
-    if not _is_on_cpu(x):
+    if x.device.type != "cpu" or x.dtype not in GPU_ELEMENTS:
         return False
     if _is_small(grad, x):
-        return True
+        # PyTorch's products of half types are the faster ones of large blocks.
+        return x.dtype not in HALF or all(b * c <= LARGE_BLOCK for _, b, c, _ in patterns)
     return (layout == "batch_first" and x.numel() >= ROWS * x.shape[-1]
             and all(has_kernel(pattern, x.dtype)
                     for pattern, flag in zip(patterns, needs_weights) if flag))
-
-
-def _is_on_cpu(x):
-    return x.dtype in ELEMENTS and x.device.type == "cpu"
 
 
 def _count(grad, x):
@@ -301,9 +298,11 @@ def _has_product(grad, x, op, sizes, needs_factors):
         return x.dtype in GPU_ELEMENTS and (
             _is_small(grad, x) or _is_fast_product(x.dtype, op, sizes, needs_factors))
     # Other factors are applied for every gradient anew, which takes long of large arrays.
-    is_long = max(map(max, sizes)) >= _LONG_FACTOR
-    return (_is_on_cpu(x) and _is_small(grad, x)
-            and not (is_long and _count(grad, x) > _SMALL_LONG))
+    longest = max(map(max, sizes))
+    if x.device.type != "cpu" or not _is_small(grad, x) or x.dtype not in GPU_ELEMENTS:
+        return False
+    return longest < _LONG_FACTOR or (_count(grad, x) <= _SMALL_LONG and (
+        x.dtype not in HALF or longest == _LONG_FACTOR))
 
 
 def _is_fast_product(dtype, op, sizes, needs_factors):

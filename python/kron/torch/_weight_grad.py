@@ -17,12 +17,12 @@ from ._streams import stream_of
 #: Rows from which on a kernel is faster.
 ROWS = 64
 #: Elements of a block, from which on copies for matrix products are worth it.
-_LARGE_BLOCK = 1 << 16
+LARGE_BLOCK = 1 << 16
 #: Elements of a block up to which the compiler's code is as fast as a matrix product,
 #: without t and with it.
 _KERNEL_BLOCK = {True: 1 << 16, False: 1 << 18}
 ELEMENTS = {torch.float32: "f32", torch.float64: "f64"}
-_HALF = (torch.float16, torch.bfloat16)
+HALF = (torch.float16, torch.bfloat16)
 #: Types of which a GPU has matrix instructions.
 GPU_ELEMENTS = ELEMENTS | {torch.float16: "f16", torch.bfloat16: "bf16"}
 
@@ -115,17 +115,17 @@ def _contracted(grad, x, pattern, layout):
         return (grad @ x.mT).permute(0, 2, 3, 1).contiguous()
     grad = grad.reshape(-1, a, b, d)
     x = x.reshape(-1, a, c, d)
-    is_slow = x.dtype in _HALF and x.device.type == "cpu" and not _multiplies(x.dtype)
+    is_slow = x.dtype in HALF and x.device.type == "cpu" and not _multiplies(x.dtype)
     if d == 1 and not is_slow:
         # [a, b, n] @ [a, n, c] on views.
         product = torch.bmm(grad.squeeze(-1).permute(1, 2, 0),
                             x.squeeze(-1).permute(1, 0, 2))
         return product.unsqueeze(-1)
-    if x.dtype in _HALF and x.device.type == "cpu" and not is_slow:
+    if x.dtype in HALF and x.device.type == "cpu" and not is_slow:
         piece = min(_MOST_ROWS, _HALF_BYTES // (a * (b + c) * d * x.element_size()), len(x))
         if piece == len(x) or piece >= _LEAST_ROWS:
             return _sum_halves(grad, x, pattern, piece).permute(0, 2, 3, 1).contiguous()
-    wide = torch.float32 if x.dtype in _HALF else x.dtype
+    wide = torch.float32 if x.dtype in HALF else x.dtype
     sum_rows = _sum_planes if d >= _LONG_T and x.device.type == "cpu" else _sum_blocks
     result = x.new_zeros((d, a, b, c), dtype=wide)
     sum_rows(result, grad, x)
@@ -164,7 +164,7 @@ def _sum_blocks(result, grad, x):
     and batched products."""
     d, a, b, c = result.shape
     rows = x.shape[0]
-    piece = rows if x.device.type != "cpu" else 512 if b * c > _LARGE_BLOCK else 256
+    piece = rows if x.device.type != "cpu" else 512 if b * c > LARGE_BLOCK else 256
     piece = max(1, min(piece, rows))
     left = result.new_empty((d, a, piece, b))
     right = result.new_empty((d, a, piece, c))

@@ -130,6 +130,38 @@ def test_small_products(size, rows, expected):
     assert (kernel is not None) == expected
 
 
+# Verify that half types have functions, too, but for large blocks and long factors, of which
+# PyTorch's products are faster.
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_functions_of_half_types(dtype):
+    def product(size):
+        x, factors = torch.ones(2, size, dtype=dtype), [torch.ones(size, size, dtype=dtype)]
+        return _programs.product_kernel(x, x, factors, (True, True), "mkm", "", "full")
+
+    def chain(size):
+        x, weights = torch.ones(2, size, dtype=dtype), [torch.ones(1, size, size, 1, dtype=dtype)]
+        return _programs.chain_kernel(x, x, weights, (True, True), False, "N", "batch_first",
+                                      "full")
+
+    assert product(32) is not None and product(33) is None
+    assert chain(256) is not None and chain(257) is None
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", ["mkm", "mkm-scaled", "kmm", "batched", "ksmm", "chain",
+                                  "chain-last"])
+def test_gradients_of_half_types(name, dtype):
+    function, tensors = cases(dtype)[name]
+    y = through_node(function)(*tensors)
+    upstream = torch.randn_like(y)
+    actual = torch.autograd.grad(y, tensors, upstream)
+    wide = [tensor.detach().double().requires_grad_() for tensor in tensors]
+    expected = torch.autograd.grad(function(*wide), wide, upstream.double())
+    for a, e in zip(actual, expected):
+        assert a.dtype == dtype
+        assert (a.double() - e).norm() <= 8 * torch.finfo(dtype).eps * e.norm()
+
+
 # Three inner positions do not fill registers, so that there is no function for more rows.
 @pytest.mark.parametrize("rows, expected", [(682, True), (683, False)])
 def test_small_chains(rows, expected):
