@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Driver/Devices.h"
 #include "kron/Driver/Gpu.h"
 #include "kron/Driver/Measure.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -48,6 +49,16 @@ struct Options {
       cl::cat(category), "target",
       cl::desc("Where to run: cpu, or cuda[:NUMBER] for a GPU"),
       cl::value_desc("target"), cl::init("cpu")};
+  cl::list<int> devices{
+      cl::cat(category), "devices", cl::CommaSeparated,
+      cl::desc("Share the call out among these GPUs, or with --target cpu "
+               "among as many groups of threads"),
+      cl::value_desc("number,...")};
+  cl::opt<std::string> shardAxes{
+      cl::cat(category), "shard-axes",
+      cl::desc("Which axis of a kron.mkm's X as [M, P1, ..., PN] --devices "
+               "share out before and after (default: 0:0, the rows)"),
+      cl::value_desc("from:to"), cl::init("0:0")};
   cl::opt<std::string> record{
       cl::cat(category), "record",
       cl::desc("Tuning record whose schedules operations get (see "
@@ -128,6 +139,41 @@ static llvm::Expected<std::optional<int32_t>> getGpuNumber() {
                              "cuda:NUMBER, but got '" +
                              getOptions().target + "'");
   return number;
+}
+
+/// The devices to share the call out among; none without --devices.
+static llvm::Expected<DeviceOptions> getDeviceOptions() {
+  const Options &given = getOptions();
+  DeviceOptions options;
+  options.devices.assign(given.devices.begin(), given.devices.end());
+  if (options.devices.empty()) {
+    if (given.shardAxes.getNumOccurrences())
+      return createStringError("expects --devices with --shard-axes");
+    return options;
+  }
+  for (int32_t device : options.devices)
+    if (device < 0)
+      return createStringError(
+          "expects --devices to be numbers of GPUs, but got " +
+          llvm::Twine(device));
+  auto [from, to] = StringRef(given.shardAxes).split(':');
+  if (from.getAsInteger(10, options.from) || to.getAsInteger(10, options.to) ||
+      options.from < 0 || options.to < 0)
+    return createStringError("expects --shard-axes FROM:TO, but got '" +
+                             given.shardAxes + "'");
+  bool isCpu = given.target.getNumOccurrences() && given.target == "cpu";
+  if (given.target.getNumOccurrences() && !isCpu)
+    return createStringError(
+        "expects --devices without --target, or with --target cpu");
+  if (given.reference || given.cold)
+    return createStringError(
+        "expects --devices without --reference and --cold");
+  options.isGpu = !isCpu;
+  options.numThreads = std::max<int32_t>(
+      1, (given.threads ? int32_t(given.threads) : kronGetNumThreads()) /
+             int32_t(options.devices.size()));
+  options.runs = given.time;
+  return options;
 }
 
 /// `gpuArch`: empty for the CPU.
@@ -303,33 +349,85 @@ static llvm::Error launch(const KronKernel *address,
 }
 
 /// The GPU to run on; null for the CPU.
-static llvm::Expected<std::unique_ptr<Gpu>> openGpu() {
+static llvm::Expected<std::unique_ptr<Gpu>>
+openGpu(const DeviceOptions &devices) {
   auto number = getGpuNumber();
   if (!number)
     return number.takeError();
   if (*number)
     return Gpu::open(**number);
+  if (devices.isGpu)
+    return nullptr;
   if (getOptions().cold || !getOptions().gpuArch.empty())
     return createStringError(
         "expects --target cuda with --cold and --gpu-arch, but got cpu");
   return nullptr;
 }
 
+static std::string getGpuArch(int32_t capability) {
+  return getOptions().gpuArch.empty() ? GPUChip::forCapability(capability).name
+                                      : getOptions().gpuArch.getValue();
+}
+
 /// The architecture to compile for; empty for the CPU.
-static std::string getGpuArch(const Gpu *gpu) {
-  if (!gpu)
+static llvm::Expected<std::string> getGpuArch(const Gpu *gpu,
+                                              const DeviceOptions &devices) {
+  if (gpu)
+    return getGpuArch(gpu->getCapability());
+  if (!devices.isGpu)
     return "";
-  return getOptions().gpuArch.empty()
-             ? GPUChip::forCapability(gpu->getCapability()).name
-             : getOptions().gpuArch.getValue();
+  std::optional<int32_t> common;
+  for (int32_t device : devices.devices) {
+    int32_t capability;
+    if (kronGetCudaCapability(device, &capability) != KRON_SUCCESS)
+      return createStringError(kronGetLastError());
+    if (common && *common != capability)
+      return createStringError(
+          llvm::formatv("expects GPUs of one compute capability, but GPU {0} "
+                        "has {1} and GPU {2} has {3}",
+                        devices.devices.front(), *common, device, capability)
+              .str());
+    common = capability;
+  }
+  return getGpuArch(*common);
+}
+
+/// Shares the call out among --devices, and prints the times.
+static llvm::Error
+launchOnDevices(ModuleOp module, const KernelManifest &kernel,
+                const KronKernel *address, CallArguments &call,
+                const DeviceOptions &devices, StringRef gpuArch) {
+  auto times =
+      runOnDevices(module, kernel, address, call, devices, [&](ModuleOp part) {
+        return compile(part, /*asReference=*/false, /*widen=*/false, gpuArch);
+      });
+  if (!times)
+    return times.takeError();
+  if (times->empty())
+    return llvm::Error::success();
+  double median = (*times)[times->size() / 2];
+  llvm::outs() << llvm::formatv(
+      "{0}: median {1:f4} ms, min {2:f4} ms ({3} runs, {4}: {5})\n",
+      kernel.name, median * 1e3, times->front() * 1e3, times->size(),
+      devices.isGpu ? "GPUs" : "groups of threads", devices.devices.size());
+  printRate(kernel.name, countWork(module, kernel.name, kernel, call), median);
+  llvm::outs() << "\n";
+  return llvm::Error::success();
 }
 
 static llvm::Error run() {
   if (llvm::Error error = checkOptions())
     return error;
-  auto gpu = openGpu();
+  auto devices = getDeviceOptions();
+  if (!devices)
+    return devices.takeError();
+  bool isShared = !devices->devices.empty();
+  auto gpu = openGpu(*devices);
   if (!gpu)
     return gpu.takeError();
+  auto gpuArch = getGpuArch(gpu->get(), *devices);
+  if (!gpuArch)
+    return gpuArch.takeError();
   auto outShapes = parseOutShapes();
   if (!outShapes)
     return outShapes.takeError();
@@ -339,8 +437,8 @@ static llvm::Error run() {
   ModuleOp module = (*source)->get();
   if (llvm::Error error = selectEntry(module))
     return error;
-  auto compiled = compile(module, getOptions().reference, /*widen=*/false,
-                          getGpuArch(gpu->get()));
+  auto compiled =
+      compile(module, getOptions().reference, /*widen=*/false, *gpuArch);
   if (!compiled)
     return compiled.takeError();
   const KernelManifest &kernel = compiled->getKernels().front();
@@ -360,12 +458,14 @@ static llvm::Error run() {
   if (!wide)
     return wide.takeError();
   const KronKernel *address = compiled->lookup(kernel.name);
-  if (llvm::Error error = launch(address, kernel, *call, gpu->get()))
+  if (llvm::Error error = isShared ? launchOnDevices(module, kernel, address,
+                                                     *call, *devices, *gpuArch)
+                                   : launch(address, kernel, *call, gpu->get()))
     return error;
   if (getOptions().verify)
     if (llvm::Error error = verifyResults(module, kernel, *call, *wide))
       return error;
-  if (getOptions().time && numOuts > 0)
+  if (getOptions().time && numOuts > 0 && !isShared)
     if (llvm::Error error =
             *gpu ? timeGpuRuns(module, **gpu, *compiled, kernel, *call)
                  : timeRuns(module, *compiled, kernel, *call))
