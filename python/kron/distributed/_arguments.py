@@ -10,13 +10,8 @@ from torch.distributed.tensor import DTensor, Replicate, Shard
 from ..torch._arguments import letters
 from . import _agree
 from ._layout import layout_of
+from ._parts import part_of, plain_part
 from ._plan import best_plan, plan_to
-
-
-@torch.no_grad()
-def _part(x):
-    """This rank's part, of which no derivatives are wanted."""
-    return x.to_local()
 
 
 def _transposed(factor, letter):
@@ -52,7 +47,7 @@ def _matrices(x, factors, trans_factors):
                                  f"{factor.device_mesh}")
             if not all(type(placement) is Replicate for placement in factor.placements):
                 factor = factor.redistribute(placements=[Replicate()] * x.device_mesh.ndim)
-            factor = factor.to_local()
+            factor = part_of(factor)
         result.append(_transposed(factor, letter))
     return result
 
@@ -79,7 +74,7 @@ def checked(x, factors, mesh_dim, to, keep_placement, trans_factors):
         raise ValueError(f"expects x to have {math.prod(sizes)} columns for factors that contract "
                          f"{sizes}, but got {x.shape[1]}")
     layout = layout_of(x, sizes, mesh_dim)
-    local = _part(x)
+    local = plain_part(x)
     if local.numel() != math.prod(layout.local_sizes()):
         raise ValueError(f"expects the part of x on this rank to have the sizes "
                          f"{tuple(layout.local_sizes())}, but got {tuple(local.shape)}")

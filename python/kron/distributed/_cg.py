@@ -17,6 +17,7 @@ from torch.distributed.tensor import DTensor
 from ._arguments import agreed
 from ._chunks import is_even
 from ._exchange import move
+from ._parts import part_of
 from ._product import distributed, multiply, summed_groups
 from ._sums import on_all_ranks
 
@@ -189,7 +190,7 @@ def cg(b, factors, sigma=0.0, *, tolerance=None, max_iterations=1000, mesh_dim=N
     shift = sigma if is_tensor else torch.tensor(sigma, dtype=b.dtype, device=b.device)
     shift, *matrices = on_all_ranks([shift, *matrices], summed_groups(layout))
     report = []
-    local = b.to_local().reshape(layout.local_sizes()).contiguous()
+    local = part_of(b).reshape(layout.local_sizes()).contiguous()
     x = _Solve.apply(_Solver(layout, plan, tolerance, max_iterations), report, local, shift,
                      *matrices)
     iterations, residual = _largest(report, layout, b.device)

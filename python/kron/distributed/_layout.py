@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import math
 
-from torch.compiler import is_compiling
 from torch.distributed.tensor import Replicate, Shard
 
 from ._chunks import chunk, chunks
@@ -87,7 +86,7 @@ def layout_of(x, sizes, mesh_dim):
     # Meshes of the same ranks are equal, but their groups may be new ones.
     groups = tuple(mesh.get_group(dim).group_name for dim in range(mesh.ndim))
     # Sizes that are not known yet cannot be looked up.
-    find = _layout.__wrapped__ if is_compiling() else _layout
+    find = _layout if all(type(n) is int for n in x.shape) else _layout.__wrapped__
     return find(mesh, groups, tuple(x.placements), tuple(x.shape), tuple(sizes), mesh_dim)
 
 

@@ -3,10 +3,10 @@
 """Kronecker products of an array that is divided among ranks, by one exchange."""
 
 import torch
-from torch.compiler import is_compiling
 from torch.distributed.tensor import DTensor
 
 from ._arguments import agreed, checked
+from ._parts import is_traced, part_of, plain_part
 from ._product import distributed, multiply, summed_groups
 from ._sums import on_all_ranks
 
@@ -57,13 +57,13 @@ def mkm(x, factors, *, mesh_dim=None, to=None, keep_placement=False, trans_facto
     """
     if not isinstance(x, DTensor):
         raise TypeError(f"expects x to be a DTensor, but got {type(x).__name__}")
-    if is_compiling():
+    if is_traced(plain_part(x)):
         call = checked(x, factors, mesh_dim, to, keep_placement, trans_factors)
     else:
         call = agreed(x, factors, mesh_dim, to, keep_placement, trans_factors, precision)
     layout, matrices, plan = call
     matrices = on_all_ranks(matrices, summed_groups(layout))
-    local = x.to_local().reshape(layout.local_sizes())
+    local = part_of(x).reshape(layout.local_sizes())
     y, axis = multiply(local, matrices, layout, plan, precision, keep_placement)
     sizes = [layout.sizes[0], *(matrix.shape[1] for matrix in matrices)]
     return distributed(y, x, layout, sizes, axis)

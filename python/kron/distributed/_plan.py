@@ -12,8 +12,6 @@ import dataclasses
 import functools
 import math
 
-from torch.compiler import is_compiling
-
 from ._chunks import chunk
 
 
@@ -49,7 +47,7 @@ def plan_to(layout, factors, target):
 
 def best_plan(layout, factors):
     """The best one, by `_best_plan`."""
-    find = _best_plan.__wrapped__ if is_compiling() else _best_plan
+    find = _best_plan if all(type(n) is int for n in layout.sizes) else _best_plan.__wrapped__
     return find(layout, tuple(factors))
 
 

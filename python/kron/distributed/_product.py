@@ -4,13 +4,10 @@
 
 import math
 
-import torch
-from torch.compiler import is_compiling
-from torch.distributed.tensor import DTensor
-
 from . import _overlap
 from ._exchange import move
 from ._local import apply
+from ._parts import is_traced, whole_of
 
 
 def summed_groups(layout):
@@ -21,7 +18,7 @@ def summed_groups(layout):
 
 def _exchanged(local, matrices, layout, plan, precision):
     """The product of a local part, sharded along plan.target."""
-    if not is_compiling() and _overlap.is_possible(plan, len(matrices)):
+    if not is_traced(local) and _overlap.is_possible(plan, len(matrices)):
         return _overlap.product(local, matrices, layout, plan, precision)
     return _overlap.in_steps(local, matrices, layout, plan, precision)
 
@@ -42,6 +39,4 @@ def distributed(local, x, layout, sizes, axis):
     if x.dim() == 2:
         local = local.reshape(local.shape[0], math.prod(local.shape[1:]))
         sizes = [sizes[0], math.prod(sizes[1:])]
-    strides = [math.prod(sizes[k + 1:]) for k in range(len(sizes))]
-    return DTensor.from_local(local.contiguous(), x.device_mesh, layout.placements(axis),
-                              run_check=False, shape=torch.Size(sizes), stride=tuple(strides))
+    return whole_of(local, x.device_mesh, layout.placements(axis), sizes)

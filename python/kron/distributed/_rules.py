@@ -12,13 +12,12 @@ alone, but layouts and transposes are strings, and it takes no lists of results.
 torch.library.register_torch_dispatch asks for every call.
 """
 
-import math
-
 import torch
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 
 from ..torch import _checks, _dispatch, _grads, _ops, _shapes
 from . import _choices
+from ._parts import plain_part, plain_whole
 
 class _Like:
     """An array that only has a shape, for checks and for shapes of results."""
@@ -148,22 +147,14 @@ def _local(array, wanted):
     mesh = array.device_mesh
     reachable = [Replicate() if isinstance(placement, Partial) and placement != current
                  else placement for placement, current in zip(wanted, array.placements)]
+    part = plain_part(array)
     if not all(map(_same, array.placements, reachable)):
-        array = array.redistribute(placements=reachable)
-    part = array.to_local()
+        whole = plain_whole(part, mesh, array.placements, array.shape)
+        part = plain_part(whole.redistribute(placements=reachable))
     if any(mesh.get_local_rank(dim) for dim, placement in enumerate(wanted)
            if placement != reachable[dim]):
         return torch.zeros_like(part)
     return part
-
-
-def _contiguous_strides(shape):
-    return tuple(math.prod(shape[axis + 1:]) for axis in range(len(shape)))
-
-
-def _wrap(part, mesh, placements, shape):
-    return DTensor.from_local(part.contiguous(), mesh, placements, run_check=False,
-                              shape=torch.Size(shape), stride=_contiguous_strides(shape))
 
 
 def _run(func, call, arrays, mesh, chosen):
@@ -199,7 +190,7 @@ def _operation(shape_of, choices, decompose=None):
             if decompose and not _is_free(chosen, arrays, mesh):
                 return decompose(call)
             result = _run(func, call, arrays, mesh, chosen)
-            return _wrap(result, mesh, [choice.output for choice in chosen], shape)
+            return plain_whole(result, mesh, [choice.output for choice in chosen], shape)
 
     return rule
 
@@ -224,7 +215,7 @@ def _gradients(names_of, choices, decompose):
                 return decompose(call)
             parts = _run(func, call, arrays, mesh, chosen)
             wanted = [pair for pair, flag in zip(names_of(call), call["needs"]) if flag]
-            return [_wrap(part, mesh, [choice.output[name] for choice in chosen], shape)
+            return [plain_whole(part, mesh, [choice.output[name] for choice in chosen], shape)
                     for part, (name, shape) in zip(parts, wanted)]
 
     return rule

@@ -23,6 +23,7 @@ from ._arguments import agreed
 from ._chunks import chunk
 from ._exchange import move
 from ._local import apply
+from ._parts import part_of
 from ._plan import plan_to
 from ._product import distributed, multiply, summed_groups
 from ._sums import on_all_ranks
@@ -175,7 +176,7 @@ def _prepared(x, factors, sigma, mesh_dim):
                          f"shape {tuple(sigma.shape)}")
     sigma = sigma if is_tensor else torch.tensor(sigma, dtype=x.dtype, device=x.device)
     sigma, *matrices = on_all_ranks([sigma, *matrices], summed_groups(layout))
-    rows = x.to_local().reshape(layout.local_sizes())
+    rows = part_of(x).reshape(layout.local_sizes())
     return layout, plan, rows, sigma, matrices
 
 

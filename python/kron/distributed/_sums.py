@@ -81,3 +81,8 @@ def on_all_ranks(arrays, groups):
     needed = [array for array in arrays if array.requires_grad]
     copies = iter(_Copy.apply(tuple(groups), *needed))
     return [next(copies) if array.requires_grad else array for array in arrays]
+
+
+def sum_of_ranks(arrays, groups):
+    """The sums of what the ranks of the groups have, on all of them; the adjoint."""
+    return list(_Sum.apply(tuple(groups), *arrays))

@@ -8,23 +8,17 @@ there whose first mode is sharded.
 
 import math
 
-import torch
-from torch.distributed.tensor import DTensor, Replicate, Shard
+from torch.distributed.tensor import Replicate, Shard
 
 from .. import distributed as kd
 from ..distributed._chunks import chunks
+from ..distributed._parts import part_of, whole_of
 
 
 def _swapped(placements):
     """With the first two axes exchanged."""
     return [Shard(1 - placement.dim) if placement.is_shard() else placement
             for placement in placements]
-
-
-def _rebuilt(part, mesh, placements, shape):
-    strides = tuple(math.prod(shape[axis + 1:]) for axis in range(len(shape)))
-    return DTensor.from_local(part.contiguous(), mesh, placements, run_check=False,
-                              shape=torch.Size(shape), stride=strides)
 
 
 def _to_rows(array, sizes):
@@ -42,18 +36,18 @@ def _to_rows(array, sizes):
                 array.shape[0], ranks) != [behind * count for count in chunks(sizes[0], ranks)]:
             raise ValueError(f"expects the rows of the DTensor to be divided among {ranks} ranks "
                              f"between rows of the first factor, whose {sizes[0]} rows are not")
-    part = array.to_local()
+    part = part_of(array)
     first = part.shape[0] // behind
-    return _rebuilt(part.mT.reshape(part.shape[1], first, *sizes[1:]), mesh,
+    return whole_of(part.mT.reshape(part.shape[1], first, *sizes[1:]), mesh,
                     _swapped(array.placements), (array.shape[1], *sizes))
 
 
 def _to_columns(rows):
     """The inverse."""
-    part = rows.to_local()
+    part = part_of(rows)
     flat = part.reshape(part.shape[0], math.prod(part.shape[1:]))
     shape = math.prod(rows.shape[1:]), rows.shape[0]
-    return _rebuilt(flat.mT, rows.device_mesh, _swapped(rows.placements), shape)
+    return whole_of(flat.mT, rows.device_mesh, _swapped(rows.placements), shape)
 
 
 def product(array, factors, trans):
