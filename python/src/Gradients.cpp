@@ -150,9 +150,8 @@ bool Gradients::load(PyObject *object, View &view) const {
       !loadView(object, /*allowTensors=*/true, view) ||
       view.type != grad.type || view.device != grad.device)
     return false;
-  bool isHalf = view.type == KRON_F16 || view.type == KRON_BF16;
   bool isReal = view.type == KRON_F32 || view.type == KRON_F64 ||
-                (isHalf && view.device >= 0);
+                view.type == KRON_F16 || view.type == KRON_BF16;
   return isReal && isRowMajor(view) && !view.isEmpty();
 }
 

@@ -150,8 +150,11 @@ def test_functions_of_half_types(dtype):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("name", ["mkm", "mkm-scaled", "kmm", "batched", "ksmm", "chain",
                                   "chain-last"])
-def test_gradients_of_half_types(name, dtype):
+def test_gradients_of_half_types(monkeypatch, name, dtype):
     function, tensors = cases(dtype)[name]
+    if name != "mkm-scaled":
+        # Compiled code does it all.
+        monkeypatch.setattr(_eager, "_saved_inputs", None)
     y = through_node(function)(*tensors)
     upstream = torch.randn_like(y)
     actual = torch.autograd.grad(y, tensors, upstream)
