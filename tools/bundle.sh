@@ -33,7 +33,7 @@ for component in slim runtime; do
   cmake --install "$build" --component $component --prefix "$stage" --strip >/dev/null
 done
 
-cp "$build/bin/kron-nccl-tests" "$stage/bin/"
+strip -o "$stage/bin/kron-nccl-tests" "$build/bin/kron-nccl-tests"
 
 # What the libraries need beyond the C and C++ libraries.
 for library in libtbb.so.12 libzstd.so.1; do
