@@ -33,7 +33,7 @@ def main():
     options = common.parse_options(__doc__.splitlines()[0])
     if not mpirun.exists():
         print("not run: there is no mpirun")
-        return
+        sys.exit(77)
     folder = common.output_folder(options, "mpi")
     checks = common.Checks()
     prefix, project = options.build / "install-mpi", folder / "project"
