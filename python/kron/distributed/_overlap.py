@@ -32,6 +32,8 @@ from ._local import apply
 #: rank. And pieces at most, each of which has launches of its own.
 PIECE_BYTES = 32 << 20
 MOST_PIECES = 8
+#: Bytes of one row's message from which on it is not better packed with those of other rows.
+ROW_BYTES = 256 << 10
 #: Ranks up to which a product per rank moves fewer bytes than packing: g reads and a write
 #: against two of each.
 _MOST_PRODUCTS = 3
@@ -68,10 +70,17 @@ def _pieces(rows, message_bytes):
     return [_Piece(row, row + 1, part, parts) for row in range(rows) for part in range(parts)]
 
 
-def is_possible(plan, count):
-    """Whether all factors but that of the divided, leading mode come before the exchange."""
-    return (plan.source == 1 and plan.target > 1 and plan.after == (1,)
-            and plan.before == tuple(range(2, count + 1)))
+def is_possible(layout, plan, count, width):
+    """Whether all factors but that of the divided, leading mode come before the exchange, and the
+    largest message of a row, of elements of `width` bytes, is worth sending. The same on all
+    ranks."""
+    if (plan.source != 1 or plan.target < 2 or plan.after != (1,)
+            or plan.before != tuple(range(2, count + 1))):
+        return False
+    message = width * math.prod(plan.sizes[2:]) // plan.sizes[plan.target]
+    for axis in (1, plan.target):
+        message *= chunk(plan.sizes[axis], layout.ranks, 0)[0]
+    return message >= ROW_BYTES
 
 
 class _Product:

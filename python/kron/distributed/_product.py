@@ -18,7 +18,8 @@ def summed_groups(layout):
 
 def _exchanged(local, matrices, layout, plan, precision):
     """The product of a local part, sharded along plan.target."""
-    if not is_traced(local) and _overlap.is_possible(plan, len(matrices)):
+    if not is_traced(local) and _overlap.is_possible(
+            layout, plan, len(matrices), local.element_size()):
         return _overlap.product(local, matrices, layout, plan, precision)
     return _overlap.in_steps(local, matrices, layout, plan, precision)
 

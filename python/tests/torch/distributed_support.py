@@ -76,12 +76,12 @@ def gradients(result, inputs, weights):
 @contextlib.contextmanager
 def small_pieces():
     """Exchanges in many pieces."""
-    before = _overlap.PIECE_BYTES
-    _overlap.PIECE_BYTES = 64
+    before = _overlap.PIECE_BYTES, _overlap.ROW_BYTES
+    _overlap.PIECE_BYTES, _overlap.ROW_BYTES = 64, 0
     try:
         yield
     finally:
-        _overlap.PIECE_BYTES = before
+        _overlap.PIECE_BYTES, _overlap.ROW_BYTES = before
 
 
 @contextlib.contextmanager
