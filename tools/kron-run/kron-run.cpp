@@ -15,6 +15,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/WithColor.h"
+#include <set>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -165,6 +166,14 @@ static llvm::Expected<DeviceOptions> getDeviceOptions() {
   if (given.target.getNumOccurrences() && !isCpu)
     return createStringError(
         "expects --devices without --target, or with --target cpu");
+  // NCCL takes one rank of a process per GPU.
+  std::set<int32_t> gpus(options.devices.begin(), options.devices.end());
+  bool sharesModes = options.from != 0 || options.to != 0;
+  if (!isCpu && sharesModes && gpus.size() < options.devices.size())
+    return createStringError(
+        "expects --devices to name each GPU once with --shard-axes, but got " +
+        llvm::Twine(options.devices.size()) + " shares for " +
+        llvm::Twine(gpus.size()) + (gpus.size() == 1 ? " GPU" : " GPUs"));
   if (given.reference || given.cold)
     return createStringError(
         "expects --devices without --reference and --cold");
