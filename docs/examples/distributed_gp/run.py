@@ -44,7 +44,9 @@ def main():
         print(f"not run: PyTorch is not installed in {options.build / 'venv-torch'}")
         sys.exit(77)
     folder = common.output_folder(options, "distributed_gp")
-    environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONPATH=str(options.build / "python"))
+    # A process that crashes says where.
+    environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONFAULTHANDLER="1",
+                       PYTHONPATH=str(options.build / "python"))
     single, several = folder / "single.json", folder / "several.json"
     run(environment, python, HERE / "train.py", "--out", single)
     run(environment, python, "-m", "torch.distributed.run", "--nproc-per-node", RANKS,

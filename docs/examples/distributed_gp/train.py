@@ -97,6 +97,8 @@ def main():
         if options.out:
             with open(options.out, "w") as file:
                 json.dump(result, file)
+    # No rank leaves while another one still talks to it.
+    dist.barrier()
     dist.destroy_process_group()
 
 
