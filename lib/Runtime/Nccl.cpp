@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
+#include <initializer_list>
 #include <new>
 #include <thread>
 
@@ -270,7 +271,23 @@ KronStatus kronNcclCreate(const void *id, int32_t rank, int32_t numRanks,
   return setError(KRON_OUT_OF_MEMORY, "no memory for a communicator");
 }
 
-void kronNcclAbort(KronNccl *comm) { comm->abort(); }
+/// An error if a caller gives none of what has to be there.
+static KronStatus expectArguments(const KronNccl *comm,
+                                  std::initializer_list<const void *> others) {
+  if (!comm)
+    return setError(KRON_INVALID_ARGUMENT,
+                    "expects a communicator, but got NULL");
+  for (const void *other : others)
+    if (!other)
+      return setError(KRON_INVALID_ARGUMENT,
+                      "expects arrays to read and write, but got NULL");
+  return KRON_SUCCESS;
+}
+
+void kronNcclAbort(KronNccl *comm) {
+  if (comm)
+    comm->abort();
+}
 
 void kronNcclDestroy(KronNccl *comm) {
   if (!comm)
@@ -285,6 +302,23 @@ void kronNcclDestroy(KronNccl *comm) {
 //===----------------------------------------------------------------------===//
 // Exchanges
 //===----------------------------------------------------------------------===//
+
+/// An error unless every run is made of whole messages.
+static KronStatus expectMessages(const char *name, const KronRuns *runs,
+                                 int32_t numRanks) {
+  for (int32_t peer = 0; peer < numRanks; ++peer) {
+    const KronRuns &own = runs[peer];
+    if (own.count < 0 || own.length < 0 ||
+        (own.length > 0 && (own.message < 1 || own.length % own.message != 0)))
+      return setError(KRON_INVALID_ARGUMENT,
+                      "expects %s[%d] to have runs of whole messages, but got "
+                      "%lld runs of %lld elements in messages of %lld",
+                      name, peer, static_cast<long long>(own.count),
+                      static_cast<long long>(own.length),
+                      static_cast<long long>(own.message));
+  }
+  return KRON_SUCCESS;
+}
 
 /// Elements of every message, where each rank gets one that lies behind that of
 /// the rank before, all as long; 0 otherwise.
@@ -314,6 +348,12 @@ static NcclResult forEachMessage(const KronRuns &runs, Action act) {
 KronStatus kronNcclExchange(KronNccl *comm, const void *from, void *to,
                             size_t elementBytes, const KronRuns *sends,
                             const KronRuns *receives, void *stream) {
+  if (KronStatus status = expectArguments(comm, {sends, receives}))
+    return status;
+  if (KronStatus status = expectMessages("sends", sends, comm->numRanks))
+    return status;
+  if (KronStatus status = expectMessages("receives", receives, comm->numRanks))
+    return status;
   const Nccl &nccl = *comm->nccl;
   CudaContextScope scope(*comm->device->driver);
   if (KronStatus status = comm->enter(scope, stream))
@@ -347,6 +387,8 @@ KronStatus kronNcclExchange(KronNccl *comm, const void *from, void *to,
 }
 
 KronStatus kronNcclSynchronize(KronNccl *comm, void *stream) {
+  if (KronStatus status = expectArguments(comm, {}))
+    return status;
   const CudaDriver &driver = *comm->device->driver;
   CudaContextScope scope(driver);
   if (KronStatus status = comm->enter(scope, stream))
@@ -367,6 +409,8 @@ KronStatus kronNcclSynchronize(KronNccl *comm, void *stream) {
 
 KronStatus kronNcclAllGather(KronNccl *comm, const void *mine, void *all,
                              size_t bytes) {
+  if (KronStatus status = expectArguments(comm, {mine, all}))
+    return status;
   const CudaDriver &driver = *comm->device->driver;
   CudaContextScope scope(driver);
   if (KronStatus status = comm->enter(scope, nullptr))
@@ -396,6 +440,8 @@ KronStatus kronNcclAllGather(KronNccl *comm, const void *mine, void *all,
 }
 
 KronStatus kronNcclAllocate(KronNccl *comm, size_t bytes, void **memory) {
+  if (KronStatus status = expectArguments(comm, {memory}))
+    return status;
   const CudaDriver &driver = *comm->device->driver;
   CudaContextScope scope(driver);
   if (KronStatus status = scope.enter(*comm->device, nullptr))
@@ -410,6 +456,8 @@ KronStatus kronNcclAllocate(KronNccl *comm, size_t bytes, void **memory) {
 }
 
 KronStatus kronNcclFree(KronNccl *comm, void *memory) {
+  if (KronStatus status = expectArguments(comm, {}))
+    return status;
   const CudaDriver &driver = *comm->device->driver;
   CudaContextScope scope(driver);
   if (KronStatus status = scope.enter(*comm->device, nullptr))

@@ -88,6 +88,33 @@ TEST_F(NcclTest, Version) {
                  "expects a place for the version, but got NULL");
 }
 
+TEST_F(NcclTest, BadArguments) {
+  const KronRuns *none = nullptr;
+  EXPECT_FAILURE(
+      kronNcclExchange(nullptr, nullptr, nullptr, 4, none, none, nullptr),
+      KRON_INVALID_ARGUMENT, "expects a communicator, but got NULL");
+  EXPECT_FAILURE(kronNcclSynchronize(nullptr, nullptr), KRON_INVALID_ARGUMENT,
+                 "expects a communicator, but got NULL");
+  kronNcclAbort(nullptr);
+  kronNcclDestroy(nullptr);
+  char id[KRON_NCCL_ID_BYTES];
+  EXPECT_SUCCESS(kronNcclGetId(id));
+  KronNccl *comm = nullptr;
+  EXPECT_SUCCESS(kronNcclCreate(id, 0, 1, 0, 1000, &comm));
+  EXPECT_FAILURE(
+      kronNcclExchange(comm, nullptr, nullptr, 4, none, none, nullptr),
+      KRON_INVALID_ARGUMENT, "expects arrays to read and write, but got NULL");
+  EXPECT_FAILURE(kronNcclAllocate(comm, 8, nullptr), KRON_INVALID_ARGUMENT,
+                 "expects arrays to read and write, but got NULL");
+  KronRuns whole = {0, 1, 6, 6, 6}, cut = {0, 1, 6, 6, 4};
+  EXPECT_FAILURE(
+      kronNcclExchange(comm, nullptr, nullptr, 4, &whole, &cut, nullptr),
+      KRON_INVALID_ARGUMENT,
+      "expects receives[0] to have runs of whole messages, but got "
+      "1 runs of 6 elements in messages of 4");
+  kronNcclDestroy(comm);
+}
+
 TEST_F(NcclTest, Products) {
   for (int numRanks : {1, 2, 3})
     for (Placement placement : {Placement{1, 2}, {1, 3}, {2, 1}, {1, 1}}) {

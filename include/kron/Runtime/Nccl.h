@@ -1,5 +1,4 @@
-/*===- Nccl.h - C interface of exchanges between GPUs --------------*- C
--*-===//
+/*===- Nccl.h - Exchanges between GPUs ----------------------------*- C -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -75,7 +74,7 @@ KRON_EXPORT KronStatus kronNcclAllocate(KronNccl *comm, size_t bytes,
 KRON_EXPORT KronStatus kronNcclFree(KronNccl *comm, void *memory);
 
 /** Gives the communicator up: later calls fail, and those of other ranks that
-    wait for this one. */
+    wait for this one. It may be NULL. */
 KRON_EXPORT void kronNcclAbort(KronNccl *comm);
 
 /** Releases the communicator, which may be NULL or aborted. */
