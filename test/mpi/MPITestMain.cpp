@@ -39,7 +39,10 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   testing::InitGoogleTest(&argc, argv);
   if (getRank() != 0) {
-    testing::GTEST_FLAG(output) = "";
+    // The flag for a report has been read: all ranks would write one file.
+    testing::TestEventListeners &listeners =
+        testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_xml_generator());
     testing::GTEST_FLAG(brief) = true;
   }
   int status = RUN_ALL_TESTS();
