@@ -301,8 +301,10 @@ def _has_product(grad, x, op, sizes, needs_factors):
     longest = max(map(max, sizes))
     if x.device.type != "cpu" or not _is_small(grad, x) or x.dtype not in GPU_ELEMENTS:
         return False
-    return longest < _LONG_FACTOR or (_count(grad, x) <= _SMALL_LONG and (
-        x.dtype not in HALF or longest == _LONG_FACTOR))
+    if longest < _LONG_FACTOR:
+        return True
+    # PyTorch's products of half types are the faster ones of long factors.
+    return x.dtype not in HALF and _count(grad, x) <= _SMALL_LONG
 
 
 def _is_fast_product(dtype, op, sizes, needs_factors):
