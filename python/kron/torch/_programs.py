@@ -15,7 +15,7 @@ import torch
 
 from ._axis_grad import is_fast_on_gpu
 from ._grads import sum_batch
-from ._weight_grad import GPU_ELEMENTS, HALF, LARGE_BLOCK, ROWS, has_kernel
+from ._weight_grad import GPU_ELEMENTS, SIXTEEN_BIT, LARGE_BLOCK, ROWS, has_kernel
 
 #: Elements up to which single steps take longer to ask for than to compute; on a CPU those of
 #: products with long factors, to which PyTorch's matrix products are as fast, are fewer.
@@ -172,8 +172,8 @@ def _has_chain(grad, x, patterns, needs_weights, layout):
     if x.device.type != "cpu" or x.dtype not in GPU_ELEMENTS:
         return False
     if _is_small(grad, x):
-        # PyTorch's products of half types are the faster ones of large blocks.
-        return x.dtype not in HALF or all(b * c <= LARGE_BLOCK for _, b, c, _ in patterns)
+        # PyTorch's products of 16-bit types are the faster ones of large blocks.
+        return x.dtype not in SIXTEEN_BIT or all(b * c <= LARGE_BLOCK for _, b, c, _ in patterns)
     return (layout == "batch_first" and x.numel() >= ROWS * x.shape[-1]
             and all(has_kernel(pattern, x.dtype)
                     for pattern, flag in zip(patterns, needs_weights) if flag))
@@ -303,8 +303,8 @@ def _has_product(grad, x, op, sizes, needs_factors):
         return False
     if longest < _LONG_FACTOR:
         return True
-    # PyTorch's products of half types are the faster ones of long factors.
-    return x.dtype not in HALF and _count(grad, x) <= _SMALL_LONG
+    # PyTorch's products of 16-bit types are the faster ones of long factors.
+    return x.dtype not in SIXTEEN_BIT and _count(grad, x) <= _SMALL_LONG
 
 
 def _is_fast_product(dtype, op, sizes, needs_factors):

@@ -22,7 +22,7 @@ LARGE_BLOCK = 1 << 16
 #: without t and with it.
 _KERNEL_BLOCK = {True: 1 << 16, False: 1 << 18}
 ELEMENTS = {torch.float32: "f32", torch.float64: "f64"}
-HALF = (torch.float16, torch.bfloat16)
+SIXTEEN_BIT = (torch.float16, torch.bfloat16)
 #: Types of which a GPU has matrix instructions.
 GPU_ELEMENTS = ELEMENTS | {torch.float16: "f16", torch.bfloat16: "bf16"}
 
@@ -115,17 +115,17 @@ def _contracted(grad, x, pattern, layout):
         return (grad @ x.mT).permute(0, 2, 3, 1).contiguous()
     grad = grad.reshape(-1, a, b, d)
     x = x.reshape(-1, a, c, d)
-    is_slow = x.dtype in HALF and x.device.type == "cpu" and not _multiplies(x.dtype)
+    is_slow = x.dtype in SIXTEEN_BIT and x.device.type == "cpu" and not _multiplies(x.dtype)
     if d == 1 and not is_slow:
         # [a, b, n] @ [a, n, c] on views.
         product = torch.bmm(grad.squeeze(-1).permute(1, 2, 0),
                             x.squeeze(-1).permute(1, 0, 2))
         return product.unsqueeze(-1)
-    if x.dtype in HALF and x.device.type == "cpu" and not is_slow:
-        piece = min(_MOST_ROWS, _HALF_BYTES // (a * (b + c) * d * x.element_size()), len(x))
+    if x.dtype in SIXTEEN_BIT and x.device.type == "cpu" and not is_slow:
+        piece = min(_MOST_ROWS, _16_BIT_BYTES // (a * (b + c) * d * x.element_size()), len(x))
         if piece == len(x) or piece >= _LEAST_ROWS:
-            return _sum_halves(grad, x, pattern, piece).permute(0, 2, 3, 1).contiguous()
-    wide = torch.float32 if x.dtype in HALF else x.dtype
+            return _sum_16_bit(grad, x, pattern, piece).permute(0, 2, 3, 1).contiguous()
+    wide = torch.float32 if x.dtype in SIXTEEN_BIT else x.dtype
     sum_rows = _sum_planes if d >= _LONG_T and x.device.type == "cpu" else _sum_blocks
     result = x.new_zeros((d, a, b, c), dtype=wide)
     sum_rows(result, grad, x)
@@ -134,14 +134,14 @@ def _contracted(grad, x, pattern, layout):
 
 @functools.cache
 def _multiplies(dtype):
-    """Whether PyTorch's matrix products of a half type on this processor take its matrix or
+    """Whether PyTorch's matrix products of a 16-bit type on this processor take its matrix or
     vector units, sums in float32; others take ten times as long as those of float32."""
     name = "bf16" if dtype == torch.bfloat16 else "fp16"
     return getattr(torch.ops.mkldnn, f"_is_mkldnn_{name}_supported")()
 
 
-def _sum_halves(grad, x, pattern, piece):
-    """[a, d, b, c] by products of half types: copies by elements, `piece` rows at a time into
+def _sum_16_bit(grad, x, pattern, piece):
+    """[a, d, b, c] by products of 16-bit types: copies by elements, `piece` rows at a time into
     the same memory. Sums of pieces, which are rounded, are added up in float32."""
     a, b, c, d = pattern
     if piece == len(x):
@@ -190,9 +190,9 @@ def _sum_planes(result, grad, x):
             result[t].baddbmm_(left[t].permute(1, 2, 0), right[t].permute(1, 0, 2))
 
 
-#: Of rows whose transposes stay in the caches, and of those of half types, whose products
+#: Of rows whose transposes stay in the caches, and of those of 16-bit types, whose products
 #: take so many rows at a time.
 _PIECE_BYTES = 1 << 21
-_HALF_BYTES, _LEAST_ROWS, _MOST_ROWS = 1 << 23, 256, 2048
+_16_BIT_BYTES, _LEAST_ROWS, _MOST_ROWS = 1 << 23, 256, 2048
 #: From so many t on a matrix transpose is the faster copy.
 _LONG_T = 8

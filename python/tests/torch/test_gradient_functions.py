@@ -89,13 +89,13 @@ def test_there_is_a_function_for_calls_that_take_longer_to_ask_for(monkeypatch):
         assert _eager._operations(tensors[0].detach()) is _kernels
 
 
-# Verify gradients by weights of half types on a CPU: by products of half types of all rows or
+# Verify gradients by weights of 16-bit types on a CPU: by products of 16-bit types of all rows or
 # of some at a time, and by those of float32 where the processor has no others.
 @pytest.mark.parametrize("pattern", [(2, 3, 4, 2), (1, 4, 3, 9), (3, 4, 5, 1)], ids=str)
 @pytest.mark.parametrize("rows", [1, 7, 100])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("multiplies", [True, False])
-def test_weight_gradients_of_half_types(monkeypatch, pattern, rows, dtype, multiplies):
+def test_weight_gradients_of_16_bit_types(monkeypatch, pattern, rows, dtype, multiplies):
     a, b, c, d = pattern
     grad = torch.randn(rows, a * b * d).to(dtype)
     x = torch.randn(rows, a * c * d).to(dtype)
@@ -130,10 +130,10 @@ def test_small_products(size, rows, expected):
     assert (kernel is not None) == expected
 
 
-# Verify that half types have functions, too, but for large blocks and long factors, of which
+# Verify that 16-bit types have functions, too, but for large blocks and long factors, of which
 # PyTorch's products are faster.
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
-def test_functions_of_half_types(dtype):
+def test_functions_of_16_bit_types(dtype):
     def product(size):
         x, factors = torch.ones(2, size, dtype=dtype), [torch.ones(size, size, dtype=dtype)]
         return _programs.product_kernel(x, x, factors, (True, True), "mkm", "", "full")
@@ -150,7 +150,7 @@ def test_functions_of_half_types(dtype):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("name", ["mkm", "mkm-scaled", "kmm", "batched", "ksmm", "chain",
                                   "chain-last"])
-def test_gradients_of_half_types(monkeypatch, name, dtype):
+def test_gradients_of_16_bit_types(monkeypatch, name, dtype):
     function, tensors = cases(dtype)[name]
     if name != "mkm-scaled":
         # Compiled code does it all.

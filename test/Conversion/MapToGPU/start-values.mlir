@@ -115,7 +115,7 @@ func.func @kept(%x: memref<4x5xf32>, %y: memref<4xf32>, %z: memref<4xf32>) {
 
 // -----
 
-// Verify that the gradient by a bias is two kernels, three of half types.
+// Verify that the gradient by a bias is two kernels, three of 16-bit types.
 // LAUNCHES-LABEL: llvm.func @bias(
 // LAUNCHES-COUNT-2: llvm.call @kronRtCudaLaunch
 // LAUNCHES-NOT:     llvm.call @kronRtCudaLaunch
