@@ -150,7 +150,7 @@ Value kron::emitWidened(Emitter &emitter, Value bits, Type narrow) {
   if (narrow.isBF16())
     return arithmetic.toFloat(
         arithmetic.apply<arith::ShLIOp>(arithmetic.extend(bits), 16));
-  if (!emitter.hasHalfConversion)
+  if (!emitter.has16BitConversion)
     return emitHalfToFloat(arithmetic, bits);
   Value half = arith::BitcastOp::create(emitter.builder, emitter.loc,
                                         arithmetic.getType(narrow), bits);
@@ -163,7 +163,7 @@ Value kron::emitNarrowed(Emitter &emitter, Value value, Type narrow) {
   BitEmitter arithmetic(emitter, value);
   if (narrow.isBF16())
     return emitFloatToBFloat(arithmetic, value);
-  if (!emitter.hasHalfConversion)
+  if (!emitter.has16BitConversion)
     return emitFloatToHalf(arithmetic, value);
   Value half = arith::TruncFOp::create(emitter.builder, emitter.loc,
                                        arithmetic.getType(narrow), value);

@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Compiler/Compiler.h"
+#include "kron/Driver/Gpu.h"
 #include "kron/Driver/Measure.h"
 #include "kron/Driver/Session.h"
 #include "kron/Target/ForkGuard.h"
 #include "llvm/ADT/StringExtras.h"
+#include <algorithm>
 #include <chrono>
 
 using namespace mlir;
@@ -71,6 +73,21 @@ void kronGetCompileTimes(const KronProgram *program, KronCompileTimes *times) {
 void kronDestroyProgram(KronProgram *program) {
   ForkGuard guard;
   delete program;
+}
+
+KronStatus kronGetGpuName(int32_t device, char *name, size_t size) {
+  KronCudaProperties properties;
+  if (KronStatus status = kronGetCudaProperties(device, &properties))
+    return status;
+  std::string found = identifyGPU(getGPUProperties(properties));
+  if (!name || found.size() >= size) {
+    compileLog = "expects a place for " + llvm::utostr(found.size() + 1) +
+                 " bytes of the GPU's name, but got " +
+                 (name ? llvm::utostr(size) : std::string("NULL"));
+    return KRON_INVALID_ARGUMENT;
+  }
+  std::copy_n(found.c_str(), found.size() + 1, name);
+  return KRON_SUCCESS;
 }
 
 void kronMeasureProcessor(KronType type, double bytes, int32_t numThreads,

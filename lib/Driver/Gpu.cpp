@@ -59,6 +59,12 @@ struct Gpu::Driver {
 // The GPU
 //===----------------------------------------------------------------------===//
 
+GPUProperties kron::getGPUProperties(const KronCudaProperties &properties) {
+  return {properties.model,          properties.capability,  properties.numSMs,
+          properties.clockMHz,       properties.memoryBytes, properties.l2Bytes,
+          properties.memoryClockMHz, properties.memoryBits};
+}
+
 llvm::Error Gpu::check(int result, const char *function) {
   if (result == 0)
     return llvm::Error::success();
@@ -70,15 +76,14 @@ llvm::Error Gpu::check(int result, const char *function) {
 
 llvm::Expected<std::unique_ptr<Gpu>> Gpu::open(int32_t number) {
   // The runtime knows what keeps the driver from working, and says so.
-  int32_t capability;
-  if (kronGetCudaCapability(number, &capability) != KRON_SUCCESS)
+  KronCudaProperties properties;
+  if (kronGetCudaProperties(number, &properties) != KRON_SUCCESS)
     return createStringError(kronGetLastError());
   static Driver driver;
   static const bool isLoaded = driver.load();
   if (!isLoaded)
     return createStringError("the CUDA driver lacks functions: too old");
   std::unique_ptr<Gpu> gpu(new Gpu(driver, number));
-  gpu->capability = capability;
   if (llvm::Error error = gpu->initialize())
     return std::move(error);
   return gpu;

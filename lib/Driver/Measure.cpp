@@ -209,7 +209,7 @@ private:
 } // namespace
 
 #if defined(__x86_64__)
-/// A copy whose stores go past the caches. `size` is a multiple of 64.
+/// A copy with non-temporal stores. `size` is a multiple of 64.
 KRON_AVX512 static void streamCopy(char *target, const char *source,
                                    size_t size) {
   for (size_t i = 0; i < size; i += 64)

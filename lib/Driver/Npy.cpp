@@ -107,7 +107,7 @@ static std::optional<Header> parseHeader(StringRef text) {
 
 /// The element type of a NumPy type string, -1 if kron has none. Two-byte
 /// integers and opaque two-byte values are bf16 where that is expected, and
-/// such bytes numbers of 8 bits: NumPy has no name for them.
+/// such bytes values of 8 bits: NumPy has no name for them.
 static int getElementType(StringRef type, KronType expected) {
   if (expected == KRON_BF16 &&
       llvm::is_contained({"<u2", "<i2", "|V2", "<V2", "V2"}, type))

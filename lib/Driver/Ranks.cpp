@@ -152,7 +152,7 @@ public:
   }
 
 private:
-  /// Messages come in the order of the runs, on both sides.
+  /// Messages come in the order of the segments, on both sides.
   void copy(const void *from, const ::kron::Runs &send, void *to,
             const ::kron::Runs &receive) const {
     auto bytes = int64_t(exchange.elementBytes);

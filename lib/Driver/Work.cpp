@@ -62,12 +62,12 @@ std::optional<int64_t> SizeEvaluator::getArgumentSize(BlockArgument arg,
     ArrayRef<int64_t> sizes = call.arrays[number].getSizes();
     return dim < sizes.size() ? std::optional(sizes[dim]) : std::nullopt;
   }
-  auto pass = dyn_cast<PassOp>(arg.getOwner()->getParentOp());
-  if (!pass)
+  auto fused = dyn_cast<FusedOp>(arg.getOwner()->getParentOp());
+  if (!fused)
     return std::nullopt;
-  if (number == 0 && pass.getInputPermutation())
-    dim = (*pass.getInputPermutation())[dim];
-  return getSize(pass->getOperand(number), dim);
+  if (number == 0 && fused.getInputPermutation())
+    dim = (*fused.getInputPermutation())[dim];
+  return getSize(fused->getOperand(number), dim);
 }
 
 std::optional<int64_t> SizeEvaluator::getSize(Value array, unsigned dim) const {

@@ -46,7 +46,7 @@ static void populateInterface(OpPassManager &pm, bool reference) {
 }
 
 // In: kron (named operations, mode products), linalg, tensor, memref, ...
-// Out: kron.pass and linalg on tensors and memrefs
+// Out: kron.fused and linalg on tensors and memrefs
 static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse) {
   // 4. What the code generator does not take goes the reference way.
   ConvertKronToLinalgOptions fallback;
@@ -57,29 +57,28 @@ static void populateFusion(OpPassManager &pm, const KronFuseOptions &fuse) {
   KronDecomposeOptions decompose;
   decompose.target = fuse.target;
   pm.addPass(createKronDecompose(decompose));
-  // 6. One kron.pass per chain of mode products, or per trip on a GPU.
+  // 6. One kron.fused per chain of mode products, or per fused region on a GPU.
   //    Simplification first: equal views of one array must be one value.
   pm.addPass(createCSEPass());
   pm.addPass(createKronFuse(fuse));
-  //    Epilogues that no pass has taken become linalg.
+  //    Epilogues that no kron.fused has taken become linalg.
   ConvertKronToLinalgOptions epilogues;
   epilogues.epiloguesOnly = true;
   epilogues.target = fuse.target;
   pm.addPass(createConvertKronToLinalg(epilogues));
 }
 
-// In: kron.pass, linalg, tensor, bufferization, memref, ...
-// Out: kron.pass and linalg on memrefs
+// In: kron.fused, linalg, tensor, bufferization, memref, ...
+// Out: kron.fused and linalg on memrefs
 static void populateBufferization(OpPassManager &pm) {
-  // 7. Memory for tensors, outside kron.pass only, and its release. The
-  // canonicalizer folds the
-  //    views that bufferization leaves.
+  // 7. Memory for tensors, outside kron.fused only, and its release. The
+  //    canonicalizer folds the views that bufferization leaves.
   pm.addPass(createKronBufferize());
   pm.addPass(createCanonicalizerPass());
 }
 
-// In: kron.pass, linalg on memrefs, arith, math, complex, memref, func
-// Out: kron.pass, scf, arith, math, memref, func, llvm
+// In: kron.fused, linalg on memrefs, arith, math, complex, memref, func
+// Out: kron.fused, scf, arith, math, memref, func, llvm
 static void populateLoops(OpPassManager &pm) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   // 8. linalg operations become loops.
@@ -116,7 +115,7 @@ static KronExpandMathOptions getCPUMath() {
   return options;
 }
 
-// In: kron.pass on memrefs
+// In: kron.fused on memrefs
 // Out: scf, arith, 1-D vector, func, llvm
 static void populateVectorization(OpPassManager &pm,
                                   const CPUPipelineOptions &options) {
@@ -174,9 +173,9 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     fuse.vectorBits = options.vectorBits;
     populateFusion(pm, fuse);
     populateBufferization(pm);
-    //    Intermediates of one trip serve the next but one.
+    //    Intermediates of one fused region serve the next but one.
     pm.addPass(createKronReleaseEarly());
-    //    What no pass has taken runs on all threads, too.
+    //    What no kron.fused has taken runs on all threads, too.
     pm.addPass(createKronMapToThreads());
     // Epilogues become loops that LLVM can vectorize, unless multiply-adds
     // would be calls.
@@ -190,15 +189,15 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
   pm.addPass(createKronPoolArrays());
 }
 
-// In: kron.pass, linalg on memrefs, arith, math, complex, memref, func
+// In: kron.fused, linalg on memrefs, arith, math, complex, memref, func
 // Out: in gpu.module: llvm, nvvm, scf, arith, math, vector, complex;
 //      in func: llvm, scf, arith, complex, memref
 static void populateKernels(OpPassManager &pm,
                             const GPUPipelineOptions &options) {
-  // 8. Intermediates of one trip serve the next but one.
+  // 8. Intermediates of one fused region serve the next but one.
   pm.addPass(createKronReleaseEarly());
-  // 9. One kernel per trip, of the kind that the schedule names; and one per
-  //    kron.quantize, unless its rows turn out not to be contiguous.
+  // 9. One kernel per fused region, of the kind that the schedule names; and
+  //    one per kron.quantize, unless its rows turn out not to be contiguous.
   if (!options.reference) {
     ConvertKronToLinalgOptions rest;
     rest.epiloguesOnly = true;

@@ -1,4 +1,4 @@
-//===- Arrays.cpp - Memory of what lies between trips ---------------------===//
+//===- Arrays.cpp - Memory of what lies between fused regions -------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

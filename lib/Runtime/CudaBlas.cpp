@@ -176,12 +176,12 @@ static constexpr int64_t maxBatch = 65535;
 static bool fitsInt(int64_t number) { return number >= 0 && number <= INT_MAX; }
 
 /// How a matrix of `rows` x `columns` lies in memory; nothing if neither its
-/// rows nor its columns are runs.
+/// rows nor its columns are contiguous.
 static std::optional<Storage> getStorage(int64_t rows, int64_t columns,
                                          int64_t rowStride,
                                          int64_t columnStride) {
-  auto isRun = [](int64_t size, int64_t stride, int64_t otherSize,
-                  int64_t otherStride) {
+  auto isSegment = [](int64_t size, int64_t stride, int64_t otherSize,
+                      int64_t otherStride) {
     return (stride == 1 || size == 1) &&
            (otherSize == 1 || (otherStride >= size && fitsInt(otherStride)));
   };
@@ -190,9 +190,9 @@ static std::optional<Storage> getStorage(int64_t rows, int64_t columns,
     int64_t leading = otherSize == 1 ? size : otherStride;
     return Storage{isTransposed, int(leading)};
   };
-  if (isRun(rows, rowStride, columns, columnStride))
+  if (isSegment(rows, rowStride, columns, columnStride))
     return get(false, rows, columns, columnStride);
-  if (isRun(columns, columnStride, rows, rowStride))
+  if (isSegment(columns, columnStride, rows, rowStride))
     return get(true, columns, rows, rowStride);
   return std::nullopt;
 }
@@ -210,7 +210,7 @@ kron::detail::describeProduct(const KronCudaGemm &gemm) {
     return product;
   product.batch = int(gemm.batch);
   product.depth = int(gemm.depth);
-  // The factor is depth x results: the transpose of how its strides come.
+  // The factor is K x N: the transpose of how its strides come.
   auto x =
       getStorage(gemm.rows, gemm.depth, gemm.xStrides[1], gemm.xStrides[2]);
   auto f = getStorage(gemm.depth, gemm.results, gemm.factorStrides[2],

@@ -40,7 +40,7 @@ KronStatus CudaDevice::initialize(const CudaDriver &cudaDriver,
   } attributes[] = {
       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
-      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &numProcessors},
+      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &numSMs},
       {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &maxSharedBytes}};
   for (const auto &entry : attributes)
     if (CUresult result =
@@ -163,5 +163,45 @@ KronStatus kronGetCudaCapability(int32_t number, int32_t *capability) {
   if (KronStatus status = CudaDevice::get(number, &device))
     return status;
   *capability = device->capability;
+  return KRON_SUCCESS;
+}
+
+KronStatus kronGetCudaProperties(int32_t number,
+                                 KronCudaProperties *properties) {
+  if (!properties)
+    return setError(KRON_INVALID_ARGUMENT,
+                    "expects a place for the properties, but got NULL");
+  CudaDevice *device;
+  if (KronStatus status = CudaDevice::get(number, &device))
+    return status;
+  const CudaDriver &driver = *device->driver;
+  KronCudaProperties found = {};
+  found.capability = device->capability;
+  found.numSMs = device->numSMs;
+  if (CUresult result =
+          driver.deviceGetName(found.model, sizeof(found.model) - 1, number))
+    return setCudaError(driver, result, "cuDeviceGetName of GPU %d", number);
+  size_t memoryBytes = 0;
+  if (CUresult result = driver.deviceTotalMem(&memoryBytes, number))
+    return setCudaError(driver, result, "cuDeviceTotalMem of GPU %d", number);
+  found.memoryBytes = static_cast<int64_t>(memoryBytes);
+  int clockKHz = 0, memoryClockKHz = 0, l2Bytes = 0;
+  const struct {
+    CUdevice_attribute attribute;
+    int *value;
+  } attributes[] = {
+      {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &clockKHz},
+      {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &memoryClockKHz},
+      {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &found.memoryBits},
+      {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &l2Bytes}};
+  for (const auto &entry : attributes)
+    if (CUresult result =
+            driver.deviceGetAttribute(entry.value, entry.attribute, number))
+      return setCudaError(driver, result, "cuDeviceGetAttribute of GPU %d",
+                          number);
+  found.clockMHz = clockKHz / 1000;
+  found.memoryClockMHz = memoryClockKHz / 1000;
+  found.l2Bytes = l2Bytes;
+  *properties = found;
   return KRON_SUCCESS;
 }

@@ -33,7 +33,7 @@ public:
   int32_t number = 0;
   /// Compute capability times ten.
   int32_t capability = 0;
-  int32_t numProcessors = 0;
+  int32_t numSMs = 0;
   /// Shared memory that a block may have at most.
   int32_t maxSharedBytes = 0;
 

@@ -39,7 +39,11 @@ enum : CUresult {
   CUDA_ERROR_NOT_READY = 600
 };
 enum CUdevice_attribute : int {
+  CU_DEVICE_ATTRIBUTE_CLOCK_RATE = 13,
   CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+  CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE = 36,
+  CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH = 37,
+  CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
@@ -108,6 +112,8 @@ static_assert(sizeof(CUlaunchAttribute) == 72 && sizeof(CUlaunchConfig) == 56 &&
   X(deviceGetCount, "cuDeviceGetCount", (int *))                               \
   X(deviceGetAttribute, "cuDeviceGetAttribute",                                \
     (int *, CUdevice_attribute, CUdevice))                                     \
+  X(deviceGetName, "cuDeviceGetName", (char *, int, CUdevice))                 \
+  X(deviceTotalMem, "cuDeviceTotalMem_v2", (size_t *, CUdevice))               \
   X(devicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain",                        \
     (CUcontext *, CUdevice))                                                   \
   X(ctxGetCurrent, "cuCtxGetCurrent", (CUcontext *))                           \

@@ -202,8 +202,8 @@ void *kronRtCudaGlobal(KronCudaModule *module, const char *name) {
   return address;
 }
 
-int64_t kronRtCudaProcessors() {
-  return getLaunch("kronRtCudaProcessors").device->numProcessors;
+int64_t kronRtCudaNumSMs() {
+  return getLaunch("kronRtCudaNumSMs").device->numSMs;
 }
 
 void *kronRtCudaWorkspace(int64_t bytes) {

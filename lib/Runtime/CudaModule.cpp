@@ -40,7 +40,7 @@ struct ModuleState {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Images
+// Module code
 //===----------------------------------------------------------------------===//
 
 int32_t kron::detail::rateImage(const KronCudaImage &image,
@@ -56,7 +56,7 @@ int32_t kron::detail::rateImage(const KronCudaImage &image,
   return image.capability / 10 == capability / 10 ? 10000 + rate : -1;
 }
 
-/// Loads one image into the current context.
+/// Loads one form of a module's code into the current context.
 static KronStatus loadImage(const CudaDevice &device,
                             const KronCudaImage &image, CUmodule *module) {
   char log[512] = "";
@@ -77,7 +77,7 @@ static KronStatus loadImage(const CudaDevice &device,
                       device.capability, log[0] ? ", " : "", log);
 }
 
-/// Loads the best image that the driver takes.
+/// Loads the best form of the code that the driver takes.
 static KronStatus loadBestImage(const CudaDevice &device,
                                 const KronCudaModule &module,
                                 CUmodule *loaded) {

@@ -7,7 +7,7 @@
 //
 // Communicators are nonblocking: what takes longer is waited for here, for no
 // longer than the timeout, and then aborted, since an abort is all that ends
-// what NCCL has put on a GPU. Strided runs are messages in one group, which
+// what NCCL has put on a GPU. Strided segments are messages in one group, which
 // NCCL moves at once, so that nothing is packed.
 //
 //===----------------------------------------------------------------------===//
@@ -303,7 +303,7 @@ void kronNcclDestroy(KronNccl *comm) {
 // Exchanges
 //===----------------------------------------------------------------------===//
 
-/// An error unless every run is made of whole messages.
+/// An error unless every segment is made of whole messages.
 static KronStatus expectMessages(const char *name, const KronRuns *runs,
                                  int32_t numRanks) {
   for (int32_t peer = 0; peer < numRanks; ++peer) {
@@ -311,8 +311,8 @@ static KronStatus expectMessages(const char *name, const KronRuns *runs,
     if (own.count < 0 || own.length < 0 ||
         (own.length > 0 && (own.message < 1 || own.length % own.message != 0)))
       return setError(KRON_INVALID_ARGUMENT,
-                      "expects %s[%d] to have runs of whole messages, but got "
-                      "%lld runs of %lld elements in messages of %lld",
+                      "expects %s[%d] to have segments of whole messages, but "
+                      "got %lld segments of %lld elements in messages of %lld",
                       name, peer, static_cast<long long>(own.count),
                       static_cast<long long>(own.length),
                       static_cast<long long>(own.message));

@@ -7,7 +7,7 @@
 
 #include "kron/Target/LLVMIR.h"
 #include "Entry.h"
-#include "kron/CodeGen/CPU/PassEmitter.h"
+#include "kron/CodeGen/CPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Pipelines/Pipelines.h"
@@ -16,6 +16,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
@@ -247,7 +248,7 @@ LogicalResult ModuleCompiler::runGPUPasses(ModuleOp module,
     pm.addPass(createKronWiden());
   GPUPipelineOptions pipeline;
   pipeline.reference = options.reference;
-  pipeline.chip = chip.name;
+  pipeline.chip = chip.machine;
   pipeline.cublas = options.allowsCublas;
   pipeline.poisonSharedMemory = options.poisonsSharedMemory;
   populateKronGPUPipeline(pm, pipeline);
@@ -426,10 +427,18 @@ FailureOr<CompiledModule> kron::compileToLLVMIR(ModuleOp module,
     if (failed(compiler.addVersion(processor)))
       return failure();
   }
+  llvm::StringMap<std::string> machines;
   for (StringRef name : options.gpuChips) {
     auto chip = GPUChip::parse(name);
     if (!chip)
       return emitError(module.getLoc(), llvm::toString(chip.takeError()));
+    // A GPU tells the runtime its architecture, by which code is chosen.
+    auto [other, isFirst] = machines.try_emplace(chip->name, chip->machine);
+    if (!isFirst)
+      return emitError(module.getLoc(),
+                       "expects GPUs of different architectures, but got ")
+             << other->second << " and " << name << ", which are both "
+             << chip->name;
     if (failed(compiler.addGPUVersion(*chip)))
       return failure();
   }

@@ -5,12 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Machine/GPUMachine.h"
 #include "kron/Target/GPUCode.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -25,35 +27,23 @@ using llvm::createStringError;
 // Chips
 //===----------------------------------------------------------------------===//
 
-/// The oldest capability that kernels are generated for.
-static constexpr int32_t kOldestCapability = 80;
-
 llvm::Expected<GPUChip> GPUChip::parse(StringRef name) {
+  llvm::Expected<GPUMachine> machine = parseGPUMachine(name);
+  if (!machine)
+    return machine.takeError();
   GPUChip chip;
-  chip.name = name.str();
-  StringRef number = name;
-  bool isChip = number.consume_front("sm_");
-  chip.isExact = number.consume_back("a");
-  if (!isChip || number.getAsInteger(10, chip.capability) ||
-      chip.capability < kOldestCapability)
-    return createStringError(
-        "expects a GPU architecture of sm_80 or newer, e.g. sm_90a, but got '" +
-        name.str() + "'");
+  chip.machine = name.str();
+  chip.name = machine->arch;
+  chip.capability = machine->computeCapability;
+  // Code for a family ("f") is taken to run on this capability alone, too.
+  chip.isExact = !llvm::isDigit(machine->arch.back());
   return chip;
-}
-
-GPUChip GPUChip::forCapability(int32_t capability) {
-  // Capabilities from 9.0 on have features of their own, which only code for
-  // exactly them may use.
-  bool isExact = capability >= 90;
-  return {("sm_" + llvm::Twine(capability) + (isExact ? "a" : "")).str(),
-          capability, isExact};
 }
 
 /// The version of PTX: the least that has what emitters use on `chip`, since
 /// drivers take no version newer than themselves.
 static StringRef getFeatures(const GPUChip &chip) {
-  if (chip.capability >= 103)
+  if (chip.capability >= 103 || StringRef(chip.name).ends_with("f"))
     return "+ptx88";
   return chip.capability >= 90 ? "+ptx86" : "+ptx80";
 }

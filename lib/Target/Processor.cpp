@@ -34,71 +34,29 @@ static llvm::Expected<const llvm::Target *> getHostTarget() {
   return llvm::createStringError(error);
 }
 
-/// From how many bytes of input and result on columns are stored past the
-/// caches of processors with AVX-512, at least.
-static constexpr int64_t kStreamColumnsBytes = 24 << 20;
-
-/// Instruction set and vector width that `features` of `machine` amount to.
+/// Sets the instruction set and the vector width that the features of `machine`
+/// amount to, and what is known of such a processor.
 static void classify(Processor &processor, const llvm::TargetMachine &machine) {
   const llvm::MCSubtargetInfo &info = *machine.getMCSubtargetInfo();
+  auto hasFeature = [&](StringRef name) {
+    return info.checkFeatures(("+" + name).str());
+  };
   processor.isa = KRON_ISA_X86_64_V2;
   processor.vectorBits = 128;
-  if (!machine.getTargetTriple().isX86())
-    return;
-  if (info.checkFeatures("+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl")) {
-    // Intel's processors take four operations for one, and are slower so than
-    // with multiply-adds of f32.
-    processor.hasPairProducts = info.checkFeatures("+avx512bf16,+sse4a");
-    processor.hasMatrixTiles =
-        info.checkFeatures("+amx-tile,+amx-bf16,+avx512bf16");
-    processor.isa =
-        processor.hasMatrixTiles ? KRON_ISA_X86_64_V4_AMX : KRON_ISA_X86_64_V4;
-    processor.vectorBits = 512;
-    // From Sapphire Rapids and Zen 5 on (AVX-VNNI) a copy is faster with such
-    // stores; a Cascade Lake is slower, unless each row of the result gets one
-    // or two cache lines at a time.
-    processor.streamColumnsBytes = kStreamColumnsBytes;
-    if (info.checkFeatures("+avxvnni")) {
-      processor.streamBytes = 48 << 20;
-      processor.streamColumnsBytes = 16 << 20;
+  if (machine.getTargetTriple().isX86()) {
+    if (info.checkFeatures(
+            "+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl")) {
+      processor.hasMatrixTiles =
+          info.checkFeatures("+amx-tile,+amx-bf16,+avx512bf16");
+      processor.isa = processor.hasMatrixTiles ? KRON_ISA_X86_64_V4_AMX
+                                               : KRON_ISA_X86_64_V4;
+      processor.vectorBits = 512;
+    } else if (info.checkFeatures("+avx2,+fma,+f16c")) {
+      processor.isa = KRON_ISA_X86_64_V3;
+      processor.vectorBits = 256;
     }
-    if (info.checkFeatures("+avx512fp16"))
-      processor.streamColumnsBytes = 8 << 20;
-  } else if (info.checkFeatures("+avx2,+fma,+f16c")) {
-    processor.isa = KRON_ISA_X86_64_V3;
-    processor.vectorBits = 256;
   }
-}
-
-/// Caches of one core of the processor that LLVM calls `cpu`; those of a server
-/// with AVX-512 where they are not known. Where it was measured that memory
-/// takes runs of more than two cache lines faster, so many bytes of columns,
-/// and where larger tiles of small rows are faster, so many bytes of these. And
-/// whether its shuffles take nothing from multiply-adds.
-static void setKnown(Processor &processor) {
-  struct Known {
-    llvm::StringRef cpu;
-    int64_t l1KiB, l2KiB, columnBytes = 0, rowTileBytes = 4096;
-    bool hasFastShuffles = false;
-  };
-  static constexpr Known table[] = {
-      {"x86-64-v2", 32, 256},       {"x86-64-v3", 32, 512},
-      {"haswell", 32, 256},         {"broadwell", 32, 256},
-      {"skylake", 32, 256},         {"skylake-avx512", 32, 1024},
-      {"cascadelake", 32, 1024},    {"cooperlake", 32, 1024},
-      {"icelake-client", 48, 512},  {"icelake-server", 48, 1280},
-      {"sapphirerapids", 48, 2048}, {"emeraldrapids", 48, 2048},
-      {"graniterapids", 48, 2048},  {"znver1", 32, 512},
-      {"znver2", 32, 512},          {"znver3", 32, 512},
-      {"znver4", 32, 1024},         {"znver5", 48, 1024, 256, 8192, true}};
-  for (const Known &known : table)
-    if (known.cpu == processor.cpu) {
-      processor.l1Bytes = known.l1KiB << 10;
-      processor.l2Bytes = known.l2KiB << 10;
-      processor.columnBytes = known.columnBytes;
-      processor.rowTileBytes = known.rowTileBytes;
-      processor.hasFastShuffles = known.hasFastShuffles;
-    }
+  setKnownCosts(processor, hasFeature);
 }
 
 /// What the C library knows of this machine's caches, if anything.
@@ -146,24 +104,25 @@ Processor kron::getHostProcessor() {
   }
   processor.features = features.getString();
   processor.vectorBits = 128;
-  setKnown(processor);
-  detectCaches(processor);
   if (auto machine = createTargetMachine(&processor))
     classify(processor, **machine);
   else
     llvm::consumeError(machine.takeError());
+  detectCaches(processor);
   processor.isa = KRON_ISA_HOST;
   return processor;
 }
 
+/// kron's name of the first processors with matrix tiles, for which LLVM has
+/// none.
+static constexpr StringRef kTileProcessor = "x86-64-v4-amx";
+
 /// What the first processors with matrix tiles have, as far as kernels use it.
 static Processor getTileProcessor() {
-  Processor processor{"x86-64-v4", "+amx-tile,+amx-bf16,+avx512bf16", 512,
-                      KRON_ISA_X86_64_V4_AMX};
-  processor.l1Bytes = 48 << 10;
-  processor.l2Bytes = 2 << 20;
-  processor.streamBytes = 48 << 20;
-  processor.streamColumnsBytes = 8 << 20;
+  Processor processor{kTileProcessor.str(), "+amx-tile,+amx-bf16,+avx512bf16",
+                      512, KRON_ISA_X86_64_V4_AMX};
+  setKnownCosts(processor, [](StringRef) { return false; });
+  processor.cpu = "x86-64-v4";
   processor.hasMatrixTiles = true;
   return processor;
 }
@@ -174,18 +133,17 @@ std::vector<Processor> kron::getPortableProcessors() {
   std::vector<Processor> processors = {
       {"x86-64-v2", "", 128, KRON_ISA_X86_64_V2},
       {"x86-64-v3", "", 256, KRON_ISA_X86_64_V3},
-      {"x86-64-v4", "", 512, KRON_ISA_X86_64_V4},
-      getTileProcessor()};
-  processors[2].streamColumnsBytes = kStreamColumnsBytes;
+      {"x86-64-v4", "", 512, KRON_ISA_X86_64_V4}};
   for (Processor &processor : processors)
-    setKnown(processor);
+    setKnownCosts(processor, [](StringRef) { return false; });
+  processors.push_back(getTileProcessor());
   return processors;
 }
 
 llvm::Expected<Processor> kron::getNamedProcessor(StringRef name) {
   if (name == "native")
     return getHostProcessor();
-  if (name == "x86-64-v4-amx" &&
+  if (name == kTileProcessor &&
       llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86())
     return getTileProcessor();
   auto baseline = createTargetMachine(nullptr);
@@ -200,7 +158,6 @@ llvm::Expected<Processor> kron::getNamedProcessor(StringRef name) {
   if (!machine)
     return machine.takeError();
   classify(processor, **machine);
-  setKnown(processor);
   return processor;
 }
 

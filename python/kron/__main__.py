@@ -25,8 +25,8 @@ def _version_of(package):
 def _gpus():
     names = []
     for index in range(_core.cuda_device_count()):
-        capability = _core.cuda_capability(index)
-        names.append(f"GPU {index}: compute capability {capability // 10}.{capability % 10}")
+        model = _core.cuda_properties(index)["model"]
+        names.append(f"GPU {index}: {model}, {_compile.chip_of_device(index)}")
     return names or ["none that CUDA's driver knows"]
 
 

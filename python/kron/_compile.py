@@ -72,13 +72,15 @@ def parse_target(target):
     if kind == "cpu":
         return (names.split(",") if names else ["native"]), []
     if kind == "cuda":
-        return [], (names.split(",") if names else [_chip_of_device(0)])
+        return [], (names.split(",") if names else [chip_of_device(0)])
     raise ValueError("expects target to be 'cpu', 'cpu:NAME', 'cuda' or 'cuda:CHIP', "
                      f"but got '{target}'")
 
 
-def _chip_of_device(device):
-    return compiler().chip_of(_core.cuda_capability(device))
+@functools.cache
+def chip_of_device(device):
+    """The name of a GPU as `cuda:NAME` takes it: "h200"."""
+    return compiler().identify_gpu(**_core.cuda_properties(device))
 
 
 @contextlib.contextmanager
@@ -127,7 +129,7 @@ def _load(module, names, code):
 def compile_all(text, *, target="cpu", device=-1, reference=False):
     """All kernels of a module by name."""
     if device >= 0:
-        target = "cuda:" + _chip_of_device(device)
+        target = "cuda:" + chip_of_device(device)
     processors, chips = parse_target(target)
     with translated() as module:
         key = cache.make_key(text=text, target=[processors, chips], reference=reference,

@@ -11,7 +11,6 @@ import numpy as np
 
 from kron import _build, _compile, _core, _jit, _roofline
 
-_PASS = re.compile(r"kron\.pass\b")
 _MODE_PRODUCT = re.compile(r"kron\.mode_product axis\((\d+)\).*?\[([^\]]*)\] : "
                            r"(?:tensor|memref)<([^>]*)>")
 _SCHEDULE = re.compile(r"#kron\.schedule<([^>]*)>")
@@ -73,7 +72,7 @@ def _measure(function, clock):
 
 
 def _multiply_adds(description, elements):
-    """Of a kernel with a result of `elements` numbers."""
+    """Of a kernel with a result of so many elements."""
     if "factors" in description:
         return round(elements * _build.multiply_adds([(p, q) for p, q, _, _ in
                                                       description["factors"]]))
@@ -123,23 +122,23 @@ class Explanation:
         return [line for entry in self.stages for line in entry["remarks"]]
 
     def _plan(self, entry):
-        """Lines about the trips over memory of one module."""
+        """Lines about the fused regions of one module."""
         stages = dict(entry["stages"])
         fused = stages.get("kron-fuse", "")
         lines = []
-        trips = fused.split("kron.pass")[1:]
+        regions = fused.split("kron.fused")[1:]
         schedules = _SCHEDULE.findall(stages.get("kron-select-schedule", ""))
-        for number, trip in enumerate(trips):
-            products = _MODE_PRODUCT.findall(trip)
+        for number, region in enumerate(regions):
+            products = _MODE_PRODUCT.findall(region)
             what = ", ".join(f"axis {axis} by {shape}" for axis, _, shape in products)
-            lines.append(f"trip {number + 1} over memory: {len(products)} factor(s) fused: {what}")
+            lines.append(f"fused region {number + 1}: {len(products)} factor(s): {what}")
             if number < len(schedules):
                 lines.append(f"  schedule: {schedules[number]}")
         generic = len(re.findall(r"linalg\.", fused))
         if generic:
             lines.append(f"{generic} general operation(s) (linalg) beside them")
-        if not trips:
-            lines.append("no fused trips: everything goes the general way")
+        if not regions:
+            lines.append("no fused regions: everything goes the general way")
         return lines
 
     def __str__(self):
@@ -203,7 +202,7 @@ class Explanation:
 
 
 def explain(function, *args, show=True, plot=None, **kwargs):
-    """Runs function(*args, **kwargs) and reports what it did: trips over memory, what was
+    """Runs function(*args, **kwargs) and reports what it did: fused regions, what was
     fused, schedules, why something goes a slower way, and the time against what
     memory and arithmetic allow. `function` is one of kron's or one that kron.jit
     decorates. `plot` names a file for a roofline picture."""

@@ -3,7 +3,7 @@
 Quantised language models turn activations by an orthonormal matrix of +-1/sqrt(n), so that
 no element stands out, and the weights that follow by its inverse. Such matrices of order n
 are Kronecker products: of one of order m (12, 20, 28, ...) by Paley's constructions and of
-2 x 2 ones. One `kron.mkm` applies all of it in a trip over memory.
+2 x 2 ones. One `kron.mkm` applies all of it in one fused region.
 
 SPDX-License-Identifier: MIT
 """

@@ -14,6 +14,7 @@
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/InitAll.h"
+#include "kron/Machine/GPUMachine.h"
 #include "kron/Pipelines/Pipelines.h"
 #include "kron/Target/ForkGuard.h"
 #include "kron/Target/JIT.h"
@@ -339,9 +340,16 @@ PYBIND11_MODULE(_compiler, module) {
   module.def("code_files", getCodeFiles);
   module.attr("llvm_version") = LLVM_VERSION_STRING;
   module.def(
-      "chip_of",
-      [](int capability) { return GPUChip::forCapability(capability).name; },
-      py::arg("capability"));
+      "identify_gpu",
+      [](const std::string &model, int capability, int numSMs, int clockMHz,
+         int memoryClockMHz, int memoryBits, int64_t memoryBytes,
+         int64_t l2Bytes) {
+        return identifyGPU({model, capability, numSMs, clockMHz, memoryBytes,
+                            l2Bytes, memoryClockMHz, memoryBits});
+      },
+      py::arg("model"), py::arg("capability"), py::arg("num_sms"),
+      py::arg("clock_mhz"), py::arg("memory_clock_mhz"), py::arg("memory_bits"),
+      py::arg("memory_bytes"), py::arg("l2_bytes"));
   module.def("find_assembler", findAssembler);
   module.def("save_library", saveLibrary, py::arg("object"), py::arg("path"),
              py::arg("runtime_folder"));

@@ -232,11 +232,20 @@ static int getCudaDeviceCount() {
   return count;
 }
 
-static int getCudaCapability(int device) {
-  int32_t capability = 0;
-  if (kronGetCudaCapability(device, &capability) != KRON_SUCCESS)
+static py::dict getCudaProperties(int device) {
+  KronCudaProperties properties;
+  if (kronGetCudaProperties(device, &properties) != KRON_SUCCESS)
     throw py::value_error(kronGetLastError());
-  return capability;
+  py::dict result;
+  result["model"] = properties.model;
+  result["capability"] = properties.capability;
+  result["num_sms"] = properties.numSMs;
+  result["clock_mhz"] = properties.clockMHz;
+  result["memory_clock_mhz"] = properties.memoryClockMHz;
+  result["memory_bits"] = properties.memoryBits;
+  result["memory_bytes"] = properties.memoryBytes;
+  result["l2_bytes"] = properties.l2Bytes;
+  return result;
 }
 
 void kron::python::bindKernel(py::module_ &module) {
@@ -263,6 +272,6 @@ void kron::python::bindKernel(py::module_ &module) {
   module.def("allow_cublas", allowCublas, py::arg("allowed") = true);
   module.def("is_cublas_allowed", [] { return kronIsCublasAllowed() != 0; });
   module.def("cuda_device_count", getCudaDeviceCount);
-  module.def("cuda_capability", getCudaCapability, py::arg("device"));
+  module.def("cuda_properties", getCudaProperties, py::arg("device"));
   module.def("forget_kernels", forgetKernels);
 }

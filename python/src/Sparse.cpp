@@ -213,7 +213,7 @@ bool Sparse::loadLayout(PyObject *object) {
 }
 
 /// Takes a bias without anything between it and the product as z: it is added
-/// where results are stored, which on the CPU saves a trip over them.
+/// where results are stored, which on the CPU saves a pass over them.
 void Sparse::foldBias() {
   if (!hasBias || activation || hasScale || addend != NoAddend || batchLast ||
       x.device >= 0)

@@ -48,7 +48,7 @@ def test_module_runs():
 def test_passes_and_stages():
     module = make_module()
     stages = dict(module.stages())
-    assert "kron.pass" in stages["kron-fuse"]
+    assert "kron.fused" in stages["kron-fuse"]
     assert "llvm.func" in str(module.run())
     assert "kron.mode_product" in str(module.run("kron-decompose"))
     with pytest.raises(kron.CompileError, match="no-such-pass"):

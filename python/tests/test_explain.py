@@ -24,7 +24,7 @@ def test_explain(capsys):
     x = np.ones((100, 12))
     explanation = kron.explain(kron.mkm, x, FACTORS)
     text = capsys.readouterr().out
-    assert "trip 1 over memory: 2 factor(s)" in text
+    assert "fused region 1: 2 factor(s)" in text
     assert "expected floor" in text
     assert explanation.bytes == 2 * x.nbytes + sum(f.nbytes for f in FACTORS)
     assert explanation.multiply_adds == 100 * 12 * (4 + 3)
@@ -49,7 +49,7 @@ def test_explain(capsys):
 def test_explain_every_operation(name, args, multiply_adds):
     explanation = kron.explain(getattr(kron, name), *args, show=False)
     assert explanation.multiply_adds == multiply_adds
-    assert str(explanation).startswith("kron." + name) and "trip 1" in str(explanation)
+    assert str(explanation).startswith("kron." + name) and "fused region 1" in str(explanation)
 
 
 def clock(seconds):
@@ -104,15 +104,15 @@ def test_explain_a_jitted_function():
     x = np.ones((30, 12))
     explanation = kron.explain(f, x, FACTORS, show=False)
     assert explanation.multiply_adds == 30 * 12 * 7
-    assert "trip 1 over memory: 2 factor(s)" in str(explanation)
-    assert "trip 2" not in str(explanation)
+    assert "fused region 1: 2 factor(s)" in str(explanation)
+    assert "fused region 2" not in str(explanation)
 
 
 def test_explain_says_why_a_way_is_slower():
     explanation = kron.explain(kron.mkm, np.ones((3, 0)), [np.ones((0, 2))], show=False)
     assert explanation.seconds > 0
     wide = kron.explain(kron.jit(lambda x: x.T + 1), np.ones((20, 30)), show=False)
-    assert "general operation" in str(wide) and "no fused trips" in str(wide)
+    assert "general operation" in str(wide) and "no fused regions" in str(wide)
 
 
 def roofline_points(path):

@@ -11,7 +11,7 @@
 // RUN: kron-run %s --entry modes --arg random:8x4:f8E5M2:1 --arg random:4x4:f8E4M3FN:2 --verify | FileCheck %s --check-prefix=MODE
 // MODE: verify arg2: {{.*}}: ok
 
-// Verify files: bytes are numbers of 8 bits where these are expected. 56 is 1 and 192 is -2 in
+// Verify files: bytes are values of 8 bits where these are expected. 56 is 1 and 192 is -2 in
 // f8E4M3FN, 60 is 1 in f8E5M2.
 // RUN: %python %S/Inputs/npy.py %t.x.npy "B=|u1" C 1x2 56 192
 // RUN: %python %S/Inputs/npy.py %t.k.npy "B=|u1" C 1x1x2x1 60 60

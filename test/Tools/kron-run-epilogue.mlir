@@ -7,7 +7,7 @@
 // RUN:   --verify | FileCheck %s
 // RUN: kron-run %s --entry=few_rows --arg=random:3x512:f32:1 --arg=random:1x64x64x8:f32:2 --arg=random:512:f32:3 --verify | FileCheck %s
 
-// Verify epilogues at the end of passes: bias, every activation, scale and residual
+// Verify epilogues at the end of fused regions: bias, every activation, scale and residual
 // (which may be the destination), in both layouts, behind chains and few rows.
 // CHECK: verify {{.*}}: ok
 
@@ -29,7 +29,7 @@ func.func @chain(%x: tensor<5000x96xf16>, %a: tensor<4x32x24x1xf16>, %b: tensor<
   %e = tensor.empty() : tensor<5000x128xf16>
   %0 = kron.ksmm ins(%x : tensor<5000x96xf16>) weights(%a : tensor<4x32x24x1xf16>) outs(%e : tensor<5000x128xf16>) -> tensor<5000x128xf16>
   %1 = kron.ksmm ins(%0 : tensor<5000x128xf16>) weights(%b : tensor<1x16x16x8xf16>) outs(%e : tensor<5000x128xf16>)
-         bias(%bias : tensor<128xf16>) {activation = #kron.activation<relu>, schedule = #kron.schedule<trips = [2]>} -> tensor<5000x128xf16>
+         bias(%bias : tensor<128xf16>) {activation = #kron.activation<relu>, schedule = #kron.schedule<regions = [2]>} -> tensor<5000x128xf16>
   return %1 : tensor<5000x128xf16>
 }
 

@@ -4,7 +4,7 @@
 // RUN: kron-run %s --entry=last --arg=random:512x77:f16:1 --arg=random:128x4x4x1:f16:2 --arg=random:32x4x4x4:f16:3 --arg=random:4x8x8x16:f16:4 --verify | FileCheck %s
 // RUN: kron-run %s --entry=last --arg=random:512x3001:f16:1 --arg=random:128x4x4x1:f16:2 --arg=random:32x4x4x4:f16:3 --arg=random:4x8x8x16:f16:4 --verify | FileCheck %s
 
-// Verify chains whose number of rows only the run shows: with few rows, many and none.
+// Verify chains whose number of rows is known only at run time: with few rows, many and none.
 // CHECK: verify {{.*}}: ok
 
 func.func @first(%x: tensor<?x2048xf32>, %a: tensor<256x8x8x1xf32>, %b: tensor<1x8x8x256xf32>, %bias: tensor<2048xf32>)

@@ -36,9 +36,9 @@ func.func @open_sizes(%x: tensor<?x?x8xf32>, %f: tensor<8x4xf32>, %init: tensor<
   return %3 : tensor<?x4x?xf32>
 }
 
-// Verify that alpha and beta may be read in the region of a pass.
+// Verify that alpha and beta may be read in a fused region.
 func.func @region_scalars(%x: memref<3x2xf64>, %f: memref<2x2xf64>, %y: memref<3x2xf64>, %s: memref<?xf64>) {
-  kron.pass ins(%x, %f, %s : memref<3x2xf64>, memref<2x2xf64>, memref<?xf64>) outs(%y : memref<3x2xf64>) {
+  kron.fused ins(%x, %f, %s : memref<3x2xf64>, memref<2x2xf64>, memref<?xf64>) outs(%y : memref<3x2xf64>) {
   ^bb0(%tx: tensor<3x2xf64>, %a: tensor<2x2xf64>, %ts: tensor<?xf64>, %out: tensor<3x2xf64>):
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

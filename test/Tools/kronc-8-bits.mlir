@@ -1,5 +1,5 @@
 // Verify that arrays of 8 bits that start anywhere get as far as PTX: the LLVM dialect has no
-// such numbers.
+// such type.
 // RUN: kronc %s --target nvidia --gpu-arch sm_90a -o %t.ptx
 // RUN: FileCheck %s --input-file %t.ptx
 // RUN: kronc %s --target nvidia --gpu-arch sm_80,sm_90a -o %t.ll

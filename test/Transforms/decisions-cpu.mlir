@@ -1,5 +1,5 @@
-// What is decided for the processor, shape by shape: every line is one trip over memory (a
-// kron.pass): how many factors it applies, as how many stages after joining, and its tile. A
+// What is decided for the CPU, shape by shape: every line is one fused region (a
+// kron.fused): how many factors it applies, as how many steps after joining, and its tile. A
 // changed line is a changed decision: measure before it is accepted.
 //
 // RUN: kron-opt %s --kron-cpu-pipeline="vector-bits=512" --remarks-filter='kron-schedule' \
@@ -97,7 +97,7 @@ func.func @mkm_f64_1024_x_16_3(%x: memref<1024x4096xf64>, %f0: memref<16x16xf64>
   return
 }
 
-// Verify the decision for one row, two trips with several threads, else one: mkm f32 1 x 16^4.
+// Verify the decision for one row, two fused regions with several threads, else one: mkm f32 1 x 16^4.
 // CHECK: :[[@LINE+4]]:{{.*}}FactorsApplied=3{{.*}}Stages=3{{.*}}Tile=1{{(,|$)}}
 // CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=16{{(,|$)}}
 // CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=4{{.*}}Stages=4{{.*}}Tile=1{{(,|$)}}
@@ -106,7 +106,7 @@ func.func @mkm_f32_1_x_16_4(%x: memref<1x65536xf32>, %f0: memref<16x16xf32>, %f1
   return
 }
 
-// Verify the decision for one row, shared out among threads in two trips: mkm f32 1 x 64^3.
+// Verify the decision for one row, shared out among threads in two fused regions: mkm f32 1 x 64^3.
 // CHECK: :[[@LINE+3]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=2{{(,|$)}}
 // CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=1{{.*}}Stages=1{{.*}}Tile=64{{(,|$)}}
 func.func @mkm_f32_1_x_64_3(%x: memref<1x262144xf32>, %f0: memref<64x64xf32>, %f1: memref<64x64xf32>, %f2: memref<64x64xf32>, %y: memref<1x262144xf32>) {
@@ -176,7 +176,7 @@ func.func @chain_f32_1024_x_64_64_64_1_1_64_64_64(%x: tensor<1024x4096xf32>, %f0
   return %y1 : tensor<1024x4096xf32>
 }
 
-// Verify the decision for one whose first factor reads runs of 256 bytes, and whose factors are
+// Verify the decision for one whose first factor reads segments of 256 bytes, and whose factors are
 // read for every tile, since the second-level cache does not hold them: chain f32 1024 x
 // 1,64,64,64 > 64,64,64,1.
 // CHECK: :[[@LINE+6]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=32{{(,|$)}}

@@ -10,11 +10,11 @@
 // CHECK: scf.for %[[ROW:.*]] = %c0{{.*}} to %{{.*}} step %c3584{{.*}} {
 // CHECK: %[[XROWS:.*]] = memref.subview %[[X]][%[[ROW]], 0] [3584, 4100] [1, 1]
 // CHECK: linalg.transpose ins(%[[XROWS]] : {{.*}}) outs(%[[XT]] : {{.*}}) permutation = [1, 0]
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK: %[[YROWS:.*]] = memref.subview %[[Y]][%[[ROW]], 0] [3584, 28700] [1, 1]
 // CHECK: linalg.transpose ins(%[[YT]] : {{.*}}) outs(%[[YROWS]] : {{.*}}) permutation = [1, 0]
 // CHECK: }
-// CHECK-NOT: kron.pass
+// CHECK-NOT: kron.fused
 // CHECK: memref.dealloc %[[XT]]
 // CHECK: memref.dealloc %[[YT]]
 // CPU-LABEL: func.func @blocks(
@@ -29,10 +29,10 @@ func.func @blocks(%x: memref<25088x4100xf16>, %k: memref<2050x14x2x1xf16>, %y: m
 // CHECK-LABEL: func.func @rest(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<4099x1028xbf16>
 // CHECK: memref.subview %[[X]][%{{.*}}, 0] [3, 1028] [1, 1]
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK: scf.for
 // CHECK: linalg.transpose {{.*}} permutation = [1, 0]
-// CHECK: kron.pass
+// CHECK: kron.fused
 func.func @rest(%x: memref<4099x1028xbf16>, %k: memref<257x5x4x1xbf16>) -> tensor<4099x1285xbf16> {
   %tx = bufferization.to_tensor %x restrict : memref<4099x1028xbf16> to tensor<4099x1028xbf16>
   %tk = bufferization.to_tensor %k restrict : memref<257x5x4x1xbf16> to tensor<257x5x4x1xbf16>

@@ -7,7 +7,7 @@
 // CHECK: %[[VIEW:.*]] = memref.expand_shape %[[B]] {{.*}} into memref<2x3x5xf16>
 // CHECK: memref.extract_strided_metadata %[[VIEW]]
 // CHECK: %[[Z:.*]] = memref.reinterpret_cast {{.*}} strides: [0, 15, 5, 1]
-// CHECK: kron.pass ins(%{{.*}}, %{{.*}}, %[[Z]] :
+// CHECK: kron.fused ins(%{{.*}}, %{{.*}}, %[[Z]] :
 // CHECK: kron.mode_product {{.*}} beta(1.000000e+00 : f32) addend(
 // CHECK-NOT: linalg
 func.func @bias(%x: memref<?x40xf16>, %k: memref<2x3x4x5xf16>, %b: memref<30xf16>, %y: memref<?x30xf16>) {

@@ -7,10 +7,10 @@
 // CHECK-LABEL: func.func @both_sides(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: memref<?x24xf32>, %[[G:[a-z0-9]*]]: memref<?x30xf32>, %[[A:[a-z0-9]*]]: memref<2x3xf32>, %[[C:[a-z0-9]*]]: memref<4x2xf32>, %[[D:[a-z0-9]*]]: memref<3x5xf32>
 // CHECK: %[[XC:.*]] = memref.alloc({{.*}} : memref<?x12xf32>
-// CHECK: kron.pass ins(%{{.*}}, %[[C]] : memref<?x2x3x4xf32>, memref<4x2xf32>)
+// CHECK: kron.fused ins(%{{.*}}, %[[C]] : memref<?x2x3x4xf32>, memref<4x2xf32>)
 // CHECK: kron.mode_product axis(3) {{.*}} [p, q] : tensor<4x2xf32>
 // CHECK: %[[GA:.*]] = memref.alloc({{.*}} : memref<?x20xf32>
-// CHECK: kron.pass ins(%{{.*}}, %[[A]] : memref<?x3x5x2xf32>, memref<2x3xf32>)
+// CHECK: kron.fused ins(%{{.*}}, %[[A]] : memref<?x3x5x2xf32>, memref<2x3xf32>)
 // CHECK: kron.mode_product axis(1) {{.*}} [q, p] : tensor<2x3xf32>
 // CHECK: %[[GV:.*]] = memref.expand_shape %[[GA]] {{.*}} into memref<?x2x10xf32>
 // CHECK: %[[GR:.*]] = memref.collapse_shape %[[GV]] {{\[\[}}0, 1], [2]] : memref<?x2x10xf32> into memref<?x10xf32>

@@ -26,10 +26,10 @@ func.func @both(%x: tensor<?x32xf8E4M3FN>, %k: tensor<2x4x8x2xf8E5M2>, %s: f32, 
 // CHECK:         %[[B:.*]] = memref.alloc() {{.*}}: memref<8x32xbf16>
 // CHECK:         linalg.generic {{.*}} ins(%[[X]] : memref<8x32xf8E5M2>) outs(%[[B]] : memref<8x32xbf16>)
 // CHECK:         %[[VIEW:.*]] = memref.expand_shape %[[B]]
-// CHECK:         kron.pass ins(%[[VIEW]], %[[K]] :
+// CHECK:         kron.fused ins(%[[VIEW]], %[[K]] :
 // CHECK:         memref.dealloc %[[B]]
 //
-// Verify that beside bf16 they are not: halves do not hold its numbers.
+// Verify that beside bf16 they are not: f16 does not hold its values.
 // GPU-LABEL: func.func @memref(
 // GPU:         linalg.generic {{.*}} outs(%{{.*}} : memref<8x32xbf16>)
 func.func @memref(%x: memref<8x32xf8E5M2>, %k: memref<2x4x8x2xbf16>, %y: memref<8x16xbf16>) {
@@ -49,7 +49,7 @@ func.func @zero(%x: memref<8x32xf8E5M2>, %k: memref<2x4x8x2xbf16>, %y: memref<8x
 // Verify that a GPU reads weights of 8 bits beside f16.
 // GPU-LABEL: func.func @weights(
 // GPU-NOT:     linalg.generic
-// GPU:         kron.pass ins(%{{.*}}, %{{.*}} : memref<8x2x8x2xf16>, memref<2x4x8x2xf8E4M3FN>) outs(%{{.*}} : memref<8x2x4x2xf16
+// GPU:         kron.fused ins(%{{.*}}, %{{.*}} : memref<8x2x8x2xf16>, memref<2x4x8x2xf8E4M3FN>) outs(%{{.*}} : memref<8x2x4x2xf16
 func.func @weights(%x: memref<8x32xf16>, %k: memref<2x4x8x2xf8E4M3FN>, %y: memref<8x16xf16>) {
   kron.ksmm ins(%x : memref<8x32xf16>) weights(%k : memref<2x4x8x2xf8E4M3FN>) outs(%y : memref<8x16xf16>)
   return

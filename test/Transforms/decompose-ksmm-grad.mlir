@@ -15,7 +15,7 @@
 // CHECK-DAG: %[[XV:.*]] = tensor.expand_shape %[[XN]] {{.*}} into tensor<64x2x4x5xf32>
 // CHECK-DAG: %[[GN:.*]] = tensor.extract_slice %[[G]][%[[N]], 0] [64, 30] [1, 1]
 // CHECK-DAG: %[[GV:.*]] = tensor.expand_shape %[[GN]] {{.*}} into tensor<64x2x3x5xf32>
-// CHECK: %[[NEXT:.*]] = kron.pass ins(%[[XV]], %[[GV]] : {{.*}}) outs(%[[SUM]] : tensor<2x3x4x5xf32>) attributes {input_permutation = array<i64: 1, 0, 2, 3>}
+// CHECK: %[[NEXT:.*]] = kron.fused ins(%[[XV]], %[[GV]] : {{.*}}) outs(%[[SUM]] : tensor<2x3x4x5xf32>) attributes {input_permutation = array<i64: 1, 0, 2, 3>}
 // CHECK: kron.mode_product axis(1) ins(%{{.*}} : tensor<2x64x4x5xf32>) factor(%{{.*}} [p, 0, q, 3] : tensor<64x2x3x5xf32>) outs(%{{.*}} : tensor<2x3x4x5xf32>) beta(1.000000e+00 : f32)
 // CHECK: scf.yield %[[NEXT]]
 // CHECK: %[[END8:.*]] = arith.muli
@@ -50,11 +50,11 @@ func.func @dynamic_batch(%x: tensor<?x40xf32>, %g: tensor<?x30xf32>,
 // CHECK-NOT: linalg
 // CHECK: scf.for %[[N:.*]] = %c0 to %c128 step %c64
 // CHECK: memref.subview %{{.*}}[0, %[[N]]] [40, 64] [1, 1]
-// CHECK: kron.pass {{.*}} outs(%[[D]] : memref<2x3x4x5xi64>) attributes {input_permutation = array<i64: 0, 3, 1, 2>}
+// CHECK: kron.fused {{.*}} outs(%[[D]] : memref<2x3x4x5xi64>) attributes {input_permutation = array<i64: 0, 3, 1, 2>}
 // CHECK: factor(%{{.*}} [0, q, 3, p] : tensor<2x3x5x64xi64>) outs(%{{.*}} : tensor<2x3x4x5xi64>) alpha(2 : i64) beta(1 : i64) ->
 // CHECK-NOT: scf.for
 // CHECK: factor(%{{.*}} [0, q, 3, p] : tensor<2x3x5x1xi64>)
-// CHECK-NOT: kron.pass
+// CHECK-NOT: kron.fused
 // CHECK: return
 // On a GPU the batch is put first, pieces have at least 16 rows, and alpha and Z
 // come last.

@@ -1,12 +1,12 @@
 // RUN: kron-opt %s --kron-decompose --canonicalize --cse | FileCheck %s
 
-// Verify that memrefs of any strides are viewed, and that the chain is a kron.pass
+// Verify that memrefs of any strides are viewed, and that the chain is a kron.fused
 // with the temporary inside and alpha used from outside.
 // CHECK-LABEL: func.func @mkm(
 // CHECK-SAME: %[[X:.*]]: memref<?x6xf32, strided<[?, ?], offset: ?>>, %[[A:.*]]: memref<2x2xf32>, %[[B:.*]]: memref<3x4xf32>, %[[Y:.*]]: memref<?x8xf32>, %[[ALPHA:.*]]: f32)
 // CHECK-DAG: %[[IN:.*]] = memref.expand_shape %[[X]] {{\[\[}}0], [1, 2]] output_shape [%{{.*}}, 2, 3]
 // CHECK-DAG: %[[OUT:.*]] = memref.expand_shape %[[Y]] {{\[\[}}0], [1, 2]] output_shape [%{{.*}}, 2, 4]
-// CHECK: kron.pass ins(%[[IN]], %[[A]], %[[B]] : memref<?x2x3xf32, strided<[?, ?, ?], offset: ?>>, memref<2x2xf32>, memref<3x4xf32>) outs(%[[OUT]] : memref<?x2x4xf32>) attributes {schedule = #kron.schedule<tile = 2>} {
+// CHECK: kron.fused ins(%[[IN]], %[[A]], %[[B]] : memref<?x2x3xf32, strided<[?, ?, ?], offset: ?>>, memref<2x2xf32>, memref<3x4xf32>) outs(%[[OUT]] : memref<?x2x4xf32>) attributes {schedule = #kron.schedule<tile = 2>} {
 // CHECK: ^bb0(%[[TX:.*]]: tensor<?x2x3xf32>, %[[TA:.*]]: tensor<2x2xf32>, %[[TB:.*]]: tensor<3x4xf32>, %[[TY:.*]]: tensor<?x2x4xf32>):
 // CHECK: %[[M:.*]] = tensor.dim %[[TY]]
 // CHECK: %[[E:.*]] = tensor.empty(%[[M]]) : tensor<?x2x3xf32>
@@ -30,7 +30,7 @@ func.func @mkm(%x: memref<?x6xf32, strided<[?, ?], offset: ?>>, %a: memref<2x2xf
 // CHECK-SAME: %[[Z:[a-z0-9]*]]: memref<9x?xf32>)
 // CHECK: memref.cast %[[Z]] : memref<9x?xf32> to memref<9x6xf32>
 // CHECK-NOT: linalg.transpose
-// CHECK: kron.pass ins(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : memref<2x3x9xf32>, memref<3x3xf32>, memref<2x2xf32>, memref<9x2x3xf32>)
+// CHECK: kron.fused ins(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : memref<2x3x9xf32>, memref<3x3xf32>, memref<2x2xf32>, memref<9x2x3xf32>)
 // CHECK-SAME: attributes {input_permutation = array<i64: 2, 0, 1>} {
 // CHECK: ^bb0(%[[TX:.*]]: tensor<9x2x3xf32>, %{{.*}}: tensor<3x3xf32>, %{{.*}}: tensor<2x2xf32>, %[[TZ:.*]]: tensor<9x2x3xf32>, %{{.*}}: tensor<9x2x3xf32>):
 // CHECK: kron.mode_product axis(2) ins(%[[TX]]
@@ -46,7 +46,7 @@ func.func @transposed(%x: memref<6x9xf32>, %a: memref<2x2xf32>, %b: memref<3x3xf
 // Verify that batch axes of factors are named and unit ones dropped by a subview.
 // CHECK-LABEL: func.func @batched(
 // CHECK: %[[A:.*]] = memref.subview %{{.*}}[0, 0, 0] [1, 2, 2] [1, 1, 1] : memref<1x2x2xf64> to memref<2x2xf64
-// CHECK: kron.pass ins(%{{.*}}, %{{.*}}, %[[A]] : memref<5x2x3xf64>, memref<5x3x3xf64>, memref<2x2xf64
+// CHECK: kron.fused ins(%{{.*}}, %{{.*}}, %[[A]] : memref<5x2x3xf64>, memref<5x3x3xf64>, memref<2x2xf64
 // CHECK: kron.mode_product axis(2) {{.*}} [0, q, p] : tensor<5x3x3xf64>
 // CHECK: kron.mode_product axis(1) {{.*}} [q, p] : tensor<2x2xf64>
 func.func @batched(%x: memref<5x2x3xf64>, %a: memref<1x2x2xf64>,
@@ -60,7 +60,7 @@ func.func @batched(%x: memref<5x2x3xf64>, %a: memref<1x2x2xf64>,
 // Verify that the epilogue works in place on the destination.
 // CHECK-LABEL: func.func @ksmm(
 // CHECK-NOT: memref.alloc
-// CHECK: kron.pass {{.*}} outs(%[[OUT:.*]] : memref<9x2x3x5xf32>)
+// CHECK: kron.fused {{.*}} outs(%[[OUT:.*]] : memref<9x2x3x5xf32>)
 // CHECK: kron.epilogue ins(%[[OUT]] : memref<9x2x3x5xf32>) bias(%{{.*}} [1, 2, 3] : memref<2x3x5xf32>) outs(%[[OUT]] : memref<9x2x3x5xf32>)
 func.func @ksmm(%x: memref<9x40xf32>, %k: memref<2x3x4x5xf32>, %y: memref<9x30xf32>,
                 %b: memref<30xf32>) {
@@ -72,7 +72,7 @@ func.func @ksmm(%x: memref<9x40xf32>, %k: memref<2x3x4x5xf32>, %y: memref<9x30xf
 // Verify that f16 has an f32 product in a buffer of its own, whatever M is.
 // CHECK-LABEL: func.func @ksmm_f16(
 // CHECK: %[[BUFFER:.*]] = memref.alloc(%{{.*}}) {bufferization.manual_deallocation} : memref<?x2x3x5xf32>
-// CHECK: kron.pass {{.*}} outs(%[[BUFFER]] : memref<?x2x3x5xf32>)
+// CHECK: kron.fused {{.*}} outs(%[[BUFFER]] : memref<?x2x3x5xf32>)
 // CHECK: kron.epilogue ins(%[[BUFFER]] : memref<?x2x3x5xf32>) bias(%{{.*}} [1, 2, 3] : memref<2x3x5xf16>) outs(%{{.*}} : memref<?x2x3x5xf16>)
 // CHECK: memref.dealloc %[[BUFFER]]
 func.func @ksmm_f16(%x: memref<?x40xf16>, %k: memref<2x3x4x5xf16>,
@@ -86,7 +86,7 @@ func.func @ksmm_f16(%x: memref<?x40xf16>, %k: memref<2x3x4x5xf16>,
 // CHECK-LABEL: func.func @residual_is_destination(
 // CHECK: %[[OUT:.*]] = memref.expand_shape
 // CHECK: %[[BUFFER:.*]] = memref.alloc() {{.*}} : memref<9x2x3x5xf32>
-// CHECK: kron.pass {{.*}} outs(%[[BUFFER]] : memref<9x2x3x5xf32>)
+// CHECK: kron.fused {{.*}} outs(%[[BUFFER]] : memref<9x2x3x5xf32>)
 // CHECK: kron.epilogue ins(%[[BUFFER]] : {{.*}}) residual(%[[OUT]] : {{.*}}) outs(%[[OUT]]
 // CHECK: memref.dealloc %[[BUFFER]]
 func.func @residual_is_destination(%x: memref<9x40xf32>, %k: memref<2x3x4x5xf32>,
@@ -112,7 +112,7 @@ func.func @alpha_zero(%x: memref<9x4xf32>, %a: memref<4x4xf32>, %y: memref<9x4xf
 // CHECK-SAME: %[[X:.*]]: memref<6x1xf32, strided<[?, 1], offset: ?>>
 // CHECK: %[[FLAT:.*]] = memref.collapse_shape %[[X]] {{\[\[}}0, 1]] : memref<6x1xf32, strided<[?, 1], offset: ?>> into memref<6xf32, strided<[?], offset: ?>>
 // CHECK: memref.expand_shape %[[FLAT]] {{\[\[}}0, 1, 2]] output_shape [1, 2, 3]
-// CHECK: kron.pass
+// CHECK: kron.fused
 func.func @column(%x: memref<6x1xf32, strided<[?, 1], offset: ?>>, %a: memref<2x2xf32>,
                   %b: memref<3x3xf32>, %y: memref<6x1xf32>) {
   kron.kmm ins(%x : memref<6x1xf32, strided<[?, 1], offset: ?>>)

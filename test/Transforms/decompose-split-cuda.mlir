@@ -11,7 +11,7 @@
 // CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %c12544
 // CHECK: %[[ROWS:.*]] = memref.subview %[[X]][%[[I]], 0] [12544, 6144] [1, 1]
 // CHECK: linalg.transpose ins({{.*}} : memref<12544x1x512x12xf16, {{.*}}>) outs({{.*}} : memref<12544x1x12x512xf16, {{.*}}>) permutation = [0, 1, 3, 2]
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK: kron.mode_product axis(2) {{.*}} factor(%{{.*}} [1, q, p] : tensor<12x512x512xf16>)
 // CHECK: memref.subview %[[Y]][%[[I]], 0] [12544, 6144] [1, 1]
 // CHECK: linalg.transpose ins({{.*}} : memref<12544x1x12x512xf16, {{.*}}>) outs({{.*}} : memref<12544x1x512x12xf16, {{.*}}>) permutation = [0, 1, 3, 2]
@@ -80,7 +80,7 @@ func.func @even(%x: memref<2000x4608xf32>, %k: memref<1x128x96x48xf32>, %y: memr
 
 // -----
 
-// Verify that few rows, little work, few products of little depth, sizes that are no multiples
+// Verify that few rows, little work, few products of small K, sizes that are no multiples
 // of 16 bytes, rows with gaps, and what adds something are left alone.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: linalg.transpose

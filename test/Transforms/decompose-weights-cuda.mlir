@@ -1,13 +1,13 @@
 // RUN: kron-opt %s --kron-decompose=target=cuda | FileCheck %s
 // RUN: kron-opt %s --kron-decompose | FileCheck %s --check-prefix=CPU
 
-// Verify that large weights of short runs that are used as T are transposed once.
+// Verify that large weights of short segments that are used as T are transposed once.
 // CHECK-LABEL: func.func @large(
 // CHECK-SAME: %{{.*}}: memref<?x1024xf16>, %[[K:.*]]: memref<1x1024x1024x1xf16>
 // CHECK: %[[COPY:.*]] = memref.alloc() {{.*}}: memref<1x1024x1024x1xf16>
 // CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%[[COPY]] : {{.*}}) permutation = [0, 2, 1, 3]
 // CHECK: %[[VIEW:.*]] = memref.subview %[[COPY]]
-// CHECK: kron.pass ins(%{{.*}}, %[[VIEW]] :
+// CHECK: kron.fused ins(%{{.*}}, %[[VIEW]] :
 // CHECK: kron.mode_product {{.*}} factor(%{{.*}} [q, p] : tensor<1024x1024xf16>)
 // CHECK: memref.dealloc %[[COPY]]
 // CPU-NOT: linalg.transpose
@@ -16,7 +16,7 @@ func.func @large(%x: memref<?x1024xf16>, %k: memref<1x1024x1024x1xf16>, %y: memr
   return
 }
 
-// Verify that those whose runs are longer, that stay on chip, or meet few rows, are not.
+// Verify that those whose segments are longer, that stay on chip, or meet few rows, are not.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT: linalg.transpose
 func.func @others(%x: memref<?x1024xf32>, %k: memref<1x64x64x16xf32>, %y: memref<?x1024xf32>,
@@ -37,7 +37,7 @@ func.func @others(%x: memref<?x1024xf32>, %k: memref<1x64x64x16xf32>, %y: memref
 // CHECK: %[[BACK:.*]] = memref.transpose %[[COPY]]
 // CHECK: %[[VIEW:.*]] = memref.subview %[[BACK]]
 // CHECK-SAME: strided<[256, 1, 65536]>
-// CHECK: kron.pass ins(%{{.*}}, %[[VIEW]] :
+// CHECK: kron.fused ins(%{{.*}}, %[[VIEW]] :
 // CHECK: memref.dealloc %[[COPY]]
 // CPU-LABEL: func.func @by_products(
 // CPU-NOT: linalg.transpose
@@ -47,7 +47,7 @@ func.func @by_products(%x: memref<1024x25088xf16>, %k: memref<1x256x256x4xf16>, 
   return
 }
 
-// Verify that groups of large weights become a loop, each of whose passes has the rows and
+// Verify that groups of large weights become a loop, each of whose fused regions has the rows and
 // weights of one of them.
 // CHECK-LABEL: func.func @groups(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<12288x25088xf16>, %[[K:[a-z0-9]+]]: memref<3x512x256x16xf16>, %[[Y:[a-z0-9]+]]: memref<24576x25088xf16>
@@ -59,7 +59,7 @@ func.func @by_products(%x: memref<1024x25088xf16>, %k: memref<1x256x256x4xf16>, 
 // CHECK: %[[YROW:.*]] = arith.muli %[[I]], %c8192
 // CHECK: memref.subview %[[Y]][%[[YROW]], 0] [8192, 25088] [1, 1]
 // CHECK: memref.subview %[[BACK]][%[[I]], 0, 0, 0] [1, 512, 256, 16] [1, 1, 1, 1]
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CPU-LABEL: func.func @groups(
 // CPU-NOT: scf.for
 func.func @groups(%x: memref<12288x25088xf16>, %k: memref<3x512x256x16xf16>, %y: memref<24576x25088xf16>) {
@@ -72,7 +72,7 @@ func.func @groups(%x: memref<12288x25088xf16>, %k: memref<3x512x256x16xf16>, %y:
 // CHECK-LABEL: func.func @by_products_f32(
 // CHECK: linalg.transpose ins({{.*}}) outs({{.*}} : memref<3x16x512x256xf32>) permutation = [0, 3, 1, 2]
 // CHECK-NOT: scf.for
-// CHECK: kron.pass
+// CHECK: kron.fused
 func.func @by_products_f32(%x: memref<12288x25088xf32>, %k: memref<3x512x256x16xf32>, %y: memref<24576x25088xf32>) {
   kron.ksmm ins(%x : memref<12288x25088xf32>) weights(%k : memref<3x512x256x16xf32>) outs(%y : memref<24576x25088xf32>)
       {layout = #kron.layout<batch_last>}
@@ -98,7 +98,7 @@ func.func @not_by_products(%x1: memref<1024x2048xf16>, %k1: memref<1x256x256x4xf
   return
 }
 
-// Verify that a side of 96 is enough for halves of one group, beside a longer one.
+// Verify that a side of 96 is enough for f16 of one group, beside a longer one.
 // CHECK-LABEL: func.func @side_of_96(
 // CHECK-SAME: %{{.*}}: memref<768x25088xbf16>, %[[K:.*]]: memref<1x96x384x2xbf16>
 // CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%{{.*}} : memref<1x2x96x384xbf16>) permutation = [0, 3, 1, 2]
@@ -108,7 +108,7 @@ func.func @side_of_96(%x: memref<768x25088xbf16>, %k: memref<1x96x384x2xbf16>, %
   return
 }
 
-// Verify that it is not as the depth of two products, beside a short side (for two products:
+// Verify that it is not as the K of two products, beside a short side (for two products:
 // up to 341), of f32, or of several groups.
 // CHECK-LABEL: func.func @not_side_of_96(
 // CHECK-NOT: linalg.transpose
@@ -143,7 +143,7 @@ func.func @not_side_of_96(%x1: memref<192x25088xf16>, %k1: memref<1x384x96x2xf16
 // CHECK: memref.subview %[[X]][%[[T]], 0] [192, 25088] [2, 1]
 // CHECK: memref.subview %[[Y]][%[[START]], 0] [256, 25088] [2, 1]
 // CHECK: memref.subview %[[BACK]][0, %[[J]], 0, %[[T]]] [1, 256, 192, 1] [1, 1, 1, 1]
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CPU-LABEL: func.func @slices(
 // CPU-NOT: scf.for
 func.func @slices(%x: memref<384x25088xf32>, %k: memref<1x768x192x2xf32>, %y: memref<1536x25088xf32>) {
@@ -163,7 +163,7 @@ func.func @slices(%x: memref<384x25088xf32>, %k: memref<1x768x192x2xf32>, %y: me
 // CHECK: scf.for
 // CHECK: memref.subview %[[MID]]
 // CHECK: memref.subview %[[Y]]
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK-NOT: materialize_in_destination
 // CPU-LABEL: func.func @slices_of_tensors(
 // CPU-NOT: to_buffer
@@ -184,7 +184,7 @@ func.func @slices_of_tensors(%x: memref<384x25088xf32>, %k0: memref<6x64x64x1xf3
 // CHECK-LABEL: func.func @slices_for_others(
 // CHECK: %[[MID:.*]] = memref.alloc() : memref<1024x25088xf16>
 // CHECK: linalg.transpose
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK: bufferization.to_tensor %[[MID]] restrict writable
 // CHECK: kron.mode_product
 func.func @slices_for_others(%x: memref<1024x25088xf16>, %k0: memref<1x256x256x4xf16>, %k1: memref<16x64x64x1xf16>) -> tensor<1024x25088xf16> {
@@ -220,7 +220,7 @@ func.func @scheduled_tensors(%x: memref<1024x25088xf16>, %k: memref<1x256x256x4x
   %tk = bufferization.to_tensor %k restrict : memref<1x256x256x4xf16> to tensor<1x256x256x4xf16>
   %e = tensor.empty() : tensor<1024x25088xf16>
   %0 = kron.ksmm ins(%tx : tensor<1024x25088xf16>) weights(%tk : tensor<1x256x256x4xf16>) outs(%e : tensor<1024x25088xf16>)
-      {layout = #kron.layout<batch_last>, schedule = #kron.schedule<trips = [1]>} -> tensor<1024x25088xf16>
+      {layout = #kron.layout<batch_last>, schedule = #kron.schedule<regions = [1]>} -> tensor<1024x25088xf16>
   return %0 : tensor<1024x25088xf16>
 }
 
@@ -236,10 +236,10 @@ func.func @scheduled_tensors(%x: memref<1024x25088xf16>, %k: memref<1x256x256x4x
 // CHECK: linalg.transpose
 // CHECK: scf.for
 // CHECK: memref.subview %[[X]][%{{.*}}, 0] [256, %{{.*}}] [4, 1]
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK: } else {
 // CHECK-NOT: scf.for
-// CHECK: kron.pass
+// CHECK: kron.fused
 func.func @unknown_rows(%x: memref<1024x?xf32>, %k: memref<1x256x256x4xf32>, %y: memref<1024x?xf32>) {
   kron.ksmm ins(%x : memref<1024x?xf32>) weights(%k : memref<1x256x256x4xf32>) outs(%y : memref<1024x?xf32>)
       {layout = #kron.layout<batch_last>}
@@ -251,7 +251,7 @@ func.func @unknown_rows(%x: memref<1024x?xf32>, %k: memref<1x256x256x4xf32>, %y:
 // CHECK: %[[COPY:.*]] = memref.alloc() {{.*}}: memref<1x32x448x904xf16>
 // CHECK: %[[PART:.*]] = memref.subview %[[COPY]][0, 0, 0, 0] [1, 32, 448, 898] [1, 1, 1, 1]
 // CHECK: linalg.transpose ins(%{{.*}}) outs(%[[PART]] : {{.*}}) permutation = [0, 3, 1, 2]
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK: memref.dealloc %[[COPY]]
 func.func @padded(%x: memref<28736x25088xf16>, %k: memref<1x448x898x32xf16>, %y: memref<14336x25088xf16>) {
   kron.ksmm ins(%x : memref<28736x25088xf16>) weights(%k : memref<1x448x898x32xf16>) outs(%y : memref<14336x25088xf16>)
@@ -265,14 +265,14 @@ func.func @padded(%x: memref<28736x25088xf16>, %k: memref<1x448x898x32xf16>, %y:
 // CHECK: %[[COPY:.*]] = memref.alloc() {{.*}}: memref<1x2x768x192xf16>
 // CHECK: linalg.transpose ins(%[[K]] : {{.*}}) outs(%[[COPY]] : {{.*}}) permutation = [0, 3, 2, 1]
 // CHECK-NOT: linalg.transpose
-// CHECK: kron.pass
+// CHECK: kron.fused
 func.func @transposed_by_products(%x: memref<384x25088xf16>, %k: memref<1x192x768x2xf16>, %y: memref<1536x25088xf16>) {
   kron.ksmm ins(%x : memref<384x25088xf16>) weights(T(%k) : memref<1x192x768x2xf16>) outs(%y : memref<1536x25088xf16>)
       {layout = #kron.layout<batch_last>}
   return
 }
 
-// Verify that large arrays of many groups become a loop over t, each of whose passes has the
+// Verify that large arrays of many groups become a loop over t, each of whose fused regions has the
 // products of all groups, from a copy of weights by products.
 // CHECK-LABEL: func.func @by_t(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: memref<24576x25088xf16>, %[[K:[a-z0-9]+]]: memref<48x128x128x4xf16>, %[[Y:[a-z0-9]+]]: memref<24576x25088xf16>
@@ -282,8 +282,8 @@ func.func @transposed_by_products(%x: memref<384x25088xf16>, %k: memref<1x192x76
 // CHECK: memref.subview %[[X]][%[[T]], 0] [6144, 25088] [4, 1]
 // CHECK: memref.subview %[[Y]][%[[T]], 0] [6144, 25088] [4, 1]
 // CHECK: memref.subview %[[BACK]][0, 0, 0, %[[T]]] [48, 128, 128, 1] [1, 1, 1, 1]
-// CHECK: kron.pass
-// CHECK-NOT: kron.pass
+// CHECK: kron.fused
+// CHECK-NOT: kron.fused
 // CHECK: return
 func.func @by_t(%x: memref<24576x25088xf16>, %k: memref<48x128x128x4xf16>, %y: memref<24576x25088xf16>) {
   kron.ksmm ins(%x : memref<24576x25088xf16>) weights(%k : memref<48x128x128x4xf16>) outs(%y : memref<24576x25088xf16>)
@@ -296,10 +296,10 @@ func.func @by_t(%x: memref<24576x25088xf16>, %k: memref<48x128x128x4xf16>, %y: m
 // CHECK-LABEL: func.func @many_weights(
 // CHECK: linalg.transpose {{.*}} outs({{.*}} : memref<1x32x96x384xf32>)
 // CHECK-NOT: scf.for
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK: linalg.transpose {{.*}} outs({{.*}} : memref<16x4x512x512xf32>)
 // CHECK-NOT: scf.for
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK-NOT: linalg.transpose
 // CHECK: return
 func.func @many_weights(%x: memref<12288x25088xf32>, %k: memref<1x96x384x32xf32>, %y: memref<3072x25088xf32>,

@@ -3,11 +3,11 @@
 // RUN: kron-opt %s --kron-fuse --kron-bufferize --kron-select-schedule \
 // RUN:   --split-input-file --convert-kron-to-vector --verify-diagnostics -o /dev/null
 
-// Verify that products over nothing are one pass, for which nothing is planned, and that no loops
+// Verify that products over nothing are one fused region, for which nothing is planned, and that no loops
 // of tiles take it.
 
 // CHECK-LABEL: func.func @contracted
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK-NOT: schedule
 func.func @contracted(%x: tensor<64x0xf32>, %f: tensor<0x16xf32>) -> tensor<64x16xf32> {
   %e = tensor.empty() : tensor<64x16xf32>
@@ -20,7 +20,7 @@ func.func @contracted(%x: tensor<64x0xf32>, %f: tensor<0x16xf32>) -> tensor<64x1
 // -----
 
 // CHECK-LABEL: func.func @between
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK-NOT: schedule
 func.func @between(%x: tensor<64x16x0x3xf16>, %f: tensor<16x3xf16>) -> tensor<64x3x0x3xf16> {
   %e = tensor.empty() : tensor<64x3x0x3xf16>
@@ -33,7 +33,7 @@ func.func @between(%x: tensor<64x16x0x3xf16>, %f: tensor<16x3xf16>) -> tensor<64
 // -----
 
 // CHECK-LABEL: func.func @nothing
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK-NOT: schedule
 func.func @nothing(%x: memref<33x0xf32>, %f: memref<0x0xf32>, %y: memref<33x0xf32>) {
   // expected-error @+1 {{'kron.mode_product' op cannot become vector code: an array has no elements}}

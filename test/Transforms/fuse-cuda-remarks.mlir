@@ -4,9 +4,9 @@
 // RUN:   --remarks-filter='kron-fuse' -o /dev/null 2>&1 | FileCheck %s --check-prefix=SM80
 
 // Verify that the remark tells which axes go together, and what they take of the
-// chip: 128 KiB is too much for a processor of sm_80.
-// CHECK: remark: [Analysis] Trips | Category:kron-fuse | Microseconds={{[0-9]+}}, Remark="1 trip: axes 3, 2, 1 (slab of 131072 bytes, runs of 128)", Trips=1
-// SM80: Remark="2 trips: axes 3, 2 (slab of 4096 bytes, runs of 128); axes 1 (slab of 4096 bytes, runs of 128)", Trips=2
+// chip: 128 KiB is too much for an SM of sm_80.
+// CHECK: remark: [Analysis] Regions | Category:kron-fuse | Microseconds={{[0-9]+}}, Regions=1, Remark="1 fused region: axes 3, 2, 1 (tile footprint of 131072 bytes, segments of 128)"
+// SM80: Regions=2, Remark="2 fused regions: axes 3, 2 (tile footprint of 4096 bytes, segments of 128); axes 1 (tile footprint of 4096 bytes, segments of 128)"
 func.func @row(%x: memref<1024x32768xf32>, %f: memref<32x32xf32>, %y: memref<1024x32768xf32>) {
   kron.mkm ins(%x : memref<1024x32768xf32>) factors(%f, %f, %f : memref<32x32xf32>, memref<32x32xf32>, memref<32x32xf32>)
     outs(%y : memref<1024x32768xf32>)
@@ -15,8 +15,8 @@ func.func @row(%x: memref<1024x32768xf32>, %f: memref<32x32xf32>, %y: memref<102
 
 // Verify that a cluster of two CTAs takes rows of up to 256 KiB, where there are
 // clusters.
-// CHECK: Remark="1 trip: axes 4, 3, 2, 1 (slab of 262144 bytes, by two CTAs)", Trips=1
-// SM80: Remark="2 trips: {{.*}}", Trips=2
+// CHECK: Regions=1, Remark="1 fused region: axes 4, 3, 2, 1 (tile footprint of 262144 bytes, by two CTAs)"
+// SM80: Regions=2, Remark="2 fused regions: {{.*}}"
 func.func @shared(%x: memref<1024x65536xf32>, %f: memref<16x16xf32>, %y: memref<1024x65536xf32>) {
   kron.mkm ins(%x : memref<1024x65536xf32>) factors(%f, %f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>)
     outs(%y : memref<1024x65536xf32>)

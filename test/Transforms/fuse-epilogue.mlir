@@ -1,10 +1,10 @@
 // RUN: kron-opt %s --kron-decompose --cse --kron-fuse | FileCheck %s
 // RUN: kron-opt %s --kron-decompose --cse --kron-fuse=vector-bits=128 --remarks-filter='.*' 2>&1 | FileCheck %s --check-prefix=SMALL
 
-// Verify that an epilogue becomes the end of the pass before it, with bias and
+// Verify that an epilogue becomes the end of the fused region before it, with bias and
 // residual as inputs of that; with vectors of 128 bits gelu does not.
 // CHECK-LABEL: func.func @gelu(
-// CHECK:         kron.pass ins({{.*}} : tensor<64x2x4x3xf16>, tensor<2x3x4x3xf16>, tensor<2x3x3xf16>, tensor<64x2x3x3xf16>)
+// CHECK:         kron.fused ins({{.*}} : tensor<64x2x4x3xf16>, tensor<2x3x4x3xf16>, tensor<2x3x3xf16>, tensor<64x2x3x3xf16>)
 // CHECK:           %[[E:.*]] = tensor.empty() : tensor<64x2x3x3xf32>
 // CHECK:           %[[V:.*]] = kron.mode_product {{.*}} outs(%[[E]] : tensor<64x2x3x3xf32>)
 // CHECK:           kron.epilogue ins(%[[V]] : tensor<64x2x3x3xf32>) bias(%{{.*}} [1, 2, 3] : tensor<2x3x3xf16>) residual(

@@ -5,19 +5,19 @@
 // many, and one per factor where there are few: one block would read all
 // factors, and most SMs would have none.
 
-// REMARK: several trips where there are at most {{[1-9][0-9]*}} rows, else one
+// REMARK: several fused regions where there are at most {{[1-9][0-9]*}} rows, else one
 // CHECK-LABEL: func.func @chain
 // CHECK:         %[[MANY:.*]] = arith.cmpi sgt, %{{.*}}, %c{{[1-9][0-9]*}} : index
 // CHECK:         scf.if %[[MANY]]
-// CHECK:           kron.pass
+// CHECK:           kron.fused
 // CHECK:             kron.mode_product
 // CHECK:             kron.mode_product
 // CHECK:           kron.yield
 // CHECK:         } else {
-// CHECK:           kron.pass
+// CHECK:           kron.fused
 // CHECK-COUNT-1:     kron.mode_product
 // CHECK:           kron.yield
-// CHECK:           kron.pass
+// CHECK:           kron.fused
 // CHECK-COUNT-1:     kron.mode_product
 // CHECK:           kron.yield
 func.func @chain(%x: tensor<?x768xf32>, %k: tensor<24x24x32x1xf32>, %l: tensor<1x128x24x24xf32>) -> tensor<?x3072xf32> {

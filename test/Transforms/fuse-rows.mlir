@@ -1,22 +1,22 @@
 // RUN: kron-opt %s --kron-decompose --cse --kron-fuse | FileCheck %s
 // RUN: kron-opt %s --kron-cpu-pipeline | FileCheck %s --check-prefix=LLVM
 
-// Verify that a chain whose number of rows is not known is one pass in one branch and
-// one pass per factor in the other, both with the epilogue; and that only the second
+// Verify that a chain whose number of rows is not known is one fused region in one branch and
+// one fused region per factor in the other, both with the epilogue; and that only the second
 // one takes memory, once.
 // CHECK-LABEL: func.func @unknown_rows(
 // CHECK:         %[[MANY:.*]] = arith.cmpi sgt, %{{.*}}, %c128{{.*}} : index
 // CHECK:         scf.if %[[MANY]] -> (tensor<?x1x8x256xf32>) {
-// CHECK:           kron.pass ins(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<?x256x8x1xf32>, tensor<256x8x8xf32>, tensor<8x8x256xf32>, tensor<1x8x256xf32>)
+// CHECK:           kron.fused ins(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<?x256x8x1xf32>, tensor<256x8x8xf32>, tensor<8x8x256xf32>, tensor<1x8x256xf32>)
 // CHECK:             kron.mode_product
 // CHECK:             tensor.collapse_shape
 // CHECK:             kron.mode_product
 // CHECK:             kron.epilogue
 // CHECK:           scf.yield
 // CHECK-NEXT:    } else {
-// CHECK:           kron.pass ins(%{{.*}}, %{{.*}} : tensor<?x256x8x1xf32>, tensor<256x8x8xf32>)
+// CHECK:           kron.fused ins(%{{.*}}, %{{.*}} : tensor<?x256x8x1xf32>, tensor<256x8x8xf32>)
 // CHECK:           tensor.collapse_shape
-// CHECK:           kron.pass ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<?x1x8x256xf32>, tensor<8x8x256xf32>, tensor<1x8x256xf32>)
+// CHECK:           kron.fused ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<?x1x8x256xf32>, tensor<8x8x256xf32>, tensor<1x8x256xf32>)
 // CHECK:             kron.mode_product
 // CHECK:             kron.epilogue
 // CHECK:           scf.yield
@@ -53,23 +53,23 @@ func.func @unknown_rows(%x: tensor<?x2048xf32>, %a: tensor<256x8x8x1xf32>, %b: t
   return %2 : tensor<?x2048xf32>
 }
 
-// Verify that trips which are given are the only ones.
+// Verify that fused regions which are given are the only ones.
 // CHECK-LABEL: func.func @given(
 // CHECK-NOT:     scf.if
-// CHECK-COUNT-1: kron.pass
-// CHECK-NOT:     kron.pass
+// CHECK-COUNT-1: kron.fused
+// CHECK-NOT:     kron.fused
 func.func @given(%x: tensor<?x64xf32>, %a: tensor<8x8x8x1xf32>, %b: tensor<1x8x8x8xf32>, %e: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %1 = kron.ksmm ins(%x : tensor<?x64xf32>) weights(%a : tensor<8x8x8x1xf32>)
          outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
   %2 = kron.ksmm ins(%1 : tensor<?x64xf32>) weights(%b : tensor<1x8x8x8xf32>)
-         outs(%e : tensor<?x64xf32>) {schedule = #kron.schedule<trips = [2]>} -> tensor<?x64xf32>
+         outs(%e : tensor<?x64xf32>) {schedule = #kron.schedule<regions = [2]>} -> tensor<?x64xf32>
   return %2 : tensor<?x64xf32>
 }
 
 // Verify that products of the chain that write to the same memory are each erased once.
 // CHECK-LABEL: func.func @same_memory(
 // CHECK:         scf.if
-// CHECK-COUNT-3: kron.pass
+// CHECK-COUNT-3: kron.fused
 // CHECK:           scf.yield
 // CHECK-NOT:     kron.
 // CHECK:         return

@@ -6,22 +6,22 @@
 // No form by threads on a GPU.
 // CUDA-NOT: kron.num_threads
 
-// Verify that one row of enough work is two trips with two threads or more, the last factor
-// by itself, and one trip with one; and that the first trip's memory is released there.
+// Verify that one row of enough work is two fused regions with two threads or more, the last factor
+// by itself, and one fused region with one; and that the first fused region's memory is released there.
 // CHECK-LABEL: func.func @row(
 // CHECK-DAG:     %[[THREADS:.*]] = kron.num_threads
 // CHECK-DAG:     %[[LEAST:.*]] = arith.constant 2 : index
 // CHECK:         %[[ENOUGH:.*]] = arith.cmpi sge, %[[THREADS]], %[[LEAST]] : index
 // CHECK:         scf.if %[[ENOUGH]] {
 // CHECK:           %[[BETWEEN:.*]] = memref.alloc() {{.*}} : memref<1x16x16x16x16xf32>
-// CHECK:           kron.pass ins({{.*}} : memref<1x16x16x16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%[[BETWEEN]] :
-// CHECK:           kron.pass ins(%[[BETWEEN]], {{.*}} : memref<1x16x16x16x16xf32>, memref<16x16xf32>) outs(
+// CHECK:           kron.fused ins({{.*}} : memref<1x16x16x16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(%[[BETWEEN]] :
+// CHECK:           kron.fused ins(%[[BETWEEN]], {{.*}} : memref<1x16x16x16x16xf32>, memref<16x16xf32>) outs(
 // CHECK:           memref.dealloc %[[BETWEEN]]
 // CHECK:         } else {
-// CHECK:           kron.pass ins({{.*}} : memref<1x16x16x16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(
-// CHECK-NOT:     kron.pass
+// CHECK:           kron.fused ins({{.*}} : memref<1x16x16x16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>) outs(
+// CHECK-NOT:     kron.fused
 // CHECK:         return
-// REMARK: remark: [Analysis] Threads | Category:kron-fuse | Remark="2 trips where a launch has 2 threads or more, which its rows are too few for; else one", Threads=2
+// REMARK: remark: [Analysis] Threads | Category:kron-fuse | Remark="2 fused regions where a launch has 2 threads or more, which its rows are too few for; else one", Threads=2
 func.func @row(%x: memref<1x65536xf32>, %f: memref<16x16xf32>, %y: memref<1x65536xf32>) {
   kron.mkm ins(%x : memref<1x65536xf32>)
            factors(%f, %f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>)
@@ -36,13 +36,13 @@ func.func @row(%x: memref<1x65536xf32>, %f: memref<16x16xf32>, %y: memref<1x6553
 // CHECK:         %[[LEAST:.*]] = arith.constant 4 : index
 // CHECK:         %[[ENOUGH:.*]] = arith.cmpi sge, %{{.*}}, %[[LEAST]] : index
 // CHECK:         %[[Y:.*]] = scf.if %[[ENOUGH]] -> (tensor<2x128x128xf64>) {
-// CHECK:           %[[FIRST:.*]] = kron.pass
+// CHECK:           %[[FIRST:.*]] = kron.fused
 // CHECK-NOT:         beta
-// CHECK:           %[[LAST:.*]] = kron.pass ins(%[[FIRST]],
+// CHECK:           %[[LAST:.*]] = kron.fused ins(%[[FIRST]],
 // CHECK:             alpha(2.000000e+00 : f64) beta(5.000000e-01 : f64)
 // CHECK:           scf.yield %[[LAST]]
 // CHECK:         } else {
-// CHECK:           %[[WHOLE:.*]] = kron.pass
+// CHECK:           %[[WHOLE:.*]] = kron.fused
 // CHECK:             alpha(2.000000e+00 : f64) beta(5.000000e-01 : f64)
 // CHECK:           scf.yield %[[WHOLE]]
 // REMARK: Threads=4
@@ -55,7 +55,7 @@ func.func @two_rows(%x: tensor<2x16384xf64>, %f: tensor<128x128xf64>, %y: tensor
 // -----
 
 // Verify that there is one form of little work, of more rows, of an unknown number of rows, of
-// a single factor, of a type that would be rounded between trips, and where the schedule is
+// a single factor, of a type that would be rounded between fused regions, and where the schedule is
 // given.
 // REMARK-NOT: Threads
 // CHECK-LABEL: func.func @little_work(
@@ -103,10 +103,10 @@ func.func @given(%x: memref<1x16384xf32>, %f: memref<128x128xf32>, %y: memref<1x
 
 // -----
 
-// Verify a row whose multiply-adds no 64 bits hold: a trip per factor.
+// Verify a row whose multiply-adds no 64 bits hold: a fused region per factor.
 // CHECK-LABEL: func.func @many_multiply_adds
-// CHECK-COUNT-3: kron.pass
-// CHECK-NOT:     kron.pass
+// CHECK-COUNT-3: kron.fused
+// CHECK-NOT:     kron.fused
 func.func @many_multiply_adds(%x: memref<1x42875x42875x42875xf32>, %f: memref<42875x42875xf32>, %y: memref<1x42875x42875x42875xf32>) {
   kron.batched ins(%x : memref<1x42875x42875x42875xf32>) factors(%f, %f, %f : memref<42875x42875xf32>, memref<42875x42875xf32>, memref<42875x42875xf32>)
       outs(%y : memref<1x42875x42875x42875xf32>)
@@ -115,10 +115,10 @@ func.func @many_multiply_adds(%x: memref<1x42875x42875x42875xf32>, %f: memref<42
 
 // -----
 
-// Verify factors of unknown sizes: one trip.
+// Verify factors of unknown sizes: one fused region.
 // CHECK-LABEL: func.func @unknown_sizes
-// CHECK-COUNT-1: kron.pass
-// CHECK-NOT:     kron.pass
+// CHECK-COUNT-1: kron.fused
+// CHECK-NOT:     kron.fused
 func.func @unknown_sizes(%x: tensor<?x?x?xf32>, %f: tensor<?x?xf32>, %g: tensor<?x?xf32>, %e: tensor<?x?x?xf32>, %y: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
   %1 = kron.mode_product axis(2) ins(%x : tensor<?x?x?xf32>) factor(%f [p, q] : tensor<?x?xf32>) outs(%e : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
   %2 = kron.mode_product axis(1) ins(%1 : tensor<?x?x?xf32>) factor(%g [p, q] : tensor<?x?xf32>) outs(%y : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>

@@ -3,17 +3,17 @@
 // RUN: kron-opt %t.once --kron-fuse | diff %t.once -
 // RUN: not kron-opt %s --kron-fuse=vector-bits=7 2>&1 | FileCheck %s --check-prefix=BITS
 // RUN: not kron-opt %s --kron-fuse=l2-bytes=-5 2>&1 | FileCheck %s --check-prefix=L2
-// RUN: not kron-opt %s --kron-fuse="target=cuda slab-bytes=-5" 2>&1 | FileCheck %s --check-prefix=SLAB
+// RUN: not kron-opt %s --kron-fuse="target=cuda footprint-bytes=-5" 2>&1 | FileCheck %s --check-prefix=FOOTPRINT
 
 // BITS: error: expects vector-bits to be 128, 256 or 512, but got 7
 // L2: error: expects l2-bytes to be at least 0, but got -5
-// SLAB: error: expects slab-bytes to be at least 0, but got -5
+// FOOTPRINT: error: expects footprint-bytes to be at least 0, but got -5
 
-// Verify that a chain becomes one kron.pass: the tensor between its factors moves
+// Verify that a chain becomes one kron.fused: the tensor between its factors moves
 // into the region, scalars are used from outside.
 // CHECK-LABEL: func.func @chain(
 // CHECK-SAME: %[[X:.*]]: tensor<9x8x4xf32>, %[[A:.*]]: tensor<8x8xf32>, %[[B:.*]]: tensor<4x5xf32>, %[[INIT:.*]]: tensor<9x8x5xf32>, %[[ALPHA:.*]]: f32)
-// CHECK-NEXT: %[[Y:.*]] = kron.pass ins(%[[X]], %[[B]], %[[A]] : tensor<9x8x4xf32>, tensor<4x5xf32>, tensor<8x8xf32>) outs(%[[INIT]] : tensor<9x8x5xf32>) {
+// CHECK-NEXT: %[[Y:.*]] = kron.fused ins(%[[X]], %[[B]], %[[A]] : tensor<9x8x4xf32>, tensor<4x5xf32>, tensor<8x8xf32>) outs(%[[INIT]] : tensor<9x8x5xf32>) {
 // CHECK-NEXT: ^bb0(%[[TX:.*]]: tensor<9x8x4xf32>, %[[TB:.*]]: tensor<4x5xf32>, %[[TA:.*]]: tensor<8x8xf32>, %[[OUT:.*]]: tensor<9x8x5xf32>):
 // CHECK-NEXT: %[[E:.*]] = tensor.empty() : tensor<9x8x5xf32>
 // CHECK-NEXT: %[[FIRST:.*]] = kron.mode_product axis(2) ins(%[[TX]] : tensor<9x8x4xf32>) factor(%[[TB]] [p, q] : tensor<4x5xf32>) outs(%[[E]] : tensor<9x8x5xf32>) -> tensor<9x8x5xf32>
@@ -35,10 +35,10 @@ func.func @chain(%x: tensor<9x8x4xf32>, %a: tensor<8x8xf32>, %b: tensor<4x5xf32>
 }
 
 // Verify that the addend is the last input, that precision and conjugation stay
-// with their mode product and that the schedule moves to the pass.
+// with their mode product and that the schedule moves to the fused region.
 // CHECK-LABEL: func.func @attributes(
 // CHECK-SAME: %[[INIT:[a-z0-9]*]]: tensor<4x4xcomplex<f32>>, %[[Z:[a-z0-9]*]]: tensor<4x4xcomplex<f32>>)
-// CHECK: kron.pass ins(%{{.*}}, %{{.*}}, %{{.*}}, %[[Z]] : {{.*}}) outs(%[[INIT]] : {{.*}}) attributes {schedule = #kron.schedule<tile = 4>} {
+// CHECK: kron.fused ins(%{{.*}}, %{{.*}}, %{{.*}}, %[[Z]] : {{.*}}) outs(%[[INIT]] : {{.*}}) attributes {schedule = #kron.schedule<tile = 4>} {
 // CHECK-NEXT: ^bb0(%{{.*}}, %{{.*}}, %{{.*}}, %[[TZ:.*]]: tensor<4x4xcomplex<f32>>, %{{.*}}: tensor<4x4xcomplex<f32>>):
 // CHECK: kron.mode_product axis(0)
 // CHECK-SAME: {conj_factor, conj_input, precision = #kron.precision<ieee>}
@@ -68,7 +68,7 @@ func.func @attributes(%x: tensor<4x4xcomplex<f32>>, %a: tensor<4x4xcomplex<f32>>
 // Verify that dynamic sizes in the region come from the block arguments: from the
 // destination, or from the factor that contracts the axis later.
 // CHECK-LABEL: func.func @dynamic(
-// CHECK-NEXT: kron.pass
+// CHECK-NEXT: kron.fused
 // CHECK-NEXT: ^bb0(%{{.*}}: tensor<?x8xf32>, %{{.*}}: tensor<8x?xf32>, %[[F:.*]]: tensor<?x4xf32>, %[[OUT:.*]]: tensor<?x4xf32>):
 // CHECK-DAG: %[[M:.*]] = tensor.dim %[[OUT]], %[[D0:.*]] : tensor<?x4xf32>
 // CHECK-DAG: %[[Q:.*]] = tensor.dim %[[F]], %[[D1:.*]] : tensor<?x4xf32>
@@ -88,7 +88,7 @@ func.func @dynamic(%x: tensor<?x8xf32>, %a: tensor<8x?xf32>, %b: tensor<?x4xf32>
 // CHECK-LABEL: func.func @transpose(
 // CHECK-SAME: %[[X:.*]]: tensor<4x9x8xf32>, %[[A:.*]]: tensor<8x8xf32>
 // CHECK-NOT: linalg.transpose
-// CHECK: kron.pass ins(%[[X]], %[[A]] : tensor<4x9x8xf32>, tensor<8x8xf32>)
+// CHECK: kron.fused ins(%[[X]], %[[A]] : tensor<4x9x8xf32>, tensor<8x8xf32>)
 // CHECK-SAME: attributes {input_permutation = array<i64: 1, 2, 0>} {
 // CHECK-NEXT: ^bb0(%[[TX:.*]]: tensor<9x8x4xf32>, %{{.*}}: tensor<8x8xf32>, %{{.*}}: tensor<9x8x4xf32>):
 // CHECK-NEXT: kron.mode_product axis(1) ins(%[[TX]] : tensor<9x8x4xf32>)
@@ -106,7 +106,7 @@ func.func @transpose(%x: tensor<4x9x8xf32>, %a: tensor<8x8xf32>,
 // Verify that a transpose with another use stays, and is not read twice.
 // CHECK-LABEL: func.func @transpose_used(
 // CHECK: %[[T:.*]] = linalg.transpose
-// CHECK: kron.pass ins(%[[T]], %{{.*}} : tensor<8x4xf32>, tensor<8x8xf32>) outs(%{{.*}} : tensor<8x4xf32>) {
+// CHECK: kron.fused ins(%[[T]], %{{.*}} : tensor<8x4xf32>, tensor<8x8xf32>) outs(%{{.*}} : tensor<8x4xf32>) {
 func.func @transpose_used(%x: tensor<4x8xf32>, %a: tensor<8x8xf32>,
                           %init: tensor<8x4xf32>)
     -> (tensor<8x4xf32>, tensor<8x4xf32>) {
@@ -122,9 +122,9 @@ func.func @transpose_used(%x: tensor<4x8xf32>, %a: tensor<8x8xf32>,
 // Verify that a result with another use ends its chain, and so does a factor that
 // was computed.
 // CHECK-LABEL: func.func @used_between(
-// CHECK: %[[ONE:.*]] = kron.pass
-// CHECK: %[[TWO:.*]] = kron.pass ins(%[[ONE]], %{{.*}} : tensor<4x4xf32>, tensor<4x4xf32>)
-// CHECK: %[[THREE:.*]] = kron.pass ins(%{{.*}}, %[[TWO]] : tensor<4x4xf32>, tensor<4x4xf32>)
+// CHECK: %[[ONE:.*]] = kron.fused
+// CHECK: %[[TWO:.*]] = kron.fused ins(%[[ONE]], %{{.*}} : tensor<4x4xf32>, tensor<4x4xf32>)
+// CHECK: %[[THREE:.*]] = kron.fused ins(%{{.*}}, %[[TWO]] : tensor<4x4xf32>, tensor<4x4xf32>)
 // CHECK: return %[[ONE]], %[[THREE]]
 func.func @used_between(%x: tensor<4x4xf32>, %a: tensor<4x4xf32>,
                         %init: tensor<4x4xf32>)
@@ -144,11 +144,11 @@ func.func @used_between(%x: tensor<4x4xf32>, %a: tensor<4x4xf32>,
 
 // Verify that scaling ends a chain, but not scaling by 1 that is written out.
 // CHECK-LABEL: func.func @scaled_between(
-// CHECK: %[[ONE:.*]] = kron.pass
+// CHECK: %[[ONE:.*]] = kron.fused
 // CHECK: kron.mode_product axis(0)
 // CHECK-NOT: alpha
 // CHECK: kron.mode_product axis(1) {{.*}} alpha(2.000000e+00 : f32)
-// CHECK: kron.pass ins(%[[ONE]]
+// CHECK: kron.fused ins(%[[ONE]]
 func.func @scaled_between(%x: tensor<4x4xf32>, %a: tensor<4x4xf32>,
                           %init: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %e = tensor.empty() : tensor<4x4xf32>
@@ -166,9 +166,9 @@ func.func @scaled_between(%x: tensor<4x4xf32>, %a: tensor<4x4xf32>,
 
 // Verify that a view between two mode products ends the chain.
 // CHECK-LABEL: func.func @view_between(
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK: tensor.expand_shape
-// CHECK: kron.pass
+// CHECK: kron.fused
 func.func @view_between(%x: tensor<4x4xf32>, %a: tensor<4x4xf32>, %b: tensor<2x2xf32>,
                         %init: tensor<2x2x4xf32>) -> tensor<2x2x4xf32> {
   %e = tensor.empty() : tensor<4x4xf32>
@@ -185,9 +185,9 @@ func.func @view_between(%x: tensor<4x4xf32>, %a: tensor<4x4xf32>, %b: tensor<2x2
 
 // Verify that a mode product in a loop is not joined with one outside.
 // CHECK-LABEL: func.func @loop(
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK: scf.for
-// CHECK: kron.pass
+// CHECK: kron.fused
 func.func @loop(%x: tensor<4x4xf32>, %a: tensor<4x4xf32>, %init: tensor<4x4xf32>,
                 %n: index, %zero: index, %one: index) -> tensor<4x4xf32> {
   %0 = kron.mode_product axis(0) ins(%x : tensor<4x4xf32>)
@@ -202,11 +202,11 @@ func.func @loop(%x: tensor<4x4xf32>, %a: tensor<4x4xf32>, %init: tensor<4x4xf32>
   return %r : tensor<4x4xf32>
 }
 
-// Verify that a mode product on memrefs gets a pass on memrefs with a region on
+// Verify that a mode product on memrefs gets a fused region on memrefs with a body on
 // tensors.
 // CHECK-LABEL: func.func @memref(
 // CHECK-SAME: %[[X:.*]]: memref<4x?xf64, strided<[?, ?]>>, %[[A:.*]]: memref<4x4xf64>, %[[Y:.*]]: memref<4x?xf64>)
-// CHECK-NEXT: kron.pass ins(%[[X]], %[[A]] : memref<4x?xf64, strided<[?, ?]>>, memref<4x4xf64>) outs(%[[Y]] : memref<4x?xf64>) {
+// CHECK-NEXT: kron.fused ins(%[[X]], %[[A]] : memref<4x?xf64, strided<[?, ?]>>, memref<4x4xf64>) outs(%[[Y]] : memref<4x?xf64>) {
 // CHECK-NEXT: ^bb0(%[[TX:.*]]: tensor<4x?xf64>, %[[TA:.*]]: tensor<4x4xf64>, %[[TY:.*]]: tensor<4x?xf64>):
 // CHECK-NEXT: %[[P:.*]] = kron.mode_product axis(0) ins(%[[TX]] : tensor<4x?xf64>) factor(%[[TA]] [p, q] : tensor<4x4xf64>) outs(%[[TY]] : tensor<4x?xf64>) -> tensor<4x?xf64>
 // CHECK-NEXT: kron.yield %[[P]]
@@ -219,12 +219,12 @@ func.func @memref(%x: memref<4x?xf64, strided<[?, ?]>>, %a: memref<4x4xf64>,
   return
 }
 
-// Verify that an axis is stretched and contracted in passes of their own.
+// Verify that an axis is stretched and contracted in fused regions of their own.
 // CHECK-LABEL: func.func @stretched(
-// CHECK:         kron.pass
+// CHECK:         kron.fused
 // CHECK:           kron.mode_product axis(0)
 // CHECK-NEXT:      kron.yield
-// CHECK:         kron.pass
+// CHECK:         kron.fused
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NEXT:      kron.yield
 func.func @stretched(%x: tensor<9x1xf32>, %f: tensor<13x13xf32>, %g: tensor<9x9xf32>, %y: tensor<9x13xf32>)

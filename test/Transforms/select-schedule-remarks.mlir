@@ -13,12 +13,12 @@
 // BYTES: error: expects [[NAME]] to be at least 0, but got -1
 
 // Verify that the remark says how the factors were grouped: two 2x2 factors at the
-// inner end are one 4x4 stage.
+// inner end are one 4x4 step.
 // CHECK: KronSchedule
 // CHECK-SAME: FactorsApplied=2
 // CHECK-SAME: Stages=1
 func.func @joined(%x: memref<64x2x2xf32>, %f: memref<2x2xf32>, %y: memref<64x2x2xf32>) {
-  kron.pass ins(%x, %f : memref<64x2x2xf32>, memref<2x2xf32>) outs(%y : memref<64x2x2xf32>) {
+  kron.fused ins(%x, %f : memref<64x2x2xf32>, memref<2x2xf32>) outs(%y : memref<64x2x2xf32>) {
   ^bb0(%t: tensor<64x2x2xf32>, %a: tensor<2x2xf32>, %o: tensor<64x2x2xf32>):
     %e = tensor.empty() : tensor<64x2x2xf32>
     %1 = kron.mode_product axis(2) ins(%t : tensor<64x2x2xf32>) factor(%a [p, q] : tensor<2x2xf32>) outs(%e : tensor<64x2x2xf32>) -> tensor<64x2x2xf32>

@@ -3,7 +3,7 @@
 // RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule \
 // RUN:   | FileCheck %s --check-prefix=SHORT
 
-// Verify that tiles of columns are as long as the processor likes its runs of memory.
+// Verify that tiles of columns are as long as the processor likes its contiguous segments.
 // CHECK-LABEL: func @columns
 // CHECK: tile = 64, slice = 1
 // SHORT-LABEL: func @columns
@@ -80,7 +80,7 @@ func.func @even_rows(%x: memref<1000x10x10x10xf32>, %f: memref<10x10xf32>, %y: m
   return
 }
 
-// Verify that tiles of what works in place from registers are runs, too.
+// Verify that tiles of what works in place from registers are segments, too.
 // CHECK-LABEL: func @in_place
 // CHECK: tile = 64>
 // SHORT-LABEL: func @in_place
@@ -92,7 +92,7 @@ func.func @in_place(%f: memref<16x16xf32>, %y: memref<16x1048576xf32>) {
 }
 
 // Verify that few q of 20 columns, whose rows start anywhere in vectors, take one vector after
-// the other and nothing is asked for; not where there are more q.
+// the other and nothing is prefetched; not where there are more q.
 // CHECK-LABEL: func @odd_columns
 // CHECK: tile = 16, prefetch = -1>
 // SHORT-LABEL: func @odd_columns

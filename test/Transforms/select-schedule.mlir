@@ -20,12 +20,12 @@
 // CHECK: #kron.schedule<vector_bits = 512, tile = 2>
 // SMALL-LABEL: func @rows
 // SMALL: #kron.schedule<vector_bits = 256, tile = 1>
-// Verify that results in columns have a size of their own from which on they are stored
-// past the caches.
+// Verify that results in columns have a size of their own from which on
+// non-temporal stores are used.
 // STREAM-LABEL: func @rows
 // STREAM: stream_bytes = 6000>
 func.func @rows(%x: memref<?x8x8x8xf32>, %f: memref<8x8xf32>, %y: memref<?x8x8x8xf32>) {
-  kron.pass ins(%x, %f : memref<?x8x8x8xf32>, memref<8x8xf32>) outs(%y : memref<?x8x8x8xf32>) {
+  kron.fused ins(%x, %f : memref<?x8x8x8xf32>, memref<8x8xf32>) outs(%y : memref<?x8x8x8xf32>) {
   ^bb0(%t: tensor<?x8x8x8xf32>, %a: tensor<8x8xf32>, %o: tensor<?x8x8x8xf32>):
     %c0 = arith.constant 0 : index
     %m = tensor.dim %t, %c0 : tensor<?x8x8x8xf32>
@@ -44,7 +44,7 @@ func.func @rows(%x: memref<?x8x8x8xf32>, %f: memref<8x8xf32>, %y: memref<?x8x8x8
 // CHECK-LABEL: func @by_hand
 // CHECK: #kron.schedule<vector_bits = 256, tile = 3, register_rows = 4, register_vectors = 2>
 func.func @by_hand(%x: memref<?x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16xf32>) {
-  kron.pass ins(%x, %f : memref<?x16xf32>, memref<16x16xf32>) outs(%y : memref<?x16xf32>)
+  kron.fused ins(%x, %f : memref<?x16xf32>, memref<16x16xf32>) outs(%y : memref<?x16xf32>)
       attributes {schedule = #kron.schedule<vector_bits = 256, tile = 3, register_rows = 4, register_vectors = 2>} {
   ^bb0(%t: tensor<?x16xf32>, %a: tensor<16x16xf32>, %o: tensor<?x16xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
@@ -64,7 +64,7 @@ func.func @by_hand(%x: memref<?x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16x
 // STREAM-LABEL: func @columns
 // STREAM: stream_bytes = 700>
 func.func @columns(%x: memref<16x?xf32>, %f: memref<16x16xf32>, %y: memref<16x?xf32>) {
-  kron.pass ins(%x, %f : memref<16x?xf32>, memref<16x16xf32>) outs(%y : memref<16x?xf32>) {
+  kron.fused ins(%x, %f : memref<16x?xf32>, memref<16x16xf32>) outs(%y : memref<16x?xf32>) {
   ^bb0(%t: tensor<16x?xf32>, %a: tensor<16x16xf32>, %o: tensor<16x?xf32>):
     %1 = kron.mode_product axis(0) ins(%t : tensor<16x?xf32>) factor(%a [q, p] : tensor<16x16xf32>) outs(%o : tensor<16x?xf32>) -> tensor<16x?xf32>
     kron.yield %1 : tensor<16x?xf32>
@@ -74,11 +74,11 @@ func.func @columns(%x: memref<16x?xf32>, %f: memref<16x16xf32>, %y: memref<16x?x
 
 // -----
 
-// Verify that a pass that the CPU code generator does not take is left alone.
+// Verify that a fused region that the CPU code generator does not take is left alone.
 // CHECK-LABEL: func @extended
 // CHECK-NOT: kron.schedule
 func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16xf80>) {
-  kron.pass ins(%x, %f : memref<4x16xf80>, memref<16x16xf80>) outs(%y : memref<4x16xf80>) {
+  kron.fused ins(%x, %f : memref<4x16xf80>, memref<16x16xf80>) outs(%y : memref<4x16xf80>) {
   ^bb0(%t: tensor<4x16xf80>, %a: tensor<16x16xf80>, %o: tensor<4x16xf80>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf80>) factor(%a [p, q] : tensor<16x16xf80>) outs(%o : tensor<4x16xf80>) -> tensor<4x16xf80>
     kron.yield %1 : tensor<4x16xf80>
@@ -93,7 +93,7 @@ func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16
 // CHECK-LABEL: func @long_rows
 // CHECK: #kron.schedule<vector_bits = 512, tile = 1, slice = 2>
 func.func @long_rows(%x: memref<?x32x32x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32x32x32xf32>) {
-  kron.pass ins(%x, %f : memref<?x32x32x32xf32>, memref<32x32xf32>) outs(%y : memref<?x32x32x32xf32>) {
+  kron.fused ins(%x, %f : memref<?x32x32x32xf32>, memref<32x32xf32>) outs(%y : memref<?x32x32x32xf32>) {
   ^bb0(%t: tensor<?x32x32x32xf32>, %a: tensor<32x32xf32>, %o: tensor<?x32x32x32xf32>):
     %c0 = arith.constant 0 : index
     %m = tensor.dim %t, %c0 : tensor<?x32x32x32xf32>
@@ -113,7 +113,7 @@ func.func @long_rows(%x: memref<?x32x32x32xf32>, %f: memref<32x32xf32>, %y: memr
 // CHECK-LABEL: func @long_columns
 // CHECK: #kron.schedule<vector_bits = 512, tile = 32, slice = 1>
 func.func @long_columns(%x: memref<64x64x?xf32>, %f: memref<64x64xf32>, %y: memref<64x64x?xf32>) {
-  kron.pass ins(%x, %f : memref<64x64x?xf32>, memref<64x64xf32>) outs(%y : memref<64x64x?xf32>) {
+  kron.fused ins(%x, %f : memref<64x64x?xf32>, memref<64x64xf32>) outs(%y : memref<64x64x?xf32>) {
   ^bb0(%t: tensor<64x64x?xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x?xf32>):
     %c2 = arith.constant 2 : index
     %m = tensor.dim %t, %c2 : tensor<64x64x?xf32>
@@ -133,7 +133,7 @@ func.func @long_columns(%x: memref<64x64x?xf32>, %f: memref<64x64xf32>, %y: memr
 // STREAM-LABEL: func @transposed_rows
 // STREAM: stream_bytes = 1000>
 func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<256x256xf32>, %y: memref<?x256xf32>) {
-  kron.pass ins(%x, %f : memref<?x256xf32, strided<[1, ?]>>, memref<256x256xf32>) outs(%y : memref<?x256xf32>) {
+  kron.fused ins(%x, %f : memref<?x256xf32, strided<[1, ?]>>, memref<256x256xf32>) outs(%y : memref<?x256xf32>) {
   ^bb0(%t: tensor<?x256xf32>, %a: tensor<256x256xf32>, %o: tensor<?x256xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x256xf32>) factor(%a [p, q] : tensor<256x256xf32>) outs(%o : tensor<?x256xf32>) -> tensor<?x256xf32>
     kron.yield %1 : tensor<?x256xf32>
@@ -143,7 +143,7 @@ func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<25
 
 // -----
 
-// Verify that passes of bf16, and no others, are for matrix tiles where the
+// Verify that fused regions of bf16, and no others, are for matrix tiles where the
 // processor has them, with at least 64 rows; and that this can be forbidden.
 // CHECK-LABEL: func @matrix_tiles
 // CHECK: #kron.schedule<vector_bits = 512, tile = 8>
@@ -156,12 +156,12 @@ func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<25
 // PAIRS: #kron.schedule<vector_bits = 512, tile = 8, matrix_tiles = 2>
 // PAIRS: #kron.schedule<vector_bits = 512, tile = 8, matrix_tiles = -1>
 func.func @matrix_tiles(%x: memref<?x1024xbf16>, %f: memref<1024x64xbf16>, %y: memref<?x64xbf16>) {
-  kron.pass ins(%x, %f : memref<?x1024xbf16>, memref<1024x64xbf16>) outs(%y : memref<?x64xbf16>) {
+  kron.fused ins(%x, %f : memref<?x1024xbf16>, memref<1024x64xbf16>) outs(%y : memref<?x64xbf16>) {
   ^bb0(%t: tensor<?x1024xbf16>, %a: tensor<1024x64xbf16>, %o: tensor<?x64xbf16>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x1024xbf16>) factor(%a [p, q] : tensor<1024x64xbf16>) outs(%o : tensor<?x64xbf16>) -> tensor<?x64xbf16>
     kron.yield %1 : tensor<?x64xbf16>
   }
-  kron.pass ins(%x, %f : memref<?x1024xbf16>, memref<1024x64xbf16>) outs(%y : memref<?x64xbf16>) attributes {schedule = #kron.schedule<matrix_tiles = -1>} {
+  kron.fused ins(%x, %f : memref<?x1024xbf16>, memref<1024x64xbf16>) outs(%y : memref<?x64xbf16>) attributes {schedule = #kron.schedule<matrix_tiles = -1>} {
   ^bb0(%t: tensor<?x1024xbf16>, %a: tensor<1024x64xbf16>, %o: tensor<?x64xbf16>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x1024xbf16>) factor(%a [p, q] : tensor<1024x64xbf16>) outs(%o : tensor<?x64xbf16>) -> tensor<?x64xbf16>
     kron.yield %1 : tensor<?x64xbf16>
@@ -176,7 +176,7 @@ func.func @matrix_tiles(%x: memref<?x1024xbf16>, %f: memref<1024x64xbf16>, %y: m
 // CHECK-LABEL: func @two_vectors
 // CHECK: #kron.schedule<vector_bits = 512, tile = 32, slice = 1, prefetch = -1>
 func.func @two_vectors(%x: memref<64x64x32xf32>, %f: memref<64x64xf32>, %y: memref<64x64x32xf32>) {
-  kron.pass ins(%x, %f : memref<64x64x32xf32>, memref<64x64xf32>) outs(%y : memref<64x64x32xf32>) {
+  kron.fused ins(%x, %f : memref<64x64x32xf32>, memref<64x64xf32>) outs(%y : memref<64x64x32xf32>) {
   ^bb0(%t: tensor<64x64x32xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x32xf32>):
     %e = tensor.empty() : tensor<64x64x32xf32>
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x64x32xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%e : tensor<64x64x32xf32>) -> tensor<64x64x32xf32>
@@ -193,7 +193,7 @@ func.func @two_vectors(%x: memref<64x64x32xf32>, %f: memref<64x64xf32>, %y: memr
 // CHECK-LABEL: func @one_vector
 // CHECK: #kron.schedule<vector_bits = 512, tile = 16, slice = 2, prefetch = -1>
 func.func @one_vector(%x: memref<64x64x16xf32>, %f: memref<64x64xf32>, %y: memref<64x64x16xf32>) {
-  kron.pass ins(%x, %f : memref<64x64x16xf32>, memref<64x64xf32>) outs(%y : memref<64x64x16xf32>) {
+  kron.fused ins(%x, %f : memref<64x64x16xf32>, memref<64x64xf32>) outs(%y : memref<64x64x16xf32>) {
   ^bb0(%t: tensor<64x64x16xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x16xf32>):
     %e = tensor.empty() : tensor<64x64x16xf32>
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x64x16xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%e : tensor<64x64x16xf32>) -> tensor<64x64x16xf32>
@@ -209,7 +209,7 @@ func.func @one_vector(%x: memref<64x64x16xf32>, %f: memref<64x64xf32>, %y: memre
 // CHECK-LABEL: func @apart
 // CHECK: #kron.schedule<vector_bits = 512, tile = 15, prefetch = -1>
 func.func @apart(%x: memref<64x64x15xf32>, %f: memref<64x64xf32>, %y: memref<64x64x15xf32>) {
-  kron.pass ins(%x, %f : memref<64x64x15xf32>, memref<64x64xf32>) outs(%y : memref<64x64x15xf32>) {
+  kron.fused ins(%x, %f : memref<64x64x15xf32>, memref<64x64xf32>) outs(%y : memref<64x64x15xf32>) {
   ^bb0(%t: tensor<64x64x15xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x15xf32>):
     %e = tensor.empty() : tensor<64x64x15xf32>
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x64x15xf32>) factor(%a [q, p] : tensor<64x64xf32>) outs(%e : tensor<64x64x15xf32>) -> tensor<64x64x15xf32>
@@ -228,7 +228,7 @@ func.func @apart(%x: memref<64x64x15xf32>, %f: memref<64x64xf32>, %y: memref<64x
 // LARGE-LABEL: func @columns_as_rows
 // LARGE: #kron.schedule<vector_bits = 512, tile = 16,
 func.func @columns_as_rows(%x: memref<32x32x32x512xf32, strided<[1024, 32, 1, 32768]>>, %f: memref<32x32xf32>, %y: memref<32x32x32x512xf32>) {
-  kron.pass ins(%x, %f : memref<32x32x32x512xf32, strided<[1024, 32, 1, 32768]>>, memref<32x32xf32>) outs(%y : memref<32x32x32x512xf32>) {
+  kron.fused ins(%x, %f : memref<32x32x32x512xf32, strided<[1024, 32, 1, 32768]>>, memref<32x32xf32>) outs(%y : memref<32x32x32x512xf32>) {
   ^bb0(%t: tensor<32x32x32x512xf32>, %a: tensor<32x32xf32>, %o: tensor<32x32x32x512xf32>):
     %e = tensor.empty() : tensor<32x32x32x512xf32>
     %1 = kron.mode_product axis(2) ins(%t : tensor<32x32x32x512xf32>) factor(%a [q, p] : tensor<32x32xf32>) outs(%e : tensor<32x32x32x512xf32>) -> tensor<32x32x32x512xf32>
@@ -249,12 +249,12 @@ func.func @columns_as_rows(%x: memref<32x32x32x512xf32, strided<[1024, 32, 1, 32
 // SHUFFLES-LABEL: func @whole_registers
 // SHUFFLES-NOT: kept_fibres
 func.func @kept_fibres(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref<64x8xf32>) {
-  kron.pass ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32>) {
+  kron.fused ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32>) {
   ^bb0(%t: tensor<64x8xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8xf32>) -> tensor<64x8xf32>
     kron.yield %1 : tensor<64x8xf32>
   }
-  kron.pass ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32>) attributes {schedule = #kron.schedule<kept_fibres = -1>} {
+  kron.fused ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32>) attributes {schedule = #kron.schedule<kept_fibres = -1>} {
   ^bb0(%t: tensor<64x8xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8xf32>) -> tensor<64x8xf32>
     kron.yield %1 : tensor<64x8xf32>
@@ -265,7 +265,7 @@ func.func @kept_fibres(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref<64x
 // -----
 
 func.func @whole_registers(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
-  kron.pass ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>) {
+  kron.fused ins(%x, %f : memref<64x16xf32>, memref<16x16xf32>) outs(%y : memref<64x16xf32>) {
   ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
     kron.yield %1 : tensor<64x16xf32>
@@ -275,14 +275,14 @@ func.func @whole_registers(%x: memref<64x16xf32>, %f: memref<16x16xf32>, %y: mem
 
 // -----
 
-// Verify that columns which fill no whole vectors have that size, too, only where long runs
+// Verify that columns which fill no whole vectors have that size, too, only where long segments
 // are faster.
 // STREAM-LABEL: func @ragged_columns
 // STREAM: stream_bytes = 6000,
 // RUNS-LABEL: func @ragged_columns
 // RUNS: stream_bytes = 700,
 func.func @ragged_columns(%x: memref<16x28xf32>, %f: memref<16x16xf32>, %y: memref<16x28xf32>) {
-  kron.pass ins(%x, %f : memref<16x28xf32>, memref<16x16xf32>) outs(%y : memref<16x28xf32>) {
+  kron.fused ins(%x, %f : memref<16x28xf32>, memref<16x16xf32>) outs(%y : memref<16x28xf32>) {
   ^bb0(%t: tensor<16x28xf32>, %a: tensor<16x16xf32>, %o: tensor<16x28xf32>):
     %1 = kron.mode_product axis(0) ins(%t : tensor<16x28xf32>) factor(%a [q, p] : tensor<16x16xf32>) outs(%o : tensor<16x28xf32>) -> tensor<16x28xf32>
     kron.yield %1 : tensor<16x28xf32>

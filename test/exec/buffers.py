@@ -41,7 +41,7 @@ def strides_for(shape, layout, rng):
 
 class Buffer:
     """An array of `shape` and `strides` (elements) in guarded memory; `on_line`: from the
-    start of a cache line on, as stores past the caches want it."""
+    start of a cache line on, as non-temporal stores want it."""
 
     def __init__(self, element, shape, strides, rng, on_line=False):
         self.element, self.shape, self.strides = element, tuple(shape), tuple(strides)

@@ -338,7 +338,7 @@ class Case:
         return v + wide[self.residual] if self.residual else v
 
     def _gain(self, wide):
-        """The most that factors make of what is lost between them of numbers that are not
+        """The most that factors make of what is lost between them of values that are not
         normal."""
         gain = abs(self.alpha.value)
         for name, value in wide.items():

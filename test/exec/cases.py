@@ -118,7 +118,7 @@ def build_product(case, p):
 
 
 def stream_some(case, p):
-    """Results of some go past the caches, which only large ones do by themselves."""
+    """Non-temporal stores for some, which only large ones do by themselves."""
     if case.index % 5 != 2 and not p.get("streamed"):
         return []
     case.tags.add("streamed")

@@ -1,6 +1,6 @@
 """Element types: how MLIR, NumPy and the runtime call them, and their rounding.
 
-NumPy has no bf16 and no numbers of 8 bits: such arrays are uint16 or uint8 and are converted
+NumPy has no bf16 and no floating-point type of 8 bits: such arrays are uint16 or uint8 and are converted
 here. `wide` is the
 next wider type, in which the references compute; integers are computed in int64,
 whose wrapping agrees modulo 2^32 and 2^64.
@@ -84,7 +84,7 @@ def f32_to_bf16(values):
 
 
 def to_float8(name, values):
-    """Codes of the nearest numbers; what is no finite number is a NaN, or e5m2's infinity."""
+    """Codes of the nearest values; what is no finite number is a NaN, or e5m2's infinity."""
     values = np.asarray(values, np.float64)
     numbers = float8_numbers(name)
     finite = numbers[: 127 if name == "e4m3" else 124]

@@ -158,7 +158,7 @@ def _exhaustive_many_rows(count):
 
 def _exhaustive_streamed_blocks(count):
     """Blocks of sparse factors that end within a cache line, of which tiles take several, or
-    all columns, so that results go past the caches from a copy."""
+    all columns, so that results are copied with non-temporal stores."""
     for element, pattern, layout, dynamic in itertools.product(
             TYPES, ((8, 12, 8, 1), (16, 5, 16, 1), (4, 3, 4, 4)), ("batch_first", "batch_last"),
             ((), ("rows",))):
@@ -284,7 +284,7 @@ def _exhaustive_strided_addends(count):
 
 
 def _exhaustive_padded_rows(count):
-    """Rows of whole cache lines with gaps between them, some of which go past the caches."""
+    """Rows of whole cache lines with gaps between them, some of which are stored with non-temporal stores."""
     for element, last, _ in itertools.product(("f32", "f64"), (7, 16), range(10)):
         i = next(count)
         yield _cycle(i) | dict(

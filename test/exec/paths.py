@@ -14,14 +14,14 @@ PIPELINE_OPTIONS = {"x86-64-v2": "vector-bits=128", "x86-64-v3": "vector-bits=25
                     "x86-64-v4": "vector-bits=512",
                     "x86-64-v4-amx": "vector-bits=512 matrix-tiles"}
 # Every run over all cases has to reach all of these.
-REQUIRED = ("inner", "varying", "fibre", "depth", "repeat", "packed factor", "joined factors",
+REQUIRED = ("inner", "varying", "fibre", "k", "repeat", "packed factor", "joined factors",
             "copied in", "copied out", "rows outside", "packed by tiles", "scaled", "masks",
-            "streaming stores", "staged runs", "threads", "no kron.pass")
-REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (Stage|Pass) .*?Category:kron-emit \| (.*)")
+            "streaming stores", "staged segments", "threads", "no kron.fused")
+REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (Stage|Fused) .*?Category:kron-emit \| (.*)")
 FLAGS = {"Packed": "packed factor", "Joined": "joined factors", "CopiesIn": "copied in",
          "CopiesOut": "copied out", "RowsOutside": "rows outside",
          "PacksInBody": "packed by tiles", "Pairs": "pairs of bf16", "Scaled": "scaled",
-         "StagesRuns": "staged runs"}
+         "StagesSegments": "staged segments"}
 IN_CODE = {"masks": "llvm.intr.masked", "streaming stores": "nontemporal",
            "prefetches": "llvm.intr.prefetch"}
 FUNCTION = re.compile(r"^  llvm\.func .*?@\"?case(\d+)([\w.]*)", re.M)
@@ -65,5 +65,5 @@ def of_batch(kron_opt, texts, machine):
     if done.returncode:
         raise RuntimeError(f"kron-opt: {done.stderr[:300]}")
     remarks, code = of_remarks(done.stderr, first_lines), of_code(done.stdout)
-    return {index: (remarks.get(index) or {"no kron.pass"}) | code.get(index, set())
+    return {index: (remarks.get(index) or {"no kron.fused"}) | code.get(index, set())
             for index in texts}

@@ -372,7 +372,7 @@ class Program(Case):
                        f"  linalg.yield %r : {element}"])
 
     def _emit_quantize(self, number, step):
-        """To 8 bits and back: the numbers times the scale of their row."""
+        """To 8 bits and back: the values times the scale of their row."""
         source, element = step["source"], self.element.mlir
         dims = self._dims(source)
         bytes_init, scales_init = self._empty(dims, "i8"), self._empty(dims[:1], "f32")
@@ -456,7 +456,7 @@ class Evaluation:
         return value, spread + factor * (terms + 8) * unit * size + self.lost(positive)
 
     def lost(self, factors):
-        """What factors make of numbers that are too small for their type."""
+        """What factors make of values that are too small for their type."""
         gain = 1.0
         for factor in factors:
             if factor.size:

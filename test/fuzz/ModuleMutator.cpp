@@ -110,8 +110,8 @@ static StringRef pickAttributeText(StringRef name, Random &random) {
         "4>",
         "#kron.schedule<tile = 64, kernel = wgmma, threads = 256, stages = 3>",
         "#kron.schedule<kernel = simt, columns = 32, cluster = 2>",
-        "#kron.schedule<kernel = ffma, tile = 8, trips = [2, 1]>",
-        "#kron.schedule<trips = [1, 1]>"}}};
+        "#kron.schedule<kernel = ffma, tile = 8, regions = [2, 1]>",
+        "#kron.schedule<regions = [1, 1]>"}}};
   auto known = texts.find(name);
   if (known != texts.end() && !random.oneIn(10))
     return random.pick(known->second);

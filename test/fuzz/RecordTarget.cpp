@@ -64,7 +64,7 @@ static constexpr llvm::StringLiteral kRecord = R"([
  {"op": "kron.kmm", "arrays": ["12x7xbf16", "16x4xbf16", "3x3xbf16", "48x7xbf16"],
   "schedule": "#kron.schedule<slice = -1, stream_bytes = 1, prefetch = -1, matrix_tiles = 1, kept_fibres = 1>"},
  {"op": "kron.batched", "arrays": ["20x8x8xf64", "8x8xf64", "8x8xf64", "20x8x8xf64"],
-  "schedule": "#kron.schedule<tile = 2, kernel = batched, threads = 128, ctas_per_sm = 4, trips = [2]>"},
+  "schedule": "#kron.schedule<tile = 2, kernel = batched, threads = 128, ctas_per_sm = 4, regions = [2]>"},
  {"op": "kron.ksmm", "arrays": ["16x48xf16", "2x3x8x3xf16", "16x18xf16"],
   "schedule": "#kron.schedule<tile = 64, kernel = mma, threads = 256, stages = 3>"},
  {"op": "kron.ksmm_grad", "arrays": ["?x40xf32", "?x30xf32", "2x3x4x5xf32"],

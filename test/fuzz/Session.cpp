@@ -151,7 +151,7 @@ static void checkTranslated(std::unique_ptr<llvm::Module> module) {
 }
 
 void Session::checkLLVMIR(ModuleOp module) {
-  GPUChip chip = GPUChip::forCapability(90);
+  GPUChip chip = llvm::cantFail(GPUChip::parse("sm_90a"));
   for (auto gpuModule :
        llvm::make_early_inc_range(module.getOps<gpu::GPUModuleOp>())) {
     llvm::LLVMContext llvmContext;

@@ -37,7 +37,7 @@ static constexpr size_t kMaxSize = 1 << 14;
 
 static Random byteRandom(0);
 
-/// Changes single bytes or runs of them.
+/// Changes single bytes or sequences of them.
 extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize) {
   size_t where = size ? byteRandom.below(size) : 0;
   size_t count = std::min<size_t>(1 + byteRandom.below(8), size - where);

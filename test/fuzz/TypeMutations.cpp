@@ -153,10 +153,10 @@ void kron::fuzz::changeSize(ModuleOp module, Random &random) {
 }
 
 void kron::fuzz::changeDynamic(ModuleOp module, Random &random) {
-  // In a kron.pass only what its operands tell may be open, and a reshape says
+  // In a kron.fused only what its operands tell may be open, and a reshape says
   // its sizes a second time.
   WalkResult found = module->walk([](Operation *op) {
-    return isa<PassOp, tensor::ExpandShapeOp, memref::ExpandShapeOp>(op)
+    return isa<FusedOp, tensor::ExpandShapeOp, memref::ExpandShapeOp>(op)
                ? WalkResult::interrupt()
                : WalkResult::advance();
   });

@@ -50,7 +50,7 @@ static const std::vector<std::vector<StringRef>> kKinds = {
      "stream_bytes", "prefetch", "matrix_tiles", "kept_fibres", "threads",
      "columns", "ctas_per_sm", "stages", "cluster"},
     {"kron.mkm", "kron.kmm", "kron.batched", "kron.ksmm", "kron.mode_product",
-     "kron.pass", "kron.epilogue", "kron.quantize", "kron.ksmm_grad",
+     "kron.fused", "kron.epilogue", "kron.quantize", "kron.ksmm_grad",
      "kron.factor_grad", "kron.bias_grad"},
     {"alpha", "beta", "addend", "bias", "residual", "outs", "ins", "factors",
      "weights", "factor", "grad"},

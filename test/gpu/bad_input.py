@@ -108,7 +108,7 @@ class LaunchChecks(Checks):
         self.refuses("a GPU that is not there", "KRON_NO_DEVICE", "99", device=99)
         self.refuses("a GPU of negative number", "KRON_NO_DEVICE", "", device=-1)
         size = Call(self.program, "two", self.arrays("two"), CUDA, self.device).workspace_size()
-        self.report("workspace for what does not fit one trip", size > 0, size)
+        self.report("workspace for what does not fit one fused region", size > 0, size)
         memory = self.cuda.allocate(size + 256)
         self.refuses("a workspace too small", "KRON_WORKSPACE_TOO_SMALL", str(size), name="two",
                      workspace=memory.address, workspace_bytes=size - 1)

@@ -37,7 +37,7 @@ def values_of(kind):
 
 
 def round_to(numbers, kind):
-    """Codes of the nearest numbers of 8 bits, ties to even."""
+    """Codes of the nearest values of 8 bits, ties to even."""
     if kind == "i8":
         return np.rint(numbers).astype(np.int8).view(np.uint8)
     finite = values_of(kind)[: 127 if kind == "f8E4M3FN" else 124]
@@ -90,7 +90,7 @@ func.func @main(%x: tensor<{x}>{arguments}) -> (tensor<{q}>, tensor<{s}>) {{
 
 
 def sparse_module(element, patterns, kind, bias=False, rows="?"):
-    """kron.quantize on rows behind one kron.ksmm of each pattern, in one trip; the last
+    """kron.quantize on rows behind one kron.ksmm of each pattern, in one fused region; the last
     one with a bias and relu, or without."""
     first, last = patterns[0], patterns[-1]
     x = f"{rows}x{first[0] * first[2] * first[3]}x{element}"
@@ -107,7 +107,7 @@ def sparse_module(element, patterns, kind, bias=False, rows="?"):
         added = f" bias(%b : tensor<{b}>)" if bias and is_last else ""
         attributes = ["activation = #kron.activation<relu>"] if added else []
         if is_last and i > 0:
-            attributes.append(f"schedule = #kron.schedule<trips = [{len(patterns)}]>")
+            attributes.append(f"schedule = #kron.schedule<regions = [{len(patterns)}]>")
         result = f"{rows}x{pattern[0] * pattern[1] * pattern[3]}x{element}"
         lines.append(f"""
   %e{i} = tensor.empty({size}) : tensor<{result}>
@@ -282,7 +282,7 @@ class Checks:
         first = layout == "batch_first"
 
         def draw(shape, kind):
-            """(what is uploaded, its numbers)."""
+            """(what is uploaded, its values)."""
             numbers = rng.standard_normal(shape).astype(np.float32)
             if kind in STORAGE:
                 numbers = numbers.astype(STORAGE[kind])

@@ -155,7 +155,7 @@ class Layer:
 
 
 class Chain(Layer):
-    """Two kron.ksmm, of which the second one reads what the first one writes, in one trip."""
+    """Two kron.ksmm, of which the second one reads what the first one writes, in one fused region."""
 
     def __init__(self, element, rows, patterns):
         super().__init__(element, rows, sum(patterns, ()))
@@ -173,7 +173,7 @@ class Chain(Layer):
                 f"  %t = kron.ksmm ins(%x : {x}) weights(%k : {k}) outs(%e : {t}) -> {t}\n"
                 f"  %f = tensor.empty() : {y}\n"
                 f"  %y = kron.ksmm ins(%t : {t}) weights(%m : {m}) outs(%f : {y}) "
-                f"{{schedule = #kron.schedule<trips = [2]>}} -> {y}\n  return %y : {y}\n}}\n")
+                f"{{schedule = #kron.schedule<regions = [2]>}} -> {y}\n  return %y : {y}\n}}\n")
 
 
 class Gradient(Layer):

@@ -226,7 +226,7 @@ TEST_F(ShardedProductFailureTest, ErrorOfMPI) {
   EXPECT_EQ(
       getError<std::invalid_argument>([&] { communicator.plan(exchange); }),
       "sharded product: MPI counts up to 2147483647, but got "
-      "1099511627776 runs of 1 elements");
+      "1099511627776 segments of 1 elements");
 }
 
 } // namespace

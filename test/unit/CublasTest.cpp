@@ -7,7 +7,7 @@
 //
 // What the runtime makes of a product for cuBLAS, and when it leaves one to the
 // kernels. Driver and library are those of FakeCuda.h and FakeCublas.h. cuBLAS
-// stores matrices by columns: op(A) is rows x depth, op(B) depth x columns.
+// stores matrices by columns: op(A) is M x K, op(B) K x N.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ protected:
     kernel.arg("x", KRON_WRITE, {-1}).version(entry, 0, 0, KRON_ISA_CUDA);
     fakeCuda().memory[address] = {64, 0, 2, false};
     options.target = KRON_TARGET_CUDA;
-    // 2 products of 5 rows, 7 results and a depth of 3, batch first.
+    // 2 products of 5 rows, N of 7 and K of 3, batch first.
     gemm = {y,          x,         factor,     2,   5, 7,        3,
             {7, 14, 1}, {3, 6, 1}, {21, 3, 1}, 0.5, 2, KRON_F16, 0};
   }
@@ -92,7 +92,7 @@ TEST_F(CublasTest, Allow) {
   EXPECT_EQ(fakeCublas().gemms.size(), 1u);
 }
 
-// Rows of the result are runs: cuBLAS gets the transposed product.
+// Rows of the result are contiguous: cuBLAS gets the transposed product.
 TEST_F(CublasTest, BatchFirst) {
   EXPECT_SUCCESS(run());
   FakeGemm got = getGemm();
@@ -167,7 +167,7 @@ TEST_F(CublasTest, NoElements) {
   EXPECT_EQ(fakeCuda().launches.size(), 0u);
 }
 
-// No axis of the factor is a run.
+// No axis of the factor is contiguous.
 TEST_F(CublasTest, Strided) {
   gemm.factorStrides[2] = 2;
   gemm.factorStrides[1] = 6;

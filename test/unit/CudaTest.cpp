@@ -44,7 +44,7 @@ struct Plan {
 Plan *plan;
 
 void entry(const KronArray *args) {
-  plan->processors = kronRtCudaProcessors();
+  plan->processors = kronRtCudaNumSMs();
   plan->pieces.clear();
   for (int64_t bytes : plan->workspace)
     plan->pieces.push_back(kronRtCudaWorkspace(bytes));

@@ -87,8 +87,20 @@ int cuDeviceGetCount(int *count) {
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
   int capability = fakeCuda().capabilities[size_t(device)];
   switch (attribute) {
+  case 13:
+    *value = 1980000;
+    return 0;
   case 16:
     *value = 132;
+    return 0;
+  case 36:
+    *value = 3201000;
+    return 0;
+  case 37:
+    *value = 6144;
+    return 0;
+  case 38:
+    *value = 60 << 20;
     return 0;
   case 75:
     *value = capability / 10;
@@ -105,6 +117,16 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
   default:
     return 1;
   }
+}
+
+int cuDeviceGetName(char *name, int size, int device) {
+  snprintf(name, size_t(size), "Fake GPU %d", device);
+  return enter("cuDeviceGetName");
+}
+
+int cuDeviceTotalMem_v2(size_t *bytes, int) {
+  *bytes = size_t(141) << 30;
+  return 0;
 }
 
 int cuDevicePrimaryCtxRetain(FakeContext **context, int device) {

@@ -110,8 +110,8 @@ TEST_F(NcclTest, BadArguments) {
   EXPECT_FAILURE(
       kronNcclExchange(comm, nullptr, nullptr, 4, &whole, &cut, nullptr),
       KRON_INVALID_ARGUMENT,
-      "expects receives[0] to have runs of whole messages, but got "
-      "1 runs of 6 elements in messages of 4");
+      "expects receives[0] to have segments of whole messages, but got "
+      "1 segments of 6 elements in messages of 4");
   kronNcclDestroy(comm);
 }
 
@@ -130,7 +130,7 @@ TEST_F(NcclTest, Products) {
   });
 }
 
-// As many messages as the receiver has runs, none smaller than a run of the
+// As many messages as the receiver has segments, none smaller than one of the
 // inner modes; bytes as the plan says.
 TEST_F(NcclTest, Messages) {
   ReferenceProduct<float> whole(2, {4, 4, 3}, {4, 4, 3});
@@ -141,7 +141,7 @@ TEST_F(NcclTest, Messages) {
     expectProduct(communicator, whole, kernels, {1, 2});
   });
   EXPECT_EQ(numBytes, 4 * 2 * 48 / 2);
-  // Two runs of two ranks with 2 rows of 2 planes each.
+  // Two segments of two ranks with 2 rows of 2 planes each.
   EXPECT_EQ(fakeNccl().messages,
             std::vector<size_t>(2 * 2 * 2 * 2, 2 * 3 * sizeof(float)));
   EXPECT_EQ(fakeNccl().calls["ncclAlltoAll"], 0);

@@ -55,7 +55,7 @@ class Gpu:
         return max(1, min(64, math.ceil(ROTATION * self.l2 / max(case.bytes, 1))))
 
     def arrays(self, case, rng):
-        """Random inputs and an output full of NaN (of numbers, with beta)."""
+        """Random inputs and an output full of NaN (of values, with beta)."""
         out = [self._array(name, shape, rng)
                for name, shape in zip(case.types, case.shapes[:-1])]
         if case.beta:

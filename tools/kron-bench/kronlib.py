@@ -9,7 +9,7 @@ import ctypes
 import pathlib
 import subprocess
 from ctypes import (POINTER, Structure, byref, c_char_p, c_double, c_int, c_int32, c_int64,
-                    c_size_t, c_uint32, c_uint64, c_void_p)
+                    c_size_t, c_uint32, c_uint64, c_void_p, create_string_buffer)
 
 STATUS = (
     "KRON_SUCCESS",
@@ -103,6 +103,7 @@ class Kron:
         self.compiler.kronCompile.argtypes = [c_char_p, POINTER(CompileOptions)]
         self.compiler.kronCompile.restype = c_void_p
         self.compiler.kronGetCompileLog.restype = c_char_p
+        self.compiler.kronGetGpuName.argtypes = [c_int32, c_char_p, c_size_t]
         self.compiler.kronGetKernel.argtypes = [c_void_p, c_char_p]
         self.compiler.kronGetKernel.restype = POINTER(Kernel)
         self.compiler.kronMeasureLaunches.argtypes = [*launch, c_int32, POINTER(c_double)]
@@ -116,9 +117,11 @@ class Kron:
         return 0 if status else capability.value
 
     def chip(self, device=0):
-        """LLVM's name of the GPU, with its own instructions where it has some."""
-        capability = self.cuda_capability(device)
-        return f"sm_{capability}{'a' if capability >= 90 else ''}"
+        """The GPU as compile() takes it: "h200"."""
+        name = create_string_buffer(128)
+        if self.compiler.kronGetGpuName(device, name, len(name)):
+            raise RuntimeError(f"GPU {device}: {self.runtime.kronGetLastError().decode()}")
+        return name.value.decode()
 
     def compile(self, text, chips="", reference=False, widen=False, poison=False):
         """A program; `poison`: its GPU kernels fill shared memory with NaN first."""

@@ -67,8 +67,11 @@ struct Options {
       cl::value_desc("file.json")};
   cl::opt<std::string> gpuArch{
       cl::cat(category), "gpu-arch",
-      cl::desc("GPU architecture to compile for (default: the GPU's own)"),
-      cl::value_desc("sm_NN")};
+      cl::desc("GPU to compile for, an architecture (sm_90a) or an SKU (h200) "
+               "(default: the GPU's own)"),
+      cl::value_desc("gpu")};
+  cl::alias chip{"chip", cl::cat(category), cl::desc("The same as --gpu-arch"),
+                 cl::aliasopt(gpuArch)};
   cl::opt<int> threads{cl::cat(category), "threads",
                        cl::desc("Threads (default: the runtime's)"),
                        cl::init(0)};
@@ -373,32 +376,32 @@ openGpu(const DeviceOptions &devices) {
   return nullptr;
 }
 
-static std::string getGpuArch(int32_t capability) {
-  return getOptions().gpuArch.empty() ? GPUChip::forCapability(capability).name
-                                      : getOptions().gpuArch.getValue();
-}
-
 /// The architecture to compile for; empty for the CPU.
 static llvm::Expected<std::string> getGpuArch(const Gpu *gpu,
                                               const DeviceOptions &devices) {
-  if (gpu)
-    return getGpuArch(gpu->getCapability());
-  if (!devices.isGpu)
+  if (!gpu && !devices.isGpu)
     return "";
-  std::optional<int32_t> common;
-  for (int32_t device : devices.devices) {
-    int32_t capability;
-    if (kronGetCudaCapability(device, &capability) != KRON_SUCCESS)
+  SmallVector<int32_t> numbers(devices.devices.begin(), devices.devices.end());
+  if (gpu)
+    numbers = {gpu->getNumber()};
+  std::optional<KronCudaProperties> common;
+  for (int32_t number : numbers) {
+    KronCudaProperties properties;
+    if (kronGetCudaProperties(number, &properties) != KRON_SUCCESS)
       return createStringError(kronGetLastError());
-    if (common && *common != capability)
+    if (common && common->capability != properties.capability)
       return createStringError(
           llvm::formatv("expects GPUs of one compute capability, but GPU {0} "
                         "has {1} and GPU {2} has {3}",
-                        devices.devices.front(), *common, device, capability)
+                        numbers.front(), common->capability, number,
+                        properties.capability)
               .str());
-    common = capability;
+    if (!common)
+      common = properties;
   }
-  return getGpuArch(*common);
+  if (!getOptions().gpuArch.empty())
+    return getOptions().gpuArch.getValue();
+  return identifyGPU(getGPUProperties(*common));
 }
 
 /// Shares the call out among --devices, and prints the times.

@@ -67,9 +67,11 @@ struct Options {
       cl::value_desc("target,...")};
   cl::list<std::string> gpuArchs{
       cl::cat(category), "gpu-arch", cl::CommaSeparated,
-      cl::desc("GPU architectures to compile for, the best of which is chosen "
-               "at run time (default: sm_80,sm_90a)"),
-      cl::value_desc("sm_NN,...")};
+      cl::desc("GPUs to compile for, the best of which is chosen at run time: "
+               "architectures (sm_90a) or SKUs (h200) (default: sm_80,sm_90a)"),
+      cl::value_desc("gpu,...")};
+  cl::alias chips{"chip", cl::cat(category), cl::CommaSeparated,
+                  cl::desc("The same as --gpu-arch"), cl::aliasopt(gpuArchs)};
   cl::list<std::string> cpus{
       cl::cat(category), "mcpu", cl::CommaSeparated,
       cl::desc(

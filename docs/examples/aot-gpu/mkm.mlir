@@ -1,5 +1,5 @@
 // [kernel]
-// Rows of 64 numbers times the Kronecker product of two 8x8 matrices.
+// Rows of 64 elements times the Kronecker product of two 8x8 matrices.
 func.func @mkm(%x: tensor<?x64xf32>, %f1: tensor<8x8xf32>, %f2: tensor<8x8xf32>)
     -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index

@@ -1,8 +1,8 @@
 // Two-dimensional 8x8 DCT-II of many blocks, and its inverse.
 //
-// A block is a row of 64 numbers, %d the orthonormal 8-point DCT matrix D. The DCT
+// A block is a row of 64 elements, %d the orthonormal 8-point DCT matrix D. The DCT
 // of a block, D B D^T, is row * (D^T (x) D^T): two factors of one Kronecker
-// product, which kron applies in one trip over memory.
+// product, which kron applies in one fused region.
 
 func.func @dct(%blocks: tensor<?x64xf32>, %d: tensor<8x8xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index

@@ -6,7 +6,7 @@ usage: torchrun --nproc-per-node 4 train.py [--device cpu|cuda] [--size N N N N]
 
 The data is a smooth function of four variables on a regular grid, with noise. The covariance is a
 Kronecker product of one Matern kernel per axis, whose length scales are learned with the scale of
-the function and the noise. Each process has a slab of the grid: values are a DTensor with its first
+the function and the noise. Each process has a part of the grid: values are a DTensor with its first
 mode sharded.
 """
 

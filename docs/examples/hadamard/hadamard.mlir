@@ -1,4 +1,4 @@
-// Walsh-Hadamard transform of rows of 1024 numbers: H (x) H (x) ... (x) H, ten
+// Walsh-Hadamard transform of rows of 1024 elements: H (x) H (x) ... (x) H, ten
 // factors H = [[1, 1], [1, -1]]. All ten are applied while a row lies in cache.
 
 func.func @hadamard(%x: tensor<?x1024xf32>, %h: tensor<2x2xf32>) -> tensor<?x1024xf32> {

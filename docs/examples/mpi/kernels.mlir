@@ -1,5 +1,5 @@
 // [kernels]
-// Rows of 512 numbers times F2 (x) F3 (x) F4: the modes that every rank has whole.
+// Rows of 512 elements times F2 (x) F3 (x) F4: the modes that every rank has whole.
 func.func @inner(%x: tensor<?x512xf32>, %f2: tensor<8x8xf32>, %f3: tensor<8x8xf32>,
                  %f4: tensor<8x8xf32>) -> tensor<?x512xf32> {
   %c0 = arith.constant 0 : index

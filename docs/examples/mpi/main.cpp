@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Multiplies 2 rows of 10 x 8 x 8 x 8 numbers by F1 (x) F2 (x) F3 (x) F4, as
+// Multiplies 2 rows of 10 x 8 x 8 x 8 elements by F1 (x) F2 (x) F3 (x) F4, as
 // many processes as mpirun starts, and the result by the same factors again. X
 // is sharded on mode 1, X F on mode 2, X F F on mode 1 again: one exchange per
 // product. `sharded X FACTORS Y` reads and writes raw little-endian floats of

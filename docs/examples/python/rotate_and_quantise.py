@@ -4,7 +4,7 @@ A layer y = x @ W is computed in integers: rows of x and columns of W get a scal
 Some features of x are a hundred times larger than the others, so little is left of those.
 With an orthonormal H, (x @ H) @ (H.T @ W) is the same product, and every element of x @ H is
 a sum over all features: nothing stands out. H is a Kronecker product of Hadamard matrices,
-which kron applies in one trip over memory; H.T @ W is done once. On a GPU the kernel that
+which kron applies in one fused region; H.T @ W is done once. On a GPU the kernel that
 rotates stores eight bits and scales, where a tile of it has whole rows.
 
 usage: rotate_and_quantise.py [--rows N] [--features N]    (needs the kron package)
@@ -39,7 +39,7 @@ exact = x @ weights
 
 rotate = kron.rotations.Rotation(options.features)
 print(f"{rotate} of {options.features} features has "
-      f"{sum(n * n for n in rotate.sizes)} numbers instead of {options.features ** 2}")
+      f"{sum(n * n for n in rotate.sizes)} weights instead of {options.features ** 2}")
 columns = np.ascontiguousarray(weights.T)
 np.testing.assert_allclose(rotate(x) @ rotate(columns).T, exact, atol=1e-3 * np.abs(exact).max())
 

@@ -68,7 +68,7 @@ public:
   const unsigned indexBits;
   /// Whether the target converts between f16 and f32 itself; else integer
   /// arithmetic does, since LLVM would call a library.
-  bool hasHalfConversion = true;
+  bool has16BitConversion = true;
 
   /// 2 for complex numbers, else 1; and the type of such a part.
   int64_t getNumParts() const { return isa<VectorType>(element) ? 2 : 1; }
@@ -131,12 +131,12 @@ public:
   /// not touched and read as zero.
   Value loadVector(VectorType type, Value pointer, Value mask,
                    Type stored = nullptr);
-  /// `streams`: past the caches, to an address that is a multiple of the
-  /// vector's size (without a mask only; else as usual).
+  /// `streams`: with a non-temporal store, to an address that is a multiple of
+  /// the vector's size (without a mask only; else as usual).
   void storeVector(Value vector, Value pointer, Value mask,
                    Type stored = nullptr, bool streams = false);
-  /// Asks for the cache line at `pointer`, which need not exist, to be brought
-  /// into the second-level cache.
+  /// Prefetches the cache line at `pointer`, which need not exist, into the
+  /// second-level cache.
   void prefetch(Value pointer);
 
   /// A vector of `lanes` elements; the parts of complex ones lie next to each

@@ -18,10 +18,10 @@
 
 namespace mlir::kron {
 
-/// The f32 (or vector of them) that `bits`, of f16 or bf16 numbers, stand for.
+/// The f32 (or vector of them) that `bits`, of f16 or bf16 values, stand for.
 Value emitWidened(Emitter &emitter, Value bits, Type narrow);
 
-/// The bits of `value`, of f32, rounded to the nearest number of type `narrow`
+/// The bits of `value`, of f32, rounded to the nearest value of type `narrow`
 /// (f16 or bf16), ties to even. NaNs stay NaNs.
 Value emitNarrowed(Emitter &emitter, Value value, Type narrow);
 

@@ -65,6 +65,12 @@ KRON_EXPORT void kronGetCompileTimes(const KronProgram *program,
 /** Releases the program. No launch of its kernels may be under way. */
 KRON_EXPORT void kronDestroyProgram(KronProgram *program);
 
+/** The name of GPU `device` as `gpu_chips` takes it ("h200", or "sm_86:sms=40"
+    for one that is not in the table of GPUs) into `name`, which has `size`
+    bytes, with a 0 at its end. Where it has fewer than the name takes, the text
+    is that of kronGetCompileLog. */
+KRON_EXPORT KronStatus kronGetGpuName(int32_t device, char *name, size_t size);
+
 /** What this processor can do at best, measured in a fraction of a second:
     operations per second of multiply-adds on vectors of `type`, and bytes read
     plus written per second by a copy that touches `bytes` in all. */

@@ -28,7 +28,7 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
            "remark (category `kron-fallback`) for each operation; no "
            "kron.epilogue or kron.quantize, which --kron-fuse may take">,
     Option<"epiloguesOnly", "epilogues-only", "bool", /*default=*/"false",
-           "Only lower every kron.epilogue outside of a kron.pass, and for cuda "
+           "Only lower every kron.epilogue outside of a kron.fused, and for cuda "
            "every kron.quantize that has no kernel">,
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
            "Whose fast path: cpu (--convert-kron-to-vector) or cuda "
@@ -44,10 +44,10 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
 }
 
 def ConvertKronToVector : Pass<"convert-kron-to-vector", "::mlir::ModuleOp"> {
-  let summary = "Generate vector code for the CPU from kron.pass";
+  let summary = "Generate vector code for the CPU from kron.fused";
   let description = [{
-    Replaces every `kron.pass` on memrefs by loops over register tiles of 1-D
-    vectors of the native width, following its `#kron.schedule`. Each pass
+    Replaces every `kron.fused` on memrefs by loops over register tiles of 1-D
+    vectors of the native width, following its `#kron.schedule`. Each op
     becomes a body function that takes a range of tiles through all factors, and
     a call to the runtime that spreads the tiles over the threads, of which
     `kron.num_threads` becomes a call that asks for their number.
@@ -65,9 +65,9 @@ def ConvertKronToVector : Pass<"convert-kron-to-vector", "::mlir::ModuleOp"> {
 }
 
 def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
-  let summary = "Generate CUDA kernels from kron.pass";
+  let summary = "Generate CUDA kernels from kron.fused";
   let description = [{
-    Replaces every `kron.pass` on memrefs by the launch of a kernel, following
+    Replaces every `kron.fused` on memrefs by the launch of a kernel, following
     its `#kron.schedule`, and every `kron.ksmm_grad` that `--kron-decompose`
     left by one or two. The kernels stand in one `gpu.module @kron_gpu`, as
     `llvm.func`s whose bodies still use scf and arith; the launches are calls of
@@ -76,7 +76,7 @@ def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
-           "Chip to generate code for, as LLVM and ptxas name it">,
+           "GPU to generate code for: an SKU (h200, a100-80, ...) or an architecture (sm_90a)">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::complex::ComplexDialect",
@@ -138,7 +138,7 @@ def KronPoisonSharedMemory
 }
 
 def KronMapToThreads : Pass<"kron-map-to-threads", "::mlir::ModuleOp"> {
-  let summary = "Share what is left beside kron.pass among the CPU's threads";
+  let summary = "Share what is left beside kron.fused among the CPU's threads";
   let description = [{
     Moves every `linalg` operation on memrefs into a body function that takes a
     range of one of its parallel loops, called through the runtime, which spreads
@@ -209,10 +209,10 @@ def KronLowerInterface : Pass<"kron-lower-interface", "::mlir::ModuleOp"> {
 }
 
 def KronBufferize : Pass<"kron-bufferize", "::mlir::ModuleOp"> {
-  let summary = "One-shot bufferization that leaves kron.pass regions on tensors";
+  let summary = "One-shot bufferization that leaves kron.fused regions on tensors";
   let description = [{
     Runs upstream's one-shot bufferization with function boundaries on the whole
-    module, but not inside `kron.pass`: what its region names stays on chip.
+    module, but not inside `kron.fused`: what its region names stays on chip.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
                            "::mlir::memref::MemRefDialect"];

@@ -9,8 +9,8 @@
 // MPI for processes that compute on CPUs (MPI.hpp), NCCL for GPUs (NCCL.hpp).
 // An array of [D0, ..., DN] elements is sharded along one axis: each rank has a
 // range of it and all of the other axes. An exchange moves the sharding to
-// another axis, and is described by strided runs of elements, so that what a
-// rank sends is read where it lies and what it receives is written where it
+// another axis, and is described by strided segments of elements, so that what
+// a rank sends is read where it lies and what it receives is written where it
 // belongs.
 //
 //===----------------------------------------------------------------------===//
@@ -50,7 +50,7 @@ inline Range getShare(int64_t count, int rank, int numRanks) {
   return {begin, begin + least + (rank < more ? 1 : 0)};
 }
 
-/// Strided runs of elements.
+/// Strided segments of elements.
 using Runs = KronRuns;
 
 /// Product of the sizes of the axes from `begin` to before `end`.
@@ -76,14 +76,14 @@ struct Exchange {
 inline Exchange makeExchange(const std::vector<int64_t> &sizes, size_t from,
                              size_t to, int rank, int numRanks,
                              size_t elementBytes, bool isBlocked = false) {
-  // The array is [outer, slow, middle, fast, inner]. Whole runs are parts of
-  // `slow`, which are contiguous; cut ones are parts of `fast`.
+  // The array is [outer, slow, middle, fast, inner]. Whole segments are parts
+  // of `slow`, which are contiguous; cut ones are parts of `fast`.
   bool isForward = from < to;
   size_t slow = isForward ? from : to, fast = isForward ? to : from;
   int64_t outer = multiplySizes(sizes, 0, slow),
           middle = multiplySizes(sizes, slow + 1, fast),
           inner = multiplySizes(sizes, fast + 1, sizes.size());
-  // The runs of the rank that has `mine` of one axis, in its array that is
+  // The segments of the rank that has `mine` of one axis, in its array that is
   // whole along the other, which belong to `other`.
   auto getWhole = [&](Range ofSlow, int64_t sizeOfFast) {
     int64_t plane = middle * sizeOfFast * inner;
@@ -105,7 +105,7 @@ inline Exchange makeExchange(const std::vector<int64_t> &sizes, size_t from,
     Runs cut = getCut(mySlow.size(), fastOfPeer);
     Runs whole = getWhole(slowOfPeer, myFast.size());
     if (isForward && isBlocked) {
-      // The blocks before this one, and a message per contiguous run of the
+      // The blocks before this one, and a message per contiguous segment of the
       // receiver.
       int64_t plane = mySlow.size() * middle * inner;
       cut = {outer * plane * fastOfPeer.begin, outer, plane * fastOfPeer.size(),

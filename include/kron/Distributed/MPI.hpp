@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Exchanges are MPI_Ialltoallw on derived types: MPI reads runs where they lie
-// and writes them where they belong. Header-only, so that a program is compiled
-// with the mpi.h of the MPI that it runs with; the CMake target kron::mpi
-// brings it. The calls that wait poll, since MPI's own waiting knows no
-// timeout.
+// Exchanges are MPI_Ialltoallw on derived types: MPI reads segments where they
+// lie and writes them where they belong. Header-only, so that a program is
+// compiled with the mpi.h of the MPI that it runs with; the CMake target
+// kron::mpi brings it. The calls that wait poll, since MPI's own waiting knows
+// no timeout.
 //
 //===----------------------------------------------------------------------===//
 
@@ -206,7 +206,7 @@ private:
     if (runs.count > INT_MAX || runs.length > INT_MAX)
       throw std::invalid_argument("sharded product: MPI counts up to " +
                                   std::to_string(INT_MAX) + ", but got " +
-                                  std::to_string(runs.count) + " runs of " +
+                                  std::to_string(runs.count) + " segments of " +
                                   std::to_string(runs.length) + " elements");
     // Offsets and strides in bytes, which may be beyond what an int holds.
     MPI_Datatype element, vector;

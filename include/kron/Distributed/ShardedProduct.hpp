@@ -230,7 +230,8 @@ inline void ShardedProduct::build(const ProductKernels &kernels) {
   inputRange = getShare(current[from], rank, numRanks);
   inputSizes = getLocal(current, from);
   sharded = from;
-  // Coming back from the next mode costs the least: its runs are the longest.
+  // Coming back from the next mode costs the least: its segments are the
+  // longest.
   size_t other = to;
   if (from == to && from > 0)
     other = from < shape.p.size() ? from + 1 : from - 1;

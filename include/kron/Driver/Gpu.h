@@ -14,10 +14,14 @@
 #define KRON_DRIVER_GPU_H
 
 #include "kron/Driver/Session.h"
+#include "kron/Machine/GPUMachine.h"
 
 namespace mlir::kron {
 
 class DeviceMemory;
+
+/// What `properties` say, for a description of the machine.
+GPUProperties getGPUProperties(const KronCudaProperties &properties);
 
 /// One GPU with a stream of its own. Its primary context is this thread's
 /// current one from `open` on.
@@ -28,7 +32,6 @@ public:
 
   int32_t getNumber() const { return number; }
   StringRef getName() const { return name; }
-  int32_t getCapability() const { return capability; }
   size_t getL2Bytes() const { return l2Bytes; }
   /// For KronLaunchOptions.
   void *getStream() const { return stream; }
@@ -57,7 +60,6 @@ private:
   const Driver &driver;
   int32_t number;
   std::string name;
-  int32_t capability = 0;
   size_t l2Bytes = 0;
   void *stream = nullptr;
   /// Begin and end of what was recorded.

@@ -49,7 +49,7 @@ public:
   /// As an argument of kronLaunch; valid as long as this array.
   KronArray getView();
 
-  /// The same numbers in another type.
+  /// The same values in another type.
   llvm::Expected<HostArray> convert(KronType newType) const;
 
 private:
@@ -82,7 +82,7 @@ llvm::Expected<std::vector<int64_t>> parseShape(llvm::StringRef text);
 /// file mean.
 llvm::Expected<HostArray> readArgument(llvm::StringRef spec, KronType expected);
 
-/// Fills `array`, of a type that `parseType` knows, with numbers that depend on
+/// Fills `array`, of a type that `parseType` knows, with values that depend on
 /// the seed and their place only: multiples of 2^-52 uniform in [-1, 1),
 /// rounded to the type, in every part; integers uniform in [-8, 8].
 void fillRandom(HostArray &array, uint64_t seed);

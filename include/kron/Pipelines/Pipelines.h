@@ -31,7 +31,7 @@ struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
   PassOptions::Option<int64_t> streamBytes{
       *this, "stream-bytes",
       llvm::cl::desc("Bytes of input and result from which results are stored "
-                     "past the target's caches (0: never)"),
+                     "non-temporally (0: never)"),
       llvm::cl::init(0)};
   PassOptions::Option<int64_t> streamColumnsBytes{
       *this, "stream-columns-bytes",
@@ -77,7 +77,9 @@ void populateKronCPUPipeline(OpPassManager &pm,
 struct GPUPipelineOptions : PassPipelineOptions<GPUPipelineOptions> {
   PassOptions::Option<std::string> chip{
       *this, "chip",
-      llvm::cl::desc("GPU to generate code for, as LLVM and ptxas name it"),
+      llvm::cl::desc(
+          "GPU to generate code for: an SKU (h200, a100-80, ...) or an "
+          "architecture (sm_90a)"),
       llvm::cl::init("sm_90a")};
   PassOptions::Option<bool> cublas{
       *this, "cublas",

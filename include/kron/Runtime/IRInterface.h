@@ -50,9 +50,9 @@ KRON_EXPORT int64_t kronRtNumThreads(void);
     the sum of all of them, each rounded up to 64. */
 KRON_EXPORT void *kronRtWorkspace(int64_t bytes);
 
-/** Memory for an array between two trips, aligned to 64; ends the process if
-    there is none. It may be what this thread has released before: contents are
-    undefined. */
+/** Memory for an array between two fused regions, aligned to 64; ends the
+    process if there is none. It may be what this thread has released before:
+    contents are undefined. */
 KRON_EXPORT void *kronRtAllocate(int64_t bytes);
 
 /** Releases `array`, from kronRtAllocate on this thread. NULL is none. */
@@ -101,8 +101,8 @@ KRON_EXPORT void kronRtCudaLaunch(KronCudaModule *module, const char *kernel,
 /** Address on the GPU of variable `name` of `module`. */
 KRON_EXPORT void *kronRtCudaGlobal(KronCudaModule *module, const char *name);
 
-/** Multiprocessors of this launch's GPU. */
-KRON_EXPORT int64_t kronRtCudaProcessors(void);
+/** SMs of this launch's GPU. */
+KRON_EXPORT int64_t kronRtCudaNumSMs(void);
 
 /** `bytes` of this launch's workspace on the GPU, aligned to 256. The entry
     runs twice, first to measure: addresses mean nothing to it, and what it asks

@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/** `count` runs of `length` elements, the first at `offset`, each `stride`
+/** `count` segments of `length` elements, the first at `offset`, each `stride`
     behind the one before. */
 typedef struct KronRuns {
   int64_t offset, count, length, stride;

@@ -250,9 +250,9 @@ KRON_EXPORT KronStatus kronGetWorkspaceSize(const KronKernel *kernel,
 KRON_EXPORT KronStatus kronSetNumThreads(int32_t numThreads);
 KRON_EXPORT int32_t kronGetNumThreads(void);
 
-/** Bytes of arrays between trips (`KronKernel::allocates`) that each thread
-    may keep for its next launches on the CPU, 256 MB at first. What a thread
-    has beyond that goes with the next array that it releases. */
+/** Bytes of arrays between fused regions (`KronKernel::allocates`) that each
+    thread may keep for its next launches on the CPU, 256 MB at first. What a
+    thread has beyond that goes with the next array that it releases. */
 KRON_EXPORT KronStatus kronSetKeptMemory(size_t bytes);
 
 /** Releases all memory that the runtime keeps for launches from this thread:
@@ -274,6 +274,22 @@ KRON_EXPORT KronStatus kronGetCudaDeviceCount(int32_t *count);
     `*capability`. */
 KRON_EXPORT KronStatus kronGetCudaCapability(int32_t device,
                                              int32_t *capability);
+
+/** What the driver tells of a GPU. */
+typedef struct KronCudaProperties {
+  /** "NVIDIA H200". */
+  char model[128];
+  /** Compute capability times ten, e.g. 90. */
+  int32_t capability;
+  int32_t numSMs;
+  /** The highest clocks of SMs and memory, and the width of its interface. */
+  int32_t clockMHz, memoryClockMHz, memoryBits;
+  int64_t memoryBytes, l2Bytes;
+} KronCudaProperties;
+
+/** Properties of GPU `device` into `*properties`. */
+KRON_EXPORT KronStatus kronGetCudaProperties(int32_t device,
+                                             KronCudaProperties *properties);
 
 /** Version of the cuBLAS that kernels may call, e.g. 130100 for 13.1.0, into
     `*version`. KRON_UNSUPPORTED, with the reason, if there is none: then the

@@ -40,7 +40,7 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-/// The bits of numbers of 8 bits.
+/// The bits of values of 8 bits.
 struct Float8E4M3FN {
   uint8_t bits;
 };

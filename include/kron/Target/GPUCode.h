@@ -26,19 +26,19 @@ class Module;
 
 namespace mlir::kron {
 
-/// A chip as LLVM and ptxas name it, taken apart.
+/// A GPU to compile for.
 struct GPUChip {
-  /// "sm_90a".
+  /// What plans are made for (kron/Machine/GPUMachine.h): "h200", "sm_90a".
+  std::string machine;
+  /// The architecture as LLVM and ptxas name it: "sm_90a".
   std::string name;
   /// Compute capability times ten: 90.
   int32_t capability = 0;
   /// Whether its code runs on no other capability (the "a").
   bool isExact = false;
 
-  /// An error if `name` is none, or older than sm_80.
+  /// The chip of the machine called `name`; an error if there is none.
   static llvm::Expected<GPUChip> parse(StringRef name);
-  /// The chip with all features of a GPU of `capability`.
-  static GPUChip forCapability(int32_t capability);
 };
 
 /// The code of a gpu.module for one chip.

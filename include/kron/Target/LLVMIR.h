@@ -14,6 +14,7 @@
 #ifndef KRON_TARGET_LLVMIR_H
 #define KRON_TARGET_LLVMIR_H
 
+#include "kron/Machine/Processor.h"
 #include "kron/Target/GPUCode.h"
 #include "kron/Target/Manifest.h"
 #include "mlir/Support/LLVM.h"
@@ -28,38 +29,6 @@ class TargetMachine;
 namespace mlir::kron {
 
 struct CPUPipelineOptions;
-
-/// One processor to compile for.
-struct Processor {
-  /// LLVM's name and extra features ("+avx512f,..."), e.g. of the host.
-  std::string cpu;
-  std::string features;
-  /// Width of its vector registers.
-  int64_t vectorBits;
-  /// What the runtime checks before it runs this version.
-  KronIsa isa;
-  /// Caches of one core, which tiles are cut for.
-  int64_t l1Bytes = 32768;
-  int64_t l2Bytes = 1048576;
-  /// Bytes of input and result from which storing past the caches pays; 0:
-  /// never.
-  int64_t streamBytes = 0;
-  /// The same for results that are stored a few columns at a time.
-  int64_t streamColumnsBytes = 0;
-  /// Bytes of every row that tiles of columns take while the second-level cache
-  /// holds them; 0: two vectors.
-  int64_t columnBytes = 0;
-  /// Bytes of a tile of small rows.
-  int64_t rowTileBytes = 4096;
-  /// Whether it has matrix tiles for bf16 (AMX) that this kernel may use.
-  bool hasMatrixTiles = false;
-  /// Whether it adds up products of pairs of bf16 (AVX512-BF16) as fast as it
-  /// multiplies and adds numbers of f32.
-  bool hasPairProducts = false;
-  /// Whether it shuffles within 128 bits while it multiplies and adds, two of
-  /// 512 bits a cycle each.
-  bool hasFastShuffles = false;
-};
 
 /// This machine, with all its features.
 Processor getHostProcessor();

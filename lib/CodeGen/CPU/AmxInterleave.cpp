@@ -23,7 +23,7 @@ using namespace mlir::kron;
 static constexpr int64_t kLanes = 2 * kAmxRows;
 
 /// The axis that `copy.from` is contiguous along; -1 without one.
-static int getRunAxis(const TileCopy &copy) {
+static int getSegmentAxis(const TileCopy &copy) {
   for (auto [axis, stride] : llvm::enumerate(copy.from.strides))
     if (stride.is(1))
       return axis;
@@ -32,7 +32,7 @@ static int getRunAxis(const TileCopy &copy) {
 
 bool kron::canInterleave(const TileCopy &copy) {
   constexpr int64_t kMaxPositions = 8;
-  int axis = getRunAxis(copy);
+  int axis = getSegmentAxis(copy);
   int inside = copy.sizes.size() - 1;
   Int positions = copy.sizes[inside];
   return axis >= 0 && axis < inside && copy.sizes[axis].isConstant() &&
@@ -67,7 +67,7 @@ static Value emitTurns(Emitter &emitter, ArrayRef<Value> vectors,
 }
 
 void kron::emitInterleaving(Emitter &emitter, const TileCopy &copy) {
-  int axis = getRunAxis(copy), inside = copy.sizes.size() - 1;
+  int axis = getSegmentAxis(copy), inside = copy.sizes.size() - 1;
   int64_t size = copy.sizes[axis].getConstant();
   int64_t positions = copy.sizes[inside].getConstant();
   Emitter halves(emitter.builder, emitter.loc, emitter.builder.getI16Type());

@@ -19,16 +19,16 @@ int64_t kron::avoidAlias(int64_t rowBytes) {
   return rowBytes % kAliasBytes ? rowBytes : rowBytes + kLineBytes;
 }
 
-int64_t kron::getPaddedDepth(const Stage &stage) {
-  return llvm::alignTo(stage.depth, kAmxDepth);
+int64_t kron::getPaddedK(const Stage &stage) {
+  return llvm::alignTo(stage.sizeK, kAmxK);
 }
 
 int64_t kron::getRowBytes(const Stage &stage) {
-  return avoidAlias(getPaddedDepth(stage) * kHalfBytes);
+  return avoidAlias(getPaddedK(stage) * kHalfBytes);
 }
 
 int64_t kron::getPanelBytes(const Stage &stage) {
-  return getPaddedDepth(stage) / kAmxDepth * kAmxTileBytes;
+  return getPaddedK(stage) / kAmxK * kAmxTileBytes;
 }
 
 AmxOperand kron::getPackedOperand(const Stage &stage, Value base, bool isA) {
@@ -37,11 +37,11 @@ AmxOperand kron::getPackedOperand(const Stage &stage, Value base, bool isA) {
   if (isA) {
     operand.rowBytes = getRowBytes(stage);
     operand.tileBytes = kAmxRows * getRowBytes(stage);
-    operand.depthBytes = kAmxTileBytes / kAmxRows;
+    operand.bytesK = kAmxTileBytes / kAmxRows;
   } else {
     operand.rowBytes = kAmxTileBytes / kAmxRows;
     operand.tileBytes = getPanelBytes(stage);
-    operand.depthBytes = kAmxTileBytes;
+    operand.bytesK = kAmxTileBytes;
   }
   return operand;
 }
@@ -49,7 +49,7 @@ AmxOperand kron::getPackedOperand(const Stage &stage, Value base, bool isA) {
 PackedFactor kron::getAmxFactor(const Stage &stage,
                                 ArrayRef<int64_t> factorSizes) {
   bool isA = getAmxMapping(stage) == AmxMapping::Columns;
-  int64_t tiles = llvm::divideCeil(stage.results, kAmxRows);
+  int64_t tiles = llvm::divideCeil(stage.sizeN, kAmxRows);
   PackedFactor packed;
   packed.elements =
       tiles * (isA ? kAmxRows * getRowBytes(stage) : getPanelBytes(stage)) /
@@ -101,22 +101,22 @@ void AmxPacker::emit(Value from, Value to) {
     emitTile(emitter.offsetPointer(from, offset, stored),
              bytes.offsetPointer(to, emitter.mul(tile, tileBytes)), count);
   };
-  int64_t full = stage.results / kAmxRows;
+  int64_t full = stage.sizeN / kAmxRows;
   emitter.forLoop(0, full, 1, [&](Int tile) { emitAt(tile, kAmxRows); });
-  if (stage.results % kAmxRows)
-    emitAt(full, stage.results % kAmxRows);
+  if (stage.sizeN % kAmxRows)
+    emitAt(full, stage.sizeN % kAmxRows);
 }
 
 void AmxPacker::emitTile(Value from, Value to, int64_t count) {
   const StageFactor &factor = stage.factor;
-  AmxMatrix matrix{from, factor.resultStride, factor.depthStride, stage.depth,
+  AmxMatrix matrix{from, factor.resultStride, factor.strideK, stage.sizeK,
                    factor.element};
   bool takesPairs = factor.resultStride.is(1);
   if (!takesPairs && !canTakeAmxRows(matrix))
     return emitElements(from, to, count);
   // The pairs of A, i32, are those of B transposed.
   bool transposes = takesPairs == isA;
-  int64_t pairs = getPaddedDepth(stage) / 2;
+  int64_t pairs = getPaddedK(stage) / 2;
   int64_t rowBytes = getRowBytes(stage);
   int64_t rowPairs = rowBytes / (2 * kHalfBytes);
   Value place = transposes ? temporary : to;
@@ -147,14 +147,14 @@ void AmxPacker::emitElements(Value from, Value to, int64_t count) {
   emitter.forLoop(0, count, 1, [&](Int q) {
     Value source = emitter.offsetPointer(
         from, emitter.mul(q, stage.factor.resultStride), stored);
-    emitter.forLoop(0, stage.depth, 1, [&](Int k) {
+    emitter.forLoop(0, stage.sizeK, 1, [&](Int k) {
       Int offset =
           emitter.add(emitter.mul(q, getRowBytes(stage) / kHalfBytes), k);
       if (!isA)
         offset = emitter.add(emitter.mul(emitter.floorDiv(k, 2), 2 * kAmxRows),
                              emitter.add(emitter.mul(q, 2), emitter.rem(k, 2)));
       Value pointer = emitter.offsetPointer(
-          source, emitter.mul(k, stage.factor.depthStride), stored);
+          source, emitter.mul(k, stage.factor.strideK), stored);
       halves.storeScalar(halves.loadScalar(pointer),
                          halves.offsetPointer(to, offset));
     });

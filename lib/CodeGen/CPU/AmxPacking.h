@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // How rows of A and pairs of rows of B lie where they are packed for matrix
-// tiles: a stage packs its X so, and its factor before all loops.
+// tiles: a step packs its X so, and its factor before all loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@ constexpr int64_t kHalfBytes = 2;
 /// meet in few sets of the cache.
 int64_t avoidAlias(int64_t rowBytes);
 
-/// The depth of `stage` in whole tiles.
-int64_t getPaddedDepth(const Stage &stage);
+/// Size K of `stage` in whole tiles.
+int64_t getPaddedK(const Stage &stage);
 
 /// Bytes of all of k for one row (A), and for the columns of a tile (B).
 int64_t getRowBytes(const Stage &stage);

@@ -26,7 +26,7 @@ static bool isAtLeast(Int size, int64_t least) {
 static bool canLoadRows(const Stage &stage) {
   constexpr int64_t kMaxStride = 8;
   Int stride = stage.source.strides[stage.axis];
-  AmxMatrix matrix{nullptr, 0, stride, stage.depth, stage.source.element};
+  AmxMatrix matrix{nullptr, 0, stride, stage.sizeK, stage.source.element};
   return stride.is(1) || (stage.source.element && canTakeAmxRows(matrix) &&
                           stride.getConstant() <= kMaxStride);
 }
@@ -34,12 +34,12 @@ static bool canLoadRows(const Stage &stage) {
 AmxMapping kron::getAmxMapping(const Stage &stage) {
   constexpr int64_t kMinPositions = 12;
   // What a block of X may take on the stack, high and low parts.
-  constexpr int64_t kMaxDepth = 2048;
-  auto isHalf = [](Type type) { return type && type.isBF16(); };
-  if (stage.elementParts != 1 || !isHalf(stage.factor.element) ||
-      (stage.source.element && !isHalf(stage.source.element)) ||
-      stage.depth < kMinAmxDepth || stage.depth > kMaxDepth ||
-      stage.results < kMinAmxResults)
+  constexpr int64_t kMaxK = 2048;
+  auto is16BitFloat = [](Type type) { return type && type.isBF16(); };
+  if (stage.elementParts != 1 || !is16BitFloat(stage.factor.element) ||
+      (stage.source.element && !is16BitFloat(stage.source.element)) ||
+      stage.sizeK < kMinAmxK || stage.sizeK > kMaxK ||
+      stage.sizeN < kMinAmxResults)
     return AmxMapping::None;
   LoopNest nest = getLoopNest(stage);
   if (nest.group != 1 || nest.isSplit)
@@ -75,7 +75,7 @@ struct DataBlock {
   bool isFull() const { return count.is(tiles * kAmxRows); }
 };
 
-/// Builds the loops of one stage.
+/// Builds the loops of one step.
 class AmxStageEmitter : private StageWalker {
 public:
   AmxStageEmitter(Emitter &emitter, const Stage &stage,
@@ -104,7 +104,7 @@ private:
   void emitChunk(const Bases &bases, Int first, int64_t blocks);
   void emitResultBlocks(function_ref<void(Int, int64_t)> body);
   void emitProduct(const Bases &at, const DataBlock &block, Int q,
-                   int64_t results);
+                   int64_t sizeN);
   void storeResults(const Bases &at, Int rows, Int columns, int64_t tiles);
   Value scaleVector(const Bases &at, Value value, Int offset, Value mask);
   void storeVector(const Bases &at, Value value, Value second, Int offset,
@@ -112,7 +112,7 @@ private:
 
   Emitter bytes;
   bool isRows;
-  /// Whether numbers of X are taken in two parts.
+  /// Whether values of X are taken in two parts.
   bool splits;
   /// The axis of X that tiles run over.
   LoopAxis data;
@@ -128,8 +128,8 @@ bool AmxStageEmitter::canLoadSource() const {
                  avoidAlias(data.source.getConstant() * kHalfBytes) !=
                      data.source.getConstant() * kHalfBytes;
   return isRows && stage.source.element &&
-         stage.source.strides[stage.axis].is(1) &&
-         stage.depth % kAmxDepth == 0 && !aliases;
+         stage.source.strides[stage.axis].is(1) && stage.sizeK % kAmxK == 0 &&
+         !aliases;
 }
 
 /// Between the two parts of a block of X.
@@ -148,7 +148,7 @@ int64_t AmxStageEmitter::getBlockBytes() const {
 int64_t AmxStageEmitter::getChunkBlocks() const {
   constexpr int64_t kLargeBytes = 1 << 19, kMaxChunkBytes = 1 << 18;
   constexpr int64_t kMaxBlocks = 4;
-  int64_t factorBytes = stage.depth * stage.results * kHalfBytes;
+  int64_t factorBytes = stage.sizeK * stage.sizeN * kHalfBytes;
   if (!data.size.isConstant() || factorBytes < kLargeBytes)
     return 1;
   return std::clamp<int64_t>(std::min(data.size.getConstant() / kBlockSize,
@@ -180,7 +180,7 @@ void AmxStageEmitter::emitData(const Bases &bases) {
     Bases at = advance(bases, data, first);
     block.operand = getData(at, block, 0);
     emitResultBlocks(
-        [&](Int q, int64_t results) { emitProduct(at, block, q, results); });
+        [&](Int q, int64_t sizeN) { emitProduct(at, block, q, sizeN); });
   };
   int64_t blocks = getChunkBlocks(), chunk = blocks * kBlockSize;
   Int full = emitter.mul(emitter.floorDiv(data.size, chunk), chunk);
@@ -218,9 +218,9 @@ void AmxStageEmitter::emitChunk(const Bases &bases, Int first, int64_t blocks) {
         });
       };
   forBlocks(/*packs=*/true, [](const Bases &, const DataBlock &) {});
-  emitResultBlocks([&](Int q, int64_t results) {
+  emitResultBlocks([&](Int q, int64_t sizeN) {
     forBlocks(/*packs=*/false, [&](const Bases &at, const DataBlock &block) {
-      emitProduct(at, block, q, results);
+      emitProduct(at, block, q, sizeN);
     });
   });
 }
@@ -252,7 +252,7 @@ AmxOperand AmxStageEmitter::getData(const Bases &at, const DataBlock &block,
 void AmxStageEmitter::packData(const Bases &at, const DataBlock &block,
                                const AmxOperand &operand) {
   AmxMatrix matrix{
-      at.source, data.source, stage.source.strides[stage.axis], stage.depth,
+      at.source, data.source, stage.source.strides[stage.axis], stage.sizeK,
       stage.source.element ? stage.source.element : emitter.element};
   if (isRows)
     return emitAmxRows(emitter, matrix, block.count, operand.base,
@@ -272,10 +272,10 @@ void AmxStageEmitter::packData(const Bases &at, const DataBlock &block,
 
 /// Calls `body(q, count)` for all blocks of results.
 void AmxStageEmitter::emitResultBlocks(function_ref<void(Int, int64_t)> body) {
-  int64_t full = stage.results / kBlockSize * kBlockSize;
+  int64_t full = stage.sizeN / kBlockSize * kBlockSize;
   emitter.forLoop(0, full, kBlockSize, [&](Int q) { body(q, kBlockSize); });
-  if (full < stage.results)
-    body(full, stage.results - full);
+  if (full < stage.sizeN)
+    body(full, stage.sizeN - full);
 }
 
 /// Computes `count` results of a block from `q` on.
@@ -289,9 +289,9 @@ void AmxStageEmitter::emitProduct(const Bases &from, const DataBlock &block,
   Bases at = advanceResults(from, q);
 
   emitPrefetches(emitter, stage.prefetch,
-                 block.tiles * kAmxRows * count * stage.depth);
+                 block.tiles * kAmxRows * count * stage.sizeK);
   AmxBlock product;
-  product.depth = getPaddedDepth(stage) / kAmxDepth;
+  product.sizeK = getPaddedK(stage) / kAmxK;
   product.rows = isRows ? block.tiles : tiles;
   product.columns = isRows ? tiles : block.tiles;
   product.a = isRows ? block.operand : factor;

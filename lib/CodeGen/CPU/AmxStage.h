@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A stage whose factor is bf16 becomes products of matrix tiles (AmxTile.h):
+// A step whose factor is bf16 becomes products of matrix tiles (AmxTile.h):
 //
 //   rows     the contracted axis is innermost: rows of X are rows of A, as they
 //            lie if they are bf16; the factor is B
 //   columns  the innermost axis is not contracted: it is the columns of B, to
 //            which rows of X are interleaved in pairs; the factor is A
 //
-// Between factors numbers are f32; here they are taken as sums of two bf16,
+// Between factors values are f32; here they are taken as sums of two bf16,
 // which keeps 16 bits.
 //
 //===----------------------------------------------------------------------===//
@@ -28,7 +28,7 @@ namespace mlir::kron {
 enum class AmxMapping { None, Rows, Columns };
 
 /// Smaller factors leave most of a tile empty.
-inline constexpr int64_t kMinAmxDepth = 24, kMinAmxResults = 12;
+inline constexpr int64_t kMinAmxK = 24, kMinAmxResults = 12;
 
 /// How `stage` becomes products of tiles; None if it does not, or if it is too
 /// small to gain from it. Does not ask whether the processor has tiles.
@@ -40,8 +40,8 @@ AmxMapping getAmxMapping(const Stage &stage);
 bool canInterleave(const TileCopy &copy);
 void emitInterleaving(Emitter &emitter, const TileCopy &copy);
 
-/// Builds the loops and products of a stage; the base of its factor points into
-/// the packed factor. `isExact`: all numbers of the source are bf16, whatever
+/// Builds the loops and products of a step; the base of its factor points into
+/// the packed factor. `isExact`: all values of the source are bf16, whatever
 /// type holds them.
 void emitAmxStage(Emitter &emitter, const Stage &stage,
                   const PackedFactor &packed, bool isExact);

@@ -89,13 +89,13 @@ static constexpr int64_t kFirstB = kFirstA + kAmxBlockTiles;
 
 /// One tile of k of a block; `low`: of the parts that are added, which the
 /// other operand is in registers for already.
-static void emitDepthStep(Emitter &emitter, const AmxBlock &block, Int depth,
-                          bool low) {
+static void emitKStep(Emitter &emitter, const AmxBlock &block, Int sizeK,
+                      bool low) {
   auto load = [&](const AmxOperand &operand, int64_t first, int64_t index) {
     if (low && !operand.lowBytes)
       return;
     Int offset = emitter.add(emitter.mul(operand.tileBytes, index),
-                             emitter.mul(operand.depthBytes, depth));
+                             emitter.mul(operand.bytesK, sizeK));
     emitTileLoad(emitter, first + index,
                  offsetBytes(emitter, operand.base,
                              emitter.add(offset, low ? operand.lowBytes : 0)),
@@ -127,16 +127,16 @@ void kron::emitAmxBlock(Emitter &emitter, const AmxBlock &block, Value results,
     emitCall(emitter, "llvm.x86.tilezero",
              getTile(emitter, getResultTile(row, column)));
   });
-  auto emitStep = [&](Int depth) {
-    emitDepthStep(emitter, block, depth, /*low=*/false);
+  auto emitStep = [&](Int sizeK) {
+    emitKStep(emitter, block, sizeK, /*low=*/false);
     if (block.a.lowBytes || block.b.lowBytes)
-      emitDepthStep(emitter, block, depth, /*low=*/true);
+      emitKStep(emitter, block, sizeK, /*low=*/true);
   };
-  if (block.depth <= kMaxUnrolled)
-    for (int64_t depth = 0; depth < block.depth; ++depth)
-      emitStep(depth);
+  if (block.sizeK <= kMaxUnrolled)
+    for (int64_t sizeK = 0; sizeK < block.sizeK; ++sizeK)
+      emitStep(sizeK);
   else
-    emitter.forLoop(0, block.depth, 1, emitStep);
+    emitter.forLoop(0, block.sizeK, 1, emitStep);
   Value stride = emitter.materialize(rowBytes, 64);
   forResults([&](int64_t row, int64_t column) {
     Int offset = emitter.add(emitter.mul(rowBytes, row * kAmxRows),
@@ -153,8 +153,8 @@ void kron::emitAmxBlock(Emitter &emitter, const AmxBlock &block, Value results,
 
 namespace {
 
-/// A vector of numbers as two bf16 each, in the upper halves of i32: cut off
-/// after 8 bits, and what that leaves, cut off after 8 more.
+/// A vector of values as two bf16 each, in the upper halves of i32: cut off
+/// after 8 bits, and the residual, cut off after 8 more.
 struct Parts {
   Value high, low;
 };
@@ -184,7 +184,7 @@ static Value emitLowerHalf(Emitter &emitter, Value bits) {
                                 emitInteger(emitter, type, kHalfBits));
 }
 
-/// Loads `lanes` numbers of `matrix`; bits below the upper halves are not
+/// Loads `lanes` values of `matrix`; bits below the upper halves are not
 /// cleared.
 static Parts loadParts(Emitter &emitter, const AmxMatrix &matrix, Value pointer,
                        int64_t lanes, Value mask, bool splits) {
@@ -207,7 +207,7 @@ static Parts loadParts(Emitter &emitter, const AmxMatrix &matrix, Value pointer,
   Value high = arith::BitcastOp::create(builder, loc, value.getType(),
                                         emitUpperHalf(emitter, parts.high));
   Value rest = arith::SubFOp::create(builder, loc, value, high);
-  // Infinity leaves nothing, rather than NaN.
+  // Infinity leaves no residual, rather than NaN.
   Value isNumber = arith::CmpFOp::create(builder, loc,
                                          arith::CmpFPredicate::ORD, rest, rest);
   rest = arith::SelectOp::create(builder, loc, isNumber, rest,
@@ -218,11 +218,10 @@ static Parts loadParts(Emitter &emitter, const AmxMatrix &matrix, Value pointer,
 
 bool kron::canTakeAmxRows(const AmxMatrix &matrix) {
   constexpr int64_t kMaxStride = 1 << 20;
-  return matrix.depthStride.is(1) ||
-         (matrix.element.isBF16() && matrix.depth % 2 == 0 &&
-          matrix.depthStride.isConstant() &&
-          matrix.depthStride.getConstant() > 1 &&
-          matrix.depthStride.getConstant() < kMaxStride);
+  return matrix.strideK.is(1) ||
+         (matrix.element.isBF16() && matrix.sizeK % 2 == 0 &&
+          matrix.strideK.isConstant() && matrix.strideK.getConstant() > 1 &&
+          matrix.strideK.getConstant() < kMaxStride);
 }
 
 /// Loads i32 from `pointer` plus `stride` elements of bf16 from lane to lane.
@@ -230,7 +229,7 @@ static Value emitGather(Emitter &emitter, Value pointer, int64_t stride,
                         Value mask) {
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
-  constexpr int64_t kLanes = kAmxDepth / 2;
+  constexpr int64_t kLanes = kAmxK / 2;
   auto words = VectorType::get({kLanes}, builder.getI32Type());
   SmallVector<int32_t> offsets;
   for (int64_t lane = 0; lane < kLanes; ++lane)
@@ -250,7 +249,7 @@ static Value emitGather(Emitter &emitter, Value pointer, int64_t stride,
                                      builder.getI32IntegerAttr(2));
 }
 
-/// Rows whose elements are `depthStride` apart. Elements are loaded with what
+/// Rows whose elements are `strideK` apart. Elements are loaded with what
 /// lies behind the first, or before the second one of a pair, which exists.
 static void emitGatheredRows(Emitter &emitter, const AmxMatrix &matrix,
                              Int count, Value target, int64_t rowBytes) {
@@ -258,9 +257,9 @@ static void emitGatheredRows(Emitter &emitter, const AmxMatrix &matrix,
   Location loc = emitter.loc;
   Emitter halves(builder, loc, builder.getI16Type());
   Emitter words(builder, loc, builder.getI32Type());
-  constexpr int64_t kLanes = kAmxDepth / 2;
+  constexpr int64_t kLanes = kAmxK / 2;
   auto type = words.getVectorType(kLanes);
-  int64_t stride = matrix.depthStride.getConstant();
+  int64_t stride = matrix.strideK.getConstant();
   emitter.forLoop(0, count, 1, [&](Int index) {
     Value source = halves.offsetPointer(matrix.base,
                                         emitter.mul(index, matrix.indexStride));
@@ -276,22 +275,22 @@ static void emitGatheredRows(Emitter &emitter, const AmxMatrix &matrix,
       words.storeVector(arith::OrIOp::create(builder, loc, low, high),
                         halves.offsetPointer(row, k), nullptr);
     };
-    int64_t full = matrix.depth / kAmxDepth * kAmxDepth;
-    emitter.forLoop(0, full, kAmxDepth, [&](Int k) { copyTile(k, nullptr); });
-    if (full < matrix.depth)
-      copyTile(full, words.firstLanes(kLanes, (matrix.depth - full) / 2));
+    int64_t full = matrix.sizeK / kAmxK * kAmxK;
+    emitter.forLoop(0, full, kAmxK, [&](Int k) { copyTile(k, nullptr); });
+    if (full < matrix.sizeK)
+      copyTile(full, words.firstLanes(kLanes, (matrix.sizeK - full) / 2));
   });
 }
 
 void kron::emitAmxRows(Emitter &emitter, const AmxMatrix &matrix, Int count,
                        Value target, int64_t rowBytes, int64_t lowBytes) {
-  if (!matrix.depthStride.is(1))
+  if (!matrix.strideK.is(1))
     return emitGatheredRows(emitter, matrix, count, target, rowBytes);
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
   Emitter halves(builder, loc, builder.getI16Type());
   bool converts = matrix.element.isF32();
-  int64_t lanes = converts ? kAmxDepth / 2 : kAmxDepth;
+  int64_t lanes = converts ? kAmxK / 2 : kAmxK;
   auto half = VectorType::get({lanes}, builder.getI16Type());
   auto copyVector = [&](Value source, Value row, Int k, Value mask) {
     Value from = emitter.offsetPointer(source, k, matrix.element);
@@ -309,17 +308,17 @@ void kron::emitAmxRows(Emitter &emitter, const AmxMatrix &matrix, Int count,
     if (lowBytes)
       store(parts.low, lowBytes);
   };
-  int64_t full = matrix.depth / lanes * lanes;
+  int64_t full = matrix.sizeK / lanes * lanes;
   emitter.forLoop(0, count, 1, [&](Int index) {
     Value source = emitter.offsetPointer(
         matrix.base, emitter.mul(index, matrix.indexStride), matrix.element);
     Value row = offsetBytes(emitter, target, emitter.mul(index, rowBytes));
     emitter.forLoop(0, full, lanes,
                     [&](Int k) { copyVector(source, row, k, nullptr); });
-    for (int64_t k = full; k < matrix.getPaddedDepth(); k += lanes)
+    for (int64_t k = full; k < matrix.getPaddedK(); k += lanes)
       copyVector(
           source, row, k,
-          emitter.firstLanes(lanes, std::max<int64_t>(matrix.depth - k, 0)));
+          emitter.firstLanes(lanes, std::max<int64_t>(matrix.sizeK - k, 0)));
   });
 }
 
@@ -335,7 +334,7 @@ void kron::emitAmxPairs(Emitter &emitter, const AmxMatrix &matrix, Int count,
     if (!exists)
       return {zero, zero};
     Value pointer = emitter.offsetPointer(
-        matrix.base, emitter.mul(k, matrix.depthStride), matrix.element);
+        matrix.base, emitter.mul(k, matrix.strideK), matrix.element);
     return loadParts(emitter, matrix, pointer, kLanes, mask, lowBytes != 0);
   };
   auto emitPair = [&](Int pair, int64_t present) {
@@ -354,10 +353,10 @@ void kron::emitAmxPairs(Emitter &emitter, const AmxMatrix &matrix, Int count,
     if (lowBytes)
       store(even.low, odd.low, lowBytes);
   };
-  int64_t full = matrix.depth / 2, total = matrix.getPaddedDepth() / 2;
+  int64_t full = matrix.sizeK / 2, total = matrix.getPaddedK() / 2;
   emitter.forLoop(0, full, 1, [&](Int pair) { emitPair(pair, 2); });
-  if (matrix.depth % 2)
+  if (matrix.sizeK % 2)
     emitPair(full, 1);
-  emitter.forLoop(llvm::divideCeil(matrix.depth, 2), total, 1,
+  emitter.forLoop(llvm::divideCeil(matrix.sizeK, 2), total, 1,
                   [&](Int pair) { emitPair(pair, 0); });
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// AMX: one instruction adds to a tile of 16 x 16 numbers of f32 the product of
+// AMX: one instruction adds to a tile of 16 x 16 f32 values the product of
 //
 //   A   16 rows of 32 bf16, along k
 //   B   16 rows of 16 pairs of bf16, a pair along k, a row along the columns
@@ -29,7 +29,7 @@ namespace mlir::kron {
 
 /// Rows of A and results, columns of B and results, and k, of one tile.
 inline constexpr int64_t kAmxRows = 16;
-inline constexpr int64_t kAmxDepth = 32;
+inline constexpr int64_t kAmxK = 32;
 inline constexpr int64_t kAmxTileBytes = 1024;
 /// Tiles of a block along rows and columns.
 inline constexpr int64_t kAmxBlockTiles = 2;
@@ -41,16 +41,16 @@ struct AmxOperand {
   Int rowBytes;
   /// From one tile to the next along rows (A) or columns (B), and along k.
   Int tileBytes;
-  Int depthBytes;
-  /// Where the tiles lie that are added to these, as far as each number is a
-  /// sum of two; 0 if it is one bf16.
+  Int bytesK;
+  /// Where the tiles lie that are added to these, as far as each value is a sum
+  /// of two; 0 if it is one bf16.
   int64_t lowBytes = 0;
 };
 
-/// Results of `rows` x `columns` tiles, summed over `depth` tiles of k. At most
+/// Results of `rows` x `columns` tiles, summed over `sizeK` tiles of k. At most
 /// one operand may have low parts.
 struct AmxBlock {
-  int64_t rows = 1, columns = 1, depth = 1;
+  int64_t rows = 1, columns = 1, sizeK = 1;
   AmxOperand a, b;
 };
 
@@ -67,15 +67,15 @@ void emitAmxBlock(Emitter &emitter, const AmxBlock &block, Value results,
 /// the rows of A or the columns of B.
 struct AmxMatrix {
   Value base;
-  Int indexStride, depthStride;
-  int64_t depth = 0;
+  Int indexStride, strideK;
+  int64_t sizeK = 0;
   /// bf16, or f32, which takes the two parts of `lowBytes` to hold; else the
   /// high one is all there is.
   Type element;
 
-  int64_t getDepthTiles() const { return llvm::divideCeil(depth, kAmxDepth); }
-  /// `depth`, filled up to whole tiles.
-  int64_t getPaddedDepth() const { return getDepthTiles() * kAmxDepth; }
+  int64_t getKTiles() const { return llvm::divideCeil(sizeK, kAmxK); }
+  /// `sizeK`, filled up to whole tiles.
+  int64_t getPaddedK() const { return getKTiles() * kAmxK; }
 };
 
 /// Whether `emitAmxRows` takes rows of `matrix`: those that are contiguous

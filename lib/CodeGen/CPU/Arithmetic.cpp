@@ -1,4 +1,4 @@
-//===- Arithmetic.cpp - Numbers of every type in kernels --------*- C++ -*-===//
+//===- Arithmetic.cpp - Values of every type in kernels ---------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -1,4 +1,4 @@
-//===- Arithmetic.h - Numbers of every type in kernels ----------*- C++ -*-===//
+//===- Arithmetic.h - Values of every type in kernels -----------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -36,7 +36,7 @@ Value emitRepeatedPart(Emitter &emitter, Value value, bool imaginary);
 Value emitAlternating(Emitter &emitter, Value value, double real,
                       double imaginary);
 
-/// alpha or beta of the host as the numbers that kernels capture.
+/// alpha or beta of the host as the values that kernels capture.
 TileScalar getTileScalar(Emitter &emitter, const Scale &scale);
 
 } // namespace mlir::kron

@@ -1,4 +1,4 @@
-//===- LoopNest.cpp - Axes of a stage as loops ------------------*- C++ -*-===//
+//===- LoopNest.cpp - Axes of a step as loops -------------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -102,7 +102,7 @@ int kron::findSharedAxis(const LoopNest &nest) {
   return best;
 }
 
-bool kron::hasFewRows(const LoopNest &nest, int64_t most) {
+bool kron::hasSkinnyM(const LoopNest &nest, int64_t most) {
   int shared = findSharedAxis(nest);
   if (shared < 0)
     return true;
@@ -113,7 +113,7 @@ bool kron::hasFewRows(const LoopNest &nest, int64_t most) {
 /// Splits a long innermost axis that the factor depends on, so that lanes run
 /// over a register of it and its factor is packed in panels.
 static void splitLanes(const Stage &stage, LoopNest &nest) {
-  if (nest.inner.size() != 1 || hasFewRows(nest))
+  if (nest.inner.size() != 1 || hasSkinnyM(nest))
     return;
   LoopAxis &inner = nest.inner.back();
   int64_t lanes = getMaxLanes(stage);

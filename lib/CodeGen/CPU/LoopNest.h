@@ -1,11 +1,11 @@
-//===- LoopNest.h - Axes of a stage and its mapping -------------*- C++ -*-===//
+//===- LoopNest.h - Axes of a step and its mapping --------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// What the code of a stage is decided from: the axes around the contracted one
+// What the code of a step is decided from: the axes around the contracted one
 // as loops, and what follows from their strides.
 //
 //===----------------------------------------------------------------------===//
@@ -19,7 +19,7 @@ namespace mlir::kron {
 
 /// One axis of the loop nest, with its stride in every array.
 struct LoopAxis {
-  /// The axes of the stage that were merged into this one.
+  /// The axes of the step that were merged into this one.
   unsigned first, last;
   Int size;
   Int source, destination, addend, factor;
@@ -40,7 +40,7 @@ struct LoopNest {
 
 /// Rows up to which a factor is used as it lies: packing it would cost more
 /// than the product.
-inline constexpr int64_t kFewRows = 8;
+inline constexpr int64_t kSkinnyM = 8;
 
 /// Bytes of rows that a panel of a factor is used for before the next panel.
 inline constexpr int64_t kRowChunkBytes = 1 << 17;
@@ -63,17 +63,17 @@ bool isGroup(const Stage &stage, int64_t group);
 int findSharedAxis(const LoopNest &nest);
 
 /// Whether a factor element is used for a few rows only, at most `most`.
-bool hasFewRows(const LoopNest &nest, int64_t most = kFewRows);
+bool hasSkinnyM(const LoopNest &nest, int64_t most = kSkinnyM);
 
 LoopNest getLoopNest(const Stage &stage);
 
 StageMapping getMapping(const Stage &stage, const LoopNest &nest);
 
-/// Lanes of the vectors of a stage with the fibre mapping, and how many q each
+/// Lanes of the vectors of a step with the fibre mapping, and how many q each
 /// of them holds; lanes beyond whole groups are not used.
 std::pair<int64_t, int64_t> getFibreLanes(const Stage &stage, int64_t group);
 
-/// How many fibres share a vector of a stage with the fibre mapping: those that
+/// How many fibres share a vector of a step with the fibre mapping: those that
 /// follow each other in memory, if there are at most half as many q as lanes.
 /// Their elements are taken in turn, see `RegisterTile::fibres`.
 int64_t getNumFibres(const Stage &stage, const LoopNest &nest);
@@ -87,7 +87,7 @@ bool keepsFibres(const Stage &stage);
 int64_t getPanelRows(const Stage &stage, int64_t group, int64_t total);
 int64_t getPanelVectors(const Stage &stage);
 
-/// Columns of a panel of the factor of a stage with the fibre mapping; 0 if the
+/// Columns of a panel of the factor of a step with the fibre mapping; 0 if the
 /// factor is small or the schedule fixes another tile.
 int64_t getPanelLanes(const Stage &stage, const LoopNest &nest);
 
@@ -97,7 +97,7 @@ int64_t getPanelLanes(const Stage &stage, const LoopNest &nest);
 bool isFarApart(const Stage &stage, Int stride, int64_t count,
                 int64_t pages = 0);
 
-/// How many rows of a stage with the fibre mapping share a vector, a power of
+/// How many rows of a step with the fibre mapping share a vector, a power of
 /// two: those of their q that fill none. 1: none do.
 int64_t getSharingRows(const Stage &stage, const LoopNest &nest);
 
@@ -105,7 +105,7 @@ int64_t getSharingRows(const Stage &stage, const LoopNest &nest);
 /// -1.
 int getContiguousAxis(const Stage &stage);
 
-/// How the factor of a stage with the inner mapping is packed.
+/// How the factor of a step with the inner mapping is packed.
 enum class BroadcastPacking {
   None,
   /// Elements lie apart, since the factor is contiguous along another axis:
@@ -117,10 +117,11 @@ enum class BroadcastPacking {
 
 BroadcastPacking getBroadcastPacking(const Stage &stage, const LoopNest &nest);
 
-/// The groups, powers of two from large to small, in which a stage with the
+/// The groups, powers of two from large to small, in which a step with the
 /// inner mapping takes what fills no vector of its innermost axis, each with
 /// several q in a vector; none if that saves little.
-SmallVector<int64_t> getRestGroups(const Stage &stage, const LoopNest &nest);
+SmallVector<int64_t> getRemainderGroups(const Stage &stage,
+                                        const LoopNest &nest);
 
 /// Elements from one p to the next of a factor that is packed for such groups,
 /// whole vectors.

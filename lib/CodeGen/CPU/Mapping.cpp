@@ -1,4 +1,4 @@
-//===- Mapping.cpp - What the lanes of a stage run over ---------*- C++ -*-===//
+//===- Mapping.cpp - What the lanes of a step run over ----------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -30,17 +30,17 @@ static bool isRepeatedGroup(const Stage &stage, int64_t size) {
   int64_t perVector = size ? maxLanes / size : 0;
   if (stage.elementParts != 1 || perVector < 2)
     return false;
-  int64_t vectors = llvm::divideCeil(stage.results, perVector);
-  return 1 + vectors < stage.results;
+  int64_t vectors = llvm::divideCeil(stage.sizeN, perVector);
+  return 1 + vectors < stage.sizeN;
 }
 
-static bool isDepthContiguous(const Stage &stage, const LoopNest &nest,
-                              int64_t group);
+static bool isKContiguous(const Stage &stage, const LoopNest &nest,
+                          int64_t group);
 
 /// Whether packing the factor, an element per lane, takes longer than lanes
 /// that stay empty: for few rows that are all it is multiplied with.
-static bool isPackedForFewRows(const Stage &stage, const LoopNest &nest) {
-  return stage.isFactorUsedOnce && hasFewRows(nest);
+static bool isPackedForSkinnyM(const Stage &stage, const LoopNest &nest) {
+  return stage.isFactorUsedOnce && hasSkinnyM(nest);
 }
 
 /// Size of the innermost axis if the fibre mapping can take it into the lanes
@@ -64,16 +64,16 @@ static int64_t getFibreGroup(const Stage &stage, const LoopNest &nest) {
   bool varies = !axis.factor.is(0);
   bool fits = varies ? isGroup(stage, size) : isRepeatedGroup(stage, size);
   if (size == maxLanes && varies)
-    return hasFewRows(nest) ? 0 : size;
-  if (!varies && isPackedForFewRows(stage, nest) &&
-      !isDepthContiguous(stage, nest, size))
+    return hasSkinnyM(nest) ? 0 : size;
+  if (!varies && isPackedForSkinnyM(stage, nest) &&
+      !isKContiguous(stage, nest, size))
     return 0;
   return fits && resultStride.is(size) ? size : 0;
 }
 
 std::pair<int64_t, int64_t> kron::getFibreLanes(const Stage &stage,
                                                 int64_t group) {
-  int64_t lanes = kron::chooseLanes(stage.results * group, stage.vectorBits,
+  int64_t lanes = kron::chooseLanes(stage.sizeN * group, stage.vectorBits,
                                     stage.elementBytes);
   return {lanes, lanes / group};
 }
@@ -81,26 +81,26 @@ std::pair<int64_t, int64_t> kron::getFibreLanes(const Stage &stage,
 int64_t kron::getNumFibres(const Stage &stage, const LoopNest &nest) {
   // A power of two, so that loads can repeat one element of each, unless
   // shuffles do.
-  int64_t fibres = getMaxLanes(stage) / stage.results;
+  int64_t fibres = getMaxLanes(stage) / stage.sizeN;
   if (!keepsFibres(stage))
     fibres = llvm::bit_floor<uint64_t>(fibres);
-  if (stage.elementParts != 1 || stage.depth != stage.results || fibres < 2 ||
+  if (stage.elementParts != 1 || stage.sizeK != stage.sizeN || fibres < 2 ||
       !nest.inner.empty() || nest.outer.empty() ||
       !stage.source.strides[stage.axis].is(1))
     return 1;
   const LoopAxis &axis = nest.outer.back();
-  bool isDense = axis.source.is(stage.depth) &&
-                 axis.destination.is(stage.results) &&
-                 (!stage.scale.beta || axis.addend.is(stage.results));
+  bool isDense = axis.source.is(stage.sizeK) &&
+                 axis.destination.is(stage.sizeN) &&
+                 (!stage.scale.beta || axis.addend.is(stage.sizeN));
   bool isShort = axis.size.isConstant() && axis.size.getConstant() < fibres;
   return axis.factor.is(0) && isDense && !isShort ? fibres : 1;
 }
 
 bool kron::keepsFibres(const Stage &stage) {
   bool keepsHalves = stage.schedule && stage.schedule.getKeptFibres() > 0;
-  return stage.depth <= kMostKeptElements ||
+  return stage.sizeK <= kMostKeptElements ||
          (keepsHalves && stage.vectorBits == 512 &&
-          2 * stage.depth == getMaxLanes(stage));
+          2 * stage.sizeK == getMaxLanes(stage));
 }
 
 int64_t kron::getScratchElements(const Stage &stage) {
@@ -121,30 +121,30 @@ static bool isAddendContiguous(const Stage &stage, const LoopNest &nest,
   return nest.inner.back().addend.is(1);
 }
 
-/// Whether the depth mapping is there and better than packing the factor: X and
+/// Whether the k mapping is there and better than packing the factor: X and
 /// a factor that does not lie as the fibre mapping needs it are contiguous
 /// along p.
-static bool isDepthContiguous(const Stage &stage, const LoopNest &nest,
-                              int64_t group) {
+static bool isKContiguous(const Stage &stage, const LoopNest &nest,
+                          int64_t group) {
   const StageFactor &factor = stage.factor;
   if (group > 1 && !nest.inner.back().factor.is(1))
     return false;
-  if (stage.elementParts != 1 || stage.hasPairs || !hasFewRows(nest) ||
+  if (stage.elementParts != 1 || stage.hasPairs || !hasSkinnyM(nest) ||
       2 * group > getMaxLanes(stage) ||
       !stage.source.strides[stage.axis].is(group) ||
-      !factor.depthStride.is(group) || !factor.resultStride.isConstant())
+      !factor.strideK.is(group) || !factor.resultStride.isConstant())
     return false;
-  int64_t lanes = getMaxLanes(stage), extent = stage.depth * group;
+  int64_t lanes = getMaxLanes(stage), extent = stage.sizeK * group;
   // A period of vectors, or a vector, is filled by each row of the factor, or
   // by several that follow each other. What the results then take is worth it
   // for fewer rows.
-  constexpr int64_t kShortPeriod = 5, kFewerRows = kFewRows / 2;
+  constexpr int64_t kShortPeriod = 5, kSkinnierM = kSkinnyM / 2;
   if (!llvm::isPowerOf2_64(group))
-    return group % 2 && stage.depth >= lanes &&
-           (group <= kShortPeriod || hasFewRows(nest, kFewerRows));
+    return group % 2 && stage.sizeK >= lanes &&
+           (group <= kShortPeriod || hasSkinnyM(nest, kSkinnierM));
   return extent >= lanes ||
-         (stage.depth > 1 && lanes % extent == 0 &&
-          factor.resultStride.is(extent) && hasFewRows(nest, kFewerRows));
+         (stage.sizeK > 1 && lanes % extent == 0 &&
+          factor.resultStride.is(extent) && hasSkinnyM(nest, kSkinnierM));
 }
 
 /// Whether lanes can run over a short innermost axis of a few rows together
@@ -166,7 +166,7 @@ static bool isRepeated(const Stage &stage, const LoopNest &nest) {
   if (stage.scale.beta && (!rows.addend.is(1) ||
                            !isContinued(lanes.addend, rows.addend, rows.size)))
     return false;
-  return rows.size.getConstant() <= kFewRows &&
+  return rows.size.getConstant() <= kSkinnyM &&
          lanes.size.getConstant() >= kMinLanes;
 }
 
@@ -175,8 +175,8 @@ StageMapping kron::getMapping(const Stage &stage, const LoopNest &nest) {
   if (group) {
     if (!isAddendContiguous(stage, nest, group))
       return StageMapping::Unsupported;
-    return isDepthContiguous(stage, nest, group) ? StageMapping::Depth
-                                                 : StageMapping::Fibre;
+    return isKContiguous(stage, nest, group) ? StageMapping::K
+                                             : StageMapping::Fibre;
   }
   if (nest.inner.empty())
     return StageMapping::Unsupported;
@@ -200,7 +200,7 @@ int64_t kron::getPanelRows(const Stage &stage, int64_t group, int64_t total) {
   // of the first-level cache as the panel.
   int64_t vectors = stage.vectorBits == 512 ? 4 : 2;
   int64_t ways =
-      llvm::divideCeil(stage.depth * stage.vectorBits / 8, kWayBytes);
+      llvm::divideCeil(stage.sizeK * stage.vectorBits / 8, kWayBytes);
   if (group == getMaxLanes(stage) && (rows + vectors) * ways > kWays)
     rows = std::min<int64_t>(rows, 4);
   return total < 0 ? rows : std::min(rows, total);
@@ -216,12 +216,12 @@ static constexpr int64_t kLargeFactorBytes = 1 << 15;
 int64_t kron::getPanelLanes(const Stage &stage, const LoopNest &nest) {
   int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
   auto [lanes, perVector] = getFibreLanes(stage, group);
-  int64_t columns = llvm::divideCeil(stage.results, perVector) * lanes;
+  int64_t columns = llvm::divideCeil(stage.sizeN, perVector) * lanes;
   int64_t panel =
       getPanelVectors(stage) * stage.vectorBits / 8 / stage.elementBytes;
   bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
                                     stage.schedule.getRegisterVectors());
-  bool isLarge = stage.depth * columns * stage.elementBytes > kLargeFactorBytes;
+  bool isLarge = stage.sizeK * columns * stage.elementBytes > kLargeFactorBytes;
   return isLarge && !isFixed && columns >= panel ? panel : 0;
 }
 
@@ -236,20 +236,19 @@ BroadcastPacking kron::getBroadcastPacking(const Stage &stage,
                                            const LoopNest &nest) {
   // Elements far apart would take a cache line each, for every block of lanes
   // anew.
-  constexpr int64_t kMinBytes = 32, kMinVectors = 4, kMinDepth = 8;
+  constexpr int64_t kMinBytes = 32, kMinVectors = 4, kMinK = 8;
   const StageFactor &factor = stage.factor;
   Int size = nest.inner.back().size;
   bool isUsedOften = !size.isConstant() ||
                      size.getConstant() >= kMinVectors * getMaxLanes(stage);
   if (stage.elementParts != 1 || !isUsedOften)
     return BroadcastPacking::None;
-  if (factor.resultStride.is(nest.group) && stage.depth >= kMinDepth &&
-      stage.results >= kMinDepth &&
-      isFarApart(stage, factor.depthStride, stage.depth))
+  if (factor.resultStride.is(nest.group) && stage.sizeK >= kMinK &&
+      stage.sizeN >= kMinK && isFarApart(stage, factor.strideK, stage.sizeK))
     return BroadcastPacking::Streams;
-  bool isApart = factor.depthStride.isConstant() &&
+  bool isApart = factor.strideK.isConstant() &&
                  factor.resultStride.isConstant() &&
-                 std::min(factor.depthStride.getConstant(),
+                 std::min(factor.strideK.getConstant(),
                           factor.resultStride.getConstant()) *
                          stage.elementBytes >=
                      kMinBytes;
@@ -258,7 +257,7 @@ BroadcastPacking kron::getBroadcastPacking(const Stage &stage,
              : BroadcastPacking::None;
 }
 
-/// Whether `array` holds numbers as they are computed.
+/// Whether `array` holds values as they are computed.
 static bool isComputed(const Stage &stage, const StageArray &array) {
   return !array.element ||
          array.element.getIntOrFloatBitWidth() == 8 * stage.elementBytes;
@@ -271,15 +270,15 @@ static bool variesFactor(const Stage &stage) {
 
 int64_t kron::getSharingRows(const Stage &stage, const LoopNest &nest) {
   // Beside more vectors that a row has to itself, one of all rows is little.
-  constexpr int64_t kMostVectors = 4, kMinDepth = 4;
+  constexpr int64_t kMostVectors = 4, kMinK = 4;
   int64_t lanes = getMaxLanes(stage);
-  int64_t vectors = stage.results / lanes, rest = stage.results % lanes;
+  int64_t vectors = stage.sizeN / lanes, rest = stage.sizeN % lanes;
   bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
                                     stage.schedule.getRegisterVectors());
   if (getMapping(stage, nest) != StageMapping::Fibre || !nest.inner.empty() ||
-      isFixed || hasFewRows(nest) || variesFactor(stage) ||
+      isFixed || hasSkinnyM(nest) || variesFactor(stage) ||
       stage.vectorBits != 512 || stage.elementParts != 1 || stage.hasPairs ||
-      stage.scale.beta || stage.depth < kMinDepth ||
+      stage.scale.beta || stage.sizeK < kMinK ||
       !isComputed(stage, stage.destination) || getPanelLanes(stage, nest) ||
       !vectors || vectors > kMostVectors || !rest || !llvm::isPowerOf2_64(rest))
     return 1;
@@ -289,14 +288,14 @@ int64_t kron::getSharingRows(const Stage &stage, const LoopNest &nest) {
   return fits ? sharing : 1;
 }
 
-SmallVector<int64_t> kron::getRestGroups(const Stage &stage,
-                                         const LoopNest &nest) {
+SmallVector<int64_t> kron::getRemainderGroups(const Stage &stage,
+                                              const LoopNest &nest) {
   // Fewer multiply-adds do not pay for loops of their own, and factors that
   // leave the first-level cache are slower than lanes that stay empty.
-  constexpr int64_t kMinDepth = 4, kMaxBytes = 1 << 14;
+  constexpr int64_t kMinK = 4, kMaxBytes = 1 << 14;
   if (getMapping(stage, nest) != StageMapping::Inner ||
       !nest.inner.back().size.isConstant() || variesFactor(stage) ||
-      stage.depth < kMinDepth || stage.vectorBits != 512 ||
+      stage.sizeK < kMinK || stage.vectorBits != 512 ||
       stage.elementParts != 1 || stage.hasPairs || stage.scale.beta ||
       !isComputed(stage, stage.source) ||
       !isComputed(stage, stage.destination) ||
@@ -308,7 +307,7 @@ SmallVector<int64_t> kron::getRestGroups(const Stage &stage,
   constexpr int64_t kPartBytes = 8;
   int64_t lanes = getMaxLanes(stage);
   int64_t size = nest.inner.back().size.getConstant(), rest = size % lanes;
-  int64_t perVector = stage.results * (stage.depth + 2), grouped = 0;
+  int64_t perVector = stage.sizeN * (stage.sizeK + 2), grouped = 0;
   int64_t elements = 0;
   SmallVector<int64_t> groups;
   for (int64_t group = lanes / 2; group; group /= 2) {
@@ -317,8 +316,8 @@ SmallVector<int64_t> kron::getRestGroups(const Stage &stage,
     groups.push_back(group);
     int64_t rowElements = getGroupedRowElements(stage, group);
     int64_t partSlots = group * stage.elementBytes >= kPartBytes ? 1 : 2;
-    elements += rowElements * stage.depth;
-    grouped += rowElements / lanes * stage.depth + stage.results * partSlots;
+    elements += rowElements * stage.sizeK;
+    grouped += rowElements / lanes * stage.sizeK + stage.sizeN * partSlots;
   }
   // All rows go by anew for each group.
   constexpr int64_t kMostTurns = 2;
@@ -334,7 +333,7 @@ SmallVector<int64_t> kron::getRestGroups(const Stage &stage,
 }
 
 int64_t kron::getGroupedRowElements(const Stage &stage, int64_t group) {
-  return llvm::alignTo(stage.results * group, getMaxLanes(stage));
+  return llvm::alignTo(stage.sizeN * group, getMaxLanes(stage));
 }
 
 bool kron::canConvertSource(const Stage &stage) {
@@ -344,7 +343,7 @@ bool kron::canConvertSource(const Stage &stage) {
 
 bool kron::canConvertFactor(const Stage &stage) {
   switch (getStageMapping(stage)) {
-  case StageMapping::Depth:
+  case StageMapping::K:
   case StageMapping::Repeat:
     return true;
   case StageMapping::Fibre:
@@ -360,7 +359,7 @@ bool kron::canConvertFactor(const Stage &stage) {
 bool kron::canStream(const Stage &stage, SmallVectorImpl<Value> &strides) {
   LoopNest nest = getLoopNest(stage);
   StageMapping mapping = getMapping(stage, nest);
-  if (mapping == StageMapping::Unsupported || mapping == StageMapping::Depth ||
+  if (mapping == StageMapping::Unsupported || mapping == StageMapping::K ||
       mapping == StageMapping::Repeat)
     return false;
   // What lanes run over, in elements, if that is known.
@@ -368,12 +367,12 @@ bool kron::canStream(const Stage &stage, SmallVectorImpl<Value> &strides) {
   int64_t lanes, group = 1;
   if (mapping == StageMapping::Fibre) {
     group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
-    size = stage.results * group;
+    size = stage.sizeN * group;
     lanes = getFibreLanes(stage, group).first;
     if (int64_t fibres = getNumFibres(stage, nest); fibres > 1) {
       Int count = nest.outer.pop_back_val().size;
       size = count.isConstant() ? *size * count.getConstant() : 1;
-      lanes = stage.results * fibres;
+      lanes = stage.sizeN * fibres;
       if (!llvm::isPowerOf2_64(lanes))
         return false;
     }
@@ -408,8 +407,8 @@ bool kron::needsPacking(const Stage &stage) {
   switch (getMapping(stage, nest)) {
   case StageMapping::Inner:
     return getBroadcastPacking(stage, nest) != BroadcastPacking::None ||
-           !getRestGroups(stage, nest).empty();
-  case StageMapping::Depth:
+           !getRemainderGroups(stage, nest).empty();
+  case StageMapping::K:
   case StageMapping::Repeat:
   case StageMapping::Unsupported:
     return false;

@@ -18,7 +18,7 @@ static const LoopAxis *getLaneAxis(const LoopNest &nest) {
   return nest.inner.empty() ? nullptr : &nest.inner.back();
 }
 
-/// Whether axis `axis` of the stage belongs to the lanes.
+/// Whether axis `axis` of the step belongs to the lanes.
 static bool isLaneAxis(const LoopAxis *lanes, unsigned axis) {
   return lanes && axis >= lanes->first && axis <= lanes->last;
 }
@@ -33,30 +33,30 @@ PackedFactor kron::getPackedFactor(const Stage &stage,
   if (mapping == StageMapping::Inner &&
       getBroadcastPacking(stage, nest) == BroadcastPacking::Streams) {
     // The group is the inner part of the axis that lanes run over.
-    packed.depthStride = nest.group;
-    packed.resultStride = stage.depth * nest.group;
-    packed.elements = stage.results * packed.resultStride;
-  } else if (auto groups = getRestGroups(stage, nest); !groups.empty()) {
-    packed.depthStride = stage.results;
+    packed.strideK = nest.group;
+    packed.resultStride = stage.sizeK * nest.group;
+    packed.elements = stage.sizeN * packed.resultStride;
+  } else if (auto groups = getRemainderGroups(stage, nest); !groups.empty()) {
+    packed.strideK = stage.sizeN;
     packed.resultStride = 1;
     packed.elements =
-        llvm::alignTo(stage.depth * stage.results, getMaxLanes(stage));
+        llvm::alignTo(stage.sizeK * stage.sizeN, getMaxLanes(stage));
     packed.groupedSize = lanes->size.getConstant();
     for (int64_t group : groups) {
-      packed.restGroups.push_back({group, packed.elements});
-      packed.elements += stage.depth * getGroupedRowElements(stage, group);
+      packed.remainderGroups.push_back({group, packed.elements});
+      packed.elements += stage.sizeK * getGroupedRowElements(stage, group);
     }
   } else if (mapping == StageMapping::Inner) {
     lanes = nullptr;
     // In the order in which p and q lie already.
-    bool pInside = stage.factor.depthStride.getConstant() <
+    bool pInside = stage.factor.strideK.getConstant() <
                    stage.factor.resultStride.getConstant();
-    packed.depthStride = pInside ? 1 : stage.results;
-    packed.resultStride = pInside ? stage.depth : 1;
-    packed.elements = stage.depth * stage.results;
+    packed.strideK = pInside ? 1 : stage.sizeN;
+    packed.resultStride = pInside ? stage.sizeK : 1;
+    packed.elements = stage.sizeK * stage.sizeN;
   } else {
     packed.resultStride = lanes ? lanes->size.getConstant() : 1;
-    packed.depthStride = packed.resultStride * stage.results;
+    packed.strideK = packed.resultStride * stage.sizeN;
   }
   if (isFibre) {
     // Every q once for each of the fibres that share a vector.
@@ -67,20 +67,19 @@ PackedFactor kron::getPackedFactor(const Stage &stage,
     packed.vectorResults = perVector;
     // Whole cache lines, so that the last vector of a row can be loaded
     // unmasked.
-    packed.depthStride =
-        llvm::alignTo(packed.getRowElements(stage.results), 16);
+    packed.strideK = llvm::alignTo(packed.getRowElements(stage.sizeN), 16);
   }
   if (mapping != StageMapping::Inner)
-    packed.elements = packed.depthStride * stage.depth;
+    packed.elements = packed.strideK * stage.sizeK;
   if (isFibre) {
     packed.panelLanes = getPanelLanes(stage, nest);
     packed.sharingRows = getSharingRows(stage, nest);
   }
   if (packed.panelLanes) {
-    packed.depthStride = packed.panelLanes;
+    packed.strideK = packed.panelLanes;
     packed.elements =
-        stage.depth *
-        llvm::alignTo(packed.getRowElements(stage.results), packed.panelLanes);
+        stage.sizeK *
+        llvm::alignTo(packed.getRowElements(stage.sizeN), packed.panelLanes);
   }
   packed.strides.assign(stage.sizes.size(), 0);
   if (nest.isSplit) {
@@ -97,10 +96,10 @@ PackedFactor kron::getPackedFactor(const Stage &stage,
 }
 
 /// Where rows [q, lanes] of a packed factor come from and go to: those of the q
-/// in [firstResult, firstResult + results), padded to `rowStride`.
+/// in [firstResult, firstResult + sizeN), padded to `rowStride`.
 struct PackedRows {
   Int firstResult;
-  int64_t results, rowStride;
+  int64_t sizeN, rowStride;
   Int laneStride;
 };
 
@@ -110,11 +109,11 @@ static void emitPadding(Emitter &emitter, const Stage &stage,
                         const PackedFactor &packed, const PackedRows &rows,
                         Value to) {
   int64_t lanes = getMaxLanes(stage);
-  int64_t begin = packed.hasGaps() ? 0 : rows.results * packed.resultStride;
+  int64_t begin = packed.hasGaps() ? 0 : rows.sizeN * packed.resultStride;
   if (begin == rows.rowStride)
     return;
   Value zero = emitter.zero(emitter.getVectorType(lanes));
-  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+  emitter.forLoop(0, stage.sizeK, 1, [&](Int p) {
     Value row = emitter.offsetPointer(to, emitter.mul(p, rows.rowStride));
     emitter.forLoop(
         begin / lanes * lanes, rows.rowStride, lanes, [&](Int lane) {
@@ -129,12 +128,12 @@ static void emitPackedElements(Emitter &emitter, const Stage &stage,
                                const PackedRows &rows, Value from, Value to) {
   int64_t unit = packed.resultStride;
   Type stored = stage.factor.element;
-  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+  emitter.forLoop(0, stage.sizeK, 1, [&](Int p) {
     Value row = emitter.offsetPointer(to, emitter.mul(p, rows.rowStride));
-    emitter.forLoop(0, rows.results, 1, [&](Int q) {
+    emitter.forLoop(0, rows.sizeN, 1, [&](Int q) {
       Value source = emitter.offsetPointer(
           from,
-          emitter.add(emitter.mul(p, stage.factor.depthStride),
+          emitter.add(emitter.mul(p, stage.factor.strideK),
                       emitter.mul(emitter.add(rows.firstResult, q),
                                   stage.factor.resultStride)),
           stored);
@@ -171,16 +170,15 @@ static void emitPackedRows(Emitter &emitter, const Stage &stage,
   Value start = emitter.offsetPointer(
       from, emitter.mul(rows.firstResult, factor.resultStride), stored);
   if (isUnit && !packed.hasGaps() && factor.resultStride.is(unit))
-    return emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+    return emitter.forLoop(0, stage.sizeK, 1, [&](Int p) {
       emitContiguousCopy(
-          emitter, rows.results * unit, lanes,
-          emitter.offsetPointer(start, emitter.mul(p, factor.depthStride),
-                                stored),
+          emitter, rows.sizeN * unit, lanes,
+          emitter.offsetPointer(start, emitter.mul(p, factor.strideK), stored),
           emitter.offsetPointer(to, emitter.mul(p, rows.rowStride)), stored);
     });
   if (isUnit && llvm::isPowerOf2_64(unit) && unit <= lanes &&
-      factor.depthStride.is(unit) && factor.resultStride.isConstant()) {
-    Transposition shape{rows.results, stage.depth, unit,
+      factor.strideK.is(unit) && factor.resultStride.isConstant()) {
+    Transposition shape{rows.sizeN, stage.sizeK, unit,
                         factor.resultStride.getConstant(), rows.rowStride};
     return emitTransposition(emitter, shape, lanes, start, to, stored);
   }
@@ -190,19 +188,18 @@ static void emitPackedRows(Emitter &emitter, const Stage &stage,
 /// Fills [p, q, group] from the [p, q] before it.
 static void emitRepeatedResults(Emitter &emitter, const Stage &stage,
                                 const PackedFactor &packed,
-                                const PackedFactor::RestGroup &group,
+                                const PackedFactor::RemainderGroup &group,
                                 Value base) {
   int64_t lanes = getMaxLanes(stage), perVector = lanes / group.size;
   int64_t rowElements = getGroupedRowElements(stage, group.size);
   SmallVector<int64_t> sources;
   for (int64_t lane = 0; lane < lanes; ++lane)
     sources.push_back(lane / group.size);
-  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
-    Value from =
-        emitter.offsetPointer(base, emitter.mul(p, packed.depthStride));
+  emitter.forLoop(0, stage.sizeK, 1, [&](Int p) {
+    Value from = emitter.offsetPointer(base, emitter.mul(p, packed.strideK));
     Value to = emitter.offsetPointer(
         base, emitter.add(group.offset, emitter.mul(p, rowElements)));
-    forBlocks(emitter, stage.results, perVector, [&](Int q, int64_t count) {
+    forBlocks(emitter, stage.sizeN, perVector, [&](Int q, int64_t count) {
       Value results = emitter.loadVector(emitter.getVectorType(perVector),
                                          emitter.offsetPointer(from, q),
                                          emitter.firstLanes(perVector, count));
@@ -217,14 +214,13 @@ static void emitRepeatedResults(Emitter &emitter, const Stage &stage,
 /// Repeats the q of every row that fill no vector, to the end of theirs.
 static void emitRepeatedRest(Emitter &emitter, const Stage &stage,
                              const PackedFactor &packed, Value base) {
-  int64_t lanes = getMaxLanes(stage), rest = stage.results % lanes;
+  int64_t lanes = getMaxLanes(stage), rest = stage.sizeN % lanes;
   SmallVector<int64_t> sources;
   for (int64_t lane = 0; lane < lanes; ++lane)
     sources.push_back(lane % rest);
-  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+  emitter.forLoop(0, stage.sizeK, 1, [&](Int p) {
     Value row = emitter.offsetPointer(
-        base,
-        emitter.add(stage.results - rest, emitter.mul(p, packed.depthStride)));
+        base, emitter.add(stage.sizeN - rest, emitter.mul(p, packed.strideK)));
     Value results =
         emitter.loadVector(emitter.getVectorType(rest), row, nullptr);
     emitter.storeVector(vector::ShuffleOp::create(emitter.builder, emitter.loc,
@@ -233,21 +229,21 @@ static void emitRepeatedRest(Emitter &emitter, const Stage &stage,
   });
 }
 
-/// Fills [q, p, group] for `results` q.
+/// Fills [q, p, group] for `sizeN` q.
 static void emitPackedStreams(Emitter &emitter, const Stage &stage,
-                              int64_t results, int64_t group, Value from,
+                              int64_t sizeN, int64_t group, Value from,
                               Value to) {
   int64_t lanes = getMaxLanes(stage);
   const StageFactor &factor = stage.factor;
-  Transposition shape{stage.depth, results, group, factor.depthStride,
-                      stage.depth * group};
+  Transposition shape{stage.sizeK, sizeN, group, factor.strideK,
+                      stage.sizeK * group};
   if (llvm::isPowerOf2_64(group))
     return emitTransposition(emitter, shape, lanes, from, to, factor.element);
-  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
-    Value source = emitter.offsetPointer(
-        from, emitter.mul(p, factor.depthStride), factor.element);
+  emitter.forLoop(0, stage.sizeK, 1, [&](Int p) {
+    Value source = emitter.offsetPointer(from, emitter.mul(p, factor.strideK),
+                                         factor.element);
     Value target = emitter.offsetPointer(to, emitter.mul(p, group));
-    emitter.forLoop(0, results, 1, [&](Int q) {
+    emitter.forLoop(0, sizeN, 1, [&](Int q) {
       emitContiguousCopy(
           emitter, group, llvm::PowerOf2Ceil(group),
           emitter.offsetPointer(source, emitter.mul(q, group), factor.element),
@@ -262,14 +258,13 @@ static void emitPackedStreams(Emitter &emitter, const Stage &stage,
 static void emitPackedBroadcasts(Emitter &emitter, const Stage &stage,
                                  const PackedFactor &packed, unsigned axis,
                                  int64_t size, Value from, Value to) {
-  int64_t depthStride = stage.factor.depthStride.getConstant();
+  int64_t strideK = stage.factor.strideK.getConstant();
   int64_t resultStride = stage.factor.resultStride.getConstant();
-  bool pInside = packed.depthStride == 1;
-  int64_t outer = pInside ? stage.results : stage.depth;
-  int64_t outerStride = pInside ? resultStride : depthStride;
-  Transposition shape{pInside ? stage.depth : stage.results, size, 1,
-                      std::min(depthStride, resultStride),
-                      packed.strides[axis]};
+  bool pInside = packed.strideK == 1;
+  int64_t outer = pInside ? stage.sizeN : stage.sizeK;
+  int64_t outerStride = pInside ? resultStride : strideK;
+  Transposition shape{pInside ? stage.sizeK : stage.sizeN, size, 1,
+                      std::min(strideK, resultStride), packed.strides[axis]};
   int64_t rowsPerOuter = shape.rows;
   if (outerStride == shape.rows * shape.sourceStride.getConstant()) {
     shape.rows *= outer;
@@ -303,7 +298,7 @@ public:
     if (getMapping(stage, nest) == StageMapping::Inner)
       broadcasts = getBroadcastPacking(stage, nest);
     if (broadcasts != BroadcastPacking::Planes && !nest.inner.empty() &&
-        packed.restGroups.empty())
+        packed.remainderGroups.empty())
       lanes = &nest.inner.back();
   }
 
@@ -329,13 +324,13 @@ private:
 /// q: then all of a row of memory is read at a time.
 bool Packer::isContinuedByResults(unsigned axis) const {
   return broadcasts == BroadcastPacking::Streams && factorSizes[axis] != 1 &&
-         getStride(stage.factor.strides, axis).is(stage.results * nest.group) &&
-         packed.strides[axis] == stage.results * packed.resultStride;
+         getStride(stage.factor.strides, axis).is(stage.sizeN * nest.group) &&
+         packed.strides[axis] == stage.sizeN * packed.resultStride;
 }
 
 /// The q, and those of the axis that continues them.
 int64_t Packer::countStreams() const {
-  int64_t streams = stage.results;
+  int64_t streams = stage.sizeN;
   for (unsigned axis = 0; axis < factorSizes.size(); ++axis)
     if (axis != stage.axis && isContinuedByResults(axis))
       streams *= factorSizes[axis];
@@ -381,9 +376,8 @@ void Packer::emitBlock(Value from, Value to) {
   Int laneStride = lanes ? lanes->factor : Int(0);
   if (!packed.panelLanes) {
     emitPackedRows(emitter, stage, packed,
-                   {0, stage.results, packed.depthStride, laneStride}, from,
-                   to);
-    for (const PackedFactor::RestGroup &group : packed.restGroups)
+                   {0, stage.sizeN, packed.strideK, laneStride}, from, to);
+    for (const PackedFactor::RemainderGroup &group : packed.remainderGroups)
       emitRepeatedResults(emitter, stage, packed, group, to);
     if (packed.sharingRows > 1)
       emitRepeatedRest(emitter, stage, packed, to);
@@ -391,14 +385,14 @@ void Packer::emitBlock(Value from, Value to) {
   }
   int64_t panelResults =
       packed.panelLanes / packed.vectorLanes * packed.vectorResults;
-  int64_t fullPanels = stage.results / panelResults;
-  int64_t rest = stage.results - fullPanels * panelResults;
-  auto emitPanel = [&](Int panel, int64_t results) {
+  int64_t fullPanels = stage.sizeN / panelResults;
+  int64_t rest = stage.sizeN - fullPanels * panelResults;
+  auto emitPanel = [&](Int panel, int64_t sizeN) {
     Value start = emitter.offsetPointer(
-        to, emitter.mul(panel, packed.panelLanes * stage.depth));
+        to, emitter.mul(panel, packed.panelLanes * stage.sizeK));
     emitPackedRows(emitter, stage, packed,
-                   {emitter.mul(panel, panelResults), results,
-                    packed.panelLanes, laneStride},
+                   {emitter.mul(panel, panelResults), sizeN, packed.panelLanes,
+                    laneStride},
                    from, start);
   };
   emitter.forLoop(0, fullPanels, 1,

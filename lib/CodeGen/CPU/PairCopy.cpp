@@ -34,7 +34,7 @@ public:
       : emitter(emitter), copy(copy),
         halves(emitter.builder, emitter.loc, emitter.builder.getI16Type()),
         words(emitter.builder, emitter.loc, emitter.builder.getI32Type()),
-        depth(copy.sizes[copy.axis].getConstant()) {}
+        sizeK(copy.sizes[copy.axis].getConstant()) {}
 
   void emit();
 
@@ -55,7 +55,7 @@ private:
   Emitter &emitter;
   const PairCopy &copy;
   Emitter halves, words;
-  int64_t depth;
+  int64_t sizeK;
 };
 
 } // namespace
@@ -136,7 +136,7 @@ void PairCopier::emitShortRows(int64_t size, Value from, Value to) {
                       words.offsetPointer(to, emitter.mul(pair, size)),
                       words.firstLanes(kLanes, count * size));
   };
-  int64_t pairs = depth / 2, full = pairs / atOnce * atOnce;
+  int64_t pairs = sizeK / 2, full = pairs / atOnce * atOnce;
   emitter.forLoop(0, full, atOnce, [&](Int pair) { copyPairs(pair, atOnce); });
   if (full < pairs)
     copyPairs(full, pairs - full);
@@ -147,7 +147,7 @@ void PairCopier::emitRows(Int size, Value from, Value to) {
   SmallVector<int64_t> turns;
   for (int64_t lane = 0; lane < kLanes; ++lane)
     turns.append({lane, kLanes + lane});
-  emitter.forLoop(0, depth / 2, 1, [&](Int pair) {
+  emitter.forLoop(0, sizeK / 2, 1, [&](Int pair) {
     Value even = halves.offsetPointer(
         from, emitter.mul(emitter.mul(pair, 2), copy.from.strides[copy.axis]));
     Value odd = halves.offsetPointer(even, copy.from.strides[copy.axis]);
@@ -175,7 +175,7 @@ void PairCopier::emitRows(Int size, Value from, Value to) {
 
 void PairCopier::emitElements(Value from, Value to) {
   OpBuilder &builder = emitter.builder;
-  emitter.forLoop(0, depth / 2, 1, [&](Int pair) {
+  emitter.forLoop(0, sizeK / 2, 1, [&](Int pair) {
     Value even = halves.offsetPointer(
         from, emitter.mul(emitter.mul(pair, 2), copy.from.strides[copy.axis]));
     auto load = [&](Value pointer) -> Value {

@@ -8,7 +8,7 @@
 #ifndef KRON_LIB_CODEGEN_CPU_PAIRCOPY_H
 #define KRON_LIB_CODEGEN_CPU_PAIRCOPY_H
 
-#include "kron/CodeGen/PassOperands.h"
+#include "kron/CodeGen/FusedOperands.h"
 
 namespace mlir::kron {
 

@@ -127,9 +127,9 @@ emitShuffles(Emitter &emitter, Value first, Value second,
 }
 
 std::pair<Value, Value> kron::emitDeinterleaved(Emitter &emitter, Value first,
-                                                Value second, int64_t run) {
+                                                Value second, int64_t segment) {
   return emitShuffles(emitter, first, second, [&](int64_t part, int64_t lane) {
-    return (2 * (lane / run) + part) * run + lane % run;
+    return (2 * (lane / segment) + part) * segment + lane % segment;
   });
 }
 
@@ -148,15 +148,17 @@ static Value emitJoinedHalves(Emitter &emitter, Value halves, Type words) {
                                    cast<VectorType>(words), halves);
 }
 
-Value kron::emitWordsOfRuns(Emitter &emitter, Value words, int64_t run) {
-  if (run == 1)
+Value kron::emitWordsOfSegments(Emitter &emitter, Value words,
+                                int64_t segment) {
+  if (segment == 1)
     return words;
   Value halves = emitHalves(emitter, words);
   int64_t count = cast<VectorType>(halves.getType()).getNumElements();
   SmallVector<int64_t> sources;
   for (int64_t half = 0; half < count; ++half) {
     int64_t word = half / 2;
-    sources.push_back((2 * (word / run) + half % 2) * run + word % run);
+    sources.push_back((2 * (word / segment) + half % 2) * segment +
+                      word % segment);
   }
   return emitJoinedHalves(emitter,
                           vector::ShuffleOp::create(emitter.builder,
@@ -166,7 +168,7 @@ Value kron::emitWordsOfRuns(Emitter &emitter, Value words, int64_t run) {
 }
 
 /// Words of 32 bits in half of 128.
-static constexpr int64_t kHalfWords = 2 * 2;
+static constexpr int64_t k16BitWords = 2 * 2;
 
 std::pair<Value, Value> kron::emitUnpacked(Emitter &emitter, Value first,
                                            Value second) {
@@ -175,8 +177,8 @@ std::pair<Value, Value> kron::emitUnpacked(Emitter &emitter, Value first,
       emitter, elements, emitHalves(emitter, second),
       [&](int64_t part, int64_t half) {
         int64_t word = half / 2;
-        int64_t element =
-            (2 * (word / kHalfWords) + part) * kHalfWords + word % kHalfWords;
+        int64_t element = (2 * (word / k16BitWords) + part) * k16BitWords +
+                          word % k16BitWords;
         int64_t count = cast<VectorType>(elements.getType()).getNumElements();
         return element + half % 2 * count;
       });
@@ -186,20 +188,20 @@ std::pair<Value, Value> kron::emitUnpacked(Emitter &emitter, Value first,
 
 std::pair<Value, Value> kron::emitHalvesApart(Emitter &emitter, Value first,
                                               Value second) {
-  return emitDeinterleaved(emitter, first, second, kHalfWords);
+  return emitDeinterleaved(emitter, first, second, k16BitWords);
 }
 
 std::pair<Value, Value> kron::emitHalvesTogether(Emitter &emitter, Value lower,
                                                  Value upper) {
-  return emitInterleaved(emitter, lower, upper, kHalfWords);
+  return emitInterleaved(emitter, lower, upper, k16BitWords);
 }
 
 std::pair<Value, Value> kron::emitInterleaved(Emitter &emitter, Value even,
-                                              Value odd, int64_t run) {
+                                              Value odd, int64_t segment) {
   int64_t lanes = cast<VectorType>(even.getType()).getNumElements();
   return emitShuffles(emitter, even, odd, [&](int64_t part, int64_t lane) {
     int64_t element = part * lanes + lane;
-    return element / (2 * run) * run + element % run +
-           element / run % 2 * lanes;
+    return element / (2 * segment) * segment + element % segment +
+           element / segment % 2 * lanes;
   });
 }

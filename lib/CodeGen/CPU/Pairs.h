@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A number of bf16 is the upper half of the same number of f32. So a vector of
-// 32-bit words that hold two of them each becomes two vectors of f32, the even
-// and the odd elements, by a shift and a mask; widening as many elements in
-// their order takes twice the instructions, half of which only one port does.
+// A bf16 value is the upper half of the same f32 value. So a vector of 32-bit
+// words that hold two of them each becomes two vectors of f32, the even and the
+// odd elements, by a shift and a mask; widening as many elements in their order
+// takes twice the instructions, half of which only one port does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ namespace mlir::kron {
 Value emitWordLoad(Emitter &emitter, int64_t lanes, Value pointer,
                    int64_t count);
 
-/// Words of the even and the odd elements, which are numbers of bf16 as f32.
+/// Words of the even and the odd elements, which are bf16 values as f32.
 Value emitWords(Emitter &emitter, Value even, Value odd);
 
 /// The even and the odd ones of the `2 * lanes` elements of bf16 at `pointer`,
@@ -34,14 +34,14 @@ Value emitWords(Emitter &emitter, Value even, Value odd);
 std::pair<Value, Value> emitPairLoad(Emitter &emitter, int64_t lanes,
                                      Value pointer, int64_t count);
 
-/// The even and the odd runs of `run` elements of `first` and, behind it,
-/// `second`.
+/// The even and the odd segments of `segment` elements of `first` and, behind
+/// it, `second`.
 std::pair<Value, Value> emitDeinterleaved(Emitter &emitter, Value first,
-                                          Value second, int64_t run = 1);
+                                          Value second, int64_t segment = 1);
 
-/// From words of neighbours those of elements that lie a run of `run` apart, of
-/// every two runs.
-Value emitWordsOfRuns(Emitter &emitter, Value words, int64_t run);
+/// From words of neighbours those of elements that lie `segment` elements
+/// apart, of every two segments.
+Value emitWordsOfSegments(Emitter &emitter, Value words, int64_t segment);
 
 /// Words of the elements of `first` and `second`, words of bf16 that are
 /// neighbours, with the same number: those of the lower and of the upper half
@@ -57,7 +57,7 @@ std::pair<Value, Value> emitHalvesTogether(Emitter &emitter, Value lower,
 
 /// `sum` plus the products of pairs of bf16, which are words in the lanes of
 /// `a` and `b` whatever their type says: the two of every lane are added to it,
-/// in f32, one after the other (AVX512-BF16). Numbers below the smallest normal
+/// in f32, one after the other (AVX512-BF16). Values below the smallest normal
 /// one count as zero. Without a sum, the products alone.
 Value emitPairProduct(Emitter &emitter, Value a, Value b, Value sum);
 
@@ -65,9 +65,9 @@ Value emitPairProduct(Emitter &emitter, Value a, Value b, Value sum);
 /// that is not null (AVX512-BF16).
 Value emitToBF16(Emitter &emitter, Value low, Value high = nullptr);
 
-/// Runs of `run` elements of `even` and `odd` in turn, in two vectors.
+/// Segments of `segment` elements of `even` and `odd` in turn, in two vectors.
 std::pair<Value, Value> emitInterleaved(Emitter &emitter, Value even, Value odd,
-                                        int64_t run = 1);
+                                        int64_t segment = 1);
 
 } // namespace mlir::kron
 

@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::kron;
 
 static constexpr int64_t kLineBytes = 64;
-/// So many lines of short segments may be asked for at once.
+/// So many lines of short segments may be prefetched at once.
 static constexpr int64_t kFewLines = 8;
 
 Prefetcher::Prefetcher(Emitter &emitter, const PrefetchStream &stream,
@@ -125,7 +125,7 @@ void Prefetcher::emitShare() {
     emit(lines[next]);
 }
 
-void Prefetcher::emitRest() {
+void Prefetcher::emitRemaining() {
   offset = 0;
   for (; countLines(); ++next)
     emit(lines[next]);
@@ -133,7 +133,7 @@ void Prefetcher::emitRest() {
 
 void kron::emitPrefetches(Emitter &emitter, const PrefetchStream &stream,
                           int64_t fmas) {
-  Prefetcher(emitter, stream, fmas).emitRest();
+  Prefetcher(emitter, stream, fmas).emitRemaining();
 }
 
 void kron::emitDrain(Emitter &emitter, const DrainStream &drain, int64_t fmas) {

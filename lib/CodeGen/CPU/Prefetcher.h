@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a register tile does for others: it asks for lines of the next window,
-// and stores results of the last one past the caches.
+// What a register tile does for others: it prefetches lines of the next window,
+// and stores results of the last one non-temporally.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace mlir::kron {
 
-/// The lines that a register tile asks for, one after the other. All at once
+/// The lines that a register tile prefetches, one after the other. All at once
 /// they would take every request that the processor can have in flight, and
 /// loads that miss the first-level cache would wait.
 class Prefetcher {
@@ -28,14 +28,14 @@ public:
 
   /// Shares out what is left among the next `count` calls of `emitShare`.
   void start(int64_t count);
-  /// Asks for what a loop of `turns` turns cannot share out.
+  /// Prefetches what a loop of `turns` turns cannot share out.
   void prepareTurns(int64_t turns);
   /// The same as `start` in the body of the loop, in turn number `turn`.
   void startTurn(int64_t count, Int turn, int64_t turns);
   void finishTurns() { next = lines.size(); }
   void emitShare();
-  /// Asks for what is left.
-  void emitRest();
+  /// Prefetches what is left.
+  void emitRemaining();
 
 private:
   struct Line {
@@ -47,12 +47,12 @@ private:
     return static_cast<int64_t>(lines.size()) - next;
   }
   void emit(const Line &line);
-  /// Lines of every array that each of `turns` turns of a loop can ask for.
+  /// Lines of every array that each of `turns` turns of a loop can prefetch.
   int64_t countKept(int64_t turns) const;
 
   Emitter &emitter;
   SmallVector<Line> lines;
-  /// Arrays whose lines take turns; 0: there is nothing to ask for.
+  /// Arrays whose lines take turns; 0: there is nothing to prefetch.
   int64_t numStarts = 0;
   /// Lines of an array after which they go on elsewhere, so many bytes from
   /// where these began; 0: they follow each other.

@@ -23,7 +23,7 @@ namespace mlir::kron {
 void forBlocks(Emitter &emitter, int64_t size, int64_t block,
                function_ref<void(Int, int64_t)> body);
 
-/// A matrix whose elements are `unit` numbers that stay together: (r, c) of
+/// A matrix whose elements are `unit` values that stay together: (r, c) of
 /// `rows` x `columns` is read at `r * sourceStride + c * unit` and written at
 /// `c * targetStride + r * unit`.
 struct Transposition {
@@ -43,8 +43,8 @@ void emitTransposition(Emitter &emitter, const Transposition &shape,
 void emitDeinterleaving(Emitter &emitter, const Transposition &shape,
                         int64_t lanes, Value from, Value to, Type stored);
 
-/// Asks for the cache line at `pointer`, which need not exist, to be brought
-/// into the first-level cache: it is used soon.
+/// Prefetches the cache line at `pointer`, which need not exist, into the
+/// first-level cache: it is used soon.
 void emitPrefetchSoon(Emitter &emitter, Value pointer);
 
 /// Builds a loop that copies `elements` contiguous elements.

@@ -20,7 +20,7 @@ using namespace mlir::kron;
 /// Multiply-adds up to which a whole tile is unrolled over p; beyond, the p
 /// loop stays a loop, unrolled by `kUnroll`, so that code size stays bounded,
 /// unless it had one turn only.
-static constexpr int64_t kMaxUnrolledFmas = 128, kMaxUnrolledRuns = 256;
+static constexpr int64_t kMaxUnrolledFmas = 128, kMaxUnrolledSegments = 256;
 static constexpr int64_t kUnroll = 4;
 
 //===----------------------------------------------------------------------===//
@@ -42,8 +42,8 @@ static Value getResultMask(const RegisterTile &tile, int64_t row,
   return getMask(tile, vector);
 }
 
-/// The values that the accumulators of one result are multiplied by: the
-/// number, or its real and its imaginary part in both lanes of a complex one.
+/// What the accumulators of one result are multiplied by: the value, or its
+/// real and its imaginary part in both lanes of a complex one.
 using Multipliers = SmallVector<Value, 2>;
 
 static Multipliers loadScalarOperand(Emitter &emitter, VectorType type,
@@ -135,9 +135,9 @@ static SmallVector<Value> loadFibres(Emitter &emitter,
 SmallVector<Value> kron::loadGroups(Emitter &emitter,
                                     const RegisterTile &tile) {
   SmallVector<Value> groups;
-  for (int64_t p = 0; p < tile.depth; ++p) {
+  for (int64_t p = 0; p < tile.sizeK; ++p) {
     Value row = emitter.offsetPointer(
-        tile.b.base, emitter.mul(p, tile.b.depthStride), tile.b.element);
+        tile.b.base, emitter.mul(p, tile.b.strideK), tile.b.element);
     groups.push_back(
         loadGroupOperand(emitter, tile.b, tile.lanes, row).front());
   }
@@ -201,7 +201,7 @@ static TileOperand interleaveRows(Emitter &emitter, const RegisterTile &tile) {
   for (int64_t row = 0; row < tile.rows; ++row)
     emitter.storeVector(
         emitTransposed(emitter, loadFibres(emitter, tile, row), tile.fibres,
-                       tile.depth),
+                       tile.sizeK),
         emitter.offsetPointer(tile.interleaved, row * tile.lanes), nullptr);
   return {TileOperand::Kind::Group, tile.interleaved, tile.lanes, tile.fibres,
           tile.fibres};
@@ -241,11 +241,11 @@ static bool takesVectors(const RegisterTile &tile, int64_t parts) {
 /// might not fit. `fibres` are the rows of A if these stay as they lie.
 /// `emitBetween` is called `countParts` times.
 static void emitStep(Emitter &emitter, const RegisterTile &tile,
-                     ArrayRef<Value> fibres, Int depth,
+                     ArrayRef<Value> fibres, Int sizeK,
                      SmallVectorImpl<Value> &accumulators,
                      function_ref<void()> emitBetween) {
   auto getPointer = [&](const TileOperand &operand, int64_t block) {
-    Int offset = emitter.mul(depth, operand.depthStride);
+    Int offset = emitter.mul(sizeK, operand.strideK);
     Value base = emitter.offsetPointer(operand.base, offset, operand.element);
     return emitter.offsetPointer(base, emitter.mul(block, operand.blockStride),
                                  operand.element);
@@ -253,8 +253,8 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile,
   int64_t parts = emitter.getNumParts();
   auto loadA = [&](int64_t row) -> Multipliers {
     if (!fibres.empty()) {
-      int64_t p = depth.getConstant();
-      int64_t blocks = fibres.size() / tile.rows, size = tile.depth / blocks;
+      int64_t p = sizeK.getConstant();
+      int64_t blocks = fibres.size() / tile.rows, size = tile.sizeK / blocks;
       return {emitRepeatedElement(emitter, fibres[row * blocks + p / size],
                                   size, p % size)};
     }
@@ -263,7 +263,7 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile,
   };
   auto loadB = [&](int64_t vector) {
     if (!tile.groups.empty())
-      return tile.groups[depth.getConstant()];
+      return tile.groups[sizeK.getConstant()];
     Value pointer = getPointer(tile.b, vector);
     if (!tile.ahead.is(0))
       emitPrefetchSoon(
@@ -369,7 +369,7 @@ static void emitPartStores(Emitter &emitter, const TileParts &parts,
 
 static void emitStores(Emitter &emitter, const RegisterTile &tile,
                        ArrayRef<Value> accumulators) {
-  // What multiplies pairs rounds 16 numbers at once, too.
+  // What multiplies pairs rounds 16 values at once, too.
   constexpr int64_t kRoundedLanes = 16;
   bool isRounded = tile.hasPairs && tile.lanes == kRoundedLanes &&
                    tile.result.element && tile.result.element.isBF16();
@@ -389,7 +389,7 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
       int64_t index = (row * tile.vectors + vector) * emitter.getNumParts();
       Value sum = emitResult(emitter, tile, &accumulators[index]);
       if (tile.interleaved)
-        sum = emitTransposed(emitter, sum, tile.depth, tile.fibres);
+        sum = emitTransposed(emitter, sum, tile.sizeK, tile.fibres);
       Value value = emitScaledSum(emitter, tile.scale, sum, [&] {
         Value pointer =
             getPointer(result.addend, row, result.addendRowStride, vector,
@@ -446,7 +446,7 @@ static void emitStores(Emitter &emitter, const RegisterTile &tile,
 // The kernel
 //===----------------------------------------------------------------------===//
 
-/// Asks for what is added to the results, which is loaded at the end.
+/// Prefetches what is added to the results, which is loaded at the end.
 static void emitAddendPrefetches(Emitter &emitter, const RegisterTile &tile) {
   const TileResult &result = tile.result;
   for (int64_t row = 0; row < tile.rows; ++row)
@@ -470,19 +470,19 @@ static Value hideArithmetic(Emitter &emitter, Value pointer) {
 }
 
 void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
-  int64_t fmas = countVectors(given) * given.lanes * given.depth *
+  int64_t fmas = countVectors(given) * given.lanes * given.sizeK *
                  (given.hasPairs ? 2 : 1);
   Prefetcher prefetcher(emitter, given.prefetch, fmas);
   if (!given.prefetch.isSpread)
-    prefetcher.emitRest();
+    prefetcher.emitRemaining();
   emitDrain(emitter, given.prefetch.drain, fmas);
   RegisterTile tile = given;
   int64_t count = countVectors(tile) * emitter.getNumParts();
   // Where the first step is not in a loop it is a product: a multiply-add would
   // need its zeros copied to a register of its own.
-  int64_t most = tile.readsRuns ? kMaxUnrolledRuns : kMaxUnrolledFmas;
+  int64_t most = tile.readsSegments ? kMaxUnrolledSegments : kMaxUnrolledFmas;
   bool isUnrolled =
-      tile.depth && (count * tile.depth <= most || tile.depth < 2 * kUnroll);
+      tile.sizeK && (count * tile.sizeK <= most || tile.sizeK < 2 * kUnroll);
   if (isUnrolled)
     for (Value *base :
          {&tile.a.base, &tile.b.base, &tile.result.base, &tile.result.addend})
@@ -492,8 +492,8 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
     tile.a = interleaveRows(emitter, tile);
   else if (tile.fibres > 1)
     fibres = loadFibres(emitter, tile);
-  if (!fibres.empty() && isRepeatedInBlocks(emitter, tile.depth))
-    fibres = emitFibreBlocks(emitter, fibres, tile.depth);
+  if (!fibres.empty() && isRepeatedInBlocks(emitter, tile.sizeK))
+    fibres = emitFibreBlocks(emitter, fibres, tile.sizeK);
   SmallVector<Value> accumulators(count);
   if (!isUnrolled)
     llvm::fill(accumulators, emitter.zero(emitter.getVectorType(tile.lanes)));
@@ -508,21 +508,21 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
   };
   int64_t parts = countParts(emitter, tile);
   if (isUnrolled) {
-    prefetcher.start(tile.depth * parts);
-    emitSteps(0, tile.depth, accumulators);
+    prefetcher.start(tile.sizeK * parts);
+    emitSteps(0, tile.sizeK, accumulators);
   } else {
-    int64_t turns = tile.depth / kUnroll, unrolled = turns * kUnroll;
+    int64_t turns = tile.sizeK / kUnroll, unrolled = turns * kUnroll;
     prefetcher.prepareTurns(turns);
     accumulators = emitter.forLoop(
-        0, unrolled, kUnroll, accumulators, [&](Int depth, ValueRange carried) {
+        0, unrolled, kUnroll, accumulators, [&](Int sizeK, ValueRange carried) {
           SmallVector<Value> values(carried);
           prefetcher.startTurn(kUnroll * parts,
-                               emitter.floorDiv(depth, kUnroll), turns);
-          emitSteps(depth, kUnroll, values);
+                               emitter.floorDiv(sizeK, kUnroll), turns);
+          emitSteps(sizeK, kUnroll, values);
           return values;
         });
     prefetcher.finishTurns();
-    emitSteps(unrolled, tile.depth - unrolled, accumulators);
+    emitSteps(unrolled, tile.sizeK - unrolled, accumulators);
   }
   emitStores(emitter, tile, accumulators);
 }
@@ -543,19 +543,19 @@ static int64_t getBlockCost(int64_t rows, int64_t vectors, int64_t parts) {
 /// Cost of covering `total` x `vectorTotal` with blocks of `rows` x `vectors`.
 static int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
                             int64_t vectors, int64_t parts) {
-  int64_t fullRows = total / rows, restRows = total % rows;
+  int64_t fullRows = total / rows, remainingRows = total % rows;
   int64_t fullVectors = vectorTotal / vectors,
-          restVectors = vectorTotal % vectors;
+          remainingVectors = vectorTotal % vectors;
   int64_t cost = fullRows * fullVectors * getBlockCost(rows, vectors, parts);
-  if (restRows)
-    cost += fullVectors * getBlockCost(restRows, vectors, parts);
-  if (restVectors)
-    cost += fullRows * getBlockCost(rows, restVectors, parts);
-  if (restRows && restVectors)
-    cost += getBlockCost(restRows, restVectors, parts);
+  if (remainingRows)
+    cost += fullVectors * getBlockCost(remainingRows, vectors, parts);
+  if (remainingVectors)
+    cost += fullRows * getBlockCost(rows, remainingVectors, parts);
+  if (remainingRows && remainingVectors)
+    cost += getBlockCost(remainingRows, remainingVectors, parts);
   // Every further kind of block is code of its own: worth it only for a clear
   // win.
-  int64_t kinds = (restRows ? 2 : 1) * (restVectors ? 2 : 1);
+  int64_t kinds = (remainingRows ? 2 : 1) * (remainingVectors ? 2 : 1);
   return cost * (19 + kinds);
 }
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whether factors between which axes are regrouped are one trip over memory,
+// Whether factors between which axes are regrouped are one fused region,
 // and how many rows go through them at once. What lies between two factors of
 // such a tile has to stay in the second-level cache. Factors that do not stay
 // there beside it are read anew for every tile, which costs as much as it saves
@@ -15,7 +15,7 @@
 
 #include "Regrouped.h"
 #include "kron/CodeGen/CPU/Support.h"
-#include "kron/CodeGen/PassOperands.h"
+#include "kron/CodeGen/FusedOperands.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -76,8 +76,8 @@ static int64_t countRows(const ChainBytes &bytes, int64_t l2Bytes) {
 /// slower.
 static constexpr int64_t kMostRows = 64, kLeastRows = 32;
 
-/// Rows, or columns with the batch last, with which one trip still is faster
-/// than several.
+/// Rows, or columns with the batch last, with which one fused region still is
+/// faster than several.
 static constexpr int64_t kFewestRows = 16, kFewestColumns = 32;
 
 /// Multiply-adds per byte that is not written, beyond which tiles of one
@@ -87,8 +87,8 @@ static constexpr int64_t kFewestRows = 16, kFewestColumns = 32;
 static constexpr int64_t kMostFmasPerByte = 128, kMostFmasPerByteLast = 8;
 
 /// Whether what `product` needs together of a row, a tile's or one of the
-/// user's array, lies in runs.
-static bool readsRuns(ModeProductOp product) {
+/// user's array, lies in contiguous segments.
+static bool readsSegments(ModeProductOp product) {
   constexpr int64_t kLeastBytes = 128;
   auto input = cast<ShapedType>(product.getInput().getType());
   int64_t bytes = getElementBytes(getElementType(product.getInput()));
@@ -100,14 +100,15 @@ static bool readsRuns(ModeProductOp product) {
 int64_t kron::chooseRegroupedRows(ArrayRef<ModeProductOp> products,
                                   int64_t l2Bytes, int64_t multiple) {
   ChainBytes bytes = getChainBytes(products);
-  // An eighth of the cache: what is asked for early and the factors have to
-  // find room, too.
+  // An eighth of the cache: what is prefetched and the factors have to find
+  // room, too.
   int64_t rows = std::clamp(l2Bytes / 8 / bytes.row, kLeastRows, kMostRows);
   // Factors that the cache does not hold are read for every tile, which takes
   // longer than what lies between does from beyond it. Many rows that are not
-  // read in runs push each other out of the first-level cache.
+  // read in contiguous segments push each other out of the first-level cache.
   bool isRowsLast = *getRegroupedRows(products) != 0;
-  if (isRowsLast || bytes.factors <= l2Bytes || !readsRuns(products.front()))
+  if (isRowsLast || bytes.factors <= l2Bytes ||
+      !readsSegments(products.front()))
     rows = std::min(rows, countRows(bytes, l2Bytes));
   int64_t tile = std::max(rows / multiple * multiple, multiple);
   // One that divides them all, if there is one near.

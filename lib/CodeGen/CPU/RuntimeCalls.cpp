@@ -53,14 +53,14 @@ Value RuntimeCalls::allocateShared(Emitter &emitter, int64_t elements) {
       builder.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>();
   func::CallOp call = findWorkspace(caller);
   if (!call) {
-    // In the entry block: a pass within a loop takes its share of the workspace
-    // once.
+    // In the entry block: a fused region within a loop takes its share of the
+    // workspace once.
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&caller.getBody().front());
     Value size = arith::ConstantIntOp::create(builder, emitter.loc, 0, 64);
     call = func::CallOp::create(builder, emitter.loc, function, size);
   }
-  // One pass after the other uses the same memory.
+  // One fused region after the other uses the same memory.
   auto size = call.getOperand(0).getDefiningOp<arith::ConstantIntOp>();
   if (size.value() < workspace.shared)
     size.setValueAttr(builder.getI64IntegerAttr(workspace.shared));

@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace mlir::kron;
 
 void StageEmitter::usePacked(const PackedFactor &packed) {
-  factor.depthStride = packed.depthStride;
+  factor.strideK = packed.strideK;
   factor.resultStride = packed.resultStride;
   factor.element = nullptr;
   factorElement = nullptr;
@@ -66,7 +66,7 @@ TileResult StageEmitter::startResult(const Bases &bases) const {
 
 RegisterTile StageEmitter::startTile(const Bases &bases) const {
   RegisterTile tile;
-  tile.depth = stage.depth;
+  tile.sizeK = stage.sizeK;
   tile.hasPairs = stage.hasPairs;
   tile.scale = stage.scale;
   tile.streams = stage.streams;
@@ -129,8 +129,8 @@ void StageEmitter::emit() {
     LoopAxis lanes = nest.inner.pop_back_val();
     SmallVector<LoopAxis> axes(nest.outer);
     llvm::append_range(axes, nest.inner);
-    if (takesRestGroups(lanes)) {
-      emitRestGroups(lanes, bases);
+    if (takesRemainderGroups(lanes)) {
+      emitRemainderGroups(lanes, bases);
       lanes.size =
           llvm::alignDown(lanes.size.getConstant(), getMaxLanes(stage));
     }
@@ -169,10 +169,10 @@ void StageEmitter::emit() {
     return emitLoops(axes, bases,
                      [&](const Bases &at) { emitRepeat(lanes, repeats, at); });
   }
-  case StageMapping::Depth: {
+  case StageMapping::K: {
     std::optional<LoopAxis> rows = takeSharedAxis();
     return emitLoops(nest.outer, bases, [&](const Bases &at) {
-      emitDepth(rows ? &*rows : nullptr, at);
+      emitK(rows ? &*rows : nullptr, at);
     });
   }
   case StageMapping::Unsupported:
@@ -188,8 +188,8 @@ static StringRef getName(StageMapping mapping) {
     return "varying";
   case StageMapping::Fibre:
     return "fibre";
-  case StageMapping::Depth:
-    return "depth";
+  case StageMapping::K:
+    return "k";
   case StageMapping::Repeat:
     return "repeat";
   case StageMapping::Unsupported:

@@ -12,7 +12,7 @@
 
 namespace mlir::kron {
 
-/// Builds the loops of one stage. The tile's bases move while loops are
+/// Builds the loops of one step. The tile's bases move while loops are
 /// entered.
 class StageEmitter : private StageWalker {
 public:
@@ -66,10 +66,11 @@ private:
   void emitPanelCopy(const LaneBlocks &blocks, Value source, Value panels);
   Int getAhead(const LaneBlocks &blocks);
   void emitInner(const LoopAxis &lanes, const Bases &bases);
-  bool takesRestGroups(const LoopAxis &lanes) const;
-  void emitRestGroup(const LoopAxis *rows, const PackedFactor::RestGroup &group,
-                     const Bases &bases);
-  void emitRestGroups(const LoopAxis &lanes, const Bases &bases);
+  bool takesRemainderGroups(const LoopAxis &lanes) const;
+  void emitRemainderGroup(const LoopAxis *rows,
+                          const PackedFactor::RemainderGroup &group,
+                          const Bases &bases);
+  void emitRemainderGroups(const LoopAxis &lanes, const Bases &bases);
   void emitVarying(const LoopAxis &lanes, const LoopAxis *shared,
                    const Bases &bases);
   bool copiesRows(const LoopAxis &rows) const;
@@ -78,13 +79,14 @@ private:
   void emitSharingBlocks(const LoopAxis &rows, int64_t sharing,
                          function_ref<void(Int, int64_t)> emitShared,
                          function_ref<void(Int, int64_t)> emitOwn);
-  int64_t getFibreRun(const LoopAxis &split) const;
-  PrefetchStream startRowPrefetch(const LoopAxis &rows, int64_t run);
-  void moveRowPrefetch(const LoopAxis &rows, int64_t step, int64_t run,
+  int64_t getFibreSegment(const LoopAxis &split) const;
+  PrefetchStream startRowPrefetch(const LoopAxis &rows, int64_t segment);
+  void moveRowPrefetch(const LoopAxis &rows, int64_t step, int64_t segment,
                        Int begin, Value first, const PrefetchStream &ahead);
-  void emitFibreRuns(const LoopAxis &rows, const LoopAxis &split, int64_t step,
-                     const PrefetchStream &ahead, const Bases &bases,
-                     function_ref<void(const Bases &, int64_t)> body);
+  void emitFibreSegments(const LoopAxis &rows, const LoopAxis &split,
+                         int64_t step, const PrefetchStream &ahead,
+                         const Bases &bases,
+                         function_ref<void(const Bases &, int64_t)> body);
   /// How register tiles of the fibre mapping go over rows and vectors.
   struct FibreTiles {
     /// Null: there is one row.
@@ -99,7 +101,7 @@ private:
     /// The rows as X is read, and from one p to the next: where it lies, or in
     /// a copy.
     LoopAxis source;
-    Int depthStride = 0;
+    Int strideK = 0;
     bool copies = false;
     PrefetchStream ahead;
 
@@ -111,18 +113,18 @@ private:
                      Int first, int64_t vectors, Value mask,
                      int64_t sharing = 1);
   void emitFibrePanels(const FibreTiles &tiles, const Bases &bases);
-  /// `split`: the registers of a row that are taken in runs, if they are.
+  /// `split`: the registers of a row that are taken in segments, if they are.
   void emitFibre(const LoopAxis *rows, const LoopAxis *split,
                  const Bases &bases);
   /// The same with `fibres` neighbours along `rows` in every vector.
   void emitFibres(const LoopAxis &rows, int64_t fibres, const Bases &bases);
-  /// A block of rows and q of the depth mapping, with the rows' strides. A
+  /// A block of rows and q of the k mapping, with the rows' strides. A
   /// vector takes the factor's rows, of `extent` elements, of `shared` q, or is
   /// one of `phases` that are a period of positions of t. In `pairs` it is two
   /// vectors, of even and of odd elements (Pairs.h), with sums of their own
   /// (`parts`) unless t has one position or words of two p are multiplied.
-  struct DepthTile {
-    int64_t rows = 1, results = 1, group = 1;
+  struct KTile {
+    int64_t rows = 1, sizeN = 1, group = 1;
     int64_t extent = 1, shared = 1, phases = 1;
     bool pairs = false, words = false;
     Int source, destination, addend;
@@ -146,55 +148,55 @@ private:
   int64_t getPairResults(int64_t group) const;
   PairPanel emitPairPanel(const LoopAxis *rows, int64_t total, int64_t group,
                           Value source);
-  DepthTile getDepthTile(int64_t group, int64_t results, bool pairs) const;
-  int64_t getDepthResults(int64_t group, int64_t rows, bool pairs) const;
-  void emitDepthStep(const Bases &at, const DepthTile &tile, Int first,
-                     int64_t left, MutableArrayRef<Value> sums);
-  void emitPairStep(const Bases &at, const DepthTile &tile, Int first,
-                    int64_t left, MutableArrayRef<Value> sums);
-  SmallVector<Value> emitJoinedPairs(const DepthTile &tile,
-                                     ArrayRef<Value> sums);
-  void emitDepthResults(const Bases &at, const DepthTile &tile, int64_t row,
-                        ArrayRef<Value> sums);
-  SmallVector<Value> emitDepthSums(const Bases &at, const DepthTile &tile,
-                                   int64_t turns);
-  void emitDepthTile(const Bases &at, const DepthTile &tile);
-  void emitDepth(const LoopAxis *rows, const Bases &bases);
-  /// How the varying mapping takes few rows: runs of `run` units of t, each a
-  /// vector or, of bf16, a pair of them, `vectors` of them at a time with
-  /// `results` q and `rows` rows.
-  struct RunShape {
-    int64_t unit = 1, run = 1, vectors = 1, results = 1, rows = 1;
+  KTile getKTile(int64_t group, int64_t sizeN, bool pairs) const;
+  int64_t getKResults(int64_t group, int64_t rows, bool pairs) const;
+  void emitKStep(const Bases &at, const KTile &tile, Int first, int64_t left,
+                 MutableArrayRef<Value> sums);
+  void emitPairStep(const Bases &at, const KTile &tile, Int first, int64_t left,
+                    MutableArrayRef<Value> sums);
+  SmallVector<Value> emitJoinedPairs(const KTile &tile, ArrayRef<Value> sums);
+  void emitKResults(const Bases &at, const KTile &tile, int64_t row,
+                    ArrayRef<Value> sums);
+  SmallVector<Value> emitKSums(const Bases &at, const KTile &tile,
+                               int64_t turns);
+  void emitKTile(const Bases &at, const KTile &tile);
+  void emitK(const LoopAxis *rows, const Bases &bases);
+  /// How the varying mapping takes few rows: segments of `segment` units of t,
+  /// each a vector or, of bf16, a pair of them, `vectors` of them at a time
+  /// with `sizeN` q and `rows` rows.
+  struct SegmentShape {
+    int64_t unit = 1, segment = 1, vectors = 1, sizeN = 1, rows = 1;
     /// Whether bf16 is read in pairs of t, and multiplied in words of two p.
     bool pairs = false, words = false;
 
     int64_t getParts() const { return pairs ? 2 : 1; }
   };
   /// Such a block, with the strides of the copy of X and of the rows.
-  struct RunTile {
-    int64_t rows = 1, results = 1, vectors = 1;
+  struct SegmentTile {
+    int64_t rows = 1, sizeN = 1, vectors = 1;
     bool pairs = false, words = false;
     /// Of p, or of words of two.
-    int64_t depth = 1;
-    Int depthStride = 0, rowStride = 0, destination = 0, addend = 0;
+    int64_t sizeK = 1;
+    Int strideK = 0, rowStride = 0, destination = 0, addend = 0;
 
     int64_t getParts() const { return pairs ? 2 : 1; }
   };
-  std::optional<RunShape> getRunShape(int64_t size, int64_t rows) const;
-  int64_t getRunDepth(const RunShape &shape) const;
-  std::pair<Value, Value> emitRunWords(const RunShape &shape, Value first,
-                                       Value second);
-  void emitRunStep(const Bases &at, const RunTile &tile, Int p,
-                   MutableArrayRef<Value> sums);
-  void emitRunTile(const Bases &at, const RunTile &tile);
-  void emitRunCopy(const LoopAxis *rows, int64_t total, const RunShape &shape,
-                   int64_t units, Value source, Value panel);
-  void emitRuns(const LoopAxis &lanes, const LoopAxis *rows,
-                const RunShape &shape, const Bases &bases);
+  std::optional<SegmentShape> getSegmentShape(int64_t size, int64_t rows) const;
+  int64_t getSegmentK(const SegmentShape &shape) const;
+  std::pair<Value, Value> emitSegmentWords(const SegmentShape &shape,
+                                           Value first, Value second);
+  void emitSegmentStep(const Bases &at, const SegmentTile &tile, Int p,
+                       MutableArrayRef<Value> sums);
+  void emitSegmentTile(const Bases &at, const SegmentTile &tile);
+  void emitSegmentCopy(const LoopAxis *rows, int64_t total,
+                       const SegmentShape &shape, int64_t units, Value source,
+                       Value panel);
+  void emitSegments(const LoopAxis &lanes, const LoopAxis *rows,
+                    const SegmentShape &shape, const Bases &bases);
   /// A block of q and lanes of the repeat mapping, each lane with `repeats`
   /// rows.
   struct RepeatTile {
-    int64_t results = 1, lanes = 1, repeats = 1;
+    int64_t sizeN = 1, lanes = 1, repeats = 1;
   };
   SmallVector<Value> emitRepeatSums(const Bases &at, const RepeatTile &tile);
   void emitRepeatTile(const Bases &at, const RepeatTile &tile);

@@ -22,8 +22,8 @@ bool StageEmitter::copiesRows(const LoopAxis &rows) const {
          !rows.source.is(0);
 }
 
-/// Copies `count` rows of X to [row, p, lanes], and asks for those `ahead` rows
-/// further on.
+/// Copies `count` rows of X to [row, p, lanes], and prefetches those `ahead`
+/// rows further on.
 void StageEmitter::emitRowCopy(const LoopAxis &rows, Int count, int64_t ahead,
                                Value source, Value panel) {
   int64_t lanes = getMaxLanes(stage);
@@ -32,8 +32,8 @@ void StageEmitter::emitRowCopy(const LoopAxis &rows, Int count, int64_t ahead,
     Value from =
         emitter.offsetPointer(source, emitter.mul(row, rows.source), stored);
     Value to =
-        emitter.offsetPointer(panel, emitter.mul(row, stage.depth * lanes));
-    emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+        emitter.offsetPointer(panel, emitter.mul(row, stage.sizeK * lanes));
+    emitter.forLoop(0, stage.sizeK, 1, [&](Int p) {
       Value element = emitter.offsetPointer(
           from, emitter.mul(p, stage.source.strides[stage.axis]), stored);
       emitter.prefetch(emitter.offsetPointer(
@@ -47,24 +47,24 @@ void StageEmitter::emitRowCopy(const LoopAxis &rows, Int count, int64_t ahead,
 }
 
 /// Registers of a row that are taken through the factor before the next rows:
-/// memory takes runs of several lines faster than one line of every row, and
-/// their part of the factor stays in the second-level cache.
-int64_t StageEmitter::getFibreRun(const LoopAxis &split) const {
-  constexpr int64_t kRunBytes = 256;
+/// memory takes segments of several lines faster than one line of every row,
+/// and their part of the factor stays in the second-level cache.
+int64_t StageEmitter::getFibreSegment(const LoopAxis &split) const {
+  constexpr int64_t kSegmentBytes = 256;
   int64_t total = split.size.getConstant();
-  int64_t most = kRunBytes * 8 / stage.vectorBits;
+  int64_t most = kSegmentBytes * 8 / stage.vectorBits;
   return llvm::divideCeil(total, llvm::divideCeil(total, most));
 }
 
-/// What register tiles ask for while rows are taken through a run: the same of
-/// the next rows, if these follow in memory.
+/// What register tiles prefetch while rows are taken through a segment: the
+/// same of the next rows, if these follow in memory.
 PrefetchStream StageEmitter::startRowPrefetch(const LoopAxis &rows,
-                                              int64_t run) {
+                                              int64_t segment) {
   constexpr int64_t kMostLines = 64;
   Int stride = stage.source.strides[stage.axis];
   PrefetchStream ahead = stage.prefetch;
   if (stage.vectorBits != 512 || !ahead.slot || stage.isSourceBuffer ||
-      !isContinued(rows.source, stride, stage.depth))
+      !isContinued(rows.source, stride, stage.sizeK))
     return ahead;
   Type stored = stage.source.element;
   int64_t bytes = stored && stored.isIntOrFloat() ? getElementBytes(stored)
@@ -72,25 +72,25 @@ PrefetchStream StageEmitter::startRowPrefetch(const LoopAxis &rows,
   ahead.slot = allocateSlot();
   ahead.isSpread = true;
   ahead.mostLines = kMostLines;
-  ahead.segmentBytes = run * getMaxLanes(stage) * bytes;
+  ahead.segmentBytes = segment * getMaxLanes(stage) * bytes;
   ahead.stride = emitter.mul(stride, bytes);
   ahead.resultOffset = nullptr;
   // Every element of X is multiplied for each q.
-  ahead.bytesPerFma = double(bytes) / stage.results;
+  ahead.bytesPerFma = double(bytes) / stage.sizeN;
   return ahead;
 }
 
 /// Lets `ahead` begin with the rows `step` behind those from `begin` on, or
-/// behind the last ones with the first rows of the next run; these are at
+/// behind the last ones with the first rows of the next segment; these are at
 /// `first`.
 void StageEmitter::moveRowPrefetch(const LoopAxis &rows, int64_t step,
-                                   int64_t run, Int begin, Value first,
+                                   int64_t segment, Int begin, Value first,
                                    const PrefetchStream &ahead) {
   Int next = emitter.add(begin, step);
   Value isLast = emitter.less(emitter.sub(rows.size, 1), next);
   Value offset = arith::SelectOp::create(
       emitter.builder, emitter.loc, isLast,
-      emitter.materialize(run * getMaxLanes(stage)),
+      emitter.materialize(segment * getMaxLanes(stage)),
       emitter.materialize(emitter.mul(next, rows.source)));
   LLVM::StoreOp::create(
       emitter.builder, emitter.loc,
@@ -98,18 +98,18 @@ void StageEmitter::moveRowPrefetch(const LoopAxis &rows, int64_t step,
       ahead.slot);
 }
 
-/// Takes rows through runs of registers: `body` gets a register of a block of
-/// rows.
-void StageEmitter::emitFibreRuns(
+/// Takes rows through segments of registers: `body` gets a register of a block
+/// of rows.
+void StageEmitter::emitFibreSegments(
     const LoopAxis &rows, const LoopAxis &split, int64_t step,
     const PrefetchStream &ahead, const Bases &bases,
     function_ref<void(const Bases &, int64_t)> body) {
-  int64_t run = getFibreRun(split);
-  emitBlocks(split.size, run, [&](Int first, int64_t count) {
+  int64_t segment = getFibreSegment(split);
+  emitBlocks(split.size, segment, [&](Int first, int64_t count) {
     Bases part = advance(bases, split, first);
     emitBlocks(rows.size, step, [&](Int row, int64_t number) {
       if (ahead.slot != stage.prefetch.slot)
-        moveRowPrefetch(rows, step, run, row, part.source, ahead);
+        moveRowPrefetch(rows, step, segment, row, part.source, ahead);
       Bases start = advance(part, rows, row);
       emitter.forLoop(0, count, 1, [&](Int position) {
         body(advance(start, split, position), number);
@@ -145,10 +145,10 @@ void StageEmitter::emitSharingBlocks(
   // As many accumulators as let a register tile be unrolled, if these hide the
   // latency.
   constexpr int64_t kUnrolled = 128, kFew = 8, kMany = 20;
-  int64_t most = kUnrolled / stage.depth;
+  int64_t most = kUnrolled / stage.sizeK;
   if (most < kFew)
     most = kMany;
-  int64_t perSharing = stage.results / getMaxLanes(stage) * sharing + 1;
+  int64_t perSharing = stage.sizeN / getMaxLanes(stage) * sharing + 1;
   int64_t block = std::max<int64_t>(most / perSharing, 1) * sharing;
   if (!rows.size.isConstant())
     return emitBlocks(rows.size, block, [&](Int row, int64_t count) {
@@ -167,7 +167,7 @@ void StageEmitter::emitSharingBlocks(
 }
 
 /// The rows and vectors of a register tile. `isSplit` says that rows are taken
-/// in runs of registers.
+/// in segments of registers.
 TileShape StageEmitter::chooseFibreShape(const FibreTiles &tiles,
                                          bool isSplit) {
   int64_t rowTotal = 1;
@@ -214,7 +214,7 @@ StageEmitter::FibreTiles StageEmitter::getFibreTiles(const LoopAxis *rows,
   tiles.rows = rows;
   if (!nest.inner.empty())
     tiles.group = nest.inner.back().size.getConstant();
-  tiles.size = tiles.group * stage.results;
+  tiles.size = tiles.group * stage.sizeN;
   std::pair<int64_t, int64_t> fibreLanes = getFibreLanes(stage, tiles.group);
   tiles.lanes = fibreLanes.first;
   tiles.used = fibreLanes.second * tiles.group;
@@ -228,14 +228,14 @@ StageEmitter::FibreTiles StageEmitter::getFibreTiles(const LoopAxis *rows,
   tiles.shape = chooseFibreShape(tiles, split);
   if (rows)
     tiles.source = *rows;
-  tiles.depthStride = stage.source.strides[stage.axis];
+  tiles.strideK = stage.source.strides[stage.axis];
   tiles.copies = rows && copiesRows(*rows);
   if (tiles.copies) {
-    tiles.source.source = stage.depth * tiles.group;
-    tiles.depthStride = tiles.group;
+    tiles.source.source = stage.sizeK * tiles.group;
+    tiles.strideK = tiles.group;
   }
   tiles.ahead =
-      split ? startRowPrefetch(*rows, getFibreRun(*split)) : stage.prefetch;
+      split ? startRowPrefetch(*rows, getFibreSegment(*split)) : stage.prefetch;
   return tiles;
 }
 
@@ -248,7 +248,7 @@ void StageEmitter::emitFibreTile(const FibreTiles &tiles, const Bases &block,
   Int lane = emitter.mul(first, tiles.lanes);
   RegisterTile tile = startTile(block);
   tile.sharingRows = sharing;
-  // The copies ask for the next rows; more at a time was measured to be in
+  // The copies prefetch the next rows; more at a time was measured to be in
   // their way.
   tile.prefetch = tiles.copies ? PrefetchStream() : tiles.ahead;
   tile.rows = rows;
@@ -259,15 +259,15 @@ void StageEmitter::emitFibreTile(const FibreTiles &tiles, const Bases &block,
   tile.a = {isGroup ? TileOperand::Kind::Group : TileOperand::Kind::Scalar,
             block.source,
             tiles.rows ? tiles.source.source : Int(0),
-            tiles.depthStride,
+            tiles.strideK,
             tiles.group,
             stage.isSourceConjugate};
   tile.b = {TileOperand::Kind::Vector,
             emitter.offsetPointer(
-                block.factor, hasPanels ? emitter.mul(lane, stage.depth) : lane,
+                block.factor, hasPanels ? emitter.mul(lane, stage.sizeK) : lane,
                 factor.element),
             tiles.lanes,
-            factor.depthStride,
+            factor.strideK,
             1,
             stage.isFactorConjugate,
             factor.element};
@@ -291,7 +291,7 @@ void StageEmitter::emitFibrePanels(const FibreTiles &tiles,
                                    const Bases &bases) {
   // A panel stays in the cache while many rows use it, unless rows are as large
   // as panels: then a few rows stay there while all panels go by.
-  int64_t rowElements = stage.depth * tiles.group;
+  int64_t rowElements = stage.sizeK * tiles.group;
   int64_t chunk = llvm::alignTo(
       kRowChunkBytes / (rowElements * emitter.getElementBytes()) + 1,
       tiles.shape.rows);
@@ -339,8 +339,8 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const LoopAxis *split,
         },
         emitRows);
   if (split)
-    return emitFibreRuns(*rowAxis, *split, tiles.shape.rows, tiles.ahead, bases,
-                         emitVectors);
+    return emitFibreSegments(*rowAxis, *split, tiles.shape.rows, tiles.ahead,
+                             bases, emitVectors);
   if (rowAxis && hasPanels)
     return emitFibrePanels(tiles, bases);
   emitBlocks(rowAxis ? rowAxis->size : Int(1), tiles.shape.rows, emitRows);
@@ -348,7 +348,7 @@ void StageEmitter::emitFibre(const LoopAxis *rowAxis, const LoopAxis *split,
 
 void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
                               const Bases &bases) {
-  int64_t used = stage.results * fibres;
+  int64_t used = stage.sizeN * fibres;
   int64_t lanes =
       chooseLanes(used, stage.vectorBits, emitter.getElementBytes());
   int64_t size = rowAxis.size.isConstant() ? rowAxis.size.getConstant() : -1;
@@ -362,7 +362,7 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
     shape.rows = std::min<int64_t>(shape.rows, keeps ? 4 : 8);
   else if (keeps)
     shape.rows =
-        std::min<int64_t>(shape.rows, stage.depth > kMostKeptElements ? 4 : 8);
+        std::min<int64_t>(shape.rows, stage.sizeK > kMostKeptElements ? 4 : 8);
   else if (used < lanes)
     shape.rows = limitRows(shape.rows, 16,
                            size < 0 ? -1 : llvm::divideCeil(size, fibres));
@@ -373,8 +373,8 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
   first.b = {keeps ? TileOperand::Kind::Group : TileOperand::Kind::Vector,
              bases.factor,
              lanes,
-             factor.depthStride,
-             keeps ? stage.results : 1,
+             factor.strideK,
+             keeps ? stage.sizeN : 1,
              stage.isFactorConjugate,
              factor.element};
   if (keeps)
@@ -402,7 +402,7 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
                     [&](Int fibre) { emitTile(fibre, shape.rows, all); });
     if (full < size)
       emitTile(full, llvm::divideCeil(size - full, fibres),
-               emitter.firstLanes(lanes, rest ? rest * stage.depth : used));
+               emitter.firstLanes(lanes, rest ? rest * stage.sizeK : used));
     return;
   }
   Int full = emitter.mul(emitter.floorDiv(rowAxis.size, step), step);
@@ -412,6 +412,6 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
     // Lanes beyond the fibres of a vector hold nothing.
     Int left = emitter.min(emitter.sub(rowAxis.size, fibre), fibres);
     emitTile(fibre, 1,
-             emitter.firstLanes(lanes, emitter.mul(left, stage.depth)));
+             emitter.firstLanes(lanes, emitter.mul(left, stage.sizeK)));
   });
 }

@@ -23,7 +23,7 @@ using namespace mlir::kron;
 /// that start anywhere lie in two cache lines.
 bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
   constexpr int64_t kLineBytes = 64, kMaxBytes = 1 << 18;
-  constexpr int64_t kMinReuse = 4, kMinDepth = 8;
+  constexpr int64_t kMinReuse = 4, kMinK = 8;
   // Whose addresses stay translated while all blocks are computed.
   constexpr int64_t kFewPages = 32;
   // Rows of a buffer are in the second-level cache, as a large copy would be.
@@ -33,11 +33,11 @@ bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
     return stride.getConstant() * stage.elementBytes % kLineBytes != 0;
   };
   int64_t pages = stage.isSourceBuffer ? kFewPages : 0;
-  bool isBad = isFarApart(stage, stride, stage.depth, pages) || isUnaligned();
+  bool isBad = isFarApart(stage, stride, stage.sizeK, pages) || isUnaligned();
   int64_t most =
       stage.isSourceBuffer && !isUnaligned() ? kMaxBufferBytes : kMaxBytes;
-  return isBad && stage.depth >= kMinDepth &&
-         stage.results >= kMinReuse * blocks.shape.rows &&
+  return isBad && stage.sizeK >= kMinK &&
+         stage.sizeN >= kMinReuse * blocks.shape.rows &&
          getPanelElements(blocks) * stage.elementBytes <= most;
 }
 
@@ -45,7 +45,7 @@ bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
 static bool holdsAllResults(const Stage &stage) {
   bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
                                     stage.schedule.getRegisterVectors());
-  return !isFixed && stage.results * stage.elementParts <=
+  return !isFixed && stage.sizeN * stage.elementParts <=
                          getMaxAccumulators(stage.vectorBits);
 }
 
@@ -56,20 +56,20 @@ bool kron::canWorkInPlace(const Stage &stage) {
 
 int64_t StageEmitter::getPanelElements(const LaneBlocks &blocks) const {
   int64_t vectors = llvm::divideCeil(blocks.most, blocks.used);
-  return stage.depth * llvm::alignTo(vectors, blocks.shape.vectors) *
+  return stage.sizeK * llvm::alignTo(vectors, blocks.shape.vectors) *
          blocks.lanes;
 }
 
 /// Where the lanes from `first` on lie in the panels.
 Int StageEmitter::getPanelOffset(const LaneBlocks &blocks, Int first) {
   if (blocks.size.isConstant() && blocks.used == blocks.lanes)
-    return emitter.mul(first, stage.depth);
+    return emitter.mul(first, stage.sizeK);
   if (blocks.size.isConstant())
     return emitter.mul(emitter.floorDiv(first, blocks.used),
-                       blocks.lanes * stage.depth);
+                       blocks.lanes * stage.sizeK);
   int64_t width = blocks.getWidth();
   return emitter.add(
-      emitter.mul(emitter.floorDiv(first, width), width * stage.depth),
+      emitter.mul(emitter.floorDiv(first, width), width * stage.sizeK),
       emitter.rem(first, width));
 }
 
@@ -104,7 +104,7 @@ void StageEmitter::emitPanelCopy(const LaneBlocks &blocks, Value source,
   constexpr int64_t kRowsAhead = 8;
   VectorType type = emitter.getVectorType(blocks.lanes);
   Type stored = stage.source.element;
-  emitter.forLoop(0, stage.depth, 1, [&](Int p) {
+  emitter.forLoop(0, stage.sizeK, 1, [&](Int p) {
     Value from = emitter.offsetPointer(
         source, emitter.mul(p, stage.source.strides[stage.axis]), stored);
     Value to = emitter.offsetPointer(panels, emitter.mul(p, blocks.getWidth()));
@@ -152,7 +152,7 @@ void StageEmitter::emitLaneBlocks(
 
 /// Elements from what a block of lanes loads of X to what one some turns of the
 /// loop outside later does, if that loop is where X goes on; 0: nothing is to
-/// be asked for. Blocks that follow each other the processor sees by itself.
+/// be prefetched. Blocks that follow each other the processor sees by itself.
 Int StageEmitter::getAhead(const LaneBlocks &blocks) {
   constexpr int64_t kTurns = 2;
   if (!stage.isSourceFar || nest.inner.empty() ||
@@ -165,17 +165,16 @@ Int StageEmitter::getAhead(const LaneBlocks &blocks) {
 /// has read all of X before it stores.
 TileShape StageEmitter::chooseInnerShape(int64_t vectorTotal) const {
   if (!stage.isInPlace)
-    return chooseTileShape(stage.results, vectorTotal, stage.vectorBits,
+    return chooseTileShape(stage.sizeN, vectorTotal, stage.vectorBits,
                            stage.schedule, stage.elementParts,
                            /*prefersRows=*/true);
   int64_t most = getMaxAccumulators(stage.vectorBits) / stage.elementParts;
-  return {stage.results,
-          std::clamp<int64_t>(most / stage.results, 1,
-                              std::max<int64_t>(vectorTotal, 1))};
+  return {stage.sizeN, std::clamp<int64_t>(most / stage.sizeN, 1,
+                                           std::max<int64_t>(vectorTotal, 1))};
 }
 
-/// Of fewer runs of memory the processor sees by itself where they go on.
-static constexpr int64_t kManyRuns = 12;
+/// Of fewer segments of memory the processor sees by itself where they go on.
+static constexpr int64_t kManySegments = 12;
 
 void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   bool isKnown = laneAxis.size.isConstant();
@@ -199,14 +198,14 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   // Every group is a vector of its own, of which no other is loaded twice.
   if (nest.group == getMaxLanes(stage) && stage.elementParts == 1 &&
       !stage.isInPlace)
-    blocks.shape = {std::min(stage.results, getPanelRows(stage, 1, -1)),
+    blocks.shape = {std::min(stage.sizeN, getPanelRows(stage, 1, -1)),
                     std::min(vectorTotal, getPanelVectors(stage))};
   // Enough to hide the latency of multiply-adds; more rows would need more
   // addresses than there are registers.
   constexpr int64_t kSingleRows = 8;
   int64_t fixedRows = stage.schedule ? stage.schedule.getRegisterRows() : 0;
   int64_t singleRows =
-      std::min(fixedRows ? fixedRows : kSingleRows, stage.results);
+      std::min(fixedRows ? fixedRows : kSingleRows, stage.sizeN);
 
   bool copies = copiesSource(blocks);
   Value panels;
@@ -221,7 +220,7 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
     int64_t rowsOfBlock = isKnown || vectors > 1 || stage.isInPlace
                               ? blocks.shape.rows
                               : singleRows;
-    emitBlocks(stage.results, rowsOfBlock, [&](Int q, int64_t rows) {
+    emitBlocks(stage.sizeN, rowsOfBlock, [&](Int q, int64_t rows) {
       RegisterTile tile = startTile(column);
       tile.rows = rows;
       tile.vectors = vectors;
@@ -233,7 +232,7 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
                 emitter.offsetPointer(column.factor,
                                       emitter.mul(q, factor.resultStride)),
                 factor.resultStride,
-                factor.depthStride,
+                factor.strideK,
                 nest.group,
                 stage.isFactorConjugate};
       tile.b = {TileOperand::Kind::Vector,
@@ -247,12 +246,12 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
         tile.b.base =
             emitter.offsetPointer(panels, getPanelOffset(blocks, first));
         tile.b.blockStride = lanes;
-        tile.b.depthStride = blocks.getWidth();
+        tile.b.strideK = blocks.getWidth();
         tile.b.element = nullptr;
       }
       if (!copies)
         tile.ahead = getAhead(blocks);
-      tile.readsRuns = stage.isInPlace && stage.depth >= kManyRuns;
+      tile.readsSegments = stage.isInPlace && stage.sizeK >= kManySegments;
       tile.result = getResultRows(column, q, used, used);
       emitRegisterTile(emitter, tile);
     });
@@ -267,7 +266,7 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
   int64_t sharedSize = 1;
   if (shared)
     sharedSize = shared->size.isConstant() ? shared->size.getConstant() : -1;
-  TileShape shape = chooseTileShape(stage.results, sharedSize, stage.vectorBits,
+  TileShape shape = chooseTileShape(stage.sizeN, sharedSize, stage.vectorBits,
                                     stage.schedule, stage.elementParts);
 
   auto emitLanes = [&](Int first, Value mask) {
@@ -276,7 +275,7 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
         shared ? shared->size : Int(1), shape.vectors,
         [&](Int position, int64_t vectors) {
           Bases block = shared ? advance(column, *shared, position) : column;
-          emitBlocks(stage.results, shape.rows, [&](Int q, int64_t rows) {
+          emitBlocks(stage.sizeN, shape.rows, [&](Int q, int64_t rows) {
             RegisterTile tile = startTile(block);
             tile.rows = rows;
             tile.vectors = vectors;
@@ -288,7 +287,7 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
                                             emitter.mul(q, factor.resultStride),
                                             factor.element),
                       factor.resultStride,
-                      factor.depthStride,
+                      factor.strideK,
                       1,
                       stage.isFactorConjugate,
                       factor.element};
@@ -308,9 +307,9 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
   };
 
   int64_t full = size / lanes * lanes, begin = 0;
-  if (auto runs = getRunShape(size, sharedSize)) {
-    emitRuns(laneAxis, shared, *runs, bases);
-    begin = size / runs->unit * runs->unit;
+  if (auto segments = getSegmentShape(size, sharedSize)) {
+    emitSegments(laneAxis, shared, *segments, bases);
+    begin = size / segments->unit * segments->unit;
   }
   emitter.forLoop(begin, full, lanes,
                   [&](Int first) { emitLanes(first, nullptr); });

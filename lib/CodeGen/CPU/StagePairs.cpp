@@ -1,4 +1,4 @@
-//===- StagePairs.cpp - The depth mapping on pairs of bf16 ------*- C++ -*-===//
+//===- StagePairs.cpp - The k mapping on pairs of bf16 ----------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -9,7 +9,7 @@
 // So its even and odd elements are multiplied in vectors of their own, by those
 // of X, which are taken apart once for all q. Where t has one position, both
 // products go to the same sums. Else these are two, which are interleaved to
-// what the depth mapping would have without pairs.
+// what the k mapping would have without pairs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ using namespace mlir::kron;
 /// it saves if there are several rows.
 bool StageEmitter::takesPairs(int64_t group, int64_t rows) const {
   constexpr int64_t kMaxPanelBytes = 1 << 16;
-  int64_t extent = stage.depth * group;
+  int64_t extent = stage.sizeK * group;
   return factor.element && factor.element.isBF16() && emitter.element.isF32() &&
          extent % 2 == 0 &&
          rows * extent * stage.elementBytes <= kMaxPanelBytes;
@@ -38,8 +38,8 @@ bool StageEmitter::takesPairs(int64_t group, int64_t rows) const {
 int64_t StageEmitter::getPairResults(int64_t group) const {
   int64_t width = 2 * getMaxLanes(stage);
   bool isDense =
-      width % stage.depth == 0 && factor.resultStride.is(stage.depth);
-  return group == 1 && isDense ? width / stage.depth : 1;
+      width % stage.sizeK == 0 && factor.resultStride.is(stage.sizeK);
+  return group == 1 && isDense ? width / stage.sizeK : 1;
 }
 
 /// Whether words of two elements are multiplied, whose products are added to
@@ -47,7 +47,7 @@ int64_t StageEmitter::getPairResults(int64_t group) const {
 /// in between.
 bool StageEmitter::multipliesWords(int64_t group) const {
   return stage.mayPair &&
-         (group == 1 || (llvm::isPowerOf2_64(group) && stage.depth % 2 == 0 &&
+         (group == 1 || (llvm::isPowerOf2_64(group) && stage.sizeK % 2 == 0 &&
                          2 * group <= getMaxLanes(stage)));
 }
 
@@ -57,7 +57,7 @@ StageEmitter::PairPanel StageEmitter::emitPairPanel(const LoopAxis *rows,
                                                     int64_t total,
                                                     int64_t group,
                                                     Value source) {
-  int64_t extent = stage.depth * group;
+  int64_t extent = stage.sizeK * group;
   int64_t lanes = getMaxLanes(stage), width = 2 * lanes;
   VectorType type = emitter.getVectorType(lanes);
   PairPanel panel;
@@ -70,7 +70,7 @@ StageEmitter::PairPanel StageEmitter::emitPairPanel(const LoopAxis *rows,
                               emitter.firstLanes(lanes, left));
   };
   bool words = multipliesWords(group);
-  int64_t run = words ? group : 1;
+  int64_t segment = words ? group : 1;
   auto store = [&](Value to, Int first, std::pair<Value, Value> parts) {
     if (words)
       return emitter.storeVector(emitWords(emitter, parts.first, parts.second),
@@ -102,23 +102,22 @@ StageEmitter::PairPanel StageEmitter::emitPairPanel(const LoopAxis *rows,
       store(to, first,
             emitDeinterleaved(emitter, load(from, first, lanes),
                               load(from, emitter.add(first, lanes), lanes),
-                              run));
+                              segment));
     });
     if (full < extent)
       store(to, full,
             emitDeinterleaved(emitter, load(from, full, extent - full),
                               load(from, full + lanes, extent - full - lanes),
-                              run));
+                              segment));
   });
   return panel;
 }
 
-/// `emitDepthStep` on pairs; X is a panel.
-void StageEmitter::emitPairStep(const Bases &at, const DepthTile &tile,
-                                Int first, int64_t left,
-                                MutableArrayRef<Value> sums) {
+/// `emitKStep` on pairs; X is a panel.
+void StageEmitter::emitPairStep(const Bases &at, const KTile &tile, Int first,
+                                int64_t left, MutableArrayRef<Value> sums) {
   int64_t lanes = getMaxLanes(stage), width = 2 * lanes;
-  int64_t units = tile.results / tile.shared, parts = tile.getParts();
+  int64_t units = tile.sizeN / tile.shared, parts = tile.getParts();
   VectorType type = emitter.getVectorType(lanes);
   for (int64_t phase = 0; phase < tile.phases && left > 0;
        ++phase, left -= width) {
@@ -142,7 +141,7 @@ void StageEmitter::emitPairStep(const Bases &at, const DepthTile &tile,
         return &sums[((row * units + unit) * tile.phases + phase) * parts];
       };
       if (tile.words) {
-        Value words = emitWordsOfRuns(
+        Value words = emitWordsOfSegments(
             emitter, emitWordLoad(emitter, lanes, base, count), tile.group);
         for (int64_t row = 0; row < tile.rows; ++row)
           *getSum(row) =
@@ -162,7 +161,7 @@ void StageEmitter::emitPairStep(const Bases &at, const DepthTile &tile,
 
 /// From sums of even and odd elements in turn those of vectors of elements in
 /// their order, a period of vectors for every q.
-SmallVector<Value> StageEmitter::emitJoinedPairs(const DepthTile &tile,
+SmallVector<Value> StageEmitter::emitJoinedPairs(const KTile &tile,
                                                  ArrayRef<Value> sums) {
   SmallVector<Value> joined;
   for (size_t begin = 0; begin < sums.size(); begin += 2 * tile.phases) {

@@ -25,15 +25,15 @@ SmallVector<Value> StageEmitter::emitRepeatSums(const Bases &at,
   VectorType type = emitter.getVectorType(lanes);
   Value laneMask = emitter.firstLanes(lanes, tile.lanes);
   Value tail = emitter.firstLanes(lanes, elements - (vectors - 1) * lanes);
-  SmallVector<Value> sums(tile.results * vectors, emitter.zero(type));
+  SmallVector<Value> sums(tile.sizeN * vectors, emitter.zero(type));
   auto emitStep = [&](Int p, ValueRange carried) {
     SmallVector<Value> sums(carried), f;
-    for (int64_t q = 0; q < tile.results; ++q)
+    for (int64_t q = 0; q < tile.sizeN; ++q)
       f.push_back(emitter.loadVector(
           type,
           emitter.offsetPointer(
               at.factor,
-              emitter.add(emitter.mul(p, factor.depthStride),
+              emitter.add(emitter.mul(p, factor.strideK),
                           emitter.mul(q, factor.resultStride)),
               factor.element),
           laneMask, factor.element));
@@ -47,7 +47,7 @@ SmallVector<Value> StageEmitter::emitRepeatSums(const Bases &at,
       Value x = emitter.loadVector(
           type, emitter.offsetPointer(source, vector * lanes),
           vector == vectors - 1 ? tail : Value());
-      for (int64_t q = 0; q < tile.results; ++q) {
+      for (int64_t q = 0; q < tile.sizeN; ++q) {
         Value repeated = vector::ShuffleOp::create(emitter.builder, emitter.loc,
                                                    f[q], f[q], numbers);
         Value &sum = sums[q * vectors + vector];
@@ -56,13 +56,13 @@ SmallVector<Value> StageEmitter::emitRepeatSums(const Bases &at,
     }
     return sums;
   };
-  return emitter.forLoop(0, stage.depth, 1, sums, emitStep);
+  return emitter.forLoop(0, stage.sizeK, 1, sums, emitStep);
 }
 
 void StageEmitter::emitRepeatTile(const Bases &at, const RepeatTile &tile) {
   int64_t lanes = getMaxLanes(stage), elements = tile.lanes * tile.repeats;
   SmallVector<Value> sums = emitRepeatSums(at, tile);
-  int64_t vectors = sums.size() / tile.results;
+  int64_t vectors = sums.size() / tile.sizeN;
   for (auto [index, sum] : llvm::enumerate(sums)) {
     int64_t q = index / vectors, element = index % vectors * lanes;
     storeResult(
@@ -82,9 +82,9 @@ void StageEmitter::emitRepeat(const LoopAxis &laneAxis, int64_t repeats,
   // Registers hold the accumulators, a vector of the factor per q, an X, a
   // shuffled factor and the numbers of lanes for every shuffle.
   int64_t registers = stage.vectorBits == 512 ? 32 : 16;
-  int64_t results =
+  int64_t sizeN =
       std::max<int64_t>(1, (registers - 4 - vectors) / (vectors + 1));
-  emitBlocks(stage.results, results, [&](Int q, int64_t count) {
+  emitBlocks(stage.sizeN, sizeN, [&](Int q, int64_t count) {
     emitBlocks(size, lanes, [&](Int first, int64_t used) {
       Bases at = advanceResults(advance(bases, laneAxis, first), q);
       at.factor = emitter.offsetPointer(

@@ -1,4 +1,4 @@
-//===- StageWalker.cpp - Places in the arrays of one stage ----------------===//
+//===- StageWalker.cpp - Places in the arrays of one step -----------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

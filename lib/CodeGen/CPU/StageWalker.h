@@ -1,4 +1,4 @@
-//===- StageWalker.h - Places in the arrays of one stage --------*- C++ -*-===//
+//===- StageWalker.h - Places in the arrays of one step ---------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

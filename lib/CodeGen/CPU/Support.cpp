@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/CPU/Support.h"
-#include "kron/CodeGen/PassOperands.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 
 using namespace mlir;
@@ -42,14 +42,14 @@ std::optional<std::string> kron::getCPUUnsupportedReason(Operation *op) {
   return getDynamicShapeReason(scaled);
 }
 
-std::optional<std::string> kron::getCPUEpilogueReason(PassOp pass,
+std::optional<std::string> kron::getCPUEpilogueReason(FusedOp fused,
                                                       int64_t vectorBits) {
-  for (ModeProductOp product : pass.getModeProducts())
+  for (ModeProductOp product : fused.getModeProducts())
     if (std::optional<std::string> reason = getCPUUnsupportedReason(product))
       return reason;
-  if (!isa<FloatType>(getElementType(pass.getInit())))
+  if (!isa<FloatType>(getElementType(fused.getInit())))
     return "elements are no real floats";
-  Activation activation = pass.getEpilogue().getActivation();
+  Activation activation = fused.getEpilogue().getActivation();
   bool isArithmetic =
       activation == Activation::Identity || activation == Activation::Relu;
   if (!isArithmetic && vectorBits <= 128)

@@ -58,10 +58,10 @@ private:
   /// Stores what belongs to `column` of a block, if there is such a column.
   void storeIfThere(Value value, const Bases &place, const CopyAxis &rows,
                     const CopyAxis &columns, Int column, Value mask);
-  /// What comes before and after the activation, of a number or a vector for
+  /// What comes before and after the activation, of a value or a vector for
   /// which `load` loads from another array.
   Value emitSum(Value value, function_ref<Value(Operand)> load);
-  Value emitRest(Value value, function_ref<Value(Operand)> load);
+  Value emitRemaining(Value value, function_ref<Value(Operand)> load);
   SmallVector<Value> emitActivations(ArrayRef<Value> values);
   /// Stores vectors whose lanes run over `lanes` in the result.
   void store(ArrayRef<Value> vectors, ArrayRef<Bases> places,
@@ -142,7 +142,7 @@ Value Copier::emitSum(Value value, function_ref<Value(Operand)> load) {
   return value;
 }
 
-Value Copier::emitRest(Value value, function_ref<Value(Operand)> load) {
+Value Copier::emitRemaining(Value value, function_ref<Value(Operand)> load) {
   OpBuilder &builder = emitter.builder;
   if (copy.epilogue && copy.epilogue->scale) {
     TypedAttr scale = copy.epilogue->scale;
@@ -200,7 +200,7 @@ void Copier::store(ArrayRef<Value> vectors, ArrayRef<Bases> places,
     values.push_back(emitSum(value, getLoad(at)));
   values = emitActivations(values);
   for (auto [value, at] : llvm::zip(values, places))
-    emitter.storeVector(emitRest(value, getLoad(at)), at[To], mask,
+    emitter.storeVector(emitRemaining(value, getLoad(at)), at[To], mask,
                         copy.to.element);
 }
 
@@ -223,7 +223,7 @@ void Copier::emitScalar(const Bases &bases) {
       return emitter.loadScalar(at[operand], arrays[operand]->element);
     };
     Value value = emitActivations(emitSum(load(From), load)).front();
-    emitter.storeScalar(emitRest(value, load), at[To], copy.to.element);
+    emitter.storeScalar(emitRemaining(value, load), at[To], copy.to.element);
   });
 }
 
@@ -381,7 +381,7 @@ void Copier::emitTransposed(const CopyAxis &rows, const CopyAxis &columns,
     });
   });
   // What is left: the last columns of all rows, and the last rows.
-  auto emitRest = [&](Int firstRow, Int endRow, Int firstColumn) {
+  auto emitRemaining = [&](Int firstRow, Int endRow, Int firstColumn) {
     emitter.forLoop(firstRow, endRow, lanes, [&](Int row) {
       emitter.forLoop(firstColumn, columns.size, lanes, [&](Int column) {
         emitBlock(rows, columns, bases, row, column, /*isWhole=*/false);
@@ -389,9 +389,9 @@ void Copier::emitTransposed(const CopyAxis &rows, const CopyAxis &columns,
     });
   };
   if (!columns.size.isConstant() || columns.size.getConstant() % lanes)
-    emitRest(0, fullRows, fullColumns);
+    emitRemaining(0, fullRows, fullColumns);
   if (!rows.size.isConstant() || rows.size.getConstant() % lanes)
-    emitRest(fullRows, rows.size, 0);
+    emitRemaining(fullRows, rows.size, 0);
 }
 
 void Copier::emit() {

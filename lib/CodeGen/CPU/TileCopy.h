@@ -22,7 +22,7 @@ struct TileCopy {
   StageArray addend;
   int64_t vectorBits = 512;
   /// Bias, activation, scale and residual, of real floats; null: none.
-  const PassEpilogue *epilogue = nullptr;
+  const FusedEpilogue *epilogue = nullptr;
 };
 
 /// Builds the copy: by vectors where both arrays are contiguous along the same

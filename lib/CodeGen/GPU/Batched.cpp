@@ -20,34 +20,34 @@ using namespace mlir::kron;
 static constexpr int64_t kLargestFactor = 16;
 
 std::optional<std::string>
-kron::getBatchedUnsupportedReason(PassOp pass, const GPUMachine &machine) {
-  Type element = getElementType(pass.getInit());
+kron::getBatchedUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
+  Type element = getElementType(fused.getInit());
   if (!element.isF32() && !element.isF64())
     return "the elements are neither f32 nor f64";
-  Trip trip = describeTrip(pass);
-  if (trip.getLargestFactorSize() > kLargestFactor)
+  Problem problem = describeProblem(fused);
+  if (problem.getLargestFactorSize() > kLargestFactor)
     return "a factor is larger than 16";
-  if (trip.inner < 0)
+  if (problem.inner < 0)
     return "the innermost axis has a dynamic size";
-  if (llvm::any_of(trip.factors, [](const TripFactor &factor) {
+  if (llvm::any_of(problem.factors, [](const ProblemFactor &factor) {
         return !factor.varyingAxes.empty();
       }))
     return "a factor varies";
   int64_t first = std::numeric_limits<int64_t>::max();
-  for (const TripFactor &factor : trip.factors)
+  for (const ProblemFactor &factor : problem.factors)
     first = std::min(first, factor.axis);
-  auto shape = cast<ShapedType>(pass.getInit().getType()).getShape();
+  auto shape = cast<ShapedType>(fused.getInit().getType()).getShape();
   if (llvm::any_of(shape.drop_front(first), ShapedType::isDynamic))
     return "an axis inside the contracted ones has a dynamic size";
-  for (ModeProductOp product : pass.getModeProducts())
+  for (ModeProductOp product : fused.getModeProducts())
     if (product.getConjInput() || product.getConjFactor())
       return "something is conjugated";
-  ScheduleAttr schedule = pass.getScheduleAttr();
+  ScheduleAttr schedule = fused.getScheduleAttr();
   if (schedule && schedule.getStages() == 1)
-    return "it needs at least 2 stages";
+    return "it needs at least 2 pipeline stages";
   if (schedule && (schedule.getColumns() || schedule.getCluster() > 1))
     return "its tiles are whole rows of one CTA";
-  if (!getBatchedPlan(pass, machine))
+  if (!getBatchedPlan(fused, machine))
     return "a tile does not fit in shared memory";
   return std::nullopt;
 }
@@ -93,9 +93,9 @@ static void requirePacked(Emitter &host, Condition &condition,
   require(host, condition, host.bitAnd(Int(address), 15), 0);
 }
 
-static BatchedOperands getOperands(Emitter &host, PassOp pass,
+static BatchedOperands getOperands(Emitter &host, FusedOp fused,
                                    const BatchedPlan &plan) {
-  PassOperands all = getPassOperands(host, pass);
+  FusedOperands all = getFusedOperands(host, fused);
   BatchedOperands operands;
   for (unsigned axis = 0; axis < plan.firstAxis; ++axis) {
     operands.outerSizes.push_back(all.sizes[axis]);
@@ -111,17 +111,17 @@ static BatchedOperands getOperands(Emitter &host, PassOp pass,
   return operands;
 }
 
-LogicalResult kron::emitBatchedPass(OpBuilder &builder,
-                                    gpu::GPUModuleOp gpuModule, PassOp pass,
-                                    const GPUMachine &machine) {
-  std::optional<BatchedPlan> plan = getBatchedPlan(pass, machine);
+LogicalResult kron::emitBatchedKernel(OpBuilder &builder,
+                                      gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                      const GPUMachine &machine) {
+  std::optional<BatchedPlan> plan = getBatchedPlan(fused, machine);
   if (!plan)
-    return pass.emitOpError("has items that do not fit in shared memory");
-  Emitter host(builder, pass.getLoc(), getElementType(pass.getInit()));
-  BatchedOperands operands = getOperands(host, pass, *plan);
+    return fused.emitOpError("has items that do not fit in shared memory");
+  Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
+  BatchedOperands operands = getOperands(host, fused, *plan);
   SmallVector<FactorArray> factors;
-  for (ModeProductOp product : pass.getModeProducts())
-    factors.push_back(getPassFactor(host, pass, product));
+  for (ModeProductOp product : fused.getModeProducts())
+    factors.push_back(getFusedFactor(host, fused, product));
 
   Condition packed;
   requirePacked(host, packed, operands.input, operands.outerSizes,
@@ -132,14 +132,14 @@ LogicalResult kron::emitBatchedPass(OpBuilder &builder,
     requirePacked(host, packed, operands.addend, operands.outerSizes,
                   plan->getOutput().sizes);
   auto emit = [&](bool isPacked) {
-    BatchedKernel(host, gpuModule, pass, *plan, isPacked)
+    BatchedKernel(host, gpuModule, fused, *plan, isPacked)
         .emit(operands, factors);
   };
   if (packed.isNever || !packed.value) {
     emit(!packed.isNever);
     return success();
   }
-  auto branch = scf::IfOp::create(builder, pass.getLoc(), packed.value,
+  auto branch = scf::IfOp::create(builder, fused.getLoc(), packed.value,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());

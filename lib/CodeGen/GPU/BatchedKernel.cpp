@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-std::string BatchedKernel::getBaseName(PassOp pass) {
-  if (auto function = pass->getParentOfType<FunctionOpInterface>())
+std::string BatchedKernel::getBaseName(FusedOp fused) {
+  if (auto function = fused->getParentOfType<FunctionOpInterface>())
     return (function.getName() + "_batched").str();
   return "kron_batched";
 }
@@ -38,7 +38,7 @@ void BatchedKernel::allocate() {
       k.allocateShared(plan.numWorkBuffers * plan.getWorkElements() * bytes);
   for (unsigned index = 0; index < plan.factors.size(); ++index)
     factorOffsets.push_back(k.allocateShared(
-        plan.factors[index].depth * plan.getFactorPitch(index) * bytes));
+        plan.factors[index].sizeK * plan.getFactorPitch(index) * bytes));
 }
 
 void BatchedKernel::forThreads(int64_t count, function_ref<void(Int)> body) {
@@ -55,13 +55,12 @@ void BatchedKernel::forThreads(int64_t count, function_ref<void(Int)> body) {
 void BatchedKernel::loadFactors(ArrayRef<FactorArray> factors) {
   for (auto [index, factor] : llvm::enumerate(factors)) {
     StageFactor array = k.enter(factor.array);
-    int64_t results = plan.factors[index].results;
+    int64_t sizeN = plan.factors[index].sizeN;
     int64_t pitch = plan.getFactorPitch(index);
     int64_t offset = factorOffsets[index];
-    forThreads(plan.factors[index].depth * results, [&](Int position) {
-      Int p = k.floorDiv(position, results), q = k.rem(position, results);
-      Int source =
-          k.add(k.mul(p, array.depthStride), k.mul(q, array.resultStride));
+    forThreads(plan.factors[index].sizeK * sizeN, [&](Int position) {
+      Int p = k.floorDiv(position, sizeN), q = k.rem(position, sizeN);
+      Int source = k.add(k.mul(p, array.strideK), k.mul(q, array.resultStride));
       Value value = k.load(k.element, k.offsetPointer(array.base, source),
                            CacheHint::ReadOnly);
       k.store(value, element(offset, k.add(k.mul(p, pitch), q)));
@@ -73,7 +72,8 @@ void BatchedKernel::loadFactors(ArrayRef<FactorArray> factors) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-/// Takes tile `tile`, which lies in the stage at `stage`, through all steps.
+/// Takes tile `tile`, which lies in the pipeline stage at `stage`, through all
+/// steps.
 void BatchedKernel::emitTile(Int tile, Int stage) {
   Int buffer = stage;
   int64_t nextWork = 0;

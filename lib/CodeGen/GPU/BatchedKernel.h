@@ -7,7 +7,8 @@
 //
 // A tile goes through
 //
-//   global -> stage         asynchronous copies, one tile ahead
+//   global -> stage         asynchronous copies to a pipeline stage, one tile
+//                           ahead
 //   stage -> ... -> buffer  one step per factor, or per pair of factors on the
 //                           two innermost axes; in place where sizes stay
 //   buffer -> global        whole chunks of 16 bytes, with alpha, beta, Z; the
@@ -29,7 +30,7 @@
 
 namespace mlir::kron {
 
-/// Arrays and scalars of the pass, on the host or in a kernel.
+/// Arrays and scalars of the fused region, on the host or in a kernel.
 struct BatchedOperands {
   SmallVector<Int> outerSizes;
   StageArray input, init, addend;
@@ -41,16 +42,16 @@ struct BatchedOperands {
 /// Builds one kernel.
 class BatchedKernel {
 public:
-  BatchedKernel(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
+  BatchedKernel(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused,
                 const BatchedPlan &plan, bool isPacked)
-      : k(host, gpuModule, getBaseName(pass), host.element), pass(pass),
+      : k(host, gpuModule, getBaseName(fused), host.element), fused(fused),
         plan(plan), isPacked(isPacked), bytes(host.getElementBytes()) {}
 
   /// Builds the kernel and its launch.
   void emit(const BatchedOperands &hostOperands, ArrayRef<FactorArray> factors);
 
 private:
-  static std::string getBaseName(PassOp pass);
+  static std::string getBaseName(FusedOp fused);
   void enterOperands(const BatchedOperands &hostOperands);
   void allocate();
   void loadFactors(ArrayRef<FactorArray> factors);
@@ -68,8 +69,9 @@ private:
   void emitStore(Int tile, Int buffer);
 
   // Shared memory.
-  SmallVector<Value> loadRun(Value pointer, int64_t count, int64_t alignment);
-  void storeRun(Value pointer, ArrayRef<Value> values, int64_t alignment);
+  SmallVector<Value> loadSegment(Value pointer, int64_t count,
+                                 int64_t alignment);
+  void storeSegment(Value pointer, ArrayRef<Value> values, int64_t alignment);
   SmallVector<Value> loadFactorChunk(unsigned product, int64_t row,
                                      int64_t first);
   SmallVector<Value> loadFactorRow(unsigned product, int64_t row);
@@ -102,7 +104,7 @@ private:
   void forThreads(int64_t count, function_ref<void(Int)> body);
 
   KernelBuilder k;
-  PassOp pass;
+  FusedOp fused;
   const BatchedPlan &plan;
   bool isPacked;
   int64_t bytes;

@@ -41,7 +41,8 @@ Int BatchedKernel::getValidElements(Int tile, const ItemLayout &layout) {
       k.mul(k.min(left, plan.itemsPerTile), layout.getElements()));
 }
 
-/// Starts the copies of tile `tile` to the stage at `stage`, if it exists.
+/// Starts the copies of tile `tile` to the pipeline stage at `stage`, if it
+/// exists.
 void BatchedKernel::emitLoad(Int tile, Int stage) {
   const ItemLayout &layout = plan.getInput();
   int64_t elements = plan.itemsPerTile * layout.getElements();
@@ -158,8 +159,8 @@ void BatchedKernel::storeFibres(const BatchedStep &step, Int fibre,
                                 int64_t first,
                                 ArrayRef<SmallVector<Value>> rows) {
   int64_t inside = getInside(step);
-  int64_t results = plan.factors[step.products.front()].results;
-  Int index = k.add(k.mul(k.floorDiv(fibre, inside), results * inside),
+  int64_t sizeN = plan.factors[step.products.front()].sizeN;
+  Int index = k.add(k.mul(k.floorDiv(fibre, inside), sizeN * inside),
                     k.rem(fibre, inside));
   // Items are stored as a whole or not at all.
   k.ifThen(k.less(index, validElements), [&] {

@@ -49,16 +49,16 @@ static bool isPlanePair(const BatchedPlan &plan, unsigned index,
                         ArrayRef<int64_t> sizes) {
   if (index + 1 >= plan.factors.size() || sizes.size() < 2)
     return false;
-  const TripFactor &first = plan.factors[index];
-  const TripFactor &second = plan.factors[index + 1];
+  const ProblemFactor &first = plan.factors[index];
+  const ProblemFactor &second = plan.factors[index + 1];
   int64_t last = plan.firstAxis + sizes.size() - 1;
   if (first.axis + second.axis != 2 * last - 1 ||
       std::abs(first.axis - second.axis) != 1)
     return false;
   int64_t largest = getLargestPlane(plan.chunk);
-  return first.depth * second.depth <= largest &&
-         first.results * second.depth <= largest &&
-         first.results * second.results <= largest;
+  return first.sizeK * second.sizeK <= largest &&
+         first.sizeN * second.sizeK <= largest &&
+         first.sizeN * second.sizeN <= largest;
 }
 
 static void addSteps(BatchedPlan &plan, SmallVector<int64_t> sizes) {
@@ -68,8 +68,8 @@ static void addSteps(BatchedPlan &plan, SmallVector<int64_t> sizes) {
     step.source = getLayout(sizes, plan.chunk);
     for (unsigned number = 0; number < count; ++number, ++index) {
       step.products.push_back(index);
-      const TripFactor &factor = plan.factors[index];
-      sizes[factor.axis - plan.firstAxis] = factor.results;
+      const ProblemFactor &factor = plan.factors[index];
+      sizes[factor.axis - plan.firstAxis] = factor.sizeN;
     }
     step.destination = getLayout(sizes, plan.chunk);
     plan.steps.push_back(std::move(step));
@@ -127,7 +127,7 @@ int64_t BatchedPlan::getFibresPerUnit(const BatchedStep &step) const {
 
 int64_t BatchedPlan::getNumUnits(const BatchedStep &step) const {
   return itemsPerTile * step.source.getElements() /
-         factors[step.products.front()].depth / getFibresPerUnit(step);
+         factors[step.products.front()].sizeK / getFibresPerUnit(step);
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,7 +149,7 @@ int64_t BatchedPlan::getWorkElements() const {
 int64_t BatchedPlan::getFactorElements() const {
   int64_t elements = 0;
   for (unsigned index = 0; index < factors.size(); ++index)
-    elements += factors[index].depth * getFactorPitch(index);
+    elements += factors[index].sizeK * getFactorPitch(index);
   return elements;
 }
 
@@ -177,13 +177,13 @@ static int64_t getRegisters(const BatchedPlan &plan) {
   int64_t held = 0;
   for (const BatchedStep &step : plan.steps) {
     int64_t fibres = plan.getUnitsTogether(step) * plan.getFibresPerUnit(step);
-    held = std::max(held, fibres * (plan.factors[step.products.front()].depth +
+    held = std::max(held, fibres * (plan.factors[step.products.front()].sizeK +
                                     plan.chunk));
   }
   return llvm::alignTo(words * held + 32, 8);
 }
 
-/// CTAs per processor that registers and shared memory allow.
+/// CTAs per SM that registers and shared memory allow.
 static int64_t getFittingCtas(const BatchedPlan &plan,
                               const GPUMachine &machine) {
   int64_t bytes = plan.getSharedElements() * 16 / plan.chunk;
@@ -194,22 +194,21 @@ static int64_t getFittingCtas(const BatchedPlan &plan,
   return std::min({fitting, byThreads, machine.maxCTAsPerSM});
 }
 
-/// What fibre steps take per item, in issue slots of a processor:
-/// multiply-adds, loads of the factor, which all fibres of a thread share, and
-/// the fibres.
+/// What fibre steps take per item, in issue slots of an SM: multiply-adds,
+/// loads of the factor, which all fibres of a thread share, and the fibres.
 static double getFibreCost(const BatchedPlan &plan) {
   int64_t words = 4 / plan.chunk;
   double cost = 0;
   for (const BatchedStep &step : plan.steps) {
-    const TripFactor &factor = plan.factors[step.products.front()];
+    const ProblemFactor &factor = plan.factors[step.products.front()];
     int64_t perUnit = plan.getFibresPerUnit(step);
     int64_t together = plan.getUnitsTogether(step);
     int64_t rounds = llvm::divideCeil(plan.getNumUnits(step), plan.threads);
     int64_t fibres = rounds * perUnit;
-    double ofFibre = words * (factor.depth * factor.results +
-                              4.0 * (factor.depth + factor.results));
+    double ofFibre = words * (factor.sizeK * factor.sizeN +
+                              4.0 * (factor.sizeK + factor.sizeN));
     double ofFactor =
-        9.0 * factor.depth * llvm::divideCeil(factor.results, plan.chunk);
+        9.0 * factor.sizeK * llvm::divideCeil(factor.sizeN, plan.chunk);
     cost += fibres * ofFibre + llvm::divideCeil(rounds, together) * ofFactor;
   }
   return cost * plan.threads / plan.itemsPerTile;
@@ -267,9 +266,9 @@ static void chooseFibres(BatchedPlan &plan, ScheduleAttr given,
     plan = *best;
 }
 
-static void chooseTile(BatchedPlan &plan, PassOp pass,
+static void chooseTile(BatchedPlan &plan, FusedOp fused,
                        const GPUMachine &machine, int64_t bytes) {
-  ScheduleAttr given = pass.getScheduleAttr();
+  ScheduleAttr given = fused.getScheduleAttr();
   int64_t itemElements =
       std::max(plan.getInput().getElements(), plan.getOutput().getElements());
   // Whole tiles begin at multiples of 16 bytes, in and out.
@@ -293,25 +292,25 @@ static void chooseTile(BatchedPlan &plan, PassOp pass,
     plan.ctasPerSM = given.getCtasPerSm();
 }
 
-std::optional<BatchedPlan> kron::getBatchedPlan(PassOp pass,
+std::optional<BatchedPlan> kron::getBatchedPlan(FusedOp fused,
                                                 const GPUMachine &machine) {
   BatchedPlan plan;
   int64_t bytes =
-      kron::getElementType(pass.getInit()).getIntOrFloatBitWidth() / 8;
+      kron::getElementType(fused.getInit()).getIntOrFloatBitWidth() / 8;
   plan.chunk = 16 / bytes;
-  for (ModeProductOp product : pass.getModeProducts())
+  for (ModeProductOp product : fused.getModeProducts())
     plan.factors.push_back(describeFactor(product));
   plan.firstAxis = std::numeric_limits<unsigned>::max();
-  for (const TripFactor &factor : plan.factors)
+  for (const ProblemFactor &factor : plan.factors)
     plan.firstAxis = std::min<unsigned>(plan.firstAxis, factor.axis);
 
   ArrayRef<int64_t> shape =
-      cast<ShapedType>(pass.getInit().getType()).getShape();
+      cast<ShapedType>(fused.getInit().getType()).getShape();
   SmallVector<int64_t> sizes(shape.drop_front(plan.firstAxis));
-  for (const TripFactor &factor : llvm::reverse(plan.factors))
-    sizes[factor.axis - plan.firstAxis] = factor.depth;
+  for (const ProblemFactor &factor : llvm::reverse(plan.factors))
+    sizes[factor.axis - plan.firstAxis] = factor.sizeK;
   addSteps(plan, sizes);
-  chooseTile(plan, pass, machine, bytes);
+  chooseTile(plan, fused, machine, bytes);
   if (plan.getSharedElements() * bytes > machine.getSharedBytes(plan.ctasPerSM))
     return std::nullopt;
   return plan;

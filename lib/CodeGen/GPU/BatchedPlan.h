@@ -13,8 +13,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_BATCHEDPLAN_H
 #define KRON_LIB_CODEGEN_GPU_BATCHEDPLAN_H
 
-#include "kron/CodeGen/GPU/Machine.h"
-#include "kron/CodeGen/GPU/Trip.h"
+#include "kron/CodeGen/GPU/Problem.h"
+#include "kron/Machine/GPUMachine.h"
 
 namespace mlir::kron {
 
@@ -59,9 +59,9 @@ struct FibreWalk {
 int64_t getCommonWidth(int64_t limit, ArrayRef<int64_t> numbers);
 
 struct BatchedPlan {
-  /// First axis of the items, as the pass counts them.
+  /// First axis of the items, as the fused region counts them.
   unsigned firstAxis = 0;
-  SmallVector<TripFactor> factors;
+  SmallVector<ProblemFactor> factors;
   SmallVector<BatchedStep> steps;
   /// Elements of 16 bytes.
   int64_t chunk = 4;
@@ -76,8 +76,9 @@ struct BatchedPlan {
 
   const ItemLayout &getInput() const { return steps.front().source; }
   const ItemLayout &getOutput() const { return steps.back().destination; }
-  /// Of one stage, of one of `numWorkBuffers` buffers beside the stages, and of
-  /// all factors; the latter have rows [q] padded to whole chunks.
+  /// Of one pipeline stage, of one of `numWorkBuffers` buffers beside the
+  /// stages, and of all factors; the latter have rows [q] padded to whole
+  /// chunks.
   int64_t getStageElements() const;
   int64_t getWorkElements() const;
   int64_t getFactorElements() const;
@@ -100,13 +101,13 @@ struct BatchedPlan {
   }
   /// Row pitch of a factor in shared memory.
   int64_t getFactorPitch(unsigned index) const {
-    return llvm::alignTo(factors[index].results, chunk);
+    return llvm::alignTo(factors[index].sizeN, chunk);
   }
 };
 
-/// The plan for `pass`, which the emitter takes; null if its items or its
+/// The plan for `fused`, which the emitter takes; null if its items or its
 /// schedule need more than a CTA has.
-std::optional<BatchedPlan> getBatchedPlan(PassOp pass,
+std::optional<BatchedPlan> getBatchedPlan(FusedOp fused,
                                           const GPUMachine &machine);
 
 } // namespace mlir::kron

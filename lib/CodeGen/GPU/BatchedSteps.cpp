@@ -28,8 +28,8 @@ Int BatchedKernel::getPosition(const ItemLayout &layout, Int index) {
 
 /// `count` elements, which lie at a multiple of `alignment` elements, by the
 /// widest loads.
-SmallVector<Value> BatchedKernel::loadRun(Value pointer, int64_t count,
-                                          int64_t alignment) {
+SmallVector<Value> BatchedKernel::loadSegment(Value pointer, int64_t count,
+                                              int64_t alignment) {
   SmallVector<Value> values;
   for (int64_t begin = 0; begin < count;) {
     int64_t width = std::min(plan.chunk, alignment);
@@ -43,8 +43,8 @@ SmallVector<Value> BatchedKernel::loadRun(Value pointer, int64_t count,
   return values;
 }
 
-void BatchedKernel::storeRun(Value pointer, ArrayRef<Value> values,
-                             int64_t alignment) {
+void BatchedKernel::storeSegment(Value pointer, ArrayRef<Value> values,
+                                 int64_t alignment) {
   int64_t count = values.size();
   for (int64_t begin = 0; begin < count;) {
     int64_t width = std::min(plan.chunk, alignment);
@@ -68,13 +68,13 @@ SmallVector<Value> BatchedKernel::loadFactorChunk(unsigned product, int64_t row,
                                       k.getVectorType(plan.chunk), pointer,
                                       /*alignment=*/16, /*isVolatile=*/true);
   SmallVector<Value> values = k.unpack(loaded);
-  values.truncate(std::min(plan.chunk, plan.factors[product].results - first));
+  values.truncate(std::min(plan.chunk, plan.factors[product].sizeN - first));
   return values;
 }
 
 SmallVector<Value> BatchedKernel::loadFactorRow(unsigned product, int64_t row) {
   SmallVector<Value> values;
-  for (int64_t first = 0; first < plan.factors[product].results;
+  for (int64_t first = 0; first < plan.factors[product].sizeN;
        first += plan.chunk)
     llvm::append_range(values, loadFactorChunk(product, row, first));
   return values;
@@ -100,13 +100,13 @@ void BatchedKernel::accumulate(ArrayRef<SmallVector<Value>> fibres, int64_t p,
 
 SmallVector<SmallVector<Value>>
 BatchedKernel::apply(ArrayRef<SmallVector<Value>> fibres, unsigned product) {
-  const TripFactor &factor = plan.factors[product];
+  const ProblemFactor &factor = plan.factors[product];
   SmallVector<SmallVector<Value>> results;
   for (size_t begin = 0; begin < fibres.size(); begin += kFibresOfPlane) {
     auto group = fibres.slice(
         begin, std::min<size_t>(kFibresOfPlane, fibres.size() - begin));
     SmallVector<SmallVector<Value>> sums(group.size());
-    for (int64_t p = 0; p < factor.depth; ++p)
+    for (int64_t p = 0; p < factor.sizeK; ++p)
       accumulate(group, p, loadFactorRow(product, p), sums);
     llvm::append_range(results, sums);
   }
@@ -127,8 +127,8 @@ void BatchedKernel::emitPlane(const BatchedStep &step, Int plane, Int source,
                               Int destination) {
   const ItemLayout &from = step.source, &to = step.destination;
   int64_t width = getCommonWidth(plan.chunk, {from.planeSize, from.pitch});
-  SmallVector<Value> values =
-      loadRun(element(source, k.mul(plane, from.pitch)), from.planeSize, width);
+  SmallVector<Value> values = loadSegment(
+      element(source, k.mul(plane, from.pitch)), from.planeSize, width);
   SmallVector<SmallVector<Value>> rows;
   int64_t columns = from.sizes.back();
   for (int64_t begin = 0; begin < from.planeSize; begin += columns)
@@ -144,7 +144,7 @@ void BatchedKernel::emitPlane(const BatchedStep &step, Int plane, Int source,
   for (ArrayRef<Value> row : rows)
     values.append(row.begin(), row.end());
   width = getCommonWidth(plan.chunk, {to.planeSize, to.pitch});
-  storeRun(element(destination, k.mul(plane, to.pitch)), values, width);
+  storeSegment(element(destination, k.mul(plane, to.pitch)), values, width);
 }
 
 /// Position in the tile of the first element of fibre `fibre` along `axis`.
@@ -178,13 +178,14 @@ BatchedKernel::loadFibres(const BatchedStep &step, ArrayRef<Int> positions,
   for (Int position : positions) {
     Value input = element(source, position);
     if (walk.stride == 1) {
-      fibres.push_back(loadRun(input, plan.factors[product].depth, walk.width));
+      fibres.push_back(
+          loadSegment(input, plan.factors[product].sizeK, walk.width));
       continue;
     }
     SmallVector<SmallVector<Value>> rows;
-    for (int64_t p = 0; p < plan.factors[product].depth; ++p)
-      rows.push_back(loadRun(k.offsetBytes(input, p * walk.stride * bytes),
-                             perUnit, perUnit));
+    for (int64_t p = 0; p < plan.factors[product].sizeK; ++p)
+      rows.push_back(loadSegment(k.offsetBytes(input, p * walk.stride * bytes),
+                                 perUnit, perUnit));
     llvm::append_range(fibres, transpose(rows));
   }
   return fibres;
@@ -196,7 +197,7 @@ BatchedKernel::loadFibres(const BatchedStep &step, ArrayRef<Int> positions,
 void BatchedKernel::emitFibres(const BatchedStep &step, ArrayRef<Int> units,
                                Int source, Int destination) {
   unsigned product = step.products.front();
-  const TripFactor &factor = plan.factors[product];
+  const ProblemFactor &factor = plan.factors[product];
   unsigned axis = factor.axis - plan.firstAxis;
   int64_t perUnit = plan.getFibresPerUnit(step);
   SmallVector<Int> starts, targets;
@@ -207,9 +208,9 @@ void BatchedKernel::emitFibres(const BatchedStep &step, ArrayRef<Int> units,
         storing ? fibre : getFibrePosition(k, step.destination, axis, fibre));
   }
   SmallVector<SmallVector<Value>> fibres = loadFibres(step, starts, source);
-  for (int64_t first = 0; first < factor.results; first += plan.chunk) {
+  for (int64_t first = 0; first < factor.sizeN; first += plan.chunk) {
     SmallVector<SmallVector<Value>> sums(fibres.size());
-    for (int64_t p = 0; p < factor.depth; ++p)
+    for (int64_t p = 0; p < factor.sizeK; ++p)
       accumulate(fibres, p, loadFactorChunk(product, p, first), sums);
     for (auto [number, target] : llvm::enumerate(targets)) {
       auto results = ArrayRef(sums).slice(number * perUnit, perUnit);
@@ -228,9 +229,10 @@ void BatchedKernel::replaceFibres(const BatchedStep &step, Value target,
   FibreWalk walk = plan.getDestinationWalk(step);
   target = k.offsetBytes(target, first * walk.stride * bytes);
   if (walk.stride == 1)
-    return storeRun(target, results.front(), walk.width);
+    return storeSegment(target, results.front(), walk.width);
   for (auto [q, row] : llvm::enumerate(transpose(results)))
-    storeRun(k.offsetBytes(target, q * walk.stride * bytes), row, row.size());
+    storeSegment(k.offsetBytes(target, q * walk.stride * bytes), row,
+                 row.size());
 }
 
 void BatchedKernel::emitStep(const BatchedStep &step, Int source,

@@ -1,4 +1,4 @@
-//===- CostModel.cpp - Time of a trip on a GPU ------------------*- C++ -*-===//
+//===- CostModel.cpp - Time of a fused region on a GPU ----------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The constants come from hand-written kernels on an H200: how much of the copy
-// rate they reach (0.87 with one CTA per processor, 0.91 with several), of the
+// rate they reach (0.87 with one CTA per SM, 0.91 with several), of the
 // instruction's rate (0.87), and how many passes over the tile they make in
 // shared memory (8^5 by FFMA: 9 to 10 accesses per element, 32^3 by mma.sync
 // 10, by wgmma 14).
@@ -23,12 +23,12 @@ using namespace mlir::kron;
 
 /// Part of an instruction's measured rate that kernels reach.
 static constexpr double kIssueShare = 0.87;
-/// Bytes of a slab of f64 octets that several CTAs of a processor can hold.
-static constexpr int64_t kSmallOctetSlab = 32 * 1024;
-/// Bytes per clock of a processor's shared memory.
+/// Bytes of a tile footprint of f64 octets that several CTAs of an SM can hold.
+static constexpr int64_t kSmallOctetFootprint = 32 * 1024;
+/// Bytes per clock of an SM's shared memory.
 static constexpr double kSharedBytesPerClock = 128;
-/// Bytes per clock that a processor reads of the other one's in a cluster, and
-/// the seconds of a barrier of both.
+/// Bytes per clock that an SM reads of the other one's in a cluster, and the
+/// seconds of a barrier of both.
 static constexpr double kRemoteBytesPerClock = 18;
 static constexpr double kClusterBarrierSeconds = 0.25e-6;
 
@@ -39,11 +39,11 @@ static constexpr double kSparseIssueShare = 0.5;
 static constexpr double kSparseResults = 64;
 static constexpr double kSparseCacheRate = 1.3;
 
-/// Multiply-adds per clock of a processor by `simt` where 32 lanes have 32
-/// different factors, each in lines of its own (measured: 1024,28,4,1).
+/// Multiply-adds per clock of an SM by `simt` where 32 lanes have 32 different
+/// factors, each in lines of its own (measured: 1024,28,4,1).
 static constexpr double kGatheredMultiplyAdds = 1.7;
 
-int64_t kron::getSlabBudget(const GPUMachine &machine) {
+int64_t kron::getFootprintBudget(const GPUMachine &machine) {
   return machine.sharedBytesPerCTA * 3 / 4;
 }
 
@@ -51,62 +51,64 @@ int64_t kron::getSlabBudget(const GPUMachine &machine) {
 // Which kernels
 //===----------------------------------------------------------------------===//
 
-static bool isHalf(Type element) { return element.isF16() || element.isBF16(); }
+static bool is16BitFloat(Type element) {
+  return element.isF16() || element.isBF16();
+}
 
 static bool isTensorCoreType(Type element) {
   return element.isF32() || element.isF16() || element.isBF16() ||
          element.isF64();
 }
 
-static bool hasVaryingFactor(const Trip &trip) {
-  return llvm::any_of(trip.factors, [](const TripFactor &factor) {
+static bool hasVaryingFactor(const Problem &problem) {
+  return llvm::any_of(problem.factors, [](const ProblemFactor &factor) {
     return !factor.varyingAxes.empty();
   });
 }
 
 /// Whether the factors, which wgmma reads from shared memory (in two copies for
 /// full precision), leave room for a tile.
-static bool fitsWgmma(const Trip &trip, const GPUMachine &machine) {
+static bool fitsWgmma(const Problem &problem, const GPUMachine &machine) {
   int64_t copies =
-      trip.element.isF32() && trip.precision == Precision::Full ? 2 : 1;
-  int64_t bytes = trip.rowLargest * trip.getChipBytes();
-  for (const TripFactor &factor : trip.factors) {
-    int64_t side = std::max(factor.depth, factor.results);
+      problem.element.isF32() && problem.precision == Precision::Full ? 2 : 1;
+  int64_t bytes = problem.rowLargest * problem.getChipBytes();
+  for (const ProblemFactor &factor : problem.factors) {
+    int64_t side = std::max(factor.sizeK, factor.sizeN);
     // CTAs share the columns of a larger factor.
     bool isShared = side > 128;
     if (side > 256 ||
-        (isShared && (trip.factors.size() > 1 || !trip.element.isF32())))
+        (isShared && (problem.factors.size() > 1 || !problem.element.isF32())))
       return false;
-    bytes += copies * 4 * llvm::alignTo(factor.depth, 16) *
-             (isShared ? 64 : llvm::alignTo(factor.results, 16));
+    bytes += copies * 4 * llvm::alignTo(factor.sizeK, 16) *
+             (isShared ? 64 : llvm::alignTo(factor.sizeN, 16));
   }
   return bytes <= machine.sharedBytesPerCTA;
 }
 
-bool kron::isPlausible(GPUKernel kernel, const Trip &trip,
+bool kron::isPlausible(GPUKernel kernel, const Problem &problem,
                        const GPUMachine &machine) {
-  int64_t largest = trip.getLargestFactorSize();
-  bool allowsSplit = trip.precision != Precision::Ieee;
+  int64_t largest = problem.getLargestFactorSize();
+  bool allowsSplit = problem.precision != Precision::Ieee;
   switch (kernel) {
   case GPUKernel::Simt:
     return true;
   case GPUKernel::Ffma:
-    return (trip.element.isF32() || trip.element.isF64()) &&
-           !hasVaryingFactor(trip);
+    return (problem.element.isF32() || problem.element.isF64()) &&
+           !hasVaryingFactor(problem);
   case GPUKernel::Batched:
-    return trip.inner == 1 && !trip.readsTranspose && largest <= 32 &&
-           !hasVaryingFactor(trip);
+    return problem.inner == 1 && !problem.readsTranspose && largest <= 32 &&
+           !hasVaryingFactor(problem);
   case GPUKernel::Mma:
     // F64 tensor cores multiply and add in IEEE arithmetic. Larger factors are
     // taken alone only.
-    return isTensorCoreType(trip.element) &&
-           (largest <= 256 || trip.factors.size() == 1) &&
-           (!hasVaryingFactor(trip) || isSparse(trip)) &&
-           (allowsSplit || trip.element.isF64());
+    return isTensorCoreType(problem.element) &&
+           (largest <= 256 || problem.factors.size() == 1) &&
+           (!hasVaryingFactor(problem) || isSparse(problem)) &&
+           (allowsSplit || problem.element.isF64());
   case GPUKernel::Wgmma:
-    return machine.hasWgmma && isTensorCoreType(trip.element) &&
-           !trip.element.isF64() && allowsSplit && largest > 16 &&
-           !hasVaryingFactor(trip) && fitsWgmma(trip, machine);
+    return machine.hasWgmma && isTensorCoreType(problem.element) &&
+           !problem.element.isF64() && allowsSplit && largest > 16 &&
+           !hasVaryingFactor(problem) && fitsWgmma(problem, machine);
   case GPUKernel::Auto:
     break;
   }
@@ -117,73 +119,79 @@ bool kron::isPlausible(GPUKernel kernel, const Trip &trip,
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// Whether `ffma` takes the trip with matrix instructions: f64 factors of 8
-/// x 8.
-static bool hasOctets(const Trip &trip, const GPUMachine &machine) {
-  return machine.hasWideDMMA && trip.element.isF64() &&
-         trip.factors.size() > 1 && trip.getSmallestFactorSize() == 8 &&
-         trip.getLargestFactorSize() == 8 && !hasVaryingFactor(trip);
+/// Whether `ffma` takes the fused region with matrix instructions: f64 factors
+/// of 8 x 8.
+static bool hasOctets(const Problem &problem, const GPUMachine &machine) {
+  return machine.hasWideDMMA && problem.element.isF64() &&
+         problem.factors.size() > 1 && problem.getSmallestFactorSize() == 8 &&
+         problem.getLargestFactorSize() == 8 && !hasVaryingFactor(problem);
 }
 
-/// Whether two CTAs can share a slab: `ffma` does so with 256 KiB of octets.
-static bool canShareSlab(const Trip &trip, int64_t columns,
-                         const GPUMachine &machine) {
-  return machine.hasCluster && hasOctets(trip, machine) && trip.inner > 0 &&
-         trip.inner % columns == 0 && trip.rowInput * columns == 32768;
+/// Whether two CTAs can share a tile footprint: `ffma` does so with 256 KiB of
+/// octets.
+static bool canShareFootprint(const Problem &problem, int64_t columns,
+                              const GPUMachine &machine) {
+  return machine.hasCluster && hasOctets(problem, machine) &&
+         problem.inner > 0 && problem.inner % columns == 0 &&
+         problem.rowInput * columns == 32768;
 }
 
-int64_t kron::chooseColumns(const Trip &trip, int64_t slabBudget,
+int64_t kron::chooseColumns(const Problem &problem, int64_t footprintBudget,
                             const GPUMachine &machine) {
   // f16 and bf16 have only matrix kernels, which pad small factors to 16.
-  if (isHalf(trip.element) && trip.getLargestFactorSize() <= 8)
-    slabBudget /= 2;
-  for (int64_t runBytes : {128, 64, 32}) {
-    int64_t columns = trip.getColumns(runBytes);
-    int64_t share = canShareSlab(trip, columns, machine) ? 2 : 1;
-    if (trip.getSlabBytes(columns) <= share * slabBudget)
+  if (is16BitFloat(problem.element) && problem.getLargestFactorSize() <= 8)
+    footprintBudget /= 2;
+  for (int64_t segmentBytes : {128, 64, 32}) {
+    int64_t columns = problem.getColumns(segmentBytes);
+    int64_t share = canShareFootprint(problem, columns, machine) ? 2 : 1;
+    if (problem.getFootprintBytes(columns) <= share * footprintBudget)
       return columns;
   }
   return 0;
 }
 
-bool kron::fitsCluster(const Trip &trip, int64_t slabBudget,
+bool kron::fitsCluster(const Problem &problem, int64_t footprintBudget,
                        const GPUMachine &machine) {
-  if (!machine.hasCluster || trip.inner != 1 || trip.readsTranspose ||
-      trip.factors.size() < 2 || !isPlausible(GPUKernel::Mma, trip, machine) ||
-      isHalf(trip.element))
+  if (!machine.hasCluster || problem.inner != 1 || problem.readsTranspose ||
+      problem.factors.size() < 2 ||
+      !isPlausible(GPUKernel::Mma, problem, machine) ||
+      is16BitFloat(problem.element))
     return false;
-  for (const TripFactor &factor : trip.factors)
-    if (factor.depth % 16 != 0 || factor.results % 16 != 0)
+  for (const ProblemFactor &factor : problem.factors)
+    if (factor.sizeK % 16 != 0 || factor.sizeN % 16 != 0)
       return false;
-  int64_t slab = trip.getSlabBytes(1);
-  return slab > slabBudget && slab <= 2 * slabBudget;
+  int64_t footprint = problem.getFootprintBytes(1);
+  return footprint > footprintBudget && footprint <= 2 * footprintBudget;
 }
 
-TripTiling kron::chooseTiling(GPUKernel kernel, const Trip &trip,
-                              int64_t columns, int64_t slabBudget,
-                              const GPUMachine &machine) {
-  // Only `ffma` shares slabs with columns; others take fewer of these.
-  if (kernel != GPUKernel::Ffma && canShareSlab(trip, columns, machine))
-    while (columns > trip.getColumns(32) &&
-           trip.getSlabBytes(columns) > slabBudget)
+KernelTiling kron::chooseTiling(GPUKernel kernel, const Problem &problem,
+                                int64_t columns, int64_t footprintBudget,
+                                const GPUMachine &machine) {
+  // Only `ffma` shares tile footprints with columns; others take fewer of
+  // these.
+  if (kernel != GPUKernel::Ffma && canShareFootprint(problem, columns, machine))
+    while (columns > problem.getColumns(32) &&
+           problem.getFootprintBytes(columns) > footprintBudget)
       columns /= 2;
-  TripTiling tiling;
+  KernelTiling tiling;
   tiling.columns = columns;
-  int64_t slab = std::max<int64_t>(trip.getSlabBytes(columns), 1);
-  // Small slabs share a tile of 16 KiB: enough for 128 threads, and several
-  // tiles fit a processor.
-  tiling.rows = std::max<int64_t>(16 * 1024 / slab, 1);
-  if (kernel == GPUKernel::Mma && fitsCluster(trip, slabBudget, machine)) {
+  int64_t footprint = std::max<int64_t>(problem.getFootprintBytes(columns), 1);
+  // Rows with a small footprint share a tile of 16 KiB: enough for 128 threads,
+  // and several tiles fit an SM.
+  tiling.rows = std::max<int64_t>(16 * 1024 / footprint, 1);
+  if (kernel == GPUKernel::Mma &&
+      fitsCluster(problem, footprintBudget, machine)) {
     tiling.cluster = 2;
-    slab /= tiling.cluster;
+    footprint /= tiling.cluster;
   }
   // Rows of a transposed input are its columns.
-  for (int64_t runBytes : {128, 64, 32})
-    if (int64_t rows = trip.getRows(runBytes); rows * slab <= slabBudget) {
+  for (int64_t segmentBytes : {128, 64, 32})
+    if (int64_t rows = problem.getRows(segmentBytes);
+        rows * footprint <= footprintBudget) {
       tiling.rows = std::max(tiling.rows, rows);
       break;
     }
-  int64_t tileBytes = tiling.rows * slab;
+  int64_t tileBytes = tiling.rows * footprint;
   int64_t bytesPerThread = kernel == GPUKernel::Wgmma ? 128 : 256;
   tiling.threads = std::clamp<int64_t>(
       llvm::PowerOf2Ceil(llvm::divideCeil(tileBytes, bytesPerThread)), 128,
@@ -204,35 +212,35 @@ TripTiling kron::chooseTiling(GPUKernel kernel, const Trip &trip,
 /// Part of the rate of multiply-adds that a kernel of scalar ones reaches
 /// beside the loads of its factors: `ffma` serves all of a thread's fibres with
 /// one load as long as a few of them fit its registers, `batched` some of them.
-static double getScalarShare(GPUKernel kernel, const Trip &trip) {
+static double getScalarShare(GPUKernel kernel, const Problem &problem) {
   if (kernel == GPUKernel::Batched)
-    return trip.element.isF64() && trip.getLargestFactorSize() <= 8 ? 0.45
-                                                                    : 0.5;
-  return trip.getLargestFactorSize() > 8 ? 0.35 : 1;
+    return problem.element.isF64() && problem.getLargestFactorSize() <= 8 ? 0.45
+                                                                          : 0.5;
+  return problem.getLargestFactorSize() > 8 ? 0.35 : 1;
 }
 
 /// Whether `mma` has to read factors from shared memory again and again: larger
 /// ones do not fit its registers.
-static bool readsFactorsOften(const Trip &trip) {
-  return trip.getLargestFactorSize() > 16 && !trip.element.isF64();
+static bool readsFactorsOften(const Problem &problem) {
+  return problem.getLargestFactorSize() > 16 && !problem.element.isF64();
 }
 
 /// Whether `mma` moves single elements, since sizes are no multiples of what
 /// its wide loads take.
-static bool hasRaggedSizes(const Trip &trip) {
-  int64_t unit = trip.element.isF64() ? 4 : 8;
-  return llvm::any_of(trip.factors, [&](const TripFactor &factor) {
-    return factor.depth % unit != 0 || factor.results % unit != 0;
+static bool hasRaggedSizes(const Problem &problem) {
+  int64_t unit = problem.element.isF64() ? 4 : 8;
+  return llvm::any_of(problem.factors, [&](const ProblemFactor &factor) {
+    return factor.sizeK % unit != 0 || factor.sizeN % unit != 0;
   });
 }
 
 /// Values that a thread of `ffma` holds in each of the groups of axes that it
 /// takes at once.
-static SmallVector<int64_t> getFfmaGroups(const Trip &trip) {
-  int64_t most = 256 / std::max<int64_t>(trip.getChipBytes(), 4);
+static SmallVector<int64_t> getFfmaGroups(const Problem &problem) {
+  int64_t most = 256 / std::max<int64_t>(problem.getChipBytes(), 4);
   SmallVector<int64_t> groups;
-  for (const TripFactor &factor : trip.factors) {
-    int64_t values = std::max(factor.depth, factor.results);
+  for (const ProblemFactor &factor : problem.factors) {
+    int64_t values = std::max(factor.sizeK, factor.sizeN);
     if (!groups.empty() && groups.back() * values <= most)
       groups.back() *= values;
     else
@@ -243,24 +251,24 @@ static SmallVector<int64_t> getFfmaGroups(const Trip &trip) {
 
 /// Seconds that copies of less than 16 bytes take, which the innermost size
 /// allows no wider: 2.3 us per million on an H200, whatever they move.
-static double getNarrowCopies(GPUKernel kernel, const Trip &trip,
+static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
                               const GPUMachine &machine) {
   // `batched` copies whole tiles without a gap. What odd factors cost `mma` is
   // in its accesses.
   if (kernel == GPUKernel::Batched ||
-      (kernel == GPUKernel::Mma && trip.inner == 1))
+      (kernel == GPUKernel::Mma && problem.inner == 1))
     return 0;
   constexpr double kClocksPerCopy = 0.6;
   double clocks = kClocksPerCopy;
   // Nothing hides them in `ffma`; `mma` and `wgmma` have other work meanwhile.
-  if (trip.readsColumns && kernel == GPUKernel::Ffma)
+  if (problem.readsColumns && kernel == GPUKernel::Ffma)
     clocks *= 2;
-  if (trip.readsColumns && kernel == GPUKernel::Mma)
+  if (problem.readsColumns && kernel == GPUKernel::Mma)
     clocks *= 0.2;
-  if (trip.readsColumns && kernel == GPUKernel::Wgmma)
+  if (problem.readsColumns && kernel == GPUKernel::Wgmma)
     clocks *= 0.33;
   auto getCopies = [&](double elements, int64_t innermost) {
-    int64_t width = std::max<int64_t>(16 / trip.getElementBytes(), 1);
+    int64_t width = std::max<int64_t>(16 / problem.getElementBytes(), 1);
     if (innermost < 0 || innermost % width == 0)
       return 0.0;
     // All or nothing for wgmma.
@@ -268,40 +276,40 @@ static double getNarrowCopies(GPUKernel kernel, const Trip &trip,
       width = kernel == GPUKernel::Wgmma ? 1 : width / 2;
     return elements / width;
   };
-  double copies = trip.readsColumns
-                      ? trip.inputElements
-                      : getCopies(trip.inputElements, trip.innermostInput);
+  double copies = problem.readsColumns ? problem.inputElements
+                                       : getCopies(problem.inputElements,
+                                                   problem.innermostInput);
   if (kernel == GPUKernel::Wgmma)
-    copies =
-        std::max(copies, getCopies(trip.outputElements, trip.innermostOutput));
-  return copies * clocks / (machine.clockMHz * 1e6) / machine.processors;
+    copies = std::max(
+        copies, getCopies(problem.outputElements, problem.innermostOutput));
+  return copies * clocks / (machine.clockMHz * 1e6) / machine.numSMs;
 }
 
 /// flop/s of useful products on whole instructions.
-static double getRate(GPUKernel kernel, const Trip &trip,
+static double getRate(GPUKernel kernel, const Problem &problem,
                       const GPUMachine &machine) {
-  Type element = trip.element;
+  Type element = problem.element;
   // Three TF32 products for one of full precision.
-  double split = trip.precision == Precision::TF32 ? 1 : 3;
+  double split = problem.precision == Precision::TF32 ? 1 : 3;
   switch (kernel) {
   case GPUKernel::Mma: {
     if (element.isF64())
       // m8n8k4, all that there is before Hopper, has half the rate on Hopper.
       return machine.dmma;
-    // f16 and bf16 are TF32 without a rest.
-    double share = !readsFactorsOften(trip)           ? 1
-                   : trip.getLargestFactorSize() > 64 ? 0.4
-                                                      : 0.62;
-    return share * machine.tf32Mma / (isHalf(element) ? 1 : split);
+    // f16 and bf16 are TF32 without a residual.
+    double share = !readsFactorsOften(problem)           ? 1
+                   : problem.getLargestFactorSize() > 64 ? 0.4
+                                                         : 0.62;
+    return share * machine.tf32Mma / (is16BitFloat(element) ? 1 : split);
   }
   case GPUKernel::Wgmma:
-    return isHalf(element) ? machine.f16Wgmma : machine.tf32Wgmma / split;
+    return is16BitFloat(element) ? machine.f16Wgmma : machine.tf32Wgmma / split;
   default:
     break;
   }
-  if (kernel == GPUKernel::Ffma && hasOctets(trip, machine))
+  if (kernel == GPUKernel::Ffma && hasOctets(problem, machine))
     return machine.dmma;
-  double share = getScalarShare(kernel, trip);
+  double share = getScalarShare(kernel, problem);
   if (auto complex = dyn_cast<ComplexType>(element))
     return share / 4 *
            (complex.getElementType().isF64() ? machine.dfma : machine.ffma);
@@ -312,118 +320,121 @@ static double getRate(GPUKernel kernel, const Trip &trip,
   return share * (element.isInteger() ? machine.ffma / 2 : machine.ffma);
 }
 
-/// `size` rounded up to what instructions of `kernel` take along the contracted
-/// (`isDepth`) or the resulting axis.
+/// `size` rounded up to what instructions of `kernel` take along K (`isK`) or
+/// N.
 static int64_t getPaddedSize(GPUKernel kernel, Type element, int64_t size,
-                             bool isDepth) {
+                             bool isK) {
   if (kernel != GPUKernel::Mma && kernel != GPUKernel::Wgmma)
     return size;
   int64_t unit = 8;
-  if (kernel == GPUKernel::Wgmma && isHalf(element) && isDepth)
+  if (kernel == GPUKernel::Wgmma && is16BitFloat(element) && isK)
     unit = 16;
-  if (kernel == GPUKernel::Mma && !isDepth && !element.isF64())
+  if (kernel == GPUKernel::Mma && !isK && !element.isF64())
     unit = 16;
   return llvm::alignTo(size, unit);
 }
 
-static double getPaddedMultiplyAdds(GPUKernel kernel, const Trip &trip) {
-  double row = trip.rowInput, sum = 0;
-  for (const TripFactor &factor : trip.factors) {
-    double outside = row / factor.depth;
-    sum += outside * getPaddedSize(kernel, trip.element, factor.depth, true) *
-           getPaddedSize(kernel, trip.element, factor.results, false);
-    row = outside * factor.results;
+static double getPaddedMultiplyAdds(GPUKernel kernel, const Problem &problem) {
+  double row = problem.rowInput, sum = 0;
+  for (const ProblemFactor &factor : problem.factors) {
+    double outside = row / factor.sizeK;
+    sum += outside *
+           getPaddedSize(kernel, problem.element, factor.sizeK, true) *
+           getPaddedSize(kernel, problem.element, factor.sizeN, false);
+    row = outside * factor.sizeN;
   }
   return sum;
 }
 
 /// Accesses to shared memory per element of the tile: in, to registers, two per
 /// exchange between factors, and what the instructions themselves read.
-static double getSharedAccesses(GPUKernel kernel, const Trip &trip,
+static double getSharedAccesses(GPUKernel kernel, const Problem &problem,
                                 const GPUMachine &machine) {
-  double count = trip.factors.size();
+  double count = problem.factors.size();
   switch (kernel) {
   case GPUKernel::Ffma:
-    if (hasOctets(trip, machine))
+    if (hasOctets(problem, machine))
       return 2 * count;
-    return 1 + 2.0 * getFfmaGroups(trip).size();
+    return 1 + 2.0 * getFfmaGroups(problem).size();
   case GPUKernel::Batched: {
     // In and out, and two per factor; two innermost ones may go together.
-    int64_t largestOfPlane = trip.element.isF64() ? 6 : 8;
-    bool hasPlane = count > 1 && trip.getLargestFactorSize() <= largestOfPlane;
+    int64_t largestOfPlane = problem.element.isF64() ? 6 : 8;
+    bool hasPlane =
+        count > 1 && problem.getLargestFactorSize() <= largestOfPlane;
     return 2 + 2 * (hasPlane ? count - 1 : count);
   }
   case GPUKernel::Mma:
-    if (readsFactorsOften(trip))
-      return hasRaggedSizes(trip) ? 21 : 14;
-    return (hasRaggedSizes(trip) ? 2.2 : 1) * (3 + 3 * std::ceil(count / 2));
+    if (readsFactorsOften(problem))
+      return hasRaggedSizes(problem) ? 21 : 14;
+    return (hasRaggedSizes(problem) ? 2.2 : 1) * (3 + 3 * std::ceil(count / 2));
   case GPUKernel::Wgmma: {
-    // N/4 accesses of 128 bytes per m64nNk8 (m64nNk16 for half precision),
-    // three times for full precision.
-    double split = trip.precision == Precision::TF32 ? 1 : 3;
-    if (isHalf(trip.element))
+    // N/4 accesses of 128 bytes per m64nNk8 (m64nNk16 for 16-bit types), three
+    // times for full precision.
+    double split = problem.precision == Precision::TF32 ? 1 : 3;
+    if (is16BitFloat(problem.element))
       split = 0.5;
-    double perRow = getPaddedMultiplyAdds(kernel, trip) * split / 2048 * 128;
+    double perRow = getPaddedMultiplyAdds(kernel, problem) * split / 2048 * 128;
     return 3 + 2 * (count - 1) +
-           perRow / (double(trip.rowLargest) * trip.getChipBytes());
+           perRow / (double(problem.rowLargest) * problem.getChipBytes());
   }
   default:
     // Every element of the input is read for each of several results.
-    return 3 + 4 * count + trip.rowMultiplyAdds / trip.rowLargest / 4;
+    return 3 + 4 * count + problem.rowMultiplyAdds / problem.rowLargest / 4;
   }
 }
 
-/// Part of the copy rate that runs of `runBytes` reach. Those of 32 bytes come
-/// with tiles that fill shared memory, and load little while they compute.
-static double getRunShare(const Trip &trip, int64_t runBytes) {
-  if (runBytes >= 128)
+/// Part of the copy rate that segments of `segmentBytes` reach. Those of 32
+/// bytes come with tiles that fill shared memory, and load little while they
+/// compute.
+static double getSegmentShare(const Problem &problem, int64_t segmentBytes) {
+  if (segmentBytes >= 128)
     return 1;
-  if (runBytes >= 64)
+  if (segmentBytes >= 64)
     return 0.9;
-  double ofSector = trip.getLargestFactorSize() > 16 ? 0.42 : 0.75;
-  return ofSector * std::min(runBytes / 32.0, 1.0);
+  double ofSector = problem.getLargestFactorSize() > 16 ? 0.42 : 0.75;
+  return ofSector * std::min(segmentBytes / 32.0, 1.0);
 }
 
 /// How much of the time on chip the memory's time does not hide, with several
-/// CTAs per processor.
-static double getExposedShare(GPUKernel kernel, const Trip &trip,
+/// CTAs per SM.
+static double getExposedShare(GPUKernel kernel, const Problem &problem,
                               const GPUMachine &machine) {
   // Many barriers, or long chains of dependent multiply-adds.
-  if (kernel == GPUKernel::Batched && trip.factors.size() > 6)
+  if (kernel == GPUKernel::Batched && problem.factors.size() > 6)
     return 1.2;
   if (kernel != GPUKernel::Ffma)
     return 0.75;
-  if (hasOctets(trip, machine))
+  if (hasOctets(problem, machine))
     return 0.75;
   // Threads that suit one group are idle in another.
-  SmallVector<int64_t> groups = getFfmaGroups(trip);
+  SmallVector<int64_t> groups = getFfmaGroups(problem);
   auto [least, most] = std::minmax_element(groups.begin(), groups.end());
   double waste = 1.4 - 0.4 * *least / *most;
-  if (trip.element.isF64())
+  if (problem.element.isF64())
     return 1.3 * waste;
-  return (getNarrowCopies(kernel, trip, machine) > 0 ? 1.0 : 0.75) * waste;
+  return (getNarrowCopies(kernel, problem, machine) > 0 ? 1.0 : 0.75) * waste;
 }
 
 /// The time of a sparse factor by `mma`, whose tiles do not hold fibres whole:
 /// CTAs read the input once for each block of results.
-static TripTime estimateSparseTime(const Trip &trip,
-                                   const GPUMachine &machine) {
-  const TripFactor &factor = trip.factors.front();
-  bool split = trip.precision != Precision::TF32 && trip.element.isF32();
-  double rate = isHalf(trip.element)   ? machine.f16Mma
-                : trip.element.isF64() ? machine.dmma
-                : split                ? machine.tf32Mma / 3
-                                       : machine.tf32Mma;
-  TripTime time;
-  double bytes = trip.getMemoryBytes();
+static KernelTime estimateSparseTime(const Problem &problem,
+                                     const GPUMachine &machine) {
+  const ProblemFactor &factor = problem.factors.front();
+  bool split = problem.precision != Precision::TF32 && problem.element.isF32();
+  double rate = is16BitFloat(problem.element) ? machine.f16Mma
+                : problem.element.isF64()     ? machine.dmma
+                : split                       ? machine.tf32Mma / 3
+                                              : machine.tf32Mma;
+  KernelTime time;
+  double bytes = problem.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
   time.memory = bytes / machine.copyBytesPerSecond;
-  time.arithmetic = 2 * trip.getPositions() *
-                    llvm::alignTo(factor.depth, isHalf(trip.element) ? 16 : 8) *
-                    llvm::alignTo(factor.results, 8) /
-                    (kSparseIssueShare * rate);
-  double blocks = std::ceil(factor.results / kSparseResults);
-  time.shared = trip.inputElements * trip.getElementBytes() * blocks /
+  time.arithmetic =
+      2 * problem.getPositions() *
+      llvm::alignTo(factor.sizeK, is16BitFloat(problem.element) ? 16 : 8) *
+      llvm::alignTo(factor.sizeN, 8) / (kSparseIssueShare * rate);
+  double blocks = std::ceil(factor.sizeN / kSparseResults);
+  time.shared = problem.inputElements * problem.getElementBytes() * blocks /
                 (kSparseCacheRate * machine.copyBytesPerSecond);
   time.total = machine.launchSeconds +
                std::max(time.memory / 0.75, time.arithmetic + time.shared) +
@@ -433,86 +444,91 @@ static TripTime estimateSparseTime(const Trip &trip,
 
 /// What `simt` waits for factors that vary from lane to lane: outside of the
 /// contracted axis, they do not lie side by side.
-static double getGatherSeconds(const Trip &trip, const GPUMachine &machine) {
+static double getGatherSeconds(const Problem &problem,
+                               const GPUMachine &machine) {
   double seconds = 0;
-  if (trip.inner != 1)
+  if (problem.inner != 1)
     return seconds;
-  for (const TripFactor &factor : trip.factors)
+  for (const ProblemFactor &factor : problem.factors)
     if (int64_t lines = std::min<int64_t>(factor.variations, 32); lines > 1)
-      seconds += trip.getPositions() * trip.rowInput * factor.results * lines /
-                 32 / kGatheredMultiplyAdds;
-  return seconds / (machine.clockMHz * 1e6 * machine.processors);
+      seconds += problem.getPositions() * problem.rowInput * factor.sizeN *
+                 lines / 32 / kGatheredMultiplyAdds;
+  return seconds / (machine.clockMHz * 1e6 * machine.numSMs);
 }
 
-TripTime kron::estimateTime(GPUKernel kernel, const Trip &trip,
-                            const TripTiling &tiling,
-                            const GPUMachine &machine) {
-  if (kernel == GPUKernel::Mma && isSparse(trip))
-    return estimateSparseTime(trip, machine);
-  TripTime time;
-  double bytes = trip.getMemoryBytes();
+KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
+                              const KernelTiling &tiling,
+                              const GPUMachine &machine) {
+  if (kernel == GPUKernel::Mma && isSparse(problem))
+    return estimateSparseTime(problem, machine);
+  KernelTime time;
+  double bytes = problem.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
-  int64_t runBytes = trip.getRunBytes(tiling.columns);
-  double share = canShareSlab(trip, tiling.columns, machine) && runBytes < 128
-                     ? 0.75
-                     : getRunShare(trip, runBytes);
-  double inputBytes = trip.inputElements * trip.getElementBytes();
+  int64_t segmentBytes = problem.getSegmentBytes(tiling.columns);
+  double share =
+      canShareFootprint(problem, tiling.columns, machine) && segmentBytes < 128
+          ? 0.75
+          : getSegmentShare(problem, segmentBytes);
+  double inputBytes = problem.inputElements * problem.getElementBytes();
   double inputShare =
-      trip.readsTranspose
-          ? getRunShare(trip, tiling.rows * trip.getElementBytes())
+      problem.readsTranspose
+          ? getSegmentShare(problem, tiling.rows * problem.getElementBytes())
           : share;
   time.memory = (inputBytes / inputShare + (bytes - inputBytes) / share) /
                 machine.copyBytesPerSecond;
 
-  double positions = trip.getPositions();
-  time.arithmetic = 2 * positions * getPaddedMultiplyAdds(kernel, trip) /
-                    (kIssueShare * getRate(kernel, trip, machine));
+  double positions = problem.getPositions();
+  time.arithmetic = 2 * positions * getPaddedMultiplyAdds(kernel, problem) /
+                    (kIssueShare * getRate(kernel, problem, machine));
   double sharedRate =
-      kSharedBytesPerClock * machine.clockMHz * 1e6 * machine.processors;
+      kSharedBytesPerClock * machine.clockMHz * 1e6 * machine.numSMs;
   double onChip = time.arithmetic +
-                  positions * trip.rowLargest * trip.getChipBytes() *
-                      getSharedAccesses(kernel, trip, machine) / sharedRate;
+                  positions * problem.rowLargest * problem.getChipBytes() *
+                      getSharedAccesses(kernel, problem, machine) / sharedRate;
   double positionsPerTile = double(tiling.columns) * tiling.rows;
   double tiles = std::max(positions / positionsPerTile, 1.0);
-  double resident =
-      double(machine.processors) * tiling.ctasPerSM / tiling.cluster;
+  double resident = double(machine.numSMs) * tiling.ctasPerSM / tiling.cluster;
   if (tiling.cluster > 1) {
     // Half of what the last factor reads is the other CTA's; then both wait for
     // each other twice.
-    onChip += positions * trip.rowLargest * trip.getChipBytes() / 2 *
+    onChip += positions * problem.rowLargest * problem.getChipBytes() / 2 *
               kSharedBytesPerClock / kRemoteBytesPerClock / sharedRate;
     onChip += 2 * kClusterBarrierSeconds * tiles / resident;
   }
-  double narrow = getNarrowCopies(kernel, trip, machine);
+  double narrow = getNarrowCopies(kernel, problem, machine);
   if (kernel == GPUKernel::Simt)
-    onChip += getGatherSeconds(trip, machine);
+    onChip += getGatherSeconds(problem, machine);
   time.shared = onChip - time.arithmetic + narrow;
   bool isAlone = tiling.ctasPerSM == 1;
   double exposed =
-      (isAlone ? 1 : getExposedShare(kernel, trip, machine)) * onChip + narrow;
+      (isAlone ? 1 : getExposedShare(kernel, problem, machine)) * onChip +
+      narrow;
   double steady = std::max(time.memory / (isAlone ? 0.87 : 0.91), exposed);
-  // Measured on f64 octets: large slabs by `ffma`, and what `batched` reaches.
-  if (hasOctets(trip, machine)) {
-    bool isLarge = trip.getSlabBytes(tiling.columns) > kSmallOctetSlab;
+  // Measured on f64 octets: large tile footprints by `ffma`, and what `batched`
+  // reaches.
+  if (hasOctets(problem, machine)) {
+    bool isLarge =
+        problem.getFootprintBytes(tiling.columns) > kSmallOctetFootprint;
     if (kernel == GPUKernel::Batched || (kernel == GPUKernel::Ffma && isLarge))
       steady = std::max(time.memory / 0.78, onChip);
   }
-  // Tiles come in waves over the processors; the last one may be ragged, and
-  // one tile's load and store overlap with nothing.
+  // Tiles come in waves over the SMs; the last one may be ragged, and one
+  // tile's load and store overlap with nothing.
   double perWave = steady * resident / tiles;
-  // Fewer tiles than processors have more of the memory's bandwidth each, up to
-  // about four times their share, but compute no faster.
+  // Fewer tiles than SMs have more of the memory's bandwidth each, up to about
+  // four times their share, but compute no faster.
   double idle = std::min(tiles / resident, 1.0);
   double wave = std::max(perWave / 4, perWave * idle);
-  if (tiles < machine.processors)
-    wave = std::max(wave, exposed * machine.processors / tiles);
+  if (tiles < machine.numSMs)
+    wave = std::max(wave, exposed * machine.numSMs / tiles);
   double waves = std::max(tiles / resident, 1.0);
   time.total = machine.launchSeconds + wave * (waves + 1);
-  // Only ffma shares slabs.
-  if (kernel != GPUKernel::Ffma && canShareSlab(trip, tiling.columns, machine))
+  // Only ffma shares tile footprints.
+  if (kernel != GPUKernel::Ffma &&
+      canShareFootprint(problem, tiling.columns, machine))
     time.total *= 2;
   // The others' tiles hold few rows of a transposed input.
-  if (trip.readsTranspose && kernel != GPUKernel::Mma &&
+  if (problem.readsTranspose && kernel != GPUKernel::Mma &&
       kernel != GPUKernel::Wgmma)
     time.total *= 2;
   return time;

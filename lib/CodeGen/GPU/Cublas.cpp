@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/Cublas.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
-#include "kron/CodeGen/PassOperands.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -17,13 +17,13 @@ using namespace mlir;
 using namespace mlir::kron;
 
 //===----------------------------------------------------------------------===//
-// Which passes
+// Which fused regions
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The axes of the one factor's pass; -1 if there is none.
+/// The axes of a fused region with one factor; -1 if there is none.
 struct ProductAxes {
-  int64_t depth = -1, rows = -1, batch = -1;
+  int64_t sizeK = -1, rows = -1, batch = -1;
 };
 } // namespace
 
@@ -37,10 +37,10 @@ static std::optional<SmallVector<int64_t>> getStrides(Value value) {
   return strides;
 }
 
-/// Strides of the input along the axes of `pass`.
-static std::optional<SmallVector<int64_t>> getInputStrides(PassOp pass) {
-  auto strides = getStrides(pass.getInputs().front());
-  auto permutation = pass.getInputPermutation();
+/// Strides of the input along the axes of `fused`.
+static std::optional<SmallVector<int64_t>> getInputStrides(FusedOp fused) {
+  auto strides = getStrides(fused.getInputs().front());
+  auto permutation = fused.getInputPermutation();
   if (!strides || !permutation)
     return strides;
   SmallVector<int64_t> permuted;
@@ -54,15 +54,15 @@ static bool mayBeOne(int64_t stride) {
 }
 
 /// Sorts the axes; why that is not possible, or nothing.
-static std::optional<std::string> sortAxes(PassOp pass, ProductAxes &axes) {
-  TripFactor factor = describeFactor(pass.getModeProducts().front());
-  SmallVector<int64_t> shape = getResultShape(pass.getModeProducts().back());
-  axes.depth = factor.axis;
+static std::optional<std::string> sortAxes(FusedOp fused, ProductAxes &axes) {
+  ProblemFactor factor = describeFactor(fused.getModeProducts().front());
+  SmallVector<int64_t> shape = getResultShape(fused.getModeProducts().back());
+  axes.sizeK = factor.axis;
   if (factor.varyingAxes.size() > 1)
     return "the factor varies on more than one axis";
   if (!factor.varyingAxes.empty())
     axes.batch = factor.varyingAxes.front();
-  auto strides = getInputStrides(pass);
+  auto strides = getInputStrides(fused);
   auto isBetter = [&](int64_t axis) {
     // What lies innermost must be a matrix's; else the longer one is.
     if (axes.rows < 0 || (strides && (*strides)[axis] == 1))
@@ -73,7 +73,7 @@ static std::optional<std::string> sortAxes(PassOp pass, ProductAxes &axes) {
     return ShapedType::isDynamic(shape[axis]) || shape[axis] > shape[axes.rows];
   };
   for (auto [axis, size] : llvm::enumerate(shape)) {
-    if (int64_t(axis) == axes.depth || int64_t(axis) == axes.batch || size == 1)
+    if (int64_t(axis) == axes.sizeK || int64_t(axis) == axes.batch || size == 1)
       continue;
     int64_t other = axis;
     if (isBetter(axis))
@@ -88,49 +88,49 @@ static std::optional<std::string> sortAxes(PassOp pass, ProductAxes &axes) {
 
 /// Whether strides that are known let cuBLAS see matrices: along one of two
 /// axes each, neighbours are neighbours in memory.
-static bool hasRuns(PassOp pass, const ProductAxes &axes) {
-  auto isRun = [&](std::optional<SmallVector<int64_t>> strides) {
-    return !strides || mayBeOne((*strides)[axes.depth]) ||
+static bool hasSegments(FusedOp fused, const ProductAxes &axes) {
+  auto isSegment = [&](std::optional<SmallVector<int64_t>> strides) {
+    return !strides || mayBeOne((*strides)[axes.sizeK]) ||
            (axes.rows >= 0 && mayBeOne((*strides)[axes.rows]));
   };
-  ModeProductOp product = pass.getModeProducts().front();
-  bool hasFactorRun = true;
-  if (auto strides = getStrides(pass.getOperandOf(product.getFactor()))) {
-    hasFactorRun = false;
+  ModeProductOp product = fused.getModeProducts().front();
+  bool hasFactorSegment = true;
+  if (auto strides = getStrides(fused.getOperandOf(product.getFactor()))) {
+    hasFactorSegment = false;
     for (auto [stride, role] : llvm::zip(*strides, product.getFactorDims()))
-      hasFactorRun |= role < 0 && mayBeOne(stride);
+      hasFactorSegment |= role < 0 && mayBeOne(stride);
   }
-  return hasFactorRun && isRun(getInputStrides(pass)) &&
-         isRun(getStrides(pass.getInit()));
+  return hasFactorSegment && isSegment(getInputStrides(fused)) &&
+         isSegment(getStrides(fused.getInit()));
 }
 
 std::optional<std::string>
-kron::getCublasUnsupportedReason(PassOp pass, const GPUMachine &) {
-  SmallVector<ModeProductOp> products = pass.getModeProducts();
+kron::getCublasUnsupportedReason(FusedOp fused, const GPUMachine &) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
   if (products.size() != 1)
     return "there is more than one factor";
-  if (pass.getEpilogue())
+  if (fused.getEpilogue())
     return "there is an epilogue";
   ModeProductOp product = products.front();
-  Type element = getElementType(pass.getInit());
+  Type element = getElementType(fused.getInit());
   if (!isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(element))
     return "elements are not f32, f64, f16 or bf16";
-  if (getElementType(pass.getInputs().front()) != element ||
+  if (getElementType(fused.getInputs().front()) != element ||
       getElementType(product.getFactor()) != element)
     return "arrays have different element types";
   if (!getBeta(product).isZero() && product.getAddend() &&
-      pass.getOperandOf(product.getAddend()) != pass.getInit())
+      fused.getOperandOf(product.getAddend()) != fused.getInit())
     return "another array than the result is added";
   // Three TF32 products are faster than its multiply-adds of f32, and f64 is as
   // fast here.
   bool isWide = element.isF64() ||
                 (element.isF32() && product.getPrecision() != Precision::TF32);
-  if (isWide && !pass->hasAttr(kCublasAttrName))
+  if (isWide && !fused->hasAttr(kCublasAttrName))
     return "it is no faster in this precision";
   ProductAxes axes;
-  if (auto reason = sortAxes(pass, axes))
+  if (auto reason = sortAxes(fused, axes))
     return reason;
-  if (!hasRuns(pass, axes))
+  if (!hasSegments(fused, axes))
     return "neither rows nor columns of a matrix are neighbours in memory";
   return std::nullopt;
 }
@@ -142,12 +142,12 @@ kron::getCublasUnsupportedReason(PassOp pass, const GPUMachine &) {
 /// What cuBLAS reaches of the best instruction's rate, and of that where rows
 /// are not multiples of 16 bytes.
 static constexpr double kRateShare = 0.8, kUnalignedShare = 0.3;
-/// How much longer it takes to store runs of results that are not.
+/// How much longer it takes to store segments of results that are not.
 static constexpr double kUnalignedResults = 4;
-/// How much longer it takes where groups of many bytes of results, of a depth
-/// that does not hide that, start within sectors, which other kernels fill.
+/// How much longer it takes where groups of many bytes of results, of a K that
+/// does not hide that, start within sectors, which other kernels fill.
 static constexpr double kPartSectors = 1.7;
-static constexpr int64_t kSectorBytes = 32, kLongGroup = 512, kShortDepth = 128;
+static constexpr int64_t kSectorBytes = 32, kLongGroup = 512, kShortK = 128;
 /// How much of the shorter one of memory's and arithmetic's time the longer one
 /// does not hide.
 static constexpr double kExposedShare = 0.5;
@@ -159,56 +159,56 @@ static constexpr double kBatchShare = 1.2;
 static constexpr double kHandicap = 1.15, kLongSeconds = 200e-6;
 /// Rows and columns of its smallest tiles, and positions of a step.
 static constexpr int64_t kTile = 64, kStep = 32;
-/// What a call takes of the processor, twice as long as a launch: shorter
-/// products wait for it.
+/// What a call takes of the CPU, twice as long as a launch: shorter products
+/// wait for it.
 static constexpr double kCallSeconds = 10e-6;
 /// Rows from which on it is called where their number is not known before.
 static constexpr int64_t kLeastRows = 16;
 
-/// The best rate of `cuBLAS` for `trip`.
-static double getPeak(const Trip &trip, const GPUMachine &machine) {
-  Type element = trip.element;
+/// The best rate of `cuBLAS` for `problem`.
+static double getPeak(const Problem &problem, const GPUMachine &machine) {
+  Type element = problem.element;
   if (element.isF64())
     return machine.dmma;
   if (element.isF16() || element.isBF16())
     return std::max(machine.f16Mma, machine.f16Wgmma);
-  return trip.precision == Precision::TF32
+  return problem.precision == Precision::TF32
              ? std::max(machine.tf32Mma, machine.tf32Wgmma)
              : machine.ffma;
 }
 
-/// Whether runs of `array` start at multiples of `run` elements, provided that
-/// it does; what is not known does.
-static bool hasWholeRuns(Value array, int64_t run) {
+/// Whether segments of `array` start at multiples of `segment` elements,
+/// provided that it does; what is not known does.
+static bool hasWholeSegments(Value array, int64_t segment) {
   ArrayRef<int64_t> shape = cast<ShapedType>(array.getType()).getShape();
   std::optional<SmallVector<int64_t>> strides = getStrides(array);
   if (!strides)
-    return shape.empty() || shape.back() % run == 0;
+    return shape.empty() || shape.back() % segment == 0;
   return llvm::all_of(llvm::zip(*strides, shape), [&](auto each) {
     auto [stride, size] = each;
-    return size == 1 || mayBeOne(stride) || stride % run == 0;
+    return size == 1 || mayBeOne(stride) || stride % segment == 0;
   });
 }
 
-/// The time of `batch` products of `rows` x `depth` x `results` by `factors`
-/// matrices, whose runs start at multiples of 16 bytes or do not.
-static TripTime estimateProduct(const Trip &trip, const GPUMachine &machine,
-                                double batch, double factors, double rows,
-                                int64_t depth, int64_t results,
-                                bool hasWholeRuns) {
-  TripTime time;
+/// The time of `batch` products of `rows` x `sizeK` x `sizeN` by `factors`
+/// matrices, whose segments start at multiples of 16 bytes or do not.
+static KernelTime estimateProduct(const Problem &problem,
+                                  const GPUMachine &machine, double batch,
+                                  double factors, double rows, int64_t sizeK,
+                                  int64_t sizeN, bool hasWholeSegments) {
+  KernelTime time;
   double elements =
-      batch * rows * (depth + (1.0 + trip.readsAddend) * results) +
-      factors * depth * results;
-  double bytes = elements * trip.getElementBytes();
+      batch * rows * (sizeK + (1.0 + problem.readsAddend) * sizeN) +
+      factors * sizeK * sizeN;
+  double bytes = elements * problem.getElementBytes();
   time.floor = machine.getCopySeconds(bytes);
   time.memory = bytes / machine.copyBytesPerSecond;
   double share = kRateShare;
-  if (!hasWholeRuns)
+  if (!hasWholeSegments)
     share *= kUnalignedShare;
   double padded = std::ceil(rows / kTile) * kTile *
-                  llvm::alignTo(depth, kStep) * llvm::alignTo(results, kTile);
-  time.arithmetic = 2 * batch * padded / (share * getPeak(trip, machine));
+                  llvm::alignTo(sizeK, kStep) * llvm::alignTo(sizeN, kTile);
+  time.arithmetic = 2 * batch * padded / (share * getPeak(problem, machine));
   if (batch > 1)
     time.memory *= kBatchShare;
   auto [shorter, longer] = std::minmax(time.memory, time.arithmetic);
@@ -216,30 +216,31 @@ static TripTime estimateProduct(const Trip &trip, const GPUMachine &machine,
   return time;
 }
 
-TripTime kron::estimateCublasTime(PassOp pass, const Trip &trip,
-                                  const GPUMachine &machine) {
+KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
+                                    const GPUMachine &machine) {
   ProductAxes axes;
-  sortAxes(pass, axes);
-  const TripFactor &factor = trip.factors.front();
-  SmallVector<int64_t> shape = getResultShape(pass.getModeProducts().back());
+  sortAxes(fused, axes);
+  const ProblemFactor &factor = problem.factors.front();
+  SmallVector<int64_t> shape = getResultShape(fused.getModeProducts().back());
   // An unknown number of products is taken for one.
   double batch = axes.batch < 0 || ShapedType::isDynamic(shape[axes.batch])
                      ? 1
                      : shape[axes.batch];
-  double rows = trip.inputElements / factor.depth / batch;
+  double rows = problem.inputElements / factor.sizeK / batch;
   double factors = factor.varyingAxes.empty() ? 1 : batch;
-  int64_t run = 16 / trip.getElementBytes();
-  ModeProductOp product = pass.getModeProducts().front();
-  bool readsRuns = hasWholeRuns(pass.getInputs().front(), run) &&
-                   hasWholeRuns(pass.getOperandOf(product.getFactor()), run);
-  TripTime time = estimateProduct(trip, machine, batch, factors, rows,
-                                  factor.depth, factor.results, readsRuns);
-  int64_t bytes = trip.getElementBytes();
-  if (!hasWholeRuns(pass.getInit(), run))
+  int64_t segment = 16 / problem.getElementBytes();
+  ModeProductOp product = fused.getModeProducts().front();
+  bool readsSegments =
+      hasWholeSegments(fused.getInputs().front(), segment) &&
+      hasWholeSegments(fused.getOperandOf(product.getFactor()), segment);
+  KernelTime time = estimateProduct(problem, machine, batch, factors, rows,
+                                    factor.sizeK, factor.sizeN, readsSegments);
+  int64_t bytes = problem.getElementBytes();
+  if (!hasWholeSegments(fused.getInit(), segment))
     time.total *= kUnalignedResults;
-  else if (!factor.varyingAxes.empty() && factor.depth <= kShortDepth &&
-           factor.results * bytes >= kLongGroup &&
-           !hasWholeRuns(pass.getInit(), kSectorBytes / bytes))
+  else if (!factor.varyingAxes.empty() && factor.sizeK <= kShortK &&
+           factor.sizeN * bytes >= kLongGroup &&
+           !hasWholeSegments(fused.getInit(), kSectorBytes / bytes))
     time.total *= kPartSectors;
   if (time.floor < kLongSeconds)
     time.total *= kHandicap;
@@ -247,23 +248,24 @@ TripTime kron::estimateCublasTime(PassOp pass, const Trip &trip,
   return time;
 }
 
-double kron::estimateDenseSeconds(PassOp pass, const Trip &trip,
+double kron::estimateDenseSeconds(FusedOp fused, const Problem &problem,
                                   const GPUMachine &machine) {
-  const TripFactor &factor = trip.factors.front();
-  SmallVector<int64_t> shape = getResultShape(pass.getModeProducts().back());
+  const ProblemFactor &factor = problem.factors.front();
+  SmallVector<int64_t> shape = getResultShape(fused.getModeProducts().back());
   int64_t groups = 1;
   for (int64_t axis : factor.varyingAxes)
     groups *= shape[axis];
-  bool isTensorType = trip.element.isF64() ||
-                      isa<Float32Type, Float16Type, BFloat16Type>(trip.element);
-  if (trip.factors.size() != 1 || trip.hasEpilogue || groups <= 1 ||
+  bool isTensorType =
+      problem.element.isF64() ||
+      isa<Float32Type, Float16Type, BFloat16Type>(problem.element);
+  if (problem.factors.size() != 1 || problem.hasEpilogue || groups <= 1 ||
       !isTensorType)
     return std::numeric_limits<double>::infinity();
-  double rows = trip.inputElements / factor.depth / groups;
-  int64_t depth = factor.depth * groups, results = factor.results * groups;
-  int64_t run = 16 / trip.getElementBytes();
-  return estimateProduct(trip, machine, 1, 1, rows, depth, results,
-                         depth % run == 0 && results % run == 0)
+  double rows = problem.inputElements / factor.sizeK / groups;
+  int64_t sizeK = factor.sizeK * groups, sizeN = factor.sizeN * groups;
+  int64_t segment = 16 / problem.getElementBytes();
+  return estimateProduct(problem, machine, 1, 1, rows, sizeK, sizeN,
+                         sizeK % segment == 0 && sizeN % segment == 0)
       .total;
 }
 
@@ -286,13 +288,13 @@ static Value widen(OpBuilder &builder, Location loc, const Scale &scale) {
 
 /// Calls kronRtCudaGemm with `fields`, those of KronCudaGemm in order: whether
 /// it has computed the product, as an i1.
-static Value callRuntime(OpBuilder &builder, PassOp pass, ValueRange fields) {
-  Location loc = pass.getLoc();
+static Value callRuntime(OpBuilder &builder, FusedOp fused, ValueRange fields) {
+  Location loc = fused.getLoc();
   constexpr llvm::StringLiteral name = "kronRtCudaGemm";
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   auto type = LLVM::LLVMStructType::getLiteral(
       builder.getContext(), llvm::to_vector(fields.getTypes()));
-  auto module = pass->getParentOfType<ModuleOp>();
+  auto module = fused->getParentOfType<ModuleOp>();
   auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
   Value gemm;
   {
@@ -304,7 +306,7 @@ static Value callRuntime(OpBuilder &builder, PassOp pass, ValueRange fields) {
           LLVM::LLVMFunctionType::get(builder.getI32Type(), pointer));
     }
     // In the entry block, so that a call within a loop does not grow the stack.
-    auto parent = pass->getParentOfType<func::FuncOp>();
+    auto parent = fused->getParentOfType<func::FuncOp>();
     builder.setInsertionPointToStart(&parent.getBody().front());
     Value one = arith::ConstantIntOp::create(builder, loc, 1, 64);
     gemm = LLVM::AllocaOp::create(builder, loc, pointer, type, one);
@@ -321,14 +323,14 @@ static Value callRuntime(OpBuilder &builder, PassOp pass, ValueRange fields) {
 }
 
 /// Builds the call for a product along `axes`.
-static Value buildCall(Emitter &host, PassOp pass, const ProductAxes &axes,
-                       const PassOperands &operands) {
+static Value buildCall(Emitter &host, FusedOp fused, const ProductAxes &axes,
+                       const FusedOperands &operands) {
   OpBuilder &builder = host.builder;
-  Location loc = pass.getLoc();
-  Type element = getElementType(pass.getInit());
-  ModeProductOp product = pass.getModeProducts().front();
-  StageFactor factor = getPassFactor(host, pass, product).array;
-  TripFactor sizes = describeFactor(product);
+  Location loc = fused.getLoc();
+  Type element = getElementType(fused.getInit());
+  ModeProductOp product = fused.getModeProducts().front();
+  StageFactor factor = getFusedFactor(host, fused, product).array;
+  ProblemFactor sizes = describeFactor(product);
   auto along = [](ArrayRef<Int> numbers, int64_t axis, Int none) {
     return axis < 0 ? none : numbers[axis];
   };
@@ -337,17 +339,17 @@ static Value buildCall(Emitter &host, PassOp pass, const ProductAxes &axes,
   SmallVector<Int> numbers{
       along(operands.sizes, axes.batch, 1),
       along(operands.sizes, axes.rows, 1),
-      sizes.results,
-      sizes.depth,
+      sizes.sizeN,
+      sizes.sizeK,
       along(y.strides, axes.batch, 0),
       along(y.strides, axes.rows, 0),
-      y.strides[axes.depth],
+      y.strides[axes.sizeK],
       along(x.strides, axes.batch, 0),
       along(x.strides, axes.rows, 0),
-      x.strides[axes.depth],
+      x.strides[axes.sizeK],
       along(factor.strides, axes.batch, 0),
       factor.resultStride,
-      factor.depthStride,
+      factor.strideK,
   };
   SmallVector<Value> fields{y.base, x.base, factor.base};
   for (Int number : numbers)
@@ -357,18 +359,18 @@ static Value buildCall(Emitter &host, PassOp pass, const ProductAxes &axes,
   fields.push_back(host.materialize(getTypeNumber(element), 64));
   bool allowsTF32 = product.getPrecision() == Precision::TF32;
   fields.push_back(host.materialize(int64_t(allowsTF32), 64));
-  return callRuntime(builder, pass, fields);
+  return callRuntime(builder, fused, fields);
 }
 
-Value kron::buildCublasCall(OpBuilder &builder, PassOp pass) {
+Value kron::buildCublasCall(OpBuilder &builder, FusedOp fused) {
   ProductAxes axes;
-  sortAxes(pass, axes);
-  Location loc = pass.getLoc();
-  Emitter host(builder, loc, getElementType(pass.getInit()));
-  PassOperands operands = getPassOperands(host, pass);
+  sortAxes(fused, axes);
+  Location loc = fused.getLoc();
+  Emitter host(builder, loc, getElementType(fused.getInit()));
+  FusedOperands operands = getFusedOperands(host, fused);
   Int rows = axes.rows < 0 ? Int(1) : operands.sizes[axes.rows];
   if (rows.isConstant())
-    return buildCall(host, pass, axes, operands);
+    return buildCall(host, fused, axes, operands);
   // Fewer rows than a matrix instruction takes have kernels of their own, which
   // are as fast as the factor can be read.
   auto branch = scf::IfOp::create(builder, loc, builder.getI1Type(),
@@ -376,7 +378,7 @@ Value kron::buildCublasCall(OpBuilder &builder, PassOp pass) {
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(builder, loc, buildCall(host, pass, axes, operands));
+  scf::YieldOp::create(builder, loc, buildCall(host, fused, axes, operands));
   builder.setInsertionPointToStart(branch.elseBlock());
   Value no = arith::ConstantIntOp::create(builder, loc, 0, 1);
   scf::YieldOp::create(builder, loc, no);

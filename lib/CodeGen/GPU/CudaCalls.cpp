@@ -113,12 +113,10 @@ void kron::buildCudaLaunch(OpBuilder &builder, Location loc, ModuleOp module,
   LLVM::CallOp::create(builder, loc, launch, arguments);
 }
 
-Value kron::buildCudaProcessors(OpBuilder &builder, Location loc,
-                                ModuleOp module) {
-  LLVM::LLVMFuncOp processors = declare(builder, module, "kronRtCudaProcessors",
-                                        builder.getI64Type(), {});
-  return LLVM::CallOp::create(builder, loc, processors, ValueRange())
-      .getResult();
+Value kron::buildCudaNumSMs(OpBuilder &builder, Location loc, ModuleOp module) {
+  LLVM::LLVMFuncOp numSMs =
+      declare(builder, module, "kronRtCudaNumSMs", builder.getI64Type(), {});
+  return LLVM::CallOp::create(builder, loc, numSMs, ValueRange()).getResult();
 }
 
 Value kron::buildCudaWorkspace(OpBuilder &builder, Location loc,

@@ -15,9 +15,9 @@ namespace mlir::kron {
 
 class DmmaEmitter : FfmaArrays {
 public:
-  DmmaEmitter(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
+  DmmaEmitter(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused,
               const DmmaPlan &plan)
-      : FfmaArrays(host, gpuModule, pass), plan(plan) {}
+      : FfmaArrays(host, gpuModule, fused), plan(plan) {}
 
   void emit();
 

@@ -7,7 +7,7 @@
 
 #include "DmmaPlan.h"
 #include "FfmaPlan.h"
-#include "kron/CodeGen/PassOperands.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -21,7 +21,8 @@ static constexpr int64_t kFactorSize = 8;
 static constexpr int64_t kTileElements = 4096;
 static constexpr int64_t kMaxTileElements = 8192;
 static constexpr int64_t kSharedTileElements = 32768;
-/// Columns side by side: 128 bytes or more, or 64 where that saves a trip.
+/// Columns side by side: 128 bytes or more, or 64 where that saves a fused
+/// region.
 static constexpr int64_t kMaxColumns = 64;
 static constexpr int64_t kLineColumns = 16;
 static constexpr int64_t kMinColumns = 8;
@@ -29,17 +30,17 @@ static constexpr int64_t kMinColumns = 8;
 static constexpr double kMaxWaste = 1.25;
 /// Registers of a thread at least.
 static constexpr int64_t kRegisters = 80;
-/// Fibres of an instruction times its depth.
+/// Fibres of an instruction times its K.
 static constexpr int64_t kUnitElements = 128;
 
 namespace {
 
 class DmmaPlanner {
 public:
-  DmmaPlanner(PassOp pass, const GPUMachine &machine)
-      : pass(pass), machine(machine) {
-    if (pass.getSchedule())
-      schedule = *pass.getSchedule();
+  DmmaPlanner(FusedOp fused, const GPUMachine &machine)
+      : fused(fused), machine(machine) {
+    if (fused.getSchedule())
+      schedule = *fused.getSchedule();
   }
 
   std::optional<DmmaPlan> run();
@@ -51,7 +52,7 @@ private:
   void placeBits();
   bool chooseResources();
 
-  PassOp pass;
+  FusedOp fused;
   const GPUMachine &machine;
   ScheduleAttr schedule;
   DmmaPlan plan;
@@ -60,10 +61,10 @@ private:
 } // namespace
 
 bool DmmaPlanner::collectSteps() {
-  auto init = cast<ShapedType>(pass.getInit().getType());
+  auto init = cast<ShapedType>(fused.getInit().getType());
   plan.sizes.assign(init.getShape().begin(), init.getShape().end());
   plan.contracted.resize(plan.sizes.size());
-  for (ModeProductOp product : pass.getModeProducts()) {
+  for (ModeProductOp product : fused.getModeProducts()) {
     auto factor = cast<ShapedType>(product.getFactor().getType());
     for (auto [dim, on] : llvm::enumerate(product.getFactorDims()))
       if (factor.getDimSize(dim) != (on >= 0 ? 1 : kFactorSize))
@@ -194,15 +195,15 @@ bool DmmaPlanner::chooseResources() {
 }
 
 std::optional<DmmaPlan> DmmaPlanner::run() {
-  if (!machine.hasWideDMMA || !getElementType(pass.getInit()).isF64() ||
-      pass.getModeProducts().size() < 2 || !collectSteps())
+  if (!machine.hasWideDMMA || !getElementType(fused.getInit()).isF64() ||
+      fused.getModeProducts().size() < 2 || !collectSteps())
     return std::nullopt;
   // Pairs of elements in all arrays.
-  if (getFfmaCopyWidth(pass) != 2 || !isPaired(pass.getInit()) ||
+  if (getFfmaCopyWidth(fused) != 2 || !isPaired(fused.getInit()) ||
       ShapedType::isDynamic(plan.sizes.back()))
     return std::nullopt;
-  if (Value addend = pass.getModeProducts().back().getAddend())
-    if (!isPaired(pass.getOperandOf(addend)))
+  if (Value addend = fused.getModeProducts().back().getAddend())
+    if (!isPaired(fused.getOperandOf(addend)))
       return std::nullopt;
   if (!chooseTile())
     return std::nullopt;
@@ -216,6 +217,7 @@ std::optional<DmmaPlan> DmmaPlanner::run() {
   return plan;
 }
 
-std::optional<DmmaPlan> kron::planDmma(PassOp pass, const GPUMachine &machine) {
-  return DmmaPlanner(pass, machine).run();
+std::optional<DmmaPlan> kron::planDmma(FusedOp fused,
+                                       const GPUMachine &machine) {
+  return DmmaPlanner(fused, machine).run();
 }

@@ -17,8 +17,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_DMMAPLAN_H
 #define KRON_LIB_CODEGEN_GPU_DMMAPLAN_H
 
-#include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::kron {
@@ -59,8 +59,8 @@ struct DmmaPlan {
   }
 };
 
-/// The plan of `pass`; nothing if it is not for this kernel.
-std::optional<DmmaPlan> planDmma(PassOp pass, const GPUMachine &machine);
+/// The plan of `fused`; nothing if it is not for this kernel.
+std::optional<DmmaPlan> planDmma(FusedOp fused, const GPUMachine &machine);
 
 } // namespace mlir::kron
 

@@ -32,11 +32,11 @@ Int DmmaEmitter::expand(Int fibre, unsigned bit, unsigned axisBits) {
   return bit == 0 ? outer : kernel.add(outer, kernel.bitAnd(fibre, low - 1));
 }
 
-/// The factor as operand B: rows are the positions that the lane's numbers of
+/// The factor as operand B: rows are the positions that the lane's values of
 /// operand A stand for, columns such that results go where they came from.
 DmmaEmitter::Factor DmmaEmitter::loadFactor(const DmmaStep &step) {
   StageFactor factor =
-      kernel.enter(getPassFactor(host, pass, step.product).array);
+      kernel.enter(getFusedFactor(host, fused, step.product).array);
   Int rows[2], column = laneGroup;
   if (step.bit == 0) {
     rows[0] = kernel.mul(laneSlot, 2);
@@ -56,7 +56,7 @@ DmmaEmitter::Factor DmmaEmitter::loadFactor(const DmmaStep &step) {
   }
   Factor result(2);
   for (unsigned index : {0, 1}) {
-    Int offset = kernel.add(kernel.mul(rows[index], factor.depthStride),
+    Int offset = kernel.add(kernel.mul(rows[index], factor.strideK),
                             kernel.mul(column, factor.resultStride));
     result[index] = kernel.load(
         element, kernel.offsetElements(factor.base, element, offset));

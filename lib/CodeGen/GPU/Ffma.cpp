@@ -9,9 +9,8 @@
 //
 //   wait for the tile's copies; start those of the next tile that have room
 //   per group of axes: read fibres from shared memory, apply the group's
-//   factors
-//     in registers, write them back to the same places (the last group: to
-//     global memory, lanes side by side)
+//     factors in registers, write them back to the same places (the last
+//     group: to global memory, lanes side by side)
 //   start the copies that had to wait for this tile's places
 //
 // A thread works on blocks of a few fibres and all their results: the row of
@@ -164,20 +163,19 @@ void FfmaEmitter::emitFactors() {
   for (const FfmaGroup &group : plan.groups)
     for (const FfmaAxis &axis : group.axes) {
       StageFactor factor =
-          kernel.enter(getPassFactor(host, pass, axis.product).array);
-      SmallVector<int64_t> extents{axis.depth, axis.pitch};
+          kernel.enter(getFusedFactor(host, fused, axis.product).array);
+      SmallVector<int64_t> extents{axis.sizeK, axis.pitch};
       forItems(
-          kernel, plan.threads, kernel.threadId(), axis.depth * axis.pitch, 4,
+          kernel, plan.threads, kernel.threadId(), axis.sizeK * axis.pitch, 4,
           [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
             for (unsigned index = 0; index < items.size(); ++index) {
               Positions positions =
                   decodeItem(kernel, items[index], extents, {1, 0});
-              positions[1] = axis.pitch == axis.results
+              positions[1] = axis.pitch == axis.sizeN
                                  ? positions[1]
-                                 : kernel.min(positions[1], axis.results - 1);
-              Int offset =
-                  getTileOffset(kernel, positions, extents,
-                                {factor.depthStride, factor.resultStride});
+                                 : kernel.min(positions[1], axis.sizeN - 1);
+              Int offset = getTileOffset(kernel, positions, extents,
+                                         {factor.strideK, factor.resultStride});
               Value number = kernel.load(
                   element, kernel.offsetElements(factor.base, element, offset),
                   CacheHint::ReadOnly);
@@ -489,33 +487,34 @@ void FfmaEmitter::emit() {
 }
 
 //===----------------------------------------------------------------------===//
-// The pass
+// The fused region
 //===----------------------------------------------------------------------===//
 
 std::optional<std::string>
-kron::getFfmaUnsupportedReason(PassOp pass, const GPUMachine &machine) {
+kron::getFfmaUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
   std::string reason;
-  if (!planDmma(pass, machine) && !planFfma(pass, machine, reason))
+  if (!planDmma(fused, machine) && !planFfma(fused, machine, reason))
     return reason;
   return std::nullopt;
 }
 
-int64_t kron::getFfmaAlignment(PassOp pass) {
-  return getFfmaCopyWidth(pass) *
-         getElementBytes(getElementType(pass.getInit()));
+int64_t kron::getFfmaAlignment(FusedOp fused) {
+  return getFfmaCopyWidth(fused) *
+         getElementBytes(getElementType(fused.getInit()));
 }
 
-LogicalResult kron::emitFfmaPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                 PassOp pass, const GPUMachine &machine) {
-  Emitter host(builder, pass.getLoc(), getElementType(pass.getInit()));
-  if (std::optional<DmmaPlan> plan = planDmma(pass, machine)) {
-    DmmaEmitter(host, gpuModule, pass, *plan).emit();
+LogicalResult kron::emitFfmaKernel(OpBuilder &builder,
+                                   gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                   const GPUMachine &machine) {
+  Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
+  if (std::optional<DmmaPlan> plan = planDmma(fused, machine)) {
+    DmmaEmitter(host, gpuModule, fused, *plan).emit();
     return success();
   }
   std::string reason;
-  std::optional<FfmaPlan> plan = planFfma(pass, machine, reason);
+  std::optional<FfmaPlan> plan = planFfma(fused, machine, reason);
   if (!plan)
-    return pass.emitOpError("cannot become an FFMA kernel: ") << reason;
-  FfmaEmitter(host, gpuModule, pass, *plan).emit();
+    return fused.emitOpError("cannot become an FFMA kernel: ") << reason;
+  FfmaEmitter(host, gpuModule, fused, *plan).emit();
   return success();
 }

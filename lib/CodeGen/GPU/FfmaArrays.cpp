@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace mlir::kron;
 
 void FfmaArrays::enterArrays() {
-  operands = getPassOperands(host, pass);
+  operands = getFusedOperands(host, fused);
   for (Int size : operands.sizes)
     sizes.push_back(kernel.enter(size));
   input = kernel.enter(operands.input);

@@ -10,9 +10,9 @@
 
 #include "ScalarOps.h"
 #include "TileWalk.h"
+#include "kron/CodeGen/FusedOperands.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
-#include "kron/CodeGen/GPU/PassEmitter.h"
-#include "kron/CodeGen/PassOperands.h"
 
 namespace mlir::kron {
 
@@ -22,12 +22,12 @@ struct FfmaPlace {
   Value input, output, addend;
 };
 
-/// The arrays and scalars of a pass, on the host and in a kernel.
+/// The arrays and scalars of a fused region, on the host and in a kernel.
 class FfmaArrays {
 protected:
-  FfmaArrays(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass)
-      : host(host), pass(pass), element(getElementType(pass.getInit())),
-        kernel(host, gpuModule, getKernelBaseName(pass), element),
+  FfmaArrays(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused)
+      : host(host), fused(fused), element(getElementType(fused.getInit())),
+        kernel(host, gpuModule, getKernelBaseName(fused), element),
         ops(kernel, element) {}
 
   void enterArrays();
@@ -35,11 +35,11 @@ protected:
   FfmaPlace getPlaceAt(Positions starts);
 
   Emitter &host;
-  PassOp pass;
+  FusedOp fused;
   Type element;
   KernelBuilder kernel;
   ScalarOps ops;
-  PassOperands operands;
+  FusedOperands operands;
 
   // Inside of the kernel.
   SmallVector<Int> sizes;

@@ -17,7 +17,7 @@
 #include "FfmaPlan.h"
 #include "ScalarOps.h"
 #include "TileWalk.h"
-#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
 #include <functional>
 #include <vector>
 
@@ -37,9 +37,9 @@ using FfmaValues = std::vector<Value>;
 
 class FfmaEmitter : FfmaArrays {
 public:
-  FfmaEmitter(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
+  FfmaEmitter(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused,
               const FfmaPlan &plan)
-      : FfmaArrays(host, gpuModule, pass), plan(plan),
+      : FfmaArrays(host, gpuModule, fused), plan(plan),
         bytes(getElementBytes(element)) {}
 
   void emit();

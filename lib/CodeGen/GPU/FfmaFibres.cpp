@@ -32,7 +32,7 @@ void FfmaEmitter::forValues(const FfmaGroup &group, bool after,
     if (left == 0)
       return body(positions);
     const FfmaAxis &axis = group.axes[left - 1];
-    for (int64_t index = 0; index < (after ? axis.results : axis.depth);
+    for (int64_t index = 0; index < (after ? axis.sizeN : axis.sizeK);
          ++index) {
       positions[axis.axis] = index;
       walk(left - 1);
@@ -49,7 +49,7 @@ int64_t FfmaEmitter::getVectorWidth(const FfmaGroup &group, bool after) {
   if (plan.strides[axis.axis] != 1)
     return 1;
   int64_t width = 16 / bytes;
-  while ((after ? axis.results : axis.depth) % width != 0)
+  while ((after ? axis.sizeN : axis.sizeK) % width != 0)
     width /= 2;
   ArrayRef<int64_t> extents(after ? group.after : group.before);
   for (unsigned other = 0; other < extents.size(); ++other)
@@ -76,7 +76,7 @@ SmallVector<Value> FfmaEmitter::getAddresses(const FfmaGroup &group, bool after,
       return;
     }
     const FfmaAxis &axis = group.axes[left - 1];
-    for (int64_t index = 0; index < (after ? axis.results : axis.depth);
+    for (int64_t index = 0; index < (after ? axis.sizeN : axis.sizeK);
          ++index) {
       if (index)
         from = kernel.offsetElements(from, element, array.strides[axis.axis]);
@@ -201,7 +201,7 @@ SmallVector<Value> FfmaEmitter::loadFactorRow(const FfmaAxis &axis, int64_t p,
 void FfmaEmitter::applyAxis(const FfmaAxis &axis, int64_t inner,
                             MutableArrayRef<FfmaValues> batch,
                             FinishedBlock finished) {
-  int64_t outer = batch.front().size() / (inner * axis.depth);
+  int64_t outer = batch.front().size() / (inner * axis.sizeK);
   struct Fibre {
     unsigned item;
     int64_t outer, inner;
@@ -212,28 +212,28 @@ void FfmaEmitter::applyAxis(const FfmaAxis &axis, int64_t inner,
       for (int64_t i = 0; i < inner; ++i)
         fibres.push_back({item, o, i});
   SmallVector<FfmaValues> results(batch.size(),
-                                  FfmaValues(outer * axis.results * inner));
-  int64_t width = axis.results;
+                                  FfmaValues(outer * axis.sizeN * inner));
+  int64_t width = axis.sizeN;
   int64_t wanted = finished ? kStreamedResults : plan.blockResults;
-  if (wanted && axis.results % wanted == 0)
+  if (wanted && axis.sizeN % wanted == 0)
     width = wanted;
   int64_t block = std::max<int64_t>(plan.accumulators / width, 1);
   // Blocks of equal size.
   int64_t blocks = llvm::divideCeil(int64_t(fibres.size()), block);
   block = llvm::divideCeil(int64_t(fibres.size()), blocks);
   for (int64_t first = 0; first < int64_t(fibres.size()); first += block)
-    for (int64_t q = 0; q < axis.results; q += width) {
+    for (int64_t q = 0; q < axis.sizeN; q += width) {
       ArrayRef<Fibre> some = ArrayRef(fibres).slice(
           first, std::min<int64_t>(block, fibres.size() - first));
-      for (int64_t p = 0; p < axis.depth; ++p) {
+      for (int64_t p = 0; p < axis.sizeK; ++p) {
         SmallVector<Value> row = loadFactorRow(axis, p, q, width);
         for (int64_t column = 0; column < width; ++column)
           for (const Fibre &fibre : some) {
-            Value x = batch[fibre.item][(fibre.outer * axis.depth + p) * inner +
+            Value x = batch[fibre.item][(fibre.outer * axis.sizeK + p) * inner +
                                         fibre.inner];
             Value &sum =
                 results[fibre.item]
-                       [(fibre.outer * axis.results + q + column) * inner +
+                       [(fibre.outer * axis.sizeN + q + column) * inner +
                         fibre.inner];
             sum = sum ? kernel.fma(x, row[column], sum)
                       : ops.mul({x, nullptr}, {row[column], nullptr}).re;
@@ -253,8 +253,8 @@ void FfmaEmitter::applyAxis(const FfmaAxis &axis, int64_t inner,
 /// stored: they have all fibres of an item, or items that are fibres.
 bool FfmaEmitter::canStream(const FfmaGroup &group) {
   const FfmaAxis &last = group.axes.back();
-  int64_t fibres = group.values / std::max(last.depth, last.results);
-  return last.results % kStreamedResults == 0 &&
+  int64_t fibres = group.values / std::max(last.sizeK, last.sizeN);
+  return last.sizeN % kStreamedResults == 0 &&
          (fibres == 1 || fibres == plan.accumulators / kStreamedResults);
 }
 
@@ -267,6 +267,6 @@ void FfmaEmitter::applyGroup(const FfmaGroup &group,
   for (const FfmaAxis &axis : group.axes) {
     bool isLast = &axis == &group.axes.back();
     applyAxis(axis, inner, batch, isLast ? finished : nullptr);
-    inner *= axis.results;
+    inner *= axis.sizeN;
   }
 }

@@ -6,19 +6,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "FfmaPlan.h"
-#include "kron/CodeGen/PassOperands.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Largest p and q.
+/// Largest K and N.
 static constexpr int64_t kMaxFactor = 16;
 /// 4-byte values that a thread holds at a time.
 static constexpr int64_t kMaxValues = 64;
 /// Elements of a tile, if rows are smaller, and bytes of it side by side.
 static constexpr int64_t kTileElements = 4096;
-static constexpr int64_t kRunBytes = 128;
+static constexpr int64_t kSegmentBytes = 128;
 static constexpr int64_t kSectorBytes = 32;
 /// Threads that hold that many values.
 static constexpr int64_t kMaxThreads = 512;
@@ -27,22 +27,22 @@ static constexpr int64_t kMaxThreads = 512;
 static constexpr int64_t kOtherRegisters = 24;
 static constexpr int64_t kItemRegisters = 8;
 
-/// Strides of the pass's input, its axes in the pass's order.
-static SmallVector<int64_t> getInputStrides(PassOp pass) {
+/// Strides of the input, its axes in the order of the fused region.
+static SmallVector<int64_t> getInputStrides(FusedOp fused) {
   return getKnownStrides(
-      pass.getInputs().front(),
-      pass.getInputPermutation().value_or(ArrayRef<int64_t>()));
+      fused.getInputs().front(),
+      fused.getInputPermutation().value_or(ArrayRef<int64_t>()));
 }
 
 static int64_t getFactorSize(ModeProductOp product, unsigned dim) {
   return cast<ShapedType>(product.getFactor().getType()).getDimSize(dim);
 }
 
-int64_t kron::getFfmaCopyWidth(PassOp pass) {
-  int64_t width = 16 / getElementBytes(getElementType(pass.getInit()));
-  SmallVector<int64_t> strides = getInputStrides(pass);
+int64_t kron::getFfmaCopyWidth(FusedOp fused) {
+  int64_t width = 16 / getElementBytes(getElementType(fused.getInit()));
+  SmallVector<int64_t> strides = getInputStrides(fused);
   auto shape =
-      cast<ShapedType>(pass.getModeProducts().front().getInput().getType())
+      cast<ShapedType>(fused.getModeProducts().front().getInput().getType())
           .getShape();
   if (strides.empty() || strides.back() != 1)
     return 1;
@@ -59,11 +59,11 @@ namespace {
 
 class FfmaPlanner {
 public:
-  FfmaPlanner(PassOp pass, const GPUMachine &machine)
-      : pass(pass), machine(machine), products(pass.getModeProducts()),
-        bytes(getElementBytes(getElementType(pass.getInit()))) {
-    if (pass.getSchedule())
-      schedule = *pass.getSchedule();
+  FfmaPlanner(FusedOp fused, const GPUMachine &machine)
+      : fused(fused), machine(machine), products(fused.getModeProducts()),
+        bytes(getElementBytes(getElementType(fused.getInit()))) {
+    if (fused.getSchedule())
+      schedule = *fused.getSchedule();
     if (bytes == 8)
       plan.accumulators = 16;
   }
@@ -83,7 +83,7 @@ private:
   int64_t getRegisters(int64_t threads) const;
   int64_t getMostResident() const;
 
-  PassOp pass;
+  FusedOp fused;
   const GPUMachine &machine;
   SmallVector<ModeProductOp> products;
   int64_t bytes;
@@ -103,7 +103,7 @@ static int64_t getElements(ArrayRef<int64_t> extents) {
 }
 
 bool FfmaPlanner::collectAxes(std::string &reason) {
-  auto init = cast<ShapedType>(pass.getInit().getType());
+  auto init = cast<ShapedType>(fused.getInit().getType());
   Type element = init.getElementType();
   if (!element.isF32() && !element.isF64()) {
     reason = "the element type is neither f32 nor f64";
@@ -115,17 +115,17 @@ bool FfmaPlanner::collectAxes(std::string &reason) {
     FfmaAxis axis;
     axis.product = product;
     axis.axis = product.getAxis();
-    axis.depth = getFactorSize(product, product.getContractedFactorDim());
-    axis.results = getFactorSize(product, product.getResultingFactorDim());
-    axis.pitch = llvm::alignTo(axis.results, 16 / bytes);
+    axis.sizeK = getFactorSize(product, product.getContractedFactorDim());
+    axis.sizeN = getFactorSize(product, product.getResultingFactorDim());
+    axis.pitch = llvm::alignTo(axis.sizeN, 16 / bytes);
     axis.factorOffset = plan.ringOffset;
-    plan.ringOffset += axis.depth * axis.pitch * bytes;
+    plan.ringOffset += axis.sizeK * axis.pitch * bytes;
     for (auto [dim, on] : llvm::enumerate(product.getFactorDims()))
       if (on >= 0 && getFactorSize(product, dim) != 1) {
         reason = "a factor varies over an axis";
         return false;
       }
-    if (axis.depth > kMaxFactor || axis.results > kMaxFactor) {
+    if (axis.sizeK > kMaxFactor || axis.sizeN > kMaxFactor) {
       reason = "a factor has more than 16 rows or columns";
       return false;
     }
@@ -144,21 +144,21 @@ bool FfmaPlanner::collectAxes(std::string &reason) {
   return true;
 }
 
-/// Extents of all axes: contracted ones whole, then runs of columns inside of
-/// them, then rows outside.
+/// Extents of all axes: contracted ones whole, then segments of columns inside
+/// of them, then rows outside.
 void FfmaPlanner::chooseTile() {
   plan.extents.assign(plan.sizes.size(), 1);
   int64_t row = 1;
   for (const FfmaAxis &axis : axes) {
-    plan.extents[axis.axis] = axis.depth;
-    row *= std::max(axis.depth, axis.results);
+    plan.extents[axis.axis] = axis.sizeK;
+    row *= std::max(axis.sizeK, axis.sizeN);
   }
   int64_t columns = 1;
   int64_t wantedColumns =
       schedule && schedule.getColumns() ? schedule.getColumns()
       : plan.direct                     ? kTileElements / row
-                    : std::max<int64_t>(kRunBytes / bytes, 1);
-  // Shorter runs if the tile, with its padding, does not fit otherwise.
+                    : std::max<int64_t>(kSegmentBytes / bytes, 1);
+  // Shorter segments if the tile, with its padding, does not fit otherwise.
   if (!plan.direct && !(schedule && schedule.getColumns()))
     while (wantedColumns * bytes > kSectorBytes &&
            row * wantedColumns * bytes * 17 / 16 >
@@ -193,9 +193,9 @@ void FfmaPlanner::formGroups() {
     group.values = 1;
     group.items = getElements(extents);
     for (const FfmaAxis &axis : members) {
-      group.values *= std::max(axis.depth, axis.results);
-      group.items /= axis.depth;
-      extents[axis.axis] = axis.results;
+      group.values *= std::max(axis.sizeK, axis.sizeN);
+      group.items /= axis.sizeK;
+      extents[axis.axis] = axis.sizeN;
     }
     group.after = extents;
     plan.groups.push_back(std::move(group));
@@ -204,10 +204,10 @@ void FfmaPlanner::formGroups() {
     int64_t values = 1;
     unsigned end = first;
     do {
-      values *= std::max(axes[end].depth, axes[end].results);
+      values *= std::max(axes[end].sizeK, axes[end].sizeN);
       ++end;
     } while (end < axes.size() &&
-             values * std::max(axes[end].depth, axes[end].results) <=
+             values * std::max(axes[end].sizeK, axes[end].sizeN) <=
                  kMaxValues * 4 / bytes);
     addGroup(ArrayRef(axes).slice(first, end - first));
     first = end;
@@ -218,11 +218,11 @@ void FfmaPlanner::formGroups() {
 /// that a thread of the first group reads padded so that lanes hit different
 /// banks.
 bool FfmaPlanner::placeTile() {
-  plan.copyWidth = getFfmaCopyWidth(pass);
+  plan.copyWidth = getFfmaCopyWidth(fused);
   unsigned rank = plan.extents.size();
   SmallVector<int64_t> most(plan.extents);
   for (const FfmaAxis &axis : axes)
-    most[axis.axis] = std::max(axis.depth, axis.results);
+    most[axis.axis] = std::max(axis.sizeK, axis.sizeN);
   while (most.back() % plan.copyWidth != 0)
     plan.copyWidth /= 2;
   if (plan.extents.back() % plan.copyWidth != 0)
@@ -231,7 +231,7 @@ bool FfmaPlanner::placeTile() {
   // leave some for positions outside of the group.
   unsigned blockAxis = plan.groups.front().axes.back().axis;
   bool pads = plan.contracted[rank - 1];
-  int64_t columns = plan.extents[rank - 1], line = kRunBytes / bytes;
+  int64_t columns = plan.extents[rank - 1], line = kSegmentBytes / bytes;
   int64_t width = 16 / bytes;
   plan.strides.assign(rank, 1);
   int64_t stride = 1;
@@ -275,8 +275,8 @@ int64_t FfmaPlanner::getNeededRegisters(int64_t values) const {
   return (values + plan.accumulators) * bytes / 4 + kOtherRegisters;
 }
 
-/// Registers that each of `threads` of a processor can have, whose warps are
-/// spread over four schedulers.
+/// Registers that each of `threads` of an SM can have, whose warps are spread
+/// over four schedulers.
 int64_t FfmaPlanner::getRegisters(int64_t threads) const {
   return llvm::alignDown(machine.registersPerSM / llvm::alignTo(threads, 128),
                          8);
@@ -312,7 +312,7 @@ void FfmaPlanner::chooseThreads() {
   getWaste(plan.threads, true);
 }
 
-/// Threads of a processor, of 64 values: more do not hide more, but have fewer
+/// Threads of an SM, of 64 values: more do not hide more, but have fewer
 /// registers.
 static constexpr int64_t kResidentThreads = 256;
 
@@ -391,7 +391,7 @@ std::optional<FfmaPlan> FfmaPlanner::run(std::string &reason) {
     return std::nullopt;
   chooseTile();
   formGroups();
-  SmallVector<int64_t> inputStrides = getInputStrides(pass);
+  SmallVector<int64_t> inputStrides = getInputStrides(fused);
   bool innermostFree = !plan.contracted[plan.sizes.size() - 1] &&
                        !inputStrides.empty() && inputStrides.back() == 1;
   if (plan.groups.size() == 1 && innermostFree) {
@@ -422,7 +422,7 @@ std::optional<FfmaPlan> FfmaPlanner::run(std::string &reason) {
   return plan;
 }
 
-std::optional<FfmaPlan> kron::planFfma(PassOp pass, const GPUMachine &machine,
+std::optional<FfmaPlan> kron::planFfma(FusedOp fused, const GPUMachine &machine,
                                        std::string &reason) {
-  return FfmaPlanner(pass, machine).run(reason);
+  return FfmaPlanner(fused, machine).run(reason);
 }

@@ -8,7 +8,7 @@
 // The contracted axes are put into groups that fit a thread's registers, the
 // innermost axes first. Between the groups a tile lies in shared memory, where
 // each group works in place: every element has one place, whatever groups have
-// been applied, so that sizes p and q of an axis share max(p, q) places.
+// been applied, so that sizes K and N of an axis share max(K, N) places.
 //
 // The tile's outermost axis is a ring of slots, so that part of the next tile,
 // or all of it, is on its way while this one is worked on.
@@ -18,8 +18,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_FFMAPLAN_H
 #define KRON_LIB_CODEGEN_GPU_FFMAPLAN_H
 
-#include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::kron {
@@ -28,8 +28,8 @@ namespace mlir::kron {
 struct FfmaAxis {
   ModeProductOp product;
   unsigned axis;
-  /// p and q.
-  int64_t depth, results;
+  /// K and N.
+  int64_t sizeK, sizeN;
   /// Results per row of the factor in shared memory, padded to 16 bytes, and
   /// the factor's byte offset there.
   int64_t pitch, factorOffset;
@@ -83,13 +83,13 @@ struct FfmaPlan {
   }
 };
 
-/// The plan of `pass`, or nothing and a reason.
-std::optional<FfmaPlan> planFfma(PassOp pass, const GPUMachine &machine,
+/// The plan of `fused`, or nothing and a reason.
+std::optional<FfmaPlan> planFfma(FusedOp fused, const GPUMachine &machine,
                                  std::string &reason);
 
-/// Elements that one asynchronous copy of the pass's input takes if addresses
-/// allow it.
-int64_t getFfmaCopyWidth(PassOp pass);
+/// Elements that one asynchronous copy of the fused region's input takes if
+/// addresses allow it.
+int64_t getFfmaCopyWidth(FusedOp fused);
 
 } // namespace mlir::kron
 

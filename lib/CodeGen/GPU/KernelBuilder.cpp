@@ -80,7 +80,7 @@ static Value buildAddress(Emitter &host, memref::LoadOp load) {
       return nullptr;
     places.push_back(*place);
   }
-  StageArray array = getPassArray(host, load.getMemRef());
+  StageArray array = getFusedArray(host, load.getMemRef());
   Int offset = 0;
   for (auto [place, stride] : llvm::zip(places, array.strides))
     offset = host.add(offset, host.mul(stride, place));
@@ -129,7 +129,7 @@ StageArray KernelBuilder::enter(const StageArray &array) {
 
 StageFactor KernelBuilder::enter(const StageFactor &factor) {
   StageFactor inside{enter(factor.base),
-                     enter(factor.depthStride),
+                     enter(factor.strideK),
                      enter(factor.resultStride),
                      {}};
   for (Int stride : factor.strides)
@@ -162,7 +162,7 @@ void KernelBuilder::finish(const LaunchShape &shape) {
 void KernelBuilder::launch(const LaunchShape &shape, Int tiles) {
   finish(shape);
   auto module = gpuModule->getParentOfType<ModuleOp>();
-  Int resident(buildCudaProcessors(host.builder, loc, module));
+  Int resident(buildCudaNumSMs(host.builder, loc, module));
   resident = host.mul(resident, shape.ctasPerSM);
   resident = host.floorDiv(resident, shape.cluster);
   Int grid = host.mul(host.min(tiles, resident), shape.cluster);

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An element of f16 takes two bytes each way, in the time of which a processor
-// has some 20 instructions for it: with the functions that the C library has a
+// An element of f16 takes two bytes each way, in the time of which an SM has
+// some 20 instructions for it: with the functions that the C library has a
 // layer would be bound by its gelu. That of f32, f16 and bf16, and silu of the
 // latter, are therefore built on the machine's exp2 and 1/x.
 //
@@ -19,7 +19,7 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-void KernelEpilogue::enter(const std::optional<PassEpilogue> &host,
+void KernelEpilogue::enter(const std::optional<FusedEpilogue> &host,
                            Type element) {
   if (!host)
     return;

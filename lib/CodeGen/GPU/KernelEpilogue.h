@@ -21,11 +21,11 @@ class KernelEpilogue {
 public:
   KernelEpilogue(KernelBuilder &kernel, ScalarOps &ops) : k(kernel), ops(ops) {}
 
-  /// Takes the epilogue of a pass whose results are of type `element`, if it
-  /// has one.
-  void enter(const std::optional<PassEpilogue> &host, Type element);
+  /// Takes the epilogue of a fused region whose results are of type `element`,
+  /// if it has one.
+  void enter(const std::optional<FusedEpilogue> &host, Type element);
 
-  /// What is stored of `value`; the other numbers are only built if they are
+  /// What is stored of `value`; the other values are only built if they are
   /// used.
   Scalar apply(Scalar value, function_ref<Scalar()> bias,
                function_ref<Scalar()> residual);

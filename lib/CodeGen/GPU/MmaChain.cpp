@@ -35,7 +35,7 @@ private:
   /// The dimensions of the first and of the second factor.
   const MmaDim &outer, &inner;
   unsigned last;
-  int64_t depthStride;
+  int64_t strideK;
   /// Of the data, which are also the second factor's positions, and of the
   /// results.
   SmallVector<MmaColumnGroup> columns, groups;
@@ -47,12 +47,12 @@ private:
 MmaKernel::ChainItems::ChainItems(MmaKernel &mma, const StepArrays &arrays)
     : Items(mma, arrays), outer(mma.plan.dims[step.dim]),
       inner(mma.plan.dims.back()), last(mma.plan.dims.size() - 1),
-      depthStride(from.layout->strides[step.dim]),
-      groups(getColumnGroups(inner.results, mma.getPair(arrays.to))),
+      strideK(from.layout->strides[step.dim]),
+      groups(getColumnGroups(inner.sizeN, mma.getPair(arrays.to))),
       resultTiles(countTiles(groups)) {
   // In pairs as the tile between the factors would be.
   MmaBuffer work{nullptr, mma.plan.type, 0};
-  columns = getColumnGroups(inner.depth, mma.getPair(&work));
+  columns = getColumnGroups(inner.sizeK, mma.getPair(&work));
   columnTiles = countTiles(columns);
 }
 
@@ -79,7 +79,7 @@ Int MmaKernel::ChainItems::getGroupOffset(int64_t pair) {
   auto [it, isNew] = offsets.try_emplace(pair);
   if (isNew)
     it->second = mma.getOffset(from, origin,
-                               kernel.add(kernel.mul(mma.laneSlot, depthStride),
+                               kernel.add(kernel.mul(mma.laneSlot, strideK),
                                           kernel.mul(mma.laneGroup, pair)));
   return it->second;
 }
@@ -88,11 +88,11 @@ Int MmaKernel::ChainItems::getGroupOffset(int64_t pair) {
 /// lane does.
 Value MmaKernel::ChainItems::getColumnExists(const MmaColumnGroup &group,
                                              int64_t number) {
-  if (group.first + 8 * group.pair <= inner.depth)
+  if (group.first + 8 * group.pair <= inner.sizeK)
     return nullptr;
   return kernel.less(
       kernel.add(kernel.mul(mma.laneGroup, group.pair), group.first + number),
-      inner.depth);
+      inner.sizeK);
 }
 
 /// Loads positions `8 * kTile + 4 * slot` and the three behind it of all
@@ -101,12 +101,12 @@ void MmaKernel::ChainItems::loadData(MutableArrayRef<MmaB> data, int64_t kTile,
                                      unsigned slot) {
   int64_t k = 8 * kTile + 4 * slot;
   Value exists;
-  if (k + 4 > outer.depth)
-    exists = kernel.less(kernel.add(mma.laneSlot, k), outer.depth);
+  if (k + 4 > outer.sizeK)
+    exists = kernel.less(kernel.add(mma.laneSlot, k), outer.sizeK);
   for (const MmaColumnGroup &group : columns) {
     Int lane = getGroupOffset(group.pair);
     loadGroup(data.take_front(group.pair), slot, from, lane,
-              group.first + k * depthStride, exists,
+              group.first + k * strideK, exists,
               [&](int64_t number) { return getColumnExists(group, number); });
     data = data.drop_front(group.pair);
   }
@@ -114,7 +114,7 @@ void MmaKernel::ChainItems::loadData(MutableArrayRef<MmaB> data, int64_t kTile,
 
 SmallVector<MmaC> MmaKernel::ChainItems::multiplyOuter() {
   SmallVector<MmaC> sums(step.tiles * columnTiles, products.getZeros());
-  for (int64_t kTile = 0; kTile < mma.getDepthTiles(step); ++kTile) {
+  for (int64_t kTile = 0; kTile < mma.getKTiles(step); ++kTile) {
     SmallVector<MmaB> data(columnTiles);
     for (unsigned slot : {0, 1})
       loadData(data, kTile, slot);
@@ -151,7 +151,7 @@ SmallVector<MmaC> MmaKernel::ChainItems::multiplyInner(ArrayRef<MmaC> first) {
 
 SmallVector<Value> MmaKernel::ChainItems::addOneByOne(ValueRange start) {
   return kernel.rolledLoop(
-      0, inner.depth, 1, start, [&](Int column, ValueRange carried) {
+      0, inner.sizeK, 1, start, [&](Int column, ValueRange carried) {
         SmallVector<Value> parts = addOuter(column);
         SmallVector<Value> results(carried);
         addTerm(
@@ -169,7 +169,7 @@ SmallVector<Value> MmaKernel::ChainItems::addOuter(Int column) {
   SmallVector<Int> place(origin);
   place[last] = column;
   return kernel.rolledLoop(
-      0, outer.depth, 1, none, [&](Int k, ValueRange partial) {
+      0, outer.sizeK, 1, none, [&](Int k, ValueRange partial) {
         SmallVector<Value> parts(partial);
         place[step.dim] = k;
         Int offset = mma.getOffset(from, place, 0);
@@ -187,9 +187,9 @@ SmallVector<Value> MmaKernel::ChainItems::addOuter(Int column) {
 void MmaKernel::ChainItems::store(ArrayRef<MmaC> sums) {
   SmallVector<Results> results = collectResults(sums, groups, step.dim);
   bool columnsExist =
-      groups.back().first + 8 * groups.back().pair <= inner.results;
+      groups.back().first + 8 * groups.back().pair <= inner.sizeN;
   mma.emitResults(results,
-                  {positions, step.dim, outer.results % 16 == 0, columnsExist},
+                  {positions, step.dim, outer.sizeN % 16 == 0, columnsExist},
                   arrays.to, arrays.output);
 }
 

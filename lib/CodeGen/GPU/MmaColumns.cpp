@@ -57,7 +57,7 @@ bool MmaKernel::isLocal(const MmaStep &step, const MmaBuffer &from,
   for (const MmaItemAxis &axis : getColumns(step, from, to, target).axes)
     if (axis.dim < step.dim && axis.step != 1)
       return false;
-  return outer % plan.getTeams(step) == 0;
+  return outer % plan.getWarpGroups(step) == 0;
 }
 
 /// Whether tiles take several of `rows` positions of `rowDim`, rather than be
@@ -148,7 +148,7 @@ private:
 
   unsigned last;
   const MmaDim &dim;
-  int64_t ownTiles, depthStride;
+  int64_t ownTiles, strideK;
   Columns columns;
   const MmaGlobalTile *target;
   /// The target, if several dimensions count as the innermost one.
@@ -162,7 +162,7 @@ private:
 MmaKernel::ColumnItems::ColumnItems(MmaKernel &mma, const StepArrays &arrays)
     : Items(mma, arrays), last(mma.plan.dims.size() - 1),
       dim(mma.plan.dims[step.dim]), ownTiles(mma.getOwnTiles(step)),
-      depthStride(from.layout->strides[step.dim]),
+      strideK(from.layout->strides[step.dim]),
       columns(mma.getColumns(step, from, arrays.to, arrays.output)),
       target(arrays.output) {
   if (target && columns.firstDim < last) {
@@ -203,7 +203,7 @@ Int MmaKernel::ColumnItems::getGroupOffset(int64_t pair) {
   if (isNew)
     it->second =
         mma.getOffset(from, origin,
-                      kernel.add(kernel.mul(mma.laneSlot, depthStride),
+                      kernel.add(kernel.mul(mma.laneSlot, strideK),
                                  foldLanes(kernel.mul(mma.laneGroup, pair))));
   return it->second;
 }
@@ -226,10 +226,10 @@ Value MmaKernel::ColumnItems::getValid(const Results &group, int64_t width,
 void MmaKernel::ColumnItems::emitItem() {
   SmallVector<MmaC> sums(step.tiles * columns.getTiles(), products.getZeros());
   SmallVector<MmaC> totals;
-  int64_t depthTiles = mma.getDepthTiles(step);
-  for (int64_t kTile = 0; kTile < depthTiles; ++kTile) {
+  int64_t tilesK = mma.getKTiles(step);
+  for (int64_t kTile = 0; kTile < tilesK; ++kTile) {
     multiply(sums, kTile);
-    mma.carryOver(sums, totals, kTile, depthTiles);
+    mma.carryOver(sums, totals, kTile, tilesK);
   }
   mma.emitGuard(sums, [&] {
     SmallVector<Value> results = addOneByOne(getZeros(sums), /*remote=*/false);
@@ -246,14 +246,14 @@ void MmaKernel::ColumnItems::loadData(MutableArrayRef<MmaB> data, int64_t kTile,
                                       unsigned slot) {
   int64_t k = 8 * kTile + 4 * slot;
   Value exists;
-  if (k + 4 > dim.depth)
-    exists = kernel.less(kernel.add(mma.laneSlot, k), dim.depth);
+  if (k + 4 > dim.sizeK)
+    exists = kernel.less(kernel.add(mma.laneSlot, k), dim.sizeK);
   MmaBuffer part = from;
   part.remote = kTile >= ownTiles;
   int64_t place = 8 * (kTile % ownTiles) + 4 * slot;
   for (const Results &group : groups) {
     Int lanes = kernel.mul(mma.laneGroup, group.pair);
-    int64_t index = from.layout->getIndex(group.offset) + place * depthStride;
+    int64_t index = from.layout->getIndex(group.offset) + place * strideK;
     loadGroup(data.take_front(group.pair), slot, part,
               getGroupOffset(group.pair), index, exists,
               [&](int64_t number) { return getValid(group, number, lanes); });
@@ -288,8 +288,8 @@ SmallVector<Value> MmaKernel::ColumnItems::addOneByOne(ValueRange start,
                                                        bool remote) {
   MmaBuffer part = from;
   part.remote = remote;
-  Place first = mma.getDepthPosition(step, remote ? ownTiles : 0);
-  int64_t count = std::min(dim.depth, 8 * ownTiles);
+  Place first = mma.getKPosition(step, remote ? ownTiles : 0);
+  int64_t count = std::min(dim.sizeK, 8 * ownTiles);
   return kernel.rolledLoop(0, count, 1, start, [&](Int k, ValueRange carried) {
     SmallVector<Value> results(carried);
     SmallVector<Int> place(origin);
@@ -346,7 +346,7 @@ void MmaKernel::ColumnItems::store(ArrayRef<MmaC> sums) {
   positions[step.dim] = kernel.mul(mma.getShare(step), 16 * step.tiles);
   int64_t size = columns.size;
   const MmaColumnGroup &lastGroup = columns.groups.back();
-  bool rowsExist = 16 * step.tiles * step.warps <= dim.results;
+  bool rowsExist = 16 * step.tiles * step.warps <= dim.sizeN;
   bool columnsExist = columns.split
                           ? size % (8 * columns.groups.front().pair) == 0
                           : lastGroup.first + 8 * lastGroup.pair <= size;

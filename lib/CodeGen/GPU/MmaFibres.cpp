@@ -49,7 +49,7 @@ MmaKernel::FibreItems::FibreItems(MmaKernel &mma, const StepArrays &arrays)
     : Items(mma, arrays), last(mma.plan.dims.size() - 1), rowDim(last - 1),
       dim(mma.plan.dims[last]), rowStride(from.layout->strides[rowDim]),
       rows(step.sizes[rowDim]),
-      resultSize(step.warps > 1 ? 16 * step.tiles : dim.results),
+      resultSize(step.warps > 1 ? 16 * step.tiles : dim.sizeN),
       groups(getColumnGroups(resultSize, mma.getPair(arrays.to))),
       columnTiles(countTiles(groups)), rowTiles(mma.plan.getFibreTiles(step)) {}
 
@@ -80,10 +80,10 @@ void MmaKernel::FibreItems::emitItem() {
                                     kernel.mul(mma.laneSlot, 2)));
   SmallVector<MmaC> sums(rowTiles * columnTiles, products.getZeros());
   SmallVector<MmaC> totals;
-  int64_t depthTiles = mma.getDepthTiles(step);
-  for (int64_t kTile = 0; kTile < depthTiles; ++kTile) {
+  int64_t tilesK = mma.getKTiles(step);
+  for (int64_t kTile = 0; kTile < tilesK; ++kTile) {
     multiply(sums, kTile);
-    mma.carryOver(sums, totals, kTile, depthTiles);
+    mma.carryOver(sums, totals, kTile, tilesK);
   }
   firstQ = 0;
   if (step.warps > 1)
@@ -97,18 +97,18 @@ void MmaKernel::FibreItems::emitItem() {
 SmallVector<MmaA> MmaKernel::FibreItems::loadData(int64_t kTile) {
   SmallVector<MmaA> data(rowTiles);
   Int k = kernel.mul(mma.laneSlot, 2);
-  bool ends = 8 * kTile + 8 > dim.depth;
+  bool ends = 8 * kTile + 8 > dim.sizeK;
   for (int64_t rowTile = 0; rowTile < rowTiles; ++rowTile)
     for (unsigned half : {0, 1}) {
       int64_t row = 16 * rowTile + 8 * half;
       Value exists = getRowExists(row);
       if (ends)
         exists = kernel.both(exists,
-                             kernel.less(kernel.add(k, 8 * kTile), dim.depth));
+                             kernel.less(kernel.add(k, 8 * kTile), dim.sizeK));
       SmallVector<Value> values = mma.loadShared(
           from, offset, row * rowStride + 8 * kTile, 2, exists, own);
-      if (ends && dim.depth % 2 != 0) {
-        Value second = kernel.less(kernel.add(k, 8 * kTile + 1), dim.depth);
+      if (ends && dim.sizeK % 2 != 0) {
+        Value second = kernel.less(kernel.add(k, 8 * kTile + 1), dim.sizeK);
         values[1] = kernel.select(second, values[1], products.getZero());
       }
       for (unsigned slot : {0, 1})
@@ -138,7 +138,7 @@ void MmaKernel::FibreItems::multiply(MutableArrayRef<MmaC> sums,
 
 SmallVector<Value> MmaKernel::FibreItems::addOneByOne(ValueRange start) {
   return kernel.rolledLoop(
-      0, dim.depth, 1, start, [&](Int k, ValueRange carried) {
+      0, dim.sizeK, 1, start, [&](Int k, ValueRange carried) {
         SmallVector<Value> results(carried);
         SmallVector<Int> place(origin);
         place[last] = k;
@@ -164,7 +164,7 @@ void MmaKernel::FibreItems::store(ArrayRef<MmaC> sums) {
   positions[last] = firstQ;
   bool columnsExist = groups.back().first + 8 * groups.back().pair +
                           (step.warps - 1) * 16 * step.tiles <=
-                      dim.results;
+                      dim.sizeN;
   mma.emitResults(results, {positions, rowDim, rows % 16 == 0, columnsExist},
                   arrays.to, arrays.output);
 }

@@ -6,18 +6,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "MmaKernel.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Mma.h"
-#include "kron/CodeGen/GPU/PassEmitter.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-MmaKernel::MmaKernel(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
+MmaKernel::MmaKernel(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused,
                      const MmaPlan &plan, const GPUMachine &machine)
-    : host(host), pass(pass), loc(pass.getLoc()), plan(plan),
-      operands(getPassOperands(host, pass)),
-      kernel(host, gpuModule, getKernelBaseName(pass), plan.type),
+    : host(host), fused(fused), loc(fused.getLoc()), plan(plan),
+      operands(getFusedOperands(host, fused)),
+      kernel(host, gpuModule, getKernelBaseName(fused), plan.type),
       products(kernel, plan.math, machine.hasWideDMMA) {}
 
 //===----------------------------------------------------------------------===//
@@ -43,14 +43,14 @@ void MmaKernel::enterOperands() {
   for (const MmaDim &dim : plan.dims)
     if (dim.product)
       factors[dim.product] =
-          kernel.enter(getPassFactor(host, pass, dim.product).array);
+          kernel.enter(getFusedFactor(host, fused, dim.product).array);
 
   // Sizes of the grid's axes, and tiles along them.
   Int total = 1;
   for (const MmaGridAxis &axis : plan.grid) {
     Int size = 1;
-    for (unsigned passAxis : axis.axes)
-      size = host.mul(size, operands.sizes[passAxis]);
+    for (unsigned fusedAxis : axis.axes)
+      size = host.mul(size, operands.sizes[fusedAxis]);
     Int count = host.ceilDiv(size, axis.step);
     total = host.mul(total, count);
     gridSizes.push_back(kernel.enter(size));
@@ -65,7 +65,7 @@ void MmaKernel::enterOperands() {
     double span = 0;
     for (const MmaDim &dim : plan.dims) {
       Int stride = getStride(array, dim.axes);
-      int64_t last = std::max(dim.depth, dim.results);
+      int64_t last = std::max(dim.sizeK, dim.sizeN);
       span += stride.isConstant() ? double(stride.getConstant()) * last : 1e30;
     }
     wideOffsets |= span * 8 >= double(1u << 31);
@@ -129,7 +129,7 @@ MmaGlobalTile MmaKernel::locate(const StageArray &array, Type type, Int tile) {
   MmaGlobalTile result{array.base, type, {}, {}};
   for (const MmaDim &dim : plan.dims) {
     result.strides.push_back(getStride(array, dim.axes));
-    result.limits.push_back(dim.results);
+    result.limits.push_back(dim.sizeN);
   }
   int64_t bytes = type.getIntOrFloatBitWidth() / 8;
   Int rest = tile;
@@ -191,7 +191,7 @@ void MmaKernel::emitSteps(Int tile, Int stageBase) {
   auto load = [&](const MmaStep &step) {
     if (plan.keepsFactors || !step.fitsRegisters)
       return Factors();
-    return loadFactors(step, 0, getDepthTiles(step));
+    return loadFactors(step, 0, getKTiles(step));
   };
   Factors loaded = load(plan.steps.front());
   for (auto [index, step] : llvm::enumerate(plan.steps)) {
@@ -220,7 +220,7 @@ void MmaKernel::emitSteps(Int tile, Int stageBase) {
       if (index == 0 && isLocal(next, work, nextIsLast ? nullptr : &work,
                                 nextIsLast ? &target : nullptr)) {
         localStep = &next;
-        syncTeam(next);
+        syncWarpGroup(next);
       } else {
         emitBarrier(/*ofCluster=*/nextIsLast);
       }
@@ -281,8 +281,8 @@ void MmaKernel::emitStreamedTiles(Int end) {
   const MmaStream &stream = *plan.stream;
   const MmaStep &step = plan.steps.front();
   int64_t pieceBytes = plan.inputLayout.bytes;
-  Int team = kernel.floorDiv(warp, step.warps);
-  Int ring = kernel.mul(team, stream.slots * pieceBytes);
+  Int warpGroup = kernel.floorDiv(warp, step.warps);
+  Int ring = kernel.mul(warpGroup, stream.slots * pieceBytes);
   MmaGlobalTile firstTile = locateInput(getFirstTile());
   for (int64_t slot = 0; slot < stream.slots; ++slot) {
     emitPiece(firstTile, slot,
@@ -315,7 +315,7 @@ void MmaKernel::emit() {
   testAlignment();
   if (plan.keepsFactors)
     for (const MmaStep &step : plan.steps)
-      keptFactors.push_back(loadFactors(step, 0, getDepthTiles(step)));
+      keptFactors.push_back(loadFactors(step, 0, getKTiles(step)));
   emitTiles();
   LaunchShape shape;
   shape.threads = plan.getThreads();
@@ -381,13 +381,14 @@ SmallVector<Value> MmaKernel::loadShared(const MmaBuffer &buffer, Int offset,
   return values;
 }
 
-LogicalResult kron::emitMMAPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                PassOp pass, const GPUMachine &machine) {
-  std::variant<MmaPlan, std::string> plan = getMmaPlan(pass, machine);
+LogicalResult kron::emitMMAKernel(OpBuilder &builder,
+                                  gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                  const GPUMachine &machine) {
+  std::variant<MmaPlan, std::string> plan = getMmaPlan(fused, machine);
   if (auto *reason = std::get_if<std::string>(&plan))
-    return pass.emitOpError(*reason);
+    return fused.emitOpError(*reason);
   OpBuilder::InsertionGuard guard(builder);
-  Emitter host(builder, pass.getLoc(), std::get<MmaPlan>(plan).type);
-  MmaKernel(host, gpuModule, pass, std::get<MmaPlan>(plan), machine).emit();
+  Emitter host(builder, fused.getLoc(), std::get<MmaPlan>(plan).type);
+  MmaKernel(host, gpuModule, fused, std::get<MmaPlan>(plan), machine).emit();
   return success();
 }

@@ -59,7 +59,7 @@ struct MmaColumnGroup {
 
 class MmaKernel {
 public:
-  MmaKernel(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
+  MmaKernel(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused,
             const MmaPlan &plan, const GPUMachine &machine);
 
   void emit();
@@ -137,7 +137,7 @@ private:
     SmallVector<SmallVector<MmaB>> columns; // [n tile][k tile]
   };
 
-  int64_t getDepthTiles(const MmaStep &step) const;
+  int64_t getKTiles(const MmaStep &step) const;
   /// The operands of `count` tiles of 8 positions of the contracted dimension.
   Factors loadFactors(const MmaStep &step, int64_t firstTile, int64_t count);
   /// A position: what depends on the lane, and what is known on top.
@@ -151,7 +151,7 @@ private:
   /// Number of this warp among those that share the results of a column.
   Int getShare(const MmaStep &step);
   /// Position of the factor's rows from tile `tile` of 8 on.
-  Place getDepthPosition(const MmaStep &step, int64_t tile);
+  Place getKPosition(const MmaStep &step, int64_t tile);
   MmaOperand getFactorOperand(ModeProductOp product, Place p, Place q,
                               int64_t maxP, int64_t maxQ);
   MmaA loadRowFactor(const MmaStep &step, int64_t mTile, int64_t kTile);
@@ -163,10 +163,10 @@ private:
   SmallVector<Int> getItemPositions(ArrayRef<MmaItemAxis> axes, Int item);
   void forPieces(const MmaStep &step,
                  function_ref<void(SmallVector<Int>)> body);
-  void syncTeam(const MmaStep &step);
+  void syncWarpGroup(const MmaStep &step);
   /// Tiles of 8 positions of the contracted dimension that this CTA has.
   int64_t getOwnTiles(const MmaStep &step) const {
-    return getDepthTiles(step) / (plan.isSplit(step) ? plan.cluster : 1);
+    return getKTiles(step) / (plan.isSplit(step) ? plan.cluster : 1);
   }
   bool isStreamed(const MmaStep &step) const {
     return plan.stream && &step == &plan.steps.front();
@@ -202,8 +202,8 @@ private:
       return tiles * rows / fold;
     }
   };
-  /// Whether teams read in `step` only what they wrote themselves in the first
-  /// step, given that each takes items that follow each other.
+  /// Whether warp groups read in `step` only what they wrote themselves in the
+  /// first step, given that each takes items that follow each other.
   bool isLocal(const MmaStep &step, const MmaBuffer &from, const MmaBuffer *to,
                const MmaGlobalTile *output);
   bool canFold(int64_t size, unsigned rowDim, int64_t rows) const;
@@ -275,10 +275,10 @@ private:
   Value scaleResult(Value sum, Value addend);
 
   Emitter &host;
-  PassOp pass;
+  FusedOp fused;
   Location loc;
   const MmaPlan &plan;
-  PassOperands operands;
+  FusedOperands operands;
   KernelBuilder kernel;
   MmaProducts products;
 
@@ -295,7 +295,7 @@ private:
 
   Int warp, laneGroup, laneSlot;
   /// Of a stream: the tile and the next one, whether that exists, and the byte
-  /// offset of the team's slot that is to be read.
+  /// offset of the warp group's slot that is to be read.
   MmaGlobalTile thisTile, nextTile;
   /// The second step, if it is local.
   const MmaStep *localStep = nullptr;

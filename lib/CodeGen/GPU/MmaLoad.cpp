@@ -33,7 +33,7 @@ int64_t MmaKernel::getCopyElements() {
   if (!getStride(input, inner.axes).is(1))
     return 1;
   auto fits = [&](int64_t count) {
-    if (inner.depth % count != 0)
+    if (inner.sizeK % count != 0)
       return false;
     for (auto [axis, stride] : llvm::enumerate(input.strides))
       if (axis != inner.axes.back() && stride.isConstant() &&
@@ -106,7 +106,7 @@ void MmaKernel::emitCopy(const MmaGlobalTile &from, const MmaBuffer &to,
                          kernel.materialize(0, 32));
   // Other CTAs take the columns beside those of this tile.
   const MmaDim &inner = plan.dims.back();
-  bool wholeLines = !inner.product && inner.depth * elementBytes < kLineBytes;
+  bool wholeLines = !inner.product && inner.sizeK * elementBytes < kLineBytes;
   kernel.copyAsync(shared, global, copyBytes, size, wholeLines);
 }
 
@@ -137,7 +137,7 @@ void MmaKernel::emitCopies(const MmaGlobalTile &from, const MmaBuffer &to,
   SmallVector<int64_t> counts;
   int64_t total = 1;
   for (unsigned dim : order) {
-    int64_t count = plan.dims[dim].depth;
+    int64_t count = plan.dims[dim].sizeK;
     counts.push_back(dim + 1 == rank ? count / elements : count);
     total *= counts.back();
   }
@@ -217,14 +217,14 @@ SmallVector<MmaItemAxis> MmaKernel::getPieceAxes() const {
   return axes;
 }
 
-/// Starts copying the team's piece number `number` of `tile` to `to`.
+/// Starts copying the warp group's piece number `number` of `tile` to `to`.
 void MmaKernel::emitPiece(const MmaGlobalTile &tile, Int number,
                           const MmaBuffer &to) {
   const MmaStep &step = plan.steps.front();
-  Int team = kernel.floorDiv(warp, step.warps);
+  Int warpGroup = kernel.floorDiv(warp, step.warps);
   SmallVector<Int> start = getItemPositions(
       getPieceAxes(),
-      kernel.add(kernel.mul(team, plan.stream->pieces), number));
+      kernel.add(kernel.mul(warpGroup, plan.stream->pieces), number));
   MmaGlobalTile piece = tile;
   Int offset = 0;
   for (auto [dim, position] : llvm::enumerate(start)) {
@@ -291,11 +291,11 @@ void MmaKernel::emitRowCopies(const MmaGlobalTile &from, const MmaBuffer &to,
                               int64_t elements, ArrayRef<unsigned> order) {
   unsigned rank = order.size(), rowDim = order.back();
   int64_t perCopy = rowDim + 1 == rank ? elements : 1;
-  int64_t copies = plan.dims[rowDim].depth / perCopy;
+  int64_t copies = plan.dims[rowDim].sizeK / perCopy;
   int64_t lanes = std::min<int64_t>(32, llvm::PowerOf2Ceil(copies));
   int64_t rows = 1;
   for (unsigned dim : order.drop_back())
-    rows *= plan.dims[dim].depth;
+    rows *= plan.dims[dim].sizeK;
   int64_t rowsAtOnce = plan.warps * (32 / lanes);
   Int laneRow = kernel.add(kernel.mul(warp, 32 / lanes),
                            kernel.floorDiv(kernel.laneId(), lanes));
@@ -307,7 +307,7 @@ void MmaKernel::emitRowCopies(const MmaGlobalTile &from, const MmaBuffer &to,
     SmallVector<Int> positions(rank, Int(0));
     Int rest = row;
     for (unsigned index = rank - 1; index-- > 0;) {
-      int64_t count = plan.dims[order[index]].depth;
+      int64_t count = plan.dims[order[index]].sizeK;
       positions[order[index]] = index == 0 ? rest : kernel.rem(rest, count);
       rest = kernel.floorDiv(rest, count);
     }

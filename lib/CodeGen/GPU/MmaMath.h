@@ -12,8 +12,8 @@
 
 namespace mlir::kron {
 
-/// A number as operand of a matrix instruction: an f64, or the bits of a TF32
-/// and, if products are split, of what is left.
+/// A value as operand of a matrix instruction: an f64, or the bits of a TF32
+/// and, if products are split, of the residual.
 struct MmaOperand {
   Value high, low;
 };
@@ -36,7 +36,7 @@ public:
   /// known to be a TF32.
   MmaOperand getOperand(Value value, bool exact);
 
-  /// The number 0 that sums start from.
+  /// The value 0 that sums start from.
   Value getZero();
   MmaC getZeros();
 
@@ -47,11 +47,11 @@ public:
     const MmaB *b;
   };
 
-  /// sum += a * b for all terms, the small products of split numbers first. The
+  /// sum += a * b for all terms, the small products of split values first. The
   /// sums are different ones, so that no instruction waits for the one before.
   void multiply(ArrayRef<Term> terms);
 
-  /// Whether, in any lane of the warp, one of `sums` is infinite or no number.
+  /// Whether, in any lane of the warp, one of `sums` is infinite or NaN.
   Value isAnyNotFinite(ArrayRef<const MmaC *> sums);
 
 private:

@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace mlir::kron;
 
 /// Innermost elements that a warp stores at once, 128 bytes.
-static constexpr int64_t kRunBytes = 128;
+static constexpr int64_t kSegmentBytes = 128;
 static constexpr int64_t kSectorBytes = 32;
 /// Elements that a tile should have so that its barriers cost little.
 static constexpr int64_t kTileElements = 4096;
@@ -28,9 +28,9 @@ static ShapedType getShape(Value value) {
 //===----------------------------------------------------------------------===//
 
 std::optional<std::string> MmaPlanner::chooseTypes() {
-  products = pass.getModeProducts();
-  plan.inputType = getElementType(pass.getInputs().front());
-  plan.outputType = getElementType(pass.getInit());
+  products = fused.getModeProducts();
+  plan.inputType = getElementType(fused.getInputs().front());
+  plan.outputType = getElementType(fused.getInit());
   plan.factorType = getElementType(products.front().getFactor());
   bool ieee = false, tf32 = false;
   for (ModeProductOp product : products) {
@@ -60,8 +60,8 @@ std::optional<std::string> MmaPlanner::chooseTypes() {
     return "the element type is no real floating-point type of up to 64 bits";
   if (ieee)
     return "products of IEEE precision are not available to matrix "
-           "instructions of 32-bit numbers";
-  plan.type = Float32Type::get(pass.getContext());
+           "instructions of 32-bit values";
+  plan.type = Float32Type::get(fused.getContext());
   plan.math =
       tf32 || isNarrow(plan.factorType) ? MmaMath::TF32 : MmaMath::SplitTF32;
   return std::nullopt;
@@ -86,28 +86,28 @@ static bool continues(Value array, unsigned outer, unsigned inner) {
 }
 
 bool MmaPlanner::isCollapsible(unsigned outer, unsigned inner) {
-  Value input = pass.getInputs().front();
+  Value input = fused.getInputs().front();
   ArrayRef<int64_t> permutation =
-      pass.getInputPermutation().value_or(ArrayRef<int64_t>());
+      fused.getInputPermutation().value_or(ArrayRef<int64_t>());
   auto inputDim = [&](unsigned axis) -> unsigned {
     return permutation.empty() ? axis : permutation[axis];
   };
   for (unsigned axis : {outer, inner})
     if (getShape(input).getDimSize(inputDim(axis)) !=
-        getShape(pass.getInit()).getDimSize(axis))
+        getShape(fused.getInit()).getDimSize(axis))
       return false;
   if (!continues(input, inputDim(outer), inputDim(inner)) ||
-      !continues(pass.getInit(), outer, inner))
+      !continues(fused.getInit(), outer, inner))
     return false;
   Value addend = products.back().getAddend();
   if (!addend)
     return true;
   unsigned number = cast<BlockArgument>(addend).getArgNumber();
-  return continues(pass->getOperand(number), outer, inner);
+  return continues(fused->getOperand(number), outer, inner);
 }
 
 void MmaPlanner::collectAxes() {
-  ShapedType type = getShape(pass.getInit());
+  ShapedType type = getShape(fused.getInit());
   bool joins = false;
   for (unsigned axis = 0; axis < type.getRank(); ++axis) {
     MmaDim dim;
@@ -117,8 +117,8 @@ void MmaPlanner::collectAxes() {
         dim.product = product;
     if (dim.product) {
       ShapedType factor = getShape(dim.product.getFactor());
-      dim.depth = factor.getDimSize(dim.product.getContractedFactorDim());
-      dim.results = factor.getDimSize(dim.product.getResultingFactorDim());
+      dim.sizeK = factor.getDimSize(dim.product.getContractedFactorDim());
+      dim.sizeN = factor.getDimSize(dim.product.getResultingFactorDim());
       axes.push_back(dim);
       joins = false;
       continue;
@@ -137,7 +137,7 @@ void MmaPlanner::collectAxes() {
 int64_t MmaPlanner::getStaticSize(ArrayRef<unsigned> axes) {
   int64_t product = 1;
   for (unsigned axis : axes) {
-    int64_t size = getShape(pass.getInit()).getDimSize(axis);
+    int64_t size = getShape(fused.getInit()).getDimSize(axis);
     if (ShapedType::isDynamic(size))
       return size;
     product *= size;
@@ -150,15 +150,15 @@ int64_t MmaPlanner::getStaticSize(ArrayRef<unsigned> axes) {
 //===----------------------------------------------------------------------===//
 
 /// Positions of the innermost axis, which nothing contracts, that a tile takes.
-static int64_t chooseRunOf(int64_t size, int64_t elementBytes) {
-  int64_t run = kRunBytes / elementBytes;
+static int64_t chooseSegmentOf(int64_t size, int64_t elementBytes) {
+  int64_t segment = kSegmentBytes / elementBytes;
   if (ShapedType::isDynamic(size))
-    return run;
-  if (size <= run + run / 2)
+    return segment;
+  if (size <= segment + segment / 2)
     return size;
   // Not much is left over with one of these.
-  int64_t best = run;
-  for (int64_t columns : {run + run / 2, 2 * run})
+  int64_t best = segment;
+  for (int64_t columns : {segment + segment / 2, 2 * segment})
     if (llvm::alignTo(size, columns) < llvm::alignTo(size, best))
       best = columns;
   return best;
@@ -172,35 +172,37 @@ void MmaPlanner::addGridAxis(ArrayRef<unsigned> which, int dim, int64_t step) {
   plan.grid.push_back(axis);
 }
 
-/// Whether neighbours of the input lie along `axis` of the pass.
+/// Whether neighbours of the input lie along `axis` of the fused region.
 bool MmaPlanner::isContiguousInput(unsigned axis) {
   ArrayRef<int64_t> permutation =
-      pass.getInputPermutation().value_or(ArrayRef<int64_t>());
-  Value input = pass.getInputs().front();
+      fused.getInputPermutation().value_or(ArrayRef<int64_t>());
+  Value input = fused.getInputs().front();
   return getKnownStrides(
              input)[permutation.empty() ? axis : permutation[axis]] == 1;
 }
 
 /// Positions of `axis`, along which neighbours lie in memory, that a tile takes
 /// beside all of the contracted axes, of `elements` positions.
-int64_t MmaPlanner::chooseRun(const MmaDim &axis, int64_t elements,
-                              int64_t scheduled) {
+int64_t MmaPlanner::chooseSegment(const MmaDim &axis, int64_t elements,
+                                  int64_t scheduled) {
   int64_t size = getStaticSize(axis.axes);
   int64_t elementBytes = std::max(getElementBytes(plan.inputType),
                                   getElementBytes(plan.outputType));
-  int64_t run = scheduled ? scheduled : chooseRunOf(size, elementBytes);
+  int64_t segment = scheduled ? scheduled : chooseSegmentOf(size, elementBytes);
   if (!ShapedType::isDynamic(size))
-    run = std::min(run, size);
+    segment = std::min(segment, size);
   // Shorter ones, down to one sector, if the tile does not fit otherwise.
-  while (!scheduled && run % 2 == 0 && run * elementBytes > kSectorBytes &&
-         elements * run * getElementBytes(plan.type) > getSlabBudget(machine))
-    run /= 2;
-  return run;
+  while (!scheduled && segment % 2 == 0 &&
+         segment * elementBytes > kSectorBytes &&
+         elements * segment * getElementBytes(plan.type) >
+             getFootprintBudget(machine))
+    segment /= 2;
+  return segment;
 }
 
 void MmaPlanner::chooseTile() {
   int64_t scheduledRows = 0, scheduledColumns = 0;
-  if (ScheduleAttr schedule = pass.getScheduleAttr()) {
+  if (ScheduleAttr schedule = fused.getScheduleAttr()) {
     scheduledRows = schedule.getTile();
     scheduledColumns = schedule.getColumns();
   }
@@ -209,7 +211,7 @@ void MmaPlanner::chooseTile() {
     ++first;
   int64_t elements = 1;
   for (MmaDim &axis : axes)
-    elements *= std::max(axis.depth, axis.results);
+    elements *= std::max(axis.sizeK, axis.sizeN);
   bool hasColumns = !axes.back().product;
   // The axis of rows of a transposed input.
   unsigned turned = 0;
@@ -219,12 +221,12 @@ void MmaPlanner::chooseTile() {
 
   int64_t columns = 1, rows = 1;
   if (hasColumns) {
-    columns = chooseRun(axes.back(), elements, scheduledColumns);
+    columns = chooseSegment(axes.back(), elements, scheduledColumns);
     elements *= columns;
   }
   // Rows: the axis right outside of the first contracted one.
   if (plan.turnsRows) {
-    rows = chooseRun(axes[turned], elements, scheduledRows);
+    rows = chooseSegment(axes[turned], elements, scheduledRows);
   } else if (first > 0) {
     int64_t size = getStaticSize(axes[first - 1].axes);
     rows = scheduledRows ? scheduledRows
@@ -252,7 +254,7 @@ void MmaPlanner::chooseTile() {
                   inTile ? step : 1);
       if (!inTile)
         continue;
-      dim.depth = dim.results = step;
+      dim.sizeK = dim.sizeN = step;
     }
     plan.dims.push_back(dim);
   }
@@ -269,15 +271,15 @@ void MmaPlanner::chooseTile() {
 //===----------------------------------------------------------------------===//
 
 int64_t MmaPlanner::getFactorRegisters(MmaStep &step) {
-  // Two 32-bit registers per number, or one if only one TF32 is kept.
+  // Two 32-bit registers per value, or one if only one TF32 is kept.
   int64_t perNumber = plan.math == MmaMath::TF32 ? 1 : 2;
   const MmaDim &dim = plan.dims[step.dim];
-  int64_t depthTiles = llvm::divideCeil(dim.depth, 8);
-  int64_t registers = step.tiles * depthTiles * 4 * perNumber;
+  int64_t tilesK = llvm::divideCeil(dim.sizeK, 8);
+  int64_t registers = step.tiles * tilesK * 4 * perNumber;
   if (step.kind == MmaStep::Kind::Chain) {
     const MmaDim &inner = plan.dims[step.dim + 1];
-    registers += llvm::divideCeil(inner.depth, 8) *
-                 llvm::divideCeil(inner.results, 8) * 2 * perNumber;
+    registers += llvm::divideCeil(inner.sizeK, 8) *
+                 llvm::divideCeil(inner.sizeN, 8) * 2 * perNumber;
   }
   return registers;
 }
@@ -290,11 +292,11 @@ bool MmaPlanner::canChain(unsigned dim) {
   MmaStep step;
   step.kind = MmaStep::Kind::Chain;
   step.dim = dim;
-  step.tiles = llvm::divideCeil(outer.results, 16);
+  step.tiles = llvm::divideCeil(outer.sizeN, 16);
   int64_t perSum = plan.math == MmaMath::F64 ? 8 : 4;
   int64_t sums =
       step.tiles * perSum *
-      (llvm::divideCeil(inner.depth, 8) + llvm::divideCeil(inner.results, 8));
+      (llvm::divideCeil(inner.sizeK, 8) + llvm::divideCeil(inner.sizeN, 8));
   // The factors of a chain are not loaded again and again.
   int64_t factors = getFactorRegisters(step);
   return factors <= kMmaStepRegisters && factors + sums <= 192 && sums <= 72;
@@ -305,9 +307,9 @@ void MmaPlanner::addStep(MmaStep::Kind kind, unsigned dim) {
   step.kind = kind;
   step.dim = dim;
   for (unsigned index = 0; index < plan.dims.size(); ++index)
-    step.sizes.push_back(applied[index] ? plan.dims[index].results
-                                        : plan.dims[index].depth);
-  int64_t tiles = llvm::divideCeil(plan.dims[dim].results, 16);
+    step.sizes.push_back(applied[index] ? plan.dims[index].sizeN
+                                        : plan.dims[index].sizeK);
+  int64_t tiles = llvm::divideCeil(plan.dims[dim].sizeN, 16);
   step.tiles = tiles;
   if (kind != MmaStep::Kind::Chain) {
     while (step.warps < plan.warps &&
@@ -324,8 +326,8 @@ void MmaPlanner::addStep(MmaStep::Kind kind, unsigned dim) {
   plan.steps.push_back(step);
 }
 
-/// The innermost dimension first, so that the last step stores long runs; or
-/// last, where columns are rows of the result.
+/// The innermost dimension first, so that the last step stores long segments;
+/// or last, where columns are rows of the result.
 void MmaPlanner::chooseSteps() {
   plan.steps.clear();
   applied.assign(plan.dims.size(), 0);
@@ -358,23 +360,23 @@ std::optional<std::string> MmaPlanner::run() {
       return "an axis is contracted more than once";
   collectAxes();
   for (const MmaDim &axis : axes)
-    if (axis.product && (axis.depth > 256 || axis.results > 256))
+    if (axis.product && (axis.sizeK > 256 || axis.sizeN > 256))
       return "a factor has more than 256 rows or columns";
   chooseTile();
   return chooseResources();
 }
 
-std::variant<MmaPlan, std::string> kron::getMmaPlan(PassOp pass,
+std::variant<MmaPlan, std::string> kron::getMmaPlan(FusedOp fused,
                                                     const GPUMachine &machine) {
-  MmaPlanner planner(pass, machine);
+  MmaPlanner planner(fused, machine);
   if (std::optional<std::string> reason = planner.run())
     return *reason;
   return planner.plan;
 }
 
 std::optional<std::string>
-kron::getMMAUnsupportedReason(PassOp pass, const GPUMachine &machine) {
-  std::variant<MmaPlan, std::string> plan = getMmaPlan(pass, machine);
+kron::getMMAUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
+  std::variant<MmaPlan, std::string> plan = getMmaPlan(fused, machine);
   if (auto *reason = std::get_if<std::string>(&plan))
     return *reason;
   return std::nullopt;

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the kernel of a pass looks like, worked out from the types alone.
+// What the kernel of a fused region looks like, worked out from the types
+// alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,33 +14,33 @@
 #define KRON_LIB_CODEGEN_GPU_MMAPLAN_H
 
 #include "MmaLayout.h"
-#include "kron/CodeGen/GPU/Machine.h"
+#include "kron/Machine/GPUMachine.h"
 #include <variant>
 
 namespace mlir::kron {
 
 /// How products are computed.
 enum class MmaMath {
-  /// One product of TF32 numbers. Exact factors (f16, bf16) lose nothing; data
+  /// One product of TF32 values. Exact factors (f16, bf16) lose nothing; data
   /// are rounded to 11 bits once per factor, sums are f32.
   TF32,
-  /// f32 numbers as sums of two TF32: high*high + high*low + low*high.
+  /// f32 values as sums of two TF32: high*high + high*low + low*high.
   SplitTF32,
   F64
 };
 
-/// A dimension of the tile: a contracted axis of the pass, or neighbouring axes
-/// that no factor touches and that are walked as one.
+/// A dimension of the tile: a contracted axis of the fused region, or
+/// neighbouring axes that no factor touches and that are walked as one.
 struct MmaDim {
-  /// Axes of the pass, outermost first; none for a dimension that only fills
-  /// up.
+  /// Axes of the fused region, outermost first; none for a dimension that only
+  /// fills up.
   SmallVector<unsigned> axes;
   ModeProductOp product;
   /// Sizes in the tile before and after the factor.
-  int64_t depth = 1, results = 1;
+  int64_t sizeK = 1, sizeN = 1;
 };
 
-/// Axes of the pass whose positions are shared out among tiles.
+/// Axes of the fused region whose positions are shared out among tiles.
 struct MmaGridAxis {
   SmallVector<unsigned> axes;
   /// The dimension of the tile that takes `step` positions at a time, or -1.
@@ -72,14 +73,15 @@ struct MmaStep {
   bool fitsRegisters = true;
 };
 
-/// Input that arrives in pieces: what a team of warps takes through the first
-/// step at a time. Each team has a ring of its own, so that it waits for nobody
-/// else, and the next tile's pieces arrive while the other steps are at work.
+/// Input that arrives in pieces: what a warp group takes through the first step
+/// at a time. Each warp group has a ring of its own, so that it waits for
+/// nobody else, and the next tile's pieces arrive while the other steps are at
+/// work.
 struct MmaStream {
   /// Positions of a piece along each dimension of the tile.
   SmallVector<int64_t> sizes;
-  /// Pieces of a tile that a team takes, and slots of its ring, at most as
-  /// many.
+  /// Pieces of a tile that a warp group takes, and slots of its ring, at most
+  /// as many.
   int64_t pieces = 1, slots = 1;
 };
 
@@ -93,7 +95,8 @@ struct MmaPlan {
   /// tile's innermost dimension.
   bool turnsRows = false;
   SmallVector<MmaStep> steps;
-  /// Where input lands: a ring of `stages` tiles, or of pieces for each team.
+  /// Where input lands: a ring of `stages` tiles, or of pieces for each warp
+  /// group.
   TileLayout inputLayout;
   std::optional<MmaStream> stream;
   /// Where intermediates are kept, if they have another type than the input or
@@ -112,13 +115,13 @@ struct MmaPlan {
   bool isSplit(const MmaStep &step) const {
     return cluster > 1 && &step == &steps.back();
   }
-  int64_t getTeams(const MmaStep &step) const {
+  int64_t getWarpGroups(const MmaStep &step) const {
     return std::max<int64_t>(1, warps / step.warps);
   }
   /// Bytes of shared memory that input lands in.
   int64_t getInputBytes() const {
     return inputLayout.bytes *
-           (stream ? getTeams(steps.front()) * stream->slots : stages);
+           (stream ? getWarpGroups(steps.front()) * stream->slots : stages);
   }
   /// Tiles of 8 columns that `step` should take at a time, as many as there are
   /// registers for.
@@ -135,8 +138,8 @@ struct MmaPlan {
 /// known and unknown parts of a position must not have bits in common.
 int64_t getPowerDivisor(int64_t number, int64_t atMost);
 
-/// The plan of `pass`, or why there is none.
-std::variant<MmaPlan, std::string> getMmaPlan(PassOp pass,
+/// The plan of `fused`, or why there is none.
+std::variant<MmaPlan, std::string> getMmaPlan(FusedOp fused,
                                               const GPUMachine &machine);
 
 } // namespace mlir::kron

@@ -20,11 +20,11 @@ namespace mlir::kron {
 /// Factor registers of one step.
 inline constexpr int64_t kMmaStepRegisters = 128;
 
-/// Works out the plan of a pass.
+/// Works out the plan of a fused region.
 class MmaPlanner {
 public:
-  MmaPlanner(PassOp pass, const GPUMachine &machine)
-      : pass(pass), machine(machine) {}
+  MmaPlanner(FusedOp fused, const GPUMachine &machine)
+      : fused(fused), machine(machine) {}
 
   /// Fills in `plan`, or says why there is none.
   std::optional<std::string> run();
@@ -38,7 +38,8 @@ private:
   bool isCollapsible(unsigned outer, unsigned inner);
   void addGridAxis(ArrayRef<unsigned> axes, int dim, int64_t step);
   bool isContiguousInput(unsigned axis);
-  int64_t chooseRun(const MmaDim &axis, int64_t elements, int64_t scheduled);
+  int64_t chooseSegment(const MmaDim &axis, int64_t elements,
+                        int64_t scheduled);
   void chooseTile();
   void chooseSteps();
   void addStep(MmaStep::Kind kind, unsigned dim);
@@ -53,11 +54,11 @@ private:
   bool chooseStream(int64_t cluster);
   std::optional<std::string> chooseResources();
 
-  PassOp pass;
+  FusedOp fused;
   const GPUMachine &machine;
   SmallVector<ModeProductOp> products;
-  /// The axes of the pass, neighbours that can be walked as one together, and
-  /// those of size 1 that nothing contracts left out.
+  /// The axes of the fused region, neighbours that can be walked as one
+  /// together, and those of size 1 that nothing contracts left out.
   SmallVector<MmaDim> axes;
   SmallVector<int64_t> applied;
 };

@@ -24,14 +24,14 @@ static constexpr int64_t kLightRegisters = 64;
 static constexpr int64_t kMaxLightTiles = 2;
 static constexpr int64_t kMaxStages = 3;
 static constexpr int64_t kSlackBytes = 128;
-/// Pieces of the input that each team needs on their way.
+/// Pieces of the input that each warp group needs on their way.
 static constexpr int64_t kMinSlots = 2;
 
 void MmaPlanner::chooseLayouts() {
   SmallVector<int64_t> before, largest;
   for (const MmaDim &dim : plan.dims) {
-    before.push_back(dim.depth);
-    largest.push_back(std::max(dim.depth, dim.results));
+    before.push_back(dim.sizeK);
+    largest.push_back(std::max(dim.sizeK, dim.sizeN));
   }
   if (plan.inputType == plan.type) {
     plan.inputLayout = TileLayout::get(largest, getElementBytes(plan.type));
@@ -42,8 +42,8 @@ void MmaPlanner::chooseLayouts() {
     plan.workLayout = TileLayout::get(largest, getElementBytes(plan.type));
 }
 
-/// Warps of a CTA, of which there should be `warpsPerSM` on a processor: small
-/// CTAs, whose barriers cost little, as far as there is room for their tiles.
+/// Warps of a CTA, of which there should be `warpsPerSM` on an SM: small CTAs,
+/// whose barriers cost little, as far as there is room for their tiles.
 int64_t MmaPlanner::chooseWarps(int64_t warpsPerSM, bool light, int64_t bytes) {
   // Factors of more than 64 rows are shared out among 8 warps.
   bool large = llvm::any_of(plan.steps, [](const MmaStep &step) {
@@ -67,15 +67,15 @@ int64_t kron::getPowerDivisor(int64_t number, int64_t atMost) {
 }
 
 int64_t MmaPlan::getFibreTiles(const MmaStep &step) const {
-  int64_t results = step.warps > 1 ? 16 * step.tiles : dims.back().results;
-  if (results > 16 || step.factorRegisters > 96)
+  int64_t sizeN = step.warps > 1 ? 16 * step.tiles : dims.back().sizeN;
+  if (sizeN > 16 || step.factorRegisters > 96)
     return 1;
   int64_t fibres = step.sizes[dims.size() - 2];
   return getPowerDivisor(llvm::divideCeil(fibres, 16), 2);
 }
 
-/// What a team takes through the first step at a time; none if that is no box
-/// of positions.
+/// What a warp group takes through the first step at a time; none if that is no
+/// box of positions.
 SmallVector<int64_t> MmaPlanner::getPieceSizes(int64_t most) {
   const MmaStep &step = plan.steps.front();
   unsigned last = plan.dims.size() - 1;
@@ -119,22 +119,22 @@ bool MmaPlanner::chooseStream(int64_t cluster) {
     return false;
   SmallVector<int64_t> largest;
   for (const MmaDim &dim : plan.dims)
-    largest.push_back(std::max(dim.depth, dim.results));
+    largest.push_back(std::max(dim.sizeK, dim.sizeN));
   if (cluster > 1 && plan.turnsRows)
     return false;
   if (cluster > 1) {
-    int64_t depth = plan.dims[lastStep.dim].depth;
+    int64_t sizeK = plan.dims[lastStep.dim].sizeK;
     if (!machine.hasCluster || lastStep.kind != MmaStep::Kind::Columns ||
-        depth % (8 * cluster) != 0)
+        sizeK % (8 * cluster) != 0)
       return false;
-    largest[lastStep.dim] = depth / cluster;
+    largest[lastStep.dim] = sizeK / cluster;
     for (MmaStep &before : plan.steps)
       if (&before != &lastStep)
-        before.sizes[lastStep.dim] = depth / cluster;
+        before.sizes[lastStep.dim] = sizeK / cluster;
   }
   TileLayout work = TileLayout::get(largest, getElementBytes(plan.type));
   int64_t room = machine.getSharedBytes(1) - work.bytes - kSlackBytes;
-  int64_t teams = plan.getTeams(step);
+  int64_t warpGroups = plan.getWarpGroups(step);
   // Smaller pieces where a ring of them does not fit.
   MmaStream stream;
   TileLayout piece;
@@ -146,11 +146,11 @@ bool MmaPlanner::chooseStream(int64_t cluster) {
       return false;
     for (auto [whole, part] : llvm::zip_equal(step.sizes, stream.sizes))
       stream.pieces *= whole / part;
-    if (stream.pieces % teams != 0)
+    if (stream.pieces % warpGroups != 0)
       return false;
-    stream.pieces /= teams;
+    stream.pieces /= warpGroups;
     piece = TileLayout::get(stream.sizes, getElementBytes(plan.inputType));
-    stream.slots = std::min(stream.pieces, room / (teams * piece.bytes));
+    stream.slots = std::min(stream.pieces, room / (warpGroups * piece.bytes));
   }
   plan.ctasPerSM = 1;
   plan.workLayout = work;
@@ -161,7 +161,7 @@ bool MmaPlanner::chooseStream(int64_t cluster) {
 }
 
 std::optional<std::string> MmaPlanner::chooseResources() {
-  ScheduleAttr schedule = pass.getScheduleAttr();
+  ScheduleAttr schedule = fused.getScheduleAttr();
   int64_t threads = schedule ? schedule.getThreads() : 0;
   int64_t ctas = schedule ? schedule.getCtasPerSm() : 0;
   int64_t stages = schedule ? schedule.getStages() : 0;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Which number a lane holds where is up to us, as long as both operands of an
+// Which value a lane holds where is up to us, as long as both operands of an
 // instruction agree on k. Lane (g, t) reads
 //
 //   Columns: k = 8i + t and 8i + t + 4 of its columns, `pair` neighbours at
@@ -37,8 +37,8 @@ static int64_t getBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
 // Factors
 //===----------------------------------------------------------------------===//
 
-int64_t MmaKernel::getDepthTiles(const MmaStep &step) const {
-  return llvm::divideCeil(plan.dims[step.dim].depth, 8);
+int64_t MmaKernel::getKTiles(const MmaStep &step) const {
+  return llvm::divideCeil(plan.dims[step.dim].sizeK, 8);
 }
 
 /// Element (p, q), or 0 if it does not exist, where p is at most `maxP` and q
@@ -47,20 +47,19 @@ Value MmaKernel::loadFactorElement(ModeProductOp product, Place p, Place q,
                                    int64_t maxP, int64_t maxQ) {
   const StageFactor &factor = factors[product];
   auto shape = cast<ShapedType>(product.getFactor().getType());
-  int64_t depth = shape.getDimSize(product.getContractedFactorDim());
-  int64_t results = shape.getDimSize(product.getResultingFactorDim());
+  int64_t sizeK = shape.getDimSize(product.getContractedFactorDim());
+  int64_t sizeN = shape.getDimSize(product.getResultingFactorDim());
   Value valid;
-  if (maxP >= depth)
-    valid = kernel.less(kernel.add(p.lane, p.known), depth);
-  if (maxQ >= results)
-    valid =
-        kernel.both(valid, kernel.less(kernel.add(q.lane, q.known), results));
+  if (maxP >= sizeK)
+    valid = kernel.less(kernel.add(p.lane, p.known), sizeK);
+  if (maxQ >= sizeN)
+    valid = kernel.both(valid, kernel.less(kernel.add(q.lane, q.known), sizeN));
   // What is known goes last and so into the instruction: addresses of their own
   // would all be loop invariants, and be kept in registers.
   Value address = factor.base;
   for (bool known : {false, true}) {
     Int offset = kernel.add(
-        kernel.mul(known ? Int(p.known) : p.lane, factor.depthStride),
+        kernel.mul(known ? Int(p.known) : p.lane, factor.strideK),
         kernel.mul(known ? Int(q.known) : q.lane, factor.resultStride));
     address = kernel.offsetBytes(address,
                                  kernel.mul(offset, getBytes(plan.factorType)));
@@ -83,8 +82,7 @@ Int MmaKernel::getShare(const MmaStep &step) {
 }
 
 /// The CTAs of a cluster start with the positions that they have themselves.
-MmaKernel::Place MmaKernel::getDepthPosition(const MmaStep &step,
-                                             int64_t tile) {
+MmaKernel::Place MmaKernel::getKPosition(const MmaStep &step, int64_t tile) {
   if (!plan.isSplit(step))
     return {0, 8 * tile};
   int64_t own = getOwnTiles(step);
@@ -102,7 +100,7 @@ MmaA MmaKernel::loadRowFactor(const MmaStep &step, int64_t mTile,
     maxQ = 16 * mTile + 15;
   MmaA a;
   for (unsigned index = 0; index < 4; ++index) {
-    Place p = getDepthPosition(step, kTile);
+    Place p = getKPosition(step, kTile);
     p.lane = kernel.add(p.lane, laneSlot);
     p.known += 4 * (index / 2);
     Place q{kernel.add(first, laneGroup), 16 * mTile + 8 * (index % 2)};
@@ -134,7 +132,7 @@ MmaKernel::Factors MmaKernel::loadFactors(const MmaStep &step,
   SmallVector<std::array<Place, 2>> rows;
   SmallVector<int64_t> lastRows;
   if (chain) {
-    for (MmaColumnGroup group : getColumnGroups(inner.depth, getPair(&work)))
+    for (MmaColumnGroup group : getColumnGroups(inner.sizeK, getPair(&work)))
       for (int64_t tile = 0; tile < group.pair; ++tile) {
         Place first{kernel.mul(laneSlot, 2 * group.pair), group.first + tile};
         rows.push_back({first, {first.lane, first.known + group.pair}});
@@ -148,7 +146,7 @@ MmaKernel::Factors MmaKernel::loadFactors(const MmaStep &step,
     }
   }
   Int firstQ = 0;
-  int64_t sizeQ = inner.results;
+  int64_t sizeQ = inner.sizeN;
   if (step.warps > 1) {
     sizeQ = 16 * step.tiles;
     firstQ = kernel.mul(getShare(step), sizeQ);
@@ -210,31 +208,31 @@ SmallVector<Int> MmaKernel::getItemPositions(ArrayRef<MmaItemAxis> axes,
 }
 
 /// Waits for the warps that share results.
-void MmaKernel::syncTeam(const MmaStep &step) {
+void MmaKernel::syncWarpGroup(const MmaStep &step) {
   if (step.warps == 1)
     return kernel.syncWarp();
-  Int team = kernel.floorDiv(warp, step.warps);
-  kernel.namedBarrier(kernel.add(team, 1), 32 * step.warps);
+  Int warpGroup = kernel.floorDiv(warp, step.warps);
+  kernel.namedBarrier(kernel.add(warpGroup, 1), 32 * step.warps);
 }
 
-/// Calls `body` for the team's pieces of the tile and starts copying those that
-/// come `slots` later, maybe of the next tile.
+/// Calls `body` for the warp group's pieces of the tile and starts copying
+/// those that come `slots` later, maybe of the next tile.
 void MmaKernel::forPieces(const MmaStep &step,
                           function_ref<void(SmallVector<Int>)> body) {
   const MmaStream &stream = *plan.stream;
   int64_t pieceBytes = plan.inputLayout.bytes;
-  Int team = kernel.floorDiv(warp, step.warps);
-  Int first = kernel.mul(team, stream.pieces);
-  Int lastSlot = kernel.add(kernel.mul(team, stream.slots * pieceBytes),
+  Int warpGroup = kernel.floorDiv(warp, step.warps);
+  Int first = kernel.mul(warpGroup, stream.pieces);
+  Int lastSlot = kernel.add(kernel.mul(warpGroup, stream.slots * pieceBytes),
                             (stream.slots - 1) * pieceBytes);
   SmallVector<Value> end = kernel.rolledLoop(
       0, stream.pieces, 1, kernel.materialize(pieceBase, 32),
       [&](Int number, ValueRange carried) -> SmallVector<Value> {
         pieceBase = Int(carried[0]);
         kernel.waitCopies(stream.slots - 1);
-        syncTeam(step);
+        syncWarpGroup(step);
         body(getItemPositions(getPieceAxes(), kernel.add(first, number)));
-        syncTeam(step);
+        syncWarpGroup(step);
         Int later = kernel.add(number, stream.slots);
         Value isHere = kernel.less(later, stream.pieces);
         Value exists =
@@ -284,13 +282,13 @@ void MmaKernel::forItems(const MmaStep &step, ArrayRef<MmaItemAxis> axes,
   int64_t total = 1;
   for (const MmaItemAxis &axis : axes)
     total *= axis.count;
-  int64_t teams = plan.getTeams(step);
-  Int team = kernel.floorDiv(warp, step.warps);
+  int64_t warpGroups = plan.getWarpGroups(step);
+  Int warpGroup = kernel.floorDiv(warp, step.warps);
   Int end = total;
-  Int first = team;
+  Int first = warpGroup;
   if (&step == localStep) {
-    int64_t each = total / teams;
-    first = kernel.mul(team, each);
+    int64_t each = total / warpGroups;
+    first = kernel.mul(warpGroup, each);
     return kernel.rolledLoop(first, kernel.add(first, each), 1, [&](Int item) {
       body(getItemPositions(axes, item));
     });
@@ -298,23 +296,23 @@ void MmaKernel::forItems(const MmaStep &step, ArrayRef<MmaItemAxis> axes,
   if (plan.isSplit(step)) {
     int64_t half = total / plan.cluster;
     Int rank = kernel.clusterRank();
-    first = kernel.add(team, kernel.mul(rank, half));
+    first = kernel.add(warpGroup, kernel.mul(rank, half));
     end = kernel.add(kernel.mul(rank, total - half), half);
   }
-  if (teams * step.warps < plan.warps) {
+  if (warpGroups * step.warps < plan.warps) {
     // Warps that are left over do nothing.
-    Value works = kernel.less(team, teams);
+    Value works = kernel.less(warpGroup, warpGroups);
     end = Int(kernel.select(works, kernel.materialize(end, 32),
                             kernel.materialize(0, 32)));
   }
-  kernel.rolledLoop(first, end, teams,
+  kernel.rolledLoop(first, end, warpGroups,
                     [&](Int item) { body(getItemPositions(axes, item)); });
 }
 
 void MmaKernel::emitWriteBarrier(const MmaStep &step, const MmaBuffer &from,
                                  const MmaBuffer *to) {
   if (to && to->layout == from.layout)
-    syncTeam(step);
+    syncWarpGroup(step);
 }
 
 void MmaKernel::emitGuard(MutableArrayRef<MmaC> sums,

@@ -106,7 +106,7 @@ bool MmaKernel::canStoreVectors(const MmaGlobalTile &tile) {
     return false;
   int64_t chunk = 16 / getBytes(plan.outputType);
   const MmaDim &inner = plan.dims.back();
-  if (inner.results % chunk != 0)
+  if (inner.sizeN % chunk != 0)
     return false;
   for (auto [axis, size] : llvm::zip(plan.grid, gridSizes))
     if (axis.dim + 1 == int(plan.dims.size()) && size.isConstant() &&

@@ -135,11 +135,11 @@ void QuantizeKernel::chooseThreads() {
 }
 
 void QuantizeKernel::enterAll() {
-  StageArray hostInput = getPassArray(host, op.getInput());
-  StageArray hostOutput = getPassArray(host, op.getInit());
+  StageArray hostInput = getFusedArray(host, op.getInput());
+  StageArray hostOutput = getFusedArray(host, op.getInit());
   input = k.enter(hostInput);
   output = k.enter(hostOutput);
-  scales = k.enter(getPassArray(host, op.getScales()));
+  scales = k.enter(getFusedArray(host, op.getScales()));
   auto type = cast<MemRefType>(op.getScales().getType());
   hostRows = 1;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {

@@ -5,19 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where nobody else reads what lies between a kron.pass and a kron.quantize,
-// and the kernel of the pass has whole rows at a time, it stores 8 bits and
-// scales in place of its results.
+// Where nobody else reads what lies between a kron.fused and a kron.quantize,
+// and the kernel of the kron.fused has whole rows at a time, it stores 8 bits
+// and scales in place of its results.
 //
 //===----------------------------------------------------------------------===//
 
 #include "QuantizedRows.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/Cublas.h"
-#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
-#include "kron/CodeGen/PassOperands.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -74,55 +74,56 @@ static bool hasRowsOf(Value view, Value whole) {
   return !ShapedType::isDynamic(stride) && getRowStride(view) == stride;
 }
 
-QuantizeOp kron::findQuantize(PassOp pass, ArrayRef<QuantizeOp> ops) {
-  Value memory = skipViews(pass.getInit());
+QuantizeOp kron::findQuantize(FusedOp fused, ArrayRef<QuantizeOp> ops) {
+  Value memory = skipViews(fused.getInit());
   for (QuantizeOp op : ops)
     if (skipViews(op.getInput()) == memory)
       return op;
   return nullptr;
 }
 
-/// Whether `quantize` alone reads what `pass` alone writes, row by row.
-static bool isAllThatReads(QuantizeOp quantize, PassOp pass) {
-  Value memory = skipViews(pass.getInit());
+/// Whether `quantize` alone reads what `fused` alone writes, row by row.
+static bool isAllThatReads(QuantizeOp quantize, FusedOp fused) {
+  Value memory = skipViews(fused.getInit());
   SmallPtrSet<Operation *, 4> users;
   collectUsers(memory, users);
   return memory.getDefiningOp<memref::AllocOp>() && users.size() == 2 &&
-         users.contains(pass) && users.contains(quantize) &&
-         !pass.readsInit() &&
+         users.contains(fused) && users.contains(quantize) &&
+         !fused.readsInit() &&
          llvm::none_of(
-             pass.getInputs(),
+             fused.getInputs(),
              [&](Value input) { return skipViews(input) == memory; }) &&
-         areNeighbours(pass, quantize);
+         areNeighbours(fused, quantize);
 }
 
-static GPUKernel getKernel(PassOp pass) {
-  return pass.getSchedule() ? pass.getSchedule()->getKernel() : GPUKernel::Auto;
+static GPUKernel getKernel(FusedOp fused) {
+  return fused.getSchedule() ? fused.getSchedule()->getKernel()
+                             : GPUKernel::Auto;
 }
 
 std::optional<std::string>
-kron::getSeparateQuantizeReason(PassOp pass, QuantizeOp quantize,
+kron::getSeparateQuantizeReason(FusedOp fused, QuantizeOp quantize,
                                 const GPUMachine &machine) {
   if (std::optional<std::string> reason =
           getQuantizeUnsupportedReason(quantize))
     return reason;
-  if (hasEmptyArray(pass))
+  if (hasEmptyArray(fused))
     return "an array has no elements";
-  if (!isAllThatReads(quantize, pass))
+  if (!isAllThatReads(quantize, fused))
     return "somebody else reads the product, or memory is touched before";
-  Value memory = skipViews(pass.getInit());
+  Value memory = skipViews(fused.getInit());
   if (cast<ShapedType>(quantize.getScales().getType()).getRank() != 1 ||
-      !hasRowsOf(pass.getInit(), memory) ||
+      !hasRowsOf(fused.getInit(), memory) ||
       !hasRowsOf(quantize.getInput(), memory))
     return "rows are not those of the product";
-  if (getKernel(pass) == GPUKernel::Wgmma)
-    return getWgmmaQuantizeReason(pass, machine);
-  if (getKernel(pass) != GPUKernel::Mma ||
-      !(isRegrouped(pass) || isSparse(describeTrip(pass))))
+  if (getKernel(fused) == GPUKernel::Wgmma)
+    return getWgmmaQuantizeReason(fused, machine);
+  if (getKernel(fused) != GPUKernel::Mma ||
+      !(isRegrouped(fused) || isSparse(describeProblem(fused))))
     return "only kernels by wgmma and of sparse factors have whole rows";
-  if (pass->hasAttr(kCublasAttrName))
+  if (fused->hasAttr(kCublasAttrName))
     return "cuBLAS computes the product where it is there";
-  return getSparseQuantizeReason(pass, machine);
+  return getSparseQuantizeReason(fused, machine);
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,13 +143,13 @@ static void eraseUnused(Value memory) {
 
 /// The kernel of both at the builder's position.
 static LogicalResult emitTogether(OpBuilder &builder,
-                                  gpu::GPUModuleOp gpuModule, PassOp pass,
+                                  gpu::GPUModuleOp gpuModule, FusedOp fused,
                                   QuantizeOp quantize,
                                   const GPUMachine &machine) {
-  return getKernel(pass) == GPUKernel::Wgmma
-             ? emitWgmmaPass(builder, gpuModule, pass, machine, quantize)
-             : emitQuantizedSparsePass(builder, gpuModule, pass, machine,
-                                       quantize);
+  return getKernel(fused) == GPUKernel::Wgmma
+             ? emitWgmmaKernel(builder, gpuModule, fused, machine, quantize)
+             : emitQuantizedSparseKernel(builder, gpuModule, fused, machine,
+                                         quantize);
 }
 
 /// Moves `memory`, its views and what frees it into `block`, where all that
@@ -187,17 +188,17 @@ static void moveMemory(Value memory, Block *block) {
 
 /// Both ways, of which the host takes one kernel from `fewest` rows on.
 static LogicalResult emitByRows(OpBuilder &builder, SymbolTable &symbols,
-                                gpu::GPUModuleOp gpuModule, PassOp pass,
+                                gpu::GPUModuleOp gpuModule, FusedOp fused,
                                 QuantizeOp quantize, int64_t fewest,
                                 const GPUMachine &machine) {
   Location loc = quantize.getLoc();
-  Value memory = skipViews(pass.getInit());
+  Value memory = skipViews(fused.getInit());
   Emitter host(builder, loc, kron::getElementType(quantize.getInput()));
   Int rows = getQuantizedRowCount(host, quantize, 0);
   auto branch = scf::IfOp::create(builder, loc, host.less(fewest - 1, rows),
                                   /*withElseRegion=*/true);
   builder.setInsertionPointToStart(branch.thenBlock());
-  if (failed(emitTogether(builder, gpuModule, pass, quantize, machine)))
+  if (failed(emitTogether(builder, gpuModule, fused, quantize, machine)))
     return failure();
   // What was built of the array between them.
   SmallVector<Operation *> built;
@@ -206,31 +207,32 @@ static LogicalResult emitByRows(OpBuilder &builder, SymbolTable &symbols,
   for (Operation *op : llvm::reverse(built))
     if (isOpTriviallyDead(op))
       op->erase();
-  pass->moveBefore(branch.elseBlock()->getTerminator());
+  fused->moveBefore(branch.elseBlock()->getTerminator());
   quantize->moveBefore(branch.elseBlock()->getTerminator());
   moveMemory(memory, branch.elseBlock());
-  if (failed(emitGPUPass(builder, symbols, gpuModule, pass, machine)))
+  if (failed(emitGPUKernels(builder, symbols, gpuModule, fused, machine)))
     return failure();
   emitQuantize(builder, gpuModule, quantize, machine);
-  pass.erase();
+  fused.erase();
   quantize.erase();
   return success();
 }
 
-LogicalResult kron::emitQuantizedPass(OpBuilder &builder, SymbolTable &symbols,
-                                      gpu::GPUModuleOp gpuModule, PassOp pass,
-                                      QuantizeOp quantize,
-                                      const GPUMachine &machine) {
+LogicalResult kron::emitQuantizedKernel(OpBuilder &builder,
+                                        SymbolTable &symbols,
+                                        gpu::GPUModuleOp gpuModule,
+                                        FusedOp fused, QuantizeOp quantize,
+                                        const GPUMachine &machine) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(quantize);
-  if (getKernel(pass) != GPUKernel::Wgmma)
-    if (std::optional<int64_t> fewest = getFewestQuantizedRows(pass, machine))
-      return emitByRows(builder, symbols, gpuModule, pass, quantize, *fewest,
+  if (getKernel(fused) != GPUKernel::Wgmma)
+    if (std::optional<int64_t> fewest = getFewestQuantizedRows(fused, machine))
+      return emitByRows(builder, symbols, gpuModule, fused, quantize, *fewest,
                         machine);
-  Value memory = skipViews(pass.getInit());
-  if (failed(emitTogether(builder, gpuModule, pass, quantize, machine)))
+  Value memory = skipViews(fused.getInit());
+  if (failed(emitTogether(builder, gpuModule, fused, quantize, machine)))
     return failure();
-  pass.erase();
+  fused.erase();
   quantize.erase();
   eraseUnused(memory);
   if (memory.use_empty())

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "QuantizedRows.h"
-#include "kron/CodeGen/PassOperands.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -14,8 +14,8 @@ using namespace mlir::kron;
 
 QuantizedRows QuantizedRows::get(Emitter &host, QuantizeOp op,
                                  int64_t alignment) {
-  StageArray bytes = getPassArray(host, op.getInit());
-  StageArray scales = getPassArray(host, op.getScales());
+  StageArray bytes = getFusedArray(host, op.getInit());
+  StageArray scales = getFusedArray(host, op.getScales());
   QuantizedRows rows;
   rows.byte = getElementType(op.getInit());
   rows.bytes = bytes.base;

@@ -23,7 +23,7 @@ Value RowQuantizer::max(Value lhs, Value rhs) {
   return arith::MaxUIOp::create(k.builder, k.loc, lhs, rhs);
 }
 
-/// Integers order NaN behind infinities and those behind numbers.
+/// Integers order NaN behind infinities and those behind finite values.
 Value RowQuantizer::addMagnitudes(Value largest, ArrayRef<Value> numbers) {
   for (Value number : numbers)
     largest =

@@ -28,7 +28,7 @@ struct RowScale {
 
 /// A row that threads share, in chunks of 16 bytes.
 struct ChunkedRow {
-  /// Of its numbers: f32, f16 or bf16.
+  /// Of its values: f32, f16 or bf16.
   Type element;
   /// Chunks of each thread, and as many at most stay in registers between what
   /// is done with them; others are read twice.
@@ -59,7 +59,7 @@ public:
   /// The largest of `lanes` neighbouring lanes, a power of two up to 32.
   Value shareInWarp(Value largest, int64_t lanes);
   RowScale getScale(Value largest);
-  /// Four numbers as the bytes of a word.
+  /// Four values as the bytes of a word.
   Value packWord(ArrayRef<Value> numbers, const RowScale &scale);
   /// All of a row.
   void quantizeRow(const ChunkedRow &row);

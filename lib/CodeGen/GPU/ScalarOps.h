@@ -12,7 +12,7 @@
 
 namespace mlir::kron {
 
-/// A number: one value, or a real and an imaginary part.
+/// A value: one real number, or a real and an imaginary part.
 struct Scalar {
   Value re, im;
 };

@@ -1,4 +1,4 @@
-//===- Simt.cpp - General GPU code of a kron.pass ---------------*- C++ -*-===//
+//===- Simt.cpp - General GPU code of a kron.fused --------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -8,7 +8,7 @@
 // A kernel of persistent CTAs. For each of its tiles a CTA
 //
 //   copies the tile from global memory into buffer 0, as accumulators
-//   per stage, reads one buffer and writes the other: a thread computes a block
+//   per step, reads one buffer and writes the other: a thread computes a block
 //     of neighbouring results q of one fibre
 //   copies the last buffer to global memory, with alpha, beta and Z
 //
@@ -22,7 +22,7 @@
 #include "KernelEpilogue.h"
 #include "SimtPlan.h"
 #include "TileWalk.h"
-#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -35,16 +35,16 @@ static constexpr int64_t kUnroll = 8;
 
 namespace {
 
-class TripEmitter {
+class SimtEmitter {
 public:
-  TripEmitter(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
-              const SimtTrip &trip, const PassOperands &operands,
+  SimtEmitter(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused,
+              const SimtProblem &problem, const FusedOperands &operands,
               const GlobalArray &input, const GlobalArray &output, bool isLast)
-      : host(host), pass(pass), trip(trip), operands(operands),
-        accumulator(getAccumulatorType(getElementType(pass.getInit()))),
+      : host(host), fused(fused), problem(problem), operands(operands),
+        accumulator(getAccumulatorType(getElementType(fused.getInit()))),
         storage(getStorageType(accumulator)),
         accumulatorBytes(getElementBytes(accumulator)),
-        kernel(host, gpuModule, getKernelBaseName(pass), storage),
+        kernel(host, gpuModule, getKernelBaseName(fused), storage),
         ops(kernel, accumulator), isLast(isLast), hostInput(input),
         hostOutput(output), epilogue(kernel, ops) {}
 
@@ -69,9 +69,9 @@ private:
                   ArrayRef<int64_t> extents);
 
   Emitter &host;
-  PassOp pass;
-  const SimtTrip &trip;
-  const PassOperands &operands;
+  FusedOp fused;
+  const SimtProblem &problem;
+  const FusedOperands &operands;
   Type accumulator, storage;
   int64_t accumulatorBytes;
   KernelBuilder kernel;
@@ -97,11 +97,11 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Whether a position of the tile is within the array; null if it always is.
-Value TripEmitter::isInside(const Positions &positions) {
+Value SimtEmitter::isInside(const Positions &positions) {
   Value inside;
   for (unsigned axis = 0; axis < positions.size(); ++axis) {
-    int64_t extent = trip.extents.front()[axis];
-    if (trip.contracted[axis] ||
+    int64_t extent = problem.extents.front()[axis];
+    if (problem.contracted[axis] ||
         (sizes[axis].isConstant() && sizes[axis].getConstant() % extent == 0))
       continue;
     Int left = kernel.sub(sizes[axis], starts[axis]);
@@ -110,13 +110,13 @@ Value TripEmitter::isInside(const Positions &positions) {
   return inside;
 }
 
-Value TripEmitter::getBuffer(unsigned index, const Positions &positions,
+Value SimtEmitter::getBuffer(unsigned index, const Positions &positions,
                              ArrayRef<int64_t> extents) {
   Int offset = 0;
   for (auto [position, stride] :
        llvm::zip(positions, getBufferStrides(extents)))
     offset = kernel.add(offset, kernel.mul(position, stride));
-  return kernel.offsetElements(kernel.shared(trip.bufferOffsets[index % 2]),
+  return kernel.offsetElements(kernel.shared(problem.bufferOffsets[index % 2]),
                                storage, offset);
 }
 
@@ -125,23 +125,23 @@ Value TripEmitter::getBuffer(unsigned index, const Positions &positions,
 //===----------------------------------------------------------------------===//
 
 /// Tiles along an axis that is not contracted.
-Int TripEmitter::getCount(Emitter &emitter, ArrayRef<Int> sizes,
+Int SimtEmitter::getCount(Emitter &emitter, ArrayRef<Int> sizes,
                           unsigned axis) {
-  return trip.contracted[axis]
+  return problem.contracted[axis]
              ? Int(1)
-             : emitter.ceilDiv(sizes[axis], trip.extents.front()[axis]);
+             : emitter.ceilDiv(sizes[axis], problem.extents.front()[axis]);
 }
 
-void TripEmitter::enterAll() {
-  for (auto [axis, size] : llvm::enumerate(trip.after))
+void SimtEmitter::enterAll() {
+  for (auto [axis, size] : llvm::enumerate(problem.after))
     sizes.push_back(ShapedType::isDynamic(size)
                         ? kernel.enter(operands.sizes[axis])
                         : Int(size));
   input = {kernel.enter(hostInput.array), hostInput.element};
   output = {kernel.enter(hostOutput.array), hostOutput.element};
-  for (const SimtStage &stage : trip.stages)
+  for (const SimtStage &stage : problem.stages)
     factors.push_back(
-        kernel.enter(getPassFactor(host, pass, stage.product).array));
+        kernel.enter(getFusedFactor(host, fused, stage.product).array));
   if (!isLast)
     return;
   alpha = ops.enter(operands.alpha, operands.alpha.isOne());
@@ -156,15 +156,15 @@ void TripEmitter::enterAll() {
 }
 
 /// Finds where tile number `tile` starts in every array.
-void TripEmitter::placeTile(Int tile) {
+void SimtEmitter::placeTile(Int tile) {
   starts.assign(sizes.size(), 0);
   Int rest = tile;
   for (unsigned axis = sizes.size(); axis-- > 0;) {
-    if (trip.contracted[axis])
+    if (problem.contracted[axis])
       continue;
     Int count = getCount(kernel, sizes, axis);
     starts[axis] = kernel.mul(kernel.extend(kernel.rem(rest, count)),
-                              trip.extents.front()[axis]);
+                              problem.extents.front()[axis]);
     rest = kernel.floorDiv(rest, count);
   }
   auto place = [&](const GlobalArray &global) {
@@ -184,14 +184,14 @@ void TripEmitter::placeTile(Int tile) {
     residualBase = place(residual);
 }
 
-void TripEmitter::emitCopyIn() {
-  ArrayRef<int64_t> extents = trip.extents.front();
+void SimtEmitter::emitCopyIn() {
+  ArrayRef<int64_t> extents = problem.extents.front();
   int64_t total = 1;
   for (int64_t extent : extents)
     total *= extent;
   SmallVector<unsigned> order = getWalkOrder(input.array.strides);
   forItems(
-      kernel, trip.threads, kernel.threadId(), total, kCopiesInFlight,
+      kernel, problem.threads, kernel.threadId(), total, kCopiesInFlight,
       [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
         SmallVector<Scalar> values;
         SmallVector<Value> targets;
@@ -219,20 +219,20 @@ void TripEmitter::emitCopyIn() {
       });
 }
 
-void TripEmitter::emitCopyOut() {
-  ArrayRef<int64_t> extents = trip.extents.back();
+void SimtEmitter::emitCopyOut() {
+  ArrayRef<int64_t> extents = problem.extents.back();
   int64_t total = 1;
   for (int64_t extent : extents)
     total *= extent;
   SmallVector<unsigned> order = getWalkOrder(output.array.strides);
   Type outputStorage = getStorageType(output.element);
   forItems(
-      kernel, trip.threads, kernel.threadId(), total, kCopiesInFlight / 2,
+      kernel, problem.threads, kernel.threadId(), total, kCopiesInFlight / 2,
       [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
         for (unsigned number = 0; number < items.size(); ++number) {
           Positions positions =
               decodeItem(kernel, items[number], extents, order);
-          Value source = getBuffer(trip.stages.size(), positions, extents);
+          Value source = getBuffer(problem.stages.size(), positions, extents);
           Scalar value = ops.load(accumulator, source);
           kernel.ifThen(kernel.both(valid[number], isInside(positions)), [&] {
             auto load = [&](const GlobalArray &from, Value base) {
@@ -257,7 +257,7 @@ void TripEmitter::emitCopyOut() {
 }
 
 //===----------------------------------------------------------------------===//
-// Stages
+// Steps
 //===----------------------------------------------------------------------===//
 
 static Type getFactorElement(const SimtStage &stage) {
@@ -267,40 +267,39 @@ static Type getFactorElement(const SimtStage &stage) {
 
 /// Copies the factors that fit into shared memory, results beyond the last one
 /// as 0.
-void TripEmitter::emitFactors() {
+void SimtEmitter::emitFactors() {
   bool any = false;
-  for (unsigned index = 0; index < trip.stages.size(); ++index) {
-    const SimtStage &stage = trip.stages[index];
+  for (unsigned index = 0; index < problem.stages.size(); ++index) {
+    const SimtStage &stage = problem.stages[index];
     if (stage.factorOffset < 0)
       continue;
     any = true;
     const StageFactor &factor = factors[index];
     Type element = getFactorElement(stage);
     int64_t padded = stage.getPaddedResults();
-    SmallVector<int64_t> extents{stage.depth, padded};
-    forItems(kernel, trip.threads, kernel.threadId(), stage.depth * padded,
-             kCopiesInFlight, [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
-               for (unsigned number = 0; number < items.size(); ++number) {
-                 Int item = items[number];
-                 Positions positions =
-                     decodeItem(kernel, item, extents, {1, 0});
-                 Int q = padded == stage.results
-                             ? positions[1]
-                             : kernel.min(positions[1], stage.results - 1);
-                 Int offset =
-                     getTileOffset(kernel, {positions[0], q}, extents,
-                                   {factor.depthStride, factor.resultStride});
-                 Scalar value =
-                     ops.load(element,
-                              kernel.offsetElements(
-                                  factor.base, getStorageType(element), offset),
-                              CacheHint::ReadOnly);
-                 Value target = kernel.offsetElements(
-                     kernel.shared(stage.factorOffset), storage, item);
-                 kernel.ifThen(valid[number],
-                               [&] { ops.store(value, accumulator, target); });
-               }
-             });
+    SmallVector<int64_t> extents{stage.sizeK, padded};
+    forItems(
+        kernel, problem.threads, kernel.threadId(), stage.sizeK * padded,
+        kCopiesInFlight, [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
+          for (unsigned number = 0; number < items.size(); ++number) {
+            Int item = items[number];
+            Positions positions = decodeItem(kernel, item, extents, {1, 0});
+            Int q = padded == stage.sizeN
+                        ? positions[1]
+                        : kernel.min(positions[1], stage.sizeN - 1);
+            Int offset = getTileOffset(kernel, {positions[0], q}, extents,
+                                       {factor.strideK, factor.resultStride});
+            Scalar value =
+                ops.load(element,
+                         kernel.offsetElements(factor.base,
+                                               getStorageType(element), offset),
+                         CacheHint::ReadOnly);
+            Value target = kernel.offsetElements(
+                kernel.shared(stage.factorOffset), storage, item);
+            kernel.ifThen(valid[number],
+                          [&] { ops.store(value, accumulator, target); });
+          }
+        });
   }
   if (any)
     kernel.barrier();
@@ -308,8 +307,8 @@ void TripEmitter::emitFactors() {
 
 /// The factor for the fibre at `positions`: moved along the axes that it varies
 /// on. Positions beyond the end of an axis take the last one's.
-Value TripEmitter::getFactorBase(unsigned index, const Positions &positions) {
-  const SimtStage &stage = trip.stages[index];
+Value SimtEmitter::getFactorBase(unsigned index, const Positions &positions) {
+  const SimtStage &stage = problem.stages[index];
   if (stage.factorOffset >= 0)
     return kernel.shared(stage.factorOffset);
   const StageFactor &factor = factors[index];
@@ -318,7 +317,7 @@ Value TripEmitter::getFactorBase(unsigned index, const Positions &positions) {
     if (factor.strides[axis].is(0))
       continue;
     Int position = kernel.add(kernel.extend(positions[axis]), starts[axis]);
-    if (!trip.contracted[axis])
+    if (!problem.contracted[axis])
       position = kernel.min(position, kernel.sub(sizes[axis], 1));
     offset = kernel.add(offset, kernel.mul(position, factor.strides[axis]));
   }
@@ -327,35 +326,36 @@ Value TripEmitter::getFactorBase(unsigned index, const Positions &positions) {
 }
 
 /// The block of factor elements (p, q ..).
-SmallVector<Scalar> TripEmitter::loadFactors(const SimtStage &stage, Value base,
+SmallVector<Scalar> SimtEmitter::loadFactors(const SimtStage &stage, Value base,
                                              Int p, Int q) {
   if (stage.factorOffset >= 0) {
     Int offset = kernel.add(kernel.mul(p, stage.getPaddedResults()), q);
     return ops.loadMany(stage.block,
                         kernel.offsetElements(base, storage, offset));
   }
-  const StageFactor &factor = factors[&stage - trip.stages.data()];
+  const StageFactor &factor = factors[&stage - problem.stages.data()];
   Type element = getFactorElement(stage);
-  SmallVector<int64_t> extents{stage.depth, stage.results};
+  SmallVector<int64_t> extents{stage.sizeK, stage.sizeN};
   SmallVector<Scalar> values;
   for (int64_t index = 0; index < stage.block; ++index) {
     Int result = kernel.add(q, index);
-    if (stage.results % stage.block != 0)
-      result = kernel.min(result, stage.results - 1);
+    if (stage.sizeN % stage.block != 0)
+      result = kernel.min(result, stage.sizeN - 1);
     Int offset = getTileOffset(kernel, {p, result}, extents,
-                               {factor.depthStride, factor.resultStride});
+                               {factor.strideK, factor.resultStride});
     Value from = kernel.offsetElements(base, getStorageType(element), offset);
     values.push_back(ops.load(element, from, CacheHint::ReadOnly));
   }
   return values;
 }
 
-/// Computes one block of results of the fibre whose number among all fibres of
+/// Computes one block of results of the fibre whose index among all fibres of
 /// the tile is `fibre`.
-void TripEmitter::emitBlock(unsigned index, Int fibre, Int blockNumber) {
-  const SimtStage &stage = trip.stages[index];
+void SimtEmitter::emitBlock(unsigned index, Int fibre, Int blockNumber) {
+  const SimtStage &stage = problem.stages[index];
   ModeProductOp product = stage.product;
-  ArrayRef<int64_t> from = trip.extents[index], to = trip.extents[index + 1];
+  ArrayRef<int64_t> from = problem.extents[index],
+                    to = problem.extents[index + 1];
   SmallVector<int64_t> fibres(to);
   fibres[stage.axis] = 1;
   SmallVector<unsigned> order;
@@ -395,7 +395,7 @@ void TripEmitter::emitBlock(unsigned index, Int fibre, Int blockNumber) {
         sum.im = values[next++];
     }
   };
-  int64_t whole = stage.depth / kUnroll * kUnroll;
+  int64_t whole = stage.sizeK / kUnroll * kUnroll;
   unpack(kernel.rolledLoop(0, whole, kUnroll, pack(),
                            [&](Int first, ValueRange carried) {
                              unpack(carried);
@@ -403,7 +403,7 @@ void TripEmitter::emitBlock(unsigned index, Int fibre, Int blockNumber) {
                                emitStep(kernel.add(first, step));
                              return pack();
                            }));
-  for (int64_t p = whole; p < stage.depth; ++p)
+  for (int64_t p = whole; p < stage.sizeK; ++p)
     emitStep(p);
 
   positions[stage.axis] = q;
@@ -412,8 +412,8 @@ void TripEmitter::emitBlock(unsigned index, Int fibre, Int blockNumber) {
   for (int64_t number = 0; number < stage.block; ++number) {
     Int result = kernel.add(q, number);
     Value exists;
-    if (stage.results % stage.block != 0)
-      exists = kernel.lessOrNull(result, stage.results);
+    if (stage.sizeN % stage.block != 0)
+      exists = kernel.lessOrNull(result, stage.sizeN);
     kernel.ifThen(exists, [&] {
       ops.store(sums[number], accumulator,
                 kernel.offsetElements(target, storage, number * targetStride));
@@ -421,15 +421,15 @@ void TripEmitter::emitBlock(unsigned index, Int fibre, Int blockNumber) {
   }
 }
 
-void TripEmitter::emitStage(unsigned index) {
-  const SimtStage &stage = trip.stages[index];
+void SimtEmitter::emitStage(unsigned index) {
+  const SimtStage &stage = problem.stages[index];
   int64_t fibres = 1;
-  for (auto [axis, extent] : llvm::enumerate(trip.extents[index + 1]))
+  for (auto [axis, extent] : llvm::enumerate(problem.extents[index + 1]))
     if (axis != stage.axis)
       fibres *= extent;
-  int64_t blocks = llvm::divideCeil(stage.results, stage.block);
+  int64_t blocks = llvm::divideCeil(stage.sizeN, stage.block);
   // All fibres of one block first: lanes of a warp share the factor.
-  forItems(kernel, trip.threads, kernel.threadId(), fibres * blocks, 1,
+  forItems(kernel, problem.threads, kernel.threadId(), fibres * blocks, 1,
            [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
              kernel.ifThen(valid.front(), [&] {
                if (blocks == 1)
@@ -441,10 +441,10 @@ void TripEmitter::emitStage(unsigned index) {
            });
 }
 
-void TripEmitter::emitTile() {
+void SimtEmitter::emitTile() {
   emitCopyIn();
   kernel.barrier();
-  for (unsigned index = 0; index < trip.stages.size(); ++index) {
+  for (unsigned index = 0; index < problem.stages.size(); ++index) {
     emitStage(index);
     kernel.barrier();
   }
@@ -452,12 +452,12 @@ void TripEmitter::emitTile() {
   kernel.barrier();
 }
 
-void TripEmitter::emit() {
+void SimtEmitter::emit() {
   enterAll();
   emitFactors();
   Int count = 1, hostCount = 1;
   SmallVector<Int> hostSizes;
-  for (auto [axis, size] : llvm::enumerate(trip.after))
+  for (auto [axis, size] : llvm::enumerate(problem.after))
     hostSizes.push_back(ShapedType::isDynamic(size) ? operands.sizes[axis]
                                                     : Int(size));
   for (unsigned axis = 0; axis < sizes.size(); ++axis) {
@@ -469,21 +469,21 @@ void TripEmitter::emit() {
     emitTile();
   });
   LaunchShape shape;
-  shape.threads = trip.threads;
-  shape.ctasPerSM = trip.ctasPerSM;
-  shape.sharedBytes = trip.sharedBytes;
+  shape.threads = problem.threads;
+  shape.ctasPerSM = problem.ctasPerSM;
+  shape.sharedBytes = problem.sharedBytes;
   kernel.launch(shape, hostCount);
 }
 
 //===----------------------------------------------------------------------===//
-// The pass
+// The fused region
 //===----------------------------------------------------------------------===//
 
 /// A contiguous array of accumulators in the launch's workspace.
-static GlobalArray allocateBetween(Emitter &host, PassOp pass,
-                                   const PassOperands &operands,
+static GlobalArray allocateBetween(Emitter &host, FusedOp fused,
+                                   const FusedOperands &operands,
                                    ArrayRef<int64_t> shape) {
-  Type accumulator = getAccumulatorType(getElementType(pass.getInit()));
+  Type accumulator = getAccumulatorType(getElementType(fused.getInit()));
   GlobalArray between{{nullptr, SmallVector<Int>(shape.size(), 0)},
                       accumulator};
   Int stride = 1;
@@ -496,34 +496,36 @@ static GlobalArray allocateBetween(Emitter &host, PassOp pass,
   Value bytes =
       host.materialize(host.mul(stride, getElementBytes(accumulator)), 64);
   between.array.base = buildCudaWorkspace(
-      host.builder, host.loc, pass->getParentOfType<ModuleOp>(), bytes);
+      host.builder, host.loc, fused->getParentOfType<ModuleOp>(), bytes);
   return between;
 }
 
 std::optional<std::string>
-kron::getSimtUnsupportedReason(PassOp pass, const GPUMachine &machine) {
+kron::getSimtUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
   std::string reason;
-  if (planSimt(pass, machine, reason).empty())
+  if (planSimt(fused, machine, reason).empty())
     return reason;
   return std::nullopt;
 }
 
-LogicalResult kron::emitSimtPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                 PassOp pass, const GPUMachine &machine) {
+LogicalResult kron::emitSimtKernel(OpBuilder &builder,
+                                   gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                   const GPUMachine &machine) {
   std::string reason;
-  std::vector<SimtTrip> trips = planSimt(pass, machine, reason);
-  if (trips.empty())
-    return pass.emitOpError("cannot become a general GPU kernel: ") << reason;
-  Type accumulator = getAccumulatorType(getElementType(pass.getInit()));
-  Emitter host(builder, pass.getLoc(), getStorageType(accumulator));
-  PassOperands operands = getPassOperands(host, pass);
-  GlobalArray source{operands.input, getElementType(pass.getInputs().front())};
-  for (auto [index, trip] : llvm::enumerate(trips)) {
-    bool isLast = index + 1 == trips.size();
-    GlobalArray target{operands.init, getElementType(pass.getInit())};
+  std::vector<SimtProblem> problems = planSimt(fused, machine, reason);
+  if (problems.empty())
+    return fused.emitOpError("cannot become a general GPU kernel: ") << reason;
+  Type accumulator = getAccumulatorType(getElementType(fused.getInit()));
+  Emitter host(builder, fused.getLoc(), getStorageType(accumulator));
+  FusedOperands operands = getFusedOperands(host, fused);
+  GlobalArray source{operands.input, getElementType(fused.getInputs().front())};
+  for (auto [index, problem] : llvm::enumerate(problems)) {
+    bool isLast = index + 1 == problems.size();
+    GlobalArray target{operands.init, getElementType(fused.getInit())};
     if (!isLast)
-      target = allocateBetween(host, pass, operands, trip.after);
-    TripEmitter(host, gpuModule, pass, trip, operands, source, target, isLast)
+      target = allocateBetween(host, fused, operands, problem.after);
+    SimtEmitter(host, gpuModule, fused, problem, operands, source, target,
+                isLast)
         .emit();
     source = target;
   }

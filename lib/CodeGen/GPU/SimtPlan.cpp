@@ -1,4 +1,4 @@
-//===- SimtPlan.cpp - Trips and tiles of the general GPU code ---*- C++ -*-===//
+//===- SimtPlan.cpp - Regions and tiles of the general GPU code -----------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SimtPlan.h"
-#include "kron/CodeGen/PassOperands.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -18,19 +18,19 @@ static constexpr int64_t kColumns = 32;
 static constexpr int64_t kTileElements = 4096;
 /// Shared memory for factors; larger ones are read from global memory.
 static constexpr int64_t kFactorBytes = 32 << 10;
-/// Shared memory of a CTA up to which trips are joined: two fit a processor.
+/// Shared memory of a CTA up to which problems are joined: two fit an SM.
 static constexpr int64_t kMaxBlock = 8;
 
 int64_t SimtStage::getPaddedResults() const {
-  return llvm::alignTo(results, block);
+  return llvm::alignTo(sizeN, block);
 }
 
 /// Results per thread: few enough for registers, and a divisor if there is one.
-static int64_t chooseBlock(int64_t results) {
+static int64_t chooseBlock(int64_t sizeN) {
   for (int64_t block = kMaxBlock; block >= 4; --block)
-    if (results % block == 0)
+    if (sizeN % block == 0)
       return block;
-  return std::min(results, kMaxBlock);
+  return std::min(sizeN, kMaxBlock);
 }
 
 SmallVector<int64_t> kron::getBufferStrides(ArrayRef<int64_t> extents) {
@@ -63,26 +63,26 @@ static int64_t getTileElements(ArrayRef<int64_t> extents) {
 
 namespace {
 
-/// Plans the trip of products [first, end).
-class TripPlanner {
+/// Plans the fused region of products [first, end).
+class FusionPlanner {
 public:
-  TripPlanner(PassOp pass, const GPUMachine &machine,
-              ArrayRef<SmallVector<int64_t>> shapes)
-      : pass(pass), machine(machine), shapes(shapes),
-        products(pass.getModeProducts()),
+  FusionPlanner(FusedOp fused, const GPUMachine &machine,
+                ArrayRef<SmallVector<int64_t>> shapes)
+      : fused(fused), machine(machine), shapes(shapes),
+        products(fused.getModeProducts()),
         bytes(getElementBytes(
-            getAccumulatorType(getElementType(pass.getInit())))) {}
+            getAccumulatorType(getElementType(fused.getInit())))) {}
 
   /// Nothing if it does not fit shared memory.
-  std::optional<SimtTrip> plan(unsigned first, unsigned end);
+  std::optional<SimtProblem> plan(unsigned first, unsigned end);
 
 private:
-  void setExtents(SimtTrip &trip, ArrayRef<int64_t> tile);
-  bool fits(SimtTrip &trip, ArrayRef<int64_t> tile);
-  SmallVector<int64_t> chooseTile(SimtTrip &trip);
-  void placeFactors(SimtTrip &trip);
+  void setExtents(SimtProblem &problem, ArrayRef<int64_t> tile);
+  bool fits(SimtProblem &problem, ArrayRef<int64_t> tile);
+  SmallVector<int64_t> chooseTile(SimtProblem &problem);
+  void placeFactors(SimtProblem &problem);
 
-  PassOp pass;
+  FusedOp fused;
   const GPUMachine &machine;
   ArrayRef<SmallVector<int64_t>> shapes;
   SmallVector<ModeProductOp> products;
@@ -102,64 +102,64 @@ static bool isVarying(ModeProductOp product) {
   return false;
 }
 
-void TripPlanner::placeFactors(SimtTrip &trip) {
-  trip.sharedBytes = 0;
-  for (SimtStage &stage : trip.stages) {
-    int64_t size = stage.depth * stage.getPaddedResults() * bytes;
-    if (isVarying(stage.product) || trip.sharedBytes + size > kFactorBytes)
+void FusionPlanner::placeFactors(SimtProblem &problem) {
+  problem.sharedBytes = 0;
+  for (SimtStage &stage : problem.stages) {
+    int64_t size = stage.sizeK * stage.getPaddedResults() * bytes;
+    if (isVarying(stage.product) || problem.sharedBytes + size > kFactorBytes)
       continue;
-    stage.factorOffset = trip.sharedBytes;
-    trip.sharedBytes = llvm::alignTo(trip.sharedBytes + size, 128);
+    stage.factorOffset = problem.sharedBytes;
+    problem.sharedBytes = llvm::alignTo(problem.sharedBytes + size, 128);
   }
 }
 
-/// Sets the extents of all stages, given those of the axes not contracted.
-void TripPlanner::setExtents(SimtTrip &trip, ArrayRef<int64_t> tile) {
+/// Sets the extents of all steps, given those of the axes not contracted.
+void FusionPlanner::setExtents(SimtProblem &problem, ArrayRef<int64_t> tile) {
   SmallVector<int64_t> extents(tile);
-  for (unsigned axis : trip.contracted.set_bits())
-    extents[axis] = trip.before[axis];
-  trip.extents.assign(1, extents);
-  for (const SimtStage &stage : trip.stages) {
-    extents[stage.axis] = stage.results;
-    trip.extents.push_back(extents);
+  for (unsigned axis : problem.contracted.set_bits())
+    extents[axis] = problem.before[axis];
+  problem.extents.assign(1, extents);
+  for (const SimtStage &stage : problem.stages) {
+    extents[stage.axis] = stage.sizeN;
+    problem.extents.push_back(extents);
   }
 }
 
 /// Lays the buffers out for `tile`; false if they do not fit.
-bool TripPlanner::fits(SimtTrip &trip, ArrayRef<int64_t> tile) {
-  setExtents(trip, tile);
+bool FusionPlanner::fits(SimtProblem &problem, ArrayRef<int64_t> tile) {
+  setExtents(problem, tile);
   int64_t elements[2] = {0, 0};
-  for (auto [index, extents] : llvm::enumerate(trip.extents))
+  for (auto [index, extents] : llvm::enumerate(problem.extents))
     elements[index % 2] =
         std::max(elements[index % 2], getBufferElements(extents));
   int64_t factors = 0;
-  for (const SimtStage &stage : trip.stages)
+  for (const SimtStage &stage : problem.stages)
     if (stage.factorOffset >= 0)
       factors = llvm::alignTo(
-          stage.factorOffset + stage.depth * stage.getPaddedResults() * bytes,
+          stage.factorOffset + stage.sizeK * stage.getPaddedResults() * bytes,
           128);
-  trip.bufferOffsets[0] = factors;
-  trip.bufferOffsets[1] = factors + llvm::alignTo(elements[0] * bytes, 128);
-  trip.sharedBytes =
-      trip.bufferOffsets[1] + llvm::alignTo(elements[1] * bytes, 128);
-  return trip.sharedBytes <= machine.sharedBytesPerCTA;
+  problem.bufferOffsets[0] = factors;
+  problem.bufferOffsets[1] = factors + llvm::alignTo(elements[0] * bytes, 128);
+  problem.sharedBytes =
+      problem.bufferOffsets[1] + llvm::alignTo(elements[1] * bytes, 128);
+  return problem.sharedBytes <= machine.sharedBytesPerCTA;
 }
 
 /// Extents of the axes that are not contracted: columns first, so that memory
 /// is accessed in whole lines, then what makes a tile large enough.
-SmallVector<int64_t> TripPlanner::chooseTile(SimtTrip &trip) {
-  SmallVector<int64_t> tile(trip.after.size(), 1);
-  if (!fits(trip, tile))
+SmallVector<int64_t> FusionPlanner::chooseTile(SimtProblem &problem) {
+  SmallVector<int64_t> tile(problem.after.size(), 1);
+  if (!fits(problem, tile))
     return {};
   ScheduleAttr schedule =
-      pass.getSchedule() ? *pass.getSchedule() : ScheduleAttr();
+      fused.getSchedule() ? *fused.getSchedule() : ScheduleAttr();
   int64_t wantedRows = schedule ? schedule.getTile() : 0;
   int64_t wantedColumns = schedule ? schedule.getColumns() : 0;
   int64_t rows = 1;
   for (int axis = tile.size() - 1; axis >= 0; --axis) {
-    if (trip.contracted[axis])
+    if (problem.contracted[axis])
       continue;
-    int64_t size = trip.after[axis];
+    int64_t size = problem.after[axis];
     bool innermost = axis + 1 == static_cast<int>(tile.size());
     int64_t limit = ShapedType::isDynamic(size) ? kTileElements : size;
     if (innermost)
@@ -170,17 +170,17 @@ SmallVector<int64_t> TripPlanner::chooseTile(SimtTrip &trip) {
       if (innermost || wantedRows)
         return extent >= limit;
       int64_t most = 0;
-      for (ArrayRef<int64_t> extents : trip.extents)
+      for (ArrayRef<int64_t> extents : problem.extents)
         most = std::max(most, getTileElements(extents));
       return extent >= limit || most >= kTileElements;
     };
-    fits(trip, tile);
+    fits(problem, tile);
     while (!isEnough(tile[axis])) {
       int64_t old = tile[axis];
       tile[axis] = std::min(2 * old, limit);
-      if (!fits(trip, tile)) {
+      if (!fits(problem, tile)) {
         tile[axis] = old;
-        fits(trip, tile);
+        fits(problem, tile);
         break;
       }
     }
@@ -190,47 +190,47 @@ SmallVector<int64_t> TripPlanner::chooseTile(SimtTrip &trip) {
   return tile;
 }
 
-std::optional<SimtTrip> TripPlanner::plan(unsigned first, unsigned end) {
-  SimtTrip trip;
-  trip.before = shapes[first];
-  trip.after = shapes[end];
-  trip.contracted.resize(trip.after.size());
+std::optional<SimtProblem> FusionPlanner::plan(unsigned first, unsigned end) {
+  SimtProblem problem;
+  problem.before = shapes[first];
+  problem.after = shapes[end];
+  problem.contracted.resize(problem.after.size());
   for (ModeProductOp product : ArrayRef(products).slice(first, end - first)) {
     SimtStage stage;
     stage.product = product;
     stage.axis = product.getAxis();
-    stage.depth = getFactorSize(product, product.getContractedFactorDim());
-    stage.results = getFactorSize(product, product.getResultingFactorDim());
-    stage.block = chooseBlock(stage.results);
-    trip.contracted.set(stage.axis);
-    trip.stages.push_back(stage);
+    stage.sizeK = getFactorSize(product, product.getContractedFactorDim());
+    stage.sizeN = getFactorSize(product, product.getResultingFactorDim());
+    stage.block = chooseBlock(stage.sizeN);
+    problem.contracted.set(stage.axis);
+    problem.stages.push_back(stage);
   }
-  placeFactors(trip);
-  SmallVector<int64_t> tile = chooseTile(trip);
+  placeFactors(problem);
+  SmallVector<int64_t> tile = chooseTile(problem);
   if (tile.empty())
     return std::nullopt;
 
   ScheduleAttr schedule =
-      pass.getSchedule() ? *pass.getSchedule() : ScheduleAttr();
-  trip.threads =
+      fused.getSchedule() ? *fused.getSchedule() : ScheduleAttr();
+  problem.threads =
       schedule && schedule.getThreads() ? schedule.getThreads() : 256;
   int64_t resident = machine.sharedBytesPerSM /
-                     (trip.sharedBytes + machine.reservedSharedBytesPerCTA);
+                     (problem.sharedBytes + machine.reservedSharedBytesPerCTA);
   // 80 registers per thread.
   resident = std::clamp<int64_t>(
-      std::min(resident, machine.registersPerSM / 80 / trip.threads), 1,
+      std::min(resident, machine.registersPerSM / 80 / problem.threads), 1,
       machine.maxCTAsPerSM);
-  trip.ctasPerSM =
+  problem.ctasPerSM =
       schedule && schedule.getCtasPerSm() ? schedule.getCtasPerSm() : resident;
-  return trip;
+  return problem;
 }
 
-std::vector<SimtTrip> kron::planSimt(PassOp pass, const GPUMachine &machine,
-                                     std::string &reason) {
-  SmallVector<ModeProductOp> products = pass.getModeProducts();
+std::vector<SimtProblem>
+kron::planSimt(FusedOp fused, const GPUMachine &machine, std::string &reason) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
   // Shapes between the products. An axis that is stretched counts as stretched
   // from the start: the input's stride along it is 0.
-  auto init = cast<ShapedType>(pass.getInit().getType());
+  auto init = cast<ShapedType>(fused.getInit().getType());
   SmallVector<SmallVector<int64_t>> shapes(products.size() + 1);
   shapes.back().assign(init.getShape().begin(), init.getShape().end());
   for (unsigned index = products.size(); index-- > 0;) {
@@ -245,24 +245,24 @@ std::vector<SimtTrip> kron::planSimt(PassOp pass, const GPUMachine &machine,
     size = getFactorSize(product, product.getContractedFactorDim());
   }
 
-  TripPlanner planner(pass, machine, shapes);
-  std::vector<SimtTrip> trips;
+  FusionPlanner planner(fused, machine, shapes);
+  std::vector<SimtProblem> problems;
   for (unsigned first = 0; first < products.size();) {
-    std::optional<SimtTrip> trip = planner.plan(first, first + 1);
-    if (!trip) {
+    std::optional<SimtProblem> problem = planner.plan(first, first + 1);
+    if (!problem) {
       reason = "one fibre of a factor does not fit shared memory";
       return {};
     }
     unsigned end = first + 1;
     while (end < products.size()) {
-      std::optional<SimtTrip> longer = planner.plan(first, end + 1);
+      std::optional<SimtProblem> longer = planner.plan(first, end + 1);
       if (!longer)
         break;
-      trip = std::move(longer);
+      problem = std::move(longer);
       ++end;
     }
-    trips.push_back(std::move(*trip));
+    problems.push_back(std::move(*problem));
     first = end;
   }
-  return trips;
+  return problems;
 }

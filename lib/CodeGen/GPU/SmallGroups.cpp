@@ -6,23 +6,23 @@
 //===----------------------------------------------------------------------===//
 
 #include "SmallGroups.h"
-#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-SmallGroupsKernel::SmallGroupsKernel(KernelBuilder &kernel, PassOp pass,
+SmallGroupsKernel::SmallGroupsKernel(KernelBuilder &kernel, FusedOp fused,
                                      const SmallGroupsPlan &plan)
     : k(kernel), plan(plan), accumulator(getAccumulatorType(plan.element)),
       ops(k, accumulator), host(kernel.host),
-      operands(getPassOperands(host, pass)) {
-  ModeProductOp product = pass.getModeProducts().front();
+      operands(getFusedOperands(host, fused)) {
+  ModeProductOp product = fused.getModeProducts().front();
   rows = k.enter(operands.sizes[plan.rowAxis]);
   input = k.enter(operands.input.base);
   output = k.enter(operands.init.base);
   inputStride = k.enter(operands.input.strides[plan.rowAxis]);
   outputStride = k.enter(operands.init.strides[plan.rowAxis]);
-  StageFactor array = getPassFactor(host, pass, product).array;
+  StageFactor array = getFusedFactor(host, fused, product).array;
   factor = k.enter(array);
   groupStride = k.enter(array.strides[plan.groupAxis]);
   alpha = ops.enter(operands.alpha, operands.alpha.isOne());
@@ -91,13 +91,13 @@ void SmallGroupsKernel::emit() {
 // Interface
 //===----------------------------------------------------------------------===//
 
-Value kron::buildSmallGroupsTest(OpBuilder &builder, PassOp pass,
+Value kron::buildSmallGroupsTest(OpBuilder &builder, FusedOp fused,
                                  const SmallGroupsPlan &plan) {
   constexpr int64_t kAccessBytes = 16;
-  Emitter host(builder, pass.getLoc(), plan.element);
-  PassOperands operands = getPassOperands(host, pass);
+  Emitter host(builder, fused.getLoc(), plan.element);
+  FusedOperands operands = getFusedOperands(host, fused);
   Value factor =
-      getPassFactor(host, pass, pass.getModeProducts().front()).array.base;
+      getFusedFactor(host, fused, fused.getModeProducts().front()).array.base;
   Int bits = 0;
   for (Value base : {operands.input.base, operands.init.base, factor})
     bits =
@@ -111,10 +111,10 @@ Value kron::buildSmallGroupsTest(OpBuilder &builder, PassOp pass,
 }
 
 void kron::emitSmallGroups(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                           PassOp pass, const SmallGroupsPlan &plan) {
-  Emitter host(builder, pass.getLoc(), plan.element);
-  KernelBuilder kernel(host, gpuModule, getKernelBaseName(pass), plan.element);
+                           FusedOp fused, const SmallGroupsPlan &plan) {
+  Emitter host(builder, fused.getLoc(), plan.element);
+  KernelBuilder kernel(host, gpuModule, getKernelBaseName(fused), plan.element);
   auto create =
       plan.usesMma ? createSmallGroupsOfWarps : createSmallGroupsOfThreads;
-  create(kernel, pass, plan)->emit();
+  create(kernel, fused, plan)->emit();
 }

@@ -12,7 +12,7 @@
 //
 // With up to 8 c a thread takes 16 bytes of results of a row, whatever groups
 // these belong to. Neighbouring threads store neighbouring chunks, and read
-// what they share from the cache. With up to 16 c of halves, a warp takes
+// what they share from the cache. With up to 16 c of f16 or bf16, a warp takes
 // results of one group by matrix instructions.
 //
 //===----------------------------------------------------------------------===//
@@ -22,24 +22,24 @@
 
 #include "ScalarOps.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
-#include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
 #include <memory>
 
 namespace mlir::kron {
 
 struct SmallGroupsPlan {
   Type element;
-  /// Axes of the pass: the contracted one, the groups' and the rows'.
+  /// Axes of the op: the contracted one, the groups' and the rows'.
   unsigned axis = 0, groupAxis = 0, rowAxis = 0;
-  int64_t groups = 1, depth = 1, results = 1;
+  int64_t groups = 1, sizeK = 1, sizeN = 1;
   /// Elements of 16 bytes.
   int64_t chunk = 1;
   /// Elements of the input that an access takes.
   int64_t piece = 1;
   /// Whether weights follow each other in memory, those of a result after those
   /// of the one before.
-  bool hasWeightRuns = false;
+  bool hasWeightSegments = false;
   /// Whether warps take groups by matrix instructions.
   bool usesMma = false;
 
@@ -66,13 +66,13 @@ struct SmallGroupsPlan {
   int64_t rowsAtOnce = 1;
   int64_t threads = 128, ctasPerSM = 1;
 
-  int64_t getChunks() const { return groups * results / chunk; }
+  int64_t getChunks() const { return groups * sizeN / chunk; }
   /// Parts of a row that CTAs take.
   int64_t getBlocks() const;
   /// Elements of the input that a chunk of results needs, and those of them
   /// that follow each other in memory.
-  int64_t getInputs() const { return span * depth; }
-  int64_t getRun() const { return isRegular ? getInputs() : depth; }
+  int64_t getInputs() const { return span * sizeK; }
+  int64_t getRun() const { return isRegular ? getInputs() : sizeK; }
   /// Blocks of results of a group that warps take.
   int64_t getResultBlocks() const;
   /// Rows that a CTA takes at a time.
@@ -81,25 +81,25 @@ struct SmallGroupsPlan {
   }
 };
 
-/// The plan of `pass`, or nothing if others are better.
-std::optional<SmallGroupsPlan> getSmallGroupsPlan(PassOp pass,
+/// The plan of `fused`, or nothing if others are better.
+std::optional<SmallGroupsPlan> getSmallGroupsPlan(FusedOp fused,
                                                   const GPUMachine &machine);
 
-/// Builds, for the host, whether the arrays of `pass` are aligned as the kernel
-/// of `plan` needs it.
-Value buildSmallGroupsTest(OpBuilder &builder, PassOp pass,
+/// Builds, for the host, whether the arrays of `fused` are aligned as the
+/// kernel of `plan` needs it.
+Value buildSmallGroupsTest(OpBuilder &builder, FusedOp fused,
                            const SmallGroupsPlan &plan);
 
 /// Builds, at the builder's position, the kernel of `plan` in `gpuModule` and
 /// its launch.
 void emitSmallGroups(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                     PassOp pass, const SmallGroupsPlan &plan);
+                     FusedOp fused, const SmallGroupsPlan &plan);
 
 /// What both kinds of kernels share: their parameters, and how CTAs share out
 /// the rows.
 class SmallGroupsKernel {
 public:
-  SmallGroupsKernel(KernelBuilder &kernel, PassOp pass,
+  SmallGroupsKernel(KernelBuilder &kernel, FusedOp fused,
                     const SmallGroupsPlan &plan);
   virtual ~SmallGroupsKernel() = default;
 
@@ -129,7 +129,7 @@ protected:
 
 private:
   Emitter &host;
-  PassOperands operands;
+  FusedOperands operands;
   Int inputStride, outputStride;
   Value input, output;
   KernelScale alpha;
@@ -137,10 +137,10 @@ private:
 
 /// The kernels of threads and of warps.
 std::unique_ptr<SmallGroupsKernel>
-createSmallGroupsOfThreads(KernelBuilder &kernel, PassOp pass,
+createSmallGroupsOfThreads(KernelBuilder &kernel, FusedOp fused,
                            const SmallGroupsPlan &plan);
 std::unique_ptr<SmallGroupsKernel>
-createSmallGroupsOfWarps(KernelBuilder &kernel, PassOp pass,
+createSmallGroupsOfWarps(KernelBuilder &kernel, FusedOp fused,
                          const SmallGroupsPlan &plan);
 
 } // namespace mlir::kron

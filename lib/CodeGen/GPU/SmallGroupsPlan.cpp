@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "SmallGroups.h"
+#include "kron/CodeGen/FusedOperands.h"
+#include "kron/CodeGen/GPU/Problem.h"
 #include "kron/CodeGen/GPU/Sparse.h"
-#include "kron/CodeGen/GPU/Trip.h"
-#include "kron/CodeGen/PassOperands.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -16,11 +16,11 @@ using namespace mlir::kron;
 
 /// Bytes that a thread stores at a time.
 static constexpr int64_t kChunkBytes = 16;
-/// Depth for which a thread has registers for the weights of a chunk, and
+/// K up to which a thread has registers for the weights of a chunk, and
 /// elements of the input that it has some for.
-static constexpr int64_t kMostDepth = 8, kMostInputs = 64;
-/// Depth of one matrix instruction, and halves that a lane loads for it.
-static constexpr int64_t kMostMmaDepth = 16, kMmaPiece = 4;
+static constexpr int64_t kMostK = 8, kMostInputs = 64;
+/// K of one matrix instruction, and 16-bit values that a lane loads for it.
+static constexpr int64_t kMostMmaK = 16, kMmaPiece = 4;
 /// Rows for which weights are worth keeping, and groups of which tiles would be
 /// too small; more groups where a tile is full of their results.
 static constexpr int64_t kLeastRows = 1024, kLeastGroups = 16;
@@ -32,7 +32,7 @@ static constexpr int64_t kLeastThreads = 128, kMostThreads = 256,
 static constexpr int64_t kMostRegisters = 128, kOtherRegisters = 36;
 
 int64_t SmallGroupsPlan::getResultBlocks() const {
-  return llvm::divideCeil(results, 8 * resultTiles);
+  return llvm::divideCeil(sizeN, 8 * resultTiles);
 }
 
 int64_t SmallGroupsPlan::getBlocks() const {
@@ -42,22 +42,22 @@ int64_t SmallGroupsPlan::getBlocks() const {
 
 static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
 
-/// Sorts the axes of `pass`; whether they are those of groups side by side in
+/// Sorts the axes of `fused`; whether they are those of groups side by side in
 /// rows of both arrays.
-static bool describeAxes(PassOp pass, SmallGroupsPlan &plan) {
-  ModeProductOp product = pass.getModeProducts().front();
-  TripFactor factor = describeFactor(product);
+static bool describeAxes(FusedOp fused, SmallGroupsPlan &plan) {
+  ModeProductOp product = fused.getModeProducts().front();
+  ProblemFactor factor = describeFactor(product);
   SmallVector<int64_t> shape = getResultShape(product);
-  SmallVector<int64_t> input = getKnownStrides(pass.getInputs().front()),
-                       output = getKnownStrides(pass.getInit());
-  if (factor.varyingAxes.size() != 1 || pass.getInputPermutation() ||
+  SmallVector<int64_t> input = getKnownStrides(fused.getInputs().front()),
+                       output = getKnownStrides(fused.getInit());
+  if (factor.varyingAxes.size() != 1 || fused.getInputPermutation() ||
       input.size() != output.size())
     return false;
   plan.axis = factor.axis;
   plan.groupAxis = factor.varyingAxes.front();
   plan.groups = factor.variations;
-  plan.depth = factor.depth;
-  plan.results = factor.results;
+  plan.sizeK = factor.sizeK;
+  plan.sizeN = factor.sizeN;
   int64_t rowAxis = -1;
   for (auto [axis, size] : llvm::enumerate(shape)) {
     if (size == 1 || axis == plan.axis || axis == plan.groupAxis)
@@ -67,28 +67,28 @@ static bool describeAxes(PassOp pass, SmallGroupsPlan &plan) {
     rowAxis = axis;
   }
   ArrayRef<int64_t> inputShape =
-      cast<MemRefType>(pass.getInputs().front().getType()).getShape();
+      cast<MemRefType>(fused.getInputs().front().getType()).getShape();
   if (rowAxis < 0 || inputShape[plan.groupAxis] != plan.groups ||
-      (output[plan.axis] != 1 && plan.results > 1) ||
-      (input[plan.axis] != 1 && plan.depth > 1) ||
-      output[plan.groupAxis] != plan.results ||
-      input[plan.groupAxis] != plan.depth)
+      (output[plan.axis] != 1 && plan.sizeN > 1) ||
+      (input[plan.axis] != 1 && plan.sizeK > 1) ||
+      output[plan.groupAxis] != plan.sizeN ||
+      input[plan.groupAxis] != plan.sizeK)
     return false;
   plan.rowAxis = rowAxis;
   int64_t rows = shape[rowAxis], rowStride = output[rowAxis];
   plan.chunk = kChunkBytes / getElementBytes(plan.element);
   if ((!ShapedType::isDynamic(rows) && rows < kLeastRows) ||
       plan.groups <
-          (plan.results < kFullTile ? kLeastGroups : kLeastFullGroups) ||
-      plan.groups * plan.results % plan.chunk != 0 ||
+          (plan.sizeN < kFullTile ? kLeastGroups : kLeastFullGroups) ||
+      plan.groups * plan.sizeN % plan.chunk != 0 ||
       (!ShapedType::isDynamic(rowStride) && rowStride % plan.chunk != 0))
     return false;
   // Accesses to the input start where a group does, or a chunk's first one.
-  bool areWhole = plan.chunk % plan.results == 0;
-  plan.isRegular = areWhole || plan.results % plan.chunk == 0;
-  plan.span = areWhole         ? plan.chunk / plan.results
+  bool areWhole = plan.chunk % plan.sizeN == 0;
+  plan.isRegular = areWhole || plan.sizeN % plan.chunk == 0;
+  plan.span = areWhole         ? plan.chunk / plan.sizeN
               : plan.isRegular ? 1
-                               : (plan.chunk - 2) / plan.results + 2;
+                               : (plan.chunk - 2) / plan.sizeN + 2;
   plan.piece = std::min(getPowerOfTwo(plan.getRun()), plan.chunk);
   int64_t stride = input[rowAxis];
   if (!ShapedType::isDynamic(stride) && stride != 0)
@@ -97,16 +97,15 @@ static bool describeAxes(PassOp pass, SmallGroupsPlan &plan) {
 }
 
 /// Whether the weights of chunks follow each other.
-static bool hasWeightRuns(PassOp pass, const SmallGroupsPlan &plan) {
-  ModeProductOp product = pass.getModeProducts().front();
+static bool hasWeightSegments(FusedOp fused, const SmallGroupsPlan &plan) {
+  ModeProductOp product = fused.getModeProducts().front();
   SmallVector<int64_t> strides =
-      getKnownStrides(pass.getOperandOf(product.getFactor()));
+      getKnownStrides(fused.getOperandOf(product.getFactor()));
   for (auto [stride, role] : llvm::zip(strides, product.getFactorDims())) {
     int64_t wanted = role == ModeProductOp::kContracted  ? 1
-                     : role == ModeProductOp::kResulting ? plan.depth
-                     : role == int64_t(plan.groupAxis)
-                         ? plan.depth * plan.results
-                         : stride;
+                     : role == ModeProductOp::kResulting ? plan.sizeK
+                     : role == int64_t(plan.groupAxis) ? plan.sizeK * plan.sizeN
+                                                       : stride;
     if (stride != wanted)
       return false;
   }
@@ -126,7 +125,7 @@ static void chooseThreads(SmallGroupsPlan &plan, const GPUMachine &machine) {
       plan.piece * bytes < 4 ? plan.getInputs() : plan.getInputs() * bytes / 4;
   auto getRegisters = [&](int64_t rows) {
     int64_t selects = plan.isRegular ? 0 : plan.chunk * plan.span;
-    return plan.chunk * plan.depth + inputs * (rows + 1) + selects +
+    return plan.chunk * plan.sizeK + inputs * (rows + 1) + selects +
            kOtherRegisters;
   };
   plan.rowsAtOnce = kMostRowsAtOnce;
@@ -142,7 +141,7 @@ static void chooseThreads(SmallGroupsPlan &plan, const GPUMachine &machine) {
 /// take too many registers for.
 static void chooseWarps(SmallGroupsPlan &plan) {
   constexpr int64_t kMostTiles = 16, kChunkTiles = 4;
-  int64_t tiles = llvm::divideCeil(plan.results, 8);
+  int64_t tiles = llvm::divideCeil(plan.sizeN, 8);
   plan.resultTiles =
       std::min<int64_t>(kMostTiles, llvm::alignTo(tiles, kChunkTiles));
   plan.rowsAtOnce = 4;
@@ -152,33 +151,33 @@ static void chooseWarps(SmallGroupsPlan &plan) {
 
 /// Whether threads, or warps, have registers for the weights, and what they
 /// access is aligned.
-static bool chooseKind(PassOp pass, SmallGroupsPlan &plan) {
-  plan.hasWeightRuns = hasWeightRuns(pass, plan);
-  if (plan.depth <= kMostDepth)
+static bool chooseKind(FusedOp fused, SmallGroupsPlan &plan) {
+  plan.hasWeightSegments = hasWeightSegments(fused, plan);
+  if (plan.sizeK <= kMostK)
     return plan.getInputs() <= kMostInputs;
   plan.usesMma = true;
-  return plan.chunk == kChunkBytes / 2 && plan.depth <= kMostMmaDepth &&
-         plan.piece >= kMmaPiece && plan.results % plan.chunk == 0 &&
-         plan.hasWeightRuns;
+  return plan.chunk == kChunkBytes / 2 && plan.sizeK <= kMostMmaK &&
+         plan.piece >= kMmaPiece && plan.sizeN % plan.chunk == 0 &&
+         plan.hasWeightSegments;
 }
 
 std::optional<SmallGroupsPlan>
-kron::getSmallGroupsPlan(PassOp pass, const GPUMachine &machine) {
-  SmallVector<ModeProductOp> products = pass.getModeProducts();
-  ScheduleAttr given = pass.getScheduleAttr();
-  if (!isa<MemRefType>(pass.getInit().getType()) || products.size() != 1 ||
-      pass.getEpilogue() ||
+kron::getSmallGroupsPlan(FusedOp fused, const GPUMachine &machine) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  ScheduleAttr given = fused.getScheduleAttr();
+  if (!isa<MemRefType>(fused.getInit().getType()) || products.size() != 1 ||
+      fused.getEpilogue() ||
       (given && (given.getThreads() || given.getCtasPerSm())))
     return std::nullopt;
   ModeProductOp product = products.front();
   SmallGroupsPlan plan;
-  plan.element = kron::getElementType(pass.getInit());
+  plan.element = kron::getElementType(fused.getInit());
   if (!isa<Float32Type, Float16Type, BFloat16Type>(plan.element) ||
-      kron::getElementType(pass.getInputs().front()) != plan.element ||
+      kron::getElementType(fused.getInputs().front()) != plan.element ||
       kron::getElementType(product.getFactor()) != plan.element ||
       !cast<ShapedType>(product.getFactor().getType()).hasStaticShape() ||
-      !kron::getBeta(product).isZero() || !describeAxes(pass, plan) ||
-      !chooseKind(pass, plan))
+      !kron::getBeta(product).isZero() || !describeAxes(fused, plan) ||
+      !chooseKind(fused, plan))
     return std::nullopt;
   if (plan.usesMma)
     chooseWarps(plan);
@@ -187,18 +186,19 @@ kron::getSmallGroupsPlan(PassOp pass, const GPUMachine &machine) {
   return plan;
 }
 
-std::optional<TripTime> kron::estimateSmallGroups(PassOp pass, const Trip &trip,
-                                                  const GPUMachine &machine) {
+std::optional<KernelTime> kron::estimateSmallGroups(FusedOp fused,
+                                                    const Problem &problem,
+                                                    const GPUMachine &machine) {
   constexpr double kMemoryShare = 0.85, kIssueShare = 0.5;
-  std::optional<SmallGroupsPlan> plan = getSmallGroupsPlan(pass, machine);
+  std::optional<SmallGroupsPlan> plan = getSmallGroupsPlan(fused, machine);
   if (!plan)
     return std::nullopt;
-  TripTime time;
-  double bytes = trip.getMemoryBytes();
+  KernelTime time;
+  double bytes = problem.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
   time.memory = bytes / machine.copyBytesPerSecond;
   time.arithmetic =
-      2 * trip.outputElements * plan->depth /
+      2 * problem.outputElements * plan->sizeK /
       (kIssueShare * (plan->usesMma ? machine.f16Mma : machine.ffma));
   time.total = machine.launchSeconds +
                std::max(time.memory / kMemoryShare, time.arithmetic);

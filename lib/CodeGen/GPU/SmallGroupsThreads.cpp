@@ -22,7 +22,7 @@ private:
   void findGroups();
   SmallVector<Value> loadWeights();
   SmallVector<Value> loadInputs(Int row);
-  Value getOwnInput(ArrayRef<Value> inputs, int64_t place, int64_t depth);
+  Value getOwnInput(ArrayRef<Value> inputs, int64_t place, int64_t sizeK);
   Int getRow(Int rowBlock, int64_t number);
 
   /// This thread's chunk of a row and its place among rows beside each other;
@@ -38,15 +38,15 @@ private:
 /// Finds out which groups the results of the chunk belong to.
 void ThreadsKernel::findGroups() {
   Int first = k.mul(chunk, plan.chunk);
-  group = k.floorDiv(first, plan.results);
+  group = k.floorDiv(first, plan.sizeN);
   isLater.assign(plan.chunk, {});
   if (plan.isRegular)
     return;
-  Int result = k.rem(first, plan.results);
+  Int result = k.rem(first, plan.sizeN);
   for (int64_t place = 0; place < plan.chunk; ++place)
     for (int64_t number = 1; number < plan.span; ++number) {
       // The smallest number of the first result with which that is so.
-      int64_t least = number * plan.results - place;
+      int64_t least = number * plan.sizeN - place;
       isLater[place].push_back(least <= 0 ? nullptr
                                           : k.less(least - 1, result));
     }
@@ -56,12 +56,12 @@ void ThreadsKernel::findGroups() {
 SmallVector<Value> ThreadsKernel::loadWeights() {
   Type element = plan.element;
   SmallVector<Value> weights;
-  int64_t count = plan.chunk * plan.depth;
+  int64_t count = plan.chunk * plan.sizeK;
   auto load = [&](Type type, Value base, Int offset) {
     weights.push_back(k.load(type, k.offsetElements(base, element, offset),
                              CacheHint::ReadOnly));
   };
-  if (plan.hasWeightRuns) {
+  if (plan.hasWeightSegments) {
     Value from = k.offsetElements(factor.base, element, k.mul(chunk, count));
     for (int64_t first = 0; first < count; first += plan.chunk)
       load(VectorType::get({plan.chunk}, element), from, first);
@@ -69,12 +69,12 @@ SmallVector<Value> ThreadsKernel::loadWeights() {
   }
   for (int64_t place = 0; place < plan.chunk; ++place) {
     Int column = k.add(k.mul(chunk, plan.chunk), place);
-    Int offset = k.add(
-        k.mul(k.extend(k.floorDiv(column, plan.results)), groupStride),
-        k.mul(k.extend(k.rem(column, plan.results)), factor.resultStride));
+    Int offset =
+        k.add(k.mul(k.extend(k.floorDiv(column, plan.sizeN)), groupStride),
+              k.mul(k.extend(k.rem(column, plan.sizeN)), factor.resultStride));
     Value from = k.offsetElements(factor.base, element, offset);
-    for (int64_t depth = 0; depth < plan.depth; ++depth)
-      load(element, from, k.mul(depth, factor.depthStride));
+    for (int64_t sizeK = 0; sizeK < plan.sizeK; ++sizeK)
+      load(element, from, k.mul(sizeK, factor.strideK));
   }
   return widen(weights);
 }
@@ -86,31 +86,31 @@ SmallVector<Value> ThreadsKernel::loadInputs(Int row) {
       plan.piece == 1 ? element : VectorType::get({plan.piece}, element);
   Value from = getInputRow(row);
   SmallVector<Value> loaded;
-  int64_t run = plan.getRun();
-  for (int64_t number = 0; number < plan.getInputs() / run; ++number) {
+  int64_t segment = plan.getRun();
+  for (int64_t number = 0; number < plan.getInputs() / segment; ++number) {
     // There may be no such group behind the last one.
     Int own = k.add(group, number);
     if (number > 0)
       own = k.min(own, plan.groups - 1);
-    Value start = k.offsetElements(from, element, k.mul(own, plan.depth));
-    for (int64_t place = 0; place < run; place += plan.piece)
+    Value start = k.offsetElements(from, element, k.mul(own, plan.sizeK));
+    for (int64_t place = 0; place < segment; place += plan.piece)
       loaded.push_back(k.load(type, k.offsetElements(start, element, place),
                               CacheHint::ReadOnly));
   }
   return loaded;
 }
 
-/// Element number `depth` of the group that result number `place` of the chunk
+/// Element `sizeK` of the group that result number `place` of the chunk
 /// belongs to.
 Value ThreadsKernel::getOwnInput(ArrayRef<Value> inputs, int64_t place,
-                                 int64_t depth) {
+                                 int64_t sizeK) {
   if (plan.isRegular) {
-    int64_t number = plan.span == 1 ? 0 : place / plan.results;
-    return inputs[number * plan.depth + depth];
+    int64_t number = plan.span == 1 ? 0 : place / plan.sizeN;
+    return inputs[number * plan.sizeK + sizeK];
   }
-  Value own = inputs[depth];
+  Value own = inputs[sizeK];
   for (int64_t number = 1; number < plan.span; ++number) {
-    Value other = inputs[number * plan.depth + depth];
+    Value other = inputs[number * plan.sizeK + sizeK];
     Value condition = isLater[place][number - 1];
     own = condition ? k.select(condition, other, own) : other;
   }
@@ -137,9 +137,9 @@ void ThreadsKernel::emitThread(Int firstRows, Int rowGroups) {
     SmallVector<Value> sums;
     for (int64_t place = 0; place < plan.chunk; ++place) {
       Value sum = k.constant(accumulator, 0);
-      for (int64_t depth = 0; depth < plan.depth; ++depth)
-        sum = k.fma(getOwnInput(inputs, place, depth),
-                    weights[place * plan.depth + depth], sum);
+      for (int64_t sizeK = 0; sizeK < plan.sizeK; ++sizeK)
+        sum = k.fma(getOwnInput(inputs, place, sizeK),
+                    weights[place * plan.sizeK + sizeK], sum);
       sums.push_back(sum);
     }
     return sums;
@@ -181,7 +181,7 @@ void ThreadsKernel::emitBlock(Int block, Int firstRows, Int rowGroups) {
 }
 
 std::unique_ptr<SmallGroupsKernel>
-kron::createSmallGroupsOfThreads(KernelBuilder &kernel, PassOp pass,
+kron::createSmallGroupsOfThreads(KernelBuilder &kernel, FusedOp fused,
                                  const SmallGroupsPlan &plan) {
-  return std::make_unique<ThreadsKernel>(kernel, pass, plan);
+  return std::make_unique<ThreadsKernel>(kernel, fused, plan);
 }

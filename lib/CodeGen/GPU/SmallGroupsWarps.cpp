@@ -17,9 +17,9 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Rows of a tile, positions of the depth of a lane, and tiles of results that
-/// have a chunk for each lane.
-static constexpr int64_t kTileRows = 16, kLaneDepth = 4, kChunkTiles = 4;
+/// Rows of a tile, positions on K of a lane, and tiles of results that have a
+/// chunk for each lane.
+static constexpr int64_t kTileRows = 16, kLaneK = 4, kChunkTiles = 4;
 
 namespace {
 
@@ -40,13 +40,14 @@ private:
   Int row, quad;
   /// This warp's group and the first one of its results.
   Int group, result;
-  /// Whether the depth has what the lane holds of it; null if it always does.
-  Value hasDepth;
+  /// Whether the positions on K that the lane holds exist; null if they always
+  /// do.
+  Value hasK;
 };
 
 } // namespace
 
-/// Two words of 4 halves; zeros where they do not exist.
+/// Two words of 4 16-bit values; zeros where they do not exist.
 SmallVector<Value> WarpsKernel::loadPairs(Value from, Value exists) {
   Type i32 = k.builder.getI32Type();
   auto type = VectorType::get({2}, i32);
@@ -66,10 +67,10 @@ SmallVector<Value> WarpsKernel::loadWeights() {
   for (int64_t tile = 0; tile < plan.resultTiles; ++tile) {
     Int own = k.add(result, k.add(column, tile / kChunkTiles * 32 +
                                               tile % kChunkTiles * 2));
-    Int offset = k.add(k.mul(k.extend(group), groupStride),
-                       k.add(k.mul(k.extend(own), factor.resultStride),
-                             k.mul(quad, kLaneDepth)));
-    Value exists = k.both(k.less(own, plan.results), hasDepth);
+    Int offset = k.add(
+        k.mul(k.extend(group), groupStride),
+        k.add(k.mul(k.extend(own), factor.resultStride), k.mul(quad, kLaneK)));
+    Value exists = k.both(k.less(own, plan.sizeN), hasK);
     llvm::append_range(
         weights,
         loadPairs(k.offsetElements(factor.base, plan.element, offset), exists));
@@ -86,12 +87,12 @@ Int WarpsKernel::getRow(Int rowBlock, int64_t number) {
 /// of g + 8.
 SmallVector<Value> WarpsKernel::loadInputs(Int rowBlock) {
   SmallVector<Value> words;
-  Int place = k.add(k.mul(group, plan.depth), k.mul(quad, kLaneDepth));
+  Int place = k.add(k.mul(group, plan.sizeK), k.mul(quad, kLaneK));
   for (int64_t number = 0; number < 2 * plan.rowsAtOnce; ++number)
     llvm::append_range(
         words, loadPairs(k.offsetElements(getInputRow(getRow(rowBlock, number)),
                                           plan.element, place),
-                         hasDepth));
+                         hasK));
   return words;
 }
 
@@ -113,8 +114,8 @@ void WarpsKernel::multiply(ValueRange inputs, ArrayRef<Value> weights,
           sums[half].append({tileSums[2 * half], tileSums[2 * half + 1]});
       }
       Int own = k.add(result, k.add(k.mul(quad, plan.chunk), first * 8));
-      Value isResult = k.less(own, plan.results);
-      Int column = k.add(k.mul(group, plan.results), own);
+      Value isResult = k.less(own, plan.sizeN);
+      Int column = k.add(k.mul(group, plan.sizeN), own);
       for (int64_t half = 0; half < 2; ++half) {
         Int to = getRow(rowBlock, 2 * tile + half);
         k.ifThen(k.both(isResult, k.less(to, rows)), [&] {
@@ -141,8 +142,8 @@ void WarpsKernel::emitWarp(Int firstRows, Int rowGroups) {
 void WarpsKernel::emitBlock(Int block, Int firstRows, Int rowGroups) {
   row = k.floorDiv(k.laneId(), 4);
   quad = k.bitAnd(k.laneId(), 3);
-  if (plan.depth < 4 * kLaneDepth)
-    hasDepth = k.less(quad, plan.depth / kLaneDepth);
+  if (plan.sizeK < 4 * kLaneK)
+    hasK = k.less(quad, plan.sizeK / kLaneK);
   int64_t blocks = plan.getResultBlocks();
   Int part = k.add(k.mul(block, plan.threads / 32), k.warpId());
   group = k.floorDiv(part, blocks);
@@ -152,7 +153,7 @@ void WarpsKernel::emitBlock(Int block, Int firstRows, Int rowGroups) {
 }
 
 std::unique_ptr<SmallGroupsKernel>
-kron::createSmallGroupsOfWarps(KernelBuilder &kernel, PassOp pass,
+kron::createSmallGroupsOfWarps(KernelBuilder &kernel, FusedOp fused,
                                const SmallGroupsPlan &plan) {
-  return std::make_unique<WarpsKernel>(kernel, pass, plan);
+  return std::make_unique<WarpsKernel>(kernel, fused, plan);
 }

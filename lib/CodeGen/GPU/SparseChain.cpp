@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Teams of persistent CTAs take blocks of rows through all stages. Either all
-// factors stay in shared memory, and only data are copied; or each stage has a
-// ring of its own for what it copies (factors; the first one the data too). A
-// ring's first steps are under way while the stage before it works: for the
-// first stage, that is the last one of the block before.
+// Warp groups of persistent CTAs take blocks of rows through all factors, a
+// chain step each. Either all factors stay in shared memory, and only data are
+// copied; or each chain step has a ring of its own for what it copies (factors;
+// the first one the data too). A ring's first K steps are under way while the
+// chain step before it works: for the first one, that is the last one of the
+// block before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,7 @@
 #include "RowQuantizer.h"
 #include "SparseChainPlan.h"
 #include "SparseKernel.h"
-#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 
 using namespace mlir;
@@ -31,7 +32,7 @@ static constexpr int64_t kChunksPerLane = 4, kMostChunksKept = 12;
 namespace mlir::kron {
 class SparseChain {
 public:
-  SparseChain(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
+  SparseChain(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused,
               const SparseChainPlan &plan, QuantizeOp quantize,
               const GPUMachine &machine);
   void emit();
@@ -48,23 +49,22 @@ private:
   const SparseChainPlan &plan;
   KernelBuilder k;
   std::vector<std::unique_ptr<SparseKernel>> stages;
-  /// Where rows of 8 bits go, if that is what results become; of the host at
-  /// first.
+  /// Where 8-bit rows go, if results are quantized; of the host at first.
   std::optional<QuantizedRows> quantized;
   bool hasFloat8;
 };
 } // namespace mlir::kron
 
-SparseChain::SparseChain(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
-                         const SparseChainPlan &plan, QuantizeOp quantize,
-                         const GPUMachine &machine)
+SparseChain::SparseChain(Emitter &host, gpu::GPUModuleOp gpuModule,
+                         FusedOp fused, const SparseChainPlan &plan,
+                         QuantizeOp quantize, const GPUMachine &machine)
     : host(host), plan(plan),
-      k(host, gpuModule, getKernelBaseName(pass), plan.stages.front().element),
+      k(host, gpuModule, getKernelBaseName(fused), plan.stages.front().element),
       hasFloat8(machine.computeCapability >= 89) {
   for (auto [product, stage] :
-       llvm::zip_equal(pass.getModeProducts(), plan.stages))
+       llvm::zip_equal(fused.getModeProducts(), plan.stages))
     stages.push_back(
-        std::make_unique<SparseKernel>(k, pass, product, stage, machine));
+        std::make_unique<SparseKernel>(k, fused, product, stage, machine));
   for (auto &stage : stages)
     if (plan.stages.back().turnsRows)
       stage->turning = &plan.stages.back();
@@ -79,15 +79,15 @@ SparseChain::SparseChain(Emitter &host, gpu::GPUModuleOp gpuModule, PassOp pass,
   quantized = QuantizedRows::get(host, quantize, plan.stages.back().getChunk());
 }
 
-/// Factors that are kept, rings, and the two places between which stages take
-/// turns.
+/// Factors that are kept, rings, and the two places between which chain steps
+/// alternate.
 void SparseChain::placeArrays() {
   int64_t places[2];
   for (unsigned place : {0, 1})
     places[place] =
-        k.allocateShared(plan.getTeams() * plan.getPlaceBytes(place), 128);
+        k.allocateShared(plan.getWarpGroups() * plan.getPlaceBytes(place), 128);
   auto locate = [&](unsigned place) {
-    return k.add(k.mul(stages.front()->team, plan.getPlaceBytes(place)),
+    return k.add(k.mul(stages.front()->warpGroup, plan.getPlaceBytes(place)),
                  places[place]);
   };
   if (quantized)
@@ -102,7 +102,7 @@ void SparseChain::placeArrays() {
       continue;
     stages[index]->dataOffset = locate((index - 1) % 2);
     stages[index - 1]->next = stages[index].get();
-    if (stage.depthSteps * stage.depthStep != stage.depth)
+    if (stage.stepsK * stage.stepK != stage.sizeK)
       stages[index]->clearData();
   }
 }
@@ -117,14 +117,14 @@ void SparseChain::keepFactors() {
   k.barrier();
 }
 
-/// Starts the first copies of a stage's `tiles` for `block`.
+/// Starts the first copies of a chain step's `tiles` for `block`.
 void SparseChain::start(SparseKernel &stage, Int block, Int tiles) {
   stage.chainBlock = block;
   stage.tileCount = tiles;
   stage.startRun();
 }
 
-/// Starts the first stage's copies for `block`, if there is one.
+/// Starts the first chain step's copies for `block`, if there is one.
 void SparseChain::startBlock(Int block) {
   SparseKernel &first = *stages.front();
   Value tiles =
@@ -135,10 +135,10 @@ void SparseChain::startBlock(Int block) {
 
 void SparseChain::emitBlock(Int block) {
   SparseKernel &first = *stages.front();
-  Int nextBlock = k.add(block, k.mul(k.gridSize(), plan.getTeams()));
+  Int nextBlock = k.add(block, k.mul(k.gridSize(), plan.getWarpGroups()));
   for (unsigned index = 0; index < stages.size(); ++index) {
-    // Rings are free again, and what this stage reads is there.
-    first.waitTeam();
+    // Rings are free again, and what this chain step reads is there.
+    first.waitWarpGroup();
     const SparsePlan &following = plan.stages[(index + 1) % stages.size()];
     bool isAlone = stages.size() == 1;
     stages[index]->copiesBetween =
@@ -150,19 +150,19 @@ void SparseChain::emitBlock(Int block) {
       startBlock(nextBlock);
     stages[index]->chainBlock = block;
     stages[index]->tileCount = plan.stages[index].getTilesPerRows();
-    stages[index]->emitTilesOfRun();
+    stages[index]->emitTilesOfSegment();
   }
   if (!quantized)
     return;
-  first.waitTeam();
-  // The only stage's ring is free now.
+  first.waitWarpGroup();
+  // The only chain step's ring is free now.
   if (stages.size() == 1)
     startBlock(nextBlock);
   quantizeBlock(block);
 }
 
-/// Makes 8 bits of the rows that the last stage left. As few lanes share a row
-/// as have some chunks of it each.
+/// Quantizes the rows that the last chain step left to 8 bits. As few lanes
+/// share a row as have some chunks of it each.
 void SparseChain::quantizeBlock(Int block) {
   SparseKernel &last = *stages.back();
   const SparsePlan &stage = last.plan;
@@ -171,12 +171,12 @@ void SparseChain::quantizeBlock(Int block) {
   int64_t lanes = std::min<int64_t>(
       llvm::PowerOf2Ceil(llvm::divideCeil(all, kChunksPerLane)), 32);
   int64_t chunks = llvm::divideCeil(all, lanes);
-  int64_t step = stage.getTeamThreads() / lanes;
-  Int place = k.rem(last.teamThread, lanes);
+  int64_t step = stage.getWarpGroupThreads() / lanes;
+  Int place = k.rem(last.warpGroupThread, lanes);
   RowQuantizer math(k, quantized->byte, hasFloat8);
   Int firstRow = k.mul(k.extend(block), stage.getRows());
   k.rolledLoop(0, stage.getRows(), step, [&](Int first) {
-    Int own = k.add(first, k.floorDiv(last.teamThread, lanes));
+    Int own = k.add(first, k.floorDiv(last.warpGroupThread, lanes));
     Int row = k.add(firstRow, k.extend(own));
     Value exists = k.less(row, last.rows);
     if (stage.getRows() % step != 0)
@@ -230,17 +230,18 @@ void SparseChain::emit() {
     quantized = quantized->enter(k);
   placeArrays();
   SparseKernel &first = *stages.front();
-  Int block = k.add(k.mul(k.blockId(), plan.getTeams()), first.team);
+  Int block = k.add(k.mul(k.blockId(), plan.getWarpGroups()), first.warpGroup);
   startBlock(block);
   keepFactors();
-  k.rolledLoop(block, first.rowBlocks, k.mul(k.gridSize(), plan.getTeams()),
+  k.rolledLoop(block, first.rowBlocks,
+               k.mul(k.gridSize(), plan.getWarpGroups()),
                [&](Int block) { emitBlock(block); });
   LaunchShape shape;
   shape.threads = plan.stages.front().getThreads();
   shape.ctasPerSM = plan.ctasPerSM;
   shape.sharedBytes = k.getSharedBytes();
   k.launch(shape, host.ceilDiv(first.operands.sizes[first.plan.rowAxis],
-                               plan.getTeams() * plan.getRows()));
+                               plan.getWarpGroups() * plan.getRows()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -257,7 +258,7 @@ kron::getSparseChainUnsupportedReason(ArrayRef<ModeProductOp> products,
 }
 
 /// Why factors that are copied for every block of rows make a chain slower than
-/// trips of their own, whatever is estimated, or nothing.
+/// a fused region per factor, whatever is estimated, or nothing.
 static std::optional<std::string> getStreamReason(const SparseChainPlan &plan) {
   for (const SparsePlan &stage : plan.stages) {
     if (stage.keepsFactor)
@@ -284,8 +285,8 @@ kron::getSparseChainReason(ArrayRef<ModeProductOp> products,
   auto text = [](double seconds) {
     return std::to_string(static_cast<int64_t>(seconds * 1e6 + 0.5));
   };
-  return "one trip takes " + text(together) + " us, trips of their own " +
-         text(alone) + " us";
+  return "one fused region takes " + text(together) +
+         " us, a fused region per factor " + text(alone) + " us";
 }
 
 double kron::estimateSparseChainGain(ArrayRef<ModeProductOp> products,
@@ -303,10 +304,10 @@ int64_t kron::getSparseChainMostRowsApart(ArrayRef<ModeProductOp> products,
   auto *found = std::get_if<SparseChainPlan>(&plan);
   if (!found || products.size() < 2)
     return 0;
-  // Few rows leave most processors without a block, and one block reads all
-  // factors by itself; trips of their own share the results out, too.
+  // Few rows leave most SMs without a block, and one block reads all factors by
+  // itself; a fused region per factor shares the results out, too.
   auto isApart = [&](int64_t rows) {
-    return estimateSparseTrips(*found, rows, machine) <
+    return estimateSparseKernels(*found, rows, machine) <
            estimateSparseChain(*found, rows, machine);
   };
   int64_t most = 0, least = getNominalSparseRows(products);
@@ -318,15 +319,15 @@ int64_t kron::getSparseChainMostRowsApart(ArrayRef<ModeProductOp> products,
 }
 
 LogicalResult kron::emitSparseChain(OpBuilder &builder,
-                                    gpu::GPUModuleOp gpuModule, PassOp pass,
+                                    gpu::GPUModuleOp gpuModule, FusedOp fused,
                                     const GPUMachine &machine,
                                     QuantizeOp quantize) {
   auto planOrReason =
-      getSparseChainPlan(pass.getModeProducts(), machine, bool(quantize));
+      getSparseChainPlan(fused.getModeProducts(), machine, bool(quantize));
   if (auto *reason = std::get_if<std::string>(&planOrReason))
-    return pass.emitOpError("cannot become a sparse kernel: ") << *reason;
-  Emitter host(builder, pass.getLoc(), getElementType(pass.getInit()));
-  SparseChain(host, gpuModule, pass, std::get<SparseChainPlan>(planOrReason),
+    return fused.emitOpError("cannot become a sparse kernel: ") << *reason;
+  Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
+  SparseChain(host, gpuModule, fused, std::get<SparseChainPlan>(planOrReason),
               quantize, machine)
       .emit();
   return success();

@@ -8,18 +8,18 @@
 #ifndef KRON_LIB_CODEGEN_GPU_SPARSECHAIN_H
 #define KRON_LIB_CODEGEN_GPU_SPARSECHAIN_H
 
-#include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::kron {
 
-/// Builds, before `pass` (on memrefs, between whose factors axes are
+/// Builds, before `fused` (on memrefs, between whose factors axes are
 /// regrouped), a kernel in `gpuModule` that applies all of them to a block of
-/// rows at a time, and its launch. The caller erases `pass`. With `quantize`,
-/// which reads what `pass` would write, rows are stored as 8 bits.
+/// rows at a time, and its launch. The caller erases `fused`. With `quantize`,
+/// which reads what `fused` would write, rows are stored as 8 bits.
 LogicalResult emitSparseChain(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                              PassOp pass, const GPUMachine &machine,
+                              FusedOp fused, const GPUMachine &machine,
                               QuantizeOp quantize = nullptr);
 
 } // namespace mlir::kron

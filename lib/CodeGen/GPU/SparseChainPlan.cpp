@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All sizes of blocks are tried; for each, a stage shares out rows and results
-// among its warps such that they read least from shared memory.
+// All sizes of blocks are tried; for each, a chain step shares out rows and
+// results among its warps such that they read least from shared memory.
 //
 //===----------------------------------------------------------------------===//
 
 #include "SparseChainPlan.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/Sparse.h"
-#include "kron/CodeGen/PassOperands.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -21,19 +21,19 @@ using namespace mlir::kron;
 
 /// Rows that an array of unknown size is taken to have.
 static constexpr int64_t kNominalRows = 16384;
-/// Data and factor that a step should bring at most, or where nothing else
+/// Data and factor that a K step should bring at most, or where nothing else
 /// fits.
 static constexpr int64_t kStepBytes = 24 * 1024, kShortStepBytes = 12 * 1024;
 static constexpr int64_t kMostStages = 4;
 /// Products whose sum a matrix unit can keep without an error that shows.
-static constexpr int64_t kSummedDepth = 128;
+static constexpr int64_t kSummedK = 128;
 /// Products whose sum needs no bound for each of them, which bf16 could miss.
 static constexpr int64_t kLeastSummed = 32;
 /// Fitted to measurements on an H200, most to within a fifth: the share that
 /// chains reach of the matrix instructions' rate; what the second-level cache
-/// delivers of the copy rate; what a step waits for its data and for other
-/// warps, and how much of that other teams cannot use; and how long a processor
-/// takes to hand a number on to the next stage.
+/// delivers of the copy rate; what a K step waits for its data and for other
+/// warps, and how much of that other warp groups cannot use; and how long an SM
+/// takes to hand a value on to the next chain step.
 static constexpr double kChainShare = 0.5, kCacheRate = 1.33;
 static constexpr double kStepSeconds = 0.5e-6, kStepShare = 0.35;
 static constexpr double kHandOnSeconds = 0.1e-9;
@@ -42,7 +42,7 @@ static constexpr double kHandOnSeconds = 0.1e-9;
 /// long a kernel takes to begin and to end.
 static constexpr double kAloneShare = 0.5, kAloneMemoryShare = 0.78;
 static constexpr double kAloneExposed = 0.3, kAloneSeconds = 3.5e-6;
-/// How long it takes a processor to make 8 bits of a number.
+/// How long it takes an SM to quantize a value to 8 bits.
 static constexpr double kQuantizeSeconds = 0.05e-9;
 
 int64_t SparseChainPlan::getPlaceBytes(unsigned place) const {
@@ -53,7 +53,7 @@ int64_t SparseChainPlan::getPlaceBytes(unsigned place) const {
 }
 
 int64_t SparseChainPlan::getSharedBytes() const {
-  int64_t bytes = getTeams() * (getPlaceBytes(0) + getPlaceBytes(1));
+  int64_t bytes = getWarpGroups() * (getPlaceBytes(0) + getPlaceBytes(1));
   for (unsigned stage = 0; stage < stages.size(); ++stage)
     bytes += llvm::alignTo(getKeptBytes(stage), 128) +
              llvm::alignTo(getRingBytes(stage), 128);
@@ -63,21 +63,22 @@ int64_t SparseChainPlan::getSharedBytes() const {
 int64_t SparseChainPlan::getKeptBytes(unsigned stage) const {
   const SparsePlan &plan = stages[stage];
   return plan.keepsFactor
-             ? plan.getTilesPerRows() * plan.depthSteps * plan.getFactorBytes()
+             ? plan.getTilesPerRows() * plan.stepsK * plan.getFactorBytes()
              : 0;
 }
 
 int64_t SparseChainPlan::getRingBytes(unsigned stage) const {
   const SparsePlan &plan = stages[stage];
-  return plan.hasRing() ? plan.teams * plan.stages * plan.getStageBytes() : 0;
+  return plan.hasRing() ? plan.warpGroups * plan.stages * plan.getStageBytes()
+                        : 0;
 }
 
-/// Elements of a row before and behind `stage`.
+/// Elements of a row before and behind the chain step `stage`.
 static std::pair<int64_t, int64_t> getFeatures(const SparsePlan &stage) {
   int64_t others = stage.lanes;
   for (int64_t size : stage.groupSizes)
     others *= size;
-  return {others * stage.depth, others * stage.results};
+  return {others * stage.sizeK, others * stage.sizeN};
 }
 
 int64_t SparseChainPlan::getRowBytes() const {
@@ -93,7 +94,7 @@ int64_t SparseChainPlan::getResultFeatures() const {
 int64_t SparseChainPlan::getFactorBytes() const {
   int64_t bytes = 0;
   for (const SparsePlan &stage : stages)
-    bytes += getFeatures(stage).first * stage.results * stage.elementBytes;
+    bytes += getFeatures(stage).first * stage.sizeN * stage.elementBytes;
   return bytes;
 }
 
@@ -105,10 +106,10 @@ int64_t SparseChainPlan::getFactorBytes() const {
 /// axis, lanes. Why that is not possible, or nothing.
 static std::optional<std::string>
 describeAxes(ModeProductOp product, unsigned rowAxis, SparsePlan &plan) {
-  TripFactor factor = describeFactor(product);
+  ProblemFactor factor = describeFactor(product);
   plan.axis = factor.axis;
-  plan.depth = factor.depth;
-  plan.results = factor.results;
+  plan.sizeK = factor.sizeK;
+  plan.sizeN = factor.sizeN;
   plan.rowAxis = rowAxis;
   SmallVector<int64_t> shape = getResultShape(product);
   for (unsigned axis = 0; axis < shape.size(); ++axis) {
@@ -145,11 +146,11 @@ describeStage(ModeProductOp product, unsigned rowAxis, SparsePlan &plan) {
   if (std::optional<std::string> reason = describeAxes(product, rowAxis, plan))
     return reason;
   plan.hasPartialSums =
-      plan.math == MmaMath::SplitTF32 && plan.depth > kSummedDepth;
+      plan.math == MmaMath::SplitTF32 && plan.sizeK > kSummedK;
   chooseSparseChunks(plan);
-  plan.hasHalfRests = plan.math == MmaMath::SplitTF32 &&
-                      plan.depth >= kLeastSummed &&
-                      (plan.alongRows || plan.getParts() <= 2);
+  plan.has16BitResiduals = plan.math == MmaMath::SplitTF32 &&
+                           plan.sizeK >= kLeastSummed &&
+                           (plan.alongRows || plan.getParts() <= 2);
   return std::nullopt;
 }
 
@@ -157,24 +158,24 @@ describeStage(ModeProductOp product, unsigned rowAxis, SparsePlan &plan) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// The longest step that brings no more than it should, of a depth padded no
-/// more than it has to be.
-static void chooseDepthStep(SparsePlan &plan) {
-  int64_t macro = plan.getMacroDepth();
-  int64_t macros = llvm::divideCeil(plan.depth, macro);
+/// The longest K step that brings no more than it should, with K padded no more
+/// than it has to be.
+static void chooseKStep(SparsePlan &plan) {
+  int64_t macro = plan.getMacroK();
+  int64_t macros = llvm::divideCeil(plan.sizeK, macro);
   for (int64_t count = 1; count <= macros; ++count) {
     SparsePlan longer = plan;
-    longer.depthStep = count * macro;
+    longer.stepK = count * macro;
     bool fits =
         count == 1 ||
         longer.getCopiedBytes() + longer.getFactorBytes() <= plan.stepBytes;
     // Rows of odd multiples of 64 bytes have no bank conflicts, nor have those
     // of 128, whose chunks are exchanged.
-    bool isEven = count == 1 || longer.getImageRowBytes(false) % 64 == 0;
+    bool isEven = count == 1 || longer.getPackedRowBytes(false) % 64 == 0;
     if (macros % count == 0 && fits && isEven)
-      plan.depthStep = longer.depthStep;
+      plan.stepK = longer.stepK;
   }
-  plan.depthSteps = llvm::divideCeil(plan.depth, plan.depthStep);
+  plan.stepsK = llvm::divideCeil(plan.sizeK, plan.stepK);
 }
 
 /// Multiply-adds of a block of rows, and of warps that have no tile while
@@ -182,29 +183,29 @@ static void chooseDepthStep(SparsePlan &plan) {
 static double getMultiplyAdds(const SparsePlan &plan) {
   int64_t tiles = llvm::alignTo(plan.getTilesPerRows(), plan.tileWarps);
   return double(plan.getRows()) * tiles * plan.getResults() * plan.getLanes() *
-         plan.depthSteps * plan.depthStep;
+         plan.stepsK * plan.stepK;
 }
 
 /// Bytes that warps read from shared memory for a block of rows.
 static double getReads(const SparsePlan &plan) {
   double perTile =
-      double(plan.depthSteps) * plan.getImageRowBytes(false) *
+      double(plan.stepsK) * plan.getPackedRowBytes(false) *
       (plan.getRows() * plan.resultWarps + plan.getResults() * plan.rowWarps);
   return perTile * plan.getTilesPerRows();
 }
 
-/// Tiles of `rows` for `warps` of a team, of up to `mostSums` matrix tiles per
-/// warp. Whether there are any.
+/// Tiles of `rows` for `warps` of a warp group, of up to `mostSums` matrix
+/// tiles per warp. Whether there are any.
 static bool chooseTile(SparsePlan &plan, int64_t rows, int64_t warps,
                        int64_t mostSums) {
   std::optional<SparsePlan> best;
   int64_t products = plan.getParts() * plan.laneChunks;
   int64_t unit = plan.order == SparseOrder::Chunks
-                     ? std::max<int64_t>(plan.depthPerChunk / 2, 1)
+                     ? std::max<int64_t>(plan.chunkK / 2, 1)
                      : 1;
   auto getCost = [&](const SparsePlan &plan) {
     // A multiply-add of f32 takes three of TF32, each twice as long.
-    double perByte = plan.isHalf() ? 10 : 1.7;
+    double perByte = plan.is16BitFloat() ? 10 : 1.7;
     return getMultiplyAdds(plan) / perByte + getReads(plan);
   };
   int64_t mostTiles = plan.keepsFactor ? warps : 1;
@@ -228,7 +229,7 @@ static bool chooseTile(SparsePlan &plan, int64_t rows, int64_t warps,
         // Those that wait for each other have as many tiles.
         if (!tile.readsShared && tile.getTilesPerRows() % tileWarps != 0)
           continue;
-        chooseDepthStep(tile);
+        chooseKStep(tile);
         if (!best || getCost(tile) < getCost(*best))
           best = tile;
       }
@@ -243,7 +244,7 @@ static bool chooseTile(SparsePlan &plan, int64_t rows, int64_t warps,
 /// are read at a time lie in different banks.
 static int64_t padRow(int64_t bytes) { return llvm::alignTo(bytes, 128) + 64; }
 
-/// Of the rows that a stage reads.
+/// Of the rows that a chain step reads.
 static int64_t getRowBytes(const SparsePlan &plan) {
   int64_t regions = plan.getLaneBlocks();
   for (int64_t size : plan.groupSizes)
@@ -251,20 +252,20 @@ static int64_t getRowBytes(const SparsePlan &plan) {
   return padRow(regions * plan.getRegionBytes());
 }
 
-/// Seconds that a processor's matrix units need for all multiply-adds of
-/// `products`, at their full rate.
+/// Seconds that an SM's matrix units need for all multiply-adds of `products`,
+/// at their full rate.
 static double getProductSeconds(const SparsePlan &stage, double products,
                                 const GPUMachine &machine) {
-  double rate = stage.isHalf()                     ? machine.f16Mma
+  double rate = stage.is16BitFloat()               ? machine.f16Mma
                 : stage.math != MmaMath::SplitTF32 ? machine.tf32Mma
-                : stage.hasHalfRests               ? machine.tf32Mma / 2
+                : stage.has16BitResiduals          ? machine.tf32Mma / 2
                                                    : machine.tf32Mma / 3;
-  return 2 * products * machine.processors / rate;
+  return 2 * products * machine.numSMs / rate;
 }
 
-/// Seconds for `rows` rows: what takes longest of a team's steps one after the
-/// other, what all teams of a processor compute, reading from the second-level
-/// cache and from memory.
+/// Seconds for `rows` rows: what takes longest of a warp group's steps one
+/// after the other, what all warp groups of an SM compute, reading from the
+/// second-level cache and from memory.
 double kron::estimateSparseChain(const SparseChainPlan &plan, double rows,
                                  const GPUMachine &machine) {
   double busy = 0, waits = 0, cached = 0, kept = 0;
@@ -276,18 +277,18 @@ double kron::estimateSparseChain(const SparseChainPlan &plan, double rows,
     if (stage.leavesRows())
       busy += kQuantizeSeconds * plan.getRows() * getFeatures(stage).second;
     double tiles = llvm::divideCeil(stage.getTilesPerRows(), stage.tileWarps);
-    double steps = tiles * stage.depthSteps;
+    double steps = tiles * stage.stepsK;
     waits += steps * kStepSeconds;
     cached += steps * stage.getCopiedBytes();
     (stage.keepsFactor ? kept : cached) +=
         steps * stage.tileWarps * stage.getFactorBytes();
   }
-  int64_t teams = plan.ctasPerSM * plan.getTeams();
+  int64_t warpGroups = plan.ctasPerSM * plan.getWarpGroups();
   double rounds =
-      std::ceil(std::ceil(rows / plan.getRows()) / machine.processors / teams);
+      std::ceil(std::ceil(rows / plan.getRows()) / machine.numSMs / warpGroups);
   double onChip =
-      rounds * std::max(busy + waits, teams * (busy + kStepShare * waits));
-  double fromCache = machine.processors * (rounds * teams * cached + kept) /
+      rounds * std::max(busy + waits, warpGroups * (busy + kStepShare * waits));
+  double fromCache = machine.numSMs * (rounds * warpGroups * cached + kept) /
                      (kCacheRate * machine.copyBytesPerSecond);
   double memory = rows * plan.getRowBytes() / machine.copyBytesPerSecond;
   // Part of what is copied waits for what is computed.
@@ -295,13 +296,13 @@ double kron::estimateSparseChain(const SparseChainPlan &plan, double rows,
          0.1 * memory;
 }
 
-double kron::estimateSparseTrips(const SparseChainPlan &plan, double rows,
-                                 const GPUMachine &machine) {
+double kron::estimateSparseKernels(const SparseChainPlan &plan, double rows,
+                                   const GPUMachine &machine) {
   double seconds = 0;
   for (const SparsePlan &stage : plan.stages) {
     auto [before, behind] = getFeatures(stage);
-    double perProcessor = rows * before * stage.results / machine.processors;
-    double products = getProductSeconds(stage, perProcessor, machine);
+    double perSM = rows * before * stage.sizeN / machine.numSMs;
+    double products = getProductSeconds(stage, perSM, machine);
     double memory = rows * (before + behind) * stage.elementBytes /
                     machine.copyBytesPerSecond;
     products /= kAloneShare;
@@ -313,9 +314,9 @@ double kron::estimateSparseTrips(const SparseChainPlan &plan, double rows,
 }
 
 namespace {
-/// How a processor's warps share rows.
+/// How an SM's warps share rows.
 struct Form {
-  int64_t ctas, teams;
+  int64_t ctas, warpGroups;
   bool keepsFactors;
 };
 } // namespace
@@ -326,25 +327,25 @@ static constexpr Form kForms[] = {{1, 2, true},  {1, 4, true}, {2, 1, false},
                                   {1, 1, false}, {1, 1, true}, {2, 1, true}};
 static constexpr int64_t kWarps = 8;
 
-/// The plan of blocks of `rows` per team in this `form`, if they fit. Teams of
-/// a CTA keep the factors.
+/// The plan of blocks of `rows` per warp group in this `form`, if they fit.
+/// Warp groups of a CTA keep the factors.
 static std::optional<SparseChainPlan>
 chooseStages(ArrayRef<SparsePlan> stages, int64_t rows, int64_t stepBytes,
              Form form, bool quantizes, const GPUMachine &machine) {
   SparseChainPlan plan;
   plan.ctasPerSM = form.ctas;
-  int64_t teams = form.ctas * form.teams;
+  int64_t warpGroups = form.ctas * form.warpGroups;
   for (const SparsePlan &described : stages) {
     SparsePlan stage = described;
     stage.stepBytes = stepBytes;
     stage.ctasPerSM = form.ctas;
-    stage.teams = form.teams;
+    stage.warpGroups = form.warpGroups;
     stage.keepsFactor = form.keepsFactors;
-    int64_t mostSums = teams > 1 ? 16 : 32;
+    int64_t mostSums = warpGroups > 1 ? 16 : 32;
     if (stage.hasPartialSums)
       mostSums /= 2;
     stage.readsShared = !plan.stages.empty();
-    if (!chooseTile(stage, rows, kWarps / teams, mostSums))
+    if (!chooseTile(stage, rows, kWarps / warpGroups, mostSums))
       return std::nullopt;
     stage.writesShared = plan.stages.size() + 1 < stages.size();
     if (stage.readsShared)
@@ -382,9 +383,9 @@ double kron::getNominalSparseRows(ArrayRef<ModeProductOp> products) {
 /// factors, and in front of an epilogue, they may be wider.
 static bool hasOneElementType(ArrayRef<ModeProductOp> products) {
   ModeProductOp first = products.front(), last = products.back();
-  auto pass = dyn_cast<PassOp>(last->getParentOp());
+  auto fused = dyn_cast<FusedOp>(last->getParentOp());
   Type element = getElementType(first.getInput());
-  return getElementType(pass ? pass.getInit() : last.getInit()) == element &&
+  return getElementType(fused ? fused.getInit() : last.getInit()) == element &&
          llvm::all_of(products, [&](ModeProductOp product) {
            return getElementType(product.getFactor()) == element;
          });
@@ -412,9 +413,9 @@ kron::getSparseChainPlan(ArrayRef<ModeProductOp> products,
   std::optional<SparseChainPlan> best;
   for (const Form &form : kForms)
     for (int64_t blockRows : {256, 192, 128, 96, 64, 48, 32, 16}) {
-      // One factor's steps are short: nothing would overlap 8 bits of a team
-      // that is alone.
-      if (quantizes && products.size() == 1 && form.ctas * form.teams == 1)
+      // One factor's K steps are short: nothing would overlap the quantization
+      // of a warp group that is alone.
+      if (quantizes && products.size() == 1 && form.ctas * form.warpGroups == 1)
         continue;
       std::optional<SparseChainPlan> plan;
       for (int64_t stepBytes : {kStepBytes, kShortStepBytes})
@@ -429,13 +430,12 @@ kron::getSparseChainPlan(ArrayRef<ModeProductOp> products,
     }
   if (!best)
     return "a block of rows does not fit in shared memory";
-  // Stages that share a place would leave numbers behind the end of a depth.
+  // Chain steps that share a place would leave values behind the end of K.
   bool isPadded = llvm::any_of(best->stages, [](const SparsePlan &stage) {
-    return stage.readsShared &&
-           stage.depthSteps * stage.depthStep != stage.depth;
+    return stage.readsShared && stage.stepsK * stage.stepK != stage.sizeK;
   });
   if (isPadded && best->stages.size() + quantizes > 3)
-    return "a depth is padded, and more than three stages share memory";
-  best->secondsAlone = estimateSparseTrips(*best, nominal, machine);
+    return "a size K is padded, and more than three steps share memory";
+  best->secondsAlone = estimateSparseKernels(*best, nominal, machine);
   return *best;
 }

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace mlir::kron;
 
 SmallVector<Value> SparseMath::loadChunk(Value pointer, int64_t bytes) {
-  Type word = isHalf() ? Type(k.builder.getI32Type()) : element;
+  Type word = is16BitFloat() ? Type(k.builder.getI32Type()) : element;
   int64_t perLoad = bytes % 16 == 0 ? 16 : 8;
   auto vector = VectorType::get({perLoad / (element.isF64() ? 8 : 4)}, word);
   SmallVector<Value> words;
@@ -30,7 +30,7 @@ Value SparseMath::pairHalves(Value wordA, int64_t elementA, Value wordB,
   return permute(wordA, wordB, select);
 }
 
-/// Bytes of two words as a word: four of their numbers, 4 bits each.
+/// Bytes of two words as a word: four of their indices, 4 bits each.
 Value SparseMath::permute(Value wordA, Value wordB, int64_t select) {
   return k
       .inlinePTX({k.builder.getI32Type()},
@@ -49,9 +49,9 @@ Value SparseMath::gatherBytes(ArrayRef<Value> words,
                  0x5410);
 }
 
-/// The lower or upper two bytes of `word`, numbers of 8 bits, as two halves.
+/// The lower or upper two bytes of `word`, 8-bit values, as two 16-bit values.
 /// Older chips do so by integer operations: the lower byte of f8E5M2 is 0, and
-/// f8E4M3FN is 2^-8 of its number with the exponent in another place, but for
+/// f8E4M3FN is 2^-8 of its value with the exponent in another place, but for
 /// NaN.
 Value SparseMath::widenBytes(Value word, bool isUpper, bool isE4M3) {
   std::string text;
@@ -80,9 +80,9 @@ Value SparseMath::widenBytes(Value word, bool isUpper, bool isE4M3) {
       .front();
 }
 
-/// Elements of two chunks, of 8 bits, as a word of two halves. Their neighbours
-/// come with them into the other half of the word that is widened, which serves
-/// for the next product's operand.
+/// Elements of two chunks, of 8 bits, as a word of two 16-bit values. Their
+/// neighbours come with them in the other half of the word that is widened,
+/// which serves for the next product's operand.
 Value SparseMath::widenPair(const SparseChunks &chunks,
                             std::pair<int64_t, int64_t> a,
                             std::pair<int64_t, int64_t> b) {
@@ -98,7 +98,7 @@ Value SparseMath::widenPair(const SparseChunks &chunks,
   return widenBytes(permute(wordA, wordB, select), placeA % 2 == 1, isE4M3);
 }
 
-/// Two numbers for two instructions of TF32 and two of bf16.
+/// Two f32 values for two instructions of TF32 and two of bf16.
 SparseOperand SparseMath::splitPair(Value first, Value second) {
   Type i32 = k.builder.getI32Type();
   auto pack = [&](Value low, Value high) {
@@ -119,32 +119,32 @@ SparseOperand SparseMath::splitPair(Value first, Value second) {
 std::array<SparseOperand, 2> SparseMath::getOperands(const SparseChunks &chunks,
                                                      int64_t step,
                                                      int64_t part) {
-  auto locate = [&](int64_t depth) {
-    return std::pair(depth / chunks.depthPerChunk,
-                     depth % chunks.depthPerChunk * chunks.pitch + part);
+  auto locate = [&](int64_t sizeK) {
+    return std::pair(sizeK / chunks.chunkK,
+                     sizeK % chunks.chunkK * chunks.pitch + part);
   };
   std::array<SparseOperand, 2> operands;
   for (int64_t slot : {0, 1}) {
-    if (!isHalf() && !hasHalfRests) {
+    if (!is16BitFloat() && !has16BitResiduals) {
       auto [chunk, place] = locate(2 * step + slot);
       operands[slot].main =
           products.getOperand(chunks.chunks[chunk][place], /*exact=*/false);
       continue;
     }
     if (chunks.float8) {
-      operands[slot].halves = widenPair(chunks, locate(4 * step + 2 * slot),
+      operands[slot].narrow = widenPair(chunks, locate(4 * step + 2 * slot),
                                         locate(4 * step + 2 * slot + 1));
       continue;
     }
     if (chunks.arePairs) {
       int64_t word = 2 * part + slot;
-      operands[slot].halves = chunks.chunks[word / 4][word % 4];
+      operands[slot].narrow = chunks.chunks[word / 4][word % 4];
       continue;
     }
     auto [chunkA, elementA] = locate(4 * step + 2 * slot);
     auto [chunkB, elementB] = locate(4 * step + 2 * slot + 1);
     operands[slot] =
-        isHalf()
+        is16BitFloat()
             ? SparseOperand{{},
                             {},
                             {},
@@ -163,18 +163,18 @@ SparseA SparseMath::getOperandA(const SparseChunks &upper,
   auto first = getOperands(upper, step, part);
   auto second = getOperands(lower, step, part);
   SparseA operand{first[0], second[0], first[1], second[1]};
-  if (!isHalf() || upper.float8 || upper.pitch != 1 || upper.depthPerChunk == 1)
+  if (!is16BitFloat() || upper.float8 || upper.pitch != 1 || upper.chunkK == 1)
     return operand;
   // Words of two loads have to become neighbouring registers. ptxas moves them
   // for each instruction anew, unless they are results of something that it
   // cannot see through: no grid is that large.
   Int zero = k.bitAnd(k.gridSize(), 1 << 30);
   for (SparseOperand &part : operand)
-    part.halves = k.materialize(k.bitXor(Int(part.halves), zero), 32);
+    part.narrow = k.materialize(k.bitXor(Int(part.narrow), zero), 32);
   return operand;
 }
 
-void SparseMath::multiplyHalves(ArrayRef<Term> terms, bool isBF16,
+void SparseMath::multiplyNarrow(ArrayRef<Term> terms, bool isBF16,
                                 Value SparseOperand::*a,
                                 Value SparseOperand::*b) {
   for (const Term &term : terms) {
@@ -189,13 +189,14 @@ void SparseMath::multiplyHalves(ArrayRef<Term> terms, bool isBF16,
 }
 
 void SparseMath::multiply(ArrayRef<Term> terms) {
-  constexpr auto halves = &SparseOperand::halves, rests = &SparseOperand::rests;
-  if (isHalf())
-    return multiplyHalves(terms, element.isBF16(), halves, halves);
-  if (hasHalfRests) {
+  constexpr auto narrow = &SparseOperand::narrow,
+                 residuals = &SparseOperand::residuals;
+  if (is16BitFloat())
+    return multiplyNarrow(terms, element.isBF16(), narrow, narrow);
+  if (has16BitResiduals) {
     // The small products first.
-    multiplyHalves(terms, /*isBF16=*/true, rests, halves);
-    multiplyHalves(terms, /*isBF16=*/true, halves, rests);
+    multiplyNarrow(terms, /*isBF16=*/true, residuals, narrow);
+    multiplyNarrow(terms, /*isBF16=*/true, narrow, residuals);
     for (unsigned step : {0, 1})
       for (const Term &term : terms) {
         const SparseOperand &upper = (*term.a)[2 * step];

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Kernels of Kronecker-sparse factors read operands of matrix instructions from
-// shared memory in chunks. Which positions of the depth a thread's chunks hold
-// is up to the kernel, as long as both operands agree.
+// shared memory in chunks. Which positions on K a thread's chunks hold is up to
+// the kernel, as long as both operands agree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,25 +21,25 @@ namespace mlir::kron {
 
 /// Chunks of one row of an operand as a thread holds them.
 struct SparseChunks {
-  /// f32 or f64 numbers, or i32 words of two halves.
+  /// f32 or f64 values, or i32 words of two 16-bit values.
   SmallVector<SmallVector<Value>> chunks;
-  /// Positions of the depth per chunk, and elements between them.
-  int64_t depthPerChunk, pitch;
-  /// The type of numbers of 8 bits, four in a word; null otherwise.
+  /// Positions on K per chunk, and elements between them.
+  int64_t chunkK, pitch;
+  /// The type of 8-bit values, four in a word; null otherwise.
   Type float8 = nullptr;
-  /// Whether words are pairs of depths already: the two of each product's
+  /// Whether words are pairs along K already: the two of each product's
   /// operand, one product after the other.
   bool arePairs = false;
 };
 
-/// What a thread gives a matrix instruction of one row: a number or a pair of
-/// halves.
+/// What a thread gives a matrix instruction of one row: a value or a pair of
+/// 16-bit values.
 struct SparseOperand {
   MmaOperand main;
-  /// Numbers that are split into halves: the same for the next TF32
-  /// instruction, whose rest is `nextLow`; and, for instructions of bf16, what
-  /// the two of them leave, and they themselves.
-  Value next, rests, halves, nextLow = nullptr;
+  /// Values that are split: the same for the next TF32 instruction, whose
+  /// residual is `nextLow`; and, for instructions of bf16, the residuals of the
+  /// two of them, and they themselves.
+  Value next, residuals, narrow, nextLow = nullptr;
 };
 
 using SparseA = std::array<SparseOperand, 4>;
@@ -58,17 +58,17 @@ struct SparsePiece {
 /// Builds what kernels of f32, f64, f16 or bf16 elements do with chunks.
 class SparseMath {
 public:
-  /// `hasHalfRests`: products of what splitting f32 numbers leaves are of bf16.
-  /// `hasFloat8`: whether the chip widens numbers of 8 bits itself.
+  /// `has16BitResiduals`: products of what splitting f32 values leaves are of
+  /// bf16. `hasFloat8`: whether the chip widens 8-bit values itself.
   SparseMath(KernelBuilder &kernel, MmaProducts &products, Type element,
-             bool hasHalfRests = false, bool hasFloat8 = false)
+             bool has16BitResiduals = false, bool hasFloat8 = false)
       : k(kernel), products(products), element(element),
-        hasHalfRests(hasHalfRests), hasFloat8(hasFloat8) {}
+        has16BitResiduals(has16BitResiduals), hasFloat8(hasFloat8) {}
 
   /// The `bytes` of a chunk.
   SmallVector<Value> loadChunk(Value pointer, int64_t bytes);
   /// The two operands of a row that matrix instruction number `step` of its
-  /// chunks takes: of every depth the element number `part`.
+  /// chunks takes: at every position on K the element number `part`.
   std::array<SparseOperand, 2> getOperands(const SparseChunks &chunks,
                                            int64_t step, int64_t part);
   /// Operand A, of rows g and g + 8.
@@ -83,8 +83,8 @@ public:
   /// sum += a * b for all terms.
   void multiply(ArrayRef<Term> terms);
   /// Loops over `steps`, each of which `body` adds to `count` sums; returns
-  /// their numbers, four per sum. `partial`: a step's sums start at zero and
-  /// are then added to those of the steps before.
+  /// their values, four per sum. `partial`: a K step's sums start at zero and
+  /// are then added to those of the K steps before.
   SmallVector<Value>
   sumSteps(Int steps, int64_t count, bool partial,
            function_ref<void(Int, MutableArrayRef<MmaC>)> body);
@@ -97,26 +97,26 @@ public:
   void copy(ArrayRef<SparsePiece> pieces, int64_t bytes, bool wholeLines);
 
   /// Elements number `elementA` of `wordA`'s array and `elementB` of `wordB`'s
-  /// as a word of two halves.
+  /// as a word of two 16-bit values.
   Value pairHalves(Value wordA, int64_t elementA, Value wordB,
                    int64_t elementB);
   /// Four bytes of `words` as a word.
   Value gatherBytes(ArrayRef<Value> words, std::array<int64_t, 4> bytes);
 
 private:
-  bool isHalf() const { return element.getIntOrFloatBitWidth() == 16; }
+  bool is16BitFloat() const { return element.getIntOrFloatBitWidth() == 16; }
   SparseOperand splitPair(Value first, Value second);
   Value permute(Value wordA, Value wordB, int64_t select);
   Value widenPair(const SparseChunks &chunks, std::pair<int64_t, int64_t> a,
                   std::pair<int64_t, int64_t> b);
   Value widenBytes(Value word, bool isUpper, bool isE4M3);
-  void multiplyHalves(ArrayRef<Term> terms, bool isBF16,
+  void multiplyNarrow(ArrayRef<Term> terms, bool isBF16,
                       Value SparseOperand::*a, Value SparseOperand::*b);
 
   KernelBuilder &k;
   MmaProducts &products;
   Type element;
-  bool hasHalfRests, hasFloat8;
+  bool has16BitResiduals, hasFloat8;
 };
 
 } // namespace mlir::kron

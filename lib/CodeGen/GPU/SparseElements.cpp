@@ -65,7 +65,7 @@ void SparseKernel::storeElements(ArrayRef<MmaC> all, const SparseTile &tile) {
 }
 
 /// Computes the warp's results with plain multiply-adds, an element at a time,
-/// and stores them: infinities and NaN do not survive the splitting of numbers.
+/// and stores them: infinities and NaN do not survive the splitting of values.
 void SparseKernel::computeAgain(const SparseTile &tile) {
   SmallVector<int64_t> extents{plan.getRowsPerWarp(), plan.getResultsPerWarp(),
                                plan.alongRows ? 1 : plan.getLanes()};
@@ -88,9 +88,9 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
                        ? isColumnInside(tile, result, lane)
                        : isInside(tile, ownRow, result, lane);
     k.ifThen(exists, [&] {
-      auto loadData = [&](Int depth) {
+      auto loadData = [&](Int sizeK) {
         if (plan.readsShared) {
-          Int line = k.add(k.mul(getGroupNumber(tile), plan.depth), depth);
+          Int line = k.add(k.mul(getGroupNumber(tile), plan.sizeK), sizeK);
           Int feature = k.add(k.mul(line, plan.lanes), k.add(tile.lane, lane));
           return ops.load(plan.element, locateFeature(row, feature));
         }
@@ -98,7 +98,7 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
                                       getOffset(input, row, 0, lane));
         return ops.load(plan.element,
                         k.offsetElements(from, plan.element,
-                                         k.mul(k.extend(depth), input.depth)),
+                                         k.mul(k.extend(sizeK), input.sizeK)),
                         CacheHint::ReadOnly);
       };
       Value weight = k.offsetElements(
@@ -106,12 +106,12 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
           getTileOffset(k, {result, lane}, {plan.getResults(), plan.getLanes()},
                         {factor.row, factor.lane}));
       SmallVector<Value> sum = k.rolledLoop(
-          0, plan.depth, 1, ValueRange(ops.zero().re),
-          [&](Int depth, ValueRange carried) -> SmallVector<Value> {
+          0, plan.sizeK, 1, ValueRange(ops.zero().re),
+          [&](Int sizeK, ValueRange carried) -> SmallVector<Value> {
             Value from = k.offsetElements(weight, plan.element,
-                                          k.mul(k.extend(depth), factor.depth));
+                                          k.mul(k.extend(sizeK), factor.sizeK));
             Scalar number = ops.load(plan.element, from, CacheHint::ReadOnly);
-            return {ops.fma(loadData(depth), number,
+            return {ops.fma(loadData(sizeK), number,
                             Scalar{carried.front(), nullptr})
                         .re};
           });

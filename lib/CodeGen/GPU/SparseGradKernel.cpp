@@ -25,7 +25,7 @@ SparseGradKernel::SparseGradKernel(Emitter &host, gpu::GPUModuleOp gpuModule,
       accumulator(getAccumulatorType(plan.element)),
       k(host, gpuModule, name, plan.element), ops(k, accumulator),
       products(k, plan.math, machine.hasWideDMMA),
-      math(k, products, plan.element, plan.hasHalfRests) {}
+      math(k, products, plan.element, plan.has16BitResiduals) {}
 
 //===----------------------------------------------------------------------===//
 // Parameters
@@ -140,12 +140,13 @@ Value SparseGradKernel::offsetTile(const SparseGradOperand &operand,
 
 void SparseGradKernel::emitTile(const SparseGradTile &tile) {
   Int steps = k.floorDiv(k.add(tile.rows, plan.batchStep - 1), plan.batchStep);
-  // Nobody reads the stages any more, and no copy is under way to them.
+  // Nobody reads the pipeline stages any more, and no copy is under way to
+  // them.
   k.waitCopies(0);
   k.barrier();
   k.rolledLoop(0, plan.stages - 1, 1,
                [&](Int step) { issue(tile, step, steps); });
-  if (plan.usesImages)
+  if (plan.usesPackedOperands)
     prepareStep(0);
   int64_t count = plan.getSums();
   SmallVector<Value> values =
@@ -154,8 +155,8 @@ void SparseGradKernel::emitTile(const SparseGradTile &tile) {
                       auto issueNext = [&] {
                         issue(tile, k.add(step, plan.stages - 1), steps);
                       };
-                      if (plan.usesImages)
-                        return multiplyImages(sums, step, issueNext);
+                      if (plan.usesPackedOperands)
+                        return multiplyPacked(sums, step, issueNext);
                       k.waitCopies(plan.stages - 2);
                       if (plan.usesWgmma)
                         fenceProxy(k);
@@ -179,7 +180,7 @@ void SparseGradKernel::emit() {
   if (pieces.sums && plan.overlapsSums)
     k.startNextKernel();
   stageOffset = k.allocateShared(plan.getSharedBytes(), 128);
-  imageOffset = stageOffset + plan.stages * plan.getStageBytes();
+  packedOffset = stageOffset + plan.stages * plan.getStageBytes();
   Int hostTiles = host.mul(pieces.count, plan.getTiles());
   Int tiles = k.truncate(k.enter(hostTiles));
   k.rolledLoop(k.blockId(), tiles, k.gridSize(),
@@ -210,21 +211,21 @@ static Int getRows(Emitter &host, KsmmGradOp gradient) {
 
 static SparseGradOperands getOperands(Emitter &host, KsmmGradOp gradient) {
   SparseGradOperands operands;
-  operands.left = getPassArray(host, gradient.getGrad());
-  operands.right = getPassArray(host, gradient.getInput());
+  operands.left = getFusedArray(host, gradient.getGrad());
+  operands.right = getFusedArray(host, gradient.getInput());
   operands.batchDim = gradient.getBatchDim();
   operands.rows = getRows(host, gradient);
-  operands.init = getPassArray(host, gradient.getInit());
+  operands.init = getFusedArray(host, gradient.getInit());
   operands.alpha = getAlpha(gradient);
   operands.beta = getBeta(gradient);
   if (!operands.beta.isZero())
     operands.addend = gradient.getAddend()
-                          ? getPassArray(host, gradient.getAddend())
+                          ? getFusedArray(host, gradient.getAddend())
                           : operands.init;
   return operands;
 }
 
-/// Cuts the batch into as many pieces as the plan wants, each of some steps.
+/// Cuts the batch into as many pieces as the plan wants, each of some K steps.
 static SparseGradPieces cutBatch(Emitter &host, ModuleOp module,
                                  const SparseGradPlan &plan, Int rows) {
   auto alignTo = [&](Int number, int64_t unit) {
@@ -253,7 +254,7 @@ static SparseGradPieces cutBatch(Emitter &host, ModuleOp module,
 }
 
 static void remarkPlan(KsmmGradOp gradient, const SparseGradPlan &plan) {
-  bool usesGroups = plan.usesWgmma || plan.usesImages;
+  bool usesGroups = plan.usesWgmma || plan.usesPackedOperands;
   remark::analysis(gradient.getLoc(),
                    remark::RemarkOpts::name("Gradient").category("kron-gpu"))
       << remark::metric("Instruction", usesGroups ? "wgmma" : "mma")

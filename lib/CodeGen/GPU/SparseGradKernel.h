@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A CTA goes through its piece of the batch in steps, which arrive in a ring of
-// stages; the sums stay in registers. They are the gradient, or, if the batch
-// is cut into pieces, go to the launch's workspace, and a second kernel adds
-// them up in the order of the batch.
+// A CTA goes through its piece of the batch in K steps, which arrive in a ring
+// of pipeline stages; the sums stay in registers. They are the gradient, or, if
+// the batch is cut into pieces, go to the launch's workspace, and a second
+// kernel adds them up in the order of the batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +59,7 @@ struct SparseGradTile {
 /// What tile number `index` is of; not yet which positions of the batch.
 SparseGradTile getSparseGradTile(KernelBuilder &kernel,
                                  const SparseGradPlan &plan, Int index);
-/// The numbers of warp `warp` along j, k and t.
+/// The indices of warp `warp` along j, k and t.
 std::tuple<Int, Int, Int>
 getSparseGradWarp(KernelBuilder &kernel, const SparseGradPlan &plan, Int warp);
 /// A tile's j, k and t of sum number `number` of warp `warp`, in the order in
@@ -69,16 +69,16 @@ SmallVector<Int> locateSparseGradSum(KernelBuilder &kernel,
                                      const SparseGradPlan &plan, Int warp,
                                      Int number);
 
-/// One side of the tile: an array in global memory and its image in shared
-/// memory.
+/// One side of the tile: an array in global memory and its packed operand in
+/// shared memory.
 struct SparseGradOperand {
   const SparseGradSide *side;
   Value base;
   /// Strides, in elements.
   Int batch, feature;
-  /// Number of this thread's warp along the side.
+  /// Index of this thread's warp along the side.
   Int warp;
-  /// Byte offset within a stage.
+  /// Byte offset within a pipeline stage.
   int64_t offset;
 };
 
@@ -108,8 +108,8 @@ private:
   void copySide(const SparseGradOperand &operand, const SparseGradTile &tile,
                 Int step, int64_t piece);
   Int getPlaceAlong(const SparseGradSide &side, Int row, Int unit);
-  void copyRuns(const SparseGradOperand &operand, const SparseGradTile &tile,
-                Value from, Value to);
+  void copySegments(const SparseGradOperand &operand,
+                    const SparseGradTile &tile, Value from, Value to);
   void copyUnits(const SparseGradOperand &operand, const SparseGradTile &tile,
                  Value from, Value to);
   SparsePiece locateBatchFirst(const SparseGradOperand &operand,
@@ -138,11 +138,11 @@ private:
   Value getDescriptor(const SparseGradOperand &operand, Int slot, Int row);
   void startProducts(MutableArrayRef<MmaC> sums, Int slot);
 
-  // SparseGradImages.cpp
-  Int getImages(Int step);
+  // SparseGradPacked.cpp
+  Int getPackedOperands(Int step);
   void prepareMacro(Int step, int64_t macro);
   void prepareStep(Int step);
-  void multiplyImages(MutableArrayRef<MmaC> sums, Int step,
+  void multiplyPacked(MutableArrayRef<MmaC> sums, Int step,
                       function_ref<void()> issueNext);
 
   // SparseGradStore.cpp
@@ -176,7 +176,7 @@ private:
   Value isAligned;
   /// This thread's warp along t, and its place in its warp.
   Int laneWarp, group, quad;
-  int64_t stageOffset = 0, imageOffset = 0;
+  int64_t stageOffset = 0, packedOffset = 0;
 };
 
 } // namespace mlir::kron

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Images in shared memory, all of lines of 128 bytes:
+// Packed operands in shared memory, all of lines of 128 bytes:
 //
 //   batch first    per position n of the batch, chunks of all warps along t for
 //                  one row after the other; unit u of 16 bytes is at u ^
@@ -82,8 +82,8 @@ Int SparseGradKernel::getTurn(Int row) {
   }
 }
 
-/// Copy number `fast` of position `row` of the batch; offsets from the step's
-/// first element, and from the side's image.
+/// Copy number `fast` of position `row` of the batch; offsets from the K step's
+/// first element, and from the side's packed operand.
 SparsePiece SparseGradKernel::locateBatchFirst(const SparseGradOperand &operand,
                                                const SparseGradTile &tile,
                                                int64_t piece, Int row,
@@ -97,8 +97,8 @@ SparsePiece SparseGradKernel::locateBatchFirst(const SparseGradOperand &operand,
   Int position = k.add(chunkRow, k.floorDiv(inChunk, plan.lanesPerChunk));
   Int lane = k.add(k.mul(laneChunk, plan.lanesPerChunk),
                    k.rem(inChunk, plan.lanesPerChunk));
-  bool isRun = plan.lanes == plan.lanesPerChunk;
-  Int feature = isRun ? element : k.add(k.mul(position, plan.lanes), lane);
+  bool isSegment = plan.lanes == plan.lanesPerChunk;
+  Int feature = isSegment ? element : k.add(k.mul(position, plan.lanes), lane);
 
   SparsePiece copy;
   copy.from = k.materialize(k.extend(
@@ -117,7 +117,7 @@ SparsePiece SparseGradKernel::locateBatchFirst(const SparseGradOperand &operand,
   Int left = piece;
   if (!limit.is(extent)) {
     exists = k.both(exists, k.less(position, limit));
-    if (isRun && piece > plan.lanesPerChunk)
+    if (isSegment && piece > plan.lanesPerChunk)
       left = k.sub(k.mul(limit, plan.lanesPerChunk), element);
   }
   Int lanes = getLimit(plan.lanes, tile.lane, plan.getLanes());
@@ -163,12 +163,12 @@ SparsePiece SparseGradKernel::locateBatchLast(const SparseGradOperand &operand,
   return copy;
 }
 
-/// Copies a step of the batch-last side behind `from` to `to` in pieces of 16
+/// Copies a K step of the batch-last side behind `from` to `to` in pieces of 16
 /// bytes. A thread's copies are of the same positions of the batch, and of rows
 /// at known distances.
-void SparseGradKernel::copyRuns(const SparseGradOperand &operand,
-                                const SparseGradTile &tile, Value from,
-                                Value to) {
+void SparseGradKernel::copySegments(const SparseGradOperand &operand,
+                                    const SparseGradTile &tile, Value from,
+                                    Value to) {
   const SparseGradSide &side = *operand.side;
   int64_t extent = plan.getRows(side), chunk = plan.getChunk();
   int64_t units = plan.batchStep / chunk;
@@ -201,8 +201,8 @@ void SparseGradKernel::copyRuns(const SparseGradOperand &operand,
   }
 }
 
-/// Copies a step of the batch-first side behind `from` to `to` in pieces of 16
-/// bytes. A warp takes blocks of 8 units times all warps along t times
+/// Copies a K step of the batch-first side behind `from` to `to` in pieces of
+/// 16 bytes. A warp takes blocks of 8 units times all warps along t times
 /// neighbouring positions of the batch, so that a thread's copies differ by
 /// known distances.
 void SparseGradKernel::copyUnits(const SparseGradOperand &operand,
@@ -215,7 +215,7 @@ void SparseGradKernel::copyUnits(const SparseGradOperand &operand,
   int64_t rowBlocks = plan.batchStep / rowsPerBlock;
   int64_t units = extent * plan.lanesPerChunk / chunk;
   int64_t lines = llvm::divideCeil(units, 8);
-  bool isRun = plan.lanes == plan.lanesPerChunk;
+  bool isSegment = plan.lanes == plan.lanesPerChunk;
   Int laneChunk = k.rem(k.laneId(), plan.laneWarps);
   Int column = k.rem(k.floorDiv(k.laneId(), plan.laneWarps), 8);
   Int row = k.floorDiv(k.laneId(), 8 * plan.laneWarps);
@@ -224,8 +224,8 @@ void SparseGradKernel::copyUnits(const SparseGradOperand &operand,
   int64_t rowStep = std::min(warps, rowBlocks) * rowsPerBlock;
   int64_t lineStep = std::max<int64_t>(warps / rowBlocks, 1);
 
-  // A unit is a row (and some t), or part of a run of rows.
-  int64_t perUnit = isRun ? chunk : plan.lanes;
+  // A unit is a row (and some t), or part of a segment of rows.
+  int64_t perUnit = isSegment ? chunk : plan.lanes;
   Int lane = k.mul(laneChunk, plan.lanesPerChunk);
   from = k.offsetElements(
       from, plan.element,
@@ -248,7 +248,7 @@ void SparseGradKernel::copyUnits(const SparseGradOperand &operand,
       Value exists = k.both(k.less(known, rowLimit), laneExists);
       Int left = chunk;
       if (!limit.is(extent)) {
-        left = k.sub(k.mul(limit, isRun ? plan.lanesPerChunk : chunk),
+        left = k.sub(k.mul(limit, isSegment ? plan.lanesPerChunk : chunk),
                      k.mul(k.add(unit, 8 * number), chunk));
         exists = k.both(exists, k.less(0, left));
       }
@@ -265,7 +265,7 @@ void SparseGradKernel::copyUnits(const SparseGradOperand &operand,
   math.copy(copies, 16, /*wholeLines=*/true);
 }
 
-/// Copies step number `step` of one side in pieces of `piece` elements.
+/// Copies K step number `step` of one side in pieces of `piece` elements.
 void SparseGradKernel::copySide(const SparseGradOperand &operand,
                                 const SparseGradTile &tile, Int step,
                                 int64_t piece) {
@@ -274,7 +274,7 @@ void SparseGradKernel::copySide(const SparseGradOperand &operand,
   int64_t perRow =
       (plan.batchLast ? plan.batchStep : plan.getRows(side) * plan.getLanes()) /
       piece;
-  // What is left of the tile from this step on.
+  // What is left of the tile from this K step on.
   SparseGradTile rest = tile;
   Int done = k.mul(step, plan.batchStep);
   rest.firstRow = k.add(tile.firstRow, k.extend(done));
@@ -288,7 +288,7 @@ void SparseGradKernel::copySide(const SparseGradOperand &operand,
   // Rows that are so far apart lie alike.
   if (bytes == 16 && plan.batchLast &&
       plan.getThreads() % (perRow * (plan.usesWgmma ? 8 : 2)) == 0)
-    return copyRuns(operand, rest, from, to);
+    return copySegments(operand, rest, from, to);
   // Narrow copies are rare, and not worth registers.
   forItems(k, plan.getThreads(), k.threadId(), perRow * rowCount,
            bytes == 16 ? kUnrolledCopies : kUnrolledNarrow,
@@ -309,7 +309,7 @@ void SparseGradKernel::copySide(const SparseGradOperand &operand,
            });
 }
 
-/// Starts the copies of step number `step`, if there is one.
+/// Starts the copies of K step number `step`, if there is one.
 void SparseGradKernel::issue(const SparseGradTile &tile, Int step, Int steps) {
   k.ifThen(k.less(step, steps), [&] {
     auto copyBoth = [&](bool aligned) {

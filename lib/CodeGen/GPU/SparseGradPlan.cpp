@@ -12,44 +12,43 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseGradPlan.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
-#include "kron/CodeGen/PassOperands.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Bytes per second that the second-level cache delivers to all processors.
+/// Bytes per second that the second-level cache delivers to all SMs.
 static constexpr double kCacheRate = 8e12;
 /// Fitted to measurements on an H200: how much longer than at their full rates
-/// instructions and loads from shared memory take; what a step waits; and bytes
-/// per second of sums that are written and read again.
+/// instructions and loads from shared memory take; what a K step waits; and
+/// bytes per second of sums that are written and read again.
 static constexpr double kMultiplyTime = 1.3, kLoadTime = 1.5;
 static constexpr double kStepSeconds = 0.1e-6, kSumRate = 0.8e12;
-/// Instructions that split a number, of which a processor runs 128 at a time.
+/// Instructions that split a value, of which an SM runs 128 at a time.
 static constexpr double kSplitInstructions = 4;
-/// Data that should be under way to a processor, and of one step of all its
-/// CTAs (of f64, whose long steps need too many registers).
+/// Data that should be under way to an SM, and of one K step of all its CTAs
+/// (of f64, whose long K steps need too many registers).
 static constexpr int64_t kBytesUnderWay = 96 * 1024;
 static constexpr int64_t kStepBytes = 64 * 1024, kShortStepBytes = 32 * 1024;
 static constexpr int64_t kMostStages = 6;
 /// Positions of the batch whose sum a matrix unit can keep without an error
 /// that shows.
-static constexpr int64_t kSummedDepth = 64;
+static constexpr int64_t kSummedK = 64;
 /// Rows that a batch of unknown size is taken to have.
 static constexpr int64_t kNominalRows = 16384;
-/// Warps that keep a processor's matrix units busy, and the most that share
-/// one.
+/// Warps that keep an SM's matrix units busy, and the most that share one.
 static constexpr int64_t kBusyWarps = 8, kMostWarps = 16;
 /// Warps of a warpgroup, and registers that its threads need beside sums, or if
-/// they prepare images.
+/// they prepare packed operands.
 static constexpr int64_t kGroupWarps = 4, kWgmmaRegisters = 48;
-static constexpr int64_t kImageRegisters = 56;
-/// How much longer products with images of one column would take: those of few
-/// columns wait for each other (fitted, as above).
+static constexpr int64_t kPackedRegisters = 56;
+/// How much longer products with packed operands of one column would take:
+/// those of few columns wait for each other (fitted, as above).
 static constexpr double kFewColumns = 10;
-/// Runs that the second-level cache delivers at its full rate: those of 32
-/// bytes took twice as long.
-static constexpr int64_t kRunBytes = 64;
+/// Contiguous segments that the second-level cache delivers at its full rate:
+/// those of 32 bytes took twice as long.
+static constexpr int64_t kSegmentBytes = 64;
 
 bool kron::hasGradientKernels(KsmmGradOp gradient) {
   Type element = getElementType(gradient.getInit());
@@ -74,7 +73,7 @@ private:
   void tryChunks(int64_t chunkBytes);
   void tryWarps(int64_t laneWarps);
   void tryWarpgroups();
-  void tryImages();
+  void tryPackedOperands();
   void tryTile();
   int64_t getRegisters() const;
   bool chooseStages();
@@ -98,11 +97,11 @@ int64_t Planner::getRegisters() const {
     return llvm::alignTo(4 * plan.getSums() + kWgmmaRegisters, 8);
   int64_t words = plan.elementBytes == 8 ? 2 : 1;
   int64_t sums = 4 * plan.getSums() * (plan.hasPartialSums ? 2 : 1);
-  if (plan.usesImages)
-    return llvm::alignTo(sums + kImageRegisters, 8);
+  if (plan.usesPackedOperands)
+    return llvm::alignTo(sums + kPackedRegisters, 8);
   int64_t parts =
-      plan.batchLast ? plan.getMacroDepth() / plan.getDepth() : plan.getParts();
-  int64_t split = plan.hasHalfRests                 ? 4
+      plan.batchLast ? plan.getMacroK() / plan.getK() : plan.getParts();
+  int64_t split = plan.has16BitResiduals            ? 4
                   : plan.math == MmaMath::SplitTF32 ? 2
                                                     : 1;
   int64_t operands = parts * split * (4 * plan.left.tiles + 2) +
@@ -110,11 +109,12 @@ int64_t Planner::getRegisters() const {
   return llvm::alignTo(words * (sums + operands) + 40, 8);
 }
 
-/// Steps and stages; whether they fit.
+/// K steps and pipeline stages; whether they fit.
 bool Planner::chooseStages() {
   int64_t shared = machine.getSharedBytes(plan.ctasPerSM);
   if (plan.batchLast) {
-    // Rows of 256 bytes, or of 128 where fewer than three stages of those fit.
+    // Rows of 256 bytes, or of 128 where fewer than three pipeline stages of
+    // those fit.
     for (int64_t bytes : {256, 128}) {
       plan.batchStep = bytes / plan.elementBytes;
       plan.stages = 3;
@@ -122,22 +122,23 @@ bool Planner::chooseStages() {
         break;
     }
   } else {
-    plan.batchStep = plan.getDepth();
+    plan.batchStep = plan.getK();
     auto fits = [&] {
       SparseGradPlan next = plan;
       next.batchStep *= 2;
       next.stages = 3;
-      if (plan.usesImages && next.getSharedBytes() > shared)
+      if (plan.usesPackedOperands && next.getSharedBytes() > shared)
         return false;
-      return next.batchStep <= kSummedDepth &&
+      return next.batchStep <= kSummedK &&
              next.getStageBytes() * plan.ctasPerSM <=
                  (plan.elementBytes == 8 ? kShortStepBytes : kStepBytes);
     };
     while (fits())
       plan.batchStep *= 2;
   }
-  // Images of the next step are prepared while those of this one are read.
-  int64_t ahead = plan.usesImages ? 2 : 1;
+  // Packed operands of the next K step are prepared while those of this one are
+  // read.
+  int64_t ahead = plan.usesPackedOperands ? 2 : 1;
   plan.stages = 1 + ahead;
   while (plan.stages < kMostStages &&
          (plan.stages - ahead) * plan.getStageBytes() * plan.ctasPerSM <
@@ -148,10 +149,10 @@ bool Planner::chooseStages() {
   return plan.getSharedBytes() <= shared;
 }
 
-/// Pieces such that all processors have as much to do: once, or some times if
-/// there are more tiles than processors take at once.
+/// Pieces such that all SMs have as much to do: once, or some times if there
+/// are more tiles than SMs take at once.
 void Planner::choosePieces() {
-  int64_t resident = machine.processors * plan.ctasPerSM;
+  int64_t resident = machine.numSMs * plan.ctasPerSM;
   int64_t tiles = plan.getTiles();
   int64_t most = std::max<int64_t>(rows / kLeastPiece, 1);
   plan.pieces = std::clamp<int64_t>(resident / tiles, 1, most);
@@ -171,11 +172,13 @@ void Planner::choosePieces() {
 /// Bytes that come from shared memory per position of the batch of one tile.
 double Planner::getLoadedBytes() const {
   int64_t chunk = plan.batchLast ? plan.elementBytes : plan.chunkBytes;
-  if (plan.usesImages) {
-    // Warpgroups load their rows of the left side and read whole images.
-    double chunks = 16.0 * plan.getWarps() + plan.getImage().columns;
-    double images = double(plan.getImageBytes()) / plan.batchStep;
-    return chunks * chunk + images * (1 + plan.left.warps / kGroupWarps);
+  if (plan.usesPackedOperands) {
+    // Warpgroups load their rows of the left side and read whole packed
+    // operands.
+    double chunks = 16.0 * plan.getWarps() + plan.getPackedOperand().columns;
+    double packedOperands = double(plan.getPackedBytes()) / plan.batchStep;
+    return chunks * chunk +
+           packedOperands * (1 + plan.left.warps / kGroupWarps);
   }
   // Every warp loads its rows of both sides; the matrix unit reads the right
   // side once for a warpgroup.
@@ -185,40 +188,41 @@ double Planner::getLoadedBytes() const {
              : plan.getWarps() * perWarp * chunk;
 }
 
-/// Of all processors together, for all tiles.
+/// Of all SMs together, for all tiles.
 double Planner::getSecondsPerRow() const {
   double tiles = plan.getTiles();
   int64_t leftRows = plan.getRows(plan.left);
   int64_t rightRows = plan.getRows(plan.right);
-  bool usesGroups = plan.usesWgmma || plan.usesImages;
-  double rate = usesGroups && plan.isHalf()  ? machine.f16Wgmma
-                : usesGroups                 ? machine.tf32Wgmma / 2
-                : plan.math == MmaMath::F64  ? machine.dmma
-                : plan.isHalf()              ? machine.f16Mma
-                : plan.math == MmaMath::TF32 ? machine.tf32Mma
-                : plan.hasHalfRests          ? machine.tf32Mma / 2
-                                             : machine.tf32Mma / 3;
+  bool usesGroups = plan.usesWgmma || plan.usesPackedOperands;
+  double rate = usesGroups && plan.is16BitFloat() ? machine.f16Wgmma
+                : usesGroups                      ? machine.tf32Wgmma / 2
+                : plan.math == MmaMath::F64       ? machine.dmma
+                : plan.is16BitFloat()             ? machine.f16Mma
+                : plan.math == MmaMath::TF32      ? machine.tf32Mma
+                : plan.has16BitResiduals          ? machine.tf32Mma / 2
+                                                  : machine.tf32Mma / 3;
   double multiply =
       kMultiplyTime * 2.0 * leftRows * rightRows * plan.getLanes() / rate;
 
-  double loadsPerSecond = 128.0 * machine.processors * machine.clockMHz * 1e6;
+  double loadsPerSecond = 128.0 * machine.numSMs * machine.clockMHz * 1e6;
   double shared = kLoadTime * getLoadedBytes() / loadsPerSecond;
 
-  // Nor does a warp split f32 numbers for another one, but for images.
+  // Nor does a warp split f32 values for another one, but for packed operands.
   double split = 0;
   if (plan.math == MmaMath::SplitTF32) {
     double perWarp = 16.0 * plan.left.tiles + 8.0 * plan.right.tiles;
-    double rows = plan.usesImages
-                      ? 16.0 * plan.getWarps() + plan.getImage().columns
+    double rows = plan.usesPackedOperands
+                      ? 16.0 * plan.getWarps() + plan.getPackedOperand().columns
                       : plan.getWarps() * perWarp;
     split = kSplitInstructions * rows * plan.getParts() / loadsPerSecond;
   }
 
-  // Shorter runs take as long as whole ones.
-  int64_t run = plan.getLanes() * plan.elementBytes;
+  // Shorter segments take as long as whole ones.
+  int64_t segment = plan.getLanes() * plan.elementBytes;
   double waste = 1;
-  if (!plan.batchLast && plan.lanes > plan.getLanes() && run < kRunBytes)
-    waste = double(kRunBytes) / run;
+  if (!plan.batchLast && plan.lanes > plan.getLanes() &&
+      segment < kSegmentBytes)
+    waste = double(kSegmentBytes) / segment;
   double bytes = double(std::min(leftRows, plan.left.size) +
                         std::min(rightRows, plan.right.size)) *
                  plan.getLanes() * plan.elementBytes * waste;
@@ -230,14 +234,14 @@ double Planner::getSecondsPerRow() const {
   double idle = std::max(1.0, std::sqrt(kBusyWarps / warps));
   if (plan.usesWgmma)
     idle = 1;
-  if (plan.usesImages)
+  if (plan.usesPackedOperands)
     idle += kFewColumns / (8 * plan.right.tiles);
   return tiles * idle * (0.7 * most + 0.3 * sum);
 }
 
 double Planner::getSeconds() const {
-  double rounds = double(plan.getTiles() * plan.pieces) /
-                  (machine.processors * plan.ctasPerSM);
+  double rounds =
+      double(plan.getTiles() * plan.pieces) / (machine.numSMs * plan.ctasPerSM);
   double seconds = rows * getSecondsPerRow() * std::ceil(rounds) / rounds;
   double bytes = double(plan.left.size + plan.right.size) * plan.groups *
                  plan.lanes * plan.elementBytes * rows;
@@ -317,16 +321,16 @@ void Planner::tryWarpgroups() {
   plan = other;
 }
 
-/// Tries tiles of warpgroups that read images of rows k.
-void Planner::tryImages() {
-  if (!machine.hasWgmma || !plan.hasHalfRests)
+/// Tries tiles of warpgroups that read packed operands of rows k.
+void Planner::tryPackedOperands() {
+  if (!machine.hasWgmma || !plan.has16BitResiduals)
     return;
   // Of blocks of 64 rows, three quarters have to exist.
   int64_t block = 64 * plan.rowsPerChunk;
   if (4 * plan.left.size < 3 * int64_t(llvm::alignTo(plan.left.size, block)))
     return;
   SparseGradPlan other = plan;
-  plan.usesImages = true;
+  plan.usesPackedOperands = true;
   plan.left.tiles = plan.right.warps = plan.laneWarps = 1;
   auto isLarger = [&](const SparseGradSide &side, int64_t unit) {
     int64_t rows = plan.getRows(side), least = unit * plan.rowsPerChunk;
@@ -349,11 +353,11 @@ void Planner::tryChunks(int64_t chunkBytes) {
   if (plan.batchLast) {
     plan.lanesPerChunk = plan.rowsPerChunk = 1;
     // Of blocks of 64 rows, three quarters have to exist.
-    if (machine.hasWgmma && plan.isHalf() &&
+    if (machine.hasWgmma && plan.is16BitFloat() &&
         4 * plan.left.size >= 3 * int64_t(llvm::alignTo(plan.left.size, 64)))
       tryWarpgroups();
     tryWarps(/*laneWarps=*/1);
-    return tryImages();
+    return tryPackedOperands();
   }
   plan.lanesPerChunk = std::min(plan.lanes & -plan.lanes, chunk);
   plan.rowsPerChunk = chunk / plan.lanesPerChunk;
@@ -362,20 +366,20 @@ void Planner::tryChunks(int64_t chunkBytes) {
     if (chunks % laneWarps == 0 || laneWarps == 3)
       if (laneWarps <= chunks)
         tryWarps(laneWarps);
-  tryImages();
+  tryPackedOperands();
 }
 
 /// Tries all chunks.
 void Planner::tryAll() {
   // Smaller ones of rows alone, or if they are whole rows, else copies would be
-  // narrower; and one of one f64 would not be worth a load. Halves have more
-  // rows and products than registers otherwise.
+  // narrower; and one of one f64 would not be worth a load. 16-bit types have
+  // more rows and products than registers otherwise.
   int64_t lanes = plan.lanes & -plan.lanes;
   bool hasSmall = !plan.batchLast && plan.elementBytes < 8 &&
                   (lanes == 1 || 8 % (plan.lanes * plan.elementBytes) == 0);
   SmallVector<int64_t, 2> sizes{16};
   if (hasSmall)
-    sizes.insert(plan.isHalf() ? sizes.begin() : sizes.end(), 8);
+    sizes.insert(plan.is16BitFloat() ? sizes.begin() : sizes.end(), 8);
   for (int64_t bytes : sizes)
     tryChunks(bytes);
 }
@@ -383,7 +387,7 @@ void Planner::tryAll() {
 SparseGradPlan Planner::choose() {
   tryAll();
   if (plan.math == MmaMath::SplitTF32 && rows >= kLeastSummed) {
-    plan.hasHalfRests = true;
+    plan.has16BitResiduals = true;
     tryAll();
   }
   assert(best.seconds < std::numeric_limits<double>::infinity() &&

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // For every (i, t) the gradient D[j, k] = sum over n of G[n, j] X[n, k] is a
-// matrix product of its own, whose depth is the batch. G is operand A of matrix
-// instructions (the left side, of 16 rows), X operand B (the right side, of 8).
+// matrix product of its own, whose K axis is the batch. G is operand A of
+// matrix instructions (the left side, of 16 rows), X operand B (the right side,
+// of 8).
 //
 // Both are read from shared memory in chunks of 16 or 8 bytes. What lies along
 // a chunk is what lies side by side in memory:
@@ -24,7 +25,7 @@
 #ifndef KRON_LIB_CODEGEN_GPU_SPARSEGRADPLAN_H
 #define KRON_LIB_CODEGEN_GPU_SPARSEGRADPLAN_H
 
-#include "WgmmaImage.h"
+#include "PackedOperand.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -32,7 +33,7 @@ namespace mlir::kron {
 
 /// The fewest positions of the batch that are worth a piece.
 inline constexpr int64_t kLeastPiece = 64;
-/// Products whose sum needs no bound for each of them, which rests of bf16
+/// Products whose sum needs no bound for each of them, which residuals in bf16
 /// could miss.
 inline constexpr int64_t kLeastSummed = 32;
 
@@ -51,9 +52,9 @@ struct SparseGradPlan {
   MmaMath math = MmaMath::SplitTF32;
   /// Whether products of what splitting leaves are of bf16: that loses 2^-9 of
   /// what is 2^-12 of the result already, and costs half as much.
-  bool hasHalfRests = false;
-  /// Whether the sums of each step are added up by themselves: the matrix unit
-  /// cuts off when it adds.
+  bool has16BitResiduals = false;
+  /// Whether the sums of each K step are added up by themselves: the matrix
+  /// unit cuts off when it adds.
   bool hasPartialSums = false;
   bool batchLast = false;
   /// Groups i and products t per group.
@@ -68,34 +69,35 @@ struct SparseGradPlan {
 
   /// Warps that have other chunks of t.
   int64_t laneWarps = 1;
-  /// Positions of the batch that arrive at a time.
+  /// Positions of the batch that arrive in a K step.
   int64_t batchStep = 32;
   int64_t stages = 3, ctasPerSM = 1;
   /// Pieces that the batch is cut into, unless it is too short.
   int64_t pieces = 1;
   /// Whether the kernel that adds up sums is started before the other one ends.
   bool overlapsSums = false;
-  /// Whether warpgroups multiply halves with the batch last, which the matrix
-  /// unit reads from shared memory: each has 64 rows j and all k of the tile.
+  /// Whether warpgroups multiply f16 or bf16 with the batch last, which the
+  /// matrix unit reads from shared memory: each has 64 rows j and all k of the
+  /// tile.
   bool usesWgmma = false;
   /// Whether warpgroups multiply f32: warps load and split rows j of their own,
-  /// and prepare images of rows k, which the matrix unit reads.
-  bool usesImages = false;
+  /// and prepare packed operands of rows k, which the matrix unit reads.
+  bool usesPackedOperands = false;
   /// What the cost model expects, or infinity.
   double seconds = std::numeric_limits<double>::infinity();
 
   /// Whether sums of one launch are added up by another, whatever the pieces.
   bool isShared() const { return sharesGroups || sharesLanes; }
-  bool isHalf() const { return elementBytes == 2; }
+  bool is16BitFloat() const { return elementBytes == 2; }
   int64_t getChunk() const { return chunkBytes / elementBytes; }
   /// Positions of the batch that a thread takes per instruction, and that an
   /// instruction takes.
-  int64_t getDepthPerThread() const { return isHalf() || hasHalfRests ? 4 : 2; }
-  int64_t getDepth() const { return 4 * getDepthPerThread(); }
-  /// Positions of the batch that one load of chunks per row covers.
-  int64_t getMacroDepth() const {
-    return batchLast ? 4 * getChunk() : getDepth();
+  int64_t getKPerThread() const {
+    return is16BitFloat() || has16BitResiduals ? 4 : 2;
   }
+  int64_t getK() const { return 4 * getKPerThread(); }
+  /// Positions of the batch that one load of chunks per row covers.
+  int64_t getMacroK() const { return batchLast ? 4 * getChunk() : getK(); }
   /// Elements of a chunk that the instructions tell apart.
   int64_t getParts() const { return lanesPerChunk * rowsPerChunk; }
   int64_t getLanes() const { return lanesPerChunk * laneWarps; }
@@ -146,15 +148,19 @@ struct SparseGradPlan {
   int64_t getStageBytes() const {
     return getSideBytes(left) + getSideBytes(right);
   }
-  /// Of rows k with the same place in their chunks and of one t, for a step.
-  WgmmaImage getImage() const {
+  /// Of rows k with the same place in their chunks and of one t, for a K step.
+  PackedOperand getPackedOperand() const {
     return {element, getRows(right) / rowsPerChunk, batchStep};
   }
-  /// Images of one step, for all places in a chunk.
-  int64_t getImageBytes() const { return getParts() * getImage().getBytes(); }
-  /// One of the two steps' images is read while the other one is prepared.
+  /// Packed operands of one K step, for all places in a chunk.
+  int64_t getPackedBytes() const {
+    return getParts() * getPackedOperand().getBytes();
+  }
+  /// The packed operand of one of the two K steps is read while the other's is
+  /// prepared.
   int64_t getSharedBytes() const {
-    return stages * getStageBytes() + (usesImages ? 2 * getImageBytes() : 0);
+    return stages * getStageBytes() +
+           (usesPackedOperands ? 2 * getPackedBytes() : 0);
   }
 };
 

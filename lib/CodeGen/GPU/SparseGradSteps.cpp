@@ -31,12 +31,13 @@ Int SparseGradKernel::getFirstRow(const SparseGradOperand &operand) {
   return k.mul(operand.warp, operand.side->unit * operand.side->tiles);
 }
 
-/// Where this thread finds its chunks from `firstRow` on in the stage at
-/// `slot`: of even and odd eights of rows (batch first), or loads (batch last).
+/// Where this thread finds its chunks from `firstRow` on in the pipeline stage
+/// at `slot`: of even and odd eights of rows (batch first), or loads (batch
+/// last).
 void SparseGradKernel::placeThread(const SparseGradOperand &operand, Int slot,
                                    Int firstRow, Value (&pointers)[2]) {
   int64_t pitch = plan.getPitch(*operand.side);
-  Int image = k.add(slot, operand.offset);
+  Int packed = k.add(slot, operand.offset);
   for (int64_t parity : {0, 1}) {
     Int offset;
     if (plan.batchLast) {
@@ -51,7 +52,7 @@ void SparseGradKernel::placeThread(const SparseGradOperand &operand, Int slot,
       offset =
           k.add(k.mul(quad, pitch), k.add(k.mul(unit, 16), k.rem(bytes, 16)));
     }
-    pointers[parity] = k.shared(k.add(image, offset));
+    pointers[parity] = k.shared(k.add(packed, offset));
   }
 }
 
@@ -69,8 +70,8 @@ SparseChunks SparseGradKernel::loadRow(const SparseGradOperand &operand,
             plan.getChunk(),
             1};
   SparseChunks result{{}, 1, 1};
-  for (int64_t index = 0; index < plan.getDepthPerThread(); ++index) {
-    int64_t line = macro * plan.getDepth() + 4 * index;
+  for (int64_t index = 0; index < plan.getKPerThread(); ++index) {
+    int64_t line = macro * plan.getK() + 4 * index;
     result.chunks.push_back(
         load(pointers[row % 2],
              line * pitch + row / 2 * 16 * plan.laneWarps * plan.chunkBytes));
@@ -84,7 +85,7 @@ void SparseGradKernel::multiplyMacro(MutableArrayRef<MmaC> sums,
   SmallVector<SparseChunks> leftRows, rightRows;
   for (int64_t row = 0; row < 2 * plan.left.tiles; ++row)
     leftRows.push_back(loadRow(left, leftPointers, macro, row));
-  int64_t steps = plan.getMacroDepth() / plan.getDepth();
+  int64_t steps = plan.getMacroK() / plan.getK();
   int64_t parts = plan.getParts();
   for (int64_t step = 0; step < steps; ++step) {
     SmallVector<SparseA> a;
@@ -113,12 +114,11 @@ void SparseGradKernel::multiplyMacro(MutableArrayRef<MmaC> sums,
   }
 }
 
-/// sums += the products of the stage at `slot`.
+/// sums += the products of the pipeline stage at `slot`.
 void SparseGradKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot) {
   Value leftPointers[2], rightPointers[2];
   placeThread(left, slot, getFirstRow(left), leftPointers);
   placeThread(right, slot, getFirstRow(right), rightPointers);
-  for (int64_t macro = 0; macro < plan.batchStep / plan.getMacroDepth();
-       ++macro)
+  for (int64_t macro = 0; macro < plan.batchStep / plan.getMacroK(); ++macro)
     multiplyMacro(sums, leftPointers, rightPointers, macro);
 }

@@ -49,9 +49,9 @@ Value SparseGradKernel::getPlace(const SparseGradTarget &array,
 int64_t SparseGradKernel::getStoreWidth() const {
   if (!pieces.sums)
     return 1;
-  bool isRun = plan.lanes == plan.lanesPerChunk;
-  int64_t run = isRun ? 2 * plan.getParts() : plan.lanesPerChunk;
-  int64_t width = std::min<int64_t>(run, 16 / getElementBytes(accumulator));
+  bool isSegment = plan.lanes == plan.lanesPerChunk;
+  int64_t segment = isSegment ? 2 * plan.getParts() : plan.lanesPerChunk;
+  int64_t width = std::min<int64_t>(segment, 16 / getElementBytes(accumulator));
   int64_t row = plan.right.size * plan.lanes;
   // Nor may one reach beyond the last column.
   while (row % width != 0)
@@ -181,7 +181,7 @@ void SparseGradKernel::storeAll(ArrayRef<MmaC> all,
 }
 
 /// Computes the warp's sums with plain multiply-adds, an element at a time:
-/// infinities and NaN do not survive the splitting of numbers.
+/// infinities and NaN do not survive the splitting of values.
 void SparseGradKernel::computeAgain(const SparseGradTile &tile) {
   Value leftBase = offsetTile(left, tile), rightBase = offsetTile(right, tile);
   k.rolledLoop(0, plan.getSumsPerWarp(), 32, [&](Int first) {
@@ -226,7 +226,7 @@ void SparseGradKernel::store(ArrayRef<MmaC> sums, const SparseGradTile &tile) {
   for (const MmaC &sum : sums)
     pointers.push_back(&sum);
   Value isInexact = products.isAnyNotFinite(pointers);
-  if (plan.hasHalfRests &&
+  if (plan.has16BitResiduals &&
       !(rows.isConstant() && rows.getConstant() >= kLeastSummed))
     isInexact = arith::OrIOp::create(k.builder, k.loc, isInexact,
                                      k.less(rows, kLeastSummed));

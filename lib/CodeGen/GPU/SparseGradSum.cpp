@@ -21,9 +21,10 @@ using namespace mlir::kron;
 static constexpr int64_t kThreads = 256;
 /// The most sums that a thread waits for at a time.
 static constexpr int64_t kMostLoads = 16;
-/// Threads that all processors together can have.
+/// Threads that all SMs together can have.
 static constexpr int64_t kResidentThreads = 128 * 1024;
-/// Threads along weights that lie side by side: whole runs of memory.
+/// Threads along weights that lie side by side: whole contiguous segments of
+/// memory.
 static constexpr int64_t kNeighbours = 32;
 
 namespace {

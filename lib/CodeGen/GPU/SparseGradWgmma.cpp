@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // With the batch last, rows of G and X are what wgmma reads from shared memory
-// itself: lines of 128 bytes along the depth, whose units of 16 bytes are
-// swizzled. Sums lie in registers as after mma.sync of each warp's 16 rows.
+// itself: lines of 128 bytes along K, whose units of 16 bytes are swizzled.
+// Sums lie in registers as after mma.sync of each warp's 16 rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,23 +22,24 @@ using namespace mlir::kron;
 static constexpr int64_t kGroupWarps = 4, kGroupRows = 64;
 static constexpr int64_t kLineBytes = 128, kLinesBytes = 8 * kLineBytes;
 static constexpr int64_t kSwizzle128 = int64_t(1) << 62;
-/// Bytes of the depth that one instruction takes.
+/// Bytes along K that one instruction takes.
 static constexpr int64_t kStepBytes = 32;
 
-/// The descriptor of the operand in the stage at `slot`, from row `row` on.
+/// The descriptor of the operand in the pipeline stage at `slot`, from row
+/// `row` on.
 Value SparseGradKernel::getDescriptor(const SparseGradOperand &operand,
                                       Int slot, Int row) {
   Int offset = k.add(k.add(slot, operand.offset), k.mul(row, kLineBytes));
   Value address = LLVM::PtrToIntOp::create(
       k.builder, k.loc, k.builder.getI32Type(), k.shared(offset));
   // Bytes between lines of eight rows, in units of 16; the other distance, of
-  // lines along the depth, is not used.
+  // lines along K, is not used.
   int64_t fields = kSwizzle128 | (kLinesBytes >> 4) << 32 | int64_t(1) << 16;
   return k.materialize(k.add(k.extend(k.floorDiv(Int(address), 16)), fields),
                        64);
 }
 
-/// Starts sums += the products of the stage at `slot`.
+/// Starts sums += the products of the pipeline stage at `slot`.
 void SparseGradKernel::startProducts(MutableArrayRef<MmaC> sums, Int slot) {
   int64_t count = 4 * sums.size();
   // All lanes have the same, which ptxas has to be told.

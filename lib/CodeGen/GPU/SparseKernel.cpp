@@ -8,22 +8,22 @@
 #include "SparseKernel.h"
 #include "SmallGroups.h"
 #include "SparseChain.h"
-#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-SparseKernel::SparseKernel(KernelBuilder &kernel, PassOp pass,
+SparseKernel::SparseKernel(KernelBuilder &kernel, FusedOp fused,
                            ModeProductOp product, const SparsePlan &plan,
                            const GPUMachine &machine)
-    : k(kernel), host(kernel.host), pass(pass), product(product), plan(plan),
+    : k(kernel), host(kernel.host), fused(fused), product(product), plan(plan),
       accumulator(getAccumulatorType(plan.element)), ops(k, accumulator),
       products(k, plan.math, machine.hasWideDMMA),
       math(k, products, plan.isOf8() ? k.builder.getF16Type() : plan.element,
-           plan.hasHalfRests, machine.computeCapability >= 89),
-      operands(getPassOperands(host, pass)), epilogue(k, ops) {
+           plan.has16BitResiduals, machine.computeCapability >= 89),
+      operands(getFusedOperands(host, fused)), epilogue(k, ops) {
   auto getFloat8 = [](Value array) {
     Type element = getElementType(array);
     return isFloat8(element) ? element : Type();
@@ -40,7 +40,7 @@ SparseArray SparseKernel::getArray(const StageArray &array) {
   SparseArray result;
   result.base = k.enter(array.base);
   result.element = array.element;
-  result.depth = k.enter(array.strides[plan.axis]);
+  result.sizeK = k.enter(array.strides[plan.axis]);
   if (plan.rowAxis >= 0)
     result.row = k.enter(array.strides[plan.rowAxis]);
   if (plan.laneAxis >= 0)
@@ -56,7 +56,7 @@ SparseArray SparseKernel::getFactor(const StageFactor &array) {
   result.base = k.enter(array.base);
   result.element = array.element;
   result.row = k.enter(array.resultStride);
-  result.depth = k.enter(array.depthStride);
+  result.sizeK = k.enter(array.strideK);
   if (plan.laneAxis >= 0)
     result.lane = k.enter(array.strides[plan.laneAxis]);
   for (unsigned axis : plan.groupAxes)
@@ -88,7 +88,7 @@ static Int assumeRowMajor(Emitter &host, ModeProductOp product,
   Int bits = 0;
   int64_t rowMajor = 1;
   for (unsigned dim = shape.size(); dim-- > 0; rowMajor *= shape[dim]) {
-    Int &stride = axes[dim] == ModeProductOp::kContracted ? array.depthStride
+    Int &stride = axes[dim] == ModeProductOp::kContracted ? array.strideK
                   : axes[dim] == ModeProductOp::kResulting
                       ? array.resultStride
                       : array.strides[axes[dim]];
@@ -101,7 +101,8 @@ static Int assumeRowMajor(Emitter &host, ModeProductOp product,
 }
 
 /// Addresses and strides of arrays but the factor that are only known at run
-/// time, in bytes and or'ed together. Strides of 8 bits may be multiples of 8.
+/// time, in bytes and or'ed together. Strides of 8-bit types may be multiples
+/// of 8.
 Int SparseKernel::getAlignment() {
   Int bits = 0;
   auto add = [&](const StageArray &array) {
@@ -134,12 +135,12 @@ void SparseKernel::exchangeSides(const StageFactor &array) {
   alignedFactor = factor = input;
   input = getFactor(array);
   for (SparseArray *result : {&output, &addend})
-    std::swap(result->row, result->depth);
+    std::swap(result->row, result->sizeK);
   Int bits = host.bitOr(
       getAlignment(),
       Int(LLVM::PtrToIntOp::create(host.builder, host.loc,
                                    host.builder.getI64Type(), array.base)));
-  for (Int stride : {array.resultStride, array.depthStride})
+  for (Int stride : {array.resultStride, array.strideK})
     if (!stride.isConstant())
       bits = host.bitOr(bits, host.mul(stride, plan.elementBytes));
   Int low = host.bitAnd(bits, kSparseChunkBytes - 1);
@@ -150,7 +151,7 @@ void SparseKernel::exchangeSides(const StageFactor &array) {
 /// strides are only known at run time is copied in whole chunks if it turns out
 /// to be row-major; only that is tested apart from the other arrays.
 void SparseKernel::enterFactor() {
-  StageFactor array = getPassFactor(host, pass, product).array;
+  StageFactor array = getFusedFactor(host, fused, product).array;
   if (plan.isExchanged())
     return exchangeSides(array);
   factor = getFactor(array);
@@ -199,15 +200,15 @@ void SparseKernel::enterAll() {
   enterFactor();
 
   Int warp = k.warpId();
-  teamThread = k.threadId();
-  if (plan.teams > 1) {
-    team = k.floorDiv(warp, plan.getTeamThreads() / 32);
+  warpGroupThread = k.threadId();
+  if (plan.warpGroups > 1) {
+    warpGroup = k.floorDiv(warp, plan.getWarpGroupThreads() / 32);
     // ptxas sees then that all threads of a warp have the same one, although
-    // teams do different things. (Not measured in chains.)
+    // warp groups do different things. (Not measured in chains.)
     if (!plan.isStage())
-      team = Int(k.shuffle(k.materialize(team, 32), 0));
-    warp = k.rem(warp, plan.getTeamThreads() / 32);
-    teamThread = k.rem(teamThread, plan.getTeamThreads());
+      warpGroup = Int(k.shuffle(k.materialize(warpGroup, 32), 0));
+    warp = k.rem(warp, plan.getWarpGroupThreads() / 32);
+    warpGroupThread = k.rem(warpGroupThread, plan.getWarpGroupThreads());
   }
   Int rest;
   if (plan.usesWgmma) {
@@ -220,7 +221,7 @@ void SparseKernel::enterAll() {
     rest = k.floorDiv(warp, plan.resultWarps);
     rowWarp = k.rem(rest, plan.rowWarps);
   }
-  (plan.tileWarps > 1 ? tileWarp : depthWarp) = k.floorDiv(rest, plan.rowWarps);
+  (plan.tileWarps > 1 ? tileWarp : warpK) = k.floorDiv(rest, plan.rowWarps);
   group = k.floorDiv(k.laneId(), 4);
   quad = k.bitAnd(k.laneId(), 3);
 }
@@ -255,13 +256,13 @@ SparseTile SparseKernel::getTile(Int part, Int block) {
   return tile;
 }
 
-/// Tile number `number` of the run that this CTA is at.
+/// Tile number `number` of the segment that this CTA is at.
 SparseTile SparseKernel::getTile(Int number) {
   if (plan.isStage())
     return getTile(number, chainBlock);
   if (plan.keepsFactor)
-    return getTile(runPart,
-                   k.add(k.add(runStart, team), k.mul(number, plan.teams)));
+    return getTile(runPart, k.add(k.add(runStart, warpGroup),
+                                  k.mul(number, plan.warpGroups)));
   Int index = k.add(k.blockId(), k.mul(number, k.gridSize()));
   // What is large is read by tiles that follow each other.
   if (plan.isExchanged())
@@ -286,14 +287,14 @@ void SparseKernel::choose(Value condition, function_ref<void(bool)> body) {
 }
 
 /// A barrier of the threads that share tiles.
-void SparseKernel::waitTeam() {
-  if (plan.teams == 1)
+void SparseKernel::waitWarpGroup() {
+  if (plan.warpGroups == 1)
     return k.barrier();
-  k.namedBarrier(k.add(team, 1), plan.getTeamThreads());
+  k.namedBarrier(k.add(warpGroup, 1), plan.getWarpGroupThreads());
 }
 
-/// Waits until step number `step` has arrived, and nobody reads the place that
-/// comes free.
+/// Waits until K step number `step` has arrived, and nobody reads the place
+/// that comes free.
 void SparseKernel::waitStep(Int step) {
   auto wait = [&](int64_t others) {
     k.waitCopies(std::max<int64_t>(plan.stages - 2, 0) + others);
@@ -304,15 +305,16 @@ void SparseKernel::waitStep(Int step) {
         [&] { wait(0); });
   else
     wait(0);
-  waitTeam();
+  waitWarpGroup();
 }
 
-/// All steps of the tile whose first one is `firstStep` of the run; their sums.
+/// All K steps of the tile whose first one is `firstStep` of the segment; their
+/// sums.
 SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
   return math.sumSteps(
-      plan.depthSteps, plan.getSums(), plan.hasPartialSums,
-      [&](Int depthNumber, MutableArrayRef<MmaC> sums) {
-        Int step = k.add(firstStep, depthNumber);
+      plan.stepsK, plan.getSums(), plan.hasPartialSums,
+      [&](Int indexK, MutableArrayRef<MmaC> sums) {
+        Int step = k.add(firstStep, indexK);
         if (plan.hasRing()) {
           waitStep(step);
           if (plan.stages > 1)
@@ -320,7 +322,7 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
         }
         Int slot = getSlot(step);
         if (!plan.usesWgmma)
-          return multiplyStep(sums, slot, depthNumber);
+          return multiplyStep(sums, slot, indexK);
         if (plan.preparesAhead)
           return multiplyAhead(sums, step);
         if (!plan.keepsFactor) {
@@ -330,19 +332,18 @@ SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
         auto release = [&] {
           if (plan.stages > 1)
             return;
-          waitTeam();
+          waitWarpGroup();
           issue(k.add(step, 1));
         };
-        multiplyGroups(sums, slot,
-                       getPrepared(plan.keepsFactor ? depthNumber : 0), release,
-                       [](int64_t) {});
+        multiplyGroups(sums, slot, getPrepared(plan.keepsFactor ? indexK : 0),
+                       release, [](int64_t) {});
       });
 }
 
 /// Where the warps that share results leave vector number `index` of the sums
 /// of the warp with number `from` + 1 among them.
 Value SparseKernel::locateSums(Int from, int64_t index) {
-  int64_t sharers = plan.getTeamThreads() / plan.depthWarps;
+  int64_t sharers = plan.getWarpGroupThreads() / plan.warpsK;
   int64_t vectors = accumulator.isF64() ? 2 : 1;
   int64_t lineBytes = sharers * kSparseChunkBytes;
   Int thread = k.rem(k.threadId(), sharers);
@@ -352,14 +353,14 @@ Value SparseKernel::locateSums(Int from, int64_t index) {
 }
 
 /// Leaves the sums of all warps but the first one of those that share results.
-/// The next tile's steps have barriers before these places are written again.
+/// The next tile's K steps have barriers before these places are written again.
 void SparseKernel::giveSums(ArrayRef<MmaC> sums) {
   int64_t width = accumulator.isF64() ? 2 : 4;
-  k.ifThen(k.less(0, depthWarp), [&] {
+  k.ifThen(k.less(0, warpK), [&] {
     for (int64_t index = 0; index < plan.getSums() * 4 / width; ++index)
       k.store(k.makeVector(ArrayRef<Value>(sums[index * width / 4])
                                .slice(index * width % 4, width)),
-              locateSums(k.sub(depthWarp, 1), index));
+              locateSums(k.sub(warpK, 1), index));
   });
   k.barrier();
 }
@@ -368,7 +369,7 @@ void SparseKernel::giveSums(ArrayRef<MmaC> sums) {
 void SparseKernel::takeSums(MutableArrayRef<MmaC> sums) {
   int64_t width = accumulator.isF64() ? 2 : 4;
   auto type = VectorType::get({width}, accumulator);
-  for (int64_t from = 0; from < plan.depthWarps - 1; ++from)
+  for (int64_t from = 0; from < plan.warpsK - 1; ++from)
     for (int64_t index = 0; index < plan.getSums() * 4 / width; ++index) {
       SmallVector<Value> others =
           k.unpack(k.load(type, locateSums(from, index)));
@@ -379,14 +380,14 @@ void SparseKernel::takeSums(MutableArrayRef<MmaC> sums) {
     }
 }
 
-/// All tiles of a run: of those that need the same part of the factor, or of
-/// this CTA.
-void SparseKernel::emitRun() {
+/// All tiles of a segment: of those that need the same part of the factor, or
+/// of this CTA.
+void SparseKernel::emitSegment() {
   startRun();
-  emitTilesOfRun();
+  emitTilesOfSegment();
 }
 
-/// Starts the copies of the first steps.
+/// Starts the copies of the first K steps.
 void SparseKernel::startRun() {
   if (plan.preparesAhead) {
     // A place that comes free once this is prepared.
@@ -400,7 +401,7 @@ void SparseKernel::startRun() {
     prepareFirst();
 }
 
-void SparseKernel::emitTilesOfRun() {
+void SparseKernel::emitTilesOfSegment() {
   // Warps that wait for copies together take as many tiles; others need not
   // know of each other.
   bool isFree = plan.tileWarps > 1 && !plan.hasRing();
@@ -411,16 +412,16 @@ void SparseKernel::emitTilesOfRun() {
     if (plan.readsShared)
       dataRegion = getRegion(tile);
     if (plan.isStage())
-      keptTile = k.mul(number, plan.depthSteps * plan.getFactorBytes());
+      keptTile = k.mul(number, plan.stepsK * plan.getFactorBytes());
     SmallVector<Value> values =
-        emitSteps(k.mul(k.floorDiv(first, plan.tileWarps), plan.depthSteps));
+        emitSteps(k.mul(k.floorDiv(first, plan.tileWarps), plan.stepsK));
     SmallVector<MmaC> sums(plan.getSums());
     for (auto [index, value] : llvm::enumerate(values))
       sums[index / 4][index % 4] = value;
-    if (plan.depthWarps == 1)
+    if (plan.warpsK == 1)
       return store(sums, tile);
     giveSums(sums);
-    k.ifThen(k.equal(depthWarp, 0), [&] {
+    k.ifThen(k.equal(warpK, 0), [&] {
       takeSums(sums);
       store(sums, tile);
     });
@@ -431,20 +432,21 @@ Int SparseKernel::divideUp(Int count, Int by) {
   return k.floorDiv(k.add(count, k.sub(by, 1)), by);
 }
 
-/// A run of `count` blocks of rows from `start` on that need part number `part`
-/// of the factor, which is kept for them.
-void SparseKernel::emitRun(Int part, Int start, Int count) {
+/// A segment of `count` blocks of rows from `start` on that need part number
+/// `part` of the factor, which is kept for them.
+void SparseKernel::emitSegment(Int part, Int start, Int count) {
   runPart = part;
   runStart = start;
   tileCount = count;
-  if (plan.teams > 1)
-    tileCount = divideUp(k.sub(tileCount, team), plan.teams);
+  if (plan.warpGroups > 1)
+    tileCount = divideUp(k.sub(tileCount, warpGroup), plan.warpGroups);
   keepFactor(getTile(runPart, runStart));
   startRun();
-  // Of one team, the first step waits for what was asked for before it, too.
-  if (plan.teams > 1 && startsEarly())
+  // Of one warp group, the first K step waits for what was prefetched before
+  // it, too.
+  if (plan.warpGroups > 1 && startsEarly())
     finishKeeping(plan.stages - 1);
-  emitTilesOfRun();
+  emitTilesOfSegment();
 }
 
 /// Tiles of the same rows are worked on at the same time, by all CTAs, so that
@@ -457,32 +459,33 @@ void SparseKernel::emitTiles() {
   Int tiles = k.mul(rowBlocks, parts);
   if (!plan.keepsFactor) {
     tileCount = divideUp(k.sub(tiles, block), grid);
-    return emitRun();
+    return emitSegment();
   }
-  // As many runs for each CTA as that takes, all equally long, and no more of
-  // them than CTAs have.
+  // As many segments for each CTA as that takes, all equally long, and no more
+  // of them than CTAs have.
   Int rounds = 1;
-  int64_t longest = plan.getLongestRun();
+  int64_t longest = plan.getLongestSegment();
   if (longest < std::numeric_limits<int32_t>::max())
     rounds = divideUp(divideUp(tiles, grid), longest);
   auto getLength = [&](Int rounds) {
-    Int runs = k.floorDiv(k.mul(grid, rounds), parts);
+    Int segments = k.floorDiv(k.mul(grid, rounds), parts);
     // At least one.
-    runs = k.add(runs, k.sub(1, k.min(runs, 1)));
-    return divideUp(rowBlocks, runs);
+    segments = k.add(segments, k.sub(1, k.min(segments, 1)));
+    return divideUp(rowBlocks, segments);
   };
   Int length = getLength(rounds);
-  // More and shorter runs where that shares tiles out better by more than it
-  // takes to read the factor again.
+  // More and shorter segments where that shares tiles out better by more than
+  // it takes to read the factor again.
   Int shorter = getLength(k.add(rounds, 1));
   Value isBetter =
       k.less(k.add(k.mul(shorter, k.add(rounds, 1)), 1), k.mul(length, rounds));
   length =
       k.select(isBetter, k.materialize(shorter, 32), k.materialize(length, 32));
-  Int runs = divideUp(rowBlocks, length);
-  k.rolledLoop(block, k.mul(runs, parts), grid, [&](Int run) {
-    Int start = k.mul(k.floorDiv(run, parts), length);
-    emitRun(k.rem(run, parts), start, k.min(length, k.sub(rowBlocks, start)));
+  Int segments = divideUp(rowBlocks, length);
+  k.rolledLoop(block, k.mul(segments, parts), grid, [&](Int segment) {
+    Int start = k.mul(k.floorDiv(segment, parts), length);
+    emitSegment(k.rem(segment, parts), start,
+                k.min(length, k.sub(rowBlocks, start)));
   });
 }
 
@@ -504,55 +507,55 @@ void SparseKernel::emit() {
 //===----------------------------------------------------------------------===//
 
 std::optional<std::string>
-kron::getSparseUnsupportedReason(PassOp pass, const GPUMachine &machine) {
-  if (isRegrouped(pass))
-    return getSparseChainUnsupportedReason(pass.getModeProducts(), machine);
-  auto plan = getSparsePlan(pass, machine);
+kron::getSparseUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
+  if (isRegrouped(fused))
+    return getSparseChainUnsupportedReason(fused.getModeProducts(), machine);
+  auto plan = getSparsePlan(fused, machine);
   if (auto *reason = std::get_if<std::string>(&plan))
     return *reason;
   return std::nullopt;
 }
 
-LogicalResult kron::emitSparsePass(OpBuilder &builder,
-                                   gpu::GPUModuleOp gpuModule, PassOp pass,
-                                   const GPUMachine &machine) {
-  if (isRegrouped(pass))
-    return emitSparseChain(builder, gpuModule, pass, machine);
-  auto planOrReason = getSparsePlan(pass, machine);
+LogicalResult kron::emitSparseKernel(OpBuilder &builder,
+                                     gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                     const GPUMachine &machine) {
+  if (isRegrouped(fused))
+    return emitSparseChain(builder, gpuModule, fused, machine);
+  auto planOrReason = getSparsePlan(fused, machine);
   if (auto *reason = std::get_if<std::string>(&planOrReason))
-    return pass.emitOpError("cannot become a sparse kernel: ") << *reason;
+    return fused.emitOpError("cannot become a sparse kernel: ") << *reason;
   const auto &plan = std::get<SparsePlan>(planOrReason);
   OpBuilder::InsertionGuard guard(builder);
   auto emit = [&](const SparsePlan &plan) {
-    Emitter host(builder, pass.getLoc(), plan.element);
-    KernelBuilder kernel(host, gpuModule, getKernelBaseName(pass),
+    Emitter host(builder, fused.getLoc(), plan.element);
+    KernelBuilder kernel(host, gpuModule, getKernelBaseName(fused),
                          plan.element);
-    SparseKernel(kernel, pass, pass.getModeProducts().front(), plan, machine)
+    SparseKernel(kernel, fused, fused.getModeProducts().front(), plan, machine)
         .emit();
   };
   auto emitMany = [&] {
-    auto groups = getSmallGroupsPlan(pass, machine);
+    auto groups = getSmallGroupsPlan(fused, machine);
     if (!groups)
       return emit(plan);
     OpBuilder::InsertionGuard guard(builder);
     auto branch = scf::IfOp::create(
-        builder, pass.getLoc(), buildSmallGroupsTest(builder, pass, *groups),
+        builder, fused.getLoc(), buildSmallGroupsTest(builder, fused, *groups),
         /*withElseRegion=*/true);
     builder.setInsertionPointToStart(branch.thenBlock());
-    emitSmallGroups(builder, gpuModule, pass, *groups);
+    emitSmallGroups(builder, gpuModule, fused, *groups);
     builder.setInsertionPointToStart(branch.elseBlock());
     emit(plan);
   };
-  std::optional<SparsePlan> few = getFewRowsPlan(pass, machine);
+  std::optional<SparsePlan> few = getSkinnyMPlan(fused, machine);
   if (!few) {
     emitMany();
     return success();
   }
-  Emitter host(builder, pass.getLoc(), getElementType(pass.getInit()));
-  Int rows = getPassOperands(host, pass).sizes[plan.rowAxis];
-  auto branch =
-      scf::IfOp::create(builder, pass.getLoc(), host.less(kSparseFewRows, rows),
-                        /*withElseRegion=*/true);
+  Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
+  Int rows = getFusedOperands(host, fused).sizes[plan.rowAxis];
+  auto branch = scf::IfOp::create(builder, fused.getLoc(),
+                                  host.less(kSparseSkinnyM, rows),
+                                  /*withElseRegion=*/true);
   builder.setInsertionPointToStart(branch.thenBlock());
   emitMany();
   builder.setInsertionPointToStart(branch.elseBlock());

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Persistent CTAs go through their tiles in steps of the depth. What a step
-// needs of the data (and of the factor, unless that is kept) arrives in a ring
-// of stages; the sums of a tile stay in registers and are stored from there.
+// Persistent CTAs go through their tiles in K steps. What a K step needs of the
+// data (and of the factor, unless that is kept) arrives in a ring of pipeline
+// stages; the sums of a tile stay in registers and are stored from there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,27 +38,28 @@ struct SparseArray {
   /// Of the rows' axis (of data), or of the results' (of a factor).
   Int row = 0;
   /// Of the contracted axis; of the results' axis where it is written.
-  Int depth = 0;
+  Int sizeK = 0;
   Int lane = 0;
   SmallVector<Int> groups;
 };
 
-/// A copy of rows x depth x lanes into an image of chunks.
+/// A copy of rows x K x lanes into a packed operand of chunks.
 struct SparseCopy {
   const SparseArray *array;
-  /// Global memory at the image's first element.
+  /// Global memory at the packed operand's first element.
   Value from;
   /// Byte offset in shared memory.
   Int to;
   int64_t rows;
-  /// The first row that exists, and positions that exist beyond the image's
-  /// first row, depth and lane; a constant where that is enough for all.
+  /// The first row that exists, and positions that exist beyond the packed
+  /// operand's first row, first position on K and first lane; a constant where
+  /// that is enough for all.
   Int rowStart = 0;
-  Int rowLimit, depthLimit, laneLimit;
+  Int rowLimit, limitK, laneLimit;
   /// Elements per copy.
   int64_t piece;
   bool isFactor;
-  /// Whether all teams share the copies out.
+  /// Whether all warp groups share the copies out.
   bool byAll;
 };
 
@@ -73,8 +74,8 @@ struct SparseResults {
 
 class SparseKernel {
 public:
-  /// The kernel, or the stage of one, that applies `product` of `pass`.
-  SparseKernel(KernelBuilder &kernel, PassOp pass, ModeProductOp product,
+  /// The kernel, or the chain step of one, that applies `product` of `fused`.
+  SparseKernel(KernelBuilder &kernel, FusedOp fused, ModeProductOp product,
                const SparsePlan &plan, const GPUMachine &machine);
 
   /// Builds all of a kernel of one factor.
@@ -97,12 +98,12 @@ private:
   SparseTile getTile(Int number);
   Int divideUp(Int count, Int by);
   void emitTiles();
-  void emitRun(Int part, Int start, Int count);
+  void emitSegment(Int part, Int start, Int count);
   void startRun();
-  void emitTilesOfRun();
-  void emitRun();
+  void emitTilesOfSegment();
+  void emitSegment();
   SmallVector<Value> emitSteps(Int firstStep);
-  void waitTeam();
+  void waitWarpGroup();
   void waitStep(Int step);
   Value locateSums(Int from, int64_t index);
   void giveSums(ArrayRef<MmaC> sums);
@@ -111,31 +112,29 @@ private:
 
   // SparseLoad.cpp
   int64_t getPiece(const SparseArray &array, bool alongRows) const;
-  void ifStep(Int step, function_ref<void(Int number, Int depthStart)> body);
+  void ifStep(Int step, function_ref<void(Int number, Int startK)> body);
   void issueFactor(Int step, Int to);
   void issue(Int step);
   SparseCopy getCopy(const SparseArray &array, const SparseTile &tile,
-                     Int depthStart, Int to, bool isFactor);
-  void issueData(const SparseTile &tile, Int depthStart, Int slot,
-                 bool isAligned);
-  void issueFactor(const SparseTile &tile, Int depthStart, Int to,
-                   bool isAligned);
+                     Int startK, Int to, bool isFactor);
+  void issueData(const SparseTile &tile, Int startK, Int slot, bool isAligned);
+  void issueFactor(const SparseTile &tile, Int startK, Int to, bool isAligned);
   bool startsEarly() const;
   void finishKeeping(int64_t copiesUnderWay);
   void pairFactor();
   void keepFactor(const SparseTile &tile);
   void keepAll();
-  bool canCopyRuns(const SparseArray &array) const;
-  void copyRuns(const SparseCopy &copy);
-  void copyImage(const SparseCopy &copy);
+  bool canCopySegments(const SparseArray &array) const;
+  void copySegments(const SparseCopy &copy);
+  void copyPackedOperand(const SparseCopy &copy);
   void copyRows(const SparseCopy &copy);
   void copyPieces(int64_t items, int64_t bytes, bool byAll,
                   function_ref<SparsePiece(Int item)> get);
   SparsePiece getPieceOf(const SparseCopy &copy, Int number, Int row,
                          int64_t known);
-  Int getSwizzle(Int row, int64_t known, Int depthChunk, bool isFactor);
+  Int getSwizzle(Int row, int64_t known, Int splitChunkK, bool isFactor);
   Int getPlace(Int row, int64_t known, Int chunk, bool isFactor);
-  Int getPlaceAlong(Int depth, Int row, int64_t rows);
+  Int getPlaceAlong(Int sizeK, Int row, int64_t rows);
   Int getSlot(Int step);
 
   // SparsePick.cpp
@@ -143,7 +142,7 @@ private:
   void copyPicked(const SparseCopy &copy, const SparseTile &tile);
 
   // SparseSteps.cpp
-  void multiplyStep(MutableArrayRef<MmaC> sums, Int slot, Int depthNumber);
+  void multiplyStep(MutableArrayRef<MmaC> sums, Int slot, Int indexK);
   void multiplyMacro(MutableArrayRef<MmaC> sums, Value data, Value factor,
                      int64_t macro, int64_t laneChunk);
   std::pair<Int, int64_t> getChunkOffset(Value parity, int64_t number,
@@ -217,7 +216,7 @@ private:
   // SparseShared.cpp
   Int getGroupNumber(const SparseTile &tile);
   Int getRegion(const SparseTile &tile);
-  Int getRegionOffset(Int depth, Int lane);
+  Int getRegionOffset(Int sizeK, Int lane);
   Value locateFeature(Int row, Int feature);
   bool keepsFeatures() const;
   bool keepsChunks() const;
@@ -233,16 +232,16 @@ private:
 
   KernelBuilder &k;
   Emitter &host;
-  PassOp pass;
+  FusedOp fused;
   ModeProductOp product;
   const SparsePlan &plan;
   Type accumulator;
-  /// Of data and factor, if they are of 8 bits; null otherwise.
+  /// Of data and factor, if they are 8-bit values; null otherwise.
   Type dataFloat8, factorFloat8;
   ScalarOps ops;
   MmaProducts products;
   SparseMath math;
-  PassOperands operands;
+  FusedOperands operands;
 
   SparseArray input, output, addend, factor, bias, residual;
   KernelScale alpha, beta;
@@ -259,24 +258,24 @@ private:
   /// has the strides of `alignedFactor`.
   Value isAligned, isFactorAligned;
   /// This thread's warp and its place in it.
-  Int rowWarp, resultWarp, depthWarp, tileWarp = 0, group, quad;
-  /// Its team, and its number there.
-  Int team = 0, teamThread;
-  /// Byte offset of the factor that is kept, of the stages, and of the sums
-  /// that warps give to the first one.
+  Int rowWarp, resultWarp, warpK, tileWarp = 0, group, quad;
+  /// Its warp group, and its number there.
+  Int warpGroup = 0, warpGroupThread;
+  /// Byte offset of the factor that is kept, of the pipeline stages, and of the
+  /// sums that warps give to the first one.
   int64_t keptOffset = 0, stageOffset = 0, exchangeOffset = 0;
 
-  /// Of a stage of a chain: the block of rows that it is at, the stage that
+  /// Of a chain step: the block of rows that it is at, the chain step that
   /// reads its results, where its data are in shared memory, and the part of
   /// their rows that the tile reads.
   Int chainBlock;
   SparseKernel *next = nullptr;
-  /// The stage whose order of rows all of them in shared memory have, if there
-  /// is one that turns them.
+  /// The chain step whose order of rows all of them in shared memory have, if
+  /// there is one that turns them.
   const SparsePlan *turning = nullptr;
   Int dataOffset = 0, dataRegion = 0;
-  /// Copies that other stages start between this one's first and others, and
-  /// where the tile's part of the factor is among all that are kept.
+  /// Copies that other chain steps start between this one's first and others,
+  /// and where the tile's part of the factor is among all that are kept.
   int64_t copiesBetween = 0;
   Int keptTile = 0;
 };

@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Images in shared memory are rows of chunks. A chunk's place in its row is
-// changed by bits of the row's number, so that the eight threads that read at a
-// time (two rows, four neighbouring chunks of each) meet in no bank.
+// Packed operands in shared memory are rows of chunks. A chunk's place in its
+// row is changed by bits of the row's number, so that the eight threads that
+// read at a time (two rows, four neighbouring chunks of each) meet in no bank.
 //
-// What is beyond the end of an array becomes 0: of the depth, since it is added
-// up, of the rest because the copy has to write something.
+// What is beyond the end of an array becomes 0: on K, since it is added up,
+// elsewhere because the copy has to write something.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,28 +30,28 @@ static constexpr int64_t kUnrolledCopies = 8, kUnrolledLoads = 16;
 
 /// Elements that one copy can take, provided that the array is aligned to 16
 /// bytes: as far as elements of a chunk are neighbours in memory, too. Chunks
-/// of 8 bits that follow each other are copied in pairs.
+/// of 8-bit values that follow each other are copied in pairs.
 int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
   int64_t piece = 1, bytes = getElementBytes(array.element);
   SmallVector<Int> others(array.groups);
   if (alongRows) {
     if (array.row.is(1))
       piece = kSparseChunkBytes / bytes;
-    others.append({array.depth, array.lane});
+    others.append({array.sizeK, array.lane});
   } else {
-    bool isRun = plan.lanesPerChunk == 1
-                     ? array.depth.is(1)
-                     : plan.lanes == plan.lanesPerChunk && array.lane.is(1) &&
-                           array.depth.is(plan.lanes);
+    bool isSegment = plan.lanesPerChunk == 1
+                         ? array.sizeK.is(1)
+                         : plan.lanes == plan.lanesPerChunk &&
+                               array.lane.is(1) && array.sizeK.is(plan.lanes);
     others.push_back(array.row);
-    if (isRun) {
+    if (isSegment) {
       piece =
           plan.laneChunks == 1 ? kSparseChunkBytes / bytes : plan.getAccess();
       if (plan.laneChunks * plan.lanesPerChunk > 1)
         others.push_back(plan.lanesPerChunk == 1 ? array.lane : Int(0));
     } else if (array.lane.is(1)) {
       piece = plan.lanesPerChunk & -plan.lanesPerChunk;
-      others.push_back(array.depth);
+      others.push_back(array.sizeK);
     }
   }
   for (Int stride : others) {
@@ -64,13 +64,13 @@ int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
   return piece * bytes < 4 ? 1 : piece;
 }
 
-/// Shares `items` copies of `bytes` each out among the threads of a team, or of
-/// all.
+/// Shares `items` copies of `bytes` each out among the threads of a warp group,
+/// or of all.
 void SparseKernel::copyPieces(int64_t items, int64_t bytes, bool byAll,
                               function_ref<SparsePiece(Int)> get) {
-  forItems(k, byAll ? plan.getThreads() : plan.getTeamThreads(),
-           byAll ? k.threadId() : teamThread, items,
-           bytes >= 4 || !plan.fewRows ? kUnrolledCopies : kUnrolledLoads,
+  forItems(k, byAll ? plan.getThreads() : plan.getWarpGroupThreads(),
+           byAll ? k.threadId() : warpGroupThread, items,
+           bytes >= 4 || !plan.skinnyM ? kUnrolledCopies : kUnrolledLoads,
            [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
              SmallVector<SparsePiece> pieces;
              for (auto [item, exists] : llvm::zip(numbers, exist)) {
@@ -85,14 +85,14 @@ void SparseKernel::copyPieces(int64_t items, int64_t bytes, bool byAll,
 }
 
 //===----------------------------------------------------------------------===//
-// Images
+// Packed operands
 //===----------------------------------------------------------------------===//
 
 /// What the number of a chunk of 16 bytes in row `row` + `known` is xor'ed
 /// with.
-Int SparseKernel::getSwizzle(Int row, int64_t known, Int depthChunk,
+Int SparseKernel::getSwizzle(Int row, int64_t known, Int splitChunkK,
                              bool isFactor) {
-  if (plan.getImageRowBytes(isFactor) % 128 != 0)
+  if (plan.getPackedRowBytes(isFactor) % 128 != 0)
     return 0;
   Int parity = k.bitAnd(k.bitXor(row, k.floorDiv(row, 4)), 1);
   parity = k.bitXor(parity, known / 4 & 1);
@@ -102,7 +102,7 @@ Int SparseKernel::getSwizzle(Int row, int64_t known, Int depthChunk,
   case 2:
     return parity;
   case 4:
-    return k.bitOr(k.mul(parity, 2), k.bitAnd(k.floorDiv(depthChunk, 2), 1));
+    return k.bitOr(k.mul(parity, 2), k.bitAnd(k.floorDiv(splitChunkK, 2), 1));
   default:
     return 0;
   }
@@ -111,11 +111,11 @@ Int SparseKernel::getSwizzle(Int row, int64_t known, Int depthChunk,
 /// The number of the place of a chunk in row `row` + `known`. Chunks of 8 bytes
 /// are in the order in which threads take them.
 Int SparseKernel::getPlace(Int row, int64_t known, Int chunk, bool isFactor) {
-  Int depthChunk = k.floorDiv(chunk, plan.laneChunks);
+  Int splitChunkK = k.floorDiv(chunk, plan.laneChunks);
   if (plan.getChunkBytes(isFactor) == kSparseChunkBytes)
-    return k.bitXor(chunk, getSwizzle(row, known, depthChunk, isFactor));
+    return k.bitXor(chunk, getSwizzle(row, known, splitChunkK, isFactor));
   Int laneChunk = k.rem(chunk, plan.laneChunks);
-  return k.add(k.mul(laneChunk, plan.getDepthChunks()), depthChunk);
+  return k.add(k.mul(laneChunk, plan.getKChunks()), splitChunkK);
 }
 
 /// `lhs < rhs`, or null if `rhs` is a constant, which says that it holds.
@@ -127,7 +127,7 @@ static Value isBelow(KernelBuilder &k, Int lhs, Int rhs) {
 /// common and, if `known` is not 0, it is a multiple of 4).
 SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
                                      Int row, int64_t known) {
-  int64_t rowBytes = plan.getImageRowBytes(copy.isFactor);
+  int64_t rowBytes = plan.getPackedRowBytes(copy.isFactor);
   Type type = copy.array->element;
   int64_t bytes = copy.piece * getElementBytes(type);
   int64_t perChunk = std::max<int64_t>(plan.getChunk() / copy.piece, 1);
@@ -135,8 +135,8 @@ SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
                     std::max<int64_t>(copy.piece / plan.getChunk(), 1));
   Int part = k.rem(number, perChunk);
   Int element = k.mul(part, copy.piece);
-  Int depthChunk = k.floorDiv(chunk, plan.laneChunks);
-  Int depth = k.add(k.mul(depthChunk, plan.depthPerChunk),
+  Int splitChunkK = k.floorDiv(chunk, plan.laneChunks);
+  Int sizeK = k.add(k.mul(splitChunkK, plan.chunkK),
                     k.floorDiv(element, plan.lanesPerChunk));
   Int lane = k.add(k.mul(k.rem(chunk, plan.laneChunks), plan.lanesPerChunk),
                    k.rem(element, plan.lanesPerChunk));
@@ -144,9 +144,9 @@ SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
   // What is known comes last, such that it becomes part of the instruction.
   result.from = k.offsetElements(
       copy.from, type,
-      getTileOffset(k, {row, depth, lane},
-                    {copy.rows, plan.depthStep, plan.getLanes()},
-                    {copy.array->row, copy.array->depth, copy.array->lane}));
+      getTileOffset(k, {row, sizeK, lane},
+                    {copy.rows, plan.stepK, plan.getLanes()},
+                    {copy.array->row, copy.array->sizeK, copy.array->lane}));
   if (known)
     result.from =
         k.offsetElements(result.from, type, k.mul(copy.array->row, known));
@@ -160,10 +160,10 @@ SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
   if (!copy.rowStart.isConstant())
     exists = k.both(exists, k.less(k.sub(copy.rowStart, 1), k.add(row, known)));
   Int left = copy.piece;
-  if (!copy.depthLimit.isConstant()) {
-    exists = k.both(exists, k.less(depth, copy.depthLimit));
+  if (!copy.limitK.isConstant()) {
+    exists = k.both(exists, k.less(sizeK, copy.limitK));
     if (plan.lanesPerChunk % copy.piece != 0) {
-      left = k.mul(k.sub(copy.depthLimit, depth), plan.lanesPerChunk);
+      left = k.mul(k.sub(copy.limitK, sizeK), plan.lanesPerChunk);
       // Pieces of wide chunks start at any lane.
       if (plan.isWideChunk())
         left = k.sub(left, k.rem(element, plan.lanesPerChunk));
@@ -174,13 +174,13 @@ SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
   return result;
 }
 
-/// Whether all lanes of a chunk's depth are 16-byte pieces of memory, although
-/// elements of a chunk are no neighbours there.
-bool SparseKernel::canCopyRuns(const SparseArray &array) const {
+/// Whether all lanes of a chunk's part of K are 16-byte pieces of memory,
+/// although elements of a chunk are no neighbours there.
+bool SparseKernel::canCopySegments(const SparseArray &array) const {
   if (plan.elementBytes > 4 || plan.lanes != plan.getLanes() ||
       plan.lanesPerChunk == plan.getChunk() || plan.laneChunks == 1 ||
-      plan.depth % plan.depthPerChunk != 0 || !array.lane.is(1) ||
-      !array.depth.is(plan.lanes))
+      plan.sizeK % plan.chunkK != 0 || !array.lane.is(1) ||
+      !array.sizeK.is(plan.lanes))
     return false;
   SmallVector<Int> strides(array.groups);
   strides.push_back(array.row);
@@ -189,21 +189,21 @@ bool SparseKernel::canCopyRuns(const SparseArray &array) const {
   });
 }
 
-/// As copyImage, through registers, where elements change places.
-void SparseKernel::copyRuns(const SparseCopy &copy) {
-  constexpr int64_t kUnrolledRuns = 2;
-  int64_t perRow = plan.getDepthChunks();
+/// As copyPackedOperand, through registers, where elements change places.
+void SparseKernel::copySegments(const SparseCopy &copy) {
+  constexpr int64_t kUnrolledSegments = 2;
+  int64_t perRow = plan.getKChunks();
   int64_t chunkBytes = plan.getChunkBytes(copy.isFactor);
   bool isOf8 = chunkBytes < kSparseChunkBytes;
   auto vector = VectorType::get({chunkBytes / 4}, k.builder.getI32Type());
-  auto load = [&](Int row, Int run, Value exists) {
-    Int depth = k.mul(run, plan.depthPerChunk);
+  auto load = [&](Int row, Int segment, Value exists) {
+    Int sizeK = k.mul(segment, plan.chunkK);
     exists = k.both(exists, isBelow(k, row, copy.rowLimit));
-    exists = k.both(exists, isBelow(k, depth, copy.depthLimit));
-    Value from = k.offsetElements(
-        copy.from, copy.array->element,
-        getTileOffset(k, {row, depth}, {copy.rows, plan.depthStep},
-                      {copy.array->row, copy.array->depth}));
+    exists = k.both(exists, isBelow(k, sizeK, copy.limitK));
+    Value from =
+        k.offsetElements(copy.from, copy.array->element,
+                         getTileOffset(k, {row, sizeK}, {copy.rows, plan.stepK},
+                                       {copy.array->row, copy.array->sizeK}));
     SmallVector<Type> types(plan.laneChunks, vector);
     return k.ifElse(
         exists, types,
@@ -217,7 +217,7 @@ void SparseKernel::copyRuns(const SparseCopy &copy) {
         },
         [&] { return SmallVector<Value>(plan.laneChunks, k.zero(vector)); });
   };
-  auto store = [&](Int row, Int run, ArrayRef<Value> pieces) {
+  auto store = [&](Int row, Int segment, ArrayRef<Value> pieces) {
     SmallVector<Value> words;
     for (Value piece : pieces)
       llvm::append_range(words, k.unpack(piece));
@@ -233,24 +233,24 @@ void SparseKernel::copyRuns(const SparseCopy &copy) {
               words, {locate(element), locate(element + 1), locate(element + 2),
                       locate(element + 3)}));
       for (int64_t element = 0; !isOf8 && element < plan.getChunk();
-           element += plan.isHalf() ? 2 : 1) {
+           element += plan.is16BitFloat() ? 2 : 1) {
         int64_t first = locate(element), second = locate(element + 1);
-        chunk.push_back(plan.isHalf()
+        chunk.push_back(plan.is16BitFloat()
                             ? math.pairHalves(words[first / 2], first,
                                               words[second / 2], second)
                             : words[first]);
       }
-      Int chunkNumber = k.add(k.mul(run, plan.laneChunks), laneChunk);
+      Int chunkNumber = k.add(k.mul(segment, plan.laneChunks), laneChunk);
       Int place = getPlace(row, /*known=*/0, chunkNumber, copy.isFactor);
-      Int offset = k.add(k.mul(row, plan.getImageRowBytes(copy.isFactor)),
+      Int offset = k.add(k.mul(row, plan.getPackedRowBytes(copy.isFactor)),
                          k.mul(place, chunkBytes));
       k.store(k.makeVector(chunk), k.shared(k.add(copy.to, offset)));
     }
   };
   forItems(
-      k, copy.byAll ? plan.getThreads() : plan.getTeamThreads(),
-      copy.byAll ? k.threadId() : teamThread, copy.rows * perRow, kUnrolledRuns,
-      [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
+      k, copy.byAll ? plan.getThreads() : plan.getWarpGroupThreads(),
+      copy.byAll ? k.threadId() : warpGroupThread, copy.rows * perRow,
+      kUnrolledSegments, [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
         SmallVector<SmallVector<Value>> loaded;
         for (auto [number, exists] : llvm::zip(numbers, exist))
           loaded.push_back(
@@ -263,12 +263,12 @@ void SparseKernel::copyRuns(const SparseCopy &copy) {
   k.syncWarp();
 }
 
-/// Builds the copies of rows x depth x lanes into rows of chunks.
-void SparseKernel::copyImage(const SparseCopy &copy) {
+/// Builds the copies of rows x K x lanes into rows of chunks.
+void SparseKernel::copyPackedOperand(const SparseCopy &copy) {
   int64_t bytes = copy.piece * getElementBytes(copy.array->element);
-  int64_t perRow = plan.depthStep * plan.getLanes() / copy.piece;
+  int64_t perRow = plan.stepK * plan.getLanes() / copy.piece;
   int64_t total = copy.rows * perRow;
-  int64_t threads = copy.byAll ? plan.getThreads() : plan.getTeamThreads();
+  int64_t threads = copy.byAll ? plan.getThreads() : plan.getWarpGroupThreads();
   // Turns of all threads after which they are at the same places of rows.
   int64_t turns = plan.isWideChunk() ? 3 : 1;
   int64_t rowStep = turns * threads / perRow;
@@ -278,7 +278,7 @@ void SparseKernel::copyImage(const SparseCopy &copy) {
   if (bytes == kSparseChunkBytes && turns * threads % perRow == 0 &&
       llvm::isPowerOf2_64(rowStep) && rowStep % 4 == 0 &&
       total % (turns * threads) == 0 && total / threads <= kUnrolledLoads) {
-    Int thread = copy.byAll ? k.threadId() : teamThread;
+    Int thread = copy.byAll ? k.threadId() : warpGroupThread;
     SmallVector<SparsePiece> pieces;
     for (int64_t turn = 0; turn < turns; ++turn) {
       Int item = k.add(thread, turn * threads);
@@ -296,32 +296,32 @@ void SparseKernel::copyImage(const SparseCopy &copy) {
   });
 }
 
-/// Byte offset of an element in an image of depth x `rows`.
-Int SparseKernel::getPlaceAlong(Int depth, Int row, int64_t rows) {
+/// Byte offset of an element in a packed operand of K x `rows`.
+Int SparseKernel::getPlaceAlong(Int sizeK, Int row, int64_t rows) {
   int64_t chunkBytes = plan.getChunkBytes(/*isFactor=*/false);
   int64_t perTurn = 2 * kSparseChunkBytes / chunkBytes;
-  Int turn = k.mul(k.bitAnd(k.floorDiv(depth, plan.depthPerChunk), 3), perTurn);
+  Int turn = k.mul(k.bitAnd(k.floorDiv(sizeK, plan.chunkK), 3), perTurn);
   Int place = k.bitXor(k.floorDiv(row, plan.getChunk()), turn);
-  return k.add(k.mul(depth, rows * plan.dataBytes),
+  return k.add(k.mul(sizeK, rows * plan.dataBytes),
                k.add(k.mul(place, chunkBytes),
                      k.mul(k.rem(row, plan.getChunk()), plan.dataBytes)));
 }
 
-/// Builds the copies of depth x rows, with the rows side by side.
+/// Builds the copies of K x rows, with the rows side by side.
 void SparseKernel::copyRows(const SparseCopy &copy) {
   Type type = copy.array->element;
   int64_t bytes = copy.piece * plan.dataBytes;
   int64_t perRow = copy.rows / copy.piece;
-  SmallVector<int64_t> extents{plan.depthStep, copy.rows};
-  SmallVector<Int> strides{copy.array->depth, copy.array->row};
-  copyPieces(plan.depthStep * perRow, bytes, copy.byAll, [&](Int item) {
-    Int depth = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
+  SmallVector<int64_t> extents{plan.stepK, copy.rows};
+  SmallVector<Int> strides{copy.array->sizeK, copy.array->row};
+  copyPieces(plan.stepK * perRow, bytes, copy.byAll, [&](Int item) {
+    Int sizeK = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
     Int row = k.mul(piece, copy.piece);
     SparsePiece result;
     result.from = k.offsetElements(
-        copy.from, type, getTileOffset(k, {depth, row}, extents, strides));
-    result.to = k.shared(k.add(copy.to, getPlaceAlong(depth, row, copy.rows)));
-    Value exists = isBelow(k, depth, copy.depthLimit);
+        copy.from, type, getTileOffset(k, {sizeK, row}, extents, strides));
+    result.to = k.shared(k.add(copy.to, getPlaceAlong(sizeK, row, copy.rows)));
+    Value exists = isBelow(k, sizeK, copy.limitK);
     Int left = copy.piece;
     if (!copy.rowLimit.isConstant()) {
       exists = k.both(exists, k.less(row, copy.rowLimit));
@@ -334,7 +334,7 @@ void SparseKernel::copyRows(const SparseCopy &copy) {
 }
 
 //===----------------------------------------------------------------------===//
-// Steps
+// K steps
 //===----------------------------------------------------------------------===//
 
 /// What is left of `size` from `start` on, in 32 bits; the constant `extent` if
@@ -347,86 +347,84 @@ static Int getLimit(KernelBuilder &k, Int size, Int start, int64_t extent) {
 }
 
 /// The copy of part of `array` (a factor or not) that `tile` needs from
-/// `depthStart` on.
+/// `startK` on.
 SparseCopy SparseKernel::getCopy(const SparseArray &array,
-                                 const SparseTile &tile, Int depthStart, Int to,
+                                 const SparseTile &tile, Int startK, Int to,
                                  bool isFactor) {
   SparseCopy copy;
   copy.array = &array;
   copy.isFactor = isFactor;
   copy.byAll = isFactor && plan.keepsFactor;
   copy.from = k.offsetElements(offsetTile(array, tile, isFactor), array.element,
-                               k.mul(k.extend(depthStart), array.depth));
+                               k.mul(k.extend(startK), array.sizeK));
   copy.to = to;
-  copy.rows = isFactor ? plan.getResults() : plan.getImageRows();
-  copy.rowLimit = isFactor ? getLimit(k, plan.results, tile.result, copy.rows)
+  copy.rows = isFactor ? plan.getResults() : plan.getPackedRows();
+  copy.rowLimit = isFactor ? getLimit(k, plan.sizeN, tile.result, copy.rows)
                            : getLimit(k, rows, tile.row, copy.rows);
   if (isFactor && plan.shiftsResults()) {
     copy.rowStart = k.sub(0, tile.result);
-    copy.rowLimit = k.min(k.add(copy.rowStart, plan.results), copy.rows);
+    copy.rowLimit = k.min(k.add(copy.rowStart, plan.sizeN), copy.rows);
   }
-  copy.depthLimit = getLimit(k, plan.depth, depthStart, plan.depthStep);
+  copy.limitK = getLimit(k, plan.sizeK, startK, plan.stepK);
   copy.laneLimit = getLimit(k, plan.lanes, tile.lane, plan.getLanes());
   return copy;
 }
 
-void SparseKernel::issueData(const SparseTile &tile, Int depthStart, Int slot,
+void SparseKernel::issueData(const SparseTile &tile, Int startK, Int slot,
                              bool isAligned) {
-  SparseCopy copy = getCopy(input, tile, depthStart, slot, /*isFactor=*/false);
+  SparseCopy copy = getCopy(input, tile, startK, slot, /*isFactor=*/false);
   copy.piece = isAligned ? getPiece(input, plan.alongRows) : 1;
   if (plan.alongRows)
     copyRows(copy);
-  else if (isAligned && canCopyRuns(input))
-    copyRuns(copy);
+  else if (isAligned && canCopySegments(input))
+    copySegments(copy);
   else
-    copyImage(copy);
+    copyPackedOperand(copy);
 }
 
-void SparseKernel::issueFactor(const SparseTile &tile, Int depthStart, Int to,
+void SparseKernel::issueFactor(const SparseTile &tile, Int startK, Int to,
                                bool isAligned) {
   const SparseArray &array = isAligned ? alignedFactor : factor;
-  SparseCopy copy = getCopy(array, tile, depthStart, to, /*isFactor=*/true);
+  SparseCopy copy = getCopy(array, tile, startK, to, /*isFactor=*/true);
   copy.piece = isAligned ? getPiece(array, plan.isExchanged()) : 1;
   if (plan.isExchanged())
     copyRows(copy);
   else if (isAligned && getPickedAxis(array) >= 0)
     copyPicked(copy, tile);
-  else if (isAligned && canCopyRuns(array))
-    copyRuns(copy);
+  else if (isAligned && canCopySegments(array))
+    copySegments(copy);
   else
-    copyImage(copy);
+    copyPackedOperand(copy);
 }
 
 Int SparseKernel::getSlot(Int step) {
-  Int slot = k.add(k.rem(step, plan.stages), k.mul(team, plan.stages));
+  Int slot = k.add(k.rem(step, plan.stages), k.mul(warpGroup, plan.stages));
   return k.add(k.mul(slot, plan.getStageBytes()), stageOffset);
 }
 
-/// Builds `body` for step number `step` of this CTA, if there is one, with the
-/// number of its first tile.
+/// Builds `body` for K step number `step` of this CTA, if there is one, with
+/// the number of its first tile.
 void SparseKernel::ifStep(Int step,
-                          function_ref<void(Int number, Int depthStart)> body) {
-  Int number = k.mul(k.floorDiv(step, plan.depthSteps), plan.tileWarps);
-  k.ifThen(k.less(number, tileCount), [&] {
-    body(number, k.mul(k.rem(step, plan.depthSteps), plan.depthStep));
-  });
+                          function_ref<void(Int number, Int startK)> body) {
+  Int number = k.mul(k.floorDiv(step, plan.stepsK), plan.tileWarps);
+  k.ifThen(k.less(number, tileCount),
+           [&] { body(number, k.mul(k.rem(step, plan.stepsK), plan.stepK)); });
 }
 
-/// Starts the copies of the factor that step number `step` needs, if there is
+/// Starts the copies of the factor that K step number `step` needs, if there is
 /// one.
 void SparseKernel::issueFactor(Int step, Int to) {
-  ifStep(step, [&](Int number, Int depthStart) {
+  ifStep(step, [&](Int number, Int startK) {
     SparseTile tile = getTile(number);
-    choose(isFactorAligned, [&](bool isAligned) {
-      issueFactor(tile, depthStart, to, isAligned);
-    });
+    choose(isFactorAligned,
+           [&](bool isAligned) { issueFactor(tile, startK, to, isAligned); });
   });
 }
 
-/// Starts the copies of step number `step` of this CTA, if there is one. What
-/// is prepared ahead comes with the data of the step before.
+/// Starts the copies of K step number `step` of this CTA, if there is one. What
+/// is prepared ahead comes with the data of the K step before.
 void SparseKernel::issue(Int step) {
-  ifStep(step, [&](Int number, Int depthStart) {
+  ifStep(step, [&](Int number, Int startK) {
     SparseTile tile = getTile(number);
     Int slot = getSlot(step);
     Int factorSlot = k.add(slot, plan.getCopiedBytes());
@@ -434,20 +432,20 @@ void SparseKernel::issue(Int step) {
     if (!plan.readsShared)
       choose(isAligned, [&](bool isAligned) {
         if (plan.tileWarps == 1)
-          issueData(tile, depthStart, slot, isAligned);
+          issueData(tile, startK, slot, isAligned);
         else
           k.rolledLoop(0, plan.tileWarps, 1, [&](Int index) {
-            issueData(getTile(k.add(number, index)), depthStart,
+            issueData(getTile(k.add(number, index)), startK,
                       k.add(slot, k.mul(index, plan.getDataBytes())),
                       isAligned);
           });
         if (!plan.keepsFactor && isOneTest)
-          issueFactor(tile, depthStart, factorSlot, isAligned);
+          issueFactor(tile, startK, factorSlot, isAligned);
       });
     if (!plan.keepsFactor && !plan.preparesAhead &&
         (plan.readsShared || !isOneTest))
       choose(isFactorAligned, [&](bool isAligned) {
-        issueFactor(tile, depthStart, factorSlot, isAligned);
+        issueFactor(tile, startK, factorSlot, isAligned);
       });
   });
   if (plan.preparesAhead)
@@ -458,9 +456,9 @@ void SparseKernel::issue(Int step) {
 /// Starts the copies of the whole factor.
 void SparseKernel::keepAll() {
   choose(isFactorAligned, [&](bool isAligned) {
-    k.rolledLoop(0, plan.getTilesPerRows() * plan.depthSteps, 1, [&](Int step) {
-      issueFactor(getTile(k.floorDiv(step, plan.depthSteps), 0),
-                  k.mul(k.rem(step, plan.depthSteps), plan.depthStep),
+    k.rolledLoop(0, plan.getTilesPerRows() * plan.stepsK, 1, [&](Int step) {
+      issueFactor(getTile(k.floorDiv(step, plan.stepsK), 0),
+                  k.mul(k.rem(step, plan.stepsK), plan.stepK),
                   k.add(k.mul(step, plan.getFactorBytes()), keptOffset),
                   isAligned);
     });
@@ -468,10 +466,10 @@ void SparseKernel::keepAll() {
   k.commitCopies();
 }
 
-/// Whether a run's first steps are asked for before its factor has arrived. The
-/// kernels of others were slower so.
+/// Whether a segment's first K steps are prefetched before its factor has
+/// arrived. The kernels of others were slower so.
 bool SparseKernel::startsEarly() const {
-  return !plan.usesWgmma && (plan.alongRows || plan.teams > 1);
+  return !plan.usesWgmma && (plan.alongRows || plan.warpGroups > 1);
 }
 
 /// Replaces the factor that is kept by the part that `tile` needs, or starts
@@ -479,10 +477,9 @@ bool SparseKernel::startsEarly() const {
 void SparseKernel::keepFactor(const SparseTile &tile) {
   k.barrier();
   if (plan.usesWgmma) {
-    k.rolledLoop(0, plan.depthSteps, 1, [&](Int number) {
+    k.rolledLoop(0, plan.stepsK, 1, [&](Int number) {
       choose(isFactorAligned, [&](bool isAligned) {
-        issueFactor(tile, k.mul(number, plan.depthStep), stageOffset,
-                    isAligned);
+        issueFactor(tile, k.mul(number, plan.stepK), stageOffset, isAligned);
       });
       k.commitCopies();
       k.waitCopies(0);
@@ -493,8 +490,8 @@ void SparseKernel::keepFactor(const SparseTile &tile) {
     return finishPreparing();
   }
   choose(isFactorAligned, [&](bool isAligned) {
-    k.rolledLoop(0, plan.depthSteps, 1, [&](Int number) {
-      issueFactor(tile, k.mul(number, plan.depthStep),
+    k.rolledLoop(0, plan.stepsK, 1, [&](Int number) {
+      issueFactor(tile, k.mul(number, plan.stepK),
                   k.add(k.mul(number, plan.getFactorBytes()), keptOffset),
                   isAligned);
     });
@@ -514,22 +511,22 @@ void SparseKernel::finishKeeping(int64_t copiesUnderWay) {
   k.barrier();
 }
 
-/// Puts the halves of the chunks that a thread reads at a time in order: of
-/// each product the two pairs of depths that its operand consists of.
+/// Puts the 16-bit values of the chunks that a thread reads at a time in order:
+/// of each product the two pairs along K that its operand consists of.
 void SparseKernel::pairFactor() {
   constexpr int64_t kUnrolled = 4;
-  int64_t together = plan.getMacroDepth() / (4 * plan.depthPerChunk);
-  int64_t rowBytes = plan.getImageRowBytes(/*isFactor=*/true);
+  int64_t together = plan.getMacroK() / (4 * plan.chunkK);
+  int64_t rowBytes = plan.getPackedRowBytes(/*isFactor=*/true);
   int64_t perRow = rowBytes / kSparseChunkBytes / together;
   auto type = VectorType::get({4}, k.builder.getI32Type());
-  // Rows of all steps follow each other, a multiple of 8 in each.
+  // Rows of all K steps follow each other, a multiple of 8 in each.
   auto locate = [&](Int item, int64_t number) {
     Int row = k.floorDiv(item, perRow), rest = k.rem(item, perRow);
     Int laneChunk = k.rem(rest, plan.laneChunks);
     rest = k.floorDiv(rest, plan.laneChunks);
-    Int depthChunk = k.add(k.mul(k.floorDiv(rest, 4), 4 * together),
-                           k.add(k.rem(rest, 4), 4 * number));
-    Int chunk = k.add(k.mul(depthChunk, plan.laneChunks), laneChunk);
+    Int splitChunkK = k.add(k.mul(k.floorDiv(rest, 4), 4 * together),
+                            k.add(k.rem(rest, 4), 4 * number));
+    Int chunk = k.add(k.mul(splitChunkK, plan.laneChunks), laneChunk);
     Int place = getPlace(row, /*known=*/0, chunk, /*isFactor=*/true);
     Int offset = k.add(k.mul(row, rowBytes), k.mul(place, kSparseChunkBytes));
     return k.shared(k.add(offset, keptOffset));
@@ -538,9 +535,8 @@ void SparseKernel::pairFactor() {
     SmallVector<Value> pairs;
     int64_t lanes = plan.lanesPerChunk;
     for (int64_t lane = 0; lane < lanes; ++lane)
-      for (int64_t depth = 0; depth < plan.depthPerChunk * together;
-           depth += 2) {
-        int64_t first = depth * lanes + lane, second = first + lanes;
+      for (int64_t sizeK = 0; sizeK < plan.chunkK * together; sizeK += 2) {
+        int64_t first = sizeK * lanes + lane, second = first + lanes;
         pairs.push_back(math.pairHalves(words[first / 2], first,
                                         words[second / 2], second));
       }

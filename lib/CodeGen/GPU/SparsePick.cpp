@@ -1,13 +1,13 @@
-//===- SparsePick.cpp - Every second half of a factor ---------------------===//
+//===- SparsePick.cpp - Every second 16-bit value of a factor -------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// With the rows innermost, a tile has one of the products t, whose halves of
-// the factor lie d apart. No asynchronous copy is that narrow, and copies of
-// single halves take longer than a tile's products. Of two products a thread
+// With the rows innermost, a tile has one of the products t, whose 16-bit
+// factor values lie d apart. No asynchronous copy is that narrow, and copies of
+// single values take longer than a tile's products. Of two products a thread
 // therefore reads the 32 bytes that hold a chunk of each.
 //
 //===----------------------------------------------------------------------===//
@@ -27,14 +27,14 @@ static Value isBelow(KernelBuilder &k, Int lhs, Int rhs) {
 }
 
 /// The group axis of two products, of which each of a tile's is one, along
-/// which halves of `array`, a factor that is aligned to 16 bytes, are
-/// neighbours; -1 if it has none, or the depth is not beside it.
+/// which 16-bit values of `array`, a factor that is aligned to 16 bytes, are
+/// neighbours; -1 if it has none, or K is not beside it.
 int64_t SparseKernel::getPickedAxis(const SparseArray &array) const {
   auto isWhole = [&](Int stride) {
     return stride.isConstant() && stride.getConstant() % plan.getAccess() == 0;
   };
-  if (!plan.alongRows || !plan.isHalf() || plan.isOf8() ||
-      plan.depth % plan.getChunk() != 0 || !array.depth.is(2) ||
+  if (!plan.alongRows || !plan.is16BitFloat() || plan.isOf8() ||
+      plan.sizeK % plan.getChunk() != 0 || !array.sizeK.is(2) ||
       !isWhole(array.row))
     return -1;
   int64_t found = -1;
@@ -49,21 +49,21 @@ int64_t SparseKernel::getPickedAxis(const SparseArray &array) const {
 
 void SparseKernel::copyPicked(const SparseCopy &copy, const SparseTile &tile) {
   const SparseArray &array = *copy.array;
-  int64_t perRow = plan.getDepthChunks();
+  int64_t perRow = plan.getKChunks();
   Type i32 = k.builder.getI32Type();
   auto vector = VectorType::get({4}, i32);
   Int product = tile.groups[getPickedAxis(array)];
   Value both = k.offsetElements(copy.from, array.element, k.sub(0, product));
-  // Of each of two words the half that is the tile's.
+  // Of each of two words, the half that is the tile's.
   Value select = k.select(k.equal(product, 0), k.materialize(0x5410, 32),
                           k.materialize(0x7632, 32));
-  auto load = [&](Int row, Int depth, Value exists) {
+  auto load = [&](Int row, Int sizeK, Value exists) {
     exists = k.both(exists, isBelow(k, row, copy.rowLimit));
-    exists = k.both(exists, isBelow(k, depth, copy.depthLimit));
-    Value from = k.offsetElements(both, array.element,
-                                  getTileOffset(k, {row, depth},
-                                                {copy.rows, plan.depthStep},
-                                                {array.row, array.depth}));
+    exists = k.both(exists, isBelow(k, sizeK, copy.limitK));
+    Value from =
+        k.offsetElements(both, array.element,
+                         getTileOffset(k, {row, sizeK}, {copy.rows, plan.stepK},
+                                       {array.row, array.sizeK}));
     return k.ifElse(
         exists, {vector, vector},
         [&]() -> SmallVector<Value> {
@@ -87,13 +87,13 @@ void SparseKernel::copyPicked(const SparseCopy &copy, const SparseTile &tile) {
                             .front());
     }
     Int place = getPlace(row, /*known=*/0, number, /*isFactor=*/true);
-    Int offset = k.add(k.mul(row, plan.getImageRowBytes(/*isFactor=*/true)),
+    Int offset = k.add(k.mul(row, plan.getPackedRowBytes(/*isFactor=*/true)),
                        k.mul(place, kSparseChunkBytes));
     k.store(k.makeVector(pairs), k.shared(k.add(copy.to, offset)));
   };
   forItems(
-      k, copy.byAll ? plan.getThreads() : plan.getTeamThreads(),
-      copy.byAll ? k.threadId() : teamThread, copy.rows * perRow,
+      k, copy.byAll ? plan.getThreads() : plan.getWarpGroupThreads(),
+      copy.byAll ? k.threadId() : warpGroupThread, copy.rows * perRow,
       kUnrolledPicks, [&](ArrayRef<Int> numbers, ArrayRef<Value> exist) {
         SmallVector<SmallVector<Value>> loaded;
         for (auto [number, exists] : llvm::zip(numbers, exist))

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparsePlan.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/Sparse.h"
-#include "kron/CodeGen/PassOperands.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -19,19 +19,19 @@ static constexpr int64_t kCachedBytes = 12 * 1024 * 1024;
 /// that falls behind finds the lines in the cache, and catches up.
 static constexpr int64_t kMostSharers = 32;
 /// Products whose sum a matrix unit can keep without an error that shows.
-static constexpr int64_t kSummedDepth = 128;
+static constexpr int64_t kSummedK = 128;
 /// Rows that an array of unknown size is taken to have.
 static constexpr int64_t kNominalRows = 16384;
 /// Factors that vary on no axis have other kernels up to this size.
 static constexpr int64_t kLargestOther = 128;
 /// Rows that are copied one by one where they are innermost.
-static constexpr int64_t kFewRows = 32;
+static constexpr int64_t kSkinnyM = 32;
 
-bool kron::isSparse(const Trip &trip) {
-  return trip.factors.size() == 1 &&
-         (trip.hasEpilogue || trip.hasFloat8 ||
-          !trip.factors.front().varyingAxes.empty() ||
-          trip.getLargestFactorSize() > kLargestOther);
+bool kron::isSparse(const Problem &problem) {
+  return problem.factors.size() == 1 &&
+         (problem.hasEpilogue || problem.hasFloat8 ||
+          !problem.factors.front().varyingAxes.empty() ||
+          problem.getLargestFactorSize() > kLargestOther);
 }
 
 int64_t SparsePlan::getLaneBlocks() const {
@@ -49,14 +49,14 @@ int64_t SparsePlan::getTilesPerRows() const {
   return tiles;
 }
 
-int64_t SparsePlan::getLongestRun() const {
+int64_t SparsePlan::getLongestSegment() const {
   // Nobody else reads the same lines.
   if (getResultBlocks() == 1 && (alongRows || getLaneBlocks() == 1))
     return std::numeric_limits<int32_t>::max();
   // Those that do are at work at the same time. (mma.sync was slower so.)
   if (usesWgmma && getResultBlocks() * getLaneBlocks() <= kMostSharers)
     return std::numeric_limits<int32_t>::max();
-  int64_t bytes = getRows() * depth * lanes * dataBytes;
+  int64_t bytes = getRows() * sizeK * lanes * dataBytes;
   for (int64_t size : groupSizes)
     bytes *= size;
   return std::max<int64_t>(kCachedBytes / bytes, 1);
@@ -66,14 +66,14 @@ int64_t SparsePlan::getLongestRun() const {
 // Axes
 //===----------------------------------------------------------------------===//
 
-/// The axis of the pass whose elements are neighbours in the input, of those
-/// with more than one position.
-static unsigned getInnermostAxis(PassOp pass, ArrayRef<int64_t> shape) {
+/// The axis of the op whose elements are neighbours in the input, of those with
+/// more than one position.
+static unsigned getInnermostAxis(FusedOp fused, ArrayRef<int64_t> shape) {
   unsigned rank = shape.size();
   SmallVector<int64_t> order;
   for (unsigned axis = 0; axis < rank; ++axis)
     order.push_back(axis);
-  if (auto permutation = pass.getInputPermutation())
+  if (auto permutation = fused.getInputPermutation())
     for (auto [axis, dim] : llvm::enumerate(*permutation))
       order[dim] = axis;
   for (unsigned dim = rank; dim-- > 0;)
@@ -83,7 +83,7 @@ static unsigned getInnermostAxis(PassOp pass, ArrayRef<int64_t> shape) {
 }
 
 static bool isFew(int64_t rows) {
-  return !ShapedType::isDynamic(rows) && rows <= kFewRows;
+  return !ShapedType::isDynamic(rows) && rows <= kSkinnyM;
 }
 
 /// The size of an axis, or what an unknown one is taken for.
@@ -105,21 +105,21 @@ static unsigned chooseRowAxis(ArrayRef<unsigned> axes, unsigned innermost,
 }
 
 /// Sorts the axes; `rows` is the size of that of the rows.
-static void describeAxes(PassOp pass, SparsePlan &plan, int64_t &rows,
-                         bool hasFewRows) {
-  ModeProductOp product = pass.getModeProducts().front();
-  TripFactor factor = describeFactor(product);
+static void describeAxes(FusedOp fused, SparsePlan &plan, int64_t &rows,
+                         bool hasSkinnyM) {
+  ModeProductOp product = fused.getModeProducts().front();
+  ProblemFactor factor = describeFactor(product);
   SmallVector<int64_t> shape = getResultShape(product);
   plan.axis = factor.axis;
-  plan.depth = factor.depth;
-  plan.results = factor.results;
-  shape[plan.axis] = plan.depth;
+  plan.sizeK = factor.sizeK;
+  plan.sizeN = factor.sizeN;
+  shape[plan.axis] = plan.sizeK;
   SmallVector<unsigned> varying, others;
   for (auto [axis, size] : llvm::enumerate(shape))
     if (axis != plan.axis && size != 1)
       (llvm::is_contained(factor.varyingAxes, axis) ? varying : others)
           .push_back(axis);
-  int lane = getInnermostAxis(pass, shape);
+  int lane = getInnermostAxis(fused, shape);
   rows = 1;
   if (!others.empty()) {
     plan.rowAxis = chooseRowAxis(others, lane, shape);
@@ -131,8 +131,8 @@ static void describeAxes(PassOp pass, SparsePlan &plan, int64_t &rows,
     plan.freeAxes.push_back(axis);
     plan.freeSizes.push_back(shape[axis]);
   }
-  if (ShapedType::isDynamic(rows) && hasFewRows)
-    rows = kSparseFewRows;
+  if (ShapedType::isDynamic(rows) && hasSkinnyM)
+    rows = kSparseSkinnyM;
   bool areInside = plan.rowAxis >= 0 && lane == plan.rowAxis;
   plan.alongRows = areInside && !isFew(rows);
   plan.copiesSingly = areInside && isFew(rows);
@@ -161,7 +161,8 @@ int64_t kron::getSparseTiles(const SparsePlan &plan, int64_t rows) {
 // Interface
 //===----------------------------------------------------------------------===//
 
-/// What products and images are made of; false if there are no such kernels.
+/// What products and packed operands are made of; false if there are no such
+/// kernels.
 static bool chooseElements(Type input, Type factor, SparsePlan &plan) {
   plan.setElementBytes(getElementBytes(plan.element));
   if (input == plan.element && factor == plan.element)
@@ -180,23 +181,22 @@ static bool chooseElements(Type input, Type factor, SparsePlan &plan) {
 /// start at other places, but at the same ones in all rows, and nothing is read
 /// for them; else 0. A warp stores 64 bytes of a row at a time: those of long
 /// groups are whole sectors, since ones that arrive in parts cost more.
-static int64_t getShiftUnit(PassOp pass, const SparsePlan &plan) {
+static int64_t getShiftUnit(FusedOp fused, const SparsePlan &plan) {
   constexpr int64_t kUnitBytes = 64, kLongGroup = 512;
-  auto type = dyn_cast<MemRefType>(pass.getInit().getType());
+  auto type = dyn_cast<MemRefType>(fused.getInit().getType());
   SmallVector<int64_t> strides;
   int64_t offset, chunk = plan.getChunk();
   if (!type || plan.order != SparseOrder::Chunks || plan.rowAxis < 0 ||
-      plan.alongRows || plan.depthPerChunk != chunk ||
-      plan.getResultWords() != 4 ||
+      plan.alongRows || plan.chunkK != chunk || plan.getResultWords() != 4 ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       strides[plan.axis] != 1)
     return 0;
-  EpilogueOp epilogue = pass.getEpilogue();
-  if (!getBeta(pass.getModeProducts().front()).isZero() ||
+  EpilogueOp epilogue = fused.getEpilogue();
+  if (!getBeta(fused.getModeProducts().front()).isZero() ||
       (epilogue && (epilogue.getBias() || epilogue.getResidual())))
     return 0;
   int64_t unit = chunk;
-  if (plan.results * plan.elementBytes >= kLongGroup)
+  if (plan.sizeN * plan.elementBytes >= kLongGroup)
     unit = kUnitBytes / plan.elementBytes;
   auto isWhole = [&](unsigned axis) {
     return !ShapedType::isDynamic(strides[axis]) && strides[axis] % unit == 0;
@@ -208,100 +208,102 @@ static int64_t getShiftUnit(PassOp pass, const SparsePlan &plan) {
     return !ShapedType::isDynamic(strides[axis]) && strides[axis] % unit != 0;
   };
   bool isShifted =
-      plan.results % chunk != 0 || llvm::any_of(plan.groupAxes, isKnownPart);
+      plan.sizeN % chunk != 0 || llvm::any_of(plan.groupAxes, isKnownPart);
   return isShifted && isWhole(plan.rowAxis) &&
                  llvm::all_of(plan.freeAxes, isWhole)
              ? unit
              : 0;
 }
 
-/// Types and axes of `pass` and what follows from them; why it is not taken, or
-/// nothing.
-static std::optional<std::string> describePass(PassOp pass, SparsePlan &plan,
-                                               int64_t &rows, bool hasFewRows) {
-  SmallVector<ModeProductOp> products = pass.getModeProducts();
+/// Types and axes of `fused` and what follows from them; why it is not taken,
+/// or nothing.
+static std::optional<std::string> describeFusedOp(FusedOp fused,
+                                                  SparsePlan &plan,
+                                                  int64_t &rows,
+                                                  bool hasSkinnyM) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
   if (products.size() != 1)
     return "there is more than one factor";
   ModeProductOp product = products.front();
   if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
     return "a factor has a dynamic shape";
-  plan.element = getElementType(pass.getInit());
+  plan.element = getElementType(fused.getInit());
   if (!isa<Float32Type, Float64Type, Float16Type, BFloat16Type>(plan.element))
     return "elements are not f32, f64, f16 or bf16";
   if (plan.element.isF32() && product.getPrecision() == Precision::Ieee)
     return "precision is ieee";
-  if (!chooseElements(getElementType(pass.getInputs().front()),
+  if (!chooseElements(getElementType(fused.getInputs().front()),
                       getElementType(product.getFactor()), plan))
     return "arrays have different element types";
-  describeAxes(pass, plan, rows, hasFewRows);
+  describeAxes(fused, plan, rows, hasSkinnyM);
   rows = getNominalSize(rows);
-  for (int64_t size : cast<ShapedType>(pass.getInit().getType()).getShape())
+  for (int64_t size : cast<ShapedType>(fused.getInit().getType()).getShape())
     if (size == 0)
       return "an array has no elements";
   bool isFull =
       plan.element.isF32() && product.getPrecision() != Precision::TF32;
-  plan.math = plan.element.isF64()       ? MmaMath::F64
-              : isFull && !plan.isHalf() ? MmaMath::SplitTF32
-                                         : MmaMath::TF32;
-  plan.hasPartialSums = isFull && plan.depth > kSummedDepth;
-  plan.hasEpilogue = static_cast<bool>(pass.getEpilogue());
+  plan.math = plan.element.isF64()             ? MmaMath::F64
+              : isFull && !plan.is16BitFloat() ? MmaMath::SplitTF32
+                                               : MmaMath::TF32;
+  plan.hasPartialSums = isFull && plan.sizeK > kSummedK;
+  plan.hasEpilogue = static_cast<bool>(fused.getEpilogue());
   chooseSparseChunks(plan);
-  plan.shiftUnit = getShiftUnit(pass, plan);
+  plan.shiftUnit = getShiftUnit(fused, plan);
   return std::nullopt;
 }
 
-/// Whether a factor of halves is kept for so many tiles that putting its pairs
-/// in order is worth it.
+/// Whether a factor of 16-bit values is kept for so many tiles that putting its
+/// pairs in order is worth it.
 static bool isWorthPairing(const SparsePlan &plan, int64_t rows,
                            const GPUMachine &machine) {
-  constexpr int64_t kTiles = 4, kLeastDepth = 128;
-  return plan.depth >= kLeastDepth && plan.keepsFactor && plan.isHalf() &&
+  constexpr int64_t kTiles = 4, kLeastK = 128;
+  return plan.sizeK >= kLeastK && plan.keepsFactor && plan.is16BitFloat() &&
          !plan.isOf8() && !plan.alongRows && plan.lanesPerChunk > 1 &&
-         plan.depthPerChunk > 1 &&
+         plan.chunkK > 1 &&
          getSparseTiles(plan, rows) >=
-             kTiles * plan.getTeamsPerSM() * machine.processors;
+             kTiles * plan.getWarpGroupsPerSM() * machine.numSMs;
 }
 
-/// Whether neighbours in the memory of `product`'s factor lie along its depth.
-static bool isAlongDepth(PassOp pass, ModeProductOp product) {
+/// Whether neighbours in the memory of `product`'s factor lie along its K.
+static bool isAlongK(FusedOp fused, ModeProductOp product) {
   ArrayRef<int64_t> axes = product.getFactorDims();
   SmallVector<int64_t> strides =
-      getKnownStrides(pass.getOperandOf(product.getFactor()));
-  const auto *depth = llvm::find(axes, ModeProductOp::kContracted);
-  return strides[depth - axes.begin()] == 1;
+      getKnownStrides(fused.getOperandOf(product.getFactor()));
+  const auto *sizeK = llvm::find(axes, ModeProductOp::kContracted);
+  return strides[sizeK - axes.begin()] == 1;
 }
 
-/// The plan for warpgroups of `pass`, whose axes are those of `plan`; nothing
+/// The plan for warpgroups of `fused`, whose axes are those of `plan`; nothing
 /// if there is none.
-static std::optional<SparsePlan> chooseGroups(PassOp pass,
+static std::optional<SparsePlan> chooseGroups(FusedOp fused,
                                               const SparsePlan &plan,
                                               int64_t rows,
                                               const GPUMachine &machine) {
   if (!plan.alongRows)
     return chooseSparseWgmma(plan, rows, machine);
   // Data with rows side by side are operand B: they are prepared, as a factor
-  // is, and the factor, along whose depth chunks are, is read as data are.
-  auto type = cast<ShapedType>(pass.getInit().getType());
+  // is, and the factor, along whose K chunks are, is read as data are.
+  auto type = cast<ShapedType>(fused.getInit().getType());
   if (!plan.freeAxes.empty() || type.isDynamicDim(plan.rowAxis) ||
       rows % plan.getChunk() != 0 ||
-      !isAlongDepth(pass, pass.getModeProducts().front()))
+      !isAlongK(fused, fused.getModeProducts().front()))
     return std::nullopt;
   SparsePlan exchanged = plan;
-  exchanged.exchangedRows = plan.results;
-  exchanged.results = rows;
+  exchanged.exchangedRows = plan.sizeN;
+  exchanged.sizeN = rows;
   exchanged.alongRows = false;
   chooseSparseChunks(exchanged);
   return chooseSparseWgmma(exchanged, exchanged.exchangedRows, machine);
 }
 
 std::variant<SparsePlan, std::string>
-kron::getSparsePlan(PassOp pass, const GPUMachine &machine, bool hasFewRows) {
+kron::getSparsePlan(FusedOp fused, const GPUMachine &machine, bool hasSkinnyM) {
   SparsePlan plan;
   int64_t rows;
   if (std::optional<std::string> reason =
-          describePass(pass, plan, rows, hasFewRows))
+          describeFusedOp(fused, plan, rows, hasSkinnyM))
     return *reason;
-  ScheduleAttr given = pass.getScheduleAttr();
+  ScheduleAttr given = fused.getScheduleAttr();
   int64_t warps = given ? given.getThreads() / 32 : 0;
   int64_t ctasPerSM = given ? given.getCtasPerSm() : 0;
   if (warps & (warps - 1))
@@ -310,17 +312,17 @@ kron::getSparsePlan(PassOp pass, const GPUMachine &machine, bool hasFewRows) {
   widenSparseChunks(full);
   if (!warps && !ctasPerSM)
     if (std::optional<SparsePlan> groups =
-            chooseGroups(pass, full, rows, machine))
+            chooseGroups(fused, full, rows, machine))
       return *groups;
   std::optional<SparsePlan> best =
       chooseSparseTile(full, warps, ctasPerSM, rows, machine);
   if (!best && full.isWideChunk())
     best = chooseSparseTile(plan, warps, ctasPerSM, rows, machine);
-  bool mayBeThin = !best || rows <= kSparseFewRows ||
-                   getSparseTiles(*best, rows) < machine.processors;
-  if (!warps && !ctasPerSM && mayBeThin)
-    if (SparsePlan thin = plan; chooseThinSparseTile(thin, rows, machine))
-      return thin;
+  bool maySplitK = !best || rows <= kSparseSkinnyM ||
+                   getSparseTiles(*best, rows) < machine.numSMs;
+  if (!warps && !ctasPerSM && maySplitK)
+    if (SparsePlan splitK = plan; chooseSplitKSparseTile(splitK, rows, machine))
+      return splitK;
   if (!best)
     return "a tile does not fit in shared memory";
   best->pairsFactor =
@@ -328,19 +330,19 @@ kron::getSparsePlan(PassOp pass, const GPUMachine &machine, bool hasFewRows) {
   return *best;
 }
 
-std::optional<SparsePlan> kron::getFewRowsPlan(PassOp pass,
+std::optional<SparsePlan> kron::getSkinnyMPlan(FusedOp fused,
                                                const GPUMachine &machine) {
-  ScheduleAttr given = pass.getScheduleAttr();
+  ScheduleAttr given = fused.getScheduleAttr();
   if (given && (given.getThreads() || given.getCtasPerSm()))
     return std::nullopt;
-  auto plan = getSparsePlan(pass, machine, /*hasFewRows=*/true);
+  auto plan = getSparsePlan(fused, machine, /*hasSkinnyM=*/true);
   auto *few = std::get_if<SparsePlan>(&plan);
-  auto type = cast<ShapedType>(pass.getInit().getType());
+  auto type = cast<ShapedType>(fused.getInit().getType());
   if (!few || few->rowAxis < 0 || !type.isDynamicDim(few->rowAxis))
     return std::nullopt;
-  // Halves of 15 rows, one by one, of many products take longer than full
-  // tiles.
-  if (few->copiesSingly && few->isHalf() && few->lanes > 1)
+  // 16-bit values of 15 rows, one by one, of many products take longer than
+  // full tiles.
+  if (few->copiesSingly && few->is16BitFloat() && few->lanes > 1)
     return std::nullopt;
   return *few;
 }

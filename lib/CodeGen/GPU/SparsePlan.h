@@ -7,23 +7,23 @@
 //
 // What the kernel of one factor that varies on axes looks like, worked out from
 // the types alone. Every position of those axes is a matrix product of its own:
-// rows (an axis that the factor does not vary on) x depth times depth x
-// results. Tiles at several positions of other such axes need the same part of
-// the factor, as blocks of rows do.
+// rows (an axis that the factor does not vary on) x K times K x N. Tiles at
+// several positions of other such axes need the same part of the factor, as
+// blocks of rows do.
 //
 // Data are read from shared memory in chunks of 16 bytes. What lies along a
 // chunk is what lies side by side in memory:
 //
-//   depth          the contracted axis itself is the innermost one
+//   K              the contracted axis itself is the innermost one
 //   lanes          an axis that the factor varies on is: each element of a
-//   chunk
-//                  (or each `lanesPerChunk`-th one) belongs to another product
+//                  chunk (or each `lanesPerChunk`-th one) belongs to another
+//                  product
 //   rows           the rows' axis is (`alongRows`)
 //
-// In the first two cases a chunk is `depthPerChunk` positions of the contracted
-// axis times `lanesPerChunk` products. Lane (g, q) = (lane / 4, lane % 4) of a
-// warp takes chunk number 4 x + q of row g: the order of the depth is free as
-// long as the data and the factor agree.
+// In the first two cases a chunk is `chunkK` positions of the contracted axis
+// times `lanesPerChunk` products. Lane (g, q) = (lane / 4, lane % 4) of a warp
+// takes chunk number 4 x + q of row g: the order along K is free as long as the
+// data and the factor agree.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@
 #define KRON_LIB_CODEGEN_GPU_SPARSEPLAN_H
 
 #include "MmaPlan.h"
-#include "WgmmaImage.h"
+#include "PackedOperand.h"
 
 namespace mlir::kron {
 
@@ -41,7 +41,7 @@ inline constexpr int64_t kSparseChunkBytes = 16, kSparseWideBytes = 48;
 inline constexpr int64_t kMostSparseStages = 6;
 
 /// Rows that leave some of a matrix instruction's 16 unused.
-inline constexpr int64_t kSparseFewRows = 15;
+inline constexpr int64_t kSparseSkinnyM = 15;
 
 /// In which order a warp's results stand side by side, such that a thread's
 /// are 16 bytes of memory and those of neighbouring threads fill sectors.
@@ -52,7 +52,7 @@ enum class SparseOrder {
   Chunks,
   /// 16 bytes are one result, and 4 of them follow each other.
   Spread,
-  /// 32 bytes are one result; pairs of threads exchange halves.
+  /// 32 bytes are one result; pairs of threads exchange halves of them.
   Pairs
 };
 
@@ -60,15 +60,15 @@ struct SparsePlan {
   /// Of the results.
   Type element;
   /// Of the products, and of the data and the factor in memory: 1 where they
-  /// are of 8 bits, which become halves in registers.
+  /// are 8-bit values, which become 16-bit ones in registers.
   int64_t elementBytes = 4, dataBytes = 4, factorBytes = 4;
   MmaMath math = MmaMath::SplitTF32;
   /// Whether products of what splitting leaves are of bf16: that loses 2^-9 of
   /// what is 2^-12 of the result already, and costs half as much.
-  bool hasHalfRests = false;
+  bool has16BitResiduals = false;
 
   //===--------------------------------------------------------------------===//
-  // Axes of the pass
+  // Axes of the op
   //===--------------------------------------------------------------------===//
 
   unsigned axis = 0;
@@ -80,7 +80,7 @@ struct SparsePlan {
   /// Others that it does not vary on, outermost first. Sizes may be dynamic.
   SmallVector<unsigned> freeAxes;
   SmallVector<int64_t> freeSizes;
-  int64_t depth = 1, results = 1, lanes = 1;
+  int64_t sizeK = 1, sizeN = 1, lanes = 1;
   bool alongRows = false;
   /// Whether a kron.epilogue follows, whose constants and vectors take
   /// registers.
@@ -103,7 +103,7 @@ struct SparsePlan {
   /// are three times a power of two and all of them fit. Several k then lie in
   /// memory as they do in the chunk.
   int64_t chunkBytes = kSparseChunkBytes;
-  int64_t lanesPerChunk = 1, depthPerChunk = 1;
+  int64_t lanesPerChunk = 1, chunkK = 1;
   SparseOrder order = SparseOrder::Plain;
 
   //===--------------------------------------------------------------------===//
@@ -121,63 +121,64 @@ struct SparsePlan {
   /// results per warp.
   int64_t rowTiles = 1, resultTiles = 1;
   int64_t rowWarps = 1, resultWarps = 8;
-  /// Warps that share a tile's results: each takes a part of every step's
-  /// depth, and the first one adds their sums.
-  int64_t depthWarps = 1;
-  /// Warps of a stage of a chain whose factor is kept that take different tiles
-  /// of the same rows; a step brings the data of all of them.
+  /// Warps that share a tile's results: each takes a part of every K step, and
+  /// the first one adds their sums.
+  int64_t warpsK = 1;
+  /// Warps of a chain step whose factor is kept that take different tiles of
+  /// the same rows; a K step brings the data of all of them.
   int64_t tileWarps = 1;
   /// Groups of warps of a CTA that take tiles of their own. They keep a factor
   /// together, which may be twice as large as that of one of two CTAs.
-  int64_t teams = 1;
+  int64_t warpGroups = 1;
   /// Whether a warp's sums take half of its registers instead of a quarter.
   bool isWide = false;
   /// Rows that there are, if they are fewer than a tile's 16; 0 otherwise.
-  int64_t fewRows = 0;
+  int64_t skinnyM = 0;
   /// Positions of the contracted axis that arrive at a time, and how often.
-  int64_t depthStep = 1, depthSteps = 1;
+  int64_t stepK = 1, stepsK = 1;
   int64_t stages = 2, ctasPerSM = 1;
-  /// Data that a step of one of two CTAs per processor should bring.
+  /// Data that a K step of one of two CTAs per SM should bring.
   int64_t stepBytes = 16 * 1024;
   /// Whether the factor of a tile stays in shared memory while tiles that need
   /// it follow each other; in a chain, the whole factor all the time.
   bool keepsFactor = false;
-  /// Whether chunks of a factor of halves that is kept are put in order once it
-  /// has arrived: pairs of depths by product, as operands are.
+  /// Whether chunks of a factor of 16-bit values that is kept are put in order
+  /// once it has arrived: pairs along K by product, as operands are.
   bool pairsFactor = false;
-  /// Of a stage of a chain: whether data come from, and results go to, rows in
-  /// shared memory, and the bytes from one row of the data to the next.
+  /// Of a chain step: whether data come from, and results go to, rows in shared
+  /// memory, and the bytes from one row of the data to the next.
   bool readsShared = false, writesShared = false;
   int64_t sharedRowBytes = 0;
-  /// Of the last stage of a chain whose results stay in shared memory as whole
-  /// rows, which become 8 bits: the bytes from one to the next; 0 otherwise.
+  /// Of the last chain step whose results stay in shared memory as whole rows,
+  /// which are quantized to 8 bits: the bytes from one to the next; 0
+  /// otherwise.
   int64_t resultRowBytes = 0;
-  /// Of a stage that reads rows in shared memory and writes results along which
-  /// rows are innermost: a thread's rows follow each other.
+  /// Of a chain step that reads rows in shared memory and writes results along
+  /// which rows are innermost: a thread's rows follow each other.
   bool turnsRows = false;
-  /// Whether the sums of each step are added up by themselves: the matrix unit
-  /// cuts off when it adds.
+  /// Whether the sums of each K step are added up by themselves: the matrix
+  /// unit cuts off when it adds.
   bool hasPartialSums = false;
   /// Whether warpgroups multiply (wgmma). Operand B is then the factor as it
   /// was prepared in shared memory, once for all of them: in TF32; what that
-  /// leaves in bf16; and in bf16, unless it `hasFewImages`: what splitting the
-  /// data leaves is multiplied with the factor in TF32 then.
-  bool usesWgmma = false, hasFewImages = false;
-  /// Whether a step's factor is prepared, by warpgroups, while the step before
-  /// it is multiplied.
+  /// leaves in bf16; and in bf16, unless it `hasFewPackedOperands`: what
+  /// splitting the data leaves is multiplied with the factor in TF32 then.
+  bool usesWgmma = false, hasFewPackedOperands = false;
+  /// Whether a K step's factor is prepared, by warpgroups, while the K step
+  /// before it is multiplied.
   bool preparesAhead = false;
 
   void setElementBytes(int64_t bytes) {
     elementBytes = dataBytes = factorBytes = bytes;
   }
-  bool isHalf() const { return elementBytes == 2; }
+  bool is16BitFloat() const { return elementBytes == 2; }
   bool shiftsResults() const { return shiftUnit > 0; }
   bool isExchanged() const { return exchangedRows > 0; }
   bool leavesRows() const { return resultRowBytes > 0; }
-  /// Whether this is a stage of a chain.
+  /// Whether this is a chain step.
   bool isStage() const { return readsShared || writesShared || leavesRows(); }
   bool isOf8() const { return dataBytes == 1 || factorBytes == 1; }
-  /// Elements of a chunk, and the bytes that it has in an image.
+  /// Elements of a chunk, and the bytes that it has in a packed operand.
   int64_t getChunk() const { return chunkBytes / elementBytes; }
   bool isWideChunk() const { return chunkBytes > kSparseChunkBytes; }
   /// Elements that one access to global memory takes.
@@ -189,15 +190,14 @@ struct SparsePlan {
   int64_t getResultWords() const {
     return getChunk() * (element.getIntOrFloatBitWidth() / 8) / 4;
   }
-  /// Chunks of a row in an image that are of the same lanes.
-  int64_t getDepthChunks() const { return depthStep / depthPerChunk; }
-  /// Positions of the depth that a thread takes per matrix instruction, or two
-  /// of TF32.
-  int64_t getDepthPerThread() const { return isHalf() || hasHalfRests ? 4 : 2; }
-  /// Of a whole number of chunks and of instructions, per warp.
-  int64_t getMacroDepth() const {
-    return 4 * std::max(depthPerChunk, getDepthPerThread());
+  /// Chunks of a row in a packed operand that are of the same lanes.
+  int64_t getKChunks() const { return stepK / chunkK; }
+  /// Positions on K that a thread takes per matrix instruction, or two of TF32.
+  int64_t getKPerThread() const {
+    return is16BitFloat() || has16BitResiduals ? 4 : 2;
   }
+  /// Of a whole number of chunks and of instructions, per warp.
+  int64_t getMacroK() const { return 4 * std::max(chunkK, getKPerThread()); }
   /// Products of a tile.
   int64_t getLanes() const { return lanesPerChunk * laneChunks; }
   /// Products of a chunk that the matrix instructions tell apart.
@@ -208,76 +208,76 @@ struct SparsePlan {
   int64_t getResultsPerWarp() const { return 8 * resultTiles; }
   int64_t getRows() const { return getRowsPerWarp() * rowWarps; }
   int64_t getResults() const { return getResultsPerWarp() * resultWarps; }
-  int64_t getTeamThreads() const {
-    return 32 * rowWarps * resultWarps * depthWarps * tileWarps;
+  int64_t getWarpGroupThreads() const {
+    return 32 * rowWarps * resultWarps * warpsK * tileWarps;
   }
-  int64_t getThreads() const { return teams * getTeamThreads(); }
-  /// Teams that work on a processor: while one waits, others compute.
-  int64_t getTeamsPerSM() const { return teams * ctasPerSM; }
+  int64_t getThreads() const { return warpGroups * getWarpGroupThreads(); }
+  /// Warp groups that work on an SM: while one waits, others compute.
+  int64_t getWarpGroupsPerSM() const { return warpGroups * ctasPerSM; }
   /// Whether neighbours in memory are results of neighbouring rows.
   bool storesAlongRows() const { return alongRows || turnsRows; }
   /// Rows that a thread has of those that it stores along them.
   int64_t getThreadRows() const { return 2 * rowTiles; }
   /// Rows of a tile's data that are in shared memory.
-  int64_t getImageRows() const { return fewRows ? fewRows : getRows(); }
+  int64_t getPackedRows() const { return skinnyM ? skinnyM : getRows(); }
   int64_t getSums() const {
     return getParts() * (alongRows ? 1 : laneChunks) * rowTiles * resultTiles;
   }
 
-  /// Of a step's image of the factor, or of data that are not `alongRows`: from
-  /// one row of `depthStep` positions times the tile's lanes to the next. Rows
-  /// of 8 bits are odd multiples of 32 bytes, such that 16 threads that read 8
-  /// bytes each of four rows meet in no bank; so are rows of wide chunks, of 64
-  /// bytes, for 16 bytes each of two rows.
-  int64_t getImageRowBytes(bool isFactor) const {
+  /// Of a K step's packed operand of the factor, or of data that are not
+  /// `alongRows`: from one row of `stepK` positions times the tile's lanes to
+  /// the next. Rows of 8-bit values are odd multiples of 32 bytes, such that 16
+  /// threads that read 8 bytes each of four rows meet in no bank; so are rows
+  /// of wide chunks, of 64 bytes, for 16 bytes each of two rows.
+  int64_t getPackedRowBytes(bool isFactor) const {
     int64_t bytes = isFactor ? factorBytes : dataBytes;
-    int64_t row = depthStep * getLanes() * bytes;
+    int64_t row = stepK * getLanes() * bytes;
     if (isWideChunk())
       return row % 128 == 0 ? row + 64 : row;
     return bytes == 1 && row % 64 == 0 ? row + 32 : row;
   }
   int64_t getDataBytes() const {
-    return getImageRows() *
-           (alongRows ? depthStep * dataBytes : getImageRowBytes(false));
+    return getPackedRows() *
+           (alongRows ? stepK * dataBytes : getPackedRowBytes(false));
   }
   int64_t getFactorBytes() const {
-    return getResults() * getImageRowBytes(true);
+    return getResults() * getPackedRowBytes(true);
   }
-  /// Of a step's factor and one product t, as warpgroups read it.
-  WgmmaImage getImage() const {
-    return {element, getResults(), depthStep, hasFewImages};
+  /// Of a K step's factor and one product t, as warpgroups read it.
+  PackedOperand getPackedOperand() const {
+    return {element, getResults(), stepK, hasFewPackedOperands};
   }
-  /// Of a step's factor as the matrix instructions read it.
+  /// Of a K step's factor as the matrix instructions read it.
   int64_t getPreparedBytes() const {
-    return usesWgmma ? getLanes() * getImage().getBytes() : getFactorBytes();
+    return usesWgmma ? getLanes() * getPackedOperand().getBytes()
+                     : getFactorBytes();
   }
-  /// Of the factor outside of the stages.
+  /// Of the factor outside of the pipeline stages.
   int64_t getKeptBytes() const {
-    return keepsFactor ? depthSteps * getPreparedBytes()
+    return keepsFactor ? stepsK * getPreparedBytes()
            : usesWgmma ? (preparesAhead ? 2 : 1) * getPreparedBytes()
                        : 0;
   }
-  /// Bytes of a step's data that are copied.
+  /// Bytes of a K step's data that are copied.
   int64_t getCopiedBytes() const {
     return readsShared ? 0 : tileWarps * getDataBytes();
   }
   int64_t getStageBytes() const {
     return getCopiedBytes() + (keepsFactor ? 0 : getFactorBytes());
   }
-  /// Whether steps need copies.
+  /// Whether K steps need copies.
   bool hasRing() const { return !readsShared || !keepsFactor; }
-  /// Of the whole depth of a group, in a row in shared memory.
-  int64_t getRegionBytes() const {
-    return depthSteps * getImageRowBytes(false);
-  }
+  /// Of the whole K of a group, in a row in shared memory.
+  int64_t getRegionBytes() const { return stepsK * getPackedRowBytes(false); }
   /// The sums of all warps that share results with another one.
   int64_t getExchangeBytes() const {
-    return (getTeamThreads() - getTeamThreads() / depthWarps) * getSums() * 4 *
-           std::max<int64_t>(elementBytes, 4);
+    return (getWarpGroupThreads() - getWarpGroupThreads() / warpsK) *
+           getSums() * 4 * std::max<int64_t>(elementBytes, 4);
   }
-  /// Of all stages; a step's factor on its way to being prepared and kept fits.
+  /// Of all pipeline stages; a K step's factor on its way to being prepared and
+  /// kept fits.
   int64_t getRingBytes() const {
-    int64_t bytes = teams * stages * getStageBytes();
+    int64_t bytes = warpGroups * stages * getStageBytes();
     return usesWgmma ? std::max(bytes, getFactorBytes()) : bytes;
   }
   int64_t getSharedBytes() const {
@@ -286,7 +286,7 @@ struct SparsePlan {
 
   /// Results of a group and the places that may be before them in a tile.
   int64_t getPlaces() const {
-    return results + std::max<int64_t>(shiftUnit - 1, 0);
+    return sizeN + std::max<int64_t>(shiftUnit - 1, 0);
   }
   int64_t getLaneBlocks() const;
   int64_t getResultBlocks() const;
@@ -294,7 +294,7 @@ struct SparsePlan {
   int64_t getTilesPerRows() const;
   /// Blocks of rows whose data the second-level cache can hold; any number if
   /// they are read once.
-  int64_t getLongestRun() const;
+  int64_t getLongestSegment() const;
 };
 
 /// Chooses the chunks of `plan` and the order of its results, from the sizes of
@@ -305,17 +305,17 @@ void chooseSparseChunks(SparsePlan &plan);
 void widenSparseChunks(SparsePlan &plan);
 
 /// The best of full tiles of `plan`, whose axes are known: `warps` per CTA and
-/// `ctasPerSM` (0: as many as are best). Steps are shorter than they should be
-/// if nothing fits otherwise.
+/// `ctasPerSM` (0: as many as are best). K steps are shorter than they should
+/// be if nothing fits otherwise.
 std::optional<SparsePlan> chooseSparseTile(SparsePlan plan, int64_t warps,
                                            int64_t ctasPerSM, int64_t rows,
                                            const GPUMachine &machine);
 
-/// Tiles of few rows with as little of the factor as makes work for the whole
-/// machine. The depth is shared out so that all copies are under way at once.
-/// Whether they fit.
-bool chooseThinSparseTile(SparsePlan &plan, int64_t rows,
-                          const GPUMachine &machine);
+/// Split-K tiles of few rows, with as little of the factor as makes work for
+/// the whole machine. K is divided among CTAs and warps so that all copies are
+/// under way at once. Whether they fit.
+bool chooseSplitKSparseTile(SparsePlan &plan, int64_t rows,
+                            const GPUMachine &machine);
 
 /// The tiles of `plan`, whose axes are known, for warpgroups; nothing if there
 /// are none or `rows` are too few for them.
@@ -323,17 +323,18 @@ std::optional<SparsePlan> chooseSparseWgmma(const SparsePlan &plan,
                                             int64_t rows,
                                             const GPUMachine &machine);
 
-/// Tiles that the processors share out; unknown sizes are large.
+/// Tiles that the SMs share out; unknown sizes are large.
 int64_t getSparseTiles(const SparsePlan &plan, int64_t rows);
 
-/// The plan of `pass`, or why there is none. `hasFewRows`: for up to
-/// `kSparseFewRows` rows of a pass that has an unknown number of them.
-std::variant<SparsePlan, std::string>
-getSparsePlan(PassOp pass, const GPUMachine &machine, bool hasFewRows = false);
+/// The plan of `fused`, or why there is none. `hasSkinnyM`: for up to
+/// `kSparseSkinnyM` rows of an op that has an unknown number of them.
+std::variant<SparsePlan, std::string> getSparsePlan(FusedOp fused,
+                                                    const GPUMachine &machine,
+                                                    bool hasSkinnyM = false);
 
-/// The plan for few rows of `pass`, if it has an unknown number of them, leaves
-/// its tiles to the plan, and is faster that way.
-std::optional<SparsePlan> getFewRowsPlan(PassOp pass,
+/// The plan for few rows of `fused`, if it has an unknown number of them,
+/// leaves its tiles to the plan, and is faster that way.
+std::optional<SparsePlan> getSkinnyMPlan(FusedOp fused,
                                          const GPUMachine &machine);
 
 } // namespace mlir::kron

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Where whole rows fit, the kernel of chains takes them through all factors (or
-// the only one) and on to 8 bits. That saves writing and reading the product;
-// whether it pays depends on how well blocks of whole rows suit the factors.
+// the only one) and quantizes them to 8 bits. That saves writing and reading
+// the product; whether it pays depends on how well blocks of whole rows suit
+// the factors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,17 +28,17 @@ static constexpr double kSplitShare = 0.87;
 
 /// The plan of one kernel, or why there is none.
 static std::variant<SparseChainPlan, std::string>
-getPlan(PassOp pass, const GPUMachine &machine) {
-  Type element = getElementType(pass.getInit());
-  if (llvm::any_of(pass.getInputs(), [&](Value array) {
+getPlan(FusedOp fused, const GPUMachine &machine) {
+  Type element = getElementType(fused.getInit());
+  if (llvm::any_of(fused.getInputs(), [&](Value array) {
         return getElementType(array) != element;
       }))
     return "arrays are of different types";
-  ScheduleAttr given = pass.getScheduleAttr();
+  ScheduleAttr given = fused.getScheduleAttr();
   if (given && (given.getThreads() || given.getCtasPerSm()))
     return "the schedule names tiles of the product";
   auto plan =
-      getSparseChainPlan(pass.getModeProducts(), machine, /*quantizes=*/true);
+      getSparseChainPlan(fused.getModeProducts(), machine, /*quantizes=*/true);
   if (auto *found = std::get_if<SparseChainPlan>(&plan))
     if (found->getResultFeatures() % found->stages.front().getChunk() != 0)
       return "rows are not made of chunks of 16 bytes";
@@ -45,31 +46,32 @@ getPlan(PassOp pass, const GPUMachine &machine) {
 }
 
 /// Seconds that kernels of their own take for `rows` rows of what `plan` does.
-static double estimateSeparate(PassOp pass, const SparseChainPlan &plan,
+static double estimateSeparate(FusedOp fused, const SparseChainPlan &plan,
                                double rows, const GPUMachine &machine) {
   double bytes =
       rows * plan.getResultFeatures() * (plan.stages.back().elementBytes + 1);
   double seconds = machine.launchSeconds + bytes / machine.copyBytesPerSecond;
-  if (!isRegrouped(pass)) {
+  if (!isRegrouped(fused)) {
     bool isSplit = plan.stages.front().math == MmaMath::SplitTF32;
     return (isSplit ? kSplitShare : 1) *
-           (seconds + estimateSparseTrips(plan, rows, machine));
+           (seconds + estimateSparseKernels(plan, rows, machine));
   }
-  auto chain = getSparseChainPlan(pass.getModeProducts(), machine);
-  auto *trip = std::get_if<SparseChainPlan>(&chain);
-  return seconds + estimateSparseChain(trip ? *trip : plan, rows, machine);
+  auto chain = getSparseChainPlan(fused.getModeProducts(), machine);
+  auto *problem = std::get_if<SparseChainPlan>(&chain);
+  return seconds +
+         estimateSparseChain(problem ? *problem : plan, rows, machine);
 }
 
 std::optional<std::string>
-kron::getSparseQuantizeReason(PassOp pass, const GPUMachine &machine) {
-  auto planOrReason = getPlan(pass, machine);
+kron::getSparseQuantizeReason(FusedOp fused, const GPUMachine &machine) {
+  auto planOrReason = getPlan(fused, machine);
   if (auto *reason = std::get_if<std::string>(&planOrReason))
     return *reason;
   const auto &plan = std::get<SparseChainPlan>(planOrReason);
-  double rows = getNominalSparseRows(pass.getModeProducts());
-  if (!isRegrouped(pass) && rows < kLeastRows)
+  double rows = getNominalSparseRows(fused.getModeProducts());
+  if (!isRegrouped(fused) && rows < kLeastRows)
     return "there are few rows";
-  double separate = estimateSeparate(pass, plan, rows, machine);
+  double separate = estimateSeparate(fused, plan, rows, machine);
   if (plan.seconds <= separate)
     return std::nullopt;
   auto text = [](double seconds) {
@@ -79,22 +81,22 @@ kron::getSparseQuantizeReason(PassOp pass, const GPUMachine &machine) {
          text(separate) + " us";
 }
 
-std::optional<int64_t> kron::getFewestQuantizedRows(PassOp pass,
+std::optional<int64_t> kron::getFewestQuantizedRows(FusedOp fused,
                                                     const GPUMachine &machine) {
-  auto planOrReason = getPlan(pass, machine);
+  auto planOrReason = getPlan(fused, machine);
   auto *plan = std::get_if<SparseChainPlan>(&planOrReason);
   // A chain is one kernel for any number of rows.
-  if (!plan || isRegrouped(pass) ||
-      !cast<ShapedType>(pass.getInit().getType()).isDynamicDim(0))
+  if (!plan || isRegrouped(fused) ||
+      !cast<ShapedType>(fused.getInit().getType()).isDynamicDim(0))
     return std::nullopt;
-  // Each processor shall have a block.
-  return std::max(kLeastRows, machine.processors * plan->getRows());
+  // Each SM shall have a block.
+  return std::max(kLeastRows, machine.numSMs * plan->getRows());
 }
 
-LogicalResult kron::emitQuantizedSparsePass(OpBuilder &builder,
-                                            gpu::GPUModuleOp gpuModule,
-                                            PassOp pass,
-                                            const GPUMachine &machine,
-                                            QuantizeOp quantize) {
-  return emitSparseChain(builder, gpuModule, pass, machine, quantize);
+LogicalResult kron::emitQuantizedSparseKernel(OpBuilder &builder,
+                                              gpu::GPUModuleOp gpuModule,
+                                              FusedOp fused,
+                                              const GPUMachine &machine,
+                                              QuantizeOp quantize) {
+  return emitSparseChain(builder, gpuModule, fused, machine, quantize);
 }

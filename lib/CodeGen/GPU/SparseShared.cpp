@@ -1,4 +1,4 @@
-//===- SparseShared.cpp - What stages of a sparse chain hand on -----------===//
+//===- SparseShared.cpp - What steps of a sparse chain hand on ------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A row in shared memory holds the features that the next factor reads, group
-// by group as chunks of 16 bytes: what a step of the depth takes lies as it
-// does in an image that was copied. Behind the end of a group's depth are
-// zeros.
+// by group as chunks of 16 bytes: what a K step takes lies as it does in a
+// packed operand that was copied. Behind the end of a group's K are zeros.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,13 +32,11 @@ Int SparseKernel::getRegion(const SparseTile &tile) {
 }
 
 /// Byte offset, from a row's region of `getRegion`, of a position.
-Int SparseKernel::getRegionOffset(Int depth, Int lane) {
-  Int chunk =
-      k.add(k.mul(k.floorDiv(depth, plan.depthPerChunk), plan.laneChunks),
-            k.floorDiv(lane, plan.lanesPerChunk));
-  Int element =
-      k.add(k.mul(k.rem(depth, plan.depthPerChunk), plan.lanesPerChunk),
-            k.rem(lane, plan.lanesPerChunk));
+Int SparseKernel::getRegionOffset(Int sizeK, Int lane) {
+  Int chunk = k.add(k.mul(k.floorDiv(sizeK, plan.chunkK), plan.laneChunks),
+                    k.floorDiv(lane, plan.lanesPerChunk));
+  Int element = k.add(k.mul(k.rem(sizeK, plan.chunkK), plan.lanesPerChunk),
+                      k.rem(lane, plan.lanesPerChunk));
   return k.add(k.mul(chunk, kSparseChunkBytes),
                k.mul(element, plan.elementBytes));
 }
@@ -49,12 +46,12 @@ Value SparseKernel::locateFeature(Int row, Int feature) {
   Int place = k.mul(feature, plan.elementBytes);
   if (!keepsFeatures()) {
     Int lane = k.rem(feature, plan.lanes);
-    Int depth = k.rem(k.floorDiv(feature, plan.lanes), plan.depth);
-    Int group = k.floorDiv(feature, plan.lanes * plan.depth);
+    Int sizeK = k.rem(k.floorDiv(feature, plan.lanes), plan.sizeK);
+    Int group = k.floorDiv(feature, plan.lanes * plan.sizeK);
     Int region = k.add(k.mul(group, plan.getLaneBlocks()),
                        k.floorDiv(lane, plan.getLanes()));
     place = k.add(k.mul(region, plan.getRegionBytes()),
-                  getRegionOffset(depth, k.rem(lane, plan.getLanes())));
+                  getRegionOffset(sizeK, k.rem(lane, plan.getLanes())));
   }
   return k.shared(
       k.add(k.add(k.mul(row, plan.sharedRowBytes), place), dataOffset));
@@ -63,7 +60,7 @@ Value SparseKernel::locateFeature(Int row, Int feature) {
 /// Whether rows in shared memory are features in their order.
 bool SparseKernel::keepsFeatures() const {
   return plan.lanes == plan.lanesPerChunk &&
-         plan.depthSteps * plan.depthStep == plan.depth;
+         plan.stepsK * plan.stepK == plan.sizeK;
 }
 
 /// Whether features that are a chunk of the array are one in these rows, too.
@@ -71,13 +68,13 @@ bool SparseKernel::keepsChunks() const {
   return keepsFeatures() || plan.lanesPerChunk == plan.getChunk();
 }
 
-/// Fills the rows that this stage reads with zeros: what is behind the end of a
-/// group's depth stays so.
+/// Fills the rows that this chain step reads with zeros: what is behind the end
+/// of a group's K stays so.
 void SparseKernel::clearData() {
   int64_t chunks = plan.getRows() * plan.sharedRowBytes / kSparseChunkBytes;
   Value zeros = k.zero(VectorType::get({4}, k.builder.getI32Type()));
-  k.rolledLoop(0, chunks, plan.getTeamThreads(), [&](Int first) {
-    Int chunk = k.add(first, teamThread);
+  k.rolledLoop(0, chunks, plan.getWarpGroupThreads(), [&](Int first) {
+    Int chunk = k.add(first, warpGroupThread);
     k.ifThen(k.less(chunk, chunks), [&] {
       k.store(zeros,
               k.shared(k.add(k.mul(chunk, kSparseChunkBytes), dataOffset)));
@@ -88,14 +85,14 @@ void SparseKernel::clearData() {
 
 /// The feature that the result at a place of the tile is.
 Int SparseKernel::getFeature(const SparseTile &tile, Int result, Int lane) {
-  Int line = k.add(k.mul(getGroupNumber(tile), plan.results),
+  Int line = k.add(k.mul(getGroupNumber(tile), plan.sizeN),
                    k.add(tile.result, result));
   return k.add(k.mul(line, plan.lanes), k.add(tile.lane, lane));
 }
 
-/// Where rows in shared memory have row `row` of a block, if the last stage
-/// turns them: such that a thread of it, which has rows g and g + 8 of each
-/// matrix tile, gets neighbours.
+/// Where rows in shared memory have row `row` of a block, if the last chain
+/// step turns them: such that a thread of it, which has rows g and g + 8 of
+/// each matrix tile, gets neighbours.
 Int SparseKernel::getSlotOfRow(Int row) {
   if (!turning)
     return row;
@@ -114,17 +111,17 @@ Int SparseKernel::getRowOfSlot(Int slot) {
                k.add(k.mul(k.rem(rest, 8), own), k.floorDiv(rest, 8)));
 }
 
-/// The rows that this stage leaves in shared memory from byte `offset` on, as
-/// an array.
+/// The rows that this chain step leaves in shared memory from byte `offset` on,
+/// as an array.
 SparseArray SparseKernel::getResultRows(Int offset) {
   SparseArray array;
   array.base = k.shared(offset);
   array.element = plan.element;
   array.isBlock = true;
   array.row = plan.resultRowBytes / plan.elementBytes;
-  array.depth = plan.lanes;
+  array.sizeK = plan.lanes;
   array.lane = 1;
-  int64_t stride = plan.results * plan.lanes;
+  int64_t stride = plan.sizeN * plan.lanes;
   array.groups.resize(plan.groupSizes.size());
   for (unsigned axis = array.groups.size(); axis-- > 0;
        stride *= plan.groupSizes[axis])
@@ -139,9 +136,9 @@ void SparseKernel::storeSharedAlong(ArrayRef<MmaC> all,
   SmallVector<MmaC> copy(all);
   MutableArrayRef<MmaC> sums(copy);
   const SparsePlan &reader = next->plan;
-  int64_t run = reader.lanes > 1 ? reader.lanes : reader.depth;
-  bool arePairs =
-      plan.isHalf() && plan.lanes == 1 && plan.results % 2 == 0 && run % 2 == 0;
+  int64_t segment = reader.lanes > 1 ? reader.lanes : reader.sizeK;
+  bool arePairs = plan.is16BitFloat() && plan.lanes == 1 &&
+                  plan.sizeN % 2 == 0 && segment % 2 == 0;
   Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
   for (int64_t index = 0; index < plan.resultTiles; ++index) {
     auto [own, known] = getResultOf(k.mul(quad, 2), index);
@@ -172,19 +169,19 @@ void SparseKernel::storeSharedAlong(ArrayRef<MmaC> all,
   }
 }
 
-/// Hands a tile's sums on to the next stage. Rows behind the array's end, whose
-/// data are zeros, too: they must not hold what is no number.
+/// Hands a tile's sums on to the next chain step. Rows behind the array's end,
+/// whose data are zeros, too: they must not hold NaN.
 void SparseKernel::storeShared(ArrayRef<MmaC> all, const SparseTile &tile) {
   if (plan.alongRows)
     return storeSharedAlong(all, tile);
   SmallVector<MmaC> copy(all);
   MutableArrayRef<MmaC> sums(copy);
-  int64_t width = plan.order == SparseOrder::Chunks ? plan.depthPerChunk : 1;
+  int64_t width = plan.order == SparseOrder::Chunks ? plan.chunkK : 1;
   // Neighbours, of results of all lanes or of lanes, are 16 bytes of the next
-  // stage's too.
+  // chain step's too.
   bool areNeighbours = plan.lanes == plan.lanesPerChunk || width == 1;
   bool areChunks = width * plan.getParts() == plan.getChunk() &&
-                   areNeighbours && plan.results % width == 0 &&
+                   areNeighbours && plan.sizeN % width == 0 &&
                    next->keepsChunks();
   Int firstResult = k.mul(resultWarp, plan.getResultsPerWarp());
   for (int64_t row = 0; row < plan.rowTiles; ++row)
@@ -208,7 +205,7 @@ void SparseKernel::storeShared(ArrayRef<MmaC> all, const SparseTile &tile) {
         }
 }
 
-/// Stores numbers of one row: one by one, or as a chunk.
+/// Stores values of one row: one by one, or as a chunk.
 void SparseKernel::handOn(ArrayRef<Value> values, Int row,
                           ArrayRef<Int> results, ArrayRef<Int> lanes,
                           const SparseTile &tile, bool isChunk) {

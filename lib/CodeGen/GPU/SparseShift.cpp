@@ -68,7 +68,7 @@ void SparseKernel::storeEnd(ArrayRef<Value> words, Value to, Int bytes,
 /// `result` of its group, that the group has.
 void SparseKernel::storePart(ArrayRef<Value> words, Value to, Int result) {
   int64_t width = plan.getChunk();
-  if (plan.results >= width)
+  if (plan.sizeN >= width)
     return k.choose(
         k.less(result, 0),
         [&] {
@@ -78,8 +78,8 @@ void SparseKernel::storePart(ArrayRef<Value> words, Value to, Int result) {
           });
         },
         [&] {
-          k.ifThen(k.less(result, plan.results), [&] {
-            Int bytes = k.mul(k.sub(plan.results, result), plan.elementBytes);
+          k.ifThen(k.less(result, plan.sizeN), [&] {
+            Int bytes = k.mul(k.sub(plan.sizeN, result), plan.elementBytes);
             storeEnd(words, to, bytes, /*isFront=*/true);
           });
         });
@@ -87,7 +87,7 @@ void SparseKernel::storePart(ArrayRef<Value> words, Value to, Int result) {
   for (auto [index, value] :
        llvm::enumerate(k.unpack(k.bitcast(k.makeVector(words), type)))) {
     Int own = k.add(result, int64_t(index));
-    k.ifThen(k.both(k.less(-1, own), k.less(own, plan.results)),
+    k.ifThen(k.both(k.less(-1, own), k.less(own, plan.sizeN)),
              [&, index = index, value = value] {
                k.store(value,
                        k.offsetElements(to, plan.element, int64_t(index)));
@@ -108,7 +108,7 @@ void SparseKernel::storeShifted(ArrayRef<MmaC> sums, const SparseTile &tile) {
     Value to = k.offsetElements(base, plan.element,
                                 getOffset(output, chunk.row, chunk.result, 0));
     Int result = k.add(tile.result, chunk.result);
-    Value isWhole = k.less(result, plan.results - width + 1);
+    Value isWhole = k.less(result, plan.sizeN - width + 1);
     // Others of a thread's are behind the first one.
     if (chunk.column == 0)
       isWhole = k.both(isWhole, k.less(-1, result));

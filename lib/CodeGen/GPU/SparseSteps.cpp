@@ -7,8 +7,8 @@
 //
 // The data are operand A, the factor is operand B. Both come as chunks of 16
 // bytes. Where the elements of a chunk belong to different products, two chunks
-// at different depths give the pairs of halves that an operand of f16 or bf16
-// consists of.
+// at different positions on K give the pairs of values that an operand of f16
+// or bf16 consists of.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ std::pair<Int, int64_t> SparseKernel::getResultOf(Int column, int64_t tile) {
   case SparseOrder::Plain:
     return {column, 8 * tile};
   case SparseOrder::Chunks: {
-    int64_t width = plan.depthPerChunk, tiles = width / 2;
+    int64_t width = plan.chunkK, tiles = width / 2;
     Int part = k.add(k.mul(k.floorDiv(column, 2), width), k.bitAnd(column, 1));
     return {part, 4 * width * (tile / tiles) + 2 * (tile % tiles)};
   }
@@ -49,14 +49,14 @@ Int SparseKernel::getResultOf(Int column, Int tile) {
   Int inTile = getResultOf(column, int64_t(0)).first;
   if (plan.order != SparseOrder::Chunks)
     return k.add(inTile, k.mul(tile, 8));
-  int64_t width = plan.depthPerChunk, tiles = width / 2;
+  int64_t width = plan.chunkK, tiles = width / 2;
   return k.add(inTile, k.add(k.mul(k.floorDiv(tile, tiles), 4 * width),
                              k.mul(k.rem(tile, tiles), 2)));
 }
 
-/// Where this thread finds chunk number 4 `number` + quad of the depth, lane
-/// chunk `laneChunk`, in a row of parity `parity` (null: chunks are in their
-/// order): bytes, the known ones apart.
+/// Where this thread finds chunk number 4 `number` + quad on K, lane chunk
+/// `laneChunk`, in a row of parity `parity` (null: chunks are in their order):
+/// bytes, the known ones apart.
 std::pair<Int, int64_t> SparseKernel::getChunkOffset(Value parity,
                                                      int64_t number,
                                                      int64_t laneChunk,
@@ -64,8 +64,8 @@ std::pair<Int, int64_t> SparseKernel::getChunkOffset(Value parity,
   int64_t chunks = plan.laneChunks, bytes = plan.getChunkBytes(isFactor);
   if (bytes < kSparseChunkBytes)
     return {k.mul(quad, bytes),
-            (4 * number + laneChunk * plan.getDepthChunks()) * bytes};
-  bool isSwizzled = parity && plan.getImageRowBytes(isFactor) % 128 == 0;
+            (4 * number + laneChunk * plan.getKChunks()) * bytes};
+  bool isSwizzled = parity && plan.getPackedRowBytes(isFactor) % 128 == 0;
   Int place = k.mul(quad, chunks);
   int64_t known = 4 * number * chunks;
   if (isSwizzled && chunks == 1) {
@@ -99,20 +99,20 @@ SparseChunks SparseKernel::loadChunks(Value rows, Value parity, int64_t macro,
                                       int64_t laneChunk, int64_t rowOffset,
                                       bool isFactor) {
   SparseChunks result{{},
-                      plan.depthPerChunk,
+                      plan.chunkK,
                       plan.lanesPerChunk,
                       isFactor ? factorFloat8 : dataFloat8,
                       isFactor && plan.pairsFactor};
   int64_t bytes = plan.getChunkBytes(isFactor);
   // Warpgroups take half of a chunk of 8 positions at a time.
-  if (plan.usesWgmma && plan.depthPerChunk > plan.getDepthPerThread()) {
-    int64_t parts = plan.depthPerChunk / plan.getDepthPerThread();
-    result.depthPerChunk /= parts;
+  if (plan.usesWgmma && plan.chunkK > plan.getKPerThread()) {
+    int64_t parts = plan.chunkK / plan.getKPerThread();
+    result.chunkK /= parts;
     bytes /= parts;
     rowOffset += macro % parts * bytes;
     macro /= parts;
   }
-  int64_t count = plan.getMacroDepth() / (4 * plan.depthPerChunk);
+  int64_t count = plan.getMacroK() / (4 * plan.chunkK);
   for (int64_t index = 0; index < count; ++index) {
     auto [place, known] =
         getChunkOffset(parity, macro * count + index, laneChunk, isFactor);
@@ -135,31 +135,30 @@ Value SparseKernel::getParity(Int row, int64_t known) {
 SparseChunks SparseKernel::loadData(Value data, int64_t macro,
                                     int64_t laneChunk, int64_t half) {
   int64_t rowBytes =
-      plan.readsShared ? plan.sharedRowBytes : plan.getImageRowBytes(false);
+      plan.readsShared ? plan.sharedRowBytes : plan.getPackedRowBytes(false);
   Int row = group;
-  if (plan.fewRows && plan.fewRows < 8 * (half + 1))
-    row = k.min(group, plan.fewRows - 8 * half - 1);
+  if (plan.skinnyM && plan.skinnyM < 8 * (half + 1))
+    row = k.min(group, plan.skinnyM - 8 * half - 1);
   return loadChunks(k.offsetBytes(data, k.mul(row, rowBytes)),
                     plan.readsShared ? Value() : getParity(row, 0), macro,
                     laneChunk, 8 * half * rowBytes, /*isFactor=*/false);
 }
 
 /// The chunks of neighbouring rows that instruction `step` of a macro step
-/// needs, of which each is at one depth.
+/// needs, of which each is at one position on K.
 SparseChunks SparseKernel::loadRowChunks(Value data, int64_t macro,
                                          int64_t step, int64_t tile,
                                          int64_t half) {
   SparseChunks result{{}, 1, 1, dataFloat8};
   int64_t rowBytes = plan.getRows() * plan.dataBytes;
   int64_t bytes = plan.getChunkBytes(false);
-  // Of places that are turned by quad * 4, the higher bit is that of the half.
+  // In places that are turned by quad * 4, the higher bit is that of the half.
   Int halfOf = half;
   if (dataFloat8)
     halfOf = k.bitXor(k.floorDiv(quad, 2), half);
   Value rows = k.offsetBytes(data, k.mul(halfOf, 8 * bytes));
-  int64_t first =
-      macro * plan.getMacroDepth() + step * plan.getDepthPerThread();
-  for (int64_t index = 0; index < plan.getDepthPerThread(); ++index)
+  int64_t first = macro * plan.getMacroK() + step * plan.getKPerThread();
+  for (int64_t index = 0; index < plan.getKPerThread(); ++index)
     result.chunks.push_back(math.loadChunk(
         k.offsetBytes(rows, (first + index) * rowBytes + 16 * tile * bytes),
         bytes));
@@ -173,7 +172,7 @@ SparseChunks SparseKernel::loadRowChunks(Value data, int64_t macro,
 void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
                                  Value factorRows, int64_t macro,
                                  int64_t laneChunk) {
-  int64_t rowBytes = plan.getImageRowBytes(true);
+  int64_t rowBytes = plan.getPackedRowBytes(true);
   SmallVector<SparseChunks> factorChunks, dataChunks;
   for (int64_t tile = 0; tile < plan.resultTiles; ++tile) {
     auto [part, known] = getResultOf(group, tile);
@@ -183,11 +182,11 @@ void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
   }
   if (!plan.alongRows)
     for (int64_t half = 0; half < 2 * plan.rowTiles; ++half) {
-      bool exists = !plan.fewRows || plan.fewRows > 8 * half;
+      bool exists = !plan.skinnyM || plan.skinnyM > 8 * half;
       dataChunks.push_back(exists ? loadData(data, macro, laneChunk, half)
                                   : dataChunks.front());
     }
-  int64_t steps = plan.getMacroDepth() / (4 * plan.getDepthPerThread());
+  int64_t steps = plan.getMacroK() / (4 * plan.getKPerThread());
   for (int64_t step = 0; step < steps; ++step) {
     if (plan.alongRows) {
       dataChunks.clear();
@@ -216,14 +215,15 @@ void SparseKernel::multiplyMacro(MutableArrayRef<MmaC> sums, Value data,
   }
 }
 
-/// sums += data of the stage at `slot` times the factor of step `depthNumber`.
+/// sums += data of the pipeline stage at `slot` times the factor of K step
+/// `indexK`.
 void SparseKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot,
-                                Int depthNumber) {
-  int64_t rowBytes = plan.getImageRowBytes(false);
-  int64_t factorRowBytes = plan.getImageRowBytes(true);
+                                Int indexK) {
+  int64_t rowBytes = plan.getPackedRowBytes(false);
+  int64_t factorRowBytes = plan.getPackedRowBytes(true);
   Int factorOffset =
       plan.keepsFactor
-          ? k.add(k.add(k.mul(depthNumber, plan.getFactorBytes()), keptTile),
+          ? k.add(k.add(k.mul(indexK, plan.getFactorBytes()), keptTile),
                   keptOffset)
           : k.add(slot, plan.getCopiedBytes());
   Int factorRow = k.add(getResultOf(group, 0).first,
@@ -235,33 +235,32 @@ void SparseKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot,
     int64_t chunks = 16 * plan.rowTiles;
     Int turn = dataFloat8 ? k.mul(k.bitAnd(quad, 1), 4) : k.mul(quad, 2);
     Int chunk = k.add(k.mul(rowWarp, chunks), k.bitXor(group, turn));
-    place = k.add(
-        k.mul(chunk, plan.getChunkBytes(false)),
-        k.mul(quad, plan.depthPerChunk * plan.getRows() * plan.dataBytes));
+    place = k.add(k.mul(chunk, plan.getChunkBytes(false)),
+                  k.mul(quad, plan.chunkK * plan.getRows() * plan.dataBytes));
   } else if (plan.readsShared) {
     place = k.add(k.mul(rowWarp, plan.getRowsPerWarp() * plan.sharedRowBytes),
-                  k.add(dataRegion, k.mul(depthNumber, rowBytes)));
+                  k.add(dataRegion, k.mul(indexK, rowBytes)));
   } else {
     place = k.mul(rowWarp, plan.getRowsPerWarp() * rowBytes);
   }
   if (!plan.readsShared)
     place = k.add(place, k.mul(tileWarp, plan.getDataBytes()));
   Value data = k.shared(k.add(place, plan.readsShared ? dataOffset : slot));
-  // Multiples of 128 bytes (see chooseThinTile), which change no swizzle.
-  if (plan.depthWarps > 1) {
+  // Multiples of 128 bytes (see chooseSplitKTile), which change no swizzle.
+  if (plan.warpsK > 1) {
     auto getPart = [&](int64_t bytes, bool isFactor) {
       return (plan.getChunkBytes(isFactor) < kSparseChunkBytes
-                  ? plan.getDepthChunks() * plan.getChunkBytes(isFactor)
+                  ? plan.getKChunks() * plan.getChunkBytes(isFactor)
                   : bytes) /
-             plan.depthWarps;
+             plan.warpsK;
     };
-    int64_t dataPart = plan.alongRows ? plan.getDataBytes() / plan.depthWarps
+    int64_t dataPart = plan.alongRows ? plan.getDataBytes() / plan.warpsK
                                       : getPart(rowBytes, false);
-    data = k.offsetBytes(data, k.mul(depthWarp, dataPart));
-    factorRows = k.offsetBytes(factorRows,
-                               k.mul(depthWarp, getPart(factorRowBytes, true)));
+    data = k.offsetBytes(data, k.mul(warpK, dataPart));
+    factorRows =
+        k.offsetBytes(factorRows, k.mul(warpK, getPart(factorRowBytes, true)));
   }
-  int64_t macros = plan.depthStep / plan.depthWarps / plan.getMacroDepth();
+  int64_t macros = plan.stepK / plan.warpsK / plan.getMacroK();
   for (int64_t macro = 0; macro < macros; ++macro)
     for (int64_t chunk = 0; chunk < plan.laneChunks; ++chunk)
       multiplyMacro(sums, data, factorRows, macro, chunk);

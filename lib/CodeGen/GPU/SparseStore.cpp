@@ -48,10 +48,10 @@ Value SparseKernel::isColumnInside(const SparseTile &tile, Int result,
                                    Int lane) {
   if (plan.shiftsResults()) {
     Int own = k.add(tile.result, result);
-    return k.both(k.less(-1, own), k.less(own, plan.results));
+    return k.both(k.less(-1, own), k.less(own, plan.sizeN));
   }
   return k.both(
-      isBelowSize(k, result, tile.result, plan.results, plan.getResults()),
+      isBelowSize(k, result, tile.result, plan.sizeN, plan.getResults()),
       isBelowSize(k, lane, tile.lane, plan.lanes, plan.getLanes()));
 }
 
@@ -75,7 +75,7 @@ Value SparseKernel::getBase(const SparseArray &array, const SparseTile &tile) {
     place.row = 0;
   return k.offsetElements(offsetTile(array, place, /*isFactor=*/false),
                           plan.element,
-                          k.mul(k.extend(tile.result), array.depth));
+                          k.mul(k.extend(tile.result), array.sizeK));
 }
 
 /// Elements from the tile's first row, result and lane.
@@ -83,7 +83,7 @@ Int SparseKernel::getOffset(const SparseArray &array, Int row, Int result,
                             Int lane) {
   return getTileOffset(k, {row, result, lane},
                        {plan.getRows(), plan.getResults(), plan.getLanes()},
-                       {array.row, array.depth, array.lane});
+                       {array.row, array.sizeK, array.lane});
 }
 
 /// Whether known strides allow stores of 16 bytes.
@@ -97,16 +97,16 @@ bool SparseKernel::canStoreChunks() const {
         return true;
       if (!array.row.is(1))
         return false;
-      others.append({array.depth, array.lane});
+      others.append({array.sizeK, array.lane});
     } else {
       others.push_back(array.row);
       if (plan.lanes > 1 && !array.lane.is(1))
         return false;
       if (plan.order == SparseOrder::Chunks) {
-        if (!array.depth.is(plan.lanes))
+        if (!array.sizeK.is(plan.lanes))
           return false;
       } else {
-        others.push_back(array.depth);
+        others.push_back(array.sizeK);
       }
     }
     return llvm::all_of(others, [&](Int stride) {
@@ -117,7 +117,7 @@ bool SparseKernel::canStoreChunks() const {
     if (rows.isConstant() && rows.getConstant() % access != 0)
       return false;
   } else if (plan.order == SparseOrder::Chunks) {
-    if (plan.results % plan.depthPerChunk != 0)
+    if (plan.sizeN % plan.chunkK != 0)
       return false;
   } else if (plan.lanesPerChunk != plan.getChunk()) {
     return false;
@@ -305,7 +305,7 @@ void SparseKernel::storeTogether(ArrayRef<SparseResults> chunks,
 /// Results that share a chunk.
 static int64_t getChunkWidth(const SparsePlan &plan) {
   return !plan.storesAlongRows() && plan.order == SparseOrder::Chunks
-             ? plan.depthPerChunk
+             ? plan.chunkK
              : 1;
 }
 
@@ -452,7 +452,7 @@ void SparseKernel::store(ArrayRef<MmaC> sums, const SparseTile &tile) {
         storeChunks(sums, tile);
     });
   };
-  if (!plan.element.isF32() || plan.isHalf())
+  if (!plan.element.isF32() || plan.is16BitFloat())
     return storeAll();
   SmallVector<const MmaC *> pointers;
   for (const MmaC &sum : sums)

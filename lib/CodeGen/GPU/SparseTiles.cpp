@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Tiles of as many rows as matrix instructions take, where there are enough of
-// them for all processors. Chunks and sums of a warp follow from the factor;
-// some ways for warps to share a processor are tried, and ranked by what they
-// read.
+// them for all SMs. Chunks and sums of a warp follow from the factor; some ways
+// for warps to share an SM are tried, and ranked by what they read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,38 +17,39 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Shared memory that a factor may keep of a processor's.
+/// Shared memory that a factor may keep of an SM's.
 static constexpr int64_t kKeptBytes = 144 * 1024;
-/// The least that a step is shortened to.
+/// The least that a K step is shortened to.
 static constexpr int64_t kLeastStepBytes = 2 * 1024;
-/// Data that should be under way to a processor.
+/// Data that should be under way to an SM.
 static constexpr int64_t kBytesUnderWay = 64 * 1024;
 /// Products whose sum needs no bound for each of them, which bf16 could miss.
 static constexpr int64_t kLeastSummed = 32;
-/// Depth from which on a tile's products take longer than its copies.
+/// K from which on a tile's products take longer than its copies.
 static constexpr int64_t kDeep = 128;
 /// Rows of a tile beside a factor that is kept.
 static constexpr int64_t kMostRows = 128, kMostRowsAlong = 256;
-/// Runs that the second-level cache delivers at its full rate.
-static constexpr int64_t kRunBytes = 64;
-/// Blocks of results for which X may be read again before teams, which keep
-/// more of the factor, are better in spite of partial sums.
+/// Contiguous segments that the second-level cache delivers at its full rate.
+static constexpr int64_t kSegmentBytes = 64;
+/// Blocks of results for which X may be read again before warp groups, which
+/// keep more of the factor, are better in spite of partial sums.
 static constexpr int64_t kFewBlocks = 4;
 
 //===----------------------------------------------------------------------===//
 // A warp
 //===----------------------------------------------------------------------===//
 
-/// Products with halves take fewer matrix instructions, but more others to
-/// split numbers, which are worth it where instructions share operands; and
+/// Products with bf16 residuals take fewer matrix instructions, but more others
+/// to split values, which are worth it where instructions share operands; and
 /// more registers, which an epilogue needs.
 static void chooseMath(SparsePlan &plan) {
-  bool isFull = plan.keepsFactor && plan.hasPartialSums && plan.teams == 1;
+  bool isFull = plan.keepsFactor && plan.hasPartialSums && plan.warpGroups == 1;
   bool shares = plan.alongRows       ? !isFull
-                : plan.isWideChunk() ? plan.depthPerChunk >= 4
+                : plan.isWideChunk() ? plan.chunkK >= 4
                                      : plan.getParts() <= 2;
-  plan.hasHalfRests = plan.math == MmaMath::SplitTF32 &&
-                      plan.depth >= kLeastSummed && shares && !plan.hasEpilogue;
+  plan.has16BitResiduals = plan.math == MmaMath::SplitTF32 &&
+                           plan.sizeK >= kLeastSummed && shares &&
+                           !plan.hasEpilogue;
 }
 
 static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
@@ -58,14 +58,13 @@ void kron::chooseSparseChunks(SparsePlan &plan) {
   int64_t chunk = plan.getChunk();
   plan.lanesPerChunk =
       plan.alongRows ? 1 : std::min(getPowerOfTwo(plan.lanes), chunk);
-  plan.depthPerChunk = chunk / plan.lanesPerChunk;
+  plan.chunkK = chunk / plan.lanesPerChunk;
   // Results need no order where their neighbours in memory are rows.
   if (plan.alongRows)
     return;
   int64_t chunks = plan.lanes / plan.lanesPerChunk;
   if (chunks == 1) {
-    plan.order =
-        plan.depthPerChunk > 1 ? SparseOrder::Chunks : SparseOrder::Spread;
+    plan.order = plan.chunkK > 1 ? SparseOrder::Chunks : SparseOrder::Spread;
   } else if (plan.lanesPerChunk == chunk && chunks % 2 == 0) {
     plan.laneChunks = 2;
     plan.order = SparseOrder::Pairs;
@@ -84,10 +83,9 @@ void kron::widenSparseChunks(SparsePlan &plan) {
     return;
   plan.chunkBytes = kSparseWideBytes;
   plan.lanesPerChunk = plan.lanes;
-  plan.depthPerChunk = chunk / plan.lanes;
+  plan.chunkK = chunk / plan.lanes;
   plan.laneChunks = 1;
-  plan.order =
-      plan.depthPerChunk > 1 ? SparseOrder::Chunks : SparseOrder::Spread;
+  plan.order = plan.chunkK > 1 ? SparseOrder::Chunks : SparseOrder::Spread;
 }
 
 /// Sums of a warp: 64 registers or, `isWide`, 128.
@@ -99,7 +97,7 @@ static void chooseWarpTile(SparsePlan &plan) {
   int64_t perProduct = std::max<int64_t>(tiles / products, 1);
   // Results come in groups of 16 bytes.
   int64_t unit = plan.order == SparseOrder::Chunks
-                     ? std::max<int64_t>(plan.depthPerChunk / 2, 1)
+                     ? std::max<int64_t>(plan.chunkK / 2, 1)
                      : 1;
   int64_t wanted = llvm::divideCeil(plan.getPlaces(), 8);
   int64_t columns = products >= 8 || plan.alongRows ? perProduct
@@ -116,85 +114,89 @@ static void chooseWarpTile(SparsePlan &plan) {
 // A tile
 //===----------------------------------------------------------------------===//
 
-/// The depth of a step: about `stepBytes` of data, the depth padded as little
-/// as possible.
-static void chooseDepthStep(SparsePlan &plan) {
-  int64_t macro = plan.getMacroDepth();
-  int64_t perDepth = plan.getRows() * plan.getLanes() * plan.dataBytes;
-  int64_t best = macro, bestPadded = llvm::alignTo(plan.depth, macro);
+/// The size of a K step: about `stepBytes` of data, with K padded as little as
+/// possible.
+static void chooseKStep(SparsePlan &plan) {
+  int64_t macro = plan.getMacroK();
+  int64_t perK = plan.getRows() * plan.getLanes() * plan.dataBytes;
+  int64_t best = macro, bestPadded = llvm::alignTo(plan.sizeK, macro);
   int64_t stepBytes =
-      plan.getTeamsPerSM() > 1 ? plan.stepBytes : 2 * plan.stepBytes;
-  for (int64_t step = macro; step * perDepth <= 2 * stepBytes; step *= 2) {
-    if (step >= 2 * plan.depth)
+      plan.getWarpGroupsPerSM() > 1 ? plan.stepBytes : 2 * plan.stepBytes;
+  for (int64_t step = macro; step * perK <= 2 * stepBytes; step *= 2) {
+    if (step >= 2 * plan.sizeK)
       break;
     // Rows of 128 bytes have no bank conflicts.
     bool isShort = step * plan.getLanes() * plan.dataBytes <= 128;
-    if (!isShort && step * perDepth > stepBytes)
+    if (!isShort && step * perK > stepBytes)
       break;
-    int64_t padded = llvm::alignTo(plan.depth, step);
+    int64_t padded = llvm::alignTo(plan.sizeK, step);
     if (padded <= bestPadded || (isShort && padded <= bestPadded * 5 / 4))
       best = step, bestPadded = padded;
   }
-  plan.depthStep = best;
-  plan.depthSteps = llvm::divideCeil(plan.depth, best);
+  plan.stepK = best;
+  plan.stepsK = llvm::divideCeil(plan.sizeK, best);
 }
 
 /// Divides `warps` among results and rows.
 static void setWarps(SparsePlan &plan, int64_t warps, int64_t resultWarps) {
   plan.resultWarps = resultWarps;
   plan.rowWarps = warps / resultWarps;
-  chooseDepthStep(plan);
+  chooseKStep(plan);
 }
 
 /// Bytes that tiles of `plan` read for each row of the input.
 static double getTraffic(const SparsePlan &plan, int64_t rows) {
-  double data = double(plan.depth) * plan.getLanes() * plan.getResultBlocks();
+  double data = double(plan.sizeK) * plan.getLanes() * plan.getResultBlocks();
   if (plan.keepsFactor)
     return data;
-  return data + double(plan.results) * plan.depth * plan.getLanes() *
+  return data + double(plan.sizeN) * plan.sizeK * plan.getLanes() *
                     llvm::divideCeil(rows, plan.getRows()) / rows;
 }
 
-/// By which shorter runs slow the second-level cache down.
+/// By which shorter segments slow the second-level cache down.
 static double getWaste(const SparsePlan &plan) {
   if (plan.alongRows || plan.getLaneBlocks() == 1)
     return 1;
-  return std::max(1.0, double(kRunBytes) / (plan.getLanes() * plan.dataBytes));
+  return std::max(1.0,
+                  double(kSegmentBytes) / (plan.getLanes() * plan.dataBytes));
 }
 
 /// What ranks plans: bytes that go through memory or the second-level cache per
-/// row, whichever takes longer. Two teams per processor overlap better than one
+/// row, whichever takes longer. Two warp groups per SM overlap better than one
 /// with larger tiles; where both operands stream, that makes no difference.
-/// Pairs of halves along rows take so many instructions that larger tiles of
-/// one CTA are better if it keeps a deep factor as a whole, and small ones of
-/// teams only where there are few. The weights were fitted to measurements.
+/// Pairs of 16-bit values along rows take so many instructions that larger
+/// tiles of one CTA are better if it keeps a factor of large K as a whole, and
+/// small ones of warp groups only where there are few. The weights were fitted
+/// to measurements.
 static double getCost(const SparsePlan &plan, int64_t rows) {
   constexpr double kCacheRate = 1.33, kAlone = 1.95, kAlonePairs = 0.95,
                    kSmallPairs = 1.2;
-  double results = double(plan.results) * plan.getLanes();
-  double memory = double(plan.depth) * plan.getLanes() + results;
-  double cached = (getTraffic(plan, rows) + results) * getWaste(plan);
+  double sizeN = double(plan.sizeN) * plan.getLanes();
+  double memory = double(plan.sizeK) * plan.getLanes() + sizeN;
+  double cached = (getTraffic(plan, rows) + sizeN) * getWaste(plan);
   double cost = std::max(memory, cached / kCacheRate) / plan.getLanes();
-  if (plan.isHalf() && plan.alongRows && plan.teams > 1 && !plan.isWide)
+  if (plan.is16BitFloat() && plan.alongRows && plan.warpGroups > 1 &&
+      !plan.isWide)
     return cost * kSmallPairs;
-  if (!plan.keepsFactor || plan.getTeamsPerSM() > 1)
+  if (!plan.keepsFactor || plan.getWarpGroupsPerSM() > 1)
     return cost;
-  bool pairsRows = plan.isHalf() && plan.alongRows && plan.depth >= kDeep &&
-                   plan.getResultBlocks() == 1;
+  bool pairsRows = plan.is16BitFloat() && plan.alongRows &&
+                   plan.sizeK >= kDeep && plan.getResultBlocks() == 1;
   return cost * (pairsRows ? kAlonePairs : kAlone);
 }
 
-/// How much longer the processor with the most tiles takes than all of them
-/// would on average, of halves with the rows innermost, if that is a lot.
+/// How much longer the SM with the most tiles takes than all of them would on
+/// average, of 16-bit types with the rows innermost, if that is a lot.
 static double getIdle(const SparsePlan &plan, int64_t rows,
                       const GPUMachine &machine) {
   constexpr double kWorthMentioning = 1.1;
   int64_t tiles = getSparseTiles(plan, rows), parts = plan.getTilesPerRows();
-  int64_t runs = machine.processors * plan.ctasPerSM / parts;
-  if (!plan.alongRows || !plan.isHalf() || !plan.keepsFactor || runs == 0)
+  int64_t segments = machine.numSMs * plan.ctasPerSM / parts;
+  if (!plan.alongRows || !plan.is16BitFloat() || !plan.keepsFactor ||
+      segments == 0)
     return 1;
-  int64_t length = llvm::divideCeil(tiles / parts, runs) * plan.ctasPerSM;
-  double idle = double(length) * machine.processors / tiles;
+  int64_t length = llvm::divideCeil(tiles / parts, segments) * plan.ctasPerSM;
+  double idle = double(length) * machine.numSMs / tiles;
   return idle < kWorthMentioning ? 1 : idle;
 }
 
@@ -213,15 +215,15 @@ static void narrowTile(SparsePlan &plan) {
       break;
     plan.rowWarps /= 2;
   }
-  chooseDepthStep(plan);
+  chooseKStep(plan);
 }
 
-/// As many stages as should be under way; whether they fit.
+/// As many pipeline stages as should be under way; whether they fit.
 static bool chooseStages(SparsePlan &plan, int64_t sharedBytes) {
   plan.stages = 2;
   while (plan.stages < kMostSparseStages &&
          (plan.stages - 1) * plan.getStageBytes() <
-             kBytesUnderWay / plan.getTeamsPerSM())
+             kBytesUnderWay / plan.getWarpGroupsPerSM())
     ++plan.stages;
   while (plan.stages > 2 && plan.getSharedBytes() > sharedBytes)
     --plan.stages;
@@ -257,7 +259,7 @@ static std::optional<SparsePlan> chooseKept(const SparsePlan &plan,
                                             const GPUMachine &machine) {
   std::optional<SparsePlan> best;
   for (bool keeps : {true, false}) {
-    if (plan.teams > 1 && !keeps)
+    if (plan.warpGroups > 1 && !keeps)
       break;
     SparsePlan candidate = plan;
     candidate.keepsFactor = keeps;
@@ -280,9 +282,9 @@ static std::optional<SparsePlan> chooseKept(const SparsePlan &plan,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// How warps share a processor.
+/// How warps share an SM.
 struct Form {
-  int64_t ctas, teams;
+  int64_t ctas, warpGroups;
   bool isWide;
 };
 } // namespace
@@ -291,28 +293,29 @@ struct Form {
 /// first. This is what measurements say; what decides seems to be registers for
 /// operands beside the sums.
 static SmallVector<Form> getForms(const SparsePlan &plan) {
-  Form two{2, 1, false}, one{1, 1, true}, teams{1, 2, false};
-  Form wideTwo{2, 1, true}, wideTeams{1, 2, true};
+  Form two{2, 1, false}, one{1, 1, true}, warpGroups{1, 2, false};
+  Form wideTwo{2, 1, true}, wideWarpGroups{1, 2, true};
   if (plan.element.isF64())
     return {two, one};
   // Larger tiles spill there.
   if (plan.hasEpilogue && plan.alongRows)
     return {two};
-  if (plan.alongRows && plan.isHalf())
-    return {two, one, wideTeams, teams};
+  if (plan.alongRows && plan.is16BitFloat())
+    return {two, one, wideWarpGroups, warpGroups};
   if (plan.alongRows)
-    return {two, one, teams};
+    return {two, one, warpGroups};
   if (plan.order == SparseOrder::Pairs)
-    return plan.isHalf() ? SmallVector<Form>{wideTwo, teams, two, one}
-                         : SmallVector<Form>{wideTeams, two, one};
-  if (plan.isHalf())
-    return {wideTeams, two, one};
+    return plan.is16BitFloat()
+               ? SmallVector<Form>{wideTwo, warpGroups, two, one}
+               : SmallVector<Form>{wideWarpGroups, two, one};
+  if (plan.is16BitFloat())
+    return {wideWarpGroups, two, one};
   return {two, one};
 }
 
-/// Whether teams need not be tried: partial sums take registers of theirs, so
-/// they have to save a lot.
-static bool isGoodWithoutTeams(const SparsePlan &plan) {
+/// Whether warp groups need not be tried: partial sums take registers of
+/// theirs, so they have to save a lot.
+static bool isGoodWithoutWarpGroups(const SparsePlan &plan) {
   return plan.alongRows && plan.hasPartialSums &&
          plan.getResultBlocks() <= kFewBlocks;
 }
@@ -325,10 +328,10 @@ std::optional<SparsePlan> kron::chooseSparseTile(SparsePlan plan, int64_t warps,
   if (warps || ctasPerSM)
     forms = {{2, 1, false}, {1, 1, true}};
   std::optional<SparsePlan> best;
-  // Thin tiles follow where full ones are too few; full ones that keep the
+  // Split-K tiles follow where full ones are too few; full ones that keep the
   // factor are better.
   auto isTooFew = [&](const SparsePlan &plan) {
-    return getSparseTiles(plan, rows) < machine.processors;
+    return getSparseTiles(plan, rows) < machine.numSMs;
   };
   auto isBetter = [&](const SparsePlan &plan, const SparsePlan &other) {
     if (plan.keepsFactor && !isTooFew(plan) && isTooFew(other))
@@ -340,25 +343,26 @@ std::optional<SparsePlan> kron::chooseSparseTile(SparsePlan plan, int64_t warps,
   };
   auto attempt = [&](const Form &form, int64_t laneChunks) {
     if ((ctasPerSM && ctasPerSM != form.ctas) ||
-        (form.teams > 1 && best && isGoodWithoutTeams(*best)))
+        (form.warpGroups > 1 && best && isGoodWithoutWarpGroups(*best)))
       return;
     SparsePlan given = plan;
     given.laneChunks = laneChunks;
     given.ctasPerSM = form.ctas;
-    given.teams = form.teams;
+    given.warpGroups = form.warpGroups;
     given.isWide = form.isWide;
     std::optional<SparsePlan> candidate = chooseKept(
-        given, warps ? warps : 8 / given.getTeamsPerSM(), rows, machine);
+        given, warps ? warps : 8 / given.getWarpGroupsPerSM(), rows, machine);
     if (candidate && (!best || isBetter(*candidate, *best)))
       best = candidate;
   };
-  bool hasLongRuns = plan.order == SparseOrder::Pairs && !plan.isHalf() &&
-                     !plan.hasEpilogue &&
-                     plan.lanes / plan.lanesPerChunk % 4 == 0;
+  bool hasLongSegments = plan.order == SparseOrder::Pairs &&
+                         !plan.is16BitFloat() && !plan.hasEpilogue &&
+                         plan.lanes / plan.lanesPerChunk % 4 == 0;
   for (; !best && plan.stepBytes >= kLeastStepBytes; plan.stepBytes /= 2)
     for (const Form &form : forms)
       for (int64_t longer : {1, 2})
-        if (longer == 1 || (hasLongRuns && form.ctas * form.teams == 1))
+        if (longer == 1 ||
+            (hasLongSegments && form.ctas * form.warpGroups == 1))
           attempt(form, longer * plan.laneChunks);
   return best;
 }

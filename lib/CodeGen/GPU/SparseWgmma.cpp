@@ -7,9 +7,9 @@
 //
 // Chunks of the data become operand A as in other sparse kernels. Operand B is
 // read from shared memory by the matrix unit itself, for four warps at once: so
-// numbers of the factor are split once per step, not by every warp. They are
-// written as an image for each product t (WgmmaImage). Sums lie in registers as
-// after mma.sync.
+// values of the factor are split once per K step, not by every warp. They are
+// written as a PackedOperand for each product t. Sums lie in registers as after
+// mma.sync.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,25 +19,25 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Depth of a macro step: one instruction of bf16, two of TF32.
-static constexpr int64_t kMacroDepth = 16;
+/// K of a macro step: one instruction of bf16, two of TF32.
+static constexpr int64_t kMacroK = 16;
 
 //===----------------------------------------------------------------------===//
 // The factor
 //===----------------------------------------------------------------------===//
 
-/// The chunks of a macro step of result `row` whose image, at `from`, has
-/// results side by side.
+/// The chunks of a macro step of result `row` whose packed operand, at `from`,
+/// has results side by side.
 SparseChunks SparseKernel::loadExchanged(Int from, Int row, int64_t macro) {
-  SparseChunks result{{}, plan.depthPerChunk, plan.lanesPerChunk};
+  SparseChunks result{{}, plan.chunkK, plan.lanesPerChunk};
   Type f32 = k.builder.getF32Type();
-  int64_t count = plan.getMacroDepth() / (4 * plan.depthPerChunk);
+  int64_t count = plan.getMacroK() / (4 * plan.chunkK);
   for (int64_t index = 0; index < count; ++index) {
     auto &chunk = result.chunks.emplace_back();
-    for (int64_t element = 0; element < plan.depthPerChunk; ++element) {
-      Int depth = k.add(k.mul(quad, plan.depthPerChunk),
-                        (macro * count + index) * 4 * plan.depthPerChunk);
-      Int place = getPlaceAlong(depth, row, plan.getResults());
+    for (int64_t element = 0; element < plan.chunkK; ++element) {
+      Int sizeK = k.add(k.mul(quad, plan.chunkK),
+                        (macro * count + index) * 4 * plan.chunkK);
+      Int place = getPlaceAlong(sizeK, row, plan.getResults());
       Value pointer =
           k.offsetBytes(k.shared(k.add(from, place)),
                         element * plan.getResults() * plan.factorBytes);
@@ -47,34 +47,35 @@ SparseChunks SparseKernel::loadExchanged(Int from, Int row, int64_t macro) {
   return result;
 }
 
-/// Writes macro step `macro` of a step's factor, whose image is at `from`, to
+/// Writes macro step `macro` of a K step's factor, whose copy is at `from`, to
 /// `to` as matrix instructions read it. Warps take blocks of 8 results each.
 void SparseKernel::prepareMacro(Int from, Int to, int64_t macro) {
-  WgmmaImage image = plan.getImage();
+  PackedOperand packed = plan.getPackedOperand();
   int64_t tiles = plan.getResults() / 8;
   int64_t threads =
-      plan.keepsFactor ? plan.getThreads() : plan.getTeamThreads();
+      plan.keepsFactor ? plan.getThreads() : plan.getWarpGroupThreads();
   int64_t warps = threads / 32;
   int64_t parts = plan.lanesPerChunk;
-  Int warp = k.floorDiv(plan.keepsFactor ? k.threadId() : teamThread, 32);
+  Int warp = k.floorDiv(plan.keepsFactor ? k.threadId() : warpGroupThread, 32);
   auto prepare = [&](Int tile) {
     Int row = k.add(
         getResultOf(group, k.rem(tile, plan.resultTiles)),
         k.mul(k.floorDiv(tile, plan.resultTiles), plan.getResultsPerWarp()));
     Value rows = k.shared(
-        k.add(from, k.mul(row, plan.getImageRowBytes(/*isFactor=*/true))));
+        k.add(from, k.mul(row, plan.getPackedRowBytes(/*isFactor=*/true))));
     Value parity = getParity(row, 0);
-    Value target = k.shared(k.add(
-        to, k.add(k.mul(tile, WgmmaImage::kCoreBytes), k.mul(k.laneId(), 4))));
+    Value target =
+        k.shared(k.add(to, k.add(k.mul(tile, PackedOperand::kCoreBytes),
+                                 k.mul(k.laneId(), 4))));
     for (int64_t chunk = 0; chunk < plan.laneChunks; ++chunk) {
       SparseChunks chunks =
           plan.isExchanged()
               ? loadExchanged(from, row, macro)
               : loadChunks(rows, parity, macro, chunk, 0, /*isFactor=*/true);
       for (int64_t part = 0; part < parts; ++part)
-        image.write(
+        packed.write(
             k, math.getOperands(chunks, 0, part),
-            k.offsetBytes(target, (chunk * parts + part) * image.getBytes()),
+            k.offsetBytes(target, (chunk * parts + part) * packed.getBytes()),
             macro);
     }
   };
@@ -86,7 +87,7 @@ void SparseKernel::prepareMacro(Int from, Int to, int64_t macro) {
 }
 
 void SparseKernel::prepareFactor(Int from, Int to) {
-  for (int64_t macro = 0; macro < plan.depthStep / kMacroDepth; ++macro)
+  for (int64_t macro = 0; macro < plan.stepK / kMacroK; ++macro)
     prepareMacro(from, to, macro);
 }
 
@@ -98,23 +99,23 @@ Int SparseKernel::getPrepared(Int number) {
 /// Makes what all threads prepared visible to the matrix unit.
 void SparseKernel::finishPreparing() {
   fenceProxy(k);
-  plan.keepsFactor ? k.barrier() : waitTeam();
+  plan.keepsFactor ? k.barrier() : waitWarpGroup();
 }
 
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Prepares the factor of a run's first step.
+/// Prepares the factor of a segment's first K step.
 void SparseKernel::prepareFirst() {
   k.waitCopies(plan.stages - 1);
-  waitTeam();
+  waitWarpGroup();
   prepareFactor(k.add(getSlot(plan.stages - 1), plan.getCopiedBytes()),
                 getPrepared(0));
   fenceProxy(k);
 }
 
-/// sums += step `step` of the run, while the factor of the next one is
+/// sums += K step `step` of the segment, while the factor of the next one is
 /// prepared. What that leaves becomes visible at the next step's barrier.
 void SparseKernel::multiplyAhead(MutableArrayRef<MmaC> sums, Int step) {
   Int slot = getSlot(step);
@@ -126,21 +127,22 @@ void SparseKernel::multiplyAhead(MutableArrayRef<MmaC> sums, Int step) {
   fenceProxy(k);
 }
 
-/// sums += data of the stage at `slot` times the factor that was prepared at
-/// `prepared`; `release` is called when the stage has been read, `finishMacro`
-/// when the products of a macro step are under way.
+/// sums += data of the pipeline stage at `slot` times the factor that was
+/// prepared at `prepared`; `release` is called when the pipeline stage has been
+/// read, `finishMacro` when the products of a macro step are under way.
 void SparseKernel::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
                                   Int prepared, function_ref<void()> release,
                                   function_ref<void(int64_t)> finishMacro) {
-  int64_t rowBytes = plan.getImageRowBytes(/*isFactor=*/false);
+  int64_t rowBytes = plan.getPackedRowBytes(/*isFactor=*/false);
   Int firstRow = k.mul(rowWarp, plan.getRowsPerWarp());
   Value data = k.shared(k.add(slot, k.mul(firstRow, rowBytes)));
-  prepared = k.add(
-      prepared, k.mul(resultWarp, plan.resultTiles * WgmmaImage::kCoreBytes));
-  WgmmaImage image = plan.getImage();
-  Value descriptor = WgmmaImage::getDescriptor(k, prepared);
-  int64_t macros = plan.depthStep / kMacroDepth;
-  // The only stage is read at once, so that the next step can arrive.
+  prepared = k.add(prepared, k.mul(resultWarp, plan.resultTiles *
+                                                   PackedOperand::kCoreBytes));
+  PackedOperand packed = plan.getPackedOperand();
+  Value descriptor = PackedOperand::getDescriptor(k, prepared);
+  int64_t macros = plan.stepK / kMacroK;
+  // The only pipeline stage is read at once, so that the next K step can
+  // arrive.
   int64_t together = plan.stages == 1 ? plan.laneChunks : 1;
   for (int64_t macro = 0; macro < macros; ++macro)
     for (int64_t first = 0; first < plan.laneChunks; first += together) {
@@ -156,9 +158,10 @@ void SparseKernel::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
           SparseA a = math.getOperandA(row[0], row[1], /*step=*/0, part);
           MutableArrayRef<MmaC> own(&getSum(sums, chunk, part, 0, 0),
                                     plan.resultTiles);
-          image.multiply(k, own, a, descriptor,
-                         (chunk * plan.lanesPerChunk + part) * image.getBytes(),
-                         macro, macro > 0 || !plan.hasPartialSums);
+          packed.multiply(k, own, a, descriptor,
+                          (chunk * plan.lanesPerChunk + part) *
+                              packed.getBytes(),
+                          macro, macro > 0 || !plan.hasPartialSums);
         }
       if (first + together == plan.laneChunks)
         finishMacro(macro);

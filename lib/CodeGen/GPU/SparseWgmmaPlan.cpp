@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // Warpgroups have the same 64 rows or more and share out the results, or are
-// teams with tiles of their own. What decides is whether the factor, which
-// takes twice its size when it is prepared, stays in shared memory: preparing
-// it for every tile takes longer than mma.sync saves, unless the tile is a
-// large one of a single product. Without its image in bf16 it takes one and a
-// half times its size. That of halves is only put in another order.
+// warp groups with tiles of their own. What decides is whether the factor,
+// which takes twice its size when it is prepared, stays in shared memory:
+// preparing it for every tile takes longer than mma.sync saves, unless the tile
+// is a large one of a single product. Without its packed operand in bf16 it
+// takes one and a half times its size. That of f16 or bf16 is only put in
+// another order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,36 +23,36 @@ using namespace mlir::kron;
 
 /// Warps of a warpgroup and of a CTA.
 static constexpr int64_t kGroupWarps = 4, kWarps = 8;
-/// Depth that one instruction of bf16 takes.
-static constexpr int64_t kMacroDepth = 16;
+/// K that one instruction of bf16 takes.
+static constexpr int64_t kMacroK = 16;
 /// Sums of 16 x 8 that a warp has registers for.
 static constexpr int64_t kMostTiles = 32;
 /// Results of a tile, unless there are fewer, for which X is worth reading.
 static constexpr int64_t kLeastResults = 64;
-/// Results, depth and rows that are worth preparing the factor for.
-static constexpr int64_t kFewestResults = 48, kLeastDepth = 48;
+/// N, K and rows that are worth preparing the factor for.
+static constexpr int64_t kFewestResults = 48, kLeastK = 48;
 static constexpr int64_t kFewestRows = 128;
-/// Tiles for each processor: the factor has to be prepared first.
-static constexpr int64_t kTilesPerProcessor = 2;
-/// Bytes of a stage at most, and of stages that should be under way.
+/// Tiles for each SM: the factor has to be prepared first.
+static constexpr int64_t kTilesPerSM = 2;
+/// Bytes of a pipeline stage at most, and of those that should be under way.
 static constexpr int64_t kStageBytes = 64 * 1024, kBytesUnderWay = 64 * 1024;
 
-/// Results of groups of halves of a single product from which on warpgroups are
-/// faster, and their depth at most.
-static constexpr int64_t kManyResults = 256, kMostSingleDepth = 128;
-/// Depth of halves, and of those in wide chunks, from which on X is read too
+/// Results of groups of 16-bit values of a single product from which on
+/// warpgroups are faster, and their K at most.
+static constexpr int64_t kManyResults = 256, kMostSingleK = 128;
+/// K of 16-bit types, and of those in wide chunks, from which on X is read too
 /// often or too little is under way, and the least that should be.
-static constexpr int64_t kMostHalfDepth = 192, kMostWideDepth = 384;
+static constexpr int64_t kMost16BitK = 192, kMostWideK = 384;
 static constexpr int64_t kLeastUnderWay = 24 * 1024;
 
-/// Chooses results, steps and stages of `plan`, whose warps are known, with
-/// `leastStages` or more; whether that fits. Tiles with few images may have
-/// fewer results for that.
-static bool chooseTile(SparsePlan &plan, int64_t depthStep, int64_t leastStages,
+/// Chooses results, K steps and pipeline stages of `plan`, whose warps are
+/// known, with `leastStages` or more; whether that fits. Tiles with few packed
+/// operands may have fewer results for that.
+static bool chooseTile(SparsePlan &plan, int64_t stepK, int64_t leastStages,
                        const GPUMachine &machine) {
   int64_t products = plan.lanesPerChunk * plan.laneChunks;
   int64_t unit = plan.order == SparseOrder::Chunks
-                     ? std::max<int64_t>(plan.depthPerChunk / 2, 1)
+                     ? std::max<int64_t>(plan.chunkK / 2, 1)
                      : 1;
   int64_t most = (plan.hasPartialSums ? kMostTiles / 2 : kMostTiles) / products;
   int64_t tiles = llvm::divideCeil(plan.getPlaces(), 8);
@@ -62,39 +63,41 @@ static bool chooseTile(SparsePlan &plan, int64_t depthStep, int64_t leastStages,
         std::min<int64_t>(most / unit * unit, llvm::alignTo(wanted, unit));
   };
   setResults(/*blocks=*/1);
-  plan.depthStep = depthStep;
-  plan.depthSteps = llvm::divideCeil(plan.depth, depthStep);
+  plan.stepK = stepK;
+  plan.stepsK = llvm::divideCeil(plan.sizeK, stepK);
   plan.preparesAhead = !plan.keepsFactor;
   if (plan.resultTiles == 0 || plan.getStageBytes() > kStageBytes)
     return false;
   int64_t shared = machine.getSharedBytes(/*ctas=*/1);
   plan.stages = leastStages;
-  if (plan.isHalf())
+  if (plan.is16BitFloat())
     plan.stages = std::max<int64_t>(
-        leastStages, 1 + llvm::divideCeil(kLeastUnderWay,
-                                          plan.teams * plan.getStageBytes()));
-  if (plan.hasFewImages || plan.isHalf()) {
+        leastStages,
+        1 + llvm::divideCeil(kLeastUnderWay,
+                             plan.warpGroups * plan.getStageBytes()));
+  if (plan.hasFewPackedOperands || plan.is16BitFloat()) {
     while (plan.resultTiles > unit && plan.getSharedBytes() > shared)
       plan.resultTiles -= unit;
     setResults(plan.getResultBlocks());
   }
   plan.stages = std::max<int64_t>(leastStages, 2);
-  while ((plan.stages - 1) * plan.teams * plan.getStageBytes() < kBytesUnderWay)
+  while ((plan.stages - 1) * plan.warpGroups * plan.getStageBytes() <
+         kBytesUnderWay)
     ++plan.stages;
   while (plan.stages > leastStages && plan.getSharedBytes() > shared)
     --plan.stages;
   return plan.getSharedBytes() <= shared;
 }
 
-/// Whether tiles are enough for all processors: two for each if the factor has
-/// to be prepared first, else as many as keep three quarters of them busy.
+/// Whether tiles are enough for all SMs: two for each if the factor has to be
+/// prepared first, else as many as keep three quarters of them busy.
 static bool areEnough(const SparsePlan &plan, int64_t rows,
                       const GPUMachine &machine) {
   int64_t tiles = getSparseTiles(plan, rows);
-  if (tiles >= kTilesPerProcessor * machine.processors)
+  if (tiles >= kTilesPerSM * machine.numSMs)
     return true;
   return !plan.keepsFactor &&
-         tiles * 4 >= int64_t(llvm::alignTo(tiles, machine.processors)) * 3;
+         tiles * 4 >= int64_t(llvm::alignTo(tiles, machine.numSMs)) * 3;
 }
 
 /// Whether a plan is faster than mma.sync, by what was measured. Where lanes
@@ -102,32 +105,32 @@ static bool areEnough(const SparsePlan &plan, int64_t rows,
 static bool isWorthwhile(const SparsePlan &plan, int64_t rows,
                          const GPUMachine &machine) {
   if (!areEnough(plan, rows, machine) ||
-      plan.depthStep * plan.depthSteps * 4 >
-          5 * int64_t(llvm::alignTo(plan.depth, kMacroDepth)))
+      plan.stepK * plan.stepsK * 4 >
+          5 * int64_t(llvm::alignTo(plan.sizeK, kMacroK)))
     return false;
   if (plan.isExchanged() &&
       int64_t(llvm::alignTo(plan.exchangedRows, plan.getRows())) * 4 >
           5 * plan.exchangedRows)
     return false;
-  if (plan.isHalf())
+  if (plan.is16BitFloat())
     return plan.lanes > 1 || plan.getResultBlocks() == 1;
-  int64_t results = std::min(plan.results, kLeastResults);
-  if (plan.hasFewImages)
+  int64_t sizeN = std::min(plan.sizeN, kLeastResults);
+  if (plan.hasFewPackedOperands)
     return plan.laneChunks == 1
-               ? plan.getResults() * 2 >= results
-               : plan.laneChunks == 2 && plan.getResults() >= results;
+               ? plan.getResults() * 2 >= sizeN
+               : plan.laneChunks == 2 && plan.getResults() >= sizeN;
   if (plan.keepsFactor)
-    return plan.laneChunks == 1 && plan.getResults() >= results;
+    return plan.laneChunks == 1 && plan.getResults() >= sizeN;
   return plan.lanes == 1 && plan.getRows() >= kFewestRows &&
          plan.getResults() >= kFewestRows;
 }
 
 /// Elements of X and of the factor that tiles read for each row and product.
 static double getTraffic(const SparsePlan &plan) {
-  double data = double(plan.depth) * plan.getResultBlocks();
+  double data = double(plan.sizeK) * plan.getResultBlocks();
   if (plan.keepsFactor)
     return data;
-  return data + double(plan.depth) * plan.results / plan.getRows();
+  return data + double(plan.sizeK) * plan.sizeN / plan.getRows();
 }
 
 /// What ranks plans: what they read, then results that do not exist.
@@ -135,72 +138,75 @@ static std::pair<double, int64_t> getCost(const SparsePlan &plan) {
   return {getTraffic(plan), plan.getResultBlocks() * plan.getResults()};
 }
 
-/// Whether halves are of several products side by side, or of groups of many
-/// results, and of a depth for which the factor leaves room.
+/// Whether 16-bit values are of several products side by side, or of groups of
+/// many results, and of a K for which the factor leaves room.
 static bool areHalvesTaken(const SparsePlan &plan) {
   if (plan.isExchanged())
     return false;
   if (plan.lanes == 1)
-    return !plan.groupAxes.empty() && plan.results >= kManyResults &&
-           plan.depth <= kMostSingleDepth;
-  return plan.lanesPerChunk > 1 && plan.results >= kLeastResults &&
-         plan.depth <= (plan.isWideChunk() ? kMostWideDepth : kMostHalfDepth);
+    return !plan.groupAxes.empty() && plan.sizeN >= kManyResults &&
+           plan.sizeK <= kMostSingleK;
+  return plan.lanesPerChunk > 1 && plan.sizeN >= kLeastResults &&
+         plan.sizeK <= (plan.isWideChunk() ? kMostWideK : kMost16BitK);
 }
 
 /// Whether the types are those of kernels with warpgroups: f32 in three
-/// products, or halves.
+/// products, or 16-bit types.
 static bool isTaken(const SparsePlan &plan) {
   if (plan.isOf8() || plan.alongRows || plan.copiesSingly || plan.hasEpilogue)
     return false;
-  if (plan.isHalf())
+  if (plan.is16BitFloat())
     return areHalvesTaken(plan);
-  return plan.math == MmaMath::SplitTF32 && plan.results >= kFewestResults;
+  return plan.math == MmaMath::SplitTF32 && plan.sizeN >= kFewestResults;
 }
 
 std::optional<SparsePlan> kron::chooseSparseWgmma(const SparsePlan &plan,
                                                   int64_t rows,
                                                   const GPUMachine &machine) {
-  if (!machine.hasWgmma || !isTaken(plan) || plan.depth < kLeastDepth)
+  if (!machine.hasWgmma || !isTaken(plan) || plan.sizeK < kLeastK)
     return std::nullopt;
   std::optional<SparsePlan> best;
-  auto attempt = [&](bool keeps, int64_t rowWarps, int64_t teams,
-                     bool hasFewImages = false, int64_t leastStages = 2) {
-    for (int64_t step : {4 * kMacroDepth, 2 * kMacroDepth, kMacroDepth}) {
+  auto attempt = [&](bool keeps, int64_t rowWarps, int64_t warpGroups,
+                     bool hasFewPackedOperands = false,
+                     int64_t leastStages = 2) {
+    for (int64_t step : {4 * kMacroK, 2 * kMacroK, kMacroK}) {
       SparsePlan candidate = plan;
       candidate.usesWgmma = true;
-      candidate.hasHalfRests = !plan.isHalf();
-      candidate.hasFewImages = hasFewImages;
+      candidate.has16BitResiduals = !plan.is16BitFloat();
+      candidate.hasFewPackedOperands = hasFewPackedOperands;
       candidate.keepsFactor = keeps;
       candidate.ctasPerSM = 1;
-      candidate.teams = teams;
+      candidate.warpGroups = warpGroups;
       candidate.rowWarps = rowWarps;
-      candidate.resultWarps = kWarps / teams / rowWarps;
-      if (step % candidate.getMacroDepth() == 0 &&
+      candidate.resultWarps = kWarps / warpGroups / rowWarps;
+      if (step % candidate.getMacroK() == 0 &&
           chooseTile(candidate, step, leastStages, machine) &&
           isWorthwhile(candidate, rows, machine) &&
           (!best || getCost(candidate) < getCost(*best)))
         best = candidate;
     }
   };
-  if (plan.isHalf()) {
+  if (plan.is16BitFloat()) {
     for (int64_t rowWarps : {kWarps, kGroupWarps})
-      attempt(/*keeps=*/true, rowWarps, /*teams=*/1);
+      attempt(/*keeps=*/true, rowWarps, /*warp groups=*/1);
     return best;
   }
   for (int64_t rowWarps : {kGroupWarps, kWarps})
     for (bool keeps : {true, false})
       if (!keeps || !plan.isExchanged())
-        attempt(keeps, rowWarps, /*teams=*/1);
+        attempt(keeps, rowWarps, /*warp groups=*/1);
   if (plan.isExchanged())
     return best;
-  attempt(/*keeps=*/true, kGroupWarps, /*teams=*/2);
-  // Few images take a product of TF32 instead of bf16, but leave room for more
-  // results, or for any.
+  attempt(/*keeps=*/true, kGroupWarps, /*warp groups=*/2);
+  // Few packed operands take a product of TF32 instead of bf16, but leave room
+  // for more results, or for any.
   if ((!best || (best->keepsFactor && best->hasPartialSums)))
-    attempt(/*keeps=*/true, kGroupWarps, /*teams=*/2, /*hasFewImages=*/true,
+    attempt(/*keeps=*/true, kGroupWarps, /*warp groups=*/2,
+            /*hasFewPackedOperands=*/true,
             /*leastStages=*/1);
   for (int64_t rowWarps : {kWarps, kGroupWarps})
-    attempt(/*keeps=*/true, rowWarps, /*teams=*/1, /*hasFewImages=*/true,
+    attempt(/*keeps=*/true, rowWarps, /*warp groups=*/1,
+            /*hasFewPackedOperands=*/true,
             /*leastStages=*/1);
   return best;
 }

@@ -30,8 +30,8 @@ void SparseKernel::storeWide(ArrayRef<Value> words, const SparseResults &chunk,
     stores[2].push_back(k.select(isOdd, last, other));
   }
   // The chunks of both threads, of neighbouring results.
-  Int even = k.sub(chunk.result, k.mul(parity, plan.depthPerChunk));
-  Int results[] = {even, chunk.result, k.add(even, plan.depthPerChunk)};
+  Int even = k.sub(chunk.result, k.mul(parity, plan.chunkK));
+  Int results[] = {even, chunk.result, k.add(even, plan.chunkK)};
   Value to = k.offsetElements(getBase(output, tile), plan.element,
                               getOffset(output, chunk.row, even, chunk.lane));
   to = k.offsetBytes(to, k.mul(parity, kSparseChunkBytes));

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/Support.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/Sparse.h"
-#include "kron/CodeGen/PassOperands.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 
 using namespace mlir;
@@ -30,7 +30,7 @@ std::optional<std::string> kron::getGPUUnsupportedReason(Operation *op) {
     return "alpha is 0";
   if (hasEmptyArray(scaled))
     return "an array has no elements";
-  // --kron-decompose widens those of 8 bits.
+  // --kron-decompose widens those of 8-bit types.
   for (Value array : getArrays(scaled))
     if (getElementType(array) != element && !isFloat8(getElementType(array)))
       return "arrays of different element types have no fused kernel";
@@ -51,4 +51,12 @@ double kron::getGPURegroupedGain(ArrayRef<ModeProductOp> products,
 int64_t kron::getGPUMostRowsApart(ArrayRef<ModeProductOp> products,
                                   const GPUMachine &machine) {
   return getSparseChainMostRowsApart(products, machine);
+}
+
+FailureOr<GPUMachine> kron::getGPUMachine(Operation *op, StringRef chip) {
+  llvm::Expected<GPUMachine> machine = parseGPUMachine(chip);
+  if (!machine)
+    return op->emitError("option chip: ")
+           << llvm::toString(machine.takeError());
+  return *machine;
 }

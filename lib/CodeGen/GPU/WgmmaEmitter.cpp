@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "WgmmaKernel.h"
-#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
 
 using namespace mlir;
@@ -16,11 +16,11 @@ namespace {
 
 class WgmmaEmitter {
 public:
-  WgmmaEmitter(OpBuilder &builder, gpu::GPUModuleOp gpuModule, PassOp pass,
+  WgmmaEmitter(OpBuilder &builder, gpu::GPUModuleOp gpuModule, FusedOp fused,
                const WgmmaPlan &plan, QuantizeOp quantize = nullptr)
-      : builder(builder), gpuModule(gpuModule), pass(pass), plan(plan),
-        quantize(quantize), host(builder, pass.getLoc(), builder.getF32Type()) {
-  }
+      : builder(builder), gpuModule(gpuModule), fused(fused), plan(plan),
+        quantize(quantize),
+        host(builder, fused.getLoc(), builder.getF32Type()) {}
 
   LogicalResult emit();
 
@@ -34,7 +34,7 @@ private:
 
   OpBuilder &builder;
   gpu::GPUModuleOp gpuModule;
-  PassOp pass;
+  FusedOp fused;
   const WgmmaPlan &plan;
   QuantizeOp quantize;
   Emitter host;
@@ -54,15 +54,15 @@ WgmmaArray WgmmaEmitter::collapse(const StageArray &array, Value memref) {
   return result;
 }
 
-/// Whether runs of the array can be accessed by vectors, provided that the
-/// address and what is only known at run time are aligned.
+/// Whether contiguous segments of the array can be accessed by vectors,
+/// provided that the address and what is only known at run time are aligned.
 bool WgmmaEmitter::canVectorize(const WgmmaArray &array, bool loads) {
   int64_t lanes = kWgmmaVectorBytes / getElementBytes(array.element);
   unsigned last = plan.axes.size() - 1;
   if (!array.strides[last].is(1))
     return false;
-  int64_t run = loads ? plan.axes[last].before : plan.axes[last].after;
-  if (!ShapedType::isDynamic(run) && run % lanes != 0)
+  int64_t segment = loads ? plan.axes[last].before : plan.axes[last].after;
+  if (!ShapedType::isDynamic(segment) && segment % lanes != 0)
     return false;
   if (plan.axes[last].stage < 0 && plan.axes[last].tile % lanes != 0)
     return false;
@@ -87,22 +87,22 @@ void WgmmaEmitter::addAlignment(const WgmmaArray &array, Int &bits) {
 }
 
 void WgmmaEmitter::collect() {
-  PassOperands operands = getPassOperands(host, pass);
-  SmallVector<ModeProductOp> products = pass.getModeProducts();
+  FusedOperands operands = getFusedOperands(host, fused);
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
   for (const WgmmaAxis &axis : plan.axes) {
     Int size = 1;
-    for (unsigned passAxis : axis.passAxes)
-      size = host.mul(size, operands.sizes[passAxis]);
+    for (unsigned fusedAxis : axis.fusedAxes)
+      size = host.mul(size, operands.sizes[fusedAxis]);
     arrays.sizes.push_back(size);
   }
-  arrays.input = collapse(operands.input, pass.getInputs().front());
-  arrays.init = collapse(operands.init, pass.getInit());
+  arrays.input = collapse(operands.input, fused.getInputs().front());
+  arrays.init = collapse(operands.init, fused.getInit());
   arrays.alpha = operands.alpha;
   arrays.beta = operands.beta;
   if (operands.addend.base)
-    arrays.addend = collapse(operands.addend, pass.getInit());
+    arrays.addend = collapse(operands.addend, fused.getInit());
   for (ModeProductOp product : products) {
-    arrays.factors.push_back(getPassFactor(host, pass, product).array);
+    arrays.factors.push_back(getFusedFactor(host, fused, product).array);
     arrays.factorElements.push_back(getElementType(product.getFactor()));
   }
 }
@@ -133,30 +133,30 @@ LogicalResult WgmmaEmitter::emit() {
       addAlignment(arrays.addend, bits);
   }
   arrays.misalignment = host.bitAnd(bits, kWgmmaVectorBytes - 1);
-  WgmmaKernel(host, gpuModule, getKernelBaseName(pass), arrays, plan).emit();
+  WgmmaKernel(host, gpuModule, getKernelBaseName(fused), arrays, plan).emit();
   return success();
 }
 
-LogicalResult kron::emitWgmmaPass(OpBuilder &builder,
-                                  gpu::GPUModuleOp gpuModule, PassOp pass,
-                                  const GPUMachine &machine,
-                                  QuantizeOp quantize) {
+LogicalResult kron::emitWgmmaKernel(OpBuilder &builder,
+                                    gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                    const GPUMachine &machine,
+                                    QuantizeOp quantize) {
   std::string reason;
-  std::optional<WgmmaPlan> plan = getWgmmaPlan(pass, machine, reason);
+  std::optional<WgmmaPlan> plan = getWgmmaPlan(fused, machine, reason);
   if (!plan)
-    return pass.emitOpError("cannot become a wgmma kernel: ") << reason;
-  return WgmmaEmitter(builder, gpuModule, pass, *plan, quantize).emit();
+    return fused.emitOpError("cannot become a wgmma kernel: ") << reason;
+  return WgmmaEmitter(builder, gpuModule, fused, *plan, quantize).emit();
 }
 
 std::optional<std::string>
-kron::getWgmmaQuantizeReason(PassOp pass, const GPUMachine &machine) {
-  if (pass.getEpilogue() || pass.getModeProducts().back().getAddend())
+kron::getWgmmaQuantizeReason(FusedOp fused, const GPUMachine &machine) {
+  if (fused.getEpilogue() || fused.getModeProducts().back().getAddend())
     return "something is added to the product";
   std::string reason;
-  std::optional<WgmmaPlan> plan = getWgmmaPlan(pass, machine, reason);
+  std::optional<WgmmaPlan> plan = getWgmmaPlan(fused, machine, reason);
   if (!plan)
     return reason;
-  if (plan->axes.front().passAxes.size() != 1)
+  if (plan->axes.front().fusedAxes.size() != 1)
     return "rows are on more than one axis";
   return getWgmmaQuantizeReason(*plan);
 }

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Rows and columns may be fed to the matrix unit in any order, as long as data
-// and factor agree. The order of the depth is chosen such that a thread's
-// elements are neighbours in shared memory (innermost axis: 4 f32 that two
-// instructions share; other axes: 2 f32 or 4 halves of successive positions),
-// that of the columns such that a thread ends up with 4 successive ones.
+// and factor agree. The order along K is chosen such that a thread's elements
+// are neighbours in shared memory (innermost axis: 4 f32 that two instructions
+// share; other axes: 2 f32 or 4 16-bit values of successive positions), that of
+// the columns such that a thread ends up with 4 successive ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,8 +44,7 @@ static Int moveBits(KernelBuilder &kernel, Int number,
   return result;
 }
 
-Int kron::getWgmmaDepth(KernelBuilder &kernel, const WgmmaStage &stage,
-                        Int slot) {
+Int kron::getWgmmaK(KernelBuilder &kernel, const WgmmaStage &stage, Int slot) {
   if (stage.kind == WgmmaKind::Half) {
     if (stage.innermost)
       return slot;
@@ -62,20 +61,20 @@ Int kron::getWgmmaDepth(KernelBuilder &kernel, const WgmmaStage &stage,
 }
 
 Int kron::getWgmmaSlot(KernelBuilder &kernel, const WgmmaStage &stage,
-                       Int depth) {
+                       Int sizeK) {
   if (stage.innermost)
-    return moveBits(kernel, depth,
+    return moveBits(kernel, sizeK,
                     {{4, -1, 4}, {2, 3, 0}, {1, 1, 3}, {0, 1, 2}});
-  return moveBits(kernel, depth, {{3, -1, 3}, {1, 3, 0}, {0, 1, 2}});
+  return moveBits(kernel, sizeK, {{3, -1, 3}, {1, 3, 0}, {0, 1, 2}});
 }
 
 Int kron::getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage,
-                           Int depth) {
+                           Int sizeK) {
   // Positions 4t + 2h + e <-> slots 8h + 2t + e of 16.
   if (stage.innermost)
-    return moveBits(kernel, depth,
+    return moveBits(kernel, sizeK,
                     {{4, -1, 4}, {2, 3, 1}, {1, 1, 3}, {0, 1, 0}});
-  return depth;
+  return sizeK;
 }
 
 Int kron::getWgmmaResult(KernelBuilder &kernel, const WgmmaStage &stage,
@@ -90,7 +89,7 @@ namespace {
 
 /// Copies one factor to shared memory. Lanes run along the dimension whose
 /// elements are neighbours in memory (`inner`), threads and rounds along the
-/// other one. Their numbers take different bits of the position, and bits only
+/// other one. Their indices take different bits of the position, and bits only
 /// change places on the way to an address: it is the sum of what each adds.
 class FactorCopier {
 public:
@@ -101,10 +100,10 @@ public:
   void emit();
 
 private:
-  /// A part of the position of an element: column and slot of the depth, which
-  /// are where it goes, and result and depth, which are where it is.
+  /// A part of the position of an element: column and slot on K, which are
+  /// where it goes, and positions on N and K, which are where it is.
   struct Part {
-    Int column = 0, slot = 0, halfSlot = 0, result = 0, depth = 0;
+    Int column = 0, slot = 0, halfSlot = 0, result = 0, sizeK = 0;
   };
   Part makePart(Int inner, Int outer);
   Part makeLoopPart(Int outer);
@@ -136,9 +135,9 @@ FactorCopier::FactorCopier(KernelBuilder &kernel, const WgmmaStage &stage,
     : kernel(kernel), stage(stage), factor(factor), source(source),
       firstResult(firstResult), element(element),
       f32(kernel.builder.getF32Type()), threads(threads) {
-  slotsInside = source.depthStride.is(1) && !source.resultStride.is(1);
-  innerSize = slotsInside ? stage.paddedDepth : stage.paddedResults;
-  outerSize = slotsInside ? stage.paddedResults : stage.paddedDepth;
+  slotsInside = source.strideK.is(1) && !source.resultStride.is(1);
+  innerSize = slotsInside ? stage.paddedK : stage.paddedResults;
+  outerSize = slotsInside ? stage.paddedResults : stage.paddedK;
   innerThreads = llvm::PowerOf2Ceil(innerSize);
   // A power of two that divides the size, so that no round is partial.
   outerThreads =
@@ -150,10 +149,10 @@ FactorCopier::Part FactorCopier::makePart(Int inner, Int outer) {
   Part part;
   part.column = slotsInside ? outer : inner;
   part.slot = slotsInside ? inner : outer;
-  part.depth = getWgmmaDepth(kernel, stage, part.slot);
+  part.sizeK = getWgmmaK(kernel, stage, part.slot);
   part.result = getWgmmaResult(kernel, stage, part.column);
   if (stage.kind == WgmmaKind::Split)
-    part.halfSlot = getWgmmaHalfSlot(kernel, stage, part.depth);
+    part.halfSlot = getWgmmaHalfSlot(kernel, stage, part.sizeK);
   return part;
 }
 
@@ -161,7 +160,7 @@ FactorCopier::Part FactorCopier::makePart(Int inner, Int outer) {
 FactorCopier::Part FactorCopier::makeLoopPart(Int outer) {
   Part part;
   (slotsInside ? part.column : part.slot) = outer;
-  (slotsInside ? part.result : part.depth) = outer;
+  (slotsInside ? part.result : part.sizeK) = outer;
   if (!slotsInside)
     part.halfSlot = outer;
   return part;
@@ -169,20 +168,19 @@ FactorCopier::Part FactorCopier::makeLoopPart(Int outer) {
 
 Int FactorCopier::offsetGlobal(const Part &part) {
   Int offset =
-      kernel.add(kernel.mul(kernel.extend(part.depth), source.depthStride),
+      kernel.add(kernel.mul(kernel.extend(part.sizeK), source.strideK),
                  kernel.mul(kernel.extend(part.result), source.resultStride));
   return kernel.mul(offset, getElementBytes(element));
 }
 
 /// In a copy of `bytes` bytes per element.
 Int FactorCopier::offsetShared(const Part &part, Int slot, int64_t bytes) {
-  int64_t coreDepth = 16 / bytes;
+  int64_t coreK = 16 / bytes;
   Int core = kernel.add(
-      kernel.mul(kernel.floorDiv(slot, coreDepth), stage.paddedResults / 8),
+      kernel.mul(kernel.floorDiv(slot, coreK), stage.paddedResults / 8),
       kernel.floorDiv(part.column, 8));
-  Int inside =
-      kernel.add(kernel.mul(kernel.bitAnd(part.column, 7), 16),
-                 kernel.mul(kernel.bitAnd(slot, coreDepth - 1), bytes));
+  Int inside = kernel.add(kernel.mul(kernel.bitAnd(part.column, 7), 16),
+                          kernel.mul(kernel.bitAnd(slot, coreK - 1), bytes));
   return kernel.add(kernel.mul(core, kCoreBytes), inside);
 }
 
@@ -213,7 +211,7 @@ void FactorCopier::store(Value value, const Part &round) {
 /// Rounds `first` to `first + count` of the chunk at `loop`: all loads are on
 /// their way together.
 void FactorCopier::emitRounds(const Part &loop, int64_t first, int64_t count) {
-  bool isHalf = stage.kind == WgmmaKind::Half;
+  bool is16BitFloat = stage.kind == WgmmaKind::Half;
   Part share;
   share.result = firstResult;
   global = kernel.offsetBytes(
@@ -226,21 +224,21 @@ void FactorCopier::emitRounds(const Part &loop, int64_t first, int64_t count) {
                               offsetShared(loop, loop.*slot, bytes)),
                    factor.offset));
   };
-  main = placeOf(&Part::slot, isHalf ? 2 : 4);
+  main = placeOf(&Part::slot, is16BitFloat ? 2 : 4);
   if (stage.kind == WgmmaKind::Split)
     half = placeOf(&Part::halfSlot, 2);
   SmallVector<Part> rounds;
   SmallVector<Value> values;
   for (int64_t round = first; round < first + count; ++round) {
     Part part = makePart(0, getRoundOuter(round));
-    Int p = kernel.add(kernel.add(thread.depth, loop.depth), part.depth);
+    Int p = kernel.add(kernel.add(thread.sizeK, loop.sizeK), part.sizeK);
     Int q = kernel.add(kernel.add(thread.result, loop.result), part.result);
     Value exists;
-    if (stage.depth != stage.paddedDepth)
-      exists = kernel.less(p, stage.depth);
-    if (stage.results % stage.paddedResults != 0)
+    if (stage.sizeK != stage.paddedK)
+      exists = kernel.less(p, stage.sizeK);
+    if (stage.sizeN % stage.paddedResults != 0)
       exists = kernel.both(
-          exists, kernel.less(kernel.add(firstResult, q), stage.results));
+          exists, kernel.less(kernel.add(firstResult, q), stage.sizeN));
     Value pointer = kernel.offsetBytes(global, offsetGlobal(part));
     // Elsewhere the first element stands in, so that loads need no branches.
     if (exists)
@@ -298,20 +296,20 @@ public:
         numSums(stage.paddedResults / 2), continues(!series.sums.empty()) {}
 
   /// One instruction: rows in the operands from `rows` on, the factor from
-  /// depth `depth` on, in a copy that starts `copy` bytes after the factor.
-  void addProduct(StringRef type, int64_t step, int64_t rows, int64_t depth,
+  /// position `sizeK` on, in a copy that starts `copy` bytes after the factor.
+  void addProduct(StringRef type, int64_t step, int64_t rows, int64_t sizeK,
                   int64_t copy, int64_t descriptor) {
-    // Bytes between core matrices along the depth and along the columns, in
-    // units of 16 bytes.
+    // Bytes between core matrices along K and along the columns, in units of 16
+    // bytes.
     int64_t fields = (coreStride >> 4) << 16 | (kCoreBytes >> 4) << 32;
-    int64_t offset = factor.offset + copy + depth / step * 2 * coreStride;
+    int64_t offset = factor.offset + copy + sizeK / step * 2 * coreStride;
     text += "add.s64 d, $" + std::to_string(descriptor) + ", " +
             std::to_string(fields + (offset >> 4)) + ";\n";
     text += "wgmma.mma_async.sync.aligned.m64n" +
             std::to_string(stage.paddedResults) + "k" + std::to_string(step) +
             ".f32." + (type + "." + type).str() + " " + list(0, numSums) + "," +
             list(rows, 4) + ",d," + (continues ? "1" : "0") +
-            // Only halves can have their factor transposed.
+            // Only 16-bit types can have their factor transposed.
             (step == 16 ? ",1,1,0;\n" : ",1,1;\n");
     continues = true;
   }
@@ -348,10 +346,10 @@ SmallVector<Value> kron::emitWgmma(KernelBuilder &kernel,
   int64_t numSteps = rows.main.size() / 4;
   if (stage.kind == WgmmaKind::Split && series.addsCross)
     for (int64_t index = 0; index < numSteps; index += 2) {
-      int64_t depth = series.firstDepth + index * step;
-      writer.addProduct("bf16", 16, rest + index * 2, depth,
+      int64_t sizeK = series.firstK + index * step;
+      writer.addProduct("bf16", 16, rest + index * 2, sizeK,
                         stage.factorBytes + stage.factorBytes / 2, descriptor);
-      writer.addProduct("bf16", 16, half + index * 2, depth, stage.factorBytes,
+      writer.addProduct("bf16", 16, half + index * 2, sizeK, stage.factorBytes,
                         descriptor);
     }
   StringRef type = "tf32";
@@ -359,7 +357,7 @@ SmallVector<Value> kron::emitWgmma(KernelBuilder &kernel,
     type = element.isBF16() ? "bf16" : "f16";
   for (int64_t index = 0; series.addsMain && index < numSteps; ++index)
     writer.addProduct(type, step, first + index * 4,
-                      series.firstDepth + index * step, 0, descriptor);
+                      series.firstK + index * step, 0, descriptor);
   writer.text += "wgmma.commit_group.sync.aligned;\n";
   if (series.pending >= 0)
     writer.text += "wgmma.wait_group.sync.aligned " +

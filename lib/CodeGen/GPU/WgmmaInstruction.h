@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The factor is the B operand: it lies in shared memory without a swizzle as
-// core matrices of 8 columns x 16 bytes of depth, those of one depth next to
-// each other. The data is the A operand, in registers.
+// core matrices of 8 columns x 16 bytes along K, those of one position on K
+// next to each other. The data is the A operand, in registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,14 +27,15 @@ struct WgmmaFactor {
 };
 
 /// A block's rows in registers, 4 i32 per instruction. WgmmaKind::Split: `main`
-/// is TF32; `half` is the same in bf16 and `rest` what TF32 cuts off in bf16.
+/// is TF32; `half` is the same in bf16 and `rest` the residual, what TF32 cuts
+/// off, in bf16.
 struct WgmmaRows {
   SmallVector<Value> main, half, rest;
 };
 
-/// A part of the depth.
+/// A part of K.
 struct WgmmaSeries {
-  int64_t firstDepth = 0;
+  int64_t firstK = 0;
   /// What the products are added to; empty: 0.
   SmallVector<Value> sums;
   /// WgmmaKind::Split: which products. The matrix unit cuts off when it adds,
@@ -45,12 +46,13 @@ struct WgmmaSeries {
   int64_t pending = 0;
 };
 
-/// Which depth and which column of the factor the matrix unit gets in `slot`.
-Int getWgmmaDepth(KernelBuilder &kernel, const WgmmaStage &stage, Int slot);
+/// Which position on K and which column of the factor the matrix unit gets in
+/// `slot`.
+Int getWgmmaK(KernelBuilder &kernel, const WgmmaStage &stage, Int slot);
 Int getWgmmaResult(KernelBuilder &kernel, const WgmmaStage &stage, Int slot);
-/// The inverse of getWgmmaDepth for TF32, and the slot of bf16 beside TF32.
-Int getWgmmaSlot(KernelBuilder &kernel, const WgmmaStage &stage, Int depth);
-Int getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage, Int depth);
+/// The inverse of getWgmmaK for TF32, and the slot of bf16 beside TF32.
+Int getWgmmaSlot(KernelBuilder &kernel, const WgmmaStage &stage, Int sizeK);
+Int getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage, Int sizeK);
 
 /// Builds the loop in which the CTA's threads copy the factor at `source`, from
 /// column `firstResult` on, to shared memory, padded with zeros.

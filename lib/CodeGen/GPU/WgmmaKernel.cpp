@@ -15,8 +15,8 @@
 //       rows -> registers, wgmma, results -> the same place in shared memory,
 //       or, after the last factor, -> memory
 //
-// A warp reads and writes its own 16 rows of a block only, so that stages need
-// a barrier between them but none within.
+// A warp reads and writes its own 16 rows of a block only, so that steps need a
+// barrier between them but none within.
 //
 //===----------------------------------------------------------------------===//
 
@@ -126,7 +126,7 @@ Int WgmmaKernel::advance(Int buffer, int64_t by) {
 
 void WgmmaKernel::emitTiles(Int tiles) {
   int64_t numGroups = plan.getNumGroups();
-  // Groups of different CTAs come first: few tiles spread over all processors.
+  // Groups of different CTAs come first: few tiles spread over all SMs.
   int64_t shares = plan.getShares();
   Int ctas = k.floorDiv(k.gridSize(), shares);
   Int cta = k.floorDiv(k.blockId(), shares);
@@ -145,7 +145,7 @@ void WgmmaKernel::emitTiles(Int tiles) {
     issueTile(k.add(tile, k.mul(step, k.floorDiv(number, plan.pieces))), tiles,
               buffer, k.rem(number, plan.pieces));
   };
-  if (plan.pieces == 1 || plan.stages.front().depth % plan.pieceDepth == 0)
+  if (plan.pieces == 1 || plan.stages.front().sizeK % plan.pieceK == 0)
     k.rolledLoop(0, ahead, 1,
                  [&](Int number) { issue(first, number, number); });
   else

@@ -64,7 +64,7 @@ struct WgmmaCopy {
 using WgmmaCopyAction = function_ref<void(Value, Value, Value, Value)>;
 
 /// Neighbouring results of a thread.
-struct WgmmaRun {
+struct WgmmaSegment {
   SmallVector<Value, 4> sums;
   /// Per result; null: it exists.
   SmallVector<Value, 4> exists;
@@ -86,8 +86,8 @@ struct WgmmaArrays {
   SmallVector<StageFactor> factors;
   SmallVector<Type> factorElements;
   Scale alpha, beta;
-  /// Whether input (and result and addend) have runs of 16 bytes that start at
-  /// multiples of it, provided that `misalignment`, known at run time, is 0.
+  /// Whether input (and result and addend) have segments of 16 bytes that start
+  /// at multiples of it, provided that `misalignment`, known at run time, is 0.
   bool vectorLoads = false, vectorStores = false;
   Int misalignment = 0;
   /// In place of the result, which has no base then.
@@ -150,7 +150,7 @@ private:
   Int addressOf(const WgmmaLayout &layout, const WgmmaPosition &position,
                 unsigned except);
 
-  // Stages.
+  // Steps.
   WgmmaPosition decodeRow(const WgmmaStage &stage, Int row);
   Int getRowOfLane(const WgmmaStage &stage, Int index);
   WgmmaThreadRows getThreadRows(const WgmmaStage &stage, Int block);
@@ -162,25 +162,25 @@ private:
   WgmmaRows loadRows(unsigned index, const WgmmaThreadRows &rows, Int block,
                      Value source);
   WgmmaRows loadSingle(const WgmmaStage &stage, const WgmmaThreadRows &rows,
-                       Value source, int64_t first, int64_t depth);
+                       Value source, int64_t first, int64_t sizeK);
   SmallVector<Value> loadValues(const WgmmaStage &stage,
                                 const WgmmaThreadRows &rows, Value source,
-                                int64_t first, int64_t depth);
+                                int64_t first, int64_t sizeK);
   SmallVector<Value> loadInnermost(const WgmmaStage &stage,
                                    const WgmmaThreadRows &rows, Value source,
-                                   int64_t start, int64_t depth);
+                                   int64_t start, int64_t sizeK);
   Value getPairs(const WgmmaStage &stage, const WgmmaThreadRows &rows,
                  const WgmmaLayout &layout, Int position, Value memory);
   SmallVector<Value> loadPairs(const WgmmaStage &stage,
                                const WgmmaThreadRows &rows, Value source,
-                               int64_t start, int64_t depth);
+                               int64_t start, int64_t sizeK);
   SmallVector<Value> loadHalfInnermost(const WgmmaStage &stage, Int block,
                                        Value source);
   SmallVector<Value> loadHalfPairs(const WgmmaStage &stage,
                                    const WgmmaThreadRows &rows, Value source);
   WgmmaRows convertRows(const WgmmaStage &stage, ArrayRef<Value> values);
-  Value maskDepth(const WgmmaStage &stage, Value value, Int position,
-                  int64_t largest);
+  Value maskK(const WgmmaStage &stage, Value value, Int position,
+              int64_t largest);
   SmallVector<Value>
   repairSums(unsigned index, const WgmmaThreadRows &rows, ArrayRef<Value> sums,
              function_ref<Value(const WgmmaPosition &, Int)> loadElement);
@@ -188,7 +188,7 @@ private:
   Value loadGlobalElement(const WgmmaStage &stage, const WgmmaPosition &row,
                           Int p);
   void emitPieces(function_ref<Value(int64_t)> waitForPiece);
-  /// Where a stage reads from.
+  /// Where a step reads from.
   const WgmmaLayout &getSource(const WgmmaStage &stage) const {
     return &stage == &plan.stages.front() ? plan.landing : plan.work;
   }
@@ -205,15 +205,15 @@ private:
   Value existsInArray(const WgmmaStage &stage, const WgmmaPosition &row);
   Int offsetOf(const WgmmaArray &array, const WgmmaPosition &row,
                unsigned except);
-  void loadAddend(WgmmaRun &run);
-  void storeRun(const WgmmaRun &run);
-  void storeRuns(MutableArrayRef<WgmmaRun> runs);
+  void loadAddend(WgmmaSegment &segment);
+  void storeSegment(const WgmmaSegment &segment);
+  void storeSegments(MutableArrayRef<WgmmaSegment> segments);
   void ifAligned(bool canBe, function_ref<void()> aligned,
                  function_ref<void()> other);
   Value scale(Value sum, Value addend);
   Value toElement(Value value);
 
-  // Results of 8 bits.
+  // Results of 8-bit types.
   void enterQuantize();
   Value locateResults(Value source, Int row, Int number);
   void quantizeRow(Value source, Int row);
@@ -240,7 +240,7 @@ private:
   Value descriptorBase;
   /// Quotients and remainders, while copies of a tile are built.
   DenseMap<std::pair<Value, int64_t>, std::pair<Int, Int>> splits;
-  /// Rows of 8 bits, and where warps leave what they know of a row.
+  /// 8-bit rows, and where warps leave what they know of a row.
   QuantizedRows quantized;
   int64_t maximaOffset = 0;
   /// Column of the factor that is this CTA's first.

@@ -95,7 +95,7 @@ WgmmaKernel::getCopyExtents(const WgmmaCopy &copy,
   return extents;
 }
 
-/// Builds `aligned` for arrays whose runs of 16 bytes are aligned, if there
+/// Builds `aligned` for arrays whose segments of 16 bytes are aligned, if there
 /// `canBe` any, and `other` for others.
 void WgmmaKernel::ifAligned(bool canBe, function_ref<void()> aligned,
                             function_ref<void()> other) {
@@ -135,16 +135,16 @@ void WgmmaKernel::issueCopies(const WgmmaPosition &position, Int buffer,
     if (axis.stage < 0 || plan.pieces == 1)
       continue;
     // Pieces whose number is not known are all of the same size.
-    extents.back() = plan.pieceDepth;
+    extents.back() = plan.pieceK;
     if (piece.isConstant())
-      extents.back() = std::min(
-          plan.pieceDepth, axis.tile - piece.getConstant() * plan.pieceDepth);
+      extents.back() =
+          std::min(plan.pieceK, axis.tile - piece.getConstant() * plan.pieceK);
   }
   if (plan.pieces > 1) {
     Int stride = input.strides[plan.stages.front().axis];
     copy.global =
         k.offsetBytes(copy.global, k.mul(k.mul(stride, k.extend(piece)),
-                                         plan.pieceDepth * elementBytes));
+                                         plan.pieceK * elementBytes));
   }
   emitCopies(copy, extents, position,
              [&](Value condition, Value from, Value to, Value) {
@@ -230,23 +230,24 @@ void WgmmaKernel::storeTile(Value source) {
   SmallVector<int64_t> extents;
   for (const WgmmaAxis &axis : plan.axes)
     extents.push_back(axis.stage >= 0 ? axis.after : axis.tile);
-  SmallVector<WgmmaRun> runs;
+  SmallVector<WgmmaSegment> segments;
   auto load = [&](Value condition, Value to, Value from, Value other) {
-    WgmmaRun run;
+    WgmmaSegment segment;
     Type f32 = k.builder.getF32Type();
-    run.sums.assign(k.ifElse(
+    segment.sums.assign(k.ifElse(
         condition, f32,
         [&]() -> SmallVector<Value> { return {k.load(f32, from)}; },
         [&]() -> SmallVector<Value> { return {k.constant(f32, 0.0)}; }));
-    run.exists = {condition};
-    run.target = to;
+    segment.exists = {condition};
+    segment.target = to;
     if (other)
-      run.addend = k.offsetBytes(addendTile, k.mul(Int(other), elementBytes));
-    runs.push_back(run);
+      segment.addend =
+          k.offsetBytes(addendTile, k.mul(Int(other), elementBytes));
+    segments.push_back(segment);
   };
   emitCopies(copy, extents, start, load, [&] {
-    storeRuns(runs);
-    runs.clear();
+    storeSegments(segments);
+    segments.clear();
   });
 }
 
@@ -277,7 +278,7 @@ void WgmmaKernel::prefetchTile(Int tile, Int tiles) {
   });
 }
 
-/// Starts to load what follows this warp's rows of a block of the last stage.
+/// Starts to load what follows this warp's rows of a block of the last step.
 void WgmmaKernel::refillBlock(const WgmmaStage &stage, Int block) {
   const WgmmaLayout &layout = plan.landing;
   // A lane takes 4 neighbours of the 16 rows, at every eighth position.
@@ -306,8 +307,8 @@ void WgmmaKernel::refillBlock(const WgmmaStage &stage, Int block) {
   // All lanes of the warp have read.
   k.syncWarp();
   k.ifThen(exists, [&] {
-    for (int64_t by = 0; by < stage.depth; by += 8)
-      k.ifThen(by + 8 > stage.depth ? k.less(k.add(first, by), stage.depth)
+    for (int64_t by = 0; by < stage.sizeK; by += 8)
+      k.ifThen(by + 8 > stage.sizeK ? k.less(k.add(first, by), stage.sizeK)
                                     : Value(),
                [&] {
                  k.copyAsync(k.offsetBytes(to, k.mul(pitch, by * 4)),

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "WgmmaPlan.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
-#include "kron/CodeGen/PassOperands.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -23,11 +23,11 @@ static constexpr int64_t kShareResults = 64;
 /// Largest factor side below which smaller instructions waste less, unless the
 /// schedule asks for wgmma.
 static constexpr int64_t kMinSide = 17;
-/// Products in a sum from which on the rests of a split may be rounded to bf16:
-/// of shorter sums, single elements can miss the a-priori bound.
+/// Products in a sum from which on the residuals of a split may be rounded to
+/// bf16: of shorter sums, single elements can miss the a-priori bound.
 static constexpr int64_t kMinSplitTerms = 32;
 /// Positions of the contracted axis in a piece, and the most buffers.
-static constexpr int64_t kPieceDepth = 32;
+static constexpr int64_t kPieceK = 32;
 static constexpr int64_t kMaxBuffers = 8;
 
 bool WgmmaPlan::canRefill() const {
@@ -60,9 +60,9 @@ namespace {
 
 class Planner {
 public:
-  Planner(PassOp pass, const GPUMachine &machine)
-      : pass(pass), machine(machine), products(pass.getModeProducts()),
-        inputBytes(getElementBytes(this->pass.getInputs().front())) {}
+  Planner(FusedOp fused, const GPUMachine &machine)
+      : fused(fused), machine(machine), products(fused.getModeProducts()),
+        inputBytes(getElementBytes(this->fused.getInputs().front())) {}
 
   std::optional<WgmmaPlan> run(std::string &reason);
 
@@ -78,7 +78,7 @@ private:
   void consider(WgmmaPlan &candidate, int64_t wantedBuffers);
   bool chooseTile();
 
-  PassOp pass;
+  FusedOp fused;
   const GPUMachine &machine;
   SmallVector<ModeProductOp> products;
   WgmmaPlan plan;
@@ -112,12 +112,12 @@ std::string Planner::findObstacle() {
     for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
       if (axis >= 0 && factor.getDimSize(dim) != 1)
         return "a factor varies over an axis of the data";
-    int64_t depth = factor.getDimSize(product.getContractedFactorDim());
-    int64_t results = factor.getDimSize(product.getResultingFactorDim());
-    largest = std::max({largest, depth, results});
-    terms *= depth;
+    int64_t sizeK = factor.getDimSize(product.getContractedFactorDim());
+    int64_t sizeN = factor.getDimSize(product.getResultingFactorDim());
+    largest = std::max({largest, sizeK, sizeN});
+    terms *= sizeK;
     isSplit |= element.isF32() && product.getPrecision() == Precision::Full;
-    int64_t side = std::max(depth, results);
+    int64_t side = std::max(sizeK, sizeN);
     if (side > kMaxSide)
       return "a factor has more than 256 rows or columns";
     if (side > kMaxWholeSide && (products.size() > 1 || inputBytes != 4))
@@ -129,12 +129,12 @@ std::string Planner::findObstacle() {
   }
   if (isSplit && terms < kMinSplitTerms)
     return "sums of fewer than 32 products need more accurate ones";
-  ScheduleAttr schedule = pass.getScheduleAttr();
+  ScheduleAttr schedule = fused.getScheduleAttr();
   bool isAsked = schedule && schedule.getKernel() == GPUKernel::Wgmma;
   if (largest < kMinSide && !isAsked)
     return "no factor has more than 16 rows or columns";
-  if (!isTaken(getElementType(pass.getInputs().front())) ||
-      !isTaken(getElementType(pass.getInit())))
+  if (!isTaken(getElementType(fused.getInputs().front())) ||
+      !isTaken(getElementType(fused.getInit())))
     return "elements are not f32, f16 or bf16";
   return "";
 }
@@ -143,18 +143,18 @@ std::string Planner::findObstacle() {
 void Planner::mergeAxes() {
   ModeProductOp last = products.back();
   ShapedType input = getShape(products.front().getInput());
-  ShapedType result = getShape(pass.getInit());
+  ShapedType result = getShape(fused.getInit());
   SmallVector<int> stageOf(result.getRank(), -1);
   for (auto [index, product] : llvm::enumerate(products))
     stageOf[product.getAxis()] = index;
 
   SmallVector<SmallVector<int64_t>> strides;
   strides.push_back(getKnownStrides(
-      pass.getInputs().front(),
-      pass.getInputPermutation().value_or(ArrayRef<int64_t>())));
-  strides.push_back(getKnownStrides(pass.getInit()));
+      fused.getInputs().front(),
+      fused.getInputPermutation().value_or(ArrayRef<int64_t>())));
+  strides.push_back(getKnownStrides(fused.getInit()));
   if (last.getAddend())
-    strides.push_back(getKnownStrides(pass.getOperandOf(last.getAddend())));
+    strides.push_back(getKnownStrides(fused.getOperandOf(last.getAddend())));
   auto isWalked = [&](unsigned axis) {
     return stageOf[axis] < 0 &&
            input.getDimSize(axis) == result.getDimSize(axis);
@@ -181,7 +181,7 @@ void Planner::mergeAxes() {
       continue;
     if (axis > 0 && isMergeable(axis)) {
       WgmmaAxis &merged = plan.axes.back();
-      merged.passAxes.push_back(axis);
+      merged.fusedAxes.push_back(axis);
       merged.after = ShapedType::isDynamic(merged.after) ? merged.after
                                                          : merged.after * after;
       merged.before = merged.after;
@@ -191,7 +191,7 @@ void Planner::mergeAxes() {
       continue;
     }
     WgmmaAxis own;
-    own.passAxes.push_back(axis);
+    own.fusedAxes.push_back(axis);
     own.strideAxis = axis;
     own.stage = stageOf[axis];
     own.before = own.after = after;
@@ -208,39 +208,37 @@ void Planner::mergeAxes() {
 }
 
 void Planner::buildStages() {
-  bool isHalf = !getElementType(pass.getInputs().front()).isF32();
+  bool is16BitFloat = !getElementType(fused.getInputs().front()).isF32();
   for (auto [index, product] : llvm::enumerate(products)) {
     WgmmaStage stage;
     for (auto [number, axis] : llvm::enumerate(plan.axes))
       if (axis.stage == static_cast<int>(index))
         stage.axis = number;
-    if (isHalf && index == 0)
+    if (is16BitFloat && index == 0)
       stage.kind = WgmmaKind::Half;
-    else if (isHalf || product.getPrecision() == Precision::TF32 ||
+    else if (is16BitFloat || product.getPrecision() == Precision::TF32 ||
              !getElementType(product.getFactor()).isF32())
       stage.kind = WgmmaKind::TF32;
     else
       stage.kind = WgmmaKind::Split;
     ShapedType factor = getShape(product.getFactor());
-    stage.depth = factor.getDimSize(product.getContractedFactorDim());
-    stage.results = factor.getDimSize(product.getResultingFactorDim());
+    stage.sizeK = factor.getDimSize(product.getContractedFactorDim());
+    stage.sizeN = factor.getDimSize(product.getResultingFactorDim());
     stage.innermost = stage.axis + 1 == plan.axes.size();
     // Innermost, a thread has four neighbours of 16 at a time; bf16 takes 16.
     bool isWide = stage.innermost || stage.kind == WgmmaKind::Split;
-    stage.paddedDepth =
-        llvm::alignTo(stage.depth, isWide ? 16 : stage.getStep());
-    stage.paddedResults =
-        llvm::alignTo(stage.results, stage.innermost ? 16 : 8);
-    if (std::max(stage.depth, stage.results) > kMaxWholeSide) {
+    stage.paddedK = llvm::alignTo(stage.sizeK, isWide ? 16 : stage.getStep());
+    stage.paddedResults = llvm::alignTo(stage.sizeN, stage.innermost ? 16 : 8);
+    if (std::max(stage.sizeK, stage.sizeN) > kMaxWholeSide) {
       stage.paddedResults = std::min(stage.paddedResults, kShareResults);
-      stage.shares = llvm::divideCeil(stage.results, stage.paddedResults);
+      stage.shares = llvm::divideCeil(stage.sizeN, stage.paddedResults);
     }
-    stage.factorBytes = stage.paddedDepth * stage.paddedResults *
+    stage.factorBytes = stage.paddedK * stage.paddedResults *
                         (stage.kind == WgmmaKind::Half ? 2 : 4);
     plan.factorBytes += stage.getNumCopies() * stage.factorBytes;
     plan.stages.push_back(stage);
   }
-  plan.inPlace = !isHalf || plan.stages.size() == 1;
+  plan.inPlace = !is16BitFloat || plan.stages.size() == 1;
 }
 
 /// Pitches that keep accesses free of bank conflicts: a thread reads 4 or 8
@@ -256,8 +254,8 @@ void Planner::setLayout(WgmmaLayout &layout, const WgmmaPlan &candidate,
     if (axis.stage >= 0) {
       const WgmmaStage &stage = candidate.stages[axis.stage];
       extents[number] = candidate.pieces > 1
-                            ? candidate.pieceDepth
-                            : std::max(stage.paddedDepth, stage.paddedResults);
+                            ? candidate.pieceK
+                            : std::max(stage.paddedK, stage.paddedResults);
     } else if (number + 1 == numAxes) {
       extents[number] = llvm::alignTo(axis.tile, 8);
     }
@@ -309,15 +307,15 @@ void Planner::setTile(WgmmaPlan &candidate, int64_t rows,
 int64_t Planner::getWarpgroups() const {
   int64_t registers = 0;
   for (const WgmmaStage &stage : plan.stages) {
-    int64_t operands = stage.paddedDepth / 2;
+    int64_t operands = stage.paddedK / 2;
     if (stage.kind == WgmmaKind::Split)
-      operands = stage.paddedDepth;
+      operands = stage.paddedK;
     if (stage.kind == WgmmaKind::Half)
-      operands = stage.paddedDepth / 4;
+      operands = stage.paddedK / 4;
     int64_t sums = stage.paddedResults / 2;
     // In pieces: two at a time, and two kinds of sums.
-    if (stage.depth > kMaxWholeSide) {
-      operands = 2 * kPieceDepth;
+    if (stage.sizeK > kMaxWholeSide) {
+      operands = 2 * kPieceK;
       sums *= 2;
     }
     registers = std::max(registers, sums + operands + 32);
@@ -331,11 +329,10 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   double work = 0;
   int64_t group = candidate.groupSize;
   for (const WgmmaStage &stage : candidate.stages) {
-    double product =
-        64.0 * stage.paddedDepth * stage.paddedResults * stage.shares;
+    double product = 64.0 * stage.paddedK * stage.paddedResults * stage.shares;
     // Reading, splitting and writing the rows of a block.
     double block = (stage.kind == WgmmaKind::Split ? 2.0 : 1.0) * product +
-                   64.0 * 128 * (stage.depth + stage.results) + 64.0 * 2048;
+                   64.0 * 128 * (stage.sizeK + stage.sizeN) + 64.0 * 2048;
     work += llvm::divideCeil(stage.getBlocks(), group) * group * block;
   }
   double elements = 1;
@@ -351,17 +348,17 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
     cost *= 1.0 + 0.6 * (1.0 - inFlight / 65536);
   if (group > 1)
     cost *= 1.05;
-  // Large tiles leave processors idle at the end.
+  // Large tiles leave SMs idle at the end.
   cost *= 1.0 + double(candidate.landing.getBytes()) *
                     candidate.getNumGroups() / (1 << 20);
-  // Short runs of the input and of the result.
+  // Short segments of the input and of the result.
   auto getLoss = [&](int64_t elements) {
-    int64_t run = elements * candidate.landing.elementBytes;
-    return run < 16    ? 3.0
-           : run < 32  ? 2.0
-           : run < 64  ? 1.41
-           : run < 128 ? 1.14
-                       : 1.0;
+    int64_t segment = elements * candidate.landing.elementBytes;
+    return segment < 16    ? 3.0
+           : segment < 32  ? 2.0
+           : segment < 64  ? 1.41
+           : segment < 128 ? 1.14
+                           : 1.0;
   };
   for (const WgmmaAxis &axis : candidate.axes)
     if (axis.isContiguous)
@@ -406,7 +403,7 @@ bool Planner::chooseTile() {
          (getRank(axis) == getRank(rowAxis) &&
           ShapedType::isDynamic(plan.axes[axis].after))))
       rowAxis = axis;
-  ScheduleAttr schedule = pass.getScheduleAttr();
+  ScheduleAttr schedule = fused.getScheduleAttr();
   auto getWanted = [&](int64_t (ScheduleAttr::*field)() const) {
     return schedule ? (schedule.*field)() : int64_t(0);
   };
@@ -446,12 +443,11 @@ bool Planner::chooseTile() {
       }
       // One block per tile, in pieces.
       const WgmmaStage &first = plan.stages.front();
-      if (plan.stages.size() > 1 || inputBytes != 4 ||
-          first.depth <= kPieceDepth)
+      if (plan.stages.size() > 1 || inputBytes != 4 || first.sizeK <= kPieceK)
         continue;
       candidate.groupSize = 1;
-      candidate.pieceDepth = kPieceDepth;
-      candidate.pieces = llvm::divideCeil(first.depth, kPieceDepth);
+      candidate.pieceK = kPieceK;
+      candidate.pieces = llvm::divideCeil(first.sizeK, kPieceK);
       setTile(candidate, rows, columns);
       if (candidate.stages.front().getBlocks() == 1)
         consider(candidate, wantedStages);
@@ -474,16 +470,16 @@ std::optional<WgmmaPlan> Planner::run(std::string &reason) {
   return plan;
 }
 
-std::optional<WgmmaPlan> kron::getWgmmaPlan(PassOp pass,
+std::optional<WgmmaPlan> kron::getWgmmaPlan(FusedOp fused,
                                             const GPUMachine &machine,
                                             std::string &reason) {
-  return Planner(pass, machine).run(reason);
+  return Planner(fused, machine).run(reason);
 }
 
 std::optional<std::string>
-kron::getWgmmaUnsupportedReason(PassOp pass, const GPUMachine &machine) {
+kron::getWgmmaUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
   std::string reason;
-  if (getWgmmaPlan(pass, machine, reason))
+  if (getWgmmaPlan(fused, machine, reason))
     return std::nullopt;
   return reason;
 }

@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a wgmma kernel looks like, worked out from the types of a pass alone.
+// What a wgmma kernel looks like, worked out from the types of a kron.fused
+// alone.
 //
 // A tile is a box of the array: all of the contracted axes, some positions of
 // one axis outside of them (rows) or of the innermost axis (columns), one
 // position of every other axis. `groupSize` warpgroups take a tile through all
-// factors. For each factor the tile is a matrix of `rows` x depth: rows are all
+// factors. For each factor the tile is a matrix of `rows` x K: rows are all
 // positions of the other axes, 64 of them are one block, which is one series of
 // wgmma instructions.
 //
@@ -19,8 +20,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_WGMMAPLAN_H
 #define KRON_LIB_CODEGEN_GPU_WGMMAPLAN_H
 
-#include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
 
 namespace mlir::kron {
 
@@ -30,16 +31,16 @@ inline constexpr int64_t kWarpgroupThreads = 128;
 /// Bytes per access to global memory that need aligned arrays.
 inline constexpr int64_t kWgmmaVectorBytes = 16;
 
-/// Neighbouring axes of a pass that are walked as one.
+/// Neighbouring axes of the op that are walked as one.
 struct WgmmaAxis {
-  /// Of the pass, outermost first.
-  SmallVector<unsigned, 2> passAxes;
+  /// Of the op, outermost first.
+  SmallVector<unsigned, 2> fusedAxes;
   /// The one whose strides are this axis's: strides of single positions mean
   /// nothing.
   unsigned strideAxis = 0;
-  /// Before and after the pass; ShapedType::kDynamic if not known.
+  /// Before and after the op; ShapedType::kDynamic if not known.
   int64_t before = 1, after = 1;
-  /// The stage that contracts it, or -1.
+  /// The step that contracts it, or -1.
   int stage = -1;
   /// Whether neighbours of the input lie along it.
   bool isContiguous = false;
@@ -63,9 +64,9 @@ struct WgmmaLayout {
 
 /// How products are computed.
 enum class WgmmaKind {
-  /// f32 as the sum of a TF32 number and a rest: the product of the TF32
-  /// numbers, and the products with the rests in bf16. These are small enough
-  /// for bf16 to lose no more than f32 does.
+  /// f32 as the sum of a TF32 value and a residual: the product of the TF32
+  /// values, and the products with the residuals in bf16. These are small
+  /// enough for bf16 to lose no more than f32 does.
   Split,
   /// f32 rounded to TF32.
   TF32,
@@ -78,8 +79,8 @@ struct WgmmaStage {
   unsigned axis;
   WgmmaKind kind;
   /// Rows and columns of the factor, and what a CTA takes of them, padded.
-  int64_t depth, results;
-  int64_t paddedDepth, paddedResults;
+  int64_t sizeK, sizeN;
+  int64_t paddedK, paddedResults;
   /// CTAs that share the columns of a large factor. Each has its own.
   int64_t shares = 1;
   /// Whether the contracted axis is the innermost one.
@@ -92,31 +93,31 @@ struct WgmmaStage {
 
   int64_t getNumCopies() const { return kind == WgmmaKind::Split ? 2 : 1; }
   int64_t getBlocks() const { return (rows + kWgmmaRows - 1) / kWgmmaRows; }
-  /// Depth of one instruction.
+  /// K of one instruction.
   int64_t getStep() const { return kind == WgmmaKind::Half ? 16 : 8; }
 };
 
 struct WgmmaPlan {
   SmallVector<WgmmaAxis> axes;
   SmallVector<WgmmaStage> stages;
-  /// Where tiles land from global memory, and where stages leave their results
+  /// Where tiles land from global memory, and where steps leave their results
   /// (the same tile for f32).
   WgmmaLayout landing, work;
   bool inPlace = true;
   int64_t warpgroups = 4;
   /// Warpgroups that share a tile.
   int64_t groupSize = 1;
-  /// Pieces of the contracted axis, of `pieceDepth` positions each, that a tile
+  /// Pieces of the contracted axis, of `pieceK` positions each, that a tile
   /// is loaded in: 1 unless there is one factor that leaves no room for tiles.
   int64_t pieces = 1;
-  int64_t pieceDepth = 0;
+  int64_t pieceK = 0;
   /// Tiles (or pieces) in shared memory per group.
   int64_t buffers = 2;
   int64_t ctasPerSM = 1;
   int64_t factorBytes = 0;
 
-  /// Whether the last stage can replace a tile by the next one, row by row as
-  /// it has read them: what to do if there is room for one tile only.
+  /// Whether the last step can replace a tile by the next one, row by row as it
+  /// has read them: what to do if there is room for one tile only.
   bool canRefill() const;
   /// CTAs that work on the same tiles, each for some of the results.
   int64_t getShares() const { return stages.front().shares; }
@@ -131,12 +132,11 @@ struct WgmmaPlan {
   }
 };
 
-/// Why a kernel of `plan` cannot store its results as rows of 8 bits, or
-/// nothing.
+/// Why a kernel of `plan` cannot store its results as 8-bit rows, or nothing.
 std::optional<std::string> getWgmmaQuantizeReason(const WgmmaPlan &plan);
 
-/// The plan of `pass`; if there is none, `reason` says why.
-std::optional<WgmmaPlan> getWgmmaPlan(PassOp pass, const GPUMachine &machine,
+/// The plan of `fused`; if there is none, `reason` says why.
+std::optional<WgmmaPlan> getWgmmaPlan(FusedOp fused, const GPUMachine &machine,
                                       std::string &reason);
 
 } // namespace mlir::kron

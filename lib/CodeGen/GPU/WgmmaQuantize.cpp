@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tile has whole rows. The last stage leaves them in shared memory, in f32;
+// A tile has whole rows. The last step leaves them in shared memory, in f32;
 // from there the warpgroups of a tile take one row after the other, keep it in
 // registers while they agree on its largest magnitude, and store bytes.
 //
@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Numbers of a row that a thread keeps.
+/// Values of a row that a thread keeps.
 static constexpr int64_t kMostKept = 64;
 static constexpr int64_t kLanes = 4;
 
@@ -31,7 +31,7 @@ std::optional<std::string> kron::getWgmmaQuantizeReason(const WgmmaPlan &plan) {
   }
   const WgmmaAxis &inner = plan.axes.back();
   if (plan.axes.size() < 2 || inner.after % kLanes != 0)
-    return "results are no runs of four";
+    return "results are not segments of four";
   if (plan.pieces > 1 || plan.getShares() > 1)
     return "a tile does not have whole rows";
   if (plan.stages.size() == 1 && plan.landing.elementBytes != 4)
@@ -44,7 +44,7 @@ std::optional<std::string> kron::getWgmmaQuantizeReason(const WgmmaPlan &plan) {
   return std::nullopt;
 }
 
-/// Where number `number` of a tile's row `row` is in shared memory.
+/// Where element `number` of a tile's row `row` is in shared memory.
 Value WgmmaKernel::locateResults(Value source, Int row, Int number) {
   WgmmaPosition position(plan.axes.size(), 0);
   position[0] = row;
@@ -65,16 +65,18 @@ void WgmmaKernel::quantizeRow(Value source, Int row) {
   int64_t elements = 1;
   for (const WgmmaAxis &axis : ArrayRef(plan.axes).drop_front())
     elements *= axis.after;
-  int64_t runs = elements / kLanes;
+  int64_t segments = elements / kLanes;
   int64_t threads = plan.groupSize * kWarpgroupThreads;
   auto type = VectorType::get({kLanes}, k.builder.getF32Type());
   SmallVector<Value> exist;
   SmallVector<SmallVector<Value>> kept;
   Value largest = math.zero();
-  for (int64_t first = 0; first < runs; first += threads) {
-    Int run = k.add(threadOfGroup, first);
-    exist.push_back(first + threads <= runs ? Value() : k.less(run, runs));
-    Int number = k.mul(exist.back() ? k.min(run, runs - 1) : run, kLanes);
+  for (int64_t first = 0; first < segments; first += threads) {
+    Int segment = k.add(threadOfGroup, first);
+    exist.push_back(first + threads <= segments ? Value()
+                                                : k.less(segment, segments));
+    Int number =
+        k.mul(exist.back() ? k.min(segment, segments - 1) : segment, kLanes);
     SmallVector<Value> values =
         k.unpack(k.load(type, locateResults(source, row, number)));
     for (Value &value : values)
@@ -101,10 +103,10 @@ void WgmmaKernel::quantizeRow(Value source, Int row) {
            [&] { quantized.storeScale(k, place, scaling.stored); });
   Value bytes = quantized.locate(k, place);
   for (auto [index, values] : llvm::enumerate(kept)) {
-    Int run = k.add(threadOfGroup, int64_t(index) * threads);
+    Int segment = k.add(threadOfGroup, int64_t(index) * threads);
     k.ifThen(k.both(isRow, exist[index]), [&, &values = values] {
       Value word = math.packWord(values, scaling);
-      quantized.store(k, word, k.offsetBytes(bytes, k.mul(run, kLanes)));
+      quantized.store(k, word, k.offsetBytes(bytes, k.mul(segment, kLanes)));
     });
   }
 }

@@ -14,7 +14,7 @@ using namespace mlir::kron;
 // Rows of a block
 //===----------------------------------------------------------------------===//
 
-/// The position of row `row` of a stage; 0 along the contracted axis.
+/// The position of row `row` of a step; 0 along the contracted axis.
 WgmmaPosition WgmmaKernel::decodeRow(const WgmmaStage &stage, Int row) {
   WgmmaPosition position(plan.axes.size(), 0);
   int outermost = 0;
@@ -70,7 +70,7 @@ WgmmaThreadRows WgmmaKernel::getThreadRows(const WgmmaStage &stage, Int block) {
 }
 
 //===----------------------------------------------------------------------===//
-// Stages
+// Steps
 //===----------------------------------------------------------------------===//
 
 void WgmmaKernel::emitStage(unsigned index, Value source, Value target) {
@@ -125,11 +125,11 @@ WgmmaRows WgmmaKernel::loadOwnRows(const WgmmaStage &stage,
                                    const WgmmaThreadRows &rows, Int block,
                                    Value source) {
   Type f32 = k.builder.getF32Type();
-  int64_t numValues = stage.paddedDepth / 2;
+  int64_t numValues = stage.paddedK / 2;
   Int first = k.add(k.mul(block, kWgmmaRows), k.mul(warp, 16));
   SmallVector<Value> values = k.ifElse(
       k.less(first, stage.rows), SmallVector<Type>(numValues, f32),
-      [&] { return loadValues(stage, rows, source, 0, stage.paddedDepth); },
+      [&] { return loadValues(stage, rows, source, 0, stage.paddedK); },
       [&] { return SmallVector<Value>(numValues, k.constant(f32, 0.0)); });
   return convertRows(stage, values);
 }
@@ -143,22 +143,22 @@ WgmmaRows WgmmaKernel::loadRows(unsigned index, const WgmmaThreadRows &rows,
                                     : loadHalfPairs(stage, rows, source);
     return operands;
   }
-  return loadSingle(stage, rows, source, 0, stage.paddedDepth);
+  return loadSingle(stage, rows, source, 0, stage.paddedK);
 }
 
-/// f32, `depth` positions from `first` on, the first of which is at `source`.
+/// f32, `sizeK` positions from `first` on, the first of which is at `source`.
 WgmmaRows WgmmaKernel::loadSingle(const WgmmaStage &stage,
                                   const WgmmaThreadRows &rows, Value source,
-                                  int64_t first, int64_t depth) {
-  return convertRows(stage, loadValues(stage, rows, source, first, depth));
+                                  int64_t first, int64_t sizeK) {
+  return convertRows(stage, loadValues(stage, rows, source, first, sizeK));
 }
 
 SmallVector<Value> WgmmaKernel::loadValues(const WgmmaStage &stage,
                                            const WgmmaThreadRows &rows,
                                            Value source, int64_t first,
-                                           int64_t depth) {
-  return stage.innermost ? loadInnermost(stage, rows, source, first, depth)
-                         : loadPairs(stage, rows, source, first, depth);
+                                           int64_t sizeK) {
+  return stage.innermost ? loadInnermost(stage, rows, source, first, sizeK)
+                         : loadPairs(stage, rows, source, first, sizeK);
 }
 
 /// A tile in pieces: its only factor, as the pieces arrive.
@@ -173,13 +173,11 @@ void WgmmaKernel::emitPieces(function_ref<Value(int64_t)> waitForPiece) {
   for (int64_t piece = 0; piece < plan.pieces; ++piece) {
     Value source = waitForPiece(piece);
     bool isLast = piece + 1 == plan.pieces;
-    cross.firstDepth = main.firstDepth = piece * plan.pieceDepth;
+    cross.firstK = main.firstK = piece * plan.pieceK;
     // The piece before has to be done, so that its registers become free.
     main.pending = isLast ? 0 : isSplit ? 2 : 1;
-    int64_t depth =
-        std::min(plan.pieceDepth, stage.paddedDepth - main.firstDepth);
-    WgmmaRows operands =
-        loadSingle(stage, rows, source, main.firstDepth, depth);
+    int64_t sizeK = std::min(plan.pieceK, stage.paddedK - main.firstK);
+    WgmmaRows operands = loadSingle(stage, rows, source, main.firstK, sizeK);
     auto emit = [&](WgmmaSeries &series) {
       series.sums = emitWgmma(k, stage, factors[0], descriptorBase, operands,
                               arrays.factorElements[0], series);
@@ -199,13 +197,13 @@ void WgmmaKernel::emitPieces(function_ref<Value(int64_t)> waitForPiece) {
   storeResults(stage, rows, sums, [] {});
 }
 
-/// `value`, or 0 if `position`, which is at most `largest`, is beyond the
-/// depth: there may be anything, and 0 times anything need not be 0.
-Value WgmmaKernel::maskDepth(const WgmmaStage &stage, Value value, Int position,
-                             int64_t largest) {
-  if (largest < stage.depth)
+/// `value`, or 0 if `position`, which is at most `largest`, is beyond the end
+/// of K: there may be anything, and 0 times anything need not be 0.
+Value WgmmaKernel::maskK(const WgmmaStage &stage, Value value, Int position,
+                         int64_t largest) {
+  if (largest < stage.sizeK)
     return value;
-  return k.select(k.less(position, stage.depth), value,
+  return k.select(k.less(position, stage.sizeK), value,
                   k.constant(value.getType(), 0.0));
 }
 
@@ -213,7 +211,7 @@ Value WgmmaKernel::maskDepth(const WgmmaStage &stage, Value value, Int position,
 SmallVector<Value> WgmmaKernel::loadInnermost(const WgmmaStage &stage,
                                               const WgmmaThreadRows &rows,
                                               Value source, int64_t start,
-                                              int64_t depth) {
+                                              int64_t sizeK) {
   const WgmmaLayout &layout = getSource(stage);
   Type vector = k.getVectorType(4);
   Value bases[2][2];
@@ -228,7 +226,7 @@ SmallVector<Value> WgmmaKernel::loadInnermost(const WgmmaStage &stage,
     }
   }
   SmallVector<Value> values;
-  for (int64_t first = 0; first < depth; first += 16) {
+  for (int64_t first = 0; first < sizeK; first += 16) {
     SmallVector<Value> parts[2];
     for (int64_t number = 0; number < 2; ++number) {
       Value pointer =
@@ -236,9 +234,9 @@ SmallVector<Value> WgmmaKernel::loadInnermost(const WgmmaStage &stage,
       parts[number] = k.unpack(k.load(vector, pointer));
       for (int64_t part = 0; part < 4; ++part)
         parts[number][part] =
-            maskDepth(stage, parts[number][part],
-                      k.add(k.mul(laneColumn, 4), start + first + part),
-                      start + first + 12 + part);
+            maskK(stage, parts[number][part],
+                  k.add(k.mul(laneColumn, 4), start + first + part),
+                  start + first + 12 + part);
     }
     for (int64_t part = 0; part < 4; ++part)
       values.append({parts[0][part], parts[1][part]});
@@ -263,26 +261,26 @@ Value WgmmaKernel::getPairs(const WgmmaStage &stage,
 SmallVector<Value> WgmmaKernel::loadPairs(const WgmmaStage &stage,
                                           const WgmmaThreadRows &rows,
                                           Value source, int64_t start,
-                                          int64_t depth) {
+                                          int64_t sizeK) {
   const WgmmaLayout &layout = getSource(stage);
   int64_t pitch = layout.pitches[stage.axis];
   Int position = k.mul(laneColumn, 2);
   Value base = getPairs(stage, rows, layout, position, source);
   Type vector = k.getVectorType(2);
   SmallVector<Value> values;
-  for (int64_t first = 0; first < depth; first += 8)
+  for (int64_t first = 0; first < sizeK; first += 8)
     for (int64_t odd = 0; odd < 2; ++odd) {
       Value pair =
           k.load(vector, k.offsetBytes(base, (first + odd) * pitch * 4));
       for (int64_t row = 0; row < 2; ++row)
-        values.push_back(maskDepth(stage, k.extract(pair, row),
-                                   k.add(position, start + first + odd),
-                                   start + first + 6 + odd));
+        values.push_back(maskK(stage, k.extract(pair, row),
+                               k.add(position, start + first + odd),
+                               start + first + 6 + odd));
     }
   return values;
 }
 
-/// Innermost axis, halves: 8 x 8 matrices as they lie.
+/// Innermost axis, 16-bit values: 8 x 8 matrices as they lie.
 SmallVector<Value> WgmmaKernel::loadHalfInnermost(const WgmmaStage &stage,
                                                   Int block, Value source) {
   const WgmmaLayout &layout = plan.landing;
@@ -301,7 +299,7 @@ SmallVector<Value> WgmmaKernel::loadHalfInnermost(const WgmmaStage &stage,
   Int half = k.mul(fromBits(lane, 4, 1), 8);
   Type i32 = k.builder.getI32Type();
   SmallVector<Value> values;
-  for (int64_t first = 0; first < stage.paddedDepth; first += 16) {
+  for (int64_t first = 0; first < stage.paddedK; first += 16) {
     Int inner = k.bitXor(k.add(half, first % 64), permutation);
     Value pointer =
         k.offsetBytes(k.offsetBytes(source, k.mul(k.add(address, inner), 2)),
@@ -310,12 +308,12 @@ SmallVector<Value> WgmmaKernel::loadHalfInnermost(const WgmmaStage &stage,
         {i32, i32, i32, i32},
         "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$0,$1,$2,$3}, [$4];",
         "=r,=r,=r,=r,l,~{memory}", pointer);
-    if (first + 16 > stage.depth)
+    if (first + 16 > stage.sizeK)
       for (int64_t part = 0; part < 4; ++part) {
-        Int depth = k.add(k.mul(laneColumn, 2), first + part / 2 * 8);
-        Value low = k.select(k.less(depth, stage.depth), k.materialize(0xffff),
+        Int sizeK = k.add(k.mul(laneColumn, 2), first + part / 2 * 8);
+        Value low = k.select(k.less(sizeK, stage.sizeK), k.materialize(0xffff),
                              k.materialize(0));
-        Value high = k.select(k.less(k.add(depth, 1), stage.depth),
+        Value high = k.select(k.less(k.add(sizeK, 1), stage.sizeK),
                               k.materialize(-0x10000), k.materialize(0));
         parts[part] = k.materialize(
             k.bitAnd(Int(parts[part]), k.bitOr(Int(low), Int(high))));
@@ -325,8 +323,8 @@ SmallVector<Value> WgmmaKernel::loadHalfInnermost(const WgmmaStage &stage,
   return values;
 }
 
-/// Another axis, halves: pairs of rows at 4 successive positions per 16, turned
-/// into pairs of positions.
+/// Another axis, 16-bit values: pairs of rows at 4 successive positions per 16,
+/// turned into pairs of positions.
 SmallVector<Value> WgmmaKernel::loadHalfPairs(const WgmmaStage &stage,
                                               const WgmmaThreadRows &rows,
                                               Value source) {
@@ -344,15 +342,15 @@ SmallVector<Value> WgmmaKernel::loadHalfPairs(const WgmmaStage &stage,
   }
   Type i32 = k.builder.getI32Type();
   SmallVector<Value> values;
-  for (int64_t first = 0; first < stage.paddedDepth; first += 16)
+  for (int64_t first = 0; first < stage.paddedK; first += 16)
     for (int64_t half = 0; half < 2; ++half) {
       Value words[2];
       for (int64_t odd = 0; odd < 2; ++odd) {
         words[odd] =
             k.load(i32, k.offsetBytes(bases[half], (first + odd) * pitch * 2));
-        Int depth = k.add(k.mul(laneColumn, 4), first + 2 * half + odd);
-        if (first + 12 + 2 * half + odd >= stage.depth)
-          words[odd] = k.select(k.less(depth, stage.depth), words[odd],
+        Int sizeK = k.add(k.mul(laneColumn, 4), first + 2 * half + odd);
+        if (first + 12 + 2 * half + odd >= stage.sizeK)
+          words[odd] = k.select(k.less(sizeK, stage.sizeK), words[odd],
                                 k.materialize(0));
       }
       for (StringRef selector : {"0x5410", "0x7632"})
@@ -436,8 +434,8 @@ Value WgmmaKernel::loadGlobalElement(const WgmmaStage &stage,
       .front();
 }
 
-/// The elements of the factor that a thread's sums take at depth `p`: those of
-/// column 8j + 2t + e in number 2j + e.
+/// The elements of the factor that a thread's sums take at position `p` on K:
+/// those of column 8j + 2t + e in number 2j + e.
 SmallVector<Value> WgmmaKernel::loadFactor(unsigned index, Int p) {
   const WgmmaStage &stage = plan.stages[index];
   Type f32 = k.builder.getF32Type(), i32 = k.builder.getI32Type();
@@ -497,7 +495,7 @@ SmallVector<Value> WgmmaKernel::repairSums(
   auto repair = [&] {
     SmallVector<Value> zeros(sums.size(), zero);
     return k.rolledLoop(
-        0, stage.depth, 1, zeros, [&](Int p, ValueRange carried) {
+        0, stage.sizeK, 1, zeros, [&](Int p, ValueRange carried) {
           Value first = loadElement(rows.first, p);
           Value second = loadElement(rows.second, p);
           SmallVector<Value> factor = loadFactor(index, p);

@@ -14,7 +14,7 @@ using namespace mlir::kron;
 // From registers to global memory
 //===----------------------------------------------------------------------===//
 
-/// Whether a row of a stage is in the array; null if it always is.
+/// Whether a row of a step is in the array; null if it always is.
 Value WgmmaKernel::existsInArray(const WgmmaStage &stage,
                                  const WgmmaPosition &row) {
   Value exists;
@@ -82,8 +82,8 @@ Value WgmmaKernel::scale(Value sum, Value addend) {
   return k.select(isZero(beta), result, k.fma(beta, addend, result));
 }
 
-/// Loads what is added to a run, as f32.
-void WgmmaKernel::loadAddend(WgmmaRun &run) {
+/// Loads what is added to a segment, as f32.
+void WgmmaKernel::loadAddend(WgmmaSegment &segment) {
   if (!beta)
     return;
   int64_t elementBytes = getElementBytes(init.element);
@@ -104,46 +104,47 @@ void WgmmaKernel::loadAddend(WgmmaRun &run) {
       if (!part.getType().isF32())
         part = LLVM::FPExtOp::create(k.builder, k.loc, k.builder.getF32Type(),
                                      part);
-      run.others.push_back(part);
+      segment.others.push_back(part);
     }
   };
-  if (run.isVector)
-    return load(run.sums.size(), run.exists.front(), run.addend);
-  for (unsigned lane = 0; lane < run.sums.size(); ++lane)
-    load(1, run.exists[lane],
-         k.offsetBytes(run.addend,
-                       k.mul(run.addendStride, int64_t(lane * elementBytes))));
+  if (segment.isVector)
+    return load(segment.sums.size(), segment.exists.front(), segment.addend);
+  for (unsigned lane = 0; lane < segment.sums.size(); ++lane)
+    load(1, segment.exists[lane],
+         k.offsetBytes(segment.addend, k.mul(segment.addendStride,
+                                             int64_t(lane * elementBytes))));
 }
 
-void WgmmaKernel::storeRun(const WgmmaRun &run) {
+void WgmmaKernel::storeSegment(const WgmmaSegment &segment) {
   int64_t elementBytes = getElementBytes(init.element);
   auto getResult = [&](unsigned lane) {
-    return toElement(scale(run.sums[lane], beta ? run.others[lane] : Value()));
+    return toElement(
+        scale(segment.sums[lane], beta ? segment.others[lane] : Value()));
   };
-  if (run.isVector) {
-    k.ifThen(run.exists.front(), [&] {
+  if (segment.isVector) {
+    k.ifThen(segment.exists.front(), [&] {
       SmallVector<Value> results;
-      for (unsigned lane = 0; lane < run.sums.size(); ++lane)
+      for (unsigned lane = 0; lane < segment.sums.size(); ++lane)
         results.push_back(getResult(lane));
-      k.store(k.makeVector(results), run.target, CacheHint::Streaming);
+      k.store(k.makeVector(results), segment.target, CacheHint::Streaming);
     });
     return;
   }
-  for (unsigned lane = 0; lane < run.sums.size(); ++lane)
-    k.ifThen(run.exists[lane], [&] {
+  for (unsigned lane = 0; lane < segment.sums.size(); ++lane)
+    k.ifThen(segment.exists[lane], [&] {
       Value target = k.offsetBytes(
-          run.target, k.mul(run.stride, int64_t(lane * elementBytes)));
+          segment.target, k.mul(segment.stride, int64_t(lane * elementBytes)));
       k.store(getResult(lane), target, CacheHint::Streaming);
     });
 }
 
-/// Stores runs, after loading what is added to all of them: stores are not
+/// Stores segments, after loading what is added to all of them: stores are not
 /// overtaken by loads.
-void WgmmaKernel::storeRuns(MutableArrayRef<WgmmaRun> runs) {
-  for (WgmmaRun &run : runs)
-    loadAddend(run);
-  for (const WgmmaRun &run : runs)
-    storeRun(run);
+void WgmmaKernel::storeSegments(MutableArrayRef<WgmmaSegment> segments) {
+  for (WgmmaSegment &segment : segments)
+    loadAddend(segment);
+  for (const WgmmaSegment &segment : segments)
+    storeSegment(segment);
 }
 
 /// Stores a block's results, or has them left in shared memory for storeTile.
@@ -184,11 +185,11 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
     return k.offsetBytes(pointer, by);
   };
   auto hasResult = [&](Int column, int64_t largest) -> Value {
-    bool isCertain = stage.shares > 1 ? stage.results % stage.paddedResults == 0
-                                      : largest < stage.results;
-    return isCertain ? Value() : k.less(column, stage.results);
+    bool isCertain = stage.shares > 1 ? stage.sizeN % stage.paddedResults == 0
+                                      : largest < stage.sizeN;
+    return isCertain ? Value() : k.less(column, stage.sizeN);
   };
-  SmallVector<WgmmaRun> runs;
+  SmallVector<WgmmaSegment> segments;
   if (!stage.innermost) {
     Int column = k.add(k.mul(laneColumn, 2), firstResult);
     Value base = pointerOf(init, initTile, rows.first, column);
@@ -199,17 +200,17 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
       for (unsigned odd = 0; odd < 2; ++odd) {
         Value ok =
             hasResult(k.add(column, first * 2 + odd), first * 2 + odd + 6);
-        WgmmaRun run;
-        run.isVector = vectors;
-        run.sums = {sums[first + odd], sums[first + odd + 2]};
-        run.exists = {k.both(firstExists, ok), k.both(secondExists, ok)};
-        run.target = move(init, base, first * 2 + odd);
-        run.addend = move(addend, addendBase, first * 2 + odd);
-        run.stride = step;
-        run.addendStride = addendStep;
-        runs.push_back(run);
+        WgmmaSegment segment;
+        segment.isVector = vectors;
+        segment.sums = {sums[first + odd], sums[first + odd + 2]};
+        segment.exists = {k.both(firstExists, ok), k.both(secondExists, ok)};
+        segment.target = move(init, base, first * 2 + odd);
+        segment.addend = move(addend, addendBase, first * 2 + odd);
+        segment.stride = step;
+        segment.addendStride = addendStep;
+        segments.push_back(segment);
       }
-    return storeRuns(runs);
+    return storeSegments(segments);
   }
   Int column = k.add(k.mul(laneColumn, 4), firstResult);
   for (unsigned number = 0; number < 2; ++number) {
@@ -223,16 +224,16 @@ void WgmmaKernel::storeGlobal(const WgmmaStage &stage,
       for (unsigned part = 0; part < 4; ++part)
         ok.push_back(k.both(exists, hasResult(k.add(column, first * 2 + part),
                                               first * 2 + part + 12)));
-      WgmmaRun run;
-      run.isVector = vectors;
-      run.sums = {sums[own], sums[own + 1], sums[own + 4], sums[own + 5]};
-      run.exists.assign(ok);
-      run.target = move(init, base, first * 2);
-      run.addend = move(addend, addendBase, first * 2);
-      run.stride = init.strides.back();
-      run.addendStride = addend.base ? addend.strides.back() : Int(1);
-      runs.push_back(run);
+      WgmmaSegment segment;
+      segment.isVector = vectors;
+      segment.sums = {sums[own], sums[own + 1], sums[own + 4], sums[own + 5]};
+      segment.exists.assign(ok);
+      segment.target = move(init, base, first * 2);
+      segment.addend = move(addend, addendBase, first * 2);
+      segment.stride = init.strides.back();
+      segment.addendStride = addend.base ? addend.strides.back() : Int(1);
+      segments.push_back(segment);
     }
   }
-  storeRuns(runs);
+  storeSegments(segments);
 }

@@ -1,4 +1,4 @@
-//===- Bufferize.cpp - Bufferization around kron.pass -----------*- C++ -*-===//
+//===- Bufferize.cpp - Bufferization around kron.fused ----------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Results that end in a reshape are stored through a view of their destination;
-// then upstream's one-shot bufferization, kept out of the regions of kron.pass,
-// then the removal of copies of an array onto itself that materializing a
-// result in its destination leaves, and the release of what was allocated.
+// then upstream's one-shot bufferization, kept out of the regions of
+// kron.fused, then the removal of copies of an array onto itself that
+// materializing a result in its destination leaves, and the release of what was
+// allocated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -216,11 +217,11 @@ struct KronBufferizePass : kron::impl::KronBufferizeBase<KronBufferizePass> {
     options.allowReturnAllocsFromLoops = true;
     options.setFunctionBoundaryTypeConversion(
         bufferization::LayoutMapOption::FullyDynamicLayoutMap);
-    // Passes on memrefs only look like tensor operations, by their regions.
+    // kron.fused on memrefs only looks like a tensor operation, by its region.
     options.opFilter.denyOperation([](Operation *op) {
-      auto pass = dyn_cast<PassOp>(op);
-      return op->getParentOfType<PassOp>() ||
-             (pass && isa<MemRefType>(pass.getInit().getType()));
+      auto fused = dyn_cast<FusedOp>(op);
+      return op->getParentOfType<FusedOp>() ||
+             (fused && isa<MemRefType>(fused.getInit().getType()));
     });
     SmallVector<bufferization::MaterializeInDestinationOp> stores;
     getOperation().walk([&](bufferization::MaterializeInDestinationOp op) {

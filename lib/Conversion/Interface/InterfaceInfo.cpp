@@ -179,7 +179,7 @@ private:
   void visit(Operation *op);
   void visitEmpty(tensor::EmptyOp op);
   void visitLinalg(linalg::LinalgOp op);
-  void visitPass(PassOp op);
+  void visitFusedOp(FusedOp op);
   void visitReassociation(Value expanded, Value collapsed,
                           ArrayRef<ReassociationIndices> groups);
 
@@ -231,7 +231,7 @@ void EqualDims::visitLinalg(linalg::LinalgOp op) {
   }
 }
 
-void EqualDims::visitPass(PassOp op) {
+void EqualDims::visitFusedOp(FusedOp op) {
   Block &body = op.getBody().front();
   for (auto [index, input] : llvm::enumerate(op.getInputs())) {
     auto permutation = op.getInputPermutation();
@@ -284,8 +284,8 @@ void EqualDims::visit(Operation *op) {
     visitEmpty(empty);
   else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     visitLinalg(linalgOp);
-  else if (auto pass = dyn_cast<PassOp>(op))
-    visitPass(pass);
+  else if (auto fused = dyn_cast<FusedOp>(op))
+    visitFusedOp(fused);
   else if (auto materialize =
                dyn_cast<bufferization::MaterializeInDestinationOp>(op))
     uniteAll(materialize.getSource(), materialize.getDest());

@@ -28,7 +28,7 @@ OpFoldResult ArrayEmitter::getSize(Value array, unsigned dim) {
   return size;
 }
 
-// Both look at the array itself: a pass on memrefs may capture a tensor.
+// Both look at the array itself: a kron.fused on memrefs may capture a tensor.
 Value ArrayEmitter::emitDim(Value array, Value dim) {
   if (isa<TensorType>(array.getType()))
     return tensor::DimOp::create(builder, loc, array, dim);

@@ -46,17 +46,17 @@ static LogicalResult lowerOp(Operation *op) {
   return success();
 }
 
-/// Why `op` takes the fallback; a kron.pass does if one of its mode products
+/// Why `op` takes the fallback; a kron.fused does if one of its mode products
 /// does.
 static std::optional<std::string> getFallbackReason(Operation *op, bool onGPU) {
   auto getReason = onGPU ? getGPUUnsupportedReason : getCPUUnsupportedReason;
-  auto pass = dyn_cast<PassOp>(op);
-  if (!pass)
+  auto fused = dyn_cast<FusedOp>(op);
+  if (!fused)
     return getReason(op);
   constexpr int64_t kAnyVectors = 512;
-  if (!onGPU && pass.getEpilogue())
-    return getCPUEpilogueReason(pass, kAnyVectors);
-  for (ModeProductOp product : pass.getModeProducts())
+  if (!onGPU && fused.getEpilogue())
+    return getCPUEpilogueReason(fused, kAnyVectors);
+  for (ModeProductOp product : fused.getModeProducts())
     if (std::optional<std::string> reason = getReason(product))
       return reason;
   return std::nullopt;
@@ -101,14 +101,14 @@ struct ConvertKronToLinalgPass
           << target;
       return signalPassFailure();
     }
-    // What a kron.pass holds is lowered with it.
+    // What a kron.fused holds is lowered with it.
     SmallVector<Operation *> ops;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       bool isEnd = isa<EpilogueOp, QuantizeOp>(op);
       if (isEnd ? !fallbackOnly
-                : !epiloguesOnly && isa<PassOp, ScaledOpInterface>(op))
+                : !epiloguesOnly && isa<FusedOp, ScaledOpInterface>(op))
         ops.push_back(op);
-      return isa<PassOp>(op) ? WalkResult::skip() : WalkResult::advance();
+      return isa<FusedOp>(op) ? WalkResult::skip() : WalkResult::advance();
     });
     if (!(fallbackOnly || epiloguesOnly) || target == "cuda")
       getOperation()->walk([](NumThreadsOp op) { replaceByOne(op); });

@@ -220,11 +220,11 @@ static Value emitKsmm(ArrayEmitter &emitter, KsmmOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// kron.mode_product, kron.epilogue, kron.pass
+// kron.mode_product, kron.epilogue, kron.fused
 //===----------------------------------------------------------------------===//
 
-/// Applies the factor of `op`, whose value outside of a pass is `factor`, to
-/// `input`.
+/// Applies the factor of `op`, whose value outside of a fused region is
+/// `factor`, to `input`.
 static View emitModeContraction(ArrayEmitter &emitter, ModeProductOp op,
                                 View input, Value factor, Type accumulator) {
   input.conjugate = op.getConjInput();
@@ -245,7 +245,8 @@ static Value emitModeProduct(ArrayEmitter &emitter, ModeProductOp op) {
   return emitStore(emitter, product, epilogue, op.getInit());
 }
 
-/// Adds what `op` does, whose values outside of a pass are in `mapping`.
+/// Adds what `op` does, whose values outside of a fused region are in
+/// `mapping`.
 static void addEpilogue(Epilogue &epilogue, EpilogueOp op,
                         const IRMapping &mapping) {
   if (op.getBias())
@@ -269,13 +270,13 @@ static Value emitEpilogue(ArrayEmitter &emitter, EpilogueOp op) {
 /// Recomputes outside of the region what scalars it computes: alpha and beta
 /// may be among them. What depends on an intermediate or its
 /// destination is left out.
-static void emitPassScalars(ArrayEmitter &emitter, PassOp pass,
-                            IRMapping &mapping) {
+static void emitFusedScalars(ArrayEmitter &emitter, FusedOp fused,
+                             IRMapping &mapping) {
   OpBuilder &builder = emitter.getBuilder();
-  for (Operation &op : pass.getBody().front().without_terminator()) {
+  for (Operation &op : fused.getBody().front().without_terminator()) {
     bool isAvailable = llvm::all_of(op.getOperands(), [&](Value operand) {
       return mapping.contains(operand) ||
-             operand.getParentRegion() != &pass.getBody();
+             operand.getParentRegion() != &fused.getBody();
     });
     if (!isAvailable || isa<ModeProductOp, EpilogueOp, tensor::EmptyOp,
                             tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
@@ -294,23 +295,23 @@ static void emitPassScalars(ArrayEmitter &emitter, PassOp pass,
   }
 }
 
-/// Scaling of the last mode product of a pass, on the values outside of the
-/// region. Fails if alpha or beta depend on what exists only inside of it.
-static FailureOr<Epilogue> getPassScaling(PassOp pass, ModeProductOp last,
-                                          IRMapping &mapping) {
+/// Scaling of the last mode product of a fused region, on the values outside of
+/// the region. Fails if alpha or beta depend on what exists only inside of it.
+static FailureOr<Epilogue> getFusedScaling(FusedOp fused, ModeProductOp last,
+                                           IRMapping &mapping) {
   Epilogue epilogue = getScaling(last);
   for (Scale *scale : {&epilogue.alpha, &epilogue.beta}) {
     if (!scale->value)
       continue;
     scale->value = mapping.lookupOrDefault(scale->value);
-    if (scale->value.getParentRegion() == &pass.getBody())
+    if (scale->value.getParentRegion() == &fused.getBody())
       return failure();
   }
   Value addend = epilogue.addend ? epilogue.addend : last.getInit();
   addend = mapping.lookupOrDefault(addend);
   // Without an addend Z is what the last destination held before: that of the
-  // pass, unless the region names another operand.
-  bool isOwn = addend == pass.getInit() || addend == last.getInit();
+  // kron.fused, unless the region names another operand.
+  bool isOwn = addend == fused.getInit() || addend == last.getInit();
   epilogue.addend = isOwn ? Value() : addend;
   return epilogue;
 }
@@ -341,29 +342,30 @@ static FailureOr<Value> emitReshape(ArrayEmitter &emitter, Operation *reshape,
   return array;
 }
 
-static Value emitPass(ArrayEmitter &emitter, PassOp pass) {
+static Value emitFusedOp(ArrayEmitter &emitter, FusedOp fused) {
   IRMapping mapping;
-  Block &block = pass.getBody().front();
+  Block &block = fused.getBody().front();
   for (auto [argument, operand] :
-       llvm::zip_equal(block.getArguments(), pass->getOperands()))
+       llvm::zip_equal(block.getArguments(), fused->getOperands()))
     mapping.map(argument, operand);
 
-  View current = View::get(pass.getInputs().front());
-  if (auto permutation = pass.getInputPermutation())
+  View current = View::get(fused.getInputs().front());
+  if (auto permutation = fused.getInputPermutation())
     for (auto [axis, dim] : llvm::enumerate(*permutation))
       current.axes[dim] = axis;
 
-  SmallVector<ModeProductOp> products = pass.getModeProducts();
-  emitPassScalars(emitter, pass, mapping);
-  FailureOr<Epilogue> scaling = getPassScaling(pass, products.back(), mapping);
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  emitFusedScalars(emitter, fused, mapping);
+  FailureOr<Epilogue> scaling =
+      getFusedScaling(fused, products.back(), mapping);
   if (failed(scaling))
     return Value();
   Epilogue &epilogue = *scaling;
-  if (EpilogueOp op = pass.getEpilogue())
+  if (EpilogueOp op = fused.getEpilogue())
     addEpilogue(epilogue, op, mapping);
-  Type accumulator = getAccumulatorType(kron::getElementType(pass.getInit()));
+  Type accumulator = getAccumulatorType(kron::getElementType(fused.getInit()));
   if (epilogue.alpha.isZero())
-    return emitStore(emitter, Value(), epilogue, pass.getInit());
+    return emitStore(emitter, Value(), epilogue, fused.getInit());
   for (ModeProductOp product : products) {
     for (Operation *reshape : getInputReshapes(product)) {
       FailureOr<Value> array = emitReshape(emitter, reshape, current.value);
@@ -375,7 +377,7 @@ static Value emitPass(ArrayEmitter &emitter, PassOp pass) {
         emitModeContraction(emitter, product, current,
                             mapping.lookup(product.getFactor()), accumulator);
   }
-  return emitStore(emitter, current.value, epilogue, pass.getInit());
+  return emitStore(emitter, current.value, epilogue, fused.getInit());
 }
 
 Value kron::emitReference(ArrayEmitter &emitter, Operation *op) {
@@ -389,6 +391,6 @@ Value kron::emitReference(ArrayEmitter &emitter, Operation *op) {
         return emitModeProduct(emitter, product);
       })
       .Case([&](EpilogueOp end) { return emitEpilogue(emitter, end); })
-      .Case([&](PassOp pass) { return emitPass(emitter, pass); })
+      .Case([&](FusedOp fused) { return emitFusedOp(emitter, fused); })
       .Default(Value());
 }

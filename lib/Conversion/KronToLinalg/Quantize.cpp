@@ -7,8 +7,8 @@
 //
 // The largest magnitude of each row, its scale and the inverse of that, then
 // the rounded elements. Magnitudes are compared as integers, which order NaN
-// behind infinities and those behind numbers. Loops run over the input as it
-// lies.
+// behind infinities and those behind finite values. Loops run over the input as
+// it lies.
 //
 //===----------------------------------------------------------------------===//
 

@@ -64,7 +64,7 @@ static DenseElementsAttr widenElements(DenseElementsAttr attr) {
                                 values);
 }
 
-/// Attributes that hold numbers are replaced as a whole; types inside of all
+/// Attributes that hold values are replaced as a whole; types inside of all
 /// others follow from the replacement of types.
 static void addReplacements(AttrTypeReplacer &replacer) {
   using Result = std::optional<std::pair<Attribute, WalkResult>>;

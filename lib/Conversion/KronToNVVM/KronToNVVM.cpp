@@ -1,20 +1,21 @@
-//===- KronToNVVM.cpp - kron.pass to CUDA kernels ---------------*- C++ -*-===//
+//===- KronToNVVM.cpp - kron.fused to CUDA kernels --------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// A thin pass over CodeGen/GPU: it finds the passes and gradients, and checks
-// what every emitter relies on.
+// A thin layer over CodeGen/GPU: it finds the fused ops and gradients, and
+// checks what every emitter relies on.
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/CodeGen/FusedOperands.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
-#include "kron/CodeGen/GPU/PassEmitter.h"
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
-#include "kron/CodeGen/PassOperands.h"
+#include "kron/CodeGen/GPU/Support.h"
 #include "kron/Conversion/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -38,10 +39,10 @@ static LogicalResult checkPlace(Operation *op, Value init) {
   return success();
 }
 
-static LogicalResult checkPass(PassOp pass) {
-  if (failed(checkPlace(pass, pass.getInit())))
+static LogicalResult checkFusedOp(FusedOp fused) {
+  if (failed(checkPlace(fused, fused.getInit())))
     return failure();
-  for (ModeProductOp product : pass.getModeProducts()) {
+  for (ModeProductOp product : fused.getModeProducts()) {
     if (std::optional<std::string> reason = getDynamicShapeReason(
             cast<ScaledOpInterface>(product.getOperation())))
       return product.emitOpError("cannot become a GPU kernel: ") << *reason;
@@ -52,7 +53,7 @@ static LogicalResult checkPass(PassOp pass) {
   return success();
 }
 
-/// Says whether rows behind a product become 8 bits in its kernel.
+/// Says whether rows behind a product are quantized in its kernel.
 static void emitRemark(QuantizeOp op,
                        const std::optional<std::string> &reason) {
   auto options = remark::RemarkOpts::name("Quantize").category("kron-gpu");
@@ -72,14 +73,12 @@ struct ConvertKronToNVVMPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    std::optional<GPUMachine> machine = getGPUMachine(chip);
-    if (!machine) {
-      module.emitError("expects chip to be sm_80 or newer, but got ") << chip;
+    FailureOr<GPUMachine> machine = getGPUMachine(module, chip);
+    if (failed(machine))
       return signalPassFailure();
-    }
-    SmallVector<PassOp> passes;
+    SmallVector<FusedOp> passes;
     SmallVector<KsmmGradOp> gradients;
-    module.walk([&](PassOp pass) { passes.push_back(pass); });
+    module.walk([&](FusedOp fused) { passes.push_back(fused); });
     module.walk([&](KsmmGradOp op) { gradients.push_back(op); });
     SmallVector<QuantizeOp> quantizes;
     module.walk([&](QuantizeOp op) { quantizes.push_back(op); });
@@ -88,24 +87,25 @@ struct ConvertKronToNVVMPass
     gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(module);
     SymbolTable symbols(module);
     OpBuilder builder(&getContext());
-    for (PassOp pass : passes) {
-      if (failed(checkPass(pass)) || failed(hoistPassScalars(builder, pass)))
+    for (FusedOp fused : passes) {
+      if (failed(checkFusedOp(fused)) ||
+          failed(hoistFusedScalars(builder, fused)))
         return signalPassFailure();
-      if (QuantizeOp quantize = findQuantize(pass, quantizes)) {
+      if (QuantizeOp quantize = findQuantize(fused, quantizes)) {
         std::optional<std::string> reason =
-            getSeparateQuantizeReason(pass, quantize, *machine);
+            getSeparateQuantizeReason(fused, quantize, *machine);
         emitRemark(quantize, reason);
         if (!reason) {
           quantizes.erase(llvm::find(quantizes, quantize));
-          if (failed(emitQuantizedPass(builder, symbols, gpuModule, pass,
-                                       quantize, *machine)))
+          if (failed(emitQuantizedKernel(builder, symbols, gpuModule, fused,
+                                         quantize, *machine)))
             return signalPassFailure();
           continue;
         }
       }
-      if (failed(emitGPUPass(builder, symbols, gpuModule, pass, *machine)))
+      if (failed(emitGPUKernels(builder, symbols, gpuModule, fused, *machine)))
         return signalPassFailure();
-      pass.erase();
+      fused.erase();
     }
     for (KsmmGradOp gradient : gradients) {
       if (failed(checkPlace(gradient, gradient.getInit())))

@@ -1,19 +1,20 @@
-//===- KronToVector.cpp - kron.pass to CPU vector code ----------*- C++ -*-===//
+//===- KronToVector.cpp - kron.fused to CPU vector code ---------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// A thin pass over CodeGen/CPU: it finds the passes, checks that the emitters
-// take them, and records the workspace that their code needs on the functions.
+// A thin MLIR pass over CodeGen/CPU: it finds the fused regions, checks that
+// the emitters take them, and records the workspace that their code needs on
+// the functions.
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/CodeGen/CPU/PassEmitter.h"
+#include "kron/CodeGen/CPU/FusedEmitter.h"
 #include "kron/CodeGen/CPU/RuntimeCalls.h"
 #include "kron/CodeGen/CPU/Support.h"
-#include "kron/CodeGen/PassOperands.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
@@ -30,37 +31,37 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
-/// What keeps the emitters from taking `pass`; success if nothing does.
-static LogicalResult checkPass(PassOp pass) {
-  if (!isa<MemRefType>(pass.getInit().getType()))
-    return pass.emitOpError(
+/// What keeps the emitters from taking `fused`; success if nothing does.
+static LogicalResult checkFusedOp(FusedOp fused) {
+  if (!isa<MemRefType>(fused.getInit().getType()))
+    return fused.emitOpError(
         "expects memref operands: run --kron-bufferize first");
-  for (ModeProductOp product : pass.getModeProducts()) {
+  for (ModeProductOp product : fused.getModeProducts()) {
     if (std::optional<std::string> reason = getCPUUnsupportedReason(product))
       return product.emitOpError("cannot become vector code: ") << *reason;
     for (int64_t dim : product.getFactorDims())
       if (dim >= 0 && product.getAxis() == static_cast<uint64_t>(dim))
         return product.emitOpError("has a factor that varies on its own axis");
   }
-  if (!pass.getSchedule() || !pass.getSchedule()->getVectorBits())
-    return pass.emitOpError(
+  if (!fused.getSchedule() || !fused.getSchedule()->getVectorBits())
+    return fused.emitOpError(
         "expects a #kron.schedule with vector_bits: run --kron-select-schedule "
         "first");
-  if (!pass->getParentOfType<func::FuncOp>())
-    return pass.emitOpError("expects to be inside a func.func");
-  if (pass.getEpilogue())
+  if (!fused->getParentOfType<func::FuncOp>())
+    return fused.emitOpError("expects to be inside a func.func");
+  if (fused.getEpilogue())
     if (std::optional<std::string> reason =
-            getCPUEpilogueReason(pass, pass.getSchedule()->getVectorBits()))
-      return pass.emitOpError("cannot become vector code with its epilogue: ")
+            getCPUEpilogueReason(fused, fused.getSchedule()->getVectorBits()))
+      return fused.emitOpError("cannot become vector code with its epilogue: ")
              << *reason;
-  if (isRegrouped(pass) && !getRegroupedRows(pass.getModeProducts()))
-    return pass.emitOpError("cannot become vector code: axes are regrouped "
-                            "without rows that all factors have");
+  if (isRegrouped(fused) && !getRegroupedRows(fused.getModeProducts()))
+    return fused.emitOpError("cannot become vector code: axes are regrouped "
+                             "without rows that all factors have");
   return success();
 }
 
 /// Makes an i64 attribute of `function` at least `bytes`, the most that one of
-/// its passes takes.
+/// its fused regions takes.
 static void raiseBytes(func::FuncOp function, StringRef name, int64_t bytes) {
   if (auto attr = function->getAttrOfType<IntegerAttr>(name))
     bytes = std::max(bytes, attr.getInt());
@@ -87,19 +88,20 @@ struct ConvertKronToVectorPass
 
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    SmallVector<PassOp> passes;
-    getOperation().walk([&](PassOp pass) { passes.push_back(pass); });
+    SmallVector<FusedOp> passes;
+    getOperation().walk([&](FusedOp fused) { passes.push_back(fused); });
     OpBuilder builder(&getContext());
     getOperation().walk(
         [&](NumThreadsOp op) { emitNumThreads(builder, symbols, op); });
-    for (PassOp pass : passes) {
-      if (failed(checkPass(pass)) || failed(hoistPassScalars(builder, pass)))
+    for (FusedOp fused : passes) {
+      if (failed(checkFusedOp(fused)) ||
+          failed(hoistFusedScalars(builder, fused)))
         return signalPassFailure();
-      auto function = pass->getParentOfType<func::FuncOp>();
-      WorkspaceBytes bytes = emitPass(builder, symbols, pass);
+      auto function = fused->getParentOfType<func::FuncOp>();
+      WorkspaceBytes bytes = emitFusedOp(builder, symbols, fused);
       raiseBytes(function, "kron.shared_bytes", bytes.shared);
       raiseBytes(function, "kron.thread_bytes", bytes.perThread);
-      pass.erase();
+      fused.erase();
     }
   }
 };

@@ -287,12 +287,19 @@ static constexpr double kErfOverDouble[] = {
     3.899927903843061e-06,  1.6944970246715932e-07, 6.758899381584506e-09,
     1.7194866674707327e-10, 3.3363477213527716e-12, 2.227104931379221e-14,
     1.5716399371991076e-17};
-static constexpr double kErfUnderDouble[] = {
-    1.0,                    0.5284437579662967,     0.1347444045505081,
-    0.02198498547989271,    0.002564498924962411,   0.00022606877394910045,
-    1.5496508497969865e-05, 8.348946997050542e-07,  3.5149652597418004e-08,
-    1.1243906164750144e-09, 2.5490826911100828e-11, 3.31929918561899e-13,
-    8.852410576951672e-16};
+static constexpr double kErfUnderDouble[] = {1.0,
+                                             0.5284437579662967,
+                                             0.1347444045505081,
+                                             0.02198498547989271,
+                                             0.002564498924962411,
+                                             0.00022606877394910045,
+                                             1.5496508497969865e-05,
+                                             8.348946997050542e-07,
+                                             3.5149652597418004e-08,
+                                             1.1243906164750144e-09,
+                                             2.5490826911100828e-11,
+                                             3.31929918561899e-13,
+                                             8.852410576951672e-16};
 
 Value MathBuilder::erfQuotient(Value x) {
   double end = isDouble ? 5.93 : 3.84;
@@ -374,7 +381,7 @@ static bool isNative(Operation *op) {
              math::RsqrtOp, math::SqrtOp, math::TruncOp>(op);
 }
 
-/// Whether the arithmetic that replaces `op` is one on numbers or vectors of
+/// Whether the arithmetic that replaces `op` is one on scalars or vectors of
 /// types that the polynomials are made for.
 static bool isExpandable(Operation *op) {
   Type type = op->getResult(0).getType();

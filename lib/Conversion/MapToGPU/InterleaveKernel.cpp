@@ -121,8 +121,8 @@ InterleaveKernel::InterleaveKernel(OpBuilder &builder,
 //===----------------------------------------------------------------------===//
 
 void InterleaveKernel::enterArrays() {
-  input = k.enter(getPassArray(host, op.getInput()));
-  output = k.enter(getPassArray(host, op.getInit()));
+  input = k.enter(getFusedArray(host, op.getInput()));
+  output = k.enter(getFusedArray(host, op.getInit()));
   auto type = cast<MemRefType>(op.getInput().getType());
   for (int64_t dim = 0; dim < sizes.outer; ++dim) {
     Int size = type.getDimSize(dim);
@@ -145,7 +145,7 @@ void InterleaveKernel::enterArrays() {
 Value InterleaveKernel::getIsAligned() {
   Int bits = 0;
   for (Value memref : {Value(op.getInput()), Value(op.getInit())}) {
-    StageArray array = getPassArray(host, memref);
+    StageArray array = getFusedArray(host, memref);
     Value address = LLVM::PtrToIntOp::create(
         host.builder, host.loc, host.builder.getI64Type(), array.base);
     bits = host.bitOr(bits, Int(address));

@@ -24,8 +24,8 @@ using namespace mlir::kron;
 
 static constexpr int64_t kThreads = 256;
 static constexpr int64_t kCtasPerSM = 8;
-/// Elements of 8 bits that a thread has on their way: one is little to wait
-/// for.
+/// Elements of 8-bit types that a thread has on their way: one is little to
+/// wait for.
 static constexpr int64_t kBytes = 8;
 /// Steps of a reduction that are written out.
 static constexpr int64_t kUnroll = 8;
@@ -120,7 +120,7 @@ Value LinalgKernel::enterScalar(Value value) {
 void LinalgKernel::enterOperands() {
   for (Value operand : op->getOperands()) {
     bool isArray = isa<MemRefType>(operand.getType());
-    arrays.push_back(isArray ? kernel.enter(getPassArray(host, operand))
+    arrays.push_back(isArray ? kernel.enter(getFusedArray(host, operand))
                              : StageArray());
     scalars.push_back(isArray ? Value() : enterScalar(operand));
   }
@@ -133,7 +133,7 @@ void LinalgKernel::enterCaptures() {
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used) {
     if (isa<MemRefType>(value.getType()))
-      capturedArrays[value] = kernel.enter(getPassArray(host, value));
+      capturedArrays[value] = kernel.enter(getFusedArray(host, value));
     else
       captures.map(value, enterScalar(value));
   }
@@ -182,7 +182,7 @@ void LinalgKernel::emit() {
   kernel.launch(shape, tiles);
 }
 
-/// Whether elements of 8 bits become others one by one, where finding them
+/// Whether elements of 8-bit types become others one by one, where finding them
 /// takes no divisions by numbers that only the host knows: these take longer
 /// than to wait.
 bool LinalgKernel::widensBytes() {
@@ -399,7 +399,7 @@ Value LinalgKernel::loadCaptured(memref::LoadOp load,
 Value LinalgKernel::loadElement(Type type, Value address) {
   OpBuilder &builder = kernel.builder;
   auto complexType = dyn_cast<ComplexType>(type);
-  // The LLVM dialect has no numbers of 8 bits.
+  // The LLVM dialect has no 8-bit floating-point types.
   if (isFloat8(type))
     return arith::BitcastOp::create(builder, op.getLoc(), type,
                                     kernel.load(builder.getI8Type(), address));

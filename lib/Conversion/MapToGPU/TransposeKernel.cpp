@@ -20,7 +20,7 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Threads of a CTA, and those that a processor should have.
+/// Threads of a CTA, and those that an SM should have.
 static constexpr int64_t kThreads = 256, kThreadsPerSM = 1536;
 /// Lines of a square, of elements (or of pairs of them), and the distance from
 /// one to the next in shared memory, which meets no bank twice.
@@ -255,7 +255,7 @@ Int TransposeKernel::getPairBits() {
   include(getSize(outputDim));
   auto add = [&](Value memref, unsigned alongDim,
                  ArrayRef<int64_t> permutation) {
-    StageArray array = getPassArray(host, memref, permutation);
+    StageArray array = getFusedArray(host, memref, permutation);
     Value address = LLVM::PtrToIntOp::create(
         host.builder, host.loc, host.builder.getI64Type(), array.base);
     include(host.floorDiv(Int(address), 2));
@@ -269,9 +269,9 @@ Int TransposeKernel::getPairBits() {
 }
 
 void TransposeKernel::emit() {
-  input = k.enter(getPassArray(host, op.getInput()));
-  output = k.enter(getPassArray(host, op.getInit(),
-                                invertPermutationVector(op.getPermutation())));
+  input = k.enter(getFusedArray(host, op.getInput()));
+  output = k.enter(getFusedArray(host, op.getInit(),
+                                 invertPermutationVector(op.getPermutation())));
   int64_t side = kSide * perWord;
   Int tiles = 1;
   for (unsigned dim = 0; dim < input.strides.size(); ++dim) {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Beside fused passes, functions may still hold linalg operations and
+// Beside fused regions, functions may still hold linalg operations and
 // kron.quantize. Each becomes a loop that the runtime shares among the threads
 // of the launch.
 //
@@ -29,7 +29,7 @@ using namespace mlir::kron;
 /// Whether `op` stands where a call of the runtime may stand in its place.
 static bool isOutermost(Operation *op) {
   return op->getParentOfType<func::FuncOp>() &&
-         !op->getParentOfType<PassOp>() &&
+         !op->getParentOfType<FusedOp>() &&
          !op->getParentOfType<linalg::LinalgOp>();
 }
 

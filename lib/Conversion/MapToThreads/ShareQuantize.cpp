@@ -23,7 +23,7 @@ static constexpr int64_t kBlockBytes = 1 << 19;
 /// Columns of a block: shorter ones are slow to reach, and longer ones few.
 static constexpr int64_t kMinColumns = 256, kMostColumns = 1024;
 /// Fewer rows than this, of more elements than that, are shared out themselves.
-static constexpr int64_t kFewRows = 8, kLargeRow = 1 << 16;
+static constexpr int64_t kSkinnyM = 8, kLargeRow = 1 << 16;
 
 namespace {
 class QuantizeBlocks {
@@ -66,7 +66,7 @@ bool QuantizeBlocks::hasFewLargeRows() const {
         ShapedType::isDynamic(size) ? kLargeRow : std::min(size, kLargeRow);
     product = std::min(product, kLargeRow);
   }
-  return rows < kFewRows && elements >= kLargeRow;
+  return rows < kSkinnyM && elements >= kLargeRow;
 }
 
 /// How many positions of the innermost batch dimension make up a block.

@@ -194,7 +194,7 @@ def test_scalars_that_are_tensors():
 
 @pytest.mark.parametrize("kind", ["mkm", "kmm"])
 def test_gradients_of_batched_factors(kind):
-    """Long and short runs behind an axis, of which products of matrices are made."""
+    """Long and short segments behind an axis, of which products of matrices are made."""
     torch.manual_seed(0)
     factors = [array(2, 6, 6) for _ in range(4)]
     x = array(1, *((5, 1296) if kind == "mkm" else (1296, 5)))

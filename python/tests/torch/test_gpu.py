@@ -159,7 +159,7 @@ def test_side_stream():
 
 
 def test_graph():
-    # Two trips over memory, so that there is a workspace.
+    # Two fused regions, so that there is a workspace.
     x, factors = random(100, 8**6), [random(8, 8) for _ in range(6)]
     kt.mkm(x, factors)  # compiled before the capture
     torch.cuda.synchronize()
@@ -197,7 +197,7 @@ def test_gradients_of_ksmm():
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
 @pytest.mark.parametrize("layout", ["batch_first", "batch_last"])
 def test_gradients_of_ksmm_beside_einsum(layout, dtype):
-    """Those that PyTorch derives from an einsum of the same numbers in float64."""
+    """Those that PyTorch derives from an einsum of the same values in float64."""
     rows, equation = 130, "nikt,ijkt->nijt"
     if layout == "batch_last":
         equation = "iktn,ijkt->ijtn"

@@ -249,7 +249,7 @@ def test_axis_gradient_of_many_rows(outside, p, q, inside, dtype, rows):
 
 
 # Verify gradients by weights over so many rows that most are computed in kernels of kron, whole
-# blocks of rows and a rest, of rows that lie apart.
+# blocks of rows and a remainder, of rows that lie apart.
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("pattern", [(1, 6, 5, 2), (2, 7, 12, 4), (1, 9, 33, 8),
                                      (1, 4, 6, 16), (1, 3, 128, 2), (2, 3, 70, 2),

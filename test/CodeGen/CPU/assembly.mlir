@@ -10,7 +10,7 @@
 
 // Verify that a row of 64 x 64 goes through both factors on 512-bit registers,
 // without a spill of a vector register and without scalar arithmetic.
-// CHECK-LABEL: square64_pass:
+// CHECK-LABEL: square64_fused:
 // ZMM-NOT: zmm{{[0-9]+}}, {{.*}}(%rsp)
 // ZMM-NOT: vfmadd{{.*}}ss
 // ZMM-COUNT-64: vfmadd{{.*}}ps {{.*}}%zmm

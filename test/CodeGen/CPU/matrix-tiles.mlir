@@ -10,7 +10,7 @@
 // RUN: kron-opt %s --kron-cpu-pipeline | FileCheck %s --check-prefix=OFF --implicit-check-not=llvm.x86
 
 // Verify that without the option no function uses tiles.
-// OFF: llvm.func @square64_pass
+// OFF: llvm.func @square64_fused
 
 // Verify that the first factor takes rows of X as they lie, one product per 32
 // of k, row and column tile; and that the second one adds the low parts of what
@@ -18,7 +18,7 @@
 // the configuration of the tiles and their release.
 // REMARK: Stage {{.*}}Mapping=amx-rows
 // REMARK: Stage {{.*}}Mapping=amx-columns
-// CHECK-LABEL: llvm.func @square64_pass(
+// CHECK-LABEL: llvm.func @square64_fused(
 // CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
 // CHECK-COUNT-8: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
 // CHECK-COUNT-4: llvm.call_intrinsic "llvm.x86.tilestored64"
@@ -27,7 +27,7 @@
 // CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
 // CHECK: llvm.call_intrinsic "llvm.x86.tilerelease"
 // Verify that no multiply-add of vectors is left.
-// ASM-LABEL: square64_pass:
+// ASM-LABEL: square64_fused:
 // ASM-NOT: vfmadd
 // ASM: ldtilecfg
 // ASM: tileloadd
@@ -51,7 +51,7 @@ func.func @square64(%x: tensor<?x4096xbf16>, %f: tensor<64x64xbf16>) -> tensor<?
 // Verify that a factor that depends on a short innermost axis takes one position
 // of it after the other: elements of X are gathered, results shuffled together.
 // REMARK: Stage {{.*}}Mapping=amx-rows
-// CHECK-LABEL: llvm.func @varying_pass(
+// CHECK-LABEL: llvm.func @varying_fused(
 // CHECK: llvm.intr.masked.gather
 // CHECK: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
 // CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
@@ -65,7 +65,7 @@ func.func @varying(%x: memref<?x128xbf16>, %k: memref<1x64x64x2xbf16>, %y: memre
 // rows at a time: what is packed of X has two blocks of 32 x (1024 + 32) bf16,
 // the loop over them is inside of the one over results.
 // REMARK: Stage {{.*}}Mapping=amx-rows
-// CHECK-LABEL: llvm.func @large_pass(
+// CHECK-LABEL: llvm.func @large_fused(
 // CHECK: llvm.mlir.constant(135168 : i64)
 // CHECK: llvm.call_intrinsic "llvm.x86.tdpbf16ps"
 func.func @large(%x: memref<1024x1024xbf16>, %k: memref<1x1024x1024x1xbf16>, %y: memref<1024x1024xbf16>) {
@@ -76,7 +76,7 @@ func.func @large(%x: memref<1024x1024xbf16>, %k: memref<1x1024x1024x1xbf16>, %y:
 // Verify that tiles are not used for what asks for multiply-adds of f32, for
 // other types, and for factors that would leave them empty.
 // REMARK-NOT: amx
-// CHECK-LABEL: llvm.func @ieee_pass(
+// CHECK-LABEL: llvm.func @ieee_fused(
 // CHECK-NOT: llvm.x86
 func.func @ieee(%x: memref<?x64xbf16>, %f: memref<64x64xbf16>, %y: memref<?x64xbf16>) {
   kron.mkm ins(%x : memref<?x64xbf16>) factors(%f : memref<64x64xbf16>) outs(%y : memref<?x64xbf16>)

@@ -38,7 +38,7 @@ func.func @large(%x: memref<?x16x16x16x16xf32>, %f: memref<16x16xf32>, %y: memre
 // -----
 
 func.func @stages(%x: memref<?x4xf32>, %f: memref<4x4xf32>, %y: memref<?x4xf32>) {
-  // expected-error @+1 {{batched: it needs at least 2 stages}}
+  // expected-error @+1 {{batched: it needs at least 2 pipeline stages}}
   kron.batched ins(%x : memref<?x4xf32>) factors(%f : memref<4x4xf32>) outs(%y : memref<?x4xf32>)
     {schedule = #kron.schedule<kernel = batched, stages = 1>}
   return

@@ -31,7 +31,7 @@ func.func @cubes(%x: memref<?x8x8x8xf32>, %f: memref<8x8xf32>, %y: memref<?x8x8x
 // -----
 
 // Verify that arrays of 5x5x5 come in whole chunks, the last of a tile in part, and
-// that the schedule's tile, threads, CTAs and stages are taken.
+// that the schedule's tile, threads, CTAs and pipeline stages are taken.
 // CHECK-LABEL: func @odd
 // CHECK:         llvm.func @odd_batched_0(
 // CHECK-SAME:      nvvm.maxntid = array<i32: 96>, nvvm.minctasm = 3 : i32

@@ -26,7 +26,7 @@
 // CHECK: scf.if %[[LEFT]] {
 // CHECK:   llvm.call @kronRtCudaLaunch(
 func.func @dense(%x: memref<25088x1024xf16>, %k: memref<1024x1024xf16>, %y: memref<25088x1024xf16>) {
-  kron.pass ins(%x, %k : memref<25088x1024xf16>, memref<1024x1024xf16>) outs(%y : memref<25088x1024xf16>) {
+  kron.fused ins(%x, %k : memref<25088x1024xf16>, memref<1024x1024xf16>) outs(%y : memref<25088x1024xf16>) {
   ^bb0(%tx: tensor<25088x1024xf16>, %tk: tensor<1024x1024xf16>, %ty: tensor<25088x1024xf16>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf16>) factor(%tk [q, p] : tensor<1024x1024xf16>)
          outs(%ty : tensor<25088x1024xf16>) -> tensor<25088x1024xf16>
@@ -46,7 +46,7 @@ func.func @dense(%x: memref<25088x1024xf16>, %k: memref<1024x1024xf16>, %y: memr
 // CHECK: } else {
 // CHECK:   scf.yield %false
 func.func @beside(%x: memref<?x4x256xbf16>, %k: memref<4x256x256xbf16>, %y: memref<?x4x256xbf16>) {
-  kron.pass ins(%x, %k : memref<?x4x256xbf16>, memref<4x256x256xbf16>) outs(%y : memref<?x4x256xbf16>) {
+  kron.fused ins(%x, %k : memref<?x4x256xbf16>, memref<4x256x256xbf16>) outs(%y : memref<?x4x256xbf16>) {
   ^bb0(%tx: tensor<?x4x256xbf16>, %tk: tensor<4x256x256xbf16>, %ty: tensor<?x4x256xbf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<?x4x256xbf16>) factor(%tk [1, q, p] : tensor<4x256x256xbf16>)
          outs(%ty : tensor<?x4x256xbf16>) -> tensor<?x4x256xbf16>
@@ -63,13 +63,13 @@ func.func @beside(%x: memref<?x4x256xbf16>, %k: memref<4x256x256xbf16>, %y: memr
 // CHECK-LABEL: func.func @sectors(
 func.func @sectors(%x: memref<25088x64x64xf16>, %k: memref<64x448x64xf16>, %y: memref<25088x64x448xf16>,
                    %l: memref<64x456x64xf16>, %v: memref<25088x64x456xf16>) {
-  kron.pass ins(%x, %k : memref<25088x64x64xf16>, memref<64x448x64xf16>) outs(%y : memref<25088x64x448xf16>) {
+  kron.fused ins(%x, %k : memref<25088x64x64xf16>, memref<64x448x64xf16>) outs(%y : memref<25088x64x448xf16>) {
   ^bb0(%tx: tensor<25088x64x64xf16>, %tk: tensor<64x448x64xf16>, %ty: tensor<25088x64x448xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x64x64xf16>) factor(%tk [1, q, p] : tensor<64x448x64xf16>)
          outs(%ty : tensor<25088x64x448xf16>) -> tensor<25088x64x448xf16>
     kron.yield %0 : tensor<25088x64x448xf16>
   }
-  kron.pass ins(%x, %l : memref<25088x64x64xf16>, memref<64x456x64xf16>) outs(%v : memref<25088x64x456xf16>) {
+  kron.fused ins(%x, %l : memref<25088x64x64xf16>, memref<64x456x64xf16>) outs(%v : memref<25088x64x456xf16>) {
   ^bb0(%tx: tensor<25088x64x64xf16>, %tl: tensor<64x456x64xf16>, %tv: tensor<25088x64x456xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x64x64xf16>) factor(%tl [1, q, p] : tensor<64x456x64xf16>)
          outs(%tv : tensor<25088x64x456xf16>) -> tensor<25088x64x456xf16>
@@ -87,25 +87,25 @@ func.func @others(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: mem
                   %x1: memref<25088x256x4xf16>, %k1: memref<256x256x4xf16>, %y1: memref<25088x256x4xf16>,
                   %x2: memref<25088x2x192xf16>, %k2: memref<2x48x192xf16>, %y2: memref<25088x2x48xf16>,
                   %x3: memref<196x1024xf16>, %k3: memref<1024x1024xf16>, %y3: memref<196x1024xf16>) {
-  kron.pass ins(%x3, %k3 : memref<196x1024xf16>, memref<1024x1024xf16>) outs(%y3 : memref<196x1024xf16>) {
+  kron.fused ins(%x3, %k3 : memref<196x1024xf16>, memref<1024x1024xf16>) outs(%y3 : memref<196x1024xf16>) {
   ^bb0(%tx: tensor<196x1024xf16>, %tk: tensor<1024x1024xf16>, %ty: tensor<196x1024xf16>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<196x1024xf16>) factor(%tk [q, p] : tensor<1024x1024xf16>)
          outs(%ty : tensor<196x1024xf16>) -> tensor<196x1024xf16>
     kron.yield %0 : tensor<196x1024xf16>
   }
-  kron.pass ins(%x, %k : memref<25088x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<25088x1024xf32>) {
+  kron.fused ins(%x, %k : memref<25088x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<25088x1024xf32>) {
   ^bb0(%tx: tensor<25088x1024xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<25088x1024xf32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
          outs(%ty : tensor<25088x1024xf32>) -> tensor<25088x1024xf32>
     kron.yield %0 : tensor<25088x1024xf32>
   }
-  kron.pass ins(%x1, %k1 : memref<25088x256x4xf16>, memref<256x256x4xf16>) outs(%y1 : memref<25088x256x4xf16>) {
+  kron.fused ins(%x1, %k1 : memref<25088x256x4xf16>, memref<256x256x4xf16>) outs(%y1 : memref<25088x256x4xf16>) {
   ^bb0(%tx: tensor<25088x256x4xf16>, %tk: tensor<256x256x4xf16>, %ty: tensor<25088x256x4xf16>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x256x4xf16>) factor(%tk [q, p, 2] : tensor<256x256x4xf16>)
          outs(%ty : tensor<25088x256x4xf16>) -> tensor<25088x256x4xf16>
     kron.yield %0 : tensor<25088x256x4xf16>
   }
-  kron.pass ins(%x2, %k2 : memref<25088x2x192xf16>, memref<2x48x192xf16>) outs(%y2 : memref<25088x2x48xf16>) {
+  kron.fused ins(%x2, %k2 : memref<25088x2x192xf16>, memref<2x48x192xf16>) outs(%y2 : memref<25088x2x48xf16>) {
   ^bb0(%tx: tensor<25088x2x192xf16>, %tk: tensor<2x48x192xf16>, %ty: tensor<25088x2x48xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x2x192xf16>) factor(%tk [1, q, p] : tensor<2x48x192xf16>)
          outs(%ty : tensor<25088x2x48xf16>) -> tensor<25088x2x48xf16>

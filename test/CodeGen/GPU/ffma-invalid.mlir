@@ -4,7 +4,7 @@
 
 func.func @large(%x: memref<8x32xf32>, %f: memref<32x32xf32>, %y: memref<8x32xf32>) {
   // expected-error @below {{cannot become a GPU kernel of kind ffma: a factor has more than 16 rows or columns}}
-  kron.pass ins(%x, %f : memref<8x32xf32>, memref<32x32xf32>) outs(%y : memref<8x32xf32>) attributes {schedule = #kron.schedule<kernel = ffma>} {
+  kron.fused ins(%x, %f : memref<8x32xf32>, memref<32x32xf32>) outs(%y : memref<8x32xf32>) attributes {schedule = #kron.schedule<kernel = ffma>} {
   ^bb0(%tx: tensor<8x32xf32>, %tf: tensor<32x32xf32>, %out: tensor<8x32xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<8x32xf32>) factor(%tf [p, q] : tensor<32x32xf32>)
          outs(%out : tensor<8x32xf32>) -> tensor<8x32xf32>
@@ -17,7 +17,7 @@ func.func @large(%x: memref<8x32xf32>, %f: memref<32x32xf32>, %y: memref<8x32xf3
 
 func.func @half(%x: memref<8x4xf16>, %f: memref<4x4xf16>, %y: memref<8x4xf16>) {
   // expected-error @below {{cannot become a GPU kernel of kind ffma: the element type is neither f32 nor f64}}
-  kron.pass ins(%x, %f : memref<8x4xf16>, memref<4x4xf16>) outs(%y : memref<8x4xf16>) attributes {schedule = #kron.schedule<kernel = ffma>} {
+  kron.fused ins(%x, %f : memref<8x4xf16>, memref<4x4xf16>) outs(%y : memref<8x4xf16>) attributes {schedule = #kron.schedule<kernel = ffma>} {
   ^bb0(%tx: tensor<8x4xf16>, %tf: tensor<4x4xf16>, %out: tensor<8x4xf16>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<8x4xf16>) factor(%tf [p, q] : tensor<4x4xf16>)
          outs(%out : tensor<8x4xf16>) -> tensor<8x4xf16>
@@ -30,7 +30,7 @@ func.func @half(%x: memref<8x4xf16>, %f: memref<4x4xf16>, %y: memref<8x4xf16>) {
 
 func.func @tensors(%x: tensor<8x4xf32>, %f: tensor<4x4xf32>, %y: tensor<8x4xf32>) -> tensor<8x4xf32> {
   // expected-error @below {{expects memref operands: run --kron-bufferize first}}
-  %r = kron.pass ins(%x, %f : tensor<8x4xf32>, tensor<4x4xf32>) outs(%y : tensor<8x4xf32>) {
+  %r = kron.fused ins(%x, %f : tensor<8x4xf32>, tensor<4x4xf32>) outs(%y : tensor<8x4xf32>) {
   ^bb0(%tx: tensor<8x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<8x4xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<8x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>)
          outs(%out : tensor<8x4xf32>) -> tensor<8x4xf32>

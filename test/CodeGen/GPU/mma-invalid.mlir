@@ -4,7 +4,7 @@
 
 func.func @integers(%x: memref<8x16xi32>, %f: memref<16x16xi32>, %y: memref<8x16xi32>) {
   // expected-error @below {{cannot become a GPU kernel of kind mma: the element type is no real floating-point type of up to 64 bits}}
-  kron.pass ins(%x, %f : memref<8x16xi32>, memref<16x16xi32>) outs(%y : memref<8x16xi32>)
+  kron.fused ins(%x, %f : memref<8x16xi32>, memref<16x16xi32>) outs(%y : memref<8x16xi32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<8x16xi32>, %tf: tensor<16x16xi32>, %out: tensor<8x16xi32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<8x16xi32>) factor(%tf [p, q] : tensor<16x16xi32>)
@@ -17,8 +17,8 @@ func.func @integers(%x: memref<8x16xi32>, %f: memref<16x16xi32>, %y: memref<8x16
 // -----
 
 func.func @ieee(%x: memref<8x16xf32>, %f: memref<16x16xf32>, %y: memref<8x16xf32>) {
-  // expected-error @below {{products of IEEE precision are not available to matrix instructions of 32-bit numbers}}
-  kron.pass ins(%x, %f : memref<8x16xf32>, memref<16x16xf32>) outs(%y : memref<8x16xf32>)
+  // expected-error @below {{products of IEEE precision are not available to matrix instructions of 32-bit values}}
+  kron.fused ins(%x, %f : memref<8x16xf32>, memref<16x16xf32>) outs(%y : memref<8x16xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<8x16xf32>, %tf: tensor<16x16xf32>, %out: tensor<8x16xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<8x16xf32>) factor(%tf [p, q] : tensor<16x16xf32>)
@@ -32,7 +32,7 @@ func.func @ieee(%x: memref<8x16xf32>, %f: memref<16x16xf32>, %y: memref<8x16xf32
 
 func.func @too_large(%x: memref<8x64x64x64xf32>, %f: memref<64x64xf32>, %y: memref<8x64x64x64xf32>) {
   // expected-error @below {{a tile of 1048576 bytes does not fit in shared memory}}
-  kron.pass ins(%x, %f : memref<8x64x64x64xf32>, memref<64x64xf32>) outs(%y : memref<8x64x64x64xf32>)
+  kron.fused ins(%x, %f : memref<8x64x64x64xf32>, memref<64x64xf32>) outs(%y : memref<8x64x64x64xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<8x64x64x64xf32>, %tf: tensor<64x64xf32>, %out: tensor<8x64x64x64xf32>):
     %1 = kron.mode_product axis(3) ins(%tx : tensor<8x64x64x64xf32>) factor(%tf [p, q] : tensor<64x64xf32>)
@@ -51,7 +51,7 @@ func.func @too_large(%x: memref<8x64x64x64xf32>, %f: memref<64x64xf32>, %y: memr
 // One step has no half of its own.
 func.func @cluster(%x: memref<8x16xf32>, %f: memref<16x16xf32>, %y: memref<8x16xf32>) {
   // expected-error @below {{a tile cannot be shared by a cluster}}
-  kron.pass ins(%x, %f : memref<8x16xf32>, memref<16x16xf32>) outs(%y : memref<8x16xf32>)
+  kron.fused ins(%x, %f : memref<8x16xf32>, memref<16x16xf32>) outs(%y : memref<8x16xf32>)
       attributes {schedule = #kron.schedule<kernel = mma, cluster = 2>} {
   ^bb0(%tx: tensor<8x16xf32>, %tf: tensor<16x16xf32>, %out: tensor<8x16xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<8x16xf32>) factor(%tf [p, q] : tensor<16x16xf32>)

@@ -1,7 +1,7 @@
 // RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
-// Verify few rows, batch last: the factor is copied 16 bytes at a time along its own
-// innermost axis, the data one by one; eight warps share out the depth, and the first
+// Verify skinny M, batch last: the factor is copied 16 bytes at a time along its own
+// innermost axis, the data one by one; K is divided among eight warps, and the first
 // one adds the sums of the others (16 times 4 from each) and stores.
 // CHECK-LABEL: llvm.func @few_rows_f16_0(
 // CHECK-SAME:    nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 1
@@ -13,7 +13,7 @@
 // CHECK-NOT:     llvm.load {{.*}} : !llvm.ptr<3> -> vector<4xf32>
 // CHECK:         llvm.return
 func.func @few_rows_f16(%x: memref<128x16x7xf16>, %k: memref<64x128x16xf16>, %y: memref<64x16x7xf16>) {
-  kron.pass ins(%x, %k : memref<128x16x7xf16>, memref<64x128x16xf16>) outs(%y : memref<64x16x7xf16>)
+  kron.fused ins(%x, %k : memref<128x16x7xf16>, memref<64x128x16xf16>) outs(%y : memref<64x16x7xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<128x16x7xf16>, %tk: tensor<64x128x16xf16>, %ty: tensor<64x16x7xf16>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<128x16x7xf16>) factor(%tk [q, p, 1] : tensor<64x128x16xf16>)
@@ -25,8 +25,8 @@ func.func @few_rows_f16(%x: memref<128x16x7xf16>, %k: memref<64x128x16xf16>, %y:
 
 // -----
 
-// Verify that warps share out the depth of rows that are innermost, too, where full
-// tiles would leave processors idle: eight, each of which gives its sums of four chunks.
+// Verify that warps share out the K of rows that are innermost, too, where full
+// tiles would leave SMs idle: eight, each of which gives its sums of four chunks.
 // CHECK-LABEL: llvm.func @idle_f32_0(
 // CHECK-SAME:    nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 1
 // CHECK:         mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
@@ -35,7 +35,7 @@ func.func @few_rows_f16(%x: memref<128x16x7xf16>, %k: memref<64x128x16xf16>, %y:
 // CHECK-COUNT-28: llvm.load {{.*}} : !llvm.ptr<3> -> vector<4xf32>
 // CHECK:         llvm.return
 func.func @idle_f32(%x: memref<256x2x196xf32>, %k: memref<64x256x2xf32>, %y: memref<64x2x196xf32>) {
-  kron.pass ins(%x, %k : memref<256x2x196xf32>, memref<64x256x2xf32>) outs(%y : memref<64x2x196xf32>)
+  kron.fused ins(%x, %k : memref<256x2x196xf32>, memref<64x256x2xf32>) outs(%y : memref<64x2x196xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<256x2x196xf32>, %tk: tensor<64x256x2xf32>, %ty: tensor<64x2x196xf32>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<256x2x196xf32>) factor(%tk [q, p, 1] : tensor<64x256x2xf32>)
@@ -58,7 +58,7 @@ func.func @idle_f32(%x: memref<256x2x196xf32>, %k: memref<64x256x2xf32>, %y: mem
 // CHECK-LABEL: llvm.func @some_rows_1(
 // CHECK:         cp.async.cg.shared.global.L2::128B [$0], [$1], 16
 func.func @some_rows(%x: memref<128x16x?xf32>, %k: memref<64x128x16xf32>, %y: memref<64x16x?xf32>) {
-  kron.pass ins(%x, %k : memref<128x16x?xf32>, memref<64x128x16xf32>) outs(%y : memref<64x16x?xf32>)
+  kron.fused ins(%x, %k : memref<128x16x?xf32>, memref<64x128x16xf32>) outs(%y : memref<64x16x?xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<128x16x?xf32>, %tk: tensor<64x128x16xf32>, %ty: tensor<64x16x?xf32>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<128x16x?xf32>) factor(%tk [q, p, 1] : tensor<64x128x16xf32>)
@@ -70,11 +70,11 @@ func.func @some_rows(%x: memref<128x16x?xf32>, %k: memref<64x128x16xf32>, %y: me
 
 // -----
 
-// Verify that rows of halves, which would be copied one by one, are left to full tiles.
+// Verify that rows of f16, which would be copied one by one, are left to full tiles.
 // CHECK-LABEL: llvm.func @some_halves_0(
 // CHECK-NOT:   llvm.func @some_halves_1(
 func.func @some_halves(%x: memref<128x16x?xf16>, %k: memref<64x128x16xf16>, %y: memref<64x16x?xf16>) {
-  kron.pass ins(%x, %k : memref<128x16x?xf16>, memref<64x128x16xf16>) outs(%y : memref<64x16x?xf16>)
+  kron.fused ins(%x, %k : memref<128x16x?xf16>, memref<64x128x16xf16>) outs(%y : memref<64x16x?xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<128x16x?xf16>, %tk: tensor<64x128x16xf16>, %ty: tensor<64x16x?xf16>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<128x16x?xf16>) factor(%tk [q, p, 1] : tensor<64x128x16xf16>)

@@ -3,7 +3,7 @@
 // RUN: FileCheck %s --check-prefix=HOST < %t
 
 // Verify f16 with 16 inner positions, batch first: the factor is copied once for all
-// tiles of a CTA, two chunks at different depths become pairs, and threads exchange
+// tiles of a CTA, two chunks at different k become pairs, and threads exchange
 // halves so that they store 32 bytes together.
 // CHECK-LABEL: llvm.func @inner_f16_0(
 // CHECK:         prmt.b32 $0, $1, $2, 21520;
@@ -12,7 +12,7 @@
 // CHECK:         cvt.rn.f16x2.f32
 // CHECK:         nvvm.shfl.sync bfly
 func.func @inner_f16(%x: memref<?x1x64x16xf16>, %k: memref<64x64x16xf16>, %y: memref<?x1x64x16xf16>) {
-  kron.pass ins(%x, %k : memref<?x1x64x16xf16>, memref<64x64x16xf16>) outs(%y : memref<?x1x64x16xf16>)
+  kron.fused ins(%x, %k : memref<?x1x64x16xf16>, memref<64x64x16xf16>) outs(%y : memref<?x1x64x16xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<?x1x64x16xf16>, %tk: tensor<64x64x16xf16>, %ty: tensor<?x1x64x16xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<?x1x64x16xf16>) factor(%tk [q, p, 3] : tensor<64x64x16xf16>)
@@ -22,7 +22,7 @@ func.func @inner_f16(%x: memref<?x1x64x16xf16>, %k: memref<64x64x16xf16>, %y: me
   return
 }
 
-// Verify f32, batch last: two products with rests in bf16, one of TF32, and plain
+// Verify f32, batch last: two products with residuals in bf16, one of TF32, and plain
 // multiply-adds where a sum is not finite.
 // CHECK-LABEL: llvm.func @batch_last_f32_0(
 // CHECK-COUNT-2: cvt.rn.bf16x2.f32
@@ -31,7 +31,7 @@ func.func @inner_f16(%x: memref<?x1x64x16xf16>, %k: memref<64x64x16xf16>, %y: me
 // CHECK:         nvvm.vote.sync any
 // CHECK:         llvm.intr.fma
 func.func @batch_last_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %y: memref<2x8x4x?xf32>) {
-  kron.pass ins(%x, %k : memref<2x32x4x?xf32>, memref<2x8x32x4xf32>) outs(%y : memref<2x8x4x?xf32>)
+  kron.fused ins(%x, %k : memref<2x32x4x?xf32>, memref<2x8x32x4xf32>) outs(%y : memref<2x8x4x?xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<2x32x4x?xf32>, %tk: tensor<2x8x32x4xf32>, %ty: tensor<2x8x4x?xf32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<2x32x4x?xf32>) factor(%tk [0, q, p, 2] : tensor<2x8x32x4xf32>)
@@ -41,7 +41,7 @@ func.func @batch_last_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %y
   return
 }
 
-// Verify that two teams of a CTA keep as much of the factor together as all results need,
+// Verify that two warp groups of a CTA keep as much of the factor together as all results need,
 // and wait for their own threads only; and that tiles whose instructions share few operands
 // take three TF32 products.
 // CHECK-LABEL: llvm.func @teams_f32_0(
@@ -51,7 +51,7 @@ func.func @batch_last_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %y
 // CHECK-NOT:     bf16
 // CHECK-COUNT-3: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 func.func @teams_f32(%x: memref<25088x1x64x16xf32>, %k: memref<40x64x16xf32>, %y: memref<25088x1x40x16xf32>) {
-  kron.pass ins(%x, %k : memref<25088x1x64x16xf32>, memref<40x64x16xf32>) outs(%y : memref<25088x1x40x16xf32>)
+  kron.fused ins(%x, %k : memref<25088x1x64x16xf32>, memref<40x64x16xf32>) outs(%y : memref<25088x1x40x16xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<25088x1x64x16xf32>, %tk: tensor<40x64x16xf32>, %ty: tensor<25088x1x40x16xf32>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x64x16xf32>) factor(%tk [q, p, 3] : tensor<40x64x16xf32>)
@@ -61,7 +61,7 @@ func.func @teams_f32(%x: memref<25088x1x64x16xf32>, %k: memref<40x64x16xf32>, %y
   return
 }
 
-// Verify odd sizes: copies of single elements, zeros beyond the end of the depth, and
+// Verify odd sizes: copies of single elements, zeros beyond the end of K, and
 // only TF32 for sums of few products.
 // CHECK-LABEL: llvm.func @odd_f32_0(
 // CHECK-NOT:     bf16
@@ -69,7 +69,7 @@ func.func @teams_f32(%x: memref<25088x1x64x16xf32>, %k: memref<40x64x16xf32>, %y
 // CHECK-NOT:     bf16
 // CHECK-COUNT-3: mma.sync.aligned.m16n8k8
 func.func @odd_f32(%x: memref<7x3x9x5xf32>, %k: memref<3x17x9x5xf32>, %y: memref<7x3x17x5xf32>) {
-  kron.pass ins(%x, %k : memref<7x3x9x5xf32>, memref<3x17x9x5xf32>) outs(%y : memref<7x3x17x5xf32>)
+  kron.fused ins(%x, %k : memref<7x3x9x5xf32>, memref<3x17x9x5xf32>) outs(%y : memref<7x3x17x5xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<7x3x9x5xf32>, %tk: tensor<3x17x9x5xf32>, %ty: tensor<7x3x17x5xf32>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<7x3x9x5xf32>) factor(%tk [1, q, p, 3] : tensor<3x17x9x5xf32>)
@@ -92,7 +92,7 @@ func.func @odd_f32(%x: memref<7x3x9x5xf32>, %k: memref<3x17x9x5xf32>, %y: memref
 // CHECK-DAG:     llvm.store {{.*}} : f16, !llvm.ptr<1>
 // CHECK:         llvm.return
 func.func @shifted_f16(%x: memref<64x8x64xf16>, %k: memref<8x41x64xf16>, %y: memref<64x8x41xf16>) {
-  kron.pass ins(%x, %k : memref<64x8x64xf16>, memref<8x41x64xf16>) outs(%y : memref<64x8x41xf16>)
+  kron.fused ins(%x, %k : memref<64x8x64xf16>, memref<8x41x64xf16>) outs(%y : memref<64x8x41xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<64x8x64xf16>, %tk: tensor<8x41x64xf16>, %ty: tensor<64x8x41xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<64x8x64xf16>) factor(%tk [1, q, p] : tensor<8x41x64xf16>)
@@ -103,7 +103,7 @@ func.func @shifted_f16(%x: memref<64x8x64xf16>, %k: memref<8x41x64xf16>, %y: mem
 }
 
 // Verify that groups of 512 bytes and more, here of whole chunks, start tiles at multiples of
-// 64 bytes, so that stores fill sectors, and that warpgroups multiply many results of halves.
+// 64 bytes, so that stores fill sectors, and that warpgroups multiply many results of f16.
 // CHECK-LABEL: llvm.func @sectors_f16_0(
 // CHECK:         %[[ADDRESS:.*]] = llvm.ptrtoint %{{.*}} : !llvm.ptr<1> to i32
 // CHECK:         %[[MASK:.*]] = arith.constant 63 : i32
@@ -111,7 +111,7 @@ func.func @shifted_f16(%x: memref<64x8x64xf16>, %k: memref<8x41x64xf16>, %y: mem
 // CHECK:         wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16
 // CHECK:         st.global.cs.v4.b32
 func.func @sectors_f16(%x: memref<1024x64x64xf16>, %k: memref<64x456x64xf16>, %y: memref<1024x64x456xf16>) {
-  kron.pass ins(%x, %k : memref<1024x64x64xf16>, memref<64x456x64xf16>) outs(%y : memref<1024x64x456xf16>)
+  kron.fused ins(%x, %k : memref<1024x64x64xf16>, memref<64x456x64xf16>) outs(%y : memref<1024x64x456xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<1024x64x64xf16>, %tk: tensor<64x456x64xf16>, %ty: tensor<1024x64x456xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<1024x64x64xf16>) factor(%tk [1, q, p] : tensor<64x456x64xf16>)
@@ -126,7 +126,7 @@ func.func @sectors_f16(%x: memref<1024x64x64xf16>, %k: memref<64x456x64xf16>, %y
 // CHECK-NOT:     st.global.cs.v4.b32
 // CHECK:         llvm.return
 func.func @odd_rows_f16(%x: memref<64x3x64xf16>, %k: memref<3x41x64xf16>, %y: memref<64x3x41xf16>) {
-  kron.pass ins(%x, %k : memref<64x3x64xf16>, memref<3x41x64xf16>) outs(%y : memref<64x3x41xf16>)
+  kron.fused ins(%x, %k : memref<64x3x64xf16>, memref<3x41x64xf16>) outs(%y : memref<64x3x41xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<64x3x64xf16>, %tk: tensor<3x41x64xf16>, %ty: tensor<64x3x41xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<64x3x64xf16>) factor(%tk [1, q, p] : tensor<3x41x64xf16>)
@@ -137,13 +137,13 @@ func.func @odd_rows_f16(%x: memref<64x3x64xf16>, %k: memref<3x41x64xf16>, %y: me
 }
 
 // Verify a dense factor that is larger than other kernels take: both operands stream
-// through a ring of stages. f64 adds in IEEE arithmetic.
+// through a ring of pipeline stages. f64 adds in IEEE arithmetic.
 // CHECK-LABEL: llvm.func @dense_f64_0(
 // CHECK:         mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64
 // CHECK-NOT:     vote
 // CHECK:         llvm.return
 func.func @dense_f64(%x: memref<?x1024xf64>, %k: memref<1024x1024xf64>, %y: memref<?x1024xf64>) {
-  kron.pass ins(%x, %k : memref<?x1024xf64>, memref<1024x1024xf64>) outs(%y : memref<?x1024xf64>)
+  kron.fused ins(%x, %k : memref<?x1024xf64>, memref<1024x1024xf64>) outs(%y : memref<?x1024xf64>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<?x1024xf64>, %tk: tensor<1024x1024xf64>, %ty: tensor<?x1024xf64>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<?x1024xf64>) factor(%tk [q, p] : tensor<1024x1024xf64>)
@@ -153,7 +153,7 @@ func.func @dense_f64(%x: memref<?x1024xf64>, %k: memref<1024x1024xf64>, %y: memr
   return
 }
 
-// Verify that one CTA with larger tiles takes the processor where both operands stream
+// Verify that one CTA with larger tiles takes the SM where both operands stream
 // anyway; and that words of different loads go through an instruction that ptxas does not
 // repeat.
 // CHECK-LABEL: llvm.func @dense_f16_0(
@@ -163,7 +163,7 @@ func.func @dense_f64(%x: memref<?x1024xf64>, %k: memref<1024x1024xf64>, %y: memr
 // CHECK-COUNT-4: arith.xori %{{.*}}, %[[ZERO]]
 // CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 func.func @dense_f16(%x: memref<25088x1024xf16>, %k: memref<1024x1024xf16>, %y: memref<25088x1024xf16>) {
-  kron.pass ins(%x, %k : memref<25088x1024xf16>, memref<1024x1024xf16>) outs(%y : memref<25088x1024xf16>)
+  kron.fused ins(%x, %k : memref<25088x1024xf16>, memref<1024x1024xf16>) outs(%y : memref<25088x1024xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<25088x1024xf16>, %tk: tensor<1024x1024xf16>, %ty: tensor<25088x1024xf16>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf16>) factor(%tk [q, p] : tensor<1024x1024xf16>)
@@ -191,7 +191,7 @@ func.func @dense_f16(%x: memref<25088x1024xf16>, %k: memref<1024x1024xf16>, %y: 
 // CHECK-NOT:     cp.async
 // CHECK:         nvvm.cp.async.commit.group
 func.func @any_strides(%x: memref<25088x1x768x2xf16>, %k: memref<192x768x2xf16, strided<[?, ?, 1], offset: ?>>, %y: memref<25088x1x192x2xf16>) {
-  kron.pass ins(%x, %k : memref<25088x1x768x2xf16>, memref<192x768x2xf16, strided<[?, ?, 1], offset: ?>>) outs(%y : memref<25088x1x192x2xf16>)
+  kron.fused ins(%x, %k : memref<25088x1x768x2xf16>, memref<192x768x2xf16, strided<[?, ?, 1], offset: ?>>) outs(%y : memref<25088x1x192x2xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<25088x1x768x2xf16>, %tk: tensor<192x768x2xf16>, %ty: tensor<25088x1x192x2xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x768x2xf16>) factor(%tk [q, p, 3] : tensor<192x768x2xf16>)
@@ -211,7 +211,7 @@ func.func @any_strides(%x: memref<25088x1x768x2xf16>, %k: memref<192x768x2xf16, 
 // CHECK:         arith.divui %[[BLOCK]], %c28_i32
 // CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 func.func @two_axes(%x: memref<?x28x512xf16>, %k: memref<512x512xf16>, %y: memref<?x28x512xf16>) {
-  kron.pass ins(%x, %k : memref<?x28x512xf16>, memref<512x512xf16>) outs(%y : memref<?x28x512xf16>)
+  kron.fused ins(%x, %k : memref<?x28x512xf16>, memref<512x512xf16>) outs(%y : memref<?x28x512xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<?x28x512xf16>, %tk: tensor<512x512xf16>, %ty: tensor<?x28x512xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<?x28x512xf16>) factor(%tk [q, p] : tensor<512x512xf16>)
@@ -235,7 +235,7 @@ func.func @two_axes(%x: memref<?x28x512xf16>, %k: memref<512x512xf16>, %y: memre
 // CHECK-NEXT:    llvm.extractvalue
 // CHECK-NOT:     mma.sync
 func.func @groups_f32(%x: memref<25088x12x64x4xf32>, %k: memref<12x64x64x4xf32>, %y: memref<25088x12x64x4xf32>) {
-  kron.pass ins(%x, %k : memref<25088x12x64x4xf32>, memref<12x64x64x4xf32>) outs(%y : memref<25088x12x64x4xf32>)
+  kron.fused ins(%x, %k : memref<25088x12x64x4xf32>, memref<12x64x64x4xf32>) outs(%y : memref<25088x12x64x4xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<25088x12x64x4xf32>, %tk: tensor<12x64x64x4xf32>, %ty: tensor<25088x12x64x4xf32>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x12x64x4xf32>) factor(%tk [1, q, p, 3] : tensor<12x64x64x4xf32>)
@@ -259,7 +259,7 @@ func.func @groups_f32(%x: memref<25088x12x64x4xf32>, %k: memref<12x64x64x4xf32>,
 // CHECK:         wgmma.wait_group.sync.aligned 0;
 // CHECK:         fence.proxy.async
 func.func @dense_f32(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: memref<25088x1024xf32>) {
-  kron.pass ins(%x, %k : memref<25088x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<25088x1024xf32>)
+  kron.fused ins(%x, %k : memref<25088x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<25088x1024xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<25088x1024xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<25088x1024xf32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
@@ -269,9 +269,9 @@ func.func @dense_f32(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: 
   return
 }
 
-// Verify that a factor of which all results fit shared memory without their image in bf16
-// is multiplied in TF32 with what splitting the data leaves; and that of a single stage
-// the next step is asked for once all of this one is in registers.
+// Verify that a factor of which all results fit shared memory without their packed operand in bf16
+// is multiplied in TF32 with the residual of the data; and that of a single pipeline stage
+// the next step is prefetched once all of this one is in registers.
 // CHECK-LABEL: llvm.func @few_images_f32_0(
 // CHECK:         fence.proxy.async
 // CHECK:         nvvm.cp.async.wait.group 0
@@ -287,7 +287,7 @@ func.func @dense_f32(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: 
 // CHECK-SAME:    wgmma.wait_group.sync.aligned 1;
 // CHECK:         wgmma.wait_group.sync.aligned 0;
 func.func @few_images_f32(%x: memref<25088x1x64x16xf32>, %k: memref<64x64x16xf32>, %y: memref<25088x1x64x16xf32>) {
-  kron.pass ins(%x, %k : memref<25088x1x64x16xf32>, memref<64x64x16xf32>) outs(%y : memref<25088x1x64x16xf32>)
+  kron.fused ins(%x, %k : memref<25088x1x64x16xf32>, memref<64x64x16xf32>) outs(%y : memref<25088x1x64x16xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<25088x1x64x16xf32>, %tk: tensor<64x64x16xf32>, %ty: tensor<25088x1x64x16xf32>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x64x16xf32>) factor(%tk [q, p, 3] : tensor<64x64x16xf32>)
@@ -297,7 +297,7 @@ func.func @few_images_f32(%x: memref<25088x1x64x16xf32>, %k: memref<64x64x16xf32
   return
 }
 
-// Verify halves by warpgroups: pairs of two depths are operand A, and the factor is put in
+// Verify f16 by warpgroups: pairs of two k are operand A, and the factor is put in
 // another order only.
 // CHECK-LABEL: llvm.func @groups_f16_0(
 // CHECK:         wgmma.fence.sync.aligned
@@ -305,7 +305,7 @@ func.func @few_images_f32(%x: memref<25088x1x64x16xf32>, %k: memref<64x64x16xf32
 // CHECK-SAME:    wgmma.commit_group.sync.aligned
 // CHECK:         wgmma.wait_group.sync.aligned 0;
 func.func @groups_f16(%x: memref<25088x4x64x4xf16>, %k: memref<4x256x64x4xf16>, %y: memref<25088x4x256x4xf16>) {
-  kron.pass ins(%x, %k : memref<25088x4x64x4xf16>, memref<4x256x64x4xf16>) outs(%y : memref<25088x4x256x4xf16>)
+  kron.fused ins(%x, %k : memref<25088x4x64x4xf16>, memref<4x256x64x4xf16>) outs(%y : memref<25088x4x256x4xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<25088x4x64x4xf16>, %tk: tensor<4x256x64x4xf16>, %ty: tensor<25088x4x256x4xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x4x64x4xf16>) factor(%tk [1, q, p, 3] : tensor<4x256x64x4xf16>)
@@ -315,12 +315,12 @@ func.func @groups_f16(%x: memref<25088x4x64x4xf16>, %k: memref<4x256x64x4xf16>, 
   return
 }
 
-// Verify that matrices of which there are no two tiles for each processor are tiles of
-// warpgroups, too, where they fill nearly all processors.
+// Verify that matrices of which there are no two tiles for each SM are tiles of
+// warpgroups, too, where they fill nearly all SMs.
 // CHECK-LABEL: llvm.func @one_round_f32_0(
 // CHECK:         wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
 func.func @one_round_f32(%x: memref<1568x1024xf32>, %k: memref<1024x1024xf32>, %y: memref<1568x1024xf32>) {
-  kron.pass ins(%x, %k : memref<1568x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<1568x1024xf32>)
+  kron.fused ins(%x, %k : memref<1568x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<1568x1024xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<1568x1024xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<1568x1024xf32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<1568x1024xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
@@ -330,7 +330,7 @@ func.func @one_round_f32(%x: memref<1568x1024xf32>, %k: memref<1024x1024xf32>, %
   return
 }
 
-// Verify that data whose rows are innermost are prepared by single numbers, as a factor
+// Verify that data whose rows are innermost are prepared by single values, as a factor
 // is, and multiplied by the factor as data: a large matrix in f32.
 // CHECK-LABEL: llvm.func @exchanged_f32_0(
 // CHECK-COUNT-8: llvm.load {{.*}} !llvm.ptr<3> -> f32
@@ -339,7 +339,7 @@ func.func @one_round_f32(%x: memref<1568x1024xf32>, %k: memref<1024x1024xf32>, %
 // CHECK:         wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
 // CHECK:         st.global.cs.v4.b32
 func.func @exchanged_f32(%x: memref<1024x25088xf32>, %k: memref<1024x1024xf32>, %y: memref<1024x25088xf32>) {
-  kron.pass ins(%x, %k : memref<1024x25088xf32>, memref<1024x1024xf32>) outs(%y : memref<1024x25088xf32>)
+  kron.fused ins(%x, %k : memref<1024x25088xf32>, memref<1024x1024xf32>) outs(%y : memref<1024x25088xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<1024x25088xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<1024x25088xf32>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<1024x25088xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
@@ -349,20 +349,20 @@ func.func @exchanged_f32(%x: memref<1024x25088xf32>, %k: memref<1024x1024xf32>, 
   return
 }
 
-// Verify that sides are not exchanged where the depth of the factor is not side by side, and
+// Verify that sides are not exchanged where the K of the factor is not side by side, and
 // where chunks of rows are not all full.
 // CHECK-NOT:     wgmma
 // CHECK-LABEL: llvm.func @pairs_f16_0(
 func.func @not_exchanged(%x: memref<1024x25088xf32>, %k: memref<1024x1024xf32>, %y: memref<1024x25088xf32>,
                          %u: memref<1024x25087xf32>, %v: memref<1024x25087xf32>) {
-  kron.pass ins(%x, %k : memref<1024x25088xf32>, memref<1024x1024xf32>) outs(%y : memref<1024x25088xf32>)
+  kron.fused ins(%x, %k : memref<1024x25088xf32>, memref<1024x1024xf32>) outs(%y : memref<1024x25088xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<1024x25088xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<1024x25088xf32>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<1024x25088xf32>) factor(%tk [p, q] : tensor<1024x1024xf32>)
          outs(%ty : tensor<1024x25088xf32>) -> tensor<1024x25088xf32>
     kron.yield %0 : tensor<1024x25088xf32>
   }
-  kron.pass ins(%u, %k : memref<1024x25087xf32>, memref<1024x1024xf32>) outs(%v : memref<1024x25087xf32>)
+  kron.fused ins(%u, %k : memref<1024x25087xf32>, memref<1024x1024xf32>) outs(%v : memref<1024x25087xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<1024x25087xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<1024x25087xf32>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<1024x25087xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
@@ -372,9 +372,9 @@ func.func @not_exchanged(%x: memref<1024x25088xf32>, %k: memref<1024x1024xf32>, 
   return
 }
 
-// Verify that the halves of a factor that is kept are put in pairs once, by two PRMT for
+// Verify that the f16 values of a factor that is kept are put in pairs once, by two PRMT for
 // each two words, such that only those of the data are left between products; and that a
-// team knows its number as one of all its threads.
+// warp group knows its number as one of all its threads.
 // CHECK:         nvvm.shfl.sync idx
 // CHECK:         nvvm.cp.async.wait.group 2
 // CHECK-NEXT:    nvvm.barrier0
@@ -385,7 +385,7 @@ func.func @not_exchanged(%x: memref<1024x25088xf32>, %k: memref<1024x1024xf32>, 
 // CHECK-NOT:     prmt.b32
 // CHECK:         llvm.return
 func.func @pairs_f16(%x: memref<25088x1x256x4xf16>, %k: memref<256x256x4xf16>, %y: memref<25088x1x256x4xf16>) {
-  kron.pass ins(%x, %k : memref<25088x1x256x4xf16>, memref<256x256x4xf16>) outs(%y : memref<25088x1x256x4xf16>)
+  kron.fused ins(%x, %k : memref<25088x1x256x4xf16>, memref<256x256x4xf16>) outs(%y : memref<25088x1x256x4xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<25088x1x256x4xf16>, %tk: tensor<256x256x4xf16>, %ty: tensor<25088x1x256x4xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x256x4xf16>) factor(%tk [q, p, 3] : tensor<256x256x4xf16>)

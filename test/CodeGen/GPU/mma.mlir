@@ -1,7 +1,7 @@
 // RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s --check-prefixes=CHECK,SM90
 // RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_80 | FileCheck %s --check-prefixes=CHECK,SM80
 
-// Verify that 16^3 becomes one kernel of 2 CTAs of 256 threads per processor; that
+// Verify that 16^3 becomes one kernel of 2 CTAs of 256 threads per SM; that
 // the two innermost factors are chained (2 k tiles x 2 column tiles x 3 products
 // each, in registers), with one check for infinities and one barrier before the
 // last factor, whose results are stored 16 bytes at a time.
@@ -26,7 +26,7 @@
 // CHECK:         nvvm.vote.sync any
 // CHECK:         st.global.cs.v4.f32
 func.func @chain(%x: memref<?x16x16x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16x16x16xf32>) {
-  kron.pass ins(%x, %f : memref<?x16x16x16xf32>, memref<16x16xf32>) outs(%y : memref<?x16x16x16xf32>)
+  kron.fused ins(%x, %f : memref<?x16x16x16xf32>, memref<16x16xf32>) outs(%y : memref<?x16x16x16xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<?x16x16x16xf32>, %tf: tensor<16x16xf32>, %out: tensor<?x16x16x16xf32>):
     %1 = kron.mode_product axis(3) ins(%tx : tensor<?x16x16x16xf32>) factor(%tf [p, q] : tensor<16x16xf32>)
@@ -53,7 +53,7 @@ func.func @chain(%x: memref<?x16x16x16xf32>, %f: memref<16x16xf32>, %y: memref<?
 // SM80-NOT:      m16n8k8
 // CHECK:         st.global.cs.v2.f64
 func.func @double(%x: memref<8x16x1024xf64>, %f: memref<16x16xf64>, %y: memref<8x16x1024xf64>) {
-  kron.pass ins(%x, %f : memref<8x16x1024xf64>, memref<16x16xf64>) outs(%y : memref<8x16x1024xf64>)
+  kron.fused ins(%x, %f : memref<8x16x1024xf64>, memref<16x16xf64>) outs(%y : memref<8x16x1024xf64>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<8x16x1024xf64>, %tf: tensor<16x16xf64>, %out: tensor<8x16x1024xf64>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<8x16x1024xf64>) factor(%tf [q, p] : tensor<16x16xf64>)
@@ -73,7 +73,7 @@ func.func @double(%x: memref<8x16x1024xf64>, %f: memref<16x16xf64>, %y: memref<8
 // CHECK-COUNT-8: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // CHECK-NOT:     mma.sync
 func.func @tf32(%x: memref<8x16x1024xf32>, %f: memref<16x16xf32>, %y: memref<8x16x1024xf32>) {
-  kron.pass ins(%x, %f : memref<8x16x1024xf32>, memref<16x16xf32>) outs(%y : memref<8x16x1024xf32>)
+  kron.fused ins(%x, %f : memref<8x16x1024xf32>, memref<16x16xf32>) outs(%y : memref<8x16x1024xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<8x16x1024xf32>, %tf: tensor<16x16xf32>, %out: tensor<8x16x1024xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<8x16x1024xf32>) factor(%tf [p, q] : tensor<16x16xf32>)
@@ -97,7 +97,7 @@ func.func @tf32(%x: memref<8x16x1024xf32>, %f: memref<16x16xf32>, %y: memref<8x1
 // CHECK:         llvm.fptrunc {{.*}} : f32 to f16
 // CHECK:         st.global.cs.v4.b32
 func.func @half(%x: memref<?x16x16x16xf16>, %f: memref<16x16xf16>, %y: memref<?x16x16x16xf16>) {
-  kron.pass ins(%x, %f : memref<?x16x16x16xf16>, memref<16x16xf16>) outs(%y : memref<?x16x16x16xf16>)
+  kron.fused ins(%x, %f : memref<?x16x16x16xf16>, memref<16x16xf16>) outs(%y : memref<?x16x16x16xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<?x16x16x16xf16>, %tf: tensor<16x16xf16>, %out: tensor<?x16x16x16xf16>):
     %c0 = arith.constant 0 : index
@@ -125,7 +125,7 @@ func.func @half(%x: memref<?x16x16x16xf16>, %f: memref<16x16xf16>, %y: memref<?x
 // CHECK:         mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 // CHECK:         st.global.cs.f32
 func.func @odd(%x: memref<?x31x13xf32>, %f: memref<31x27xf32>, %g: memref<13x11xf32>, %y: memref<?x27x11xf32>) {
-  kron.pass ins(%x, %f, %g : memref<?x31x13xf32>, memref<31x27xf32>, memref<13x11xf32>) outs(%y : memref<?x27x11xf32>)
+  kron.fused ins(%x, %f, %g : memref<?x31x13xf32>, memref<31x27xf32>, memref<13x11xf32>) outs(%y : memref<?x27x11xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<?x31x13xf32>, %tf: tensor<31x27xf32>, %tg: tensor<13x11xf32>, %out: tensor<?x27x11xf32>):
     %c0 = arith.constant 0 : index
@@ -143,7 +143,7 @@ func.func @odd(%x: memref<?x31x13xf32>, %f: memref<31x27xf32>, %g: memref<13x11x
 // -----
 
 // Verify that four warps share the 64 results of a column (a named barrier each
-// time before they replace it), that the schedule's threads, CTAs and stages are
+// time before they replace it), that the schedule's threads, CTAs and pipeline stages are
 // taken, and that alpha and beta are applied to the results, whose addend is not
 // read if beta is 0.
 
@@ -155,7 +155,7 @@ func.func @odd(%x: memref<?x31x13xf32>, %f: memref<31x27xf32>, %g: memref<13x11x
 // CHECK:         llvm.fcmp "une" %{{.*}}, %{{.*}} : f64
 // CHECK:         st.global.cs.v2.f64
 func.func @scheduled(%x: memref<?x64x64xf64>, %f: memref<64x64xf64>, %y: memref<?x64x64xf64>, %beta: f64) {
-  kron.pass ins(%x, %f : memref<?x64x64xf64>, memref<64x64xf64>) outs(%y : memref<?x64x64xf64>)
+  kron.fused ins(%x, %f : memref<?x64x64xf64>, memref<64x64xf64>) outs(%y : memref<?x64x64xf64>)
       attributes {schedule = #kron.schedule<kernel = mma, threads = 256, ctas_per_sm = 1, stages = 3>} {
   ^bb0(%tx: tensor<?x64x64xf64>, %tf: tensor<64x64xf64>, %out: tensor<?x64x64xf64>):
     %1 = kron.mode_product axis(2) ins(%tx : tensor<?x64x64xf64>) factor(%tf [p, q] : tensor<64x64xf64>)
@@ -178,7 +178,7 @@ func.func @scheduled(%x: memref<?x64x64xf64>, %f: memref<64x64xf64>, %y: memref<
 // CHECK:         nvvm.barrier0
 // CHECK:         mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 func.func @long_depth(%x: memref<?x127x11xf32>, %f: memref<127x5xf32>, %g: memref<11x17xf32>, %y: memref<?x5x17xf32>) {
-  kron.pass ins(%x, %g, %f : memref<?x127x11xf32>, memref<11x17xf32>, memref<127x5xf32>) outs(%y : memref<?x5x17xf32>)
+  kron.fused ins(%x, %g, %f : memref<?x127x11xf32>, memref<11x17xf32>, memref<127x5xf32>) outs(%y : memref<?x5x17xf32>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%xt: tensor<?x127x11xf32>, %gt: tensor<11x17xf32>, %ft: tensor<127x5xf32>, %init: tensor<?x5x17xf32>):
     %c0 = arith.constant 0 : index

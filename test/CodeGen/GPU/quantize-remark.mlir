@@ -5,7 +5,7 @@
 func.func @fused(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<25088x384xi8>, %s: memref<25088xf32>) {
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
-  kron.pass ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
+  kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
@@ -22,7 +22,7 @@ func.func @fused(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref
 func.func @slow(%x: memref<4096x24x64xf16>, %k: memref<24x64x64xf16>, %q: memref<4096x1536xi8>, %s: memref<4096xf32>) {
   %t = memref.alloc() : memref<4096x1536xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [4096, 24, 64] : memref<4096x1536xf16> into memref<4096x24x64xf16>
-  kron.pass ins(%x, %k : memref<4096x24x64xf16>, memref<24x64x64xf16>) outs(%v : memref<4096x24x64xf16>)
+  kron.fused ins(%x, %k : memref<4096x24x64xf16>, memref<24x64x64xf16>) outs(%v : memref<4096x24x64xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<4096x24x64xf16>, %tk: tensor<24x64x64xf16>, %ty: tensor<4096x24x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<4096x24x64xf16>) factor(%tk [1, q, p] : tensor<24x64x64xf16>)
@@ -39,7 +39,7 @@ func.func @slow(%x: memref<4096x24x64xf16>, %k: memref<24x64x64xf16>, %q: memref
 func.func @long(%x: memref<4096x256x64xf16>, %k: memref<256x64x64xf16>, %q: memref<4096x16384xi8>, %s: memref<4096xf32>) {
   %t = memref.alloc() : memref<4096x16384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [4096, 256, 64] : memref<4096x16384xf16> into memref<4096x256x64xf16>
-  kron.pass ins(%x, %k : memref<4096x256x64xf16>, memref<256x64x64xf16>) outs(%v : memref<4096x256x64xf16>)
+  kron.fused ins(%x, %k : memref<4096x256x64xf16>, memref<256x64x64xf16>) outs(%v : memref<4096x256x64xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<4096x256x64xf16>, %tk: tensor<256x64x64xf16>, %ty: tensor<4096x256x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<4096x256x64xf16>) factor(%tk [1, q, p] : tensor<256x64x64xf16>)
@@ -56,7 +56,7 @@ func.func @long(%x: memref<4096x256x64xf16>, %k: memref<256x64x64xf16>, %q: memr
 func.func @few(%x: memref<64x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<64x384xi8>, %s: memref<64xf32>) {
   %t = memref.alloc() : memref<64x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [64, 6, 64] : memref<64x384xf16> into memref<64x6x64xf16>
-  kron.pass ins(%x, %k : memref<64x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<64x6x64xf16>)
+  kron.fused ins(%x, %k : memref<64x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<64x6x64xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<64x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<64x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<64x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
@@ -73,7 +73,7 @@ func.func @few(%x: memref<64x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<64x3
 func.func @shared(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<25088x384xi8>, %s: memref<25088xf32>, %y: memref<25088x384xf16>) {
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
-  kron.pass ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
+  kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
@@ -91,7 +91,7 @@ func.func @shared(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memre
 func.func @given(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<25088x384xi8>, %s: memref<25088xf32>) {
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
-  kron.pass ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
+  kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
       attributes {schedule = #kron.schedule<kernel = mma, threads = 128>} {
   ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
@@ -108,7 +108,7 @@ func.func @given(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref
 func.func @dense(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<25088x384xi8>, %s: memref<25088xf32>) {
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
-  kron.pass ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
+  kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
       attributes {schedule = #kron.schedule<kernel = simt>} {
   ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
@@ -125,7 +125,7 @@ func.func @dense(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref
 func.func @cublas(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<25088x384xi8>, %s: memref<25088xf32>) {
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
-  kron.pass ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
+  kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>, kron.cublas} {
   ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
@@ -142,7 +142,7 @@ func.func @cublas(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memre
 func.func @odd(%x: memref<25088x3x64xf16>, %k: memref<3x17x64xf16>, %q: memref<25088x51xi8>, %s: memref<25088xf32>) {
   %t = memref.alloc() : memref<25088x51xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 3, 17] : memref<25088x51xf16> into memref<25088x3x17xf16>
-  kron.pass ins(%x, %k : memref<25088x3x64xf16>, memref<3x17x64xf16>) outs(%v : memref<25088x3x17xf16>)
+  kron.fused ins(%x, %k : memref<25088x3x64xf16>, memref<3x17x64xf16>) outs(%v : memref<25088x3x17xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<25088x3x64xf16>, %tk: tensor<3x17x64xf16>, %ty: tensor<25088x3x17xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x3x64xf16>) factor(%tk [1, q, p] : tensor<3x17x64xf16>)
@@ -159,7 +159,7 @@ func.func @odd(%x: memref<25088x3x64xf16>, %k: memref<3x17x64xf16>, %q: memref<2
 func.func @types(%x: memref<25088x6x64xf8E4M3FN>, %k: memref<6x64x64xf16>, %q: memref<25088x384xi8>, %s: memref<25088xf32>) {
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
-  kron.pass ins(%x, %k : memref<25088x6x64xf8E4M3FN>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
+  kron.fused ins(%x, %k : memref<25088x6x64xf8E4M3FN>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<25088x6x64xf8E4M3FN>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf8E4M3FN>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
@@ -171,12 +171,12 @@ func.func @types(%x: memref<25088x6x64xf8E4M3FN>, %k: memref<6x64x64xf16>, %q: m
   return
 }
 
-// Verify the same where scales are of other rows, those of 64 numbers.
+// Verify the same where scales are of other rows, those of 64 elements.
 // CHECK: quantize-remark.mlir:[[# @LINE + 11]]:3: remark: [Missed] Quantize | Category:kron-gpu | Remark="rows become 8 bits in a kernel of their own: rows are not those of the product"
 func.func @rows(%x: memref<4096x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<24576x64xi8>, %s: memref<24576xf32>) {
   %t = memref.alloc() : memref<24576x64xf16>
   %v = memref.expand_shape %t [[0, 1], [2]] output_shape [4096, 6, 64] : memref<24576x64xf16> into memref<4096x6x64xf16>
-  kron.pass ins(%x, %k : memref<4096x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<4096x6x64xf16>)
+  kron.fused ins(%x, %k : memref<4096x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<4096x6x64xf16>)
       attributes {schedule = #kron.schedule<kernel = mma>} {
   ^bb0(%tx: tensor<4096x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<4096x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<4096x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)

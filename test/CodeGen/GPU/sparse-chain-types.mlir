@@ -2,7 +2,7 @@
 
 // Verify that factors whose last results are wider than the data, since beta Z is added to
 // them in front of an epilogue, are no kernel of a chain, which stores what it reads.
-// CHECK: 2 factors on regrouped axes in 2 trips; factor 2: arrays have different element types
+// CHECK: 2 factors on regrouped axes in 2 fused regions; factor 2: arrays have different element types
 func.func @wider_results(%x: tensor<?x12xbf16>, %k: tensor<1x12x12x1xbf16>, %l: tensor<4x3x3x1xbf16>, %residual: tensor<?x12xbf16>, %beta: f32, %z: tensor<?x12xbf16>) -> tensor<?x12xbf16> {
   %c0 = arith.constant 0 : index
   %rows = tensor.dim %x, %c0 : tensor<?x12xbf16>

@@ -1,6 +1,6 @@
 // RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
-// Verify that one kernel applies both factors, which stay in shared memory: two teams take
+// Verify that one kernel applies both factors, which stay in shared memory: two warp groups take
 // blocks of rows without waiting for each other. What lies between is rounded for the second
 // factor's matrix instructions and stays in shared memory, 16 bytes at a time.
 // CHECK-LABEL: llvm.func @vit_0(
@@ -21,7 +21,7 @@
 // CHECK:         llvm.return
 // CHECK-NOT:     llvm.func @vit_1
 func.func @vit(%x: memref<25088x2x192xf16>, %k: memref<2x48x192xf16>, %l: memref<192x48x2xf16>, %y: memref<25088x192x2xf16>) {
-  kron.pass ins(%x, %k, %l : memref<25088x2x192xf16>, memref<2x48x192xf16>, memref<192x48x2xf16>) outs(%y : memref<25088x192x2xf16>) {
+  kron.fused ins(%x, %k, %l : memref<25088x2x192xf16>, memref<2x48x192xf16>, memref<192x48x2xf16>) outs(%y : memref<25088x192x2xf16>) {
   ^bb0(%tx: tensor<25088x2x192xf16>, %tk: tensor<2x48x192xf16>, %tl: tensor<192x48x2xf16>, %ty: tensor<25088x192x2xf16>):
     %e = tensor.empty() : tensor<25088x2x48xf32>
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x2x192xf16>) factor(%tk [1, q, p] : tensor<2x48x192xf16>)
@@ -35,8 +35,8 @@ func.func @vit(%x: memref<25088x2x192xf16>, %k: memref<2x48x192xf16>, %l: memref
   return
 }
 
-// Verify f32 of odd sizes: numbers go to shared memory one by one, behind the end of a
-// depth are zeros, and sums that are not finite are computed again from there.
+// Verify f32 of odd sizes: values go to shared memory one by one, behind the end of a
+// group are zeros, and sums that are not finite are computed again from there.
 // CHECK-LABEL: llvm.func @odd_0(
 // CHECK:         llvm.store {{.*}} : vector<4xi32>, !llvm.ptr<3>
 // CHECK:         nvvm.vote.sync any
@@ -45,7 +45,7 @@ func.func @vit(%x: memref<25088x2x192xf16>, %k: memref<2x48x192xf16>, %l: memref
 // CHECK:         llvm.load {{.*}} : !llvm.ptr<3> -> f32
 // CHECK:         llvm.return
 func.func @odd(%x: memref<?x3x7xf32>, %k: memref<3x5x7xf32>, %l: memref<9x5x3xf32>, %y: memref<?x9x3xf32>) {
-  kron.pass ins(%x, %k, %l : memref<?x3x7xf32>, memref<3x5x7xf32>, memref<9x5x3xf32>) outs(%y : memref<?x9x3xf32>) {
+  kron.fused ins(%x, %k, %l : memref<?x3x7xf32>, memref<3x5x7xf32>, memref<9x5x3xf32>) outs(%y : memref<?x9x3xf32>) {
   ^bb0(%tx: tensor<?x3x7xf32>, %tk: tensor<3x5x7xf32>, %tl: tensor<9x5x3xf32>, %ty: tensor<?x9x3xf32>):
     %c0 = arith.constant 0 : index
     %n = tensor.dim %ty, %c0 : tensor<?x9x3xf32>
@@ -77,7 +77,7 @@ func.func @odd(%x: memref<?x3x7xf32>, %k: memref<3x5x7xf32>, %l: memref<9x5x3xf3
 // CHECK:         llvm.return
 func.func @end(%x: memref<25088x2x192xf16>, %k: memref<2x48x192xf16>, %l: memref<192x48x2xf16>, %b: memref<192x2xf16>,
                %r: memref<25088x192x2xf16>, %y: memref<25088x192x2xf16>) {
-  kron.pass ins(%x, %k, %l, %b, %r : memref<25088x2x192xf16>, memref<2x48x192xf16>, memref<192x48x2xf16>, memref<192x2xf16>,
+  kron.fused ins(%x, %k, %l, %b, %r : memref<25088x2x192xf16>, memref<2x48x192xf16>, memref<192x48x2xf16>, memref<192x2xf16>,
                 memref<25088x192x2xf16>) outs(%y : memref<25088x192x2xf16>) {
   ^bb0(%tx: tensor<25088x2x192xf16>, %tk: tensor<2x48x192xf16>, %tl: tensor<192x48x2xf16>, %tb: tensor<192x2xf16>,
        %tr: tensor<25088x192x2xf16>, %ty: tensor<25088x192x2xf16>):
@@ -109,7 +109,7 @@ func.func @end(%x: memref<25088x2x192xf16>, %k: memref<2x48x192xf16>, %l: memref
 // CHECK:         st.global.cs.v4
 // CHECK:         llvm.return
 func.func @last(%x: memref<2x192x25088xf16>, %k: memref<2x48x192xf16>, %l: memref<192x48x2xf16>, %y: memref<192x2x25088xf16>) {
-  kron.pass ins(%x, %k, %l : memref<2x192x25088xf16>, memref<2x48x192xf16>, memref<192x48x2xf16>) outs(%y : memref<192x2x25088xf16>) {
+  kron.fused ins(%x, %k, %l : memref<2x192x25088xf16>, memref<2x48x192xf16>, memref<192x48x2xf16>) outs(%y : memref<192x2x25088xf16>) {
   ^bb0(%tx: tensor<2x192x25088xf16>, %tk: tensor<2x48x192xf16>, %tl: tensor<192x48x2xf16>, %ty: tensor<192x2x25088xf16>):
     %e = tensor.empty() : tensor<2x48x25088xf32>
     %0 = kron.mode_product axis(1) ins(%tx : tensor<2x192x25088xf16>) factor(%tk [0, q, p] : tensor<2x48x192xf16>)
@@ -123,7 +123,7 @@ func.func @last(%x: memref<2x192x25088xf16>, %k: memref<2x48x192xf16>, %l: memre
   return
 }
 
-// Verify that warps of a team take other tiles of the second factor, which is kept, each
+// Verify that warps of a warp group take other tiles of the second factor, which is kept, each
 // every fourth of its 32 groups, and need not wait for each other; and that 8 products t
 // side by side go to shared memory as 16 bytes.
 // CHECK-LABEL: llvm.func @monarch_0(
@@ -138,7 +138,7 @@ func.func @last(%x: memref<2x192x25088xf16>, %k: memref<2x48x192xf16>, %l: memre
 // CHECK-NOT:     nvvm.barrier
 // CHECK:         st.global.cs.v4
 func.func @monarch(%x: memref<25088x32x32xf16>, %k: memref<32x32x32xf16>, %l: memref<32x32x32xf16>, %y: memref<25088x32x32xf16>) {
-  kron.pass ins(%x, %k, %l : memref<25088x32x32xf16>, memref<32x32x32xf16>, memref<32x32x32xf16>) outs(%y : memref<25088x32x32xf16>) {
+  kron.fused ins(%x, %k, %l : memref<25088x32x32xf16>, memref<32x32x32xf16>, memref<32x32x32xf16>) outs(%y : memref<25088x32x32xf16>) {
   ^bb0(%tx: tensor<25088x32x32xf16>, %tk: tensor<32x32x32xf16>, %tl: tensor<32x32x32xf16>, %ty: tensor<25088x32x32xf16>):
     %e = tensor.empty() : tensor<25088x32x32xf32>
     %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x32x32xf16>) factor(%tk [q, p, 2] : tensor<32x32x32xf16>)

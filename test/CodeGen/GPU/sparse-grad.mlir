@@ -45,7 +45,7 @@ func.func @tf32(%x: memref<?x256xf32>, %g: memref<?x256xf32>, %d: memref<1x64x64
   return
 }
 
-// Verify that the rests of f32 are of bf16 with the batch last, and that a batch that may
+// Verify that the residuals of f32 are of bf16 with the batch last, and that a batch that may
 // be too short for that is summed up by plain multiply-adds if it is.
 // CHECK-LABEL: llvm.func @rests_0(
 // CHECK: cvt.rn.bf16x2.f32
@@ -71,7 +71,7 @@ func.func @few(%x: memref<1024x31xf32>, %g: memref<1024x31xf32>, %d: memref<1x64
   return
 }
 
-// Verify that halves at different positions of the batch become pairs (batch first), or
+// Verify that f16 values at different positions of the batch become pairs (batch first), or
 // are pairs already (batch last), whose words ptxas must not move again and again.
 // CHECK: prmt.b32
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
@@ -89,7 +89,7 @@ func.func @halves_last(%x: memref<256x?xf16>, %g: memref<256x?xf16>, %d: memref<
   return
 }
 
-// Verify that warpgroups take halves with the batch last where the chip has them: both
+// Verify that warpgroups take f16 with the batch last where the chip has them: both
 // operands are lines of shared memory, 64 positions each, whose copies are made visible to
 // the matrix unit; those of a later step are started while it multiplies.
 // CHECK-LABEL: llvm.func @warpgroups_0(
@@ -128,7 +128,7 @@ func.func @partial(%x: memref<256x25088xf16>, %g: memref<520x25088xf16>, %d: mem
 }
 
 // Verify that warpgroups multiply f32 otherwise: rows of G from registers, rows of X from
-// images in shared memory, TF32 first and then the rests in bf16, of which those of the next
+// packed operands in shared memory, TF32 first and then the residuals in bf16, of which those of the next
 // step are written while the matrix unit multiplies. Copies are waited for one step earlier.
 // CHECK-LABEL: llvm.func @images_0(
 // CHECK: nvvm.barrier0

@@ -24,7 +24,7 @@ func.func @fused(%x: memref<?x64x64xf16>, %f: memref<64x64xf16>, %q: memref<?x40
   %d = memref.dim %x, %c0 : memref<?x64x64xf16>
   %t = memref.alloc(%d) : memref<?x4096xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [%d, 64, 64] : memref<?x4096xf16> into memref<?x64x64xf16>
-  kron.pass ins(%x, %f : memref<?x64x64xf16>, memref<64x64xf16>) outs(%v : memref<?x64x64xf16>)
+  kron.fused ins(%x, %f : memref<?x64x64xf16>, memref<64x64xf16>) outs(%v : memref<?x64x64xf16>)
       attributes {schedule = #kron.schedule<kernel = wgmma>} {
   ^bb0(%tx: tensor<?x64x64xf16>, %tf: tensor<64x64xf16>, %out: tensor<?x64x64xf16>):
     %1 = kron.mode_product axis(2) ins(%tx : tensor<?x64x64xf16>) factor(%tf [p, q] : tensor<64x64xf16>)
@@ -50,7 +50,7 @@ func.func @shared(%x: memref<?x64x64xf16>, %f: memref<64x64xf16>, %q: memref<?x4
   %d = memref.dim %x, %c0 : memref<?x64x64xf16>
   %t = memref.alloc(%d) : memref<?x4096xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [%d, 64, 64] : memref<?x4096xf16> into memref<?x64x64xf16>
-  kron.pass ins(%x, %f : memref<?x64x64xf16>, memref<64x64xf16>) outs(%v : memref<?x64x64xf16>)
+  kron.fused ins(%x, %f : memref<?x64x64xf16>, memref<64x64xf16>) outs(%v : memref<?x64x64xf16>)
       attributes {schedule = #kron.schedule<kernel = wgmma>} {
   ^bb0(%tx: tensor<?x64x64xf16>, %tf: tensor<64x64xf16>, %out: tensor<?x64x64xf16>):
     %1 = kron.mode_product axis(2) ins(%tx : tensor<?x64x64xf16>) factor(%tf [p, q] : tensor<64x64xf16>)
@@ -67,13 +67,13 @@ func.func @shared(%x: memref<?x64x64xf16>, %f: memref<64x64xf16>, %q: memref<?x4
 
 // -----
 
-// Verify the same where the scales are of the other rows: those of 64 numbers.
+// Verify the same where the scales are of the other rows: those of 64 elements.
 // CHECK-LABEL: func.func @other_rows
 // CHECK-COUNT-2: llvm.call @kronRtCudaLaunch
 func.func @other_rows(%x: memref<9x64x64xf16>, %f: memref<64x64xf16>, %q: memref<576x64xi8>, %s: memref<576xf32>) {
   %t = memref.alloc() : memref<576x64xf16>
   %v = memref.expand_shape %t [[0, 1], [2]] output_shape [9, 64, 64] : memref<576x64xf16> into memref<9x64x64xf16>
-  kron.pass ins(%x, %f : memref<9x64x64xf16>, memref<64x64xf16>) outs(%v : memref<9x64x64xf16>)
+  kron.fused ins(%x, %f : memref<9x64x64xf16>, memref<64x64xf16>) outs(%v : memref<9x64x64xf16>)
       attributes {schedule = #kron.schedule<kernel = wgmma>} {
   ^bb0(%tx: tensor<9x64x64xf16>, %tf: tensor<64x64xf16>, %out: tensor<9x64x64xf16>):
     %1 = kron.mode_product axis(2) ins(%tx : tensor<9x64x64xf16>) factor(%tf [p, q] : tensor<64x64xf16>)

@@ -1,10 +1,10 @@
 // RUN: kron-opt %s --kron-bufferize --canonicalize | FileCheck %s
 
-// Verify that the region of a kron.pass stays on tensors and that its operands
+// Verify that the region of a kron.fused stays on tensors and that its operands
 // become memrefs, without a copy.
 // CHECK-LABEL: func.func @pass(
 // CHECK-NOT: memref.alloc
-// CHECK: kron.pass ins(%{{.*}}, %{{.*}} : memref<9x8x4xf32>, memref<8x8xf32>) outs(%{{.*}} : memref<9x8x4xf32>) attributes {input_permutation = array<i64: 0, 1, 2>} {
+// CHECK: kron.fused ins(%{{.*}}, %{{.*}} : memref<9x8x4xf32>, memref<8x8xf32>) outs(%{{.*}} : memref<9x8x4xf32>) attributes {input_permutation = array<i64: 0, 1, 2>} {
 // CHECK-NEXT: ^bb0(%{{.*}}: tensor<9x8x4xf32>, %{{.*}}: tensor<8x8xf32>, %{{.*}}: tensor<9x8x4xf32>):
 // CHECK-NEXT: kron.mode_product {{.*}} -> tensor<9x8x4xf32>
 // CHECK-NEXT: kron.yield
@@ -14,7 +14,7 @@ func.func @pass(%x: memref<9x8x4xf32>, %a: memref<8x8xf32>, %y: memref<9x8x4xf32
   %tx = bufferization.to_tensor %x restrict : memref<9x8x4xf32> to tensor<9x8x4xf32>
   %ta = bufferization.to_tensor %a restrict : memref<8x8xf32> to tensor<8x8xf32>
   %ty = bufferization.to_tensor %y restrict writable : memref<9x8x4xf32> to tensor<9x8x4xf32>
-  %r = kron.pass ins(%tx, %ta : tensor<9x8x4xf32>, tensor<8x8xf32>)
+  %r = kron.fused ins(%tx, %ta : tensor<9x8x4xf32>, tensor<8x8xf32>)
                  outs(%ty : tensor<9x8x4xf32>)
                  attributes {input_permutation = array<i64: 0, 1, 2>} {
   ^bb0(%in: tensor<9x8x4xf32>, %f: tensor<8x8xf32>, %out: tensor<9x8x4xf32>):
@@ -83,7 +83,7 @@ func.func @addend_is_destination(%x: memref<9x64xf32>, %a: memref<8x8xf32>,
 // CHECK-NOT: alloc
 // CHECK: %[[CAST:.*]] = memref.cast %[[Y]] : memref<?x?xf32, strided<[?, 1]>> to memref<6x?xf32, strided<[?, 1]>>
 // CHECK: %[[VIEW:.*]] = memref.expand_shape %[[CAST]] {{\[\[}}0, 1], [2]]
-// CHECK: kron.pass {{.*}} outs(%[[VIEW]] :
+// CHECK: kron.fused {{.*}} outs(%[[VIEW]] :
 // CHECK-NOT: copy
 // CHECK-NOT: collapse_shape
 // CHECK: return
@@ -98,7 +98,7 @@ func.func @reshaped_result(%x: memref<2x3x?xf32>, %a: memref<3x3xf32>,
   %m = tensor.dim %ty, %c1 : tensor<?x?xf32>
   %view = tensor.expand_shape %static [[0, 1], [2]] output_shape [2, 3, %m]
       : tensor<6x?xf32> into tensor<2x3x?xf32>
-  %r = kron.pass ins(%tx, %ta : tensor<2x3x?xf32>, tensor<3x3xf32>)
+  %r = kron.fused ins(%tx, %ta : tensor<2x3x?xf32>, tensor<3x3xf32>)
                  outs(%view : tensor<2x3x?xf32>) {
   ^bb0(%in: tensor<2x3x?xf32>, %f: tensor<3x3xf32>, %out: tensor<2x3x?xf32>):
     %1 = kron.mode_product axis(1) ins(%in : tensor<2x3x?xf32>)
@@ -142,23 +142,23 @@ func.func @loop(%x: memref<9x64xf32>, %a: memref<8x8xf32>, %y: memref<9x64xf32>,
 
 
 
-// Verify that several passes on memrefs stay as they are.
+// Verify that several fused regions on memrefs stay as they are.
 // CHECK-LABEL: func @passes_on_memrefs
 // CHECK-SAME:    %[[X:.*]]: memref<4x8xf32>, %[[F:.*]]: memref<8x8xf32>
-// CHECK-COUNT-3: kron.pass ins(%[[X]], %[[F]]
-// CHECK-NOT:     kron.pass
+// CHECK-COUNT-3: kron.fused ins(%[[X]], %[[F]]
+// CHECK-NOT:     kron.fused
 func.func @passes_on_memrefs(%x: memref<4x8xf32>, %f: memref<8x8xf32>, %y: memref<4x8xf32>) {
-  kron.pass ins(%x, %f : memref<4x8xf32>, memref<8x8xf32>) outs(%y : memref<4x8xf32>) {
+  kron.fused ins(%x, %f : memref<4x8xf32>, memref<8x8xf32>) outs(%y : memref<4x8xf32>) {
   ^bb0(%t: tensor<4x8xf32>, %a: tensor<8x8xf32>, %o: tensor<4x8xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<4x8xf32>) -> tensor<4x8xf32>
     kron.yield %1 : tensor<4x8xf32>
   }
-  kron.pass ins(%x, %f : memref<4x8xf32>, memref<8x8xf32>) outs(%y : memref<4x8xf32>) {
+  kron.fused ins(%x, %f : memref<4x8xf32>, memref<8x8xf32>) outs(%y : memref<4x8xf32>) {
   ^bb0(%t: tensor<4x8xf32>, %a: tensor<8x8xf32>, %o: tensor<4x8xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<4x8xf32>) -> tensor<4x8xf32>
     kron.yield %1 : tensor<4x8xf32>
   }
-  kron.pass ins(%x, %f : memref<4x8xf32>, memref<8x8xf32>) outs(%y : memref<4x8xf32>) {
+  kron.fused ins(%x, %f : memref<4x8xf32>, memref<8x8xf32>) outs(%y : memref<4x8xf32>) {
   ^bb0(%t: tensor<4x8xf32>, %a: tensor<8x8xf32>, %o: tensor<4x8xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<4x8xf32>) -> tensor<4x8xf32>
     kron.yield %1 : tensor<4x8xf32>

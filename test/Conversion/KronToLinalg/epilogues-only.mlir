@@ -53,10 +53,10 @@ func.func @silu(%y: memref<4x4xf32>) {
   return
 }
 
-// Verify that a pass keeps its epilogue, and that the reference lowers both: one
+// Verify that a fused region keeps its epilogue, and that the reference lowers both: one
 // contraction, then one loop that rounds.
 // CHECK-LABEL: func.func @pass(
-// CHECK: kron.pass
+// CHECK: kron.fused
 // CHECK: kron.epilogue
 // CHECK-NOT: linalg.generic
 // ALL-LABEL: func.func @pass(
@@ -66,7 +66,7 @@ func.func @silu(%y: memref<4x4xf32>) {
 // ALL: arith.maximumf
 // ALL: arith.truncf
 func.func @pass(%x: memref<9x4xf16>, %f: memref<4x8xf16>, %b: memref<8xf16>, %y: memref<9x8xf16>) {
-  kron.pass ins(%x, %f, %b : memref<9x4xf16>, memref<4x8xf16>, memref<8xf16>) outs(%y : memref<9x8xf16>) {
+  kron.fused ins(%x, %f, %b : memref<9x4xf16>, memref<4x8xf16>, memref<8xf16>) outs(%y : memref<9x8xf16>) {
   ^bb0(%tx: tensor<9x4xf16>, %tf: tensor<4x8xf16>, %tb: tensor<8xf16>, %out: tensor<9x8xf16>):
     %e = tensor.empty() : tensor<9x8xf32>
     %1 = kron.mode_product axis(1) ins(%tx : tensor<9x4xf16>) factor(%tf [p, q] : tensor<4x8xf16>) outs(%e : tensor<9x8xf32>) -> tensor<9x8xf32>

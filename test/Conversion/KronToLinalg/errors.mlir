@@ -1,10 +1,10 @@
 // RUN: kron-opt --convert-kron-to-linalg --split-input-file --verify-diagnostics %s
 
-// Verify that a scale which depends on what only exists in a pass is rejected.
-func.func @pass_scale_from_destination(%x: memref<3x2xf32>, %f: memref<2x2xf32>,
+// Verify that a scale which depends on what only exists in a fused region is rejected.
+func.func @fused_scale_from_destination(%x: memref<3x2xf32>, %f: memref<2x2xf32>,
                                        %y: memref<3x2xf32>) {
-  // expected-error @below {{'kron.pass' op has no lowering to linalg}}
-  kron.pass ins(%x, %f : memref<3x2xf32>, memref<2x2xf32>) outs(%y : memref<3x2xf32>) {
+  // expected-error @below {{'kron.fused' op has no lowering to linalg}}
+  kron.fused ins(%x, %f : memref<3x2xf32>, memref<2x2xf32>) outs(%y : memref<3x2xf32>) {
   ^bb0(%tx: tensor<3x2xf32>, %a: tensor<2x2xf32>, %out: tensor<3x2xf32>):
     %c0 = arith.constant 0 : index
     %e = tensor.empty() : tensor<3x2xf32>

@@ -40,13 +40,13 @@ func.func @dynamic_factor(%x: memref<?x6xf32>, %f: memref<6x?xf32>, %y: memref<?
 
 // -----
 
-// Verify that a pass is lowered for the sake of its mode product.
+// Verify that a fused region is lowered for the sake of its mode product.
 // CHECK-LABEL: func.func @pass
 // CHECK-NOT: kron.
 // CHECK: linalg.generic
 func.func @pass(%x: memref<3x2xf80>, %f: memref<2x2xf80>, %y: memref<3x2xf80>) {
-  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="element type f80 has no vector kernel", Remark="kron.pass takes the slow path"}}
-  kron.pass ins(%x, %f : memref<3x2xf80>, memref<2x2xf80>) outs(%y : memref<3x2xf80>) {
+  // expected-remark @below {{[Missed] KronFallback | Category:kron-fallback | Reason="element type f80 has no vector kernel", Remark="kron.fused takes the slow path"}}
+  kron.fused ins(%x, %f : memref<3x2xf80>, memref<2x2xf80>) outs(%y : memref<3x2xf80>) {
   ^bb0(%tx: tensor<3x2xf80>, %a: tensor<2x2xf80>, %out: tensor<3x2xf80>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<3x2xf80>) factor(%a [p, q] : tensor<2x2xf80>)
            outs(%out : tensor<3x2xf80>) -> tensor<3x2xf80>

@@ -34,7 +34,7 @@ func.func @stretched_by_store(%x: tensor<1x3xf32>, %f: tensor<3x2xf32>,
 
 // -----
 
-// Verify that a pass on memrefs reads its permuted input in place, keeps f32
+// Verify that a fused region on memrefs reads its permuted input in place, keeps f32
 // between the factors, and writes its destination once.
 // CHECK-DAG: #[[$IN:.*]] = affine_map<(d0, d1, d2) -> (d2, d0)>
 // CHECK-LABEL: func.func @pass
@@ -49,7 +49,7 @@ func.func @stretched_by_store(%x: tensor<1x3xf32>, %f: tensor<3x2xf32>,
 // CHECK-NOT: kron.
 func.func @pass(%x: memref<4x9xf16>, %f1: memref<4x4xf16>, %f2: memref<9x9xf16>,
                 %y: memref<9x4xf16>, %b: f32) {
-  kron.pass ins(%x, %f1, %f2 : memref<4x9xf16>, memref<4x4xf16>, memref<9x9xf16>)
+  kron.fused ins(%x, %f1, %f2 : memref<4x9xf16>, memref<4x4xf16>, memref<9x9xf16>)
             outs(%y : memref<9x4xf16>) attributes {input_permutation = array<i64: 1, 0>} {
   ^bb0(%tx: tensor<9x4xf16>, %a: tensor<4x4xf16>, %c: tensor<9x9xf16>, %out: tensor<9x4xf16>):
     %e = tensor.empty() : tensor<9x4xf32>
@@ -64,14 +64,14 @@ func.func @pass(%x: memref<4x9xf16>, %f1: memref<4x4xf16>, %f2: memref<9x9xf16>,
 
 // -----
 
-// Verify that a pass on tensors gives its result, with the addend of its region.
-// CHECK-LABEL: func.func @pass_tensor_addend
+// Verify that a fused region on tensors gives its result, with its addend.
+// CHECK-LABEL: func.func @fused_tensor_addend
 // CHECK-SAME: %[[Z:[^:]*]]: tensor<3x2xf32>, %[[Y:[^:]*]]: tensor<3x2xf32>)
 // CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %[[Z]] : tensor<3x2xf32>, tensor<3x2xf32>) outs(%[[Y]] : tensor<3x2xf32>)
 // CHECK: return %[[R]]
-func.func @pass_tensor_addend(%x: tensor<3x2xf32>, %f: tensor<2x2xf32>, %z: tensor<3x2xf32>,
+func.func @fused_tensor_addend(%x: tensor<3x2xf32>, %f: tensor<2x2xf32>, %z: tensor<3x2xf32>,
                               %y: tensor<3x2xf32>) -> tensor<3x2xf32> {
-  %r = kron.pass ins(%x, %f, %z : tensor<3x2xf32>, tensor<2x2xf32>, tensor<3x2xf32>)
+  %r = kron.fused ins(%x, %f, %z : tensor<3x2xf32>, tensor<2x2xf32>, tensor<3x2xf32>)
                  outs(%y : tensor<3x2xf32>) {
   ^bb0(%tx: tensor<3x2xf32>, %a: tensor<2x2xf32>, %tz: tensor<3x2xf32>, %out: tensor<3x2xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<3x2xf32>) factor(%a [p, q] : tensor<2x2xf32>)
@@ -84,17 +84,17 @@ func.func @pass_tensor_addend(%x: tensor<3x2xf32>, %f: tensor<2x2xf32>, %z: tens
 
 // -----
 
-// Verify that scalars computed in the region of a pass on memrefs are computed
+// Verify that scalars computed in a fused region on memrefs are computed
 // outside of it.
-// CHECK-LABEL: func.func @pass_scalars
+// CHECK-LABEL: func.func @fused_scalars
 // CHECK-SAME: (%[[X:[^:]*]]: memref<3x2xf32>, {{.*}}, %[[A:[^:]*]]: memref<?xf32>, %{{.*}}: f32)
 // CHECK: %[[SIZE:.*]] = memref.dim %[[A]]
 // CHECK: %[[LAST:.*]] = arith.subi %[[SIZE]]
 // CHECK: %[[ALPHA:.*]] = memref.load %[[A]][%[[LAST]]]
 // CHECK: arith.mulf %[[ALPHA]],
-func.func @pass_scalars(%x: memref<3x2xf32>, %f: memref<2x2xf32>, %y: memref<3x2xf32>,
+func.func @fused_scalars(%x: memref<3x2xf32>, %f: memref<2x2xf32>, %y: memref<3x2xf32>,
                         %scalars: memref<?xf32>, %s: f32) {
-  kron.pass ins(%x, %f, %scalars : memref<3x2xf32>, memref<2x2xf32>, memref<?xf32>)
+  kron.fused ins(%x, %f, %scalars : memref<3x2xf32>, memref<2x2xf32>, memref<?xf32>)
             outs(%y : memref<3x2xf32>) {
   ^bb0(%tx: tensor<3x2xf32>, %a: tensor<2x2xf32>, %ts: tensor<?xf32>, %out: tensor<3x2xf32>):
     %c0 = arith.constant 0 : index

@@ -4,7 +4,7 @@
 // Verify that rows of a buffer which lie 4 KB and a cache line apart are read by the last
 // factor's blocks as they lie, since they are no more than 32. (What is done with more of
 // them: `gradient` in sparse.mlir.)
-// CHECK-LABEL: func.func private @few_pages_pass
+// CHECK-LABEL: func.func private @few_pages_fused
 // CHECK-NOT: alignment = 64
 // CHECK: return
 func.func @few_pages(%x: memref<4x32768xf32>, %f: memref<32x32xf32>, %y: memref<4x32768xf32>) {
@@ -15,9 +15,9 @@ func.func @few_pages(%x: memref<4x32768xf32>, %f: memref<32x32xf32>, %y: memref<
 
 // -----
 
-// Verify that the last factor of columns asks for what it takes of a buffer of several
+// Verify that the last factor of columns prefetches what it takes of a buffer of several
 // megabytes two turns ahead, between its multiply-adds. (Without beta there is no such buffer.)
-// CHECK-LABEL: func.func private @far_columns_pass
+// CHECK-LABEL: func.func private @far_columns_fused
 // CHECK-NOT: hint = 3
 // CHECK: "llvm.intr.prefetch"(%{{.*}}) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}>
 // CHECK: vector.fma
@@ -33,8 +33,8 @@ func.func @far_columns(%x: memref<65536x256xf32>, %f: memref<16x16xf32>, %y: mem
 
 // -----
 
-// Verify that nothing is asked for so of a buffer that the second-level cache holds.
-// CHECK-LABEL: func.func private @near_columns_pass
+// Verify that nothing is prefetched so of a buffer that the second-level cache holds.
+// CHECK-LABEL: func.func private @near_columns_fused
 // CHECK-NOT: hint = 3
 // CHECK: return
 func.func @near_columns(%x: memref<4096x256xf32>, %f: memref<16x16xf32>, %y: memref<4096x256xf32>) {
@@ -47,7 +47,7 @@ func.func @near_columns(%x: memref<4096x256xf32>, %f: memref<16x16xf32>, %y: mem
 
 // Verify that 64 rows of a buffer, 256 KB in all, are not copied before the last factor's blocks:
 // the copy would be as far away.
-// CHECK-LABEL: func.func private @large_copy_pass
+// CHECK-LABEL: func.func private @large_copy_fused
 // CHECK-NOT: alignment = 64
 // CHECK: return
 func.func @large_copy(%x: memref<4096x16xf32>, %f: memref<64x64xf32>, %y: memref<4096x16xf32>) {

@@ -1,8 +1,8 @@
 // RUN: kron-opt %s --convert-kron-to-vector --split-input-file -verify-diagnostics
 
 func.func @no_schedule(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4x16xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects a #kron.schedule with vector_bits: run --kron-select-schedule first}}
-  kron.pass ins(%x, %f : memref<4x16xf32>, memref<16x16xf32>) outs(%y : memref<4x16xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects a #kron.schedule with vector_bits: run --kron-select-schedule first}}
+  kron.fused ins(%x, %f : memref<4x16xf32>, memref<16x16xf32>) outs(%y : memref<4x16xf32>) {
   ^bb0(%t: tensor<4x16xf32>, %a: tensor<16x16xf32>, %o: tensor<4x16xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
     kron.yield %1 : tensor<4x16xf32>
@@ -13,8 +13,8 @@ func.func @no_schedule(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4
 // -----
 
 func.func @on_tensors(%x: tensor<4x16xf32>, %f: tensor<16x16xf32>, %y: tensor<4x16xf32>) -> tensor<4x16xf32> {
-  // expected-error @+1 {{'kron.pass' op expects memref operands: run --kron-bufferize first}}
-  %r = kron.pass ins(%x, %f : tensor<4x16xf32>, tensor<16x16xf32>) outs(%y : tensor<4x16xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects memref operands: run --kron-bufferize first}}
+  %r = kron.fused ins(%x, %f : tensor<4x16xf32>, tensor<16x16xf32>) outs(%y : tensor<4x16xf32>) {
   ^bb0(%t: tensor<4x16xf32>, %a: tensor<16x16xf32>, %o: tensor<4x16xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
     kron.yield %1 : tensor<4x16xf32>
@@ -25,7 +25,7 @@ func.func @on_tensors(%x: tensor<4x16xf32>, %f: tensor<16x16xf32>, %y: tensor<4x
 // -----
 
 func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16xf80>) {
-  kron.pass ins(%x, %f : memref<4x16xf80>, memref<16x16xf80>) outs(%y : memref<4x16xf80>)
+  kron.fused ins(%x, %f : memref<4x16xf80>, memref<16x16xf80>) outs(%y : memref<4x16xf80>)
       attributes {schedule = #kron.schedule<vector_bits = 512, tile = 1>} {
   ^bb0(%t: tensor<4x16xf80>, %a: tensor<16x16xf80>, %o: tensor<4x16xf80>):
     // expected-error @+1 {{'kron.mode_product' op cannot become vector code: element type f80 has no vector kernel}}
@@ -38,7 +38,7 @@ func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16
 // -----
 
 func.func @no_elements(%x: memref<4x0xf32>, %f: memref<0x16xf32>, %y: memref<4x16xf32>) {
-  kron.pass ins(%x, %f : memref<4x0xf32>, memref<0x16xf32>) outs(%y : memref<4x16xf32>) {
+  kron.fused ins(%x, %f : memref<4x0xf32>, memref<0x16xf32>) outs(%y : memref<4x16xf32>) {
   ^bb0(%t: tensor<4x0xf32>, %a: tensor<0x16xf32>, %o: tensor<4x16xf32>):
     // expected-error @+1 {{'kron.mode_product' op cannot become vector code: an array has no elements}}
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x0xf32>) factor(%a [p, q] : tensor<0x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
@@ -50,7 +50,7 @@ func.func @no_elements(%x: memref<4x0xf32>, %f: memref<0x16xf32>, %y: memref<4x1
 // -----
 
 func.func @inner_alpha(%x: memref<1x2xf32>, %f: memref<2x2xf32>, %y: memref<1x2xf32>) {
-  kron.pass ins(%x, %f : memref<1x2xf32>, memref<2x2xf32>) outs(%y : memref<1x2xf32>)
+  kron.fused ins(%x, %f : memref<1x2xf32>, memref<2x2xf32>) outs(%y : memref<1x2xf32>)
       attributes {schedule = #kron.schedule<vector_bits = 512, tile = 1>} {
   ^bb0(%t: tensor<1x2xf32>, %a: tensor<2x2xf32>, %o: tensor<1x2xf32>):
     %c0 = arith.constant 0 : index
@@ -66,7 +66,7 @@ func.func @inner_alpha(%x: memref<1x2xf32>, %f: memref<2x2xf32>, %y: memref<1x2x
 // -----
 
 func.func @dynamic_axis(%x: memref<16x?xf32>, %f: memref<16x16xf32>, %y: memref<16x?xf32>) {
-  kron.pass ins(%x, %f : memref<16x?xf32>, memref<16x16xf32>) outs(%y : memref<16x?xf32>) {
+  kron.fused ins(%x, %f : memref<16x?xf32>, memref<16x16xf32>) outs(%y : memref<16x?xf32>) {
   ^bb0(%t: tensor<16x?xf32>, %a: tensor<16x16xf32>, %o: tensor<16x?xf32>):
     // expected-error @+1 {{'kron.mode_product' op cannot become vector code: the contracted axis has a dynamic size}}
     %1 = kron.mode_product axis(1) ins(%t : tensor<16x?xf32>) factor(%a [q, p] : tensor<16x16xf32>) outs(%o : tensor<16x?xf32>) -> tensor<16x?xf32>

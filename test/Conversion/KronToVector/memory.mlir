@@ -1,9 +1,9 @@
 // RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule --convert-kron-to-vector --canonicalize \
 // RUN:   --split-input-file | FileCheck %s
 
-// Verify that a tile asks for the next one, input and result alike, while it is
+// Verify that a tile prefetches the next one, input and result alike, while it is
 // computed, and that results are stored as usual.
-// CHECK-LABEL: func.func private @rows_pass
+// CHECK-LABEL: func.func private @rows_fused
 // CHECK: llvm.alloca
 // CHECK: scf.for
 // CHECK: "llvm.intr.prefetch"
@@ -12,7 +12,7 @@
 // CHECK-NOT: nontemporal
 // CHECK-NOT: llvm.fence
 func.func @rows(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64xf32>) {
-  kron.pass ins(%x, %f : memref<?x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64xf32>) {
+  kron.fused ins(%x, %f : memref<?x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64xf32>) {
   ^bb0(%t: tensor<?x64xf32>, %a: tensor<64x64xf32>, %o: tensor<?x64xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x64xf32>) factor(%a [p, q] : tensor<64x64xf32>) outs(%o : tensor<?x64xf32>) -> tensor<?x64xf32>
     kron.yield %1 : tensor<?x64xf32>
@@ -22,9 +22,9 @@ func.func @rows(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64xf32
 
 // -----
 
-// Verify that a tile which is unrolled asks for lines one by one, between its multiply-adds,
+// Verify that a tile which is unrolled prefetches lines one by one, between its multiply-adds,
 // not for all at once.
-// CHECK-LABEL: func.func private @spread_pass
+// CHECK-LABEL: func.func private @spread_fused
 // CHECK: "llvm.intr.prefetch"
 // CHECK: vector.fma
 // CHECK: "llvm.intr.prefetch"
@@ -32,7 +32,7 @@ func.func @rows(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64xf32
 // CHECK: "llvm.intr.prefetch"
 // CHECK: return
 func.func @spread(%x: memref<?x4x32xf32>, %f: memref<4x4xf32>, %y: memref<?x4x32xf32>) {
-  kron.pass ins(%x, %f : memref<?x4x32xf32>, memref<4x4xf32>) outs(%y : memref<?x4x32xf32>) {
+  kron.fused ins(%x, %f : memref<?x4x32xf32>, memref<4x4xf32>) outs(%y : memref<?x4x32xf32>) {
   ^bb0(%t: tensor<?x4x32xf32>, %a: tensor<4x4xf32>, %o: tensor<?x4x32xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x4x32xf32>) factor(%a [p, q] : tensor<4x4xf32>) outs(%o : tensor<?x4x32xf32>) -> tensor<?x4x32xf32>
     kron.yield %1 : tensor<?x4x32xf32>
@@ -42,9 +42,9 @@ func.func @spread(%x: memref<?x4x32xf32>, %f: memref<4x4xf32>, %y: memref<?x4x32
 
 // -----
 
-// Verify that a tile with a loop over p asks for the same number of lines in every turn, from
+// Verify that a tile with a loop over p prefetches the same number of lines in every turn, from
 // addresses that go with p.
-// CHECK-LABEL: func.func private @turns_pass
+// CHECK-LABEL: func.func private @turns_fused
 // CHECK: scf.for {{.*}} iter_args
 // CHECK: vector.fma
 // CHECK: %[[AT:.*]] = llvm.getelementptr
@@ -52,7 +52,7 @@ func.func @spread(%x: memref<?x4x32xf32>, %f: memref<4x4xf32>, %y: memref<?x4x32
 // CHECK: vector.fma
 // CHECK: scf.yield
 func.func @turns(%x: memref<?x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32xf32>) {
-  kron.pass ins(%x, %f : memref<?x32xf32>, memref<32x32xf32>) outs(%y : memref<?x32xf32>) {
+  kron.fused ins(%x, %f : memref<?x32xf32>, memref<32x32xf32>) outs(%y : memref<?x32xf32>) {
   ^bb0(%t: tensor<?x32xf32>, %a: tensor<32x32xf32>, %o: tensor<?x32xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x32xf32>) factor(%a [p, q] : tensor<32x32xf32>) outs(%o : tensor<?x32xf32>) -> tensor<?x32xf32>
     kron.yield %1 : tensor<?x32xf32>
@@ -62,19 +62,19 @@ func.func @turns(%x: memref<?x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32xf3
 
 // -----
 
-// Verify that no lines are asked for early where results go that are so large that they
-// will be stored past the caches: nothing is added to where the next input lies, but
+// Verify that no lines are prefetched where results go that are so large that they
+// will be stored with non-temporal stores: nothing is added to where the next input lies, but
 // constants. A tile of 64 rows is as much work as is worth four threads.
 // CHECK-LABEL: func.func @large
 // CHECK: call @kronRtParallelFor(%c128_i64, %c-4_i64,
-// CHECK-LABEL: func.func private @large_pass
+// CHECK-LABEL: func.func private @large_fused
 // CHECK-NOT: llvm.ptrtoint
 // CHECK: scf.if
 // CHECK: "llvm.intr.prefetch"
 // CHECK-NOT: llvm.ptrtoint
 // CHECK: nontemporal
 func.func @large(%x: memref<8192x64xf32>, %f: memref<64x64xf32>, %y: memref<8192x64xf32>) {
-  kron.pass ins(%x, %f : memref<8192x64xf32>, memref<64x64xf32>) outs(%y : memref<8192x64xf32>)
+  kron.fused ins(%x, %f : memref<8192x64xf32>, memref<64x64xf32>) outs(%y : memref<8192x64xf32>)
       attributes {schedule = #kron.schedule<tile = 64, stream_bytes = 4096>} {
   ^bb0(%a: tensor<8192x64xf32>, %b: tensor<64x64xf32>, %c: tensor<8192x64xf32>):
     %0 = kron.mode_product axis(1) ins(%a : tensor<8192x64xf32>) factor(%b [p, q] : tensor<64x64xf32>) outs(%c : tensor<8192x64xf32>) -> tensor<8192x64xf32>
@@ -85,13 +85,13 @@ func.func @large(%x: memref<8192x64xf32>, %f: memref<64x64xf32>, %y: memref<8192
 
 // -----
 
-// Verify that results go past the caches if the schedule says from which size on:
+// Verify non-temporal stores of results if the schedule says from which size on:
 // behind a test of size and alignment, with a fence at the end of a range.
 // CHECK-LABEL: func.func @streamed
 // CHECK: arith.constant 4096 : i64
 // CHECK: llvm.ptrtoint
 // CHECK: arith.andi
-// CHECK-LABEL: func.func private @streamed_pass
+// CHECK-LABEL: func.func private @streamed_fused
 // CHECK: scf.for
 // CHECK-NOT: prefetch
 // CHECK: scf.if
@@ -101,7 +101,7 @@ func.func @large(%x: memref<8192x64xf32>, %f: memref<64x64xf32>, %y: memref<8192
 // CHECK: scf.if
 // CHECK: llvm.fence seq_cst
 func.func @streamed(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64xf32>) {
-  kron.pass ins(%x, %f : memref<?x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64xf32>)
+  kron.fused ins(%x, %f : memref<?x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64xf32>)
       attributes {schedule = #kron.schedule<stream_bytes = 4097, prefetch = -1>} {
   ^bb0(%t: tensor<?x64xf32>, %a: tensor<64x64xf32>, %o: tensor<?x64xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x64xf32>) factor(%a [p, q] : tensor<64x64xf32>) outs(%o : tensor<?x64xf32>) -> tensor<?x64xf32>
@@ -112,7 +112,7 @@ func.func @streamed(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64
 
 // -----
 
-// Verify that rows which end within a vector, but follow each other, go past the caches from
+// Verify that rows which end within a vector, but follow each other, go with non-temporal stores from
 // a copy of a tile's result in the scratch (two of 48 rows of 480 bytes, which take turns),
 // which is whole lines. The copy of the tile before is stored by register tiles, up to 12 lines
 // each while there are as many left, and what is left behind them four vectors a turn. The last
@@ -120,7 +120,7 @@ func.func @streamed(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64
 // CHECK-LABEL: func.func @ragged
 // CHECK-SAME: kron.thread_bytes = 46080 : i64
 // CHECK: llvm.ptrtoint
-// CHECK-LABEL: func.func private @ragged_pass
+// CHECK-LABEL: func.func private @ragged_fused
 // CHECK: scf.if %[[STREAMS:.*]] {
 // CHECK: scf.for
 // CHECK: %[[LEFT:.*]] = arith.subi
@@ -145,7 +145,7 @@ func.func @streamed(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64
 // CHECK-COUNT-5: llvm.store {{.*}} {alignment = 64 : i64, nontemporal} : vector<8xf64>
 // CHECK: llvm.fence seq_cst
 func.func @ragged(%x: memref<?x60xf64>, %f: memref<60x60xf64>, %y: memref<?x60xf64>) {
-  kron.pass ins(%x, %f : memref<?x60xf64>, memref<60x60xf64>) outs(%y : memref<?x60xf64>)
+  kron.fused ins(%x, %f : memref<?x60xf64>, memref<60x60xf64>) outs(%y : memref<?x60xf64>)
       attributes {schedule = #kron.schedule<stream_bytes = 4097>} {
   ^bb0(%t: tensor<?x60xf64>, %a: tensor<60x60xf64>, %o: tensor<?x60xf64>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x60xf64>) factor(%a [p, q] : tensor<60x60xf64>) outs(%o : tensor<?x60xf64>) -> tensor<?x60xf64>
@@ -156,11 +156,11 @@ func.func @ragged(%x: memref<?x60xf64>, %f: memref<60x60xf64>, %y: memref<?x60xf
 
 // -----
 
-// Verify that nothing goes past the caches where such rows lie apart.
-// CHECK-LABEL: func.func private @apart_pass
+// Verify that there are no non-temporal stores where such rows lie apart.
+// CHECK-LABEL: func.func private @apart_fused
 // CHECK-NOT: nontemporal
 func.func @apart(%x: memref<?x60xf64>, %f: memref<60x60xf64>, %y: memref<?x60xf64, strided<[64, 1]>>) {
-  kron.pass ins(%x, %f : memref<?x60xf64>, memref<60x60xf64>) outs(%y : memref<?x60xf64, strided<[64, 1]>>)
+  kron.fused ins(%x, %f : memref<?x60xf64>, memref<60x60xf64>) outs(%y : memref<?x60xf64, strided<[64, 1]>>)
       attributes {schedule = #kron.schedule<stream_bytes = 4097>} {
   ^bb0(%t: tensor<?x60xf64>, %a: tensor<60x60xf64>, %o: tensor<?x60xf64>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x60xf64>) factor(%a [p, q] : tensor<60x60xf64>) outs(%o : tensor<?x60xf64>) -> tensor<?x60xf64>
@@ -172,10 +172,10 @@ func.func @apart(%x: memref<?x60xf64>, %f: memref<60x60xf64>, %y: memref<?x60xf6
 // -----
 
 // Verify that a tile which is no whole lines does not either: 63 rows of 480 bytes.
-// CHECK-LABEL: func.func private @lines_pass
+// CHECK-LABEL: func.func private @lines_fused
 // CHECK-NOT: nontemporal
 func.func @lines(%x: memref<6300x60xf64>, %f: memref<60x60xf64>, %y: memref<6300x60xf64>) {
-  kron.pass ins(%x, %f : memref<6300x60xf64>, memref<60x60xf64>) outs(%y : memref<6300x60xf64>)
+  kron.fused ins(%x, %f : memref<6300x60xf64>, memref<60x60xf64>) outs(%y : memref<6300x60xf64>)
       attributes {schedule = #kron.schedule<tile = 63, stream_bytes = 4097>} {
   ^bb0(%t: tensor<6300x60xf64>, %a: tensor<60x60xf64>, %o: tensor<6300x60xf64>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<6300x60xf64>) factor(%a [p, q] : tensor<60x60xf64>) outs(%o : tensor<6300x60xf64>) -> tensor<6300x60xf64>
@@ -186,11 +186,11 @@ func.func @lines(%x: memref<6300x60xf64>, %f: memref<60x60xf64>, %y: memref<6300
 
 // -----
 
-// Verify that results of several factors go past the caches from a copy even where their
+// Verify that results of several factors go with non-temporal stores from a copy even where their
 // rows are whole lines: all factors of the next tile have time for that.
 // CHECK-LABEL: func.func @two
 // CHECK-SAME: kron.thread_bytes = 12288 : i64
-// CHECK-LABEL: func.func private @two_pass
+// CHECK-LABEL: func.func private @two_fused
 // CHECK: scf.for
 // CHECK: scf.if
 // CHECK: nontemporal
@@ -208,11 +208,11 @@ func.func @two(%x: memref<?x256xf32>, %f: memref<16x16xf32>, %y: memref<?x256xf3
 
 // -----
 
-// Verify that tiles of columns, whose results are pieces of many rows, are stored past the
-// caches by the last factor: the copy between both factors is all that the scratch holds.
+// Verify that tiles of columns, whose results are pieces of many rows, are stored by the
+// last factor with non-temporal stores: the copy between both factors is all that the scratch holds.
 // CHECK-LABEL: func.func @streamed_columns
 // CHECK-SAME: kron.thread_bytes = 32768 : i64
-// CHECK-LABEL: func.func private @streamed_columns_pass
+// CHECK-LABEL: func.func private @streamed_columns_fused
 // CHECK-NOT: scf.if
 // CHECK: scf.if %[[STREAMS:.*]] {
 // CHECK: nontemporal
@@ -229,11 +229,11 @@ func.func @streamed_columns(%x: memref<64x512xf32>, %f: memref<8x8xf32>, %y: mem
 // -----
 
 // Verify that a tile takes as many blocks of a Kronecker-sparse factor as leave whole lines in
-// a row, four of 48 bytes each, and that these three lines of each of its 16 rows go past the
-// caches from a copy, as soon as all four are there.
+// a row, four of 48 bytes each, and that these three lines of each of its 16 rows are stored
+// from a copy, with non-temporal stores, as soon as all four are there.
 // CHECK-LABEL: func.func @blocks(
 // CHECK-SAME: kron.thread_bytes = 3072 : i64
-// CHECK-LABEL: func.func private @blocks_pass
+// CHECK-LABEL: func.func private @blocks_fused
 // CHECK: scf.if %[[STREAMS:.*]] {
 // CHECK: scf.for {{.*}} to %c4_i64
 // CHECK-NOT: nontemporal
@@ -254,7 +254,7 @@ func.func @blocks(%x: memref<?x64xf32>, %w: memref<8x12x8x1xf32>, %y: memref<?x9
 // -----
 
 // Verify that eight blocks are as many lines of bf16, which are copied as they are, as words.
-// CHECK-LABEL: func.func private @half_blocks_pass
+// CHECK-LABEL: func.func private @half_blocks_fused
 // CHECK: scf.if %[[STREAMS:.*]] {
 // CHECK: scf.for {{.*}} to %c8_i64
 // CHECK: llvm.intr.masked.store {{.*}} vector<16xi16>
@@ -274,12 +274,12 @@ func.func @half_blocks(%x: memref<?x64xbf16>, %w: memref<8x12x8x1xbf16>, %y: mem
 // Verify that blocks are tiles of their own where such numbers of them are not all (three of
 // 48 bytes), where results are known to be too small, and where more than 16 multiply-adds
 // belong to one.
-// CHECK-LABEL: func.func private @three_blocks_pass
+// CHECK-LABEL: func.func private @three_blocks_fused
 // CHECK-NOT: nontemporal
-// CHECK-LABEL: func.func private @small_blocks_pass
+// CHECK-LABEL: func.func private @small_blocks_fused
 // CHECK-NOT: nontemporal
 // CHECK-NOT: to %c4_i64
-// CHECK-LABEL: func.func private @deep_blocks_pass
+// CHECK-LABEL: func.func private @deep_blocks_fused
 // CHECK-NOT: nontemporal
 func.func @three_blocks(%x: memref<?x24xf32>, %w: memref<3x12x8x1xf32>, %y: memref<?x36xf32>) {
   kron.ksmm ins(%x : memref<?x24xf32>) weights(%w : memref<3x12x8x1xf32>) outs(%y : memref<?x36xf32>)
@@ -299,11 +299,11 @@ func.func @deep_blocks(%x: memref<?x136xf32>, %w: memref<8x12x17x1xf32>, %y: mem
 
 // -----
 
-// Verify that columns which start anywhere go past the caches from a copy, too, if a tile has
+// Verify that columns which start anywhere go with non-temporal stores from a copy, too, if a tile has
 // all of them: what a block leaves, 12 rows of 28, is then 21 lines one after the other.
 // CHECK-LABEL: func.func @all_columns(
 // CHECK-SAME: kron.thread_bytes = 2688 : i64
-// CHECK-LABEL: func.func private @all_columns_pass
+// CHECK-LABEL: func.func private @all_columns_fused
 // CHECK: nontemporal
 func.func @all_columns(%x: memref<64x28xf32>, %w: memref<8x12x8x1xf32>, %y: memref<96x28xf32>) {
   kron.ksmm ins(%x : memref<64x28xf32>) weights(%w : memref<8x12x8x1xf32>) outs(%y : memref<96x28xf32>)
@@ -314,14 +314,14 @@ func.func @all_columns(%x: memref<64x28xf32>, %w: memref<8x12x8x1xf32>, %y: memr
 // -----
 
 // Verify that a transposed input is transposed in registers, 16 x 16 floats at a
-// time in four steps of 16 shuffles, where the first stage takes vectors of it: those of
+// time in four steps of 16 shuffles, where the first step takes vectors of it: those of
 // two fibres of 8.
-// CHECK-LABEL: func.func private @transposed_pass
+// CHECK-LABEL: func.func private @transposed_fused
 // CHECK-COUNT-16: llvm.load {{.*}} -> vector<16xf32>
 // CHECK-COUNT-64: vector.shuffle {{.*}}, {{.*}} : vector<16xf32>, vector<16xf32>
 // CHECK-COUNT-16: llvm.store {{.*}} : vector<16xf32>
 func.func @transposed(%x: memref<64x8x8xf32, strided<[1, 512, 64]>>, %f: memref<8x8xf32>, %y: memref<64x8x8xf32>) {
-  kron.pass ins(%x, %f : memref<64x8x8xf32, strided<[1, 512, 64]>>, memref<8x8xf32>) outs(%y : memref<64x8x8xf32>) {
+  kron.fused ins(%x, %f : memref<64x8x8xf32, strided<[1, 512, 64]>>, memref<8x8xf32>) outs(%y : memref<64x8x8xf32>) {
   ^bb0(%t: tensor<64x8x8xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8x8xf32>):
     %1 = kron.mode_product axis(2) ins(%t : tensor<64x8x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8x8xf32>) -> tensor<64x8x8xf32>
     %2 = kron.mode_product axis(1) ins(%1 : tensor<64x8x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8x8xf32>) -> tensor<64x8x8xf32>
@@ -332,9 +332,9 @@ func.func @transposed(%x: memref<64x8x8xf32, strided<[1, 512, 64]>>, %f: memref<
 
 // -----
 
-// Verify that it stays transposed where that stage broadcasts its elements: 32 rows are two
+// Verify that it stays transposed where that step broadcasts its elements: 32 rows are two
 // vectors for every p, stored as they are, and rows of the register tile lie side by side.
-// CHECK-LABEL: func.func private @kept_pass
+// CHECK-LABEL: func.func private @kept_fused
 // CHECK: scf.for
 // CHECK: scf.for
 // CHECK-COUNT-2: %[[V:.*]] = llvm.load {{.*}} -> vector<16xf32>
@@ -348,7 +348,7 @@ func.func @transposed(%x: memref<64x8x8xf32, strided<[1, 512, 64]>>, %f: memref<
 // CHECK-NOT: vector.shuffle
 // CHECK: return
 func.func @kept(%x: memref<64x16xf32, strided<[1, 64]>>, %f: memref<16x16xf32>, %y: memref<64x16xf32>) {
-  kron.pass ins(%x, %f : memref<64x16xf32, strided<[1, 64]>>, memref<16x16xf32>) outs(%y : memref<64x16xf32>) {
+  kron.fused ins(%x, %f : memref<64x16xf32, strided<[1, 64]>>, memref<16x16xf32>) outs(%y : memref<64x16xf32>) {
   ^bb0(%t: tensor<64x16xf32>, %a: tensor<16x16xf32>, %o: tensor<64x16xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<64x16xf32>) -> tensor<64x16xf32>
     kron.yield %1 : tensor<64x16xf32>
@@ -359,9 +359,9 @@ func.func @kept(%x: memref<64x16xf32, strided<[1, 64]>>, %f: memref<16x16xf32>, 
 // -----
 
 // Verify that 32 columns whose input lies in rows are transposed in slices of 64 elements, and
-// that the next slice of each row is asked for: segments of 256 bytes, a row of 16 KB apart, of
-// which every turn of the loop over p asks for one line.
-// CHECK-LABEL: func.func private @columns_of_rows_pass
+// that the next slice of each row is prefetched: segments of 256 bytes, a row of 16 KB apart, of
+// which every turn of the loop over p prefetches one line.
+// CHECK-LABEL: func.func private @columns_of_rows_fused
 // CHECK: %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[64] : (!llvm.ptr) -> !llvm.ptr, f32
 // CHECK: llvm.store %[[NEXT]], %[[SLOT:.*]] : !llvm.ptr, !llvm.ptr
 // CHECK: %[[ROW:.*]] = llvm.load %[[SLOT]] : !llvm.ptr -> !llvm.ptr
@@ -377,7 +377,7 @@ func.func @kept(%x: memref<64x16xf32, strided<[1, 64]>>, %f: memref<16x16xf32>, 
 // CHECK: "llvm.intr.prefetch"(%[[AT]])
 // CHECK: scf.yield
 func.func @columns_of_rows(%x: memref<64x64x1024xf32, strided<[64, 1, 4096]>>, %f: memref<64x64xf32>, %y: memref<64x64x1024xf32>) {
-  kron.pass ins(%x, %f : memref<64x64x1024xf32, strided<[64, 1, 4096]>>, memref<64x64xf32>) outs(%y : memref<64x64x1024xf32>) {
+  kron.fused ins(%x, %f : memref<64x64x1024xf32, strided<[64, 1, 4096]>>, memref<64x64xf32>) outs(%y : memref<64x64x1024xf32>) {
   ^bb0(%a: tensor<64x64x1024xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64x1024xf32>):
     %0 = tensor.empty() : tensor<64x64x1024xf32>
     %1 = kron.mode_product axis(1) ins(%a : tensor<64x64x1024xf32>) factor(%b [q, p] : tensor<64x64xf32>) outs(%0 : tensor<64x64x1024xf32>) -> tensor<64x64x1024xf32>
@@ -389,11 +389,11 @@ func.func @columns_of_rows(%x: memref<64x64x1024xf32, strided<[64, 1, 4096]>>, %
 
 // -----
 
-// Verify that nothing is asked for where such columns are a single tile.
-// CHECK-LABEL: func.func private @one_tile_pass
+// Verify that nothing is prefetched where such columns are a single tile.
+// CHECK-LABEL: func.func private @one_tile_fused
 // CHECK-NOT: hint = 2
 func.func @one_tile(%x: memref<64x64x16xf32, strided<[64, 1, 4096]>>, %f: memref<64x64xf32>, %y: memref<64x64x16xf32>) {
-  kron.pass ins(%x, %f : memref<64x64x16xf32, strided<[64, 1, 4096]>>, memref<64x64xf32>) outs(%y : memref<64x64x16xf32>)
+  kron.fused ins(%x, %f : memref<64x64x16xf32, strided<[64, 1, 4096]>>, memref<64x64xf32>) outs(%y : memref<64x64x16xf32>)
       attributes {schedule = #kron.schedule<prefetch = 1>} {
   ^bb0(%a: tensor<64x64x16xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64x16xf32>):
     %0 = tensor.empty() : tensor<64x64x16xf32>
@@ -406,12 +406,12 @@ func.func @one_tile(%x: memref<64x64x16xf32, strided<[64, 1, 4096]>>, %f: memref
 
 // -----
 
-// Verify that a tile that is all there is asks for nothing, even where the schedule does not
+// Verify that a tile that is all there is prefetches nothing, even where the schedule does not
 // switch that off.
-// CHECK-LABEL: func.func private @all_rows_pass
+// CHECK-LABEL: func.func private @all_rows_fused
 // CHECK-NOT: prefetch
 func.func @all_rows(%x: memref<12x64xf32>, %f: memref<64x64xf32>, %y: memref<12x64xf32>) {
-  kron.pass ins(%x, %f : memref<12x64xf32>, memref<64x64xf32>) outs(%y : memref<12x64xf32>)
+  kron.fused ins(%x, %f : memref<12x64xf32>, memref<64x64xf32>) outs(%y : memref<12x64xf32>)
       attributes {schedule = #kron.schedule<tile = 12, prefetch = 1>} {
   ^bb0(%a: tensor<12x64xf32>, %b: tensor<64x64xf32>, %c: tensor<12x64xf32>):
     %0 = kron.mode_product axis(1) ins(%a : tensor<12x64xf32>) factor(%b [p, q] : tensor<64x64xf32>) outs(%c : tensor<12x64xf32>) -> tensor<12x64xf32>
@@ -423,7 +423,7 @@ func.func @all_rows(%x: memref<12x64xf32>, %f: memref<64x64xf32>, %y: memref<12x
 // -----
 
 // Verify that strides of the batch, which need not be multiples of the row's, are looked at,
-// too, before results go past the caches.
+// too, before results go to memory with non-temporal stores.
 // CHECK-LABEL: func.func @batch_strides
 // CHECK: %[[BASE:.*]] = llvm.ptrtoint %{{.*}} : !llvm.ptr to i64
 // CHECK-COUNT-3: arith.ori

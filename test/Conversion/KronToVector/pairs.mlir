@@ -5,20 +5,20 @@
 // RUN: kron-opt %s --kron-decompose --kron-select-schedule=pair-products --convert-kron-to-vector \
 // RUN:   --split-input-file --remarks-filter=kron-emit -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
-// Verify that pairs along p are words of weights as they lie, which are packed like numbers
+// Verify that pairs along p are words of weights as they lie, which are packed like values
 // of f32, and of rows that are copied as they lie; that one instruction adds up both products
 // of a pair, over half as many steps; and that two vectors of results are rounded to a line.
 // Matrix tiles take the product themselves.
 // CHECK-LABEL: func.func @contiguous(
 // CHECK-SAME: kron.shared_bytes = 16384 : i64
-// CHECK-LABEL: func.func private @contiguous_pass(
+// CHECK-LABEL: func.func private @contiguous_fused(
 // CHECK-NOT: vector.fma
 // CHECK: vector.bitcast %{{.*}} : vector<16xf32> to vector<32xbf16>
 // CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"(%{{.*}}) : (vector<16xf32>, vector<32xbf16>, vector<32xbf16>) -> vector<16xf32>
 // CHECK-NOT: vector.fma
 // CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
 // CHECK: llvm.store {{.*}} : vector<32xi16>
-// TILES-LABEL: func.func private @contiguous_pass(
+// TILES-LABEL: func.func private @contiguous_fused(
 // TILES: llvm.x86.tdpbf16ps
 // TILES-NOT: dpbf16ps.512
 // REMARK: Pairs=true
@@ -33,10 +33,10 @@ func.func @contiguous(%x: memref<96x128xbf16>, %w: memref<1x64x128x1xbf16>, %y: 
 // that there are none beside matrix tiles.
 // CHECK-LABEL: func.func @short_rows(
 // CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15, 16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31] : vector<32xi16>, vector<32xi16>
-// CHECK-LABEL: func.func private @short_rows_pass(
+// CHECK-LABEL: func.func private @short_rows_fused(
 // CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15, 16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31] : vector<32xi16>, vector<32xi16>
 // CHECK: dpbf16ps.512
-// TILES-LABEL: func.func private @short_rows_pass(
+// TILES-LABEL: func.func private @short_rows_fused(
 // TILES-NOT: dpbf16ps
 // TILES: vector.fma
 // REMARK: Pairs=true
@@ -48,7 +48,7 @@ func.func @short_rows(%x: memref<96x64xbf16>, %w: memref<1x16x16x4xbf16>, %y: me
 // -----
 
 // Verify that two rows of columns take turns, the last ones under a mask.
-// CHECK-LABEL: func.func private @columns_pass(
+// CHECK-LABEL: func.func private @columns_fused(
 // CHECK: vector.interleave %{{.*}}, %{{.*}} : vector<16xi16> -> vector<32xi16>
 // CHECK: llvm.intr.masked.store {{.*}} : vector<16xi32>
 // CHECK: dpbf16ps.512
@@ -66,27 +66,27 @@ func.func @columns(%x: memref<64x41xbf16>, %w: memref<1x16x16x4xbf16>, %y: memre
 // rounded by an instruction; brought together by a shuffle where d is 4, and from two rows where
 // d is 64; taken apart where p is odd, since a zero beside each number of X would make infinite
 // weights of the other one a NaN.
-// CHECK-LABEL: func.func private @few_rows_pass(
+// CHECK-LABEL: func.func private @few_rows_fused(
 // CHECK: arith.shrui {{.*}} : vector<16xi32>
 // CHECK: arith.ori {{.*}} : vector<16xi32>
 // CHECK: llvm.load {{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<16xi32>
 // CHECK-NOT: arith.shli
 // CHECK: dpbf16ps.512
-// CHECK-LABEL: func.func private @one_row_pass(
+// CHECK-LABEL: func.func private @one_row_fused(
 // CHECK: dpbf16ps.512
 // CHECK: cvtneps2bf16.512
-// CHECK-LABEL: func.func private @one_row_of_groups_pass(
+// CHECK-LABEL: func.func private @one_row_of_groups_fused(
 // CHECK: llvm.load {{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<16xi32>
 // CHECK: vector.shuffle {{.*}} [0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15, {{.*}} : vector<32xi16>, vector<32xi16>
 // CHECK: dpbf16ps.512
-// CHECK-LABEL: func.func private @one_long_row_pass(
+// CHECK-LABEL: func.func private @one_long_row_fused(
 // CHECK: llvm.alloca %c512_i64 x f32
 // CHECK-COUNT-2: llvm.load {{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<16xi32>
 // CHECK: vector.shuffle {{.*}} [0, 32, 1, 33, 2, 34, 3, 35, 8, 40, 9, 41, {{.*}} : vector<32xi16>, vector<32xi16>
 // CHECK: vector.shuffle {{.*}} [4, 36, 5, 37, 6, 38, 7, 39, 12, 44, 13, 45, {{.*}} : vector<32xi16>, vector<32xi16>
 // CHECK: dpbf16ps.512
 // CHECK: vector.shuffle {{.*}} [0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23] : vector<16xf32>, vector<16xf32>
-// CHECK-LABEL: func.func private @one_row_of_odd_groups_pass(
+// CHECK-LABEL: func.func private @one_row_of_odd_groups_fused(
 // CHECK-NOT: dpbf16ps
 // CHECK: arith.shli
 // CHECK: vector.fma
@@ -114,7 +114,7 @@ func.func @one_row_of_odd_groups(%x: memref<1x260xbf16>, %w: memref<1x64x65x4xbf
 
 // -----
 
-// Verify that there are no pairs where p is odd, for several factors, between which numbers
+// Verify that there are no pairs where p is odd, for several factors, between which values
 // are f32, where only multiply-adds of IEEE are allowed, and of f16.
 // CHECK-LABEL: func.func @odd(
 // CHECK-NOT: dpbf16ps

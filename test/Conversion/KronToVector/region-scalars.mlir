@@ -2,7 +2,7 @@
 // RUN: kron-opt %s --kron-select-schedule="target=cuda chip=sm_90a" --convert-kron-to-nvvm=chip=sm_90a \
 // RUN:   --split-input-file | FileCheck %s --check-prefix=GPU
 
-// Verify that alpha and beta that the region of a pass computes are computed in
+// Verify that alpha and beta that a fused region computes are computed in
 // front of it, from the memrefs behind its arguments.
 // CHECK-LABEL: func.func @last_of(
 // CHECK-SAME:    %[[S:[^:]*]]: memref<?xf32>
@@ -10,13 +10,13 @@
 // CHECK:         %[[LAST:.*]] = arith.subi %[[SIZE]]
 // CHECK:         %[[ALPHA:.*]] = memref.load %[[S]][%[[LAST]]]
 // CHECK:         llvm.store %[[ALPHA]]
-// CHECK-NOT:     kron.pass
+// CHECK-NOT:     kron.fused
 // GPU-LABEL: func.func @last_of(
 // GPU-SAME:    %[[S:[^:]*]]: memref<?xf32>
 // GPU:         %[[ALPHA:.*]] = memref.load %[[S]]
 // GPU:         llvm.store %[[ALPHA]]
 func.func @last_of(%x: memref<3x2xf32>, %f: memref<2x2xf32>, %y: memref<3x2xf32>, %s: memref<?xf32>) {
-  kron.pass ins(%x, %f, %s : memref<3x2xf32>, memref<2x2xf32>, memref<?xf32>) outs(%y : memref<3x2xf32>) {
+  kron.fused ins(%x, %f, %s : memref<3x2xf32>, memref<2x2xf32>, memref<?xf32>) outs(%y : memref<3x2xf32>) {
   ^bb0(%tx: tensor<3x2xf32>, %a: tensor<2x2xf32>, %ts: tensor<?xf32>, %out: tensor<3x2xf32>):
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -40,7 +40,7 @@ func.func @last_of(%x: memref<3x2xf32>, %f: memref<2x2xf32>, %y: memref<3x2xf32>
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
 // CHECK:         memref.load %[[X]][%[[C0]], %[[C2]]]
 func.func @permuted(%x: memref<2x3xf32>, %f: memref<2x2xf32>, %y: memref<3x2xf32>) {
-  kron.pass ins(%x, %f : memref<2x3xf32>, memref<2x2xf32>) outs(%y : memref<3x2xf32>)
+  kron.fused ins(%x, %f : memref<2x3xf32>, memref<2x2xf32>) outs(%y : memref<3x2xf32>)
       attributes {input_permutation = array<i64: 1, 0>} {
   ^bb0(%tx: tensor<3x2xf32>, %a: tensor<2x2xf32>, %out: tensor<3x2xf32>):
     %c0 = arith.constant 0 : index

@@ -5,7 +5,7 @@
 // of all p, with two sums each, which are added up; X is copied once for all q.
 // CHECK-LABEL: func.func @one_row(
 // CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
-// CHECK-LABEL: func.func private @one_row_pass
+// CHECK-LABEL: func.func private @one_row_fused
 // CHECK: llvm.alloca %c1024_i64 x f32 {alignment = 64 : i64}
 // CHECK-COUNT-4: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
 // CHECK: scf.for {{.*}} to %c8_i64 step %c1_i64
@@ -22,8 +22,8 @@ func.func @one_row(%x: memref<1x1024xf32>, %w: memref<1x8x16x64xf32>, %y: memref
 
 // -----
 
-// Verify that runs are as long as what they need of X is 16 KB: eight registers of d = 1792.
-// CHECK-LABEL: func.func private @long_runs_pass
+// Verify that segments are as long as what they need of X is 16 KB: eight registers of d = 1792.
+// CHECK-LABEL: func.func private @long_runs_fused
 // CHECK: llvm.alloca %c4096_i64 x f32
 // CHECK: scf.for {{.*}} to %c112_i64 step %c16_i64
 // CHECK: scf.for {{.*}} to %c16_i64 step %c2_i64
@@ -36,7 +36,7 @@ func.func @long_runs(%x: memref<1x28672xf32>, %w: memref<1x8x16x1792xf32>, %y: m
 
 // Verify that weights of bf16 are words of two positions, taken apart beside a copy of X that
 // is, too, and that sums of even and odd positions are interleaved.
-// CHECK-LABEL: func.func private @pairs_pass
+// CHECK-LABEL: func.func private @pairs_fused
 // CHECK: llvm.load {{.*}} -> vector<16xi32>
 // CHECK: arith.shli
 // CHECK: arith.andi
@@ -55,7 +55,7 @@ func.func @pairs(%x: memref<1x1024xbf16>, %w: memref<1x8x16x64xbf16>, %y: memref
 // -----
 
 // Verify that seven rows take three q of a register at a time, and what is left of eight.
-// CHECK-LABEL: func.func private @rows_pass
+// CHECK-LABEL: func.func private @rows_fused
 // CHECK: scf.for {{.*}} to %c6_i64 step %c3_i64
 // CHECK-COUNT-21: vector.fma
 // CHECK-NOT: vector.fma
@@ -70,9 +70,9 @@ func.func @rows(%x: memref<7x1024xf32>, %w: memref<1x8x16x64xf32>, %y: memref<7x
 
 // -----
 
-// Verify that rows of which a run would take more than 256 KB are not taken in runs: no copy
+// Verify that rows of which a segment would take more than 256 KB are not taken in segments: no copy
 // lies on the stack.
-// CHECK-LABEL: func.func private @large_pass
+// CHECK-LABEL: func.func private @large_fused
 // CHECK-NOT: llvm.alloca {{.*}} x f32
 // CHECK: return
 func.func @large(%x: memref<8x65536xf32>, %w: memref<1x8x2048x32xf32>, %y: memref<8x256xf32>) {
@@ -83,10 +83,10 @@ func.func @large(%x: memref<8x65536xf32>, %w: memref<1x8x2048x32xf32>, %y: memre
 // -----
 
 // Verify that many rows take all eight q of four registers of d, 256 bytes of every p, before
-// the next rows; that register tiles ask for the same of these, one p after the other, or behind
-// the last ones for the next run; and that results in such runs are stored past the caches from
+// the next rows; that register tiles prefetch the same of these, one p after the other, or behind
+// the last ones for the next one; and that results in such segments are stored with non-temporal stores from
 // the size on that holds for columns.
-// CHECK-LABEL: func.func private @long_rows_pass
+// CHECK-LABEL: func.func private @long_rows_fused
 // CHECK: scf.for {{.*}} to %c8_i64 step %c4_i64
 // CHECK: scf.for {{.*}} step %c3_i64
 // CHECK: %[[BEHIND:.*]] = arith.select %{{.*}}, %c64_i64, %{{.*}} : i64

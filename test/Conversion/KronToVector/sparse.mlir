@@ -1,12 +1,12 @@
 // RUN: kron-opt %s --kron-decompose --kron-select-schedule --convert-kron-to-vector \
 // RUN:   --canonicalize --split-input-file | FileCheck %s
 
-// Verify the depth mapping of one row: the factor is read as it lies (no workspace),
+// Verify the `k` mapping of one row: the factor is read as it lies (no workspace),
 // 16 q one after the other with lanes along p and four sums each, and 16 vectors of
 // these become one in 15 additions.
 // CHECK-LABEL: func.func @one_row
 // CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
-// CHECK-LABEL: func.func private @one_row_pass
+// CHECK-LABEL: func.func private @one_row_fused
 // CHECK-NOT: vector.broadcast
 // CHECK-COUNT-4: vector.fma
 // CHECK-COUNT-3: arith.addf
@@ -26,7 +26,7 @@ func.func @one_row(%x: memref<1x768xf32>, %w: memref<6x64x128x1xf32>, %y: memref
 // -----
 
 // Verify that 16 q go side by side where their rows are short, with a sum each.
-// CHECK-LABEL: func.func private @short_rows_of_q_pass
+// CHECK-LABEL: func.func private @short_rows_of_q_fused
 // CHECK-COUNT-16: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK-COUNT-15: arith.addf
@@ -43,7 +43,7 @@ func.func @short_rows_of_q(%x: memref<1x384xf32>, %w: memref<6x64x64x1xf32>, %y:
 // for full vectors: lanes run over the columns, and each weight is repeated.
 // CHECK-LABEL: func.func @few_columns_of_groups
 // CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
-// CHECK-LABEL: func.func private @few_columns_of_groups_pass
+// CHECK-LABEL: func.func private @few_columns_of_groups_fused
 // CHECK-NOT: vector.shuffle
 // CHECK: llvm.intr.masked.load {{.*}} -> vector<8xf32>
 // CHECK: vector.broadcast %{{.*}} : f32 to vector<8xf32>
@@ -61,7 +61,7 @@ func.func @few_columns_of_groups(%x: memref<4096x7xf32>, %w: memref<512x56x8x1xf
 // seven rows are taken as four and three.
 // CHECK-LABEL: func.func @few_rows
 // CHECK-SAME: kron.shared_bytes = 0 : i64
-// CHECK-LABEL: func.func private @few_rows_pass
+// CHECK-LABEL: func.func private @few_rows_fused
 // CHECK-COUNT-16: vector.fma
 // CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27]
 // CHECK-COUNT-10: arith.addf
@@ -80,7 +80,7 @@ func.func @few_rows(%x: memref<7x384xf32>, %w: memref<2x48x48x4xf32>, %y: memref
 // multiply-adds, and 8 vectors of partial sums become 16 results in 8 additions.
 // CHECK-LABEL: func.func @short_rows
 // CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
-// CHECK-LABEL: func.func private @short_rows_pass
+// CHECK-LABEL: func.func private @short_rows_fused
 // CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7] : vector<8xf32>
 // CHECK-COUNT-16: vector.fma
 // CHECK-NOT: vector.fma
@@ -100,7 +100,7 @@ func.func @short_rows(%x: memref<1x512xf32>, %w: memref<64x32x8x1xf32>, %y: memr
 // results are stored.
 // CHECK-LABEL: func.func @odd_lanes
 // CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
-// CHECK-LABEL: func.func private @odd_lanes_pass
+// CHECK-LABEL: func.func private @odd_lanes_fused
 // CHECK-COUNT-30: vector.fma
 // CHECK-NOT: {{vector.fma|vector.shuffle}}
 // CHECK: %[[FIRST:.*]] = vector.shuffle %{{.*}}, %{{.*}} [16, 19, 22, 25, 28, 31, 6,
@@ -119,7 +119,7 @@ func.func @odd_lanes(%x: memref<1x768xf32>, %w: memref<1x40x256x3xf32>, %y: memr
 // and t for two rows of eight at a time) and out, so that lanes run over p and t.
 // CHECK-LABEL: func.func @few_columns
 // CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 10752 : i64
-// CHECK-LABEL: func.func private @few_columns_pass
+// CHECK-LABEL: func.func private @few_columns_fused
 // CHECK-COUNT-16: llvm.intr.masked.load {{.*}} : (!llvm.ptr, vector<8xi1>, vector<8xf32>) -> vector<8xf32>
 // CHECK-COUNT-8: vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] : vector<8xf32>
 // CHECK-COUNT-16: vector.fma
@@ -131,7 +131,7 @@ func.func @few_columns(%x: memref<192x7xf32>, %w: memref<1x48x48x4xf32>, %y: mem
 // -----
 
 // Verify that lanes run over t where there is one column, even where t is long.
-// CHECK-LABEL: func.func private @one_column_pass
+// CHECK-LABEL: func.func private @one_column_fused
 // CHECK-NOT: vector<4xf32>
 // CHECK: vector.fma {{.*}} : vector<16xf32>
 func.func @one_column(%x: memref<28672x1xf32>, %w: memref<1x8x16x1792xf32>, %y: memref<14336x1xf32>) {
@@ -156,7 +156,7 @@ func.func @few_half_columns(%x: memref<4096x7xbf16>, %w: memref<1x64x64x64xbf16>
 // register of t are packed, and each is used for many rows.
 // CHECK-LABEL: func.func @long_lanes
 // CHECK-SAME: kron.shared_bytes = 786432 : i64
-// CHECK-LABEL: func.func private @long_lanes_pass
+// CHECK-LABEL: func.func private @long_lanes_fused
 // CHECK-NOT: vector.broadcast
 // CHECK-COUNT-16: vector.fma
 func.func @long_lanes(%x: memref<256x3072xf32>, %w: memref<1x64x64x48xf32>, %y: memref<256x3072xf32>) {
@@ -173,7 +173,7 @@ func.func @long_lanes(%x: memref<256x3072xf32>, %w: memref<1x64x64x48xf32>, %y: 
 // CHECK-SAME: kron.shared_bytes = 262144 : i64, kron.thread_bytes = 0 : i64
 // CHECK: call @kronRtWorkspace
 // CHECK-COUNT-64: vector.shuffle
-// CHECK-LABEL: func.func private @batch_last_pass
+// CHECK-LABEL: func.func private @batch_last_fused
 // CHECK: %[[PANEL:.*]] = llvm.alloca %{{.*}} x f32 {alignment = 64 : i64}
 // CHECK: scf.for
 // CHECK-COUNT-2: llvm.store %{{.*}} : vector<16xf32>, !llvm.ptr
@@ -204,14 +204,14 @@ func.func @short_lanes(%x: memref<512x1024xf32>, %w: memref<1x64x64x8xf32>, %y: 
 
 // Verify the gradient by weights with d = 16: the rows of both operands are 4 KB apart,
 // so that G becomes streams [j, n, t] (64 * 64 * 16 * 4 bytes) and X panels of 64 rows
-// and four registers, through which tiles of 6 j by 4 k are taken. D is asked for
+// and four registers, through which tiles of 6 j by 4 k are taken. D is prefetched
 // before it is added to.
 // CHECK-LABEL: func.func @gradient
 // CHECK-SAME: kron.shared_bytes = 262144 : i64, kron.thread_bytes = 0 : i64
 // CHECK: call @kronRtWorkspace
 // CHECK-NOT: vector.shuffle
 // CHECK: call @kronRtParallelFor
-// CHECK-LABEL: func.func private @gradient_pass
+// CHECK-LABEL: func.func private @gradient_fused
 // CHECK: %[[PANEL:.*]] = llvm.alloca %{{.*}} x f32 {alignment = 64 : i64}
 // CHECK: scf.for
 // CHECK-COUNT-4: llvm.store %{{.*}} : vector<16xf32>, !llvm.ptr
@@ -240,10 +240,10 @@ func.func @large_gradient(%x: memref<256x384xf32>, %g: memref<256x384xf32>, %y: 
 
 // -----
 
-// Verify what is asked for while a tile of 64 rows of one block is computed: the same
+// Verify what is prefetched while a tile of 64 rows of one block is computed: the same
 // rows of the next block, 64 elements on, of which 256 bytes follow each other in rows
 // of 1536 bytes; and as much of the result.
-// CHECK-LABEL: func.func private @blocks_pass
+// CHECK-LABEL: func.func private @blocks_fused
 // CHECK: %[[SLOT:.*]] = llvm.alloca %{{.*}} x !llvm.ptr
 // CHECK: %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[64] : (!llvm.ptr) -> !llvm.ptr, f32
 // CHECK: llvm.store %[[NEXT]], %[[SLOT]]
@@ -262,8 +262,8 @@ func.func @blocks(%x: memref<4096x384xf32>, %w: memref<6x64x64x1xf32>, %y: memre
 
 // Verify that four rows of X, of which one register in four belongs to a part of d, are
 // copied to [row, p, lanes] before all panels of the factor are taken through them, and
-// that meanwhile those four rows on are asked for (4 * 4096 elements).
-// CHECK-LABEL: func.func private @far_rows_pass
+// that meanwhile those four rows on are prefetched (4 * 4096 elements).
+// CHECK-LABEL: func.func private @far_rows_fused
 // CHECK: %[[PANEL:.*]] = llvm.alloca %c4096{{.*}} x f32 {alignment = 64 : i64}
 // CHECK: scf.for
 // CHECK: %[[AHEAD:.*]] = llvm.getelementptr %[[FROM:.*]][16384] : (!llvm.ptr) -> !llvm.ptr, f32
@@ -281,7 +281,7 @@ func.func @far_rows(%x: memref<4096x4096xf32>, %w: memref<1x64x64x64xf32>, %y: m
 // Verify that weights of bf16 are read as words of two, of which the even and the odd
 // elements are multiplied by a vector of X each (taken apart once, on the stack), for 16 q
 // whose sums are the same for both, since t has one position.
-// CHECK-LABEL: func.func private @pairs_pass
+// CHECK-LABEL: func.func private @pairs_fused
 // CHECK: llvm.alloca {{.*}} {alignment = 64 : i64} : (i64) -> !llvm.ptr
 // CHECK: vector.shuffle %[[A:.*]], %[[B:.*]] [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]
 // CHECK: vector.shuffle %[[A]], %[[B]] [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31]
@@ -303,7 +303,7 @@ func.func @pairs(%x: memref<1x384xbf16>, %w: memref<6x64x64x1xbf16>, %y: memref<
 
 // Verify that even and odd elements have sums of their own where t has several positions,
 // and are interleaved before they are added up over p: eight q, one after the other.
-// CHECK-LABEL: func.func private @pairs_of_groups_pass
+// CHECK-LABEL: func.func private @pairs_of_groups_fused
 // CHECK: scf.for {{.*}} iter_args
 // CHECK-COUNT-32: llvm.load {{.*}} -> vector<16xi32>
 // CHECK-NOT: -> vector<16xi32>
@@ -318,10 +318,10 @@ func.func @pairs_of_groups(%x: memref<1x1536xbf16>, %w: memref<6x64x64x4xbf16>, 
 
 // Verify that a pair of vectors takes the rows of several q (4 of 8 elements), and that of
 // an odd t two periods are one.
-// CHECK-LABEL: func.func private @pairs_of_short_rows_pass
+// CHECK-LABEL: func.func private @pairs_of_short_rows_fused
 // CHECK: vector.shuffle {{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]
 // CHECK-COUNT-8: llvm.load {{.*}} -> vector<16xi32>
-// CHECK-LABEL: func.func private @pairs_of_odd_groups_pass
+// CHECK-LABEL: func.func private @pairs_of_odd_groups_fused
 // CHECK: scf.for {{.*}} iter_args
 // CHECK-COUNT-24: llvm.load {{.*}} -> vector<16xi32>
 // CHECK-NOT: -> vector<16xi32>
@@ -341,7 +341,7 @@ func.func @pairs_of_odd_groups(%x: memref<1x768xbf16>, %w: memref<1x256x256x3xbf
 // scratch, if that takes all rows.
 // CHECK-LABEL: func.func @packed_by_tiles
 // CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 2048 : i64
-// CHECK-LABEL: func.func private @packed_by_tiles_pass
+// CHECK-LABEL: func.func private @packed_by_tiles_fused
 // CHECK: vector.shuffle
 // CHECK: vector.fma
 func.func @packed_by_tiles(%x: memref<7x4096xf32>, %w: memref<512x56x8x1xf32>, %y: memref<7x28672xf32>) {
@@ -355,7 +355,7 @@ func.func @packed_by_tiles(%x: memref<7x4096xf32>, %w: memref<512x56x8x1xf32>, %
 // share.
 // CHECK-LABEL: func.func @packed_at_once
 // CHECK-SAME: kron.shared_bytes = 1048576 : i64, kron.thread_bytes = 0 : i64
-// CHECK-LABEL: func.func private @packed_at_once_pass
+// CHECK-LABEL: func.func private @packed_at_once_fused
 // CHECK-NOT: vector.shuffle
 // CHECK: vector.fma
 func.func @packed_at_once(%x: memref<70x4096xf32>, %w: memref<512x56x8x1xf32>, %y: memref<70x28672xf32>) {
@@ -371,7 +371,7 @@ func.func @packed_at_once(%x: memref<70x4096xf32>, %w: memref<512x56x8x1xf32>, %
 // are broadcast.
 // CHECK-LABEL: func.func @odd_lanes_outside
 // CHECK-SAME: kron.shared_bytes = 786432 : i64, kron.thread_bytes = 294912 : i64
-// CHECK-LABEL: func.func private @odd_lanes_outside_pass
+// CHECK-LABEL: func.func private @odd_lanes_outside_fused
 // CHECK-COUNT-16: llvm.intr.masked.load
 // CHECK-COUNT-19: vector.shuffle
 // CHECK-COUNT-3: llvm.intr.masked.store
@@ -388,17 +388,17 @@ func.func @odd_lanes_outside(%x: memref<256x768xf32>, %w: memref<1x256x256x3xf32
 // general, if it would leave a quarter of them over otherwise: 12 with one vector of q each, 16
 // where 64 are not a multiple of 24, but six with four vectors, of 32. What is left over are
 // single rows.
-// CHECK-LABEL: func.func private @twelve_rows_pass
+// CHECK-LABEL: func.func private @twelve_rows_fused
 // CHECK: scf.for {{.*}} step %c12_i64
 // CHECK-COUNT-48: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: scf.for {{.*}} step %c1_i64
-// CHECK-LABEL: func.func private @sixty_four_rows_pass
+// CHECK-LABEL: func.func private @sixty_four_rows_fused
 // CHECK: scf.for {{.*}} step %c16_i64
 // CHECK-COUNT-64: vector.fma
 // CHECK-NOT: vector.fma
 // CHECK: scf.for {{.*}} step %c1_i64
-// CHECK-LABEL: func.func private @thirty_two_rows_pass
+// CHECK-LABEL: func.func private @thirty_two_rows_fused
 // CHECK: scf.for {{.*}} step %c6_i64
 func.func @twelve_rows(%x: memref<?x512xf32>, %w: memref<32x16x16x1xf32>, %y: memref<?x512xf32>) {
   kron.ksmm ins(%x : memref<?x512xf32>) weights(%w : memref<32x16x16x1xf32>) outs(%y : memref<?x512xf32>)

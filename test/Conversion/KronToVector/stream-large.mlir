@@ -1,9 +1,9 @@
 // RUN: kron-opt %s --kron-cpu-pipeline="stream-columns-bytes=4096" | FileCheck %s
 
 // Verify that large factors, which take memory of the function beside, are built
-// both with and without stores past the caches, and that the range of tiles ends
+// both with and without non-temporal stores, and that the range of tiles ends
 // with a fence.
-// CHECK-LABEL: llvm.func @large_pass(
+// CHECK-LABEL: llvm.func @large_fused(
 // CHECK: llvm.store {{.*}}nontemporal
 // CHECK: llvm.store {{.*}} : vector<16xf32>, !llvm.ptr
 // CHECK: llvm.fence seq_cst

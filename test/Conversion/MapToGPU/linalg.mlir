@@ -4,7 +4,7 @@
 // element, launched with its sizes and the strides that are not known.
 // CHECK-LABEL: func.func @double(
 // CHECK-SAME:    %[[X:.*]]: memref<?x8xf32, strided<[?, 1]>>
-// CHECK:         %[[SMS:.*]] = llvm.call @kronRtCudaProcessors()
+// CHECK:         %[[SMS:.*]] = llvm.call @kronRtCudaNumSMs()
 // CHECK:         %[[RESIDENT:.*]] = arith.muli %[[SMS]]
 // CHECK:         %[[GRID:.*]] = arith.minsi %{{.*}}, %[[RESIDENT]]
 // CHECK:         %[[NAME:.*]] = llvm.mlir.addressof @double_0_name

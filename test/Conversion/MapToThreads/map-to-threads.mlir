@@ -1,7 +1,7 @@
 // RUN: kron-opt --kron-map-to-threads --split-input-file %s | FileCheck %s
 // RUN: kron-opt --kron-map-to-threads --split-input-file --remarks-filter="kron-threads" --remark-policy=all %s 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
-// Verify that the outermost loop whose size only a run shows is shared: what the operation uses
+// Verify that the outermost loop whose size is known only at run time is shared: what the operation uses
 // travels in a struct, constants are built again, and the body works on views of its range. A
 // row of 4096 elements is half of what is worth a thread.
 // REMARK: [Passed] Shared | Category:kron-threads | Loop=0, Remark="linalg.generic is shared among threads"
@@ -62,7 +62,7 @@ func.func @columns(%x: memref<4096x4096xf32>, %y: memref<4096xf32>) {
 // -----
 
 // Verify that the outermost long loop is shared or, if there is none, the longest one, and the
-// grain of rows whose size only a run shows, which may be none.
+// grain of rows whose number is known only at run time, which may be none.
 // REMARK: Loop=1, Remark="linalg.copy is shared among threads"
 // REMARK: Loop=2, Remark="linalg.generic is shared among threads"
 // REMARK: Loop=0, Remark="linalg.copy is shared among threads"

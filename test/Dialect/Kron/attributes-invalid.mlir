@@ -75,7 +75,7 @@ func.func @cluster() attributes {s = #kron.schedule<cluster = 4>} { return }
 
 // -----
 
-// expected-error @+2 {{expected one of [auto, simt, ffma, mma, wgmma, batched] for kind of GPU kernel that applies a trip, got: hmma}}
+// expected-error @+2 {{expected one of [auto, simt, ffma, mma, wgmma, batched] for kind of GPU kernel that applies a fused region, got: hmma}}
 // expected-error @+1 {{failed to parse}}
 func.func @kernel() attributes {s = #kron.schedule<kernel = hmma>} { return }
 
@@ -87,13 +87,13 @@ func.func @transpose() attributes {t = #kron.transpose<H>} { return }
 
 // -----
 
-// expected-error @+1 {{expects trips to be in [1, 2147483647] each, but got 0}}
-func.func @trips() attributes {s = #kron.schedule<trips = [2, 0]>} { return }
+// expected-error @+1 {{expects regions to be in [1, 2147483647] each, but got 0}}
+func.func @regions() attributes {s = #kron.schedule<regions = [2, 0]>} { return }
 
 // -----
 
-// expected-error @+1 {{expects trips to be in [1, 2147483647] each, but got 9223372036854775807}}
-func.func @many_trips() attributes {s = #kron.schedule<trips = [9223372036854775807]>} { return }
+// expected-error @+1 {{expects regions to be in [1, 2147483647] each, but got 9223372036854775807}}
+func.func @many_regions() attributes {s = #kron.schedule<regions = [9223372036854775807]>} { return }
 
 // -----
 

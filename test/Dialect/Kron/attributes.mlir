@@ -3,12 +3,12 @@
 // Verify that a schedule prints the fields that are set, and only those.
 // CHECK-LABEL: func @schedule
 // CHECK-SAME:    all = #kron.schedule<vector_bits = 256, tile = 4, register_rows = 6, register_vectors = 2>
-// CHECK-SAME:    gpu = #kron.schedule<tile = 2, kernel = mma, threads = 128, columns = 32, ctas_per_sm = 4, stages = 3, cluster = 1, trips = [2, 3]>
+// CHECK-SAME:    gpu = #kron.schedule<tile = 2, kernel = mma, threads = 128, columns = 32, ctas_per_sm = 4, stages = 3, cluster = 1, regions = [2, 3]>
 // CHECK-SAME:    none = #kron.schedule
 // CHECK-SAME:    some = #kron.schedule<tile = 9>
 func.func @schedule() attributes {
   all = #kron.schedule<vector_bits = 256, tile = 4, register_rows = 6, register_vectors = 2>,
-  gpu = #kron.schedule<kernel = mma, trips = [2, 3], cluster = 1, stages = 3, ctas_per_sm = 4, threads = 128, columns = 32, tile = 2>,
+  gpu = #kron.schedule<kernel = mma, regions = [2, 3], cluster = 1, stages = 3, ctas_per_sm = 4, threads = 128, columns = 32, tile = 2>,
   none = #kron.schedule,
   some = #kron.schedule<tile = 9>
 } { return }

@@ -565,18 +565,18 @@ func.func @merge_left_alone(%x: tensor<99x8xf32>, %f: tensor<8x8xf32>, %g: tenso
 }
 
 //===----------------------------------------------------------------------===//
-// kron.pass
+// kron.fused
 //===----------------------------------------------------------------------===//
 
 // -----
 
-// Verify that nothing in a pass is replaced or merged: it stays a chain.
-// CHECK-LABEL: func @in_pass(
-// CHECK:         kron.pass
+// Verify that nothing in a fused region is replaced or merged: it stays a chain.
+// CHECK-LABEL: func @in_fused(
+// CHECK:         kron.fused
 // CHECK-COUNT-2: kron.mode_product axis(1) {{.*}} -> tensor<99x8xf32>
 // CHECK:         kron.yield
-func.func @in_pass(%x: memref<99x8xf32>, %f: memref<8x8xf32>, %y: memref<99x8xf32>) {
-  kron.pass ins(%x, %f : memref<99x8xf32>, memref<8x8xf32>) outs(%y : memref<99x8xf32>) {
+func.func @in_fused(%x: memref<99x8xf32>, %f: memref<8x8xf32>, %y: memref<99x8xf32>) {
+  kron.fused ins(%x, %f : memref<99x8xf32>, memref<8x8xf32>) outs(%y : memref<99x8xf32>) {
   ^bb0(%tx: tensor<99x8xf32>, %tf: tensor<8x8xf32>, %out: tensor<99x8xf32>):
     %e = tensor.empty() : tensor<99x8xf32>
     %1 = kron.mode_product axis(1) ins(%tx : tensor<99x8xf32>) factor(%tf [p, q] : tensor<8x8xf32>) outs(%e : tensor<99x8xf32>) -> tensor<99x8xf32>
@@ -589,17 +589,17 @@ func.func @in_pass(%x: memref<99x8xf32>, %f: memref<8x8xf32>, %y: memref<99x8xf3
 // -----
 
 // Verify that the region follows when a cast is folded into an operand.
-// CHECK-LABEL: func @pass_cast(
-// CHECK:         %[[Y:.*]] = kron.pass ins(%{{.*}}, %{{.*}} : tensor<8x9xf32>, tensor<8x8xf32>) outs(%{{.*}} : tensor<9x8xf32>)
+// CHECK-LABEL: func @fused_cast(
+// CHECK:         %[[Y:.*]] = kron.fused ins(%{{.*}}, %{{.*}} : tensor<8x9xf32>, tensor<8x8xf32>) outs(%{{.*}} : tensor<9x8xf32>)
 // CHECK-NEXT:    ^bb0(%{{.*}}: tensor<9x8xf32>, %{{.*}}: tensor<8x8xf32>, %[[OUT:.*]]: tensor<9x8xf32>):
 // CHECK-NEXT:      %[[R:.*]] = kron.mode_product {{.*}} outs(%[[OUT]] : tensor<9x8xf32>) -> tensor<9x8xf32>
 // CHECK-NEXT:      kron.yield %[[R]] : tensor<9x8xf32>
 // CHECK-NEXT:    } -> tensor<9x8xf32>
 // CHECK-NEXT:    tensor.cast %[[Y]] : tensor<9x8xf32> to tensor<?x8xf32>
-func.func @pass_cast(%x: tensor<8x9xf32>, %f: tensor<8x8xf32>, %init: tensor<9x8xf32>) -> tensor<?x8xf32> {
+func.func @fused_cast(%x: tensor<8x9xf32>, %f: tensor<8x8xf32>, %init: tensor<9x8xf32>) -> tensor<?x8xf32> {
   %cx = tensor.cast %x : tensor<8x9xf32> to tensor<8x?xf32>
   %ci = tensor.cast %init : tensor<9x8xf32> to tensor<?x8xf32>
-  %y = kron.pass ins(%cx, %f : tensor<8x?xf32>, tensor<8x8xf32>) outs(%ci : tensor<?x8xf32>) attributes {input_permutation = array<i64: 1, 0>} {
+  %y = kron.fused ins(%cx, %f : tensor<8x?xf32>, tensor<8x8xf32>) outs(%ci : tensor<?x8xf32>) attributes {input_permutation = array<i64: 1, 0>} {
   ^bb0(%tx: tensor<?x8xf32>, %tf: tensor<8x8xf32>, %out: tensor<?x8xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<?x8xf32>) factor(%tf [p, q] : tensor<8x8xf32>) outs(%out : tensor<?x8xf32>) -> tensor<?x8xf32>
     kron.yield %1 : tensor<?x8xf32>

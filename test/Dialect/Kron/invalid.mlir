@@ -1261,14 +1261,14 @@ func.func @mode_product_c5_shape_of_dynamic_outs(%x: memref<2x4xf32>, %f: memref
 }
 
 //===----------------------------------------------------------------------===//
-// kron.pass
+// kron.fused
 //===----------------------------------------------------------------------===//
 
 // -----
 
-func.func @pass_c1_no_input(%y: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects at least one operand in ins, but got none}}
-  "kron.pass"(%y) ({
+func.func @fused_c1_no_input(%y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects at least one operand in ins, but got none}}
+  "kron.fused"(%y) ({
   ^bb0(%out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%out : tensor<4x4xf32>) factor(%out [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     kron.yield %1 : tensor<4x4xf32>
@@ -1278,9 +1278,9 @@ func.func @pass_c1_no_input(%y: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_mixed(%x: memref<4x4xf32>, %y: tensor<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects all arrays to be tensors or all to be memrefs, but got 'memref<4x4xf32>' for input 0 and 'tensor<4x4xf32>' for the outs}}
-  %0 = kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%y : tensor<4x4xf32>) {
+func.func @fused_mixed(%x: memref<4x4xf32>, %y: tensor<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects all arrays to be tensors or all to be memrefs, but got 'memref<4x4xf32>' for input 0 and 'tensor<4x4xf32>' for the outs}}
+  %0 = kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%y : tensor<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     kron.yield %1 : tensor<4x4xf32>
@@ -1290,9 +1290,9 @@ func.func @pass_mixed(%x: memref<4x4xf32>, %y: tensor<4x4xf32>) {
 
 // -----
 
-func.func @pass_permutation(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects input_permutation to be a permutation of the 2 axes of the first input, but got [0, 0]}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) attributes {input_permutation = array<i64: 0, 0>} {
+func.func @fused_permutation(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects input_permutation to be a permutation of the 2 axes of the first input, but got [0, 0]}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) attributes {input_permutation = array<i64: 0, 0>} {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     kron.yield %1 : tensor<4x4xf32>
@@ -1302,9 +1302,9 @@ func.func @pass_permutation(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_permutation_length(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects input_permutation to be a permutation of the 2 axes of the first input, but got [0, 1, 2]}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) attributes {input_permutation = array<i64: 0, 1, 2>} {
+func.func @fused_permutation_length(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects input_permutation to be a permutation of the 2 axes of the first input, but got [0, 1, 2]}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) attributes {input_permutation = array<i64: 0, 1, 2>} {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     kron.yield %1 : tensor<4x4xf32>
@@ -1314,9 +1314,9 @@ func.func @pass_permutation_length(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c2_count(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects 3 block arguments, one per operand, but got 2}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c2_count(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects 3 block arguments, one per operand, but got 2}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%tx : tensor<4x4xf32>) -> tensor<4x4xf32>
     kron.yield %1 : tensor<4x4xf32>
@@ -1326,9 +1326,9 @@ func.func @pass_c2_count(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c2_type(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %y: memref<4x2xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects block argument 0 to have type 'tensor<4x2xf32>', but got 'tensor<2x4xf32>'}}
-  kron.pass ins(%x, %f : memref<2x4xf32>, memref<4x4xf32>) outs(%y : memref<4x2xf32>) attributes {input_permutation = array<i64: 1, 0>} {
+func.func @fused_c2_type(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %y: memref<4x2xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects block argument 0 to have type 'tensor<4x2xf32>', but got 'tensor<2x4xf32>'}}
+  kron.fused ins(%x, %f : memref<2x4xf32>, memref<4x4xf32>) outs(%y : memref<4x2xf32>) attributes {input_permutation = array<i64: 1, 0>} {
   ^bb0(%tx: tensor<2x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<2x4xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<2x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>) outs(%out : tensor<2x4xf32>) -> tensor<2x4xf32>
     kron.yield %1 : tensor<2x4xf32>
@@ -1338,9 +1338,9 @@ func.func @pass_c2_type(%x: memref<2x4xf32>, %f: memref<4x4xf32>, %y: memref<4x2
 
 // -----
 
-func.func @pass_c3_empty(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects at least one kron.mode_product in its region, but got none}}
-  kron.pass ins(%x : memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c3_empty(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects at least one kron.mode_product in its region, but got none}}
+  kron.fused ins(%x : memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     kron.yield %tx : tensor<4x4xf32>
   }
@@ -1349,9 +1349,9 @@ func.func @pass_c3_empty(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c3_other_op(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects only kron.mode_product, kron.epilogue, tensor.empty, reshapes and scalar operations in its region, but got 'arith.addf'}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c3_other_op(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects only kron.mode_product, kron.epilogue, tensor.empty, reshapes and scalar operations in its region, but got 'arith.addf'}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %0 = arith.addf %f, %f : tensor<4x4xf32>
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -1362,9 +1362,9 @@ func.func @pass_c3_other_op(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c3_memref(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects mode product 1 to be on tensors, but got 'memref<4x4xf32>'}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c3_memref(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects mode product 1 to be on tensors, but got 'memref<4x4xf32>'}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     kron.mode_product axis(0) ins(%x : memref<4x4xf32>) factor(%x [p, q] : memref<4x4xf32>) outs(%x : memref<4x4xf32>)
     kron.yield %out : tensor<4x4xf32>
@@ -1374,9 +1374,9 @@ func.func @pass_c3_memref(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c3_first_input(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects mode product 1 to be applied to the first block argument}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c3_first_input(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects mode product 1 to be applied to the first block argument}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%f : tensor<4x4xf32>) factor(%tx [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     kron.yield %1 : tensor<4x4xf32>
@@ -1386,9 +1386,9 @@ func.func @pass_c3_first_input(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c3_chain(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects mode product 2 to be applied to the result of the one before}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c3_chain(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects mode product 2 to be applied to the result of the one before}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     %2 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -1399,9 +1399,9 @@ func.func @pass_c3_chain(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c3_factor(%x: tensor<4x4xf32>, %g: tensor<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects the factor of mode product 1 to be an argument of its region}}
-  %0 = kron.pass ins(%x : tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) {
+func.func @fused_c3_factor(%x: tensor<4x4xf32>, %g: tensor<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects the factor of mode product 1 to be an argument of its region}}
+  %0 = kron.fused ins(%x : tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%g [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     kron.yield %1 : tensor<4x4xf32>
@@ -1411,9 +1411,9 @@ func.func @pass_c3_factor(%x: tensor<4x4xf32>, %g: tensor<4x4xf32>) {
 
 // -----
 
-func.func @pass_c3_addend(%x: tensor<4x4xf32>, %g: tensor<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects the addend of mode product 1 to be an argument of its region}}
-  %0 = kron.pass ins(%x : tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) {
+func.func @fused_c3_addend(%x: tensor<4x4xf32>, %g: tensor<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects the addend of mode product 1 to be an argument of its region}}
+  %0 = kron.fused ins(%x : tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%tx [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) beta(1.0 : f32) addend(%g : tensor<4x4xf32>) -> tensor<4x4xf32>
     kron.yield %1 : tensor<4x4xf32>
@@ -1423,9 +1423,9 @@ func.func @pass_c3_addend(%x: tensor<4x4xf32>, %g: tensor<4x4xf32>) {
 
 // -----
 
-func.func @pass_c3_scaling(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects only the last mode product to have alpha, beta or an addend, but number 1 has}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c3_scaling(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects only the last mode product to have alpha, beta or an addend, but number 1 has}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) alpha(2.0 : f32) -> tensor<4x4xf32>
     %2 = kron.mode_product axis(1) ins(%1 : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -1436,9 +1436,9 @@ func.func @pass_c3_scaling(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c3_reshaped_input(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects mode product 1 to be applied to the first block argument}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c3_reshaped_input(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects mode product 1 to be applied to the first block argument}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %0 = tensor.collapse_shape %tx [[0, 1]] : tensor<4x4xf32> into tensor<16xf32>
     %1 = tensor.expand_shape %0 [[0, 1]] output_shape [4, 4] : tensor<16xf32> into tensor<4x4xf32>
@@ -1450,9 +1450,9 @@ func.func @pass_c3_reshaped_input(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c3_reshape_of_other(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects mode product 2 to be applied to the result of the one before}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c3_reshape_of_other(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects mode product 2 to be applied to the result of the one before}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %e = tensor.empty() : tensor<4x4xf32>
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -1466,9 +1466,9 @@ func.func @pass_c3_reshape_of_other(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c3_reshape_used_twice(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects the result of mode product 1 to be used only by the next one}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c3_reshape_used_twice(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects the result of mode product 1 to be used only by the next one}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %e = tensor.empty() : tensor<4x4xf32>
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -1482,9 +1482,9 @@ func.func @pass_c3_reshape_used_twice(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c3_second_use(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects the result of mode product 1 to be used only by the next one}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c3_second_use(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects the result of mode product 1 to be used only by the next one}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     %2 = kron.mode_product axis(1) ins(%1 : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%1 : tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -1495,9 +1495,9 @@ func.func @pass_c3_second_use(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c4_value(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects kron.yield to give the result of the last mode product}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c4_value(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects kron.yield to give the result of the last mode product}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     kron.yield %out : tensor<4x4xf32>
@@ -1507,9 +1507,9 @@ func.func @pass_c4_value(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_c4_type(%x: memref<4x4xf32>, %f: memref<4x5xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects kron.yield to give 'tensor<4x4xf32>', the type of the last block argument, but got 'tensor<4x5xf32>'}}
-  kron.pass ins(%x, %f : memref<4x4xf32>, memref<4x5xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c4_type(%x: memref<4x4xf32>, %f: memref<4x5xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects kron.yield to give 'tensor<4x4xf32>', the type of the last block argument, but got 'tensor<4x5xf32>'}}
+  kron.fused ins(%x, %f : memref<4x4xf32>, memref<4x5xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %tf: tensor<4x5xf32>, %out: tensor<4x4xf32>):
     %e = tensor.empty() : tensor<4x5xf32>
     %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%tf [p, q] : tensor<4x5xf32>) outs(%e : tensor<4x5xf32>) -> tensor<4x5xf32>
@@ -1520,9 +1520,9 @@ func.func @pass_c4_type(%x: memref<4x4xf32>, %f: memref<4x5xf32>) {
 
 // -----
 
-func.func @pass_c4_terminator(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects its region to end with kron.yield, but got 'ub.unreachable'}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_c4_terminator(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects its region to end with kron.yield, but got 'ub.unreachable'}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     ub.unreachable
@@ -1532,16 +1532,16 @@ func.func @pass_c4_terminator(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_no_block(%x: memref<4x4xf32>) {
+func.func @fused_no_block(%x: memref<4x4xf32>) {
   // expected-error @+1 {{region #0 ('body') failed to verify constraint: region with 1 blocks}}
-  "kron.pass"(%x, %x) ({}) : (memref<4x4xf32>, memref<4x4xf32>) -> ()
+  "kron.fused"(%x, %x) ({}) : (memref<4x4xf32>, memref<4x4xf32>) -> ()
   return
 }
 
 // -----
 
 func.func @yield_outside(%x: tensor<4x4xf32>) {
-  // expected-error @+1 {{'kron.yield' op expects parent op 'kron.pass'}}
+  // expected-error @+1 {{'kron.yield' op expects parent op 'kron.fused'}}
   kron.yield %x : tensor<4x4xf32>
 }
 
@@ -1649,9 +1649,9 @@ func.func @epilogue_c4_relu(%y: memref<4x8xcomplex<f32>>) {
 
 // -----
 
-func.func @pass_epilogue_memref(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects its kron.epilogue to be on tensors, but got 'memref<4x4xf32>'}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_epilogue_memref(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects its kron.epilogue to be on tensors, but got 'memref<4x4xf32>'}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     kron.epilogue ins(%x : memref<4x4xf32>) outs(%x : memref<4x4xf32>)
@@ -1662,9 +1662,9 @@ func.func @pass_epilogue_memref(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_epilogue_input(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects its kron.epilogue to be applied to the result of the last mode product}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_epilogue_input(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects its kron.epilogue to be applied to the result of the last mode product}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     %2 = kron.epilogue ins(%tx : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {activation = #kron.activation<relu>} -> tensor<4x4xf32>
@@ -1675,9 +1675,9 @@ func.func @pass_epilogue_input(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_epilogue_twice(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects the result of the last mode product to be used only by its kron.epilogue}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_epilogue_twice(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects the result of the last mode product to be used only by its kron.epilogue}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     %2 = kron.epilogue ins(%1 : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {activation = #kron.activation<relu>} -> tensor<4x4xf32>
@@ -1689,9 +1689,9 @@ func.func @pass_epilogue_twice(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_epilogue_bias(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects the bias of its kron.epilogue to be an argument of its region}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_epilogue_bias(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects the bias of its kron.epilogue to be an argument of its region}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %e = tensor.empty() : tensor<4x4xf32>
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -1703,9 +1703,9 @@ func.func @pass_epilogue_bias(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_epilogue_residual(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects the residual of its kron.epilogue to be an argument of its region}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_epilogue_residual(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects the residual of its kron.epilogue to be an argument of its region}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %e = tensor.empty() : tensor<4x4xf32>
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -1717,9 +1717,9 @@ func.func @pass_epilogue_residual(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_epilogue_beta(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects the last mode product to have an addend for its beta before a kron.epilogue}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_epilogue_beta(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects the last mode product to have an addend for its beta before a kron.epilogue}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) beta(1.0 : f32) -> tensor<4x4xf32>
     %2 = kron.epilogue ins(%1 : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {activation = #kron.activation<relu>} -> tensor<4x4xf32>
@@ -1730,9 +1730,9 @@ func.func @pass_epilogue_beta(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @pass_epilogue_yield(%x: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects the result of the last mode product to be used only by its kron.epilogue}}
-  kron.pass ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+func.func @fused_epilogue_yield(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects the result of the last mode product to be used only by its kron.epilogue}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
     %2 = kron.epilogue ins(%1 : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {activation = #kron.activation<relu>} -> tensor<4x4xf32>
@@ -1891,9 +1891,9 @@ func.func @mode_product_float8_wider(%x: memref<4x4xf64>, %f: memref<4x4xf8E4M3F
 
 // -----
 
-func.func @pass_c5_contracted(%x: tensor<9x1xf32>, %g: tensor<9x9xf32>, %f: tensor<13x13xf32>, %y: tensor<9x13xf32>) -> tensor<9x13xf32> {
-  // expected-error @+1 {{'kron.pass' op expects no mode product to contract an axis that another one stretches, nor to stretch one of regrouped axes, but got number 2}}
-  %0 = kron.pass ins(%x, %g, %f : tensor<9x1xf32>, tensor<9x9xf32>, tensor<13x13xf32>) outs(%y : tensor<9x13xf32>) {
+func.func @fused_c5_contracted(%x: tensor<9x1xf32>, %g: tensor<9x9xf32>, %f: tensor<13x13xf32>, %y: tensor<9x13xf32>) -> tensor<9x13xf32> {
+  // expected-error @+1 {{'kron.fused' op expects no mode product to contract an axis that another one stretches, nor to stretch one of regrouped axes, but got number 2}}
+  %0 = kron.fused ins(%x, %g, %f : tensor<9x1xf32>, tensor<9x9xf32>, tensor<13x13xf32>) outs(%y : tensor<9x13xf32>) {
   ^bb0(%tx: tensor<9x1xf32>, %tg: tensor<9x9xf32>, %tf: tensor<13x13xf32>, %out: tensor<9x13xf32>):
     %e = tensor.empty() : tensor<9x13xf32>
     %1 = kron.mode_product axis(0) ins(%tx : tensor<9x1xf32>) factor(%tg [p, q] : tensor<9x9xf32>)
@@ -1907,9 +1907,9 @@ func.func @pass_c5_contracted(%x: tensor<9x1xf32>, %g: tensor<9x9xf32>, %f: tens
 
 // -----
 
-func.func @pass_c5_regrouped(%x: tensor<1x6xf32>, %f: tensor<6x6xf32>, %g: tensor<2x2xf32>, %y: tensor<5x2x3xf32>) -> tensor<5x2x3xf32> {
-  // expected-error @+1 {{'kron.pass' op expects no mode product to contract an axis that another one stretches, nor to stretch one of regrouped axes, but got number 2}}
-  %0 = kron.pass ins(%x, %f, %g : tensor<1x6xf32>, tensor<6x6xf32>, tensor<2x2xf32>) outs(%y : tensor<5x2x3xf32>) {
+func.func @fused_c5_regrouped(%x: tensor<1x6xf32>, %f: tensor<6x6xf32>, %g: tensor<2x2xf32>, %y: tensor<5x2x3xf32>) -> tensor<5x2x3xf32> {
+  // expected-error @+1 {{'kron.fused' op expects no mode product to contract an axis that another one stretches, nor to stretch one of regrouped axes, but got number 2}}
+  %0 = kron.fused ins(%x, %f, %g : tensor<1x6xf32>, tensor<6x6xf32>, tensor<2x2xf32>) outs(%y : tensor<5x2x3xf32>) {
   ^bb0(%tx: tensor<1x6xf32>, %tf: tensor<6x6xf32>, %tg: tensor<2x2xf32>, %out: tensor<5x2x3xf32>):
     %e = tensor.empty() : tensor<5x6xf32>
     %1 = kron.mode_product axis(1) ins(%tx : tensor<1x6xf32>) factor(%tf [p, q] : tensor<6x6xf32>)
@@ -1924,9 +1924,9 @@ func.func @pass_c5_regrouped(%x: tensor<1x6xf32>, %f: tensor<6x6xf32>, %g: tenso
 
 // -----
 
-func.func @pass_c6_factor(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the factor of mode product 1}}
-  kron.pass ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+func.func @fused_c6_factor(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the factor of mode product 1}}
+  kron.fused ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
       attributes {input_permutation = array<i64: 1, 0>} {
   ^bb0(%tx: tensor<4x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%tx [p, q] : tensor<4x4xf32>)
@@ -1938,9 +1938,9 @@ func.func @pass_c6_factor(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4
 
 // -----
 
-func.func @pass_c6_addend(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the addend of mode product 1}}
-  kron.pass ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+func.func @fused_c6_addend(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the addend of mode product 1}}
+  kron.fused ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
       attributes {input_permutation = array<i64: 1, 0>} {
   ^bb0(%tx: tensor<4x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>)
@@ -1952,9 +1952,9 @@ func.func @pass_c6_addend(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4
 
 // -----
 
-func.func @pass_c6_outs(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the outs of mode product 1, which beta reads}}
-  kron.pass ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+func.func @fused_c6_outs(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the outs of mode product 1, which beta reads}}
+  kron.fused ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
       attributes {input_permutation = array<i64: 1, 0>} {
   ^bb0(%tx: tensor<4x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>)
@@ -1966,9 +1966,9 @@ func.func @pass_c6_outs(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4
 
 // -----
 
-func.func @pass_c6_bias(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the bias of its kron.epilogue}}
-  kron.pass ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+func.func @fused_c6_bias(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the bias of its kron.epilogue}}
+  kron.fused ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
       attributes {input_permutation = array<i64: 1, 0>} {
   ^bb0(%tx: tensor<4x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>)
@@ -1982,9 +1982,9 @@ func.func @pass_c6_bias(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4
 
 // -----
 
-func.func @pass_c6_residual(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
-  // expected-error @+1 {{'kron.pass' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the residual of its kron.epilogue}}
-  kron.pass ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
+func.func @fused_c6_residual(%x: memref<4x4xf32>, %f: memref<4x4xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects its first operand, which input_permutation permutes, only as the array that the mode products are applied to, but got it as the residual of its kron.epilogue}}
+  kron.fused ins(%x, %f : memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4xf32>)
       attributes {input_permutation = array<i64: 1, 0>} {
   ^bb0(%tx: tensor<4x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<4x4xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>)

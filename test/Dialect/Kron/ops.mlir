@@ -259,18 +259,18 @@ func.func @mode_product_mixed(%x: tensor<8x4xbf16>, %f: tensor<8x8xbf16>, %g: te
 }
 
 //===----------------------------------------------------------------------===//
-// kron.pass
+// kron.fused
 //===----------------------------------------------------------------------===//
 
-// CHECK-LABEL: func @pass_tensor(
-// CHECK:         kron.pass ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<?x8x4xf32>, tensor<8x8xf32>, tensor<4x4xf32>) outs(%{{.*}} : tensor<?x8x4xf32>) {
+// CHECK-LABEL: func @fused_tensor(
+// CHECK:         kron.fused ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<?x8x4xf32>, tensor<8x8xf32>, tensor<4x4xf32>) outs(%{{.*}} : tensor<?x8x4xf32>) {
 // CHECK-NEXT:    ^bb0(%[[X:.*]]: tensor<?x8x4xf32>, %[[A:.*]]: tensor<8x8xf32>, %[[B:.*]]: tensor<4x4xf32>, %[[OUT:.*]]: tensor<?x8x4xf32>):
 // CHECK:           kron.mode_product
 // CHECK:           kron.mode_product
 // CHECK:           kron.yield %{{.*}} : tensor<?x8x4xf32>
 // CHECK-NEXT:    } -> tensor<?x8x4xf32>
-func.func @pass_tensor(%x: tensor<?x8x4xf32>, %f1: tensor<8x8xf32>, %f2: tensor<4x4xf32>, %init: tensor<?x8x4xf32>, %alpha: f32) -> tensor<?x8x4xf32> {
-  %y = kron.pass ins(%x, %f1, %f2 : tensor<?x8x4xf32>, tensor<8x8xf32>, tensor<4x4xf32>) outs(%init : tensor<?x8x4xf32>) {
+func.func @fused_tensor(%x: tensor<?x8x4xf32>, %f1: tensor<8x8xf32>, %f2: tensor<4x4xf32>, %init: tensor<?x8x4xf32>, %alpha: f32) -> tensor<?x8x4xf32> {
+  %y = kron.fused ins(%x, %f1, %f2 : tensor<?x8x4xf32>, tensor<8x8xf32>, tensor<4x4xf32>) outs(%init : tensor<?x8x4xf32>) {
   ^bb0(%tx: tensor<?x8x4xf32>, %a: tensor<8x8xf32>, %b: tensor<4x4xf32>, %out: tensor<?x8x4xf32>):
     %c0 = arith.constant 0 : index
     %d = tensor.dim %tx, %c0 : tensor<?x8x4xf32>
@@ -284,13 +284,13 @@ func.func @pass_tensor(%x: tensor<?x8x4xf32>, %f1: tensor<8x8xf32>, %f2: tensor<
   return %y : tensor<?x8x4xf32>
 }
 
-// Verify that the region of a pass on memrefs is on tensors, with the axes of the
+// Verify that the body of a fused region on memrefs is on tensors, with the axes of the
 // first input permuted.
-// CHECK-LABEL: func @pass_memref(
-// CHECK:         kron.pass ins(%{{.*}}, %{{.*}} : memref<4x8xf64, strided<[1, 4]>>, memref<8x2xf64>) outs(%{{.*}} : memref<2x4xf64>) attributes {input_permutation = array<i64: 1, 0>, schedule = #kron.schedule<vector_bits = 256>} {
+// CHECK-LABEL: func @fused_memref(
+// CHECK:         kron.fused ins(%{{.*}}, %{{.*}} : memref<4x8xf64, strided<[1, 4]>>, memref<8x2xf64>) outs(%{{.*}} : memref<2x4xf64>) attributes {input_permutation = array<i64: 1, 0>, schedule = #kron.schedule<vector_bits = 256>} {
 // CHECK-NEXT:    ^bb0(%{{.*}}: tensor<8x4xf64>, %{{.*}}: tensor<8x2xf64>, %{{.*}}: tensor<2x4xf64>):
-func.func @pass_memref(%x: memref<4x8xf64, strided<[1, 4]>>, %f: memref<8x2xf64>, %y: memref<2x4xf64>) {
-  kron.pass ins(%x, %f : memref<4x8xf64, strided<[1, 4]>>, memref<8x2xf64>) outs(%y : memref<2x4xf64>)
+func.func @fused_memref(%x: memref<4x8xf64, strided<[1, 4]>>, %f: memref<8x2xf64>, %y: memref<2x4xf64>) {
+  kron.fused ins(%x, %f : memref<4x8xf64, strided<[1, 4]>>, memref<8x2xf64>) outs(%y : memref<2x4xf64>)
       attributes {input_permutation = array<i64: 1, 0>, schedule = #kron.schedule<vector_bits = 256>} {
   ^bb0(%tx: tensor<8x4xf64>, %tf: tensor<8x2xf64>, %out: tensor<2x4xf64>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<8x4xf64>) factor(%tf [p, q] : tensor<8x2xf64>)
@@ -317,13 +317,13 @@ func.func @epilogue_memref(%y: memref<4x4xi32>) {
   return
 }
 
-// Verify an epilogue at the end of a pass, behind a product of the accumulation type.
-// CHECK-LABEL: func @pass_epilogue(
+// Verify an epilogue at the end of a fused region, behind a product of the accumulation type.
+// CHECK-LABEL: func @fused_epilogue(
 // CHECK:         %[[V:.*]] = kron.mode_product {{.*}} -> tensor<?x8xf32>
 // CHECK:         %[[E:.*]] = kron.epilogue ins(%[[V]] : tensor<?x8xf32>) bias(%{{.*}} [1] : tensor<8xf16>)
 // CHECK:         kron.yield %[[E]]
-func.func @pass_epilogue(%x: memref<?x4xf16>, %f: memref<4x8xf16>, %b: memref<8xf16>, %y: memref<?x8xf16>) {
-  kron.pass ins(%x, %f, %b : memref<?x4xf16>, memref<4x8xf16>, memref<8xf16>) outs(%y : memref<?x8xf16>) {
+func.func @fused_epilogue(%x: memref<?x4xf16>, %f: memref<4x8xf16>, %b: memref<8xf16>, %y: memref<?x8xf16>) {
+  kron.fused ins(%x, %f, %b : memref<?x4xf16>, memref<4x8xf16>, memref<8xf16>) outs(%y : memref<?x8xf16>) {
   ^bb0(%tx: tensor<?x4xf16>, %tf: tensor<4x8xf16>, %tb: tensor<8xf16>, %out: tensor<?x8xf16>):
     %c0 = arith.constant 0 : index
     %d = tensor.dim %out, %c0 : tensor<?x8xf16>

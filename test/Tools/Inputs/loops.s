@@ -1,5 +1,5 @@
 	.text
-kernel_pass:
+kernel_fused:
 	vmovups	(%rdi), %zmm9
 .LBB0_1:                                # the outer loop does not count
 	vmovups	%zmm9, 64(%rsp)

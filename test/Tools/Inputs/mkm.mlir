@@ -1,4 +1,4 @@
-// Y = X (A (x) B) on rows of four numbers.
+// Y = X (A (x) B) on rows of four elements.
 func.func @mkm(%x: tensor<?x4xf32> {kron.name = "x"},
                %a: tensor<2x2xf32> {kron.name = "a"},
                %b: tensor<2x2xf32> {kron.name = "b"})

@@ -46,7 +46,7 @@ struct TileOperand {
   /// From one row (A) or one vector (B) to the next.
   Int blockStride;
   /// From one p to the next.
-  Int depthStride;
+  Int strideK;
   /// Elements of a group.
   int64_t group = 1;
   bool isConjugate = false;
@@ -67,7 +67,7 @@ struct TileResult {
   Type element, addendElement;
 };
 
-/// A number; `imaginary` only if it is complex.
+/// A value; `imaginary` only if it is complex.
 struct TileScalar {
   Value real, imaginary;
   explicit operator bool() const { return static_cast<bool>(real); }
@@ -78,8 +78,8 @@ struct TileScale {
   TileScalar alpha, beta;
 };
 
-/// Results that go past the caches while something else is computed, from a
-/// copy: whole lines, as long as some are left. The slots are memory of one
+/// Results that are stored non-temporally from a copy while something else is
+/// computed: whole lines, as long as some are left. The slots are memory of one
 /// pointer each: the next line of the copy, where it goes to, and the end of
 /// that.
 struct DrainStream {
@@ -88,23 +88,24 @@ struct DrainStream {
   double bytesPerFma = 0;
 };
 
-/// Cache lines that are asked for while something else is computed: from the
+/// Cache lines that are prefetched while something else is computed: from the
 /// address in `slot` on, which moves on with every register tile. What is to be
 /// read are segments of `segmentBytes` bytes, `stride` bytes apart.
 struct PrefetchStream {
-  /// Memory of one pointer; null: nothing is asked for.
+  /// Memory of one pointer; null: nothing is prefetched.
   Value slot;
   double bytesPerFma = 0;
-  /// Lines that one register tile asks for, at most. The processor has no more
-  /// requests in flight; where a window takes few tiles the rest is left out.
+  /// Lines that one register tile prefetches, at most. The processor has no
+  /// more requests in flight; where a window takes few tiles the rest is left
+  /// out.
   int64_t mostLines = 32;
   int64_t segmentBytes = 0;
   /// Not used with segments of 0 bytes: then all bytes follow each other.
   Int stride;
-  /// Whether register tiles ask for one line after the other while they
+  /// Whether register tiles prefetch one line after the other while they
   /// compute: with few registers, what is kept for that would push out others.
   bool isSpread = false;
-  /// The same is asked for so many bytes further on, where results will be
+  /// The same is prefetched so many bytes further on, where results will be
   /// stored; null: nowhere.
   Value resultOffset;
   DrainStream drain;
@@ -123,7 +124,7 @@ struct RegisterTile {
   int64_t rows = 1;
   int64_t vectors = 1;
   int64_t lanes = 1;
-  int64_t depth = 1;
+  int64_t sizeK = 1;
   TileOperand a, b;
   TileResult result;
   TileParts resultParts;
@@ -134,14 +135,14 @@ struct RegisterTile {
   /// Whether elements of A and B are pairs of bf16 (Pairs.h), whose two
   /// products are added.
   bool hasPairs = false;
-  /// Whether results are stored past the caches.
+  /// Whether results are stored non-temporally.
   bool streams = false;
   PrefetchStream prefetch;
   /// Whether the rows of B along p are pieces of memory of their own: a loop
-  /// over p would make the processor ask for what lies behind the last one.
-  bool readsRuns = false;
+  /// over p would make the processor prefetch what lies behind the last one.
+  bool readsSegments = false;
   /// Elements of B from each vector to one that a later tile takes, which is
-  /// asked for; 0: none is.
+  /// prefetched; 0: none is.
   Int ahead = 0;
   /// If there are several, every row is so many short fibres that lie one after
   /// the other, at `a` and in the result. They are multiplied with their
@@ -165,7 +166,7 @@ struct RegisterTile {
 Value emitScaledSum(Emitter &emitter, const TileScale &scale, Value value,
                     function_ref<Value()> addend);
 
-/// Asks for what `fmas` multiply-adds have time for.
+/// Prefetches what `fmas` multiply-adds have time for.
 void emitPrefetches(Emitter &emitter, const PrefetchStream &stream,
                     int64_t fmas);
 

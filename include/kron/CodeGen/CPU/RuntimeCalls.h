@@ -8,7 +8,7 @@
 #ifndef KRON_CODEGEN_CPU_RUNTIMECALLS_H
 #define KRON_CODEGEN_CPU_RUNTIMECALLS_H
 
-#include "kron/CodeGen/CPU/PassEmitter.h"
+#include "kron/CodeGen/CPU/FusedEmitter.h"
 #include "kron/CodeGen/Emitter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -21,7 +21,7 @@ public:
   explicit RuntimeCalls(SymbolTable &symbols) : symbols(symbols) {}
 
   /// A pointer to `elements` elements of the launch's shared workspace, which
-  /// the passes of a function have one after the other.
+  /// the fused regions of a function have one after the other.
   Value allocateShared(Emitter &emitter, int64_t elements);
 
   /// Runs `body(begin, end, scratch, captures)` over [0, count) on the threads

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A stage applies one factor along one axis, from a source to a destination
-// that may be the user's memory or a buffer of the pass. It is mapped to the
-// register tile in one of five ways, by what lies at the inner end of the
-// arrays:
+// A step (`Stage`) applies one factor along one axis, from a source to a
+// destination that may be the user's memory or a buffer of the fused region. It
+// is mapped to the register tile in one of five ways, by what lies at the inner
+// end of the arrays:
 //
 //   inner    lanes run over the innermost axis, which is not the contracted
 //            one; the factor is broadcast, rows of the tile are q
@@ -17,7 +17,7 @@
 //   fibre    lanes run over q, or over q and a short innermost axis together,
 //            on which the factor may depend; elements (or groups) of X are
 //            broadcast, rows of the tile run over an outer axis
-//   depth    lanes run over p, or over p and a short innermost axis together,
+//   k        lanes run over p, or over p and a short innermost axis together,
 //            and are added up at the end: for few rows and a factor that is
 //            contiguous along p, which is read once and as it lies
 //   repeat   lanes run over a short innermost axis of rows and the one outside
@@ -29,17 +29,17 @@
 #define KRON_CODEGEN_CPU_STAGE_H
 
 #include "kron/CodeGen/CPU/RegisterTile.h"
-#include "kron/CodeGen/PassOperands.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::kron {
 
-/// What a stage computes.
+/// What a step computes.
 struct Stage {
   /// Contracted axis, its size before (p) and after (q).
   unsigned axis = 0;
-  int64_t depth = 0;
-  int64_t results = 0;
+  int64_t sizeK = 0;
+  int64_t sizeN = 0;
   /// Sizes of all axes; the entry at `axis` is not used.
   SmallVector<Int> sizes;
   /// What an axis has in all tiles but the last, if its size is not known; 0:
@@ -47,25 +47,25 @@ struct Stage {
   int64_t usualRows = 0;
   StageArray source, destination;
   StageFactor factor;
-  /// Scaling and Z, of the last stage of a pass.
+  /// Scaling and Z, of the last step of a fused region.
   TileScale scale;
   StageArray addend;
-  /// Whether results are stored past the caches, and what is prefetched
+  /// Whether results are stored non-temporally, and what is prefetched
   /// meanwhile.
   bool streams = false;
   PrefetchStream prefetch;
   /// Whether the source lies beyond the second-level cache, so that what later
-  /// register tiles take of it is asked for.
+  /// register tiles take of it is prefetched.
   bool isSourceFar = false;
-  /// Whether the source is a buffer of the pass, whose rows start at cache
-  /// lines and share no sets of a cache.
+  /// Whether the source is a buffer of the fused region, whose rows start at
+  /// cache lines and share no sets of a cache.
   bool isSourceBuffer = false;
   /// Whether the results take the place of the source.
   bool isInPlace = false;
   /// Whether no other tile is multiplied with the same part of the factor.
   bool isFactorUsedOnce = false;
   /// Whether the source and the factor hold pairs of bf16 along p (Pairs.h),
-  /// which the depth and strides count.
+  /// which size K and the strides count.
   bool hasPairs = false;
   /// Whether the source, of bf16 wherever it lies, and a factor of bf16 may be
   /// multiplied in pairs.
@@ -82,18 +82,18 @@ struct Stage {
   ScheduleAttr schedule;
 };
 
-/// How a stage is mapped; see the top of the file.
-enum class StageMapping { Inner, Varying, Fibre, Depth, Repeat, Unsupported };
+/// How a step is mapped; see the top of the file.
+enum class StageMapping { Inner, Varying, Fibre, K, Repeat, Unsupported };
 
-/// The mapping of a stage whose arrays have the strides of `stage` (bases are
+/// The mapping of a step whose arrays have the strides of `stage` (bases are
 /// not looked at). `Unsupported`: an array is not contiguous where lanes must
 /// run, and has to be copied.
 StageMapping getStageMapping(const Stage &stage);
 
-/// Elements of scratch memory that the code of a stage needs.
+/// Elements of scratch memory that the code of a step needs.
 int64_t getScratchElements(const Stage &stage);
 
-/// Whether results can be stored past the caches: in whole vectors, at
+/// Whether results can be stored non-temporally: in whole vectors, at
 /// multiples of their size if the destination starts at one and its strides
 /// that are not known yet, which are added to `strides`, are multiples of it.
 bool canStream(const Stage &stage, SmallVectorImpl<Value> &strides);
@@ -116,11 +116,11 @@ bool canConvertFactor(const Stage &stage);
 /// into panels of columns: [varying axes..., panels, p, panelLanes]. One whose
 /// elements are broadcast becomes [varying axes..., q, p] or [..., p, q].
 /// Behind [p, q] of one that does not vary may lie what its products at the end
-/// of the innermost axis take: [p, q, group] for every `restGroups`.
+/// of the innermost axis take: [p, q, group] for every `remainderGroups`.
 struct PackedFactor {
   /// Elements at the end of the innermost axis that are taken in a vector with
   /// several q, and where the factor is, with every q as often.
-  struct RestGroup {
+  struct RemainderGroup {
     int64_t size, offset;
   };
 
@@ -128,7 +128,7 @@ struct PackedFactor {
   int64_t elements = 0;
   /// Columns of a panel; 0 without panels.
   int64_t panelLanes = 0;
-  int64_t depthStride = 0;
+  int64_t strideK = 0;
   int64_t resultStride = 0;
   /// Lanes of a vector and the q that it holds, where lanes run over q; lanes
   /// beyond the last whole q are zero.
@@ -142,14 +142,14 @@ struct PackedFactor {
   /// that; 1: none do.
   int64_t sharingRows = 1;
   /// What fills no vector of an innermost axis of `groupedSize` elements.
-  SmallVector<RestGroup, 0> restGroups;
+  SmallVector<RemainderGroup, 0> remainderGroups;
   int64_t groupedSize = 0;
 
   bool hasGaps() const { return vectorResults * resultStride < vectorLanes; }
-  /// Elements of `results` q, whole vectors if there are gaps.
-  int64_t getRowElements(int64_t results) const {
-    return hasGaps() ? llvm::divideCeil(results, vectorResults) * vectorLanes
-                     : results * resultStride;
+  /// Elements of `sizeN` q, whole vectors if there are gaps.
+  int64_t getRowElements(int64_t sizeN) const {
+    return hasGaps() ? llvm::divideCeil(sizeN, vectorResults) * vectorLanes
+                     : sizeN * resultStride;
   }
 };
 
@@ -163,8 +163,8 @@ void emitPacking(Emitter &emitter, const Stage &stage,
                  ArrayRef<int64_t> factorSizes, const PackedFactor &packed,
                  Value base);
 
-/// Builds the loops and register tiles of a stage. If `packed` is not null, the
-/// base of the stage's factor points into the packed factor.
+/// Builds the loops and register tiles of a step. If `packed` is not null, the
+/// base of the step's factor points into the packed factor.
 void emitStage(Emitter &emitter, const Stage &stage,
                const PackedFactor *packed);
 

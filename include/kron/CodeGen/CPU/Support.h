@@ -19,21 +19,21 @@ namespace mlir::kron {
 std::optional<std::string> getCPUUnsupportedReason(Operation *op);
 
 /// Why no code with vectors of `vectorBits` bits takes the kron.epilogue of
-/// `pass`, or nothing if some does: real floats, and functions where there are
+/// `fused`, or nothing if some does: real floats, and functions where there are
 /// multiply-adds for their polynomials.
-std::optional<std::string> getCPUEpilogueReason(PassOp pass,
+std::optional<std::string> getCPUEpilogueReason(FusedOp fused,
                                                 int64_t vectorBits);
 
 /// Why `products`, a chain whose axes are regrouped (with rows as
-/// `getRegroupedRows` says) and which may stand outside of a kron.pass, are not
-/// applied in one trip, or nothing if that is faster. `matrixTiles`: whether
-/// products of bf16 are made in matrix tiles (AMX).
+/// `getRegroupedRows` says) and which may stand outside of a kron.fused, are
+/// not applied in one fused region, or nothing if that is faster.
+/// `matrixTiles`: whether products of bf16 are made in matrix tiles (AMX).
 std::optional<std::string>
 getCPURegroupedReason(ArrayRef<ModeProductOp> products, int64_t l2Bytes,
                       bool matrixTiles);
 
 /// The most rows with which what lies between `products`, a regrouped chain,
-/// fits the second-level cache, so that they are several trips.
+/// fits the second-level cache, so that they are several fused regions.
 int64_t getCPUMostRowsApart(ArrayRef<ModeProductOp> products, int64_t l2Bytes);
 
 } // namespace mlir::kron

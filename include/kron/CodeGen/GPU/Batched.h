@@ -15,21 +15,21 @@
 #ifndef KRON_CODEGEN_GPU_BATCHED_H
 #define KRON_CODEGEN_GPU_BATCHED_H
 
-#include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::kron {
 
-/// Why the batched emitter does not take `pass`, or nothing if it does.
+/// Why the batched emitter does not take `fused`, or nothing if it does.
 std::optional<std::string>
-getBatchedUnsupportedReason(PassOp pass, const GPUMachine &machine);
+getBatchedUnsupportedReason(FusedOp fused, const GPUMachine &machine);
 
-/// Builds, at the builder's position, the launches that compute `pass`: of a
+/// Builds, at the builder's position, the launches that compute `fused`: of a
 /// kernel for arrays that follow each other without gaps, of one for any
 /// strides, or of either by a test on the host.
-LogicalResult emitBatchedPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                              PassOp pass, const GPUMachine &machine);
+LogicalResult emitBatchedKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                                FusedOp fused, const GPUMachine &machine);
 
 } // namespace mlir::kron
 

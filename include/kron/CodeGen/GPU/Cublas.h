@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where a trip is a dense matrix product, or some of equal shape, cuBLAS may be
-// faster than any kernel here. Whether a process has it is known at run time
-// only, so such a trip becomes a call of the runtime and, should that decline,
-// the launch of the kernel that its schedule names.
+// Where a fused region is a dense matrix product, or some of equal shape,
+// cuBLAS may be faster than any kernel here. Whether a process has it is known
+// at run time only, so such a fused region becomes a call of the runtime and,
+// should that decline, the launch of the kernel that its schedule names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,28 +20,28 @@
 
 namespace mlir::kron {
 
-/// Name of the unit attribute of a `kron.pass` that is to be a call of cuBLAS.
+/// Name of the unit attribute of a `kron.fused` that is to be a call of cuBLAS.
 inline constexpr llvm::StringLiteral kCublasAttrName = "kron.cublas";
 
-/// Why `pass` is no matrix product that cuBLAS takes, as far as types tell, or
+/// Why `fused` is no matrix product that cuBLAS takes, as far as types tell, or
 /// nothing if it is one: a single factor, rows along one axis, and at most one
 /// axis of products beside each other.
 std::optional<std::string>
-getCublasUnsupportedReason(PassOp pass, const GPUMachine &machine);
+getCublasUnsupportedReason(FusedOp fused, const GPUMachine &machine);
 
-/// The time of `pass`, which cuBLAS takes.
-TripTime estimateCublasTime(PassOp pass, const Trip &trip,
+/// The time of `fused`, which cuBLAS takes.
+KernelTime estimateCublasTime(FusedOp fused, const Problem &problem,
+                              const GPUMachine &machine);
+
+/// The time of the one product that `fused`, of a factor that varies along
+/// axes, would be if the factor were filled up with zeros; infinite if there is
+/// no such product.
+double estimateDenseSeconds(FusedOp fused, const Problem &problem,
                             const GPUMachine &machine);
 
-/// The time of the one product that `pass`, of a factor that varies along axes,
-/// would be if the factor were filled up with zeros; infinite if there is no
-/// such product.
-double estimateDenseSeconds(PassOp pass, const Trip &trip,
-                            const GPUMachine &machine);
-
-/// Builds, before `pass` (on memrefs), the call of cuBLAS: whether it has
-/// computed `pass`, as an i1.
-Value buildCublasCall(OpBuilder &builder, PassOp pass);
+/// Builds, before `fused` (on memrefs), the call of cuBLAS: whether it has
+/// computed `fused`, as an i1.
+Value buildCublasCall(OpBuilder &builder, FusedOp fused);
 
 } // namespace mlir::kron
 

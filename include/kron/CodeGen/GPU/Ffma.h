@@ -14,20 +14,20 @@
 #ifndef KRON_CODEGEN_GPU_FFMA_H
 #define KRON_CODEGEN_GPU_FFMA_H
 
-#include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::kron {
 
-std::optional<std::string> getFfmaUnsupportedReason(PassOp pass,
+std::optional<std::string> getFfmaUnsupportedReason(FusedOp fused,
                                                     const GPUMachine &machine);
 
 /// Bytes that arrays must be aligned to, for 16-byte copies.
-int64_t getFfmaAlignment(PassOp pass);
+int64_t getFfmaAlignment(FusedOp fused);
 
-LogicalResult emitFfmaPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                           PassOp pass, const GPUMachine &machine);
+LogicalResult emitFfmaKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                             FusedOp fused, const GPUMachine &machine);
 
 } // namespace mlir::kron
 

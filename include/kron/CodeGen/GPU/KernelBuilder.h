@@ -20,7 +20,7 @@
 #ifndef KRON_CODEGEN_GPU_KERNELBUILDER_H
 #define KRON_CODEGEN_GPU_KERNELBUILDER_H
 
-#include "kron/CodeGen/PassOperands.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -42,8 +42,8 @@ void buildCudaLaunch(OpBuilder &builder, Location loc, ModuleOp module,
                      StringRef kernel, Value grid, int32_t block,
                      int32_t cluster, int64_t sharedBytes, ValueRange params);
 
-/// Builds the call that gives the number of processors (SMs), an i64.
-Value buildCudaProcessors(OpBuilder &builder, Location loc, ModuleOp module);
+/// Builds the call that gives the number of SMs, an i64.
+Value buildCudaNumSMs(OpBuilder &builder, Location loc, ModuleOp module);
 
 /// Builds the call that takes `bytes` (an i64) of the launch's workspace.
 Value buildCudaWorkspace(OpBuilder &builder, Location loc, ModuleOp module,
@@ -70,7 +70,7 @@ enum class CacheHint {
 /// How a kernel is started.
 struct LaunchShape {
   int64_t threads = 128;
-  /// CTAs that shall be resident on a processor; registers are limited to that.
+  /// CTAs that shall be resident on an SM; registers are limited to that.
   int64_t ctasPerSM = 1;
   int64_t cluster = 1;
   int64_t sharedBytes = 0;
@@ -231,7 +231,7 @@ public:
   SmallVector<Value> mmaF64Small(Value a, Value b, ValueRange c);
 
   /// An f32 as the sum of two TF32, both f32: the first rounded to nearest, the
-  /// second what is left (its own low bits are cut off by the matrix unit). An
+  /// second the residual (its own low bits are cut off by the matrix unit). An
   /// infinity or NaN stands in the first, and the second is 0.
   std::pair<Value, Value> splitTF32(Value value);
 

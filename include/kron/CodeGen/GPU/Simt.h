@@ -1,4 +1,4 @@
-//===- Simt.h - General GPU code of a kron.pass -----------------*- C++ -*-===//
+//===- Simt.h - General GPU code of a kron.fused ----------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -13,17 +13,17 @@
 #ifndef KRON_CODEGEN_GPU_SIMT_H
 #define KRON_CODEGEN_GPU_SIMT_H
 
-#include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::kron {
 
-std::optional<std::string> getSimtUnsupportedReason(PassOp pass,
+std::optional<std::string> getSimtUnsupportedReason(FusedOp fused,
                                                     const GPUMachine &machine);
 
-LogicalResult emitSimtPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                           PassOp pass, const GPUMachine &machine);
+LogicalResult emitSimtKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                             FusedOp fused, const GPUMachine &machine);
 
 } // namespace mlir::kron
 

@@ -8,8 +8,8 @@
 #ifndef KRON_CODEGEN_GPU_SPARSEGRAD_H
 #define KRON_CODEGEN_GPU_SPARSEGRAD_H
 
-#include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::kron {

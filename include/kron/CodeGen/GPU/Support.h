@@ -9,11 +9,10 @@
 #define KRON_CODEGEN_GPU_SUPPORT_H
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
 #include <string>
 
 namespace mlir::kron {
-
-struct GPUMachine;
 
 /// Whether all that the epilogue of `op` does is to add a bias, or a residual,
 /// to the product of floats on memrefs: then a kernel takes it as Z.
@@ -24,21 +23,25 @@ bool isEpilogueAddend(KsmmOp op);
 /// type, with something to multiply.
 std::optional<std::string> getGPUUnsupportedReason(Operation *op);
 
+/// The machine that an option `chip` names; an error at `op` if there is none.
+FailureOr<GPUMachine> getGPUMachine(Operation *op, StringRef chip);
+
 /// Why no kernel applies `products`, a chain whose axes are regrouped (with
-/// rows as `getRegroupedRows` says) and which may stand outside of a kron.pass,
-/// in one trip, or nothing if one does and that takes less time than trips of
-/// their own.
+/// rows as `getRegroupedRows` says) and which may stand outside of a
+/// kron.fused, in one fused region, or nothing if one does and that takes less
+/// time than fused regions of their own.
 std::optional<std::string>
 getGPURegroupedReason(ArrayRef<ModeProductOp> products,
                       const GPUMachine &machine);
 
-/// Seconds that one trip saves for such `products`; 0 if there is a reason
-/// against it.
+/// Seconds that one fused region saves for such `products`; 0 if there is a
+/// reason against it.
 double getGPURegroupedGain(ArrayRef<ModeProductOp> products,
                            const GPUMachine &machine);
 
-/// The number of rows up to which such `products` take less time in trips of
-/// their own than in one; 0 if one trip is the faster from the first row on.
+/// The number of rows up to which such `products` take less time in fused
+/// regions of their own than in one; 0 if one fused region is the faster from
+/// the first row on.
 int64_t getGPUMostRowsApart(ArrayRef<ModeProductOp> products,
                             const GPUMachine &machine);
 

@@ -1,4 +1,4 @@
-//===- Wgmma.h - Hopper tensor core code of a kron.pass ---------*- C++ -*-===//
+//===- Wgmma.h - Hopper tensor core code of a kron.fused --------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -14,32 +14,32 @@
 #ifndef KRON_CODEGEN_GPU_WGMMA_H
 #define KRON_CODEGEN_GPU_WGMMA_H
 
-#include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::kron {
 
-/// Why `pass` cannot become a wgmma kernel, or nothing if it can. Takes memrefs
-/// with factors of static shape that do not vary over axes of the data.
-std::optional<std::string> getWgmmaUnsupportedReason(PassOp pass,
+/// Why `fused` cannot become a wgmma kernel, or nothing if it can. Takes
+/// memrefs with factors of static shape that do not vary over axes of the data.
+std::optional<std::string> getWgmmaUnsupportedReason(FusedOp fused,
                                                      const GPUMachine &machine);
 
-/// Builds the kernel of `pass` in `gpuModule` and, at the builder's position,
+/// Builds the kernel of `fused` in `gpuModule` and, at the builder's position,
 /// its launch. Arrays that are not aligned to 16 bytes get a kernel of their
-/// own. With `quantize`, which reads what `pass` would write, it stores rows of
-/// 8 bits in place of them.
-LogicalResult emitWgmmaPass(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                            PassOp pass, const GPUMachine &machine,
-                            QuantizeOp quantize);
-inline LogicalResult emitWgmmaPass(OpBuilder &builder,
-                                   gpu::GPUModuleOp gpuModule, PassOp pass,
-                                   const GPUMachine &machine) {
-  return emitWgmmaPass(builder, gpuModule, pass, machine, nullptr);
+/// own. With `quantize`, which reads what `fused` would write, it stores rows
+/// of 8 bits in place of them.
+LogicalResult emitWgmmaKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                              FusedOp fused, const GPUMachine &machine,
+                              QuantizeOp quantize);
+inline LogicalResult emitWgmmaKernel(OpBuilder &builder,
+                                     gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                     const GPUMachine &machine) {
+  return emitWgmmaKernel(builder, gpuModule, fused, machine, nullptr);
 }
 
-/// Why the kernel of `pass` cannot store rows of 8 bits, or nothing.
-std::optional<std::string> getWgmmaQuantizeReason(PassOp pass,
+/// Why the kernel of `fused` cannot store rows of 8 bits, or nothing.
+std::optional<std::string> getWgmmaQuantizeReason(FusedOp fused,
                                                   const GPUMachine &machine);
 
 } // namespace mlir::kron

@@ -59,7 +59,7 @@ ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                      int64_t streamBytes, int64_t prefetch, int64_t matrixTiles,
                      int64_t keptFibres, GPUKernel kernel, int64_t threads,
                      int64_t columns, int64_t ctasPerSM, int64_t stages,
-                     int64_t cluster, DenseI64ArrayAttr trips) {
+                     int64_t cluster, DenseI64ArrayAttr regions) {
   if (vectorBits != 0 && vectorBits != 128 && vectorBits != 256 &&
       vectorBits != 512)
     return emitError()
@@ -111,15 +111,15 @@ ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (cluster < 0 || cluster > 2)
     return emitError() << "expects cluster to be 0, 1 or 2, but got "
                        << cluster;
-  if (trips)
-    for (int64_t count : trips.asArrayRef())
+  if (regions)
+    for (int64_t count : regions.asArrayRef())
       if (count < 1 || count > most)
-        return emitError() << "expects trips to be in [1, " << most
+        return emitError() << "expects regions to be in [1, " << most
                            << "] each, but got " << count;
   return success();
 }
 
-ScheduleAttr ScheduleAttr::withoutTrips() {
+ScheduleAttr ScheduleAttr::withoutRegions() {
   auto rest = get(getContext(), getVectorBits(), getTile(), getRegisterRows(),
                   getRegisterVectors(), getSlice(), getStreamBytes(),
                   getPrefetch(), getMatrixTiles(), getKeptFibres(), getKernel(),

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Mode products that do nothing, two factors on one axis whose product is
-// cheaper to apply, and passes whose operands changed their types.
+// cheaper to apply, and kron.fused whose operands changed their types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,9 +51,8 @@ struct IdentityModeProduct : OpRewritePattern<ModeProductOp> {
 
   LogicalResult matchAndRewrite(ModeProductOp op,
                                 PatternRewriter &rewriter) const override {
-    if (isInPass(op) || op.getConjInput() || !isUnscaled(op))
-      return rewriter.notifyMatchFailure(op,
-                                         "more than a product, or in a pass");
+    if (isInFusedOp(op) || op.getConjInput() || !isUnscaled(op))
+      return rewriter.notifyMatchFailure(op, "more than a product, or fused");
     if (!isIdentityFactor(op.getFactor()))
       return rewriter.notifyMatchFailure(op, "factor is no identity");
     return replaceByInput(rewriter, op);
@@ -74,7 +73,7 @@ struct MergeModeProducts : OpRewritePattern<ModeProductOp> {
 
   LogicalResult matchAndRewrite(ModeProductOp op,
                                 PatternRewriter &rewriter) const override {
-    if (isInPass(op) || !isPlain(op) || !isMergeableFactor(op.getFactor()))
+    if (isInFusedOp(op) || !isPlain(op) || !isMergeableFactor(op.getFactor()))
       return rewriter.notifyMatchFailure(op, "more than a plain product");
     SmallVector<ModeProductOp> chain = getChain(op);
     if (chain.empty())
@@ -196,16 +195,16 @@ void kron::populateModeProductPatterns(RewritePatternSet &patterns) {
 }
 
 //===----------------------------------------------------------------------===//
-// kron.pass
+// kron.fused
 //===----------------------------------------------------------------------===//
 
 namespace {
 /// Upstream folds tensor.cast into operands of any destination-style operation;
 /// the region follows here.
-struct RefineArguments : OpRewritePattern<PassOp> {
+struct RefineArguments : OpRewritePattern<FusedOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(PassOp op,
+  LogicalResult matchAndRewrite(FusedOp op,
                                 PatternRewriter &rewriter) const override {
     Block &block = op.getBody().front();
     SmallVector<Type> types = getArgumentTypes(op);
@@ -233,8 +232,8 @@ struct RefineArguments : OpRewritePattern<PassOp> {
 };
 } // namespace
 
-void PassOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                         MLIRContext *context) {
+void FusedOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                          MLIRContext *context) {
   patterns.add<RefineArguments>(context);
 }
 
@@ -253,7 +252,7 @@ LogicalResult EpilogueOp::canonicalize(EpilogueOp op,
   }
   bool doesNothing = !op.getBias() && !op.getResidual() && !op.getScaleAttr() &&
                      op.getActivation() == Activation::Identity;
-  if (!doesNothing || isInPass(op) || op->getNumResults() == 0 ||
+  if (!doesNothing || isInFusedOp(op) || op->getNumResults() == 0 ||
       op.getInput().getType() != op->getResult(0).getType())
     return failure();
   rewriter.replaceOp(op, op.getInput());

@@ -32,7 +32,9 @@ using namespace mlir::kron;
 // Helpers
 //===----------------------------------------------------------------------===//
 
-bool kron::isInPass(Operation *op) { return isa<PassOp>(op->getParentOp()); }
+bool kron::isInFusedOp(Operation *op) {
+  return isa<FusedOp>(op->getParentOp());
+}
 
 bool kron::isUnscaled(ScaledOpInterface op) {
   return getAlpha(op).isOne() && getBeta(op).isZero();
@@ -152,7 +154,7 @@ template <typename OpTy> struct RedundantAddend : OpRewritePattern<OpTy> {
   }
 };
 
-/// Filling a destination whose contents are not read is a trip over memory for
+/// Filling a destination whose contents are not read is a pass over memory for
 /// nothing.
 template <typename OpTy> struct UnreadInit : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
@@ -183,7 +185,7 @@ template <typename OpTy> struct ZeroAlpha : OpRewritePattern<OpTy> {
 
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
-    if (!getAlpha(op).isZero() || isInPass(op))
+    if (!getAlpha(op).isZero() || isInFusedOp(op))
       return rewriter.notifyMatchFailure(op, "alpha is not 0");
     if constexpr (std::is_same_v<OpTy, KsmmOp>)
       if (op.hasEpilogue())
@@ -448,7 +450,7 @@ struct FoldModeProductTranspose : OpRewritePattern<ModeProductOp> {
   LogicalResult matchAndRewrite(ModeProductOp op,
                                 PatternRewriter &rewriter) const override {
     linalg::TransposeOp transpose = getTransposeOf(op.getFactor());
-    if (!transpose || isInPass(op))
+    if (!transpose || isInFusedOp(op))
       return rewriter.notifyMatchFailure(op, "factor is no transpose");
     SmallVector<int64_t> roles(op.getFactorDims().size());
     for (auto [dim, source] : llvm::enumerate(transpose.getPermutation()))

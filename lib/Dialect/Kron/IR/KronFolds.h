@@ -24,9 +24,9 @@ void populateFactorPatterns(RewritePatternSet &patterns);
 /// Identity factors of kron.mode_product and factors on one axis that merge.
 void populateModeProductPatterns(RewritePatternSet &patterns);
 
-/// Whether `op` stands in a kron.pass, whose region must stay a chain of mode
+/// Whether `op` stands in a kron.fused, whose region must stay a chain of mode
 /// products: patterns that replace an operation leave it alone there.
-bool isInPass(Operation *op);
+bool isInFusedOp(Operation *op);
 
 /// `attr` (a number, or the two parts of a complex one) as a constant of
 /// `type`, which is at least as wide as it; null if it is no number.

@@ -74,7 +74,7 @@ void BiasGradOp::getEffects(Effects &effects) {
 void ModeProductOp::getEffects(Effects &effects) {
   addScaledEffects(*this, effects);
 }
-void PassOp::getEffects(Effects &effects) {
+void FusedOp::getEffects(Effects &effects) {
   bool readsOld = readsInit();
   addEffects(
       *this,
@@ -118,7 +118,7 @@ KRON_REIFY(KsmmGradOp)
 KRON_REIFY(FactorGradOp)
 KRON_REIFY(BiasGradOp)
 KRON_REIFY(ModeProductOp)
-KRON_REIFY(PassOp)
+KRON_REIFY(FusedOp)
 KRON_REIFY(EpilogueOp)
 #undef KRON_REIFY
 
@@ -277,21 +277,21 @@ unsigned ModeProductOp::getResultingFactorDim() {
   return llvm::find(getFactorDims(), kResulting) - getFactorDims().begin();
 }
 
-Value PassOp::getOperandOf(Value argument) {
+Value FusedOp::getOperandOf(Value argument) {
   return getOperation()->getOperand(
       cast<BlockArgument>(argument).getArgNumber());
 }
 
-SmallVector<ModeProductOp> PassOp::getModeProducts() {
+SmallVector<ModeProductOp, 4> FusedOp::getModeProducts() {
   return llvm::to_vector(getBody().getOps<ModeProductOp>());
 }
 
-EpilogueOp PassOp::getEpilogue() {
+EpilogueOp FusedOp::getEpilogue() {
   auto epilogues = getBody().getOps<EpilogueOp>();
   return epilogues.empty() ? EpilogueOp() : *epilogues.begin();
 }
 
-bool PassOp::readsInit() {
+bool FusedOp::readsInit() {
   for (OpOperand &use : getBody().front().getArguments().back().getUses()) {
     if (isa<tensor::DimOp>(use.getOwner()))
       continue;

@@ -29,8 +29,8 @@ bool kron::isRegrouped(ArrayRef<ModeProductOp> products) {
   });
 }
 
-bool kron::isRegrouped(PassOp pass) {
-  return isRegrouped(pass.getModeProducts());
+bool kron::isRegrouped(FusedOp fused) {
+  return isRegrouped(fused.getModeProducts());
 }
 
 /// Whether the first, or the last, group of `reshape` is one axis.
@@ -96,13 +96,13 @@ static SmallVector<int64_t> getStretchedAxes(ModeProductOp op) {
   return axes;
 }
 
-size_t kron::countForOnePass(ArrayRef<ModeProductOp> products) {
+size_t kron::countForOneFusedOp(ArrayRef<ModeProductOp> products) {
   llvm::SmallDenseSet<int64_t> contracted, stretched;
   bool isRegrouped = false;
   for (size_t index = 0; index < products.size(); ++index) {
     ModeProductOp op = products[index];
     SmallVector<int64_t> axes = getStretchedAxes(op);
-    // What lies before the first one is no matter of the pass.
+    // What lies before the first one is no matter of the kron.fused.
     isRegrouped |= index > 0 && !getInputReshapes(op).empty();
     bool clashes = stretched.contains(op.getAxis()) ||
                    llvm::any_of(axes, [&](int64_t axis) {

@@ -103,10 +103,10 @@ std::pair<unsigned, unsigned> kron::getMatrixDims(Operation *op,
 }
 
 //===----------------------------------------------------------------------===//
-// Block arguments of kron.pass
+// Block arguments of kron.fused
 //===----------------------------------------------------------------------===//
 
-SmallVector<Type> kron::getArgumentTypes(PassOp op) {
+SmallVector<Type> kron::getArgumentTypes(FusedOp op) {
   SmallVector<Type> types;
   for (Value array : op->getOperands()) {
     auto type = cast<ShapedType>(array.getType());

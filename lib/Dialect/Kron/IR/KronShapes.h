@@ -7,7 +7,7 @@
 //
 // What the shape rules of kron.mkm, kron.kmm and kron.batched have in common:
 // behind leading batch dimensions, every axis of the input either is kept or is
-// contracted with a run of consecutive factors. The verifiers and the equal
+// contracted with some consecutive factors. The verifiers and the equal
 // dimensions both follow from that.
 //
 //===----------------------------------------------------------------------===//
@@ -47,9 +47,9 @@ int64_t getRank(Value array);
 void addEqualDims(SmallVectorImpl<DimPair> &pairs, Value first,
                   unsigned firstDim, Value second, unsigned secondDim);
 
-/// Types of the block arguments of a pass: those of its operands as tensors,
-/// the first one permuted by a well-formed input_permutation.
-SmallVector<Type> getArgumentTypes(PassOp op);
+/// Types of the block arguments of a kron.fused: those of its operands as
+/// tensors, the first one permuted by a well-formed input_permutation.
+SmallVector<Type> getArgumentTypes(FusedOp op);
 
 /// Product of `sizes`: kDynamic if one is, std::nullopt if the known ones
 /// alone do not fit 63 bits.

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// kron.mode_product, kron.epilogue and kron.pass; tags such as
+// kron.mode_product, kron.epilogue and kron.fused; tags such as
 // `mode_product_c2` name the constraint of the operation's description that a
 // check belongs to.
 //
@@ -228,10 +228,10 @@ LogicalResult EpilogueOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// kron.pass: operands
+// kron.fused: operands
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyInputPermutation(PassOp op) {
+static LogicalResult verifyInputPermutation(FusedOp op) {
   std::optional<ArrayRef<int64_t>> permutation = op.getInputPermutation();
   if (!permutation)
     return success();
@@ -246,8 +246,8 @@ static LogicalResult verifyInputPermutation(PassOp op) {
          << llvm::make_range(permutation->begin(), permutation->end()) << "]";
 }
 
-LogicalResult PassOp::verify() {
-  // pass_c1
+LogicalResult FusedOp::verify() {
+  // fused_c1
   if (getInputs().empty())
     return emitOpError("expects at least one operand in ins, but got none");
   SmallVector<NamedArray> arrays;
@@ -258,7 +258,7 @@ LogicalResult PassOp::verify() {
       failed(verifyInputPermutation(*this)))
     return failure();
 
-  // pass_c2
+  // fused_c2
   Block &block = getBody().front();
   if (block.getNumArguments() != arrays.size())
     return emitOpError("expects ")
@@ -274,13 +274,13 @@ LogicalResult PassOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// kron.pass: region
+// kron.fused: region
 //===----------------------------------------------------------------------===//
 
 /// Besides mode products only what regroups axes between them and what gives
-/// shapes and scalars may stand in a pass: code generators look at nothing
-/// else.
-static bool isAllowedInPass(Operation &op) {
+/// shapes and scalars may stand in a kron.fused: code generators look at
+/// nothing else.
+static bool isAllowedInFusedOp(Operation &op) {
   if (isa<ModeProductOp, EpilogueOp, tensor::EmptyOp, tensor::CollapseShapeOp,
           tensor::ExpandShapeOp, YieldOp>(op))
     return true;
@@ -288,9 +288,9 @@ static bool isAllowedInPass(Operation &op) {
          llvm::none_of(op.getResultTypes(), llvm::IsaPred<ShapedType>);
 }
 
-static LogicalResult verifyPassOps(PassOp op) {
+static LogicalResult verifyFusedOps(FusedOp op) {
   for (Operation &nested : op.getBody().front())
-    if (!isAllowedInPass(nested))
+    if (!isAllowedInFusedOp(nested))
       return op.emitOpError("expects only kron.mode_product, kron.epilogue, "
                             "tensor.empty, reshapes and scalar operations in "
                             "its region, but got '")
@@ -300,8 +300,8 @@ static LogicalResult verifyPassOps(PassOp op) {
 
 /// Arrays other than the chain itself come in as block arguments, where a code
 /// generator finds the memory behind them.
-static LogicalResult verifyPassOperand(PassOp op, unsigned number,
-                                       StringRef name, Value value) {
+static LogicalResult verifyFusedOperand(FusedOp op, unsigned number,
+                                        StringRef name, Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (argument && argument.getOwner() == &op.getBody().front())
     return success();
@@ -326,9 +326,9 @@ static bool isUsedOnlyBy(Value value, ModeProductOp next) {
   return true;
 }
 
-/// pass_c3: mode product `number` (from 1) of `products`.
-static LogicalResult verifyPassStep(PassOp op, ArrayRef<ModeProductOp> products,
-                                    unsigned number) {
+/// fused_c3: mode product `number` (from 1) of `products`.
+static LogicalResult
+verifyFusedStep(FusedOp op, ArrayRef<ModeProductOp> products, unsigned number) {
   ModeProductOp product = products[number - 1];
   bool isLast = number == products.size();
   if (product->getNumResults() == 0)
@@ -346,9 +346,9 @@ static LogicalResult verifyPassStep(PassOp op, ArrayRef<ModeProductOp> products,
            << number << " to be applied to "
            << (number == 1 ? "the first block argument"
                            : "the result of the one before");
-  if (failed(verifyPassOperand(op, number, "factor", product.getFactor())) ||
+  if (failed(verifyFusedOperand(op, number, "factor", product.getFactor())) ||
       (product.getAddend() &&
-       failed(verifyPassOperand(op, number, "addend", product.getAddend()))))
+       failed(verifyFusedOperand(op, number, "addend", product.getAddend()))))
     return failure();
   if (isLast)
     return success();
@@ -363,8 +363,8 @@ static LogicalResult verifyPassStep(PassOp op, ArrayRef<ModeProductOp> products,
          << number << " to be used only by the next one";
 }
 
-/// pass_c3: the epilogue, if there is one, behind the mode product `last`.
-static LogicalResult verifyPassEpilogue(PassOp op, ModeProductOp last) {
+/// fused_c3: the epilogue, if there is one, behind the mode product `last`.
+static LogicalResult verifyFusedEpilogue(FusedOp op, ModeProductOp last) {
   EpilogueOp epilogue = op.getEpilogue();
   if (!epilogue)
     return success();
@@ -392,9 +392,9 @@ static LogicalResult verifyPassEpilogue(PassOp op, ModeProductOp last) {
   return success();
 }
 
-/// pass_c6: what a permuted first operand is besides the chain's input is read
+/// fused_c6: what a permuted first operand is besides the chain's input is read
 /// as it lies.
-static LogicalResult verifyPermutedInput(PassOp op) {
+static LogicalResult verifyPermutedInput(FusedOp op) {
   if (!op.getInputPermutation())
     return success();
   auto refuse = [&](Twine role) {
@@ -423,7 +423,7 @@ static LogicalResult verifyPermutedInput(PassOp op) {
   return success();
 }
 
-LogicalResult PassOp::verifyRegions() {
+LogicalResult FusedOp::verifyRegions() {
   SmallVector<ModeProductOp> products = getModeProducts();
   if (products.empty())
     return emitOpError("expects at least one kron.mode_product in its region, "
@@ -433,16 +433,16 @@ LogicalResult PassOp::verifyRegions() {
   if (!yield)
     return emitOpError("expects its region to end with kron.yield, but got '")
            << block.back().getName() << "'";
-  if (failed(verifyPassOps(*this)))
+  if (failed(verifyFusedOps(*this)))
     return failure();
   for (unsigned number = 1; number <= products.size(); ++number)
-    if (failed(verifyPassStep(*this, products, number)))
+    if (failed(verifyFusedStep(*this, products, number)))
       return failure();
 
-  if (failed(verifyPassEpilogue(*this, products.back())))
+  if (failed(verifyFusedEpilogue(*this, products.back())))
     return failure();
 
-  // pass_c4
+  // fused_c4
   EpilogueOp epilogue = getEpilogue();
   if (epilogue && yield.getValue() != epilogue->getResult(0))
     return emitOpError("expects kron.yield to give the result of its "
@@ -456,8 +456,8 @@ LogicalResult PassOp::verifyRegions() {
            << expected << ", the type of the last block argument, but got "
            << yield.getValue().getType();
 
-  // pass_c5
-  if (size_t count = countForOnePass(products); count < products.size())
+  // fused_c5
+  if (size_t count = countForOneFusedOp(products); count < products.size())
     return emitOpError(
                "expects no mode product to contract an axis that another "
                "one stretches, nor to stretch one of regrouped axes, but "

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // There is a loop for every dimension of the destination and for every one that
-// is contracted. The axis of P1 * ... * PN numbers of kron.mkm is contracted
+// is contracted. The axis of P1 * ... * PN elements of kron.mkm is contracted
 // with the rows of F1 as long as the ranks' blocks of it are whole blocks of
 // P1, and so on. Dimensions that cannot be shared out, as those of F2, have
 // loops of their own, which are never sharded.

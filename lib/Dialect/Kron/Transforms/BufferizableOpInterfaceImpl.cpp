@@ -7,7 +7,7 @@
 //
 // All operations of the dialect bufferize alike: arrays are read, destinations
 // are written in place and stand for the results. The region of a
-// kron.pass stays on tensors, since its values live on chip.
+// kron.fused stays on tensors, since its values live on chip.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ static bool readsInit(ScaledOpInterface op) {
   return !op.getAddendValue() && !getBeta(op).isZero();
 }
 
-static bool readsInit(PassOp op) { return op.readsInit(); }
+static bool readsInit(FusedOp op) { return op.readsInit(); }
 
 static bool readsInit(EpilogueOp) { return false; }
 
@@ -71,7 +71,7 @@ struct KronOpModel
     auto kronOp = cast<OpTy>(op);
     if (!cast<DestinationStyleOpInterface>(op).isDpsInit(&operand))
       return true;
-    if constexpr (std::is_same_v<OpTy, PassOp> ||
+    if constexpr (std::is_same_v<OpTy, FusedOp> ||
                   std::is_same_v<OpTy, EpilogueOp> ||
                   std::is_same_v<OpTy, QuantizeOp>)
       return readsInit(kronOp);
@@ -117,7 +117,7 @@ void kron::registerBufferizableOpInterfaceExternalModels(
     FactorGradOp::attachInterface<KronOpModel<FactorGradOp>>(*context);
     BiasGradOp::attachInterface<KronOpModel<BiasGradOp>>(*context);
     ModeProductOp::attachInterface<KronOpModel<ModeProductOp>>(*context);
-    PassOp::attachInterface<KronOpModel<PassOp>>(*context);
+    FusedOp::attachInterface<KronOpModel<FusedOp>>(*context);
     EpilogueOp::attachInterface<KronOpModel<EpilogueOp>>(*context);
     QuantizeOp::attachInterface<KronOpModel<QuantizeOp>>(*context);
   });

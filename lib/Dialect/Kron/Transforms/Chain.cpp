@@ -394,11 +394,11 @@ Value kron::emitChain(OpBuilder &builder, Location loc, const Chain &chain,
   return value;
 }
 
-PassOp
-kron::createPass(OpBuilder &builder, Location loc, ValueRange inputs,
-                 Value init, ArrayRef<int64_t> inputPermutation,
-                 ScheduleAttr schedule,
-                 llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
+FusedOp
+kron::createFusedOp(OpBuilder &builder, Location loc, ValueRange inputs,
+                    Value init, ArrayRef<int64_t> inputPermutation,
+                    ScheduleAttr schedule,
+                    llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
   bool onTensors = isa<TensorType>(init.getType());
   SmallVector<Type> argTypes;
   for (Value operand :
@@ -415,13 +415,13 @@ kron::createPass(OpBuilder &builder, Location loc, ValueRange inputs,
   SmallVector<Type> results;
   if (onTensors)
     results.push_back(init.getType());
-  auto pass = PassOp::create(builder, loc, results, inputs, init, permutation,
-                             schedule);
+  auto fused = FusedOp::create(builder, loc, results, inputs, init, permutation,
+                               schedule);
 
   OpBuilder::InsertionGuard guard(builder);
   SmallVector<Location> locs(argTypes.size(), loc);
-  Block *block = builder.createBlock(&pass.getBody(), {}, argTypes, locs);
+  Block *block = builder.createBlock(&fused.getBody(), {}, argTypes, locs);
   Value result = body(builder, block->getArguments());
   YieldOp::create(builder, loc, result);
-  return pass;
+  return fused;
 }

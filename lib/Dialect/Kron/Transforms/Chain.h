@@ -7,7 +7,7 @@
 //
 // The one place that knows how the four named operations are mode products:
 // which axes their arrays are viewed with and which axis every factor
-// contracts. What is built from it (open mode products on tensors, a kron.pass
+// contracts. What is built from it (open mode products on tensors, a kron.fused
 // on memrefs) is the business of the passes.
 //
 //===----------------------------------------------------------------------===//
@@ -81,12 +81,12 @@ Value emitChain(OpBuilder &builder, Location loc, const Chain &chain,
                 Value input, ValueRange factors, Value init,
                 const ChainScaling &scaling);
 
-/// A kron.pass on `inputs` and `init`; `body` gets the block arguments and
+/// A kron.fused on `inputs` and `init`; `body` gets the block arguments and
 /// returns the value to yield.
-PassOp createPass(OpBuilder &builder, Location loc, ValueRange inputs,
-                  Value init, ArrayRef<int64_t> inputPermutation,
-                  ScheduleAttr schedule,
-                  llvm::function_ref<Value(OpBuilder &, ValueRange)> body);
+FusedOp createFusedOp(OpBuilder &builder, Location loc, ValueRange inputs,
+                      Value init, ArrayRef<int64_t> inputPermutation,
+                      ScheduleAttr schedule,
+                      llvm::function_ref<Value(OpBuilder &, ValueRange)> body);
 
 } // namespace mlir::kron
 

@@ -1,13 +1,13 @@
-//===- ChooseByRows.cpp - Trips that depend on rows -----------------------===//
+//===- ChooseByRows.cpp - Fused regions that depend on rows ---------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// Whether factors are one trip depends on how many rows there are. Where only
-// the run shows that, both are compiled. What follows the chain goes into both
-// branches, where it can become part of the last trip.
+// Whether factors are one fused region depends on how many rows there are.
+// Where only the run shows that, both are compiled. What follows the chain goes
+// into both branches, where it can become part of the last fused region.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,7 +87,7 @@ static SmallVector<ModeProductOp> buildBranch(OpBuilder &builder, Location loc,
                                               EpilogueOp epilogue, Value rows) {
   IRMapping mapping;
   SmallVector<ModeProductOp> copies;
-  // A transpose can become part of a trip if nothing else uses it.
+  // A transpose can become part of a fused region if nothing else uses it.
   ModeProductOp first = chain.front();
   if (auto transpose = first.getInput().getDefiningOp<linalg::TransposeOp>())
     cloneWithInit(builder, transpose, rows, mapping);

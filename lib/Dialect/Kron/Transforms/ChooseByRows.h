@@ -1,4 +1,4 @@
-//===- ChooseByRows.h - Trips that depend on rows ---------------*- C++ -*-===//
+//===- ChooseByRows.h - Fused regions that depend on rows -------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -202,7 +202,7 @@ Value Decomposer::emitProductOnTensors(Value destination,
   return emitChain(rewriter, loc, chain, input, factors, destination, scaling);
 }
 
-/// The chain in a kron.pass, which holds what is between its factors.
+/// The chain in a kron.fused, which holds what is between its factors.
 void Decomposer::emitProductOnMemrefs(Value destination,
                                       const ChainScaling &scaling) {
   SmallVector<Value> inputs{expandView(rewriter, loc, input, chain.input)};
@@ -211,15 +211,15 @@ void Decomposer::emitProductOnMemrefs(Value destination,
   if (scaling.addend)
     inputs.push_back(scaling.addend);
   ScheduleAttr schedule = std::exchange(chain.schedule, nullptr);
-  createPass(rewriter, loc, inputs, destination, chain.input.permutation,
-             schedule, [&](OpBuilder &builder, ValueRange args) {
-               ChainScaling inner = scaling;
-               if (inner.addend)
-                 inner.addend = args[inputs.size() - 1];
-               return emitChain(builder, loc, chain, args.front(),
-                                args.slice(1, chain.steps.size()), args.back(),
-                                inner);
-             });
+  createFusedOp(rewriter, loc, inputs, destination, chain.input.permutation,
+                schedule, [&](OpBuilder &builder, ValueRange args) {
+                  ChainScaling inner = scaling;
+                  if (inner.addend)
+                    inner.addend = args[inputs.size() - 1];
+                  return emitChain(builder, loc, chain, args.front(),
+                                   args.slice(1, chain.steps.size()),
+                                   args.back(), inner);
+                });
 }
 
 /// alpha times the product in `destination` and, if `addsZ`, beta * Z. Returns

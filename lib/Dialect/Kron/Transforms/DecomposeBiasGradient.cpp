@@ -12,7 +12,7 @@
 // every so-many-th one belongs to the same piece. The pieces of a feature are
 // added up in their order.
 //
-// On a GPU there are always pieces, of every so-many-th position, the rest
+// On a GPU there are always pieces, of every so-many-th position, the remainder
 // included: one kernel sums them up, another one adds the sums up.
 //
 //===----------------------------------------------------------------------===//
@@ -163,8 +163,8 @@ Value BiasGradient::splitBatch(OpFoldResult whole, OpFoldResult perPiece,
                                        sizes);
 }
 
-/// Adds all positions of the batch but a rest to `sum`: `perPiece` of each of
-/// the pieces.
+/// Adds all positions of the batch but a remainder to `sum`: `perPiece` of each
+/// of the pieces.
 Value BiasGradient::addPieces(Value sum, OpFoldResult whole,
                               OpFoldResult perPiece, int64_t pieces) {
   if (pieces == 1)

@@ -250,12 +250,12 @@ Value FactorGradient::apply(bool onInput) {
     return collapseView(rewriter, loc, result, chain.output);
   }
   buffers.push_back(buffer);
-  createPass(rewriter, loc, inputs, destination, /*inputPermutation=*/{},
-             ScheduleAttr(), [&](OpBuilder &builder, ValueRange args) {
-               return emitChain(builder, loc, chain, args.front(),
-                                args.drop_front().drop_back(), args.back(),
-                                ChainScaling());
-             });
+  createFusedOp(rewriter, loc, inputs, destination, /*inputPermutation=*/{},
+                ScheduleAttr(), [&](OpBuilder &builder, ValueRange args) {
+                  return emitChain(builder, loc, chain, args.front(),
+                                   args.drop_front().drop_back(), args.back(),
+                                   ChainScaling());
+                });
   return buffer;
 }
 

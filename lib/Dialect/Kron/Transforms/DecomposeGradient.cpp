@@ -30,10 +30,10 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Rows that one pass takes: as many as stay in the cache, then what is left.
+/// Rows of one kron.fused: as many as stay in the cache, then what is left.
 static constexpr int64_t kBlockRows[] = {64, 8, 1};
-/// The same for a D of many elements, which every pass reads and writes, unless
-/// so many of them are neighbours that a row needs much of the cache.
+/// The same for a D of many elements, which every kron.fused reads and writes,
+/// unless so many of them are neighbours that a row needs much of the cache.
 static constexpr int64_t kLargeBlockRows[] = {128, 16, 1};
 static constexpr int64_t kLargeElements = 1 << 15;
 static constexpr int64_t kLongNeighbours = 8;
@@ -339,7 +339,7 @@ Value GradientDecomposer::emitBlock(OpBuilder &builder, Value first,
   Value inputs[] = {viewBlock(builder, input, first, rows, c),
                     viewBlock(builder, grad, first, rows, b)};
   bool isComplex = isa<ComplexType>(element);
-  PassOp pass = createPass(
+  FusedOp fused = createFusedOp(
       builder, loc, inputs, sum, permutation, op.getScheduleAttr(),
       [&](OpBuilder &body, ValueRange args) -> Value {
         auto product = ModeProductOp::create(
@@ -351,7 +351,7 @@ Value GradientDecomposer::emitBlock(OpBuilder &builder, Value first,
             ScheduleAttr());
         return product.getResult(0);
       });
-  return onTensors ? pass->getResult(0) : sum;
+  return onTensors ? fused->getResult(0) : sum;
 }
 
 /// `sum`, shaped as the pattern, plus the products of all blocks.

@@ -13,7 +13,7 @@
 namespace mlir::kron {
 
 /// Replaces `op`, whose result has a static shape: by loops over blocks of the
-/// batch, with one kron.pass in each, or, for a GPU, by linalg operations that
+/// batch, with one kron.fused in each, or, for a GPU, by linalg operations that
 /// sum up pieces of the batch.
 void decomposeGradient(IRRewriter &rewriter, KsmmGradOp op, bool onGPU);
 

@@ -33,14 +33,14 @@ static ShapedType getShapedType(Value array) {
   return cast<ShapedType>(array.getType());
 }
 
-/// On a GPU, weights that are read again and again, in runs shorter than
-/// kShortRun bytes because they are used as T, are transposed once, if they are
-/// more than a processor keeps.
-static constexpr int64_t kShortRun = 32, kKeptWeights = 128 * 1024;
-static constexpr int64_t kFewRows = 256;
+/// On a GPU, weights that are read again and again, in segments shorter than
+/// kShortSegment bytes because they are used as T, are transposed once, if they
+/// are more than an SM keeps.
+static constexpr int64_t kShortSegment = 32, kKeptWeights = 128 * 1024;
+static constexpr int64_t kSkinnyM = 256;
 
-/// Side of weights from which on products of halves take so long that cuBLAS is
-/// faster, copies included.
+/// Side of weights from which on products of 16-bit types take so long that
+/// cuBLAS is faster, copies included.
 static constexpr int64_t kHugeSide = 512;
 
 bool kron::hasKernelOf8(KsmmOp sparse) {
@@ -65,8 +65,8 @@ static bool needsTransposedCopy(KsmmOp op) {
   SmallVector<int64_t, 4> pattern = op.getPattern();
   int64_t run = pattern[3] * element.getIntOrFloatBitWidth() / 8;
   int64_t rows = getShapedType(op.getInit()).getDimSize(1 - op.getFeatureDim());
-  return run < kShortRun && pattern[1] * pattern[2] * run >= kKeptWeights &&
-         (ShapedType::isDynamic(rows) || rows >= kFewRows);
+  return run < kShortSegment && pattern[1] * pattern[2] * run >= kKeptWeights &&
+         (ShapedType::isDynamic(rows) || rows >= kSkinnyM);
 }
 
 /// Lets `op` use a copy of its weights [a, c, b, d] as [a, b, c, d].
@@ -96,7 +96,7 @@ static constexpr int64_t kLargeSide = 128, kManyRows = 4096;
 
 /// What rows of copied weights start at multiples of, for cuBLAS and copies of
 /// 16 bytes.
-static constexpr int64_t kRunBytes = 16;
+static constexpr int64_t kSegmentBytes = 16;
 
 /// Groups that are launches of their own, and the weights of a group for which
 /// neither that nor a copy matters.
@@ -123,10 +123,10 @@ static bool hasMatrices(KsmmOp op) {
          isBareProduct(op) && !op.getAddend();
 }
 
-/// Whether one group of halves is large enough for that: also with a side of 96
-/// beside a longer one; of two products it has to be much longer, and their
-/// depth.
-static bool isLargeForHalves(KsmmOp op) {
+/// Whether one group of a 16-bit type is large enough for that: also with a
+/// side of 96 beside a longer one; of two products it has to be much longer,
+/// and their K.
+static bool isLargeFor16Bit(KsmmOp op) {
   constexpr int64_t kSide = 96, kArea = 1 << 14, kAreaOfTwo = 1 << 15;
   Type element = kron::getElementType(op.getInit());
   SmallVector<int64_t, 4> pattern = op.getPattern();
@@ -142,7 +142,7 @@ static bool isLargeForHalves(KsmmOp op) {
 static bool isManyProducts(KsmmOp op) {
   if (!hasMatrices(op))
     return false;
-  if (isLargeForHalves(op))
+  if (isLargeFor16Bit(op))
     return true;
   SmallVector<int64_t, 4> pattern = op.getPattern();
   bool areFewGroups = pattern[0] == 1 ||
@@ -160,7 +160,7 @@ static bool isFastByCublas(KsmmOp op) {
 
 /// Bytes of X and Y of one t from which on it is worth a launch: of types for
 /// which cuBLAS is faster, and of f32.
-static constexpr int64_t kHalvesOfT = 100'000'000, kBytesOfT = 500'000'000;
+static constexpr int64_t k16BitValuesOfT = 100'000'000, kBytesOfT = 500'000'000;
 /// Rows that an array of unknown size is taken to have.
 static constexpr int64_t kNominalRows = 16384;
 
@@ -182,7 +182,7 @@ static bool isSlicedByT(KsmmOp op) {
   int64_t bytes =
       kron::getElementType(op.getInit()).getIntOrFloatBitWidth() / 8;
   return rows * pattern[0] * (pattern[1] + pattern[2]) * bytes >=
-         (isFastByCublas(op) ? kHalvesOfT : kBytesOfT);
+         (isFastByCublas(op) ? k16BitValuesOfT : kBytesOfT);
 }
 
 /// Weights, of all groups or of one, whose single elements tiles read so often
@@ -200,7 +200,7 @@ static bool needsCopyByProducts(KsmmOp op) {
   int64_t group = pattern[1] * pattern[2] * pattern[3];
   Type element = kron::getElementType(op.getInit());
   // Others find what shares a sector in the cache.
-  if (pattern[3] * element.getIntOrFloatBitWidth() / 8 < kShortRun)
+  if (pattern[3] * element.getIntOrFloatBitWidth() / 8 < kShortSegment)
     return group >= kManyWeights;
   return pattern[0] * group > kManyWeights ||
          (group >= kWeightsOfGroup && isManyProducts(op));
@@ -208,14 +208,14 @@ static bool needsCopyByProducts(KsmmOp op) {
 
 /// Lets `op`, on memrefs, use a copy of its weights [a, b, c, d], or [a, c, b,
 /// d] that are used as T, which lies in memory as [a, d, b, c] with rows that
-/// start at multiples of kRunBytes.
+/// start at multiples of kSegmentBytes.
 static void copyByProducts(IRRewriter &rewriter, KsmmOp op) {
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
   Value weights = op.getWeights();
   SmallVector<int64_t, 4> pattern = op.getPattern();
   Type element = kron::getElementType(weights);
-  int64_t run = kRunBytes * 8 / element.getIntOrFloatBitWidth();
+  int64_t run = kSegmentBytes * 8 / element.getIntOrFloatBitWidth();
   SmallVector<int64_t> sizes{pattern[0], pattern[3], pattern[1], pattern[2]};
   SmallVector<int64_t> shape(sizes), zeros(4, 0), ones(4, 1);
   shape.back() = llvm::alignTo(shape.back(), run);
@@ -240,11 +240,11 @@ static void copyByProducts(IRRewriter &rewriter, KsmmOp op) {
 }
 
 /// Launches that slices may take, the factors that wgmma takes and is faster
-/// at, and rows that keep the processors busy in each of them.
+/// at, and rows that keep the SMs busy in each of them.
 static constexpr int64_t kMostSlices = 16, kLargestSlice = 256,
                          kLeastSlice = 192, kRowsOfSlice = 16384;
 
-/// Results of a slice of `op`: all or an equal part of them, as many as wgmma
+/// Size N of a slice of `op`: all or an equal part of it, as much as wgmma
 /// takes. 0 if it is not worth that.
 static int64_t getSliceResults(KsmmOp op) {
   Type element = kron::getElementType(op.getInit());
@@ -255,10 +255,10 @@ static int64_t getSliceResults(KsmmOp op) {
   if (pattern[2] > kLargestSlice || pattern[2] < kLeastSlice ||
       pattern[2] % 8 != 0)
     return 0;
-  for (int64_t results = kLargestSlice; results >= kLeastSlice; results -= 8)
-    if (pattern[1] % results == 0 &&
-        pattern[0] * pattern[1] / results * pattern[3] <= kMostSlices)
-      return results;
+  for (int64_t sizeN = kLargestSlice; sizeN >= kLeastSlice; sizeN -= 8)
+    if (pattern[1] % sizeN == 0 &&
+        pattern[0] * pattern[1] / sizeN * pattern[3] <= kMostSlices)
+      return sizeN;
   return 0;
 }
 
@@ -348,25 +348,25 @@ static KsmmOp sliceByT(IRRewriter &rewriter, KsmmOp op) {
   return cloneOn(rewriter, op, input, weights, init);
 }
 
-/// Replaces `op`, of one group, by loops over t and over blocks of `results`,
+/// Replaces `op`, of one group, by loops over t and over blocks of `sizeN`,
 /// whose bodies are the dense product of a slice: the new operation.
-static KsmmOp sliceProducts(IRRewriter &rewriter, KsmmOp op, int64_t results) {
+static KsmmOp sliceProducts(IRRewriter &rewriter, KsmmOp op, int64_t sizeN) {
   SmallVector<int64_t, 4> pattern = op.getPattern();
   int64_t products = pattern[3];
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
   Value t = enterLoop(rewriter, loc, products, 1);
-  Value first = enterLoop(rewriter, loc, pattern[1], results);
+  Value first = enterLoop(rewriter, loc, pattern[1], sizeN);
   Value count = arith::ConstantIndexOp::create(rewriter, loc, products);
   Value start = arith::MulIOp::create(rewriter, loc, first, count);
   start = arith::AddIOp::create(rewriter, loc, start, t);
   // Row i of X belongs to product i mod d.
   Value input =
       sliceRows(rewriter, loc, op.getInput(), t, pattern[2], products);
-  Value init = sliceRows(rewriter, loc, op.getInit(), start, results, products);
+  Value init = sliceRows(rewriter, loc, op.getInit(), start, sizeN, products);
   OpFoldResult zero = rewriter.getIndexAttr(0), one = rewriter.getIndexAttr(1);
   SmallVector<OpFoldResult> offsets{zero, first, zero, t};
-  SmallVector<OpFoldResult> sizes{one, rewriter.getIndexAttr(results),
+  SmallVector<OpFoldResult> sizes{one, rewriter.getIndexAttr(sizeN),
                                   rewriter.getIndexAttr(pattern[2]), one};
   SmallVector<OpFoldResult> strides(4, one);
   Value weights = memref::SubViewOp::create(rewriter, loc, op.getWeights(),
@@ -419,7 +419,7 @@ static bufferization::MaterializeInDestinationOp getStore(KsmmOp op) {
 }
 
 /// Whether the arrays of `op`, on tensors, are known. A schedule may say of it
-/// that it is one trip with others.
+/// that it is one fused region with others.
 static bool canUseMemRefs(KsmmOp op) {
   if (op.getSchedule())
     return false;
@@ -494,14 +494,14 @@ static int64_t getLeastRows(KsmmOp op) {
 static KsmmOp arrangeProducts(IRRewriter &rewriter, KsmmOp op) {
   if (op.getLayout() == Layout::BatchFirst)
     return splitProducts(rewriter, op);
-  int64_t results = getSliceResults(op);
+  int64_t sizeN = getSliceResults(op);
   bool isByT = isSlicedByT(op);
   copyByProducts(rewriter, op);
   if (isByT)
     return sliceByT(rewriter, op);
-  if (isFastByCublas(op) || results)
+  if (isFastByCublas(op) || sizeN)
     op = sliceGroups(rewriter, op);
-  return results ? sliceProducts(rewriter, op, results) : op;
+  return sizeN ? sliceProducts(rewriter, op, sizeN) : op;
 }
 
 /// Two copies of `op`, on memrefs, of which a run takes the first one for as

@@ -13,7 +13,7 @@
 namespace mlir::kron {
 
 /// Whether a GPU's kernel reads X or weights of 8 bits of `op` itself: beside
-/// f16 or others of 8 bits, whose numbers f16 holds.
+/// f16 or others of 8 bits, whose values f16 holds.
 bool hasKernelOf8(KsmmOp op);
 
 /// Whether nothing but a factor alpha, which is not 0, is applied to the

@@ -1,4 +1,4 @@
-//===- Fuse.cpp - Mode products to passes over memory ---------------------===//
+//===- Fuse.cpp - Mode products to fused regions --------------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -6,22 +6,22 @@
 //===----------------------------------------------------------------------===//
 //
 // A chain ends where its result is needed outside: at the last mode product, or
-// at one that scales or adds (only the last of a kron.pass may). It is
-// collected from its last mode product backwards and becomes a pass in that
-// one's place, where all operands of the earlier ones are known too.
+// at one that scales or adds (only the last of a kron.fused may). It is
+// collected from its last mode product backwards and becomes a kron.fused in
+// that one's place, where all operands of the earlier ones are known too.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Chain.h"
 #include "ChooseByRows.h"
 #include "FuseEpilogue.h"
-#include "FuseTrips.h"
+#include "FusedRegions.h"
 #include "SplitByThreads.h"
 #include "VerifyOptions.h"
 #include "kron/CodeGen/CPU/Support.h"
-#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/FusedOperands.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Support.h"
-#include "kron/CodeGen/PassOperands.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -57,8 +57,8 @@ static OpOperand *getOnlyUse(Value value) {
 }
 
 /// The mode product that alone uses the result of `op`, as its input, reshaped
-/// or not, and behind it in the same block, if `op` may be in one pass with it;
-/// else null.
+/// or not, and behind it in the same block, if `op` may be in one kron.fused
+/// with it; else null.
 static ModeProductOp getNext(ModeProductOp op) {
   if (op->getNumResults() == 0 || !isBareProduct(op))
     return nullptr;
@@ -73,7 +73,7 @@ static ModeProductOp getNext(ModeProductOp op) {
   if (!next || next->getBlock() != op->getBlock() ||
       use != &next.getInputMutable())
     return nullptr;
-  // Schedules say how one trip is made.
+  // Schedules say how one fused region is made.
   if (!getInputReshapes(next).empty() &&
       (op.getScheduleAttr() || !getRegroupedRows({op, next})))
     return nullptr;
@@ -99,19 +99,20 @@ static SmallVector<ModeProductOp> getChainEndingAt(ModeProductOp last) {
   return chain;
 }
 
-/// Cuts `chain` where one pass cannot take it for the sake of stretched axes.
+/// Cuts `chain` where one kron.fused cannot take it for the sake of stretched
+/// axes.
 static SmallVector<ArrayRef<ModeProductOp>>
 cutStretched(ArrayRef<ModeProductOp> chain) {
   SmallVector<ArrayRef<ModeProductOp>> parts;
   while (!chain.empty()) {
-    parts.push_back(chain.take_front(countForOnePass(chain)));
+    parts.push_back(chain.take_front(countForOneFusedOp(chain)));
     chain = chain.drop_front(parts.back().size());
   }
   return parts;
 }
 
 //===----------------------------------------------------------------------===//
-// Building the pass
+// Building the kron.fused
 //===----------------------------------------------------------------------===//
 
 /// Z of `op` where it is an operand of its own and read, else null.
@@ -122,9 +123,9 @@ static Value getReadAddend(ModeProductOp op) {
 }
 
 /// The size of axis `axis` behind mode product `index` of `chain`, from the
-/// block arguments `factors` and `init` of the pass: it is what a later factor
-/// contracts, or it stays to the end. In a regrouped chain only the rows have
-/// an unknown size, which stays.
+/// block arguments `factors` and `init` of the kron.fused: it is what a later
+/// factor contracts, or it stays to the end. In a regrouped chain only the rows
+/// have an unknown size, which stays.
 static Value getAxisSize(OpBuilder &builder, Location loc,
                          ArrayRef<ModeProductOp> chain, unsigned index,
                          int64_t axis, ValueRange factors, Value init) {
@@ -181,8 +182,8 @@ static Value emitReshape(OpBuilder &builder, Operation *reshape, Value value,
                                        expand.getReassociationIndices(), sizes);
 }
 
-/// The region of the pass: `chain` on the block arguments `args`, which are the
-/// input, the factors, the addend if there is one, and the destination.
+/// The region of the kron.fused: `chain` on the block arguments `args`, which
+/// are the input, the factors, the addend if there is one, and the destination.
 static Value buildRegion(OpBuilder &builder, ArrayRef<ModeProductOp> chain,
                          bool hasAddend, ValueRange args) {
   ValueRange factors = args.slice(1, chain.size());
@@ -267,17 +268,17 @@ static void fuse(IRRewriter &rewriter, ArrayRef<ModeProductOp> chain) {
     inputs.push_back(addend);
 
   rewriter.setInsertionPoint(last);
-  PassOp pass =
-      createPass(rewriter, last.getLoc(), inputs, last.getInit(), permutation,
-                 schedule, [&](OpBuilder &builder, ValueRange args) {
-                   return buildRegion(builder, chain, addend != nullptr, args);
-                 });
+  FusedOp fused = createFusedOp(
+      rewriter, last.getLoc(), inputs, last.getInit(), permutation, schedule,
+      [&](OpBuilder &builder, ValueRange args) {
+        return buildRegion(builder, chain, addend != nullptr, args);
+      });
   SmallVector<SmallVector<Operation *>> reshapes;
   for (ModeProductOp op : chain)
     reshapes.push_back(getInputReshapes(op));
   for (ModeProductOp op : chain.drop_back())
     replaceSizes(rewriter, op);
-  rewriter.replaceOp(last, pass.getResults());
+  rewriter.replaceOp(last, fused.getResults());
   for (unsigned index = chain.size() - 1; index-- > 0;) {
     for (Operation *reshape : llvm::reverse(reshapes[index + 1]))
       rewriter.eraseOp(reshape);
@@ -312,53 +313,63 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
 
   void runOnOperation() override {
     if (failed(verifyVectorBits(getOperation(), vectorBits)) ||
-        failed(verifyBytes(getOperation(), l2Bytes, slabBytes)))
+        failed(verifyBytes(getOperation(), l2Bytes, footprintBytes)))
       return signalPassFailure();
+    if (target != "cpu" && target != "cuda") {
+      getOperation()->emitError("expects target to be cpu or cuda, but got ")
+          << target.getValue();
+      return signalPassFailure();
+    }
+    if (target == "cuda") {
+      FailureOr<GPUMachine> parsed = getGPUMachine(getOperation(), chip);
+      if (failed(parsed))
+        return signalPassFailure();
+      machine = *parsed;
+    }
     SmallVector<ModeProductOp> ends;
     getOperation()->walk([&](ModeProductOp op) {
-      if (!isa<PassOp>(op->getParentOp()) && !getNext(op))
+      if (!isa<FusedOp>(op->getParentOp()) && !getNext(op))
         ends.push_back(op);
     });
     IRRewriter rewriter(&getContext());
     for (ModeProductOp last : ends) {
       SmallVector<ModeProductOp> whole = getChainEndingAt(last);
       for (ArrayRef<ModeProductOp> chain : cutStretched(whole)) {
-        bool isGiven = hasGivenTrips(chain);
-        for (ArrayRef<ModeProductOp> trip : cutRegrouped(chain)) {
-          if (!isGiven && dependsOnRows(trip) &&
-              !(target != "cpu" && isQuantized(trip.back()->getResult(0))))
-            fuseByRows(rewriter, trip);
+        bool isGiven = hasGivenRegions(chain);
+        for (ArrayRef<ModeProductOp> region : cutRegrouped(chain)) {
+          if (!isGiven && dependsOnRows(region) &&
+              !(target != "cpu" && isQuantized(region.back()->getResult(0))))
+            fuseByRows(rewriter, region);
           else
-            fuse(rewriter, trip);
+            fuse(rewriter, region);
         }
       }
     }
-    if (failed(splitTrips(rewriter)))
+    if (failed(splitRegions(rewriter)))
       signalPassFailure();
   }
 
-  /// The number of rows up to which `trip` had better be several.
-  int64_t getMostRowsApart(ArrayRef<ModeProductOp> trip) {
+  /// The number of rows up to which `region` had better be several.
+  int64_t getMostRowsApart(ArrayRef<ModeProductOp> region) {
     if (target == "cpu")
-      return getCPUMostRowsApart(trip, l2Bytes);
-    std::optional<GPUMachine> machine = getGPUMachine(chip);
-    return machine ? getGPUMostRowsApart(trip, *machine) : 0;
+      return getCPUMostRowsApart(region, l2Bytes);
+    return getGPUMostRowsApart(region, machine);
   }
 
-  /// One trip for many rows, one per regrouping for few.
-  void fuseByRows(IRRewriter &rewriter, ArrayRef<ModeProductOp> trip) {
-    int64_t mostApart = getMostRowsApart(trip);
+  /// One fused region for many rows, one per regrouping for few.
+  void fuseByRows(IRRewriter &rewriter, ArrayRef<ModeProductOp> region) {
+    int64_t mostApart = getMostRowsApart(region);
     if (mostApart == 0)
-      return fuse(rewriter, trip);
-    for (ModeProductOp op : trip.drop_back())
+      return fuse(rewriter, region);
+    for (ModeProductOp op : region.drop_back())
       replaceSizes(rewriter, op);
-    ModeProductOp last = trip.back();
+    ModeProductOp last = region.back();
     remark::analysis(last.getLoc(),
                      remark::RemarkOpts::name("Rows").category("kron-fuse"))
-        << "several trips where there are at most " +
+        << "several fused regions where there are at most " +
                std::to_string(mostApart) + " rows, else one"
         << remark::metric("Rows", mostApart);
-    ChainsByRows chains = chooseByRows(rewriter, trip, mostApart);
+    ChainsByRows chains = chooseByRows(rewriter, region, mostApart);
     fuse(rewriter, chains.many);
     ArrayRef<ModeProductOp> rest(chains.few);
     while (!rest.empty()) {
@@ -371,14 +382,12 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
   }
 
   /// Why the target does not apply `products`, between which axes are
-  /// regrouped, in one trip.
+  /// regrouped, in one fused region.
   std::optional<std::string>
   getRegroupedReason(ArrayRef<ModeProductOp> products) {
     if (target == "cpu")
       return getCPURegroupedReason(products, l2Bytes, matrixTiles);
-    std::optional<GPUMachine> machine = getGPUMachine(chip);
-    return machine ? getGPURegroupedReason(products, *machine)
-                   : std::string("the chip is not known");
+    return getGPURegroupedReason(products, machine);
   }
 
   /// The end of the factors from `begin` on between which axes are not
@@ -391,29 +400,28 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
   }
 
   /// Whether the factors of `chain` from `middle` to `end` had better be one
-  /// trip with those behind them than with those from `begin` on, since not all
-  /// of them can be.
+  /// fused region with those behind them than with those from `begin` on, since
+  /// not all of them can be.
   bool isBetterWithNext(ArrayRef<ModeProductOp> chain, size_t begin,
                         size_t middle, size_t end) {
-    std::optional<GPUMachine> machine = getGPUMachine(chip);
-    if (target != "cuda" || !machine || end == chain.size())
+    if (target != "cuda" || end == chain.size())
       return false;
     size_t next = getGroupEnd(chain, end);
     if (!getRegroupedReason(chain.slice(begin, next - begin)))
       return false;
-    return getGPURegroupedGain(chain.slice(middle, next - middle), *machine) >
-           getGPURegroupedGain(chain.slice(begin, end - begin), *machine);
+    return getGPURegroupedGain(chain.slice(middle, next - middle), machine) >
+           getGPURegroupedGain(chain.slice(begin, end - begin), machine);
   }
 
-  /// Cuts `chain` where axes are regrouped, into trips that take as many
-  /// factors as the target applies at once, the first ones first.
+  /// Cuts `chain` where axes are regrouped, into fused regions that take as
+  /// many factors as the target applies at once, the first ones first.
   SmallVector<ArrayRef<ModeProductOp>>
   cutRegrouped(ArrayRef<ModeProductOp> chain) {
-    SmallVector<ArrayRef<ModeProductOp>> trips;
+    SmallVector<ArrayRef<ModeProductOp>> regions;
     if (!isRegrouped(chain))
       return {chain};
-    if (takeGivenTrips(chain, trips))
-      return trips;
+    if (takeGivenRegions(chain, regions))
+      return regions;
     std::string message;
     size_t begin = 0;
     for (size_t index = 1; index <= chain.size(); ++index) {
@@ -424,123 +432,122 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
         std::optional<std::string> reason =
             getRegroupedReason(chain.slice(begin, end - begin));
         if (!reason && isBetterWithNext(chain, begin, index, end))
-          reason = "one trip with the next factor saves more";
+          reason = "one fused region with the next factor saves more";
         if (!reason)
           continue;
         message += "; factor " + std::to_string(index + 1) + ": " + *reason;
       }
-      trips.push_back(chain.slice(begin, index - begin));
+      regions.push_back(chain.slice(begin, index - begin));
       begin = index;
     }
     ModeProductOp last = chain.back();
     remark::analysis(last.getLoc(),
-                     remark::RemarkOpts::name("Trips").category("kron-fuse"))
+                     remark::RemarkOpts::name("Regions").category("kron-fuse"))
         << std::to_string(chain.size()) + " factors on regrouped axes in " +
-               std::to_string(trips.size()) +
-               (trips.size() == 1 ? " trip" : " trips") + message
-        << remark::metric("Trips", trips.size());
-    return trips;
+               std::to_string(regions.size()) +
+               (regions.size() == 1 ? " fused region" : " fused regions") +
+               message
+        << remark::metric("Regions", regions.size());
+    return regions;
   }
 
-  LogicalResult splitTrips(IRRewriter &rewriter) {
+  LogicalResult splitRegions(IRRewriter &rewriter) {
     if (target == "cpu")
       return finishForCPU(rewriter);
-    if (target != "cuda")
-      return getOperation()->emitError(
-                 "expects target to be cpu or cuda, but got ")
-             << target.getValue();
-    std::optional<GPUMachine> machine = getGPUMachine(chip);
-    if (!machine)
-      return getOperation()->emitError(
-                 "expects chip to be sm_80 or newer, but got ")
-             << chip.getValue();
-    int64_t budget = slabBytes ? slabBytes.getValue() : getSlabBudget(*machine);
-    SmallVector<PassOp> passes;
-    getOperation()->walk([&](PassOp pass) { passes.push_back(pass); });
-    for (PassOp pass : passes)
-      if (!isRegrouped(pass) &&
-          failed(splitTrips(rewriter, pass, *machine, budget)))
+    int64_t budget = footprintBytes ? footprintBytes.getValue()
+                                    : getFootprintBudget(machine);
+    SmallVector<FusedOp> passes;
+    getOperation()->walk([&](FusedOp fused) { passes.push_back(fused); });
+    for (FusedOp fused : passes)
+      if (!isRegrouped(fused) &&
+          failed(splitRegions(rewriter, fused, machine, budget)))
         return failure();
-    fuseEpilogues(rewriter, getOperation(), [&](PassOp bare, PassOp pass) {
-      return getEpilogueUnsupportedReason(bare, pass, *machine);
+    fuseEpilogues(rewriter, getOperation(), [&](FusedOp bare, FusedOp fused) {
+      return getEpilogueUnsupportedReason(bare, fused, machine);
     });
     return success();
   }
 
   LogicalResult finishForCPU(IRRewriter &rewriter) {
-    if (failed(splitTripsForCPU(rewriter)))
+    if (failed(splitRegionsForCPU(rewriter)))
       return failure();
-    fuseEpilogues(rewriter, getOperation(), [&](PassOp, PassOp pass) {
-      return getCPUEpilogueReason(pass, vectorBits);
+    fuseEpilogues(rewriter, getOperation(), [&](FusedOp, FusedOp fused) {
+      return getCPUEpilogueReason(fused, vectorBits);
     });
     return success();
   }
 
-  LogicalResult splitTripsForCPU(IRRewriter &rewriter) {
-    SmallVector<PassOp> passes;
-    getOperation()->walk([&](PassOp pass) { passes.push_back(pass); });
-    for (PassOp pass : passes) {
-      if (isRegrouped(pass) || hasEmptyArray(pass))
+  LogicalResult splitRegionsForCPU(IRRewriter &rewriter) {
+    SmallVector<FusedOp> passes;
+    getOperation()->walk([&](FusedOp fused) { passes.push_back(fused); });
+    for (FusedOp fused : passes) {
+      if (isRegrouped(fused) || hasEmptyArray(fused))
         continue;
-      ScheduleAttr schedule = pass.getScheduleAttr();
-      bool isGiven = schedule && schedule.getTrips();
-      // What lies between two trips has the type of the result: f16 and bf16
-      // would be rounded there.
-      Type element = getElementType(pass.getInit());
+      ScheduleAttr schedule = fused.getScheduleAttr();
+      bool isGiven = schedule && schedule.getRegions();
+      // What lies between two fused regions has the type of the result: f16 and
+      // bf16 would be rounded there.
+      Type element = getElementType(fused.getInit());
       bool rounds = getAccumulatorType(element) != element;
       if (rounds && !isGiven)
         continue;
-      std::optional<TripPlan> plan =
-          isGiven ? getGivenTrips(pass, schedule.getTrips())
-                  : planCPUTrips(pass, l2Bytes, vectorBits);
+      std::optional<FusionPlan> plan =
+          isGiven ? getGivenRegions(fused, schedule.getRegions())
+                  : planCPUFusion(fused, l2Bytes, vectorBits);
       if (!plan)
         return failure();
-      if (ScheduleAttr rest = isGiven ? schedule.withoutTrips() : schedule)
-        pass.setScheduleAttr(rest);
+      if (ScheduleAttr rest = isGiven ? schedule.withoutRegions() : schedule)
+        fused.setScheduleAttr(rest);
       else
-        pass.removeScheduleAttr();
-      if (!isGiven && plan->trips.size() == 1)
-        splitByThreads(rewriter, pass);
-      if (plan->trips.size() < 2 || !isSplittable(pass))
+        fused.removeScheduleAttr();
+      if (!isGiven && plan->regions.size() == 1)
+        splitByThreads(rewriter, fused);
+      if (plan->regions.size() < 2 || !isSplittable(fused))
         continue;
-      remark::analysis(pass.getLoc(),
-                       remark::RemarkOpts::name("Trips").category("kron-fuse"))
+      remark::analysis(
+          fused.getLoc(),
+          remark::RemarkOpts::name("Regions").category("kron-fuse"))
           << (plan->isInPlace
-                  ? "a tile does not fit in cache: the last trip is in place"
+                  ? "a tile does not fit in cache: the last fused region is in "
+                    "place"
                   : "a row does not fit in cache, or is too little for all "
                     "threads")
-          << remark::metric("Trips", plan->trips.size());
-      splitPass(rewriter, pass, *plan);
+          << remark::metric("Regions", plan->regions.size());
+      splitFusedOp(rewriter, fused, *plan);
     }
     return success();
   }
 
-  static LogicalResult splitTrips(IRRewriter &rewriter, PassOp pass,
-                                  const GPUMachine &machine, int64_t budget) {
-    for (ModeProductOp product : pass.getModeProducts())
+  static LogicalResult splitRegions(IRRewriter &rewriter, FusedOp fused,
+                                    const GPUMachine &machine, int64_t budget) {
+    for (ModeProductOp product : fused.getModeProducts())
       if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
         return success();
-    if (hasEmptyArray(pass))
+    if (hasEmptyArray(fused))
       return success();
-    TripChain chain = describeTripChain(pass);
-    ScheduleAttr schedule = pass.getScheduleAttr();
-    TripPlan plan;
-    if (schedule && schedule.getTrips()) {
-      std::optional<TripPlan> given = getGivenTrips(pass, schedule.getTrips());
+    FusionChain chain = describeFusionChain(fused);
+    ScheduleAttr schedule = fused.getScheduleAttr();
+    FusionPlan plan;
+    if (schedule && schedule.getRegions()) {
+      std::optional<FusionPlan> given =
+          getGivenRegions(fused, schedule.getRegions());
       if (!given)
         return failure();
       plan = std::move(*given);
-      if (ScheduleAttr rest = schedule.withoutTrips())
-        pass.setScheduleAttr(rest);
+      if (ScheduleAttr rest = schedule.withoutRegions())
+        fused.setScheduleAttr(rest);
       else
-        pass.removeScheduleAttr();
+        fused.removeScheduleAttr();
     } else {
-      plan = planTrips(chain, machine, budget);
+      plan = planFusion(chain, machine, budget);
     }
-    explainTrips(pass, chain, plan, budget, machine);
-    if (plan.trips.size() > 1 && isSplittable(pass))
-      splitPass(rewriter, pass, plan);
+    explainRegions(fused, chain, plan, budget, machine);
+    if (plan.regions.size() > 1 && isSplittable(fused))
+      splitFusedOp(rewriter, fused, plan);
     return success();
   }
+
+  /// The GPU, with target=cuda.
+  GPUMachine machine;
 };
 } // namespace

@@ -1,12 +1,13 @@
-//===- FuseEpilogue.cpp - Epilogues into passes ---------------------------===//
+//===- FuseEpilogue.cpp - Epilogues into fused regions --------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 //
-// On memrefs the result of a pass is a buffer: the epilogue's own destination,
-// or one that --kron-decompose has made for the two, which then disappears.
+// On memrefs the result of a kron.fused is a buffer: the epilogue's own
+// destination, or one that --kron-decompose has made for the two, which then
+// disappears.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,52 +22,52 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Whether nothing but `pass` and `epilogue` needs what is in `buffer`.
-static bool isBetween(Value buffer, PassOp pass, EpilogueOp epilogue) {
+/// Whether nothing but `fused` and `epilogue` needs what is in `buffer`.
+static bool isBetween(Value buffer, FusedOp fused, EpilogueOp epilogue) {
   if (buffer == epilogue.getInit())
     return true;
   return buffer.getDefiningOp<memref::AllocOp>() &&
          llvm::all_of(buffer.getUsers(), [&](Operation *user) {
-           return user == pass || user == epilogue ||
+           return user == fused || user == epilogue ||
                   isa<memref::DeallocOp, memref::DimOp>(user);
          });
 }
 
-/// The pass on memrefs that writes what `epilogue` reads, if nothing in between
-/// touches memory and nobody else needs it.
-static PassOp getProducerOnMemrefs(EpilogueOp epilogue) {
+/// The kron.fused on memrefs that writes what `epilogue` reads, if nothing in
+/// between touches memory and nobody else needs it.
+static FusedOp getProducerOnMemrefs(EpilogueOp epilogue) {
   for (Operation *op = epilogue->getPrevNode(); op; op = op->getPrevNode()) {
-    auto pass = dyn_cast<PassOp>(op);
-    if (pass && pass.getInit() == epilogue.getInput())
-      return isBetween(pass.getInit(), pass, epilogue) ? pass : nullptr;
+    auto fused = dyn_cast<FusedOp>(op);
+    if (fused && fused.getInit() == epilogue.getInput())
+      return isBetween(fused.getInit(), fused, epilogue) ? fused : nullptr;
     if (!isMemoryEffectFree(op) && !isa<memref::DimOp>(op))
       return nullptr;
   }
   return nullptr;
 }
 
-/// The pass whose result `epilogue` alone uses, or null.
-static PassOp getProducer(EpilogueOp epilogue) {
+/// The kron.fused whose result `epilogue` alone uses, or null.
+static FusedOp getProducer(EpilogueOp epilogue) {
   Value input = epilogue.getInput();
-  PassOp pass;
+  FusedOp fused;
   if (isa<MemRefType>(input.getType())) {
-    pass = getProducerOnMemrefs(epilogue);
+    fused = getProducerOnMemrefs(epilogue);
   } else {
-    pass = input.getDefiningOp<PassOp>();
-    if (!pass || pass->getBlock() != epilogue->getBlock() ||
+    fused = input.getDefiningOp<FusedOp>();
+    if (!fused || fused->getBlock() != epilogue->getBlock() ||
         !llvm::all_of(input.getUsers(),
                       [&](Operation *user) { return user == epilogue; }))
       return nullptr;
   }
-  if (!pass || pass.getEpilogue())
+  if (!fused || fused.getEpilogue())
     return nullptr;
   // What the destination held is Z only if the two share it.
   bool sharesInit = epilogue.getInit() == input;
-  return sharesInit || !pass.readsInit() ? pass : nullptr;
+  return sharesInit || !fused.readsInit() ? fused : nullptr;
 }
 
-/// A tensor for the last mode product of a pass: like `out` of the type that it
-/// accumulates in.
+/// A tensor for the last mode product of a fused region: like `out` of the type
+/// that it accumulates in.
 static Value createProductInit(OpBuilder &builder, Location loc, Value out) {
   auto type = cast<RankedTensorType>(out.getType());
   SmallVector<Value> sizes;
@@ -78,18 +79,18 @@ static Value createProductInit(OpBuilder &builder, Location loc, Value out) {
                                  sizes);
 }
 
-/// The region of `pass` with `epilogue` behind it, on the block arguments
-/// `args`: those of the pass but its destination, bias and residual if there
-/// are any, and the destination.
-static Value buildRegion(OpBuilder &builder, PassOp pass, EpilogueOp epilogue,
+/// The region of `fused` with `epilogue` behind it, on the block arguments
+/// `args`: those of `fused` but its destination, bias and residual if there are
+/// any, and the destination.
+static Value buildRegion(OpBuilder &builder, FusedOp fused, EpilogueOp epilogue,
                          ValueRange args) {
-  Block &block = pass.getBody().front();
+  Block &block = fused.getBody().front();
   IRMapping mapping;
-  unsigned numInputs = pass.getInputs().size();
+  unsigned numInputs = fused.getInputs().size();
   mapping.map(block.getArguments().take_front(numInputs),
               args.take_front(numInputs));
   mapping.map(block.getArguments().back(), args.back());
-  ModeProductOp last = pass.getModeProducts().back();
+  ModeProductOp last = fused.getModeProducts().back();
   for (Operation &op : block.without_terminator()) {
     if (&op != last) {
       builder.clone(op, mapping);
@@ -115,32 +116,32 @@ static Value buildRegion(OpBuilder &builder, PassOp pass, EpilogueOp epilogue,
   return end->getResult(0);
 }
 
-/// `pass` and `epilogue` as one pass, before the epilogue.
-static PassOp createFused(RewriterBase &rewriter, PassOp pass,
-                          EpilogueOp epilogue) {
+/// `fused` and `epilogue` as one kron.fused, before the epilogue.
+static FusedOp createFused(RewriterBase &rewriter, FusedOp fused,
+                           EpilogueOp epilogue) {
   rewriter.setInsertionPoint(epilogue);
-  SmallVector<Value> inputs(pass.getInputs());
+  SmallVector<Value> inputs(fused.getInputs());
   for (Value array : {epilogue.getBias(), epilogue.getResidual()})
     if (array)
       inputs.push_back(array);
-  Value init = epilogue.getInit() == epilogue.getInput() ? pass.getInit()
+  Value init = epilogue.getInit() == epilogue.getInput() ? fused.getInit()
                                                          : epilogue.getInit();
-  return createPass(rewriter, epilogue.getLoc(), inputs, init,
-                    pass.getInputPermutation().value_or(ArrayRef<int64_t>()),
-                    pass.getScheduleAttr(),
-                    [&](OpBuilder &builder, ValueRange args) {
-                      return buildRegion(builder, pass, epilogue, args);
-                    });
+  return createFusedOp(
+      rewriter, epilogue.getLoc(), inputs, init,
+      fused.getInputPermutation().value_or(ArrayRef<int64_t>()),
+      fused.getScheduleAttr(), [&](OpBuilder &builder, ValueRange args) {
+        return buildRegion(builder, fused, epilogue, args);
+      });
 }
 
-/// Erases `pass` and `epilogue`, whose place `fused` has taken, and the buffer
-/// between them.
-static void replaceBoth(RewriterBase &rewriter, PassOp pass,
-                        EpilogueOp epilogue, PassOp fused) {
-  Value between = pass.getInit();
+/// Erases `producer` and `epilogue`, whose place `fused` has taken, and the
+/// buffer between them.
+static void replaceBoth(RewriterBase &rewriter, FusedOp producer,
+                        EpilogueOp epilogue, FusedOp fused) {
+  Value between = producer.getInit();
   bool isOwn = between != epilogue.getInit();
   rewriter.replaceOp(epilogue, fused.getResults());
-  rewriter.eraseOp(pass);
+  rewriter.eraseOp(producer);
   auto alloc = between.getDefiningOp<memref::AllocOp>();
   if (!isOwn || !alloc)
     return;
@@ -155,23 +156,23 @@ void kron::fuseEpilogues(RewriterBase &rewriter, Operation *root,
                          EpilogueFilter getReason) {
   SmallVector<EpilogueOp> epilogues;
   root->walk([&](EpilogueOp op) {
-    if (!isa<PassOp>(op->getParentOp()))
+    if (!isa<FusedOp>(op->getParentOp()))
       epilogues.push_back(op);
   });
   for (EpilogueOp epilogue : epilogues) {
-    PassOp pass = getProducer(epilogue);
-    if (!pass)
+    FusedOp producer = getProducer(epilogue);
+    if (!producer)
       continue;
     Location loc = epilogue.getLoc();
-    PassOp fused = createFused(rewriter, pass, epilogue);
-    if (std::optional<std::string> reason = getReason(pass, fused)) {
+    FusedOp fused = createFused(rewriter, producer, epilogue);
+    if (std::optional<std::string> reason = getReason(producer, fused)) {
       rewriter.eraseOp(fused);
       remark::missed(loc,
                      remark::RemarkOpts::name("Epilogue").category("kron-fuse"))
           << "the epilogue is a kernel of its own: " + *reason;
       continue;
     }
-    replaceBoth(rewriter, pass, epilogue, fused);
+    replaceBoth(rewriter, producer, epilogue, fused);
     remark::passed(loc,
                    remark::RemarkOpts::name("Epilogue").category("kron-fuse"))
         << "the epilogue is part of its product";

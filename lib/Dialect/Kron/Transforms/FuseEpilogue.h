@@ -1,4 +1,4 @@
-//===- FuseEpilogue.h - Epilogues into passes -------------------*- C++ -*-===//
+//===- FuseEpilogue.h - Epilogues into fused regions ------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -12,14 +12,14 @@
 
 namespace mlir::kron {
 
-/// Why `pass`, which is `bare` with a kron.epilogue at its end, should not take
-/// the place of both, or nothing.
+/// Why `fused`, which is `bare` with a kron.epilogue at its end, should not
+/// take the place of both, or nothing.
 using EpilogueFilter =
-    llvm::function_ref<std::optional<std::string>(PassOp bare, PassOp pass)>;
+    llvm::function_ref<std::optional<std::string>(FusedOp bare, FusedOp fused)>;
 
-/// Moves every kron.epilogue in `root` that alone uses the result of a pass to
-/// the end of that pass, unless `getReason` says why not, which becomes a
-/// remark.
+/// Moves every kron.epilogue in `root` that alone uses the result of a
+/// kron.fused to the end of its region, unless `getReason` says why not, which
+/// becomes a remark.
 void fuseEpilogues(RewriterBase &rewriter, Operation *root,
                    EpilogueFilter getReason);
 

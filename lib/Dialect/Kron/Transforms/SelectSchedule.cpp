@@ -7,15 +7,16 @@
 //
 // Only annotates. On the CPU, the tile is the largest whose intermediates stay
 // within the cache budget; register tiles are left to the emitter's own cost
-// count, stage by stage, unless the schedule names them. SelectScheduleGPU.cpp
+// count, step by step, unless the schedule names them. SelectScheduleGPU.cpp
 // is about GPUs.
 //
 //===----------------------------------------------------------------------===//
 
 #include "SelectScheduleGPU.h"
 #include "VerifyOptions.h"
-#include "kron/CodeGen/CPU/PassPlan.h"
+#include "kron/CodeGen/CPU/CPUPlan.h"
 #include "kron/CodeGen/CPU/Support.h"
+#include "kron/CodeGen/GPU/Support.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -48,82 +49,80 @@ struct KronSelectSchedulePass
         failed(verifyBytes(getOperation(), cacheBytes, l2Bytes, streamBytes,
                            streamColumnsBytes, columnBytes, rowTileBytes)))
       return signalPassFailure();
-    getOperation()->walk([&](PassOp pass) { select(pass); });
+    getOperation()->walk([&](FusedOp fused) { select(fused); });
   }
 
   void selectForGPU() {
-    std::optional<GPUMachine> machine = getGPUMachine(chip);
-    if (!machine) {
-      getOperation()->emitError("expects chip to be sm_80 or newer, but got ")
-          << chip.getValue();
+    FailureOr<GPUMachine> machine = getGPUMachine(getOperation(), chip);
+    if (failed(machine))
       return signalPassFailure();
-    }
-    WalkResult result = getOperation()->walk([&](PassOp pass) {
-      return WalkResult(selectGPUSchedule(pass, *machine, cublas));
+    WalkResult result = getOperation()->walk([&](FusedOp fused) {
+      return WalkResult(selectGPUSchedule(fused, *machine, cublas));
     });
     if (result.wasInterrupted())
       signalPassFailure();
   }
 
-  /// Results in short runs wait longest for the lines that they go to.
-  int64_t chooseStreamBytes(const PassPlan &plan, PassOp pass,
+  /// Results in short segments wait longest for the lines that they go to.
+  int64_t chooseStreamBytes(const CPUPlan &plan, FusedOp fused,
                             int64_t bits) const {
     // In rows, and in columns that fill no whole vectors, that was measured
-    // where longer runs are faster, too.
+    // where longer segments are faster, too.
     bool isColumns =
-        plan.isTiledInnermost() && !hasRaggedColumns(plan, pass, bits);
-    bool isMeasured = plan.isTiledInnermost() || storesShortRuns(plan, pass);
+        plan.isTiledInnermost() && !hasRaggedColumns(plan, fused, bits);
+    bool isMeasured =
+        plan.isTiledInnermost() || storesShortSegments(plan, fused);
     if (isColumns || (columnBytes && isMeasured))
       return streamColumnsBytes;
     return plan.transposesInput ? streamBytes / 6 : streamBytes;
   }
 
-  void select(PassOp pass) {
-    for (ModeProductOp product : pass.getModeProducts())
+  void select(FusedOp fused) {
+    for (ModeProductOp product : fused.getModeProducts())
       if (getCPUUnsupportedReason(product))
         return;
-    ScheduleAttr given = pass.getScheduleAttr();
+    ScheduleAttr given = fused.getScheduleAttr();
     int64_t bits = given && given.getVectorBits() ? given.getVectorBits()
                                                   : vectorBits.getValue();
-    PassPlan plan = getPassPlan(pass, bits);
+    CPUPlan plan = getCPUPlan(fused, bits);
     CacheBudget caches{cacheBytes, l2Bytes, columnBytes, rowTileBytes};
     int64_t givenTiles = given ? given.getMatrixTiles() : 0;
     constexpr int64_t kTiles = 1, kPairs = 2;
     int64_t chosenTiles = matrixTiles ? kTiles : pairProducts ? kPairs : 0;
-    if (!getElementType(pass.getInit()).isBF16())
+    if (!getElementType(fused.getInit()).isBF16())
       chosenTiles = 0;
     bool usesTiles = (givenTiles ? givenTiles : chosenTiles) == kTiles;
     int64_t tile = given ? given.getTile() : 0;
     if (!tile) {
-      tile = chooseTile(plan, pass, bits, caches);
+      tile = chooseTile(plan, fused, bits, caches);
       if (usesTiles)
-        tile = widenForMatrixTiles(plan, pass, tile);
+        tile = widenForMatrixTiles(plan, fused, tile);
     }
     auto takeGiven = [&](int64_t value, int64_t chosen) {
       return value ? value : chosen;
     };
     int64_t slice = takeGiven(given ? given.getSlice() : 0,
-                              chooseSlice(plan, pass, tile, caches));
+                              chooseSlice(plan, fused, tile, caches));
     int64_t streamBytes = takeGiven(given ? given.getStreamBytes() : 0,
-                                    chooseStreamBytes(plan, pass, bits));
+                                    chooseStreamBytes(plan, fused, bits));
     // Columns of a chain were measured to be faster without: the lines that are
-    // asked for lie in few sets of the caches, which hold what is between
+    // prefetched lie in few sets of the caches, which hold what is between
     // factors.
     bool isColumns = (!plan.views.empty() && plan.isTiledInnermost()) ||
-                     takesSingleVectors(plan, pass, bits, caches);
+                     takesSingleVectors(plan, fused, bits, caches);
     int64_t prefetch =
         takeGiven(given ? given.getPrefetch() : 0,
-                  isColumns || fitsSecondLevel(plan, pass, caches) ? -1 : 0);
-    pass.setScheduleAttr(ScheduleAttr::get(
+                  isColumns || fitsSecondLevel(plan, fused, caches) ? -1 : 0);
+    fused.setScheduleAttr(ScheduleAttr::get(
         &getContext(), bits, tile, given ? given.getRegisterRows() : 0,
         given ? given.getRegisterVectors() : 0, slice, streamBytes, prefetch,
         takeGiven(givenTiles, chosenTiles),
         takeGiven(given ? given.getKeptFibres() : 0,
-                  fastShuffles && hasHalfFibres(plan, pass, bits))));
+                  fastShuffles && hasHalfFibres(plan, fused, bits))));
     remark::analysis(
-        pass.getLoc(),
+        fused.getLoc(),
         remark::RemarkOpts::name("KronSchedule").category("kron-schedule"))
-        << remark::metric("FactorsApplied", pass.getModeProducts().size())
+        << remark::metric("FactorsApplied", fused.getModeProducts().size())
         << remark::metric("Stages", plan.groups.size())
         << remark::metric("Tile", tile)
         << remark::metric("Buffers", plan.numBuffers)

@@ -5,18 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Every emitter says whether it takes a pass, the cost model how long that
-// would take. Tiles, threads and stages are the emitter's own business unless
-// the schedule names them: it knows what its mapping needs.
+// Every emitter says whether it takes a fused region, the cost model how long
+// that would take. Tiles, threads and pipeline stages are the emitter's own
+// business unless the schedule names them: it knows what its mapping needs.
 //
 //===----------------------------------------------------------------------===//
 
 #include "SelectScheduleGPU.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/CostModel.h"
 #include "kron/CodeGen/GPU/Cublas.h"
-#include "kron/CodeGen/GPU/PassEmitter.h"
+#include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Sparse.h"
-#include "kron/CodeGen/PassOperands.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -26,101 +26,104 @@ using namespace mlir::kron;
 static constexpr int64_t kTileBytes = 32 * 1024;
 
 namespace {
-/// One emitter's answer for a pass.
+/// One emitter's answer for a fused region.
 struct Candidate {
   GPUKernel kernel;
-  /// Why the emitter does not take the pass.
+  /// Why the emitter does not take the fused region.
   std::optional<std::string> reason;
-  TripTime time;
+  KernelTime time;
 };
 } // namespace
 
 /// What `time` is made of for the most part.
-static StringRef getBound(const TripTime &time) {
+static StringRef getBound(const KernelTime &time) {
   if (time.memory >= time.arithmetic + time.shared)
     return "memory";
   return time.arithmetic >= time.shared ? "arithmetic" : "shared memory";
 }
 
-static Candidate evaluate(const GPUEmitter &emitter, PassOp pass,
-                          const Trip &trip, const GPUMachine &machine) {
+static Candidate evaluate(const GPUEmitter &emitter, FusedOp fused,
+                          const Problem &region, const GPUMachine &machine) {
   Candidate candidate;
   candidate.kernel = emitter.kernel;
-  candidate.reason = emitter.getUnsupportedReason(pass, machine);
+  candidate.reason = emitter.getUnsupportedReason(fused, machine);
   if (candidate.reason)
     return candidate;
-  ScheduleAttr given = pass.getScheduleAttr();
-  int64_t columns = given && given.getColumns()
-                        ? given.getColumns()
-                        : chooseColumns(trip, getSlabBudget(machine), machine);
+  ScheduleAttr given = fused.getScheduleAttr();
+  int64_t columns =
+      given && given.getColumns()
+          ? given.getColumns()
+          : chooseColumns(region, getFootprintBudget(machine), machine);
   // Where nothing fits, the general kernel works on single columns.
-  TripTiling tiling =
-      chooseTiling(emitter.kernel, trip, std::max<int64_t>(columns, 1),
-                   getSlabBudget(machine), machine);
-  candidate.time = estimateTime(emitter.kernel, trip, tiling, machine);
+  KernelTiling tiling =
+      chooseTiling(emitter.kernel, region, std::max<int64_t>(columns, 1),
+                   getFootprintBudget(machine), machine);
+  candidate.time = estimateTime(emitter.kernel, region, tiling, machine);
   if (emitter.kernel == GPUKernel::Mma)
-    if (auto time = estimateSmallGroups(pass, trip, machine))
+    if (auto time = estimateSmallGroups(fused, region, machine))
       candidate.time = *time;
   // Its steps on whole items are slow where something lies inside them, and it
   // copies items without a gap.
   if (emitter.kernel == GPUKernel::Batched &&
-      (trip.inner != 1 || trip.readsTranspose))
+      (region.inner != 1 || region.readsTranspose))
     candidate.time.total *= 2;
   return candidate;
 }
 
-/// `schedule` with `kernel`, a tile of `rows` and slabs of `columns`.
+/// `schedule` with `kernel`, a tile of `rows` and `columns` columns of it.
 static ScheduleAttr withTile(ScheduleAttr schedule, GPUKernel kernel,
                              int64_t rows, int64_t columns) {
   return ScheduleAttr::get(
       schedule.getContext(), schedule.getVectorBits(), rows,
       schedule.getRegisterRows(), schedule.getRegisterVectors(), 0, 0, 0, 0, 0,
       kernel, schedule.getThreads(), columns, schedule.getCtasPerSm(),
-      schedule.getStages(), schedule.getCluster(), schedule.getTrips());
+      schedule.getStages(), schedule.getCluster(), schedule.getRegions());
 }
 
 /// Names what the chosen emitter would not find out by itself: as many columns
 /// of the outermost axes, which have no rows outside of them, as make a tile.
-static void chooseTile(PassOp pass, const Trip &trip, GPUKernel kernel,
+static void chooseTile(FusedOp fused, const Problem &region, GPUKernel kernel,
                        const GPUMachine &machine) {
-  ScheduleAttr given = pass.getScheduleAttr();
+  ScheduleAttr given = fused.getScheduleAttr();
   const GPUEmitter *emitter =
       llvm::find_if(getGPUEmitters(), [&](const GPUEmitter &candidate) {
         return candidate.kernel == kernel;
       });
   auto accepts = [&](int64_t rows, int64_t columns) {
-    pass.setScheduleAttr(withTile(given, kernel, rows, columns));
-    return !emitter->getUnsupportedReason(pass, machine);
+    fused.setScheduleAttr(withTile(given, kernel, rows, columns));
+    return !emitter->getUnsupportedReason(fused, machine);
   };
   if (given.getTile() || given.getColumns())
     return;
-  bool hasRows = llvm::all_of(
-      trip.factors, [](const TripFactor &factor) { return factor.axis > 0; });
-  if (kernel == GPUKernel::Mma && !hasRows && trip.inner != 1) {
-    int64_t columns = kTileBytes / trip.getSlabBytes(1);
+  bool hasRows = llvm::all_of(region.factors, [](const ProblemFactor &factor) {
+    return factor.axis > 0;
+  });
+  if (kernel == GPUKernel::Mma && !hasRows && region.inner != 1) {
+    int64_t columns = kTileBytes / region.getFootprintBytes(1);
     columns =
         llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(columns, 1)));
-    if (columns > trip.getColumns(128) &&
-        (trip.inner < 0 || columns <= trip.inner) && accepts(0, columns))
+    if (columns > region.getColumns(128) &&
+        (region.inner < 0 || columns <= region.inner) && accepts(0, columns))
       return;
   }
-  pass.setScheduleAttr(given);
+  fused.setScheduleAttr(given);
 }
 
-/// All candidates; only the one that the schedule of `pass` names, if it does.
-static SmallVector<Candidate> getCandidates(PassOp pass, const Trip &trip,
-                                            const GPUMachine &machine) {
-  GPUKernel wanted = pass.getScheduleAttr() ? pass.getScheduleAttr().getKernel()
-                                            : GPUKernel::Auto;
+/// All candidates; only the one that the schedule of `fused` names, if it does.
+static SmallVector<Candidate>
+getCandidates(FusedOp fused, const Problem &region, const GPUMachine &machine) {
+  GPUKernel wanted = fused.getScheduleAttr()
+                         ? fused.getScheduleAttr().getKernel()
+                         : GPUKernel::Auto;
   SmallVector<Candidate> candidates;
   for (const GPUEmitter &emitter : getGPUEmitters())
     if (wanted == GPUKernel::Auto || emitter.kernel == wanted)
-      candidates.push_back(evaluate(emitter, pass, trip, machine));
+      candidates.push_back(evaluate(emitter, fused, region, machine));
   return candidates;
 }
 
-/// The fastest candidate that takes the pass, or null. Ties go to the emitter
-/// that stands first in their table.
+/// The fastest candidate that takes the fused region, or null. Ties go to the
+/// emitter that stands first in their table.
 static const Candidate *getFastest(ArrayRef<Candidate> candidates) {
   const Candidate *best = nullptr;
   for (const Candidate &candidate : candidates)
@@ -133,32 +136,32 @@ static int64_t toMicroseconds(double seconds) {
   return static_cast<int64_t>(seconds * 1e6 + 0.5);
 }
 
-/// Lets cuBLAS compute `pass` where it is there at run time, if that is allowed
-/// and takes less than `chosen`. What to say of it: also where only the dense
-/// matrix that a sparse factor is a part of would be faster.
-static std::string chooseCublas(PassOp pass, const Candidate &chosen,
-                                const Trip &trip, const GPUMachine &machine,
-                                bool isAllowed) {
+/// Lets cuBLAS compute `fused` where it is there at run time, if that is
+/// allowed and takes less than `chosen`. What to say of it: also where only the
+/// dense matrix that a sparse factor is a part of would be faster.
+static std::string chooseCublas(FusedOp fused, const Candidate &chosen,
+                                const Problem &region,
+                                const GPUMachine &machine, bool isAllowed) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  auto reason = getCublasUnsupportedReason(pass, machine);
+  auto reason = getCublasUnsupportedReason(fused, machine);
   if (!reason) {
-    double seconds = estimateCublasTime(pass, trip, machine).total;
+    double seconds = estimateCublasTime(fused, region, machine).total;
     if (seconds < chosen.time.total) {
       os << "; cublas: " << toMicroseconds(seconds) << " us, "
          << (isAllowed ? "where it is there" : "not allowed");
       if (isAllowed)
-        pass->setAttr(kCublasAttrName, UnitAttr::get(pass.getContext()));
+        fused->setAttr(kCublasAttrName, UnitAttr::get(fused.getContext()));
     }
   }
-  double dense = estimateDenseSeconds(pass, trip, machine);
+  double dense = estimateDenseSeconds(fused, region, machine);
   if (dense < chosen.time.total)
     os << "; as one dense matrix by cublas: " << toMicroseconds(dense) << " us";
   return text;
 }
 
 /// Says what was chosen, what bounds it, and what became of the others.
-static void explain(PassOp pass, const Candidate &chosen,
+static void explain(FusedOp fused, const Candidate &chosen,
                     ArrayRef<Candidate> candidates, StringRef ofCublas) {
   std::string message;
   llvm::raw_string_ostream os(message);
@@ -175,27 +178,27 @@ static void explain(PassOp pass, const Candidate &chosen,
   }
   os << ofCublas;
   remark::analysis(
-      pass.getLoc(),
+      fused.getLoc(),
       remark::RemarkOpts::name("KronSchedule").category("kron-schedule"))
       << message
-      << remark::metric("FactorsApplied", pass.getModeProducts().size())
+      << remark::metric("FactorsApplied", fused.getModeProducts().size())
       << remark::metric("Microseconds", toMicroseconds(chosen.time.total))
       << remark::metric("CopyMicroseconds", toMicroseconds(chosen.time.floor));
 }
 
-LogicalResult kron::selectGPUSchedule(PassOp pass, const GPUMachine &machine,
+LogicalResult kron::selectGPUSchedule(FusedOp fused, const GPUMachine &machine,
                                       bool allowsCublas) {
-  for (ModeProductOp product : pass.getModeProducts())
+  for (ModeProductOp product : fused.getModeProducts())
     if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
       return success();
-  if (hasEmptyArray(pass))
+  if (hasEmptyArray(fused))
     return success();
-  Trip trip = describeTrip(pass);
-  SmallVector<Candidate> candidates = getCandidates(pass, trip, machine);
-  ScheduleAttr given = pass.getScheduleAttr();
+  Problem region = describeProblem(fused);
+  SmallVector<Candidate> candidates = getCandidates(fused, region, machine);
+  ScheduleAttr given = fused.getScheduleAttr();
   const Candidate *chosen = getFastest(candidates);
   if (!chosen) {
-    InFlightDiagnostic error = pass.emitOpError("has no GPU kernel");
+    InFlightDiagnostic error = fused.emitOpError("has no GPU kernel");
     if (given && given.getKernel() != GPUKernel::Auto)
       error << " of kind " << stringifyGPUKernel(given.getKernel());
     for (const Candidate &candidate : candidates)
@@ -205,11 +208,11 @@ LogicalResult kron::selectGPUSchedule(PassOp pass, const GPUMachine &machine,
   }
 
   if (!given)
-    given = ScheduleAttr::get(pass.getContext(), 0, 0, 0, 0);
-  pass.setScheduleAttr(
+    given = ScheduleAttr::get(fused.getContext(), 0, 0, 0, 0);
+  fused.setScheduleAttr(
       withTile(given, chosen->kernel, given.getTile(), given.getColumns()));
-  chooseTile(pass, trip, chosen->kernel, machine);
-  explain(pass, *chosen, candidates,
-          chooseCublas(pass, *chosen, trip, machine, allowsCublas));
+  chooseTile(fused, region, chosen->kernel, machine);
+  explain(fused, *chosen, candidates,
+          chooseCublas(fused, *chosen, region, machine, allowsCublas));
   return success();
 }

@@ -8,15 +8,15 @@
 #ifndef KRON_LIB_DIALECT_KRON_TRANSFORMS_SELECTSCHEDULEGPU_H
 #define KRON_LIB_DIALECT_KRON_TRANSFORMS_SELECTSCHEDULEGPU_H
 
-#include "kron/CodeGen/GPU/Machine.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
 
 namespace mlir::kron {
 
-/// Completes the schedule of `pass` for `machine`. Fails, with an error, if its
-/// schedule asks for a kernel that does not take it. `allowsCublas`: dense
+/// Completes the schedule of `fused` for `machine`. Fails, with an error, if
+/// its schedule asks for a kernel that does not take it. `allowsCublas`: dense
 /// products may be calls of cuBLAS.
-LogicalResult selectGPUSchedule(PassOp pass, const GPUMachine &machine,
+LogicalResult selectGPUSchedule(FusedOp fused, const GPUMachine &machine,
                                 bool allowsCublas);
 
 } // namespace mlir::kron

@@ -1,4 +1,4 @@
-//===- SplitByThreads.cpp - Trips by the number of threads ----------------===//
+//===- SplitByThreads.cpp - Fused regions by the number of threads --------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SplitByThreads.h"
-#include "FuseTrips.h"
+#include "FusedRegions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
@@ -19,46 +19,48 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Whether a kron.epilogue takes the result of `pass`.
-static bool hasEpilogueBehind(PassOp pass) {
+/// Whether a kron.epilogue takes the result of `fused`.
+static bool hasEpilogueBehind(FusedOp fused) {
   Value result =
-      pass->getNumResults() ? pass->getResult(0) : Value(pass.getInit());
+      fused->getNumResults() ? fused->getResult(0) : Value(fused.getInit());
   return llvm::any_of(result.getUsers(), llvm::IsaPred<EpilogueOp>);
 }
 
-static void explain(PassOp pass, const TripPlan &plan) {
-  remark::analysis(pass.getLoc(),
+static void explain(FusedOp fused, const FusionPlan &plan) {
+  remark::analysis(fused.getLoc(),
                    remark::RemarkOpts::name("Threads").category("kron-fuse"))
-      << std::to_string(plan.trips.size()) + " trips where a launch has " +
+      << std::to_string(plan.regions.size()) +
+             " fused regions where a launch has " +
              std::to_string(plan.numThreads) +
              " threads or more, which its rows are too few for; else one"
       << remark::metric("Threads", plan.numThreads);
 }
 
-void kron::splitByThreads(RewriterBase &rewriter, PassOp pass) {
-  if (pass.getScheduleAttr() || hasEpilogueBehind(pass) || !isSplittable(pass))
+void kron::splitByThreads(RewriterBase &rewriter, FusedOp fused) {
+  if (fused.getScheduleAttr() || hasEpilogueBehind(fused) ||
+      !isSplittable(fused))
     return;
-  std::optional<TripPlan> plan = planSharedTrips(pass);
+  std::optional<FusionPlan> plan = planSharedFusion(fused);
   if (!plan)
     return;
-  explain(pass, *plan);
-  Location loc = pass.getLoc();
-  rewriter.setInsertionPoint(pass);
+  explain(fused, *plan);
+  Location loc = fused.getLoc();
+  rewriter.setInsertionPoint(fused);
   Value threads = NumThreadsOp::create(rewriter, loc);
   Value least = arith::ConstantIndexOp::create(rewriter, loc, plan->numThreads);
   Value areEnough = arith::CmpIOp::create(
       rewriter, loc, arith::CmpIPredicate::sge, threads, least);
-  PassOp split;
+  FusedOp split;
   auto branches = scf::IfOp::create(
       rewriter, loc, areEnough,
       [&](OpBuilder &builder, Location loc) {
-        split = cast<PassOp>(builder.clone(*pass));
+        split = cast<FusedOp>(builder.clone(*fused));
         scf::YieldOp::create(builder, loc, split->getResults());
       },
       [&](OpBuilder &builder, Location loc) {
-        Operation *whole = builder.clone(*pass);
+        Operation *whole = builder.clone(*fused);
         scf::YieldOp::create(builder, loc, whole->getResults());
       });
-  rewriter.replaceOp(pass, branches.getResults());
-  splitPass(rewriter, split, *plan);
+  rewriter.replaceOp(fused, branches.getResults());
+  splitFusedOp(rewriter, split, *plan);
 }

@@ -1,4 +1,4 @@
-//===- SplitByThreads.h - Trips by the number of threads --------*- C++ -*-===//
+//===- SplitByThreads.h - Fused regions by thread count ---------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -13,11 +13,11 @@
 
 namespace mlir::kron {
 
-/// Gives `pass`, which is one trip on the CPU, a second form of two trips, if
-/// its rows are too few for several threads: launches with enough threads take
-/// it. Passes with a schedule stay as they are, and those whose result goes to
-/// a kron.epilogue that may become a part of them.
-void splitByThreads(RewriterBase &rewriter, PassOp pass);
+/// Gives `fused`, which is one fused region on the CPU, a second form of two
+/// fused regions, if its rows are too few for several threads: launches with
+/// enough threads take it. A kron.fused with a schedule stays as it is, and so
+/// does one whose result goes to a kron.epilogue that may become a part of it.
+void splitByThreads(RewriterBase &rewriter, FusedOp fused);
 
 } // namespace mlir::kron
 

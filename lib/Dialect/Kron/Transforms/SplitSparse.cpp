@@ -37,8 +37,8 @@ static ShapedType getShapedType(Value array) {
 
 /// Bytes of memory accesses, of which rows of all copies are multiples.
 static constexpr int64_t kAccessBytes = 16;
-/// Bytes of the copies of a block of rows, rows that are enough for all
-/// processors, and what they are a multiple of.
+/// Bytes of the copies of a block of rows, rows that are enough for all SMs,
+/// and what they are a multiple of.
 static constexpr int64_t kBlockBytes = 512 * 1024 * 1024, kFewestRows = 4096,
                          kRowUnit = 128;
 /// Rows for which copies and their launches do not matter, of kSeveral products
@@ -47,11 +47,11 @@ static constexpr int64_t kLeastRows = 1024, kLeastRowsOfFew = 4096,
                          kSeveral = 6;
 
 namespace {
-/// From how many products, multiply-adds for each element of X and Y, and depth
-/// on copies are worth it: as one kernel, operands of many products leave room
-/// for few results, and of a large depth for few rows.
+/// From how many products, multiply-adds for each element of X and Y, and size
+/// K on copies are worth it: as one kernel, operands of many products leave
+/// room for a small N, and of a large K for few rows.
 struct Threshold {
-  int64_t products, work, depth;
+  int64_t products, work, sizeK;
 };
 } // namespace
 
@@ -60,8 +60,8 @@ static constexpr Threshold kHalf[] = {{16, 75, 0},  {12, 75, 192},
                                       {12, 128, 0}, {6, 100, 384},
                                       {6, 150, 0},  {3, 150, 512}};
 static constexpr Threshold kFull[] = {{12, 75, 0}, {6, 95, 192}, {3, 200, 0}};
-/// Of these results of f32, tiles of one kernel take half, or leave as many
-/// places empty.
+/// Of a size N in between, in f32, tiles of one kernel take half, or leave as
+/// many places empty.
 static constexpr int64_t kUnevenResults = 96, kEvenResults = 128;
 static constexpr Threshold kUneven[] = {
     {16, 48, 96}, {8, 64, 192}, {6, 75, 384}};
@@ -78,7 +78,7 @@ int64_t kron::getLeastSplitRows(KsmmOp op) {
     return 0;
   int64_t work = b * c / std::max<int64_t>(b + c, 1);
   auto isReached = [&](const Threshold &least) {
-    return d >= least.products && work >= least.work && c >= least.depth;
+    return d >= least.products && work >= least.work && c >= least.sizeK;
   };
   bool isUneven = isFull && b >= kUnevenResults && b < kEvenResults;
   bool isWorthIt =

@@ -80,8 +80,8 @@ SmallVector<KsmmOp> kron::transposeRows(IRRewriter &rewriter, KsmmOp op) {
   auto initType = cast<MemRefType>(op.getInit().getType());
   Type element = initType.getElementType();
   int64_t rows = initType.getDimSize(0), results = initType.getDimSize(1);
-  int64_t depth = cast<ShapedType>(op.getInput().getType()).getDimSize(1);
-  int64_t block = std::max(kBlockBytes / ((depth + results) * 2), kManyRows);
+  int64_t sizeK = cast<ShapedType>(op.getInput().getType()).getDimSize(1);
+  int64_t block = std::max(kBlockBytes / ((sizeK + results) * 2), kManyRows);
   block = getEqualBlocks(rows, block);
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(rewriter, loc, value);
@@ -119,7 +119,7 @@ SmallVector<KsmmOp> kron::transposeRows(IRRewriter &rewriter, KsmmOp op) {
   if (left)
     products.push_back(
         clone(slice(op.getInput(), end, left), slice(op.getInit(), end, left)));
-  Value input = create(depth), init = create(results);
+  Value input = create(sizeK), init = create(results);
   auto loop = scf::ForOp::create(rewriter, loc, number(0), end, number(block));
   rewriter.setInsertionPointAfter(loop);
   releaseBuffer(rewriter, loc, input);

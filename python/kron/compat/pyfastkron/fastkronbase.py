@@ -120,7 +120,7 @@ class FastKronBase:
               for f in fs]
         function = kron.mkm if is_mkm else kron.kmm
         if str(x.dtype).endswith("float16"):
-            # PyFastKron leaves half types to the library, which rounds the product,
+            # PyFastKron leaves 16-bit types to the library, which rounds the product,
             # alpha times it, and the sum.
             result = function(x, fs, trans_x=trX, trans_factors=trF)
             result = result if alpha == 1 else alpha * result

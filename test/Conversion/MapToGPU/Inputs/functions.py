@@ -1,4 +1,4 @@
-"""Numbers of f64 for the functions of epilogues, and what they should be.
+"""Values of f64 for the functions of epilogues, and what they should be.
 
 usage: functions.py make FILE        all kinds of numbers
        functions.py check FILE NAME RESULT ULPS   NAME: exp or erf

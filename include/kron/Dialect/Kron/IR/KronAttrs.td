@@ -101,7 +101,7 @@ def Kron_ActivationAttr : EnumAttr<Kron_Dialect, Kron_Activation, "activation"> 
 //===----------------------------------------------------------------------===//
 
 def Kron_GPUKernel
-    : Kron_I32Enum<"GPUKernel", "kind of GPU kernel that applies a trip",
+    : Kron_I32Enum<"GPUKernel", "kind of GPU kernel that applies a fused region",
                    [I32EnumAttrCase<"Auto", 0, "auto">,
                     I32EnumAttrCase<"Simt", 1, "simt">,
                     I32EnumAttrCase<"Ffma", 2, "ffma">,
@@ -111,17 +111,17 @@ def Kron_GPUKernel
 
 def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
   let mnemonic = "schedule";
-  let summary = "how one trip over memory is mapped to the machine";
+  let summary = "how one fused region is mapped to the machine";
   let description = [{
     Written by `--kron-select-schedule` or by hand, read by the code
     generators; it changes no code by itself and never changes the meaning of
     the operation that carries it. A field that is 0 (`auto`) is left to the cost
     model or to the code generator.
 
-    - `tile`: how many positions go through all factors of the pass before the
-      result is written. On the CPU: elements along the tiled outer axis. On a
-      GPU: rows per CTA, where a row is one position of all the axes outside the
-      contracted ones.
+    - `tile`: how many positions go through all factors of the fused region
+      before the result is written. On the CPU: elements along the tiled outer
+      axis. On a GPU: rows per CTA, where a row is one position of all the axes
+      outside the contracted ones.
 
     CPU:
 
@@ -135,12 +135,12 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
       largest divisor of its size up to this); -1: the whole tile goes through
       one factor after the other.
     - `stream_bytes`: from so many bytes of input and result on, results are
-      stored past the caches; 0 and -1: never.
+      stored non-temporally; 0 and -1: never.
     - `prefetch`: 0 and 1: the input of the next tile or slice, and where its
-      results go, are asked for while this one is computed; -1: they are not.
+      results go, are prefetched while this one is computed; -1: they are not.
 
     - `matrix_tiles`: 1: products of bf16 are made in the processor's matrix
-      tiles (AMX), with 16 bits of the numbers between factors; 2: those of single
+      tiles (AMX), with 16 bits of the values between factors; 2: those of single
       factors are made in pairs, which one instruction adds up (AVX512-BF16); 0
       and -1: neither.
     - `kept_fibres`: fibres that fill half a register: 1: two stay in it as they
@@ -156,14 +156,14 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
     - `threads`: threads of a CTA, a multiple of 32 up to 1024.
     - `columns`: elements of a row's innermost, not contracted axes that a CTA
       takes at a time; 0 where a tile takes whole rows.
-    - `ctas_per_sm`: CTAs that shall be resident on a processor (SM).
-    - `stages`: tiles (or pieces of one) in flight between global and shared
-      memory.
+    - `ctas_per_sm`: CTAs that shall be resident on an SM.
+    - `stages`: pipeline stages: tiles (or pieces of one) in flight between
+      global and shared memory.
     - `cluster`: CTAs that share one tile through distributed shared memory, 1 or
       2.
-    - `trips`: how many mode products of the chain each trip over memory applies,
-      in the order of application; read by `--kron-fuse`, which plans the trips
-      where it is not there.
+    - `regions`: how many mode products of the chain each fused region applies,
+      in the order of application; read by `--kron-fuse`, which plans the fused
+      regions where it is not there.
 
     Examples: `#kron.schedule<vector_bits = 512, tile = 4, register_rows = 6, register_vectors = 4>`,
     `#kron.schedule<tile = 1, kernel = mma, threads = 128, ctas_per_sm = 4>`
@@ -178,8 +178,8 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
     DefaultValuedParameter<"int64_t", "0",
         "CPU: outermost positions of a tile that go through the inner factors at once">:$slice,
     DefaultValuedParameter<"int64_t", "0",
-        "CPU: bytes from which results are stored past the caches">:$stream_bytes,
-    DefaultValuedParameter<"int64_t", "0", "CPU: whether what comes next is asked for">:$prefetch,
+        "CPU: bytes from which results are stored non-temporally">:$stream_bytes,
+    DefaultValuedParameter<"int64_t", "0", "CPU: whether what comes next is prefetched">:$prefetch,
     DefaultValuedParameter<"int64_t", "0", "CPU: how products of bf16 are made">:$matrix_tiles,
     DefaultValuedParameter<"int64_t", "0",
         "CPU: whether fibres of half a register stay as they lie">:$kept_fibres,
@@ -188,11 +188,11 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
     DefaultValuedParameter<"int64_t", "0", "GPU: threads of a CTA">:$threads,
     DefaultValuedParameter<"int64_t", "0",
         "GPU: elements of innermost axes that a CTA takes at a time">:$columns,
-    DefaultValuedParameter<"int64_t", "0", "GPU: resident CTAs of a processor">:$ctas_per_sm,
+    DefaultValuedParameter<"int64_t", "0", "GPU: resident CTAs of an SM">:$ctas_per_sm,
     DefaultValuedParameter<"int64_t", "0", "GPU: tiles in flight">:$stages,
     DefaultValuedParameter<"int64_t", "0", "GPU: CTAs that share a tile">:$cluster,
     OptionalParameter<"::mlir::DenseI64ArrayAttr",
-        "CPU and GPU: mode products of each trip over memory">:$trips);
+        "CPU and GPU: mode products of each fused region">:$regions);
   let builders = [
     // A schedule for the CPU.
     AttrBuilder<(ins "int64_t":$vectorBits, "int64_t":$tile,
@@ -210,8 +210,8 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
   let assemblyFormat = "(`<` struct(params)^ `>`)?";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The same schedule with `trips` left open; null if nothing else is set.
-    ScheduleAttr withoutTrips();
+    /// The same schedule with `regions` left open; null if nothing else is set.
+    ScheduleAttr withoutRegions();
   }];
 }
 

@@ -30,7 +30,7 @@ def Kron_Dialect : Dialect {
     the gradients `kron.ksmm_grad`, `kron.factor_grad` and `kron.bias_grad`, and
     `kron.quantize`) are what users write. `--kron-decompose` turns products and
     their gradients into `kron.mode_product`, `--kron-fuse` groups mode products
-    into `kron.pass` regions, each of which is one trip over memory.
+    into fused regions, `kron.fused`, each of which reads and writes memory once.
 
     All operations work on ranked tensors in destination-passing style and on
     strided memrefs. On tensors the result is the updated `outs` operand; on

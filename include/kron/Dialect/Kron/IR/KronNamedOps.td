@@ -161,7 +161,7 @@ def Kron_KsmmOp : Kron_ComputeOp<"ksmm", [
     5. An activation other than `identity` needs real elements; `gelu` and
        `silu` need floating-point ones.
 
-    Numbers of f8E4M3FN and f8E5M2 are those that their 8 bits say, and sums
+    Values of f8E4M3FN and f8E5M2 are those that their 8 bits say, and sums
     are in f32 at least. What they stand for is usually a multiple: `alpha`,
     perhaps known at run time only, takes the product of both scales.
 

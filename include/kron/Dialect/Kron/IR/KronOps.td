@@ -10,6 +10,6 @@
 
 include "kron/Dialect/Kron/IR/KronNamedOps.td"
 include "kron/Dialect/Kron/IR/KronGradientOps.td"
-include "kron/Dialect/Kron/IR/KronPassOps.td"
+include "kron/Dialect/Kron/IR/KronFusedOps.td"
 
 #endif // KRON_DIALECT_KRON_IR_KRONOPS_TD

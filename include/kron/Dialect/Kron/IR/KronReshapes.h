@@ -7,7 +7,7 @@
 //
 // The features that one Kronecker-sparse factor writes as [i, j, t] are read by
 // the next one as [i', k', t']. Between the two mode products stand a
-// tensor.collapse_shape and a tensor.expand_shape, also within a kron.pass.
+// tensor.collapse_shape and a tensor.expand_shape, also within a kron.fused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,9 @@ namespace mlir::kron {
 SmallVector<Operation *> getInputReshapes(ModeProductOp product);
 
 /// Whether axes are regrouped between `products`, each of which is applied to
-/// the result of the one before, or between those of `pass`.
+/// the result of the one before, or between those of `fused`.
 bool isRegrouped(ArrayRef<ModeProductOp> products);
-bool isRegrouped(PassOp pass);
+bool isRegrouped(FusedOp fused);
 
 /// The axis of rows of `products`, a chain: the first or the last one of each,
 /// which none contracts, no factor depends on, and every reshape between them
@@ -34,11 +34,11 @@ bool isRegrouped(PassOp pass);
 std::optional<unsigned> getRegroupedRows(ArrayRef<ModeProductOp> products);
 
 /// How many of `products`, each applied to the result of the one before, one
-/// pass can take, from the first one on: for a pass every axis has one size
+/// kron.fused can take, from the first one on: in it every axis has one size
 /// before and one behind the factors that contract it, so that none of its mode
 /// products contracts an axis that another one stretches from 1, nor stretches
 /// one where axes are regrouped, which gives them other numbers.
-size_t countForOnePass(ArrayRef<ModeProductOp> products);
+size_t countForOneFusedOp(ArrayRef<ModeProductOp> products);
 
 } // namespace mlir::kron
 

@@ -50,7 +50,7 @@ def KronDecompose : Pass<"kron-decompose"> {
     - On tensors the views are `tensor.expand_shape`/`collapse_shape`, and the
       chain is left in the open for `--kron-fuse`.
     - On memrefs the views are `memref.expand_shape`, and the chain goes into a
-      `kron.pass`, since its intermediates live nowhere else.
+      `kron.fused`, since its intermediates live nowhere else.
 
     Factors on different axes commute. The order is the one with the fewest
     multiply-adds: sorted by `1/P - 1/Q`, the most shrinking ones first, which is
@@ -72,10 +72,10 @@ def KronDecompose : Pass<"kron-decompose"> {
       `--kron-fuse` folds, and an `input_permutation` on memrefs.
     - Dimensions of size 1 on which a factor would depend are dropped where P and
       Q are not 1; missing batch dimensions of `X` are added with size 1.
-    - A schedule goes to the last mode product, or to the `kron.pass`.
+    - A schedule goes to the last mode product, or to the `kron.fused`.
     - `kron.ksmm_grad` is a mode product over the batch, whose factor is the
       gradient. It becomes loops over blocks of 64 rows, of 8 and of single ones,
-      each a `kron.pass` that adds its block to the sum, so that the batch may be
+      each a `kron.fused` that adds its block to the sum, so that the batch may be
       dynamic and its sum stays in the cache. f16 and bf16 are summed in an f32
       array. With `target=cuda` it is left to `--convert-kron-to-nvvm` where there
       are matrix instructions for its type, and becomes `linalg.generic`s
@@ -91,9 +91,9 @@ def KronDecompose : Pass<"kron-decompose"> {
     - `kron.bias_grad` becomes `linalg.generic`s: features side by side, in
       pieces of the batch on a GPU and, where features are few, on a CPU; or 16
       positions of the batch where it is last.
-    - With `target=cuda`, weights of `kron.ksmm` that are used as `T`, in runs of
-      less than 32 bytes, and are more than a processor keeps (128 KiB), are
-      transposed first.
+    - With `target=cuda`, weights of `kron.ksmm` that are used as `T`, in
+      segments of less than 32 bytes, and are more than an SM keeps (128 KiB),
+      are transposed first.
 
     An operation with a factor (of a gradient: a result) of dynamic shape is left
     alone with a remark (category `kron-decompose`).
@@ -171,45 +171,46 @@ def KronRaiseShuffles : Pass<"kron-raise-shuffles"> {
 }
 
 def KronFuse : Pass<"kron-fuse"> {
-  let summary = "Group mode products into single trips over memory";
+  let summary = "Group mode products into fused regions";
   let description = [{
     Puts every chain of `kron.mode_product`s on tensors, each result used only as
-    the input of the next in the same block, into one `kron.pass`. A mode product
-    that stands alone gets a pass of its own, on tensors or memrefs. A
+    the input of the next in the same block, into one `kron.fused`. A mode product
+    that stands alone gets a `kron.fused` of its own, on tensors or memrefs. A
     `linalg.transpose` that only feeds the first mode product becomes the
-    `input_permutation` of the pass.
+    `input_permutation` of the `kron.fused`.
 
-    A mode product with alpha, beta or an addend ends its chain. The pass has the
-    destination and the addend of the last mode product as operands; scalars stay
-    where they are and are used from the region. The tensors between the mode
-    products become `tensor.empty`s of the region. A schedule moves to the pass.
+    A mode product with alpha, beta or an addend ends its chain. The `kron.fused`
+    has the destination and the addend of the last mode product as operands;
+    scalars stay where they are and are used from its body. The tensors between
+    the mode products become `tensor.empty`s of the body. A schedule moves to the
+    `kron.fused`.
 
-    On the CPU a chain is split into several passes where its row is more than
-    four times the second-level cache: each takes the factors whose columns fit
-    into it. A chain on one or two rows of at least 128 KB is split before its
-    last factor, so that threads can share it. A schedule's `trips` overrides
+    On the CPU a chain is split into several fused regions where its row is more
+    than four times the second-level cache: each takes the factors whose columns
+    fit into it. A chain on one or two rows of at least 128 KB is split before its
+    last factor, so that threads can share it. A schedule's `regions` overrides
     this.
 
     Between Kronecker-sparse factors axes are regrouped (`tensor.collapse_shape`,
-    then `tensor.expand_shape`). As many factors in a row become one pass, with
-    the reshapes in it, as the target's code generator applies at once and in less
-    time than one by one; `trips` in the schedule of the last one overrides that,
-    counted over the whole chain. f16 and bf16 are f32 between factors of one
-    pass. On the CPU, rows of what lies between must stay in the second-level
-    cache where the whole array does not; where the number of rows is not known,
-    both are there, in the branches of an `scf.if`, with a `kron.epilogue` that
-    follows.
+    then `tensor.expand_shape`). As many factors in a row become one fused region,
+    with the reshapes in it, as the target's code generator applies at once and in
+    less time than one by one; `regions` in the schedule of the last one overrides
+    that, counted over the whole chain. f16 and bf16 are f32 between factors of
+    one fused region. On the CPU, rows of what lies between must stay in the
+    second-level cache where the whole array does not; where the number of rows is
+    not known, both are there, in the branches of an `scf.if`, with a
+    `kron.epilogue` that follows.
 
-    With `target=cuda` a pass whose row does not fit on chip is then split into
-    the trips that take the least time by the cost model: factors on different
-    axes commute, so a trip applies those on neighbouring axes. One over the
-    trailing axes reads whole rows; one over other axes reads columns, in runs of
-    128 bytes or, where that saves a trip, as few as 32. Trips that shrink the
-    array go first. What lies between trips gets one array (`tensor.empty`,
-    `memref.alloc`), from three trips on used alternately with the destination
-    unless its old contents are needed or its shape differs. `trips` in the
-    schedule of the operation overrides the plan; a remark (category `kron-fuse`)
-    tells of it.
+    With `target=cuda` a chain whose row does not fit on chip is then split into
+    the fused regions that take the least time by the cost model: factors on
+    different axes commute, so a fused region applies those on neighbouring axes.
+    One over the trailing axes reads whole rows; one over other axes reads
+    columns, in segments of 128 bytes or, where that saves a fused region, as few
+    as 32. Fused regions that shrink the array go first. What lies between them
+    gets one array (`tensor.empty`, `memref.alloc`), from three fused regions on
+    used alternately with the destination unless its old contents are needed or
+    its shape differs. `regions` in the schedule of the operation overrides the
+    plan; a remark (category `kron-fuse`) tells of it.
 
     Before:
     ```mlir
@@ -218,7 +219,7 @@ def KronFuse : Pass<"kron-fuse"> {
     ```
     After:
     ```mlir
-    %2 = kron.pass ins(%x, %b, %a : ...) outs(%i : ...) {
+    %2 = kron.fused ins(%x, %b, %a : ...) outs(%i : ...) {
     ^bb0(%tx: ..., %tb: ..., %ta: ..., %out: ...):
       %e = tensor.empty() : ...
       %3 = kron.mode_product axis(2) ins(%tx : ...) factor(%tb [p, q] : ...) outs(%e : ...) -> ...
@@ -229,7 +230,7 @@ def KronFuse : Pass<"kron-fuse"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
-           "What the passes are for: cpu or cuda">,
+           "What the fused regions are for: cpu or cuda">,
     Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1048576",
            "Bytes of the CPU's second-level cache">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
@@ -237,9 +238,9 @@ def KronFuse : Pass<"kron-fuse"> {
     Option<"matrixTiles", "matrix-tiles", "bool", /*default=*/"false",
            "Whether the CPU has matrix tiles for bf16 (AMX)">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
-           "The chip, for target=cuda: sm_80, sm_90, sm_90a, ...">,
-    Option<"slabBytes", "slab-bytes", "int64_t", /*default=*/"0",
-           "Bytes on chip that the factors of one trip may span, for "
+           "The GPU, for target=cuda: an SKU (h200, a100-80, ...) or an architecture (sm_90a)">,
+    Option<"footprintBytes", "footprint-bytes", "int64_t", /*default=*/"0",
+           "Bytes on chip that the factors of one fused region may span, for "
            "target=cuda; 0: what the chip has">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -250,22 +251,22 @@ def KronFuse : Pass<"kron-fuse"> {
 }
 
 def KronSelectSchedule : Pass<"kron-select-schedule"> {
-  let summary = "Choose how every kron.pass is mapped to the machine";
+  let summary = "Choose how every kron.fused is mapped to the machine";
   let description = [{
-    Writes a `#kron.schedule` on every `kron.pass`. It changes nothing else: the
+    Writes a `#kron.schedule` on every `kron.fused`. It changes nothing else: the
     code generator reads the attribute. Fields that are already set are kept, so
     that a schedule written by hand, or a part of one, wins over the cost model.
     A remark (category `kron-schedule`) says what was chosen and why.
 
     On the CPU these are the tile, the vector width and the register tile. On a
-    GPU it is the kind of kernel: of those whose emitter takes the pass (type,
-    precision, sizes, layout), the one with the least time by the cost model. The
-    remark gives that time, what bounds it, the time of copying the same bytes,
-    and what became of the other kinds. A dense product (or several beside each
-    other) that cuBLAS would compute in less time gets the attribute `kron.cublas`:
-    it is called at run time where the process has it. Where the dense matrix that
-    a Kronecker-sparse factor is a part of would be faster by cuBLAS, the remark
-    says so.
+    GPU it is the kind of kernel: of those whose emitter takes the fused region
+    (type, precision, sizes, layout), the one with the least time by the cost
+    model. The remark gives that time, what bounds it, the time of copying the
+    same bytes, and what became of the other kinds. A dense product (or several
+    beside each other) that cuBLAS would compute in less time gets the attribute
+    `kron.cublas`: it is called at run time where the process has it. Where the
+    dense matrix that a Kronecker-sparse factor is a part of would be faster by
+    cuBLAS, the remark says so.
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
@@ -277,8 +278,8 @@ def KronSelectSchedule : Pass<"kron-select-schedule"> {
     Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1048576",
            "Bytes of the CPU's second-level cache">,
     Option<"streamBytes", "stream-bytes", "int64_t", /*default=*/"0",
-           "Bytes of input and result from which results are stored past the "
-           "CPU's caches (0: never)">,
+           "Bytes of input and result from which results are stored "
+           "non-temporally, on the CPU (0: never)">,
     Option<"streamColumnsBytes", "stream-columns-bytes", "int64_t",
            /*default=*/"0",
            "The same for results that are stored a few columns at a time">,
@@ -294,7 +295,7 @@ def KronSelectSchedule : Pass<"kron-select-schedule"> {
     Option<"fastShuffles", "fast-shuffles", "bool", /*default=*/"false",
            "Whether the CPU shuffles within 128 bits while it multiplies and adds">,
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
-           "The chip, for target=cuda: sm_80, sm_90, sm_90a, ...">,
+           "The GPU, for target=cuda: an SKU (h200, a100-80, ...) or an architecture (sm_90a)">,
     Option<"cublas", "cublas", "bool", /*default=*/"true",
            "Whether dense products may be calls of cuBLAS, for target=cuda">,
   ];

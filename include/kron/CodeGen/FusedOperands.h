@@ -1,0 +1,115 @@
+//===- FusedOperands.h - Arrays that a kron.fused works on ------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A kron.fused on memrefs as the code generators see it: bare pointers, and
+// sizes and strides in elements, known or not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_CODEGEN_FUSEDOPERANDS_H
+#define KRON_CODEGEN_FUSEDOPERANDS_H
+
+#include "kron/CodeGen/Emitter.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+
+namespace mlir::kron {
+
+/// How elements of type `element` lie in memory: complex numbers as vectors of
+/// two, others as they are.
+Type getStorageType(Type element);
+/// Bytes of an element, complex ones included.
+int64_t getElementBytes(Type element);
+
+/// Input, factors and destination of `op`.
+SmallVector<Value> getArrays(ScaledOpInterface op);
+
+/// Whether types say that an array has no elements: then there is nothing to
+/// plan, and plans may divide by sizes.
+bool hasEmptyArray(ScaledOpInterface op);
+bool hasEmptyArray(FusedOp fused);
+
+/// Why no code generator takes `op`, if shapes that all of them need to know
+/// are dynamic: of factors, or of what a gradient writes.
+std::optional<std::string> getDynamicShapeReason(ScaledOpInterface op);
+
+/// An array as a step sees it: a pointer and one stride per axis, in elements,
+/// and how these lie in memory (null: as the emitter computes with them).
+struct StageArray {
+  Value base;
+  SmallVector<Int> strides;
+  Type element = nullptr;
+};
+
+/// The factor of a step: element (p, q) at `base + p*strideK + q*resultStride`,
+/// plus `strides[k]` times the position on axis k for those axes it varies on.
+struct StageFactor {
+  Value base;
+  Int strideK;
+  Int resultStride;
+  SmallVector<Int> strides;
+  /// How elements lie in memory, as for a StageArray.
+  Type element = nullptr;
+};
+
+/// A factor of one mode product, with its strides over the op's axes.
+struct FactorArray {
+  StageFactor array;
+  /// Positions per axis of the op that it varies over; 1 elsewhere.
+  SmallVector<int64_t> sizes;
+};
+
+/// The kron.epilogue of a kron.fused. Strides of arrays are 0 along axes that
+/// they do not run over.
+struct FusedEpilogue {
+  /// No base if there is none.
+  StageArray bias, residual;
+  Activation activation = Activation::Identity;
+  /// Null: 1.
+  TypedAttr scale;
+};
+
+/// Everything of a kron.fused but its factors.
+struct FusedOperands {
+  /// Of the result, per axis.
+  SmallVector<Int> sizes;
+  /// The input with its axes in the order of the op; 0 is the stride of axes
+  /// that it is stretched along.
+  StageArray input;
+  StageArray init;
+  Scale alpha, beta;
+  /// Z; no base if beta is the constant 0.
+  StageArray addend;
+  std::optional<FusedEpilogue> epilogue;
+};
+
+/// Strides of `array` in elements, kDynamic where they are not known. Those of
+/// a tensor are those of the row-major buffer that it will be. Axis k is
+/// `permutation[k]` of the array if that is not empty.
+SmallVector<int64_t> getKnownStrides(Value array,
+                                     ArrayRef<int64_t> permutation = {});
+
+/// Builds pointer and strides of `memref` at the emitter's position. Axis k is
+/// `permutation[k]` of the memref if that is not empty.
+StageArray getFusedArray(Emitter &emitter, Value memref,
+                         ArrayRef<int64_t> permutation = {});
+
+/// Builds pointer and strides of the factor of `product`, which is inside
+/// `fused`.
+FactorArray getFusedFactor(Emitter &emitter, FusedOp fused,
+                           ModeProductOp product);
+
+FusedOperands getFusedOperands(Emitter &emitter, FusedOp fused);
+
+/// Computes in front of `fused`, which is on memrefs, what scalars its region
+/// computes: alpha and beta may be among them, and code generators want those
+/// outside. Fails, with an error, if they depend on an array that exists only
+/// inside.
+LogicalResult hoistFusedScalars(OpBuilder &builder, FusedOp fused);
+
+} // namespace mlir::kron
+
+#endif // KRON_CODEGEN_FUSEDOPERANDS_H

@@ -1,0 +1,35 @@
+//===- FusedArrays.h - What a kron.fused reads and writes -------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CODEGEN_CPU_FUSEDARRAYS_H
+#define KRON_LIB_CODEGEN_CPU_FUSEDARRAYS_H
+
+#include "kron/CodeGen/CPU/CPUPlan.h"
+#include "kron/CodeGen/CPU/RuntimeCalls.h"
+#include "kron/CodeGen/CPU/Stage.h"
+
+namespace mlir::kron {
+
+/// All that the op reads and writes. It exists twice: outside of the body, and
+/// inside with every value replaced by its capture.
+struct FusedArrays {
+  SmallVector<Int> sizes;
+  StageArray input, init, addend;
+  /// One factor per group; products of several are multiplied out before.
+  SmallVector<FactorArray> factors;
+  TileScale scale;
+  std::optional<FusedEpilogue> epilogue;
+};
+
+/// Builds, at the emitter's position, pointers, sizes and strides of all arrays
+/// of `fused`, and multiplies out the factors that `plan` joins.
+FusedArrays collectArrays(Emitter &emitter, RuntimeCalls &runtime,
+                          FusedOp fused, const CPUPlan &plan);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CODEGEN_CPU_FUSEDARRAYS_H

@@ -1,0 +1,164 @@
+//===- FusedWindows.cpp - Parts of arrays in one tile or slice --*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A window is a tile or a slice of it: its extents, and the dense buffers that
+// hold it between two factors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FusedBuilder.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+Int FusedCodeBuilder::getTiledExtent(Emitter &emitter,
+                                     const FusedArrays &arrays, Int start) {
+  if (plan.tiledAxis < 0)
+    return 1;
+  Int size = arrays.sizes[plan.tiledAxis];
+  if (size.isConstant() && size.getConstant() % tileSize == 0)
+    return tileSize;
+  return emitter.min(tileSize, emitter.sub(size, start));
+}
+
+FusedWindow FusedCodeBuilder::getTileWindow(Int tiledExtent) const {
+  FusedWindow window;
+  for (auto [axis, role] : llvm::enumerate(plan.roles)) {
+    bool isWhole = role == AxisRole::Whole;
+    int64_t step = isWhole ? 1 : plan.getStep(axis, tileSize);
+    window.extents.emplace_back();
+    if (!isWhole)
+      window.extents.back() = role == AxisRole::Tiled ? tiledExtent : Int(step);
+    window.most.push_back(step);
+  }
+  return window;
+}
+
+/// Whether slices take all positions of `axis`, although it lies outside.
+bool FusedCodeBuilder::isWholeInSlices(int axis) const {
+  // What is transposed is contiguous along it.
+  return plan.slicesWholeTile() && axis == plan.tiledAxis;
+}
+
+/// The window of a slice, or the tile's if `section` has none.
+FusedWindow FusedCodeBuilder::getWindow(const Section &section,
+                                        FusedWindow tile) const {
+  for (int axis = 0; axis <= section.sliceAxis; ++axis) {
+    if (isWholeInSlices(axis))
+      continue;
+    tile.most[axis] = axis == section.sliceAxis ? section.sliceSize : 1;
+    tile.extents[axis] = Int(tile.most[axis]);
+  }
+  return tile;
+}
+
+SmallVector<Int> FusedCodeBuilder::getSizes(const FusedWindow &window,
+                                            unsigned groupsApplied) const {
+  SmallVector<Int> sizes;
+  for (auto [axis, extent] : llvm::enumerate(window.extents))
+    sizes.push_back(extent ? *extent
+                           : Int(plan.getWholeSize(axis, groupsApplied)));
+  return sizes;
+}
+
+/// The most that `getSizes` can be: buffers are laid out for that.
+SmallVector<int64_t> FusedCodeBuilder::getBufferSizes(const FusedWindow &window,
+                                                      unsigned groupsApplied,
+                                                      bool asWritten) const {
+  SmallVector<int64_t> sizes;
+  for (auto [axis, extent] : llvm::enumerate(window.extents))
+    sizes.push_back(extent ? window.most[axis]
+                           : plan.getWholeSize(axis, groupsApplied, asWritten));
+  return sizes;
+}
+
+SmallVector<int64_t> FusedCodeBuilder::getStoredSizes(const FusedWindow &window,
+                                                      unsigned groupsApplied,
+                                                      bool asWritten) const {
+  SmallVector<int64_t> sizes = getBufferSizes(window, groupsApplied, asWritten);
+  if (hasPairs && groupsApplied == 0)
+    sizes[plan.groups.front().axis] /= 2;
+  return sizes;
+}
+
+int64_t FusedCodeBuilder::countElements(const FusedWindow &window,
+                                        unsigned groupsApplied) const {
+  int64_t elements = 1;
+  for (int64_t size : getBufferSizes(window, groupsApplied))
+    elements *= size;
+  return elements;
+}
+
+int64_t FusedCodeBuilder::countFmas(const FusedWindow &window, unsigned begin,
+                                    unsigned end) const {
+  int64_t fmas = 0;
+  for (unsigned index = begin; index < end; ++index)
+    fmas += plan.groups[index].sizeK * countElements(window, index + 1);
+  return fmas;
+}
+
+/// A row of that many bytes times a power of two falls on few sets of a cache.
+static constexpr int64_t kAliasBytes = 4096;
+
+/// A dense array for what is left behind `groupsApplied` groups. If the
+/// positions of `paddedAxis` would alias in the cache, they are moved a cache
+/// line apart.
+StageArray FusedCodeBuilder::getBuffer(Value base, ArrayRef<int64_t> sizes,
+                                       unsigned groupsApplied,
+                                       int paddedAxis) const {
+  StageArray buffer{base, SmallVector<Int>(sizes.size(), 0)};
+  int64_t stride = 1, bytes = outer.getElementBytes();
+  auto axes = llvm::to_vector(llvm::seq<int>(0, sizes.size()));
+  if (movesInnermost)
+    std::rotate(axes.begin(), axes.end() - 1, axes.end());
+  if (plan.rowsInLanes || (keepsTransposed && !groupsApplied))
+    std::rotate(axes.begin() + plan.tiledAxis,
+                axes.begin() + plan.tiledAxis + 1, axes.end());
+  for (int axis : llvm::reverse(axes)) {
+    if (axis == paddedAxis && stride * bytes % kAliasBytes == 0)
+      stride += kLineBytes / bytes;
+    buffer.strides[axis] = stride;
+    stride *= sizes[axis];
+  }
+  return buffer;
+}
+
+/// The section in whose windows lies what is left behind `groupsApplied`
+/// groups.
+unsigned FusedCodeBuilder::getOwner(unsigned groupsApplied) const {
+  for (unsigned index = 0; index + 1 < sections.size(); ++index) {
+    if (groupsApplied < sections[index].end)
+      return index;
+    // Slices leave it to the larger window, or find it there.
+    if (groupsApplied == sections[index].end)
+      return isNested() ? index + 1 : index;
+  }
+  return sections.size() - 1;
+}
+
+/// The array at `base` for what is left behind `groupsApplied` groups, as the
+/// next one reads it or as the last one writes it.
+StageArray FusedCodeBuilder::getIntermediate(Value base, unsigned groupsApplied,
+                                             bool asWritten) const {
+  unsigned owner = getOwner(groupsApplied);
+  FusedWindow window = getWindow(sections[owner], getTileWindow(tileSize));
+  // Slices are written or read one after the other.
+  int paddedAxis = -1;
+  if (isNested() && owner && groupsApplied == sections[owner].begin)
+    paddedAxis = sections[owner - 1].sliceAxis;
+  if (!isNested() && groupsApplied == sections[owner].end)
+    paddedAxis = sections.back().sliceAxis;
+  if (!plan.views.empty())
+    paddedAxis = plan.tiledAxis;
+  SmallVector<int64_t> sizes = getStoredSizes(window, groupsApplied, asWritten);
+  // A joint factor takes its axes for one, which goes by the stride of the
+  // last: padding is behind those of size 1 that follow.
+  while (paddedAxis >= 0 && paddedAxis + 1 < static_cast<int>(sizes.size()) &&
+         sizes[paddedAxis + 1] == 1)
+    ++paddedAxis;
+  return getBuffer(base, sizes, groupsApplied, paddedAxis);
+}

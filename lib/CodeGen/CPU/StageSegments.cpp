@@ -1,0 +1,282 @@
+//===- StageSegments.cpp - Few rows, long varying axes ----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The varying mapping for few rows, where reading the factor is what takes the
+// time: it is read in segments of several vectors of t, not one vector of every
+// (q, p), each of which would lie far from the one before. What of X belongs to
+// such a segment is used for all q before the next one begins.
+//
+// A factor of bf16 is read as pairs of t, see StagePairs.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arithmetic.h"
+#include "Pairs.h"
+#include "StageEmitter.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+int64_t StageEmitter::getSegmentK(const SegmentShape &shape) const {
+  return shape.words ? stage.sizeK / 2 : stage.sizeK;
+}
+
+/// How `size` positions of t are taken in segments through `rows` rows, if they
+/// are.
+std::optional<StageEmitter::SegmentShape>
+StageEmitter::getSegmentShape(int64_t size, int64_t rows) const {
+  // Of X, which stays in the first-level cache for all q of a segment; and of a
+  // copy of that, which lies on the stack.
+  constexpr int64_t kSegmentBytes = 1 << 14, kMostBytes = 1 << 18;
+  int64_t lanes = getMaxLanes(stage);
+  if (stage.elementParts != 1 || stage.hasPairs || rows < 1 ||
+      rows > kSkinnyM || size < 2 * lanes)
+    return std::nullopt;
+  SegmentShape shape;
+  shape.pairs =
+      factor.element && factor.element.isBF16() && emitter.element.isF32();
+  shape.words = shape.pairs && stage.mayPair && stage.sizeK % 2 == 0;
+  int64_t parts = shape.getParts();
+  shape.unit = parts * lanes;
+  int64_t units = size / shape.unit;
+  // One row takes as long as reading the factor, of which a few lines at a time
+  // are read best; more rows take as long as their multiply-adds.
+  int64_t sums = stage.vectorBits == 512 ? 28 : 12, mostRows = sums / 4 + 1;
+  shape.rows = llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
+  bool isBound = rows == 1 || shape.pairs;
+  if (isBound)
+    shape.vectors = std::clamp<int64_t>(sums / (parts * shape.rows), 1, 2);
+  else
+    shape.sizeN = std::clamp<int64_t>(sums / (shape.rows + 1), 1, 4);
+  shape.sizeN = std::min(shape.sizeN, stage.sizeN);
+  int64_t bytes = std::max<int64_t>(
+      rows * getSegmentK(shape) * shape.unit * stage.elementBytes, 1);
+  int64_t most = std::max(kSegmentBytes / bytes, shape.vectors);
+  shape.segment = llvm::divideCeil(units, llvm::divideCeil(units, most));
+  if (shape.segment * bytes > kMostBytes)
+    return std::nullopt;
+  return shape;
+}
+
+/// Adds the products of position `p` to the sums: [row, q, vector, part].
+void StageEmitter::emitSegmentStep(const Bases &at, const SegmentTile &tile,
+                                   Int p, MutableArrayRef<Value> sums) {
+  int64_t lanes = getMaxLanes(stage), parts = tile.getParts();
+  int64_t unit = parts * lanes;
+  VectorType type = emitter.getVectorType(lanes);
+  for (int64_t vector = 0; vector < tile.vectors; ++vector) {
+    SmallVector<std::pair<Value, Value>> x;
+    for (int64_t row = 0; row < tile.rows; ++row) {
+      Value base = emitter.offsetPointer(
+          at.source, emitter.add(emitter.add(emitter.mul(p, tile.strideK),
+                                             emitter.mul(row, tile.rowStride)),
+                                 vector * unit));
+      Value first = emitter.loadVector(type, base, nullptr);
+      Value second;
+      if (tile.pairs)
+        second = emitter.loadVector(type, emitter.offsetPointer(base, lanes),
+                                    nullptr);
+      x.push_back({first, second});
+    }
+    for (int64_t q = 0; q < tile.sizeN; ++q) {
+      auto getFactor = [&](Int position) {
+        Int offset =
+            emitter.add(emitter.add(emitter.mul(position, factor.strideK),
+                                    emitter.mul(q, factor.resultStride)),
+                        vector * unit);
+        return emitter.offsetPointer(at.factor, offset, factor.element);
+      };
+      Value first, second;
+      if (tile.words) {
+        Int even = emitter.mul(p, 2);
+        std::tie(first, second) = emitUnpacked(
+            emitter, emitWordLoad(emitter, lanes, getFactor(even), unit),
+            emitWordLoad(emitter, lanes, getFactor(emitter.add(even, 1)),
+                         unit));
+      } else if (tile.pairs) {
+        std::tie(first, second) =
+            emitPairLoad(emitter, lanes, getFactor(p), unit);
+      } else {
+        first = emitter.loadVector(type, getFactor(p), nullptr, factor.element);
+      }
+      auto multiply = [&](Value f, Value x, Value sum) {
+        return tile.words ? emitPairProduct(emitter, f, x, sum)
+                          : emitMultiplyAdd(emitter, f, x, sum);
+      };
+      for (int64_t row = 0; row < tile.rows; ++row) {
+        Value *sum =
+            &sums[((row * tile.sizeN + q) * tile.vectors + vector) * parts];
+        sum[0] = multiply(first, x[row].first, sum[0]);
+        if (tile.pairs)
+          sum[1] = multiply(second, x[row].second, sum[1]);
+      }
+    }
+  }
+}
+
+void StageEmitter::emitSegmentTile(const Bases &at, const SegmentTile &tile) {
+  int64_t lanes = getMaxLanes(stage), parts = tile.getParts();
+  // Enough sums to hide the latency of multiply-adds, and a loop of so many of
+  // these.
+  constexpr int64_t kSums = 4, kUnrolled = 32;
+  int64_t count = tile.rows * tile.sizeN * tile.vectors * parts;
+  int64_t turns =
+      std::min<int64_t>(llvm::divideCeil(kSums * parts, count), tile.sizeK);
+  int64_t steps = std::max<int64_t>(kUnrolled / (turns * count), 1) * turns;
+  SmallVector<Value> sums(turns * count,
+                          emitter.zero(emitter.getVectorType(lanes)));
+  auto emitSteps = [&](Int first, int64_t number,
+                       MutableArrayRef<Value> values) {
+    for (int64_t step = 0; step < number; ++step)
+      emitSegmentStep(at, tile, emitter.add(first, step),
+                      values.slice(step % turns * count, count));
+  };
+  int64_t full = tile.sizeK / steps * steps;
+  sums = emitter.forLoop(0, full, steps, sums, [&](Int p, ValueRange carried) {
+    SmallVector<Value> values(carried);
+    emitSteps(p, steps, values);
+    return values;
+  });
+  emitSteps(full, tile.sizeK - full, sums);
+  for (int64_t index = count; index < turns * count; ++index)
+    sums[index % count] = emitSum(emitter, sums[index % count], sums[index]);
+  for (int64_t index = 0; index < count; index += parts) {
+    int64_t vector = index / parts % tile.vectors;
+    int64_t q = index / parts / tile.vectors % tile.sizeN;
+    int64_t row = index / parts / tile.vectors / tile.sizeN;
+    std::pair<Value, Value> values{sums[index], nullptr};
+    if (tile.words)
+      values = emitHalvesTogether(emitter, sums[index], sums[index + 1]);
+    else if (tile.pairs)
+      values = emitInterleaved(emitter, sums[index], sums[index + 1]);
+    for (int64_t part = 0; part < parts; ++part) {
+      int64_t lane = (vector * parts + part) * lanes;
+      auto getOffset = [&](Int rowStride, Int resultStride) {
+        return emitter.add(emitter.add(emitter.mul(row, rowStride),
+                                       emitter.mul(q, resultStride)),
+                           lane);
+      };
+      storeResult(
+          at, part ? values.second : values.first,
+          getOffset(tile.destination, stage.destination.strides[stage.axis]),
+          getOffset(tile.addend, getStride(stage.addend.strides, stage.axis)),
+          nullptr);
+    }
+  }
+}
+
+/// The words of a unit of X at two p, in the order of those of the factor.
+std::pair<Value, Value>
+StageEmitter::emitSegmentWords(const SegmentShape &shape, Value first,
+                               Value second) {
+  int64_t lanes = getMaxLanes(stage);
+  Type stored = stage.source.element;
+  if (stored && stored.isBF16())
+    return emitUnpacked(emitter,
+                        emitWordLoad(emitter, lanes, first, shape.unit),
+                        emitWordLoad(emitter, lanes, second, shape.unit));
+  VectorType type = emitter.getVectorType(lanes);
+  auto load = [&](int64_t lane) {
+    auto at = [&](Value base) {
+      return emitter.loadVector(type, emitter.offsetPointer(base, lane, stored),
+                                nullptr, stored);
+    };
+    return emitWords(emitter, at(first), at(second));
+  };
+  return emitHalvesApart(emitter, load(0), load(lanes));
+}
+
+/// Copies what of `rows` rows of X belongs to a segment of `units`, to [row, p,
+/// unit]; in pairs, even and odd elements apart.
+void StageEmitter::emitSegmentCopy(const LoopAxis *rows, int64_t total,
+                                   const SegmentShape &shape, int64_t units,
+                                   Value source, Value panel) {
+  int64_t lanes = getMaxLanes(stage);
+  VectorType type = emitter.getVectorType(lanes);
+  Type stored = stage.source.element;
+  emitter.forLoop(0, total, 1, [&](Int row) {
+    Value from = source;
+    if (rows)
+      from =
+          emitter.offsetPointer(from, emitter.mul(row, rows->source), stored);
+    Value to = emitter.offsetPointer(
+        panel,
+        emitter.mul(row, getSegmentK(shape) * shape.segment * shape.unit));
+    emitter.forLoop(0, getSegmentK(shape), 1, [&](Int p) {
+      Int stride = stage.source.strides[stage.axis];
+      Value x = emitter.offsetPointer(
+          from, emitter.mul(p, shape.words ? emitter.mul(2, stride) : stride),
+          stored);
+      Value copy =
+          emitter.offsetPointer(to, emitter.mul(p, shape.segment * shape.unit));
+      for (int64_t unit = 0; unit < units; ++unit) {
+        Value base = emitter.offsetPointer(x, unit * shape.unit, stored);
+        Value place = emitter.offsetPointer(copy, unit * shape.unit);
+        std::pair<Value, Value> values;
+        if (shape.words) {
+          values = emitSegmentWords(
+              shape, base, emitter.offsetPointer(base, stride, stored));
+        } else if (shape.pairs && stored && stored.isBF16()) {
+          values = emitPairLoad(emitter, lanes, base, shape.unit);
+        } else {
+          values.first = emitter.loadVector(type, base, nullptr, stored);
+        }
+        if (shape.pairs && !values.second) {
+          Value next = emitter.offsetPointer(base, lanes, stored);
+          values = emitDeinterleaved(
+              emitter, values.first,
+              emitter.loadVector(type, next, nullptr, stored));
+        }
+        emitter.storeVector(values.first, place, nullptr);
+        if (shape.pairs)
+          emitter.storeVector(values.second,
+                              emitter.offsetPointer(place, lanes), nullptr);
+      }
+    });
+  });
+}
+
+void StageEmitter::emitSegments(const LoopAxis &laneAxis, const LoopAxis *rows,
+                                const SegmentShape &shape, const Bases &bases) {
+  int64_t total = rows ? rows->size.getConstant() : 1;
+  int64_t units = laneAxis.size.getConstant() / shape.unit;
+  int64_t sizeK = getSegmentK(shape);
+  Value panel = allocateOnStack(total * sizeK * shape.segment * shape.unit);
+  SegmentTile tile;
+  tile.pairs = shape.pairs;
+  tile.words = shape.words;
+  tile.sizeK = sizeK;
+  tile.strideK = shape.segment * shape.unit;
+  tile.rowStride = sizeK * shape.segment * shape.unit;
+  if (rows) {
+    tile.destination = rows->destination;
+    tile.addend = rows->addend;
+  }
+  emitBlocks(units, shape.segment, [&](Int unit, int64_t count) {
+    Bases segment = advance(bases, laneAxis, emitter.mul(unit, shape.unit));
+    emitSegmentCopy(rows, total, shape, count, segment.source, panel);
+    emitBlocks(stage.sizeN, shape.sizeN, [&](Int q, int64_t sizeN) {
+      Bases own = advanceResults(segment, q);
+      own.factor = emitter.offsetPointer(
+          own.factor, emitter.mul(q, factor.resultStride), factor.element);
+      emitBlocks(count, shape.vectors, [&](Int vector, int64_t vectors) {
+        Int element = emitter.mul(vector, shape.unit);
+        Bases part = advance(own, laneAxis, element);
+        Value copy = emitter.offsetPointer(panel, element);
+        emitBlocks(total, shape.rows, [&](Int row, int64_t rowCount) {
+          Bases at = rows ? advance(part, *rows, row) : part;
+          at.source =
+              emitter.offsetPointer(copy, emitter.mul(row, tile.rowStride));
+          tile.rows = rowCount;
+          tile.sizeN = sizeN;
+          tile.vectors = vectors;
+          emitSegmentTile(at, tile);
+        });
+      });
+    });
+  });
+}

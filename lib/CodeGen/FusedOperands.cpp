@@ -1,0 +1,227 @@
+//===- FusedOperands.cpp - Arrays that a kron.fused works on ----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/FusedOperands.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+Type kron::getStorageType(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return VectorType::get({2}, complex.getElementType());
+  // The LLVM dialect has no floats of 8 bits.
+  if (isFloat8(element))
+    return IntegerType::get(element.getContext(), 8);
+  return element;
+}
+
+int64_t kron::getElementBytes(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * getElementBytes(complex.getElementType());
+  return element.getIntOrFloatBitWidth() / 8;
+}
+
+SmallVector<Value> kron::getArrays(ScaledOpInterface op) {
+  SmallVector<Value> arrays(op.getFactorValues());
+  arrays.append({op.getInputValue(), op.getInitValue()});
+  return arrays;
+}
+
+static bool isEmpty(Value array) {
+  return llvm::is_contained(cast<ShapedType>(array.getType()).getShape(), 0);
+}
+
+bool kron::hasEmptyArray(ScaledOpInterface op) {
+  return llvm::any_of(getArrays(op), isEmpty);
+}
+
+bool kron::hasEmptyArray(FusedOp fused) {
+  return llvm::any_of(fused.getModeProducts(), [](ModeProductOp product) {
+    return hasEmptyArray(cast<ScaledOpInterface>(product.getOperation()));
+  });
+}
+
+std::optional<std::string> kron::getDynamicShapeReason(ScaledOpInterface op) {
+  if (auto gradient = dyn_cast<KsmmGradOp>(*op)) {
+    if (!cast<ShapedType>(gradient.getInit().getType()).hasStaticShape())
+      return "the pattern has dynamic sizes";
+    return std::nullopt;
+  }
+  if (auto gradient = dyn_cast<BiasGradOp>(*op)) {
+    if (!cast<ShapedType>(gradient.getInit().getType()).hasStaticShape())
+      return "the features have a dynamic size";
+    return std::nullopt;
+  }
+  if (auto gradient = dyn_cast<FactorGradOp>(*op))
+    return gradient.hasKnownShapes()
+               ? std::nullopt
+               : std::optional<std::string>(
+                     "factors or axes have dynamic sizes");
+  for (Value factor : op.getFactorValues())
+    if (!cast<ShapedType>(factor.getType()).hasStaticShape())
+      return "a factor has a dynamic shape";
+  // Named operations have been viewed as arrays whose axes the factors say.
+  if (auto product = dyn_cast<ModeProductOp>(*op))
+    for (Value array : {product.getInput(), product.getInit()})
+      if (cast<ShapedType>(array.getType()).isDynamicDim(product.getAxis()))
+        return "the contracted axis has a dynamic size";
+  return std::nullopt;
+}
+
+static Int toInt(Emitter &emitter, OpFoldResult number) {
+  if (std::optional<int64_t> constant = getConstantIntValue(number))
+    return *constant;
+  OpBuilder &builder = emitter.builder;
+  return Int(arith::IndexCastOp::create(
+      builder, emitter.loc, builder.getI64Type(), cast<Value>(number)));
+}
+
+SmallVector<int64_t> kron::getKnownStrides(Value array,
+                                           ArrayRef<int64_t> permutation) {
+  auto type = cast<ShapedType>(array.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (auto memref = dyn_cast<MemRefType>(type)) {
+    if (failed(memref.getStridesAndOffset(strides, offset)))
+      strides.assign(type.getRank(), ShapedType::kDynamic);
+  } else {
+    strides.assign(type.getRank(), ShapedType::kDynamic);
+    int64_t stride = 1;
+    for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
+      strides[axis] = stride;
+      bool known = !ShapedType::isDynamic(stride) && !type.isDynamicDim(axis);
+      stride = known ? stride * type.getDimSize(axis) : ShapedType::kDynamic;
+    }
+  }
+  if (permutation.empty())
+    return strides;
+  SmallVector<int64_t> permuted;
+  for (int64_t axis : permutation)
+    permuted.push_back(strides[axis]);
+  return permuted;
+}
+
+StageArray kron::getFusedArray(Emitter &emitter, Value memref,
+                               ArrayRef<int64_t> permutation) {
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  address =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  Value pointer = LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
+  Int offset = toInt(emitter, metadata.getConstifiedMixedOffset());
+  // In elements of this array: those of a factor may be narrower than others.
+  Emitter own(
+      builder, loc,
+      getStorageType(cast<MemRefType>(memref.getType()).getElementType()));
+  StageArray array{own.offsetPointer(pointer, offset), {}, own.element};
+  SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
+  for (unsigned axis = 0; axis < strides.size(); ++axis)
+    array.strides.push_back(toInt(
+        emitter, strides[permutation.empty() ? axis : permutation[axis]]));
+  return array;
+}
+
+FactorArray kron::getFusedFactor(Emitter &emitter, FusedOp fused,
+                                 ModeProductOp product) {
+  StageArray array =
+      getFusedArray(emitter, fused.getOperandOf(product.getFactor()));
+  auto shape = cast<ShapedType>(product.getFactor().getType()).getShape();
+  int64_t rank = cast<ShapedType>(fused.getInit().getType()).getRank();
+  FactorArray factor;
+  factor.array.base = array.base;
+  factor.array.element = array.element;
+  factor.array.strides.assign(rank, 0);
+  factor.sizes.assign(rank, 1);
+  for (auto [dim, axis] : llvm::enumerate(product.getFactorDims())) {
+    if (axis == ModeProductOp::kContracted) {
+      factor.array.strideK = array.strides[dim];
+    } else if (axis == ModeProductOp::kResulting) {
+      factor.array.resultStride = array.strides[dim];
+    } else if (shape[dim] != 1) {
+      factor.array.strides[axis] = array.strides[dim];
+      factor.sizes[axis] = shape[dim];
+    }
+  }
+  return factor;
+}
+
+static SmallVector<Int> getSizes(Emitter &emitter, Value memref) {
+  OpBuilder &builder = emitter.builder;
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<Int> sizes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    if (!type.isDynamicDim(axis)) {
+      sizes.push_back(type.getDimSize(axis));
+      continue;
+    }
+    Value index = arith::ConstantIndexOp::create(builder, emitter.loc, axis);
+    Value size = memref::DimOp::create(builder, emitter.loc, memref, index);
+    sizes.push_back(toInt(emitter, size));
+  }
+  return sizes;
+}
+
+static StageArray getInput(Emitter &emitter, FusedOp fused) {
+  ArrayRef<int64_t> permutation =
+      fused.getInputPermutation().value_or(ArrayRef<int64_t>());
+  StageArray input =
+      getFusedArray(emitter, fused.getInputs().front(), permutation);
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  auto shape =
+      cast<ShapedType>(products.front().getInput().getType()).getShape();
+  // An axis of size 1 may stretch, unless it is contracted: then its stride is
+  // that of the contracted axis of a group that it ends.
+  for (unsigned axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis] == 1 && llvm::none_of(products, [&](ModeProductOp product) {
+          return product.getAxis() == axis;
+        }))
+      input.strides[axis] = 0;
+  return input;
+}
+
+static FusedEpilogue getFusedEpilogue(Emitter &emitter, FusedOp fused,
+                                      EpilogueOp op) {
+  FusedEpilogue epilogue;
+  epilogue.activation = op.getActivation();
+  epilogue.scale = op.getScaleAttr();
+  if (op.getResidual())
+    epilogue.residual =
+        getFusedArray(emitter, fused.getOperandOf(op.getResidual()));
+  if (!op.getBias())
+    return epilogue;
+  StageArray bias = getFusedArray(emitter, fused.getOperandOf(op.getBias()));
+  int64_t rank = cast<ShapedType>(fused.getInit().getType()).getRank();
+  epilogue.bias = {bias.base, SmallVector<Int>(rank, 0), bias.element};
+  for (auto [axis, stride] : llvm::zip_equal(op.getBiasAxes(), bias.strides))
+    epilogue.bias.strides[axis] = stride;
+  return epilogue;
+}
+
+FusedOperands kron::getFusedOperands(Emitter &emitter, FusedOp fused) {
+  FusedOperands operands;
+  operands.sizes = getSizes(emitter, fused.getInit());
+  operands.input = getInput(emitter, fused);
+  operands.init = getFusedArray(emitter, fused.getInit());
+  ModeProductOp last = fused.getModeProducts().back();
+  operands.alpha = getAlpha(last);
+  operands.beta = getBeta(last);
+  if (!operands.beta.isZero())
+    operands.addend =
+        last.getAddend()
+            ? getFusedArray(emitter, fused.getOperandOf(last.getAddend()))
+            : operands.init;
+  if (EpilogueOp epilogue = fused.getEpilogue())
+    operands.epilogue = getFusedEpilogue(emitter, fused, epilogue);
+  return operands;
+}

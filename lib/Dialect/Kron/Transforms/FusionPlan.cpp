@@ -1,0 +1,201 @@
+//===- FusionPlan.cpp - Which factors one fused region applies ------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Axes that a fused region applies are neighbours among the contracted ones, so
+// a plan is a way to cut their list: the shortest path over its O(N^2)
+// segments, each as long as the cost model says its fused region takes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FusionPlan.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+bool FusionChain::isReorderable() const {
+  llvm::SmallBitVector contracted(inputShape.size());
+  for (const ProblemFactor &factor : factors)
+    contracted.set(factor.axis);
+  for (const ProblemFactor &factor : factors)
+    for (int64_t axis : factor.varyingAxes)
+      if (contracted[axis])
+        return false;
+  for (auto [axis, size] : llvm::enumerate(inputShape))
+    if (!contracted[axis] && size == 1 && outputShape[axis] != 1)
+      return false;
+  return true;
+}
+
+FusionChain kron::describeFusionChain(FusedOp fused) {
+  FusionChain chain;
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  chain.element = kron::getElementType(fused.getInit());
+  chain.precision = products.front().getPrecision();
+  for (ModeProductOp product : products)
+    chain.factors.push_back(describeFactor(product));
+  auto shapeOf = [](Value value) {
+    return cast<ShapedType>(value.getType()).getShape();
+  };
+  chain.inputShape = llvm::to_vector(shapeOf(fused.getBody().getArgument(0)));
+  chain.outputShape = llvm::to_vector(shapeOf(fused.getInit()));
+  if (auto permutation = fused.getInputPermutation())
+    chain.inputPermutation.assign(permutation->begin(), permutation->end());
+  return chain;
+}
+
+//===----------------------------------------------------------------------===//
+// Fused regions
+//===----------------------------------------------------------------------===//
+
+/// The sizes of all axes before any factor is applied, those of the result
+/// where the input leaves them open.
+static SmallVector<int64_t> getStartShape(const FusionChain &chain) {
+  SmallVector<int64_t> shape(chain.inputShape);
+  for (auto [size, outputSize] : llvm::zip_equal(shape, chain.outputShape))
+    if (ShapedType::isDynamic(size))
+      size = outputSize;
+  for (const ProblemFactor &factor : llvm::reverse(chain.factors))
+    shape[factor.axis] = factor.sizeK;
+  return shape;
+}
+
+/// The fused region of the factors numbered `current` after those of
+/// `previous`.
+static Problem describeProblem(const FusionChain &chain,
+                               ArrayRef<SmallVector<unsigned>> previous,
+                               ArrayRef<unsigned> current) {
+  SmallVector<int64_t> shape = getStartShape(chain);
+  for (ArrayRef<unsigned> group : previous)
+    for (unsigned index : group)
+      shape[chain.factors[index].axis] = chain.factors[index].sizeN;
+  SmallVector<ProblemFactor> factors;
+  for (unsigned index : current)
+    factors.push_back(chain.factors[index]);
+  Problem region =
+      kron::describeProblem(chain.element, chain.precision, shape, factors,
+                            /*readsAddend=*/false);
+  if (previous.empty()) {
+    region.readsTranspose = isTransposed(chain.inputPermutation, factors);
+    region.readsColumns = isAcrossColumns(chain.inputPermutation, factors);
+  }
+  return region;
+}
+
+Problem kron::describeProblem(const FusionChain &chain, const FusionPlan &plan,
+                              unsigned index) {
+  return ::describeProblem(chain, ArrayRef(plan.regions).take_front(index),
+                           plan.regions[index]);
+}
+
+/// The time of `region` by its best kernel; infinite if its tile footprint does
+/// not fit.
+static double estimateBestTime(const Problem &region, const GPUMachine &machine,
+                               int64_t footprintBudget) {
+  double best = std::numeric_limits<double>::infinity();
+  int64_t columns = chooseColumns(region, footprintBudget, machine);
+  if (!columns && fitsCluster(region, footprintBudget, machine)) {
+    KernelTiling tiling =
+        chooseTiling(GPUKernel::Mma, region, 1, footprintBudget, machine);
+    return estimateTime(GPUKernel::Mma, region, tiling, machine).total;
+  }
+  if (!columns)
+    return best;
+  for (GPUKernel kernel : {GPUKernel::Simt, GPUKernel::Ffma, GPUKernel::Mma,
+                           GPUKernel::Wgmma, GPUKernel::Batched}) {
+    if (!isPlausible(kernel, region, machine))
+      continue;
+    KernelTiling tiling =
+        chooseTiling(kernel, region, columns, footprintBudget, machine);
+    best = std::min(best, estimateTime(kernel, region, tiling, machine).total);
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+/// What cannot or need not be taken apart: the factors of one axis, the last
+/// axis first, where factors commute; else every factor, in their order.
+static SmallVector<SmallVector<unsigned>> getUnits(const FusionChain &chain) {
+  SmallVector<SmallVector<unsigned>> units;
+  if (!chain.isReorderable()) {
+    for (unsigned index = 0; index < chain.factors.size(); ++index)
+      units.push_back({index});
+    return units;
+  }
+  for (int64_t axis = chain.inputShape.size() - 1; axis >= 0; --axis) {
+    SmallVector<unsigned> unit;
+    for (auto [index, factor] : llvm::enumerate(chain.factors))
+      if (factor.axis == axis)
+        unit.push_back(index);
+    if (!unit.empty())
+      units.push_back(std::move(unit));
+  }
+  return units;
+}
+
+static SmallVector<unsigned> flatten(ArrayRef<SmallVector<unsigned>> units) {
+  SmallVector<unsigned> indices;
+  for (ArrayRef<unsigned> unit : units)
+    indices.append(unit.begin(), unit.end());
+  // The order of the chain is the one with the fewest multiply-adds.
+  llvm::sort(indices);
+  return indices;
+}
+
+FusionPlan kron::planFusion(const FusionChain &chain, const GPUMachine &machine,
+                            int64_t footprintBudget) {
+  SmallVector<SmallVector<unsigned>> units = getUnits(chain);
+  // best[end]: the least time for the first `end` units, and where its last
+  // fused region begins.
+  struct Best {
+    double seconds = std::numeric_limits<double>::infinity();
+    size_t begin = 0;
+  };
+  SmallVector<Best> best(units.size() + 1);
+  best[0].seconds = 0;
+  for (size_t end = 1; end <= units.size(); ++end) {
+    for (size_t begin = 0; begin < end; ++begin) {
+      ArrayRef<SmallVector<unsigned>> all(units);
+      Problem region = ::describeProblem(
+          chain, all.take_front(begin), flatten(all.slice(begin, end - begin)));
+      double seconds = estimateBestTime(region, machine, footprintBudget);
+      // A factor that is too large even alone: the code generator has to cut
+      // it. More than any fused region that fits can take.
+      if (begin + 1 == end && std::isinf(seconds))
+        seconds = 1e3;
+      if (best[begin].seconds + seconds < best[end].seconds)
+        best[end] = {best[begin].seconds + seconds, begin};
+    }
+  }
+
+  FusionPlan plan;
+  plan.seconds = best.back().seconds;
+  for (size_t end = units.size(); end > 0; end = best[end].begin) {
+    size_t begin = best[end].begin;
+    plan.regions.push_back(flatten(ArrayRef(units).slice(begin, end - begin)));
+  }
+  std::reverse(plan.regions.begin(), plan.regions.end());
+  if (!chain.isReorderable())
+    return plan;
+  // What shrinks the array goes first, so that what lies in between is small;
+  // equals stay as they are.
+  SmallVector<std::pair<double, unsigned>> order;
+  for (auto [number, region] : llvm::enumerate(plan.regions)) {
+    double growth = 1;
+    for (unsigned index : region)
+      growth *= double(chain.factors[index].sizeN) / chain.factors[index].sizeK;
+    order.push_back({growth, number});
+  }
+  llvm::sort(order);
+  SmallVector<SmallVector<unsigned>> sorted;
+  for (auto [growth, number] : order)
+    sorted.push_back(std::move(plan.regions[number]));
+  plan.regions = std::move(sorted);
+  return plan;
+}

@@ -1,0 +1,101 @@
+//===- Processor.cpp - Processors by name -----------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Machine/Processor.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir::kron;
+using llvm::StringRef;
+
+namespace {
+/// One row of the table.
+struct KnownProcessor {
+  StringRef cpu;
+  /// Caches of one core.
+  int64_t l1KiB, l2KiB;
+  /// With vectors of 512 bits: from how many MiB of input and result on
+  /// non-temporal stores are faster, of whole tiles and of a few columns at a
+  /// time; 0: never. A Cascade Lake is slower with them, unless each row of the
+  /// result gets one or two cache lines at a time.
+  int64_t streamMiB = 0, streamColumnsMiB = 0;
+  /// Where memory takes contiguous segments of more than two cache lines
+  /// faster: so many bytes of columns; where larger tiles of small rows are
+  /// faster: so many bytes of these.
+  int64_t columnBytes = 0, rowTileBytes = 4096;
+  /// Whether products of pairs of bf16 are as fast as multiply-adds of f32.
+  /// Intel's processors take four operations for one.
+  bool hasFastPairs = false;
+  /// Whether shuffles take nothing from multiply-adds.
+  bool hasFastShuffles = false;
+};
+} // namespace
+
+// Measured: Zen 5, Sapphire Rapids and Cascade Lake, whose values processors of
+// the same family have as well. Caches are those of data sheets.
+static constexpr KnownProcessor kTable[] = {
+    // cpu, L1, L2; non-temporal from, for columns; columns, rows; pairs,
+    // shuffles
+    {"x86-64-v2", 32, 256},
+    {"x86-64-v3", 32, 512},
+    {"x86-64-v4", 32, 1024, 0, 24},
+    {"x86-64-v4-amx", 48, 2048, 48, 8},
+    {"haswell", 32, 256},
+    {"broadwell", 32, 256},
+    {"skylake", 32, 256},
+    {"skylake-avx512", 32, 1024, 0, 24},
+    {"cascadelake", 32, 1024, 0, 24},
+    {"cooperlake", 32, 1024, 0, 24},
+    {"icelake-client", 48, 512, 0, 24},
+    {"icelake-server", 48, 1280, 0, 24},
+    {"sapphirerapids", 48, 2048, 48, 8},
+    {"emeraldrapids", 48, 2048, 48, 8},
+    {"graniterapids", 48, 2048, 48, 8},
+    {"znver1", 32, 512},
+    {"znver2", 32, 512},
+    {"znver3", 32, 512},
+    {"znver4", 32, 1024, 0, 24, 0, 4096, true},
+    {"znver5", 48, 1024, 48, 16, 256, 8192, true, true},
+    {"neoverse-n1", 64, 1024},
+    {"neoverse-v1", 64, 1024},
+    {"neoverse-v2", 64, 1024},
+    {"grace", 64, 1024},
+    {"generic", 32, 512},
+};
+
+/// The row for a name that is not in the table.
+static StringRef getSimilar(llvm::function_ref<bool(StringRef)> hasFeature) {
+  if (hasFeature("avx512fp16"))
+    return "sapphirerapids";
+  if (hasFeature("avx512vl") && hasFeature("sse4a"))
+    return hasFeature("avxvnni") ? "znver5" : "znver4";
+  if (hasFeature("avx512vl"))
+    return "x86-64-v4";
+  if (hasFeature("avx2"))
+    return "x86-64-v3";
+  return hasFeature("sse4.2") ? "x86-64-v2" : "generic";
+}
+
+void mlir::kron::setKnownCosts(Processor &processor,
+                               llvm::function_ref<bool(StringRef)> hasFeature) {
+  auto find = [](StringRef cpu) {
+    return llvm::find_if(
+        kTable, [&](const KnownProcessor &known) { return known.cpu == cpu; });
+  };
+  const KnownProcessor *known = find(processor.cpu);
+  if (known == std::end(kTable))
+    known = find(getSimilar(hasFeature));
+  processor.l1Bytes = known->l1KiB << 10;
+  processor.l2Bytes = known->l2KiB << 10;
+  processor.columnBytes = known->columnBytes;
+  processor.rowTileBytes = known->rowTileBytes;
+  processor.hasFastShuffles = known->hasFastShuffles;
+  processor.hasPairProducts = known->hasFastPairs && hasFeature("avx512bf16");
+  if (processor.vectorBits == 512) {
+    processor.streamBytes = known->streamMiB << 20;
+    processor.streamColumnsBytes = known->streamColumnsMiB << 20;
+  }
+}
