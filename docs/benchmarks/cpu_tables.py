@@ -8,7 +8,7 @@ import json
 import pathlib
 
 from gpu_tables import (cases_text, floors_text, goal_cells, markdown, mean, ms_text,
-                        share_text)
+                        share_text, verdict)
 
 CAUSES = pathlib.Path(__file__).resolve().parent / "cpu_causes.json"
 PEERS = {"torch": "PyTorch", "einsum": "einsum", "bmm": "bmm", "dense": "dense",
@@ -19,10 +19,6 @@ FLAGS, SPARSE, SPARSE_ROW = 0.9, 0.7, 0.6
 FASTKRON_MEAN, FASTKRON_WORST = 3.5, 1.1
 # bf16 over f32 on processors with AMX, factors of so many rows and more.
 AMX, AMX_ROWS = 2.0, 64
-
-
-def verdict(good):
-    return "met" if good else "missed"
 
 
 def best_peer(row):
@@ -60,21 +56,21 @@ def is_disturbed(row, result):
 
 
 class Layout:
-    """The table of one result file. `misses` fills with (case, measured, goal), `verdicts`
-    with (what kind of goal, met or not)."""
+    """The table of one result file. `misses` fills with (case, measured, goal, what kind of goal),
+    `verdicts` with (what kind, met or not)."""
 
     heads = ("case", "ms", "of the floor", "goal", "")
 
     def __init__(self, result):
         self.result, self.misses, self.verdicts = result, [], []
         self.rows = [r for r in result["rows"] if "ms" in r]
-        self.misses += [(r["case"], r["problem"][:100], "a result") for r in result["rows"]
-                        if "problem" in r]
+        self.misses += [(r["case"], r["problem"][:100], "a result", "a result")
+                        for r in result["rows"] if "problem" in r]
 
     def judge(self, kind, good, case, measured, goal):
         self.verdicts.append((kind, good))
         if not good:
-            self.misses.append((case, measured, goal))
+            self.misses.append((case, measured, goal, kind))
         return verdict(good)
 
     def share(self, row, kind="share of the floor"):
@@ -102,7 +98,7 @@ class Layout:
         return ""
 
     def text(self):
-        parts = [markdown(self.heads, self.cells()), self.closing(), where_measured(self.result)]
+        parts = [where_measured(self.result), markdown(self.heads, self.cells()), self.closing()]
         return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -161,6 +157,9 @@ class Flags(Layout):
                           *(ms_text(r["ms"]) for r in (plain, *others)),
                           *(f"{x:.2f}x {m}" for x, m in zip(ratios, marks))])
         return lines
+
+    def closing(self):
+        return f"Goal: {FLAGS:g}x the rate of mkm on operands as they are."
 
 
 class Sparse(Layout):
@@ -350,7 +349,7 @@ def misses(results):
     for layout in filled(results).values():
         disturbed = {r["case"] for r in layout.rows if is_disturbed(r, layout.result)}
         found += [(*miss, "beside others' work; " * (miss[0] in disturbed) + cause(miss[0]))
-                  for miss in layout.misses]
+                  for *miss, _ in layout.misses]
     if not found:
-        return "None.\n"
+        return "No goal is missed.\n"
     return markdown(["case", "measured", "goal", "cause"], found).replace("--:|", "---|") + "\n"

@@ -153,7 +153,7 @@ def error(actual, exact):
 
 
 def exact_part(place, x, factors, axis, dtype):
-    """Rank 0's slab of the result's `axis` in float64 for some of the rows, by all processes."""
+    """Rank 0's part of the result's `axis` in float64 for some of the rows, by all processes."""
     wide = [factor.double() for factor in factors]
     part = DTensor.from_local(x.double(), place.mesh, [Shard(axis)], run_check=False)
     return local_by_tensordot(part.full_tensor(), wide, range(1, len(factors) + 1))

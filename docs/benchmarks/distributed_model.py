@@ -45,11 +45,11 @@ def bytes_of(rows, size, count):
 
 
 def one_gpu(rows, size, count):
-    """Seconds of one GPU: arithmetic, or a trip over memory for every two factors of 16 and less
+    """Seconds of one GPU: arithmetic, or a fused region for every two factors of 16 and less
     and every one of more."""
     operations = 2 * rows * size**count * size * count
-    trips = count if size > 16 else math.ceil(count / 2)
-    return max(operations / ARITHMETIC, 2 * trips * bytes_of(rows, size, count) / MEMORY)
+    regions = count if size > 16 else math.ceil(count / 2)
+    return max(operations / ARITHMETIC, 2 * regions * bytes_of(rows, size, count) / MEMORY)
 
 
 def nvlink_rate(per_gpu):

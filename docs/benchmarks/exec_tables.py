@@ -6,6 +6,9 @@ from gpu_tables import markdown
 OPERATIONS = ("mkm", "kmm", "batched", "ksmm", "ksmm_grad", "factor_grad", "bias_grad",
               "mode_product", "chain")
 
+# What paths are called now, by the names in older records.
+RENAMED = {"no kron.pass": "no kron.fused", "staged runs": "staged segments", "depth": "k"}
+
 
 def added(runs):
     """Parts of the same run as one: {(instruction set, sanitizer): sums}."""
@@ -47,6 +50,7 @@ def paths(record):
     for sums in added(record["runs"]).values():
         for path, count in sums["paths"].items():
             operation, name = path.split(": ")
+            name = RENAMED.get(name, name)
             total[name, operation] = total.get((name, operation), 0) + count
     names = dict.fromkeys(name for name, _ in total)
     order = sorted(names, key=lambda n: -sum(total.get((n, o), 0) for o in OPERATIONS))

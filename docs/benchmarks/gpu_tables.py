@@ -36,6 +36,10 @@ def share_text(share):
     return "–" if share is None else f"{share * 100:.0f} %"
 
 
+def verdict(good):
+    return "met" if good else "missed"
+
+
 def cases_text(count):
     return f"{count} case{'s' * (count != 1)}"
 
@@ -76,24 +80,40 @@ def peer_text(row, peer):
     return "–" if peer is None else f"{peer[1] / row['ms']:.2f}x ({peer[0]})"
 
 
-def trips_text(trips):
-    """Kernel and number of factors of each trip over memory."""
-    return " + ".join(f"{t['kernel']} {t['axes']}" for t in trips) if trips else "–"
+def regions_text(regions):
+    """Kernel and number of factors of each fused region."""
+    return " + ".join(f"{t['kernel']} {t['axes']}" for t in regions) if regions else "–"
 
 
 class Layout:
-    """The table of one result file; `plans` has the trips of each case, by name. `misses`
-    fills with (case, measured, goal, floor)."""
+    """The table of one result file; `plans` has the fused regions of each case, by name. `misses`
+    fills with (case, measured, goal, floor, what kind of goal), `verdicts` with (what kind, met
+    or not)."""
 
     def __init__(self, result, plans=()):
-        self.result, self.plans, self.misses = result, dict(plans), []
+        self.result, self.plans, self.misses, self.verdicts = result, dict(plans), [], []
         self.rows = [r for r in result["rows"] if "ms" in r]
         for row in result["rows"]:
             if "problem" in row:
-                self.misses.append((row["case"], row["problem"][:100], "a result", "–"))
+                self.misses.append((row["case"], row["problem"][:100], "a result", "–", "a result"))
+                self.verdicts.append(("a result", False))
 
-    def miss(self, row, measured, goal):
-        self.misses.append((row["case"], measured, goal, f"{row['floor_ms']:.4g} ms"))
+    def check(self, kind, good, row, measured, goal):
+        """Whether a goal is met, by a row or by what is named instead of one."""
+        self.verdicts.append((kind, good))
+        if not good:
+            case, floor = ((row, "–") if isinstance(row, str) else
+                           (row["case"], f"{row['floor_ms']:.4g} ms"))
+            self.misses.append((case, measured, goal, floor, kind))
+        return good
+
+    def check_peer(self, row, least=1.0):
+        """That no other implementation is faster, or faster by more than that."""
+        peer = best_peer(row)
+        if peer:
+            kind = "no slower than others" if least == 1 else f"at least {least:g}x the best other"
+            self.check(kind, peer[1] / row["ms"] >= least, row, f"{row['ms']:.4g} ms",
+                       f"{peer[0]}'s {peer[1]:.4g} ms")
 
     def variants(self, field):
         """{shape: {value of the field: row}}: rows that differ in one field only."""
@@ -105,15 +125,15 @@ class Layout:
             groups.setdefault(key, {})[tuple(row.get(f) for f in field)] = row
         return groups.values()
 
-    def trips(self, row):
-        return trips_text(self.plans.get(row["case"]))
+    def regions(self, row):
+        return regions_text(self.plans.get(row["case"]))
 
     def table(self):
         """Heads and cells of each case, with best figures of others."""
-        heads = ["case", "trips", "ms", "floor, ms", "of the floor", "error", "TFLOP/s", "GB/s",
+        heads = ["case", "fused regions", "ms", "floor, ms", "of the floor", "error", "TFLOP/s", "GB/s",
                  "best other"]
         return markdown(heads, [
-            [r["case"], self.trips(r), ms_text(r["ms"]), ms_text(r["floor_ms"]),
+            [r["case"], self.regions(r), ms_text(r["ms"]), ms_text(r["floor_ms"]),
              share_text(r["of_floor"]),
              f"{r['error']:.1e}", f"{r['gflops'] * 1e-3:.3g}", f"{r['gbytes']:.0f}",
              peer_text(r, best_peer(r))] for r in self.rows])
@@ -123,7 +143,7 @@ class Layout:
         return ""
 
     def text(self):
-        parts = [self.table(), self.closing(), where_measured(self.result)]
+        parts = [where_measured(self.result), self.table(), self.closing()]
         return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -136,13 +156,13 @@ class Products(Layout):
                 yield group["full",], group.get(("ieee",))
 
     def table(self):
-        heads = ["rows x factors", "trips", "ms", "goal", "", "floor, ms", "of the floor",
+        heads = ["rows x factors", "fused regions", "ms", "goal", "", "floor, ms", "of the floor",
                  "error", "FastKron", "best of others, measured beside"]
         ieee = any(i for _, i in self.pairs())
         heads += ["`ieee`, ms", "error"] if ieee else []
         cells = []
         for row, exact in self.pairs():
-            line = [f"{row['rows']} x {row['factors']}", self.trips(row), ms_text(row["ms"]),
+            line = [f"{row['rows']} x {row['factors']}", self.regions(row), ms_text(row["ms"]),
                     ms_text(row.get("target_ms")), self.judge(row), ms_text(row["floor_ms"]),
                     share_text(row["of_floor"]), f"{row['error']:.1e}",
                     f"{row['fastkron_ms'] / row['ms']:.2f}x" if "fastkron_ms" in row else "–",
@@ -153,17 +173,14 @@ class Products(Layout):
         return markdown(heads, cells)
 
     def judge(self, row):
-        peer = best_peer(row)
-        if peer and peer[1] < row["ms"]:
-            self.miss(row, f"{row['ms']:.4g} ms", f"{peer[0]}'s {peer[1]:.4g} ms")
-        if row["error"] > self.error_bound(row):
-            self.miss(row, f"error {row['error']:.1e}", f"{self.error_bound(row):.1e}")
+        self.check_peer(row)
+        bound = self.error_bound(row)
+        self.check("error of at most 16 units", row["error"] <= bound, row,
+                   f"error {row['error']:.1e}", f"{bound:.1e}")
         if "target_ms" not in row:
             return "–"
-        if row["ms"] <= row["target_ms"]:
-            return "met"
-        self.miss(row, f"{row['ms']:.4g} ms", f"{row['target_ms']:g} ms")
-        return "missed"
+        return verdict(self.check("time of the case", row["ms"] <= row["target_ms"], row,
+                                  f"{row['ms']:.4g} ms", f"{row['target_ms']:g} ms"))
 
     @staticmethod
     def error_bound(row):
@@ -178,11 +195,11 @@ class Products(Layout):
                 continue
             text = f"{title} {mean(ratios):.2f}x over {cases_text(len(ratios))}"
             if title == "FastKron":
-                good = mean(ratios) >= GEOMETRIC_MEAN
-                text += f" (goal {GEOMETRIC_MEAN:g}x: {'met' if good else 'missed'})"
-                if not good:
-                    self.misses.append((f"geometric mean, {self.rows[0]['type']}",
-                                        f"{mean(ratios):.2f}x", f"{GEOMETRIC_MEAN:g}x", "–"))
+                good = self.check(f"FastKron takes {GEOMETRIC_MEAN:g}x, geometric mean",
+                                  mean(ratios) >= GEOMETRIC_MEAN,
+                                  f"geometric mean, {self.rows[0]['type']}",
+                                  f"{mean(ratios):.2f}x", f"{GEOMETRIC_MEAN:g}x")
+                text += f" (goal {GEOMETRIC_MEAN:g}x: {verdict(good)})"
             lines.append(text)
         exact = [i["fastkron_ms"] / i["ms"] for _, i in self.pairs() if i and "fastkron_ms" in i]
         if exact:
@@ -209,11 +226,9 @@ class Batched(Layout):
     def judge(self, row):
         if "target_share" not in row:
             return "–"
-        if self.share(row) >= row["target_share"]:
-            return "met"
-        self.miss(row, f"{share_text(self.share(row))} of a copy",
-                  share_text(row["target_share"]))
-        return "missed"
+        return verdict(self.check("share of a copy", self.share(row) >= row["target_share"], row,
+                                  f"{share_text(self.share(row))} of a copy",
+                                  share_text(row["target_share"])))
 
 
 class Flags(Layout):
@@ -238,9 +253,9 @@ class Flags(Layout):
 
     def ratio(self, row, base, goal, name):
         value = row["ms"] / base["ms"]
-        if value > goal:
-            self.miss(row, f"{value:.2f}x the time of {name}", f"{goal:g}x")
-        return f"{value:.2f}" + ("" if value <= goal else " (missed)")
+        good = self.check(f"at most {goal:g}x the time of {name}", value <= goal, row,
+                          f"{value:.2f}x the time of {name}", f"{goal:g}x")
+        return f"{value:.2f}" + ("" if good else " (missed)")
 
     def closing(self):
         return (f"Goals: kmm at most {KMM:g} times mkm, T/T at most {TRANSPOSED:g} times N/N.")
@@ -265,9 +280,9 @@ class Half(Layout):
 
     def ratio(self, row, single):
         value = single["ms"] / row["ms"]
-        if value < HALF:
-            self.miss(row, f"{value:.2f}x as fast as f32", f"{HALF:g}x")
-        return f"{value:.2f}x" + ("" if value >= HALF else " (missed)")
+        good = self.check(f"{HALF:g}x as fast as f32", value >= HALF, row,
+                          f"{value:.2f}x as fast as f32", f"{HALF:g}x")
+        return f"{value:.2f}x" + ("" if good else " (missed)")
 
     def closing(self):
         return f"Goal: at least {HALF:g} times as fast as f32."
@@ -277,24 +292,20 @@ class Odd(Layout):
     """Odd and rectangular factors: share of the floor, and no slower than any other."""
 
     def table(self):
-        heads = ["case", "trips", "ms", "floor, ms", "of the floor", "goal", "", "error",
+        heads = ["case", "fused regions", "ms", "floor, ms", "of the floor", "goal", "", "error",
                  "best other"]
         return markdown(heads, [
-            [r["case"], self.trips(r), ms_text(r["ms"]), ms_text(r["floor_ms"]), share_text(r["of_floor"]),
+            [r["case"], self.regions(r), ms_text(r["ms"]), ms_text(r["floor_ms"]), share_text(r["of_floor"]),
              share_text(r.get("target_share")), self.judge(r), f"{r['error']:.1e}",
              peer_text(r, best_peer(r))] for r in self.rows])
 
     def judge(self, row):
-        peer = best_peer(row)
-        if peer and peer[1] < row["ms"]:
-            self.miss(row, f"{row['ms']:.4g} ms", f"{peer[0]}'s {peer[1]:.4g} ms")
+        self.check_peer(row)
         if "target_share" not in row:
             return "–"
-        if row["of_floor"] >= row["target_share"]:
-            return "met"
-        self.miss(row, f"{share_text(row['of_floor'])} of the floor",
-                  share_text(row["target_share"]))
-        return "missed"
+        return verdict(self.check("share of the floor", row["of_floor"] >= row["target_share"], row,
+                                  f"{share_text(row['of_floor'])} of the floor",
+                                  share_text(row["target_share"])))
 
 
 class Precisions(Layout):
@@ -325,20 +336,17 @@ class Sparse(Layout):
 
     def judge(self, row):
         """The goal and whether it is met."""
-        peer = best_peer(row)
-        if peer and peer[1] / row["ms"] < SPARSE_WORST:
-            self.miss(row, f"{row['ms']:.4g} ms", f"{peer[0]}'s {peer[1]:.4g} ms")
+        self.check_peer(row, SPARSE_WORST)
         if row["rows"] < FULL_BATCH:
             goal, good = f"{share_text(SMALL_BATCH)} of the floor", row["of_floor"] >= SMALL_BATCH
+            kind = f"share of the floor, fewer than {FULL_BATCH} rows"
             measured = f"{share_text(row['of_floor'])} of the floor"
         elif "target_ms" in row:
             goal, good = f"{row['target_ms']:g} ms", row["ms"] <= row["target_ms"]
-            measured = f"{row['ms']:.4g} ms"
+            kind, measured = f"time of {FULL_BATCH} rows", f"{row['ms']:.4g} ms"
         else:
             return "–", "–"
-        if not good:
-            self.miss(row, measured, goal)
-        return goal, "met" if good else "missed"
+        return goal, verdict(self.check(kind, good, row, measured, goal))
 
     def closing(self):
         lines = []
@@ -350,12 +358,11 @@ class Sparse(Layout):
             ratios = sorted(best_peer(r)[1] / r["ms"] for r in rows)
             value = mean(ratios)
             more = f" with matrices of more than {SPARSE_ROWS[kind]} rows" if SPARSE_ROWS[kind] else ""
+            good = self.check(f"the best other takes {goal:g}x, geometric mean", value >= goal,
+                              f"geometric mean, {self.result['title']}, {kind}",
+                              f"{value:.2f}x", f"{goal:g}x")
             lines.append(f"{kind} {value:.2f}x over {cases_text(len(rows))}{more}, {ratios[0]:.2f}x to "
-                         f"{ratios[-1]:.2f}x (goal {goal:g}x: "
-                         f"{'met' if value >= goal else 'missed'})")
-            if value < goal:
-                self.misses.append((f"geometric mean, {self.result['title']}, {kind}",
-                                    f"{value:.2f}x", f"{goal:g}x", "–"))
+                         f"{ratios[-1]:.2f}x (goal {goal:g}x: {verdict(good)})")
         return (f"Geometric means against the best other, {FULL_BATCH} rows: " + "; ".join(lines)
                 + ".") if lines else ""
 
@@ -378,18 +385,20 @@ class Backward(Layout):
             product, by_input = group["ksmm", "NN"], group["ksmm", "NT"]
             by_weights = group["ksmm_grad", "NN"]
             value = (by_input["ms"] + by_weights["ms"]) / product["ms"]
-            if value > BACKWARD:
-                self.miss(by_weights, f"{value:.2f} times the product, both gradients",
-                          f"{BACKWARD:g} times")
+            good = self.check(f"both gradients in {BACKWARD:g} times the product's time",
+                              value <= BACKWARD, by_weights,
+                              f"{value:.2f} times the product, both gradients",
+                              f"{BACKWARD:g} times")
             cells.append([f"{product['rows']} x {product['factors']}", product["type"],
                           product["layout"][6:], ms_text(product["ms"]), ms_text(by_input["ms"]),
                           f"{by_input['error']:.1e}", ms_text(by_weights["ms"]),
                           f"{by_weights['error']:.1e}", peer_text(by_weights, best_peer(by_weights)),
-                          f"{value:.2f}" + ("" if value <= BACKWARD else " (missed)")])
+                          f"{value:.2f}" + ("" if good else " (missed)")])
         return markdown(heads, cells)
 
     def closing(self):
-        return f"Goal: both gradients in at most {BACKWARD:g} times the product's time."
+        return (f"Goal: both gradients in at most {BACKWARD:g} times the product's time, met by "
+                f"{sum(good for _, good in self.verdicts)} of {cases_text(len(self.verdicts))}.")
 
 
 class Eights(Layout):
@@ -411,6 +420,27 @@ class Eights(Layout):
                 line += [ms_text(half["ms"]), f"{half['error']:.1e}"] if half else ["–"] * 2
             cells.append(line)
         return markdown(heads, cells)
+
+
+class Rotations(Layout):
+    """Rotations of quantised language models: factors as they are, or Hadamard ones of as many."""
+
+    def closing(self):
+        most, shares = {}, {}
+        for row in self.rows:
+            most[row["factors"]] = max(most.get(row["factors"], 0), row["rows"])
+        for row in self.rows:
+            if row["rows"] == most[row["factors"]]:
+                shares.setdefault(factor_count(row["factors"]), []).append(row["of_floor"])
+        parts = [f"{count} factor{'s' * (count > 1)} " + " to ".join(
+            dict.fromkeys(map(share_text, (min(found), max(found)))))
+                 for count, found in sorted(shares.items())]
+        return f"Of the floor, sizes with their most rows: {'; '.join(parts)}."
+
+
+def factor_count(factors):
+    """Of text such as 28,32,16 or 16^3."""
+    return sum(int(part.partition("^")[2] or 1) for part in factors.split(","))
 
 
 def floors_text(row):
@@ -444,14 +474,14 @@ class Chains(Layout):
         shown = "–" if ratio is None else f"{ratio:.2f}x ({ms_text(row[name + '_ms'])} ms)"
         if ratio is None or goal is None:
             return shown, "–", "–"
-        if ratio < goal:
-            self.miss(row, f"{ratio:.2f}x {text}", f"{goal:g}x")
-        return shown, f"{goal:g}x", "met" if ratio >= goal else "missed"
+        return shown, f"{goal:g}x", verdict(self.check(f"{goal:g}x {text}", ratio >= goal, row,
+                                                       f"{ratio:.2f}x {text}", f"{goal:g}x"))
 
 
 LAYOUTS = {"gpu_f32": Products, "gpu_f64": Products, "gpu_batched": Batched,
            "gpu_flags": Flags, "gpu_half": Half, "gpu_odd": Odd, "gpu_precision": Precisions,
-           "gpu_chains": Chains, "gpu_quantized": Eights, "gpu_ksmm": Sparse,
+           "gpu_chains": Chains, "gpu_quantized": Eights, "gpu_rotations": Rotations,
+           "gpu_ksmm": Sparse,
            "gpu_patterns": Sparse, "gpu_backward": Backward}
 
 
@@ -469,8 +499,8 @@ def summary(result):
               peer_text(r, best_measured(r))] for r, _ in layout.pairs()]
     heads = ["rows x factors", "kron", "of the floor", "error", "FastKron",
              "best of PyTorch, GPyTorch, cuBLAS"]
-    return "\n\n".join(filter(None, [markdown(heads, cells), layout.closing(),
-                                     where_measured(result)])) + "\n"
+    return "\n\n".join(filter(None, [where_measured(result), markdown(heads, cells),
+                                     layout.closing()])) + "\n"
 
 
 def cause(case):
@@ -481,36 +511,39 @@ def cause(case):
     return "not known"
 
 
-def trips_floor(case, result, plans):
-    """What the trips of a case take at the rate of a copy."""
-    trips, copy = plans.get(case), result["limits"].get("copy")
-    if not trips or not copy:
+def regions_floor(case, result, plans):
+    """What the fused regions of a case take at the rate of a copy."""
+    regions, copy = plans.get(case), result["limits"].get("copy")
+    if not regions or not copy:
         return "–"
-    return f"{sum(t['bytes'] for t in trips) / copy * 1e3:.4g} ms ({trips_text(trips)})"
+    return f"{sum(t['bytes'] for t in regions) / copy * 1e3:.4g} ms ({regions_text(regions)})"
+
+
+def filled(results, plans=()):
+    """{name: layout} whose tables have been made, so that all goals are judged."""
+    layouts = {name: LAYOUTS.get(name, Layout)(result, plans) for name, result in results.items()}
+    for layout in layouts.values():
+        layout.text()
+    return layouts
 
 
 def misses(results, plans=()):
     """All that missed a goal; `results` is {name: result}."""
-    cells = []
-    for name, result in results.items():
-        layout = LAYOUTS.get(name, Layout)(result, plans)
-        layout.text()
-        cells += [[*miss, trips_floor(miss[0], result, layout.plans), cause(miss[0])]
-                  for miss in layout.misses]
+    cells = [[*miss, regions_floor(miss[0], layout.result, layout.plans), cause(miss[0])]
+             for layout in filled(results, plans).values() for *miss, _ in layout.misses]
     if not cells:
-        return "None.\n"
-    heads = ["case", "measured", "goal", "floor", "bytes of its trips, copied", "cause"]
+        return "No goal is missed.\n"
+    heads = ["case", "measured", "goal", "floor", "bytes of its fused regions, copied", "cause"]
     return markdown(heads, cells).replace("--:|", "---|") + "\n"
 
 
 def goal_cells(what, value, unit, goal, more=""):
     """A line of the table of costs; `goal` is the largest value that meets it."""
-    verdict = "met" if value <= goal else "missed"
-    return [what, f"{value:.4g} {unit}{more}", f"{goal:g} {unit}", verdict]
+    return [what, f"{value:.4g} {unit}{more}", f"{goal:g} {unit}", verdict(value <= goal)]
 
 
 def costs(results):
-    """Cold compilation, workspace and launches, over all cases of all files."""
+    """Lines about cold compilation, workspace and launches, over all cases of all files."""
     rows = [r for result in results.values() for r in result["rows"]
             if "ms" in r and "compile_ms" in r]
     launches = sorted(r["launch_us"] for r in results.values() if "launch_us" in r)
@@ -531,7 +564,7 @@ def costs(results):
     if launches:
         lines.append(goal_cells("a launch, on the host (mkm f32 16 x 8^2)",
                                 launches[len(launches) // 2], "us", 4))
-    return markdown(["", "measured", "goal", ""], lines) + "\n"
+    return lines
 
 
 def suite(record):

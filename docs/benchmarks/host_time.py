@@ -22,11 +22,13 @@ waited for between bursts. `layer` gives time until the GPU is done, too.
 
 import argparse
 import ctypes
+import datetime
 import json
 import pathlib
 import platform
 import statistics
 import subprocess
+import sys
 import time
 
 import torch
@@ -331,7 +333,9 @@ def main():
     options = parser.parse_args()
     torch.manual_seed(0)
     clock = Clock(options.device, options.rounds)
-    results = {"machine": machine(options.device)}
+    results = {"command": " ".join(["docs/benchmarks/host_time.py", *sys.argv[1:]]),
+               "date": datetime.datetime.now().isoformat(timespec="minutes"),
+               "machine": machine(options.device)}
     print("microseconds on", results["machine"]["device"])
     for part in options.only.split(","):
         results[part] = PARTS[part](options.device, clock)

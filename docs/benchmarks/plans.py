@@ -1,4 +1,4 @@
-"""Writes down how each GPU benchmark case is computed: its trips over memory, with the
+"""Writes down how each GPU benchmark case is computed: its fused regions, with the
 kernel, the contracted axes and the bytes of each.
 
 usage: plans.py [--build BUILD] [--chip sm_90a]
@@ -30,8 +30,8 @@ TYPE = r"memref<([0-9x]+)x(?:complex<)?\w+>?(?:, strided<[^>]*>)?"
 LOOP = re.compile(r"scf\.for \S+ = %c(\d+)\S* to %c(\d+)\S* step %c(\d+)")
 
 
-def passes(case, kron_opt, chip):
-    """(text, how often it runs) of each kron.pass of a case, when everything is decided. Of
+def fused_regions(case, kron_opt, chip):
+    """(text, how often it runs) of each kron.fused of a case, when everything is decided. Of
     branches, those for row-major arrays come first: the others are left out."""
     done = subprocess.run(
         [kron_opt, f"--kron-gpu-pipeline=chip={chip}",
@@ -52,7 +52,7 @@ def passes(case, kron_opt, chip):
         elif loop := LOOP.match(text):
             begin, end, step = map(int, loop.groups())
             blocks.append((indent, (end - begin) // step))
-        elif text.startswith("kron.pass ins("):
+        elif text.startswith("kron.fused ins("):
             inside = indent
             found.append([text, math.prod(times for _, times in blocks)])
         elif inside is not None:
@@ -66,16 +66,16 @@ def elements(text):
 
 
 def plan(case, kron_opt, chip):
-    """[{kernel, axes, bytes}] of each trip."""
-    trips = []
-    for text, times in passes(case, kron_opt, chip):
+    """[{kernel, axes, bytes}] of each fused region."""
+    regions = []
+    for text, times in fused_regions(case, kron_opt, chip):
         kernel = re.search(r"#kron.schedule<[^>]*kernel = (\w+)", text)
         outs = text[text.index(" outs("):]
         moved = elements(text[text.index(" : "):]) + elements(outs)
-        trips.append({"kernel": kernel[1] if kernel else "simt",
+        regions.append({"kernel": kernel[1] if kernel else "simt",
                       "axes": len(re.findall(r"axis\(\d+\)", text)),
                       "bytes": moved * SIZES[case.type] * times})
-    return trips
+    return regions
 
 
 def main():
@@ -91,8 +91,8 @@ def main():
                                          cases.values())))
     content = {"commit": commit(), "chip": options.chip, "plans": plans}
     path = HERE / "results/gpu_plans.json"
-    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(trips)}"
-                       for name, trips in plans.items())
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(regions)}"
+                       for name, regions in plans.items())
     head = json.dumps({k: v for k, v in content.items() if k != "plans"})[:-1]
     path.write_text(f'{head}, "plans": {{\n{lines}\n}}}}\n')
     print(f"wrote {path.relative_to(ROOT)}: {len(plans)} cases")

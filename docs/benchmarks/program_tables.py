@@ -51,8 +51,8 @@ def where_measured(result):
             f"GPyTorch {machine['gpytorch']}.")
 
 
-def closing(results):
-    return [text for result in results.values() for text in ("", where_measured(result))]
+def opening(results):
+    return [text for result in results.values() for text in (where_measured(result), "")]
 
 
 def _summary_cells(rows):
@@ -87,7 +87,7 @@ def summary(results):
                 for row in filter(is_measured, result["rows"]))
     total = sum(len(rows) for found in groups(results).values() for rows in found.values())
     text = f"Another way is faster in {count} of {total} cases."
-    return "\n".join([markdown(heads, lines), "", text, *closing(results)]) + "\n"
+    return "\n".join([*opening(results), markdown(heads, lines), "", text]) + "\n"
 
 
 def _spread(values):
@@ -120,9 +120,8 @@ def table(result):
                       *([ms_text(own["host_ms"])] if is_gpu else []),
                       ms_text(own["first_ms"]), f"{own['error']:.1e}", _other_cells(row)])
     rounds = statistics.median(row["ways"]["kron"].get("rounds", 0) for row in result["rows"])
-    return "\n".join([markdown(heads, lines), "",
-                      f"Medians of {rounds:g} rounds, in the median case.", "",
-                      where_measured(result)]) + "\n"
+    return "\n".join([where_measured(result), "", markdown(heads, lines), "",
+                      f"Medians of {rounds:g} rounds, in the median case."]) + "\n"
 
 
 def is_loss(row):
@@ -158,7 +157,7 @@ def losses(results):
     if not lines:
         return "None.\n"
     heads = ["case", "ratio", "kron's parts, ms", "the other's", "cause"]
-    return markdown(heads, lines).replace("--:|", "---|") + "\n"
+    return "\n".join([*opening(results), markdown(heads, lines).replace("--:|", "---|")]) + "\n"
 
 
 PARTS = {"programs-summary": summary, "program-losses": losses}

@@ -6,6 +6,7 @@ Each start is a process of its own with an empty cache; the best of several coun
 since other work on the machine only adds to it.
 """
 
+import datetime
 import json
 import os
 import platform
@@ -64,7 +65,9 @@ def main():
         machine = {"python": platform.python_version(), "numpy": np.__version__,
                    "threads": kron.get_num_threads(), "commit": commit()}
         with open(sys.argv[1], "w") as file:
-            json.dump({"machine": machine, "results": results}, file, indent=1)
+            json.dump({"command": "docs/benchmarks/python_calls.py",
+                       "date": datetime.datetime.now().isoformat(timespec="minutes"),
+                       "machine": machine, "results": results}, file, indent=1)
             file.write("\n")
 
 

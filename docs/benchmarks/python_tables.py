@@ -81,4 +81,4 @@ def table(result, part):
     """The table of one part."""
     if part not in result:
         return "(not measured yet)\n"
-    return "\n".join([*PARTS[part](result[part]), "", _source(result[part])]) + "\n"
+    return "\n".join([_source(result[part]), "", *PARTS[part](result[part])]) + "\n"

@@ -207,8 +207,10 @@ def main():
         add_plans(result, options)
         write(options.add_plans, result)
         return
-    result = {"title": "Random shapes", "command": " ".join(
-        ["docs/benchmarks/random_shapes.py", *sys.argv[1:]]), "target": options.target,
+    # Without the place of the result, which is a path of that machine.
+    arguments = re.sub(r" ?--json[ =]\S+", "", " ".join(sys.argv[1:]))
+    result = {"title": "Random shapes",
+              "command": f"docs/benchmarks/random_shapes.py {arguments}", "target": options.target,
         "count": options.count, "bytes": options.bytes, "families": {}}
     for family in options.family:
         for seed in options.seed:

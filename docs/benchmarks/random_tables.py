@@ -9,6 +9,9 @@ from roofline import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, line, text
 COLOURS = {"mkm": "#1f77b4", "kmm": "#ff7f0e", "batched": "#2ca02c", "ksmm": "#d62728",
            "chain": "#9467bd"}
 RATIOS = (0.25, 64.0)  # of the plot
+HEADS = ["family", "cases", "geometric mean over the best other", "slower than 0.95x", "worst",
+         "of the floor, median", "a tenth is below", "compile and load, ms: median, 99 %, worst",
+         "failed"]
 
 
 def _each(parts, cell):
@@ -40,26 +43,33 @@ def _where_measured(result):
                  f"{machine['processor']} (family {machine['family']}, model {machine['model']}, "
                  f"{', '.join(machine['features'])})")
     else:
-        place = f"{machine['name']}, driver {machine['driver']}"
+        place = f"{machine['gpu']}, driver {machine['driver']}"
     return (f"`{result['command']}`, {result['date']}, commit {result['commit'][:12]}: {place}; "
             f"medians of up to {result['samples']} samples, arrays of "
             f"{result['bytes'][0] / 1e6:g} to {result['bytes'][1] / 1e6:g} MB.")
 
 
+def _opening(result):
+    seeds = dict.fromkeys(seed for found in result["families"].values() for seed in found)
+    return f"Seed{'s' * (len(seeds) > 1)} {', '.join(seeds)}. {_where_measured(result)}"
+
+
+def summary(result):
+    """A row per family."""
+    rows = [_row(family, [parts["all"] for parts in seeds.values()])
+            for family, seeds in result["families"].items()]
+    return "\n\n".join([_opening(result), markdown(HEADS, rows)]) + "\n"
+
+
 def table(result):
     """A row per family and kind of type; a column's entries are those of the seeds."""
-    heads = ["family", "cases", "geometric mean over the best other", "slower than 0.95x",
-             "worst", "of the floor, median", "a tenth is below", "compile and load, ms: median, "
-             "99 %, worst", "failed"]
     rows = []
     for family, seeds in result["families"].items():
         names = dict.fromkeys(name for parts in seeds.values() for name in parts)
         for name in names:
             parts = [parts[name] for parts in seeds.values() if name in parts]
             rows.append(_row(f"**{family}**" if name == "all" else f"{family} {name}", parts))
-    seeds = dict.fromkeys(seed for found in result["families"].values() for seed in found)
-    return (markdown(heads, rows) + f"\n\nSeed{'s' * (len(seeds) > 1)} {', '.join(seeds)}. " +
-            _where_measured(result) + "\n")
+    return "\n\n".join([_opening(result), markdown(HEADS, rows)]) + "\n"
 
 
 def worst(result):
@@ -69,10 +79,10 @@ def worst(result):
              share_text(row["of_floor"]), f"`{row['plan']}`" if "plan" in row else "–"]
             for seeds in result["families"].values() for parts in seeds.values()
             for row in parts["all"]["worst"]]
-    return markdown(heads, rows) + "\n"
+    return "\n\n".join([_opening(result), markdown(heads, rows)]) + "\n"
 
 
-PARTS = {"table": table, "worst": worst}
+PARTS = {"table": table, "random-summary": summary, "worst": worst}
 
 
 def _y_of(ratio):

@@ -1,13 +1,13 @@
-"""Writes the tables of the documentation, and the roofline plots, from the result files.
+"""Writes docs/Performance.md, docs/performance, the tables of other pages, and the plots, from the
+result files.
 
 usage: render.py
 
-In README.md and docs/*.md, what stands between `<!-- KIND of FILE -->` and `<!-- end -->`
-becomes the table of that result file: `table`, `summary` (a shorter one), `suite` (of the
-GPU tests), `overhead`, `products` and `training` (of python.json), `exec-runs` and
-`exec-paths` (of the execution tests). `misses` and `costs` are of all gpu_*.json of a
-folder, `cpu-goals` and `cpu-misses` of all cpu_*.json, `programs-summary` and
-`program-losses` of all programs_*.json, `worst` of random_*.json. docs/check.py tests that nothing is stale.
+docs/Performance.md and the pages of docs/performance come from the texts in pages/, in which
+`<!-- KIND of FILE -->` stands for the table of that result file or of the files of that folder.
+In README.md and docs/*.md a table stands between `<!-- KIND of FILE -->` and `<!-- end -->`.
+KIND is one of `KINDS`: `table`, what the file's own tables module makes of it, or another one.
+docs/check.py tests that nothing is stale.
 """
 
 import json
@@ -19,18 +19,19 @@ import cpu_tables
 import exec_tables
 import gpu_plot
 import gpu_tables
+import host_tables
 import program_tables
 import python_tables
 import random_tables
+import summary_tables
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-TABLE = re.compile(r"(<!-- (table|summary|suite|misses|costs|cpu-goals|cpu-misses|"
-                   r"exec-runs|exec-paths|programs-summary|program-losses|worst|"
-                   r"overhead|products|training) of (\S+) -->\n).*?(<!-- end -->)",
-                   re.S)
+PAGES = HERE / "pages"
+#: Each of these gets a page from pages/performance/cpu.md.in, docs/performance/cpu-NAME.md.
+CPUS = {"xeon": ("Xeon", "docs/benchmarks/results"), "zen5": ("Zen 5", "docs/benchmarks/results/zen5")}
 # In the order of the tables.
-GPU = ("gpu_f32", "gpu_f64", "gpu_odd", "gpu_flags", "gpu_half", "gpu_precision",
+GPU = ("gpu_f32", "gpu_f64", "gpu_odd", "gpu_flags", "gpu_half", "gpu_precision", "gpu_rotations",
        "gpu_batched", "gpu_ksmm", "gpu_patterns", "gpu_quantized", "gpu_chains",
        "gpu_backward")
 CPU = ("cpu_products", "cpu_fastkron", "cpu_flags", "cpu_odd", "cpu_ksmm", "cpu_chains", "cpu_batched",
@@ -40,21 +41,35 @@ PROGRAMS = {"programs_cpu": "cpu", "programs_cuda": "cuda"}
 RANDOM = {"random_cpu": "CPU", "random_cuda": "GPU"}
 
 
-def results(folder, names):
-    """{name: result} of those that are there."""
+def results(path, names):
+    """{name: result} of those that are there, in a folder or in this file alone."""
+    folder = path if path.is_dir() else path.parent
     return {name: json.loads((folder / f"{name}.json").read_text()) for name in names
-            if (folder / f"{name}.json").exists()}
+            if (folder / f"{name}.json").exists() and path in (folder, folder / f"{name}.json")}
+
+
+def cpus():
+    """{machine: {name: result}}"""
+    return {title: results(ROOT / folder, (*CPU, CPU_THREADS)) for title, folder in CPUS.values()}
+
+
+def programs(path):
+    return {PROGRAMS[name]: result for name, result in results(path, PROGRAMS).items()}
 
 
 def plans():
-    """{case: its trips}, as plans.py wrote them."""
+    """{case: its fused regions}, as plans.py wrote them."""
     path = HERE / "results/gpu_plans.json"
     return json.loads(path.read_text())["plans"] if path.exists() else {}
 
 
 def first_light(result):
     machine = result["machine"]
-    lines = ["| factors | kron | NumPy | kron is | wanted | kron's rate | of this core's limit | "
+    lines = [f"`{result['command']}`, {result['date']}, commit "
+             f"{result['commit'][:12]}: one core of {machine['Model name']} (family "
+             f"{machine['CPU family']}, model {machine['Model']}, {', '.join(machine['features'])}); "
+             f"NumPy {machine['numpy']} with {machine['blas']}.", "",
+             "| factors | kron | NumPy | kron is | wanted | kron's rate | of this core's limit | "
              "compiled in | error kron | error NumPy |", "|---|" + "--:|" * 9]
     for row in result["rows"]:
         lines.append(
@@ -62,53 +77,95 @@ def first_light(result):
             f"{row['numpy_ms']:.2f} ms | {row['ratio']:.1f}x as fast | {row['target']:g}x | "
             f"{row['kron_gflops']:.0f} GFLOP/s | {row['limit_percent']:.0f} % | "
             f"{row['compile_ms']:.0f} ms | {row['kron_error']:.1e} | {row['numpy_error']:.1e} |")
-    lines += ["", f"`{result['command']}`, {result['date']}, commit "
-              f"{result['commit'][:12]}: one core of {machine['Model name']} (family "
-              f"{machine['CPU family']}, model {machine['Model']}, {', '.join(machine['features'])}); "
-              f"NumPy {machine['numpy']} with {machine['blas']}."]
     return "\n".join(lines) + "\n"
 
 
-def body(kind, path):
-    """What belongs between the marks."""
-    if kind == "misses":
-        return gpu_tables.misses(results(path, GPU), plans())
-    if kind == "costs":
-        return gpu_tables.costs(results(path, GPU))
-    if kind == "cpu-goals":
-        return cpu_tables.goals(results(path, (*CPU, CPU_THREADS)))
-    if kind == "cpu-misses":
-        return cpu_tables.misses(results(path, (*CPU, CPU_THREADS)))
-    if kind in program_tables.PARTS:
-        return program_tables.PARTS[kind]({PROGRAMS[name]: result for name, result
-                                           in results(path, PROGRAMS).items()})
-    if not path.exists():
-        return "(not measured yet)\n"
+def table(path):
+    """The table of one result file."""
     result = json.loads(path.read_text())
-    if kind == "exec-runs":
-        return exec_tables.runs(result)
-    if kind == "exec-paths":
-        return exec_tables.paths(result)
-    if kind in python_tables.PARTS:
-        return python_tables.table(result, kind)
-    if kind == "suite":
-        return gpu_tables.suite(result)
     if path.stem in RANDOM:
-        return random_tables.PARTS[kind](result)
+        return random_tables.table(result)
     if path.stem in PROGRAMS:
         return program_tables.table(result)
     if path.stem in cpu_tables.LAYOUTS:
         return cpu_tables.table(result, path.stem)
-    if "limits" not in result:
+    if path.stem == "first_light":
         return first_light(result)
-    if kind == "summary":
-        return gpu_tables.summary(result)
+    if path.stem == "python_calls":
+        return host_tables.python_calls(result)
     return gpu_tables.table(result, path.stem, plans())
+
+
+def cpu_goals(path):
+    found = results(path, (*CPU, CPU_THREADS))
+    return f"{summary_tables.sources(found.values())}\n\n{cpu_tables.goals(found)}"
+
+
+def of_file(function):
+    return lambda path: function(json.loads(path.read_text()))
+
+
+#: {kind: what it makes of a path}; the last ones take folders.
+KINDS = {
+    "table": table,
+    "summary": of_file(gpu_tables.summary),
+    "suite": of_file(gpu_tables.suite),
+    "exec-runs": of_file(exec_tables.runs),
+    "exec-paths": of_file(exec_tables.paths),
+    "worst": of_file(random_tables.worst),
+    "random-summary": of_file(random_tables.summary),
+    **{kind: of_file(lambda result, kind=kind: python_tables.table(result, kind))
+       for kind in python_tables.PARTS},
+    "misses": lambda path: gpu_tables.misses(results(path, GPU), plans()),
+    "cpu-misses": lambda path: cpu_tables.misses(results(path, (*CPU, CPU_THREADS))),
+    "cpu-goals": cpu_goals,
+    **{kind: lambda path, make=make: make(programs(path))
+       for kind, make in program_tables.PARTS.items()},
+    **{kind: lambda path, make=make: make(results(path, host_tables.DEVICES))
+       for kind, make in host_tables.PARTS.items()},
+    "gpu-summary": lambda path: summary_tables.gpu(results(path, GPU)),
+    "cpu-summary": lambda path: summary_tables.cpu(cpus()),
+    "accuracy": lambda path: summary_tables.accuracy(results(path, GPU), cpus()),
+    "all-costs": lambda path: summary_tables.costs(results(path, GPU), cpus(),
+                                                   results(path, host_tables.DEVICES)),
+    "all-goals": lambda path: summary_tables.goals(results(path, GPU), cpus()),
+    "all-losses": lambda path: summary_tables.losses(programs(path)),
+}
+MARK = rf"(<!-- ({'|'.join(KINDS)}) of (\S+) -->\n)"
+TABLE = re.compile(MARK + r".*?(<!-- end -->)", re.S)
+
+
+def body(kind, path):
+    """What belongs in the place of a mark."""
+    return KINDS[kind](path) if path.exists() else "(not measured yet)\n"
 
 
 def rendered(text):
     """`text` with every table written anew."""
     return TABLE.sub(lambda match: match[1] + body(match[2], ROOT / match[3]) + match[4], text)
+
+
+def page(source, **words):
+    """The page that a text of pages/ makes; `words` stand in it as {word}."""
+    text = source.read_text()
+    for word, value in words.items():
+        text = text.replace(f"{{{word}}}", value)
+    text = re.sub(MARK, lambda match: body(match[2], ROOT / match[3]), text)
+    return (f"<!-- Written by docs/benchmarks/render.py from {source.relative_to(ROOT)}: "
+            f"edit that. -->\n{text}")
+
+
+def pages():
+    """{file: text} of the pages that are generated as a whole."""
+    found = {}
+    for source in sorted(PAGES.rglob("*.md.in")):
+        target = ROOT / "docs" / source.relative_to(PAGES).with_suffix("")
+        if source.name == "cpu.md.in":
+            for name, (title, folder) in CPUS.items():
+                found[target.with_stem(f"cpu-{name}")] = page(source, title=title, results=folder)
+        else:
+            found[target] = page(source)
+    return found
 
 
 def plots():
@@ -120,11 +177,18 @@ def plots():
                     HERE / "cpu_roofline.svg": cpu_plot.svg(results(folder, CPU))}
 
 
+def generated():
+    """{file: text} of all that nobody edits."""
+    return pages() | plots()
+
+
 def main():
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    written = {page: rendered(page.read_text()) for page in pages} | plots()
-    for path, text in written.items():
+    whole = generated()
+    partly = {path: rendered(path.read_text())
+              for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))] if path not in whole}
+    for path, text in (partly | whole).items():
         if not path.exists() or path.read_text() != text:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text)
             print(f"updated {path.relative_to(ROOT)}")
 

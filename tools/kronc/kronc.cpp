@@ -79,6 +79,11 @@ struct Options {
           "native, LLVM's names or x86-64-v4-amx (default: "
           "x86-64-v2,x86-64-v3,x86-64-v4 and, for bf16, x86-64-v4-amx)"),
       cl::value_desc("cpu,...")};
+  cl::opt<std::string> headerFile{
+      cl::cat(category), "header",
+      cl::desc("Write the C and C++ header of the kernels as well, beside the "
+               "code that -o names"),
+      cl::value_desc("file.h")};
   cl::opt<bool> cublas{
       cl::cat(category), "cublas", cl::init(true),
       cl::desc("Whether dense products on a GPU may be calls of cuBLAS, where "
@@ -139,6 +144,22 @@ static llvm::Expected<std::pair<Emit, std::string>> getOutput() {
     return createStringError("expects -o to differ from the input '" + output +
                              "'");
   return std::pair(emit, output);
+}
+
+/// Whether --header goes with what is emitted to `output`.
+static llvm::Error checkHeader(Emit emit, StringRef output) {
+  StringRef header = getOptions().headerFile;
+  if (header.empty())
+    return llvm::Error::success();
+  if (emit == Emit::Header || emit == Emit::MLIR)
+    return createStringError(
+        "expects --header with compiled code, but got --emit=" +
+        llvm::Twine(emit == Emit::Header ? "header" : "mlir"));
+  for (StringRef other : {output, StringRef(getOptions().inputFile)})
+    if (header == other || llvm::sys::fs::equivalent(header, other))
+      return createStringError("expects --header to differ from '" + other +
+                               "'");
+  return llvm::Error::success();
 }
 
 static bool hasTarget(StringRef target) {
@@ -266,6 +287,8 @@ static llvm::Error run(StringRef toolPath) {
   if (!output)
     return output.takeError();
   auto [emit, path] = *output;
+  if (llvm::Error error = checkHeader(emit, path))
+    return error;
   auto gpuChips = getGPUChips(emit);
   if (!gpuChips)
     return gpuChips.takeError();
@@ -304,6 +327,9 @@ static llvm::Error run(StringRef toolPath) {
                              "' to have a public function, but it has none");
   if (emit == Emit::Header)
     return emitHeader(*compiled, path);
+  if (!getOptions().headerFile.empty())
+    if (llvm::Error error = emitHeader(*compiled, getOptions().headerFile))
+      return error;
   if (emit == Emit::PTX || emit == Emit::Cubin)
     return emitGPUCode(*compiled, emit, path);
   return emitCode(*compiled, emit, path, toolPath);

@@ -12,6 +12,7 @@
 
 #include "kron/CodeGen/GPU/Batched.h"
 #include "BatchedKernel.h"
+#include "kron/CodeGen/GPU/Support.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -24,6 +25,8 @@ kron::getBatchedUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
   Type element = getElementType(fused.getInit());
   if (!element.isF32() && !element.isF64())
     return "the elements are neither f32 nor f64";
+  if (!hasOneElementType(fused))
+    return "arrays have different element types";
   Problem problem = describeProblem(fused);
   if (problem.getLargestFactorSize() > kLargestFactor)
     return "a factor is larger than 16";

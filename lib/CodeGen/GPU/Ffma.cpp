@@ -22,6 +22,7 @@
 #include "kron/CodeGen/GPU/Ffma.h"
 #include "DmmaEmitter.h"
 #include "FfmaEmitter.h"
+#include "kron/CodeGen/GPU/Support.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -492,6 +493,8 @@ void FfmaEmitter::emit() {
 
 std::optional<std::string>
 kron::getFfmaUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
+  if (!hasOneElementType(fused))
+    return "arrays have different element types";
   std::string reason;
   if (!planDmma(fused, machine) && !planFfma(fused, machine, reason))
     return reason;

@@ -53,6 +53,14 @@ int64_t kron::getGPUMostRowsApart(ArrayRef<ModeProductOp> products,
   return getSparseChainMostRowsApart(products, machine);
 }
 
+bool kron::hasOneElementType(FusedOp fused) {
+  Type element = getElementType(fused.getInit());
+  return getElementType(fused.getInputs().front()) == element &&
+         llvm::all_of(fused.getModeProducts(), [&](ModeProductOp product) {
+           return getElementType(product.getFactor()) == element;
+         });
+}
+
 FailureOr<GPUMachine> kron::getGPUMachine(Operation *op, StringRef chip) {
   llvm::Expected<GPUMachine> machine = parseGPUMachine(chip);
   if (!machine)

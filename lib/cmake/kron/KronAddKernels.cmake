@@ -16,7 +16,7 @@
 # the best one that the processor runs.
 #
 # TARGETS says what to compile for, the CPU by default. For nvidia, GPU_ARCH names
-# the architectures, sm_80 and sm_90a by default; the object holds PTX, and cubins if
+# the GPUs (sm_90a, h200, ...), sm_80 and sm_90a by default; the object holds PTX, and cubins if
 # ptxas of a CUDA toolkit is found. Nothing of CUDA is needed to build or link.
 #
 # Call it in the folder that adds the target.
@@ -62,7 +62,7 @@ function(kron_add_kernels target)
     add_custom_command(
       OUTPUT ${outputs}
       COMMAND ${kronc} ${source} ${options} -o ${folder}/${name}.o
-      COMMAND ${kronc} ${source} ${options} -o ${folder}/${name}.h
+        --header ${folder}/${name}.h
       DEPENDS ${source} $<TARGET_FILE:${kronc}>
       COMMENT "Compiling kernels of ${name}.mlir"
       VERBATIM)

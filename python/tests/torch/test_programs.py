@@ -159,7 +159,7 @@ def test_tables(result, monkeypatch):
     assert "| Monarch, 16 to 32 | 1 to 5 rows, f32, bf16 | bmm | 2.00x to 2.00x, mean 2.00x |" \
         in text
     assert f"Another way is faster in 1 of {len(result['rows'])} cases." in text
-    assert tables.losses(results).count("\n") == 3
+    assert tables.losses(results).count("\n") == 5
     assert "| CPU: CG solve, grid 4 x 5 x 6, 60 steps, f64 | 0.50x (matmul) |" \
         in tables.losses(results)
     lost["ways"]["matmul"].update(ms=2.0, ratio=2.0)

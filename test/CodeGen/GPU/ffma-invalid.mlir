@@ -38,3 +38,17 @@ func.func @tensors(%x: tensor<8x4xf32>, %f: tensor<4x4xf32>, %y: tensor<8x4xf32>
   } -> tensor<8x4xf32>
   return %r : tensor<8x4xf32>
 }
+
+// -----
+
+// What converts to the result's type: the kernel would read f16 as f32.
+func.func @conversion(%x: memref<8x4xf16>, %f: memref<4x4xf16>, %y: memref<8x4xf32>) {
+  // expected-error @below {{cannot become a GPU kernel of kind ffma: arrays have different element types}}
+  kron.fused ins(%x, %f : memref<8x4xf16>, memref<4x4xf16>) outs(%y : memref<8x4xf32>) attributes {schedule = #kron.schedule<kernel = ffma>} {
+  ^bb0(%tx: tensor<8x4xf16>, %tf: tensor<4x4xf16>, %out: tensor<8x4xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<8x4xf16>) factor(%tf [p, q] : tensor<4x4xf16>)
+         outs(%out : tensor<8x4xf32>) -> tensor<8x4xf32>
+    kron.yield %1 : tensor<8x4xf32>
+  }
+  return
+}

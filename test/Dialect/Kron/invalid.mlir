@@ -1290,7 +1290,7 @@ func.func @fused_mixed(%x: memref<4x4xf32>, %y: tensor<4x4xf32>) {
 
 // -----
 
-func.func @fused_permutation(%x: memref<4x4xf32>) {
+func.func @fused_c2_permutation(%x: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.fused' op expects input_permutation to be a permutation of the 2 axes of the first input, but got [0, 0]}}
   kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) attributes {input_permutation = array<i64: 0, 0>} {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
@@ -1302,7 +1302,7 @@ func.func @fused_permutation(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @fused_permutation_length(%x: memref<4x4xf32>) {
+func.func @fused_c2_permutation_length(%x: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.fused' op expects input_permutation to be a permutation of the 2 axes of the first input, but got [0, 1, 2]}}
   kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) attributes {input_permutation = array<i64: 0, 1, 2>} {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
@@ -1507,6 +1507,19 @@ func.func @fused_c4_value(%x: memref<4x4xf32>) {
 
 // -----
 
+func.func @fused_c4_epilogue(%x: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects kron.yield to give the result of its kron.epilogue}}
+  kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
+  ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%tx : tensor<4x4xf32>) factor(%f [p, q] : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = kron.epilogue ins(%1 : tensor<4x4xf32>) outs(%out : tensor<4x4xf32>) {activation = #kron.activation<relu>} -> tensor<4x4xf32>
+    kron.yield %out : tensor<4x4xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @fused_c4_type(%x: memref<4x4xf32>, %f: memref<4x5xf32>) {
   // expected-error @+1 {{'kron.fused' op expects kron.yield to give 'tensor<4x4xf32>', the type of the last block argument, but got 'tensor<4x5xf32>'}}
   kron.fused ins(%x, %f : memref<4x4xf32>, memref<4x5xf32>) outs(%x : memref<4x4xf32>) {
@@ -1649,7 +1662,7 @@ func.func @epilogue_c4_relu(%y: memref<4x8xcomplex<f32>>) {
 
 // -----
 
-func.func @fused_epilogue_memref(%x: memref<4x4xf32>) {
+func.func @fused_c3_epilogue_memref(%x: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.fused' op expects its kron.epilogue to be on tensors, but got 'memref<4x4xf32>'}}
   kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
@@ -1662,7 +1675,7 @@ func.func @fused_epilogue_memref(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @fused_epilogue_input(%x: memref<4x4xf32>) {
+func.func @fused_c3_epilogue_input(%x: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.fused' op expects its kron.epilogue to be applied to the result of the last mode product}}
   kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
@@ -1675,7 +1688,7 @@ func.func @fused_epilogue_input(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @fused_epilogue_twice(%x: memref<4x4xf32>) {
+func.func @fused_c3_epilogue_twice(%x: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.fused' op expects the result of the last mode product to be used only by its kron.epilogue}}
   kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
@@ -1689,7 +1702,7 @@ func.func @fused_epilogue_twice(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @fused_epilogue_bias(%x: memref<4x4xf32>) {
+func.func @fused_c3_epilogue_bias(%x: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.fused' op expects the bias of its kron.epilogue to be an argument of its region}}
   kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
@@ -1703,7 +1716,7 @@ func.func @fused_epilogue_bias(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @fused_epilogue_residual(%x: memref<4x4xf32>) {
+func.func @fused_c3_epilogue_residual(%x: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.fused' op expects the residual of its kron.epilogue to be an argument of its region}}
   kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
@@ -1717,7 +1730,7 @@ func.func @fused_epilogue_residual(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @fused_epilogue_beta(%x: memref<4x4xf32>) {
+func.func @fused_c3_epilogue_beta(%x: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.fused' op expects the last mode product to have an addend for its beta before a kron.epilogue}}
   kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
@@ -1730,7 +1743,7 @@ func.func @fused_epilogue_beta(%x: memref<4x4xf32>) {
 
 // -----
 
-func.func @fused_epilogue_yield(%x: memref<4x4xf32>) {
+func.func @fused_c3_epilogue_yield(%x: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.fused' op expects the result of the last mode product to be used only by its kron.epilogue}}
   kron.fused ins(%x, %x : memref<4x4xf32>, memref<4x4xf32>) outs(%x : memref<4x4xf32>) {
   ^bb0(%tx: tensor<4x4xf32>, %f: tensor<4x4xf32>, %out: tensor<4x4xf32>):
@@ -1747,7 +1760,7 @@ func.func @fused_epilogue_yield(%x: memref<4x4xf32>) {
 // 8 bits
 //===----------------------------------------------------------------------===//
 
-func.func @ksmm_float8_integers(%x: memref<4x4xf8E4M3FN>, %k: memref<1x4x4x1xi32>, %y: memref<4x4xi32>) {
+func.func @ksmm_c2_float8_integers(%x: memref<4x4xf8E4M3FN>, %k: memref<1x4x4x1xi32>, %y: memref<4x4xi32>) {
   // expected-error @+1 {{'kron.ksmm' op expects the outs to have floating-point elements beside an input of 'f8E4M3FN', but got 'i32'}}
   kron.ksmm ins(%x : memref<4x4xf8E4M3FN>) weights(%k : memref<1x4x4x1xi32>) outs(%y : memref<4x4xi32>)
   return
@@ -1755,7 +1768,7 @@ func.func @ksmm_float8_integers(%x: memref<4x4xf8E4M3FN>, %k: memref<1x4x4x1xi32
 
 // -----
 
-func.func @ksmm_float8_weights(%x: memref<4x4xcomplex<f32>>, %k: memref<1x4x4x1xf8E5M2>, %y: memref<4x4xcomplex<f32>>) {
+func.func @ksmm_c2_float8_weights(%x: memref<4x4xcomplex<f32>>, %k: memref<1x4x4x1xf8E5M2>, %y: memref<4x4xcomplex<f32>>) {
   // expected-error @+1 {{'kron.ksmm' op expects the outs to have floating-point elements beside weights of 'f8E5M2', but got 'complex<f32>'}}
   kron.ksmm ins(%x : memref<4x4xcomplex<f32>>) weights(%k : memref<1x4x4x1xf8E5M2>) outs(%y : memref<4x4xcomplex<f32>>)
   return
@@ -1763,7 +1776,7 @@ func.func @ksmm_float8_weights(%x: memref<4x4xcomplex<f32>>, %k: memref<1x4x4x1x
 
 // -----
 
-func.func @ksmm_float8_mixed(%x: memref<4x4xf8E4M3FN>, %k: memref<1x4x4x1xf16>, %y: memref<4x4xf32>) {
+func.func @ksmm_c2_float8_mixed(%x: memref<4x4xf8E4M3FN>, %k: memref<1x4x4x1xf16>, %y: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.ksmm' op expects the weights to have element type 'f32' as the outs, f8E4M3FN or f8E5M2, but got 'f16'}}
   kron.ksmm ins(%x : memref<4x4xf8E4M3FN>) weights(%k : memref<1x4x4x1xf16>) outs(%y : memref<4x4xf32>)
   return
@@ -1771,7 +1784,7 @@ func.func @ksmm_float8_mixed(%x: memref<4x4xf8E4M3FN>, %k: memref<1x4x4x1xf16>, 
 
 // -----
 
-func.func @ksmm_float8_bias(%x: memref<4x4xf8E4M3FN>, %k: memref<1x4x4x1xf16>, %b: memref<4xf32>, %y: memref<4x4xf16>) {
+func.func @ksmm_c2_float8_bias(%x: memref<4x4xf8E4M3FN>, %k: memref<1x4x4x1xf16>, %b: memref<4xf32>, %y: memref<4x4xf16>) {
   // expected-error @+1 {{'kron.ksmm' op expects the bias to have element type 'f16' as the outs, but got 'f32'}}
   kron.ksmm ins(%x : memref<4x4xf8E4M3FN>) weights(%k : memref<1x4x4x1xf16>) outs(%y : memref<4x4xf16>) bias(%b : memref<4xf32>)
   return
@@ -1795,7 +1808,7 @@ func.func @mkm_float8(%x: memref<4x4xf8E4M3FN>, %f: memref<4x4xf16>, %y: memref<
 
 // -----
 
-func.func @mode_product_float8(%x: memref<4x4xf8E4M3FN>, %f: memref<4x4xi32>, %y: memref<4x4xi32>) {
+func.func @mode_product_c4_float8(%x: memref<4x4xf8E4M3FN>, %f: memref<4x4xi32>, %y: memref<4x4xi32>) {
   // expected-error @+1 {{'kron.mode_product' op expects the input to have element type 'i32' as the factor, but got 'f8E4M3FN'}}
   kron.mode_product axis(1) ins(%x : memref<4x4xf8E4M3FN>) factor(%f [p, q] : memref<4x4xi32>) outs(%y : memref<4x4xi32>)
   return
@@ -1803,7 +1816,7 @@ func.func @mode_product_float8(%x: memref<4x4xf8E4M3FN>, %f: memref<4x4xi32>, %y
 
 // -----
 
-func.func @mode_product_float8_outs(%f: memref<4x4xf16>, %y: memref<4x4xbf16>) {
+func.func @mode_product_c4_float8_outs(%f: memref<4x4xf16>, %y: memref<4x4xbf16>) {
   // expected-error @+1 {{'kron.mode_product' op expects the outs to have element type 'f16' or 'f32' as the factor, but got 'bf16'}}
   kron.mode_product axis(1) ins(%f : memref<4x4xf16>) factor(%f [p, q] : memref<4x4xf16>) outs(%y : memref<4x4xbf16>)
   return
@@ -1835,7 +1848,7 @@ func.func @quantize_outs(%v: memref<4x4xf16>, %s: memref<4xf32>) {
 
 // -----
 
-func.func @quantize_rank(%v: memref<4x4xf16>, %q: memref<4xi8>, %s: memref<4xf32>) {
+func.func @quantize_c1_rank(%v: memref<4x4xf16>, %q: memref<4xi8>, %s: memref<4xf32>) {
   // expected-error @+1 {{'kron.quantize' op expects the input to have rank 1, but got 2}}
   kron.quantize ins(%v : memref<4x4xf16>) outs(%q, %s : memref<4xi8>, memref<4xf32>)
   return
@@ -1843,7 +1856,7 @@ func.func @quantize_rank(%v: memref<4x4xf16>, %q: memref<4xi8>, %s: memref<4xf32
 
 // -----
 
-func.func @quantize_shape(%v: memref<4x4xf16>, %q: memref<4x8xi8>, %s: memref<4xf32>) {
+func.func @quantize_c1_shape(%v: memref<4x4xf16>, %q: memref<4x8xi8>, %s: memref<4xf32>) {
   // expected-error @+1 {{'kron.quantize' op expects dimension 1 of the input to be 8, the size in the outs, but got 4}}
   kron.quantize ins(%v : memref<4x4xf16>) outs(%q, %s : memref<4x8xi8>, memref<4xf32>)
   return
@@ -1851,7 +1864,7 @@ func.func @quantize_shape(%v: memref<4x4xf16>, %q: memref<4x8xi8>, %s: memref<4x
 
 // -----
 
-func.func @quantize_scales_rank(%v: memref<4x4xf16>, %q: memref<4x4xi8>, %s: memref<4x4xf32>) {
+func.func @quantize_c1_scales_rank(%v: memref<4x4xf16>, %q: memref<4x4xi8>, %s: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.quantize' op expects the scales to have a rank of less than 2, that of the input, but got 2}}
   kron.quantize ins(%v : memref<4x4xf16>) outs(%q, %s : memref<4x4xi8>, memref<4x4xf32>)
   return
@@ -1859,7 +1872,7 @@ func.func @quantize_scales_rank(%v: memref<4x4xf16>, %q: memref<4x4xi8>, %s: mem
 
 // -----
 
-func.func @quantize_scales(%v: memref<4x8xf16>, %q: memref<4x8xi8>, %s: memref<4xf32>) {
+func.func @quantize_c2_scales(%v: memref<4x8xf16>, %q: memref<4x8xi8>, %s: memref<4xf32>) {
   // expected-error @+1 {{'kron.quantize' op expects dimension 0 of the scales to be 8, the size of dimension 1 of the input, but got 4}}
   kron.quantize ins(%v : memref<4x8xf16>) outs(%q, %s : memref<4x8xi8>, memref<4xf32>) {layout = #kron.layout<batch_last>}
   return
@@ -1867,7 +1880,7 @@ func.func @quantize_scales(%v: memref<4x8xf16>, %q: memref<4x8xi8>, %s: memref<4
 
 // -----
 
-func.func @quantize_scales_type(%v: memref<4x8xbf16>, %q: memref<4x8xi8>, %s: memref<4xbf16>) {
+func.func @quantize_c3_scales_type(%v: memref<4x8xbf16>, %q: memref<4x8xi8>, %s: memref<4xbf16>) {
   // expected-error @+1 {{'kron.quantize' op expects the scales to have element type 'f32' for an input of 'bf16', but got 'bf16'}}
   kron.quantize ins(%v : memref<4x8xbf16>) outs(%q, %s : memref<4x8xi8>, memref<4xbf16>)
   return
@@ -1875,7 +1888,7 @@ func.func @quantize_scales_type(%v: memref<4x8xbf16>, %q: memref<4x8xi8>, %s: me
 
 // -----
 
-func.func @mode_product_float8_integers(%x: memref<4x4xi32>, %f: memref<4x4xf8E4M3FN>, %y: memref<4x4xi32>) {
+func.func @mode_product_c4_float8_integers(%x: memref<4x4xi32>, %f: memref<4x4xf8E4M3FN>, %y: memref<4x4xi32>) {
   // expected-error @+1 {{'kron.mode_product' op expects the input to have element type 'f8E4M3FN' as the factor, but got 'i32'}}
   kron.mode_product axis(1) ins(%x : memref<4x4xi32>) factor(%f [p, q] : memref<4x4xf8E4M3FN>) outs(%y : memref<4x4xi32>)
   return
@@ -1883,7 +1896,7 @@ func.func @mode_product_float8_integers(%x: memref<4x4xi32>, %f: memref<4x4xf8E4
 
 // -----
 
-func.func @mode_product_float8_wider(%x: memref<4x4xf64>, %f: memref<4x4xf8E4M3FN>, %y: memref<4x4xf32>) {
+func.func @mode_product_c4_float8_wider(%x: memref<4x4xf64>, %f: memref<4x4xf8E4M3FN>, %y: memref<4x4xf32>) {
   // expected-error @+1 {{'kron.mode_product' op expects the outs to have element type 'f64' as the factor, but got 'f32'}}
   kron.mode_product axis(1) ins(%x : memref<4x4xf64>) factor(%f [p, q] : memref<4x4xf8E4M3FN>) outs(%y : memref<4x4xf32>)
   return

@@ -7,6 +7,7 @@ import made_up
 
 import cpu_plot
 import cpu_tables
+import summary_tables
 
 
 def row(case, ms, **more):
@@ -58,5 +59,8 @@ print("== goals")
 print(cpu_tables.goals(RESULTS))
 print("== misses")
 print(cpu_tables.misses(RESULTS))
+print("== by family")
+OTHER = result("Products", RESULTS["cpu_products"]["rows"][:1])
+print(summary_tables.cpu({"A": RESULTS, "B": {"cpu_products": OTHER}}))
 print("== plot")
 print(cpu_plot.svg(RESULTS))

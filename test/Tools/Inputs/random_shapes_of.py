@@ -55,6 +55,7 @@ def main():
     result = made_up.result("Random shapes", [], machine) | {
         "bytes": LIMITS, "families": {"mkm": {"7": parts, "8": parts}}}
     print(random_tables.table(result))
+    print(random_tables.summary(result))
     print(random_tables.worst(result))
     print(random_tables.svg(result, "Random shapes").count("<polyline"), "lines")
 

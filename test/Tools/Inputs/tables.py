@@ -7,6 +7,7 @@ import made_up
 
 import gpu_plot
 import gpu_tables
+import summary_tables
 
 
 def row(case, ms, **more):
@@ -72,6 +73,12 @@ print(gpu_tables.summary(RESULTS["gpu_f32"]))
 print("== misses")
 print(gpu_tables.misses(RESULTS, PLANS))
 print("== costs")
-print(gpu_tables.costs(RESULTS))
+print(*gpu_tables.costs(RESULTS), sep="\n")
+print("== by family")
+print(summary_tables.gpu(RESULTS))
+print("== accuracy")
+print(summary_tables.accuracy(RESULTS, {}))
+print("== goals")
+print(summary_tables.goals(RESULTS, {}))
 print("== plot")
 print(gpu_plot.svg(RESULTS))

@@ -23,6 +23,10 @@ bool isEpilogueAddend(KsmmOp op);
 /// type, with something to multiply.
 std::optional<std::string> getGPUUnsupportedReason(Operation *op);
 
+/// Whether the input, the factors and the result of `fused` are of one element
+/// type: kernels without conversions take nothing else.
+bool hasOneElementType(FusedOp fused);
+
 /// The machine that an option `chip` names; an error at `op` if there is none.
 FailureOr<GPUMachine> getGPUMachine(Operation *op, StringRef chip);
 

@@ -231,6 +231,7 @@ LogicalResult EpilogueOp::verify() {
 // kron.fused: operands
 //===----------------------------------------------------------------------===//
 
+/// fused_c2: the first argument's axes are all of the operand's.
 static LogicalResult verifyInputPermutation(FusedOp op) {
   std::optional<ArrayRef<int64_t>> permutation = op.getInputPermutation();
   if (!permutation)
@@ -288,6 +289,7 @@ static bool isAllowedInFusedOp(Operation &op) {
          llvm::none_of(op.getResultTypes(), llvm::IsaPred<ShapedType>);
 }
 
+/// fused_c3: what stands in the region beside mode products.
 static LogicalResult verifyFusedOps(FusedOp op) {
   for (Operation &nested : op.getBody().front())
     if (!isAllowedInFusedOp(nested))

@@ -55,7 +55,7 @@ struct Threshold {
 };
 } // namespace
 
-/// By what was measured on an H200 (docs/GPUCodeGeneration.md).
+/// By what was measured on an H200 (docs/notes/0064).
 static constexpr Threshold kHalf[] = {{16, 75, 0},  {12, 75, 192},
                                       {12, 128, 0}, {6, 100, 384},
                                       {6, 150, 0},  {3, 150, 512}};
