@@ -5,17 +5,27 @@ usage: check.py [--build BUILD] [--update]
 - docs/reference is what `ninja kron-docs` writes today, and no cell of its tables is empty.
 - A code block behind `<!-- from FILE -->` or `<!-- from FILE:NAME -->` is that file,
   or the part of it between lines holding `[NAME]` and `[/NAME]`.
-- Relative links lead to files that exist.
-- Tables between `<!-- table of FILE -->` and `<!-- end -->`, and the roofline plots, are
-  what docs/benchmarks/render.py makes of the result files.
+- Relative links lead to files that exist, and their anchors to headings.
+- Tables between `<!-- table of FILE -->` and `<!-- end -->`, docs/Performance.md, the pages of
+  docs/performance, and the plots are what docs/benchmarks/render.py makes of the result files;
+  docs/performance has no other page, and docs/Performance.md at most `MOST_LINES` lines.
+- No document, comment or message has a word that docs/Glossary.md has replaced (`WORDS`).
+- docs/Glossary.md defines each term once, and lib or another page uses it.
+- Each numbered constraint of docs/reference/Dialect.md, number 3 of kron.mkm say, has its tag `mkm_c3` in a
+  comment of a verifier and in the name of a negative test, and there are no other tags.
+- docs/Architecture.md has each folder of include and lib in one layer, no layer includes headers of a lower one,
+  and files that the page names exist.
 
 With --update the quoted code is copied anew first. Prints one line per failure and ends with `N passed, N failed`.
 """
 
 import argparse
+import io
 import pathlib
 import re
+import subprocess
 import sys
+import tokenize
 import types
 
 DOCS = pathlib.Path(__file__).resolve().parent
@@ -28,7 +38,56 @@ import render
 
 SNIPPET = re.compile(r"(?P<head>^<!-- from (?P<file>\S+?)(?::(?P<name>\w+))? -->\n```\w*\n)"
                      r"(?P<code>.*?)^```$", re.M | re.S)
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+FENCE = re.compile(r"```.*?```", re.S)
+#: Of docs/Performance.md; full tables go to docs/performance.
+MOST_LINES = 300
+
+#: (what is refused, the word to use, where it may stand all the same). A blank matches any white
+#: space, ends of lines included; upper and lower case are the same.
+WORDS = [
+    (r"kron\.pass|PassOp", "kron.fused, FusedOp", []),
+    (r"trips?", "fused region", [r"round[- ]trips?", r"trip[- ]counts?"]),
+    (r"slabs?", "tile footprint", []),
+    (r"(?:past|around) the caches?", "non-temporal", []),
+    (r"teams?", "warp group", []),
+    (r"thin", "split-K", [r"thin (?:MLIR )?(?:pass|layer|wrapper)"]),
+    (r"depths?", "K", [r"depth[- ]first", r"(?:stack|recursion|nesting|loop|tree|bit)[- ]depths?",
+                       r"depths? of (?:the )?(?:stack|recursion|nesting|loops?|calls?|regions?|blocks?)",
+                       r"`depth` of launches"]),
+    (r"half types?|half[- ]precision(?: types?)?|of halves", "16-bit type, f16 value",
+     [r"IEEE half precision"]),
+    (r"(?:b?f16|t?f32|f64|16-bit|half) numbers|numbers of (?:b?f16|t?f32|f64|(?:8|16) bits)",
+     "values, elements", [r"floating-point numbers"]),
+    (r"numbers in (?:registers|(?:shared |global )?memory)|number by number|single numbers"
+     r"|(?:rows?|columns?|arrays?|tiles?) of \w+ numbers", "values, elements", []),
+    (r"rests", "residual, remainder", [r"rests (?:on|with)"]),
+    (r"runs? of (?:memory|[0-9]+ (?:bytes|KB|KiB|elements))", "contiguous segment", []),
+    (r"asked for early|fetch ahead", "prefetch", []),
+    (r"images? of (?:the|a|its|one) (?:factor|operand|weights?)", "packed operand", []),
+]
+#: Texts that have to be refused, one for each row of WORDS, and texts that have to be accepted.
+REFUSED = ["a kron.pass", "two trips", "Slabs of", "stored past\nthe caches", "a team of warps",
+           "tiles are thin", "a depth of 128", "groups of halves", "16-bit numbers",
+           "number by number", "the rests of", "runs of 128 bytes", "asked for early",
+           "the image of the factor"]
+ACCEPTED = ["kron.passes", "a round trip", "the trip count", "a thin layer", "depth-first",
+            "the recursion depth", "a depth of nesting", "half of it", "both halves",
+            "the number of f32 elements", "64-bit numbers", "the rest of the tile", "it rests on",
+            "it runs on 128 threads", "an image of the moon", "asked for more threads"]
+
+#: What has the old words for a reason: lists of them, and records.
+UNCHECKED = re.compile(r"docs/(check\.py|Glossary\.md|notes/|benchmarks/(results/|exec_tables\.py))")
+CODE = re.compile(r'(?P<kept>//[^\n]*|/\*.*?\*/|R"(?P<raw>\w*)\(.*?\)(?P=raw)"'
+                  r'|"(?:\\.|[^"\\\n])*")|\'(?:\\.|[^\'\\\n])+\'', re.S)
+HASHED = re.compile(r"(?P<kept>#[^\n]*)")
+SLASHED = re.compile(r"(?P<kept>//[^\n]*)")
+PROSE = re.compile(r"(?P<kept>.+)", re.S)
+#: Which part of a file people read, by the end of its name: comments and strings, or all of it.
+READ = {**dict.fromkeys((".h", ".hpp", ".c", ".cpp", ".in"), CODE), ".mlir": SLASHED,
+        **dict.fromkeys((".sh", ".cmake", ".txt"), HASHED), ".py": None,
+        **dict.fromkeys((".md", ".td", ".test"), PROSE)}
+TERM = re.compile(r"\*\*(.+?)\*\*|`(.+?)`")
 
 
 class Checker:
@@ -77,6 +136,16 @@ def update_page(page):
         page.write_text(SNIPPET.sub(replace, text))
 
 
+def anchors(page):
+    """What links call the headings of a page."""
+    found = {}
+    for heading in re.findall(r"^#+ +(.+?) *$", FENCE.sub("", page.read_text()), re.M):
+        heading = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        count = found[name] = found.get(name, -1) + 1
+        yield f"{name}-{count}" if count else name
+
+
 def check_page(checker, page):
     text, where = page.read_text(), page.relative_to(ROOT)
     for snippet in SNIPPET.finditer(text):
@@ -84,12 +153,198 @@ def check_page(checker, page):
         checker.expect(path.exists() and part_of(path, snippet["name"]) == snippet["code"],
                        f"{where}: the code from {snippet['file']} differs from that file; "
                        f"run docs/check.py --update")
-    for link in LINK.findall(re.sub(r"```.*?```", "", text, flags=re.S)):
-        if "://" not in link and not link.startswith("mailto:"):
-            checker.expect((page.parent / link).exists(), f"{where}: {link} does not exist")
+    for link, anchor in LINK.findall(FENCE.sub("", text)):
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        target = page.parent / link if link else page
+        checker.expect(target.exists(), f"{where}: {link} does not exist")
+        if anchor and target.suffix == ".md" and target.exists():
+            checker.expect(anchor in anchors(target), f"{where}: {link} has no heading #{anchor}")
     if render.TABLE.search(text):
         checker.expect(render.rendered(text) == text,
                        f"{where}: a table is stale; run docs/benchmarks/render.py")
+
+
+def python_spans(text):
+    """Where comments and strings of a Python file are."""
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    kinds = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", None)}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in kinds:
+            continue
+        begin = start = starts[token.start[0] - 1] + token.start[1]
+        # Up to Python 3.11 an f-string is one token with the code in its braces.
+        code = re.finditer(r"\{[^{}]*\}", token.string) if "f" in token.string[:2].lower() else ()
+        for match in code:
+            yield begin, start + match.start()
+            begin = start + match.end()
+        yield begin, starts[token.end[0] - 1] + token.end[1]
+
+
+def prose_of(path, text):
+    """What people read of a file; all else is zeros, so that places stay what they are."""
+    pattern = READ[path.suffix]
+    spans = python_spans(text) if pattern is None else (
+        m.span("kept") for m in pattern.finditer(text) if m["kept"])
+    kept = list(re.sub(r"\S", "\0", text))
+    for begin, end in spans:
+        kept[begin:end] = text[begin:end]
+    # A phrase may go on in the next line of a comment.
+    return re.sub(r"^[ \t]*(?:///?|#+:?)(?=\s)", lambda m: " " * len(m[0]), "".join(kept), flags=re.M)
+
+
+def old_words(text):
+    """(position, word, what to write instead) of each word of WORDS in a text."""
+    def pattern(source):
+        return re.compile(r"(?<![\w-])(?:" + re.sub(r" (?![?*+])", r"\\s+", source) + r")(?![\w-])", re.I)
+    for source, new, exceptions in WORDS:
+        left = text
+        for exception in exceptions:
+            left = re.sub(exception.replace(" ", r"\s+"), lambda m: "\0" * len(m[0]), left, flags=re.I)
+        for match in pattern(source).finditer(left):
+            yield match.start(), " ".join(match[0].split()), new
+
+
+def tracked_files():
+    """Files of the repository, by their paths from the root."""
+    return subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], check=True, capture_output=True,
+                          text=True).stdout.split("\0")[:-1]
+
+
+def check_words(checker):
+    for (source, _, _), sample in zip(WORDS, REFUSED, strict=True):
+        checker.expect(len(list(old_words(sample))) == 1, f"WORDS: {source} accepts '{sample}'")
+    for sample in ACCEPTED:
+        checker.expect(not list(old_words(sample)), f"WORDS: '{sample}' is refused")
+    for name in tracked_files():
+        path = ROOT / name
+        if path.suffix not in READ or UNCHECKED.match(name) or not path.exists():
+            continue
+        text = path.read_text()
+        found = sorted(old_words(prose_of(path, text)))
+        for at, word, new in found:
+            line = text.count("\n", 0, at) + 1
+            checker.expect(False, f"{name}:{line}: '{word}', expected '{new}'")
+        checker.passed += not found
+
+
+def check_glossary(checker, page):
+    """Every term has one row, and somebody uses it."""
+    cells = re.findall(r"^\| (.+?) \|.*\|$", page.read_text(), re.M)
+    terms = [bold or code for cell in cells for bold, code in TERM.findall(cell)]
+    checker.expect(terms, f"{page.relative_to(ROOT)}: no terms")
+    used = "\n".join(path.read_text() for folder in (ROOT / "lib", DOCS) for path in folder.rglob("*")
+                     if path.suffix in (".h", ".cpp", ".md") and path != page)
+    for term in dict.fromkeys(terms):
+        checker.expect(terms.count(term) == 1,
+                       f"{page.relative_to(ROOT)}: '{term}' is defined {terms.count(term)} times")
+        words = r"s?\s+(?://+\s+)?".join(map(re.escape, term.split()))
+        checker.expect(re.search(rf"(?<!\w){words}(?:s|es)?(?!\w)", used, re.I),
+                       f"{page.relative_to(ROOT)}: nothing else uses '{term}'")
+
+
+def check_machines(checker, page, source, test):
+    """The table of GPUs has what the compiler's has, and each is in the test of decisions."""
+    rows = re.findall(r'{"([\w-]+)",\s+"[^"]+",\s+(\d+),\s+(\d+),\s+(\d+),\s+\d+,\s+(\d+),\s+(\d+),\s+[\d.]+,\s+(\w+|{})}',
+                      source.read_text())
+    checker.expect(len(rows) > 10, f"{source.relative_to(ROOT)}: only {len(rows)} GPUs")
+    expected = [f"| `{name}` | sm_{capability}{'a' if int(capability) >= 90 else ''} | {sms} | {clock} "
+                f"| {rate} | {l2} | {'data sheet' if measured == '{}' else 'measured'} |"
+                for name, capability, sms, clock, rate, l2, measured in rows]
+    found = re.findall(r"^\| `.*` \| sm_.*\|$", page.read_text(), re.M)
+    checker.expect(found == expected, f"{page.relative_to(ROOT)}: its table of GPUs has "
+                   f"{sorted(set(found) ^ set(expected))} more or fewer than {source.relative_to(ROOT)}")
+    tested = set(re.findall(r"\bchip=([\w-]+)", test.read_text()))
+    missing = [row[0] for row in rows if row[0] not in tested]
+    checker.expect(not missing, f"{test.relative_to(ROOT)}: no decision of {', '.join(missing)}")
+
+
+def rules_of(reference):
+    """Tags of the constraints that the generated reference numbers."""
+    for section in re.split(r"^### ", reference, flags=re.M)[1:]:
+        name = re.match(r"`kron\.(\w+)`", section)
+        listed = re.search(r"^Constraints:.*?(?=^(?:Example|####))", section, re.M | re.S)
+        for number in re.findall(r"^(\d+)\. ", listed[0] if name and listed else "", re.M):
+            yield f"{name[1]}_c{number}"
+
+
+def tags_of_verifiers(text):
+    """Tags in comments; one in back-ticks is an example."""
+    for comment in re.findall(r"//.*", text):
+        yield from re.findall(r"(?<![`\w])[a-z_]+_c\d+\b", comment)
+
+
+def tags_of_tests(text):
+    """Tags in names of functions for which an error is expected."""
+    for part in text.split("// -----"):
+        if "expected-error" in part:
+            yield from re.findall(r"@([a-z_]+_c\d+)(?:_\w+)?\(", part)
+
+
+def check_rules(checker, page, verifiers, tests):
+    """What the reference states, the verifiers check and the negative tests break is the same."""
+    places = {str(page.relative_to(ROOT)): set(rules_of(page.read_text()))}
+    for folder, suffix, find in ((verifiers, "cpp", tags_of_verifiers), (tests, "mlir", tags_of_tests)):
+        places[str(folder.relative_to(ROOT))] = {
+            tag for path in folder.glob(f"*.{suffix}") for tag in find(path.read_text())}
+    for place, tags in places.items():
+        checker.expect(tags, f"{place}: no tags of constraints")
+    for tag in sorted(set.union(*places.values())):
+        missing = [place for place, tags in places.items() if tag not in tags]
+        checker.expect(not missing, f"constraint {tag} is missing in {', '.join(missing)}")
+
+
+def layers_of(page):
+    """{folder below include/kron or lib: number of its layer}; names of several layers, twice."""
+    table = re.search(r"^\| layer \|.*?\n\n", page.read_text(), re.M | re.S)[0]
+    rows = [re.findall(r"`(?:include/kron|lib)/([\w/.]+)`", row) for row in table.splitlines()[2:]]
+    return [(name, number) for number, names in enumerate(rows) for name in dict.fromkeys(names)]
+
+
+def check_layers(checker, page):
+    """The layers of the page are those of the tree."""
+    where, listed = page.relative_to(ROOT), layers_of(page)
+    layers = dict(listed)
+    checker.expect(len(layers) == len(listed), f"{where}: a folder is in two layers")
+
+    def layer_of(name):
+        found = [known for known in layers if name == known or name.startswith(known + "/")]
+        return layers[max(found, key=len)] if found else None
+
+    for top in (ROOT / "include/kron", ROOT / "lib"):
+        for path in sorted(top.rglob("*")):
+            if path.suffix not in (".h", ".hpp", ".cpp", ".td"):
+                continue
+            layer = layer_of(str(path.relative_to(top)))
+            checker.expect(layer is not None, f"{where}: no layer has {path.relative_to(ROOT)}")
+            for name in re.findall(r'^#?include "kron/([\w/.]+)"', path.read_text(), re.M):
+                used = layer_of(name)
+                checker.expect(layer is None or used is not None and used <= layer,
+                               f"{path.relative_to(ROOT)} includes kron/{name}, of a lower layer of {where}")
+
+
+def check_paths(checker, page):
+    """Files that the page names exist: by a path, or the end of one."""
+    known = [f"/{name}" for name in tracked_files()]
+    for name in dict.fromkeys(re.findall(r"`([\w./-]+\.(?:h|hpp|cpp|td|py|pyi|mlir|test|json|md))`", page.read_text())):
+        checker.expect(any(path.endswith(f"/{name}") for path in known),
+                       f"{page.relative_to(ROOT)}: {name} does not exist")
+
+
+def check_generated(checker, generated):
+    """Pages and plots that render.py writes as a whole; `generated` is {file: text}."""
+    for path, text in generated.items():
+        checker.expect(path.exists() and path.read_text() == text,
+                       f"{path.relative_to(ROOT)} is stale; run docs/benchmarks/render.py")
+    for path in (DOCS / "performance").rglob("*"):
+        checker.expect(path in generated,
+                       f"{path.relative_to(ROOT)}: docs/benchmarks/render.py does not make it")
+    page = DOCS / "Performance.md"
+    lines = len(page.read_text().splitlines())
+    checker.expect(page in generated and lines <= MOST_LINES,
+                   f"{page.relative_to(ROOT)}: {lines} lines, more than {MOST_LINES}")
 
 
 def main():
@@ -103,9 +358,14 @@ def main():
         if options.update:
             update_page(page)
         check_page(checker, page)
-    for path, text in render.plots().items():
-        checker.expect(path.exists() and path.read_text() == text,
-                       f"{path.relative_to(ROOT)} is stale; run docs/benchmarks/render.py")
+    check_words(checker)
+    check_glossary(checker, DOCS / "Glossary.md")
+    check_machines(checker, DOCS / "Machines.md", ROOT / "lib/Machine/GPUTable.cpp",
+                   ROOT / "test/Transforms/machines.mlir")
+    check_rules(checker, DOCS / "reference/Dialect.md", ROOT / "lib/Dialect/Kron/IR", ROOT / "test/Dialect/Kron")
+    check_layers(checker, DOCS / "Architecture.md")
+    check_paths(checker, DOCS / "Architecture.md")
+    check_generated(checker, render.generated())
     print(f"{checker.passed} passed, {checker.failed} failed")
     return 1 if checker.failed else 0
 
