@@ -47,6 +47,8 @@ MOST_LINES = 300
 #: space, ends of lines included; upper and lower case are the same.
 WORDS = [
     (r"kron\.pass|PassOp", "kron.fused, FusedOp", []),
+    (r"(?:select-|kron\.)schedule|ScheduleAttr|schedules? of (?:an? )?(?:operations?|kernels?|fused regions?)",
+     "plan, kron-plan, CPUPlanAttr or GPUPlanAttr", []),
     (r"trips?", "fused region", [r"round[- ]trips?", r"trip[- ]counts?"]),
     (r"slabs?", "tile footprint", []),
     (r"(?:past|around) the caches?", "non-temporal", []),
@@ -67,11 +69,11 @@ WORDS = [
     (r"images? of (?:the|a|its|one) (?:factor|operand|weights?)", "packed operand", []),
 ]
 #: Texts that have to be refused, one for each row of WORDS, and texts that have to be accepted.
-REFUSED = ["a kron.pass", "two trips", "Slabs of", "stored past\nthe caches", "a team of warps",
+REFUSED = ["a kron.pass", "a #kron.schedule", "two trips", "Slabs of", "stored past\nthe caches", "a team of warps",
            "tiles are thin", "a depth of 128", "groups of halves", "16-bit numbers",
            "number by number", "the rests of", "runs of 128 bytes", "asked for early",
            "the image of the factor"]
-ACCEPTED = ["kron.passes", "a round trip", "the trip count", "a thin layer", "depth-first",
+ACCEPTED = ["kron.passes", "the scheduler of the system", "a round trip", "the trip count", "a thin layer", "depth-first",
             "the recursion depth", "a depth of nesting", "half of it", "both halves",
             "the number of f32 elements", "64-bit numbers", "the rest of the tile", "it rests on",
             "it runs on 128 threads", "an image of the moon", "asked for more threads"]

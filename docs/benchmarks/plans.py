@@ -35,7 +35,7 @@ def fused_regions(case, kron_opt, chip):
     branches, those for row-major arrays come first: the others are left out."""
     done = subprocess.run(
         [kron_opt, f"--kron-gpu-pipeline=chip={chip}",
-         "--mlir-print-ir-after=kron-select-schedule", "-o", os.devnull],
+         "--mlir-print-ir-after=kron-plan", "-o", os.devnull],
         input=case.mlir(), capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"plans.py: {case.name}: {done.stderr[:500]}")
@@ -69,7 +69,7 @@ def plan(case, kron_opt, chip):
     """[{kernel, axes, bytes}] of each fused region."""
     regions = []
     for text, times in fused_regions(case, kron_opt, chip):
-        kernel = re.search(r"#kron.schedule<[^>]*kernel = (\w+)", text)
+        kernel = re.search(r"#kron.(?:cpu|gpu)_plan<[^>]*kernel = (\w+)", text)
         outs = text[text.index(" outs("):]
         moved = elements(text[text.index(" : "):]) + elements(outs)
         regions.append({"kernel": kernel[1] if kernel else "simt",

@@ -174,14 +174,14 @@ def print_summary(name, part):
 
 
 def plan_of(fields, target, options):
-    """The schedules of a case's kernels, as they are printed."""
+    """The plans of a case's kernels, as they are printed."""
     done = subprocess.run(
         [options.root / "bin/kron-opt", PIPELINES[target].format(chip=options.chip),
-         "--mlir-print-ir-after=kron-select-schedule", "-o", "/dev/null"],
+         "--mlir-print-ir-after=kron-plan", "-o", "/dev/null"],
         input=Case(fields).mlir(), capture_output=True, text=True)
     if done.returncode:
         return "none: " + (done.stderr.strip().splitlines() or [""])[0][:200]
-    found = re.findall(r"#kron.schedule<([^>]*)>", done.stderr)
+    found = re.findall(r"#kron.(?:cpu|gpu)_plan<([^>]*)>", done.stderr)
     return "; ".join(dict.fromkeys(found)) or "default"
 
 

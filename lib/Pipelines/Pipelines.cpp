@@ -119,20 +119,20 @@ static KronExpandMathOptions getCPUMath() {
 // Out: scf, arith, 1-D vector, func, llvm
 static void populateVectorization(OpPassManager &pm,
                                   const CPUPipelineOptions &options) {
-  // 11. The schedule is an attribute of its own pass, so that it can be
+  // 11. The plan is an attribute of its own pass, so that it can be
   //     printed, tested and overridden.
-  KronSelectScheduleOptions schedule;
-  schedule.vectorBits = options.vectorBits;
-  schedule.cacheBytes = options.l1Bytes;
-  schedule.l2Bytes = options.l2Bytes;
-  schedule.streamBytes = options.streamBytes;
-  schedule.streamColumnsBytes = options.streamColumnsBytes;
-  schedule.columnBytes = options.columnBytes;
-  schedule.rowTileBytes = options.rowTileBytes;
-  schedule.matrixTiles = options.matrixTiles;
-  schedule.pairProducts = options.pairProducts;
-  schedule.fastShuffles = options.fastShuffles;
-  pm.addPass(createKronSelectSchedule(schedule));
+  KronPlanOptions plan;
+  plan.vectorBits = options.vectorBits;
+  plan.cacheBytes = options.l1Bytes;
+  plan.l2Bytes = options.l2Bytes;
+  plan.streamBytes = options.streamBytes;
+  plan.streamColumnsBytes = options.streamColumnsBytes;
+  plan.columnBytes = options.columnBytes;
+  plan.rowTileBytes = options.rowTileBytes;
+  plan.matrixTiles = options.matrixTiles;
+  plan.pairProducts = options.pairProducts;
+  plan.fastShuffles = options.fastShuffles;
+  pm.addPass(createKronPlan(plan));
   // 12. Loops over register tiles. Late, because unrolled tiles are thousands
   //     of operations that every pass before would walk for nothing.
   pm.addPass(createConvertKronToVector());
@@ -196,18 +196,18 @@ static void populateKernels(OpPassManager &pm,
                             const GPUPipelineOptions &options) {
   // 8. Intermediates of one fused region serve the next but one.
   pm.addPass(createKronReleaseEarly());
-  // 9. One kernel per fused region, of the kind that the schedule names; and
+  // 9. One kernel per fused region, of the kind that the plan names; and
   //    one per kron.quantize, unless its rows turn out not to be contiguous.
   if (!options.reference) {
     ConvertKronToLinalgOptions rest;
     rest.epiloguesOnly = true;
     rest.target = "cuda";
     pm.addPass(createConvertKronToLinalg(rest));
-    KronSelectScheduleOptions schedule;
-    schedule.target = "cuda";
-    schedule.chip = options.chip;
-    schedule.cublas = options.cublas;
-    pm.addPass(createKronSelectSchedule(schedule));
+    KronPlanOptions plan;
+    plan.target = "cuda";
+    plan.chip = options.chip;
+    plan.cublas = options.cublas;
+    pm.addPass(createKronPlan(plan));
     ConvertKronToNVVMOptions kernels;
     kernels.chip = options.chip;
     pm.addPass(createConvertKronToNVVM(kernels));

@@ -129,7 +129,7 @@ ModuleCompiler::translate(ModuleOp module, llvm::TargetMachine &machine,
     function.addFnAttr("target-cpu", processor.cpu);
     if (!processor.features.empty())
       function.addFnAttr("target-features", processor.features);
-    // Some processors prefer narrower vectors than the schedule chose.
+    // Some processors prefer narrower vectors than the plan chose.
     function.addFnAttr("prefer-vector-width",
                        std::to_string(processor.vectorBits));
   }

@@ -13,7 +13,7 @@ from kron import _build, _compile, _core, _jit, _roofline
 
 _MODE_PRODUCT = re.compile(r"kron\.mode_product axis\((\d+)\).*?\[([^\]]*)\] : "
                            r"(?:tensor|memref)<([^>]*)>")
-_SCHEDULE = re.compile(r"#kron\.schedule<([^>]*)>")
+_PLAN = re.compile(r"#kron\.(?:cpu|gpu)_plan<([^>]*)>")
 
 
 @functools.lru_cache(maxsize=None)
@@ -127,13 +127,13 @@ class Explanation:
         fused = stages.get("kron-fuse", "")
         lines = []
         regions = fused.split("kron.fused")[1:]
-        schedules = _SCHEDULE.findall(stages.get("kron-select-schedule", ""))
+        plans = _PLAN.findall(stages.get("kron-plan", ""))
         for number, region in enumerate(regions):
             products = _MODE_PRODUCT.findall(region)
             what = ", ".join(f"axis {axis} by {shape}" for axis, _, shape in products)
             lines.append(f"fused region {number + 1}: {len(products)} factor(s): {what}")
-            if number < len(schedules):
-                lines.append(f"  schedule: {schedules[number]}")
+            if number < len(plans):
+                lines.append(f"  plan: {plans[number]}")
         generic = len(re.findall(r"linalg\.", fused))
         if generic:
             lines.append(f"{generic} general operation(s) (linalg) beside them")
@@ -203,7 +203,7 @@ class Explanation:
 
 def explain(function, *args, show=True, plot=None, **kwargs):
     """Runs function(*args, **kwargs) and reports what it did: fused regions, what was
-    fused, schedules, why something goes a slower way, and the time against what
+    fused, plans, why something goes a slower way, and the time against what
     memory and arithmetic allow. `function` is one of kron's or one that kron.jit
     decorates. `plot` names a file for a roofline picture."""
 

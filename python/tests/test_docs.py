@@ -65,4 +65,4 @@ def test_explain_prints_what_the_page_shows(page, names):
         return re.sub(r"[\d.]+", "0", line).split()[:4]
 
     assert [words(line) for line in shown] == \
-        [words(line) for line in printed.splitlines() if "schedule:" not in line]
+        [words(line) for line in printed.splitlines() if "plan:" not in line]

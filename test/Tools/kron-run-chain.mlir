@@ -17,7 +17,7 @@ func.func @first(%x: tensor<100x24xf32>, %a: tensor<2x3x4x3xf32>, %b: tensor<1x5
          outs(%e : tensor<100x18xf32>) -> tensor<100x18xf32>
   %f = tensor.empty() : tensor<100x15xf32>
   %2 = kron.ksmm ins(%1 : tensor<100x18xf32>) weights(%b : tensor<1x5x6x3xf32>)
-         outs(%f : tensor<100x15xf32>) {schedule = #kron.schedule<regions = [2]>} -> tensor<100x15xf32>
+         outs(%f : tensor<100x15xf32>) {plan = #kron.cpu_plan<regions = [2]>} -> tensor<100x15xf32>
   return %2 : tensor<100x15xf32>
 }
 
@@ -27,7 +27,7 @@ func.func @last(%x: tensor<24x100xf16>, %a: tensor<2x3x4x3xf16>, %b: tensor<1x5x
          outs(%e : tensor<18x100xf16>) {layout = #kron.layout<batch_last>} -> tensor<18x100xf16>
   %f = tensor.empty() : tensor<15x100xf16>
   %2 = kron.ksmm ins(%1 : tensor<18x100xf16>) weights(%b : tensor<1x5x6x3xf16>)
-         outs(%f : tensor<15x100xf16>) {layout = #kron.layout<batch_last>, schedule = #kron.schedule<tile = 32, regions = [2]>}
+         outs(%f : tensor<15x100xf16>) {layout = #kron.layout<batch_last>, plan = #kron.cpu_plan<tile = 32, regions = [2]>}
          -> tensor<15x100xf16>
   return %2 : tensor<15x100xf16>
 }
@@ -38,7 +38,7 @@ func.func @rows_in_lanes(%x: tensor<196x200xf32>, %a: tensor<25x3x8x1xf32>, %b: 
          outs(%e : tensor<196x75xf32>) -> tensor<196x75xf32>
   %f = tensor.empty() : tensor<196x150xf32>
   %2 = kron.ksmm ins(%1 : tensor<196x75xf32>) weights(%b : tensor<1x6x3x25xf32>)
-         outs(%f : tensor<196x150xf32>) {schedule = #kron.schedule<tile = 1, regions = [2]>} -> tensor<196x150xf32>
+         outs(%f : tensor<196x150xf32>) {plan = #kron.cpu_plan<tile = 1, regions = [2]>} -> tensor<196x150xf32>
   return %2 : tensor<196x150xf32>
 }
 
@@ -48,7 +48,7 @@ func.func @tile_of_more(%x: tensor<1500x1xf32>, %a: tensor<20x10x5x15xf32>, %b: 
          outs(%e : tensor<3000x1xf32>) {layout = #kron.layout<batch_last>} -> tensor<3000x1xf32>
   %f = tensor.empty() : tensor<72x1xf32>
   %2 = kron.ksmm ins(%1 : tensor<3000x1xf32>) weights(%b : tensor<1x6x250x12xf32>)
-         outs(%f : tensor<72x1xf32>) {layout = #kron.layout<batch_last>, schedule = #kron.schedule<tile = 8, regions = [2]>}
+         outs(%f : tensor<72x1xf32>) {layout = #kron.layout<batch_last>, plan = #kron.cpu_plan<tile = 8, regions = [2]>}
          -> tensor<72x1xf32>
   return %2 : tensor<72x1xf32>
 }

@@ -29,7 +29,7 @@ func.func @chain(%x: tensor<5000x96xf16>, %a: tensor<4x32x24x1xf16>, %b: tensor<
   %e = tensor.empty() : tensor<5000x128xf16>
   %0 = kron.ksmm ins(%x : tensor<5000x96xf16>) weights(%a : tensor<4x32x24x1xf16>) outs(%e : tensor<5000x128xf16>) -> tensor<5000x128xf16>
   %1 = kron.ksmm ins(%0 : tensor<5000x128xf16>) weights(%b : tensor<1x16x16x8xf16>) outs(%e : tensor<5000x128xf16>)
-         bias(%bias : tensor<128xf16>) {activation = #kron.activation<relu>, schedule = #kron.schedule<regions = [2]>} -> tensor<5000x128xf16>
+         bias(%bias : tensor<128xf16>) {activation = #kron.activation<relu>, plan = #kron.cpu_plan<regions = [2]>} -> tensor<5000x128xf16>
   return %1 : tensor<5000x128xf16>
 }
 

@@ -2,8 +2,8 @@
 // kron.fused): how many factors it applies, as how many steps after joining, and its tile. A
 // changed line is a changed decision: measure before it is accepted.
 //
-// RUN: kron-opt %s --kron-cpu-pipeline="vector-bits=512" --remarks-filter='kron-schedule' \
-// RUN:   -o /dev/null 2>&1 | FileCheck %s --implicit-check-not=KronSchedule
+// RUN: kron-opt %s --kron-cpu-pipeline="vector-bits=512" --remarks-filter='kron-plan' \
+// RUN:   -o /dev/null 2>&1 | FileCheck %s --implicit-check-not=Plan
 
 // Verify the decision for two factors of 64 x 64: mkm f32 1024 x 64^2.
 // CHECK: :[[@LINE+2]]:{{.*}}FactorsApplied=2{{.*}}Stages=2{{.*}}Tile=2{{(,|$)}}

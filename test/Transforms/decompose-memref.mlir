@@ -6,7 +6,7 @@
 // CHECK-SAME: %[[X:.*]]: memref<?x6xf32, strided<[?, ?], offset: ?>>, %[[A:.*]]: memref<2x2xf32>, %[[B:.*]]: memref<3x4xf32>, %[[Y:.*]]: memref<?x8xf32>, %[[ALPHA:.*]]: f32)
 // CHECK-DAG: %[[IN:.*]] = memref.expand_shape %[[X]] {{\[\[}}0], [1, 2]] output_shape [%{{.*}}, 2, 3]
 // CHECK-DAG: %[[OUT:.*]] = memref.expand_shape %[[Y]] {{\[\[}}0], [1, 2]] output_shape [%{{.*}}, 2, 4]
-// CHECK: kron.fused ins(%[[IN]], %[[A]], %[[B]] : memref<?x2x3xf32, strided<[?, ?, ?], offset: ?>>, memref<2x2xf32>, memref<3x4xf32>) outs(%[[OUT]] : memref<?x2x4xf32>) attributes {schedule = #kron.schedule<tile = 2>} {
+// CHECK: kron.fused ins(%[[IN]], %[[A]], %[[B]] : memref<?x2x3xf32, strided<[?, ?, ?], offset: ?>>, memref<2x2xf32>, memref<3x4xf32>) outs(%[[OUT]] : memref<?x2x4xf32>) attributes {plan = #kron.cpu_plan<tile = 2>} {
 // CHECK: ^bb0(%[[TX:.*]]: tensor<?x2x3xf32>, %[[TA:.*]]: tensor<2x2xf32>, %[[TB:.*]]: tensor<3x4xf32>, %[[TY:.*]]: tensor<?x2x4xf32>):
 // CHECK: %[[M:.*]] = tensor.dim %[[TY]]
 // CHECK: %[[E:.*]] = tensor.empty(%[[M]]) : tensor<?x2x3xf32>
@@ -20,7 +20,7 @@ func.func @mkm(%x: memref<?x6xf32, strided<[?, ?], offset: ?>>, %a: memref<2x2xf
   kron.mkm ins(%x : memref<?x6xf32, strided<[?, ?], offset: ?>>)
     factors(%a, %b : memref<2x2xf32>, memref<3x4xf32>)
     outs(%y : memref<?x8xf32>) alpha(%alpha : f32)
-    {schedule = #kron.schedule<tile = 2>}
+    {plan = #kron.cpu_plan<tile = 2>}
   return
 }
 

@@ -201,7 +201,7 @@ func.func @slices_for_others(%x: memref<1024x25088xf16>, %k0: memref<1x256x256x4
 }
 
 // Verify that tensors of which nothing is known stay tensors, and those of operations
-// whose schedule may be about others, too.
+// whose plan may be about others, too.
 // CHECK-LABEL: func.func @unknown_tensors(
 // CHECK-NOT: to_buffer
 // CHECK: kron.mode_product
@@ -212,15 +212,15 @@ func.func @unknown_tensors(%x: tensor<1024x25088xf16>, %k: tensor<1x256x256x4xf1
   return %0 : tensor<1024x25088xf16>
 }
 
-// CHECK-LABEL: func.func @scheduled_tensors(
+// CHECK-LABEL: func.func @planned_tensors(
 // CHECK-NOT: to_buffer
 // CHECK: kron.mode_product
-func.func @scheduled_tensors(%x: memref<1024x25088xf16>, %k: memref<1x256x256x4xf16>) -> tensor<1024x25088xf16> {
+func.func @planned_tensors(%x: memref<1024x25088xf16>, %k: memref<1x256x256x4xf16>) -> tensor<1024x25088xf16> {
   %tx = bufferization.to_tensor %x restrict : memref<1024x25088xf16> to tensor<1024x25088xf16>
   %tk = bufferization.to_tensor %k restrict : memref<1x256x256x4xf16> to tensor<1x256x256x4xf16>
   %e = tensor.empty() : tensor<1024x25088xf16>
   %0 = kron.ksmm ins(%tx : tensor<1024x25088xf16>) weights(%tk : tensor<1x256x256x4xf16>) outs(%e : tensor<1024x25088xf16>)
-      {layout = #kron.layout<batch_last>, schedule = #kron.schedule<regions = [1]>} -> tensor<1024x25088xf16>
+      {layout = #kron.layout<batch_last>, plan = #kron.gpu_plan<regions = [1]>} -> tensor<1024x25088xf16>
   return %0 : tensor<1024x25088xf16>
 }
 

@@ -22,19 +22,19 @@ func.func @mkm(%x: tensor<?x64xf32>, %a: tensor<8x8xf32>, %b: tensor<8x8xf32>,
 }
 
 // Verify that a separate addend is viewed like the result, and run-time scalars
-// and the schedule go to the last mode product.
+// and the plan go to the last mode product.
 // CHECK-LABEL: func.func @addend(
 // CHECK-SAME: %[[Z:[a-z0-9]*]]: tensor<9x6xf32>, %[[ALPHA:[a-z0-9]*]]: f32, %[[BETA:[a-z0-9]*]]: f32)
 // CHECK: %[[VZ:.*]] = tensor.expand_shape %[[Z]] {{\[\[}}0], [1, 2]] output_shape [9, 2, 3]
 // CHECK: kron.mode_product axis(2) {{.*}} outs(%{{.*}} : tensor<9x2x3xf32>) -> tensor<9x2x3xf32>
-// CHECK: kron.mode_product axis(1) {{.*}} alpha(%[[ALPHA]] : f32) beta(%[[BETA]] : f32) addend(%[[VZ]] : tensor<9x2x3xf32>) {schedule = #kron.schedule<tile = 4>}
+// CHECK: kron.mode_product axis(1) {{.*}} alpha(%[[ALPHA]] : f32) beta(%[[BETA]] : f32) addend(%[[VZ]] : tensor<9x2x3xf32>) {plan = #kron.cpu_plan<tile = 4>}
 func.func @addend(%x: tensor<9x6xf32>, %a: tensor<2x2xf32>, %b: tensor<3x3xf32>,
                   %init: tensor<9x6xf32>, %z: tensor<9x6xf32>, %alpha: f32,
                   %beta: f32) -> tensor<9x6xf32> {
   %y = kron.mkm ins(%x : tensor<9x6xf32>)
          factors(%a, %b : tensor<2x2xf32>, tensor<3x3xf32>)
          outs(%init : tensor<9x6xf32>) alpha(%alpha : f32) beta(%beta : f32)
-         addend(%z : tensor<9x6xf32>) {schedule = #kron.schedule<tile = 4>}
+         addend(%z : tensor<9x6xf32>) {plan = #kron.cpu_plan<tile = 4>}
          -> tensor<9x6xf32>
   return %y : tensor<9x6xf32>
 }

@@ -1,6 +1,6 @@
 // RUN: kron-opt %s --kron-fuse=target=cuda | FileCheck %s
-// RUN: kron-opt %s --kron-fuse=target=cuda --kron-bufferize --kron-select-schedule=target=cuda | FileCheck %s
-// RUN: kron-opt %s --kron-fuse=target=cuda --kron-bufferize --kron-select-schedule=target=cuda \
+// RUN: kron-opt %s --kron-fuse=target=cuda --kron-bufferize --kron-plan=target=cuda | FileCheck %s
+// RUN: kron-opt %s --kron-fuse=target=cuda --kron-bufferize --kron-plan=target=cuda \
 // RUN:   --split-input-file --convert-kron-to-nvvm --verify-diagnostics -o /dev/null
 
 // Verify that products over nothing are one fused region, for which nothing is planned, and that no kernel
@@ -8,7 +8,7 @@
 
 // CHECK-LABEL: func.func @contracted
 // CHECK: kron.fused
-// CHECK-NOT: schedule
+// CHECK-NOT: plan
 func.func @contracted(%x: tensor<64x0xf32>, %f: tensor<0x16xf32>) -> tensor<64x16xf32> {
   %e = tensor.empty() : tensor<64x16xf32>
   // expected-error @+1 {{'kron.fused' op cannot become a GPU kernel: an array has no elements}}
@@ -21,7 +21,7 @@ func.func @contracted(%x: tensor<64x0xf32>, %f: tensor<0x16xf32>) -> tensor<64x1
 
 // CHECK-LABEL: func.func @between
 // CHECK: kron.fused
-// CHECK-NOT: schedule
+// CHECK-NOT: plan
 func.func @between(%x: tensor<64x16x16xf64>, %f: tensor<16x0xf64>, %g: tensor<0x16xf64>)
     -> tensor<64x16x16xf64> {
   %e0 = tensor.empty() : tensor<64x16x0xf64>
@@ -38,7 +38,7 @@ func.func @between(%x: tensor<64x16x16xf64>, %f: tensor<16x0xf64>, %g: tensor<0x
 
 // CHECK-LABEL: func.func @rows
 // CHECK: kron.fused
-// CHECK-NOT: schedule
+// CHECK-NOT: plan
 func.func @rows(%x: tensor<0x64x64xf16>, %f: tensor<64x64xf16>) -> tensor<0x64x64xf16> {
   %e = tensor.empty() : tensor<0x64x64xf16>
   // expected-error @+1 {{'kron.fused' op cannot become a GPU kernel: an array has no elements}}

@@ -7,8 +7,8 @@
 
 // Verify that fused regions given by hand have to cover the chain.
 func.func @regions(%x: memref<2x16xf32>, %f: memref<4x4xf32>, %y: memref<2x16xf32>) {
-  // expected-error @+1 {{expects regions of its schedule to add up to its 2 mode products, but got 3}}
+  // expected-error @+1 {{expects regions of its plan to add up to its 2 mode products, but got 3}}
   kron.mkm ins(%x : memref<2x16xf32>) factors(%f, %f : memref<4x4xf32>, memref<4x4xf32>)
-    outs(%y : memref<2x16xf32>) {schedule = #kron.schedule<regions = [2, 1]>}
+    outs(%y : memref<2x16xf32>) {plan = #kron.gpu_plan<regions = [2, 1]>}
   return
 }

@@ -83,7 +83,7 @@ func.func @memrefs(%x: memref<?x1048576xf32>, %f: memref<32x32xf32>, %z: memref<
 func.func @ping_pong(%x: memref<64x2097152xf32>, %f: memref<128x128xf32>, %y: memref<64x2097152xf32>) {
   kron.mkm ins(%x : memref<64x2097152xf32>) factors(%f, %f, %f : memref<128x128xf32>, memref<128x128xf32>, memref<128x128xf32>)
     outs(%y : memref<64x2097152xf32>)
-    {schedule = #kron.schedule<regions = [1, 1, 1]>}
+    {plan = #kron.gpu_plan<regions = [1, 1, 1]>}
   return
 }
 
@@ -101,23 +101,23 @@ func.func @ping_pong(%x: memref<64x2097152xf32>, %f: memref<128x128xf32>, %y: me
 func.func @needed_destination(%x: memref<64x2097152xf32>, %f: memref<128x128xf32>, %y: memref<64x2097152xf32>) {
   kron.mkm ins(%x : memref<64x2097152xf32>) factors(%f, %f, %f : memref<128x128xf32>, memref<128x128xf32>, memref<128x128xf32>)
     outs(%y : memref<64x2097152xf32>) beta(1.0 : f32)
-    {schedule = #kron.schedule<regions = [1, 1, 1]>}
+    {plan = #kron.gpu_plan<regions = [1, 1, 1]>}
   return
 }
 
 // -----
 
 // Verify that what shrinks the array goes first and that the array between fused regions
-// has the size it has then; the rest of the schedule goes to every fused region.
+// has the size it has then; the rest of the plan goes to every fused region.
 // CHECK-LABEL: func @shrinking
 // CHECK:         tensor.empty() : tensor<64x256x64xf32>
-// CHECK:         kron.fused {{.*}} attributes {schedule = #kron.schedule<kernel = simt>}
+// CHECK:         kron.fused {{.*}} attributes {plan = #kron.gpu_plan<kernel = simt>}
 // CHECK:           kron.mode_product axis(2)
-// CHECK:         kron.fused {{.*}} attributes {schedule = #kron.schedule<kernel = simt>}
+// CHECK:         kron.fused {{.*}} attributes {plan = #kron.gpu_plan<kernel = simt>}
 // CHECK:           kron.mode_product axis(1)
 func.func @shrinking(%x: tensor<64x65536xf32>, %f: tensor<256x1024xf32>, %g: tensor<256x64xf32>, %init: tensor<64x65536xf32>) -> tensor<64x65536xf32> {
   %y = kron.mkm ins(%x : tensor<64x65536xf32>) factors(%f, %g : tensor<256x1024xf32>, tensor<256x64xf32>)
-         outs(%init : tensor<64x65536xf32>) {schedule = #kron.schedule<kernel = simt>} -> tensor<64x65536xf32>
+         outs(%init : tensor<64x65536xf32>) {plan = #kron.gpu_plan<kernel = simt>} -> tensor<64x65536xf32>
   return %y : tensor<64x65536xf32>
 }
 

@@ -25,7 +25,7 @@ func.func @huge_rows(%x: tensor<4x64x64x64x64xf32>, %f: tensor<64x64xf32>) -> te
 // -----
 
 // Verify that one row of 1 MB is split before its last factor, for the threads,
-// and that `regions` of a schedule has the last word.
+// and that `regions` of a plan has the last word.
 // CHECK-LABEL: func @one_row
 // CHECK: kron.fused
 // CHECK-COUNT-2: kron.mode_product
@@ -46,6 +46,6 @@ func.func @one_row_together(%x: tensor<1x64x64x64xf32>, %f: tensor<64x64xf32>) -
   %e = tensor.empty() : tensor<1x64x64x64xf32>
   %1 = kron.mode_product axis(3) ins(%x : tensor<1x64x64x64xf32>) factor(%f [p, q] : tensor<64x64xf32>) outs(%e : tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32>
   %2 = kron.mode_product axis(2) ins(%1 : tensor<1x64x64x64xf32>) factor(%f [p, q] : tensor<64x64xf32>) outs(%e : tensor<1x64x64x64xf32>) -> tensor<1x64x64x64xf32>
-  %3 = kron.mode_product axis(1) ins(%2 : tensor<1x64x64x64xf32>) factor(%f [p, q] : tensor<64x64xf32>) outs(%e : tensor<1x64x64x64xf32>) {schedule = #kron.schedule<regions = [3]>} -> tensor<1x64x64x64xf32>
+  %3 = kron.mode_product axis(1) ins(%2 : tensor<1x64x64x64xf32>) factor(%f [p, q] : tensor<64x64xf32>) outs(%e : tensor<1x64x64x64xf32>) {plan = #kron.cpu_plan<regions = [3]>} -> tensor<1x64x64x64xf32>
   return %3 : tensor<1x64x64x64xf32>
 }

@@ -62,7 +62,7 @@ func.func @given(%x: tensor<?x64xf32>, %a: tensor<8x8x8x1xf32>, %b: tensor<1x8x8
   %1 = kron.ksmm ins(%x : tensor<?x64xf32>) weights(%a : tensor<8x8x8x1xf32>)
          outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
   %2 = kron.ksmm ins(%1 : tensor<?x64xf32>) weights(%b : tensor<1x8x8x8xf32>)
-         outs(%e : tensor<?x64xf32>) {schedule = #kron.schedule<regions = [2]>} -> tensor<?x64xf32>
+         outs(%e : tensor<?x64xf32>) {plan = #kron.cpu_plan<regions = [2]>} -> tensor<?x64xf32>
   return %2 : tensor<?x64xf32>
 }
 

@@ -55,7 +55,7 @@ func.func @two_rows(%x: tensor<2x16384xf64>, %f: tensor<128x128xf64>, %y: tensor
 // -----
 
 // Verify that there is one form of little work, of more rows, of an unknown number of rows, of
-// a single factor, of a type that would be rounded between fused regions, and where the schedule is
+// a single factor, of a type that would be rounded between fused regions, and where the plan is
 // given.
 // REMARK-NOT: Threads
 // CHECK-LABEL: func.func @little_work(
@@ -97,7 +97,7 @@ func.func @rounded(%x: memref<1x16384xbf16>, %f: memref<128x128xbf16>, %y: memre
 // CHECK-NOT:     kron.num_threads
 func.func @given(%x: memref<1x16384xf32>, %f: memref<128x128xf32>, %y: memref<1x16384xf32>) {
   kron.mkm ins(%x : memref<1x16384xf32>) factors(%f, %f : memref<128x128xf32>, memref<128x128xf32>) outs(%y : memref<1x16384xf32>)
-    {schedule = #kron.schedule<tile = 1>}
+    {plan = #kron.cpu_plan<tile = 1>}
   return
 }
 

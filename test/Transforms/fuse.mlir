@@ -35,10 +35,10 @@ func.func @chain(%x: tensor<9x8x4xf32>, %a: tensor<8x8xf32>, %b: tensor<4x5xf32>
 }
 
 // Verify that the addend is the last input, that precision and conjugation stay
-// with their mode product and that the schedule moves to the fused region.
+// with their mode product and that the plan moves to the fused region.
 // CHECK-LABEL: func.func @attributes(
 // CHECK-SAME: %[[INIT:[a-z0-9]*]]: tensor<4x4xcomplex<f32>>, %[[Z:[a-z0-9]*]]: tensor<4x4xcomplex<f32>>)
-// CHECK: kron.fused ins(%{{.*}}, %{{.*}}, %{{.*}}, %[[Z]] : {{.*}}) outs(%[[INIT]] : {{.*}}) attributes {schedule = #kron.schedule<tile = 4>} {
+// CHECK: kron.fused ins(%{{.*}}, %{{.*}}, %{{.*}}, %[[Z]] : {{.*}}) outs(%[[INIT]] : {{.*}}) attributes {plan = #kron.cpu_plan<tile = 4>} {
 // CHECK-NEXT: ^bb0(%{{.*}}, %{{.*}}, %{{.*}}, %[[TZ:.*]]: tensor<4x4xcomplex<f32>>, %{{.*}}: tensor<4x4xcomplex<f32>>):
 // CHECK: kron.mode_product axis(0)
 // CHECK-SAME: {conj_factor, conj_input, precision = #kron.precision<ieee>}
@@ -60,7 +60,7 @@ func.func @attributes(%x: tensor<4x4xcomplex<f32>>, %a: tensor<4x4xcomplex<f32>>
          factor(%a [p, q] : tensor<4x4xcomplex<f32>>)
          outs(%init : tensor<4x4xcomplex<f32>>)
          beta(#complex.number<:f32 1.0, 0.0> : complex<f32>)
-         addend(%z : tensor<4x4xcomplex<f32>>) {schedule = #kron.schedule<tile = 4>}
+         addend(%z : tensor<4x4xcomplex<f32>>) {plan = #kron.cpu_plan<tile = 4>}
          -> tensor<4x4xcomplex<f32>>
   return %2 : tensor<4x4xcomplex<f32>>
 }

@@ -2,37 +2,37 @@
 // how many of them apply the factors follow from what its SMs hold and how fast they are.
 
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=h200" \
-// RUN:   --kron-select-schedule="target=cuda chip=h200" | FileCheck %s --check-prefix=H200
+// RUN:   --kron-plan="target=cuda chip=h200" | FileCheck %s --check-prefix=H200
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=h100-sxm" \
-// RUN:   --kron-select-schedule="target=cuda chip=h100-sxm" | FileCheck %s --check-prefix=H100
+// RUN:   --kron-plan="target=cuda chip=h100-sxm" | FileCheck %s --check-prefix=H100
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=h100-nvl" \
-// RUN:   --kron-select-schedule="target=cuda chip=h100-nvl" | FileCheck %s --check-prefix=H100
+// RUN:   --kron-plan="target=cuda chip=h100-nvl" | FileCheck %s --check-prefix=H100
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=gh200" \
-// RUN:   --kron-select-schedule="target=cuda chip=gh200" | FileCheck %s --check-prefix=H100
+// RUN:   --kron-plan="target=cuda chip=gh200" | FileCheck %s --check-prefix=H100
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=h100-pcie" \
-// RUN:   --kron-select-schedule="target=cuda chip=h100-pcie" | FileCheck %s --check-prefix=PCIE
+// RUN:   --kron-plan="target=cuda chip=h100-pcie" | FileCheck %s --check-prefix=PCIE
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=a100-80" \
-// RUN:   --kron-select-schedule="target=cuda chip=a100-80" | FileCheck %s --check-prefix=LARGE
+// RUN:   --kron-plan="target=cuda chip=a100-80" | FileCheck %s --check-prefix=LARGE
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=a100-40" \
-// RUN:   --kron-select-schedule="target=cuda chip=a100-40" | FileCheck %s --check-prefix=LARGE
+// RUN:   --kron-plan="target=cuda chip=a100-40" | FileCheck %s --check-prefix=LARGE
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=b200" \
-// RUN:   --kron-select-schedule="target=cuda chip=b200" | FileCheck %s --check-prefix=LARGE
+// RUN:   --kron-plan="target=cuda chip=b200" | FileCheck %s --check-prefix=LARGE
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=b300" \
-// RUN:   --kron-select-schedule="target=cuda chip=b300" | FileCheck %s --check-prefix=LARGE
+// RUN:   --kron-plan="target=cuda chip=b300" | FileCheck %s --check-prefix=LARGE
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=a10" \
-// RUN:   --kron-select-schedule="target=cuda chip=a10" | FileCheck %s --check-prefix=DESKTOP
+// RUN:   --kron-plan="target=cuda chip=a10" | FileCheck %s --check-prefix=DESKTOP
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=l40s" \
-// RUN:   --kron-select-schedule="target=cuda chip=l40s" | FileCheck %s --check-prefix=DESKTOP
+// RUN:   --kron-plan="target=cuda chip=l40s" | FileCheck %s --check-prefix=DESKTOP
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=l4" \
-// RUN:   --kron-select-schedule="target=cuda chip=l4" | FileCheck %s --check-prefix=DESKTOP
+// RUN:   --kron-plan="target=cuda chip=l4" | FileCheck %s --check-prefix=DESKTOP
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=rtx4090" \
-// RUN:   --kron-select-schedule="target=cuda chip=rtx4090" | FileCheck %s --check-prefix=DESKTOP
+// RUN:   --kron-plan="target=cuda chip=rtx4090" | FileCheck %s --check-prefix=DESKTOP
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=rtxpro6000" \
-// RUN:   --kron-select-schedule="target=cuda chip=rtxpro6000" | FileCheck %s --check-prefix=DESKTOP
+// RUN:   --kron-plan="target=cuda chip=rtxpro6000" | FileCheck %s --check-prefix=DESKTOP
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=rtx5090" \
-// RUN:   --kron-select-schedule="target=cuda chip=rtx5090" | FileCheck %s --check-prefix=DESKTOP
+// RUN:   --kron-plan="target=cuda chip=rtx5090" | FileCheck %s --check-prefix=DESKTOP
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=dgx-spark" \
-// RUN:   --kron-select-schedule="target=cuda chip=dgx-spark" | FileCheck %s --check-prefix=DESKTOP
+// RUN:   --kron-plan="target=cuda chip=dgx-spark" | FileCheck %s --check-prefix=DESKTOP
 
 // An SM of the desktop line and a PCIe card's clock leave tensor cores nothing to gain for 16 x 16.
 // H200-LABEL: func.func @small

@@ -122,7 +122,7 @@ def stream_some(case, p):
     if case.index % 5 != 2 and not p.get("streamed"):
         return []
     case.tags.add("streamed")
-    return ["schedule = #kron.schedule<stream_bytes = 1>"]
+    return ["plan = #kron.cpu_plan<stream_bytes = 1>"]
 
 
 def build_ksmm(case, p):

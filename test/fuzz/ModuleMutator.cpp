@@ -101,17 +101,17 @@ static StringRef pickAttributeText(StringRef name, Random &random) {
       {"input_permutation", {"array<i64: 1, 0>", "array<i64: 0, 2, 1>"}},
       {"index", {"0 : i64", "1 : i64", "2 : i64"}},
       {"axis", {"0 : i64", "1 : i64", "2 : i64"}},
-      {"schedule",
-       {"#kron.schedule<vector_bits = 512, tile = 4, register_rows = 6, "
+      {"plan",
+       {"#kron.cpu_plan<vector_bits = 512, tile = 4, register_rows = 6, "
         "register_vectors = 4>",
-        "#kron.schedule<stream_bytes = 1, prefetch = -1>",
-        "#kron.schedule<tile = 2, slice = -1, matrix_tiles = 1>",
-        "#kron.schedule<tile = 1, kernel = mma, threads = 128, ctas_per_sm = "
+        "#kron.cpu_plan<stream_bytes = 1, prefetch = -1>",
+        "#kron.cpu_plan<tile = 2, slice = -1, matrix_tiles = 1>",
+        "#kron.gpu_plan<tile = 1, kernel = mma, threads = 128, ctas_per_sm = "
         "4>",
-        "#kron.schedule<tile = 64, kernel = wgmma, threads = 256, stages = 3>",
-        "#kron.schedule<kernel = simt, columns = 32, cluster = 2>",
-        "#kron.schedule<kernel = ffma, tile = 8, regions = [2, 1]>",
-        "#kron.schedule<regions = [1, 1]>"}}};
+        "#kron.gpu_plan<tile = 64, kernel = wgmma, threads = 256, stages = 3>",
+        "#kron.gpu_plan<kernel = simt, columns = 32, cluster = 2>",
+        "#kron.gpu_plan<kernel = ffma, tile = 8, regions = [2, 1]>",
+        "#kron.cpu_plan<regions = [1, 1]>"}}};
   auto known = texts.find(name);
   if (known != texts.end() && !random.oneIn(10))
     return random.pick(known->second);

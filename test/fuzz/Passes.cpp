@@ -64,9 +64,9 @@ template <bool cuda> static void populateSteps(OpPassManager &pm) {
   KronFuseOptions fuse;
   fuse.target = target;
   pm.addPass(createKronFuse(fuse));
-  KronSelectScheduleOptions schedule;
-  schedule.target = target;
-  pm.addPass(createKronSelectSchedule(schedule));
+  KronPlanOptions plan;
+  plan.target = target;
+  pm.addPass(createKronPlan(plan));
   if (cuda)
     pm.addPass(createConvertKronToNVVM());
   else

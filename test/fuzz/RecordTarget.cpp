@@ -60,17 +60,17 @@ func.func @mode(%x: memref<5x16x32xf32>, %f: memref<16x16xf32>, %y: memref<5x16x
 /// Entries for the operations above.
 static constexpr llvm::StringLiteral kRecord = R"([
  {"op": "kron.mkm", "arrays": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"],
-  "schedule": "#kron.schedule<vector_bits = 512, tile = 4, register_rows = 6, register_vectors = 4>"},
+  "plan": "#kron.cpu_plan<vector_bits = 512, tile = 4, register_rows = 6, register_vectors = 4>"},
  {"op": "kron.kmm", "arrays": ["12x7xbf16", "16x4xbf16", "3x3xbf16", "48x7xbf16"],
-  "schedule": "#kron.schedule<slice = -1, stream_bytes = 1, prefetch = -1, matrix_tiles = 1, kept_fibres = 1>"},
+  "plan": "#kron.cpu_plan<slice = -1, stream_bytes = 1, prefetch = -1, matrix_tiles = 1, kept_fibres = 1>"},
  {"op": "kron.batched", "arrays": ["20x8x8xf64", "8x8xf64", "8x8xf64", "20x8x8xf64"],
-  "schedule": "#kron.schedule<tile = 2, kernel = batched, threads = 128, ctas_per_sm = 4, regions = [2]>"},
+  "plan": "#kron.gpu_plan<tile = 2, kernel = batched, threads = 128, ctas_per_sm = 4, regions = [2]>"},
  {"op": "kron.ksmm", "arrays": ["16x48xf16", "2x3x8x3xf16", "16x18xf16"],
-  "schedule": "#kron.schedule<tile = 64, kernel = mma, threads = 256, stages = 3>"},
+  "plan": "#kron.gpu_plan<tile = 64, kernel = mma, threads = 256, stages = 3>"},
  {"op": "kron.ksmm_grad", "arrays": ["?x40xf32", "?x30xf32", "2x3x4x5xf32"],
-  "schedule": "#kron.schedule<kernel = simt, columns = 32, threads = 64>"},
+  "plan": "#kron.gpu_plan<kernel = simt, columns = 32, threads = 64>"},
  {"op": "kron.mode_product", "arrays": ["5x16x32xf32", "16x16xf32", "5x16x32xf32"],
-  "schedule": "#kron.schedule<kernel = ffma, tile = 1, cluster = 2>"}
+  "plan": "#kron.gpu_plan<kernel = ffma, tile = 1, cluster = 2>"}
 ])";
 
 namespace {
@@ -138,9 +138,9 @@ static void mutateValue(json::Value &value, Random &random) {
       keys.push_back(member.first);
     llvm::sort(keys);
     StringRef key = random.pick(keys);
-    // The schedule is what is read in most detail.
-    if (object->get("schedule") && !random.oneIn(4))
-      key = "schedule";
+    // The plan is what is read in most detail.
+    if (object->get("plan") && !random.oneIn(4))
+      key = "plan";
     if (random.oneIn(30))
       object->erase(key);
     else

@@ -107,7 +107,7 @@ def sparse_module(element, patterns, kind, bias=False, rows="?"):
         added = f" bias(%b : tensor<{b}>)" if bias and is_last else ""
         attributes = ["activation = #kron.activation<relu>"] if added else []
         if is_last and i > 0:
-            attributes.append(f"schedule = #kron.schedule<regions = [{len(patterns)}]>")
+            attributes.append(f"plan = #kron.gpu_plan<regions = [{len(patterns)}]>")
         result = f"{rows}x{pattern[0] * pattern[1] * pattern[3]}x{element}"
         lines.append(f"""
   %e{i} = tensor.empty({size}) : tensor<{result}>

@@ -173,7 +173,7 @@ class Chain(Layer):
                 f"  %t = kron.ksmm ins(%x : {x}) weights(%k : {k}) outs(%e : {t}) -> {t}\n"
                 f"  %f = tensor.empty() : {y}\n"
                 f"  %y = kron.ksmm ins(%t : {t}) weights(%m : {m}) outs(%f : {y}) "
-                f"{{schedule = #kron.schedule<regions = [2]>}} -> {y}\n  return %y : {y}\n}}\n")
+                f"{{plan = #kron.gpu_plan<regions = [2]>}} -> {y}\n  return %y : {y}\n}}\n")
 
 
 class Gradient(Layer):

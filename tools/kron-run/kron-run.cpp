@@ -62,7 +62,7 @@ struct Options {
       cl::value_desc("from:to"), cl::init("0:0")};
   cl::opt<std::string> record{
       cl::cat(category), "record",
-      cl::desc("Tuning record whose schedules operations get (see "
+      cl::desc("Tuning record whose plans operations get (see "
                "--kron-apply-record of kron-opt)"),
       cl::value_desc("file.json")};
   cl::opt<std::string> gpuArch{

@@ -90,7 +90,7 @@ struct Options {
                "that is faster and the process has it (default: true)")};
   cl::opt<std::string> record{
       cl::cat(category), "record",
-      cl::desc("Tuning record whose schedules operations get (see "
+      cl::desc("Tuning record whose plans operations get (see "
                "--kron-apply-record of kron-opt)"),
       cl::value_desc("file.json")};
   cl::opt<bool> reference{

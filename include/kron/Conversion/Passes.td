@@ -47,7 +47,7 @@ def ConvertKronToVector : Pass<"convert-kron-to-vector", "::mlir::ModuleOp"> {
   let summary = "Generate vector code for the CPU from kron.fused";
   let description = [{
     Replaces every `kron.fused` on memrefs by loops over register tiles of 1-D
-    vectors of the native width, following its `#kron.schedule`. Each op
+    vectors of the native width, following its `#kron.cpu_plan`. Each op
     becomes a body function that takes a range of tiles through all factors, and
     a call to the runtime that spreads the tiles over the threads, of which
     `kron.num_threads` becomes a call that asks for their number.
@@ -68,7 +68,7 @@ def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Generate CUDA kernels from kron.fused";
   let description = [{
     Replaces every `kron.fused` on memrefs by the launch of a kernel, following
-    its `#kron.schedule`, and every `kron.ksmm_grad` that `--kron-decompose`
+    its `#kron.gpu_plan`, and every `kron.ksmm_grad` that `--kron-decompose`
     left by one or two. The kernels stand in one `gpu.module @kron_gpu`, as
     `llvm.func`s whose bodies still use scf and arith; the launches are calls of
     `kronRtCudaLaunch`, which gets the address of `@kron_cuda_module`, the

@@ -29,7 +29,7 @@ namespace mlir::kron {
 /// error) with file and line.
 class SourceModule {
 public:
-  /// Reads `path` ("-": standard input), and gives operations the schedules of
+  /// Reads `path` ("-": standard input), and gives operations the plans of
   /// the tuning record `record` (`--kron-apply-record`) if that is not empty.
   /// Fails with nothing to say where diagnostics have been printed already.
   static llvm::Expected<std::unique_ptr<SourceModule>>

@@ -25,7 +25,7 @@ inline constexpr int64_t kLineBytes = 64;
 /// to so many uses of an element.
 inline constexpr int64_t kMaxConvertingUses = 8;
 
-/// What `matrix_tiles` of a schedule asks for.
+/// What `matrix_tiles` of a plan asks for.
 inline constexpr int64_t kMatrixTiles = 1, kPairProducts = 2;
 
 /// x86-64-v3 has F16C, x86-64-v2, for which vectors have 128 bits, has not.
@@ -74,7 +74,7 @@ public:
       : builder(builder), runtime(symbols), fused(fused), loc(fused.getLoc()),
         element(getStorageType(
             getAccumulatorType(getElementType(fused.getInit())))),
-        vectorBits(fused.getSchedule()->getVectorBits()),
+        vectorBits(getCPUPlanAttr(fused).getVectorBits()),
         plan(getCPUPlan(fused, vectorBits)), outer(builder, loc, element) {
     outer.has16BitConversion = has16BitConversion(vectorBits);
   }
@@ -92,7 +92,7 @@ private:
   /// How often a call loads each element of a factor that is not packed; the
   /// largest number if that is not known.
   int64_t countFactorUses(unsigned index) const;
-  /// Whether products of bf16 may be made as the schedule asks (`kMatrixTiles`,
+  /// Whether products of bf16 may be made as the plan asks (`kMatrixTiles`,
   /// `kPairProducts`), and whether those of `stage` are made in matrix tiles.
   bool mayMultiplyBy(int64_t means);
   bool usesTiles(const Stage &stage);

@@ -125,7 +125,7 @@ Stage FusedCodeBuilder::getStage(const FusedPlace &place, unsigned index,
   stage.elementBytes = outer.getElementBytes();
   stage.elementParts = outer.getNumParts();
   stage.vectorBits = vectorBits;
-  stage.schedule = *fused.getSchedule();
+  stage.given = getCPUPlanAttr(fused);
   if (plan.rowsInLanes)
     moveRowsInside(stage, plan.tiledAxis, tileSize);
   if (rowsOutside)
@@ -135,7 +135,7 @@ Stage FusedCodeBuilder::getStage(const FusedPlace &place, unsigned index,
 
 bool FusedCodeBuilder::mayMultiplyBy(int64_t means) {
   constexpr int64_t kBits = 512;
-  return fused.getSchedule()->getMatrixTiles() == means &&
+  return getCPUPlanAttr(fused).getMatrixTiles() == means &&
          vectorBits == kBits && getElementType(fused.getInit()).isBF16() &&
          llvm::none_of(fused.getModeProducts(), [](ModeProductOp product) {
            return product.getPrecision() == Precision::Ieee;
@@ -154,8 +154,8 @@ bool FusedCodeBuilder::readsSegments() const {
 }
 
 void FusedCodeBuilder::planSections() {
-  tileSize = std::max<int64_t>(fused.getSchedule()->getTile(), 1);
-  // A schedule may ask for more than there is; what is planned for a tile of
+  tileSize = std::max<int64_t>(getCPUPlanAttr(fused).getTile(), 1);
+  // A plan may ask for more than there is; what is planned for a tile of
   // unknown size would then be built for one whose size is known.
   if (plan.tiledAxis >= 0) {
     auto init = cast<ShapedType>(fused.getInit().getType());
@@ -164,7 +164,7 @@ void FusedCodeBuilder::planSections() {
           std::clamp<int64_t>(init.getDimSize(plan.tiledAxis), 1, tileSize);
   }
   sections =
-      getSections(plan, fused, tileSize, fused.getSchedule()->getSlice());
+      getSections(plan, fused, tileSize, getCPUPlanAttr(fused).getSlice());
 }
 
 /// Where the factor of the only group depends on the innermost axis, tiles take
@@ -397,7 +397,7 @@ Int FusedCodeBuilder::countBytes() {
 /// Builds the condition for storing results non-temporally: input and result
 /// are large, and all vectors of the result are aligned, or tiles of it are.
 void FusedCodeBuilder::planStreaming(const Stage &last) {
-  int64_t threshold = fused.getSchedule()->getStreamBytes();
+  int64_t threshold = getCPUPlanAttr(fused).getStreamBytes();
   // Adding to what the result held has read it into the cache, as computing in
   // its place has.
   bool readsInit = isInPlace() || (arrays.addend.base &&

@@ -156,7 +156,7 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
   // A register tile prefetches whole segments.
   constexpr int64_t kMaxSegmentBytes = 1024;
   prefetch = {};
-  if (fused.getSchedule()->getPrefetch() < 0)
+  if (getCPUPlanAttr(fused).getPrefetch() < 0)
     return;
   bool isSliced = section.sliceAxis >= 0;
   int axis = isSliced ? section.sliceAxis : getFastestAxis(plan, arrays);

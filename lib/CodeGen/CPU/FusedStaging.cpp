@@ -90,7 +90,7 @@ int64_t FusedCodeBuilder::getResultBytes() const {
 void FusedCodeBuilder::planBlocks() {
   // More would be in the way of what is computed with.
   constexpr int64_t kMaxBytes = 1 << 14;
-  int64_t threshold = fused.getSchedule()->getStreamBytes();
+  int64_t threshold = getCPUPlanAttr(fused).getStreamBytes();
   if (threshold <= 0 || !isBoundByStores(plan) || !plan.views.empty() ||
       plan.tiledAxis < 0 || plan.isTiledInnermost() || plan.rearrangesInput() ||
       isInPlace() || arrays.epilogue)

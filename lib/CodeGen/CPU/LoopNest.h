@@ -88,7 +88,7 @@ int64_t getPanelRows(const Stage &stage, int64_t group, int64_t total);
 int64_t getPanelVectors(const Stage &stage);
 
 /// Columns of a panel of the factor of a step with the fibre mapping; 0 if the
-/// factor is small or the schedule fixes another tile.
+/// factor is small or the plan fixes another tile.
 int64_t getPanelLanes(const Stage &stage, const LoopNest &nest);
 
 /// Whether `count` elements, `stride` apart, lie in so few sets of the

@@ -97,7 +97,7 @@ int64_t kron::getNumFibres(const Stage &stage, const LoopNest &nest) {
 }
 
 bool kron::keepsFibres(const Stage &stage) {
-  bool keepsHalves = stage.schedule && stage.schedule.getKeptFibres() > 0;
+  bool keepsHalves = stage.given && stage.given.getKeptFibres() > 0;
   return stage.sizeK <= kMostKeptElements ||
          (keepsHalves && stage.vectorBits == 512 &&
           2 * stage.sizeK == getMaxLanes(stage));
@@ -219,8 +219,8 @@ int64_t kron::getPanelLanes(const Stage &stage, const LoopNest &nest) {
   int64_t columns = llvm::divideCeil(stage.sizeN, perVector) * lanes;
   int64_t panel =
       getPanelVectors(stage) * stage.vectorBits / 8 / stage.elementBytes;
-  bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
-                                    stage.schedule.getRegisterVectors());
+  bool isFixed = stage.given && (stage.given.getRegisterRows() ||
+                                 stage.given.getRegisterVectors());
   bool isLarge = stage.sizeK * columns * stage.elementBytes > kLargeFactorBytes;
   return isLarge && !isFixed && columns >= panel ? panel : 0;
 }
@@ -273,8 +273,8 @@ int64_t kron::getSharingRows(const Stage &stage, const LoopNest &nest) {
   constexpr int64_t kMostVectors = 4, kMinK = 4;
   int64_t lanes = getMaxLanes(stage);
   int64_t vectors = stage.sizeN / lanes, rest = stage.sizeN % lanes;
-  bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
-                                    stage.schedule.getRegisterVectors());
+  bool isFixed = stage.given && (stage.given.getRegisterRows() ||
+                                 stage.given.getRegisterVectors());
   if (getMapping(stage, nest) != StageMapping::Fibre || !nest.inner.empty() ||
       isFixed || hasSkinnyM(nest) || variesFactor(stage) ||
       stage.vectorBits != 512 || stage.elementParts != 1 || stage.hasPairs ||

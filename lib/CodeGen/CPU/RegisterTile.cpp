@@ -560,15 +560,15 @@ static int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
 }
 
 TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
-                                int64_t vectorBits, ScheduleAttr schedule,
+                                int64_t vectorBits, CPUPlanAttr given,
                                 int64_t parts, bool prefersRows) {
   int64_t maxAccumulators = getMaxAccumulators(vectorBits) / parts;
   // "Many" is a number that all small block sizes divide.
   constexpr int64_t kMany = 5040;
   int64_t rowTotal = rows < 0 ? kMany : std::min(rows, kMany);
   int64_t vectorTotal = vectors < 0 ? kMany : std::min(vectors, kMany);
-  int64_t fixedRows = schedule ? schedule.getRegisterRows() : 0;
-  int64_t fixedVectors = schedule ? schedule.getRegisterVectors() : 0;
+  int64_t fixedRows = given ? given.getRegisterRows() : 0;
+  int64_t fixedVectors = given ? given.getRegisterVectors() : 0;
 
   TileShape best{1, 1};
   int64_t bestCost = std::numeric_limits<int64_t>::max();

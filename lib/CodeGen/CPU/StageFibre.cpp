@@ -175,8 +175,8 @@ TileShape StageEmitter::chooseFibreShape(const FibreTiles &tiles,
     rowTotal =
         tiles.rows->size.isConstant() ? tiles.rows->size.getConstant() : -1;
   int64_t vectorTotal = tiles.getVectors();
-  bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
-                                    stage.schedule.getRegisterVectors());
+  bool isFixed = stage.given && (stage.given.getRegisterRows() ||
+                                 stage.given.getRegisterVectors());
   // All q at once: X is read where it lies, and only once.
   constexpr int64_t kLeastRows = 3, kMostRows = 6;
   int64_t rowsOfAll = std::min(getMaxAccumulators(stage.vectorBits) /
@@ -187,13 +187,13 @@ TileShape StageEmitter::chooseFibreShape(const FibreTiles &tiles,
   if (hasPanels)
     return {getPanelRows(stage, tiles.group, rowTotal), getPanelVectors(stage)};
   TileShape shape = chooseTileShape(rowTotal, vectorTotal, stage.vectorBits,
-                                    stage.schedule, stage.elementParts);
+                                    stage.given, stage.elementParts);
   // What is left behind blocks of a number that is not known are single rows,
   // which may be a few, but not as many as a quarter.
   bool isOpen = rowTotal < 0 && stage.usualRows && !isFixed;
   if (isOpen && 4 * (stage.usualRows % shape.rows) >= stage.usualRows) {
     shape = chooseTileShape(stage.usualRows, vectorTotal, stage.vectorBits,
-                            stage.schedule, stage.elementParts);
+                            stage.given, stage.elementParts);
     shape.rows = getDividingRows(shape.rows, stage.usualRows);
   }
   // Groups that a shuffle repeats are used for several vectors. It takes a
@@ -355,7 +355,7 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
   int64_t rest = size < 0 ? 0 : size % fibres;
   TileShape shape =
       chooseTileShape(size < 0 ? -1 : llvm::divideCeil(size, fibres),
-                      /*vectors=*/1, stage.vectorBits, stage.schedule);
+                      /*vectors=*/1, stage.vectorBits, stage.given);
   // Beside the factor, which stays in registers, and what is kept of X.
   bool keeps = keepsFibres(stage);
   if (stage.vectorBits < 512)

@@ -43,8 +43,8 @@ bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
 
 /// Whether a register tile has room for all q.
 static bool holdsAllResults(const Stage &stage) {
-  bool isFixed = stage.schedule && (stage.schedule.getRegisterRows() ||
-                                    stage.schedule.getRegisterVectors());
+  bool isFixed = stage.given && (stage.given.getRegisterRows() ||
+                                 stage.given.getRegisterVectors());
   return !isFixed && stage.sizeN * stage.elementParts <=
                          getMaxAccumulators(stage.vectorBits);
 }
@@ -166,7 +166,7 @@ Int StageEmitter::getAhead(const LaneBlocks &blocks) {
 TileShape StageEmitter::chooseInnerShape(int64_t vectorTotal) const {
   if (!stage.isInPlace)
     return chooseTileShape(stage.sizeN, vectorTotal, stage.vectorBits,
-                           stage.schedule, stage.elementParts,
+                           stage.given, stage.elementParts,
                            /*prefersRows=*/true);
   int64_t most = getMaxAccumulators(stage.vectorBits) / stage.elementParts;
   return {stage.sizeN, std::clamp<int64_t>(most / stage.sizeN, 1,
@@ -183,8 +183,8 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   blocks.most = INT32_MAX;
   if (isKnown)
     blocks.most = laneAxis.size.getConstant();
-  else if (stage.schedule && stage.schedule.getTile())
-    blocks.most = stage.schedule.getTile();
+  else if (stage.given && stage.given.getTile())
+    blocks.most = stage.given.getTile();
   blocks.lanes = chooseLanes(isKnown ? laneAxis.size.getConstant() : INT64_MAX,
                              stage.vectorBits, emitter.getElementBytes());
   int64_t lanes = blocks.lanes;
@@ -203,7 +203,7 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   // Enough to hide the latency of multiply-adds; more rows would need more
   // addresses than there are registers.
   constexpr int64_t kSingleRows = 8;
-  int64_t fixedRows = stage.schedule ? stage.schedule.getRegisterRows() : 0;
+  int64_t fixedRows = stage.given ? stage.given.getRegisterRows() : 0;
   int64_t singleRows =
       std::min(fixedRows ? fixedRows : kSingleRows, stage.sizeN);
 
@@ -267,7 +267,7 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
   if (shared)
     sharedSize = shared->size.isConstant() ? shared->size.getConstant() : -1;
   TileShape shape = chooseTileShape(stage.sizeN, sharedSize, stage.vectorBits,
-                                    stage.schedule, stage.elementParts);
+                                    stage.given, stage.elementParts);
 
   auto emitLanes = [&](Int first, Value mask) {
     Bases column = advance(bases, laneAxis, first);

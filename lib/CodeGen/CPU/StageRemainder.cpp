@@ -33,7 +33,7 @@ void StageEmitter::emitRemainderGroup(const LoopAxis *rows,
   Int rowTotal = rows ? rows->size : Int(1);
   TileShape shape = chooseTileShape(
       rowTotal.isConstant() ? rowTotal.getConstant() : -1,
-      llvm::divideCeil(elements, lanes), stage.vectorBits, stage.schedule);
+      llvm::divideCeil(elements, lanes), stage.vectorBits, stage.given);
   Int resultStride = stage.destination.strides[stage.axis];
   emitBlocks(rowTotal, shape.rows, [&](Int row, int64_t count) {
     Bases block = rows ? advance(bases, *rows, row) : bases;

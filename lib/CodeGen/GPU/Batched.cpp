@@ -45,10 +45,10 @@ kron::getBatchedUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
   for (ModeProductOp product : fused.getModeProducts())
     if (product.getConjInput() || product.getConjFactor())
       return "something is conjugated";
-  ScheduleAttr schedule = fused.getScheduleAttr();
-  if (schedule && schedule.getStages() == 1)
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  if (given && given.getStages() == 1)
     return "it needs at least 2 pipeline stages";
-  if (schedule && (schedule.getColumns() || schedule.getCluster() > 1))
+  if (given && (given.getColumns() || given.getCluster() > 1))
     return "its tiles are whole rows of one CTA";
   if (!getBatchedPlan(fused, machine))
     return "a tile does not fit in shared memory";

@@ -228,7 +228,7 @@ static int64_t getSlackItems(const BatchedPlan &plan) {
 
 /// Chooses threads, fibres per thread and items per tile of a plan without
 /// planes, of those that `given` leaves open: items in multiples of `unit`.
-static void chooseFibres(BatchedPlan &plan, ScheduleAttr given,
+static void chooseFibres(BatchedPlan &plan, GPUPlanAttr given,
                          const GPUMachine &machine, int64_t unit) {
   int64_t itemBytes = plan.getInput().getItemPitch() * 16 / plan.chunk;
   int64_t most = std::max(unit, kLargestFibreTileBytes / itemBytes);
@@ -268,7 +268,7 @@ static void chooseFibres(BatchedPlan &plan, ScheduleAttr given,
 
 static void chooseTile(BatchedPlan &plan, FusedOp fused,
                        const GPUMachine &machine, int64_t bytes) {
-  ScheduleAttr given = fused.getScheduleAttr();
+  GPUPlanAttr given = getGPUPlanAttr(fused);
   int64_t itemElements =
       std::max(plan.getInput().getElements(), plan.getOutput().getElements());
   // Whole tiles begin at multiples of 16 bytes, in and out.

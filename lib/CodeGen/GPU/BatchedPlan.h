@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What the batched kernel looks like, worked out from the types and the
-// schedule. All numbers are in elements unless they say bytes.
+// given. All numbers are in elements unless they say bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -106,7 +106,7 @@ struct BatchedPlan {
 };
 
 /// The plan for `fused`, which the emitter takes; null if its items or its
-/// schedule need more than a CTA has.
+/// plan need more than a CTA has.
 std::optional<BatchedPlan> getBatchedPlan(FusedOp fused,
                                           const GPUMachine &machine);
 

@@ -39,8 +39,7 @@ class DmmaPlanner {
 public:
   DmmaPlanner(FusedOp fused, const GPUMachine &machine)
       : fused(fused), machine(machine) {
-    if (fused.getSchedule())
-      schedule = *fused.getSchedule();
+    given = getGPUPlanAttr(fused);
   }
 
   std::optional<DmmaPlan> run();
@@ -54,7 +53,7 @@ private:
 
   FusedOp fused;
   const GPUMachine &machine;
-  ScheduleAttr schedule;
+  GPUPlanAttr given;
   DmmaPlan plan;
 };
 
@@ -104,8 +103,8 @@ bool DmmaPlanner::chooseTile() {
                    : std::min(plan.sizes[axis], kMaxColumns);
   int64_t columns = std::min(
       inner, std::clamp(kTileElements / row, kLineColumns, kMaxColumns));
-  if (schedule && schedule.getColumns())
-    columns = schedule.getColumns();
+  if (given && given.getColumns())
+    columns = given.getColumns();
   if (row * columns > kMaxTileElements) {
     columns = std::min(columns, kSharedTileElements / row);
     plan.cluster = 2;
@@ -115,8 +114,8 @@ bool DmmaPlanner::chooseTile() {
   }
   int64_t limit = std::max(kTileElements, row * columns);
   int64_t rows = limit / (row * columns);
-  if (schedule && schedule.getTile())
-    rows = std::min(rows, schedule.getTile());
+  if (given && given.getTile())
+    rows = std::min(rows, given.getTile());
   double waste = 1;
   plan.extents.assign(rank, 1);
   for (int64_t axis = rank; axis-- > 0;) {
@@ -166,12 +165,12 @@ bool DmmaPlanner::chooseResources() {
     plan.warps = 4;
   while (plan.warps > 1 && plan.getWarpElements() < 4 * kUnitElements)
     plan.warps /= 2;
-  if (schedule && schedule.getThreads())
-    plan.warps = schedule.getThreads() / 32;
+  if (given && given.getThreads())
+    plan.warps = given.getThreads() / 32;
   if (!llvm::isPowerOf2_64(plan.warps) ||
       plan.getWarpElements() < kUnitElements)
     return false;
-  int64_t stages = schedule && schedule.getStages()     ? schedule.getStages()
+  int64_t stages = given && given.getStages()           ? given.getStages()
                    : plan.getElements() > kTileElements ? 3
                                                         : 2;
   if (isShared) {
@@ -188,8 +187,8 @@ bool DmmaPlanner::chooseResources() {
   plan.ctasPerSM = std::min(
       most, machine.sharedBytesPerSM /
                 (plan.getSharedBytes() + machine.reservedSharedBytesPerCTA));
-  if (schedule && schedule.getCtasPerSm())
-    plan.ctasPerSM = schedule.getCtasPerSm();
+  if (given && given.getCtasPerSm())
+    plan.ctasPerSM = given.getCtasPerSm();
   return plan.ctasPerSM > 0 &&
          plan.getSharedBytes() <= machine.getSharedBytes(plan.ctasPerSM);
 }

@@ -62,8 +62,7 @@ public:
   FfmaPlanner(FusedOp fused, const GPUMachine &machine)
       : fused(fused), machine(machine), products(fused.getModeProducts()),
         bytes(getElementBytes(getElementType(fused.getInit()))) {
-    if (fused.getSchedule())
-      schedule = *fused.getSchedule();
+    given = getGPUPlanAttr(fused);
     if (bytes == 8)
       plan.accumulators = 16;
   }
@@ -87,7 +86,7 @@ private:
   const GPUMachine &machine;
   SmallVector<ModeProductOp> products;
   int64_t bytes;
-  ScheduleAttr schedule;
+  GPUPlanAttr given;
   SmallVector<FfmaAxis> axes;
   int64_t tileElements = 0;
   FfmaPlan plan;
@@ -154,17 +153,17 @@ void FfmaPlanner::chooseTile() {
     row *= std::max(axis.sizeK, axis.sizeN);
   }
   int64_t columns = 1;
-  int64_t wantedColumns =
-      schedule && schedule.getColumns() ? schedule.getColumns()
-      : plan.direct                     ? kTileElements / row
-                    : std::max<int64_t>(kSegmentBytes / bytes, 1);
+  int64_t wantedColumns = given && given.getColumns() ? given.getColumns()
+                          : plan.direct
+                              ? kTileElements / row
+                              : std::max<int64_t>(kSegmentBytes / bytes, 1);
   // Shorter segments if the tile, with its padding, does not fit otherwise.
-  if (!plan.direct && !(schedule && schedule.getColumns()))
+  if (!plan.direct && !(given && given.getColumns()))
     while (wantedColumns * bytes > kSectorBytes &&
            row * wantedColumns * bytes * 17 / 16 >
                machine.sharedBytesPerCTA - plan.ringOffset)
       wantedColumns /= 2;
-  int64_t wantedRows = schedule ? schedule.getTile() : 0;
+  int64_t wantedRows = given ? given.getTile() : 0;
   int outermost = plan.contracted.find_first();
   int64_t rows = 1;
   for (int axis = plan.sizes.size() - 1; axis >= 0; --axis) {
@@ -296,8 +295,8 @@ void FfmaPlanner::chooseThreads() {
   int64_t ideal = llvm::divideCeil(tileElements, values);
   ideal = std::clamp<int64_t>(llvm::alignTo(ideal, 32), 64, most);
   plan.threads = ideal;
-  if (schedule && schedule.getThreads()) {
-    plan.threads = schedule.getThreads();
+  if (given && given.getThreads()) {
+    plan.threads = given.getThreads();
   } else {
     int64_t best = getWaste(ideal, false);
     for (int64_t threads = 32; threads <= std::min(most, 2 * ideal);
@@ -336,7 +335,7 @@ int64_t FfmaPlanner::getMostResident() const {
 }
 
 void FfmaPlanner::chooseRing() {
-  int64_t stages = schedule && schedule.getStages() ? schedule.getStages() : 2;
+  int64_t stages = given && given.getStages() ? given.getStages() : 2;
   int64_t slotBytes = plan.direct ? 0 : plan.strides[plan.slotAxis] * bytes;
   int64_t least = plan.ringOffset + plan.slots * slotBytes +
                   machine.reservedSharedBytesPerCTA;
@@ -344,14 +343,14 @@ void FfmaPlanner::chooseRing() {
   int64_t resident =
       (plan.direct ? 2 : 1) *
       std::max<int64_t>(kResidentThreads * bytes / 4 / plan.threads, 1);
-  if (schedule && schedule.getCtasPerSm())
-    resident = schedule.getCtasPerSm();
+  if (given && given.getCtasPerSm())
+    resident = given.getCtasPerSm();
   else if (machine.sharedBytesPerSM / wanted > 0)
     resident = std::min(resident, machine.sharedBytesPerSM / wanted);
   resident = std::clamp<int64_t>(
       resident, 1,
       std::min(machine.sharedBytesPerSM / least, machine.maxCTAsPerSM));
-  if (!schedule || !schedule.getCtasPerSm())
+  if (!given || !given.getCtasPerSm())
     resident = std::min(resident, getMostResident());
   plan.ctasPerSM = resident;
   int64_t space = std::min(machine.sharedBytesPerSM / resident -

@@ -93,8 +93,8 @@ StringRef kron::getKernelBaseName(FusedOp fused) {
 /// cannot.
 static const GPUEmitter *chooseEmitter(FusedOp fused,
                                        const GPUMachine &machine) {
-  GPUKernel wanted =
-      fused.getSchedule() ? fused.getSchedule()->getKernel() : GPUKernel::Auto;
+  GPUKernel wanted = getGPUPlanAttr(fused) ? getGPUPlanAttr(fused).getKernel()
+                                           : GPUKernel::Auto;
   std::optional<std::string> reason;
   for (const GPUEmitter &emitter : kEmitters) {
     if (wanted != GPUKernel::Auto && emitter.kernel != wanted)
@@ -117,8 +117,8 @@ kron::getEpilogueUnsupportedReason(FusedOp bare, FusedOp fused,
   Type element = getElementType(fused.getInit());
   if (getAccumulatorType(element) != element)
     return std::nullopt;
-  GPUKernel wanted =
-      fused.getSchedule() ? fused.getSchedule()->getKernel() : GPUKernel::Auto;
+  GPUKernel wanted = getGPUPlanAttr(fused) ? getGPUPlanAttr(fused).getKernel()
+                                           : GPUKernel::Auto;
   std::optional<std::string> reason;
   for (const GPUEmitter &emitter : kEmitters) {
     bool isWanted = wanted == GPUKernel::Auto || emitter.kernel == wanted;

@@ -184,16 +184,15 @@ bool MmaPlanner::isContiguousInput(unsigned axis) {
 /// Positions of `axis`, along which neighbours lie in memory, that a tile takes
 /// beside all of the contracted axes, of `elements` positions.
 int64_t MmaPlanner::chooseSegment(const MmaDim &axis, int64_t elements,
-                                  int64_t scheduled) {
+                                  int64_t given) {
   int64_t size = getStaticSize(axis.axes);
   int64_t elementBytes = std::max(getElementBytes(plan.inputType),
                                   getElementBytes(plan.outputType));
-  int64_t segment = scheduled ? scheduled : chooseSegmentOf(size, elementBytes);
+  int64_t segment = given ? given : chooseSegmentOf(size, elementBytes);
   if (!ShapedType::isDynamic(size))
     segment = std::min(segment, size);
   // Shorter ones, down to one sector, if the tile does not fit otherwise.
-  while (!scheduled && segment % 2 == 0 &&
-         segment * elementBytes > kSectorBytes &&
+  while (!given && segment % 2 == 0 && segment * elementBytes > kSectorBytes &&
          elements * segment * getElementBytes(plan.type) >
              getFootprintBudget(machine))
     segment /= 2;
@@ -201,10 +200,10 @@ int64_t MmaPlanner::chooseSegment(const MmaDim &axis, int64_t elements,
 }
 
 void MmaPlanner::chooseTile() {
-  int64_t scheduledRows = 0, scheduledColumns = 0;
-  if (ScheduleAttr schedule = fused.getScheduleAttr()) {
-    scheduledRows = schedule.getTile();
-    scheduledColumns = schedule.getColumns();
+  int64_t givenRows = 0, givenColumns = 0;
+  if (GPUPlanAttr given = getGPUPlanAttr(fused)) {
+    givenRows = given.getTile();
+    givenColumns = given.getColumns();
   }
   unsigned first = 0;
   while (!axes[first].product)
@@ -221,19 +220,19 @@ void MmaPlanner::chooseTile() {
 
   int64_t columns = 1, rows = 1;
   if (hasColumns) {
-    columns = chooseSegment(axes.back(), elements, scheduledColumns);
+    columns = chooseSegment(axes.back(), elements, givenColumns);
     elements *= columns;
   }
   // Rows: the axis right outside of the first contracted one.
   if (plan.turnsRows) {
-    rows = chooseSegment(axes[turned], elements, scheduledRows);
+    rows = chooseSegment(axes[turned], elements, givenRows);
   } else if (first > 0) {
     int64_t size = getStaticSize(axes[first - 1].axes);
-    rows = scheduledRows ? scheduledRows
-                         : std::max<int64_t>(1, kTileElements / elements);
+    rows =
+        givenRows ? givenRows : std::max<int64_t>(1, kTileElements / elements);
     // Fibres of a single factor are rows, 16 of them to an instruction.
     bool onlyFibres = !hasColumns && first + 1 == axes.size();
-    if (onlyFibres && !scheduledRows)
+    if (onlyFibres && !givenRows)
       rows = llvm::alignTo(rows, 16);
     if (!ShapedType::isDynamic(size))
       rows = std::min(rows, std::max<int64_t>(size, 1));

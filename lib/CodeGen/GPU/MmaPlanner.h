@@ -38,8 +38,7 @@ private:
   bool isCollapsible(unsigned outer, unsigned inner);
   void addGridAxis(ArrayRef<unsigned> axes, int dim, int64_t step);
   bool isContiguousInput(unsigned axis);
-  int64_t chooseSegment(const MmaDim &axis, int64_t elements,
-                        int64_t scheduled);
+  int64_t chooseSegment(const MmaDim &axis, int64_t elements, int64_t given);
   void chooseTile();
   void chooseSteps();
   void addStep(MmaStep::Kind kind, unsigned dim);

@@ -161,10 +161,10 @@ bool MmaPlanner::chooseStream(int64_t cluster) {
 }
 
 std::optional<std::string> MmaPlanner::chooseResources() {
-  ScheduleAttr schedule = fused.getScheduleAttr();
-  int64_t threads = schedule ? schedule.getThreads() : 0;
-  int64_t ctas = schedule ? schedule.getCtasPerSm() : 0;
-  int64_t stages = schedule ? schedule.getStages() : 0;
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  int64_t threads = given ? given.getThreads() : 0;
+  int64_t ctas = given ? given.getCtasPerSm() : 0;
+  int64_t stages = given ? given.getStages() : 0;
   if (threads)
     plan.warps = threads / 32;
   chooseSteps();
@@ -202,7 +202,7 @@ std::optional<std::string> MmaPlanner::chooseResources() {
          plan.stages > 1 && !fits(plan.stages);)
       --plan.stages;
   plan.keepsFactors = getRegisters() <= kMaxKeptRegisters;
-  int64_t cluster = schedule ? schedule.getCluster() : 0;
+  int64_t cluster = given ? given.getCluster() : 0;
   if (cluster > 1 && !chooseStream(cluster))
     return "a tile cannot be shared by a cluster";
   if (!plan.stream && !fits(plan.stages)) {

@@ -97,8 +97,8 @@ static bool isAllThatReads(QuantizeOp quantize, FusedOp fused) {
 }
 
 static GPUKernel getKernel(FusedOp fused) {
-  return fused.getSchedule() ? fused.getSchedule()->getKernel()
-                             : GPUKernel::Auto;
+  return getGPUPlanAttr(fused) ? getGPUPlanAttr(fused).getKernel()
+                               : GPUKernel::Auto;
 }
 
 std::optional<std::string>

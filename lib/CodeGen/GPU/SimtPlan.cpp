@@ -151,10 +151,9 @@ SmallVector<int64_t> FusionPlanner::chooseTile(SimtProblem &problem) {
   SmallVector<int64_t> tile(problem.after.size(), 1);
   if (!fits(problem, tile))
     return {};
-  ScheduleAttr schedule =
-      fused.getSchedule() ? *fused.getSchedule() : ScheduleAttr();
-  int64_t wantedRows = schedule ? schedule.getTile() : 0;
-  int64_t wantedColumns = schedule ? schedule.getColumns() : 0;
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  int64_t wantedRows = given ? given.getTile() : 0;
+  int64_t wantedColumns = given ? given.getColumns() : 0;
   int64_t rows = 1;
   for (int axis = tile.size() - 1; axis >= 0; --axis) {
     if (problem.contracted[axis])
@@ -210,10 +209,8 @@ std::optional<SimtProblem> FusionPlanner::plan(unsigned first, unsigned end) {
   if (tile.empty())
     return std::nullopt;
 
-  ScheduleAttr schedule =
-      fused.getSchedule() ? *fused.getSchedule() : ScheduleAttr();
-  problem.threads =
-      schedule && schedule.getThreads() ? schedule.getThreads() : 256;
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  problem.threads = given && given.getThreads() ? given.getThreads() : 256;
   int64_t resident = machine.sharedBytesPerSM /
                      (problem.sharedBytes + machine.reservedSharedBytesPerCTA);
   // 80 registers per thread.
@@ -221,7 +218,7 @@ std::optional<SimtProblem> FusionPlanner::plan(unsigned first, unsigned end) {
       std::min(resident, machine.registersPerSM / 80 / problem.threads), 1,
       machine.maxCTAsPerSM);
   problem.ctasPerSM =
-      schedule && schedule.getCtasPerSm() ? schedule.getCtasPerSm() : resident;
+      given && given.getCtasPerSm() ? given.getCtasPerSm() : resident;
   return problem;
 }
 

@@ -164,7 +164,7 @@ static bool chooseKind(FusedOp fused, SmallGroupsPlan &plan) {
 std::optional<SmallGroupsPlan>
 kron::getSmallGroupsPlan(FusedOp fused, const GPUMachine &machine) {
   SmallVector<ModeProductOp> products = fused.getModeProducts();
-  ScheduleAttr given = fused.getScheduleAttr();
+  GPUPlanAttr given = getGPUPlanAttr(fused);
   if (!isa<MemRefType>(fused.getInit().getType()) || products.size() != 1 ||
       fused.getEpilogue() ||
       (given && (given.getThreads() || given.getCtasPerSm())))

@@ -303,7 +303,7 @@ kron::getSparsePlan(FusedOp fused, const GPUMachine &machine, bool hasSkinnyM) {
   if (std::optional<std::string> reason =
           describeFusedOp(fused, plan, rows, hasSkinnyM))
     return *reason;
-  ScheduleAttr given = fused.getScheduleAttr();
+  GPUPlanAttr given = getGPUPlanAttr(fused);
   int64_t warps = given ? given.getThreads() / 32 : 0;
   int64_t ctasPerSM = given ? given.getCtasPerSm() : 0;
   if (warps & (warps - 1))
@@ -332,7 +332,7 @@ kron::getSparsePlan(FusedOp fused, const GPUMachine &machine, bool hasSkinnyM) {
 
 std::optional<SparsePlan> kron::getSkinnyMPlan(FusedOp fused,
                                                const GPUMachine &machine) {
-  ScheduleAttr given = fused.getScheduleAttr();
+  GPUPlanAttr given = getGPUPlanAttr(fused);
   if (given && (given.getThreads() || given.getCtasPerSm()))
     return std::nullopt;
   auto plan = getSparsePlan(fused, machine, /*hasSkinnyM=*/true);

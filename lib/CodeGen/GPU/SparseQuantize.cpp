@@ -34,9 +34,9 @@ getPlan(FusedOp fused, const GPUMachine &machine) {
         return getElementType(array) != element;
       }))
     return "arrays are of different types";
-  ScheduleAttr given = fused.getScheduleAttr();
+  GPUPlanAttr given = getGPUPlanAttr(fused);
   if (given && (given.getThreads() || given.getCtasPerSm()))
-    return "the schedule names tiles of the product";
+    return "the plan names tiles of the product";
   auto plan =
       getSparseChainPlan(fused.getModeProducts(), machine, /*quantizes=*/true);
   if (auto *found = std::get_if<SparseChainPlan>(&plan))

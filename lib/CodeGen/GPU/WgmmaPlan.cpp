@@ -21,7 +21,7 @@ static constexpr int64_t kMaxSide = 256;
 static constexpr int64_t kShareResults = 64;
 
 /// Largest factor side below which smaller instructions waste less, unless the
-/// schedule asks for wgmma.
+/// plan asks for wgmma.
 static constexpr int64_t kMinSide = 17;
 /// Products in a sum from which on the residuals of a split may be rounded to
 /// bf16: of shorter sums, single elements can miss the a-priori bound.
@@ -129,8 +129,8 @@ std::string Planner::findObstacle() {
   }
   if (isSplit && terms < kMinSplitTerms)
     return "sums of fewer than 32 products need more accurate ones";
-  ScheduleAttr schedule = fused.getScheduleAttr();
-  bool isAsked = schedule && schedule.getKernel() == GPUKernel::Wgmma;
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  bool isAsked = given && given.getKernel() == GPUKernel::Wgmma;
   if (largest < kMinSide && !isAsked)
     return "no factor has more than 16 rows or columns";
   if (!isTaken(getElementType(fused.getInputs().front())) ||
@@ -403,17 +403,17 @@ bool Planner::chooseTile() {
          (getRank(axis) == getRank(rowAxis) &&
           ShapedType::isDynamic(plan.axes[axis].after))))
       rowAxis = axis;
-  ScheduleAttr schedule = fused.getScheduleAttr();
-  auto getWanted = [&](int64_t (ScheduleAttr::*field)() const) {
-    return schedule ? (schedule.*field)() : int64_t(0);
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  auto getWanted = [&](int64_t (GPUPlanAttr::*field)() const) {
+    return given ? (given.*field)() : int64_t(0);
   };
-  int64_t wantedRows = getWanted(&ScheduleAttr::getTile);
-  int64_t wantedColumns = getWanted(&ScheduleAttr::getColumns);
-  int64_t wantedStages = getWanted(&ScheduleAttr::getStages);
-  int64_t wantedThreads = getWanted(&ScheduleAttr::getThreads);
+  int64_t wantedRows = getWanted(&GPUPlanAttr::getTile);
+  int64_t wantedColumns = getWanted(&GPUPlanAttr::getColumns);
+  int64_t wantedStages = getWanted(&GPUPlanAttr::getStages);
+  int64_t wantedThreads = getWanted(&GPUPlanAttr::getThreads);
   plan.warpgroups =
       wantedThreads ? wantedThreads / kWarpgroupThreads : getWarpgroups();
-  plan.ctasPerSM = std::max<int64_t>(1, getWanted(&ScheduleAttr::getCtasPerSm));
+  plan.ctasPerSM = std::max<int64_t>(1, getWanted(&GPUPlanAttr::getCtasPerSm));
 
   auto getChoices = [&](int axis, int64_t wanted, int64_t first, int64_t last) {
     if (axis < 0)

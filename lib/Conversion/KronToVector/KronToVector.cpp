@@ -43,15 +43,15 @@ static LogicalResult checkFusedOp(FusedOp fused) {
       if (dim >= 0 && product.getAxis() == static_cast<uint64_t>(dim))
         return product.emitOpError("has a factor that varies on its own axis");
   }
-  if (!fused.getSchedule() || !fused.getSchedule()->getVectorBits())
+  if (!getCPUPlanAttr(fused) || !getCPUPlanAttr(fused).getVectorBits())
     return fused.emitOpError(
-        "expects a #kron.schedule with vector_bits: run --kron-select-schedule "
+        "expects a #kron.cpu_plan with vector_bits: run --kron-plan "
         "first");
   if (!fused->getParentOfType<func::FuncOp>())
     return fused.emitOpError("expects to be inside a func.func");
   if (fused.getEpilogue())
     if (std::optional<std::string> reason =
-            getCPUEpilogueReason(fused, fused.getSchedule()->getVectorBits()))
+            getCPUEpilogueReason(fused, getCPUPlanAttr(fused).getVectorBits()))
       return fused.emitOpError("cannot become vector code with its epilogue: ")
              << *reason;
   if (isRegrouped(fused) && !getRegroupedRows(fused.getModeProducts()))

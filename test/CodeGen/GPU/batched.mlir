@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-decompose --kron-select-schedule="target=cuda chip=sm_80" \
+// RUN: kron-opt %s --kron-decompose --kron-plan="target=cuda chip=sm_80" \
 // RUN:   --convert-kron-to-nvvm="chip=sm_80" --canonicalize --split-input-file | FileCheck %s
 
 // Verify that arrays whose strides are known need only their address tested, that the
@@ -24,14 +24,14 @@
 // CHECK:           nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache =  ca
 func.func @cubes(%x: memref<?x8x8x8xf32>, %f: memref<8x8xf32>, %y: memref<?x8x8x8xf32>) {
   kron.batched ins(%x : memref<?x8x8x8xf32>) factors(%f, %f, %f : memref<8x8xf32>, memref<8x8xf32>, memref<8x8xf32>)
-    outs(%y : memref<?x8x8x8xf32>) {schedule = #kron.schedule<kernel = batched>}
+    outs(%y : memref<?x8x8x8xf32>) {plan = #kron.gpu_plan<kernel = batched>}
   return
 }
 
 // -----
 
 // Verify that arrays of 5x5x5 come in whole chunks, the last of a tile in part, and
-// that the schedule's tile, threads, CTAs and pipeline stages are taken.
+// that the plan's tile, threads, CTAs and pipeline stages are taken.
 // CHECK-LABEL: func @odd
 // CHECK:         llvm.func @odd_batched_0(
 // CHECK-SAME:      nvvm.maxntid = array<i32: 96>, nvvm.minctasm = 3 : i32
@@ -40,7 +40,7 @@ func.func @cubes(%x: memref<?x8x8x8xf32>, %f: memref<8x8xf32>, %y: memref<?x8x8x
 func.func @odd(%x: memref<?x5x5x5xf32>, %f: memref<5x5xf32>, %y: memref<?x5x5x5xf32>) {
   kron.batched ins(%x : memref<?x5x5x5xf32>) factors(%f, %f, %f : memref<5x5xf32>, memref<5x5xf32>, memref<5x5xf32>)
     outs(%y : memref<?x5x5x5xf32>)
-    {schedule = #kron.schedule<kernel = batched, tile = 16, threads = 96, ctas_per_sm = 3, stages = 3>}
+    {plan = #kron.gpu_plan<kernel = batched, tile = 16, threads = 96, ctas_per_sm = 3, stages = 3>}
   return
 }
 
@@ -54,7 +54,7 @@ func.func @odd(%x: memref<?x5x5x5xf32>, %f: memref<5x5xf32>, %y: memref<?x5x5x5x
 // CHECK-NOT:     gaps_batched_1
 func.func @gaps(%x: memref<?x4x4xf64, strided<[40, 10, 2]>>, %f: memref<4x4xf64>, %y: memref<?x4x4xf64, strided<[40, 10, 2]>>) {
   kron.batched ins(%x : memref<?x4x4xf64, strided<[40, 10, 2]>>) factors(%f, %f : memref<4x4xf64>, memref<4x4xf64>)
-    outs(%y : memref<?x4x4xf64, strided<[40, 10, 2]>>) {schedule = #kron.schedule<kernel = batched>}
+    outs(%y : memref<?x4x4xf64, strided<[40, 10, 2]>>) {plan = #kron.gpu_plan<kernel = batched>}
   return
 }
 
@@ -82,6 +82,6 @@ func.func @gaps(%x: memref<?x4x4xf64, strided<[40, 10, 2]>>, %f: memref<4x4xf64>
 // CHECK:         llvm.func @fibres_batched_1(
 func.func @fibres(%x: memref<?x9x9x9xf32>, %f: memref<9x9xf32>, %y: memref<?x9x9x9xf32>) {
   kron.batched ins(%x : memref<?x9x9x9xf32>) factors(%f, %f, %f : memref<9x9xf32>, memref<9x9xf32>, memref<9x9xf32>)
-    outs(%y : memref<?x9x9x9xf32>) {schedule = #kron.schedule<kernel = batched>}
+    outs(%y : memref<?x9x9x9xf32>) {plan = #kron.gpu_plan<kernel = batched>}
   return
 }

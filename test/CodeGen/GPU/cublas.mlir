@@ -1,10 +1,10 @@
-// RUN: kron-opt %s --kron-select-schedule=target=cuda --remarks-filter='kron-schedule' \
+// RUN: kron-opt %s --kron-plan=target=cuda --remarks-filter='kron-plan' \
 // RUN:   -o %t.plan 2> %t.remarks
 // RUN: FileCheck %s --check-prefix=PLAN < %t.plan
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // RUN: kron-opt %t.plan --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
-// RUN: kron-opt %s --kron-select-schedule="target=cuda cublas=false" \
-// RUN:   --remarks-filter='kron-schedule' -o %t.never 2> %t.never.remarks
+// RUN: kron-opt %s --kron-plan="target=cuda cublas=false" \
+// RUN:   --remarks-filter='kron-plan' -o %t.never 2> %t.never.remarks
 // RUN: FileCheck %s --check-prefix=NEVER --implicit-check-not=kron.cublas < %t.never
 // RUN: FileCheck %s --check-prefix=NEVER-REMARK < %t.never.remarks
 
@@ -12,10 +12,10 @@
 // NEVER-REMARK: cublas: {{[0-9]+}} us, not allowed"
 
 // Verify that a large dense product of f16 is a call of the runtime, with the sizes and
-// strides of its matrices, and that the kernel of the schedule runs where that declines.
+// strides of its matrices, and that the kernel of the plan runs where that declines.
 // REMARK: Remark="kernel mma, {{.*}}; cublas: {{[0-9]+}} us, where it is there"
 // PLAN-LABEL: func.func @dense(
-// PLAN: attributes {kron.cublas, schedule = #kron.schedule<kernel = mma>}
+// PLAN: attributes {kron.cublas, plan = #kron.gpu_plan<kernel = mma>}
 // CHECK-LABEL: func.func @dense(
 // CHECK: %[[GEMM:.*]] = llvm.alloca %{{.*}} x !llvm.struct
 // CHECK: %[[ROWS:.*]] = llvm.getelementptr %[[GEMM]][0, 4]
@@ -59,7 +59,7 @@ func.func @beside(%x: memref<?x4x256xbf16>, %k: memref<4x256x256xbf16>, %y: memr
 // left to the kernel.
 // PLAN-LABEL: func.func @sectors(
 // PLAN: outs(%{{.*}} : memref<25088x64x448xf16>) attributes {kron.cublas,
-// PLAN: outs(%{{.*}} : memref<25088x64x456xf16>) attributes {schedule
+// PLAN: outs(%{{.*}} : memref<25088x64x456xf16>) attributes {plan
 // CHECK-LABEL: func.func @sectors(
 func.func @sectors(%x: memref<25088x64x64xf16>, %k: memref<64x448x64xf16>, %y: memref<25088x64x448xf16>,
                    %l: memref<64x456x64xf16>, %v: memref<25088x64x456xf16>) {

@@ -14,7 +14,7 @@
 // CHECK:         llvm.return
 func.func @gelu_f16(%x: memref<?x2x192x2xf16>, %k: memref<2x64x192x2xf16>, %b: memref<2x64x2xf16>, %y: memref<?x2x64x2xf16>) {
   kron.fused ins(%x, %k, %b : memref<?x2x192x2xf16>, memref<2x64x192x2xf16>, memref<2x64x2xf16>) outs(%y : memref<?x2x64x2xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<?x2x192x2xf16>, %tk: tensor<2x64x192x2xf16>, %tb: tensor<2x64x2xf16>, %ty: tensor<?x2x64x2xf16>):
     %c0 = arith.constant 0 : index
     %d = tensor.dim %ty, %c0 : tensor<?x2x64x2xf16>
@@ -40,7 +40,7 @@ func.func @gelu_f16(%x: memref<?x2x192x2xf16>, %k: memref<2x64x192x2xf16>, %b: m
 // CHECK:         llvm.return
 func.func @silu_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %r: memref<2x8x4x?xf32>, %y: memref<2x8x4x?xf32>) {
   kron.fused ins(%x, %k, %r : memref<2x32x4x?xf32>, memref<2x8x32x4xf32>, memref<2x8x4x?xf32>) outs(%y : memref<2x8x4x?xf32>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<2x32x4x?xf32>, %tk: tensor<2x8x32x4xf32>, %tr: tensor<2x8x4x?xf32>, %ty: tensor<2x8x4x?xf32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<2x32x4x?xf32>) factor(%tk [0, q, p, 2] : tensor<2x8x32x4xf32>)
          outs(%ty : tensor<2x8x4x?xf32>) -> tensor<2x8x4x?xf32>
@@ -59,7 +59,7 @@ func.func @silu_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %r: memr
 // CHECK:         arith.addi %[[S]]
 func.func @simt_i32(%x: memref<9x4xi32>, %f: memref<4x8xi32>, %b: memref<8xi32>, %r: memref<9x8xi32>, %y: memref<9x8xi32>) {
   kron.fused ins(%x, %f, %b, %r : memref<9x4xi32>, memref<4x8xi32>, memref<8xi32>, memref<9x8xi32>) outs(%y : memref<9x8xi32>)
-      attributes {schedule = #kron.schedule<kernel = simt>} {
+      attributes {plan = #kron.gpu_plan<kernel = simt>} {
   ^bb0(%tx: tensor<9x4xi32>, %tf: tensor<4x8xi32>, %tb: tensor<8xi32>, %tr: tensor<9x8xi32>, %ty: tensor<9x8xi32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<9x4xi32>) factor(%tf [p, q] : tensor<4x8xi32>) outs(%ty : tensor<9x8xi32>) -> tensor<9x8xi32>
     %1 = kron.epilogue ins(%0 : tensor<9x8xi32>) bias(%tb [1] : tensor<8xi32>) residual(%tr : tensor<9x8xi32>)

@@ -24,7 +24,7 @@
 // CHECK:         st.global.cs.f32
 // CHECK-LABEL: llvm.func @group_1
 func.func @group(%x: memref<?x8x8xf32>, %a: memref<8x8xf32>, %b: memref<8x8xf32>, %y: memref<?x8x8xf32>) {
-  kron.fused ins(%x, %a, %b : memref<?x8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<?x8x8xf32>) attributes {schedule = #kron.schedule<kernel = ffma>} {
+  kron.fused ins(%x, %a, %b : memref<?x8x8xf32>, memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<?x8x8xf32>) attributes {plan = #kron.gpu_plan<kernel = ffma>} {
   ^bb0(%tx: tensor<?x8x8xf32>, %fa: tensor<8x8xf32>, %fb: tensor<8x8xf32>, %out: tensor<?x8x8xf32>):
     %c0 = arith.constant 0 : index
     %m = tensor.dim %tx, %c0 : tensor<?x8x8xf32>
@@ -51,7 +51,7 @@ func.func @group(%x: memref<?x8x8xf32>, %a: memref<8x8xf32>, %b: memref<8x8xf32>
 // CHECK-NOT:     llvm.intr.fma
 // CHECK-COUNT-16: st.global.cs.f32
 func.func @leading(%x: memref<4x4x64xf32>, %a: memref<4x4xf32>, %b: memref<4x4xf32>, %y: memref<4x4x64xf32>) {
-  kron.fused ins(%x, %a, %b : memref<4x4x64xf32>, memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4x64xf32>) attributes {schedule = #kron.schedule<kernel = ffma>} {
+  kron.fused ins(%x, %a, %b : memref<4x4x64xf32>, memref<4x4xf32>, memref<4x4xf32>) outs(%y : memref<4x4x64xf32>) attributes {plan = #kron.gpu_plan<kernel = ffma>} {
   ^bb0(%tx: tensor<4x4x64xf32>, %fa: tensor<4x4xf32>, %fb: tensor<4x4xf32>, %out: tensor<4x4x64xf32>):
     %e = tensor.empty() : tensor<4x4x64xf32>
     %1 = kron.mode_product axis(1) ins(%tx : tensor<4x4x64xf32>) factor(%fb [p, q] : tensor<4x4xf32>)
@@ -72,7 +72,7 @@ func.func @leading(%x: memref<4x4x64xf32>, %a: memref<4x4xf32>, %b: memref<4x4xf
 // CHECK-SAME:    nvvm.maxntid = array<i32: 128>
 // CHECK-SAME:    nvvm.minctasm = 4 : i32
 func.func @registers(%x: memref<5x5x125xf64>, %a: memref<5x5xf64>, %b: memref<5x5xf64>, %y: memref<5x5x125xf64>) {
-  kron.fused ins(%x, %a, %b : memref<5x5x125xf64>, memref<5x5xf64>, memref<5x5xf64>) outs(%y : memref<5x5x125xf64>) attributes {schedule = #kron.schedule<kernel = ffma>} {
+  kron.fused ins(%x, %a, %b : memref<5x5x125xf64>, memref<5x5xf64>, memref<5x5xf64>) outs(%y : memref<5x5x125xf64>) attributes {plan = #kron.gpu_plan<kernel = ffma>} {
   ^bb0(%tx: tensor<5x5x125xf64>, %fa: tensor<5x5xf64>, %fb: tensor<5x5xf64>, %out: tensor<5x5x125xf64>):
     %e = tensor.empty() : tensor<5x5x125xf64>
     %1 = kron.mode_product axis(1) ins(%tx : tensor<5x5x125xf64>) factor(%fb [p, q] : tensor<5x5xf64>)
@@ -86,7 +86,7 @@ func.func @registers(%x: memref<5x5x125xf64>, %a: memref<5x5xf64>, %b: memref<5x
 
 // -----
 
-// Verify that a schedule sets threads, and that sizes which are no multiples of 4
+// Verify that a plan sets threads, and that sizes which are no multiples of 4
 // are copied element by element without a second kernel.
 
 // CHECK-LABEL: func.func @odd
@@ -97,7 +97,7 @@ func.func @registers(%x: memref<5x5x125xf64>, %a: memref<5x5xf64>, %b: memref<5x
 // CHECK:         nvvm.cp.async.shared.global {{.*}} 4, cache = ca
 // CHECK-NOT:   llvm.func
 func.func @odd(%x: memref<?x5xf32>, %a: memref<5x3xf32>, %y: memref<?x3xf32>) {
-  kron.fused ins(%x, %a : memref<?x5xf32>, memref<5x3xf32>) outs(%y : memref<?x3xf32>) attributes {schedule = #kron.schedule<kernel = ffma, threads = 96>} {
+  kron.fused ins(%x, %a : memref<?x5xf32>, memref<5x3xf32>) outs(%y : memref<?x3xf32>) attributes {plan = #kron.gpu_plan<kernel = ffma, threads = 96>} {
   ^bb0(%tx: tensor<?x5xf32>, %fa: tensor<5x3xf32>, %out: tensor<?x3xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<?x5xf32>) factor(%fa [p, q] : tensor<5x3xf32>)
          outs(%out : tensor<?x3xf32>) -> tensor<?x3xf32>
@@ -116,7 +116,7 @@ func.func @odd(%x: memref<?x5xf32>, %a: memref<5x3xf32>, %y: memref<?x3xf32>) {
 // CHECK-NOT:     vector<2xf64>, !llvm.ptr<3>
 // CHECK-COUNT-11: llvm.store {{.*}} : f64, !llvm.ptr<3>
 func.func @grows(%x: memref<?x2x1x3xf64>, %a: memref<2x2xf64>, %b: memref<1x2xf64>, %c: memref<3x2xf64>, %y: memref<?x2x2x2xf64>) {
-  kron.fused ins(%x, %a, %b, %c : memref<?x2x1x3xf64>, memref<2x2xf64>, memref<1x2xf64>, memref<3x2xf64>) outs(%y : memref<?x2x2x2xf64>) attributes {schedule = #kron.schedule<kernel = ffma>} {
+  kron.fused ins(%x, %a, %b, %c : memref<?x2x1x3xf64>, memref<2x2xf64>, memref<1x2xf64>, memref<3x2xf64>) outs(%y : memref<?x2x2x2xf64>) attributes {plan = #kron.gpu_plan<kernel = ffma>} {
   ^bb0(%tx: tensor<?x2x1x3xf64>, %fa: tensor<2x2xf64>, %fb: tensor<1x2xf64>, %fc: tensor<3x2xf64>, %out: tensor<?x2x2x2xf64>):
     %c0 = arith.constant 0 : index
     %m = tensor.dim %tx, %c0 : tensor<?x2x1x3xf64>

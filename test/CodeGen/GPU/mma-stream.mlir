@@ -28,7 +28,7 @@
 // CHECK-NOT:     nvvm.barrier0
 func.func @stream(%x: memref<4x16x16x16x4096xf32>, %f: memref<16x16xf32>, %y: memref<4x16x16x16x4096xf32>) {
   kron.fused ins(%x, %f : memref<4x16x16x16x4096xf32>, memref<16x16xf32>) outs(%y : memref<4x16x16x16x4096xf32>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<4x16x16x16x4096xf32>, %tf: tensor<16x16xf32>, %out: tensor<4x16x16x16x4096xf32>):
     %1 = kron.mode_product axis(3) ins(%tx : tensor<4x16x16x16x4096xf32>) factor(%tf [p, q] : tensor<16x16xf32>)
          outs(%out : tensor<4x16x16x16x4096xf32>) -> tensor<4x16x16x16x4096xf32>
@@ -61,7 +61,7 @@ func.func @stream(%x: memref<4x16x16x16x4096xf32>, %f: memref<16x16xf32>, %y: me
 // CHECK-NEXT:    nvvm.cluster.wait {aligned}
 func.func @cluster(%x: memref<1024x32x32x32xf64>, %f: memref<32x32xf64>, %y: memref<1024x32x32x32xf64>) {
   kron.fused ins(%x, %f : memref<1024x32x32x32xf64>, memref<32x32xf64>) outs(%y : memref<1024x32x32x32xf64>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<1024x32x32x32xf64>, %tf: tensor<32x32xf64>, %out: tensor<1024x32x32x32xf64>):
     %1 = kron.mode_product axis(3) ins(%tx : tensor<1024x32x32x32xf64>) factor(%tf [p, q] : tensor<32x32xf64>)
          outs(%out : tensor<1024x32x32x32xf64>) -> tensor<1024x32x32x32xf64>
@@ -85,7 +85,7 @@ func.func @cluster(%x: memref<1024x32x32x32xf64>, %f: memref<32x32xf64>, %y: mem
 // CHECK:         llvm.store {{.*}} : f16, !llvm.ptr<3>
 func.func @small_copies(%x: memref<17x80x64x3xf16>, %f: memref<7x80xf16>, %g: memref<64x64xf16>, %y: memref<17x7x64x3xf16>) {
   kron.fused ins(%x, %f, %g : memref<17x80x64x3xf16>, memref<7x80xf16>, memref<64x64xf16>) outs(%y : memref<17x7x64x3xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%xt: tensor<17x80x64x3xf16>, %ft: tensor<7x80xf16>, %gt: tensor<64x64xf16>, %init: tensor<17x7x64x3xf16>):
     %e = tensor.empty() : tensor<17x7x64x3xf32>
     %a = kron.mode_product axis(1) ins(%xt : tensor<17x80x64x3xf16>) factor(%ft [q, p] : tensor<7x80xf16>)

@@ -18,7 +18,7 @@
 // CHECK-NOT:       st.global.cs.v
 func.func @turned(%x: memref<16x16x16x1024xf32>, %f: memref<16x16xf32>, %y: memref<1024x16x16x16xf32>) {
   kron.fused ins(%x, %f : memref<16x16x16x1024xf32>, memref<16x16xf32>) outs(%y : memref<1024x16x16x16xf32>)
-      attributes {input_permutation = array<i64: 3, 0, 1, 2>, schedule = #kron.schedule<kernel = mma>} {
+      attributes {input_permutation = array<i64: 3, 0, 1, 2>, plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<1024x16x16x16xf32>, %tf: tensor<16x16xf32>, %out: tensor<1024x16x16x16xf32>):
     %1 = kron.mode_product axis(3) ins(%tx : tensor<1024x16x16x16xf32>) factor(%tf [p, q] : tensor<16x16xf32>)
          outs(%out : tensor<1024x16x16x16xf32>) -> tensor<1024x16x16x16xf32>
@@ -37,7 +37,7 @@ func.func @turned(%x: memref<16x16x16x1024xf32>, %f: memref<16x16xf32>, %y: memr
 // CHECK:         mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64
 func.func @short_runs(%x: memref<12x12x12x1024xf64>, %f: memref<12x12xf64>, %y: memref<1024x12x12x12xf64>) {
   kron.fused ins(%x, %f : memref<12x12x12x1024xf64>, memref<12x12xf64>) outs(%y : memref<1024x12x12x12xf64>)
-      attributes {input_permutation = array<i64: 3, 0, 1, 2>, schedule = #kron.schedule<kernel = mma>} {
+      attributes {input_permutation = array<i64: 3, 0, 1, 2>, plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<1024x12x12x12xf64>, %tf: tensor<12x12xf64>, %out: tensor<1024x12x12x12xf64>):
     %1 = kron.mode_product axis(3) ins(%tx : tensor<1024x12x12x12xf64>) factor(%tf [p, q] : tensor<12x12xf64>)
          outs(%out : tensor<1024x12x12x12xf64>) -> tensor<1024x12x12x12xf64>

@@ -27,7 +27,7 @@
 // CHECK:         st.global.cs.v4.f32
 func.func @chain(%x: memref<?x16x16x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16x16x16xf32>) {
   kron.fused ins(%x, %f : memref<?x16x16x16xf32>, memref<16x16xf32>) outs(%y : memref<?x16x16x16xf32>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<?x16x16x16xf32>, %tf: tensor<16x16xf32>, %out: tensor<?x16x16x16xf32>):
     %1 = kron.mode_product axis(3) ins(%tx : tensor<?x16x16x16xf32>) factor(%tf [p, q] : tensor<16x16xf32>)
          outs(%out : tensor<?x16x16x16xf32>) -> tensor<?x16x16x16xf32>
@@ -54,7 +54,7 @@ func.func @chain(%x: memref<?x16x16x16xf32>, %f: memref<16x16xf32>, %y: memref<?
 // CHECK:         st.global.cs.v2.f64
 func.func @double(%x: memref<8x16x1024xf64>, %f: memref<16x16xf64>, %y: memref<8x16x1024xf64>) {
   kron.fused ins(%x, %f : memref<8x16x1024xf64>, memref<16x16xf64>) outs(%y : memref<8x16x1024xf64>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<8x16x1024xf64>, %tf: tensor<16x16xf64>, %out: tensor<8x16x1024xf64>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<8x16x1024xf64>) factor(%tf [q, p] : tensor<16x16xf64>)
          outs(%out : tensor<8x16x1024xf64>) -> tensor<8x16x1024xf64>
@@ -74,7 +74,7 @@ func.func @double(%x: memref<8x16x1024xf64>, %f: memref<16x16xf64>, %y: memref<8
 // CHECK-NOT:     mma.sync
 func.func @tf32(%x: memref<8x16x1024xf32>, %f: memref<16x16xf32>, %y: memref<8x16x1024xf32>) {
   kron.fused ins(%x, %f : memref<8x16x1024xf32>, memref<16x16xf32>) outs(%y : memref<8x16x1024xf32>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<8x16x1024xf32>, %tf: tensor<16x16xf32>, %out: tensor<8x16x1024xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<8x16x1024xf32>) factor(%tf [p, q] : tensor<16x16xf32>)
          outs(%out : tensor<8x16x1024xf32>) {precision = #kron.precision<tf32>} -> tensor<8x16x1024xf32>
@@ -98,7 +98,7 @@ func.func @tf32(%x: memref<8x16x1024xf32>, %f: memref<16x16xf32>, %y: memref<8x1
 // CHECK:         st.global.cs.v4.b32
 func.func @half(%x: memref<?x16x16x16xf16>, %f: memref<16x16xf16>, %y: memref<?x16x16x16xf16>) {
   kron.fused ins(%x, %f : memref<?x16x16x16xf16>, memref<16x16xf16>) outs(%y : memref<?x16x16x16xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<?x16x16x16xf16>, %tf: tensor<16x16xf16>, %out: tensor<?x16x16x16xf16>):
     %c0 = arith.constant 0 : index
     %m = tensor.dim %tx, %c0 : tensor<?x16x16x16xf16>
@@ -126,7 +126,7 @@ func.func @half(%x: memref<?x16x16x16xf16>, %f: memref<16x16xf16>, %y: memref<?x
 // CHECK:         st.global.cs.f32
 func.func @odd(%x: memref<?x31x13xf32>, %f: memref<31x27xf32>, %g: memref<13x11xf32>, %y: memref<?x27x11xf32>) {
   kron.fused ins(%x, %f, %g : memref<?x31x13xf32>, memref<31x27xf32>, memref<13x11xf32>) outs(%y : memref<?x27x11xf32>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<?x31x13xf32>, %tf: tensor<31x27xf32>, %tg: tensor<13x11xf32>, %out: tensor<?x27x11xf32>):
     %c0 = arith.constant 0 : index
     %m = tensor.dim %tx, %c0 : tensor<?x31x13xf32>
@@ -143,20 +143,20 @@ func.func @odd(%x: memref<?x31x13xf32>, %f: memref<31x27xf32>, %g: memref<13x11x
 // -----
 
 // Verify that four warps share the 64 results of a column (a named barrier each
-// time before they replace it), that the schedule's threads, CTAs and pipeline stages are
+// time before they replace it), that the plan's threads, CTAs and pipeline stages are
 // taken, and that alpha and beta are applied to the results, whose addend is not
 // read if beta is 0.
 
-// CHECK-LABEL: llvm.func @scheduled_0
+// CHECK-LABEL: llvm.func @planned_0
 // CHECK-SAME:    nvvm.maxntid = array<i32: 256>
 // CHECK-SAME:    nvvm.minctasm = 1 : i32
 // CHECK:         nvvm.cp.async.wait.group 1
 // CHECK:         nvvm.barrier id = {{.*}} number_of_threads
 // CHECK:         llvm.fcmp "une" %{{.*}}, %{{.*}} : f64
 // CHECK:         st.global.cs.v2.f64
-func.func @scheduled(%x: memref<?x64x64xf64>, %f: memref<64x64xf64>, %y: memref<?x64x64xf64>, %beta: f64) {
+func.func @planned(%x: memref<?x64x64xf64>, %f: memref<64x64xf64>, %y: memref<?x64x64xf64>, %beta: f64) {
   kron.fused ins(%x, %f : memref<?x64x64xf64>, memref<64x64xf64>) outs(%y : memref<?x64x64xf64>)
-      attributes {schedule = #kron.schedule<kernel = mma, threads = 256, ctas_per_sm = 1, stages = 3>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma, threads = 256, ctas_per_sm = 1, stages = 3>} {
   ^bb0(%tx: tensor<?x64x64xf64>, %tf: tensor<64x64xf64>, %out: tensor<?x64x64xf64>):
     %1 = kron.mode_product axis(2) ins(%tx : tensor<?x64x64xf64>) factor(%tf [p, q] : tensor<64x64xf64>)
          outs(%out : tensor<?x64x64xf64>) -> tensor<?x64x64xf64>
@@ -179,7 +179,7 @@ func.func @scheduled(%x: memref<?x64x64xf64>, %f: memref<64x64xf64>, %y: memref<
 // CHECK:         mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 func.func @long_depth(%x: memref<?x127x11xf32>, %f: memref<127x5xf32>, %g: memref<11x17xf32>, %y: memref<?x5x17xf32>) {
   kron.fused ins(%x, %g, %f : memref<?x127x11xf32>, memref<11x17xf32>, memref<127x5xf32>) outs(%y : memref<?x5x17xf32>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%xt: tensor<?x127x11xf32>, %gt: tensor<11x17xf32>, %ft: tensor<127x5xf32>, %init: tensor<?x5x17xf32>):
     %c0 = arith.constant 0 : index
     %n = tensor.dim %xt, %c0 : tensor<?x127x11xf32>

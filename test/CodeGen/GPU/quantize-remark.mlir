@@ -6,7 +6,7 @@ func.func @fused(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
   kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
          outs(%ty : tensor<25088x6x64xf16>) -> tensor<25088x6x64xf16>
@@ -23,7 +23,7 @@ func.func @slow(%x: memref<4096x24x64xf16>, %k: memref<24x64x64xf16>, %q: memref
   %t = memref.alloc() : memref<4096x1536xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [4096, 24, 64] : memref<4096x1536xf16> into memref<4096x24x64xf16>
   kron.fused ins(%x, %k : memref<4096x24x64xf16>, memref<24x64x64xf16>) outs(%v : memref<4096x24x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<4096x24x64xf16>, %tk: tensor<24x64x64xf16>, %ty: tensor<4096x24x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<4096x24x64xf16>) factor(%tk [1, q, p] : tensor<24x64x64xf16>)
          outs(%ty : tensor<4096x24x64xf16>) -> tensor<4096x24x64xf16>
@@ -40,7 +40,7 @@ func.func @long(%x: memref<4096x256x64xf16>, %k: memref<256x64x64xf16>, %q: memr
   %t = memref.alloc() : memref<4096x16384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [4096, 256, 64] : memref<4096x16384xf16> into memref<4096x256x64xf16>
   kron.fused ins(%x, %k : memref<4096x256x64xf16>, memref<256x64x64xf16>) outs(%v : memref<4096x256x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<4096x256x64xf16>, %tk: tensor<256x64x64xf16>, %ty: tensor<4096x256x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<4096x256x64xf16>) factor(%tk [1, q, p] : tensor<256x64x64xf16>)
          outs(%ty : tensor<4096x256x64xf16>) -> tensor<4096x256x64xf16>
@@ -57,7 +57,7 @@ func.func @few(%x: memref<64x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<64x3
   %t = memref.alloc() : memref<64x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [64, 6, 64] : memref<64x384xf16> into memref<64x6x64xf16>
   kron.fused ins(%x, %k : memref<64x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<64x6x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<64x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<64x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<64x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
          outs(%ty : tensor<64x6x64xf16>) -> tensor<64x6x64xf16>
@@ -74,7 +74,7 @@ func.func @shared(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memre
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
   kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
          outs(%ty : tensor<25088x6x64xf16>) -> tensor<25088x6x64xf16>
@@ -87,12 +87,12 @@ func.func @shared(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memre
 }
 
 // Verify the same where tiles of the product are given.
-// CHECK: quantize-remark.mlir:[[# @LINE + 11]]:3: remark: [Missed] Quantize | Category:kron-gpu | Remark="rows become 8 bits in a kernel of their own: the schedule names tiles of the product"
+// CHECK: quantize-remark.mlir:[[# @LINE + 11]]:3: remark: [Missed] Quantize | Category:kron-gpu | Remark="rows become 8 bits in a kernel of their own: the plan names tiles of the product"
 func.func @given(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<25088x384xi8>, %s: memref<25088xf32>) {
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
   kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma, threads = 128>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma, threads = 128>} {
   ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
          outs(%ty : tensor<25088x6x64xf16>) -> tensor<25088x6x64xf16>
@@ -109,7 +109,7 @@ func.func @dense(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
   kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = simt>} {
+      attributes {plan = #kron.gpu_plan<kernel = simt>} {
   ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
          outs(%ty : tensor<25088x6x64xf16>) -> tensor<25088x6x64xf16>
@@ -126,7 +126,7 @@ func.func @cublas(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memre
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
   kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>, kron.cublas} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>, kron.cublas} {
   ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
          outs(%ty : tensor<25088x6x64xf16>) -> tensor<25088x6x64xf16>
@@ -143,7 +143,7 @@ func.func @odd(%x: memref<25088x3x64xf16>, %k: memref<3x17x64xf16>, %q: memref<2
   %t = memref.alloc() : memref<25088x51xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 3, 17] : memref<25088x51xf16> into memref<25088x3x17xf16>
   kron.fused ins(%x, %k : memref<25088x3x64xf16>, memref<3x17x64xf16>) outs(%v : memref<25088x3x17xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<25088x3x64xf16>, %tk: tensor<3x17x64xf16>, %ty: tensor<25088x3x17xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x3x64xf16>) factor(%tk [1, q, p] : tensor<3x17x64xf16>)
          outs(%ty : tensor<25088x3x17xf16>) -> tensor<25088x3x17xf16>
@@ -160,7 +160,7 @@ func.func @types(%x: memref<25088x6x64xf8E4M3FN>, %k: memref<6x64x64xf16>, %q: m
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
   kron.fused ins(%x, %k : memref<25088x6x64xf8E4M3FN>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<25088x6x64xf8E4M3FN>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf8E4M3FN>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
          outs(%ty : tensor<25088x6x64xf16>) -> tensor<25088x6x64xf16>
@@ -177,7 +177,7 @@ func.func @rows(%x: memref<4096x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<2
   %t = memref.alloc() : memref<24576x64xf16>
   %v = memref.expand_shape %t [[0, 1], [2]] output_shape [4096, 6, 64] : memref<24576x64xf16> into memref<4096x6x64xf16>
   kron.fused ins(%x, %k : memref<4096x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<4096x6x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<4096x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<4096x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<4096x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
          outs(%ty : tensor<4096x6x64xf16>) -> tensor<4096x6x64xf16>

@@ -23,7 +23,7 @@
 // CHECK:             llvm.load {{.*}} !llvm.ptr<1> -> f16
 // CHECK:           arith.truncf {{.*}} f32 to f16
 func.func @half(%x: memref<?x8xf16>, %f: memref<8x4xf16>, %y: memref<?x4xf16>, %beta: f32) {
-  kron.fused ins(%x, %f : memref<?x8xf16>, memref<8x4xf16>) outs(%y : memref<?x4xf16>) attributes {schedule = #kron.schedule<kernel = simt>} {
+  kron.fused ins(%x, %f : memref<?x8xf16>, memref<8x4xf16>) outs(%y : memref<?x4xf16>) attributes {plan = #kron.gpu_plan<kernel = simt>} {
   ^bb0(%tx: tensor<?x8xf16>, %tf: tensor<8x4xf16>, %out: tensor<?x4xf16>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<?x8xf16>) factor(%tf [p, q] : tensor<8x4xf16>)
          outs(%out : tensor<?x4xf16>) beta(%beta : f32) -> tensor<?x4xf16>
@@ -45,7 +45,7 @@ func.func @half(%x: memref<?x8xf16>, %f: memref<8x4xf16>, %y: memref<?x4xf16>, %
 // CHECK:         llvm.func @regions_0
 // CHECK:         llvm.func @regions_1
 func.func @regions(%x: memref<?x256x256xf32>, %a: memref<256x256xf32>, %b: memref<256x256xf32>, %y: memref<?x256x256xf32>) {
-  kron.fused ins(%x, %a, %b : memref<?x256x256xf32>, memref<256x256xf32>, memref<256x256xf32>) outs(%y : memref<?x256x256xf32>) attributes {schedule = #kron.schedule<kernel = simt>} {
+  kron.fused ins(%x, %a, %b : memref<?x256x256xf32>, memref<256x256xf32>, memref<256x256xf32>) outs(%y : memref<?x256x256xf32>) attributes {plan = #kron.gpu_plan<kernel = simt>} {
   ^bb0(%tx: tensor<?x256x256xf32>, %fa: tensor<256x256xf32>, %fb: tensor<256x256xf32>, %out: tensor<?x256x256xf32>):
     %c0 = arith.constant 0 : index
     %m = tensor.dim %tx, %c0 : tensor<?x256x256xf32>
@@ -68,7 +68,7 @@ func.func @regions(%x: memref<?x256x256xf32>, %a: memref<256x256xf32>, %b: memre
 // CHECK:         arith.muli {{.*}} : i32
 // CHECK-NOT:     fma
 func.func @varying(%x: memref<9x4x6xi32>, %f: memref<6x4x4xi32>, %y: memref<9x4x6xi32>) {
-  kron.fused ins(%x, %f : memref<9x4x6xi32>, memref<6x4x4xi32>) outs(%y : memref<9x4x6xi32>) attributes {schedule = #kron.schedule<kernel = simt>} {
+  kron.fused ins(%x, %f : memref<9x4x6xi32>, memref<6x4x4xi32>) outs(%y : memref<9x4x6xi32>) attributes {plan = #kron.gpu_plan<kernel = simt>} {
   ^bb0(%tx: tensor<9x4x6xi32>, %tf: tensor<6x4x4xi32>, %out: tensor<9x4x6xi32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<9x4x6xi32>) factor(%tf [2, p, q] : tensor<6x4x4xi32>)
          outs(%out : tensor<9x4x6xi32>) -> tensor<9x4x6xi32>
@@ -85,7 +85,7 @@ func.func @varying(%x: memref<9x4x6xi32>, %f: memref<6x4x4xi32>, %y: memref<9x4x
 // CHECK:         llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
 // CHECK-COUNT-8: llvm.intr.fma
 func.func @complex(%x: memref<?x2xcomplex<f32>>, %f: memref<2x2xcomplex<f32>>, %y: memref<?x2xcomplex<f32>>) {
-  kron.fused ins(%x, %f : memref<?x2xcomplex<f32>>, memref<2x2xcomplex<f32>>) outs(%y : memref<?x2xcomplex<f32>>) attributes {schedule = #kron.schedule<kernel = simt>} {
+  kron.fused ins(%x, %f : memref<?x2xcomplex<f32>>, memref<2x2xcomplex<f32>>) outs(%y : memref<?x2xcomplex<f32>>) attributes {plan = #kron.gpu_plan<kernel = simt>} {
   ^bb0(%tx: tensor<?x2xcomplex<f32>>, %tf: tensor<2x2xcomplex<f32>>, %out: tensor<?x2xcomplex<f32>>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<?x2xcomplex<f32>>) factor(%tf [p, q] : tensor<2x2xcomplex<f32>>)
          outs(%out : tensor<?x2xcomplex<f32>>) -> tensor<?x2xcomplex<f32>>

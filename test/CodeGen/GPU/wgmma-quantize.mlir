@@ -25,7 +25,7 @@ func.func @fused(%x: memref<?x64x64xf16>, %f: memref<64x64xf16>, %q: memref<?x40
   %t = memref.alloc(%d) : memref<?x4096xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [%d, 64, 64] : memref<?x4096xf16> into memref<?x64x64xf16>
   kron.fused ins(%x, %f : memref<?x64x64xf16>, memref<64x64xf16>) outs(%v : memref<?x64x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = wgmma>} {
+      attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
   ^bb0(%tx: tensor<?x64x64xf16>, %tf: tensor<64x64xf16>, %out: tensor<?x64x64xf16>):
     %1 = kron.mode_product axis(2) ins(%tx : tensor<?x64x64xf16>) factor(%tf [p, q] : tensor<64x64xf16>)
          outs(%out : tensor<?x64x64xf16>) -> tensor<?x64x64xf16>
@@ -51,7 +51,7 @@ func.func @shared(%x: memref<?x64x64xf16>, %f: memref<64x64xf16>, %q: memref<?x4
   %t = memref.alloc(%d) : memref<?x4096xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [%d, 64, 64] : memref<?x4096xf16> into memref<?x64x64xf16>
   kron.fused ins(%x, %f : memref<?x64x64xf16>, memref<64x64xf16>) outs(%v : memref<?x64x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = wgmma>} {
+      attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
   ^bb0(%tx: tensor<?x64x64xf16>, %tf: tensor<64x64xf16>, %out: tensor<?x64x64xf16>):
     %1 = kron.mode_product axis(2) ins(%tx : tensor<?x64x64xf16>) factor(%tf [p, q] : tensor<64x64xf16>)
          outs(%out : tensor<?x64x64xf16>) -> tensor<?x64x64xf16>
@@ -74,7 +74,7 @@ func.func @other_rows(%x: memref<9x64x64xf16>, %f: memref<64x64xf16>, %q: memref
   %t = memref.alloc() : memref<576x64xf16>
   %v = memref.expand_shape %t [[0, 1], [2]] output_shape [9, 64, 64] : memref<576x64xf16> into memref<9x64x64xf16>
   kron.fused ins(%x, %f : memref<9x64x64xf16>, memref<64x64xf16>) outs(%v : memref<9x64x64xf16>)
-      attributes {schedule = #kron.schedule<kernel = wgmma>} {
+      attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
   ^bb0(%tx: tensor<9x64x64xf16>, %tf: tensor<64x64xf16>, %out: tensor<9x64x64xf16>):
     %1 = kron.mode_product axis(2) ins(%tx : tensor<9x64x64xf16>) factor(%tf [p, q] : tensor<64x64xf16>)
          outs(%out : tensor<9x64x64xf16>) -> tensor<9x64x64xf16>

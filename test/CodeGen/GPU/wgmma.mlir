@@ -148,7 +148,7 @@ func.func @odd(%x: memref<?x37x29xf32>, %f: memref<37x31xf32>, %y: memref<?x31x2
 // CHECK-NOT:     nvvm.barrier id
 // CHECK:         llvm.store
 func.func @repeats(%x: memref<200x31x31xf16>, %b: memref<31x31xf16>, %c: memref<31x31xf16>, %y: memref<200x31x31xf16>) {
-  kron.fused ins(%x, %b, %c : memref<200x31x31xf16>, memref<31x31xf16>, memref<31x31xf16>) outs(%y : memref<200x31x31xf16>) attributes {schedule = #kron.schedule<tile = 31>} {
+  kron.fused ins(%x, %b, %c : memref<200x31x31xf16>, memref<31x31xf16>, memref<31x31xf16>) outs(%y : memref<200x31x31xf16>) attributes {plan = #kron.gpu_plan<tile = 31>} {
   ^bb0(%tx: tensor<200x31x31xf16>, %fb: tensor<31x31xf16>, %fc: tensor<31x31xf16>, %out: tensor<200x31x31xf16>):
     %e = tensor.empty() : tensor<200x31x31xf32>
     %1 = kron.mode_product axis(2) ins(%tx : tensor<200x31x31xf16>) factor(%fc [p, q] : tensor<31x31xf16>)

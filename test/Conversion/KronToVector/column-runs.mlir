@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule=column-bytes=256 --convert-kron-to-vector \
+// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-plan=column-bytes=256 --convert-kron-to-vector \
 // RUN:   --canonicalize --split-input-file | FileCheck %s
 
 // Verify that a factor which works in place on 16 contiguous segments goes through them without a

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule --convert-kron-to-vector --canonicalize \
+// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-plan --convert-kron-to-vector --canonicalize \
 // RUN:   --split-input-file | FileCheck %s
 
 // Verify that rows of a buffer which lie 4 KB and a cache line apart are read by the last

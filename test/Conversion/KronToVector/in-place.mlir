@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-select-schedule="stream-bytes=1 stream-columns-bytes=1" --convert-kron-to-vector --canonicalize \
+// RUN: kron-opt %s --kron-plan="stream-bytes=1 stream-columns-bytes=1" --convert-kron-to-vector --canonicalize \
 // RUN:   --split-input-file | FileCheck %s
 
 // Verify that a factor whose results all fit the registers needs no copy of what they replace: no
@@ -32,7 +32,7 @@ func.func @registers(%f: memref<8x8xf32>, %y: memref<8x65536xf32>) {
 // CHECK: llvm.store {{.*}} : vector<16xf32>
 // CHECK: return
 func.func @far_apart(%f: memref<16x16xf32>, %y: memref<16x65536xf32>) {
-  kron.fused ins(%y, %f : memref<16x65536xf32>, memref<16x16xf32>) outs(%y : memref<16x65536xf32>) attributes {schedule = #kron.schedule<tile = 64>} {
+  kron.fused ins(%y, %f : memref<16x65536xf32>, memref<16x16xf32>) outs(%y : memref<16x65536xf32>) attributes {plan = #kron.cpu_plan<tile = 64>} {
   ^bb0(%t: tensor<16x65536xf32>, %a: tensor<16x16xf32>, %o: tensor<16x65536xf32>):
     %1 = kron.mode_product axis(0) ins(%t : tensor<16x65536xf32>) factor(%a [q, p] : tensor<16x16xf32>) outs(%o : tensor<16x65536xf32>) -> tensor<16x65536xf32>
     kron.yield %1 : tensor<16x65536xf32>

@@ -1,7 +1,7 @@
 // RUN: kron-opt %s --convert-kron-to-vector --split-input-file -verify-diagnostics
 
-func.func @no_schedule(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4x16xf32>) {
-  // expected-error @+1 {{'kron.fused' op expects a #kron.schedule with vector_bits: run --kron-select-schedule first}}
+func.func @no_plan(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4x16xf32>) {
+  // expected-error @+1 {{'kron.fused' op expects a #kron.cpu_plan with vector_bits: run --kron-plan first}}
   kron.fused ins(%x, %f : memref<4x16xf32>, memref<16x16xf32>) outs(%y : memref<4x16xf32>) {
   ^bb0(%t: tensor<4x16xf32>, %a: tensor<16x16xf32>, %o: tensor<4x16xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
@@ -26,7 +26,7 @@ func.func @on_tensors(%x: tensor<4x16xf32>, %f: tensor<16x16xf32>, %y: tensor<4x
 
 func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16xf80>) {
   kron.fused ins(%x, %f : memref<4x16xf80>, memref<16x16xf80>) outs(%y : memref<4x16xf80>)
-      attributes {schedule = #kron.schedule<vector_bits = 512, tile = 1>} {
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 1>} {
   ^bb0(%t: tensor<4x16xf80>, %a: tensor<16x16xf80>, %o: tensor<4x16xf80>):
     // expected-error @+1 {{'kron.mode_product' op cannot become vector code: element type f80 has no vector kernel}}
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf80>) factor(%a [p, q] : tensor<16x16xf80>) outs(%o : tensor<4x16xf80>) -> tensor<4x16xf80>
@@ -51,7 +51,7 @@ func.func @no_elements(%x: memref<4x0xf32>, %f: memref<0x16xf32>, %y: memref<4x1
 
 func.func @inner_alpha(%x: memref<1x2xf32>, %f: memref<2x2xf32>, %y: memref<1x2xf32>) {
   kron.fused ins(%x, %f : memref<1x2xf32>, memref<2x2xf32>) outs(%y : memref<1x2xf32>)
-      attributes {schedule = #kron.schedule<vector_bits = 512, tile = 1>} {
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 1>} {
   ^bb0(%t: tensor<1x2xf32>, %a: tensor<2x2xf32>, %o: tensor<1x2xf32>):
     %c0 = arith.constant 0 : index
     %e = tensor.empty() : tensor<1x2xf32>

@@ -12,6 +12,6 @@ func.func @large(%x: tensor<16777216x?xf32>, %f: tensor<16x16xf32>,
                         : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>,
                           tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>)
                 outs(%out : tensor<16777216x?xf32>)
-                {schedule = #kron.schedule<tile = 16>} -> tensor<16777216x?xf32>
+                {plan = #kron.cpu_plan<tile = 16>} -> tensor<16777216x?xf32>
   return %y : tensor<16777216x?xf32>
 }

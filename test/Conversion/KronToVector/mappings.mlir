@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-select-schedule --convert-kron-to-vector --canonicalize \
+// RUN: kron-opt %s --kron-plan --convert-kron-to-vector --canonicalize \
 // RUN:   --split-input-file | FileCheck %s
 
 // Verify the fibre mapping: lanes run over q, X is broadcast, F is read as it lies
@@ -130,7 +130,7 @@ func.func @fibres_of_eight(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref
 
 // -----
 
-// Verify that where a schedule says so they stay in their vector, in two blocks of 128 bits of
+// Verify that where a plan says so they stay in their vector, in two blocks of 128 bits of
 // each, whose elements are repeated within 128 bits; results come out in order.
 // CHECK-LABEL: func.func @kept_fibres_of_eight
 // CHECK-SAME: kron.shared_bytes = 0 : i64, kron.thread_bytes = 0 : i64
@@ -143,7 +143,7 @@ func.func @fibres_of_eight(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref
 // CHECK: vector.shuffle {{.*}} [3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15]
 // CHECK-NOT: vector.shuffle %{{.*}} [0, 2, 4, 6, 8
 func.func @kept_fibres_of_eight(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref<64x8xf32>) {
-  kron.fused ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32>) attributes {schedule = #kron.schedule<kept_fibres = 1>} {
+  kron.fused ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32>) attributes {plan = #kron.cpu_plan<kept_fibres = 1>} {
   ^bb0(%t: tensor<64x8xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8xf32>) -> tensor<64x8xf32>
     kron.yield %1 : tensor<64x8xf32>
@@ -167,7 +167,7 @@ func.func @kept_fibres_of_eight(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: m
 // CHECK: vector.shuffle %[[SUM]], %[[SUM]] [4, 5, 6, 7] : vector<8xf64>
 // CHECK: llvm.intr.masked.store
 func.func @shared_rest(%x: memref<67x20xf64>, %f: memref<20x20xf64>, %y: memref<67x20xf64>) {
-  kron.fused ins(%x, %f : memref<67x20xf64>, memref<20x20xf64>) outs(%y : memref<67x20xf64>) attributes {schedule = #kron.schedule<tile = 67>} {
+  kron.fused ins(%x, %f : memref<67x20xf64>, memref<20x20xf64>) outs(%y : memref<67x20xf64>) attributes {plan = #kron.cpu_plan<tile = 67>} {
   ^bb0(%t: tensor<67x20xf64>, %a: tensor<20x20xf64>, %o: tensor<67x20xf64>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<67x20xf64>) factor(%a [p, q] : tensor<20x20xf64>) outs(%o : tensor<67x20xf64>) -> tensor<67x20xf64>
     kron.yield %1 : tensor<67x20xf64>

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule --convert-kron-to-vector --canonicalize \
+// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-plan --convert-kron-to-vector --canonicalize \
 // RUN:   --split-input-file | FileCheck %s
 
 // Verify that a tile prefetches the next one, input and result alike, while it is
@@ -75,7 +75,7 @@ func.func @turns(%x: memref<?x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32xf3
 // CHECK: nontemporal
 func.func @large(%x: memref<8192x64xf32>, %f: memref<64x64xf32>, %y: memref<8192x64xf32>) {
   kron.fused ins(%x, %f : memref<8192x64xf32>, memref<64x64xf32>) outs(%y : memref<8192x64xf32>)
-      attributes {schedule = #kron.schedule<tile = 64, stream_bytes = 4096>} {
+      attributes {plan = #kron.cpu_plan<tile = 64, stream_bytes = 4096>} {
   ^bb0(%a: tensor<8192x64xf32>, %b: tensor<64x64xf32>, %c: tensor<8192x64xf32>):
     %0 = kron.mode_product axis(1) ins(%a : tensor<8192x64xf32>) factor(%b [p, q] : tensor<64x64xf32>) outs(%c : tensor<8192x64xf32>) -> tensor<8192x64xf32>
     kron.yield %0 : tensor<8192x64xf32>
@@ -85,7 +85,7 @@ func.func @large(%x: memref<8192x64xf32>, %f: memref<64x64xf32>, %y: memref<8192
 
 // -----
 
-// Verify non-temporal stores of results if the schedule says from which size on:
+// Verify non-temporal stores of results if the plan says from which size on:
 // behind a test of size and alignment, with a fence at the end of a range.
 // CHECK-LABEL: func.func @streamed
 // CHECK: arith.constant 4096 : i64
@@ -102,7 +102,7 @@ func.func @large(%x: memref<8192x64xf32>, %f: memref<64x64xf32>, %y: memref<8192
 // CHECK: llvm.fence seq_cst
 func.func @streamed(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64xf32>) {
   kron.fused ins(%x, %f : memref<?x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64xf32>)
-      attributes {schedule = #kron.schedule<stream_bytes = 4097, prefetch = -1>} {
+      attributes {plan = #kron.cpu_plan<stream_bytes = 4097, prefetch = -1>} {
   ^bb0(%t: tensor<?x64xf32>, %a: tensor<64x64xf32>, %o: tensor<?x64xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x64xf32>) factor(%a [p, q] : tensor<64x64xf32>) outs(%o : tensor<?x64xf32>) -> tensor<?x64xf32>
     kron.yield %1 : tensor<?x64xf32>
@@ -146,7 +146,7 @@ func.func @streamed(%x: memref<?x64xf32>, %f: memref<64x64xf32>, %y: memref<?x64
 // CHECK: llvm.fence seq_cst
 func.func @ragged(%x: memref<?x60xf64>, %f: memref<60x60xf64>, %y: memref<?x60xf64>) {
   kron.fused ins(%x, %f : memref<?x60xf64>, memref<60x60xf64>) outs(%y : memref<?x60xf64>)
-      attributes {schedule = #kron.schedule<stream_bytes = 4097>} {
+      attributes {plan = #kron.cpu_plan<stream_bytes = 4097>} {
   ^bb0(%t: tensor<?x60xf64>, %a: tensor<60x60xf64>, %o: tensor<?x60xf64>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x60xf64>) factor(%a [p, q] : tensor<60x60xf64>) outs(%o : tensor<?x60xf64>) -> tensor<?x60xf64>
     kron.yield %1 : tensor<?x60xf64>
@@ -161,7 +161,7 @@ func.func @ragged(%x: memref<?x60xf64>, %f: memref<60x60xf64>, %y: memref<?x60xf
 // CHECK-NOT: nontemporal
 func.func @apart(%x: memref<?x60xf64>, %f: memref<60x60xf64>, %y: memref<?x60xf64, strided<[64, 1]>>) {
   kron.fused ins(%x, %f : memref<?x60xf64>, memref<60x60xf64>) outs(%y : memref<?x60xf64, strided<[64, 1]>>)
-      attributes {schedule = #kron.schedule<stream_bytes = 4097>} {
+      attributes {plan = #kron.cpu_plan<stream_bytes = 4097>} {
   ^bb0(%t: tensor<?x60xf64>, %a: tensor<60x60xf64>, %o: tensor<?x60xf64>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x60xf64>) factor(%a [p, q] : tensor<60x60xf64>) outs(%o : tensor<?x60xf64>) -> tensor<?x60xf64>
     kron.yield %1 : tensor<?x60xf64>
@@ -176,7 +176,7 @@ func.func @apart(%x: memref<?x60xf64>, %f: memref<60x60xf64>, %y: memref<?x60xf6
 // CHECK-NOT: nontemporal
 func.func @lines(%x: memref<6300x60xf64>, %f: memref<60x60xf64>, %y: memref<6300x60xf64>) {
   kron.fused ins(%x, %f : memref<6300x60xf64>, memref<60x60xf64>) outs(%y : memref<6300x60xf64>)
-      attributes {schedule = #kron.schedule<tile = 63, stream_bytes = 4097>} {
+      attributes {plan = #kron.cpu_plan<tile = 63, stream_bytes = 4097>} {
   ^bb0(%t: tensor<6300x60xf64>, %a: tensor<60x60xf64>, %o: tensor<6300x60xf64>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<6300x60xf64>) factor(%a [p, q] : tensor<60x60xf64>) outs(%o : tensor<6300x60xf64>) -> tensor<6300x60xf64>
     kron.yield %1 : tensor<6300x60xf64>
@@ -202,7 +202,7 @@ func.func @lines(%x: memref<6300x60xf64>, %f: memref<60x60xf64>, %y: memref<6300
 // CHECK: nontemporal
 func.func @two(%x: memref<?x256xf32>, %f: memref<16x16xf32>, %y: memref<?x256xf32>) {
   kron.mkm ins(%x : memref<?x256xf32>) factors(%f, %f : memref<16x16xf32>, memref<16x16xf32>) outs(%y : memref<?x256xf32>)
-      {schedule = #kron.schedule<stream_bytes = 4097>}
+      {plan = #kron.cpu_plan<stream_bytes = 4097>}
   return
 }
 
@@ -222,7 +222,7 @@ func.func @two(%x: memref<?x256xf32>, %f: memref<16x16xf32>, %y: memref<?x256xf3
 // CHECK: llvm.fence seq_cst
 func.func @streamed_columns(%x: memref<64x512xf32>, %f: memref<8x8xf32>, %y: memref<64x512xf32>) {
   kron.kmm ins(%x : memref<64x512xf32>) factors(%f, %f : memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<64x512xf32>)
-      {schedule = #kron.schedule<stream_bytes = 4097>}
+      {plan = #kron.cpu_plan<stream_bytes = 4097>}
   return
 }
 
@@ -247,7 +247,7 @@ func.func @streamed_columns(%x: memref<64x512xf32>, %f: memref<8x8xf32>, %y: mem
 // CHECK-NEXT: llvm.fence seq_cst
 func.func @blocks(%x: memref<?x64xf32>, %w: memref<8x12x8x1xf32>, %y: memref<?x96xf32>) {
   kron.ksmm ins(%x : memref<?x64xf32>) weights(%w : memref<8x12x8x1xf32>) outs(%y : memref<?x96xf32>)
-      {schedule = #kron.schedule<tile = 16, stream_bytes = 4097>}
+      {plan = #kron.cpu_plan<tile = 16, stream_bytes = 4097>}
   return
 }
 
@@ -265,7 +265,7 @@ func.func @blocks(%x: memref<?x64xf32>, %w: memref<8x12x8x1xf32>, %y: memref<?x9
 // CHECK-NEXT: llvm.fence seq_cst
 func.func @half_blocks(%x: memref<?x64xbf16>, %w: memref<8x12x8x1xbf16>, %y: memref<?x96xbf16>) {
   kron.ksmm ins(%x : memref<?x64xbf16>) weights(%w : memref<8x12x8x1xbf16>) outs(%y : memref<?x96xbf16>)
-      {schedule = #kron.schedule<tile = 16, stream_bytes = 4097>}
+      {plan = #kron.cpu_plan<tile = 16, stream_bytes = 4097>}
   return
 }
 
@@ -283,17 +283,17 @@ func.func @half_blocks(%x: memref<?x64xbf16>, %w: memref<8x12x8x1xbf16>, %y: mem
 // CHECK-NOT: nontemporal
 func.func @three_blocks(%x: memref<?x24xf32>, %w: memref<3x12x8x1xf32>, %y: memref<?x36xf32>) {
   kron.ksmm ins(%x : memref<?x24xf32>) weights(%w : memref<3x12x8x1xf32>) outs(%y : memref<?x36xf32>)
-      {schedule = #kron.schedule<tile = 16, stream_bytes = 4097>}
+      {plan = #kron.cpu_plan<tile = 16, stream_bytes = 4097>}
   return
 }
 func.func @small_blocks(%x: memref<32x64xf32>, %w: memref<8x12x8x1xf32>, %y: memref<32x96xf32>) {
   kron.ksmm ins(%x : memref<32x64xf32>) weights(%w : memref<8x12x8x1xf32>) outs(%y : memref<32x96xf32>)
-      {schedule = #kron.schedule<tile = 16, stream_bytes = 20481>}
+      {plan = #kron.cpu_plan<tile = 16, stream_bytes = 20481>}
   return
 }
 func.func @deep_blocks(%x: memref<?x136xf32>, %w: memref<8x12x17x1xf32>, %y: memref<?x96xf32>) {
   kron.ksmm ins(%x : memref<?x136xf32>) weights(%w : memref<8x12x17x1xf32>) outs(%y : memref<?x96xf32>)
-      {schedule = #kron.schedule<tile = 16, stream_bytes = 4097>}
+      {plan = #kron.cpu_plan<tile = 16, stream_bytes = 4097>}
   return
 }
 
@@ -307,7 +307,7 @@ func.func @deep_blocks(%x: memref<?x136xf32>, %w: memref<8x12x17x1xf32>, %y: mem
 // CHECK: nontemporal
 func.func @all_columns(%x: memref<64x28xf32>, %w: memref<8x12x8x1xf32>, %y: memref<96x28xf32>) {
   kron.ksmm ins(%x : memref<64x28xf32>) weights(%w : memref<8x12x8x1xf32>) outs(%y : memref<96x28xf32>)
-      {layout = #kron.layout<batch_last>, schedule = #kron.schedule<stream_bytes = 4097>}
+      {layout = #kron.layout<batch_last>, plan = #kron.cpu_plan<stream_bytes = 4097>}
   return
 }
 
@@ -394,7 +394,7 @@ func.func @columns_of_rows(%x: memref<64x64x1024xf32, strided<[64, 1, 4096]>>, %
 // CHECK-NOT: hint = 2
 func.func @one_tile(%x: memref<64x64x16xf32, strided<[64, 1, 4096]>>, %f: memref<64x64xf32>, %y: memref<64x64x16xf32>) {
   kron.fused ins(%x, %f : memref<64x64x16xf32, strided<[64, 1, 4096]>>, memref<64x64xf32>) outs(%y : memref<64x64x16xf32>)
-      attributes {schedule = #kron.schedule<prefetch = 1>} {
+      attributes {plan = #kron.cpu_plan<prefetch = 1>} {
   ^bb0(%a: tensor<64x64x16xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64x16xf32>):
     %0 = tensor.empty() : tensor<64x64x16xf32>
     %1 = kron.mode_product axis(1) ins(%a : tensor<64x64x16xf32>) factor(%b [q, p] : tensor<64x64xf32>) outs(%0 : tensor<64x64x16xf32>) -> tensor<64x64x16xf32>
@@ -406,13 +406,13 @@ func.func @one_tile(%x: memref<64x64x16xf32, strided<[64, 1, 4096]>>, %f: memref
 
 // -----
 
-// Verify that a tile that is all there is prefetches nothing, even where the schedule does not
+// Verify that a tile that is all there is prefetches nothing, even where the plan does not
 // switch that off.
 // CHECK-LABEL: func.func private @all_rows_fused
 // CHECK-NOT: prefetch
 func.func @all_rows(%x: memref<12x64xf32>, %f: memref<64x64xf32>, %y: memref<12x64xf32>) {
   kron.fused ins(%x, %f : memref<12x64xf32>, memref<64x64xf32>) outs(%y : memref<12x64xf32>)
-      attributes {schedule = #kron.schedule<tile = 12, prefetch = 1>} {
+      attributes {plan = #kron.cpu_plan<tile = 12, prefetch = 1>} {
   ^bb0(%a: tensor<12x64xf32>, %b: tensor<64x64xf32>, %c: tensor<12x64xf32>):
     %0 = kron.mode_product axis(1) ins(%a : tensor<12x64xf32>) factor(%b [p, q] : tensor<64x64xf32>) outs(%c : tensor<12x64xf32>) -> tensor<12x64xf32>
     kron.yield %0 : tensor<12x64xf32>
@@ -432,6 +432,6 @@ func.func @all_rows(%x: memref<12x64xf32>, %f: memref<64x64xf32>, %y: memref<12x
 // CHECK: nontemporal
 func.func @batch_strides(%x: memref<32x?xf32>, %f: memref<2x3x32x16xf32>, %y: memref<2x3x16x?xf32, strided<[?, ?, ?, 1], offset: ?>>) {
   kron.kmm ins(%x : memref<32x?xf32>) factors(T(%f) : memref<2x3x32x16xf32>) outs(%y : memref<2x3x16x?xf32, strided<[?, ?, ?, 1], offset: ?>>)
-    {schedule = #kron.schedule<stream_bytes = 1>}
+    {plan = #kron.cpu_plan<stream_bytes = 1>}
   return
 }

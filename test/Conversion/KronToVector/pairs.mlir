@@ -1,8 +1,8 @@
-// RUN: kron-opt %s --kron-decompose --kron-select-schedule=pair-products --convert-kron-to-vector \
+// RUN: kron-opt %s --kron-decompose --kron-plan=pair-products --convert-kron-to-vector \
 // RUN:   --canonicalize --split-input-file | FileCheck %s
-// RUN: kron-opt %s --kron-decompose --kron-select-schedule="matrix-tiles pair-products" --convert-kron-to-vector \
+// RUN: kron-opt %s --kron-decompose --kron-plan="matrix-tiles pair-products" --convert-kron-to-vector \
 // RUN:   --canonicalize --split-input-file | FileCheck %s --check-prefix=TILES
-// RUN: kron-opt %s --kron-decompose --kron-select-schedule=pair-products --convert-kron-to-vector \
+// RUN: kron-opt %s --kron-decompose --kron-plan=pair-products --convert-kron-to-vector \
 // RUN:   --split-input-file --remarks-filter=kron-emit -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // Verify that pairs along p are words of weights as they lie, which are packed like values

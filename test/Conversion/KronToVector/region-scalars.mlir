@@ -1,5 +1,5 @@
-// RUN: kron-opt %s --kron-select-schedule --convert-kron-to-vector --split-input-file | FileCheck %s
-// RUN: kron-opt %s --kron-select-schedule="target=cuda chip=sm_90a" --convert-kron-to-nvvm=chip=sm_90a \
+// RUN: kron-opt %s --kron-plan --convert-kron-to-vector --split-input-file | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a" --convert-kron-to-nvvm=chip=sm_90a \
 // RUN:   --split-input-file | FileCheck %s --check-prefix=GPU
 
 // Verify that alpha and beta that a fused region computes are computed in

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-decompose --kron-select-schedule="column-bytes=256 stream-columns-bytes=1048576" --convert-kron-to-vector \
+// RUN: kron-opt %s --kron-decompose --kron-plan="column-bytes=256 stream-columns-bytes=1048576" --convert-kron-to-vector \
 // RUN:   --canonicalize --split-input-file | FileCheck %s
 
 // Verify that one row of a factor with d = 64 is read in its order: for each q two registers

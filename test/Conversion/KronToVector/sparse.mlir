@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-decompose --kron-select-schedule --convert-kron-to-vector \
+// RUN: kron-opt %s --kron-decompose --kron-plan --convert-kron-to-vector \
 // RUN:   --canonicalize --split-input-file | FileCheck %s
 
 // Verify the `k` mapping of one row: the factor is read as it lies (no workspace),
@@ -402,16 +402,16 @@ func.func @odd_lanes_outside(%x: memref<256x768xf32>, %w: memref<1x256x256x3xf32
 // CHECK: scf.for {{.*}} step %c6_i64
 func.func @twelve_rows(%x: memref<?x512xf32>, %w: memref<32x16x16x1xf32>, %y: memref<?x512xf32>) {
   kron.ksmm ins(%x : memref<?x512xf32>) weights(%w : memref<32x16x16x1xf32>) outs(%y : memref<?x512xf32>)
-      {schedule = #kron.schedule<tile = 12>}
+      {plan = #kron.cpu_plan<tile = 12>}
   return
 }
 func.func @sixty_four_rows(%x: memref<?x512xf32>, %w: memref<32x16x16x1xf32>, %y: memref<?x512xf32>) {
   kron.ksmm ins(%x : memref<?x512xf32>) weights(%w : memref<32x16x16x1xf32>) outs(%y : memref<?x512xf32>)
-      {schedule = #kron.schedule<tile = 64>}
+      {plan = #kron.cpu_plan<tile = 64>}
   return
 }
 func.func @thirty_two_rows(%x: memref<?x2048xf32>, %w: memref<32x64x64x1xf32>, %y: memref<?x2048xf32>) {
   kron.ksmm ins(%x : memref<?x2048xf32>) weights(%w : memref<32x64x64x1xf32>) outs(%y : memref<?x2048xf32>)
-      {schedule = #kron.schedule<tile = 32>}
+      {plan = #kron.cpu_plan<tile = 32>}
   return
 }

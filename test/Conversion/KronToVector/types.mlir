@@ -1,6 +1,6 @@
-// RUN: kron-opt %s --kron-select-schedule --convert-kron-to-vector --canonicalize --cse \
+// RUN: kron-opt %s --kron-plan --convert-kron-to-vector --canonicalize --cse \
 // RUN:   --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
-// RUN: kron-opt %s --kron-select-schedule=vector-bits=128 --convert-kron-to-vector \
+// RUN: kron-opt %s --kron-plan=vector-bits=128 --convert-kron-to-vector \
 // RUN:   --canonicalize --cse --split-input-file | FileCheck %s --check-prefixes=CHECK,NARROW
 
 // Verify that integers are multiplied and added, wrapping.

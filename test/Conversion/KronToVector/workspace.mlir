@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule --convert-kron-to-vector \
+// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-plan --convert-kron-to-vector \
 // RUN:   --canonicalize | FileCheck %s
 
 // Verify that fused regions of a function have the same workspace one after the other: it is as
@@ -20,6 +20,6 @@ func.func @two_passes(%w: memref<1x96x96x1xf32>, %z: memref<96x96xf32>, %y: memr
 // CHECK-DAG: %[[ALL:.*]] = call @kronRtWorkspace(
 // CHECK: llvm.getelementptr %[[ALL]][%[[BYTES]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 func.func @large_factors(%x: memref<?x1073741824xf32>, %k: memref<32768x32768xf32>, %y: memref<?x1073741824xf32>) {
-  kron.mkm ins(%x : memref<?x1073741824xf32>) factors(%k, %k : memref<32768x32768xf32>, memref<32768x32768xf32>) outs(%y : memref<?x1073741824xf32>) {schedule = #kron.schedule<regions = [2]>}
+  kron.mkm ins(%x : memref<?x1073741824xf32>) factors(%k, %k : memref<32768x32768xf32>, memref<32768x32768xf32>) outs(%y : memref<?x1073741824xf32>) {plan = #kron.cpu_plan<regions = [2]>}
   return
 }

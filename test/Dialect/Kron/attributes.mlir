@@ -1,16 +1,16 @@
 // RUN: kron-opt %s --verify-roundtrip | FileCheck %s
 
-// Verify that a schedule prints the fields that are set, and only those.
-// CHECK-LABEL: func @schedule
-// CHECK-SAME:    all = #kron.schedule<vector_bits = 256, tile = 4, register_rows = 6, register_vectors = 2>
-// CHECK-SAME:    gpu = #kron.schedule<tile = 2, kernel = mma, threads = 128, columns = 32, ctas_per_sm = 4, stages = 3, cluster = 1, regions = [2, 3]>
-// CHECK-SAME:    none = #kron.schedule
-// CHECK-SAME:    some = #kron.schedule<tile = 9>
-func.func @schedule() attributes {
-  all = #kron.schedule<vector_bits = 256, tile = 4, register_rows = 6, register_vectors = 2>,
-  gpu = #kron.schedule<kernel = mma, regions = [2, 3], cluster = 1, stages = 3, ctas_per_sm = 4, threads = 128, columns = 32, tile = 2>,
-  none = #kron.schedule,
-  some = #kron.schedule<tile = 9>
+// Verify that a plan prints the fields that are set, and only those.
+// CHECK-LABEL: func @plan
+// CHECK-SAME:    all = #kron.cpu_plan<vector_bits = 256, tile = 4, register_rows = 6, register_vectors = 2>
+// CHECK-SAME:    gpu = #kron.gpu_plan<kernel = mma, tile = 2, columns = 32, threads = 128, ctas_per_sm = 4, stages = 3, cluster = 1, regions = [2, 3]>
+// CHECK-SAME:    none = #kron.cpu_plan
+// CHECK-SAME:    some = #kron.cpu_plan<tile = 9>
+func.func @plan() attributes {
+  all = #kron.cpu_plan<vector_bits = 256, tile = 4, register_rows = 6, register_vectors = 2>,
+  gpu = #kron.gpu_plan<kernel = mma, regions = [2, 3], cluster = 1, stages = 3, ctas_per_sm = 4, threads = 128, columns = 32, tile = 2>,
+  none = #kron.cpu_plan,
+  some = #kron.cpu_plan<tile = 9>
 } { return }
 
 // CHECK-LABEL: func @enums

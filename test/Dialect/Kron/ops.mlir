@@ -16,16 +16,16 @@ func.func @mkm_tensor(%x: tensor<?x128xf32>, %f1: tensor<8x4xf32>, %f2: tensor<3
   return %y : tensor<?x128xf32>
 }
 
-// Verify constant scaling, an addend, precision and schedule on strided memrefs.
+// Verify constant scaling, an addend, precision and plan on strided memrefs.
 // CHECK-LABEL: func @mkm_memref(
-// CHECK:         kron.mkm ins(T(%{{.*}}) : memref<8x7xf64, strided<[?, 2], offset: ?>>) factors(C(%{{.*}}), %{{.*}} : memref<3x2xf64>, memref<4x5xf64>) outs(%{{.*}} : memref<7x15xf64>) alpha(2.000000e+00 : f64) beta(-1.000000e+00 : f64) addend(%{{.*}} : memref<7x15xf64>) {precision = #kron.precision<ieee>, schedule = #kron.schedule<vector_bits = 512, tile = 4>}
+// CHECK:         kron.mkm ins(T(%{{.*}}) : memref<8x7xf64, strided<[?, 2], offset: ?>>) factors(C(%{{.*}}), %{{.*}} : memref<3x2xf64>, memref<4x5xf64>) outs(%{{.*}} : memref<7x15xf64>) alpha(2.000000e+00 : f64) beta(-1.000000e+00 : f64) addend(%{{.*}} : memref<7x15xf64>) {plan = #kron.cpu_plan<vector_bits = 512, tile = 4>, precision = #kron.precision<ieee>}
 // CHECK-NEXT:    return
 func.func @mkm_memref(%x: memref<8x7xf64, strided<[?, 2], offset: ?>>, %f1: memref<3x2xf64>, %f2: memref<4x5xf64>, %z: memref<7x15xf64>, %y: memref<7x15xf64>) {
   kron.mkm ins(T(%x) : memref<8x7xf64, strided<[?, 2], offset: ?>>)
            factors(C(%f1), %f2 : memref<3x2xf64>, memref<4x5xf64>)
            outs(%y : memref<7x15xf64>)
            alpha(2.0 : f64) beta(-1.0 : f64) addend(%z : memref<7x15xf64>)
-           {precision = #kron.precision<ieee>, schedule = #kron.schedule<vector_bits = 512, tile = 4>}
+           {plan = #kron.cpu_plan<vector_bits = 512, tile = 4>, precision = #kron.precision<ieee>}
   return
 }
 
@@ -287,11 +287,11 @@ func.func @fused_tensor(%x: tensor<?x8x4xf32>, %f1: tensor<8x8xf32>, %f2: tensor
 // Verify that the body of a fused region on memrefs is on tensors, with the axes of the
 // first input permuted.
 // CHECK-LABEL: func @fused_memref(
-// CHECK:         kron.fused ins(%{{.*}}, %{{.*}} : memref<4x8xf64, strided<[1, 4]>>, memref<8x2xf64>) outs(%{{.*}} : memref<2x4xf64>) attributes {input_permutation = array<i64: 1, 0>, schedule = #kron.schedule<vector_bits = 256>} {
+// CHECK:         kron.fused ins(%{{.*}}, %{{.*}} : memref<4x8xf64, strided<[1, 4]>>, memref<8x2xf64>) outs(%{{.*}} : memref<2x4xf64>) attributes {input_permutation = array<i64: 1, 0>, plan = #kron.cpu_plan<vector_bits = 256>} {
 // CHECK-NEXT:    ^bb0(%{{.*}}: tensor<8x4xf64>, %{{.*}}: tensor<8x2xf64>, %{{.*}}: tensor<2x4xf64>):
 func.func @fused_memref(%x: memref<4x8xf64, strided<[1, 4]>>, %f: memref<8x2xf64>, %y: memref<2x4xf64>) {
   kron.fused ins(%x, %f : memref<4x8xf64, strided<[1, 4]>>, memref<8x2xf64>) outs(%y : memref<2x4xf64>)
-      attributes {input_permutation = array<i64: 1, 0>, schedule = #kron.schedule<vector_bits = 256>} {
+      attributes {input_permutation = array<i64: 1, 0>, plan = #kron.cpu_plan<vector_bits = 256>} {
   ^bb0(%tx: tensor<8x4xf64>, %tf: tensor<8x2xf64>, %out: tensor<2x4xf64>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<8x4xf64>) factor(%tf [p, q] : tensor<8x2xf64>)
            outs(%out : tensor<2x4xf64>) -> tensor<2x4xf64>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What the CPU code of a fused region looks like, worked out from the types
-// alone. The schedule pass uses it to size the tile, the emitter to build the
+// alone. The plan pass uses it to size the tile, the emitter to build the
 // code.
 //
 //===----------------------------------------------------------------------===//

@@ -24,7 +24,7 @@ struct WorkspaceBytes {
   int64_t perThread = 0;
 };
 
-/// Builds, before `fused` (on memrefs, with a `#kron.schedule`), the code that
+/// Builds, before `fused` (on memrefs, with a `plan`), the code that
 /// computes it: a private function in `symbols` that takes a range of tiles
 /// through all factors, and a call that spreads the tiles over the threads. The
 /// caller erases `fused`.

@@ -179,7 +179,7 @@ void emitRegisterTile(Emitter &emitter, const RegisterTile &tile);
 /// Fibres of up to so many elements that share a vector stay as they lie:
 /// longer ones would need too many registers that say how elements are
 /// repeated, unless those are taken from blocks of 128 bits (`kept_fibres` of a
-/// schedule).
+/// plan).
 inline constexpr int64_t kMostKeptElements = 7;
 
 /// Rows of a register tile, at most.
@@ -201,10 +201,10 @@ struct TileShape {
 /// on registers of `vectorBits` bits: fewest issue slots, counting loads, FMA
 /// latency and the left-over blocks. Of equally cheap ones it is that with the
 /// fewest rows or, if the input is what is loaded as vectors (`prefersRows`),
-/// with the most: every block of rows reads all of it. Fields of `schedule`
+/// with the most: every block of rows reads all of it. Fields of `plan`
 /// that are set win. `parts` is 2 for complex numbers.
 TileShape chooseTileShape(int64_t rows, int64_t vectors, int64_t vectorBits,
-                          ScheduleAttr schedule, int64_t parts = 1,
+                          CPUPlanAttr given, int64_t parts = 1,
                           bool prefersRows = false);
 
 } // namespace mlir::kron

@@ -77,9 +77,9 @@ struct Stage {
   /// Of an element as it is computed, and its parts (2 if it is complex).
   int64_t elementBytes = 4;
   int64_t elementParts = 1;
-  /// Width of the vector registers, and a schedule that may fix the tile.
+  /// Width of the vector registers, and a plan that may fix the tile.
   int64_t vectorBits = 512;
-  ScheduleAttr schedule;
+  CPUPlanAttr given;
 };
 
 /// How a step is mapped; see the top of the file.

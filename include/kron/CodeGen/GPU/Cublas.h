@@ -8,7 +8,7 @@
 // Where a fused region is a dense matrix product, or some of equal shape,
 // cuBLAS may be faster than any kernel here. Whether a process has it is known
 // at run time only, so such a fused region becomes a call of the runtime and,
-// should that decline, the launch of the kernel that its schedule names.
+// should that decline, the launch of the kernel that its plan names.
 //
 //===----------------------------------------------------------------------===//
 

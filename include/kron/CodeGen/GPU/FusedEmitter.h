@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Hands a fused region to the emitter that its #kron.schedule names, or to the
+// Hands a fused region to the emitter that its plan names, or to the
 // best one that takes it.
 //
 //===----------------------------------------------------------------------===//

@@ -22,7 +22,7 @@ std::optional<std::string> getQuantizeUnsupportedReason(QuantizeOp op);
 /// The first one of `ops` that reads what `fused` writes; null if none does.
 QuantizeOp findQuantize(FusedOp fused, ArrayRef<QuantizeOp> ops);
 
-/// Why rows that `fused` (with its schedule) computes become 8 bits by
+/// Why rows that `fused` (with its given) computes become 8 bits by
 /// `quantize` in a kernel of their own, or nothing if its kernel can store them
 /// in place of its results.
 std::optional<std::string> getSeparateQuantizeReason(FusedOp fused,

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -52,79 +53,136 @@ void KronDialect::initialize() {
       >();
 }
 
-LogicalResult
-ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                     int64_t vectorBits, int64_t tile, int64_t registerRows,
-                     int64_t registerVectors, int64_t slice,
-                     int64_t streamBytes, int64_t prefetch, int64_t matrixTiles,
-                     int64_t keptFibres, GPUKernel kernel, int64_t threads,
-                     int64_t columns, int64_t ctasPerSM, int64_t stages,
-                     int64_t cluster, DenseI64ArrayAttr regions) {
+/// The largest value of a field that planners multiply by sizes of arrays.
+static constexpr int64_t kMostOfPlan = std::numeric_limits<int32_t>::max();
+
+using PlanField = std::pair<StringRef, int64_t>;
+
+/// Whether each of `fields` is in [least, most]; else an error that names it.
+static LogicalResult verifyFields(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t least, int64_t most,
+                                  ArrayRef<PlanField> fields) {
+  for (auto [name, value] : fields)
+    if (value < least || value > most)
+      return emitError() << "expects " << name << " to be in [" << least << ", "
+                         << most << "], but got " << value;
+  return success();
+}
+
+static LogicalResult verifyRegions(function_ref<InFlightDiagnostic()> emitError,
+                                   DenseI64ArrayAttr regions) {
+  if (!regions)
+    return success();
+  for (int64_t count : regions.asArrayRef())
+    if (count < 1 || count > kMostOfPlan)
+      return emitError() << "expects regions to be in [1, " << kMostOfPlan
+                         << "] each, but got " << count;
+  return success();
+}
+
+LogicalResult CPUPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  int64_t vectorBits, int64_t tile,
+                                  int64_t registerRows, int64_t registerVectors,
+                                  int64_t slice, int64_t streamBytes,
+                                  int64_t prefetch, int64_t matrixTiles,
+                                  int64_t keptFibres,
+                                  DenseI64ArrayAttr regions) {
   if (vectorBits != 0 && vectorBits != 128 && vectorBits != 256 &&
       vectorBits != 512)
     return emitError()
            << "expects vector_bits to be 0, 128, 256 or 512, but got "
            << vectorBits;
-  if (registerRows < 0 || registerVectors < 0)
-    return emitError()
-           << "expects register_rows and register_vectors to be >= 0, "
-              "but got "
-           << registerRows << " and " << registerVectors;
-  for (auto [name, value] : {std::pair<StringRef, int64_t>("slice", slice),
-                             {"stream_bytes", streamBytes}})
-    if (value < -1)
-      return emitError() << "expects " << name << " to be >= -1, but got "
-                         << value;
-  for (auto [name, value] :
-       {std::pair<StringRef, int64_t>("prefetch", prefetch),
-        {"kept_fibres", keptFibres}})
-    if (value < -1 || value > 1)
-      return emitError() << "expects " << name << " to be -1, 0 or 1, but got "
-                         << value;
-  if (matrixTiles < -1 || matrixTiles > 2)
-    return emitError() << "expects matrix_tiles to be -1, 0, 1 or 2, but got "
-                       << matrixTiles;
-  for (auto [name, value] : {std::pair<StringRef, int64_t>("tile", tile),
-                             {"columns", columns},
-                             {"ctas_per_sm", ctasPerSM},
-                             {"stages", stages}})
-    if (value < 0)
-      return emitError() << "expects " << name << " to be >= 0, but got "
-                         << value;
-  // Planners multiply them by sizes of arrays.
-  constexpr int64_t most = std::numeric_limits<int32_t>::max();
-  for (auto [name, value] :
-       {std::pair<StringRef, int64_t>("register_rows", registerRows),
-        {"register_vectors", registerVectors},
-        {"slice", slice},
-        {"tile", tile},
-        {"columns", columns},
-        {"ctas_per_sm", ctasPerSM},
-        {"stages", stages}})
-    if (value > most)
-      return emitError() << "expects " << name << " to be at most " << most
-                         << ", but got " << value;
+  if (failed(verifyFields(emitError, 0, kMostOfPlan,
+                          {{"tile", tile},
+                           {"register_rows", registerRows},
+                           {"register_vectors", registerVectors}})) ||
+      failed(verifyFields(emitError, -1, kMostOfPlan, {{"slice", slice}})) ||
+      failed(verifyFields(emitError, -1, std::numeric_limits<int64_t>::max(),
+                          {{"stream_bytes", streamBytes}})) ||
+      failed(verifyFields(
+          emitError, -1, 1,
+          {{"prefetch", prefetch}, {"kept_fibres", keptFibres}})) ||
+      failed(verifyFields(emitError, -1, 2, {{"matrix_tiles", matrixTiles}})))
+    return failure();
+  return verifyRegions(emitError, regions);
+}
+
+LogicalResult GPUPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  GPUKernel kernel, int64_t tile,
+                                  int64_t columns, int64_t threads,
+                                  int64_t ctasPerSM, int64_t stages,
+                                  int64_t cluster, DenseI64ArrayAttr regions) {
   if (threads < 0 || threads > 1024 || threads % 32 != 0)
     return emitError()
            << "expects threads to be a multiple of 32 up to 1024, but got "
            << threads;
-  if (cluster < 0 || cluster > 2)
-    return emitError() << "expects cluster to be 0, 1 or 2, but got "
-                       << cluster;
-  if (regions)
-    for (int64_t count : regions.asArrayRef())
-      if (count < 1 || count > most)
-        return emitError() << "expects regions to be in [1, " << most
-                           << "] each, but got " << count;
-  return success();
+  if (failed(verifyFields(emitError, 0, kMostOfPlan,
+                          {{"tile", tile},
+                           {"columns", columns},
+                           {"ctas_per_sm", ctasPerSM},
+                           {"stages", stages}})) ||
+      failed(verifyFields(emitError, 0, 2, {{"cluster", cluster}})))
+    return failure();
+  return verifyRegions(emitError, regions);
 }
 
-ScheduleAttr ScheduleAttr::withoutRegions() {
-  auto rest = get(getContext(), getVectorBits(), getTile(), getRegisterRows(),
-                  getRegisterVectors(), getSlice(), getStreamBytes(),
-                  getPrefetch(), getMatrixTiles(), getKeptFibres(), getKernel(),
-                  getThreads(), getColumns(), getCtasPerSm(), getStages(),
-                  getCluster(), DenseI64ArrayAttr());
-  auto none = get(getContext(), 0, 0, 0, 0);
-  return rest == none ? ScheduleAttr() : rest;
+//===----------------------------------------------------------------------===//
+// Plans of operations
+//===----------------------------------------------------------------------===//
+
+static Attribute getPlan(Operation *op) {
+  return op->getInherentAttr(kPlanAttrName).value_or(Attribute());
+}
+
+CPUPlanAttr kron::getCPUPlanAttr(Operation *op) {
+  return dyn_cast_if_present<CPUPlanAttr>(getPlan(op));
+}
+
+GPUPlanAttr kron::getGPUPlanAttr(Operation *op) {
+  return dyn_cast_if_present<GPUPlanAttr>(getPlan(op));
+}
+
+DenseI64ArrayAttr kron::getPlannedRegions(Operation *op) {
+  if (CPUPlanAttr plan = getCPUPlanAttr(op))
+    return plan.getRegions();
+  if (GPUPlanAttr plan = getGPUPlanAttr(op))
+    return plan.getRegions();
+  return {};
+}
+
+Attribute kron::dropPlannedRegions(Attribute plan) {
+  if (auto cpu = dyn_cast_if_present<CPUPlanAttr>(plan)) {
+    auto rest = CPUPlanAttr::get(
+        cpu.getContext(), cpu.getVectorBits(), cpu.getTile(),
+        cpu.getRegisterRows(), cpu.getRegisterVectors(), cpu.getSlice(),
+        cpu.getStreamBytes(), cpu.getPrefetch(), cpu.getMatrixTiles(),
+        cpu.getKeptFibres(), DenseI64ArrayAttr());
+    auto none = CPUPlanAttr::get(cpu.getContext(), 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                 DenseI64ArrayAttr());
+    return rest == none ? Attribute() : rest;
+  }
+  if (auto gpu = dyn_cast_if_present<GPUPlanAttr>(plan)) {
+    auto rest = GPUPlanAttr::get(
+        gpu.getContext(), gpu.getKernel(), gpu.getTile(), gpu.getColumns(),
+        gpu.getThreads(), gpu.getCtasPerSm(), gpu.getStages(), gpu.getCluster(),
+        DenseI64ArrayAttr());
+    auto none = GPUPlanAttr::get(gpu.getContext(), GPUKernel::Auto, 0, 0, 0, 0,
+                                 0, 0, DenseI64ArrayAttr());
+    return rest == none ? Attribute() : rest;
+  }
+  return plan;
+}
+
+void kron::dropForeignPlans(Operation *root, StringRef target) {
+  root->walk([&](Operation *op) {
+    Attribute plan = getPlan(op);
+    if (!plan || isa<CPUPlanAttr>(plan) == (target == "cpu"))
+      return;
+    remark::missed(op->getLoc(),
+                   remark::RemarkOpts::name("Plan").category("kron-plan"))
+        << "the plan is for another target than " + target.str() +
+               ": it is not used";
+    op->setInherentAttr(StringAttr::get(op->getContext(), kPlanAttrName),
+                        nullptr);
+  });
 }

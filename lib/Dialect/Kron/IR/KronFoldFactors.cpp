@@ -293,7 +293,7 @@ template <typename OpTy> struct MergeProducts : OpRewritePattern<OpTy> {
     auto inner = op.getInput().template getDefiningOp<OpTy>();
     if (!inner || !inner->hasOneUse() || op.getTransInput() != Transpose::N)
       return rewriter.notifyMatchFailure(op, "no product before");
-    if (!isUnscaled(inner) || inner.getSchedule() || op.getSchedule() ||
+    if (!isUnscaled(inner) || inner.getPlanAttr() || op.getPlanAttr() ||
         inner.getPrecision() != op.getPrecision())
       return rewriter.notifyMatchFailure(op, "more than a plain product");
     if (!factorsMatch(inner, op))

@@ -31,7 +31,7 @@ Value kron::multiplyFactors(OpBuilder &builder, Location loc, Value first,
       builder, loc, empty.getType(), first, second, /*alpha=*/Value(),
       /*beta=*/Value(), /*addend=*/Value(), empty, firstDim, roles,
       /*conj_input=*/false, conjugateSecond, /*static_alpha=*/TypedAttr(),
-      /*static_beta=*/TypedAttr(), precision, /*schedule=*/ScheduleAttr());
+      /*static_beta=*/TypedAttr(), precision, /*plan=*/Attribute());
   return product.getResult(0);
 }
 
@@ -85,10 +85,10 @@ struct MergeModeProducts : OpRewritePattern<ModeProductOp> {
   }
 
 private:
-  /// No conjugation, no schedule, no rounding on the way in or out.
+  /// No conjugation, no plan, no rounding on the way in or out.
   static bool isPlain(ModeProductOp op) {
     Type element = getElementType(op.getFactor());
-    return !op.getConjInput() && !op.getConjFactor() && !op.getSchedule() &&
+    return !op.getConjInput() && !op.getConjFactor() && !op.getPlanAttr() &&
            getAccumulatorType(element) == element &&
            getElementType(op.getInput()) == element &&
            getElementType(op.getInit()) == element;
@@ -182,7 +182,7 @@ private:
           op.getFactorDims(), /*conj_input=*/false, /*conj_factor=*/false,
           isLast ? last.getStaticAlphaAttr() : TypedAttr(),
           isLast ? last.getStaticBetaAttr() : TypedAttr(), last.getPrecision(),
-          /*schedule=*/ScheduleAttr());
+          /*plan=*/Attribute());
       value = product.getResult(0);
     }
     return value;

@@ -1,4 +1,4 @@
-//===- ApplyRecord.cpp - Schedules of a tuning record ---------------------===//
+//===- ApplyRecord.cpp - Plans of a tuning record ---------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -25,14 +25,12 @@ namespace mlir::kron {
 using namespace mlir;
 using namespace mlir::kron;
 
-static constexpr llvm::StringLiteral kSchedule = "schedule";
-
 namespace {
 /// An entry of a record: for operations called `op` on arrays of these shapes.
 struct Entry {
   std::string op;
   std::vector<std::string> arrays;
-  ScheduleAttr schedule;
+  Attribute plan;
 };
 } // namespace
 
@@ -62,11 +60,11 @@ static bool isOf(const Entry &entry, Operation *op) {
   return llvm::equal(arrays, entry.arrays);
 }
 
-/// Whether operations called `name` can carry a schedule.
-static bool takesSchedule(StringRef name, MLIRContext *context) {
+/// Whether operations called `name` can carry a plan.
+static bool takesPlan(StringRef name, MLIRContext *context) {
   auto info = RegisteredOperationName::lookup(name, context);
   return info && isa<KronDialect>(info->getDialect()) &&
-         llvm::is_contained(info->getAttributeNames(), kSchedule);
+         llvm::is_contained(info->getAttributeNames(), kPlanAttrName);
 }
 
 /// Reads entry number `number`; null with an error at `loc` if it is not one.
@@ -85,8 +83,8 @@ static std::optional<Entry> readEntry(const llvm::json::Value &value,
   std::optional<StringRef> op = object->getString("op");
   if (!op)
     return fail("\"op\" to be the name of an operation");
-  if (!takesSchedule(*op, loc.getContext()))
-    return fail("\"op\" to be an operation of kron that takes a schedule, but "
+  if (!takesPlan(*op, loc.getContext()))
+    return fail("\"op\" to be an operation of kron that takes a plan, but "
                 "got '" +
                 *op + "'");
   entry.op = op->str();
@@ -99,17 +97,17 @@ static std::optional<Entry> readEntry(const llvm::json::Value &value,
       return fail("\"arrays\" to be a list of shapes such as \"?x64xf32\"");
     entry.arrays.push_back(text->str());
   }
-  std::optional<StringRef> schedule = object->getString(kSchedule);
-  if (schedule) {
+  std::optional<StringRef> plan = object->getString(kPlanAttrName);
+  if (plan) {
     // What is wrong with its text is said by what is expected of it.
     ScopedDiagnosticHandler quiet(loc.getContext(),
                                   [](Diagnostic &) { return success(); });
-    entry.schedule = dyn_cast_if_present<ScheduleAttr>(
-        parseAttribute(*schedule, loc.getContext()));
+    entry.plan = parseAttribute(*plan, loc.getContext());
   }
-  if (!entry.schedule)
-    return fail("\"schedule\" to be a #kron.schedule, but got '" +
-                schedule.value_or("") + "'");
+  if (!isa_and_present<CPUPlanAttr, GPUPlanAttr>(entry.plan))
+    return fail(
+        "\"plan\" to be a #kron.cpu_plan or a #kron.gpu_plan, but got '" +
+        plan.value_or("") + "'");
   return entry;
 }
 
@@ -123,17 +121,16 @@ struct KronApplyRecordPass
     if (failed(read(entries)))
       return signalPassFailure();
     getOperation()->walk([&](Operation *op) {
-      std::optional<Attribute> given = op->getInherentAttr(kSchedule);
+      std::optional<Attribute> given = op->getInherentAttr(kPlanAttrName);
       if (!isa_and_present<KronDialect>(op->getDialect()) || !given || *given)
         return;
       for (const auto &[number, entry] : llvm::enumerate(entries)) {
         if (!isOf(entry, op))
           continue;
-        op->setInherentAttr(StringAttr::get(&getContext(), kSchedule),
-                            entry.schedule);
-        remark::passed(
-            op->getLoc(),
-            remark::RemarkOpts::name("Record").category("kron-schedule"))
+        op->setInherentAttr(StringAttr::get(&getContext(), kPlanAttrName),
+                            entry.plan);
+        remark::passed(op->getLoc(),
+                       remark::RemarkOpts::name("Record").category("kron-plan"))
             << remark::metric("Entry", static_cast<int64_t>(number));
         return;
       }

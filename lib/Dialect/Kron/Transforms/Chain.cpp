@@ -319,7 +319,7 @@ template <typename OpTy> static void describeCommon(OpTy op, Chain &chain) {
   chain.conjugateInput = op.getTransInput() == Transpose::C &&
                          isa<ComplexType>(kron::getElementType(op.getInput()));
   chain.precision = op.getPrecision();
-  chain.schedule = op.getScheduleAttr();
+  chain.plan = op.getPlanAttr();
 }
 
 Chain kron::describeChain(ScaledOpInterface op) {
@@ -388,7 +388,7 @@ Value kron::emitChain(OpBuilder &builder, Location loc, const Chain &chain,
         static_cast<uint64_t>(step.axis), step.factorDims,
         /*conj_input=*/index == 0 && chain.conjugateInput,
         /*conj_factor=*/step.conjugate, applied.staticAlpha, applied.staticBeta,
-        chain.precision, isLast ? chain.schedule : nullptr);
+        chain.precision, isLast ? chain.plan : nullptr);
     value = product.getResult(0);
   }
   return value;
@@ -397,7 +397,7 @@ Value kron::emitChain(OpBuilder &builder, Location loc, const Chain &chain,
 FusedOp
 kron::createFusedOp(OpBuilder &builder, Location loc, ValueRange inputs,
                     Value init, ArrayRef<int64_t> inputPermutation,
-                    ScheduleAttr schedule,
+                    Attribute plan,
                     llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
   bool onTensors = isa<TensorType>(init.getType());
   SmallVector<Type> argTypes;
@@ -415,8 +415,8 @@ kron::createFusedOp(OpBuilder &builder, Location loc, ValueRange inputs,
   SmallVector<Type> results;
   if (onTensors)
     results.push_back(init.getType());
-  auto fused = FusedOp::create(builder, loc, results, inputs, init, permutation,
-                               schedule);
+  auto fused =
+      FusedOp::create(builder, loc, results, inputs, init, permutation, plan);
 
   OpBuilder::InsertionGuard guard(builder);
   SmallVector<Location> locs(argTypes.size(), loc);

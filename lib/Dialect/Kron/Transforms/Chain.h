@@ -53,7 +53,7 @@ struct Chain {
   SmallVector<ChainStep> steps;
   bool conjugateInput = false;
   Precision precision = Precision::Full;
-  ScheduleAttr schedule;
+  Attribute plan;
 };
 
 /// What the last mode product of a chain does beside its product.
@@ -76,7 +76,7 @@ void orderSteps(Chain &chain);
 /// Builds the mode products of `chain` on tensors: `input` and `init` are
 /// viewed as the chain says, `factors` belong to its steps. All but the last
 /// write tensors of the accumulation type. The last one carries the scaling and
-/// the schedule; its result is returned.
+/// the plan; its result is returned.
 Value emitChain(OpBuilder &builder, Location loc, const Chain &chain,
                 Value input, ValueRange factors, Value init,
                 const ChainScaling &scaling);
@@ -85,7 +85,7 @@ Value emitChain(OpBuilder &builder, Location loc, const Chain &chain,
 /// returns the value to yield.
 FusedOp createFusedOp(OpBuilder &builder, Location loc, ValueRange inputs,
                       Value init, ArrayRef<int64_t> inputPermutation,
-                      ScheduleAttr schedule,
+                      Attribute plan,
                       llvm::function_ref<Value(OpBuilder &, ValueRange)> body);
 
 } // namespace mlir::kron

@@ -210,9 +210,9 @@ void Decomposer::emitProductOnMemrefs(Value destination,
     inputs.push_back(viewFactor(rewriter, loc, step));
   if (scaling.addend)
     inputs.push_back(scaling.addend);
-  ScheduleAttr schedule = std::exchange(chain.schedule, nullptr);
+  Attribute plan = std::exchange(chain.plan, nullptr);
   createFusedOp(rewriter, loc, inputs, destination, chain.input.permutation,
-                schedule, [&](OpBuilder &builder, ValueRange args) {
+                plan, [&](OpBuilder &builder, ValueRange args) {
                   ChainScaling inner = scaling;
                   if (inner.addend)
                     inner.addend = args[inputs.size() - 1];

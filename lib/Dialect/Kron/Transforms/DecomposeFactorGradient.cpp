@@ -251,7 +251,7 @@ Value FactorGradient::apply(bool onInput) {
   }
   buffers.push_back(buffer);
   createFusedOp(rewriter, loc, inputs, destination, /*inputPermutation=*/{},
-                ScheduleAttr(), [&](OpBuilder &builder, ValueRange args) {
+                Attribute(), [&](OpBuilder &builder, ValueRange args) {
                   return emitChain(builder, loc, chain, args.front(),
                                    args.drop_front().drop_back(), args.back(),
                                    ChainScaling());
@@ -348,7 +348,7 @@ KsmmGradOp FactorGradient::createGradient(Value input, Value grad) {
       grad, op.getAlpha(), op.getBeta(), addend, init,
       batchFirst ? Layout::BatchFirst : Layout::BatchLast, productPattern,
       conjFirst, conjSecond, op.getStaticAlphaAttr(), op.getStaticBetaAttr(),
-      op.getPrecision(), op.getScheduleAttr());
+      op.getPrecision(), op.getPlanAttr());
   if (!onTensors) {
     rewriter.eraseOp(op);
     return gradient;

@@ -340,7 +340,7 @@ Value GradientDecomposer::emitBlock(OpBuilder &builder, Value first,
                     viewBlock(builder, grad, first, rows, b)};
   bool isComplex = isa<ComplexType>(element);
   FusedOp fused = createFusedOp(
-      builder, loc, inputs, sum, permutation, op.getScheduleAttr(),
+      builder, loc, inputs, sum, permutation, op.getPlanAttr(),
       [&](OpBuilder &body, ValueRange args) -> Value {
         auto product = ModeProductOp::create(
             body, loc, TypeRange(args.back().getType()), args[0], args[1],
@@ -348,7 +348,7 @@ Value GradientDecomposer::emitBlock(OpBuilder &builder, Value first,
             /*axis=*/uint64_t(1), factorDims, op.getConjInput() && isComplex,
             op.getConjGrad() && isComplex, op.getStaticAlphaAttr(),
             kron::getScalarAttr(accumulator, 1.0), op.getPrecision(),
-            ScheduleAttr());
+            Attribute());
         return product.getResult(0);
       });
   return onTensors ? fused->getResult(0) : sum;

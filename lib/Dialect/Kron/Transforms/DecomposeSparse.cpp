@@ -174,7 +174,7 @@ static bool isSlicedByT(KsmmOp op) {
   bool hasBlocks =
       pattern[1] >= kLargeSide || pattern[1] * pattern[2] >= kManyOfT;
   if (pattern[0] == 1 || !hasBlocks || !hasMatrices(op) || !hasPlainTypes(op) ||
-      op.getSchedule() || isManyProducts(op))
+      op.getPlanAttr() || isManyProducts(op))
     return false;
   int64_t rows = getShapedType(op.getInit()).getDimSize(1);
   if (ShapedType::isDynamic(rows))
@@ -249,7 +249,7 @@ static constexpr int64_t kMostSlices = 16, kLargestSlice = 256,
 static int64_t getSliceResults(KsmmOp op) {
   Type element = kron::getElementType(op.getInit());
   if (!element.isF32() || op.getPrecision() != Precision::Full ||
-      op.getSchedule() || hasKernelOf8(op) || !isManyProducts(op))
+      op.getPlanAttr() || hasKernelOf8(op) || !isManyProducts(op))
     return 0;
   SmallVector<int64_t, 4> pattern = op.getPattern();
   if (pattern[2] > kLargestSlice || pattern[2] < kLeastSlice ||
@@ -418,10 +418,10 @@ static bufferization::MaterializeInDestinationOp getStore(KsmmOp op) {
              : nullptr;
 }
 
-/// Whether the arrays of `op`, on tensors, are known. A schedule may say of it
+/// Whether the arrays of `op`, on tensors, are known. A plan may say of it
 /// that it is one fused region with others.
 static bool canUseMemRefs(KsmmOp op) {
-  if (op.getSchedule())
+  if (op.getPlanAttr())
     return false;
   auto canRead = [](Value tensor) {
     return getReadOnlyBuffer(tensor) || isComputed(tensor);

@@ -314,7 +314,7 @@ View Emitter::applyProduct(View view, const TrackedProduct &product) {
       /*beta=*/Value(), /*addend=*/Value(), init, axis, factorDims,
       /*conj_input=*/false, /*conj_factor=*/false, /*static_alpha=*/TypedAttr(),
       /*static_beta=*/TypedAttr(), Precision::Full,
-      /*schedule=*/ScheduleAttr());
+      /*plan=*/Attribute());
   return {op->getResult(0), std::move(dims)};
 }
 

@@ -73,9 +73,9 @@ static ModeProductOp getNext(ModeProductOp op) {
   if (!next || next->getBlock() != op->getBlock() ||
       use != &next.getInputMutable())
     return nullptr;
-  // Schedules say how one fused region is made.
+  // Plans say how one fused region is made.
   if (!getInputReshapes(next).empty() &&
-      (op.getScheduleAttr() || !getRegroupedRows({op, next})))
+      (op.getPlanAttr() || !getRegroupedRows({op, next})))
     return nullptr;
   return next;
 }
@@ -206,7 +206,7 @@ static Value buildRegion(OpBuilder &builder, ArrayRef<ModeProductOp> chain,
         op.getConjInput(), op.getConjFactor(),
         isLast ? op.getStaticAlphaAttr() : TypedAttr(),
         isLast ? op.getStaticBetaAttr() : TypedAttr(), op.getPrecision(),
-        /*schedule=*/nullptr);
+        /*plan=*/nullptr);
     value = product.getResult(0);
   }
   return value;
@@ -257,11 +257,11 @@ static void fuse(IRRewriter &rewriter, ArrayRef<ModeProductOp> chain) {
     permutation = llvm::to_vector(transpose.getPermutation());
   }
   SmallVector<Value> inputs{input};
-  ScheduleAttr schedule;
+  Attribute plan;
   for (ModeProductOp op : chain) {
     inputs.push_back(op.getFactor());
-    if (op.getScheduleAttr())
-      schedule = op.getScheduleAttr();
+    if (op.getPlanAttr())
+      plan = op.getPlanAttr();
   }
   Value addend = getReadAddend(last);
   if (addend)
@@ -269,7 +269,7 @@ static void fuse(IRRewriter &rewriter, ArrayRef<ModeProductOp> chain) {
 
   rewriter.setInsertionPoint(last);
   FusedOp fused = createFusedOp(
-      rewriter, last.getLoc(), inputs, last.getInit(), permutation, schedule,
+      rewriter, last.getLoc(), inputs, last.getInit(), permutation, plan,
       [&](OpBuilder &builder, ValueRange args) {
         return buildRegion(builder, chain, addend != nullptr, args);
       });
@@ -326,6 +326,7 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
         return signalPassFailure();
       machine = *parsed;
     }
+    dropForeignPlans(getOperation(), target);
     SmallVector<ModeProductOp> ends;
     getOperation()->walk([&](ModeProductOp op) {
       if (!isa<FusedOp>(op->getParentOp()) && !getNext(op))
@@ -483,24 +484,24 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     for (FusedOp fused : passes) {
       if (isRegrouped(fused) || hasEmptyArray(fused))
         continue;
-      ScheduleAttr schedule = fused.getScheduleAttr();
-      bool isGiven = schedule && schedule.getRegions();
+      Attribute given = fused.getPlanAttr();
+      DenseI64ArrayAttr regions = getPlannedRegions(fused);
       // What lies between two fused regions has the type of the result: f16 and
       // bf16 would be rounded there.
       Type element = getElementType(fused.getInit());
       bool rounds = getAccumulatorType(element) != element;
-      if (rounds && !isGiven)
+      if (rounds && !regions)
         continue;
       std::optional<FusionPlan> plan =
-          isGiven ? getGivenRegions(fused, schedule.getRegions())
+          regions ? getGivenRegions(fused, regions)
                   : planCPUFusion(fused, l2Bytes, vectorBits);
       if (!plan)
         return failure();
-      if (ScheduleAttr rest = isGiven ? schedule.withoutRegions() : schedule)
-        fused.setScheduleAttr(rest);
+      if (Attribute rest = dropPlannedRegions(given))
+        fused.setPlanAttr(rest);
       else
-        fused.removeScheduleAttr();
-      if (!isGiven && plan->regions.size() == 1)
+        fused.removePlanAttr();
+      if (!regions && plan->regions.size() == 1)
         splitByThreads(rewriter, fused);
       if (plan->regions.size() < 2 || !isSplittable(fused))
         continue;
@@ -526,18 +527,16 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
     if (hasEmptyArray(fused))
       return success();
     FusionChain chain = describeFusionChain(fused);
-    ScheduleAttr schedule = fused.getScheduleAttr();
     FusionPlan plan;
-    if (schedule && schedule.getRegions()) {
-      std::optional<FusionPlan> given =
-          getGivenRegions(fused, schedule.getRegions());
+    if (DenseI64ArrayAttr regions = getPlannedRegions(fused)) {
+      std::optional<FusionPlan> given = getGivenRegions(fused, regions);
       if (!given)
         return failure();
       plan = std::move(*given);
-      if (ScheduleAttr rest = schedule.withoutRegions())
-        fused.setScheduleAttr(rest);
+      if (Attribute rest = dropPlannedRegions(fused.getPlanAttr()))
+        fused.setPlanAttr(rest);
       else
-        fused.removeScheduleAttr();
+        fused.removePlanAttr();
     } else {
       plan = planFusion(chain, machine, budget);
     }

@@ -129,7 +129,7 @@ static FusedOp createFused(RewriterBase &rewriter, FusedOp fused,
   return createFusedOp(
       rewriter, epilogue.getLoc(), inputs, init,
       fused.getInputPermutation().value_or(ArrayRef<int64_t>()),
-      fused.getScheduleAttr(), [&](OpBuilder &builder, ValueRange args) {
+      fused.getPlanAttr(), [&](OpBuilder &builder, ValueRange args) {
         return buildRegion(builder, fused, epilogue, args);
       });
 }

@@ -20,7 +20,7 @@ std::optional<FusionPlan> kron::getGivenRegions(FusedOp fused,
   for (int64_t count : counts.asArrayRef())
     total += count;
   if (total != products) {
-    fused.emitOpError("expects regions of its schedule to add up to its ")
+    fused.emitOpError("expects regions of its plan to add up to its ")
         << products << " mode products, but got " << total;
     return std::nullopt;
   }
@@ -222,10 +222,10 @@ void kron::explainRegions(FusedOp fused, const FusionChain &chain,
 
 bool kron::hasGivenRegions(ArrayRef<ModeProductOp> chain) {
   ModeProductOp last = chain.back();
-  ScheduleAttr schedule = last.getScheduleAttr();
-  if (!schedule || !schedule.getRegions())
+  DenseI64ArrayAttr regions = getPlannedRegions(last);
+  if (!regions)
     return false;
-  ArrayRef<int64_t> counts = schedule.getRegions().asArrayRef();
+  ArrayRef<int64_t> counts = regions.asArrayRef();
   // Others are about the factors of one named operation.
   return std::accumulate(counts.begin(), counts.end(), int64_t(0)) ==
          static_cast<int64_t>(chain.size());
@@ -236,16 +236,16 @@ bool kron::takeGivenRegions(ArrayRef<ModeProductOp> chain,
   if (!hasGivenRegions(chain))
     return false;
   ModeProductOp last = chain.back();
-  ScheduleAttr schedule = last.getScheduleAttr();
-  ArrayRef<int64_t> counts = schedule.getRegions().asArrayRef();
+  Attribute plan = last.getPlanAttr();
+  ArrayRef<int64_t> counts = getPlannedRegions(last).asArrayRef();
   for (int64_t count : counts) {
     regions.push_back(chain.take_front(count));
     chain = chain.drop_front(count);
     ModeProductOp end = regions.back().back();
-    if (ScheduleAttr rest = schedule.withoutRegions())
-      end.setScheduleAttr(rest);
+    if (Attribute rest = dropPlannedRegions(plan))
+      end.setPlanAttr(rest);
     else
-      end.removeScheduleAttr();
+      end.removePlanAttr();
   }
   return true;
 }

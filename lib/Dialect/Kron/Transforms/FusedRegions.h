@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What --kron-fuse decides by: fused regions that a schedule gives, those of a
+// What --kron-fuse decides by: fused regions that a plan gives, those of a
 // row that does not fit the CPU's caches, and the remark about those of a GPU.
 //
 //===----------------------------------------------------------------------===//
@@ -17,7 +17,7 @@
 
 namespace mlir::kron {
 
-/// The fused regions that the schedule of `fused` asks for, or null if they do
+/// The fused regions that the plan of `fused` asks for, or null if they do
 /// not add up to its mode products.
 std::optional<FusionPlan> getGivenRegions(FusedOp fused,
                                           DenseI64ArrayAttr counts);
@@ -43,12 +43,12 @@ void explainRegions(FusedOp fused, const FusionChain &chain,
                     const FusionPlan &plan, int64_t footprintBudget,
                     const GPUMachine &machine);
 
-/// Whether the schedule of the last mode product of `chain`, whose axes are
+/// Whether the plan of the last mode product of `chain`, whose axes are
 /// regrouped, gives its fused regions.
 bool hasGivenRegions(ArrayRef<ModeProductOp> chain);
 
-/// The fused regions of `chain`, whose axes are regrouped, if the schedule of
-/// its last mode product gives them. What is left of the schedule is that of
+/// The fused regions of `chain`, whose axes are regrouped, if the plan of
+/// its last mode product gives them. What is left of the plan is that of
 /// every fused region.
 bool takeGivenRegions(ArrayRef<ModeProductOp> chain,
                       SmallVectorImpl<ArrayRef<ModeProductOp>> &regions);

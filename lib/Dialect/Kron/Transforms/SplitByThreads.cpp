@@ -37,8 +37,7 @@ static void explain(FusedOp fused, const FusionPlan &plan) {
 }
 
 void kron::splitByThreads(RewriterBase &rewriter, FusedOp fused) {
-  if (fused.getScheduleAttr() || hasEpilogueBehind(fused) ||
-      !isSplittable(fused))
+  if (fused.getPlanAttr() || hasEpilogueBehind(fused) || !isSplittable(fused))
     return;
   std::optional<FusionPlan> plan = planSharedFusion(fused);
   if (!plan)

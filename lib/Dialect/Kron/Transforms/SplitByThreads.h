@@ -15,7 +15,7 @@ namespace mlir::kron {
 
 /// Gives `fused`, which is one fused region on the CPU, a second form of two
 /// fused regions, if its rows are too few for several threads: launches with
-/// enough threads take it. A kron.fused with a schedule stays as it is, and so
+/// enough threads take it. A kron.fused with a plan stays as it is, and so
 /// does one whose result goes to a kron.epilogue that may become a part of it.
 void splitByThreads(RewriterBase &rewriter, FusedOp fused);
 

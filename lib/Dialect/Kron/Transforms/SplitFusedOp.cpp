@@ -189,7 +189,7 @@ Value Splitter::buildRegion(OpBuilder &builder, unsigned region,
             products.front().getConjInput(),
         op.getConjFactor(), scales ? scaling.getStaticAlphaAttr() : TypedAttr(),
         scales ? scaling.getStaticBetaAttr() : TypedAttr(), op.getPrecision(),
-        /*schedule=*/nullptr);
+        /*plan=*/nullptr);
     value = product.getResult(0);
   }
   return value;
@@ -231,12 +231,11 @@ Value Splitter::buildRegion(unsigned region, Value input, Value destination) {
   ArrayRef<int64_t> permutation;
   if (region == 0 && fused.getInputPermutation())
     permutation = *fused.getInputPermutation();
-  ScheduleAttr schedule = fused.getScheduleAttr();
-  FusedOp built =
-      createFusedOp(rewriter, loc, inputs, destination, permutation, schedule,
-                    [&](OpBuilder &builder, ValueRange args) {
-                      return buildRegion(builder, region, args);
-                    });
+  Attribute plan = fused.getPlanAttr();
+  FusedOp built = createFusedOp(rewriter, loc, inputs, destination, permutation,
+                                plan, [&](OpBuilder &builder, ValueRange args) {
+                                  return buildRegion(builder, region, args);
+                                });
   return isOnTensors() ? built->getResult(0) : result;
 }
 

@@ -68,7 +68,7 @@ static constexpr Threshold kUneven[] = {
 
 int64_t kron::getLeastSplitRows(KsmmOp op) {
   if (op.getLayout() != Layout::BatchFirst || !isBareProduct(op) ||
-      !hasPlainTypes(op) || !kron::getBeta(op).isZero() || op.getSchedule())
+      !hasPlainTypes(op) || !kron::getBeta(op).isZero() || op.getPlanAttr())
     return 0;
   SmallVector<int64_t, 4> pattern = op.getPattern();
   int64_t b = pattern[1], c = pattern[2], d = pattern[3];

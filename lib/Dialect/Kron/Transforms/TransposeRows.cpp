@@ -60,7 +60,7 @@ bool kron::hasNarrowGroups(KsmmOp op) {
   int64_t rows = cast<ShapedType>(op.getInit().getType()).getDimSize(0);
   return (element.isF16() || element.isBF16()) && hasPlainTypes(op) &&
          op.getLayout() == Layout::BatchFirst && isBareProduct(op) &&
-         kron::getBeta(op).isZero() && !op.getSchedule() && pattern[3] == 1 &&
+         kron::getBeta(op).isZero() && !op.getPlanAttr() && pattern[3] == 1 &&
          pattern[0] >= kManyGroups && 2 * pattern[2] <= kNarrowBytes &&
          !ShapedType::isDynamic(rows) && rows >= kManyRows && !hasWholeRows(op);
 }

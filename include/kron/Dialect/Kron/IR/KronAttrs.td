@@ -97,7 +97,7 @@ def Kron_ActivationAttr : EnumAttr<Kron_Dialect, Kron_Activation, "activation"> 
 }
 
 //===----------------------------------------------------------------------===//
-// Schedule
+// Plans
 //===----------------------------------------------------------------------===//
 
 def Kron_GPUKernel
@@ -109,24 +109,19 @@ def Kron_GPUKernel
                     I32EnumAttrCase<"Wgmma", 4, "wgmma">,
                     I32EnumAttrCase<"Batched", 5, "batched">]>;
 
-def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
-  let mnemonic = "schedule";
-  let summary = "how one fused region is mapped to the machine";
+def Kron_CPUPlanAttr : AttrDef<Kron_Dialect, "CPUPlan"> {
+  let mnemonic = "cpu_plan";
+  let summary = "how a fused region is mapped to a CPU";
   let description = [{
-    Written by `--kron-select-schedule` or by hand, read by the code
-    generators; it changes no code by itself and never changes the meaning of
-    the operation that carries it. A field that is 0 (`auto`) is left to the cost
-    model or to the code generator.
-
-    - `tile`: how many positions go through all factors of the fused region
-      before the result is written. On the CPU: elements along the tiled outer
-      axis. On a GPU: rows per CTA, where a row is one position of all the axes
-      outside the contracted ones.
-
-    CPU:
+    Written by `--kron-plan` or by hand, read by `--convert-kron-to-vector`; it
+    changes no code by itself and never changes the meaning of the operation that
+    carries it. A field that is 0 (`auto`) is left to `--kron-plan`: given
+    fields are constraints, the others are chosen.
 
     - `vector_bits`: width of the vector registers to use, in bits
       (128, 256 or 512).
+    - `tile`: elements along the tiled outer axis that go through all factors of
+      the fused region before the result is written.
     - `register_rows`, `register_vectors`: the accumulators that the innermost
       kernel keeps in registers, rows (of the operand that is broadcast) by
       vectors.
@@ -135,84 +130,90 @@ def Kron_ScheduleAttr : AttrDef<Kron_Dialect, "Schedule"> {
       largest divisor of its size up to this); -1: the whole tile goes through
       one factor after the other.
     - `stream_bytes`: from so many bytes of input and result on, results are
-      stored non-temporally; 0 and -1: never.
+      stored with non-temporal stores; 0 and -1: never.
     - `prefetch`: 0 and 1: the input of the next tile or slice, and where its
       results go, are prefetched while this one is computed; -1: they are not.
-
     - `matrix_tiles`: 1: products of bf16 are made in the processor's matrix
-      tiles (AMX), with 16 bits of the values between factors; 2: those of single
+      tiles (AMX), with values of 16 bits between factors; 2: those of single
       factors are made in pairs, which one instruction adds up (AVX512-BF16); 0
       and -1: neither.
     - `kept_fibres`: fibres that fill half a register: 1: two stay in it as they
       lie, and shuffles repeat their elements; 0 and -1: their elements are taken
       in turn, by way of memory. Shorter ones always stay.
+    - `regions`: how many mode products of the chain each fused region applies,
+      in the order of application; read by `--kron-fuse`, which chooses them
+      where it is not there.
 
-    GPU:
+    Example: `#kron.cpu_plan<vector_bits = 512, tile = 4, register_rows = 6, register_vectors = 4>`
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"int64_t", "0", "bits of a vector register">:$vector_bits,
+    DefaultValuedParameter<"int64_t", "0",
+        "elements of the tiled axis that go through all factors at once">:$tile,
+    DefaultValuedParameter<"int64_t", "0", "rows of accumulators">:$register_rows,
+    DefaultValuedParameter<"int64_t", "0",
+        "vectors of accumulators in a row">:$register_vectors,
+    DefaultValuedParameter<"int64_t", "0",
+        "outermost positions of a tile that go through the inner factors at once">:$slice,
+    DefaultValuedParameter<"int64_t", "0",
+        "bytes from which stores are non-temporal">:$stream_bytes,
+    DefaultValuedParameter<"int64_t", "0", "whether what comes next is prefetched">:$prefetch,
+    DefaultValuedParameter<"int64_t", "0", "how products of bf16 are made">:$matrix_tiles,
+    DefaultValuedParameter<"int64_t", "0",
+        "whether fibres of half a register stay as they lie">:$kept_fibres,
+    OptionalParameter<"::mlir::DenseI64ArrayAttr",
+        "mode products of each fused region">:$regions);
+  let assemblyFormat = "(`<` struct(params)^ `>`)?";
+  let genVerifyDecl = 1;
+}
+
+def Kron_GPUPlanAttr : AttrDef<Kron_Dialect, "GPUPlan"> {
+  let mnemonic = "gpu_plan";
+  let summary = "how a fused region is mapped to a GPU";
+  let description = [{
+    Written by `--kron-plan` or by hand, read by `--convert-kron-to-nvvm`; it
+    changes no code by itself and never changes the meaning of the operation that
+    carries it. A field that is 0 (`auto`) is left to `--kron-plan` or to the
+    kernel's emitter: given fields are constraints, the others are chosen.
 
     - `kernel`: the kind of kernel. `simt`: scalar multiply-adds, takes
       everything; `ffma`: scalar multiply-adds on fibres in registers; `mma`:
       tensor cores by warp-wide `mma.sync`; `wgmma`: tensor cores by Hopper's
       warpgroup instructions; `batched`: many small arrays per CTA.
-    - `threads`: threads of a CTA, a multiple of 32 up to 1024.
+    - `tile`: rows per CTA, where a row is one position of all the axes outside
+      the contracted ones.
     - `columns`: elements of a row's innermost, not contracted axes that a CTA
       takes at a time; 0 where a tile takes whole rows.
+    - `threads`: threads of a CTA, a multiple of 32 up to 1024.
     - `ctas_per_sm`: CTAs that shall be resident on an SM.
     - `stages`: pipeline stages: tiles (or pieces of one) in flight between
       global and shared memory.
     - `cluster`: CTAs that share one tile through distributed shared memory, 1 or
       2.
     - `regions`: how many mode products of the chain each fused region applies,
-      in the order of application; read by `--kron-fuse`, which plans the fused
-      regions where it is not there.
+      in the order of application; read by `--kron-fuse`, which chooses them
+      where it is not there.
 
-    Examples: `#kron.schedule<vector_bits = 512, tile = 4, register_rows = 6, register_vectors = 4>`,
-    `#kron.schedule<tile = 1, kernel = mma, threads = 128, ctas_per_sm = 4>`
+    Example: `#kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4>`
   }];
   let parameters = (ins
-    DefaultValuedParameter<"int64_t", "0", "CPU: bits of a vector register">:$vector_bits,
-    DefaultValuedParameter<"int64_t", "0",
-        "CPU and GPU: positions that go through all factors at once">:$tile,
-    DefaultValuedParameter<"int64_t", "0", "CPU: rows of accumulators">:$register_rows,
-    DefaultValuedParameter<"int64_t", "0",
-        "CPU: vectors of accumulators in a row">:$register_vectors,
-    DefaultValuedParameter<"int64_t", "0",
-        "CPU: outermost positions of a tile that go through the inner factors at once">:$slice,
-    DefaultValuedParameter<"int64_t", "0",
-        "CPU: bytes from which results are stored non-temporally">:$stream_bytes,
-    DefaultValuedParameter<"int64_t", "0", "CPU: whether what comes next is prefetched">:$prefetch,
-    DefaultValuedParameter<"int64_t", "0", "CPU: how products of bf16 are made">:$matrix_tiles,
-    DefaultValuedParameter<"int64_t", "0",
-        "CPU: whether fibres of half a register stay as they lie">:$kept_fibres,
     DefaultValuedParameter<"::mlir::kron::GPUKernel", "::mlir::kron::GPUKernel::Auto",
-        "GPU: kind of kernel">:$kernel,
-    DefaultValuedParameter<"int64_t", "0", "GPU: threads of a CTA">:$threads,
+        "kind of kernel">:$kernel,
+    DefaultValuedParameter<"int64_t", "0", "rows of a tile">:$tile,
     DefaultValuedParameter<"int64_t", "0",
-        "GPU: elements of innermost axes that a CTA takes at a time">:$columns,
-    DefaultValuedParameter<"int64_t", "0", "GPU: resident CTAs of an SM">:$ctas_per_sm,
-    DefaultValuedParameter<"int64_t", "0", "GPU: tiles in flight">:$stages,
-    DefaultValuedParameter<"int64_t", "0", "GPU: CTAs that share a tile">:$cluster,
+        "elements of innermost axes that a CTA takes at a time">:$columns,
+    DefaultValuedParameter<"int64_t", "0", "threads of a CTA">:$threads,
+    DefaultValuedParameter<"int64_t", "0", "resident CTAs of an SM">:$ctas_per_sm,
+    DefaultValuedParameter<"int64_t", "0", "pipeline stages">:$stages,
+    DefaultValuedParameter<"int64_t", "0", "CTAs that share a tile">:$cluster,
     OptionalParameter<"::mlir::DenseI64ArrayAttr",
-        "CPU and GPU: mode products of each fused region">:$regions);
-  let builders = [
-    // A schedule for the CPU.
-    AttrBuilder<(ins "int64_t":$vectorBits, "int64_t":$tile,
-                     "int64_t":$registerRows, "int64_t":$registerVectors,
-                     CArg<"int64_t", "0">:$slice,
-                     CArg<"int64_t", "0">:$streamBytes,
-                     CArg<"int64_t", "0">:$prefetch,
-                     CArg<"int64_t", "0">:$matrixTiles,
-                     CArg<"int64_t", "0">:$keptFibres), [{
-      return $_get($_ctxt, vectorBits, tile, registerRows, registerVectors,
-                   slice, streamBytes, prefetch, matrixTiles, keptFibres,
-                   GPUKernel::Auto, 0, 0, 0, 0, 0, ::mlir::DenseI64ArrayAttr());
-    }]>
-  ];
+        "mode products of each fused region">:$regions);
   let assemblyFormat = "(`<` struct(params)^ `>`)?";
   let genVerifyDecl = 1;
-  let extraClassDeclaration = [{
-    /// The same schedule with `regions` left open; null if nothing else is set.
-    ScheduleAttr withoutRegions();
-  }];
 }
+
+/// What operations carry as `plan`.
+def Kron_PlanAttr : AnyAttrOf<[Kron_CPUPlanAttr, Kron_GPUPlanAttr],
+                              "a #kron.cpu_plan or a #kron.gpu_plan">;
 
 #endif // KRON_DIALECT_KRON_IR_KRONATTRS_TD

@@ -204,7 +204,7 @@ def Kron_FusedOp : Kron_Op<"fused", [
   }];
   let arguments = (ins Variadic<Kron_InputArray>:$inputs, Kron_Array:$init,
                        OptionalAttr<DenseI64ArrayAttr>:$input_permutation,
-                       OptionalAttr<Kron_ScheduleAttr>:$schedule);
+                       OptionalAttr<Kron_PlanAttr>:$plan);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{

@@ -97,7 +97,7 @@ defvar scalingAttributes = (ins
     OptionalAttr<TypedAttrInterface>:$static_alpha,
     OptionalAttr<TypedAttrInterface>:$static_beta,
     DefaultValuedAttr<Kron_PrecisionAttr, "Precision::Full">:$precision,
-    OptionalAttr<Kron_ScheduleAttr>:$schedule);
+    OptionalAttr<Kron_PlanAttr>:$plan);
 
 /// Input, factors with their op(), destination: kron.mkm, kron.kmm, kron.batched.
 class Kron_ProductOp<string mnemonic>

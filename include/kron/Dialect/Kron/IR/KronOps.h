@@ -61,6 +61,28 @@ class ModeProductOp;
 
 namespace mlir::kron {
 
+/// The attribute of operations that holds a plan.
+inline constexpr llvm::StringLiteral kPlanAttrName = "plan";
+
+/// The plan of `op` for a CPU or a GPU; null if it has none of that kind.
+CPUPlanAttr getCPUPlanAttr(Operation *op);
+GPUPlanAttr getGPUPlanAttr(Operation *op);
+
+/// How many mode products of a chain each fused region applies, if the plan of
+/// `op` says so; else null.
+DenseI64ArrayAttr getPlannedRegions(Operation *op);
+
+/// `plan` (may be null) with `regions` left open; null if nothing else is set.
+Attribute dropPlannedRegions(Attribute plan);
+
+/// Removes plans below `root` that are for another target than `target` ("cpu"
+/// or "cuda"), each with a remark: a module can be compiled for both.
+void dropForeignPlans(Operation *root, StringRef target);
+
+} // namespace mlir::kron
+
+namespace mlir::kron {
+
 /// The type that products of `element` accumulate in: f32 for f16 and bf16,
 /// else the type itself. It is also the type of alpha, beta and scale.
 Type getAccumulatorType(Type element);

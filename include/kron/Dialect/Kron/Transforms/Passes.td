@@ -11,25 +11,25 @@
 include "mlir/Pass/PassBase.td"
 
 def KronApplyRecord : Pass<"kron-apply-record"> {
-  let summary = "Give operations the schedules of a tuning record";
+  let summary = "Give operations the plans of a tuning record";
   let description = [{
-    Reads a JSON file of schedules that were found to be fast,
+    Reads a JSON file of plans that were found to be fast,
 
     ```json
     [
       {
         "op": "kron.mkm",
         "arrays": ["?x4096xf32", "64x64xf32", "64x64xf32", "?x4096xf32"],
-        "schedule": "#kron.schedule<tile = 8>"
+        "plan": "#kron.cpu_plan<tile = 8>"
       }
     ]
     ```
 
     and writes each on the operations of that name on tensors or memrefs of these
     shapes, operand by operand. The first entry that fits counts. Operations that
-    have a schedule keep it. All passes behind this one treat it like a schedule
+    have a plan keep it. All passes behind this one treat it like a plan
     written by hand: what it leaves open is chosen by the cost models. A remark
-    (category `kron-schedule`) gives the number of the entry.
+    (category `kron-plan`) gives the number of the entry.
 
         kron-opt --kron-apply-record=file=record.json in.mlir -o tuned.mlir
         kronc tuned.mlir -o tuned.o
@@ -72,7 +72,7 @@ def KronDecompose : Pass<"kron-decompose"> {
       `--kron-fuse` folds, and an `input_permutation` on memrefs.
     - Dimensions of size 1 on which a factor would depend are dropped where P and
       Q are not 1; missing batch dimensions of `X` are added with size 1.
-    - A schedule goes to the last mode product, or to the `kron.fused`.
+    - A plan goes to the last mode product, or to the `kron.fused`.
     - `kron.ksmm_grad` is a mode product over the batch, whose factor is the
       gradient. It becomes loops over blocks of 64 rows, of 8 and of single ones,
       each a `kron.fused` that adds its block to the sum, so that the batch may be
@@ -182,19 +182,19 @@ def KronFuse : Pass<"kron-fuse"> {
     A mode product with alpha, beta or an addend ends its chain. The `kron.fused`
     has the destination and the addend of the last mode product as operands;
     scalars stay where they are and are used from its body. The tensors between
-    the mode products become `tensor.empty`s of the body. A schedule moves to the
+    the mode products become `tensor.empty`s of the body. A plan moves to the
     `kron.fused`.
 
     On the CPU a chain is split into several fused regions where its row is more
     than four times the second-level cache: each takes the factors whose columns
     fit into it. A chain on one or two rows of at least 128 KB is split before its
-    last factor, so that threads can share it. A schedule's `regions` overrides
+    last factor, so that threads can share it. A plan's `regions` overrides
     this.
 
     Between Kronecker-sparse factors axes are regrouped (`tensor.collapse_shape`,
     then `tensor.expand_shape`). As many factors in a row become one fused region,
     with the reshapes in it, as the target's code generator applies at once and in
-    less time than one by one; `regions` in the schedule of the last one overrides
+    less time than one by one; `regions` in the plan of the last one overrides
     that, counted over the whole chain. f16 and bf16 are f32 between factors of
     one fused region. On the CPU, rows of what lies between must stay in the
     second-level cache where the whole array does not; where the number of rows is
@@ -209,7 +209,7 @@ def KronFuse : Pass<"kron-fuse"> {
     as 32. Fused regions that shrink the array go first. What lies between them
     gets one array (`tensor.empty`, `memref.alloc`), from three fused regions on
     used alternately with the destination unless its old contents are needed or
-    its shape differs. `regions` in the schedule of the operation overrides the
+    its shape differs. `regions` in the plan of the operation overrides the
     plan; a remark (category `kron-fuse`) tells of it.
 
     Before:
@@ -250,13 +250,14 @@ def KronFuse : Pass<"kron-fuse"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def KronSelectSchedule : Pass<"kron-select-schedule"> {
+def KronPlan : Pass<"kron-plan"> {
   let summary = "Choose how every kron.fused is mapped to the machine";
   let description = [{
-    Writes a `#kron.schedule` on every `kron.fused`. It changes nothing else: the
-    code generator reads the attribute. Fields that are already set are kept, so
-    that a schedule written by hand, or a part of one, wins over the cost model.
-    A remark (category `kron-schedule`) says what was chosen and why.
+    Writes a `#kron.cpu_plan` or `#kron.gpu_plan` on every `kron.fused`. It
+    changes nothing else: the code generator reads the attribute. Fields that
+    are already set are kept, so that a plan written by hand, or a part of one,
+    wins over the cost model. A plan for the other target is dropped, with a
+    remark. A remark (category `kron-plan`) says what was chosen and why.
 
     On the CPU these are the tile, the vector width and the register tile. On a
     GPU it is the kind of kernel: of those whose emitter takes the fused region
@@ -270,7 +271,7 @@ def KronSelectSchedule : Pass<"kron-select-schedule"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
-           "What the schedules are for: cpu or cuda">,
+           "What the plans are for: cpu or cuda">,
     Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
            "Width of the CPU's vector registers in bits: 128, 256 or 512">,
     Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"32768",

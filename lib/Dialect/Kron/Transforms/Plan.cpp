@@ -1,4 +1,4 @@
-//===- SelectSchedule.cpp - Choose #kron.schedule ---------------*- C++ -*-===//
+//===- Plan.cpp - Choose plan ---------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -7,12 +7,12 @@
 //
 // Only annotates. On the CPU, the tile is the largest whose intermediates stay
 // within the cache budget; register tiles are left to the emitter's own cost
-// count, step by step, unless the schedule names them. SelectScheduleGPU.cpp
+// count, step by step, unless the plan names them. PlanGPU.cpp
 // is about GPUs.
 //
 //===----------------------------------------------------------------------===//
 
-#include "SelectScheduleGPU.h"
+#include "PlanGPU.h"
 #include "VerifyOptions.h"
 #include "kron/CodeGen/CPU/CPUPlan.h"
 #include "kron/CodeGen/CPU/Support.h"
@@ -24,7 +24,7 @@
 #include "mlir/IR/Remarks.h"
 
 namespace mlir::kron {
-#define GEN_PASS_DEF_KRONSELECTSCHEDULE
+#define GEN_PASS_DEF_KRONPLAN
 #include "kron/Dialect/Kron/Transforms/Passes.h.inc"
 } // namespace mlir::kron
 
@@ -33,31 +33,31 @@ using namespace mlir::kron;
 
 namespace {
 
-struct KronSelectSchedulePass
-    : kron::impl::KronSelectScheduleBase<KronSelectSchedulePass> {
-  using KronSelectScheduleBase::KronSelectScheduleBase;
+struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
+  using KronPlanBase::KronPlanBase;
 
   void runOnOperation() override {
-    if (target == "cuda")
-      return selectForGPU();
-    if (target != "cpu") {
+    if (target != "cpu" && target != "cuda") {
       getOperation()->emitError("expects target to be cpu or cuda, but got ")
           << target.getValue();
       return signalPassFailure();
     }
+    dropForeignPlans(getOperation(), target);
+    if (target == "cuda")
+      return planForGPU();
     if (failed(verifyVectorBits(getOperation(), vectorBits)) ||
         failed(verifyBytes(getOperation(), cacheBytes, l2Bytes, streamBytes,
                            streamColumnsBytes, columnBytes, rowTileBytes)))
       return signalPassFailure();
-    getOperation()->walk([&](FusedOp fused) { select(fused); });
+    getOperation()->walk([&](FusedOp fused) { planForCPU(fused); });
   }
 
-  void selectForGPU() {
+  void planForGPU() {
     FailureOr<GPUMachine> machine = getGPUMachine(getOperation(), chip);
     if (failed(machine))
       return signalPassFailure();
     WalkResult result = getOperation()->walk([&](FusedOp fused) {
-      return WalkResult(selectGPUSchedule(fused, *machine, cublas));
+      return WalkResult(kron::planForGPU(fused, *machine, cublas));
     });
     if (result.wasInterrupted())
       signalPassFailure();
@@ -77,11 +77,11 @@ struct KronSelectSchedulePass
     return plan.transposesInput ? streamBytes / 6 : streamBytes;
   }
 
-  void select(FusedOp fused) {
+  void planForCPU(FusedOp fused) {
     for (ModeProductOp product : fused.getModeProducts())
       if (getCPUUnsupportedReason(product))
         return;
-    ScheduleAttr given = fused.getScheduleAttr();
+    CPUPlanAttr given = getCPUPlanAttr(fused);
     int64_t bits = given && given.getVectorBits() ? given.getVectorBits()
                                                   : vectorBits.getValue();
     CPUPlan plan = getCPUPlan(fused, bits);
@@ -113,15 +113,15 @@ struct KronSelectSchedulePass
     int64_t prefetch =
         takeGiven(given ? given.getPrefetch() : 0,
                   isColumns || fitsSecondLevel(plan, fused, caches) ? -1 : 0);
-    fused.setScheduleAttr(ScheduleAttr::get(
+    fused.setPlanAttr(CPUPlanAttr::get(
         &getContext(), bits, tile, given ? given.getRegisterRows() : 0,
         given ? given.getRegisterVectors() : 0, slice, streamBytes, prefetch,
         takeGiven(givenTiles, chosenTiles),
         takeGiven(given ? given.getKeptFibres() : 0,
-                  fastShuffles && hasHalfFibres(plan, fused, bits))));
-    remark::analysis(
-        fused.getLoc(),
-        remark::RemarkOpts::name("KronSchedule").category("kron-schedule"))
+                  fastShuffles && hasHalfFibres(plan, fused, bits)),
+        DenseI64ArrayAttr()));
+    remark::analysis(fused.getLoc(),
+                     remark::RemarkOpts::name("Plan").category("kron-plan"))
         << remark::metric("FactorsApplied", fused.getModeProducts().size())
         << remark::metric("Stages", plan.groups.size())
         << remark::metric("Tile", tile)

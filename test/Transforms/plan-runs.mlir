@@ -1,6 +1,6 @@
-// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule="column-bytes=256 row-tile-bytes=8192" \
+// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-plan="column-bytes=256 row-tile-bytes=8192" \
 // RUN:   | FileCheck %s
-// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-select-schedule \
+// RUN: kron-opt %s --kron-decompose --kron-fuse --kron-plan \
 // RUN:   | FileCheck %s --check-prefix=SHORT
 
 // Verify that tiles of columns are as long as the processor likes its contiguous segments.

@@ -1,25 +1,25 @@
-// RUN: kron-opt %s --kron-select-schedule --split-input-file | FileCheck %s
-// RUN: kron-opt %s --kron-select-schedule="vector-bits=256 cache-bytes=4096" \
+// RUN: kron-opt %s --kron-plan --split-input-file | FileCheck %s
+// RUN: kron-opt %s --kron-plan="vector-bits=256 cache-bytes=4096" \
 // RUN:   --split-input-file | FileCheck %s --check-prefix=SMALL
-// RUN: kron-opt %s --kron-select-schedule="matrix-tiles" --split-input-file \
+// RUN: kron-opt %s --kron-plan="matrix-tiles" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=TILES --implicit-check-not=matrix_tiles
-// RUN: kron-opt %s --kron-select-schedule="pair-products" --split-input-file \
+// RUN: kron-opt %s --kron-plan="pair-products" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=PAIRS --implicit-check-not=matrix_tiles
-// RUN: kron-opt %s --kron-select-schedule="stream-bytes=6000 stream-columns-bytes=700" \
+// RUN: kron-opt %s --kron-plan="stream-bytes=6000 stream-columns-bytes=700" \
 // RUN:   --split-input-file | FileCheck %s --check-prefix=STREAM
-// RUN: kron-opt %s --kron-select-schedule="stream-bytes=6000 stream-columns-bytes=700 column-bytes=256" \
+// RUN: kron-opt %s --kron-plan="stream-bytes=6000 stream-columns-bytes=700 column-bytes=256" \
 // RUN:   --split-input-file | FileCheck %s --check-prefix=RUNS
-// RUN: kron-opt %s --kron-select-schedule="fast-shuffles" --split-input-file \
+// RUN: kron-opt %s --kron-plan="fast-shuffles" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=SHUFFLES
-// RUN: kron-opt %s --kron-select-schedule="l2-bytes=2097152" --split-input-file \
+// RUN: kron-opt %s --kron-plan="l2-bytes=2097152" --split-input-file \
 // RUN:   | FileCheck %s --check-prefix=LARGE
 
 // Verify that the tile is as many rows of 2 KB as fill 4 KB, or a quarter of a
 // small first-level cache.
 // CHECK-LABEL: func @rows
-// CHECK: #kron.schedule<vector_bits = 512, tile = 2>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 2>
 // SMALL-LABEL: func @rows
-// SMALL: #kron.schedule<vector_bits = 256, tile = 1>
+// SMALL: #kron.cpu_plan<vector_bits = 256, tile = 1>
 // Verify that results in columns have a size of their own from which on
 // non-temporal stores are used.
 // STREAM-LABEL: func @rows
@@ -42,10 +42,10 @@ func.func @rows(%x: memref<?x8x8x8xf32>, %f: memref<8x8xf32>, %y: memref<?x8x8x8
 
 // Verify that what is set by hand is kept, field by field.
 // CHECK-LABEL: func @by_hand
-// CHECK: #kron.schedule<vector_bits = 256, tile = 3, register_rows = 4, register_vectors = 2>
+// CHECK: #kron.cpu_plan<vector_bits = 256, tile = 3, register_rows = 4, register_vectors = 2>
 func.func @by_hand(%x: memref<?x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16xf32>) {
   kron.fused ins(%x, %f : memref<?x16xf32>, memref<16x16xf32>) outs(%y : memref<?x16xf32>)
-      attributes {schedule = #kron.schedule<vector_bits = 256, tile = 3, register_rows = 4, register_vectors = 2>} {
+      attributes {plan = #kron.cpu_plan<vector_bits = 256, tile = 3, register_rows = 4, register_vectors = 2>} {
   ^bb0(%t: tensor<?x16xf32>, %a: tensor<16x16xf32>, %o: tensor<?x16xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<?x16xf32>) -> tensor<?x16xf32>
     kron.yield %1 : tensor<?x16xf32>
@@ -58,9 +58,9 @@ func.func @by_hand(%x: memref<?x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16x
 // Verify that an innermost axis that no factor touches is tiled by whole vectors:
 // lanes run along it.
 // CHECK-LABEL: func @columns
-// CHECK: #kron.schedule<vector_bits = 512, tile = 256>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 256>
 // SMALL-LABEL: func @columns
-// SMALL: #kron.schedule<vector_bits = 256, tile = 64>
+// SMALL: #kron.cpu_plan<vector_bits = 256, tile = 64>
 // STREAM-LABEL: func @columns
 // STREAM: stream_bytes = 700>
 func.func @columns(%x: memref<16x?xf32>, %f: memref<16x16xf32>, %y: memref<16x?xf32>) {
@@ -76,7 +76,7 @@ func.func @columns(%x: memref<16x?xf32>, %f: memref<16x16xf32>, %y: memref<16x?x
 
 // Verify that a fused region that the CPU code generator does not take is left alone.
 // CHECK-LABEL: func @extended
-// CHECK-NOT: kron.schedule
+// CHECK-NOT: kron.cpu_plan
 func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16xf80>) {
   kron.fused ins(%x, %f : memref<4x16xf80>, memref<16x16xf80>) outs(%y : memref<4x16xf80>) {
   ^bb0(%t: tensor<4x16xf80>, %a: tensor<16x16xf80>, %o: tensor<4x16xf80>):
@@ -91,7 +91,7 @@ func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16
 // Verify that a row that is larger than the first-level cache goes through all
 // factors but the outermost one in slices of 8 KB.
 // CHECK-LABEL: func @long_rows
-// CHECK: #kron.schedule<vector_bits = 512, tile = 1, slice = 2>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 1, slice = 2>
 func.func @long_rows(%x: memref<?x32x32x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32x32x32xf32>) {
   kron.fused ins(%x, %f : memref<?x32x32x32xf32>, memref<32x32xf32>) outs(%y : memref<?x32x32x32xf32>) {
   ^bb0(%t: tensor<?x32x32x32xf32>, %a: tensor<32x32xf32>, %o: tensor<?x32x32x32xf32>):
@@ -111,7 +111,7 @@ func.func @long_rows(%x: memref<?x32x32x32xf32>, %f: memref<32x32xf32>, %y: memr
 // Verify that columns are taken two vectors at a time, in slices that fit the
 // first-level cache.
 // CHECK-LABEL: func @long_columns
-// CHECK: #kron.schedule<vector_bits = 512, tile = 32, slice = 1>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 32, slice = 1>
 func.func @long_columns(%x: memref<64x64x?xf32>, %f: memref<64x64xf32>, %y: memref<64x64x?xf32>) {
   kron.fused ins(%x, %f : memref<64x64x?xf32>, memref<64x64xf32>) outs(%y : memref<64x64x?xf32>) {
   ^bb0(%t: tensor<64x64x?xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x?xf32>):
@@ -129,7 +129,7 @@ func.func @long_columns(%x: memref<64x64x?xf32>, %f: memref<64x64xf32>, %y: memr
 
 // Verify that a transposed input is taken by whole cache lines, 32 rows at a time.
 // CHECK-LABEL: func @transposed_rows
-// CHECK: #kron.schedule<vector_bits = 512, tile = 32>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 32>
 // STREAM-LABEL: func @transposed_rows
 // STREAM: stream_bytes = 1000>
 func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<256x256xf32>, %y: memref<?x256xf32>) {
@@ -146,22 +146,22 @@ func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<25
 // Verify that fused regions of bf16, and no others, are for matrix tiles where the
 // processor has them, with at least 64 rows; and that this can be forbidden.
 // CHECK-LABEL: func @matrix_tiles
-// CHECK: #kron.schedule<vector_bits = 512, tile = 8>
-// CHECK: #kron.schedule<vector_bits = 512, tile = 8, matrix_tiles = -1>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 8>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 8, matrix_tiles = -1>
 // SMALL-LABEL: func @matrix_tiles
 // TILES-LABEL: func @matrix_tiles
-// TILES: #kron.schedule<vector_bits = 512, tile = 64, matrix_tiles = 1>
-// TILES: #kron.schedule<vector_bits = 512, tile = 8, matrix_tiles = -1>
+// TILES: #kron.cpu_plan<vector_bits = 512, tile = 64, matrix_tiles = 1>
+// TILES: #kron.cpu_plan<vector_bits = 512, tile = 8, matrix_tiles = -1>
 // PAIRS-LABEL: func @matrix_tiles
-// PAIRS: #kron.schedule<vector_bits = 512, tile = 8, matrix_tiles = 2>
-// PAIRS: #kron.schedule<vector_bits = 512, tile = 8, matrix_tiles = -1>
+// PAIRS: #kron.cpu_plan<vector_bits = 512, tile = 8, matrix_tiles = 2>
+// PAIRS: #kron.cpu_plan<vector_bits = 512, tile = 8, matrix_tiles = -1>
 func.func @matrix_tiles(%x: memref<?x1024xbf16>, %f: memref<1024x64xbf16>, %y: memref<?x64xbf16>) {
   kron.fused ins(%x, %f : memref<?x1024xbf16>, memref<1024x64xbf16>) outs(%y : memref<?x64xbf16>) {
   ^bb0(%t: tensor<?x1024xbf16>, %a: tensor<1024x64xbf16>, %o: tensor<?x64xbf16>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x1024xbf16>) factor(%a [p, q] : tensor<1024x64xbf16>) outs(%o : tensor<?x64xbf16>) -> tensor<?x64xbf16>
     kron.yield %1 : tensor<?x64xbf16>
   }
-  kron.fused ins(%x, %f : memref<?x1024xbf16>, memref<1024x64xbf16>) outs(%y : memref<?x64xbf16>) attributes {schedule = #kron.schedule<matrix_tiles = -1>} {
+  kron.fused ins(%x, %f : memref<?x1024xbf16>, memref<1024x64xbf16>) outs(%y : memref<?x64xbf16>) attributes {plan = #kron.cpu_plan<matrix_tiles = -1>} {
   ^bb0(%t: tensor<?x1024xbf16>, %a: tensor<1024x64xbf16>, %o: tensor<?x64xbf16>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<?x1024xbf16>) factor(%a [p, q] : tensor<1024x64xbf16>) outs(%o : tensor<?x64xbf16>) -> tensor<?x64xbf16>
     kron.yield %1 : tensor<?x64xbf16>
@@ -174,7 +174,7 @@ func.func @matrix_tiles(%x: memref<?x1024xbf16>, %f: memref<1024x64xbf16>, %y: m
 // Verify that so few columns are sliced for a copy, too, if there are 64 results of each
 // number.
 // CHECK-LABEL: func @two_vectors
-// CHECK: #kron.schedule<vector_bits = 512, tile = 32, slice = 1, prefetch = -1>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 32, slice = 1, prefetch = -1>
 func.func @two_vectors(%x: memref<64x64x32xf32>, %f: memref<64x64xf32>, %y: memref<64x64x32xf32>) {
   kron.fused ins(%x, %f : memref<64x64x32xf32>, memref<64x64xf32>) outs(%y : memref<64x64x32xf32>) {
   ^bb0(%t: tensor<64x64x32xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x32xf32>):
@@ -191,7 +191,7 @@ func.func @two_vectors(%x: memref<64x64x32xf32>, %f: memref<64x64xf32>, %y: memr
 // Verify that a single vector of columns is sliced where positions of the last factor's axis,
 // 4 KB each, would share sets of the first-level cache.
 // CHECK-LABEL: func @one_vector
-// CHECK: #kron.schedule<vector_bits = 512, tile = 16, slice = 2, prefetch = -1>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 16, slice = 2, prefetch = -1>
 func.func @one_vector(%x: memref<64x64x16xf32>, %f: memref<64x64xf32>, %y: memref<64x64x16xf32>) {
   kron.fused ins(%x, %f : memref<64x64x16xf32>, memref<64x64xf32>) outs(%y : memref<64x64x16xf32>) {
   ^bb0(%t: tensor<64x64x16xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x16xf32>):
@@ -207,7 +207,7 @@ func.func @one_vector(%x: memref<64x64x16xf32>, %f: memref<64x64xf32>, %y: memre
 
 // Verify that it is not where they do not.
 // CHECK-LABEL: func @apart
-// CHECK: #kron.schedule<vector_bits = 512, tile = 15, prefetch = -1>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 15, prefetch = -1>
 func.func @apart(%x: memref<64x64x15xf32>, %f: memref<64x64xf32>, %y: memref<64x64x15xf32>) {
   kron.fused ins(%x, %f : memref<64x64x15xf32>, memref<64x64xf32>) outs(%y : memref<64x64x15xf32>) {
   ^bb0(%t: tensor<64x64x15xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x15xf32>):
@@ -224,9 +224,9 @@ func.func @apart(%x: memref<64x64x15xf32>, %f: memref<64x64xf32>, %y: memref<64x
 // Verify that a single vector of columns is taken where they lie as rows and the buffer before
 // the last factor would be larger than twice the second-level cache.
 // CHECK-LABEL: func @columns_as_rows
-// CHECK: #kron.schedule<vector_bits = 512, tile = 16,
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 16,
 // LARGE-LABEL: func @columns_as_rows
-// LARGE: #kron.schedule<vector_bits = 512, tile = 16,
+// LARGE: #kron.cpu_plan<vector_bits = 512, tile = 16,
 func.func @columns_as_rows(%x: memref<32x32x32x512xf32, strided<[1024, 32, 1, 32768]>>, %f: memref<32x32xf32>, %y: memref<32x32x32x512xf32>) {
   kron.fused ins(%x, %f : memref<32x32x32x512xf32, strided<[1024, 32, 1, 32768]>>, memref<32x32xf32>) outs(%y : memref<32x32x32x512xf32>) {
   ^bb0(%t: tensor<32x32x32x512xf32>, %a: tensor<32x32xf32>, %o: tensor<32x32x32x512xf32>):
@@ -242,10 +242,10 @@ func.func @columns_as_rows(%x: memref<32x32x32x512xf32, strided<[1024, 32, 1, 32
 // -----
 
 // Verify that where shuffles are fast fibres of half a register stay as they lie, unless a
-// schedule says that they do not. Those of a whole register do not share one.
+// plan says that they do not. Those of a whole register do not share one.
 // SHUFFLES-LABEL: func @kept_fibres
-// SHUFFLES: #kron.schedule<{{.*}}kept_fibres = 1>
-// SHUFFLES: #kron.schedule<{{.*}}kept_fibres = -1>
+// SHUFFLES: #kron.cpu_plan<{{.*}}kept_fibres = 1>
+// SHUFFLES: #kron.cpu_plan<{{.*}}kept_fibres = -1>
 // SHUFFLES-LABEL: func @whole_registers
 // SHUFFLES-NOT: kept_fibres
 func.func @kept_fibres(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref<64x8xf32>) {
@@ -254,7 +254,7 @@ func.func @kept_fibres(%x: memref<64x8xf32>, %f: memref<8x8xf32>, %y: memref<64x
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8xf32>) -> tensor<64x8xf32>
     kron.yield %1 : tensor<64x8xf32>
   }
-  kron.fused ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32>) attributes {schedule = #kron.schedule<kept_fibres = -1>} {
+  kron.fused ins(%x, %f : memref<64x8xf32>, memref<8x8xf32>) outs(%y : memref<64x8xf32>) attributes {plan = #kron.cpu_plan<kept_fibres = -1>} {
   ^bb0(%t: tensor<64x8xf32>, %a: tensor<8x8xf32>, %o: tensor<64x8xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<64x8xf32>) factor(%a [p, q] : tensor<8x8xf32>) outs(%o : tensor<64x8xf32>) -> tensor<64x8xf32>
     kron.yield %1 : tensor<64x8xf32>

@@ -1,20 +1,20 @@
-// RUN: kron-opt %s --kron-select-schedule --remarks-filter='kron-schedule' \
+// RUN: kron-opt %s --kron-plan --remarks-filter='kron-plan' \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s
-// RUN: not kron-opt %s --kron-select-schedule="vector-bits=64" 2>&1 \
+// RUN: not kron-opt %s --kron-plan="vector-bits=64" 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=INVALID
-// RUN: not kron-opt %s --kron-select-schedule="cache-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=cache-bytes
-// RUN: not kron-opt %s --kron-select-schedule="l2-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=l2-bytes
-// RUN: not kron-opt %s --kron-select-schedule="stream-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=stream-bytes
-// RUN: not kron-opt %s --kron-select-schedule="stream-columns-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=stream-columns-bytes
-// RUN: not kron-opt %s --kron-select-schedule="column-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=column-bytes
-// RUN: not kron-opt %s --kron-select-schedule="row-tile-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=row-tile-bytes
+// RUN: not kron-opt %s --kron-plan="cache-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=cache-bytes
+// RUN: not kron-opt %s --kron-plan="l2-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=l2-bytes
+// RUN: not kron-opt %s --kron-plan="stream-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=stream-bytes
+// RUN: not kron-opt %s --kron-plan="stream-columns-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=stream-columns-bytes
+// RUN: not kron-opt %s --kron-plan="column-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=column-bytes
+// RUN: not kron-opt %s --kron-plan="row-tile-bytes=-1" 2>&1 | FileCheck %s --check-prefix=BYTES -DNAME=row-tile-bytes
 
 // INVALID: error: expects vector-bits to be 128, 256 or 512, but got 64
 // BYTES: error: expects [[NAME]] to be at least 0, but got -1
 
 // Verify that the remark says how the factors were grouped: two 2x2 factors at the
 // inner end are one 4x4 step.
-// CHECK: KronSchedule
+// CHECK: Plan
 // CHECK-SAME: FactorsApplied=2
 // CHECK-SAME: Stages=1
 func.func @joined(%x: memref<64x2x2xf32>, %f: memref<2x2xf32>, %y: memref<64x2x2xf32>) {

@@ -1,4 +1,4 @@
-//===- SelectScheduleGPU.cpp - Choose #kron.schedule for a GPU --*- C++ -*-===//
+//===- PlanGPU.cpp - Choose plan for a GPU --*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -7,11 +7,11 @@
 //
 // Every emitter says whether it takes a fused region, the cost model how long
 // that would take. Tiles, threads and pipeline stages are the emitter's own
-// business unless the schedule names them: it knows what its mapping needs.
+// business unless the plan names them: it knows what its mapping needs.
 //
 //===----------------------------------------------------------------------===//
 
-#include "SelectScheduleGPU.h"
+#include "PlanGPU.h"
 #include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/CostModel.h"
 #include "kron/CodeGen/GPU/Cublas.h"
@@ -49,7 +49,7 @@ static Candidate evaluate(const GPUEmitter &emitter, FusedOp fused,
   candidate.reason = emitter.getUnsupportedReason(fused, machine);
   if (candidate.reason)
     return candidate;
-  ScheduleAttr given = fused.getScheduleAttr();
+  GPUPlanAttr given = getGPUPlanAttr(fused);
   int64_t columns =
       given && given.getColumns()
           ? given.getColumns()
@@ -70,27 +70,26 @@ static Candidate evaluate(const GPUEmitter &emitter, FusedOp fused,
   return candidate;
 }
 
-/// `schedule` with `kernel`, a tile of `rows` and `columns` columns of it.
-static ScheduleAttr withTile(ScheduleAttr schedule, GPUKernel kernel,
-                             int64_t rows, int64_t columns) {
-  return ScheduleAttr::get(
-      schedule.getContext(), schedule.getVectorBits(), rows,
-      schedule.getRegisterRows(), schedule.getRegisterVectors(), 0, 0, 0, 0, 0,
-      kernel, schedule.getThreads(), columns, schedule.getCtasPerSm(),
-      schedule.getStages(), schedule.getCluster(), schedule.getRegions());
+/// `given` with `kernel`, a tile of `rows` and `columns` columns of it.
+static GPUPlanAttr withTile(GPUPlanAttr given, GPUKernel kernel, int64_t rows,
+                            int64_t columns) {
+  return GPUPlanAttr::get(given.getContext(), kernel, rows, columns,
+                          given.getThreads(), given.getCtasPerSm(),
+                          given.getStages(), given.getCluster(),
+                          given.getRegions());
 }
 
 /// Names what the chosen emitter would not find out by itself: as many columns
 /// of the outermost axes, which have no rows outside of them, as make a tile.
 static void chooseTile(FusedOp fused, const Problem &region, GPUKernel kernel,
                        const GPUMachine &machine) {
-  ScheduleAttr given = fused.getScheduleAttr();
+  GPUPlanAttr given = getGPUPlanAttr(fused);
   const GPUEmitter *emitter =
       llvm::find_if(getGPUEmitters(), [&](const GPUEmitter &candidate) {
         return candidate.kernel == kernel;
       });
   auto accepts = [&](int64_t rows, int64_t columns) {
-    fused.setScheduleAttr(withTile(given, kernel, rows, columns));
+    fused.setPlanAttr(withTile(given, kernel, rows, columns));
     return !emitter->getUnsupportedReason(fused, machine);
   };
   if (given.getTile() || given.getColumns())
@@ -106,15 +105,14 @@ static void chooseTile(FusedOp fused, const Problem &region, GPUKernel kernel,
         (region.inner < 0 || columns <= region.inner) && accepts(0, columns))
       return;
   }
-  fused.setScheduleAttr(given);
+  fused.setPlanAttr(given);
 }
 
-/// All candidates; only the one that the schedule of `fused` names, if it does.
+/// All candidates; only the one that the plan of `fused` names, if it does.
 static SmallVector<Candidate>
 getCandidates(FusedOp fused, const Problem &region, const GPUMachine &machine) {
-  GPUKernel wanted = fused.getScheduleAttr()
-                         ? fused.getScheduleAttr().getKernel()
-                         : GPUKernel::Auto;
+  GPUKernel wanted = getGPUPlanAttr(fused) ? getGPUPlanAttr(fused).getKernel()
+                                           : GPUKernel::Auto;
   SmallVector<Candidate> candidates;
   for (const GPUEmitter &emitter : getGPUEmitters())
     if (wanted == GPUKernel::Auto || emitter.kernel == wanted)
@@ -177,17 +175,16 @@ static void explain(FusedOp fused, const Candidate &chosen,
       os << toMicroseconds(candidate.time.total) << " us";
   }
   os << ofCublas;
-  remark::analysis(
-      fused.getLoc(),
-      remark::RemarkOpts::name("KronSchedule").category("kron-schedule"))
+  remark::analysis(fused.getLoc(),
+                   remark::RemarkOpts::name("Plan").category("kron-plan"))
       << message
       << remark::metric("FactorsApplied", fused.getModeProducts().size())
       << remark::metric("Microseconds", toMicroseconds(chosen.time.total))
       << remark::metric("CopyMicroseconds", toMicroseconds(chosen.time.floor));
 }
 
-LogicalResult kron::selectGPUSchedule(FusedOp fused, const GPUMachine &machine,
-                                      bool allowsCublas) {
+LogicalResult kron::planForGPU(FusedOp fused, const GPUMachine &machine,
+                               bool allowsCublas) {
   for (ModeProductOp product : fused.getModeProducts())
     if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
       return success();
@@ -195,7 +192,7 @@ LogicalResult kron::selectGPUSchedule(FusedOp fused, const GPUMachine &machine,
     return success();
   Problem region = describeProblem(fused);
   SmallVector<Candidate> candidates = getCandidates(fused, region, machine);
-  ScheduleAttr given = fused.getScheduleAttr();
+  GPUPlanAttr given = getGPUPlanAttr(fused);
   const Candidate *chosen = getFastest(candidates);
   if (!chosen) {
     InFlightDiagnostic error = fused.emitOpError("has no GPU kernel");
@@ -208,8 +205,9 @@ LogicalResult kron::selectGPUSchedule(FusedOp fused, const GPUMachine &machine,
   }
 
   if (!given)
-    given = ScheduleAttr::get(fused.getContext(), 0, 0, 0, 0);
-  fused.setScheduleAttr(
+    given = GPUPlanAttr::get(fused.getContext(), GPUKernel::Auto, 0, 0, 0, 0, 0,
+                             0, DenseI64ArrayAttr());
+  fused.setPlanAttr(
       withTile(given, chosen->kernel, given.getTile(), given.getColumns()));
   chooseTile(fused, region, chosen->kernel, machine);
   explain(fused, *chosen, candidates,

@@ -1,4 +1,4 @@
-//===- SelectScheduleGPU.h - Choose #kron.schedule for a GPU ----*- C++ -*-===//
+//===- PlanGPU.h - Choose plan for a GPU ----*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -13,11 +13,11 @@
 
 namespace mlir::kron {
 
-/// Completes the schedule of `fused` for `machine`. Fails, with an error, if
-/// its schedule asks for a kernel that does not take it. `allowsCublas`: dense
+/// Completes the plan of `fused` for `machine`. Fails, with an error, if
+/// its plan asks for a kernel that does not take it. `allowsCublas`: dense
 /// products may be calls of cuBLAS.
-LogicalResult selectGPUSchedule(FusedOp fused, const GPUMachine &machine,
-                                bool allowsCublas);
+LogicalResult planForGPU(FusedOp fused, const GPUMachine &machine,
+                         bool allowsCublas);
 
 } // namespace mlir::kron
 
