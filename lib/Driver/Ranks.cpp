@@ -153,12 +153,12 @@ public:
 
 private:
   /// Messages come in the order of the segments, on both sides.
-  void copy(const void *from, const ::kron::Runs &send, void *to,
-            const ::kron::Runs &receive) const {
+  void copy(const void *from, const ::kron::Segments &send, void *to,
+            const ::kron::Segments &receive) const {
     auto bytes = int64_t(exchange.elementBytes);
     for (int64_t done = 0, all = send.count * send.length; done < all;
          done += send.message) {
-      auto getPlace = [&](const ::kron::Runs &runs) {
+      auto getPlace = [&](const ::kron::Segments &runs) {
         return (runs.offset + done / runs.length * runs.stride +
                 done % runs.length) *
                bytes;

@@ -242,9 +242,12 @@ llvm::Expected<GPUMachine> mlir::kron::parseGPUMachine(StringRef name) {
 //===----------------------------------------------------------------------===//
 
 /// Whether `sku` can be the GPU: all parts of its name occur as words, and it
-/// has about as much memory.
+/// has no less memory (part of a GPU has less). Another variant of the model
+/// may have more, and other memory.
 static bool isModel(const GPUSku &sku, const GPUProperties &properties) {
-  if (sku.capability != properties.computeCapability)
+  constexpr double kRoundedBytes = 1.1 * (1 << 30);
+  if (sku.capability != properties.computeCapability ||
+      properties.memoryBytes > sku.memoryGB * kRoundedBytes)
     return false;
   llvm::SmallVector<StringRef> words, parts;
   // "A100-SXM4-40GB" has the words of "A100 40GB".

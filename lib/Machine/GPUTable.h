@@ -28,7 +28,7 @@ struct GPUSku {
   int64_t capability;
   int64_t numSMs;
   int64_t clockMHz;
-  /// GB of memory, for SKUs whose names do not tell; GB/s; MiB.
+  /// GB of memory; GB/s; MiB.
   int64_t memoryGB;
   double bandwidth;
   int64_t l2MiB;

@@ -304,10 +304,10 @@ void kronNcclDestroy(KronNccl *comm) {
 //===----------------------------------------------------------------------===//
 
 /// An error unless every segment is made of whole messages.
-static KronStatus expectMessages(const char *name, const KronRuns *runs,
+static KronStatus expectMessages(const char *name, const KronSegments *runs,
                                  int32_t numRanks) {
   for (int32_t peer = 0; peer < numRanks; ++peer) {
-    const KronRuns &own = runs[peer];
+    const KronSegments &own = runs[peer];
     if (own.count < 0 || own.length < 0 ||
         (own.length > 0 && (own.message < 1 || own.length % own.message != 0)))
       return setError(KRON_INVALID_ARGUMENT,
@@ -322,7 +322,7 @@ static KronStatus expectMessages(const char *name, const KronRuns *runs,
 
 /// Elements of every message, where each rank gets one that lies behind that of
 /// the rank before, all as long; 0 otherwise.
-static int64_t getUniformMessage(const KronRuns *runs, int32_t numRanks) {
+static int64_t getUniformMessage(const KronSegments *runs, int32_t numRanks) {
   int64_t length = runs[0].length;
   for (int32_t peer = 0; peer < numRanks; ++peer)
     if (runs[peer].count != 1 || runs[peer].length != length ||
@@ -333,7 +333,7 @@ static int64_t getUniformMessage(const KronRuns *runs, int32_t numRanks) {
 
 /// Calls `act` with the offset of every message.
 template <typename Action>
-static NcclResult forEachMessage(const KronRuns &runs, Action act) {
+static NcclResult forEachMessage(const KronSegments &runs, Action act) {
   if (runs.length == 0)
     return ncclSuccess;
   for (int64_t run = 0; run < runs.count; ++run)
@@ -346,8 +346,8 @@ static NcclResult forEachMessage(const KronRuns &runs, Action act) {
 }
 
 KronStatus kronNcclExchange(KronNccl *comm, const void *from, void *to,
-                            size_t elementBytes, const KronRuns *sends,
-                            const KronRuns *receives, void *stream) {
+                            size_t elementBytes, const KronSegments *sends,
+                            const KronSegments *receives, void *stream) {
   if (KronStatus status = expectArguments(comm, {sends, receives}))
     return status;
   if (KronStatus status = expectMessages("sends", sends, comm->numRanks))
@@ -367,7 +367,7 @@ KronStatus kronNcclExchange(KronNccl *comm, const void *from, void *to,
                         "ncclAlltoAll");
   NcclResult result = nccl.groupStart();
   for (int32_t peer = 0; peer < comm->numRanks && !result; ++peer) {
-    const KronRuns &send = sends[peer], &receive = receives[peer];
+    const KronSegments &send = sends[peer], &receive = receives[peer];
     result = forEachMessage(send, [&](int64_t offset) {
       return nccl.send(static_cast<const char *>(from) +
                            offset * int64_t(elementBytes),

@@ -221,7 +221,7 @@ TEST_F(ShardedProductFailureTest, MissingRankInTransfer) {
 TEST_F(ShardedProductFailureTest, ErrorOfMPI) {
   Exchange exchange;
   exchange.elementBytes = 4;
-  exchange.sends = {Runs{0, int64_t(1) << 40, 1, 1, 1}};
+  exchange.sends = {Segments{0, int64_t(1) << 40, 1, 1, 1}};
   exchange.receives = exchange.sends;
   EXPECT_EQ(
       getError<std::invalid_argument>([&] { communicator.plan(exchange); }),

@@ -134,6 +134,9 @@ TEST(GPUMachine, DriversNamesAreRecognised) {
   EXPECT_EQ(identify("NVIDIA H200 MIG 3g.71gb", 90, 60, 1980, 70),
             "h200:sms=60");
   EXPECT_EQ(identify("NVIDIA H200", 90, 132, 1785, 140), "h200:clock=1785");
+  // A variant with more memory, which is faster: as the driver says.
+  EXPECT_EQ(identify("NVIDIA GH200 144G HBM3e", 90, 132, 1980, 140),
+            "sm_90a:sms=132:clock=1980:copy=2883:l2=50");
   // Not in the table: by its architecture, with what the driver tells.
   EXPECT_EQ(identify("NVIDIA A40", 86, 84, 1740, 44),
             "sm_86:sms=84:clock=1740:copy=2883:l2=50");

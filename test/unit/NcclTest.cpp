@@ -89,7 +89,7 @@ TEST_F(NcclTest, Version) {
 }
 
 TEST_F(NcclTest, BadArguments) {
-  const KronRuns *none = nullptr;
+  const KronSegments *none = nullptr;
   EXPECT_FAILURE(
       kronNcclExchange(nullptr, nullptr, nullptr, 4, none, none, nullptr),
       KRON_INVALID_ARGUMENT, "expects a communicator, but got NULL");
@@ -106,7 +106,7 @@ TEST_F(NcclTest, BadArguments) {
       KRON_INVALID_ARGUMENT, "expects arrays to read and write, but got NULL");
   EXPECT_FAILURE(kronNcclAllocate(comm, 8, nullptr), KRON_INVALID_ARGUMENT,
                  "expects arrays to read and write, but got NULL");
-  KronRuns whole = {0, 1, 6, 6, 6}, cut = {0, 1, 6, 6, 4};
+  KronSegments whole = {0, 1, 6, 6, 6}, cut = {0, 1, 6, 6, 4};
   EXPECT_FAILURE(
       kronNcclExchange(comm, nullptr, nullptr, 4, &whole, &cut, nullptr),
       KRON_INVALID_ARGUMENT,
@@ -201,7 +201,7 @@ TEST_F(NcclTest, MissingRank) {
 TEST_F(NcclTest, MissingMessage) {
   NCCLCommunicator communicator(makeNCCLId(), 0, 1, 0,
                                 std::chrono::milliseconds(20));
-  Exchange exchange = {sizeof(float), {Runs{}}, {Runs{0, 1, 2, 2, 2}}};
+  Exchange exchange = {sizeof(float), {Segments{}}, {Segments{0, 1, 2, 2, 2}}};
   auto transfer = communicator.plan(exchange);
   float from[2] = {}, to[2] = {};
   EXPECT_EQ(

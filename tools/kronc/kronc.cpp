@@ -146,6 +146,14 @@ static llvm::Expected<std::pair<Emit, std::string>> getOutput() {
   return std::pair(emit, output);
 }
 
+/// `path` from the root, without dots: files need not exist to be the same.
+static std::string getWholePath(StringRef path) {
+  SmallString<128> whole(path);
+  llvm::sys::fs::make_absolute(whole);
+  llvm::sys::path::remove_dots(whole, /*remove_dot_dot=*/true);
+  return whole.str().str();
+}
+
 /// Whether --header goes with what is emitted to `output`.
 static llvm::Error checkHeader(Emit emit, StringRef output) {
   StringRef header = getOptions().headerFile;
@@ -156,7 +164,8 @@ static llvm::Error checkHeader(Emit emit, StringRef output) {
         "expects --header with compiled code, but got --emit=" +
         llvm::Twine(emit == Emit::Header ? "header" : "mlir"));
   for (StringRef other : {output, StringRef(getOptions().inputFile)})
-    if (header == other || llvm::sys::fs::equivalent(header, other))
+    if (getWholePath(header) == getWholePath(other) ||
+        llvm::sys::fs::equivalent(header, other))
       return createStringError("expects --header to differ from '" + other +
                                "'");
   return llvm::Error::success();

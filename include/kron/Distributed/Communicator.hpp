@@ -51,7 +51,7 @@ inline Range getShare(int64_t count, int rank, int numRanks) {
 }
 
 /// Strided segments of elements.
-using Runs = KronRuns;
+using Segments = KronSegments;
 
 /// Product of the sizes of the axes from `begin` to before `end`.
 inline int64_t multiplySizes(const std::vector<int64_t> &sizes, size_t begin,
@@ -66,7 +66,7 @@ inline int64_t multiplySizes(const std::vector<int64_t> &sizes, size_t begin,
 /// included, by rank.
 struct Exchange {
   size_t elementBytes = 0;
-  std::vector<Runs> sends, receives;
+  std::vector<Segments> sends, receives;
 };
 
 /// The exchange that moves the sharding of an array of `sizes` from axis `from`
@@ -87,13 +87,13 @@ inline Exchange makeExchange(const std::vector<int64_t> &sizes, size_t from,
   // whole along the other, which belong to `other`.
   auto getWhole = [&](Range ofSlow, int64_t sizeOfFast) {
     int64_t plane = middle * sizeOfFast * inner;
-    return Runs{ofSlow.begin * plane, outer, ofSlow.size() * plane,
-                sizes[slow] * plane, sizeOfFast * inner};
+    return Segments{ofSlow.begin * plane, outer, ofSlow.size() * plane,
+                    sizes[slow] * plane, sizeOfFast * inner};
   };
   auto getCut = [&](int64_t sizeOfSlow, Range ofFast) {
     int64_t length = ofFast.size() * inner;
-    return Runs{ofFast.begin * inner, outer * sizeOfSlow * middle, length,
-                sizes[fast] * inner, length};
+    return Segments{ofFast.begin * inner, outer * sizeOfSlow * middle, length,
+                    sizes[fast] * inner, length};
   };
   Exchange exchange;
   exchange.elementBytes = elementBytes;
@@ -102,8 +102,8 @@ inline Exchange makeExchange(const std::vector<int64_t> &sizes, size_t from,
   for (int peer = 0; peer < numRanks; ++peer) {
     Range slowOfPeer = getShare(sizes[slow], peer, numRanks),
           fastOfPeer = getShare(sizes[fast], peer, numRanks);
-    Runs cut = getCut(mySlow.size(), fastOfPeer);
-    Runs whole = getWhole(slowOfPeer, myFast.size());
+    Segments cut = getCut(mySlow.size(), fastOfPeer);
+    Segments whole = getWhole(slowOfPeer, myFast.size());
     if (isForward && isBlocked) {
       // The blocks before this one, and a message per contiguous segment of the
       // receiver.

@@ -160,9 +160,9 @@ public:
   MPITransfer(MPICommunicator &communicator, const Exchange &exchange)
       : communicator(communicator),
         elementBytes(int64_t(exchange.elementBytes)) {
-    for (const Runs &runs : exchange.sends)
+    for (const Segments &runs : exchange.sends)
       add(runs, sides->sends);
-    for (const Runs &runs : exchange.receives)
+    for (const Segments &runs : exchange.receives)
       add(runs, sides->receives);
     sides->displacements.resize(exchange.sends.size());
   }
@@ -197,7 +197,7 @@ private:
     std::vector<int> displacements;
   };
 
-  void add(const Runs &runs, Side &side) {
+  void add(const Segments &runs, Side &side) {
     bool isEmpty = runs.count == 0 || runs.length == 0;
     side.counts.push_back(isEmpty ? 0 : 1);
     side.types.push_back(MPI_BYTE);

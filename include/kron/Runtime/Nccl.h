@@ -27,12 +27,12 @@ extern "C" {
 
 /** `count` segments of `length` elements, the first at `offset`, each `stride`
     behind the one before. */
-typedef struct KronRuns {
+typedef struct KronSegments {
   int64_t offset, count, length, stride;
   /** Elements of one message, for libraries without strided types: the same on
       both sides. Divides `length`. */
   int64_t message;
-} KronRuns;
+} KronSegments;
 
 /** Version of NCCL, e.g. 22809 for 2.28.9, into `*version`. KRON_UNSUPPORTED,
     with the reason, if there is none. */
@@ -58,8 +58,8 @@ KRON_EXPORT KronStatus kronNcclCreate(const void *id, int32_t rank,
     `receives[r]` of `to` comes from it, all in the memory of the GPU. */
 KRON_EXPORT KronStatus kronNcclExchange(KronNccl *comm, const void *from,
                                         void *to, size_t elementBytes,
-                                        const KronRuns *sends,
-                                        const KronRuns *receives, void *stream);
+                                        const KronSegments *sends,
+                                        const KronSegments *receives, void *stream);
 
 /** `bytes` at `mine`, in host memory, of all ranks into `all`. */
 KRON_EXPORT KronStatus kronNcclAllGather(KronNccl *comm, const void *mine,

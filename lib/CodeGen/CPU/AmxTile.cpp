@@ -89,13 +89,13 @@ static constexpr int64_t kFirstB = kFirstA + kAmxBlockTiles;
 
 /// One tile of k of a block; `low`: of the parts that are added, which the
 /// other operand is in registers for already.
-static void emitKStep(Emitter &emitter, const AmxBlock &block, Int sizeK,
+static void emitKStep(Emitter &emitter, const AmxBlock &block, Int positionK,
                       bool low) {
   auto load = [&](const AmxOperand &operand, int64_t first, int64_t index) {
     if (low && !operand.lowBytes)
       return;
     Int offset = emitter.add(emitter.mul(operand.tileBytes, index),
-                             emitter.mul(operand.bytesK, sizeK));
+                             emitter.mul(operand.bytesK, positionK));
     emitTileLoad(emitter, first + index,
                  offsetBytes(emitter, operand.base,
                              emitter.add(offset, low ? operand.lowBytes : 0)),
@@ -127,14 +127,14 @@ void kron::emitAmxBlock(Emitter &emitter, const AmxBlock &block, Value results,
     emitCall(emitter, "llvm.x86.tilezero",
              getTile(emitter, getResultTile(row, column)));
   });
-  auto emitStep = [&](Int sizeK) {
-    emitKStep(emitter, block, sizeK, /*low=*/false);
+  auto emitStep = [&](Int positionK) {
+    emitKStep(emitter, block, positionK, /*low=*/false);
     if (block.a.lowBytes || block.b.lowBytes)
-      emitKStep(emitter, block, sizeK, /*low=*/true);
+      emitKStep(emitter, block, positionK, /*low=*/true);
   };
   if (block.sizeK <= kMaxUnrolled)
-    for (int64_t sizeK = 0; sizeK < block.sizeK; ++sizeK)
-      emitStep(sizeK);
+    for (int64_t positionK = 0; positionK < block.sizeK; ++positionK)
+      emitStep(positionK);
   else
     emitter.forLoop(0, block.sizeK, 1, emitStep);
   Value stride = emitter.materialize(rowBytes, 64);

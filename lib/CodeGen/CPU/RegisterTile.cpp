@@ -241,11 +241,11 @@ static bool takesVectors(const RegisterTile &tile, int64_t parts) {
 /// might not fit. `fibres` are the rows of A if these stay as they lie.
 /// `emitBetween` is called `countParts` times.
 static void emitStep(Emitter &emitter, const RegisterTile &tile,
-                     ArrayRef<Value> fibres, Int sizeK,
+                     ArrayRef<Value> fibres, Int positionK,
                      SmallVectorImpl<Value> &accumulators,
                      function_ref<void()> emitBetween) {
   auto getPointer = [&](const TileOperand &operand, int64_t block) {
-    Int offset = emitter.mul(sizeK, operand.strideK);
+    Int offset = emitter.mul(positionK, operand.strideK);
     Value base = emitter.offsetPointer(operand.base, offset, operand.element);
     return emitter.offsetPointer(base, emitter.mul(block, operand.blockStride),
                                  operand.element);
@@ -253,7 +253,7 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile,
   int64_t parts = emitter.getNumParts();
   auto loadA = [&](int64_t row) -> Multipliers {
     if (!fibres.empty()) {
-      int64_t p = sizeK.getConstant();
+      int64_t p = positionK.getConstant();
       int64_t blocks = fibres.size() / tile.rows, size = tile.sizeK / blocks;
       return {emitRepeatedElement(emitter, fibres[row * blocks + p / size],
                                   size, p % size)};
@@ -263,7 +263,7 @@ static void emitStep(Emitter &emitter, const RegisterTile &tile,
   };
   auto loadB = [&](int64_t vector) {
     if (!tile.groups.empty())
-      return tile.groups[sizeK.getConstant()];
+      return tile.groups[positionK.getConstant()];
     Value pointer = getPointer(tile.b, vector);
     if (!tile.ahead.is(0))
       emitPrefetchSoon(
@@ -514,11 +514,12 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
     int64_t turns = tile.sizeK / kUnroll, unrolled = turns * kUnroll;
     prefetcher.prepareTurns(turns);
     accumulators = emitter.forLoop(
-        0, unrolled, kUnroll, accumulators, [&](Int sizeK, ValueRange carried) {
+        0, unrolled, kUnroll, accumulators,
+        [&](Int positionK, ValueRange carried) {
           SmallVector<Value> values(carried);
           prefetcher.startTurn(kUnroll * parts,
-                               emitter.floorDiv(sizeK, kUnroll), turns);
-          emitSteps(sizeK, kUnroll, values);
+                               emitter.floorDiv(positionK, kUnroll), turns);
+          emitSteps(positionK, kUnroll, values);
           return values;
         });
     prefetcher.finishTurns();

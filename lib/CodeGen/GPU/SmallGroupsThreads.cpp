@@ -22,7 +22,7 @@ private:
   void findGroups();
   SmallVector<Value> loadWeights();
   SmallVector<Value> loadInputs(Int row);
-  Value getOwnInput(ArrayRef<Value> inputs, int64_t place, int64_t sizeK);
+  Value getOwnInput(ArrayRef<Value> inputs, int64_t place, int64_t positionK);
   Int getRow(Int rowBlock, int64_t number);
 
   /// This thread's chunk of a row and its place among rows beside each other;
@@ -73,8 +73,8 @@ SmallVector<Value> ThreadsKernel::loadWeights() {
         k.add(k.mul(k.extend(k.floorDiv(column, plan.sizeN)), groupStride),
               k.mul(k.extend(k.rem(column, plan.sizeN)), factor.resultStride));
     Value from = k.offsetElements(factor.base, element, offset);
-    for (int64_t sizeK = 0; sizeK < plan.sizeK; ++sizeK)
-      load(element, from, k.mul(sizeK, factor.strideK));
+    for (int64_t positionK = 0; positionK < plan.sizeK; ++positionK)
+      load(element, from, k.mul(positionK, factor.strideK));
   }
   return widen(weights);
 }
@@ -100,17 +100,17 @@ SmallVector<Value> ThreadsKernel::loadInputs(Int row) {
   return loaded;
 }
 
-/// Element `sizeK` of the group that result number `place` of the chunk
+/// Element `positionK` of the group that result number `place` of the chunk
 /// belongs to.
 Value ThreadsKernel::getOwnInput(ArrayRef<Value> inputs, int64_t place,
-                                 int64_t sizeK) {
+                                 int64_t positionK) {
   if (plan.isRegular) {
     int64_t number = plan.span == 1 ? 0 : place / plan.sizeN;
-    return inputs[number * plan.sizeK + sizeK];
+    return inputs[number * plan.sizeK + positionK];
   }
-  Value own = inputs[sizeK];
+  Value own = inputs[positionK];
   for (int64_t number = 1; number < plan.span; ++number) {
-    Value other = inputs[number * plan.sizeK + sizeK];
+    Value other = inputs[number * plan.sizeK + positionK];
     Value condition = isLater[place][number - 1];
     own = condition ? k.select(condition, other, own) : other;
   }
@@ -137,9 +137,9 @@ void ThreadsKernel::emitThread(Int firstRows, Int rowGroups) {
     SmallVector<Value> sums;
     for (int64_t place = 0; place < plan.chunk; ++place) {
       Value sum = k.constant(accumulator, 0);
-      for (int64_t sizeK = 0; sizeK < plan.sizeK; ++sizeK)
-        sum = k.fma(getOwnInput(inputs, place, sizeK),
-                    weights[place * plan.sizeK + sizeK], sum);
+      for (int64_t positionK = 0; positionK < plan.sizeK; ++positionK)
+        sum = k.fma(getOwnInput(inputs, place, positionK),
+                    weights[place * plan.sizeK + positionK], sum);
       sums.push_back(sum);
     }
     return sums;

@@ -119,9 +119,9 @@ SparseOperand SparseMath::splitPair(Value first, Value second) {
 std::array<SparseOperand, 2> SparseMath::getOperands(const SparseChunks &chunks,
                                                      int64_t step,
                                                      int64_t part) {
-  auto locate = [&](int64_t sizeK) {
-    return std::pair(sizeK / chunks.chunkK,
-                     sizeK % chunks.chunkK * chunks.pitch + part);
+  auto locate = [&](int64_t positionK) {
+    return std::pair(positionK / chunks.chunkK,
+                     positionK % chunks.chunkK * chunks.pitch + part);
   };
   std::array<SparseOperand, 2> operands;
   for (int64_t slot : {0, 1}) {

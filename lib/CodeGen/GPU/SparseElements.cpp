@@ -88,18 +88,19 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
                        ? isColumnInside(tile, result, lane)
                        : isInside(tile, ownRow, result, lane);
     k.ifThen(exists, [&] {
-      auto loadData = [&](Int sizeK) {
+      auto loadData = [&](Int positionK) {
         if (plan.readsShared) {
-          Int line = k.add(k.mul(getGroupNumber(tile), plan.sizeK), sizeK);
+          Int line = k.add(k.mul(getGroupNumber(tile), plan.sizeK), positionK);
           Int feature = k.add(k.mul(line, plan.lanes), k.add(tile.lane, lane));
           return ops.load(plan.element, locateFeature(row, feature));
         }
         Value from = k.offsetElements(data, plan.element,
                                       getOffset(input, row, 0, lane));
-        return ops.load(plan.element,
-                        k.offsetElements(from, plan.element,
-                                         k.mul(k.extend(sizeK), input.sizeK)),
-                        CacheHint::ReadOnly);
+        return ops.load(
+            plan.element,
+            k.offsetElements(from, plan.element,
+                             k.mul(k.extend(positionK), input.strideK)),
+            CacheHint::ReadOnly);
       };
       Value weight = k.offsetElements(
           weights, plan.element,
@@ -107,11 +108,12 @@ void SparseKernel::computeAgain(const SparseTile &tile) {
                         {factor.row, factor.lane}));
       SmallVector<Value> sum = k.rolledLoop(
           0, plan.sizeK, 1, ValueRange(ops.zero().re),
-          [&](Int sizeK, ValueRange carried) -> SmallVector<Value> {
-            Value from = k.offsetElements(weight, plan.element,
-                                          k.mul(k.extend(sizeK), factor.sizeK));
+          [&](Int positionK, ValueRange carried) -> SmallVector<Value> {
+            Value from =
+                k.offsetElements(weight, plan.element,
+                                 k.mul(k.extend(positionK), factor.strideK));
             Scalar number = ops.load(plan.element, from, CacheHint::ReadOnly);
-            return {ops.fma(loadData(sizeK), number,
+            return {ops.fma(loadData(positionK), number,
                             Scalar{carried.front(), nullptr})
                         .re};
           });

@@ -40,7 +40,7 @@ SparseArray SparseKernel::getArray(const StageArray &array) {
   SparseArray result;
   result.base = k.enter(array.base);
   result.element = array.element;
-  result.sizeK = k.enter(array.strides[plan.axis]);
+  result.strideK = k.enter(array.strides[plan.axis]);
   if (plan.rowAxis >= 0)
     result.row = k.enter(array.strides[plan.rowAxis]);
   if (plan.laneAxis >= 0)
@@ -56,7 +56,7 @@ SparseArray SparseKernel::getFactor(const StageFactor &array) {
   result.base = k.enter(array.base);
   result.element = array.element;
   result.row = k.enter(array.resultStride);
-  result.sizeK = k.enter(array.strideK);
+  result.strideK = k.enter(array.strideK);
   if (plan.laneAxis >= 0)
     result.lane = k.enter(array.strides[plan.laneAxis]);
   for (unsigned axis : plan.groupAxes)
@@ -135,7 +135,7 @@ void SparseKernel::exchangeSides(const StageFactor &array) {
   alignedFactor = factor = input;
   input = getFactor(array);
   for (SparseArray *result : {&output, &addend})
-    std::swap(result->row, result->sizeK);
+    std::swap(result->row, result->strideK);
   Int bits = host.bitOr(
       getAlignment(),
       Int(LLVM::PtrToIntOp::create(host.builder, host.loc,

@@ -38,7 +38,7 @@ struct SparseArray {
   /// Of the rows' axis (of data), or of the results' (of a factor).
   Int row = 0;
   /// Of the contracted axis; of the results' axis where it is written.
-  Int sizeK = 0;
+  Int strideK = 0;
   Int lane = 0;
   SmallVector<Int> groups;
 };
@@ -132,9 +132,9 @@ private:
                   function_ref<SparsePiece(Int item)> get);
   SparsePiece getPieceOf(const SparseCopy &copy, Int number, Int row,
                          int64_t known);
-  Int getSwizzle(Int row, int64_t known, Int splitChunkK, bool isFactor);
+  Int getSwizzle(Int row, int64_t known, Int chunkIndexK, bool isFactor);
   Int getPlace(Int row, int64_t known, Int chunk, bool isFactor);
-  Int getPlaceAlong(Int sizeK, Int row, int64_t rows);
+  Int getPlaceAlong(Int positionK, Int row, int64_t rows);
   Int getSlot(Int step);
 
   // SparsePick.cpp
@@ -216,7 +216,7 @@ private:
   // SparseShared.cpp
   Int getGroupNumber(const SparseTile &tile);
   Int getRegion(const SparseTile &tile);
-  Int getRegionOffset(Int sizeK, Int lane);
+  Int getRegionOffset(Int positionK, Int lane);
   Value locateFeature(Int row, Int feature);
   bool keepsFeatures() const;
   bool keepsChunks() const;

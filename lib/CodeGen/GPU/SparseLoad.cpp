@@ -37,12 +37,12 @@ int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
   if (alongRows) {
     if (array.row.is(1))
       piece = kSparseChunkBytes / bytes;
-    others.append({array.sizeK, array.lane});
+    others.append({array.strideK, array.lane});
   } else {
     bool isSegment = plan.lanesPerChunk == 1
-                         ? array.sizeK.is(1)
+                         ? array.strideK.is(1)
                          : plan.lanes == plan.lanesPerChunk &&
-                               array.lane.is(1) && array.sizeK.is(plan.lanes);
+                               array.lane.is(1) && array.strideK.is(plan.lanes);
     others.push_back(array.row);
     if (isSegment) {
       piece =
@@ -51,7 +51,7 @@ int64_t SparseKernel::getPiece(const SparseArray &array, bool alongRows) const {
         others.push_back(plan.lanesPerChunk == 1 ? array.lane : Int(0));
     } else if (array.lane.is(1)) {
       piece = plan.lanesPerChunk & -plan.lanesPerChunk;
-      others.push_back(array.sizeK);
+      others.push_back(array.strideK);
     }
   }
   for (Int stride : others) {
@@ -90,7 +90,7 @@ void SparseKernel::copyPieces(int64_t items, int64_t bytes, bool byAll,
 
 /// What the number of a chunk of 16 bytes in row `row` + `known` is xor'ed
 /// with.
-Int SparseKernel::getSwizzle(Int row, int64_t known, Int splitChunkK,
+Int SparseKernel::getSwizzle(Int row, int64_t known, Int chunkIndexK,
                              bool isFactor) {
   if (plan.getPackedRowBytes(isFactor) % 128 != 0)
     return 0;
@@ -102,7 +102,7 @@ Int SparseKernel::getSwizzle(Int row, int64_t known, Int splitChunkK,
   case 2:
     return parity;
   case 4:
-    return k.bitOr(k.mul(parity, 2), k.bitAnd(k.floorDiv(splitChunkK, 2), 1));
+    return k.bitOr(k.mul(parity, 2), k.bitAnd(k.floorDiv(chunkIndexK, 2), 1));
   default:
     return 0;
   }
@@ -111,11 +111,11 @@ Int SparseKernel::getSwizzle(Int row, int64_t known, Int splitChunkK,
 /// The number of the place of a chunk in row `row` + `known`. Chunks of 8 bytes
 /// are in the order in which threads take them.
 Int SparseKernel::getPlace(Int row, int64_t known, Int chunk, bool isFactor) {
-  Int splitChunkK = k.floorDiv(chunk, plan.laneChunks);
+  Int chunkIndexK = k.floorDiv(chunk, plan.laneChunks);
   if (plan.getChunkBytes(isFactor) == kSparseChunkBytes)
-    return k.bitXor(chunk, getSwizzle(row, known, splitChunkK, isFactor));
+    return k.bitXor(chunk, getSwizzle(row, known, chunkIndexK, isFactor));
   Int laneChunk = k.rem(chunk, plan.laneChunks);
-  return k.add(k.mul(laneChunk, plan.getKChunks()), splitChunkK);
+  return k.add(k.mul(laneChunk, plan.getKChunks()), chunkIndexK);
 }
 
 /// `lhs < rhs`, or null if `rhs` is a constant, which says that it holds.
@@ -135,18 +135,18 @@ SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
                     std::max<int64_t>(copy.piece / plan.getChunk(), 1));
   Int part = k.rem(number, perChunk);
   Int element = k.mul(part, copy.piece);
-  Int splitChunkK = k.floorDiv(chunk, plan.laneChunks);
-  Int sizeK = k.add(k.mul(splitChunkK, plan.chunkK),
-                    k.floorDiv(element, plan.lanesPerChunk));
+  Int chunkIndexK = k.floorDiv(chunk, plan.laneChunks);
+  Int positionK = k.add(k.mul(chunkIndexK, plan.chunkK),
+                        k.floorDiv(element, plan.lanesPerChunk));
   Int lane = k.add(k.mul(k.rem(chunk, plan.laneChunks), plan.lanesPerChunk),
                    k.rem(element, plan.lanesPerChunk));
   SparsePiece result;
   // What is known comes last, such that it becomes part of the instruction.
   result.from = k.offsetElements(
       copy.from, type,
-      getTileOffset(k, {row, sizeK, lane},
+      getTileOffset(k, {row, positionK, lane},
                     {copy.rows, plan.stepK, plan.getLanes()},
-                    {copy.array->row, copy.array->sizeK, copy.array->lane}));
+                    {copy.array->row, copy.array->strideK, copy.array->lane}));
   if (known)
     result.from =
         k.offsetElements(result.from, type, k.mul(copy.array->row, known));
@@ -161,9 +161,9 @@ SparsePiece SparseKernel::getPieceOf(const SparseCopy &copy, Int number,
     exists = k.both(exists, k.less(k.sub(copy.rowStart, 1), k.add(row, known)));
   Int left = copy.piece;
   if (!copy.limitK.isConstant()) {
-    exists = k.both(exists, k.less(sizeK, copy.limitK));
+    exists = k.both(exists, k.less(positionK, copy.limitK));
     if (plan.lanesPerChunk % copy.piece != 0) {
-      left = k.mul(k.sub(copy.limitK, sizeK), plan.lanesPerChunk);
+      left = k.mul(k.sub(copy.limitK, positionK), plan.lanesPerChunk);
       // Pieces of wide chunks start at any lane.
       if (plan.isWideChunk())
         left = k.sub(left, k.rem(element, plan.lanesPerChunk));
@@ -180,7 +180,7 @@ bool SparseKernel::canCopySegments(const SparseArray &array) const {
   if (plan.elementBytes > 4 || plan.lanes != plan.getLanes() ||
       plan.lanesPerChunk == plan.getChunk() || plan.laneChunks == 1 ||
       plan.sizeK % plan.chunkK != 0 || !array.lane.is(1) ||
-      !array.sizeK.is(plan.lanes))
+      !array.strideK.is(plan.lanes))
     return false;
   SmallVector<Int> strides(array.groups);
   strides.push_back(array.row);
@@ -197,13 +197,13 @@ void SparseKernel::copySegments(const SparseCopy &copy) {
   bool isOf8 = chunkBytes < kSparseChunkBytes;
   auto vector = VectorType::get({chunkBytes / 4}, k.builder.getI32Type());
   auto load = [&](Int row, Int segment, Value exists) {
-    Int sizeK = k.mul(segment, plan.chunkK);
+    Int positionK = k.mul(segment, plan.chunkK);
     exists = k.both(exists, isBelow(k, row, copy.rowLimit));
-    exists = k.both(exists, isBelow(k, sizeK, copy.limitK));
-    Value from =
-        k.offsetElements(copy.from, copy.array->element,
-                         getTileOffset(k, {row, sizeK}, {copy.rows, plan.stepK},
-                                       {copy.array->row, copy.array->sizeK}));
+    exists = k.both(exists, isBelow(k, positionK, copy.limitK));
+    Value from = k.offsetElements(
+        copy.from, copy.array->element,
+        getTileOffset(k, {row, positionK}, {copy.rows, plan.stepK},
+                      {copy.array->row, copy.array->strideK}));
     SmallVector<Type> types(plan.laneChunks, vector);
     return k.ifElse(
         exists, types,
@@ -297,12 +297,12 @@ void SparseKernel::copyPackedOperand(const SparseCopy &copy) {
 }
 
 /// Byte offset of an element in a packed operand of K x `rows`.
-Int SparseKernel::getPlaceAlong(Int sizeK, Int row, int64_t rows) {
+Int SparseKernel::getPlaceAlong(Int positionK, Int row, int64_t rows) {
   int64_t chunkBytes = plan.getChunkBytes(/*isFactor=*/false);
   int64_t perTurn = 2 * kSparseChunkBytes / chunkBytes;
-  Int turn = k.mul(k.bitAnd(k.floorDiv(sizeK, plan.chunkK), 3), perTurn);
+  Int turn = k.mul(k.bitAnd(k.floorDiv(positionK, plan.chunkK), 3), perTurn);
   Int place = k.bitXor(k.floorDiv(row, plan.getChunk()), turn);
-  return k.add(k.mul(sizeK, rows * plan.dataBytes),
+  return k.add(k.mul(positionK, rows * plan.dataBytes),
                k.add(k.mul(place, chunkBytes),
                      k.mul(k.rem(row, plan.getChunk()), plan.dataBytes)));
 }
@@ -313,15 +313,16 @@ void SparseKernel::copyRows(const SparseCopy &copy) {
   int64_t bytes = copy.piece * plan.dataBytes;
   int64_t perRow = copy.rows / copy.piece;
   SmallVector<int64_t> extents{plan.stepK, copy.rows};
-  SmallVector<Int> strides{copy.array->sizeK, copy.array->row};
+  SmallVector<Int> strides{copy.array->strideK, copy.array->row};
   copyPieces(plan.stepK * perRow, bytes, copy.byAll, [&](Int item) {
-    Int sizeK = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
+    Int positionK = k.floorDiv(item, perRow), piece = k.rem(item, perRow);
     Int row = k.mul(piece, copy.piece);
     SparsePiece result;
     result.from = k.offsetElements(
-        copy.from, type, getTileOffset(k, {sizeK, row}, extents, strides));
-    result.to = k.shared(k.add(copy.to, getPlaceAlong(sizeK, row, copy.rows)));
-    Value exists = isBelow(k, sizeK, copy.limitK);
+        copy.from, type, getTileOffset(k, {positionK, row}, extents, strides));
+    result.to =
+        k.shared(k.add(copy.to, getPlaceAlong(positionK, row, copy.rows)));
+    Value exists = isBelow(k, positionK, copy.limitK);
     Int left = copy.piece;
     if (!copy.rowLimit.isConstant()) {
       exists = k.both(exists, k.less(row, copy.rowLimit));
@@ -356,7 +357,7 @@ SparseCopy SparseKernel::getCopy(const SparseArray &array,
   copy.isFactor = isFactor;
   copy.byAll = isFactor && plan.keepsFactor;
   copy.from = k.offsetElements(offsetTile(array, tile, isFactor), array.element,
-                               k.mul(k.extend(startK), array.sizeK));
+                               k.mul(k.extend(startK), array.strideK));
   copy.to = to;
   copy.rows = isFactor ? plan.getResults() : plan.getPackedRows();
   copy.rowLimit = isFactor ? getLimit(k, plan.sizeN, tile.result, copy.rows)
@@ -524,9 +525,9 @@ void SparseKernel::pairFactor() {
     Int row = k.floorDiv(item, perRow), rest = k.rem(item, perRow);
     Int laneChunk = k.rem(rest, plan.laneChunks);
     rest = k.floorDiv(rest, plan.laneChunks);
-    Int splitChunkK = k.add(k.mul(k.floorDiv(rest, 4), 4 * together),
+    Int chunkIndexK = k.add(k.mul(k.floorDiv(rest, 4), 4 * together),
                             k.add(k.rem(rest, 4), 4 * number));
-    Int chunk = k.add(k.mul(splitChunkK, plan.laneChunks), laneChunk);
+    Int chunk = k.add(k.mul(chunkIndexK, plan.laneChunks), laneChunk);
     Int place = getPlace(row, /*known=*/0, chunk, /*isFactor=*/true);
     Int offset = k.add(k.mul(row, rowBytes), k.mul(place, kSparseChunkBytes));
     return k.shared(k.add(offset, keptOffset));
@@ -535,8 +536,9 @@ void SparseKernel::pairFactor() {
     SmallVector<Value> pairs;
     int64_t lanes = plan.lanesPerChunk;
     for (int64_t lane = 0; lane < lanes; ++lane)
-      for (int64_t sizeK = 0; sizeK < plan.chunkK * together; sizeK += 2) {
-        int64_t first = sizeK * lanes + lane, second = first + lanes;
+      for (int64_t positionK = 0; positionK < plan.chunkK * together;
+           positionK += 2) {
+        int64_t first = positionK * lanes + lane, second = first + lanes;
         pairs.push_back(math.pairHalves(words[first / 2], first,
                                         words[second / 2], second));
       }

@@ -34,7 +34,7 @@ int64_t SparseKernel::getPickedAxis(const SparseArray &array) const {
     return stride.isConstant() && stride.getConstant() % plan.getAccess() == 0;
   };
   if (!plan.alongRows || !plan.is16BitFloat() || plan.isOf8() ||
-      plan.sizeK % plan.getChunk() != 0 || !array.sizeK.is(2) ||
+      plan.sizeK % plan.getChunk() != 0 || !array.strideK.is(2) ||
       !isWhole(array.row))
     return -1;
   int64_t found = -1;
@@ -57,13 +57,13 @@ void SparseKernel::copyPicked(const SparseCopy &copy, const SparseTile &tile) {
   // Of each of two words, the half that is the tile's.
   Value select = k.select(k.equal(product, 0), k.materialize(0x5410, 32),
                           k.materialize(0x7632, 32));
-  auto load = [&](Int row, Int sizeK, Value exists) {
+  auto load = [&](Int row, Int positionK, Value exists) {
     exists = k.both(exists, isBelow(k, row, copy.rowLimit));
-    exists = k.both(exists, isBelow(k, sizeK, copy.limitK));
-    Value from =
-        k.offsetElements(both, array.element,
-                         getTileOffset(k, {row, sizeK}, {copy.rows, plan.stepK},
-                                       {array.row, array.sizeK}));
+    exists = k.both(exists, isBelow(k, positionK, copy.limitK));
+    Value from = k.offsetElements(both, array.element,
+                                  getTileOffset(k, {row, positionK},
+                                                {copy.rows, plan.stepK},
+                                                {array.row, array.strideK}));
     return k.ifElse(
         exists, {vector, vector},
         [&]() -> SmallVector<Value> {

@@ -32,10 +32,10 @@ Int SparseKernel::getRegion(const SparseTile &tile) {
 }
 
 /// Byte offset, from a row's region of `getRegion`, of a position.
-Int SparseKernel::getRegionOffset(Int sizeK, Int lane) {
-  Int chunk = k.add(k.mul(k.floorDiv(sizeK, plan.chunkK), plan.laneChunks),
+Int SparseKernel::getRegionOffset(Int positionK, Int lane) {
+  Int chunk = k.add(k.mul(k.floorDiv(positionK, plan.chunkK), plan.laneChunks),
                     k.floorDiv(lane, plan.lanesPerChunk));
-  Int element = k.add(k.mul(k.rem(sizeK, plan.chunkK), plan.lanesPerChunk),
+  Int element = k.add(k.mul(k.rem(positionK, plan.chunkK), plan.lanesPerChunk),
                       k.rem(lane, plan.lanesPerChunk));
   return k.add(k.mul(chunk, kSparseChunkBytes),
                k.mul(element, plan.elementBytes));
@@ -46,12 +46,12 @@ Value SparseKernel::locateFeature(Int row, Int feature) {
   Int place = k.mul(feature, plan.elementBytes);
   if (!keepsFeatures()) {
     Int lane = k.rem(feature, plan.lanes);
-    Int sizeK = k.rem(k.floorDiv(feature, plan.lanes), plan.sizeK);
+    Int positionK = k.rem(k.floorDiv(feature, plan.lanes), plan.sizeK);
     Int group = k.floorDiv(feature, plan.lanes * plan.sizeK);
     Int region = k.add(k.mul(group, plan.getLaneBlocks()),
                        k.floorDiv(lane, plan.getLanes()));
     place = k.add(k.mul(region, plan.getRegionBytes()),
-                  getRegionOffset(sizeK, k.rem(lane, plan.getLanes())));
+                  getRegionOffset(positionK, k.rem(lane, plan.getLanes())));
   }
   return k.shared(
       k.add(k.add(k.mul(row, plan.sharedRowBytes), place), dataOffset));
@@ -119,7 +119,7 @@ SparseArray SparseKernel::getResultRows(Int offset) {
   array.element = plan.element;
   array.isBlock = true;
   array.row = plan.resultRowBytes / plan.elementBytes;
-  array.sizeK = plan.lanes;
+  array.strideK = plan.lanes;
   array.lane = 1;
   int64_t stride = plan.sizeN * plan.lanes;
   array.groups.resize(plan.groupSizes.size());

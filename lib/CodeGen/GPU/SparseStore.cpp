@@ -75,7 +75,7 @@ Value SparseKernel::getBase(const SparseArray &array, const SparseTile &tile) {
     place.row = 0;
   return k.offsetElements(offsetTile(array, place, /*isFactor=*/false),
                           plan.element,
-                          k.mul(k.extend(tile.result), array.sizeK));
+                          k.mul(k.extend(tile.result), array.strideK));
 }
 
 /// Elements from the tile's first row, result and lane.
@@ -83,7 +83,7 @@ Int SparseKernel::getOffset(const SparseArray &array, Int row, Int result,
                             Int lane) {
   return getTileOffset(k, {row, result, lane},
                        {plan.getRows(), plan.getResults(), plan.getLanes()},
-                       {array.row, array.sizeK, array.lane});
+                       {array.row, array.strideK, array.lane});
 }
 
 /// Whether known strides allow stores of 16 bytes.
@@ -97,16 +97,16 @@ bool SparseKernel::canStoreChunks() const {
         return true;
       if (!array.row.is(1))
         return false;
-      others.append({array.sizeK, array.lane});
+      others.append({array.strideK, array.lane});
     } else {
       others.push_back(array.row);
       if (plan.lanes > 1 && !array.lane.is(1))
         return false;
       if (plan.order == SparseOrder::Chunks) {
-        if (!array.sizeK.is(plan.lanes))
+        if (!array.strideK.is(plan.lanes))
           return false;
       } else {
-        others.push_back(array.sizeK);
+        others.push_back(array.strideK);
       }
     }
     return llvm::all_of(others, [&](Int stride) {

@@ -35,9 +35,9 @@ SparseChunks SparseKernel::loadExchanged(Int from, Int row, int64_t macro) {
   for (int64_t index = 0; index < count; ++index) {
     auto &chunk = result.chunks.emplace_back();
     for (int64_t element = 0; element < plan.chunkK; ++element) {
-      Int sizeK = k.add(k.mul(quad, plan.chunkK),
-                        (macro * count + index) * 4 * plan.chunkK);
-      Int place = getPlaceAlong(sizeK, row, plan.getResults());
+      Int positionK = k.add(k.mul(quad, plan.chunkK),
+                            (macro * count + index) * 4 * plan.chunkK);
+      Int place = getPlaceAlong(positionK, row, plan.getResults());
       Value pointer =
           k.offsetBytes(k.shared(k.add(from, place)),
                         element * plan.getResults() * plan.factorBytes);

@@ -61,20 +61,20 @@ Int kron::getWgmmaK(KernelBuilder &kernel, const WgmmaStage &stage, Int slot) {
 }
 
 Int kron::getWgmmaSlot(KernelBuilder &kernel, const WgmmaStage &stage,
-                       Int sizeK) {
+                       Int positionK) {
   if (stage.innermost)
-    return moveBits(kernel, sizeK,
+    return moveBits(kernel, positionK,
                     {{4, -1, 4}, {2, 3, 0}, {1, 1, 3}, {0, 1, 2}});
-  return moveBits(kernel, sizeK, {{3, -1, 3}, {1, 3, 0}, {0, 1, 2}});
+  return moveBits(kernel, positionK, {{3, -1, 3}, {1, 3, 0}, {0, 1, 2}});
 }
 
 Int kron::getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage,
-                           Int sizeK) {
+                           Int positionK) {
   // Positions 4t + 2h + e <-> slots 8h + 2t + e of 16.
   if (stage.innermost)
-    return moveBits(kernel, sizeK,
+    return moveBits(kernel, positionK,
                     {{4, -1, 4}, {2, 3, 1}, {1, 1, 3}, {0, 1, 0}});
-  return sizeK;
+  return positionK;
 }
 
 Int kron::getWgmmaResult(KernelBuilder &kernel, const WgmmaStage &stage,
@@ -103,7 +103,7 @@ private:
   /// A part of the position of an element: column and slot on K, which are
   /// where it goes, and positions on N and K, which are where it is.
   struct Part {
-    Int column = 0, slot = 0, halfSlot = 0, result = 0, sizeK = 0;
+    Int column = 0, slot = 0, halfSlot = 0, result = 0, positionK = 0;
   };
   Part makePart(Int inner, Int outer);
   Part makeLoopPart(Int outer);
@@ -149,10 +149,10 @@ FactorCopier::Part FactorCopier::makePart(Int inner, Int outer) {
   Part part;
   part.column = slotsInside ? outer : inner;
   part.slot = slotsInside ? inner : outer;
-  part.sizeK = getWgmmaK(kernel, stage, part.slot);
+  part.positionK = getWgmmaK(kernel, stage, part.slot);
   part.result = getWgmmaResult(kernel, stage, part.column);
   if (stage.kind == WgmmaKind::Split)
-    part.halfSlot = getWgmmaHalfSlot(kernel, stage, part.sizeK);
+    part.halfSlot = getWgmmaHalfSlot(kernel, stage, part.positionK);
   return part;
 }
 
@@ -160,7 +160,7 @@ FactorCopier::Part FactorCopier::makePart(Int inner, Int outer) {
 FactorCopier::Part FactorCopier::makeLoopPart(Int outer) {
   Part part;
   (slotsInside ? part.column : part.slot) = outer;
-  (slotsInside ? part.result : part.sizeK) = outer;
+  (slotsInside ? part.result : part.positionK) = outer;
   if (!slotsInside)
     part.halfSlot = outer;
   return part;
@@ -168,7 +168,7 @@ FactorCopier::Part FactorCopier::makeLoopPart(Int outer) {
 
 Int FactorCopier::offsetGlobal(const Part &part) {
   Int offset =
-      kernel.add(kernel.mul(kernel.extend(part.sizeK), source.strideK),
+      kernel.add(kernel.mul(kernel.extend(part.positionK), source.strideK),
                  kernel.mul(kernel.extend(part.result), source.resultStride));
   return kernel.mul(offset, getElementBytes(element));
 }
@@ -231,7 +231,8 @@ void FactorCopier::emitRounds(const Part &loop, int64_t first, int64_t count) {
   SmallVector<Value> values;
   for (int64_t round = first; round < first + count; ++round) {
     Part part = makePart(0, getRoundOuter(round));
-    Int p = kernel.add(kernel.add(thread.sizeK, loop.sizeK), part.sizeK);
+    Int p = kernel.add(kernel.add(thread.positionK, loop.positionK),
+                       part.positionK);
     Int q = kernel.add(kernel.add(thread.result, loop.result), part.result);
     Value exists;
     if (stage.sizeK != stage.paddedK)
@@ -296,13 +297,14 @@ public:
         numSums(stage.paddedResults / 2), continues(!series.sums.empty()) {}
 
   /// One instruction: rows in the operands from `rows` on, the factor from
-  /// position `sizeK` on, in a copy that starts `copy` bytes after the factor.
-  void addProduct(StringRef type, int64_t step, int64_t rows, int64_t sizeK,
+  /// position `positionK` on, in a copy that starts `copy` bytes after the
+  /// factor.
+  void addProduct(StringRef type, int64_t step, int64_t rows, int64_t positionK,
                   int64_t copy, int64_t descriptor) {
     // Bytes between core matrices along K and along the columns, in units of 16
     // bytes.
     int64_t fields = (coreStride >> 4) << 16 | (kCoreBytes >> 4) << 32;
-    int64_t offset = factor.offset + copy + sizeK / step * 2 * coreStride;
+    int64_t offset = factor.offset + copy + positionK / step * 2 * coreStride;
     text += "add.s64 d, $" + std::to_string(descriptor) + ", " +
             std::to_string(fields + (offset >> 4)) + ";\n";
     text += "wgmma.mma_async.sync.aligned.m64n" +
@@ -346,11 +348,11 @@ SmallVector<Value> kron::emitWgmma(KernelBuilder &kernel,
   int64_t numSteps = rows.main.size() / 4;
   if (stage.kind == WgmmaKind::Split && series.addsCross)
     for (int64_t index = 0; index < numSteps; index += 2) {
-      int64_t sizeK = series.firstK + index * step;
-      writer.addProduct("bf16", 16, rest + index * 2, sizeK,
+      int64_t positionK = series.firstK + index * step;
+      writer.addProduct("bf16", 16, rest + index * 2, positionK,
                         stage.factorBytes + stage.factorBytes / 2, descriptor);
-      writer.addProduct("bf16", 16, half + index * 2, sizeK, stage.factorBytes,
-                        descriptor);
+      writer.addProduct("bf16", 16, half + index * 2, positionK,
+                        stage.factorBytes, descriptor);
     }
   StringRef type = "tf32";
   if (stage.kind == WgmmaKind::Half)

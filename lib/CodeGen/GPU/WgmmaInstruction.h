@@ -51,8 +51,9 @@ struct WgmmaSeries {
 Int getWgmmaK(KernelBuilder &kernel, const WgmmaStage &stage, Int slot);
 Int getWgmmaResult(KernelBuilder &kernel, const WgmmaStage &stage, Int slot);
 /// The inverse of getWgmmaK for TF32, and the slot of bf16 beside TF32.
-Int getWgmmaSlot(KernelBuilder &kernel, const WgmmaStage &stage, Int sizeK);
-Int getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage, Int sizeK);
+Int getWgmmaSlot(KernelBuilder &kernel, const WgmmaStage &stage, Int positionK);
+Int getWgmmaHalfSlot(KernelBuilder &kernel, const WgmmaStage &stage,
+                     Int positionK);
 
 /// Builds the loop in which the CTA's threads copy the factor at `source`, from
 /// column `firstResult` on, to shared memory, padded with zeros.

@@ -310,10 +310,10 @@ SmallVector<Value> WgmmaKernel::loadHalfInnermost(const WgmmaStage &stage,
         "=r,=r,=r,=r,l,~{memory}", pointer);
     if (first + 16 > stage.sizeK)
       for (int64_t part = 0; part < 4; ++part) {
-        Int sizeK = k.add(k.mul(laneColumn, 2), first + part / 2 * 8);
-        Value low = k.select(k.less(sizeK, stage.sizeK), k.materialize(0xffff),
-                             k.materialize(0));
-        Value high = k.select(k.less(k.add(sizeK, 1), stage.sizeK),
+        Int positionK = k.add(k.mul(laneColumn, 2), first + part / 2 * 8);
+        Value low = k.select(k.less(positionK, stage.sizeK),
+                             k.materialize(0xffff), k.materialize(0));
+        Value high = k.select(k.less(k.add(positionK, 1), stage.sizeK),
                               k.materialize(-0x10000), k.materialize(0));
         parts[part] = k.materialize(
             k.bitAnd(Int(parts[part]), k.bitOr(Int(low), Int(high))));
@@ -348,9 +348,9 @@ SmallVector<Value> WgmmaKernel::loadHalfPairs(const WgmmaStage &stage,
       for (int64_t odd = 0; odd < 2; ++odd) {
         words[odd] =
             k.load(i32, k.offsetBytes(bases[half], (first + odd) * pitch * 2));
-        Int sizeK = k.add(k.mul(laneColumn, 4), first + 2 * half + odd);
+        Int positionK = k.add(k.mul(laneColumn, 4), first + 2 * half + odd);
         if (first + 12 + 2 * half + odd >= stage.sizeK)
-          words[odd] = k.select(k.less(sizeK, stage.sizeK), words[odd],
+          words[odd] = k.select(k.less(positionK, stage.sizeK), words[odd],
                                 k.materialize(0));
       }
       for (StringRef selector : {"0x5410", "0x7632"})

@@ -1,4 +1,4 @@
-//===- KronDialect.cpp - The kron dialect -*- C++ -*-===//
+//===- KronDialect.cpp - The kron dialect -----------------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -176,7 +176,8 @@ Attribute kron::dropPlannedRegions(Attribute plan) {
 void kron::dropForeignPlans(Operation *root, StringRef target) {
   root->walk([&](Operation *op) {
     Attribute plan = getPlan(op);
-    if (!plan || isa<CPUPlanAttr>(plan) == (target == "cpu"))
+    if (!isa_and_present<CPUPlanAttr, GPUPlanAttr>(plan) ||
+        isa<CPUPlanAttr>(plan) == (target == "cpu"))
       return;
     remark::missed(op->getLoc(),
                    remark::RemarkOpts::name("Plan").category("kron-plan"))

@@ -1,4 +1,4 @@
-//===- ApplyRecord.cpp - Plans of a tuning record ---------------------===//
+//===- ApplyRecord.cpp - Plans of a tuning record -------------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

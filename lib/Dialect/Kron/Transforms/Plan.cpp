@@ -1,4 +1,4 @@
-//===- Plan.cpp - Choose plan ---------------*- C++ -*-===//
+//===- Plan.cpp - How fused regions are mapped to a CPU ---------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -1,4 +1,4 @@
-//===- PlanGPU.cpp - Choose plan for a GPU --*- C++ -*-===//
+//===- PlanGPU.cpp - How fused regions are mapped to a GPU ------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT

@@ -1,4 +1,4 @@
-//===- PlanGPU.h - Choose plan for a GPU ----*- C++ -*-===//
+//===- PlanGPU.h - How fused regions are mapped to a GPU --------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
