@@ -14,7 +14,7 @@ usage: check.py [--build BUILD] [--update]
 - Each numbered constraint of docs/reference/Dialect.md, number 3 of kron.mkm say, has its tag `mkm_c3` in a
   comment of a verifier and in the name of a negative test, and there are no other tags.
 - docs/Architecture.md has each folder of include and lib in one layer, no layer includes headers of a lower one,
-  and files that the page names exist.
+  nothing but passes of the layer mapping includes what chooses plans, and files that the page names exist.
 
 With --update the quoted code is copied anew first. Prints one line per failure and ends with `N passed, N failed`.
 """
@@ -305,6 +305,10 @@ def layers_of(page):
     return [(name, number) for number, names in enumerate(rows) for name in dict.fromkeys(names)]
 
 
+#: Folders below include/kron or lib that choose nothing, and what they must not include.
+NO_CHOICE = {"Plan": "Mapping", "CodeGen": "Mapping", "Conversion": "Mapping", "Dialect": "Mapping"}
+
+
 def check_layers(checker, page):
     """The layers of the page are those of the tree."""
     where, listed = page.relative_to(ROOT), layers_of(page)
@@ -325,6 +329,8 @@ def check_layers(checker, page):
                 used = layer_of(name)
                 checker.expect(layer is None or used is not None and used <= layer,
                                f"{path.relative_to(ROOT)} includes kron/{name}, of a lower layer of {where}")
+                checker.expect(not name.startswith(NO_CHOICE.get(path.relative_to(top).parts[0], "?") + "/"),
+                               f"{path.relative_to(ROOT)} includes kron/{name}: only --kron-plan chooses")
 
 
 def check_paths(checker, page):

@@ -114,6 +114,11 @@ def suite_asm(build):
     return counted("asm", [sys.executable, ROOT / "test/asm/run.py", "--build", build])
 
 
+def suite_plans(build):
+    """Code is a function of the printed plans."""
+    return counted("plans", [sys.executable, ROOT / "test/plans/run.py", "--build", build])
+
+
 def suite_exec(build):
     """Compiled programs against NumPy."""
     return counted("exec", [sys.executable, ROOT / "test/exec/run.py", "--build", build])
@@ -203,7 +208,7 @@ def suite_examples(build):
 
 
 # The examples follow the suite that installs PyTorch, which one of them needs.
-SUITES = {"lit": suite_lit, "unit": suite_unit, "docs": suite_docs, "asm": suite_asm,
+SUITES = {"lit": suite_lit, "unit": suite_unit, "docs": suite_docs, "asm": suite_asm, "plans": suite_plans,
           "exec": suite_exec, "fuzz": suite_fuzz, "mpi": suite_mpi, "python": suite_python,
           "torch": suite_torch, "examples": suite_examples, "ptxas": suite_ptxas,
           "gpu": suite_gpu}

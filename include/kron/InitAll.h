@@ -22,7 +22,12 @@ void registerCompilerDialects(DialectRegistry &registry);
 /// These and all others of upstream, for tools that work on any IR.
 void registerAllDialects(DialectRegistry &registry);
 
-/// kron's passes and pipelines, and the upstream passes that go with them.
+/// kron's passes and pipelines, and the general ones of upstream (canonicalize,
+/// cse, inline, ...): what pipelines in Python may name. Upstream's others
+/// would make a wheel half as large again.
+void registerCompilerPasses();
+
+/// These and all others of upstream.
 void registerAllPasses();
 
 } // namespace mlir::kron

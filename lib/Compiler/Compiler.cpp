@@ -8,8 +8,9 @@
 #include "kron/Compiler/Compiler.h"
 #include "kron/Driver/Gpu.h"
 #include "kron/Driver/Measure.h"
-#include "kron/Driver/Session.h"
 #include "kron/Target/ForkGuard.h"
+#include "kron/Target/JIT.h"
+#include "kron/Target/SourceModule.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 #include <chrono>

@@ -10,6 +10,7 @@
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Distributed.hpp"
 #include "kron/Driver/Gpu.h"
+#include "kron/Target/SourceModule.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -6,13 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/InitAll.h"
-#include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronDialect.h"
 #include "kron/Dialect/Kron/IR/ShardingInterfaceImpl.h"
 #include "kron/Dialect/Kron/IR/TilingInterfaceImpl.h"
 #include "kron/Dialect/Kron/Transforms/BufferizableOpInterfaceImpl.h"
-#include "kron/Dialect/Kron/Transforms/Passes.h"
-#include "kron/Pipelines/Pipelines.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -30,7 +27,5 @@ void kron::registerAllDialects(DialectRegistry &registry) {
 
 void kron::registerAllPasses() {
   mlir::registerAllPasses();
-  registerKronTransformsPasses();
-  registerKronConversionPasses();
-  registerKronPipelines();
+  registerCompilerPasses();
 }

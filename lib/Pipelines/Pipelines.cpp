@@ -14,6 +14,7 @@
 #include "kron/Pipelines/Pipelines.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
+#include "kron/Mapping/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

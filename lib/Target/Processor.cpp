@@ -161,6 +161,18 @@ llvm::Expected<Processor> kron::getNamedProcessor(StringRef name) {
   return processor;
 }
 
+llvm::Expected<std::vector<Processor>>
+kron::getNamedProcessors(ArrayRef<std::string> names) {
+  std::vector<Processor> processors;
+  for (const std::string &name : names) {
+    auto processor = getNamedProcessor(name);
+    if (!processor)
+      return processor.takeError();
+    processors.push_back(std::move(*processor));
+  }
+  return processors;
+}
+
 void kron::setProcessor(CPUPipelineOptions &pipeline,
                         const Processor &processor) {
   pipeline.vectorBits = processor.vectorBits;

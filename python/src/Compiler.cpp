@@ -11,30 +11,23 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Conversion/Passes.h"
-#include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/InitAll.h"
 #include "kron/Machine/GPUMachine.h"
-#include "kron/Pipelines/Pipelines.h"
 #include "kron/Target/ForkGuard.h"
 #include "kron/Target/JIT.h"
 #include "kron/Target/Output.h"
-#include "mlir/IR/Diagnostics.h"
+#include "kron/Target/SourceModule.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/TargetParser/Host.h"
+#include <chrono>
 #include <dlfcn.h>
-#include <mutex>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -43,7 +36,7 @@ using namespace mlir;
 using namespace mlir::kron;
 
 //===----------------------------------------------------------------------===//
-// Modules and their diagnostics
+// Errors
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -53,71 +46,18 @@ struct CompileError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A context for one module at a time; collects diagnostics.
-class Session {
-public:
-  explicit Session(StringRef text)
-      : handler(&context(),
-                [this](Diagnostic &diagnostic) { return record(diagnostic); }) {
-    llvm::SourceMgr manager;
-    manager.AddNewSourceBuffer(
-        llvm::MemoryBuffer::getMemBufferCopy(text, "module"), llvm::SMLoc());
-    module = parseSourceFile<ModuleOp>(manager, ParserConfig(&context()));
-    if (!module)
-      fail();
-  }
-
-  /// Throws what went wrong.
-  [[noreturn]] void fail() const {
-    throw CompileError(errors.empty() ? "compilation failed" : errors);
-  }
-
-  /// The context that all compilations share, one after the other; loading
-  /// dialects takes longer than compiling a small kernel.
-  static MLIRContext &context() {
-    static MLIRContext *shared = [] {
-      DialectRegistry registry;
-      kron::registerCompilerDialects(registry);
-      auto *context =
-          new MLIRContext(registry, MLIRContext::Threading::DISABLED);
-      context->printOpOnDiagnostic(false);
-      return context;
-    }();
-    return *shared;
-  }
-  std::string errors, remarks;
-
-private:
-  LogicalResult record(Diagnostic &diagnostic) {
-    bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
-    std::string &text = isError ? errors : remarks;
-    llvm::raw_string_ostream stream(text);
-    if (!text.empty())
-      stream << "\n";
-    if (auto location = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
-      stream << "line " << location.getLine() << ": ";
-    stream << diagnostic.str();
-    for (Diagnostic &note : diagnostic.getNotes())
-      stream << "\n  note: " << note.str();
-    return success();
-  }
-
-  ScopedDiagnosticHandler handler;
-
-public:
-  /// Released before the handler.
-  OwningOpRef<ModuleOp> module;
-};
-
-/// A thread's turn to have a session; fork() waits for its end.
-class Turn {
-  ForkGuard guard;
-  std::lock_guard<std::mutex> lock{mutex};
-
-  static inline std::mutex mutex;
-};
-
 } // namespace
+
+[[noreturn]] static void fail(llvm::Error error) {
+  throw CompileError(llvm::toString(std::move(error)));
+}
+
+/// What is there instead of an error.
+template <typename T> static T getOrFail(llvm::Expected<T> result) {
+  if (!result)
+    fail(result.takeError());
+  return std::move(*result);
+}
 
 //===----------------------------------------------------------------------===//
 // Compiling
@@ -135,52 +75,43 @@ struct Object {
 
 } // namespace
 
-static std::vector<Processor>
-getProcessors(const std::vector<std::string> &names) {
-  std::vector<Processor> processors;
-  for (const std::string &name : names) {
-    if (name == "portable")
-      return getPortableProcessors();
-    auto processor = getNamedProcessor(name);
-    if (!processor)
-      throw py::value_error(llvm::toString(processor.takeError()));
-    processors.push_back(std::move(*processor));
-    // This process runs it, whatever the name of the processor.
-    if (name == "native")
-      processors.back().isa = KRON_ISA_HOST;
-  }
-  return processors;
+static std::vector<Processor> getProcessors(ArrayRef<std::string> names) {
+  // The portable ones take the place of all that are named.
+  ArrayRef<std::string> own = names.take_until(
+      [](const std::string &name) { return name == "portable"; });
+  auto processors = getNamedProcessors(own);
+  if (!processors)
+    throw py::value_error(llvm::toString(processors.takeError()));
+  if (own.size() < names.size())
+    return getPortableProcessors();
+  return std::move(*processors);
 }
 
 static Object compileObject(const std::string &text,
                             const std::vector<std::string> &processors,
                             const std::vector<std::string> &chips,
                             bool cFunctions, bool reference) {
-  Turn turn;
-  Session session(text);
+  auto source = getOrFail(SourceModule::parseShared(text));
   llvm::LLVMContext context;
   CodegenOptions options;
   options.emitCFunctions = cFunctions;
   options.reference = reference;
   options.gpuChips = chips;
   FailureOr<CompiledModule> compiled = compileToLLVMIR(
-      *session.module, getProcessors(processors), options, context);
+      source->get(), getProcessors(processors), options, context);
   if (failed(compiled))
-    session.fail();
+    fail(source->getError());
   Object result;
   result.times = compiled->times;
   for (const KernelManifest &kernel : compiled->kernels)
     result.names.push_back(kernel.name);
   auto start = std::chrono::steady_clock::now();
-  auto code =
-      emitMachineCode(*compiled->llvmModule, llvm::CodeGenFileType::ObjectFile);
-  if (!code)
-    throw CompileError(llvm::toString(code.takeError()));
-  result.code = std::move(*code);
+  result.code = getOrFail(emitMachineCode(*compiled->llvmModule,
+                                          llvm::CodeGenFileType::ObjectFile));
   result.times.codegen = std::chrono::duration<double, std::milli>(
                              std::chrono::steady_clock::now() - start)
                              .count();
-  result.remarks = session.remarks;
+  result.remarks = source->getRemarks();
   return result;
 }
 
@@ -216,11 +147,8 @@ loadObject(const py::bytes &object, const std::vector<std::string> &names) {
   std::string_view code = object;
   py::gil_scoped_release release;
   ForkGuard guard;
-  auto loaded =
-      LoadedObject::create(StringRef(code.data(), code.size()), names);
-  if (!loaded)
-    throw CompileError(llvm::toString(loaded.takeError()));
-  return std::make_unique<LoadedObject>(std::move(*loaded));
+  return std::make_unique<LoadedObject>(getOrFail(
+      LoadedObject::create(StringRef(code.data(), code.size()), names)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -249,15 +177,6 @@ private:
 
 } // namespace
 
-/// The passes that a pipeline in Python may name: kron's and the general ones.
-/// Upstream's others would make a wheel half as large again.
-static void registerPasses() {
-  mlir::registerTransformsPasses();
-  registerKronTransformsPasses();
-  registerKronConversionPasses();
-  registerKronPipelines();
-}
-
 /// Runs `pipeline` on a module. Returns its text and, if `record`, what it was
 /// after each pass.
 static py::tuple runPasses(const std::string &text, const std::string &pipeline,
@@ -266,20 +185,19 @@ static py::tuple runPasses(const std::string &text, const std::string &pipeline,
   std::string result, remarks;
   {
     py::gil_scoped_release release;
-    Turn turn;
-    [[maybe_unused]] static bool registered = (registerPasses(), true);
-    Session session(text);
-    PassManager pm(&Session::context());
+    auto source = getOrFail(SourceModule::parseShared(text));
+    [[maybe_unused]] static bool registered = (registerCompilerPasses(), true);
+    PassManager pm(source->get().getContext());
     std::string problem;
     llvm::raw_string_ostream stream(problem);
     if (failed(parsePassPipeline(pipeline, pm, stream)))
-      throw CompileError(session.errors.empty() ? problem : session.errors);
+      fail(source->getError(problem));
     if (record)
       pm.addInstrumentation(std::make_unique<Recorder>(stages));
-    if (failed(pm.run(*session.module)))
-      session.fail();
-    llvm::raw_string_ostream(result) << *session.module;
-    remarks = session.remarks;
+    if (failed(pm.run(source->get())))
+      fail(source->getError());
+    llvm::raw_string_ostream(result) << source->get();
+    remarks = source->getRemarks();
   }
   return py::make_tuple(result, stages, remarks);
 }
@@ -287,10 +205,9 @@ static py::tuple runPasses(const std::string &text, const std::string &pipeline,
 /// Parses and verifies; returns the module as MLIR prints it.
 static std::string normalize(const std::string &text) {
   py::gil_scoped_release release;
-  Turn turn;
-  Session session(text);
+  auto source = getOrFail(SourceModule::parseShared(text));
   std::string result;
-  llvm::raw_string_ostream(result) << *session.module;
+  llvm::raw_string_ostream(result) << source->get();
   return result;
 }
 
@@ -320,7 +237,7 @@ static void saveLibrary(const py::bytes &object, const std::string &path,
   std::string_view code = object;
   if (llvm::Error error = linkSharedLibrary(StringRef(code.data(), code.size()),
                                             path, runtimeFolder))
-    throw CompileError(llvm::toString(std::move(error)));
+    fail(std::move(error));
 }
 
 PYBIND11_MODULE(_compiler, module) {

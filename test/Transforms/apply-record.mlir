@@ -27,7 +27,7 @@
 // UNKNOWN: error: --kron-apply-record: entry 1 of '{{.*}}.json': expects "op" to be an operation of kron that takes a plan, but got '[[NAME]]'
 // EMPTY: func.func private @empty()
 // ARRAYS: error: --kron-apply-record: entry 0 of '{{.*}}': expects "arrays" to be a list of shapes such as "?x64xf32"
-// PLAN: error: --kron-apply-record: entry 1 of '{{.*}}plan.json': expects "plan" to be a #kron.cpu_plan or a #kron.gpu_plan, but got '#kron.tile<5>'
+// PLAN: error: --kron-apply-record: entry 1 of '{{.*}}plan.json': expects "plan" to be a #kron.cpu_plan, a #kron.gpu_plan or a #kron.dispatch, but got '#kron.tile<5>'
 
 // REMARK: remark: [Passed] Record | Category:kron-plan | Entry=1
 // REMARK: remark: [Passed] Record | Category:kron-plan | Entry=2

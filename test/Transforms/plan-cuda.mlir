@@ -9,10 +9,10 @@
 
 // Verify that the remark gives the kernel, its time beside that of a copy, and what
 // became of the others.
-// REMARK: remark: [Analysis] Plan | Category:kron-plan | CopyMicroseconds=70, FactorsApplied=4, Microseconds={{[0-9]+}}, Remark="kernel ffma, bound by memory; {{.*}}wgmma: no factor has more than 16 rows or columns; {{.*}}simt: {{[0-9]+}} us"
+// REMARK: remark: [Analysis] Plan | Category:kron-plan | CopyMicroseconds=70, FactorsApplied=4, Microseconds={{[0-9]+}}, Remark="kernel ffma, bound by memory, estimated {{[0-9]+}} us, floor 70 us; {{.*}}wgmma: no factor has more than 16 rows or columns; {{.*}}simt: {{[0-9]+}} us; #kron.gpu_plan<kernel = ffma, {{.*}}>"
 
 // CHECK-LABEL: func.func @mkm_8_4(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = ffma>
+// CHECK:         kron.fused {{.*}}<kernel = ffma{{[,>]}}
 // CHECK:           kron.mode_product axis(4)
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
@@ -25,7 +25,7 @@ func.func @mkm_8_4(%x: memref<8192x4096xf32>, %f0: memref<8x8xf32>, %f1: memref<
 }
 
 // CHECK-LABEL: func.func @mkm_8_5(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = ffma>
+// CHECK:         kron.fused {{.*}}<kernel = ffma{{[,>]}}
 // CHECK:           kron.mode_product axis(5)
 // CHECK:           kron.mode_product axis(4)
 // CHECK:           kron.mode_product axis(3)
@@ -39,12 +39,12 @@ func.func @mkm_8_5(%x: memref<1024x32768xf32>, %f0: memref<8x8xf32>, %f1: memref
 }
 
 // CHECK-LABEL: func.func @mkm_8_6(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = ffma>
+// CHECK:         kron.fused {{.*}}<kernel = ffma{{[,>]}}
 // CHECK:           kron.mode_product axis(6)
 // CHECK:           kron.mode_product axis(5)
 // CHECK:           kron.mode_product axis(4)
 // CHECK:           kron.mode_product axis(3)
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = ffma>
+// CHECK:         kron.fused {{.*}}<kernel = ffma{{[,>]}}
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.fused
@@ -55,7 +55,7 @@ func.func @mkm_8_6(%x: memref<1024x262144xf32>, %f0: memref<8x8xf32>, %f1: memre
 }
 
 // CHECK-LABEL: func.func @mkm_16_3(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -67,7 +67,7 @@ func.func @mkm_16_3(%x: memref<8192x4096xf32>, %f0: memref<16x16xf32>, %f1: memr
 }
 
 // CHECK-LABEL: func.func @mkm_16_3_ieee(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = batched>
+// CHECK:         kron.fused {{.*}}<kernel = batched{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -79,7 +79,7 @@ func.func @mkm_16_3_ieee(%x: memref<8192x4096xf32>, %f0: memref<16x16xf32>, %f1:
 }
 
 // CHECK-LABEL: func.func @mkm_16_3_f64(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -91,7 +91,7 @@ func.func @mkm_16_3_f64(%x: memref<8192x4096xf64>, %f0: memref<16x16xf64>, %f1: 
 }
 
 // CHECK-LABEL: func.func @mkm_8_4_f64(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = ffma>
+// CHECK:         kron.fused {{.*}}<kernel = dmma{{[,>]}}
 // CHECK:           kron.mode_product axis(4)
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
@@ -104,11 +104,11 @@ func.func @mkm_8_4_f64(%x: memref<8192x4096xf64>, %f0: memref<8x8xf64>, %f1: mem
 }
 
 // CHECK-LABEL: func.func @mkm_16_6(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(6)
 // CHECK:           kron.mode_product axis(5)
 // CHECK:           kron.mode_product axis(4)
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -120,7 +120,7 @@ func.func @mkm_16_6(%x: memref<16x16777216xf32>, %f0: memref<16x16xf32>, %f1: me
 }
 
 // CHECK-LABEL: func.func @mkm_32_3(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -132,10 +132,10 @@ func.func @mkm_32_3(%x: memref<1024x32768xf32>, %f0: memref<32x32xf32>, %f1: mem
 }
 
 // CHECK-LABEL: func.func @mkm_32_3_ieee(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = simt>
+// CHECK:         kron.fused {{.*}}<kernel = simt{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = simt>
+// CHECK:         kron.fused {{.*}}<kernel = simt{{[,>]}}
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.fused
 // No matrix instruction is IEEE in f32.
@@ -145,7 +145,7 @@ func.func @mkm_32_3_ieee(%x: memref<1024x32768xf32>, %f0: memref<32x32xf32>, %f1
 }
 
 // CHECK-LABEL: func.func @mkm_32_3_tf32(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -157,7 +157,7 @@ func.func @mkm_32_3_tf32(%x: memref<1024x32768xf32>, %f0: memref<32x32xf32>, %f1
 }
 
 // CHECK-LABEL: func.func @mkm_32_3_f64(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -169,10 +169,10 @@ func.func @mkm_32_3_f64(%x: memref<1024x32768xf64>, %f0: memref<32x32xf64>, %f1:
 }
 
 // CHECK-LABEL: func.func @mkm_32_4(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(4)
 // CHECK:           kron.mode_product axis(3)
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.fused
@@ -183,7 +183,7 @@ func.func @mkm_32_4(%x: memref<1024x1048576xf32>, %f0: memref<32x32xf32>, %f1: m
 }
 
 // CHECK-LABEL: func.func @mkm_64_2(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.fused
@@ -193,7 +193,7 @@ func.func @mkm_64_2(%x: memref<16384x4096xf32>, %f0: memref<64x64xf32>, %f1: mem
 }
 
 // CHECK-LABEL: func.func @mkm_64_2_f16(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.fused
@@ -203,10 +203,10 @@ func.func @mkm_64_2_f16(%x: memref<16384x4096xf16>, %f0: memref<64x64xf16>, %f1:
 }
 
 // CHECK-LABEL: func.func @mkm_64_3(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.fused
 func.func @mkm_64_3(%x: memref<1024x262144xf32>, %f0: memref<64x64xf32>, %f1: memref<64x64xf32>, %f2: memref<64x64xf32>, %y: memref<1024x262144xf32>) {
@@ -215,11 +215,11 @@ func.func @mkm_64_3(%x: memref<1024x262144xf32>, %f0: memref<64x64xf32>, %f1: me
 }
 
 // CHECK-LABEL: func.func @mkm_128_3(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(2)
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.fused
 // One axis per fused region.
@@ -229,9 +229,9 @@ func.func @mkm_128_3(%x: memref<320x2097152xf32>, %f0: memref<128x128xf32>, %f1:
 }
 
 // CHECK-LABEL: func.func @mkm_256_2(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(2)
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.fused
 // CTAs share the columns of such factors.
@@ -241,7 +241,7 @@ func.func @mkm_256_2(%x: memref<16x65536xf32>, %f0: memref<256x256xf32>, %f1: me
 }
 
 // CHECK-LABEL: func.func @mkm_512(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = sparse{{[,>]}}
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.fused
 // Larger ones are matrix products that stream both operands.
@@ -251,7 +251,7 @@ func.func @mkm_512(%x: memref<16x512xf32>, %f0: memref<512x512xf32>, %y: memref<
 }
 
 // CHECK-LABEL: func.func @mkm_odd(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = wgmma>
+// CHECK:         kron.fused {{.*}}<kernel = wgmma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -262,7 +262,7 @@ func.func @mkm_odd(%x: memref<1024x29791xf32>, %f0: memref<31x31xf32>, %f1: memr
 }
 
 // CHECK-LABEL: func.func @mkm_rectangular(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(1)
@@ -274,7 +274,7 @@ func.func @mkm_rectangular(%x: memref<1024x9044xf32>, %f0: memref<14x15xf32>, %f
 }
 
 // CHECK-LABEL: func.func @mkm_i32(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = simt>
+// CHECK:         kron.fused {{.*}}<kernel = simt{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -286,10 +286,10 @@ func.func @mkm_i32(%x: memref<1024x512xi32>, %f0: memref<8x8xi32>, %f1: memref<8
 }
 
 // CHECK-LABEL: func.func @kmm_8_5(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = ffma>
+// CHECK:         kron.fused {{.*}}<kernel = ffma{{[,>]}}
 // CHECK:           kron.mode_product axis(4)
 // CHECK:           kron.mode_product axis(3)
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = ffma>
+// CHECK:         kron.fused {{.*}}<kernel = ffma{{[,>]}}
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
 // CHECK:           kron.mode_product axis(0)
@@ -301,7 +301,7 @@ func.func @kmm_8_5(%x: memref<32768x1024xf32>, %f0: memref<8x8xf32>, %f1: memref
 }
 
 // CHECK-LABEL: func.func @kmm_16_3(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
 // CHECK:           kron.mode_product axis(0)
@@ -312,7 +312,7 @@ func.func @kmm_16_3(%x: memref<4096x8192xf32>, %f0: memref<16x16xf32>, %f1: memr
 }
 
 // CHECK-LABEL: func.func @batched_4(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = batched>
+// CHECK:         kron.fused {{.*}}<kernel = batched{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -324,7 +324,7 @@ func.func @batched_4(%x: memref<100000x4x4x4xf32>, %f0: memref<4x4xf32>, %f1: me
 }
 
 // CHECK-LABEL: func.func @batched_8(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = batched>
+// CHECK:         kron.fused {{.*}}<kernel = batched{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -335,7 +335,7 @@ func.func @batched_8(%x: memref<100000x8x8x8xf32>, %f0: memref<8x8xf32>, %f1: me
 }
 
 // CHECK-LABEL: func.func @batched_8_f64(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = ffma>
+// CHECK:         kron.fused {{.*}}<kernel = dmma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -346,7 +346,7 @@ func.func @batched_8_f64(%x: memref<50000x8x8x8xf64>, %f0: memref<8x8xf64>, %f1:
 }
 
 // CHECK-LABEL: func.func @batched_9(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = batched>
+// CHECK:         kron.fused {{.*}}<kernel = batched{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -358,7 +358,7 @@ func.func @batched_9(%x: memref<100000x9x9x9xf32>, %f0: memref<9x9xf32>, %f1: me
 }
 
 // CHECK-LABEL: func.func @batched_16(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -370,7 +370,7 @@ func.func @batched_16(%x: memref<100000x16x16x16xf32>, %f0: memref<16x16xf32>, %
 }
 
 // CHECK-LABEL: func.func @kmm_8_4(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = ffma>
+// CHECK:         kron.fused {{.*}}<kernel = ffma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -383,7 +383,7 @@ func.func @kmm_8_4(%x: memref<4096x8192xf32>, %f: memref<8x8xf32>, %y: memref<40
 }
 
 // CHECK-LABEL: func.func @kmm_8_4_f64(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK-NOT:     kron.fused
 // Tiles of 4 columns rather than 8 that two CTAs share.
 func.func @kmm_8_4_f64(%x: memref<4096x8192xf64>, %f: memref<8x8xf64>, %y: memref<4096x8192xf64>) {
@@ -392,10 +392,10 @@ func.func @kmm_8_4_f64(%x: memref<4096x8192xf64>, %f: memref<8x8xf64>, %y: memre
 }
 
 // CHECK-LABEL: func.func @kmm_8_5_transposed(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(4)
 // CHECK:           kron.mode_product axis(3)
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = ffma>
+// CHECK:         kron.fused {{.*}}<kernel = ffma{{[,>]}}
 // CHECK-NOT:     kron.fused
 // Neighbours of the input lie across the result's: ffma would wait for copies of
 // single elements.
@@ -405,7 +405,7 @@ func.func @kmm_8_5_transposed(%x: memref<1024x32768xf32>, %f: memref<8x8xf32>, %
 }
 
 // CHECK-LABEL: func.func @mkm_16_3_transposed(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(3)
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
@@ -417,10 +417,10 @@ func.func @mkm_16_3_transposed(%x: memref<4096x8192xf32>, %f: memref<16x16xf32>,
 }
 
 // CHECK-LABEL: func.func @mkm_16_4_transposed(
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(4)
 // CHECK:           kron.mode_product axis(3)
-// CHECK:         kron.fused {{.*}}#kron.gpu_plan<kernel = mma>
+// CHECK:         kron.fused {{.*}}<kernel = mma{{[,>]}}
 // CHECK:           kron.mode_product axis(2)
 // CHECK:           kron.mode_product axis(1)
 // CHECK-NOT:     kron.fused

@@ -8,9 +8,9 @@
 // CUDA: remark: [Missed] Plan | Category:kron-plan | Remark="the plan is for another target than cuda: it is not used"
 // CUDA-NOT: [Missed]
 // CUDA-LABEL: func.func @cpu
-// CUDA: plan = #kron.gpu_plan<kernel = {{[a-z]+}}>
+// CUDA: plan = #kron.{{gpu_plan<|dispatch<\[<}}kernel = {{[a-z]+}}
 // CUDA-LABEL: func.func @gpu
-// CUDA: plan = #kron.gpu_plan<kernel = simt, threads = 64>
+// CUDA: plan = #kron.gpu_plan<kernel = simt, threads = 64, launches =
 
 // CPU: remark: [Missed] Plan | Category:kron-plan | Remark="the plan is for another target than cpu: it is not used"
 // CPU-NOT: [Missed]

@@ -8,6 +8,7 @@
 #include "Passes.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
+#include "kron/Mapping/Passes.h"
 #include "kron/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Passes.h"

@@ -14,6 +14,7 @@
 #include "Target.h"
 #include "Words.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
+#include "kron/Mapping/Passes.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;

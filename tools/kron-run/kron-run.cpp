@@ -8,6 +8,7 @@
 #include "kron/Driver/Devices.h"
 #include "kron/Driver/Gpu.h"
 #include "kron/Driver/Measure.h"
+#include "kron/Target/SourceModule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"

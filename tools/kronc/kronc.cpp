@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Driver/Session.h"
 #include "kron/Pipelines/Pipelines.h"
+#include "kron/Target/LLVMIR.h"
 #include "kron/Target/Output.h"
+#include "kron/Target/SourceModule.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -210,14 +211,7 @@ static llvm::Expected<std::vector<Processor>> getProcessors() {
     return std::vector<Processor>();
   if (getOptions().cpus.empty())
     return getPortableProcessors();
-  std::vector<Processor> processors;
-  for (StringRef name : getOptions().cpus) {
-    auto processor = getNamedProcessor(name);
-    if (!processor)
-      return processor.takeError();
-    processors.push_back(std::move(*processor));
-  }
-  return processors;
+  return getNamedProcessors(getOptions().cpus);
 }
 
 static llvm::Error write(StringRef output, StringRef contents) {

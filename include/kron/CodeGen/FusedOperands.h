@@ -14,27 +14,10 @@
 #define KRON_CODEGEN_FUSEDOPERANDS_H
 
 #include "kron/CodeGen/Emitter.h"
+#include "kron/Plan/Arrays.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 
 namespace mlir::kron {
-
-/// How elements of type `element` lie in memory: complex numbers as vectors of
-/// two, others as they are.
-Type getStorageType(Type element);
-/// Bytes of an element, complex ones included.
-int64_t getElementBytes(Type element);
-
-/// Input, factors and destination of `op`.
-SmallVector<Value> getArrays(ScaledOpInterface op);
-
-/// Whether types say that an array has no elements: then there is nothing to
-/// plan, and plans may divide by sizes.
-bool hasEmptyArray(ScaledOpInterface op);
-bool hasEmptyArray(FusedOp fused);
-
-/// Why no code generator takes `op`, if shapes that all of them need to know
-/// are dynamic: of factors, or of what a gradient writes.
-std::optional<std::string> getDynamicShapeReason(ScaledOpInterface op);
 
 /// An array as a step sees it: a pointer and one stride per axis, in elements,
 /// and how these lie in memory (null: as the emitter computes with them).
@@ -85,12 +68,6 @@ struct FusedOperands {
   StageArray addend;
   std::optional<FusedEpilogue> epilogue;
 };
-
-/// Strides of `array` in elements, kDynamic where they are not known. Those of
-/// a tensor are those of the row-major buffer that it will be. Axis k is
-/// `permutation[k]` of the array if that is not empty.
-SmallVector<int64_t> getKnownStrides(Value array,
-                                     ArrayRef<int64_t> permutation = {});
 
 /// Builds pointer and strides of `memref` at the emitter's position. Axis k is
 /// `permutation[k]` of the memref if that is not empty.

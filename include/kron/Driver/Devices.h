@@ -14,7 +14,7 @@
 #ifndef KRON_DRIVER_DEVICES_H
 #define KRON_DRIVER_DEVICES_H
 
-#include "kron/Driver/Session.h"
+#include "kron/Driver/Calls.h"
 #include "kron/Target/JIT.h"
 
 namespace mlir::kron {

@@ -13,7 +13,7 @@
 #ifndef KRON_DRIVER_GPU_H
 #define KRON_DRIVER_GPU_H
 
-#include "kron/Driver/Session.h"
+#include "kron/Driver/Calls.h"
 #include "kron/Machine/GPUMachine.h"
 
 namespace mlir::kron {

@@ -8,7 +8,7 @@
 #ifndef KRON_DRIVER_MEASURE_H
 #define KRON_DRIVER_MEASURE_H
 
-#include "kron/Driver/Session.h"
+#include "kron/Driver/Calls.h"
 
 namespace mlir::kron {
 

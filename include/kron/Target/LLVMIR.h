@@ -41,6 +41,10 @@ std::vector<Processor> getPortableProcessors();
 /// x86-64-v4 with matrix tiles); an error if there is none.
 llvm::Expected<Processor> getNamedProcessor(StringRef name);
 
+/// Those that have `names`, in their order.
+llvm::Expected<std::vector<Processor>>
+getNamedProcessors(ArrayRef<std::string> names);
+
 /// Gives `pipeline` what its passes ask about `processor`.
 void setProcessor(CPUPipelineOptions &pipeline, const Processor &processor);
 

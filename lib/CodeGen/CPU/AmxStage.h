@@ -27,9 +27,6 @@ namespace mlir::kron {
 
 enum class AmxMapping { None, Rows, Columns };
 
-/// Smaller factors leave most of a tile empty.
-inline constexpr int64_t kMinAmxK = 24, kMinAmxResults = 12;
-
 /// How `stage` becomes products of tiles; None if it does not, or if it is too
 /// small to gain from it. Does not ask whether the processor has tiles.
 AmxMapping getAmxMapping(const Stage &stage);

@@ -8,9 +8,9 @@
 #ifndef KRON_LIB_CODEGEN_CPU_FUSEDARRAYS_H
 #define KRON_LIB_CODEGEN_CPU_FUSEDARRAYS_H
 
-#include "kron/CodeGen/CPU/CPUPlan.h"
 #include "kron/CodeGen/CPU/RuntimeCalls.h"
 #include "kron/CodeGen/CPU/Stage.h"
+#include "kron/Plan/CPU/CPUPlan.h"
 
 namespace mlir::kron {
 

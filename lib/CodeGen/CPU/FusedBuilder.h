@@ -25,9 +25,6 @@ inline constexpr int64_t kLineBytes = 64;
 /// to so many uses of an element.
 inline constexpr int64_t kMaxConvertingUses = 8;
 
-/// What `matrix_tiles` of a plan asks for.
-inline constexpr int64_t kMatrixTiles = 1, kPairProducts = 2;
-
 /// x86-64-v3 has F16C, x86-64-v2, for which vectors have 128 bits, has not.
 inline bool has16BitConversion(int64_t vectorBits) { return vectorBits > 128; }
 

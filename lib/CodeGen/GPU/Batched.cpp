@@ -5,81 +5,33 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the kernel takes, and its operands: one kernel for arrays that are
-// packed and aligned, another one for others, chosen when the function runs.
+// The operands of the kernel, and the test for arrays that are packed and
+// aligned, which have a kernel of their own.
 //
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/Batched.h"
 #include "BatchedKernel.h"
-#include "kron/CodeGen/GPU/Support.h"
+#include "kron/Plan/GPU/SharedMemory.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Larger factors would make the unrolled code too long.
-static constexpr int64_t kLargestFactor = 16;
-
-std::optional<std::string>
-kron::getBatchedUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
-  Type element = getElementType(fused.getInit());
-  if (!element.isF32() && !element.isF64())
-    return "the elements are neither f32 nor f64";
-  if (!hasOneElementType(fused))
-    return "arrays have different element types";
-  Problem problem = describeProblem(fused);
-  if (problem.getLargestFactorSize() > kLargestFactor)
-    return "a factor is larger than 16";
-  if (problem.inner < 0)
-    return "the innermost axis has a dynamic size";
-  if (llvm::any_of(problem.factors, [](const ProblemFactor &factor) {
-        return !factor.varyingAxes.empty();
-      }))
-    return "a factor varies";
-  int64_t first = std::numeric_limits<int64_t>::max();
-  for (const ProblemFactor &factor : problem.factors)
-    first = std::min(first, factor.axis);
-  auto shape = cast<ShapedType>(fused.getInit().getType()).getShape();
-  if (llvm::any_of(shape.drop_front(first), ShapedType::isDynamic))
-    return "an axis inside the contracted ones has a dynamic size";
-  for (ModeProductOp product : fused.getModeProducts())
-    if (product.getConjInput() || product.getConjFactor())
-      return "something is conjugated";
-  GPUPlanAttr given = getGPUPlanAttr(fused);
-  if (given && given.getStages() == 1)
-    return "it needs at least 2 pipeline stages";
-  if (given && (given.getColumns() || given.getCluster() > 1))
-    return "its tiles are whole rows of one CTA";
-  if (!getBatchedPlan(fused, machine))
-    return "a tile does not fit in shared memory";
-  return std::nullopt;
-}
-
-namespace {
-/// A condition that may be known.
-struct Condition {
-  bool isNever = false;
-  /// Null: always, unless `isNever`.
-  Value value;
-};
-} // namespace
-
-static void require(Emitter &host, Condition &condition, Int lhs, Int rhs) {
+static void require(Emitter &host, PackedTest &test, Int lhs, Int rhs) {
   if (lhs == rhs)
     return;
   if (lhs.isConstant() && rhs.isConstant()) {
-    condition.isNever = true;
+    test.isNever = true;
     return;
   }
   Value equal = host.equal(lhs, rhs);
-  condition.value = condition.value
-                        ? Value(arith::AndIOp::create(host.builder, host.loc,
-                                                      condition.value, equal))
-                        : equal;
+  test.value = test.value ? Value(arith::AndIOp::create(host.builder, host.loc,
+                                                        test.value, equal))
+                          : equal;
 }
 
 /// Requires that `array` has no gaps and begins at a multiple of 16 bytes.
-static void requirePacked(Emitter &host, Condition &condition,
+static void requirePacked(Emitter &host, PackedTest &test,
                           const StageArray &array, ArrayRef<Int> outerSizes,
                           ArrayRef<int64_t> itemSizes) {
   Int expected = 1;
@@ -88,12 +40,12 @@ static void requirePacked(Emitter &host, Condition &condition,
     Int size =
         axis < outerRank ? outerSizes[axis] : Int(itemSizes[axis - outerRank]);
     if (!size.is(1))
-      require(host, condition, array.strides[axis], expected);
+      require(host, test, array.strides[axis], expected);
     expected = host.mul(expected, size);
   }
   Value address = LLVM::PtrToIntOp::create(
       host.builder, host.loc, host.builder.getI64Type(), array.base);
-  require(host, condition, host.bitAnd(Int(address), 15), 0);
+  require(host, test, host.bitAnd(Int(address), 15), 0);
 }
 
 static BatchedOperands getOperands(Emitter &host, FusedOp fused,
@@ -114,40 +66,44 @@ static BatchedOperands getOperands(Emitter &host, FusedOp fused,
   return operands;
 }
 
+PackedTest kron::buildBatchedTest(OpBuilder &builder, FusedOp fused,
+                                  GPUPlanAttr plan) {
+  PackedTest test;
+  std::variant<BatchedPlan, std::string> read = readBatchedPlan(fused, plan);
+  // emitBatchedKernel says what is wrong with it.
+  if (std::holds_alternative<std::string>(read))
+    return test;
+  const auto &complete = std::get<BatchedPlan>(read);
+  Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
+  FusedOperands operands = getFusedOperands(host, fused);
+  ArrayRef<Int> outerSizes =
+      ArrayRef(operands.sizes).take_front(complete.firstAxis);
+  requirePacked(host, test, operands.input, outerSizes,
+                complete.getInput().sizes);
+  requirePacked(host, test, operands.init, outerSizes,
+                complete.getOutput().sizes);
+  if (operands.addend.base)
+    requirePacked(host, test, operands.addend, outerSizes,
+                  complete.getOutput().sizes);
+  return test;
+}
+
 LogicalResult kron::emitBatchedKernel(OpBuilder &builder,
                                       gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                      GPUPlanAttr plan,
                                       const GPUMachine &machine) {
-  std::optional<BatchedPlan> plan = getBatchedPlan(fused, machine);
-  if (!plan)
-    return fused.emitOpError("has items that do not fit in shared memory");
+  std::variant<BatchedPlan, std::string> read = readBatchedPlan(fused, plan);
+  if (auto *reason = std::get_if<std::string>(&read))
+    return fused.emitOpError("cannot become a batched kernel: ") << *reason;
+  const auto &complete = std::get<BatchedPlan>(read);
+  if (auto reason = getSharedMemoryReason(complete.getSharedBytes(),
+                                          complete.ctasPerSM, machine))
+    return fused.emitOpError("cannot become a batched kernel: ") << *reason;
   Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
-  BatchedOperands operands = getOperands(host, fused, *plan);
+  BatchedOperands operands = getOperands(host, fused, complete);
   SmallVector<FactorArray> factors;
   for (ModeProductOp product : fused.getModeProducts())
     factors.push_back(getFusedFactor(host, fused, product));
-
-  Condition packed;
-  requirePacked(host, packed, operands.input, operands.outerSizes,
-                plan->getInput().sizes);
-  requirePacked(host, packed, operands.init, operands.outerSizes,
-                plan->getOutput().sizes);
-  if (operands.addend.base)
-    requirePacked(host, packed, operands.addend, operands.outerSizes,
-                  plan->getOutput().sizes);
-  auto emit = [&](bool isPacked) {
-    BatchedKernel(host, gpuModule, fused, *plan, isPacked)
-        .emit(operands, factors);
-  };
-  if (packed.isNever || !packed.value) {
-    emit(!packed.isNever);
-    return success();
-  }
-  auto branch = scf::IfOp::create(builder, fused.getLoc(), packed.value,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  emit(true);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  emit(false);
+  BatchedKernel(host, gpuModule, fused, complete).emit(operands, factors);
   return success();
 }

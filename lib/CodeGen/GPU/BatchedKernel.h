@@ -25,8 +25,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_BATCHEDKERNEL_H
 #define KRON_LIB_CODEGEN_GPU_BATCHEDKERNEL_H
 
-#include "BatchedPlan.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/Plan/GPU/BatchedPlan.h"
 
 namespace mlir::kron {
 
@@ -43,9 +43,9 @@ struct BatchedOperands {
 class BatchedKernel {
 public:
   BatchedKernel(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused,
-                const BatchedPlan &plan, bool isPacked)
+                const BatchedPlan &plan)
       : k(host, gpuModule, getBaseName(fused), host.element), fused(fused),
-        plan(plan), isPacked(isPacked), bytes(host.getElementBytes()) {}
+        plan(plan), bytes(host.getElementBytes()) {}
 
   /// Builds the kernel and its launch.
   void emit(const BatchedOperands &hostOperands, ArrayRef<FactorArray> factors);
@@ -106,7 +106,6 @@ private:
   KernelBuilder k;
   FusedOp fused;
   const BatchedPlan &plan;
-  bool isPacked;
   int64_t bytes;
   BatchedOperands operands;
   int64_t stageOffset = 0, workOffset = 0;

@@ -48,7 +48,7 @@ void BatchedKernel::emitLoad(Int tile, Int stage) {
   int64_t elements = plan.itemsPerTile * layout.getElements();
   auto loadElements = [&] {
     Int valid = getValidElements(tile, layout);
-    if (!isPacked) {
+    if (!plan.isPacked) {
       k.rolledLoop(k.threadId(), valid, plan.threads, [&](Int index) {
         Int offset = getOffset(operands.input, layout.sizes, tile, index);
         k.copyAsync(element(stage, getPosition(layout, index)),
@@ -136,7 +136,7 @@ void BatchedKernel::storeValues(Int index, int64_t offset,
 /// are slower than the way through shared memory). Kernels with planes of f64
 /// have no registers for it.
 bool BatchedKernel::canStoreDirectly(const BatchedStep &step) {
-  if (!isPacked || step.isPlane() || (plan.hasPlanes() && bytes != 4))
+  if (!plan.isPacked || step.isPlane() || (plan.hasPlanes() && bytes != 4))
     return false;
   unsigned axis = plan.factors[step.products.front()].axis - plan.firstAxis;
   return axis + 2 < step.source.sizes.size() &&
@@ -174,7 +174,7 @@ void BatchedKernel::emitStore(Int tile, Int buffer) {
   const ItemLayout &layout = plan.getOutput();
   int64_t elements = plan.itemsPerTile * layout.getElements();
   Int valid = getValidElements(tile, layout);
-  if (!isPacked) {
+  if (!plan.isPacked) {
     k.rolledLoop(k.threadId(), valid, plan.threads, [&](Int index) {
       Value value =
           k.load(k.element, element(buffer, getPosition(layout, index)));

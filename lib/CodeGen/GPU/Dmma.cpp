@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/CodeGen/GPU/Dmma.h"
 #include "DmmaEmitter.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -207,8 +208,8 @@ void DmmaEmitter::emitBarrier(const DmmaStep &step) {
     emitClusterArrive();
     return emitClusterWait();
   }
-  int64_t warps = (int64_t(8) << step.bit) / plan.getWarpElements();
-  if (warps <= 1)
+  int64_t warps = plan.getStepWarps(step.bit);
+  if (warps == 1)
     return kernel.syncWarp();
   if (warps == plan.warps)
     return kernel.barrier();
@@ -315,4 +316,23 @@ void DmmaEmitter::emit() {
   shape.cluster = plan.cluster;
   shape.sharedBytes = plan.getSharedBytes();
   kernel.launch(shape, count);
+}
+
+//===----------------------------------------------------------------------===//
+// The fused region
+//===----------------------------------------------------------------------===//
+
+LogicalResult kron::emitDmmaKernel(OpBuilder &builder,
+                                   gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                   GPUPlanAttr plan,
+                                   const GPUMachine &machine) {
+  std::variant<DmmaPlan, std::string> found = readDmmaPlan(fused, plan);
+  if (auto *reason = std::get_if<std::string>(&found))
+    return fused.emitOpError("cannot become a dmma kernel: ") << *reason;
+  auto &dmma = std::get<DmmaPlan>(found);
+  if (std::optional<std::string> reason = getDmmaMachineReason(dmma, machine))
+    return fused.emitOpError("cannot become a dmma kernel: ") << *reason;
+  Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
+  DmmaEmitter(host, gpuModule, fused, dmma).emit();
+  return success();
 }

@@ -8,8 +8,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_DMMAEMITTER_H
 #define KRON_LIB_CODEGEN_GPU_DMMAEMITTER_H
 
-#include "DmmaPlan.h"
-#include "FfmaEmitter.h"
+#include "FfmaArrays.h"
+#include "kron/Plan/GPU/DmmaPlan.h"
 
 namespace mlir::kron {
 

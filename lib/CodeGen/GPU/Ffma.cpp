@@ -20,9 +20,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/Ffma.h"
-#include "DmmaEmitter.h"
 #include "FfmaEmitter.h"
-#include "kron/CodeGen/GPU/Support.h"
+#include "kron/Plan/GPU/SharedMemory.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -483,7 +482,7 @@ void FfmaEmitter::emit() {
   LaunchShape shape;
   shape.threads = plan.threads;
   shape.ctasPerSM = plan.ctasPerSM;
-  shape.sharedBytes = plan.sharedBytes;
+  shape.sharedBytes = plan.getSharedBytes();
   kernel.launch(shape, getTiles(host, operands.sizes));
 }
 
@@ -491,33 +490,18 @@ void FfmaEmitter::emit() {
 // The fused region
 //===----------------------------------------------------------------------===//
 
-std::optional<std::string>
-kron::getFfmaUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
-  if (!hasOneElementType(fused))
-    return "arrays have different element types";
-  std::string reason;
-  if (!planDmma(fused, machine) && !planFfma(fused, machine, reason))
-    return reason;
-  return std::nullopt;
-}
-
-int64_t kron::getFfmaAlignment(FusedOp fused) {
-  return getFfmaCopyWidth(fused) *
-         getElementBytes(getElementType(fused.getInit()));
-}
-
 LogicalResult kron::emitFfmaKernel(OpBuilder &builder,
                                    gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                   GPUPlanAttr plan,
                                    const GPUMachine &machine) {
+  std::variant<FfmaPlan, std::string> found = readFfmaPlan(fused, plan);
+  if (auto *reason = std::get_if<std::string>(&found))
+    return fused.emitOpError("cannot become an ffma kernel: ") << *reason;
+  auto &ffma = std::get<FfmaPlan>(found);
+  if (std::optional<std::string> reason =
+          getSharedMemoryReason(ffma.getSharedBytes(), ffma.ctasPerSM, machine))
+    return fused.emitOpError("cannot become an ffma kernel: ") << *reason;
   Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
-  if (std::optional<DmmaPlan> plan = planDmma(fused, machine)) {
-    DmmaEmitter(host, gpuModule, fused, *plan).emit();
-    return success();
-  }
-  std::string reason;
-  std::optional<FfmaPlan> plan = planFfma(fused, machine, reason);
-  if (!plan)
-    return fused.emitOpError("cannot become an FFMA kernel: ") << reason;
-  FfmaEmitter(host, gpuModule, fused, *plan).emit();
+  FfmaEmitter(host, gpuModule, fused, ffma).emit();
   return success();
 }

@@ -14,10 +14,10 @@
 #define KRON_LIB_CODEGEN_GPU_FFMAEMITTER_H
 
 #include "FfmaArrays.h"
-#include "FfmaPlan.h"
 #include "ScalarOps.h"
 #include "TileWalk.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/Plan/GPU/FfmaPlan.h"
 #include <functional>
 #include <vector>
 

@@ -56,6 +56,10 @@ int64_t FfmaEmitter::getVectorWidth(const FfmaGroup &group, bool after) {
     while (other != axis.axis && extents[other] > 1 &&
            plan.strides[other] % width != 0)
       width /= 2;
+  // Vectors start anywhere in a ring along the axis itself, as tiles do.
+  while (axis.axis == plan.slotAxis &&
+         (plan.slots % width != 0 || plan.ringSlots % width != 0))
+    width /= 2;
   return width;
 }
 

@@ -6,82 +6,21 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/FusedOperands.h"
 #include "kron/CodeGen/GPU/Batched.h"
 #include "kron/CodeGen/GPU/Cublas.h"
+#include "kron/CodeGen/GPU/Dmma.h"
 #include "kron/CodeGen/GPU/Ffma.h"
-#include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/Mma.h"
 #include "kron/CodeGen/GPU/Simt.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
-#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-static int64_t getNoAlignment(FusedOp) { return 1; }
-
-/// The answer of an emitter that looks at one set of axes only.
-template <auto getReason>
-static std::optional<std::string>
-getReasonForOneView(FusedOp fused, const GPUMachine &machine) {
-  if (isRegrouped(fused))
-    return "axes are regrouped between factors";
-  return getReason(fused, machine);
-}
-
-/// The two kinds of kernels by mma.sync.
-static std::optional<std::string>
-getAnyMmaUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
-  return isRegrouped(fused) || isSparse(describeProblem(fused))
-             ? getSparseUnsupportedReason(fused, machine)
-             : getMMAUnsupportedReason(fused, machine);
-}
-
-static LogicalResult emitAnyMmaKernel(OpBuilder &builder,
-                                      gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                      const GPUMachine &machine) {
-  return isRegrouped(fused) || isSparse(describeProblem(fused))
-             ? emitSparseKernel(builder, gpuModule, fused, machine)
-             : emitMMAKernel(builder, gpuModule, fused, machine);
-}
-
-/// Why an emitter that knows neither epilogues nor arrays of 8 bits does not
-/// take `fused`.
-template <auto getReason>
-static std::optional<std::string> getReasonOfBare(FusedOp fused,
-                                                  const GPUMachine &machine) {
-  if (fused.getEpilogue())
-    return "there is an epilogue";
-  if (describeProblem(fused).hasFloat8)
-    return "an array is of 8 bits";
-  return getReasonForOneView<getReason>(fused, machine);
-}
-
-/// Keep the preferred ones first.
-static const GPUEmitter kEmitters[] = {
-    {GPUKernel::Wgmma, getReasonOfBare<getWgmmaUnsupportedReason>,
-     getNoAlignment, emitWgmmaKernel},
-    {GPUKernel::Batched, getReasonOfBare<getBatchedUnsupportedReason>,
-     getNoAlignment, emitBatchedKernel},
-    {GPUKernel::Ffma, getReasonOfBare<getFfmaUnsupportedReason>,
-     getFfmaAlignment, emitFfmaKernel},
-    {GPUKernel::Mma, getAnyMmaUnsupportedReason, getNoAlignment,
-     emitAnyMmaKernel},
-    {GPUKernel::Simt, getReasonForOneView<getSimtUnsupportedReason>,
-     getNoAlignment, emitSimtKernel},
-};
-
-std::optional<std::string>
-GPUEmitter::getUnsupportedReason(FusedOp fused,
-                                 const GPUMachine &machine) const {
-  if (hasEmptyArray(fused))
-    return "an array has no elements";
-  return getReason(fused, machine);
-}
-
-ArrayRef<GPUEmitter> kron::getGPUEmitters() { return kEmitters; }
 
 StringRef kron::getKernelBaseName(FusedOp fused) {
   if (auto function = fused->getParentOfType<func::FuncOp>())
@@ -89,50 +28,59 @@ StringRef kron::getKernelBaseName(FusedOp fused) {
   return "kron";
 }
 
-/// The emitter for `fused`; null, with an error, if it asks for one that
-/// cannot.
-static const GPUEmitter *chooseEmitter(FusedOp fused,
-                                       const GPUMachine &machine) {
-  GPUKernel wanted = getGPUPlanAttr(fused) ? getGPUPlanAttr(fused).getKernel()
-                                           : GPUKernel::Auto;
-  std::optional<std::string> reason;
-  for (const GPUEmitter &emitter : kEmitters) {
-    if (wanted != GPUKernel::Auto && emitter.kernel != wanted)
-      continue;
-    reason = emitter.getUnsupportedReason(fused, machine);
-    if (!reason)
-      return &emitter;
+/// Builds the launch of the kernel of `plan`, and the kernel.
+static LogicalResult emitKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                                FusedOp fused, GPUPlanAttr plan,
+                                const GPUMachine &machine) {
+  switch (plan.getKernel()) {
+  case GPUKernel::Simt:
+    return emitSimtKernel(builder, gpuModule, fused, plan, machine);
+  case GPUKernel::Ffma:
+    return emitFfmaKernel(builder, gpuModule, fused, plan, machine);
+  case GPUKernel::Dmma:
+    return emitDmmaKernel(builder, gpuModule, fused, plan, machine);
+  case GPUKernel::Mma:
+    return emitMmaKernel(builder, gpuModule, fused, plan, machine);
+  case GPUKernel::Wgmma:
+    return emitWgmmaKernel(builder, gpuModule, fused, plan, machine);
+  case GPUKernel::Batched:
+    return emitBatchedKernel(builder, gpuModule, fused, plan, machine);
+  case GPUKernel::Sparse:
+    return emitSparseKernel(builder, gpuModule, fused, plan, machine);
+  case GPUKernel::Chain:
+    return emitChainKernel(builder, gpuModule, fused, plan, machine);
+  case GPUKernel::SmallGroups:
+    return emitSmallGroups(builder, gpuModule, fused, plan, machine);
+  case GPUKernel::Auto:
+  case GPUKernel::Gradient:
+  case GPUKernel::Cublas:
+    break;
   }
-  InFlightDiagnostic error = fused.emitOpError("cannot become a GPU kernel");
-  if (wanted != GPUKernel::Auto)
-    error << " of kind " << stringifyGPUKernel(wanted);
-  error << ": " << (reason ? *reason : "there is no emitter of that kind");
-  return nullptr;
+  return fused.emitOpError("has a plan for kernel ")
+         << stringifyGPUKernel(plan.getKernel())
+         << ", which applies no fused region";
 }
 
-std::optional<std::string>
-kron::getEpilogueUnsupportedReason(FusedOp bare, FusedOp fused,
-                                   const GPUMachine &machine) {
-  // Its product must not be rounded.
-  Type element = getElementType(fused.getInit());
-  if (getAccumulatorType(element) != element)
-    return std::nullopt;
-  GPUKernel wanted = getGPUPlanAttr(fused) ? getGPUPlanAttr(fused).getKernel()
-                                           : GPUKernel::Auto;
-  std::optional<std::string> reason;
-  for (const GPUEmitter &emitter : kEmitters) {
-    bool isWanted = wanted == GPUKernel::Auto || emitter.kernel == wanted;
-    if (!isWanted || emitter.kernel == GPUKernel::Simt)
-      continue;
-    std::optional<std::string> own =
-        emitter.getUnsupportedReason(fused, machine);
-    if (!own)
-      return std::nullopt;
-    if (!reason && !emitter.getUnsupportedReason(bare, machine))
-      reason = stringifyGPUKernel(emitter.kernel).str() + ": " + *own;
-  }
-  // Only the general kernel takes the product, which takes epilogues too.
-  return reason;
+//===----------------------------------------------------------------------===//
+// What is chosen at launch
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Whether a plan is launched: never, always (no value), or if `value` holds.
+struct Requirement {
+  bool isNever = false;
+  Value value;
+};
+} // namespace
+
+static void addRequirement(OpBuilder &builder, Location loc,
+                           Requirement &requirement, Value value) {
+  if (!value)
+    return;
+  requirement.value =
+      requirement.value
+          ? Value(arith::AndIOp::create(builder, loc, requirement.value, value))
+          : value;
 }
 
 /// Whether the arrays of `fused` are multiples of `alignment` bytes, as an i1;
@@ -163,35 +111,95 @@ static Value buildAlignmentTest(OpBuilder &builder, FusedOp fused,
   return host.equal(host.bitAnd(bits, alignment - 1), 0);
 }
 
-LogicalResult kron::emitGPUKernels(OpBuilder &builder, SymbolTable &symbols,
-                                   gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                   const GPUMachine &machine) {
-  const GPUEmitter *emitter = chooseEmitter(fused, machine);
-  if (!emitter)
+/// Adds that there are at least as many rows as `plan` wants.
+static void requireRows(OpBuilder &builder, FusedOp fused, GPUPlanAttr plan,
+                        Requirement &requirement) {
+  int64_t least = plan.get("min_rows");
+  if (least <= 1)
+    return;
+  Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
+  Int rows = getSparseRows(host, fused, plan);
+  if (rows.isConstant())
+    requirement.isNever |= rows.getConstant() < least;
+  else
+    addRequirement(builder, fused.getLoc(), requirement,
+                   host.less(least - 1, rows));
+}
+
+/// What `plan` requires of what is known at launch only.
+static Requirement buildRequirement(OpBuilder &builder, FusedOp fused,
+                                    GPUPlanAttr plan) {
+  Location loc = fused.getLoc();
+  Requirement requirement;
+  switch (plan.getKernel()) {
+  case GPUKernel::Ffma:
+  case GPUKernel::Dmma:
+    addRequirement(builder, loc, requirement,
+                   buildAlignmentTest(builder, fused, plan.get("alignment")));
+    break;
+  case GPUKernel::Batched:
+    if (plan.get("packed")) {
+      PackedTest test = buildBatchedTest(builder, fused, plan);
+      requirement.isNever = test.isNever;
+      addRequirement(builder, loc, requirement, test.value);
+    }
+    break;
+  case GPUKernel::SmallGroups:
+    requireRows(builder, fused, plan, requirement);
+    addRequirement(builder, loc, requirement,
+                   buildSmallGroupsTest(builder, fused, plan));
+    break;
+  case GPUKernel::Sparse:
+  case GPUKernel::Chain:
+    requireRows(builder, fused, plan, requirement);
+    break;
+  default:
+    break;
+  }
+  return requirement;
+}
+
+/// Calls cuBLAS as `plan` says, and leaves `builder` where the product is left
+/// to do.
+static LogicalResult emitCublas(OpBuilder &builder, FusedOp fused,
+                                GPUPlanAttr plan) {
+  Location loc = fused.getLoc();
+  Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  FailureOr<Value> isDone = buildCublasCall(builder, fused, plan);
+  if (failed(isDone))
     return failure();
+  Value isLeft = arith::XOrIOp::create(builder, loc, *isDone, yes);
+  auto branch =
+      scf::IfOp::create(builder, loc, isLeft, /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  return success();
+}
+
+LogicalResult kron::emitGPUKernels(OpBuilder &builder,
+                                   gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                   ArrayRef<GPUPlanAttr> plans,
+                                   const GPUMachine &machine) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(fused);
-  if (fused->hasAttr(kCublasAttrName)) {
-    if (auto reason = getCublasUnsupportedReason(fused, machine))
-      return fused.emitOpError("cannot be a call of cuBLAS: ") << *reason;
-    // What follows is for where there is none.
-    Location loc = fused.getLoc();
-    Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
-    Value isLeft = arith::XOrIOp::create(builder, loc,
-                                         buildCublasCall(builder, fused), yes);
-    auto branch =
-        scf::IfOp::create(builder, loc, isLeft, /*withElseRegion=*/false);
+  for (GPUPlanAttr plan : plans) {
+    if (plan.getKernel() == GPUKernel::Cublas) {
+      if (failed(emitCublas(builder, fused, plan)))
+        return failure();
+      continue;
+    }
+    Requirement requirement = buildRequirement(builder, fused, plan);
+    if (requirement.isNever)
+      continue;
+    if (!requirement.value)
+      return emitKernel(builder, gpuModule, fused, plan, machine);
+    auto branch = scf::IfOp::create(builder, fused.getLoc(), requirement.value,
+                                    /*withElseRegion=*/true);
     builder.setInsertionPointToStart(branch.thenBlock());
+    if (failed(emitKernel(builder, gpuModule, fused, plan, machine)))
+      return failure();
+    builder.setInsertionPointToStart(branch.elseBlock());
   }
-  Value aligned =
-      buildAlignmentTest(builder, fused, emitter->getAlignment(fused));
-  if (!aligned)
-    return emitter->emit(builder, gpuModule, fused, machine);
-  auto branch = scf::IfOp::create(builder, fused.getLoc(), aligned,
-                                  /*withElseRegion=*/true);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  if (failed(emitter->emit(builder, gpuModule, fused, machine)))
-    return failure();
-  builder.setInsertionPointToStart(branch.elseBlock());
-  return emitSimtKernel(builder, gpuModule, fused, machine);
+  return fused.emitOpError("has no plan that requires nothing of what is known "
+                           "at launch only: ")
+         << plans.back();
 }

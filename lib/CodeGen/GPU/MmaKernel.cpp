@@ -318,7 +318,7 @@ void MmaKernel::emit() {
       keptFactors.push_back(loadFactors(step, 0, getKTiles(step)));
   emitTiles();
   LaunchShape shape;
-  shape.threads = plan.getThreads();
+  shape.threads = plan.threads;
   shape.ctasPerSM = plan.ctasPerSM;
   shape.cluster = plan.cluster;
   shape.sharedBytes = plan.sharedBytes;
@@ -329,6 +329,19 @@ void MmaKernel::emit() {
 // Shared memory
 //===----------------------------------------------------------------------===//
 
+/// TileLayout::swizzle of an index that may not be known.
+static Int swizzle(Emitter &emitter, const TileLayout &layout, Int index) {
+  if (index.isConstant())
+    return layout.swizzle(index.getConstant());
+  Int result = index;
+  for (TileLayout::Swizzle term : layout.swizzles) {
+    Int moved = emitter.floorDiv(index, int64_t(1) << (term.from - term.to));
+    moved = emitter.bitAnd(moved, int64_t(1) << term.to);
+    result = emitter.bitXor(result, moved);
+  }
+  return result;
+}
+
 Int MmaKernel::getOffset(const MmaBuffer &buffer, ArrayRef<Int> positions,
                          Int laneIndex) {
   const TileLayout &layout = *buffer.layout;
@@ -336,8 +349,8 @@ Int MmaKernel::getOffset(const MmaBuffer &buffer, ArrayRef<Int> positions,
   for (auto [position, stride] : llvm::zip_equal(positions, layout.strides))
     index = kernel.add(index, kernel.mul(position, stride));
   // The lane's part is the same for all items.
-  Int item = layout.swizzle(kernel, index);
-  Int lane = layout.swizzle(kernel, laneIndex);
+  Int item = swizzle(kernel, layout, index);
+  Int lane = swizzle(kernel, layout, laneIndex);
   Int sum = layout.swizzles.empty() ? kernel.add(item, lane)
                                     : kernel.bitXor(item, lane);
   return kernel.add(kernel.mul(sum, layout.elementBytes), buffer.base);
@@ -381,14 +394,17 @@ SmallVector<Value> MmaKernel::loadShared(const MmaBuffer &buffer, Int offset,
   return values;
 }
 
-LogicalResult kron::emitMMAKernel(OpBuilder &builder,
+LogicalResult kron::emitMmaKernel(OpBuilder &builder,
                                   gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                  const GPUMachine &machine) {
-  std::variant<MmaPlan, std::string> plan = getMmaPlan(fused, machine);
-  if (auto *reason = std::get_if<std::string>(&plan))
-    return fused.emitOpError(*reason);
+                                  GPUPlanAttr plan, const GPUMachine &machine) {
+  std::variant<MmaPlan, std::string> read = readMmaPlan(fused, plan);
+  if (auto *reason = std::get_if<std::string>(&read))
+    return fused.emitOpError("cannot become a mma kernel: ") << *reason;
+  const MmaPlan &complete = std::get<MmaPlan>(read);
+  if (auto reason = getMmaMachineReason(complete, machine))
+    return fused.emitOpError("cannot become a mma kernel: ") << *reason;
   OpBuilder::InsertionGuard guard(builder);
-  Emitter host(builder, fused.getLoc(), std::get<MmaPlan>(plan).type);
-  MmaKernel(host, gpuModule, fused, std::get<MmaPlan>(plan), machine).emit();
+  Emitter host(builder, fused.getLoc(), complete.type);
+  MmaKernel(host, gpuModule, fused, complete, machine).emit();
   return success();
 }

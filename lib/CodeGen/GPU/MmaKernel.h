@@ -22,6 +22,8 @@
 #define KRON_LIB_CODEGEN_GPU_MMAKERNEL_H
 
 #include "MmaMath.h"
+#include "kron/Machine/GPUMachine.h"
+#include "kron/Plan/GPU/MmaPlan.h"
 
 namespace mlir::kron {
 

@@ -152,7 +152,7 @@ void MmaKernel::emitCopies(const MmaGlobalTile &from, const MmaBuffer &to,
     return positions;
   };
 
-  int64_t threads = plan.getThreads();
+  int64_t threads = plan.threads;
   int64_t elementBytes = getBytes(plan.inputType);
   if (elements * elementBytes < 4) {
     // No asynchronous copy is that small.
@@ -296,7 +296,7 @@ void MmaKernel::emitRowCopies(const MmaGlobalTile &from, const MmaBuffer &to,
   int64_t rows = 1;
   for (unsigned dim : order.drop_back())
     rows *= plan.dims[dim].sizeK;
-  int64_t rowsAtOnce = plan.warps * (32 / lanes);
+  int64_t rowsAtOnce = plan.getWarps() * (32 / lanes);
   Int laneRow = kernel.add(kernel.mul(warp, 32 / lanes),
                            kernel.floorDiv(kernel.laneId(), lanes));
   Int lane = kernel.rem(kernel.laneId(), lanes);

@@ -8,7 +8,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_MMAMATH_H
 #define KRON_LIB_CODEGEN_GPU_MMAMATH_H
 
-#include "MmaPlan.h"
+#include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/Plan/GPU/MmaMath.h"
 
 namespace mlir::kron {
 

@@ -299,7 +299,7 @@ void MmaKernel::forItems(const MmaStep &step, ArrayRef<MmaItemAxis> axes,
     first = kernel.add(warpGroup, kernel.mul(rank, half));
     end = kernel.add(kernel.mul(rank, total - half), half);
   }
-  if (warpGroups * step.warps < plan.warps) {
+  if (warpGroups * step.warps < plan.getWarps()) {
     // Warps that are left over do nothing.
     Value works = kernel.less(warpGroup, warpGroups);
     end = Int(kernel.select(works, kernel.materialize(end, 32),

@@ -12,47 +12,47 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-int64_t PackedOperand::getCoreStride() const {
-  return columns / 8 * kCoreBytes;
+/// Bytes of what is in TF32.
+static int64_t getMainBytes(const PackedOperand &packed) {
+  return packed.columns * packed.sizeK * 4;
 }
 
-int64_t PackedOperand::getBytes() const {
-  return columns * sizeK * (is16BitFloat() ? 2 : hasTF32Residuals ? 6 : 8);
-}
-
-void PackedOperand::write(KernelBuilder &k, ArrayRef<SparseOperand> operands,
-                          Value target, int64_t macro) const {
-  int64_t mainBytes = columns * sizeK * 4;
+void kron::writePackedOperand(KernelBuilder &k, const PackedOperand &packed,
+                              ArrayRef<SparseOperand> operands, Value target,
+                              int64_t macro) {
+  int64_t mainBytes = getMainBytes(packed);
   auto put = [&](Value word, int64_t offset, int64_t core) {
-    k.store(word, k.offsetBytes(target, offset + core * getCoreStride()));
+    k.store(word,
+            k.offsetBytes(target, offset + core * packed.getCoreStride()));
   };
   for (auto [half, operand] : llvm::enumerate(operands)) {
     int64_t core = 2 * macro + half;
-    if (is16BitFloat()) {
+    if (packed.is16BitFloat()) {
       put(operand.narrow, 0, core);
       continue;
     }
     put(operand.main.high, 0, 2 * core);
     put(operand.next, 0, 2 * core + 1);
     put(operand.residuals, mainBytes, core);
-    if (!hasTF32Residuals)
+    if (!packed.hasTF32Residuals)
       put(operand.narrow, mainBytes / 2 * 3, core);
   }
 }
 
-Value PackedOperand::getDescriptor(KernelBuilder &k, Int place) {
+Value kron::getPackedDescriptor(KernelBuilder &k, Int place) {
   Value address = LLVM::PtrToIntOp::create(
       k.builder, k.loc, k.builder.getI32Type(), k.shared(place));
   return k.materialize(k.floorDiv(Int(address), 16), 64);
 }
 
-void PackedOperand::multiply(KernelBuilder &k, MutableArrayRef<MmaC> sums,
-                             const SparseA &a, Value descriptor, int64_t offset,
-                             int64_t macro, bool continues) const {
+void kron::multiplyPackedOperand(KernelBuilder &k, const PackedOperand &packed,
+                                 MutableArrayRef<MmaC> sums, const SparseA &a,
+                                 Value descriptor, int64_t offset,
+                                 int64_t macro, bool continues) {
   int64_t count = 4 * sums.size();
-  int64_t mainBytes = columns * sizeK * 4;
+  int64_t mainBytes = getMainBytes(packed);
   int64_t operandA = count * (continues ? 2 : 1);
-  int64_t words = is16BitFloat() ? 4 : hasTF32Residuals ? 20 : 16;
+  int64_t words = packed.is16BitFloat() ? 4 : packed.hasTF32Residuals ? 20 : 16;
   std::string text = "{\n.reg .b64 d;\nwgmma.fence.sync.aligned;\n";
   SmallVector<Value> operands;
   bool adds = continues;
@@ -60,7 +60,8 @@ void PackedOperand::multiply(KernelBuilder &k, MutableArrayRef<MmaC> sums,
                         int64_t start) {
     // Bytes between core matrices along K and along the columns, in units of 16
     // bytes.
-    int64_t fields = (getCoreStride() >> 4) << 16 | (kCoreBytes >> 4) << 32;
+    int64_t fields = (packed.getCoreStride() >> 4) << 16 |
+                     (PackedOperand::kCoreBytes >> 4) << 32;
     text += "add.s64 d, $" + std::to_string(operandA + words) + ", " +
             std::to_string(fields + ((offset + start) >> 4)) + ";\n";
     text += "wgmma.mma_async.sync.aligned.m64n" + std::to_string(2 * count) +
@@ -71,7 +72,7 @@ void PackedOperand::multiply(KernelBuilder &k, MutableArrayRef<MmaC> sums,
     llvm::append_range(operands, operand);
     adds = true;
   };
-  int64_t half = 2 * macro * getCoreStride();
+  int64_t half = 2 * macro * packed.getCoreStride();
   auto addMain = [&](bool isResidual) {
     for (int64_t step : {0, 1}) {
       const SparseOperand &upper = a[2 * step], &lower = a[2 * step + 1];
@@ -80,15 +81,16 @@ void PackedOperand::multiply(KernelBuilder &k, MutableArrayRef<MmaC> sums,
       if (isResidual)
         operand = {upper.main.low, lower.main.low, upper.nextLow,
                    lower.nextLow};
-      addProduct("tf32", 8, operand, (4 * macro + 2 * step) * getCoreStride());
+      addProduct("tf32", 8, operand,
+                 (4 * macro + 2 * step) * packed.getCoreStride());
     }
   };
   SmallVector<Value> narrow{a[0].narrow, a[1].narrow, a[2].narrow, a[3].narrow};
-  if (is16BitFloat()) {
-    addProduct(element.isBF16() ? "bf16" : "f16", 16, narrow, half);
+  if (packed.is16BitFloat()) {
+    addProduct(packed.element.isBF16() ? "bf16" : "f16", 16, narrow, half);
   } else {
     // The small products first.
-    if (hasTF32Residuals)
+    if (packed.hasTF32Residuals)
       addMain(/*isResidual=*/true);
     else
       addProduct(

@@ -15,6 +15,7 @@
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "RowQuantizer.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "kron/Plan/GPU/QuantizePlan.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -25,49 +26,6 @@ static constexpr int64_t kThreads = 256, kMostThreads = 1024;
 static constexpr int64_t kChunkBytes = 16;
 /// Chunks of a row that a thread takes, and the most that it keeps.
 static constexpr int64_t kChunks = 4, kMostChunks = 8;
-
-//===----------------------------------------------------------------------===//
-// Rows
-//===----------------------------------------------------------------------===//
-
-/// Elements of a row; kDynamic if that, or whether they are neighbours, is not
-/// known.
-static int64_t getRowLength(MemRefType type, unsigned batchRank) {
-  SmallVector<int64_t> strides;
-  int64_t offset, length = 1;
-  if (failed(type.getStridesAndOffset(strides, offset)))
-    return ShapedType::kDynamic;
-  for (unsigned dim = type.getRank(); dim-- > batchRank;) {
-    int64_t size = type.getDimSize(dim);
-    if (ShapedType::isDynamic(size) || (size != 1 && strides[dim] != length))
-      return ShapedType::kDynamic;
-    length *= size;
-  }
-  return length;
-}
-
-std::optional<std::string> kron::getQuantizeUnsupportedReason(QuantizeOp op) {
-  Type element = getElementType(op.getInput());
-  if (!isa<Float32Type, Float16Type, BFloat16Type>(element))
-    return "elements are not f32, f16 or bf16";
-  auto scales = cast<ShapedType>(op.getScales().getType());
-  if (op.getLayout() == Layout::BatchLast && scales.getRank() > 0)
-    return "the batch is last";
-  for (Value array : {op.getInput(), op.getInit()}) {
-    auto type = cast<ShapedType>(array.getType());
-    // What tensors become is contiguous or has rows that are.
-    if (isa<RankedTensorType>(type)) {
-      ArrayRef<int64_t> sizes = type.getShape().drop_front(scales.getRank());
-      if (sizes.size() != 1 || ShapedType::isDynamic(sizes[0]))
-        return "a row is not one axis of known size";
-      continue;
-    }
-    if (ShapedType::isDynamic(
-            getRowLength(cast<MemRefType>(type), scales.getRank())))
-      return "rows are not contiguous or of unknown size";
-  }
-  return std::nullopt;
-}
 
 //===----------------------------------------------------------------------===//
 // Kernel

@@ -12,119 +12,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "QuantizedRows.h"
-#include "kron/CodeGen/FusedOperands.h"
-#include "kron/CodeGen/GPU/Cublas.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
-#include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "kron/Plan/GPU/QuantizePlan.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-//===----------------------------------------------------------------------===//
-// What lies between
-//===----------------------------------------------------------------------===//
-
-/// What `memory` is a view of.
-static Value skipViews(Value memory) {
-  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
-    memory = view.getViewSource();
-  return memory;
-}
-
-/// Adds what uses `memory`, through views, to `users`, all but deallocations
-/// and sizes.
-static void collectUsers(Value memory, SmallPtrSetImpl<Operation *> &users) {
-  for (Operation *user : memory.getUsers()) {
-    if (isa<ViewLikeOpInterface>(user))
-      collectUsers(user->getResult(0), users);
-    else if (!isa<memref::DeallocOp, memref::DimOp>(user))
-      users.insert(user);
-  }
-}
-
-/// Whether nothing between `first` and `last`, of one block, reads, writes or
-/// frees memory.
-static bool areNeighbours(Operation *first, Operation *last) {
-  if (first->getBlock() != last->getBlock() || !first->isBeforeInBlock(last))
-    return false;
-  for (Operation *op = first->getNextNode(); op != last; op = op->getNextNode())
-    if (!isa<memref::AllocOp>(op) && !isMemoryEffectFree(op))
-      return false;
-  return true;
-}
-
-/// Whether rows of `view`, which its outermost dimension counts, are those of
-/// `whole`, an array without gaps.
-static bool hasRowsOf(Value view, Value whole) {
-  auto getRowStride = [](Value array) {
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    auto type = cast<MemRefType>(array.getType());
-    if (type.getRank() == 0 ||
-        failed(type.getStridesAndOffset(strides, offset)))
-      return ShapedType::kDynamic;
-    return strides.front();
-  };
-  int64_t stride = getRowStride(whole);
-  return !ShapedType::isDynamic(stride) && getRowStride(view) == stride;
-}
-
-QuantizeOp kron::findQuantize(FusedOp fused, ArrayRef<QuantizeOp> ops) {
-  Value memory = skipViews(fused.getInit());
-  for (QuantizeOp op : ops)
-    if (skipViews(op.getInput()) == memory)
-      return op;
-  return nullptr;
-}
-
-/// Whether `quantize` alone reads what `fused` alone writes, row by row.
-static bool isAllThatReads(QuantizeOp quantize, FusedOp fused) {
-  Value memory = skipViews(fused.getInit());
-  SmallPtrSet<Operation *, 4> users;
-  collectUsers(memory, users);
-  return memory.getDefiningOp<memref::AllocOp>() && users.size() == 2 &&
-         users.contains(fused) && users.contains(quantize) &&
-         !fused.readsInit() &&
-         llvm::none_of(
-             fused.getInputs(),
-             [&](Value input) { return skipViews(input) == memory; }) &&
-         areNeighbours(fused, quantize);
-}
-
-static GPUKernel getKernel(FusedOp fused) {
-  return getGPUPlanAttr(fused) ? getGPUPlanAttr(fused).getKernel()
-                               : GPUKernel::Auto;
-}
-
-std::optional<std::string>
-kron::getSeparateQuantizeReason(FusedOp fused, QuantizeOp quantize,
-                                const GPUMachine &machine) {
-  if (std::optional<std::string> reason =
-          getQuantizeUnsupportedReason(quantize))
-    return reason;
-  if (hasEmptyArray(fused))
-    return "an array has no elements";
-  if (!isAllThatReads(quantize, fused))
-    return "somebody else reads the product, or memory is touched before";
-  Value memory = skipViews(fused.getInit());
-  if (cast<ShapedType>(quantize.getScales().getType()).getRank() != 1 ||
-      !hasRowsOf(fused.getInit(), memory) ||
-      !hasRowsOf(quantize.getInput(), memory))
-    return "rows are not those of the product";
-  if (getKernel(fused) == GPUKernel::Wgmma)
-    return getWgmmaQuantizeReason(fused, machine);
-  if (getKernel(fused) != GPUKernel::Mma ||
-      !(isRegrouped(fused) || isSparse(describeProblem(fused))))
-    return "only kernels by wgmma and of sparse factors have whole rows";
-  if (fused->hasAttr(kCublasAttrName))
-    return "cuBLAS computes the product where it is there";
-  return getSparseQuantizeReason(fused, machine);
-}
 
 //===----------------------------------------------------------------------===//
 // Both in one kernel
@@ -144,12 +42,13 @@ static void eraseUnused(Value memory) {
 /// The kernel of both at the builder's position.
 static LogicalResult emitTogether(OpBuilder &builder,
                                   gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                  QuantizeOp quantize,
+                                  QuantizeOp quantize, GPUPlanAttr plan,
                                   const GPUMachine &machine) {
-  return getKernel(fused) == GPUKernel::Wgmma
-             ? emitWgmmaKernel(builder, gpuModule, fused, machine, quantize)
-             : emitQuantizedSparseKernel(builder, gpuModule, fused, machine,
-                                         quantize);
+  return plan.getKernel() == GPUKernel::Wgmma
+             ? emitWgmmaKernel(builder, gpuModule, fused, plan, machine,
+                               quantize)
+             : emitChainKernel(builder, gpuModule, fused, plan, machine,
+                               quantize);
 }
 
 /// Moves `memory`, its views and what frees it into `block`, where all that
@@ -187,18 +86,20 @@ static void moveMemory(Value memory, Block *block) {
 }
 
 /// Both ways, of which the host takes one kernel from `fewest` rows on.
-static LogicalResult emitByRows(OpBuilder &builder, SymbolTable &symbols,
-                                gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                QuantizeOp quantize, int64_t fewest,
+static LogicalResult emitByRows(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                                FusedOp fused, QuantizeOp quantize,
+                                ArrayRef<GPUPlanAttr> plans,
                                 const GPUMachine &machine) {
   Location loc = quantize.getLoc();
   Value memory = skipViews(fused.getInit());
   Emitter host(builder, loc, kron::getElementType(quantize.getInput()));
   Int rows = getQuantizedRowCount(host, quantize, 0);
-  auto branch = scf::IfOp::create(builder, loc, host.less(fewest - 1, rows),
+  int64_t least = plans.front().get("min_rows");
+  auto branch = scf::IfOp::create(builder, loc, host.less(least - 1, rows),
                                   /*withElseRegion=*/true);
   builder.setInsertionPointToStart(branch.thenBlock());
-  if (failed(emitTogether(builder, gpuModule, fused, quantize, machine)))
+  if (failed(emitTogether(builder, gpuModule, fused, quantize, plans.front(),
+                          machine)))
     return failure();
   // What was built of the array between them.
   SmallVector<Operation *> built;
@@ -210,7 +111,8 @@ static LogicalResult emitByRows(OpBuilder &builder, SymbolTable &symbols,
   fused->moveBefore(branch.elseBlock()->getTerminator());
   quantize->moveBefore(branch.elseBlock()->getTerminator());
   moveMemory(memory, branch.elseBlock());
-  if (failed(emitGPUKernels(builder, symbols, gpuModule, fused, machine)))
+  if (failed(emitGPUKernels(builder, gpuModule, fused, plans.drop_front(),
+                            machine)))
     return failure();
   emitQuantize(builder, gpuModule, quantize, machine);
   fused.erase();
@@ -219,18 +121,20 @@ static LogicalResult emitByRows(OpBuilder &builder, SymbolTable &symbols,
 }
 
 LogicalResult kron::emitQuantizedKernel(OpBuilder &builder,
-                                        SymbolTable &symbols,
                                         gpu::GPUModuleOp gpuModule,
                                         FusedOp fused, QuantizeOp quantize,
+                                        ArrayRef<GPUPlanAttr> plans,
                                         const GPUMachine &machine) {
+  if (std::optional<std::string> reason =
+          getSharedQuantizeReason(fused, quantize))
+    return fused.emitOpError("cannot quantize its rows: ") << *reason;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(quantize);
-  if (getKernel(fused) != GPUKernel::Wgmma)
-    if (std::optional<int64_t> fewest = getFewestQuantizedRows(fused, machine))
-      return emitByRows(builder, symbols, gpuModule, fused, quantize, *fewest,
-                        machine);
+  if (plans.size() > 1)
+    return emitByRows(builder, gpuModule, fused, quantize, plans, machine);
   Value memory = skipViews(fused.getInit());
-  if (failed(emitTogether(builder, gpuModule, fused, quantize, machine)))
+  if (failed(emitTogether(builder, gpuModule, fused, quantize, plans.front(),
+                          machine)))
     return failure();
   fused.erase();
   quantize.erase();

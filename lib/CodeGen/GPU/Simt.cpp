@@ -20,9 +20,10 @@
 
 #include "kron/CodeGen/GPU/Simt.h"
 #include "KernelEpilogue.h"
-#include "SimtPlan.h"
 #include "TileWalk.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/SimtPlan.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -38,9 +39,11 @@ namespace {
 class SimtEmitter {
 public:
   SimtEmitter(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused,
-              const SimtProblem &problem, const FusedOperands &operands,
-              const GlobalArray &input, const GlobalArray &output, bool isLast)
-      : host(host), fused(fused), problem(problem), operands(operands),
+              const SimtLaunch &launch, int64_t threads,
+              const FusedOperands &operands, const GlobalArray &input,
+              const GlobalArray &output, bool isLast)
+      : host(host), fused(fused), launch(launch), threads(threads),
+        operands(operands),
         accumulator(getAccumulatorType(getElementType(fused.getInit()))),
         storage(getStorageType(accumulator)),
         accumulatorBytes(getElementBytes(accumulator)),
@@ -70,7 +73,8 @@ private:
 
   Emitter &host;
   FusedOp fused;
-  const SimtProblem &problem;
+  const SimtLaunch &launch;
+  int64_t threads;
   const FusedOperands &operands;
   Type accumulator, storage;
   int64_t accumulatorBytes;
@@ -100,8 +104,8 @@ private:
 Value SimtEmitter::isInside(const Positions &positions) {
   Value inside;
   for (unsigned axis = 0; axis < positions.size(); ++axis) {
-    int64_t extent = problem.extents.front()[axis];
-    if (problem.contracted[axis] ||
+    int64_t extent = launch.extents.front()[axis];
+    if (launch.contracted[axis] ||
         (sizes[axis].isConstant() && sizes[axis].getConstant() % extent == 0))
       continue;
     Int left = kernel.sub(sizes[axis], starts[axis]);
@@ -116,7 +120,7 @@ Value SimtEmitter::getBuffer(unsigned index, const Positions &positions,
   for (auto [position, stride] :
        llvm::zip(positions, getBufferStrides(extents)))
     offset = kernel.add(offset, kernel.mul(position, stride));
-  return kernel.offsetElements(kernel.shared(problem.bufferOffsets[index % 2]),
+  return kernel.offsetElements(kernel.shared(launch.bufferOffsets[index % 2]),
                                storage, offset);
 }
 
@@ -127,19 +131,19 @@ Value SimtEmitter::getBuffer(unsigned index, const Positions &positions,
 /// Tiles along an axis that is not contracted.
 Int SimtEmitter::getCount(Emitter &emitter, ArrayRef<Int> sizes,
                           unsigned axis) {
-  return problem.contracted[axis]
+  return launch.contracted[axis]
              ? Int(1)
-             : emitter.ceilDiv(sizes[axis], problem.extents.front()[axis]);
+             : emitter.ceilDiv(sizes[axis], launch.extents.front()[axis]);
 }
 
 void SimtEmitter::enterAll() {
-  for (auto [axis, size] : llvm::enumerate(problem.after))
+  for (auto [axis, size] : llvm::enumerate(launch.after))
     sizes.push_back(ShapedType::isDynamic(size)
                         ? kernel.enter(operands.sizes[axis])
                         : Int(size));
   input = {kernel.enter(hostInput.array), hostInput.element};
   output = {kernel.enter(hostOutput.array), hostOutput.element};
-  for (const SimtStage &stage : problem.stages)
+  for (const SimtStage &stage : launch.stages)
     factors.push_back(
         kernel.enter(getFusedFactor(host, fused, stage.product).array));
   if (!isLast)
@@ -160,11 +164,11 @@ void SimtEmitter::placeTile(Int tile) {
   starts.assign(sizes.size(), 0);
   Int rest = tile;
   for (unsigned axis = sizes.size(); axis-- > 0;) {
-    if (problem.contracted[axis])
+    if (launch.contracted[axis])
       continue;
     Int count = getCount(kernel, sizes, axis);
     starts[axis] = kernel.mul(kernel.extend(kernel.rem(rest, count)),
-                              problem.extents.front()[axis]);
+                              launch.extents.front()[axis]);
     rest = kernel.floorDiv(rest, count);
   }
   auto place = [&](const GlobalArray &global) {
@@ -185,13 +189,13 @@ void SimtEmitter::placeTile(Int tile) {
 }
 
 void SimtEmitter::emitCopyIn() {
-  ArrayRef<int64_t> extents = problem.extents.front();
+  ArrayRef<int64_t> extents = launch.extents.front();
   int64_t total = 1;
   for (int64_t extent : extents)
     total *= extent;
   SmallVector<unsigned> order = getWalkOrder(input.array.strides);
   forItems(
-      kernel, problem.threads, kernel.threadId(), total, kCopiesInFlight,
+      kernel, threads, kernel.threadId(), total, kCopiesInFlight,
       [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
         SmallVector<Scalar> values;
         SmallVector<Value> targets;
@@ -220,19 +224,19 @@ void SimtEmitter::emitCopyIn() {
 }
 
 void SimtEmitter::emitCopyOut() {
-  ArrayRef<int64_t> extents = problem.extents.back();
+  ArrayRef<int64_t> extents = launch.extents.back();
   int64_t total = 1;
   for (int64_t extent : extents)
     total *= extent;
   SmallVector<unsigned> order = getWalkOrder(output.array.strides);
   Type outputStorage = getStorageType(output.element);
   forItems(
-      kernel, problem.threads, kernel.threadId(), total, kCopiesInFlight / 2,
+      kernel, threads, kernel.threadId(), total, kCopiesInFlight / 2,
       [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
         for (unsigned number = 0; number < items.size(); ++number) {
           Positions positions =
               decodeItem(kernel, items[number], extents, order);
-          Value source = getBuffer(problem.stages.size(), positions, extents);
+          Value source = getBuffer(launch.stages.size(), positions, extents);
           Scalar value = ops.load(accumulator, source);
           kernel.ifThen(kernel.both(valid[number], isInside(positions)), [&] {
             auto load = [&](const GlobalArray &from, Value base) {
@@ -269,8 +273,8 @@ static Type getFactorElement(const SimtStage &stage) {
 /// as 0.
 void SimtEmitter::emitFactors() {
   bool any = false;
-  for (unsigned index = 0; index < problem.stages.size(); ++index) {
-    const SimtStage &stage = problem.stages[index];
+  for (unsigned index = 0; index < launch.stages.size(); ++index) {
+    const SimtStage &stage = launch.stages[index];
     if (stage.factorOffset < 0)
       continue;
     any = true;
@@ -279,7 +283,7 @@ void SimtEmitter::emitFactors() {
     int64_t padded = stage.getPaddedResults();
     SmallVector<int64_t> extents{stage.sizeK, padded};
     forItems(
-        kernel, problem.threads, kernel.threadId(), stage.sizeK * padded,
+        kernel, threads, kernel.threadId(), stage.sizeK * padded,
         kCopiesInFlight, [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
           for (unsigned number = 0; number < items.size(); ++number) {
             Int item = items[number];
@@ -308,7 +312,7 @@ void SimtEmitter::emitFactors() {
 /// The factor for the fibre at `positions`: moved along the axes that it varies
 /// on. Positions beyond the end of an axis take the last one's.
 Value SimtEmitter::getFactorBase(unsigned index, const Positions &positions) {
-  const SimtStage &stage = problem.stages[index];
+  const SimtStage &stage = launch.stages[index];
   if (stage.factorOffset >= 0)
     return kernel.shared(stage.factorOffset);
   const StageFactor &factor = factors[index];
@@ -317,7 +321,7 @@ Value SimtEmitter::getFactorBase(unsigned index, const Positions &positions) {
     if (factor.strides[axis].is(0))
       continue;
     Int position = kernel.add(kernel.extend(positions[axis]), starts[axis]);
-    if (!problem.contracted[axis])
+    if (!launch.contracted[axis])
       position = kernel.min(position, kernel.sub(sizes[axis], 1));
     offset = kernel.add(offset, kernel.mul(position, factor.strides[axis]));
   }
@@ -333,7 +337,7 @@ SmallVector<Scalar> SimtEmitter::loadFactors(const SimtStage &stage, Value base,
     return ops.loadMany(stage.block,
                         kernel.offsetElements(base, storage, offset));
   }
-  const StageFactor &factor = factors[&stage - problem.stages.data()];
+  const StageFactor &factor = factors[&stage - launch.stages.data()];
   Type element = getFactorElement(stage);
   SmallVector<int64_t> extents{stage.sizeK, stage.sizeN};
   SmallVector<Scalar> values;
@@ -352,10 +356,10 @@ SmallVector<Scalar> SimtEmitter::loadFactors(const SimtStage &stage, Value base,
 /// Computes one block of results of the fibre whose index among all fibres of
 /// the tile is `fibre`.
 void SimtEmitter::emitBlock(unsigned index, Int fibre, Int blockNumber) {
-  const SimtStage &stage = problem.stages[index];
+  const SimtStage &stage = launch.stages[index];
   ModeProductOp product = stage.product;
-  ArrayRef<int64_t> from = problem.extents[index],
-                    to = problem.extents[index + 1];
+  ArrayRef<int64_t> from = launch.extents[index],
+                    to = launch.extents[index + 1];
   SmallVector<int64_t> fibres(to);
   fibres[stage.axis] = 1;
   SmallVector<unsigned> order;
@@ -422,14 +426,14 @@ void SimtEmitter::emitBlock(unsigned index, Int fibre, Int blockNumber) {
 }
 
 void SimtEmitter::emitStage(unsigned index) {
-  const SimtStage &stage = problem.stages[index];
+  const SimtStage &stage = launch.stages[index];
   int64_t fibres = 1;
-  for (auto [axis, extent] : llvm::enumerate(problem.extents[index + 1]))
+  for (auto [axis, extent] : llvm::enumerate(launch.extents[index + 1]))
     if (axis != stage.axis)
       fibres *= extent;
   int64_t blocks = llvm::divideCeil(stage.sizeN, stage.block);
   // All fibres of one block first: lanes of a warp share the factor.
-  forItems(kernel, problem.threads, kernel.threadId(), fibres * blocks, 1,
+  forItems(kernel, threads, kernel.threadId(), fibres * blocks, 1,
            [&](ArrayRef<Int> items, ArrayRef<Value> valid) {
              kernel.ifThen(valid.front(), [&] {
                if (blocks == 1)
@@ -444,7 +448,7 @@ void SimtEmitter::emitStage(unsigned index) {
 void SimtEmitter::emitTile() {
   emitCopyIn();
   kernel.barrier();
-  for (unsigned index = 0; index < problem.stages.size(); ++index) {
+  for (unsigned index = 0; index < launch.stages.size(); ++index) {
     emitStage(index);
     kernel.barrier();
   }
@@ -457,7 +461,7 @@ void SimtEmitter::emit() {
   emitFactors();
   Int count = 1, hostCount = 1;
   SmallVector<Int> hostSizes;
-  for (auto [axis, size] : llvm::enumerate(problem.after))
+  for (auto [axis, size] : llvm::enumerate(launch.after))
     hostSizes.push_back(ShapedType::isDynamic(size) ? operands.sizes[axis]
                                                     : Int(size));
   for (unsigned axis = 0; axis < sizes.size(); ++axis) {
@@ -469,9 +473,9 @@ void SimtEmitter::emit() {
     emitTile();
   });
   LaunchShape shape;
-  shape.threads = problem.threads;
-  shape.ctasPerSM = problem.ctasPerSM;
-  shape.sharedBytes = problem.sharedBytes;
+  shape.threads = threads;
+  shape.ctasPerSM = launch.ctasPerSM;
+  shape.sharedBytes = launch.sharedBytes;
   kernel.launch(shape, hostCount);
 }
 
@@ -500,32 +504,32 @@ static GlobalArray allocateBetween(Emitter &host, FusedOp fused,
   return between;
 }
 
-std::optional<std::string>
-kron::getSimtUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
-  std::string reason;
-  if (planSimt(fused, machine, reason).empty())
-    return reason;
-  return std::nullopt;
-}
-
 LogicalResult kron::emitSimtKernel(OpBuilder &builder,
                                    gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                   GPUPlanAttr plan,
                                    const GPUMachine &machine) {
-  std::string reason;
-  std::vector<SimtProblem> problems = planSimt(fused, machine, reason);
-  if (problems.empty())
-    return fused.emitOpError("cannot become a general GPU kernel: ") << reason;
+  auto fail = [&] {
+    return fused.emitOpError("cannot become a simt kernel: ");
+  };
+  std::variant<SimtPlan, std::string> read = readSimtPlan(fused, plan);
+  auto *own = std::get_if<SimtPlan>(&read);
+  if (!own)
+    return fail() << std::get<std::string>(read);
+  for (const SimtLaunch &launch : own->launches)
+    if (auto reason = getSharedMemoryReason(launch.sharedBytes,
+                                            /*ctasPerSM=*/1, machine))
+      return fail() << *reason;
   Type accumulator = getAccumulatorType(getElementType(fused.getInit()));
   Emitter host(builder, fused.getLoc(), getStorageType(accumulator));
   FusedOperands operands = getFusedOperands(host, fused);
   GlobalArray source{operands.input, getElementType(fused.getInputs().front())};
-  for (auto [index, problem] : llvm::enumerate(problems)) {
-    bool isLast = index + 1 == problems.size();
+  for (const SimtLaunch &launch : own->launches) {
+    bool isLast = &launch == &own->launches.back();
     GlobalArray target{operands.init, getElementType(fused.getInit())};
     if (!isLast)
-      target = allocateBetween(host, fused, operands, problem.after);
-    SimtEmitter(host, gpuModule, fused, problem, operands, source, target,
-                isLast)
+      target = allocateBetween(host, fused, operands, launch.after);
+    SimtEmitter(host, gpuModule, fused, launch, own->threads, operands, source,
+                target, isLast)
         .emit();
     source = target;
   }

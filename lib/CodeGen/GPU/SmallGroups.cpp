@@ -7,6 +7,7 @@
 
 #include "SmallGroups.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/Sparse.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -91,10 +92,25 @@ void SmallGroupsKernel::emit() {
 // Interface
 //===----------------------------------------------------------------------===//
 
+/// What `plan` says of `fused`; an error there if it is no plan for it.
+static FailureOr<SmallGroupsPlan> readPlan(FusedOp fused, GPUPlanAttr plan) {
+  auto read = readSmallGroupsPlan(fused, plan);
+  if (auto *reason = std::get_if<std::string>(&read))
+    return fused.emitOpError("cannot become a small_groups kernel: ")
+           << *reason;
+  return std::get<SmallGroupsPlan>(read);
+}
+
+/// Of what is no plan for `fused`, there is nothing to test: an error follows.
 Value kron::buildSmallGroupsTest(OpBuilder &builder, FusedOp fused,
-                                 const SmallGroupsPlan &plan) {
+                                 GPUPlanAttr plan) {
   constexpr int64_t kAccessBytes = 16;
-  Emitter host(builder, fused.getLoc(), plan.element);
+  Type element = getElementType(fused.getInit());
+  Emitter host(builder, fused.getLoc(), element);
+  auto problem = describeSmallGroups(fused);
+  if (std::holds_alternative<std::string>(problem))
+    return host.equal(Int(0), 0);
+  unsigned rowAxis = std::get<SmallGroupsProblem>(problem).rowAxis;
   FusedOperands operands = getFusedOperands(host, fused);
   Value factor =
       getFusedFactor(host, fused, fused.getModeProducts().front()).array.base;
@@ -103,18 +119,24 @@ Value kron::buildSmallGroupsTest(OpBuilder &builder, FusedOp fused,
     bits =
         host.bitOr(bits, Int(LLVM::PtrToIntOp::create(
                              builder, host.loc, builder.getI64Type(), base)));
-  for (Int stride : {operands.input.strides[plan.rowAxis],
-                     operands.init.strides[plan.rowAxis]})
+  for (Int stride :
+       {operands.input.strides[rowAxis], operands.init.strides[rowAxis]})
     if (!stride.isConstant())
-      bits = host.bitOr(bits, host.mul(stride, getElementBytes(plan.element)));
+      bits = host.bitOr(bits, host.mul(stride, getElementBytes(element)));
   return host.equal(host.bitAnd(bits, kAccessBytes - 1), 0);
 }
 
-void kron::emitSmallGroups(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                           FusedOp fused, const SmallGroupsPlan &plan) {
-  Emitter host(builder, fused.getLoc(), plan.element);
-  KernelBuilder kernel(host, gpuModule, getKernelBaseName(fused), plan.element);
+LogicalResult kron::emitSmallGroups(OpBuilder &builder,
+                                    gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                    GPUPlanAttr attr, const GPUMachine &) {
+  FailureOr<SmallGroupsPlan> plan = readPlan(fused, attr);
+  if (failed(plan))
+    return failure();
+  Emitter host(builder, fused.getLoc(), plan->element);
+  KernelBuilder kernel(host, gpuModule, getKernelBaseName(fused),
+                       plan->element);
   auto create =
-      plan.usesMma ? createSmallGroupsOfWarps : createSmallGroupsOfThreads;
-  create(kernel, fused, plan)->emit();
+      plan->usesMma ? createSmallGroupsOfWarps : createSmallGroupsOfThreads;
+  create(kernel, fused, *plan)->emit();
+  return success();
 }

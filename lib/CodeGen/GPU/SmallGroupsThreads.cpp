@@ -120,7 +120,7 @@ Value ThreadsKernel::getOwnInput(ArrayRef<Value> inputs, int64_t place,
 /// Row number `number` that this thread takes of block number `rowBlock`.
 Int ThreadsKernel::getRow(Int rowBlock, int64_t number) {
   return k.add(k.mul(rowBlock, plan.getRows()),
-               k.add(rowBeside, number * plan.rowsBeside));
+               k.add(rowBeside, number * plan.getRowsBeside()));
 }
 
 /// What the next rows need is on its way while those before are multiplied.
@@ -167,12 +167,12 @@ void ThreadsKernel::emitBlock(Int block, Int firstRows, Int rowGroups) {
   Int thread = k.threadId(), first = k.mul(block, plan.blockChunks);
   rowBeside = 0;
   chunk = k.add(first, thread);
-  if (plan.rowsBeside > 1) {
+  if (plan.getRowsBeside() > 1) {
     rowBeside = k.floorDiv(thread, plan.blockChunks);
     chunk = k.add(first, k.rem(thread, plan.blockChunks));
   }
   Value exists;
-  int64_t busy = plan.rowsBeside * plan.blockChunks;
+  int64_t busy = plan.getRowsBeside() * plan.blockChunks;
   if (busy != plan.threads)
     exists = k.less(thread, busy);
   if (plan.getChunks() % plan.blockChunks != 0)

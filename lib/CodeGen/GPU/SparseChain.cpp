@@ -14,13 +14,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SparseChain.h"
 #include "QuantizedRows.h"
 #include "RowQuantizer.h"
-#include "SparseChainPlan.h"
 #include "SparseKernel.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Sparse.h"
+#include "kron/Plan/GPU/ChainPlan.h"
+#include "kron/Plan/GPU/SharedMemory.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -33,7 +33,7 @@ namespace mlir::kron {
 class SparseChain {
 public:
   SparseChain(Emitter &host, gpu::GPUModuleOp gpuModule, FusedOp fused,
-              const SparseChainPlan &plan, QuantizeOp quantize,
+              const ChainPlan &plan, QuantizeOp quantize,
               const GPUMachine &machine);
   void emit();
 
@@ -46,7 +46,7 @@ private:
   void quantizeBlock(Int block);
 
   Emitter &host;
-  const SparseChainPlan &plan;
+  const ChainPlan &plan;
   KernelBuilder k;
   std::vector<std::unique_ptr<SparseKernel>> stages;
   /// Where 8-bit rows go, if results are quantized; of the host at first.
@@ -56,18 +56,18 @@ private:
 } // namespace mlir::kron
 
 SparseChain::SparseChain(Emitter &host, gpu::GPUModuleOp gpuModule,
-                         FusedOp fused, const SparseChainPlan &plan,
+                         FusedOp fused, const ChainPlan &plan,
                          QuantizeOp quantize, const GPUMachine &machine)
     : host(host), plan(plan),
-      k(host, gpuModule, getKernelBaseName(fused), plan.stages.front().element),
+      k(host, gpuModule, getKernelBaseName(fused), plan.steps.front().element),
       hasFloat8(machine.computeCapability >= 89) {
   for (auto [product, stage] :
-       llvm::zip_equal(fused.getModeProducts(), plan.stages))
+       llvm::zip_equal(fused.getModeProducts(), plan.steps))
     stages.push_back(
         std::make_unique<SparseKernel>(k, fused, product, stage, machine));
   for (auto &stage : stages)
-    if (plan.stages.back().turnsRows)
-      stage->turning = &plan.stages.back();
+    if (plan.steps.back().turnsRows)
+      stage->turning = &plan.steps.back();
   if (!quantize)
     return;
   // Nobody sees the array between them.
@@ -76,7 +76,7 @@ SparseChain::SparseChain(Emitter &host, gpu::GPUModuleOp gpuModule,
     rows = getQuantizedRowCount(host, quantize, rows);
     stage->operands.init.base = nullptr;
   }
-  quantized = QuantizedRows::get(host, quantize, plan.stages.back().getChunk());
+  quantized = QuantizedRows::get(host, quantize, plan.steps.back().getChunk());
 }
 
 /// Factors that are kept, rings, and the two places between which chain steps
@@ -85,7 +85,7 @@ void SparseChain::placeArrays() {
   int64_t places[2];
   for (unsigned place : {0, 1})
     places[place] =
-        k.allocateShared(plan.getWarpGroups() * plan.getPlaceBytes(place), 128);
+        k.allocateShared(plan.warpGroups * plan.getPlaceBytes(place), 128);
   auto locate = [&](unsigned place) {
     return k.add(k.mul(stages.front()->warpGroup, plan.getPlaceBytes(place)),
                  places[place]);
@@ -94,7 +94,7 @@ void SparseChain::placeArrays() {
     stages.back()->output =
         stages.back()->getResultRows(locate((stages.size() - 1) % 2));
   for (unsigned index = 0; index < stages.size(); ++index) {
-    const SparsePlan &stage = plan.stages[index];
+    const SparsePlan &stage = plan.steps[index];
     stages[index]->keptOffset = k.allocateShared(plan.getKeptBytes(index), 128);
     stages[index]->stageOffset =
         k.allocateShared(plan.getRingBytes(index), 128);
@@ -109,7 +109,7 @@ void SparseChain::placeArrays() {
 
 /// Copies the factors that stay.
 void SparseChain::keepFactors() {
-  if (!plan.stages.front().keepsFactor)
+  if (!plan.keepsFactors)
     return;
   for (auto &stage : stages)
     stage->keepAll();
@@ -135,21 +135,20 @@ void SparseChain::startBlock(Int block) {
 
 void SparseChain::emitBlock(Int block) {
   SparseKernel &first = *stages.front();
-  Int nextBlock = k.add(block, k.mul(k.gridSize(), plan.getWarpGroups()));
+  Int nextBlock = k.add(block, k.mul(k.gridSize(), plan.warpGroups));
   for (unsigned index = 0; index < stages.size(); ++index) {
     // Rings are free again, and what this chain step reads is there.
     first.waitWarpGroup();
-    const SparsePlan &following = plan.stages[(index + 1) % stages.size()];
+    const SparsePlan &following = plan.steps[(index + 1) % stages.size()];
     bool isAlone = stages.size() == 1;
     stages[index]->copiesBetween =
         following.hasRing() && !isAlone ? following.stages - 1 : 0;
     if (index + 1 < stages.size())
-      start(*stages[index + 1], block,
-            plan.stages[index + 1].getTilesPerRows());
+      start(*stages[index + 1], block, plan.steps[index + 1].getTilesPerRows());
     else if (!isAlone)
       startBlock(nextBlock);
     stages[index]->chainBlock = block;
-    stages[index]->tileCount = plan.stages[index].getTilesPerRows();
+    stages[index]->tileCount = plan.steps[index].getTilesPerRows();
     stages[index]->emitTilesOfSegment();
   }
   if (!quantized)
@@ -230,105 +229,41 @@ void SparseChain::emit() {
     quantized = quantized->enter(k);
   placeArrays();
   SparseKernel &first = *stages.front();
-  Int block = k.add(k.mul(k.blockId(), plan.getWarpGroups()), first.warpGroup);
+  Int block = k.add(k.mul(k.blockId(), plan.warpGroups), first.warpGroup);
   startBlock(block);
   keepFactors();
-  k.rolledLoop(block, first.rowBlocks,
-               k.mul(k.gridSize(), plan.getWarpGroups()),
+  k.rolledLoop(block, first.rowBlocks, k.mul(k.gridSize(), plan.warpGroups),
                [&](Int block) { emitBlock(block); });
   LaunchShape shape;
-  shape.threads = plan.stages.front().getThreads();
+  shape.threads = plan.getThreads();
   shape.ctasPerSM = plan.ctasPerSM;
   shape.sharedBytes = k.getSharedBytes();
   k.launch(shape, host.ceilDiv(first.operands.sizes[first.plan.rowAxis],
-                               plan.getWarpGroups() * plan.getRows()));
+                               plan.warpGroups * plan.rows));
 }
 
 //===----------------------------------------------------------------------===//
 // Interface
 //===----------------------------------------------------------------------===//
 
-std::optional<std::string>
-kron::getSparseChainUnsupportedReason(ArrayRef<ModeProductOp> products,
-                                      const GPUMachine &machine) {
-  auto plan = getSparseChainPlan(products, machine);
-  if (auto *reason = std::get_if<std::string>(&plan))
-    return *reason;
-  return std::nullopt;
-}
-
-/// Why factors that are copied for every block of rows make a chain slower than
-/// a fused region per factor, whatever is estimated, or nothing.
-static std::optional<std::string> getStreamReason(const SparseChainPlan &plan) {
-  for (const SparsePlan &stage : plan.stages) {
-    if (stage.keepsFactor)
-      return std::nullopt;
-    if (stage.laneChunks > 1 && stage.lanesPerChunk < stage.getChunk())
-      return "elements of a factor, which is copied for each block of rows, "
-             "would change places";
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string>
-kron::getSparseChainReason(ArrayRef<ModeProductOp> products,
-                           const GPUMachine &machine) {
-  auto plan = getSparseChainPlan(products, machine);
-  if (auto *reason = std::get_if<std::string>(&plan))
-    return *reason;
-  const auto &found = std::get<SparseChainPlan>(plan);
-  if (std::optional<std::string> reason = getStreamReason(found))
-    return reason;
-  double together = found.seconds, alone = found.secondsAlone;
-  if (together <= alone)
-    return std::nullopt;
-  auto text = [](double seconds) {
-    return std::to_string(static_cast<int64_t>(seconds * 1e6 + 0.5));
-  };
-  return "one fused region takes " + text(together) +
-         " us, a fused region per factor " + text(alone) + " us";
-}
-
-double kron::estimateSparseChainGain(ArrayRef<ModeProductOp> products,
-                                     const GPUMachine &machine) {
-  auto plan = getSparseChainPlan(products, machine);
-  auto *found = std::get_if<SparseChainPlan>(&plan);
-  return found && !getStreamReason(*found)
-             ? std::max(found->secondsAlone - found->seconds, 0.0)
-             : 0;
-}
-
-int64_t kron::getSparseChainMostRowsApart(ArrayRef<ModeProductOp> products,
-                                          const GPUMachine &machine) {
-  auto plan = getSparseChainPlan(products, machine);
-  auto *found = std::get_if<SparseChainPlan>(&plan);
-  if (!found || products.size() < 2)
-    return 0;
-  // Few rows leave most SMs without a block, and one block reads all factors by
-  // itself; a fused region per factor shares the results out, too.
-  auto isApart = [&](int64_t rows) {
-    return estimateSparseKernels(*found, rows, machine) <
-           estimateSparseChain(*found, rows, machine);
-  };
-  int64_t most = 0, least = getNominalSparseRows(products);
-  while (most + 1 < least) {
-    int64_t middle = most + (least - most) / 2;
-    (isApart(middle) ? most : least) = middle;
-  }
-  return most;
-}
-
-LogicalResult kron::emitSparseChain(OpBuilder &builder,
+LogicalResult kron::emitChainKernel(OpBuilder &builder,
                                     gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                    const GPUMachine &machine,
+                                    GPUPlanAttr attr, const GPUMachine &machine,
                                     QuantizeOp quantize) {
-  auto planOrReason =
-      getSparseChainPlan(fused.getModeProducts(), machine, bool(quantize));
+  auto planOrReason = readChainPlan(fused, attr);
+  auto emitError = [&](const Twine &reason) {
+    return fused.emitOpError("cannot become a chain kernel: ") << reason;
+  };
   if (auto *reason = std::get_if<std::string>(&planOrReason))
-    return fused.emitOpError("cannot become a sparse kernel: ") << *reason;
+    return emitError(*reason);
+  const auto &plan = std::get<ChainPlan>(planOrReason);
+  if (plan.quantizes != bool(quantize))
+    return emitError(quantize ? "the plan does not quantize its rows"
+                              : "no kron.quantize reads its rows alone");
+  if (std::optional<std::string> reason =
+          getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine))
+    return emitError(*reason);
   Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
-  SparseChain(host, gpuModule, fused, std::get<SparseChainPlan>(planOrReason),
-              quantize, machine)
-      .emit();
+  SparseChain(host, gpuModule, fused, plan, quantize, machine).emit();
   return success();
 }

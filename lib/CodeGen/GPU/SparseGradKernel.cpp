@@ -11,7 +11,6 @@
 #include "kron/CodeGen/GPU/SparseGrad.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -253,24 +252,19 @@ static SparseGradPieces cutBatch(Emitter &host, ModuleOp module,
   return pieces;
 }
 
-static void remarkPlan(KsmmGradOp gradient, const SparseGradPlan &plan) {
-  bool usesGroups = plan.usesWgmma || plan.usesPackedOperands;
-  remark::analysis(gradient.getLoc(),
-                   remark::RemarkOpts::name("Gradient").category("kron-gpu"))
-      << remark::metric("Instruction", usesGroups ? "wgmma" : "mma")
-      << remark::metric("Rows", plan.getRows(plan.left))
-      << remark::metric("Columns", plan.getRows(plan.right))
-      << remark::metric("Products", plan.getLanes())
-      << remark::metric("Pieces", plan.pieces)
-      << remark::metric("Microseconds", int64_t(plan.seconds * 1e6));
-}
-
-void kron::emitGradient(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                        KsmmGradOp gradient, const GPUMachine &machine) {
+LogicalResult kron::emitGradient(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                                 KsmmGradOp gradient, GPUPlanAttr attribute,
+                                 const GPUMachine &machine) {
+  std::variant<SparseGradPlan, std::string> found =
+      readSparseGradPlan(gradient, attribute);
+  if (auto *reason = std::get_if<std::string>(&found))
+    return gradient.emitOpError("cannot become a gradient kernel: ") << *reason;
+  auto &plan = std::get<SparseGradPlan>(found);
+  if (std::optional<std::string> reason =
+          getSparseGradMachineReason(plan, machine))
+    return gradient.emitOpError("cannot become a gradient kernel: ") << *reason;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(gradient);
-  SparseGradPlan plan = getSparseGradPlan(gradient, machine);
-  remarkPlan(gradient, plan);
   Emitter host(builder, gradient.getLoc(), plan.element);
   SparseGradOperands operands = getOperands(host, gradient);
   SparseGradPieces pieces = cutBatch(
@@ -280,4 +274,5 @@ void kron::emitGradient(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
       .emit();
   if (pieces.sums)
     emitSumOfPieces(host, gpuModule, name, plan, operands, pieces);
+  return success();
 }

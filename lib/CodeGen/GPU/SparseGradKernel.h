@@ -17,7 +17,7 @@
 
 #include "ScalarOps.h"
 #include "SparseChunks.h"
-#include "SparseGradPlan.h"
+#include "kron/Plan/GPU/SparseGradPlan.h"
 
 namespace mlir::kron {
 

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PackedOperand.h"
 #include "SparseGradKernel.h"
 #include "WgmmaSums.h"
 
@@ -44,9 +45,9 @@ void SparseGradKernel::prepareMacro(Int step, int64_t macro) {
           k.add(k.mul(tile, PackedOperand::kCoreBytes), k.mul(k.laneId(), 4))));
       for (int64_t product = 0; product < products; ++product)
         for (int64_t part = 0; part < plan.getParts(); ++part)
-          packed.write(k, math.getOperands(chunks, product, part),
-                       k.offsetBytes(target, part * packed.getBytes()),
-                       macro * products + product);
+          writePackedOperand(k, packed, math.getOperands(chunks, product, part),
+                             k.offsetBytes(target, part * packed.getBytes()),
+                             macro * products + product);
     });
   }
 }
@@ -70,7 +71,7 @@ void SparseGradKernel::multiplyPacked(MutableArrayRef<MmaC> sums, Int step,
   k.waitCopies(plan.stages - 3);
   k.barrier();
   PackedOperand packed = plan.getPackedOperand();
-  Value descriptor = PackedOperand::getDescriptor(k, getPackedOperands(step));
+  Value descriptor = getPackedDescriptor(k, getPackedOperands(step));
   Value pointers[2];
   placeThread(left, getSlot(step), getFirstRow(left), pointers);
   int64_t products = plan.getMacroK() / plan.getK();
@@ -87,10 +88,10 @@ void SparseGradKernel::multiplyPacked(MutableArrayRef<MmaC> sums, Int step,
               &getSum(sums, lane, part / plan.lanesPerChunk, rightPart, 0, 0),
               plan.right.tiles);
           bool continues = macro + product > 0 || !plan.hasPartialSums;
-          packed.multiply(k, own, a, descriptor,
-                          (rightPart * plan.lanesPerChunk + lane) *
-                              packed.getBytes(),
-                          macro * products + product, continues);
+          multiplyPackedOperand(k, packed, own, a, descriptor,
+                                (rightPart * plan.lanesPerChunk + lane) *
+                                    packed.getBytes(),
+                                macro * products + product, continues);
         }
       }
     if (macro == 0)

@@ -17,10 +17,11 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Warps of a warpgroup, bytes of a line and of eight of them, and what tells
+/// Rows of a warpgroup, bytes of a line and of eight of them, and what tells
 /// lines of 128 bytes in the descriptor of an operand.
-static constexpr int64_t kGroupWarps = 4, kGroupRows = 64;
-static constexpr int64_t kLineBytes = 128, kLinesBytes = 8 * kLineBytes;
+static constexpr int64_t kGroupRows = 64;
+static constexpr int64_t kLineBytes = SparseGradPlan::kLineBytes;
+static constexpr int64_t kLinesBytes = 8 * kLineBytes;
 static constexpr int64_t kSwizzle128 = int64_t(1) << 62;
 /// Bytes along K that one instruction takes.
 static constexpr int64_t kStepBytes = 32;
@@ -43,7 +44,7 @@ Value SparseGradKernel::getDescriptor(const SparseGradOperand &operand,
 void SparseGradKernel::startProducts(MutableArrayRef<MmaC> sums, Int slot) {
   int64_t count = 4 * sums.size();
   // All lanes have the same, which ptxas has to be told.
-  Int warpgroup = k.floorDiv(left.warp, kGroupWarps);
+  Int warpgroup = k.floorDiv(left.warp, plan.kGroupWarps);
   warpgroup = Int(k.shuffle(k.materialize(warpgroup), 0));
   SmallVector<Value> descriptors{
       getDescriptor(left, slot, k.mul(warpgroup, kGroupRows)),

@@ -6,11 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseKernel.h"
-#include "SmallGroups.h"
-#include "SparseChain.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "kron/Plan/GPU/SharedMemory.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -22,7 +21,7 @@ SparseKernel::SparseKernel(KernelBuilder &kernel, FusedOp fused,
       accumulator(getAccumulatorType(plan.element)), ops(k, accumulator),
       products(k, plan.math, machine.hasWideDMMA),
       math(k, products, plan.isOf8() ? k.builder.getF16Type() : plan.element,
-           plan.has16BitResiduals, machine.computeCapability >= 89),
+           plan.has16BitResiduals(), machine.computeCapability >= 89),
       operands(getFusedOperands(host, fused)), epilogue(k, ops) {
   auto getFloat8 = [](Value array) {
     Type element = getElementType(array);
@@ -69,8 +68,8 @@ SparseArray SparseKernel::getFactor(const StageFactor &array) {
 Int SparseKernel::getHostRowBlocks() {
   if (plan.rowAxis < 0)
     return 1;
-  if (plan.isExchanged())
-    return llvm::divideCeil(plan.exchangedRows, plan.getRows());
+  if (plan.swapsOperands)
+    return llvm::divideCeil(plan.swappedRows, plan.getRows());
   Int blocks = host.ceilDiv(operands.sizes[plan.rowAxis], plan.getRows());
   for (unsigned axis : plan.freeAxes)
     blocks = host.mul(blocks, operands.sizes[axis]);
@@ -131,7 +130,7 @@ Int SparseKernel::getAlignment() {
 }
 
 /// Puts the data and the factor, which is `array`, in each other's place.
-void SparseKernel::exchangeSides(const StageFactor &array) {
+void SparseKernel::swapSides(const StageFactor &array) {
   alignedFactor = factor = input;
   input = getFactor(array);
   for (SparseArray *result : {&output, &addend})
@@ -152,8 +151,8 @@ void SparseKernel::exchangeSides(const StageFactor &array) {
 /// to be row-major; only that is tested apart from the other arrays.
 void SparseKernel::enterFactor() {
   StageFactor array = getFusedFactor(host, fused, product).array;
-  if (plan.isExchanged())
-    return exchangeSides(array);
+  if (plan.swapsOperands)
+    return swapSides(array);
   factor = getFactor(array);
   Int difference = assumeRowMajor(host, product, array);
   alignedFactor = getFactor(array);
@@ -191,8 +190,8 @@ void SparseKernel::enterAll() {
   }
 
   rows =
-      plan.isExchanged()
-          ? Int(plan.exchangedRows)
+      plan.swapsOperands
+          ? Int(plan.swappedRows)
           : k.enter(plan.rowAxis >= 0 ? operands.sizes[plan.rowAxis] : Int(1));
   rowBlocks = k.truncate(k.enter(getHostRowBlocks()));
   for (unsigned axis : plan.freeAxes)
@@ -265,7 +264,7 @@ SparseTile SparseKernel::getTile(Int number) {
                                   k.mul(number, plan.warpGroups)));
   Int index = k.add(k.blockId(), k.mul(number, k.gridSize()));
   // What is large is read by tiles that follow each other.
-  if (plan.isExchanged())
+  if (plan.swapsOperands)
     return getTile(k.floorDiv(index, rowBlocks), k.rem(index, rowBlocks));
   return getTile(k.rem(index, plan.getTilesPerRows()),
                  k.floorDiv(index, plan.getTilesPerRows()));
@@ -311,33 +310,28 @@ void SparseKernel::waitStep(Int step) {
 /// All K steps of the tile whose first one is `firstStep` of the segment; their
 /// sums.
 SmallVector<Value> SparseKernel::emitSteps(Int firstStep) {
-  return math.sumSteps(
-      plan.stepsK, plan.getSums(), plan.hasPartialSums,
-      [&](Int indexK, MutableArrayRef<MmaC> sums) {
-        Int step = k.add(firstStep, indexK);
-        if (plan.hasRing()) {
-          waitStep(step);
-          if (plan.stages > 1)
-            issue(k.add(step, plan.stages - 1));
-        }
-        Int slot = getSlot(step);
-        if (!plan.usesWgmma)
-          return multiplyStep(sums, slot, indexK);
-        if (plan.preparesAhead)
-          return multiplyAhead(sums, step);
-        if (!plan.keepsFactor) {
-          prepareFactor(k.add(slot, plan.getCopiedBytes()), keptOffset);
-          finishPreparing();
-        }
-        auto release = [&] {
-          if (plan.stages > 1)
-            return;
-          waitWarpGroup();
-          issue(k.add(step, 1));
-        };
-        multiplyGroups(sums, slot, getPrepared(plan.keepsFactor ? indexK : 0),
-                       release, [](int64_t) {});
-      });
+  return math.sumSteps(plan.stepsK, plan.getSums(), plan.hasPartialSums,
+                       [&](Int indexK, MutableArrayRef<MmaC> sums) {
+                         Int step = k.add(firstStep, indexK);
+                         if (plan.hasRing()) {
+                           waitStep(step);
+                           if (plan.stages > 1)
+                             issue(k.add(step, plan.stages - 1));
+                         }
+                         Int slot = getSlot(step);
+                         if (!plan.usesWgmma)
+                           return multiplyStep(sums, slot, indexK);
+                         if (plan.preparesAhead())
+                           return multiplyAhead(sums, step);
+                         auto release = [&] {
+                           if (plan.stages > 1)
+                             return;
+                           waitWarpGroup();
+                           issue(k.add(step, 1));
+                         };
+                         multiplyGroups(sums, slot, getPrepared(indexK),
+                                        release, [](int64_t) {});
+                       });
 }
 
 /// Where the warps that share results leave vector number `index` of the sums
@@ -389,7 +383,7 @@ void SparseKernel::emitSegment() {
 
 /// Starts the copies of the first K steps.
 void SparseKernel::startRun() {
-  if (plan.preparesAhead) {
+  if (plan.preparesAhead()) {
     // A place that comes free once this is prepared.
     issueFactor(0, k.add(getSlot(plan.stages - 1), plan.getCopiedBytes()));
     k.commitCopies();
@@ -397,7 +391,7 @@ void SparseKernel::startRun() {
   if (plan.hasRing())
     k.rolledLoop(0, std::max<int64_t>(plan.stages - 1, 1), 1,
                  [&](Int step) { issue(step); });
-  if (plan.preparesAhead)
+  if (plan.preparesAhead())
     prepareFirst();
 }
 
@@ -464,9 +458,8 @@ void SparseKernel::emitTiles() {
   // As many segments for each CTA as that takes, all equally long, and no more
   // of them than CTAs have.
   Int rounds = 1;
-  int64_t longest = plan.getLongestSegment();
-  if (longest < std::numeric_limits<int32_t>::max())
-    rounds = divideUp(divideUp(tiles, grid), longest);
+  if (plan.keptTiles)
+    rounds = divideUp(divideUp(tiles, grid), plan.keptTiles);
   auto getLength = [&](Int rounds) {
     Int segments = k.floorDiv(k.mul(grid, rounds), parts);
     // At least one.
@@ -506,59 +499,41 @@ void SparseKernel::emit() {
 // Interface
 //===----------------------------------------------------------------------===//
 
-std::optional<std::string>
-kron::getSparseUnsupportedReason(FusedOp fused, const GPUMachine &machine) {
-  if (isRegrouped(fused))
-    return getSparseChainUnsupportedReason(fused.getModeProducts(), machine);
-  auto plan = getSparsePlan(fused, machine);
-  if (auto *reason = std::get_if<std::string>(&plan))
-    return *reason;
-  return std::nullopt;
-}
-
 LogicalResult kron::emitSparseKernel(OpBuilder &builder,
                                      gpu::GPUModuleOp gpuModule, FusedOp fused,
+                                     GPUPlanAttr attr,
                                      const GPUMachine &machine) {
-  if (isRegrouped(fused))
-    return emitSparseChain(builder, gpuModule, fused, machine);
-  auto planOrReason = getSparsePlan(fused, machine);
+  auto planOrReason = readSparsePlan(fused, attr);
+  auto emitError = [&](const Twine &reason) {
+    return fused.emitOpError("cannot become a sparse kernel: ") << reason;
+  };
   if (auto *reason = std::get_if<std::string>(&planOrReason))
-    return fused.emitOpError("cannot become a sparse kernel: ") << *reason;
+    return emitError(*reason);
   const auto &plan = std::get<SparsePlan>(planOrReason);
-  OpBuilder::InsertionGuard guard(builder);
-  auto emit = [&](const SparsePlan &plan) {
-    Emitter host(builder, fused.getLoc(), plan.element);
-    KernelBuilder kernel(host, gpuModule, getKernelBaseName(fused),
-                         plan.element);
-    SparseKernel(kernel, fused, fused.getModeProducts().front(), plan, machine)
-        .emit();
-  };
-  auto emitMany = [&] {
-    auto groups = getSmallGroupsPlan(fused, machine);
-    if (!groups)
-      return emit(plan);
-    OpBuilder::InsertionGuard guard(builder);
-    auto branch = scf::IfOp::create(
-        builder, fused.getLoc(), buildSmallGroupsTest(builder, fused, *groups),
-        /*withElseRegion=*/true);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    emitSmallGroups(builder, gpuModule, fused, *groups);
-    builder.setInsertionPointToStart(branch.elseBlock());
-    emit(plan);
-  };
-  std::optional<SparsePlan> few = getSkinnyMPlan(fused, machine);
-  if (!few) {
-    emitMany();
-    return success();
-  }
-  Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
-  Int rows = getFusedOperands(host, fused).sizes[plan.rowAxis];
-  auto branch = scf::IfOp::create(builder, fused.getLoc(),
-                                  host.less(kSparseSkinnyM, rows),
-                                  /*withElseRegion=*/true);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  emitMany();
-  builder.setInsertionPointToStart(branch.elseBlock());
-  emit(*few);
+  if (plan.usesWgmma && !machine.hasWgmma)
+    return emitError("the machine has no wgmma");
+  if (std::optional<std::string> reason = getSkinnyMReason(fused, attr, plan))
+    return emitError(*reason);
+  if (std::optional<std::string> reason =
+          getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine))
+    return emitError(*reason);
+  Emitter host(builder, fused.getLoc(), plan.element);
+  KernelBuilder kernel(host, gpuModule, getKernelBaseName(fused), plan.element);
+  SparseKernel(kernel, fused, fused.getModeProducts().front(), plan, machine)
+      .emit();
   return success();
+}
+
+Int kron::getSparseRows(Emitter &host, FusedOp fused, GPUPlanAttr plan) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  std::optional<unsigned> axis;
+  if (plan.getKernel() == GPUKernel::Chain) {
+    axis = getRegroupedRows(products);
+  } else {
+    auto problem = describeSparse(fused);
+    auto *found = std::get_if<SparseProblem>(&problem);
+    if (found && found->rowAxis >= 0)
+      axis = found->rowAxis;
+  }
+  return axis ? getFusedOperands(host, fused).sizes[*axis] : Int(1);
 }

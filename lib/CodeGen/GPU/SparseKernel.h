@@ -16,8 +16,9 @@
 
 #include "KernelEpilogue.h"
 #include "SparseChunks.h"
-#include "SparsePlan.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/Machine/GPUMachine.h"
+#include "kron/Plan/GPU/SparsePlan.h"
 
 namespace mlir::kron {
 
@@ -89,7 +90,7 @@ private:
   SparseArray getArray(const StageArray &array);
   SparseArray getFactor(const StageFactor &array);
   Int getAlignment();
-  void exchangeSides(const StageFactor &array);
+  void swapSides(const StageFactor &array);
   void enterFactor();
   Int getHostRowBlocks();
   Value offsetTile(const SparseArray &array, const SparseTile &tile,

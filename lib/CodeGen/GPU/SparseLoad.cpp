@@ -387,8 +387,8 @@ void SparseKernel::issueFactor(const SparseTile &tile, Int startK, Int to,
                                bool isAligned) {
   const SparseArray &array = isAligned ? alignedFactor : factor;
   SparseCopy copy = getCopy(array, tile, startK, to, /*isFactor=*/true);
-  copy.piece = isAligned ? getPiece(array, plan.isExchanged()) : 1;
-  if (plan.isExchanged())
+  copy.piece = isAligned ? getPiece(array, plan.swapsOperands) : 1;
+  if (plan.swapsOperands)
     copyRows(copy);
   else if (isAligned && getPickedAxis(array) >= 0)
     copyPicked(copy, tile);
@@ -429,7 +429,7 @@ void SparseKernel::issue(Int step) {
     SparseTile tile = getTile(number);
     Int slot = getSlot(step);
     Int factorSlot = k.add(slot, plan.getCopiedBytes());
-    bool isOneTest = isAligned == isFactorAligned && !plan.preparesAhead;
+    bool isOneTest = isAligned == isFactorAligned && !plan.preparesAhead();
     if (!plan.readsShared)
       choose(isAligned, [&](bool isAligned) {
         if (plan.tileWarps == 1)
@@ -443,13 +443,13 @@ void SparseKernel::issue(Int step) {
         if (!plan.keepsFactor && isOneTest)
           issueFactor(tile, startK, factorSlot, isAligned);
       });
-    if (!plan.keepsFactor && !plan.preparesAhead &&
+    if (!plan.keepsFactor && !plan.preparesAhead() &&
         (plan.readsShared || !isOneTest))
       choose(isFactorAligned, [&](bool isAligned) {
         issueFactor(tile, startK, factorSlot, isAligned);
       });
   });
-  if (plan.preparesAhead)
+  if (plan.preparesAhead())
     issueFactor(k.add(step, 1), k.add(getSlot(step), plan.getCopiedBytes()));
   k.commitCopies();
 }

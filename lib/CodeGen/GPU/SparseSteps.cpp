@@ -246,7 +246,7 @@ void SparseKernel::multiplyStep(MutableArrayRef<MmaC> sums, Int slot,
   if (!plan.readsShared)
     place = k.add(place, k.mul(tileWarp, plan.getDataBytes()));
   Value data = k.shared(k.add(place, plan.readsShared ? dataOffset : slot));
-  // Multiples of 128 bytes (see chooseSplitKTile), which change no swizzle.
+  // Multiples of 128 bytes (see mayShareK), which change no swizzle.
   if (plan.warpsK > 1) {
     auto getPart = [&](int64_t bytes, bool isFactor) {
       return (plan.getChunkBytes(isFactor) < kSparseChunkBytes

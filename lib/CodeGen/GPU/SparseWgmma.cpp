@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PackedOperand.h"
 #include "SparseKernel.h"
 #include "WgmmaSums.h"
 
@@ -69,12 +70,12 @@ void SparseKernel::prepareMacro(Int from, Int to, int64_t macro) {
                                  k.mul(k.laneId(), 4))));
     for (int64_t chunk = 0; chunk < plan.laneChunks; ++chunk) {
       SparseChunks chunks =
-          plan.isExchanged()
+          plan.swapsOperands
               ? loadExchanged(from, row, macro)
               : loadChunks(rows, parity, macro, chunk, 0, /*isFactor=*/true);
       for (int64_t part = 0; part < parts; ++part)
-        packed.write(
-            k, math.getOperands(chunks, 0, part),
+        writePackedOperand(
+            k, packed, math.getOperands(chunks, 0, part),
             k.offsetBytes(target, (chunk * parts + part) * packed.getBytes()),
             macro);
     }
@@ -139,7 +140,7 @@ void SparseKernel::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
   prepared = k.add(prepared, k.mul(resultWarp, plan.resultTiles *
                                                    PackedOperand::kCoreBytes));
   PackedOperand packed = plan.getPackedOperand();
-  Value descriptor = PackedOperand::getDescriptor(k, prepared);
+  Value descriptor = getPackedDescriptor(k, prepared);
   int64_t macros = plan.stepK / kMacroK;
   // The only pipeline stage is read at once, so that the next K step can
   // arrive.
@@ -158,10 +159,10 @@ void SparseKernel::multiplyGroups(MutableArrayRef<MmaC> sums, Int slot,
           SparseA a = math.getOperandA(row[0], row[1], /*step=*/0, part);
           MutableArrayRef<MmaC> own(&getSum(sums, chunk, part, 0, 0),
                                     plan.resultTiles);
-          packed.multiply(k, own, a, descriptor,
-                          (chunk * plan.lanesPerChunk + part) *
-                              packed.getBytes(),
-                          macro, macro > 0 || !plan.hasPartialSums);
+          multiplyPackedOperand(k, packed, own, a, descriptor,
+                                (chunk * plan.lanesPerChunk + part) *
+                                    packed.getBytes(),
+                                macro, macro > 0 || !plan.hasPartialSums);
         }
       if (first + together == plan.laneChunks)
         finishMacro(macro);

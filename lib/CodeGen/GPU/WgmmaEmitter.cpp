@@ -8,6 +8,7 @@
 #include "WgmmaKernel.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
+#include "kron/Plan/GPU/SharedMemory.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -17,7 +18,7 @@ namespace {
 class WgmmaEmitter {
 public:
   WgmmaEmitter(OpBuilder &builder, gpu::GPUModuleOp gpuModule, FusedOp fused,
-               const WgmmaPlan &plan, QuantizeOp quantize = nullptr)
+               const WgmmaPlan &plan, QuantizeOp quantize)
       : builder(builder), gpuModule(gpuModule), fused(fused), plan(plan),
         quantize(quantize),
         host(builder, fused.getLoc(), builder.getF32Type()) {}
@@ -139,24 +140,24 @@ LogicalResult WgmmaEmitter::emit() {
 
 LogicalResult kron::emitWgmmaKernel(OpBuilder &builder,
                                     gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                    const GPUMachine &machine,
+                                    GPUPlanAttr plan, const GPUMachine &machine,
                                     QuantizeOp quantize) {
-  std::string reason;
-  std::optional<WgmmaPlan> plan = getWgmmaPlan(fused, machine, reason);
-  if (!plan)
-    return fused.emitOpError("cannot become a wgmma kernel: ") << reason;
-  return WgmmaEmitter(builder, gpuModule, fused, *plan, quantize).emit();
-}
-
-std::optional<std::string>
-kron::getWgmmaQuantizeReason(FusedOp fused, const GPUMachine &machine) {
-  if (fused.getEpilogue() || fused.getModeProducts().back().getAddend())
-    return "something is added to the product";
-  std::string reason;
-  std::optional<WgmmaPlan> plan = getWgmmaPlan(fused, machine, reason);
-  if (!plan)
-    return reason;
-  if (plan->axes.front().fusedAxes.size() != 1)
-    return "rows are on more than one axis";
-  return getWgmmaQuantizeReason(*plan);
+  auto fail = [&] {
+    return fused.emitOpError("cannot become a wgmma kernel: ");
+  };
+  if (!machine.hasWgmma)
+    return fail() << "the chip has no wgmma instructions";
+  std::variant<WgmmaPlan, std::string> read = readWgmmaPlan(fused, plan);
+  auto *own = std::get_if<WgmmaPlan>(&read);
+  if (!own)
+    return fail() << std::get<std::string>(read);
+  if (auto reason =
+          getSharedMemoryReason(own->getSharedBytes(), own->ctasPerSM, machine))
+    return fail() << *reason;
+  bool quantizes(quantize);
+  if (own->quantize != quantizes)
+    return fail() << "expects quantize to be " << quantizes << ", as there is "
+                  << (quantizes ? "a" : "no")
+                  << " kron.quantize for it, but got " << own->quantize;
+  return WgmmaEmitter(builder, gpuModule, fused, *own, quantize).emit();
 }

@@ -14,8 +14,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_WGMMAINSTRUCTION_H
 #define KRON_LIB_CODEGEN_GPU_WGMMAINSTRUCTION_H
 
-#include "WgmmaPlan.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/Plan/GPU/WgmmaPlan.h"
 
 namespace mlir::kron {
 

@@ -74,8 +74,7 @@ void WgmmaKernel::numberThreads() {
 void WgmmaKernel::copyFactors() {
   for (auto [index, stage] : llvm::enumerate(plan.stages))
     emitWgmmaFactor(k, stage, factors[index], k.enter(arrays.factors[index]),
-                    firstResult, arrays.factorElements[index],
-                    plan.getThreads());
+                    firstResult, arrays.factorElements[index], plan.threads);
   fenceProxy(k);
   k.barrier();
 }
@@ -101,7 +100,7 @@ void WgmmaKernel::emit() {
       count = host.mul(count, host.ceilDiv(size, axis.tile));
   emitTiles(k.truncate(k.enter(count)));
   LaunchShape shape;
-  shape.threads = plan.getThreads();
+  shape.threads = plan.threads;
   shape.ctasPerSM = plan.ctasPerSM;
   shape.sharedBytes = k.getSharedBytes();
   k.launch(shape, host.mul(count, plan.getShares()));

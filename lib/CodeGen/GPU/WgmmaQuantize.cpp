@@ -17,32 +17,7 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Values of a row that a thread keeps.
-static constexpr int64_t kMostKept = 64;
-static constexpr int64_t kLanes = 4;
-
-std::optional<std::string> kron::getWgmmaQuantizeReason(const WgmmaPlan &plan) {
-  int64_t elements = 1;
-  for (auto [number, axis] : llvm::enumerate(plan.axes)) {
-    if ((axis.stage < 0) != (number == 0))
-      return "rows are not the outermost axis alone";
-    if (number > 0)
-      elements *= axis.after;
-  }
-  const WgmmaAxis &inner = plan.axes.back();
-  if (plan.axes.size() < 2 || inner.after % kLanes != 0)
-    return "results are not segments of four";
-  if (plan.pieces > 1 || plan.getShares() > 1)
-    return "a tile does not have whole rows";
-  if (plan.stages.size() == 1 && plan.landing.elementBytes != 4)
-    return "there is no place for results in shared memory";
-  for (int64_t pitch : ArrayRef(plan.work.pitches).drop_back())
-    if (pitch % kLanes != 0)
-      return "rows in shared memory are not aligned";
-  if (elements > kMostKept * plan.groupSize * kWarpgroupThreads)
-    return "a row does not fit in registers";
-  return std::nullopt;
-}
+static constexpr int64_t kLanes = kWgmmaQuantizedLanes;
 
 /// Where element `number` of a tile's row `row` is in shared memory.
 Value WgmmaKernel::locateResults(Value source, Int row, Int number) {
@@ -113,7 +88,7 @@ void WgmmaKernel::quantizeRow(Value source, Int row) {
 
 void WgmmaKernel::enterQuantize() {
   quantized = arrays.quantize->enter(k);
-  maximaOffset = k.allocateShared(2 * plan.warpgroups * 4 * 4);
+  maximaOffset = k.allocateShared(plan.getMaximaBytes());
 }
 
 void WgmmaKernel::quantizeTile(Value source) {

@@ -11,11 +11,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
-#include "kron/CodeGen/CPU/Support.h"
-#include "kron/CodeGen/GPU/Quantize.h"
-#include "kron/CodeGen/GPU/Support.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Plan/CPU/Support.h"
+#include "kron/Plan/GPU/QuantizePlan.h"
+#include "kron/Plan/GPU/Support.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Math/IR/Math.h"

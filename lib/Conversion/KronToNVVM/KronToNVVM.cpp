@@ -15,12 +15,14 @@
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
-#include "kron/CodeGen/GPU/Support.h"
 #include "kron/Conversion/Passes.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Plan/GPU/QuantizePlan.h"
+#include "kron/Plan/GPU/SparseGradPlan.h"
+#include "kron/Plan/GPU/Support.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/Remarks.h"
 
 namespace mlir::kron {
 #define GEN_PASS_DEF_CONVERTKRONTONVVM
@@ -42,6 +44,9 @@ static LogicalResult checkPlace(Operation *op, Value init) {
 static LogicalResult checkFusedOp(FusedOp fused) {
   if (failed(checkPlace(fused, fused.getInit())))
     return failure();
+  if (hasEmptyArray(fused))
+    return fused.emitOpError(
+        "cannot become a GPU kernel: an array has no elements");
   for (ModeProductOp product : fused.getModeProducts()) {
     if (std::optional<std::string> reason = getDynamicShapeReason(
             cast<ScaledOpInterface>(product.getOperation())))
@@ -53,16 +58,17 @@ static LogicalResult checkFusedOp(FusedOp fused) {
   return success();
 }
 
-/// Says whether rows behind a product are quantized in its kernel.
-static void emitRemark(QuantizeOp op,
-                       const std::optional<std::string> &reason) {
-  auto options = remark::RemarkOpts::name("Quantize").category("kron-gpu");
-  if (!reason)
-    remark::passed(op.getLoc(), options)
-        << "rows become 8 bits in the kernel of their product";
-  else
-    remark::missed(op.getLoc(), options)
-        << "rows become 8 bits in a kernel of their own: " + *reason;
+/// The plans of `op`; none, with an error, if it has no complete ones.
+static SmallVector<GPUPlanAttr> getCompletePlans(Operation *op) {
+  SmallVector<GPUPlanAttr> plans = getGPUPlans(op);
+  if (!plans.empty() &&
+      llvm::all_of(plans, [](GPUPlanAttr plan) { return plan.isComplete(); }))
+    return plans;
+  InFlightDiagnostic error = op->emitOpError(
+      "expects a complete plan for a GPU: run --kron-plan=target=cuda first");
+  if (!plans.empty())
+    error << "; found " << plans.front();
+  return {};
 }
 
 namespace {
@@ -85,25 +91,28 @@ struct ConvertKronToNVVMPass
     if (passes.empty() && gradients.empty() && quantizes.empty())
       return;
     gpu::GPUModuleOp gpuModule = getOrCreateGPUModule(module);
-    SymbolTable symbols(module);
     OpBuilder builder(&getContext());
     for (FusedOp fused : passes) {
       if (failed(checkFusedOp(fused)) ||
           failed(hoistFusedScalars(builder, fused)))
         return signalPassFailure();
-      if (QuantizeOp quantize = findQuantize(fused, quantizes)) {
-        std::optional<std::string> reason =
-            getSeparateQuantizeReason(fused, quantize, *machine);
-        emitRemark(quantize, reason);
-        if (!reason) {
-          quantizes.erase(llvm::find(quantizes, quantize));
-          if (failed(emitQuantizedKernel(builder, symbols, gpuModule, fused,
-                                         quantize, *machine)))
-            return signalPassFailure();
-          continue;
+      SmallVector<GPUPlanAttr> plans = getCompletePlans(fused);
+      if (plans.empty())
+        return signalPassFailure();
+      if (plans.front().get("quantize")) {
+        QuantizeOp quantize = findQuantize(fused, quantizes);
+        if (!quantize) {
+          fused.emitOpError("has a plan with quantize = 1, but nothing "
+                            "quantizes what it writes");
+          return signalPassFailure();
         }
+        quantizes.erase(llvm::find(quantizes, quantize));
+        if (failed(emitQuantizedKernel(builder, gpuModule, fused, quantize,
+                                       plans, *machine)))
+          return signalPassFailure();
+        continue;
       }
-      if (failed(emitGPUKernels(builder, symbols, gpuModule, fused, *machine)))
+      if (failed(emitGPUKernels(builder, gpuModule, fused, plans, *machine)))
         return signalPassFailure();
       fused.erase();
     }
@@ -115,7 +124,10 @@ struct ConvertKronToNVVMPass
                              "--kron-decompose=target=cuda first");
         return signalPassFailure();
       }
-      emitGradient(builder, gpuModule, gradient, *machine);
+      SmallVector<GPUPlanAttr> plans = getCompletePlans(gradient);
+      if (plans.size() != 1 || failed(emitGradient(builder, gpuModule, gradient,
+                                                   plans.front(), *machine)))
+        return signalPassFailure();
       gradient.erase();
     }
     for (QuantizeOp op : quantizes) {

@@ -13,11 +13,11 @@
 
 #include "kron/CodeGen/CPU/FusedEmitter.h"
 #include "kron/CodeGen/CPU/RuntimeCalls.h"
-#include "kron/CodeGen/CPU/Support.h"
 #include "kron/CodeGen/FusedOperands.h"
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "kron/Plan/CPU/Support.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -29,7 +29,7 @@ func.func @inner(%x: memref<4x?xf32>, %f: memref<4x4xf32>, %y: memref<4x?xf32>) 
 // -----
 
 func.func @large(%x: memref<?x16x16x16x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16x16x16x16xf32>) {
-  // expected-error @+1 {{batched: a tile does not fit in shared memory}}
+  // expected-error @+1 {{batched: a tile of 536576 bytes does not fit in the 232448 bytes of shared memory}}
   kron.batched ins(%x : memref<?x16x16x16x16xf32>) factors(%f, %f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>)
     outs(%y : memref<?x16x16x16x16xf32>) {plan = #kron.gpu_plan<kernel = batched>}
   return
@@ -38,7 +38,7 @@ func.func @large(%x: memref<?x16x16x16x16xf32>, %f: memref<16x16xf32>, %y: memre
 // -----
 
 func.func @stages(%x: memref<?x4xf32>, %f: memref<4x4xf32>, %y: memref<?x4xf32>) {
-  // expected-error @+1 {{batched: it needs at least 2 pipeline stages}}
+  // expected-error @+1 {{batched: expects stages to be at least 2, but got 1}}
   kron.batched ins(%x : memref<?x4xf32>) factors(%f : memref<4x4xf32>) outs(%y : memref<?x4xf32>)
     {plan = #kron.gpu_plan<kernel = batched, stages = 1>}
   return

@@ -5,17 +5,17 @@
 // RUN: kron-opt %t.plan --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 // RUN: kron-opt %s --kron-plan="target=cuda cublas=false" \
 // RUN:   --remarks-filter='kron-plan' -o %t.never 2> %t.never.remarks
-// RUN: FileCheck %s --check-prefix=NEVER --implicit-check-not=kron.cublas < %t.never
+// RUN: FileCheck %s --check-prefix=NEVER --implicit-check-not="kernel = cublas" < %t.never
 // RUN: FileCheck %s --check-prefix=NEVER-REMARK < %t.never.remarks
 
 // NEVER: func.func @dense
-// NEVER-REMARK: cublas: {{[0-9]+}} us, not allowed"
+// NEVER-REMARK: cublas: {{[0-9]+}} us, not allowed;
 
 // Verify that a large dense product of f16 is a call of the runtime, with the sizes and
 // strides of its matrices, and that the kernel of the plan runs where that declines.
-// REMARK: Remark="kernel mma, {{.*}}; cublas: {{[0-9]+}} us, where it is there"
+// REMARK: Remark="kernel sparse, {{.*}}; cublas: {{[0-9]+}} us, where it is there;
 // PLAN-LABEL: func.func @dense(
-// PLAN: attributes {kron.cublas, plan = #kron.gpu_plan<kernel = mma>}
+// PLAN: attributes {plan = #kron.dispatch<[<kernel = cublas>, <kernel = sparse,
 // CHECK-LABEL: func.func @dense(
 // CHECK: %[[GEMM:.*]] = llvm.alloca %{{.*}} x !llvm.struct
 // CHECK: %[[ROWS:.*]] = llvm.getelementptr %[[GEMM]][0, 4]
@@ -38,7 +38,7 @@ func.func @dense(%x: memref<25088x1024xf16>, %k: memref<1024x1024xf16>, %y: memr
 // Verify that so are products beside each other; of few rows, where their number is not
 // known, the kernel takes care.
 // PLAN-LABEL: func.func @beside(
-// PLAN: attributes {kron.cublas,
+// PLAN: attributes {plan = #kron.dispatch<[<kernel = cublas, min_rows = 16>, <kernel = sparse,
 // CHECK-LABEL: func.func @beside(
 // CHECK: %[[MANY:.*]] = arith.cmpi slt, %c15_i64, %{{.*}} : i64
 // CHECK: scf.if %[[MANY]] -> (i1) {
@@ -58,8 +58,8 @@ func.func @beside(%x: memref<?x4x256xbf16>, %k: memref<4x256x256xbf16>, %y: memr
 // Verify that groups of whole sectors are a call, and that those which start within sectors are
 // left to the kernel.
 // PLAN-LABEL: func.func @sectors(
-// PLAN: outs(%{{.*}} : memref<25088x64x448xf16>) attributes {kron.cublas,
-// PLAN: outs(%{{.*}} : memref<25088x64x456xf16>) attributes {plan
+// PLAN: outs(%{{.*}} : memref<25088x64x448xf16>) attributes {plan = #kron.dispatch<[<kernel = cublas>
+// PLAN: outs(%{{.*}} : memref<25088x64x456xf16>) attributes {plan = #kron.gpu_plan<
 // CHECK-LABEL: func.func @sectors(
 func.func @sectors(%x: memref<25088x64x64xf16>, %k: memref<64x448x64xf16>, %y: memref<25088x64x448xf16>,
                    %l: memref<64x456x64xf16>, %v: memref<25088x64x456xf16>) {
@@ -80,9 +80,9 @@ func.func @sectors(%x: memref<25088x64x64xf16>, %k: memref<64x448x64xf16>, %y: m
 
 // Verify what is left to kernels: f32 in full precision, matrices without neighbours, and
 // small and short products; and that the remark tells where the whole dense matrix would be faster.
-// REMARK: Remark="kernel mma, {{.*}}; as one dense matrix by cublas: {{[0-9]+}} us"
+// REMARK: Remark="kernel sparse, {{.*}}; as one dense matrix by cublas: {{[0-9]+}} us;
 // PLAN-LABEL: func.func @others(
-// PLAN-NOT: kron.cublas
+// PLAN-NOT: kernel = cublas
 func.func @others(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: memref<25088x1024xf32>,
                   %x1: memref<25088x256x4xf16>, %k1: memref<256x256x4xf16>, %y1: memref<25088x256x4xf16>,
                   %x2: memref<25088x2x192xf16>, %k2: memref<2x48x192xf16>, %y2: memref<25088x2x48xf16>,

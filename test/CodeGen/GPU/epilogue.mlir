@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
 // Verify gelu of f16 in the kernel of its product: sums and bias are f32, the function is
 // built on exp2, and one rounding follows. The bias comes in 16 bytes.
@@ -14,7 +14,7 @@
 // CHECK:         llvm.return
 func.func @gelu_f16(%x: memref<?x2x192x2xf16>, %k: memref<2x64x192x2xf16>, %b: memref<2x64x2xf16>, %y: memref<?x2x64x2xf16>) {
   kron.fused ins(%x, %k, %b : memref<?x2x192x2xf16>, memref<2x64x192x2xf16>, memref<2x64x2xf16>) outs(%y : memref<?x2x64x2xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<?x2x192x2xf16>, %tk: tensor<2x64x192x2xf16>, %tb: tensor<2x64x2xf16>, %ty: tensor<?x2x64x2xf16>):
     %c0 = arith.constant 0 : index
     %d = tensor.dim %ty, %c0 : tensor<?x2x64x2xf16>
@@ -40,7 +40,7 @@ func.func @gelu_f16(%x: memref<?x2x192x2xf16>, %k: memref<2x64x192x2xf16>, %b: m
 // CHECK:         llvm.return
 func.func @silu_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %r: memref<2x8x4x?xf32>, %y: memref<2x8x4x?xf32>) {
   kron.fused ins(%x, %k, %r : memref<2x32x4x?xf32>, memref<2x8x32x4xf32>, memref<2x8x4x?xf32>) outs(%y : memref<2x8x4x?xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<2x32x4x?xf32>, %tk: tensor<2x8x32x4xf32>, %tr: tensor<2x8x4x?xf32>, %ty: tensor<2x8x4x?xf32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<2x32x4x?xf32>) factor(%tk [0, q, p, 2] : tensor<2x8x32x4xf32>)
          outs(%ty : tensor<2x8x4x?xf32>) -> tensor<2x8x4x?xf32>

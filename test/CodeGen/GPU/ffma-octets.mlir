@@ -1,5 +1,5 @@
-// RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
-// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_80 -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=OLD
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: sed "s/kernel = dmma/kernel = ffma/" %s | kron-opt --kron-plan="target=cuda chip=sm_80 cublas=false" --convert-kron-to-nvvm=chip=sm_80 -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=OLD
 
 // Verify that f64 factors of 8 x 8 are applied by matrix instructions, the last
 // one to global memory: rows of 512 bytes are in a warp's part of the tile, so
@@ -19,7 +19,7 @@
 // OLD-LABEL:   llvm.func @rows_0
 // OLD-NOT:       mma.sync
 func.func @rows(%x: memref<?x8x8xf64>, %a: memref<8x8xf64>, %b: memref<8x8xf64>, %y: memref<?x8x8xf64>) {
-  kron.fused ins(%x, %a, %b : memref<?x8x8xf64>, memref<8x8xf64>, memref<8x8xf64>) outs(%y : memref<?x8x8xf64>) attributes {plan = #kron.gpu_plan<kernel = ffma>} {
+  kron.fused ins(%x, %a, %b : memref<?x8x8xf64>, memref<8x8xf64>, memref<8x8xf64>) outs(%y : memref<?x8x8xf64>) attributes {plan = #kron.gpu_plan<kernel = dmma>} {
   ^bb0(%tx: tensor<?x8x8xf64>, %fa: tensor<8x8xf64>, %fb: tensor<8x8xf64>, %out: tensor<?x8x8xf64>):
     %c0 = arith.constant 0 : index
     %m = tensor.dim %tx, %c0 : tensor<?x8x8xf64>
@@ -61,7 +61,7 @@ func.func @rows(%x: memref<?x8x8xf64>, %a: memref<8x8xf64>, %b: memref<8x8xf64>,
 // Older chips have no clusters.
 func.func @shared(%x: memref<1024x8x8x8x8x8xf64>, %f: memref<8x8xf64>, %y: memref<1024x8x8x8x8x8xf64>) {
   // expected-error @below {{a tile does not fit shared memory}}
-  kron.fused ins(%x, %f : memref<1024x8x8x8x8x8xf64>, memref<8x8xf64>) outs(%y : memref<1024x8x8x8x8x8xf64>) attributes {plan = #kron.gpu_plan<kernel = ffma>} {
+  kron.fused ins(%x, %f : memref<1024x8x8x8x8x8xf64>, memref<8x8xf64>) outs(%y : memref<1024x8x8x8x8x8xf64>) attributes {plan = #kron.gpu_plan<kernel = dmma>} {
   ^bb0(%tx: tensor<1024x8x8x8x8x8xf64>, %tf: tensor<8x8xf64>, %out: tensor<1024x8x8x8x8x8xf64>):
     %e = tensor.empty() : tensor<1024x8x8x8x8x8xf64>
     %1 = kron.mode_product axis(5) ins(%tx : tensor<1024x8x8x8x8x8xf64>) factor(%tf [p, q] : tensor<8x8xf64>)

@@ -1,9 +1,9 @@
-// RUN: kron-opt %s -split-input-file -verify-diagnostics --convert-kron-to-nvvm=chip=sm_90a
+// RUN: kron-opt %s -split-input-file -verify-diagnostics --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a
 
 // Verify that what the kernels cannot do is refused, with the reason.
 
 func.func @integers(%x: memref<8x16xi32>, %f: memref<16x16xi32>, %y: memref<8x16xi32>) {
-  // expected-error @below {{cannot become a GPU kernel of kind mma: the element type is no real floating-point type of up to 64 bits}}
+  // expected-error @below {{has no GPU kernel of kind mma; mma: the element type is no real floating-point type of up to 64 bits}}
   kron.fused ins(%x, %f : memref<8x16xi32>, memref<16x16xi32>) outs(%y : memref<8x16xi32>)
       attributes {plan = #kron.gpu_plan<kernel = mma>} {
   ^bb0(%tx: tensor<8x16xi32>, %tf: tensor<16x16xi32>, %out: tensor<8x16xi32>):

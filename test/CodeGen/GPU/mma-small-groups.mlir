@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
 // Verify that many small groups with the batch first are left to multiply-adds: a thread
 // loads the weights of 16 bytes of results once, and the columns of their group for four rows
@@ -25,7 +25,7 @@
 // CHECK:         mma.sync
 func.func @halves(%x: memref<25088x512x8xf16>, %k: memref<512x56x8xf16>, %y: memref<25088x512x56xf16>) {
   kron.fused ins(%x, %k : memref<25088x512x8xf16>, memref<512x56x8xf16>) outs(%y : memref<25088x512x56xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x512x8xf16>, %tk: tensor<512x56x8xf16>, %ty: tensor<25088x512x56xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x512x8xf16>) factor(%tk [1, q, p] : tensor<512x56x8xf16>)
          outs(%ty : tensor<25088x512x56xf16>) -> tensor<25088x512x56xf16>
@@ -44,7 +44,7 @@ func.func @halves(%x: memref<25088x512x8xf16>, %k: memref<512x56x8xf16>, %y: mem
 // CHECK:         st.global.cs.v4.f32
 func.func @parts(%x: memref<?x4096x1xf32>, %k: memref<4096x1x7xf32>, %y: memref<?x4096x7xf32>) {
   kron.fused ins(%x, %k : memref<?x4096x1xf32>, memref<4096x1x7xf32>) outs(%y : memref<?x4096x7xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<?x4096x1xf32>, %tk: tensor<4096x1x7xf32>, %ty: tensor<?x4096x7xf32>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<?x4096x1xf32>) factor(%tk [1, p, q] : tensor<4096x1x7xf32>)
          outs(%ty : tensor<?x4096x7xf32>) -> tensor<?x4096x7xf32>
@@ -68,7 +68,7 @@ func.func @parts(%x: memref<?x4096x1xf32>, %k: memref<4096x1x7xf32>, %y: memref<
 // CHECK-LABEL: llvm.func @deeper_1(
 func.func @deeper(%x: memref<25088x64x16xbf16>, %k: memref<64x24x16xbf16>, %y: memref<25088x64x24xbf16>) {
   kron.fused ins(%x, %k : memref<25088x64x16xbf16>, memref<64x24x16xbf16>) outs(%y : memref<25088x64x24xbf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x64x16xbf16>, %tk: tensor<64x24x16xbf16>, %ty: tensor<25088x64x24xbf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x64x16xbf16>) factor(%tk [1, q, p] : tensor<64x24x16xbf16>)
          outs(%ty : tensor<25088x64x24xbf16>) -> tensor<25088x64x24xbf16>
@@ -83,7 +83,7 @@ func.func @deeper(%x: memref<25088x64x16xbf16>, %k: memref<64x24x16xbf16>, %y: m
 // CHECK:         mma.sync
 func.func @few(%x: memref<1000x512x8xf16>, %k: memref<512x56x8xf16>, %y: memref<1000x512x56xf16>) {
   kron.fused ins(%x, %k : memref<1000x512x8xf16>, memref<512x56x8xf16>) outs(%y : memref<1000x512x56xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<1000x512x8xf16>, %tk: tensor<512x56x8xf16>, %ty: tensor<1000x512x56xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<1000x512x8xf16>) factor(%tk [1, q, p] : tensor<512x56x8xf16>)
          outs(%ty : tensor<1000x512x56xf16>) -> tensor<1000x512x56xf16>
@@ -96,7 +96,7 @@ func.func @few(%x: memref<1000x512x8xf16>, %k: memref<512x56x8xf16>, %y: memref<
 // CHECK:         mma.sync
 func.func @full(%x: memref<25088x64x8xf16>, %k: memref<64x64x8xf16>, %y: memref<25088x64x64xf16>) {
   kron.fused ins(%x, %k : memref<25088x64x8xf16>, memref<64x64x8xf16>) outs(%y : memref<25088x64x64xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x64x8xf16>, %tk: tensor<64x64x8xf16>, %ty: tensor<25088x64x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x64x8xf16>) factor(%tk [1, q, p] : tensor<64x64x8xf16>)
          outs(%ty : tensor<25088x64x64xf16>) -> tensor<25088x64x64xf16>
@@ -109,7 +109,7 @@ func.func @full(%x: memref<25088x64x8xf16>, %k: memref<64x64x8xf16>, %y: memref<
 // CHECK:         mma.sync
 func.func @ragged(%x: memref<25088x511x8xf16>, %k: memref<511x7x8xf16>, %y: memref<25088x511x7xf16>) {
   kron.fused ins(%x, %k : memref<25088x511x8xf16>, memref<511x7x8xf16>) outs(%y : memref<25088x511x7xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x511x8xf16>, %tk: tensor<511x7x8xf16>, %ty: tensor<25088x511x7xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x511x8xf16>) factor(%tk [1, q, p] : tensor<511x7x8xf16>)
          outs(%ty : tensor<25088x511x7xf16>) -> tensor<25088x511x7xf16>
@@ -122,7 +122,7 @@ func.func @ragged(%x: memref<25088x511x8xf16>, %k: memref<511x7x8xf16>, %y: memr
 // CHECK:         mma.sync
 func.func @added(%x: memref<25088x512x8xf16>, %k: memref<512x56x8xf16>, %y: memref<25088x512x56xf16>) {
   kron.fused ins(%x, %k : memref<25088x512x8xf16>, memref<512x56x8xf16>) outs(%y : memref<25088x512x56xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x512x8xf16>, %tk: tensor<512x56x8xf16>, %ty: tensor<25088x512x56xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x512x8xf16>) factor(%tk [1, q, p] : tensor<512x56x8xf16>)
          outs(%ty : tensor<25088x512x56xf16>) beta(1.0 : f32) -> tensor<25088x512x56xf16>

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
 // Verify skinny M, batch last: the factor is copied 16 bytes at a time along its own
 // innermost axis, the data one by one; K is divided among eight warps, and the first
@@ -14,7 +14,7 @@
 // CHECK:         llvm.return
 func.func @few_rows_f16(%x: memref<128x16x7xf16>, %k: memref<64x128x16xf16>, %y: memref<64x16x7xf16>) {
   kron.fused ins(%x, %k : memref<128x16x7xf16>, memref<64x128x16xf16>) outs(%y : memref<64x16x7xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<128x16x7xf16>, %tk: tensor<64x128x16xf16>, %ty: tensor<64x16x7xf16>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<128x16x7xf16>) factor(%tk [q, p, 1] : tensor<64x128x16xf16>)
          outs(%ty : tensor<64x16x7xf16>) -> tensor<64x16x7xf16>
@@ -36,7 +36,7 @@ func.func @few_rows_f16(%x: memref<128x16x7xf16>, %k: memref<64x128x16xf16>, %y:
 // CHECK:         llvm.return
 func.func @idle_f32(%x: memref<256x2x196xf32>, %k: memref<64x256x2xf32>, %y: memref<64x2x196xf32>) {
   kron.fused ins(%x, %k : memref<256x2x196xf32>, memref<64x256x2xf32>) outs(%y : memref<64x2x196xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<256x2x196xf32>, %tk: tensor<64x256x2xf32>, %ty: tensor<64x2x196xf32>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<256x2x196xf32>) factor(%tk [q, p, 1] : tensor<64x256x2xf32>)
          outs(%ty : tensor<64x2x196xf32>) -> tensor<64x2x196xf32>
@@ -59,7 +59,7 @@ func.func @idle_f32(%x: memref<256x2x196xf32>, %k: memref<64x256x2xf32>, %y: mem
 // CHECK:         cp.async.cg.shared.global.L2::128B [$0], [$1], 16
 func.func @some_rows(%x: memref<128x16x?xf32>, %k: memref<64x128x16xf32>, %y: memref<64x16x?xf32>) {
   kron.fused ins(%x, %k : memref<128x16x?xf32>, memref<64x128x16xf32>) outs(%y : memref<64x16x?xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<128x16x?xf32>, %tk: tensor<64x128x16xf32>, %ty: tensor<64x16x?xf32>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<128x16x?xf32>) factor(%tk [q, p, 1] : tensor<64x128x16xf32>)
          outs(%ty : tensor<64x16x?xf32>) -> tensor<64x16x?xf32>
@@ -75,7 +75,7 @@ func.func @some_rows(%x: memref<128x16x?xf32>, %k: memref<64x128x16xf32>, %y: me
 // CHECK-NOT:   llvm.func @some_halves_1(
 func.func @some_halves(%x: memref<128x16x?xf16>, %k: memref<64x128x16xf16>, %y: memref<64x16x?xf16>) {
   kron.fused ins(%x, %k : memref<128x16x?xf16>, memref<64x128x16xf16>) outs(%y : memref<64x16x?xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<128x16x?xf16>, %tk: tensor<64x128x16xf16>, %ty: tensor<64x16x?xf16>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<128x16x?xf16>) factor(%tk [q, p, 1] : tensor<64x128x16xf16>)
          outs(%ty : tensor<64x16x?xf16>) -> tensor<64x16x?xf16>

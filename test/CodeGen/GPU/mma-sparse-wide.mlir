@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
 // Verify f16 with 12 inner positions, batch first: 48 bytes that lie side by side are a
 // chunk of two k, which is copied and read 16 bytes at a time; pairs of threads exchange 16
@@ -12,7 +12,7 @@
 // CHECK:         st.global.cs.v4.b32
 func.func @inner_12(%x: memref<25088x1x40x12xf16>, %k: memref<24x40x12xf16>, %y: memref<25088x1x24x12xf16>) {
   kron.fused ins(%x, %k : memref<25088x1x40x12xf16>, memref<24x40x12xf16>) outs(%y : memref<25088x1x24x12xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x1x40x12xf16>, %tk: tensor<24x40x12xf16>, %ty: tensor<25088x1x24x12xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x40x12xf16>) factor(%tk [q, p, 3] : tensor<24x40x12xf16>)
          outs(%ty : tensor<25088x1x24x12xf16>) -> tensor<25088x1x24x12xf16>
@@ -27,7 +27,7 @@ func.func @inner_12(%x: memref<25088x1x40x12xf16>, %k: memref<24x40x12xf16>, %y:
 // CHECK:         wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
 func.func @inner_3(%x: memref<25088x1x128x3xf16>, %k: memref<128x128x3xf16>, %y: memref<25088x1x128x3xf16>) {
   kron.fused ins(%x, %k : memref<25088x1x128x3xf16>, memref<128x128x3xf16>) outs(%y : memref<25088x1x128x3xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x1x128x3xf16>, %tk: tensor<128x128x3xf16>, %ty: tensor<25088x1x128x3xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x128x3xf16>) factor(%tk [q, p, 3] : tensor<128x128x3xf16>)
          outs(%ty : tensor<25088x1x128x3xf16>) -> tensor<25088x1x128x3xf16>
@@ -42,7 +42,7 @@ func.func @inner_3(%x: memref<25088x1x128x3xf16>, %k: memref<128x128x3xf16>, %y:
 // CHECK:         mma.sync.aligned.m16n8k16
 func.func @inner_8_bits(%x: memref<25088x1x40x12xf8E4M3FN>, %k: memref<24x40x12xf16>, %y: memref<25088x1x24x12xf16>) {
   kron.fused ins(%x, %k : memref<25088x1x40x12xf8E4M3FN>, memref<24x40x12xf16>) outs(%y : memref<25088x1x24x12xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x1x40x12xf8E4M3FN>, %tk: tensor<24x40x12xf16>, %ty: tensor<25088x1x24x12xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x40x12xf8E4M3FN>) factor(%tk [q, p, 3] : tensor<24x40x12xf16>)
          outs(%ty : tensor<25088x1x24x12xf16>) -> tensor<25088x1x24x12xf16>

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s --convert-kron-to-nvvm=chip=sm_90a -o %t
+// RUN: kron-opt %s --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a -o %t
 // RUN: FileCheck %s < %t
 // RUN: FileCheck %s --check-prefix=HOST < %t
 
@@ -13,7 +13,7 @@
 // CHECK:         nvvm.shfl.sync bfly
 func.func @inner_f16(%x: memref<?x1x64x16xf16>, %k: memref<64x64x16xf16>, %y: memref<?x1x64x16xf16>) {
   kron.fused ins(%x, %k : memref<?x1x64x16xf16>, memref<64x64x16xf16>) outs(%y : memref<?x1x64x16xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<?x1x64x16xf16>, %tk: tensor<64x64x16xf16>, %ty: tensor<?x1x64x16xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<?x1x64x16xf16>) factor(%tk [q, p, 3] : tensor<64x64x16xf16>)
          outs(%ty : tensor<?x1x64x16xf16>) -> tensor<?x1x64x16xf16>
@@ -32,7 +32,7 @@ func.func @inner_f16(%x: memref<?x1x64x16xf16>, %k: memref<64x64x16xf16>, %y: me
 // CHECK:         llvm.intr.fma
 func.func @batch_last_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %y: memref<2x8x4x?xf32>) {
   kron.fused ins(%x, %k : memref<2x32x4x?xf32>, memref<2x8x32x4xf32>) outs(%y : memref<2x8x4x?xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<2x32x4x?xf32>, %tk: tensor<2x8x32x4xf32>, %ty: tensor<2x8x4x?xf32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<2x32x4x?xf32>) factor(%tk [0, q, p, 2] : tensor<2x8x32x4xf32>)
          outs(%ty : tensor<2x8x4x?xf32>) -> tensor<2x8x4x?xf32>
@@ -52,7 +52,7 @@ func.func @batch_last_f32(%x: memref<2x32x4x?xf32>, %k: memref<2x8x32x4xf32>, %y
 // CHECK-COUNT-3: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
 func.func @teams_f32(%x: memref<25088x1x64x16xf32>, %k: memref<40x64x16xf32>, %y: memref<25088x1x40x16xf32>) {
   kron.fused ins(%x, %k : memref<25088x1x64x16xf32>, memref<40x64x16xf32>) outs(%y : memref<25088x1x40x16xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x1x64x16xf32>, %tk: tensor<40x64x16xf32>, %ty: tensor<25088x1x40x16xf32>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x64x16xf32>) factor(%tk [q, p, 3] : tensor<40x64x16xf32>)
          outs(%ty : tensor<25088x1x40x16xf32>) -> tensor<25088x1x40x16xf32>
@@ -70,7 +70,7 @@ func.func @teams_f32(%x: memref<25088x1x64x16xf32>, %k: memref<40x64x16xf32>, %y
 // CHECK-COUNT-3: mma.sync.aligned.m16n8k8
 func.func @odd_f32(%x: memref<7x3x9x5xf32>, %k: memref<3x17x9x5xf32>, %y: memref<7x3x17x5xf32>) {
   kron.fused ins(%x, %k : memref<7x3x9x5xf32>, memref<3x17x9x5xf32>) outs(%y : memref<7x3x17x5xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<7x3x9x5xf32>, %tk: tensor<3x17x9x5xf32>, %ty: tensor<7x3x17x5xf32>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<7x3x9x5xf32>) factor(%tk [1, q, p, 3] : tensor<3x17x9x5xf32>)
          outs(%ty : tensor<7x3x17x5xf32>) -> tensor<7x3x17x5xf32>
@@ -93,7 +93,7 @@ func.func @odd_f32(%x: memref<7x3x9x5xf32>, %k: memref<3x17x9x5xf32>, %y: memref
 // CHECK:         llvm.return
 func.func @shifted_f16(%x: memref<64x8x64xf16>, %k: memref<8x41x64xf16>, %y: memref<64x8x41xf16>) {
   kron.fused ins(%x, %k : memref<64x8x64xf16>, memref<8x41x64xf16>) outs(%y : memref<64x8x41xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<64x8x64xf16>, %tk: tensor<8x41x64xf16>, %ty: tensor<64x8x41xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<64x8x64xf16>) factor(%tk [1, q, p] : tensor<8x41x64xf16>)
          outs(%ty : tensor<64x8x41xf16>) -> tensor<64x8x41xf16>
@@ -112,7 +112,7 @@ func.func @shifted_f16(%x: memref<64x8x64xf16>, %k: memref<8x41x64xf16>, %y: mem
 // CHECK:         st.global.cs.v4.b32
 func.func @sectors_f16(%x: memref<1024x64x64xf16>, %k: memref<64x456x64xf16>, %y: memref<1024x64x456xf16>) {
   kron.fused ins(%x, %k : memref<1024x64x64xf16>, memref<64x456x64xf16>) outs(%y : memref<1024x64x456xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<1024x64x64xf16>, %tk: tensor<64x456x64xf16>, %ty: tensor<1024x64x456xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<1024x64x64xf16>) factor(%tk [1, q, p] : tensor<64x456x64xf16>)
          outs(%ty : tensor<1024x64x456xf16>) -> tensor<1024x64x456xf16>
@@ -127,7 +127,7 @@ func.func @sectors_f16(%x: memref<1024x64x64xf16>, %k: memref<64x456x64xf16>, %y
 // CHECK:         llvm.return
 func.func @odd_rows_f16(%x: memref<64x3x64xf16>, %k: memref<3x41x64xf16>, %y: memref<64x3x41xf16>) {
   kron.fused ins(%x, %k : memref<64x3x64xf16>, memref<3x41x64xf16>) outs(%y : memref<64x3x41xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<64x3x64xf16>, %tk: tensor<3x41x64xf16>, %ty: tensor<64x3x41xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<64x3x64xf16>) factor(%tk [1, q, p] : tensor<3x41x64xf16>)
          outs(%ty : tensor<64x3x41xf16>) -> tensor<64x3x41xf16>
@@ -144,7 +144,7 @@ func.func @odd_rows_f16(%x: memref<64x3x64xf16>, %k: memref<3x41x64xf16>, %y: me
 // CHECK:         llvm.return
 func.func @dense_f64(%x: memref<?x1024xf64>, %k: memref<1024x1024xf64>, %y: memref<?x1024xf64>) {
   kron.fused ins(%x, %k : memref<?x1024xf64>, memref<1024x1024xf64>) outs(%y : memref<?x1024xf64>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<?x1024xf64>, %tk: tensor<1024x1024xf64>, %ty: tensor<?x1024xf64>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<?x1024xf64>) factor(%tk [q, p] : tensor<1024x1024xf64>)
          outs(%ty : tensor<?x1024xf64>) -> tensor<?x1024xf64>
@@ -164,7 +164,7 @@ func.func @dense_f64(%x: memref<?x1024xf64>, %k: memref<1024x1024xf64>, %y: memr
 // CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 func.func @dense_f16(%x: memref<25088x1024xf16>, %k: memref<1024x1024xf16>, %y: memref<25088x1024xf16>) {
   kron.fused ins(%x, %k : memref<25088x1024xf16>, memref<1024x1024xf16>) outs(%y : memref<25088x1024xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x1024xf16>, %tk: tensor<1024x1024xf16>, %ty: tensor<25088x1024xf16>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf16>) factor(%tk [q, p] : tensor<1024x1024xf16>)
          outs(%ty : tensor<25088x1024xf16>) -> tensor<25088x1024xf16>
@@ -192,7 +192,7 @@ func.func @dense_f16(%x: memref<25088x1024xf16>, %k: memref<1024x1024xf16>, %y: 
 // CHECK:         nvvm.cp.async.commit.group
 func.func @any_strides(%x: memref<25088x1x768x2xf16>, %k: memref<192x768x2xf16, strided<[?, ?, 1], offset: ?>>, %y: memref<25088x1x192x2xf16>) {
   kron.fused ins(%x, %k : memref<25088x1x768x2xf16>, memref<192x768x2xf16, strided<[?, ?, 1], offset: ?>>) outs(%y : memref<25088x1x192x2xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x1x768x2xf16>, %tk: tensor<192x768x2xf16>, %ty: tensor<25088x1x192x2xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x768x2xf16>) factor(%tk [q, p, 3] : tensor<192x768x2xf16>)
          outs(%ty : tensor<25088x1x192x2xf16>) -> tensor<25088x1x192x2xf16>
@@ -212,7 +212,7 @@ func.func @any_strides(%x: memref<25088x1x768x2xf16>, %k: memref<192x768x2xf16, 
 // CHECK:         mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 func.func @two_axes(%x: memref<?x28x512xf16>, %k: memref<512x512xf16>, %y: memref<?x28x512xf16>) {
   kron.fused ins(%x, %k : memref<?x28x512xf16>, memref<512x512xf16>) outs(%y : memref<?x28x512xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<?x28x512xf16>, %tk: tensor<512x512xf16>, %ty: tensor<?x28x512xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<?x28x512xf16>) factor(%tk [q, p] : tensor<512x512xf16>)
          outs(%ty : tensor<?x28x512xf16>) -> tensor<?x28x512xf16>
@@ -236,7 +236,7 @@ func.func @two_axes(%x: memref<?x28x512xf16>, %k: memref<512x512xf16>, %y: memre
 // CHECK-NOT:     mma.sync
 func.func @groups_f32(%x: memref<25088x12x64x4xf32>, %k: memref<12x64x64x4xf32>, %y: memref<25088x12x64x4xf32>) {
   kron.fused ins(%x, %k : memref<25088x12x64x4xf32>, memref<12x64x64x4xf32>) outs(%y : memref<25088x12x64x4xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x12x64x4xf32>, %tk: tensor<12x64x64x4xf32>, %ty: tensor<25088x12x64x4xf32>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x12x64x4xf32>) factor(%tk [1, q, p, 3] : tensor<12x64x64x4xf32>)
          outs(%ty : tensor<25088x12x64x4xf32>) -> tensor<25088x12x64x4xf32>
@@ -260,7 +260,7 @@ func.func @groups_f32(%x: memref<25088x12x64x4xf32>, %k: memref<12x64x64x4xf32>,
 // CHECK:         fence.proxy.async
 func.func @dense_f32(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: memref<25088x1024xf32>) {
   kron.fused ins(%x, %k : memref<25088x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<25088x1024xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x1024xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<25088x1024xf32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<25088x1024xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
          outs(%ty : tensor<25088x1024xf32>) -> tensor<25088x1024xf32>
@@ -288,7 +288,7 @@ func.func @dense_f32(%x: memref<25088x1024xf32>, %k: memref<1024x1024xf32>, %y: 
 // CHECK:         wgmma.wait_group.sync.aligned 0;
 func.func @few_images_f32(%x: memref<25088x1x64x16xf32>, %k: memref<64x64x16xf32>, %y: memref<25088x1x64x16xf32>) {
   kron.fused ins(%x, %k : memref<25088x1x64x16xf32>, memref<64x64x16xf32>) outs(%y : memref<25088x1x64x16xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x1x64x16xf32>, %tk: tensor<64x64x16xf32>, %ty: tensor<25088x1x64x16xf32>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x64x16xf32>) factor(%tk [q, p, 3] : tensor<64x64x16xf32>)
          outs(%ty : tensor<25088x1x64x16xf32>) -> tensor<25088x1x64x16xf32>
@@ -306,7 +306,7 @@ func.func @few_images_f32(%x: memref<25088x1x64x16xf32>, %k: memref<64x64x16xf32
 // CHECK:         wgmma.wait_group.sync.aligned 0;
 func.func @groups_f16(%x: memref<25088x4x64x4xf16>, %k: memref<4x256x64x4xf16>, %y: memref<25088x4x256x4xf16>) {
   kron.fused ins(%x, %k : memref<25088x4x64x4xf16>, memref<4x256x64x4xf16>) outs(%y : memref<25088x4x256x4xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x4x64x4xf16>, %tk: tensor<4x256x64x4xf16>, %ty: tensor<25088x4x256x4xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x4x64x4xf16>) factor(%tk [1, q, p, 3] : tensor<4x256x64x4xf16>)
          outs(%ty : tensor<25088x4x256x4xf16>) -> tensor<25088x4x256x4xf16>
@@ -321,7 +321,7 @@ func.func @groups_f16(%x: memref<25088x4x64x4xf16>, %k: memref<4x256x64x4xf16>, 
 // CHECK:         wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
 func.func @one_round_f32(%x: memref<1568x1024xf32>, %k: memref<1024x1024xf32>, %y: memref<1568x1024xf32>) {
   kron.fused ins(%x, %k : memref<1568x1024xf32>, memref<1024x1024xf32>) outs(%y : memref<1568x1024xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<1568x1024xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<1568x1024xf32>):
     %0 = kron.mode_product axis(1) ins(%tx : tensor<1568x1024xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
          outs(%ty : tensor<1568x1024xf32>) -> tensor<1568x1024xf32>
@@ -340,7 +340,7 @@ func.func @one_round_f32(%x: memref<1568x1024xf32>, %k: memref<1024x1024xf32>, %
 // CHECK:         st.global.cs.v4.b32
 func.func @exchanged_f32(%x: memref<1024x25088xf32>, %k: memref<1024x1024xf32>, %y: memref<1024x25088xf32>) {
   kron.fused ins(%x, %k : memref<1024x25088xf32>, memref<1024x1024xf32>) outs(%y : memref<1024x25088xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<1024x25088xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<1024x25088xf32>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<1024x25088xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
          outs(%ty : tensor<1024x25088xf32>) -> tensor<1024x25088xf32>
@@ -356,14 +356,14 @@ func.func @exchanged_f32(%x: memref<1024x25088xf32>, %k: memref<1024x1024xf32>, 
 func.func @not_exchanged(%x: memref<1024x25088xf32>, %k: memref<1024x1024xf32>, %y: memref<1024x25088xf32>,
                          %u: memref<1024x25087xf32>, %v: memref<1024x25087xf32>) {
   kron.fused ins(%x, %k : memref<1024x25088xf32>, memref<1024x1024xf32>) outs(%y : memref<1024x25088xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<1024x25088xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<1024x25088xf32>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<1024x25088xf32>) factor(%tk [p, q] : tensor<1024x1024xf32>)
          outs(%ty : tensor<1024x25088xf32>) -> tensor<1024x25088xf32>
     kron.yield %0 : tensor<1024x25088xf32>
   }
   kron.fused ins(%u, %k : memref<1024x25087xf32>, memref<1024x1024xf32>) outs(%v : memref<1024x25087xf32>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<1024x25087xf32>, %tk: tensor<1024x1024xf32>, %ty: tensor<1024x25087xf32>):
     %0 = kron.mode_product axis(0) ins(%tx : tensor<1024x25087xf32>) factor(%tk [q, p] : tensor<1024x1024xf32>)
          outs(%ty : tensor<1024x25087xf32>) -> tensor<1024x25087xf32>
@@ -386,7 +386,7 @@ func.func @not_exchanged(%x: memref<1024x25088xf32>, %k: memref<1024x1024xf32>, 
 // CHECK:         llvm.return
 func.func @pairs_f16(%x: memref<25088x1x256x4xf16>, %k: memref<256x256x4xf16>, %y: memref<25088x1x256x4xf16>) {
   kron.fused ins(%x, %k : memref<25088x1x256x4xf16>, memref<256x256x4xf16>) outs(%y : memref<25088x1x256x4xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x1x256x4xf16>, %tk: tensor<256x256x4xf16>, %ty: tensor<25088x1x256x4xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x1x256x4xf16>) factor(%tk [q, p, 3] : tensor<256x256x4xf16>)
          outs(%ty : tensor<25088x1x256x4xf16>) -> tensor<25088x1x256x4xf16>

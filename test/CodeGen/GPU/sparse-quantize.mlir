@@ -1,4 +1,4 @@
-// RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
 // Verify that a Kronecker-sparse factor's rows become 8 bits in its kernel: sums are rounded
 // to the type of the product and left in shared memory, 16 bytes at a time; behind a barrier
@@ -29,7 +29,7 @@ func.func @one(%x: memref<25088x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<2
   %t = memref.alloc() : memref<25088x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [25088, 6, 64] : memref<25088x384xf16> into memref<25088x6x64xf16>
   kron.fused ins(%x, %k : memref<25088x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<25088x6x64xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<25088x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<25088x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<25088x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
          outs(%ty : tensor<25088x6x64xf16>) -> tensor<25088x6x64xf16>
@@ -62,7 +62,7 @@ func.func @some(%x: memref<?x6x64xf16>, %k: memref<6x64x64xf16>, %q: memref<?x38
   %t = memref.alloc(%d) : memref<?x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [%d, 6, 64] : memref<?x384xf16> into memref<?x6x64xf16>
   kron.fused ins(%x, %k : memref<?x6x64xf16>, memref<6x64x64xf16>) outs(%v : memref<?x6x64xf16>)
-      attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      attributes {plan = #kron.gpu_plan<kernel = sparse>} {
   ^bb0(%tx: tensor<?x6x64xf16>, %tk: tensor<6x64x64xf16>, %ty: tensor<?x6x64xf16>):
     %0 = kron.mode_product axis(2) ins(%tx : tensor<?x6x64xf16>) factor(%tk [1, q, p] : tensor<6x64x64xf16>)
          outs(%ty : tensor<?x6x64xf16>) -> tensor<?x6x64xf16>
@@ -103,7 +103,7 @@ func.func @chain(%x: memref<?x2x192xf16>, %k: memref<2x48x192xf16>, %l: memref<1
   %t = memref.alloc(%d) : memref<?x384xf16>
   %v = memref.expand_shape %t [[0], [1, 2]] output_shape [%d, 192, 2] : memref<?x384xf16> into memref<?x192x2xf16>
   kron.fused ins(%x, %k, %l, %b : memref<?x2x192xf16>, memref<2x48x192xf16>, memref<192x48x2xf16>, memref<192x2xf16>)
-      outs(%v : memref<?x192x2xf16>) attributes {plan = #kron.gpu_plan<kernel = mma>} {
+      outs(%v : memref<?x192x2xf16>) attributes {plan = #kron.gpu_plan<kernel = chain>} {
   ^bb0(%tx: tensor<?x2x192xf16>, %tk: tensor<2x48x192xf16>, %tl: tensor<192x48x2xf16>, %tb: tensor<192x2xf16>, %ty: tensor<?x192x2xf16>):
     %i0 = arith.constant 0 : index
     %n = tensor.dim %ty, %i0 : tensor<?x192x2xf16>

@@ -1,4 +1,4 @@
-// RUN: kron-opt %s -split-input-file --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
+// RUN: kron-opt %s -split-input-file --kron-plan="target=cuda chip=sm_90a cublas=false" --convert-kron-to-nvvm=chip=sm_90a | FileCheck %s
 
 // Verify that f32 becomes two bf16 products per step of 16 and a TF32 one per
 // step of 8, that sums are checked for infinities, and that the kernel copies and
@@ -27,7 +27,7 @@
 // CHECK-NEXT:    } else {
 // CHECK:           st.global.cs.f32
 func.func @full(%x: memref<?x64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>, %y: memref<?x64x64xf32>) {
-  kron.fused ins(%x, %b, %c : memref<?x64x64xf32>, memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64x64xf32>) {
+  kron.fused ins(%x, %b, %c : memref<?x64x64xf32>, memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<?x64x64xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
   ^bb0(%tx: tensor<?x64x64xf32>, %fb: tensor<64x64xf32>, %fc: tensor<64x64xf32>, %out: tensor<?x64x64xf32>):
     %c0 = arith.constant 0 : index
     %m = tensor.dim %tx, %c0 : tensor<?x64x64xf32>
@@ -56,7 +56,7 @@ func.func @full(%x: memref<?x64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64
 // CHECK-NOT:       ,d,1,1,1;
 // CHECK-SAME:      wgmma.commit_group
 func.func @tf32(%x: memref<8x32x4096xf32>, %f: memref<32x32xf32>, %y: memref<8x32x4096xf32>) {
-  kron.fused ins(%x, %f : memref<8x32x4096xf32>, memref<32x32xf32>) outs(%y : memref<8x32x4096xf32>) {
+  kron.fused ins(%x, %f : memref<8x32x4096xf32>, memref<32x32xf32>) outs(%y : memref<8x32x4096xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
   ^bb0(%tx: tensor<8x32x4096xf32>, %tf: tensor<32x32xf32>, %out: tensor<8x32x4096xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<8x32x4096xf32>) factor(%tf [p, q] : tensor<32x32xf32>)
          outs(%out : tensor<8x32x4096xf32>) {precision = #kron.precision<tf32>} -> tensor<8x32x4096xf32>
@@ -76,7 +76,7 @@ func.func @tf32(%x: memref<8x32x4096xf32>, %f: memref<32x32xf32>, %y: memref<8x3
 // CHECK:         m64n64k8.f32.tf32.tf32
 // CHECK:         llvm.fptrunc {{.*}} : f32 to f16
 func.func @half(%x: memref<?x64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf16>, %y: memref<?x64x64xf16>) {
-  kron.fused ins(%x, %b, %c : memref<?x64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) outs(%y : memref<?x64x64xf16>) {
+  kron.fused ins(%x, %b, %c : memref<?x64x64xf16>, memref<64x64xf16>, memref<64x64xf16>) outs(%y : memref<?x64x64xf16>) attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
   ^bb0(%tx: tensor<?x64x64xf16>, %fb: tensor<64x64xf16>, %fc: tensor<64x64xf16>, %out: tensor<?x64x64xf16>):
     %c0 = arith.constant 0 : index
     %m = tensor.dim %tx, %c0 : tensor<?x64x64xf16>
@@ -117,7 +117,7 @@ func.func @half(%x: memref<?x64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64
 // CHECK:         %[[BAD:.*]] = arith.ori %[[FIRST_BAD]], %[[SECOND_BAD]]
 // CHECK:         nvvm.vote.sync any %{{.*}}, %[[BAD]]
 func.func @odd(%x: memref<?x37x29xf32>, %f: memref<37x31xf32>, %y: memref<?x31x29xf32>) {
-  kron.fused ins(%x, %f : memref<?x37x29xf32>, memref<37x31xf32>) outs(%y : memref<?x31x29xf32>) {
+  kron.fused ins(%x, %f : memref<?x37x29xf32>, memref<37x31xf32>) outs(%y : memref<?x31x29xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
   ^bb0(%tx: tensor<?x37x29xf32>, %tf: tensor<37x31xf32>, %out: tensor<?x31x29xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<?x37x29xf32>) factor(%tf [p, q] : tensor<37x31xf32>)
          outs(%out : tensor<?x31x29xf32>) -> tensor<?x31x29xf32>
@@ -148,7 +148,7 @@ func.func @odd(%x: memref<?x37x29xf32>, %f: memref<37x31xf32>, %y: memref<?x31x2
 // CHECK-NOT:     nvvm.barrier id
 // CHECK:         llvm.store
 func.func @repeats(%x: memref<200x31x31xf16>, %b: memref<31x31xf16>, %c: memref<31x31xf16>, %y: memref<200x31x31xf16>) {
-  kron.fused ins(%x, %b, %c : memref<200x31x31xf16>, memref<31x31xf16>, memref<31x31xf16>) outs(%y : memref<200x31x31xf16>) attributes {plan = #kron.gpu_plan<tile = 31>} {
+  kron.fused ins(%x, %b, %c : memref<200x31x31xf16>, memref<31x31xf16>, memref<31x31xf16>) outs(%y : memref<200x31x31xf16>) attributes {plan = #kron.gpu_plan<kernel = wgmma, tile = 31>} {
   ^bb0(%tx: tensor<200x31x31xf16>, %fb: tensor<31x31xf16>, %fc: tensor<31x31xf16>, %out: tensor<200x31x31xf16>):
     %e = tensor.empty() : tensor<200x31x31xf32>
     %1 = kron.mode_product axis(2) ins(%tx : tensor<200x31x31xf16>) factor(%fc [p, q] : tensor<31x31xf16>)
@@ -175,7 +175,7 @@ func.func @repeats(%x: memref<200x31x31xf16>, %b: memref<31x31xf16>, %c: memref<
 // CHECK:         st.global.cs.v2.f32
 // CHECK:         nvvm.cp.async.commit.group
 func.func @refill(%x: memref<64x64x4096xf32>, %a: memref<64x64xf32>, %b: memref<64x64xf32>, %y: memref<64x64x4096xf32>) {
-  kron.fused ins(%x, %a, %b : memref<64x64x4096xf32>, memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<64x64x4096xf32>) {
+  kron.fused ins(%x, %a, %b : memref<64x64x4096xf32>, memref<64x64xf32>, memref<64x64xf32>) outs(%y : memref<64x64x4096xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
   ^bb0(%tx: tensor<64x64x4096xf32>, %fa: tensor<64x64xf32>, %fb: tensor<64x64xf32>, %out: tensor<64x64x4096xf32>):
     %e = tensor.empty() : tensor<64x64x4096xf32>
     %1 = kron.mode_product axis(1) ins(%tx : tensor<64x64x4096xf32>) factor(%fb [p, q] : tensor<64x64xf32>)
@@ -221,7 +221,7 @@ func.func @transposed(%x: memref<64x64x4096xf32>, %a: memref<64x64xf32>, %b: mem
 // CHECK:         m64n64k8.f32.tf32.tf32
 // CHECK:         st.global.cs.v2.f32
 func.func @single(%x: memref<64x64x1xf32>, %a: memref<64x64xf32>, %y: memref<64x64x1xf32>) {
-  kron.fused ins(%x, %a : memref<64x64x1xf32>, memref<64x64xf32>) outs(%y : memref<64x64x1xf32>) {
+  kron.fused ins(%x, %a : memref<64x64x1xf32>, memref<64x64xf32>) outs(%y : memref<64x64x1xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
   ^bb0(%tx: tensor<64x64x1xf32>, %fa: tensor<64x64xf32>, %out: tensor<64x64x1xf32>):
     %1 = kron.mode_product axis(0) ins(%tx : tensor<64x64x1xf32>) factor(%fa [p, q] : tensor<64x64xf32>)
          outs(%out : tensor<64x64x1xf32>) -> tensor<64x64x1xf32>
@@ -243,7 +243,7 @@ func.func @single(%x: memref<64x64x1xf32>, %a: memref<64x64xf32>, %y: memref<64x
 // CHECK:         arith.muli %[[SHARE]], %c64{{.*}} : i32
 // CHECK-COUNT-8: m64n64k8.f32.tf32.tf32
 func.func @shared(%x: memref<1024x256xf32>, %f: memref<256x256xf32>, %y: memref<1024x256xf32>) {
-  kron.fused ins(%x, %f : memref<1024x256xf32>, memref<256x256xf32>) outs(%y : memref<1024x256xf32>) {
+  kron.fused ins(%x, %f : memref<1024x256xf32>, memref<256x256xf32>) outs(%y : memref<1024x256xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
   ^bb0(%tx: tensor<1024x256xf32>, %tf: tensor<256x256xf32>, %out: tensor<1024x256xf32>):
     %1 = kron.mode_product axis(1) ins(%tx : tensor<1024x256xf32>) factor(%tf [p, q] : tensor<256x256xf32>)
          outs(%out : tensor<1024x256xf32>) -> tensor<1024x256xf32>
@@ -261,7 +261,7 @@ func.func @shared(%x: memref<1024x256xf32>, %f: memref<256x256xf32>, %y: memref<
 // CHECK:         nvvm.cp.async.shared.global {{.*}}, 16, cache = cg
 // CHECK:         m64n64k8.f32.tf32.tf32
 func.func @inside_one(%x: memref<1024x1x64x1xf32>, %f: memref<64x64xf32>, %y: memref<1024x1x64x1xf32>) {
-  kron.fused ins(%x, %f : memref<1024x1x64x1xf32>, memref<64x64xf32>) outs(%y : memref<1024x1x64x1xf32>) {
+  kron.fused ins(%x, %f : memref<1024x1x64x1xf32>, memref<64x64xf32>) outs(%y : memref<1024x1x64x1xf32>) attributes {plan = #kron.gpu_plan<kernel = wgmma>} {
   ^bb0(%tx: tensor<1024x1x64x1xf32>, %tf: tensor<64x64xf32>, %out: tensor<1024x1x64x1xf32>):
     %1 = kron.mode_product axis(2) ins(%tx : tensor<1024x1x64x1xf32>) factor(%tf [q, p] : tensor<64x64xf32>)
          outs(%out : tensor<1024x1x64x1xf32>) -> tensor<1024x1x64x1xf32>

@@ -75,8 +75,7 @@ func.func @cluster() attributes {s = #kron.gpu_plan<cluster = 4>} { return }
 
 // -----
 
-// expected-error @+2 {{expected one of [auto, simt, ffma, mma, wgmma, batched] for kind of GPU kernel that applies a fused region, got: hmma}}
-// expected-error @+1 {{failed to parse}}
+// expected-error @+1 {{expects kernel to be a kind of GPU kernel, but got 'hmma'}}
 func.func @kernel() attributes {s = #kron.gpu_plan<kernel = hmma>} { return }
 
 // -----
@@ -120,3 +119,50 @@ func.func @gpu_regions() attributes {s = #kron.gpu_plan<regions = [0]>} { return
 // A field of the other target's plan.
 // expected-error @+1 {{duplicate or unknown struct parameter name: threads}}
 func.func @foreign_field() attributes {s = #kron.cpu_plan<tile = 2, threads = 128>} { return }
+
+// -----
+
+// expected-error @+1 {{field 'tile' is there twice}}
+func.func @twice() attributes {s = #kron.gpu_plan<tile = 2, tile = 2>} { return }
+
+// -----
+
+// A field that the kernel would not read.
+// expected-error @+1 {{kernel wgmma has no field 'ring_slots'; it has tile, columns, threads,}}
+func.func @other_field() attributes {s = #kron.gpu_plan<kernel = wgmma, ring_slots = 2>} { return }
+
+// -----
+
+// Nothing is known of a kernel's own fields as long as nobody says which one it is.
+// expected-error @+1 {{kernel auto has no field 'piece'}}
+func.func @own_field() attributes {s = #kron.gpu_plan<piece = [8, 8]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects tile to be a number}}
+func.func @list_for_number() attributes {s = #kron.gpu_plan<tile = [2]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects regions to be a list of numbers}}
+func.func @number_for_list() attributes {s = #kron.gpu_plan<regions = 2>} { return }
+
+// -----
+
+// expected-error @+1 {{expects launches to be a list of parts, {...}}}
+func.func @number_for_parts() attributes {s = #kron.gpu_plan<kernel = simt, launches = 2>} { return }
+
+// -----
+
+// expected-error @+1 {{expects numbers or parts, but got both}}
+func.func @mixed() attributes {s = #kron.gpu_plan<kernel = simt, launches = [{factors = 1}, 2]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects complete plans, but got #kron.gpu_plan<kernel = mma, tile = 1>}}
+func.func @partial() attributes {s = #kron.dispatch<[<kernel = mma, tile = 1>]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects the last plan to be a kernel that needs no library}}
+func.func @library() attributes {s = #kron.dispatch<[<kernel = cublas>]>} { return }

@@ -13,6 +13,16 @@ func.func @plan() attributes {
   some = #kron.cpu_plan<tile = 9>
 } { return }
 
+// Verify that plans for parts print as such, those of a dispatch without their name, and fields
+// at their defaults where they are written.
+// CHECK-LABEL: func @parts
+// CHECK-SAME:    launches = #kron.gpu_plan<kernel = simt, threads = 256, launches = [{factors = 2, extents = [5, 2, 64], ctas_per_sm = 3}]>
+// CHECK-SAME:    list = #kron.dispatch<[<kernel = cublas, min_rows = 16>, <kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4, stages = 2>]>
+func.func @parts() attributes {
+  launches = #kron.gpu_plan<kernel = simt, threads = 256, launches = [{factors = 2, extents = [5, 2, 64], ctas_per_sm = 3}]>,
+  list = #kron.dispatch<[<kernel = cublas, min_rows = 16>, <kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4, stages = 2>]>
+} { return }
+
 // CHECK-LABEL: func @enums
 // CHECK-SAME:    a = [#kron.transpose<N>, #kron.transpose<T>, #kron.transpose<C>]
 // CHECK-SAME:    b = [#kron.precision<full>, #kron.precision<ieee>, #kron.precision<tf32>]

@@ -34,6 +34,7 @@
 
 #include "kron/CodeGen/Emitter.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Plan/CPU/Registers.h"
 
 namespace mlir::kron {
 
@@ -176,20 +177,8 @@ SmallVector<Value> loadGroups(Emitter &emitter, const RegisterTile &tile);
 /// Builds the kernel at the emitter's position.
 void emitRegisterTile(Emitter &emitter, const RegisterTile &tile);
 
-/// Fibres of up to so many elements that share a vector stay as they lie:
-/// longer ones would need too many registers that say how elements are
-/// repeated, unless those are taken from blocks of 128 bits (`kept_fibres` of a
-/// plan).
-inline constexpr int64_t kMostKeptElements = 7;
-
 /// Rows of a register tile, at most.
 inline constexpr int64_t kMaxTileRows = 26;
-
-/// Accumulators of a register tile, at most: of 32 registers with AVX-512, else
-/// 16, some must hold A and B.
-inline int64_t getMaxAccumulators(int64_t vectorBits) {
-  return vectorBits == 512 ? 26 : 12;
-}
 
 /// Number of rows and vectors to keep in registers.
 struct TileShape {

@@ -21,15 +21,23 @@
 
 namespace mlir::kron {
 
-/// Why the batched emitter does not take `fused`, or nothing if it does.
-std::optional<std::string>
-getBatchedUnsupportedReason(FusedOp fused, const GPUMachine &machine);
+/// Whether arrays have no gaps and begin at multiples of 16 bytes.
+struct PackedTest {
+  bool isNever = false;
+  /// An i1; null: always, unless `isNever`.
+  Value value;
+};
 
-/// Builds, at the builder's position, the launches that compute `fused`: of a
-/// kernel for arrays that follow each other without gaps, of one for any
-/// strides, or of either by a test on the host.
+/// Builds, at the builder's position, the test for what `plan`, a complete one
+/// with `packed = 1`, requires of the arrays of `fused`.
+PackedTest buildBatchedTest(OpBuilder &builder, FusedOp fused,
+                            GPUPlanAttr plan);
+
+/// Builds, at the builder's position, the kernel of `plan` for `fused` and its
+/// launch.
 LogicalResult emitBatchedKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                                FusedOp fused, const GPUMachine &machine);
+                                FusedOp fused, GPUPlanAttr plan,
+                                const GPUMachine &machine);
 
 } // namespace mlir::kron
 

@@ -20,14 +20,11 @@
 
 namespace mlir::kron {
 
-std::optional<std::string> getFfmaUnsupportedReason(FusedOp fused,
-                                                    const GPUMachine &machine);
-
-/// Bytes that arrays must be aligned to, for 16-byte copies.
-int64_t getFfmaAlignment(FusedOp fused);
-
+/// Builds, before `fused` (on memrefs), the kernel that `plan` describes in
+/// `gpuModule`, and its launch. The caller erases `fused`.
 LogicalResult emitFfmaKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                             FusedOp fused, const GPUMachine &machine);
+                             FusedOp fused, GPUPlanAttr plan,
+                             const GPUMachine &machine);
 
 } // namespace mlir::kron
 

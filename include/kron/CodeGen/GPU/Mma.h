@@ -14,17 +14,12 @@
 
 namespace mlir::kron {
 
-/// Why warp-wide matrix instructions cannot apply `fused` on `machine`, or
-/// nothing if they can: real floating-point types, factors of static shape that
-/// vary on no axis, and a tile that fits in shared memory.
-std::optional<std::string> getMMAUnsupportedReason(FusedOp fused,
-                                                   const GPUMachine &machine);
-
-/// Builds, before `fused` (on memrefs), a kernel in `gpuModule` that applies it
-/// with warp-wide matrix instructions, and its launch. The caller erases
-/// `fused`.
-LogicalResult emitMMAKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                            FusedOp fused, const GPUMachine &machine);
+/// Builds, before `fused` (on memrefs), the kernel of `plan` in `gpuModule`,
+/// which applies it with warp-wide matrix instructions, and its launch. The
+/// caller erases `fused`.
+LogicalResult emitMmaKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                            FusedOp fused, GPUPlanAttr plan,
+                            const GPUMachine &machine);
 
 } // namespace mlir::kron
 

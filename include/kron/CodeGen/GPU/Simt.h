@@ -19,11 +19,11 @@
 
 namespace mlir::kron {
 
-std::optional<std::string> getSimtUnsupportedReason(FusedOp fused,
-                                                    const GPUMachine &machine);
-
+/// Builds the kernels of `fused` by `plan` in `gpuModule` and, at the builder's
+/// position, their launches.
 LogicalResult emitSimtKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                             FusedOp fused, const GPUMachine &machine);
+                             FusedOp fused, GPUPlanAttr plan,
+                             const GPUMachine &machine);
 
 } // namespace mlir::kron
 

@@ -14,15 +14,14 @@
 
 namespace mlir::kron {
 
-/// Whether `gradient` has kernels of matrix instructions on every chip: f32
-/// (unless precision is `ieee`), f64, f16 or bf16, and a known pattern.
-bool hasGradientKernels(KsmmGradOp gradient);
-
-/// Builds, before `gradient` (on memrefs, with hasGradientKernels), kernels in
-/// `gpuModule` that sum up pieces of the batch and then, if there are several,
-/// the pieces in their order, and the launches. The caller erases `gradient`.
-void emitGradient(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                  KsmmGradOp gradient, const GPUMachine &machine);
+/// Builds, before `gradient` (on memrefs, with hasGradientKernels), the kernels
+/// of `plan`, which is complete, in `gpuModule`: they sum up pieces of the
+/// batch and then, if there are several, the pieces in their order; and the
+/// launches. The caller erases `gradient`. Fails, with an error, if `plan` is
+/// none for it or for `machine`.
+LogicalResult emitGradient(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                           KsmmGradOp gradient, GPUPlanAttr plan,
+                           const GPUMachine &machine);
 
 } // namespace mlir::kron
 

@@ -20,27 +20,14 @@
 
 namespace mlir::kron {
 
-/// Why `fused` cannot become a wgmma kernel, or nothing if it can. Takes
-/// memrefs with factors of static shape that do not vary over axes of the data.
-std::optional<std::string> getWgmmaUnsupportedReason(FusedOp fused,
-                                                     const GPUMachine &machine);
-
-/// Builds the kernel of `fused` in `gpuModule` and, at the builder's position,
-/// its launch. Arrays that are not aligned to 16 bytes get a kernel of their
-/// own. With `quantize`, which reads what `fused` would write, it stores rows
-/// of 8 bits in place of them.
+/// Builds the kernel of `fused` by `plan` in `gpuModule` and, at the builder's
+/// position, its launch. Arrays that are not aligned to 16 bytes get code of
+/// their own in it. With `quantize`, which reads what `fused` would write and
+/// which `plan` knows of, it stores rows of 8 bits in place of them.
 LogicalResult emitWgmmaKernel(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
-                              FusedOp fused, const GPUMachine &machine,
-                              QuantizeOp quantize);
-inline LogicalResult emitWgmmaKernel(OpBuilder &builder,
-                                     gpu::GPUModuleOp gpuModule, FusedOp fused,
-                                     const GPUMachine &machine) {
-  return emitWgmmaKernel(builder, gpuModule, fused, machine, nullptr);
-}
-
-/// Why the kernel of `fused` cannot store rows of 8 bits, or nothing.
-std::optional<std::string> getWgmmaQuantizeReason(FusedOp fused,
-                                                  const GPUMachine &machine);
+                              FusedOp fused, GPUPlanAttr plan,
+                              const GPUMachine &machine,
+                              QuantizeOp quantize = nullptr);
 
 } // namespace mlir::kron
 

@@ -107,25 +107,6 @@ LogicalResult CPUPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return verifyRegions(emitError, regions);
 }
 
-LogicalResult GPUPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  GPUKernel kernel, int64_t tile,
-                                  int64_t columns, int64_t threads,
-                                  int64_t ctasPerSM, int64_t stages,
-                                  int64_t cluster, DenseI64ArrayAttr regions) {
-  if (threads < 0 || threads > 1024 || threads % 32 != 0)
-    return emitError()
-           << "expects threads to be a multiple of 32 up to 1024, but got "
-           << threads;
-  if (failed(verifyFields(emitError, 0, kMostOfPlan,
-                          {{"tile", tile},
-                           {"columns", columns},
-                           {"ctas_per_sm", ctasPerSM},
-                           {"stages", stages}})) ||
-      failed(verifyFields(emitError, 0, 2, {{"cluster", cluster}})))
-    return failure();
-  return verifyRegions(emitError, regions);
-}
-
 //===----------------------------------------------------------------------===//
 // Plans of operations
 //===----------------------------------------------------------------------===//
@@ -162,13 +143,10 @@ Attribute kron::dropPlannedRegions(Attribute plan) {
     return rest == none ? Attribute() : rest;
   }
   if (auto gpu = dyn_cast_if_present<GPUPlanAttr>(plan)) {
-    auto rest = GPUPlanAttr::get(
-        gpu.getContext(), gpu.getKernel(), gpu.getTile(), gpu.getColumns(),
-        gpu.getThreads(), gpu.getCtasPerSm(), gpu.getStages(), gpu.getCluster(),
-        DenseI64ArrayAttr());
-    auto none = GPUPlanAttr::get(gpu.getContext(), GPUKernel::Auto, 0, 0, 0, 0,
-                                 0, 0, DenseI64ArrayAttr());
-    return rest == none ? Attribute() : rest;
+    GPUPlanAttr rest = gpu.without("regions");
+    bool isEmpty =
+        rest.getKernel() == GPUKernel::Auto && rest.getFields().empty();
+    return isEmpty ? Attribute() : rest;
   }
   return plan;
 }
@@ -176,7 +154,7 @@ Attribute kron::dropPlannedRegions(Attribute plan) {
 void kron::dropForeignPlans(Operation *root, StringRef target) {
   root->walk([&](Operation *op) {
     Attribute plan = getPlan(op);
-    if (!isa_and_present<CPUPlanAttr, GPUPlanAttr>(plan) ||
+    if (!isa_and_present<CPUPlanAttr, GPUPlanAttr, DispatchAttr>(plan) ||
         isa<CPUPlanAttr>(plan) == (target == "cpu"))
       return;
     remark::missed(op->getLoc(),

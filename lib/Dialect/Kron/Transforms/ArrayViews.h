@@ -12,7 +12,7 @@
 #ifndef KRON_LIB_DIALECT_KRON_TRANSFORMS_ARRAYVIEWS_H
 #define KRON_LIB_DIALECT_KRON_TRANSFORMS_ARRAYVIEWS_H
 
-#include "Chain.h"
+#include "kron/Dialect/Kron/Transforms/Chain.h"
 
 namespace mlir::kron {
 

@@ -107,7 +107,13 @@ def Kron_GPUKernel
                     I32EnumAttrCase<"Ffma", 2, "ffma">,
                     I32EnumAttrCase<"Mma", 3, "mma">,
                     I32EnumAttrCase<"Wgmma", 4, "wgmma">,
-                    I32EnumAttrCase<"Batched", 5, "batched">]>;
+                    I32EnumAttrCase<"Batched", 5, "batched">,
+                    I32EnumAttrCase<"Dmma", 6, "dmma">,
+                    I32EnumAttrCase<"Sparse", 7, "sparse">,
+                    I32EnumAttrCase<"Chain", 8, "chain">,
+                    I32EnumAttrCase<"SmallGroups", 9, "small_groups">,
+                    I32EnumAttrCase<"Gradient", 10, "gradient">,
+                    I32EnumAttrCase<"Cublas", 11, "cublas">]>;
 
 def Kron_CPUPlanAttr : AttrDef<Kron_Dialect, "CPUPlan"> {
   let mnemonic = "cpu_plan";
@@ -173,17 +179,31 @@ def Kron_GPUPlanAttr : AttrDef<Kron_Dialect, "GPUPlan"> {
   let description = [{
     Written by `--kron-plan` or by hand, read by `--convert-kron-to-nvvm`; it
     changes no code by itself and never changes the meaning of the operation that
-    carries it. A field that is 0 (`auto`) is left to `--kron-plan` or to the
-    kernel's emitter: given fields are constraints, the others are chosen.
+    carries it. A plan by hand may be partial: its fields are constraints, and
+    `--kron-plan` chooses the others. A complete plan has every field of its
+    kernel that has no default; fields at their defaults are not printed. A field
+    that the kernel does not have is an error.
 
-    - `kernel`: the kind of kernel. `simt`: scalar multiply-adds, takes
-      everything; `ffma`: scalar multiply-adds on fibres in registers; `mma`:
-      tensor cores by warp-wide `mma.sync`; `wgmma`: tensor cores by Hopper's
-      warpgroup instructions; `batched`: many small arrays per CTA.
+    `kernel` is the kind of kernel:
+
+    - `simt`: scalar multiply-adds; takes everything.
+    - `ffma`: scalar multiply-adds on fibres in registers; `dmma`: f64 tensor
+      cores on axes of powers of two.
+    - `mma`: tensor cores by warp-wide `mma.sync`; `wgmma`: by Hopper's warpgroup
+      instructions.
+    - `batched`: many small arrays per CTA.
+    - `sparse`: one factor that varies over axes, or is large; `small_groups`:
+      one of many small groups; `chain`: several such factors in one kernel.
+    - `gradient`: the weights' gradient of a sparse factor.
+    - `cublas`: a call of cuBLAS, where the process has it.
+
+    docs/reference/Plans.md lists the fields of each kernel. Those that several
+    have, and that a plan without a kernel may give as constraints:
+
     - `tile`: rows per CTA, where a row is one position of all the axes outside
       the contracted ones.
     - `columns`: elements of a row's innermost, not contracted axes that a CTA
-      takes at a time; 0 where a tile takes whole rows.
+      takes at a time.
     - `threads`: threads of a CTA, a multiple of 32 up to 1024.
     - `ctas_per_sm`: CTAs that shall be resident on an SM.
     - `stages`: pipeline stages: tiles (or pieces of one) in flight between
@@ -197,23 +217,64 @@ def Kron_GPUPlanAttr : AttrDef<Kron_Dialect, "GPUPlan"> {
     Example: `#kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4>`
   }];
   let parameters = (ins
-    DefaultValuedParameter<"::mlir::kron::GPUKernel", "::mlir::kron::GPUKernel::Auto",
-        "kind of kernel">:$kernel,
-    DefaultValuedParameter<"int64_t", "0", "rows of a tile">:$tile,
-    DefaultValuedParameter<"int64_t", "0",
-        "elements of innermost axes that a CTA takes at a time">:$columns,
-    DefaultValuedParameter<"int64_t", "0", "threads of a CTA">:$threads,
-    DefaultValuedParameter<"int64_t", "0", "resident CTAs of an SM">:$ctas_per_sm,
-    DefaultValuedParameter<"int64_t", "0", "pipeline stages">:$stages,
-    DefaultValuedParameter<"int64_t", "0", "CTAs that share a tile">:$cluster,
-    OptionalParameter<"::mlir::DenseI64ArrayAttr",
-        "mode products of each fused region">:$regions);
-  let assemblyFormat = "(`<` struct(params)^ `>`)?";
+    "::mlir::kron::GPUKernel":$kernel,
+    "::mlir::DictionaryAttr":$fields);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The value of field `name`; 0 if it is not there, or no single value.
+    int64_t get(::llvm::StringRef name) const;
+    /// The values of field `name`; empty if it is not there.
+    ::llvm::ArrayRef<int64_t> getList(::llvm::StringRef name) const;
+    bool has(::llvm::StringRef name) const { return bool(getFields().get(name)); }
+    /// This plan with another `kernel`, or `name` = `value`.
+    GPUPlanAttr with(::mlir::kron::GPUKernel kernel) const;
+    GPUPlanAttr with(::llvm::StringRef name, ::mlir::Attribute value) const;
+    GPUPlanAttr with(::llvm::StringRef name, int64_t value) const;
+    /// This plan without field `name`.
+    GPUPlanAttr without(::llvm::StringRef name) const;
+    /// Whether every field of the kernel that has no default is there.
+    bool isComplete() const;
+
+    int64_t getTile() const { return get("tile"); }
+    int64_t getColumns() const { return get("columns"); }
+    int64_t getThreads() const { return get("threads"); }
+    int64_t getCtasPerSm() const { return get("ctas_per_sm"); }
+    int64_t getStages() const { return get("stages"); }
+    int64_t getCluster() const { return get("cluster"); }
+    ::mlir::DenseI64ArrayAttr getRegions() const {
+      return getFields().getAs<::mlir::DenseI64ArrayAttr>("regions");
+    }
+  }];
+}
+
+def Kron_DispatchAttr : AttrDef<Kron_Dialect, "Dispatch"> {
+  let mnemonic = "dispatch";
+  let summary = "plans of which one is chosen at launch";
+  let description = [{
+    What is known at launch only (rows of a dynamic array, the alignment of
+    pointers and strides, whether the process has cuBLAS) decides among several
+    kernels: the first plan whose requirements hold is launched. Requirements are
+    fields of the plans: `min_rows`, `alignment`, `packed`; kernel `cublas`
+    requires the library, kernel `small_groups` that rows start at multiples of
+    what a thread stores at a time. The last plan has none.
+
+    Example:
+
+    ```
+    #kron.dispatch<[<kernel = batched, packed = 1, tile = 16, threads = 64, ...>,
+                    <kernel = batched, tile = 16, threads = 64, ...>]>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::kron::GPUPlanAttr">:$plans);
+  let assemblyFormat = "`<` `[` $plans `]` `>`";
   let genVerifyDecl = 1;
 }
 
 /// What operations carry as `plan`.
-def Kron_PlanAttr : AnyAttrOf<[Kron_CPUPlanAttr, Kron_GPUPlanAttr],
-                              "a #kron.cpu_plan or a #kron.gpu_plan">;
+def Kron_PlanAttr : AnyAttrOf<[Kron_CPUPlanAttr, Kron_GPUPlanAttr,
+                               Kron_DispatchAttr],
+                              "a #kron.cpu_plan, a #kron.gpu_plan or a "
+                              "#kron.dispatch">;
 
 #endif // KRON_DIALECT_KRON_IR_KRONATTRS_TD

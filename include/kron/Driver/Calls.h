@@ -1,0 +1,52 @@
+//===- Calls.h - Calls of kernels and their results -------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The arrays that a kernel runs on, from what a command line says of them, and
+// how much the results of two calls differ.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DRIVER_CALLS_H
+#define KRON_DRIVER_CALLS_H
+
+#include "kron/Driver/HostArray.h"
+#include "kron/Target/Manifest.h"
+#include "mlir/Support/LLVM.h"
+
+namespace mlir::kron {
+
+/// The arrays of one call of `kernel`, in the order of its arguments.
+struct CallArguments {
+  std::vector<HostArray> arrays;
+
+  /// Reads inputs from `specs` (one per argument that is read, in order) and
+  /// allocates the others. `outShapes` overrides the shapes of the latter, by
+  /// their number.
+  static llvm::Expected<CallArguments> create(
+      const KernelManifest &kernel, ArrayRef<std::string> specs,
+      const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes);
+
+  /// A copy with every array in the next wider type.
+  llvm::Expected<CallArguments> widen() const;
+
+  llvm::Error launch(const KronKernel *kernel, int32_t numThreads);
+};
+
+/// Numbers of the arguments that `kernel` writes.
+std::vector<unsigned> getWrittenArgs(const KernelManifest &kernel);
+
+/// How two arrays differ, the second one being more precise.
+struct Difference {
+  double maxAbs, relativeL2, bound;
+  /// Also false where one has a NaN and the other has not.
+  bool isWithinBound;
+};
+Difference compare(const HostArray &actual, const HostArray &reference);
+
+} // namespace mlir::kron
+
+#endif // KRON_DRIVER_CALLS_H

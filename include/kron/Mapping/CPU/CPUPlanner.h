@@ -1,0 +1,50 @@
+//===- CPUPlanner.h - How a kron.fused is mapped to a CPU -------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_MAPPING_CPU_CPUPLANNER_H
+#define KRON_MAPPING_CPU_CPUPLANNER_H
+
+#include "kron/Dialect/Kron/IR/KronOps.h"
+
+namespace mlir::kron {
+
+/// Caches that a tile and its slices are cut for.
+struct CacheBudget {
+  /// Bytes of the first-level cache.
+  int64_t l1Bytes = 32768;
+  /// Bytes of the second-level cache.
+  int64_t l2Bytes = 1 << 20;
+  /// Bytes of every row that tiles of columns take while the second-level cache
+  /// holds them; 0: two vectors.
+  int64_t columnBytes = 0;
+  /// Bytes of a tile of small rows. The first-level cache would hold more, but
+  /// what is prefetched has to find room, too, and less is prefetched at once.
+  int64_t rowTileBytes = 4096;
+};
+
+/// The CPU, as the options of --kron-plan describe it.
+struct CPUPlannerOptions {
+  /// Width of vector registers.
+  int64_t vectorBits = 512;
+  CacheBudget caches;
+  /// Bytes of input and result from which results are stored non-temporally, 0:
+  /// never; and those of results that are stored a few columns at a time.
+  int64_t streamBytes = 0, streamColumnsBytes = 0;
+  /// Whether it has matrix tiles for bf16 (AMX), or else is fast at adding up
+  /// products of pairs of bf16 (AVX512-BF16).
+  bool hasMatrixTiles = false, hasPairProducts = false;
+  /// Whether it shuffles within 128 bits while it multiplies and adds.
+  bool hasFastShuffles = false;
+};
+
+/// Writes the plan of `fused`, if the code generator takes it: what it carries
+/// already stays. A remark says what was chosen.
+void planForCPU(FusedOp fused, const CPUPlannerOptions &options);
+
+} // namespace mlir::kron
+
+#endif // KRON_MAPPING_CPU_CPUPLANNER_H

@@ -1,0 +1,33 @@
+//===- CublasPlanner.h - Dense products by cuBLAS ---------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_MAPPING_GPU_CUBLASPLANNER_H
+#define KRON_MAPPING_GPU_CUBLASPLANNER_H
+
+#include "kron/Mapping/GPU/CostModel.h"
+#include <variant>
+
+namespace mlir::kron {
+
+/// The plan of a call of cuBLAS for `fused`; why there is none where it takes
+/// no such product, or is no faster in that precision unless it `isAskedFor`.
+std::variant<GPUPlanAttr, std::string> planCublas(FusedOp fused,
+                                                  bool isAskedFor);
+
+/// The time of `fused`, which cuBLAS takes.
+KernelTime estimateCublasTime(FusedOp fused, const Problem &problem,
+                              const GPUMachine &machine);
+
+/// The time of the one product that `fused`, of a factor that varies along
+/// axes, would be if the factor were filled up with zeros; infinite if there is
+/// no such product.
+double estimateDenseSeconds(FusedOp fused, const Problem &problem,
+                            const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_MAPPING_GPU_CUBLASPLANNER_H

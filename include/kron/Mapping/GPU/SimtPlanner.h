@@ -1,0 +1,26 @@
+//===- SimtPlanner.h - Choice of launches and tiles of simt -----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_MAPPING_GPU_SIMTPLANNER_H
+#define KRON_MAPPING_GPU_SIMTPLANNER_H
+
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
+#include <string>
+#include <variant>
+
+namespace mlir::kron {
+
+/// The complete plan of general kernels for `fused`, or why there is none.
+/// Fields of the plan that `fused` carries, whatever kernel that is for, are
+/// constraints.
+std::variant<SmallVector<GPUPlanAttr>, std::string>
+planSimt(FusedOp fused, const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_MAPPING_GPU_SIMTPLANNER_H

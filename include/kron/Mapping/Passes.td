@@ -1,0 +1,176 @@
+//===- Passes.td - What is mapped to which machine, and how -*- tablegen -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_MAPPING_PASSES_TD
+#define KRON_MAPPING_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def KronApplyRecord : Pass<"kron-apply-record"> {
+  let summary = "Give operations the plans of a tuning record";
+  let description = [{
+    Reads a JSON file of plans that were found to be fast,
+
+    ```json
+    [
+      {
+        "op": "kron.mkm",
+        "arrays": ["?x4096xf32", "64x64xf32", "64x64xf32", "?x4096xf32"],
+        "plan": "#kron.cpu_plan<tile = 8>"
+      }
+    ]
+    ```
+
+    and writes each on the operations of that name on tensors or memrefs of these
+    shapes, operand by operand. The first entry that fits counts. Operations that
+    have a plan keep it. All passes behind this one treat it like a plan
+    written by hand: what it leaves open is chosen by the cost models. A remark
+    (category `kron-plan`) gives the number of the entry.
+
+        kron-opt --kron-apply-record=file=record.json in.mlir -o tuned.mlir
+        kronc tuned.mlir -o tuned.o
+  }];
+  let options = [
+    Option<"file", "file", "std::string", /*default=*/"",
+           "The tuning record">,
+  ];
+  let dependentDialects = ["::mlir::kron::KronDialect"];
+}
+
+def KronFuse : Pass<"kron-fuse"> {
+  let summary = "Group mode products into fused regions";
+  let description = [{
+    Puts every chain of `kron.mode_product`s on tensors, each result used only as
+    the input of the next in the same block, into one `kron.fused`. A mode product
+    that stands alone gets a `kron.fused` of its own, on tensors or memrefs. A
+    `linalg.transpose` that only feeds the first mode product becomes the
+    `input_permutation` of the `kron.fused`.
+
+    A mode product with alpha, beta or an addend ends its chain. The `kron.fused`
+    has the destination and the addend of the last mode product as operands;
+    scalars stay where they are and are used from its body. The tensors between
+    the mode products become `tensor.empty`s of the body. A plan moves to the
+    `kron.fused`.
+
+    On the CPU a chain is split into several fused regions where its row is more
+    than four times the second-level cache: each takes the factors whose columns
+    fit into it. A chain on one or two rows of at least 128 KB is split before its
+    last factor, so that threads can share it. A plan's `regions` overrides
+    this.
+
+    Between Kronecker-sparse factors axes are regrouped (`tensor.collapse_shape`,
+    then `tensor.expand_shape`). As many factors in a row become one fused region,
+    with the reshapes in it, as the target's code generator applies at once and in
+    less time than one by one; `regions` in the plan of the last one overrides
+    that, counted over the whole chain. f16 and bf16 are f32 between factors of
+    one fused region. On the CPU, rows of what lies between must stay in the
+    second-level cache where the whole array does not; where the number of rows is
+    not known, both are there, in the branches of an `scf.if`, with a
+    `kron.epilogue` that follows.
+
+    With `target=cuda` a chain whose row does not fit on chip is then split into
+    the fused regions that take the least time by the cost model: factors on
+    different axes commute, so a fused region applies those on neighbouring axes.
+    One over the trailing axes reads whole rows; one over other axes reads
+    columns, in segments of 128 bytes or, where that saves a fused region, as few
+    as 32. Fused regions that shrink the array go first. What lies between them
+    gets one array (`tensor.empty`, `memref.alloc`), from three fused regions on
+    used alternately with the destination unless its old contents are needed or
+    its shape differs. `regions` in the plan of the operation overrides the
+    plan; a remark (category `kron-fuse`) tells of it.
+
+    Before:
+    ```mlir
+    %1 = kron.mode_product axis(2) ins(%x : ...) factor(%b [p, q] : ...) outs(%e : ...) -> ...
+    %2 = kron.mode_product axis(1) ins(%1 : ...) factor(%a [p, q] : ...) outs(%i : ...) -> ...
+    ```
+    After:
+    ```mlir
+    %2 = kron.fused ins(%x, %b, %a : ...) outs(%i : ...) {
+    ^bb0(%tx: ..., %tb: ..., %ta: ..., %out: ...):
+      %e = tensor.empty() : ...
+      %3 = kron.mode_product axis(2) ins(%tx : ...) factor(%tb [p, q] : ...) outs(%e : ...) -> ...
+      %4 = kron.mode_product axis(1) ins(%3 : ...) factor(%ta [p, q] : ...) outs(%out : ...) -> ...
+      kron.yield %4 : ...
+    } -> ...
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "What the fused regions are for: cpu or cuda">,
+    Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1048576",
+           "Bytes of the CPU's second-level cache">,
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
+           "Width of the CPU's vector registers in bits: 128, 256 or 512">,
+    Option<"matrixTiles", "matrix-tiles", "bool", /*default=*/"false",
+           "Whether the CPU has matrix tiles for bf16 (AMX)">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
+           "The GPU, for target=cuda: an SKU (h200, a100-80, ...) or an architecture (sm_90a)">,
+    Option<"footprintBytes", "footprint-bytes", "int64_t", /*default=*/"0",
+           "Bytes on chip that the factors of one fused region may span, for "
+           "target=cuda; 0: what the chip has">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def KronPlan : Pass<"kron-plan"> {
+  let summary = "Choose how every kron.fused is mapped to the machine";
+  let description = [{
+    Writes a `#kron.cpu_plan` or `#kron.gpu_plan` on every `kron.fused`. It
+    changes nothing else: the code generator reads the attribute. Fields that
+    are already set are kept, so that a plan written by hand, or a part of one,
+    wins over the cost model. A plan for the other target is dropped, with a
+    remark. A remark (category `kron-plan`) says what was chosen and why.
+
+    On the CPU these are the tile, the vector width and the register tile. On a
+    GPU it is the kind of kernel: of those whose emitter takes the fused region
+    (type, precision, sizes, layout), the one with the least time by the cost
+    model. The remark gives that time, what bounds it, the time of copying the
+    same bytes, and what became of the other kinds. A dense product (or several
+    beside each other) that cuBLAS would compute in less time gets the attribute
+    `kron.cublas`: it is called at run time where the process has it. Where the
+    dense matrix that a Kronecker-sparse factor is a part of would be faster by
+    cuBLAS, the remark says so.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "What the plans are for: cpu or cuda">,
+    Option<"vectorBits", "vector-bits", "int64_t", /*default=*/"512",
+           "Width of the CPU's vector registers in bits: 128, 256 or 512">,
+    Option<"cacheBytes", "cache-bytes", "int64_t", /*default=*/"32768",
+           "Bytes of the CPU's cache that the working set of one tile may take">,
+    Option<"l2Bytes", "l2-bytes", "int64_t", /*default=*/"1048576",
+           "Bytes of the CPU's second-level cache">,
+    Option<"streamBytes", "stream-bytes", "int64_t", /*default=*/"0",
+           "Bytes of input and result from which results are stored "
+           "non-temporally, on the CPU (0: never)">,
+    Option<"streamColumnsBytes", "stream-columns-bytes", "int64_t",
+           /*default=*/"0",
+           "The same for results that are stored a few columns at a time">,
+    Option<"columnBytes", "column-bytes", "int64_t", /*default=*/"0",
+           "Bytes of every row that tiles of columns take while the CPU's "
+           "second-level cache holds them (0: two vectors)">,
+    Option<"rowTileBytes", "row-tile-bytes", "int64_t", /*default=*/"4096",
+           "Bytes of a tile of small rows, on the CPU">,
+    Option<"matrixTiles", "matrix-tiles", "bool", /*default=*/"false",
+           "Whether the CPU has matrix tiles for bf16 (AMX)">,
+    Option<"pairProducts", "pair-products", "bool", /*default=*/"false",
+           "Whether the CPU is fast at adding up products of pairs of bf16 (AVX512-BF16)">,
+    Option<"fastShuffles", "fast-shuffles", "bool", /*default=*/"false",
+           "Whether the CPU shuffles within 128 bits while it multiplies and adds">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
+           "The GPU, for target=cuda: an SKU (h200, a100-80, ...) or an architecture (sm_90a)">,
+    Option<"cublas", "cublas", "bool", /*default=*/"true",
+           "Whether dense products may be calls of cuBLAS, for target=cuda">,
+  ];
+}
+
+#endif // KRON_MAPPING_PASSES_TD

@@ -1,0 +1,31 @@
+//===- CublasPlan.h - Dense products by cuBLAS ------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_PLAN_GPU_CUBLASPLAN_H
+#define KRON_PLAN_GPU_CUBLASPLAN_H
+
+#include "kron/Plan/GPU/Problem.h"
+#include <variant>
+
+namespace mlir::kron {
+
+/// The axes of a fused region with one factor; -1 if there is none.
+struct CublasPlan {
+  int64_t sizeK = -1, rows = -1, batch = -1;
+};
+
+/// `fused` as a matrix product that cuBLAS takes, as far as types tell: a
+/// single factor, rows along one axis, and at most one axis of products beside
+/// each other. Why it is none otherwise.
+std::variant<CublasPlan, std::string> readCublasPlan(FusedOp fused);
+
+/// Strides of `value` if it is a memref.
+std::optional<SmallVector<int64_t>> getMemRefStrides(Value value);
+
+} // namespace mlir::kron
+
+#endif // KRON_PLAN_GPU_CUBLASPLAN_H

@@ -1,0 +1,204 @@
+//===- MmaPlan.h - Tiles and steps of a kernel of mma.sync ------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What a kernel of mma.sync looks like: what its plan says, and what follows
+// from that and the types of a kron.fused.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_PLAN_GPU_MMAPLAN_H
+#define KRON_PLAN_GPU_MMAPLAN_H
+
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
+#include "kron/Plan/GPU/MmaLayout.h"
+#include "kron/Plan/GPU/MmaMath.h"
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace mlir::kron {
+
+/// Factor registers of one step.
+inline constexpr int64_t kMmaStepRegisters = 128;
+/// Pieces of the input that each warp group needs on their way.
+inline constexpr int64_t kMmaLeastSlots = 2;
+
+/// A dimension of the tile: a contracted axis of the fused region, or
+/// neighbouring axes that no factor touches and that are walked as one.
+struct MmaDim {
+  /// Axes of the fused region, outermost first; none for a dimension that only
+  /// fills up.
+  SmallVector<unsigned> axes;
+  ModeProductOp product;
+  /// Sizes in the tile before and after the factor.
+  int64_t sizeK = 1, sizeN = 1;
+};
+
+/// Axes of the fused region whose positions are shared out among tiles.
+struct MmaGridAxis {
+  SmallVector<unsigned> axes;
+  /// The dimension of the tile that takes `step` positions at a time, or -1.
+  int dim = -1;
+  int64_t step = 1;
+};
+
+/// One or two factors applied to the whole tile by all warps.
+struct MmaStep {
+  enum class Kind {
+    /// Results = factor^T (m) x data (n = innermost dimension).
+    Columns,
+    /// The innermost dimension: results = data (m = fibres) x factor (n).
+    Fibres,
+    /// Both, on the two innermost dimensions: the results of `Columns` are
+    /// operands of `Fibres` without leaving the registers.
+    Chain
+  };
+  Kind kind = Kind::Columns;
+  /// The contracted dimension; the outer one of a chain.
+  unsigned dim = 0;
+  /// Warps that share the results of one column (or fibre), and tiles of 16
+  /// results that each of them computes.
+  int64_t warps = 1, tiles = 1;
+  /// Sizes of the tile before the step.
+  SmallVector<int64_t> sizes;
+  /// 32-bit registers that its factors take.
+  int64_t factorRegisters = 0;
+  /// Whether all of them can be there at once.
+  bool fitsRegisters = true;
+};
+
+/// Input that arrives in pieces: what a warp group takes through the first step
+/// at a time. Each warp group has a ring of its own, so that it waits for
+/// nobody else, and the next tile's pieces arrive while the other steps are at
+/// work.
+struct MmaStream {
+  /// Positions of a piece along each dimension of the tile.
+  SmallVector<int64_t> sizes;
+  /// Pieces of a tile that a warp group takes, and slots of its ring, at most
+  /// as many.
+  int64_t pieces = 1, slots = 1;
+};
+
+/// What follows from a fused region alone.
+struct MmaRegion {
+  MmaMath math = MmaMath::F64;
+  /// What arrays hold, and what is computed with.
+  Type inputType, outputType, factorType, type;
+  /// The axes of the fused region, neighbours that can be walked as one
+  /// together, and those of size 1 that nothing contracts left out.
+  SmallVector<MmaDim> axes;
+  /// The one of which a tile takes some rows, or -1: the axis right outside of
+  /// the first contracted one or, of a transposed input, the one along which
+  /// neighbours lie.
+  int rowAxis = -1;
+  /// Whether these rows are the tile's innermost dimension.
+  bool turnsRows = false;
+  /// Whether nothing contracts the innermost axis: a tile takes some columns of
+  /// it.
+  bool hasColumns = false;
+  /// Positions of these two axes; 1 if there is none, dynamic if not known.
+  int64_t numRows = 1, numColumns = 1;
+
+  /// Elements of a tile of one row and one column, as large as it gets; no more
+  /// than 2^62.
+  int64_t getFootprint() const;
+};
+
+/// What a plan says.
+struct MmaChoices {
+  /// Rows and columns.
+  int64_t tile = 1, columns = 1;
+  int64_t threads = 128, ctasPerSM = 1, stages = 1;
+  /// CTAs that share a tile: 2 have half of the positions each of the dimension
+  /// that the last step contracts, and compute half of its columns each.
+  int64_t cluster = 1;
+  /// Of the stream, if there is one.
+  SmallVector<int64_t> piece;
+  int64_t pieceSlots = 0;
+
+  template <typename Visitor>
+  static void visitFields(Visitor &visit, MmaChoices &choices) {
+    visit("tile", choices.tile);
+    visit("columns", choices.columns);
+    visit("threads", choices.threads);
+    visit("ctas_per_sm", choices.ctasPerSM);
+    visit("stages", choices.stages);
+    visit("cluster", choices.cluster);
+    visit("piece", choices.piece);
+    visit("piece_slots", choices.pieceSlots);
+  }
+};
+
+struct MmaPlan : MmaRegion, MmaChoices {
+  SmallVector<MmaDim> dims;
+  SmallVector<MmaGridAxis> grid;
+  SmallVector<MmaStep> steps;
+  /// Where input lands: a ring of `stages` tiles, or of pieces for each warp
+  /// group.
+  TileLayout inputLayout;
+  std::optional<MmaStream> stream;
+  /// Where intermediates are kept, if they have another type than the input or
+  /// that is a stream; otherwise they replace the input.
+  std::optional<TileLayout> workLayout;
+  /// Whether factors stay in registers from tile to tile.
+  bool keepsFactors = true;
+  int64_t sharedBytes = 0;
+
+  int64_t getWarps() const { return threads / 32; }
+  /// Whether a CTA has only some of the positions that `step` contracts.
+  bool isSplit(const MmaStep &step) const {
+    return cluster > 1 && &step == &steps.back();
+  }
+  int64_t getWarpGroups(const MmaStep &step) const {
+    return std::max<int64_t>(1, getWarps() / step.warps);
+  }
+  /// Bytes of shared memory that input lands in.
+  int64_t getInputBytes() const {
+    return inputLayout.bytes *
+           (stream ? getWarpGroups(steps.front()) * stream->slots : stages);
+  }
+  /// Registers that the factors of all steps take.
+  int64_t getFactorRegisters() const;
+  /// Tiles of 8 columns that `step` should take at a time, as many as there are
+  /// registers for.
+  int64_t getMostTiles(const MmaStep &step) const {
+    bool few = step.tiles > 2 || (step.tiles == 2 && math == MmaMath::F64) ||
+               step.factorRegisters > 96;
+    return few ? 2 : 4;
+  }
+  /// Tiles of 16 fibres that it takes at a time instead.
+  int64_t getFibreTiles(const MmaStep &step) const;
+};
+
+/// The largest power of two that divides `number` and is at most `atMost`:
+/// known and unknown parts of a position must not have bits in common.
+int64_t getPowerDivisor(int64_t number, int64_t atMost);
+
+/// What `fused` is to a kernel of mma.sync, or why none takes it.
+std::variant<MmaRegion, std::string> describeMma(FusedOp fused);
+
+/// The plan that follows from `choices`, or why `region` has none like that.
+std::variant<MmaPlan, std::string> completeMmaPlan(const MmaRegion &region,
+                                                   const MmaChoices &choices);
+
+/// The streams that tiles of `plan`, which has none, may arrive as if `cluster`
+/// CTAs share them, with as many slots as there are pieces: largest pieces
+/// first. None if tiles cannot be shared, or have no such pieces.
+SmallVector<MmaStream> getMmaStreams(const MmaPlan &plan, int64_t cluster);
+
+/// What `plan`, which is complete, says of `fused`; or why that is no plan for
+/// it.
+std::variant<MmaPlan, std::string> readMmaPlan(FusedOp fused, GPUPlanAttr plan);
+
+/// Why `machine` cannot run kernels of `plan`, or nothing if it can.
+std::optional<std::string> getMmaMachineReason(const MmaPlan &plan,
+                                               const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_PLAN_GPU_MMAPLAN_H

@@ -1,0 +1,172 @@
+//===- Calls.cpp - Calls of kernels and their results -----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Driver/Calls.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::kron;
+using llvm::createStringError;
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+std::vector<unsigned> kron::getWrittenArgs(const KernelManifest &kernel) {
+  std::vector<unsigned> written;
+  for (auto [index, arg] : llvm::enumerate(kernel.args))
+    if (arg.access != KRON_READ)
+      written.push_back(index);
+  return written;
+}
+
+/// Shape of the output `arg`: static sizes and those of inputs that must be
+/// equal.
+static llvm::Expected<std::vector<int64_t>>
+inferShape(const ArgManifest &arg, unsigned outNumber,
+           const llvm::DenseMap<int32_t, int64_t> &symbolSizes) {
+  std::vector<int64_t> shape = arg.sizes;
+  for (auto [axis, size] : llvm::enumerate(shape)) {
+    if (size >= 0)
+      continue;
+    auto known = symbolSizes.find(arg.symbols[axis]);
+    if (arg.symbols[axis] < 0 || known == symbolSizes.end())
+      return createStringError(
+          llvm::formatv(
+              "cannot tell the size of axis {0} of output '{1}'; give "
+              "--out-shape {2}:SHAPE",
+              axis, arg.name, outNumber)
+              .str());
+    size = known->second;
+  }
+  return shape;
+}
+
+static llvm::Error checkInputCount(const KernelManifest &kernel, size_t given) {
+  SmallVector<StringRef> names;
+  for (const ArgManifest &arg : kernel.args)
+    if (arg.access != KRON_WRITE)
+      names.push_back(arg.name);
+  if (names.size() == given)
+    return llvm::Error::success();
+  return createStringError(
+      llvm::formatv("function '{0}' expects {1} arguments ({2}), but got {3}",
+                    kernel.name, names.size(), llvm::join(names, ", "), given)
+          .str());
+}
+
+llvm::Expected<CallArguments> CallArguments::create(
+    const KernelManifest &kernel, ArrayRef<std::string> specs,
+    const std::vector<std::pair<unsigned, std::vector<int64_t>>> &outShapes) {
+  if (llvm::Error error = checkInputCount(kernel, specs.size()))
+    return std::move(error);
+  CallArguments call;
+  call.arrays.resize(kernel.args.size());
+  llvm::DenseMap<int32_t, int64_t> symbolSizes;
+  size_t nextSpec = 0;
+  for (auto [arg, array] : llvm::zip(kernel.args, call.arrays)) {
+    if (arg.access == KRON_WRITE)
+      continue;
+    auto input = readArgument(specs[nextSpec++], arg.type);
+    if (!input)
+      return createStringError("argument '" + arg.name +
+                               "': " + llvm::toString(input.takeError()));
+    array = std::move(*input);
+    if (array.getSizes().size() == arg.getRank())
+      for (auto [symbol, size] : llvm::zip(arg.symbols, array.getSizes()))
+        symbolSizes.try_emplace(symbol, size);
+  }
+  unsigned outNumber = 0;
+  for (auto [arg, array] : llvm::zip(kernel.args, call.arrays)) {
+    if (arg.access != KRON_WRITE)
+      continue;
+    auto given = llvm::find_if(
+        outShapes, [&](const auto &entry) { return entry.first == outNumber; });
+    auto shape = given != outShapes.end()
+                     ? llvm::Expected<std::vector<int64_t>>(given->second)
+                     : inferShape(arg, outNumber, symbolSizes);
+    ++outNumber;
+    if (!shape)
+      return shape.takeError();
+    auto output = HostArray::create(arg.type, *shape);
+    if (!output)
+      return createStringError("output '" + arg.name +
+                               "': " + llvm::toString(output.takeError()));
+    array = std::move(*output);
+  }
+  for (const auto &[number, shape] : outShapes)
+    if (number >= outNumber)
+      return createStringError(
+          llvm::formatv("expects --out-shape to name one of {0} outputs, "
+                        "counted from 0, but got {1}",
+                        outNumber, number)
+              .str());
+  return call;
+}
+
+llvm::Expected<CallArguments> CallArguments::widen() const {
+  CallArguments wide;
+  for (const HostArray &array : arrays) {
+    auto converted = array.convert(getWidenedType(array.getType()));
+    if (!converted)
+      return converted.takeError();
+    wide.arrays.push_back(std::move(*converted));
+  }
+  return wide;
+}
+
+llvm::Error CallArguments::launch(const KronKernel *kernel,
+                                  int32_t numThreads) {
+  SmallVector<KronArray> views;
+  for (HostArray &array : arrays)
+    views.push_back(array.getView());
+  KronLaunchOptions options = {};
+  options.numThreads = numThreads;
+  if (kronLaunch(kernel, views.data(), views.size(), &options) != KRON_SUCCESS)
+    return createStringError(kronGetLastError());
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+Difference kron::compare(const HostArray &actual, const HostArray &reference) {
+  long double maxAbs = 0, errorSum = 0, referenceSum = 0;
+  bool sameSpecials = true;
+  for (int64_t i = 0; i < actual.getNumElements(); ++i) {
+    HostArray::Number a = actual.load(i), r = reference.load(i);
+    for (auto [x, y] :
+         {std::pair(a.real(), r.real()), std::pair(a.imag(), r.imag())}) {
+      if (std::isnan(x) && std::isnan(y))
+        continue;
+      if (x == y) {
+        if (std::isfinite(y))
+          referenceSum += y * y;
+        continue;
+      }
+      long double error = std::abs(x - y);
+      // A NaN or infinity on one side only.
+      if (!std::isfinite(error)) {
+        sameSpecials = false;
+        continue;
+      }
+      maxAbs = std::max(maxAbs, error);
+      errorSum += error * error;
+      referenceSum += y * y;
+    }
+  }
+  long double relative = errorSum == 0 ? 0 : std::sqrt(errorSum / referenceSum);
+  Difference difference;
+  difference.maxAbs = maxAbs;
+  difference.relativeL2 = relative;
+  difference.bound = 16 * getEpsilon(actual.getType());
+  difference.isWithinBound = sameSpecials && relative <= difference.bound;
+  return difference;
+}

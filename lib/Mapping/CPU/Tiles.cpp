@@ -1,0 +1,366 @@
+//===- Tiles.cpp - Sizes of tiles and slices --------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tiles.h"
+#include "kron/Mapping/CPU/Regrouped.h"
+#include "kron/Plan/Arrays.h"
+#include "kron/Plan/CPU/Registers.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// What is sliced, and whether that saves round trips to the second-level
+/// cache: there must be something in between.
+static const Section *getUsefulSlices(const CPUPlan &plan) {
+  for (const Section &section : plan.slicedSections) {
+    bool copies = section.begin == 0 && plan.rearrangesInput();
+    if (section.sliceAxis >= 0 && section.end - section.begin + copies > 1)
+      return &section;
+  }
+  return nullptr;
+}
+
+/// Slices of columns that a single factor leaves where positions of the next
+/// one's axis would fall on the same sets of a cache: they only serve to keep
+/// these apart. Null if they do not.
+static const Section *getSeparatingSlices(const CPUPlan &plan,
+                                          int64_t tileBytes) {
+  constexpr int64_t kAliasBytes = 4096, kManyPositions = 64;
+  if (!plan.isTiledInnermost() || plan.slicedSections.empty())
+    return nullptr;
+  const Section &first = plan.slicedSections.front();
+  int64_t bytes = tileBytes * plan.elementsPerSlicePosition;
+  // Without columns there is nothing.
+  bool isAliased =
+      bytes && bytes % kAliasBytes == 0 && plan.sliceAxisSize >= kManyPositions;
+  return first.sliceAxis >= 0 && isAliased ? &first : nullptr;
+}
+
+int64_t kron::chooseSlice(const CPUPlan &plan, FusedOp fused, int64_t tile,
+                          const CacheBudget &caches) {
+  const Section *section = getUsefulSlices(plan);
+  if (!section)
+    section = getSeparatingSlices(plan, tile * getComputedBytes(fused));
+  if (!section)
+    return 0;
+  // What is in the first-level cache anyway needs no slices.
+  int64_t tileBytes = tile * plan.elementsPerPosition * getComputedBytes(fused);
+  if (plan.numBuffers * tileBytes <= caches.l1Bytes && !plan.packsInput &&
+      !plan.transposesInput)
+    return 0;
+  int64_t bytes = getComputedBytes(fused) * plan.elementsPerSlicePosition;
+  if (plan.tiledAxis > section->sliceAxis || plan.slicesWholeTile())
+    bytes *= tile;
+  int64_t slice = getDivisor(plan.sliceAxisSize, caches.l1Bytes / 4 / bytes);
+  return slice == plan.sliceAxisSize ? 0 : slice;
+}
+
+/// Bytes that lanes run over in a tile of a single factor. Up to so many
+/// columns are one tile of a size that is known; 64, 128 and 256 columns of f32
+/// were measured to be equally fast.
+static constexpr int64_t kColumnBytes = 1024;
+
+/// Whether the only factor of `fused` depends on an axis from `first` on.
+static bool varies(FusedOp fused, int first) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  if (products.size() != 1)
+    return false;
+  ModeProductOp product = products.front();
+  ShapedType factor = getArrayType(product.getFactor());
+  return llvm::any_of(llvm::enumerate(product.getFactorDims()), [&](auto dim) {
+    return dim.value() >= first && factor.getDimSize(dim.index()) != 1;
+  });
+}
+
+/// Whether elements are computed in the type in which they are stored.
+static bool isStoredAsComputed(FusedOp fused) {
+  return getComputedBytes(fused) ==
+         getElementBytes(getElementType(fused.getInit()));
+}
+
+bool kron::storesShortSegments(const CPUPlan &plan, FusedOp fused) {
+  return plan.tiledAxis >= 0 && !plan.isTiledInnermost() &&
+         varies(fused, plan.tiledAxis + 1) && isStoredAsComputed(fused);
+}
+
+bool kron::hasRaggedColumns(const CPUPlan &plan, FusedOp fused,
+                            int64_t vectorBits) {
+  if (!plan.isTiledInnermost())
+    return false;
+  int64_t size = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
+  int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
+  return !ShapedType::isDynamic(size) && size % lanes;
+}
+
+bool kron::takesSingleVectors(const CPUPlan &plan, FusedOp fused,
+                              int64_t vectorBits, const CacheBudget &caches) {
+  constexpr int64_t kMostResults = 8, kMostColumns = 256;
+  int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
+  if (!caches.columnBytes || !plan.isTiledInnermost() || plan.numBuffers ||
+      plan.packsInput || plan.groups.front().sizeN > kMostResults ||
+      !varies(fused, 0) || !isStoredAsComputed(fused))
+    return false;
+  int64_t size = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
+  return hasRaggedColumns(plan, fused, vectorBits) && size > lanes &&
+         size <= kMostColumns;
+}
+
+/// Columns per tile of a single factor, of `size` in all. Where one tile would
+/// do, but its rows do not start at vectors or are many, the rows of a quarter
+/// of it stay in the caches while all of the factor is applied: 196 columns of
+/// (1,128,512,1) were measured to take 0.6 of the time so.
+static int64_t chooseSingleColumns(const StageGroup &group, int64_t size,
+                                   int64_t lanes, int64_t elementBytes) {
+  constexpr int64_t kK = 64, kLargeK = 256;
+  int64_t most = kColumnBytes / elementBytes, few = most / 4;
+  bool isOneTile = !ShapedType::isDynamic(size) && size > few && size <= most;
+  bool isBetterCut = (size % lanes && group.sizeK >= kK) ||
+                     (size % few == 0 && group.sizeK >= kLargeK);
+  return isOneTile && isBetterCut ? few : most;
+}
+
+/// Positions per tile along which memory is contiguous, of `size` in all, while
+/// what a factor needs together lies far apart: two vectors, or as many as the
+/// processor likes its segments of memory long, if they are full and the
+/// second-level cache holds them.
+static int64_t chooseSegment(int64_t size, int64_t bytesPerPosition,
+                             int64_t lanes, int64_t elementBytes,
+                             const CacheBudget &caches) {
+  int64_t segment = caches.columnBytes / elementBytes / lanes * lanes;
+  bool isFull = !ShapedType::isDynamic(size) && segment && size % segment == 0;
+  bool isWide = isFull && segment * bytesPerPosition <= caches.l2Bytes;
+  return std::max(isWide ? segment : 0, 2 * lanes);
+}
+
+/// Columns per tile that goes through slices: a segment, but a single vector
+/// where columns lie as rows, which are read in longer segments anyway. There a
+/// smaller buffer is worth more, unless multiply-adds hide both.
+static int64_t chooseSlicedColumns(const CPUPlan &plan, int64_t size,
+                                   int64_t bytesPerPosition, int64_t lanes,
+                                   int64_t elementBytes,
+                                   const CacheBudget &caches) {
+  constexpr int64_t kManyResults = 32, kMostResults = 48;
+  int64_t sizeN = plan.groups.front().sizeN;
+  bool isBound = sizeN >= kManyResults && sizeN <= kMostResults;
+  if (plan.hasColumnsAsRows && isBound &&
+      bytesPerPosition * lanes >= caches.l2Bytes)
+    return lanes;
+  return chooseSegment(size, bytesPerPosition, lanes, elementBytes, caches);
+}
+
+/// Columns per tile where lanes run over the tiled axis, of `size` in all.
+static int64_t chooseColumns(const CPUPlan &plan, int64_t size,
+                             int64_t bytesPerPosition, int64_t lanes,
+                             int64_t elementBytes, const CacheBudget &caches) {
+  // These are read from where they lie: of longer ones the processor would lose
+  // sight of where rows go on.
+  if (plan.fitsRegisters && caches.columnBytes)
+    return std::max(caches.columnBytes / elementBytes / lanes, int64_t(1)) *
+           lanes;
+  if (!plan.numBuffers && !plan.packsInput)
+    return chooseSingleColumns(plan.groups.front(), size, lanes, elementBytes);
+  // Slices in the first-level cache, and a whole tile in the second-level one
+  // if it fits; one cache line at a time was measured to be much slower than
+  // two even where these are 8 MB.
+  if (getUsefulSlices(plan))
+    return chooseSlicedColumns(plan, size, bytesPerPosition, lanes,
+                               elementBytes, caches);
+  // Else all buffers in the first-level cache. Columns that do not fill vectors
+  // are converted a few at a time.
+  bool isCut = caches.columnBytes && plan.groups.size() == 1 &&
+               !ShapedType::isDynamic(size) && size % lanes;
+  int64_t most = isCut ? kColumnBytes / 4 / elementBytes : 16 * lanes;
+  int64_t buffers = std::min<int64_t>(plan.numBuffers + plan.packsInput, 2);
+  int64_t tile = caches.l1Bytes / (buffers * bytesPerPosition);
+  return std::clamp(tile / lanes * lanes, lanes, most);
+}
+
+/// Positions per tile, for a single factor outside of the tiled axis, inside of
+/// which lie others that lanes run over with it: a divisor, so that all tiles
+/// have a size that is known. 0 if that is not so.
+static int64_t chooseColumnGroups(const CPUPlan &plan, ArrayRef<int64_t> sizes,
+                                  int64_t elementBytes) {
+  if (plan.groups.size() > 1 ||
+      plan.tiledAxis < static_cast<int>(plan.groups.front().axis))
+    return 0;
+  int64_t inside = 1, size = sizes[plan.tiledAxis];
+  for (int64_t inner : sizes.drop_front(plan.tiledAxis + 1)) {
+    if (ShapedType::isDynamic(inner))
+      return 0;
+    inside *= std::max<int64_t>(inner, 1);
+  }
+  int64_t most = std::max<int64_t>(kColumnBytes / elementBytes / inside, 1);
+  if (ShapedType::isDynamic(size) || size <= most)
+    return most;
+  int64_t tile = most;
+  while (size % tile)
+    --tile;
+  return 2 * tile >= most ? tile : most;
+}
+
+/// Register tiles have four or six rows.
+static constexpr int64_t kLeastRows = 12, kRowsMultiple = 12;
+
+/// Rows per tile of a single factor if the next tile is one of many blocks that
+/// lie side by side in long rows, else 0: short segments of more rows push each
+/// other, and the pages' addresses, out of the caches.
+static int64_t chooseBlockRows(const CPUPlan &plan, FusedOp fused,
+                               int64_t elementBytes) {
+  constexpr int64_t kManyBlocks = 16, kLongRowBytes = 4096;
+  ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
+  int64_t blocks = 1;
+  for (int axis = plan.tiledAxis + 1, rank = sizes.size(); axis < rank; ++axis)
+    if (plan.roles[axis] == AxisRole::Grid &&
+        !ShapedType::isDynamic(sizes[axis]))
+      blocks *= sizes[axis];
+  int64_t elements =
+      std::max(countElements(fused.getInputs().front(), plan.roles),
+               countElements(fused.getInit(), plan.roles));
+  bool isMany = plan.groups.size() == 1 && blocks >= kManyBlocks;
+  return isMany && blocks * elements * elementBytes >= kLongRowBytes
+             ? kLeastRows
+             : 0;
+}
+
+/// Rows per tile of a single factor: many, so that what is loaded of the factor
+/// is used often, but if the factor stays in the second-level cache so few that
+/// they and the next ones stay there with it.
+static int64_t chooseRows(const CPUPlan &plan, FusedOp fused,
+                          int64_t elementBytes, const CacheBudget &caches) {
+  constexpr int64_t kMost = 48;
+  int64_t factorBytes = elementBytes;
+  ModeProductOp product = plan.groups.front().products.front();
+  for (int64_t size : getArrayType(product.getFactor()).getShape())
+    factorBytes *= size;
+  if (plan.groups.size() > 1 || factorBytes > caches.l2Bytes / 2)
+    return kMost;
+  int64_t elements = countElements(fused.getInputs().front(), plan.roles) +
+                     countElements(fused.getInit(), plan.roles);
+  int64_t rows = caches.l2Bytes / 8 / (elements * elementBytes);
+  return std::clamp(rows / kRowsMultiple * kRowsMultiple, kLeastRows, kMost);
+}
+
+/// Rows of more bytes are not small.
+static constexpr int64_t kMaxSmallRowBytes = 1 << 13;
+
+/// Rows that fill that, out of `size`; a number that divides it if there is one
+/// near, since code for tiles of an unknown size is slower, and a multiple of
+/// `step` if those are few.
+static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
+                               int64_t step, const CacheBudget &caches) {
+  int64_t tile = std::clamp<int64_t>(
+      llvm::divideCeil(std::min(caches.rowTileBytes, caches.l1Bytes / 4),
+                       bytesPerPosition),
+      1, 256);
+  if (step * bytesPerPosition > 2 * caches.rowTileBytes)
+    step = 1;
+  tile = std::max(llvm::alignDown(tile + step / 2, step), uint64_t(step));
+  // Not much more than that, however many rows a step is.
+  if (step > 1 && tile > step &&
+      2 * tile * bytesPerPosition > 3 * caches.rowTileBytes)
+    tile -= step;
+  if (!ShapedType::isDynamic(size))
+    for (int64_t rows = tile; 2 * rows >= tile && rows > 0; rows -= step)
+      if (size % rows == 0)
+        return rows;
+  return tile;
+}
+
+/// Rows whose results are whole cache lines, if they can be stored
+/// non-temporally from a copy.
+static int64_t getRowStep(const CPUPlan &plan, FusedOp fused,
+                          int64_t elementBytes) {
+  constexpr int64_t kLineBytes = 64;
+  int64_t bytes = countElements(fused.getInit(), plan.roles) * elementBytes;
+  return kLineBytes / std::gcd(kLineBytes, bytes);
+}
+
+/// Rows that fill the first-level cache. Few rows in all are left for threads
+/// to share, if one row has enough for every factor to be used often.
+static int64_t chooseLargeRows(const CPUPlan &plan, int64_t size,
+                               int64_t bytesPerPosition,
+                               const CacheBudget &caches) {
+  constexpr int64_t kFewTiles = 16, kFibres = 64;
+  int64_t tile = std::clamp<int64_t>(
+      caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);
+  bool hasManyFibres = llvm::all_of(plan.groups, [&](const StageGroup &group) {
+    return plan.elementsPerPosition >= kFibres * group.sizeK;
+  });
+  if (ShapedType::isDynamic(size) || !hasManyFibres)
+    return tile;
+  return std::clamp<int64_t>(size / kFewTiles, 1, tile);
+}
+
+int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
+                         const CacheBudget &caches) {
+  if (plan.tiledAxis < 0)
+    return 1;
+  int64_t elementBytes = getComputedBytes(fused);
+  ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
+  int64_t size = sizes[plan.tiledAxis];
+  int64_t lanes = vectorBits / 8 / elementBytes;
+  int64_t bytesPerPosition = plan.elementsPerPosition * elementBytes;
+  int64_t tile = 64;
+  if (takesSingleVectors(plan, fused, vectorBits, caches))
+    tile = lanes;
+  else if (!plan.views.empty() && !plan.rowsInLanes)
+    tile = chooseRegroupedRows(
+        fused.getModeProducts(), caches.l2Bytes,
+        plan.isTiledInnermost() || plan.rearrangesInput() ? 2 * lanes : 16);
+  else if (plan.isTiledInnermost())
+    tile = chooseColumns(plan, size, bytesPerPosition, lanes, elementBytes,
+                         caches);
+  else if (plan.rowsInLanes)
+    // A second vector only as long as all is in the first-level cache.
+    tile = 4 * lanes * bytesPerPosition <= caches.l1Bytes ? 2 * lanes : lanes;
+  else if (plan.transposesInput)
+    // Two cache lines of the input, even where the second-level cache does not
+    // hold the rows that they belong to: fetching parts of lines costs more.
+    tile = chooseSegment(size, bytesPerPosition, lanes, elementBytes, caches);
+  else if (int64_t groups = chooseColumnGroups(plan, sizes, elementBytes))
+    tile = groups;
+  else if (int64_t rows = chooseBlockRows(plan, fused, elementBytes))
+    tile = rows;
+  else if (plan.groups.size() > 1 && bytesPerPosition <= kMaxSmallRowBytes)
+    tile = chooseSmallRows(size, bytesPerPosition,
+                           getRowStep(plan, fused, elementBytes), caches);
+  else if (plan.numBuffers)
+    tile = chooseLargeRows(plan, size, bytesPerPosition, caches);
+  else
+    tile = chooseRows(plan, fused, elementBytes, caches);
+  if (fused.getEpilogue()) {
+    // What the epilogue is applied to stays in cache.
+    int64_t bytes = countElements(fused.getInit(), plan.roles) * elementBytes;
+    int64_t most = std::max<int64_t>(caches.l2Bytes / 4 / bytes, 1);
+    if (plan.isTiledInnermost())
+      most = std::max(most / lanes * lanes, lanes);
+    tile = std::min(tile, most);
+  }
+  return ShapedType::isDynamic(size) ? tile
+                                     : std::clamp<int64_t>(size, 1, tile);
+}
+
+int64_t kron::widenForMatrixTiles(const CPUPlan &plan, FusedOp fused,
+                                  int64_t tile) {
+  // Blocks take 32 positions; more of them when nothing has to stay in cache.
+  constexpr int64_t kBlock = 32, kBlocks = 2, kManyBytes = 8192;
+  int64_t bytes = plan.elementsPerPosition * getComputedBytes(fused);
+  bool isSingle = plan.groups.size() == 1 && bytes <= kManyBytes;
+  auto fills = [](const StageGroup &group) {
+    return group.sizeK >= kMinAmxK && group.sizeN >= kMinAmxResults;
+  };
+  if (plan.tiledAxis < 0 || !llvm::any_of(plan.groups, fills) ||
+      !(plan.groups.size() == 1 || plan.isTiledInnermost()))
+    return tile;
+  int64_t size = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
+  int64_t wide = llvm::alignTo(
+      std::max(tile, isSingle ? kBlocks * kBlock : kBlock), kBlock);
+  return ShapedType::isDynamic(size) ? wide
+                                     : std::clamp<int64_t>(size, 1, wide);
+}

@@ -1,0 +1,202 @@
+//===- BatchedPlanner.cpp - Choice of tiles of the batched kernel ---------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/BatchedPlanner.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Plan/GPU/BatchedPlan.h"
+#include "kron/Plan/GPU/SharedMemory.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Bytes of items that a tile takes if nothing else decides, with planes in
+/// registers, and at most, without.
+static constexpr int64_t kPlaneTileBytes = 8 * 1024;
+static constexpr int64_t kLargestFibreTileBytes = 40 * 1024;
+/// Registers of a thread that leave room for enough threads.
+static constexpr int64_t kMostRegisters = 168;
+
+/// Threads of a tile with planes: one per plane, since planes take the most
+/// registers.
+static int64_t getPlaneThreads(const BatchedPlan &plan) {
+  int64_t planes = 1;
+  for (const BatchedStep &step : plan.steps)
+    if (step.isPlane())
+      planes = std::max(planes, step.source.numPlanes * plan.itemsPerTile);
+  return std::clamp<int64_t>(llvm::alignTo(planes, 32), 32, 256);
+}
+
+/// Registers of a thread: what it holds of its planes or fibres and of results,
+/// and what addresses take.
+static int64_t getRegisters(const BatchedPlan &plan) {
+  int64_t words = 4 / plan.chunk;
+  if (plan.hasPlanes())
+    return words == 2 ? 168 : 128;
+  int64_t held = 0;
+  for (const BatchedStep &step : plan.steps) {
+    int64_t fibres = plan.getUnitsTogether(step) * plan.getFibresPerUnit(step);
+    held = std::max(held, fibres * (plan.factors[step.products.front()].sizeK +
+                                    plan.chunk));
+  }
+  return llvm::alignTo(words * held + 32, 8);
+}
+
+/// CTAs per SM that registers and shared memory allow.
+static int64_t getFittingCtas(const BatchedPlan &plan,
+                              const GPUMachine &machine) {
+  int64_t fitting = machine.sharedBytesPerSM /
+                    (plan.getSharedBytes() + machine.reservedSharedBytesPerCTA);
+  int64_t byThreads =
+      machine.registersPerSM / (plan.threads * getRegisters(plan));
+  return std::min({fitting, byThreads, machine.maxCTAsPerSM});
+}
+
+/// What fibre steps take per item, in issue slots of an SM: multiply-adds,
+/// loads of the factor, which all fibres of a thread share, and the fibres.
+static double getFibreCost(const BatchedPlan &plan) {
+  int64_t words = 4 / plan.chunk;
+  double cost = 0;
+  for (const BatchedStep &step : plan.steps) {
+    const ProblemFactor &factor = plan.factors[step.products.front()];
+    int64_t perUnit = plan.getFibresPerUnit(step);
+    int64_t together = plan.getUnitsTogether(step);
+    int64_t rounds = llvm::divideCeil(plan.getNumUnits(step), plan.threads);
+    int64_t fibres = rounds * perUnit;
+    double ofFibre = words * (factor.sizeK * factor.sizeN +
+                              4.0 * (factor.sizeK + factor.sizeN));
+    double ofFactor =
+        9.0 * factor.sizeK * llvm::divideCeil(factor.sizeN, plan.chunk);
+    cost += fibres * ofFibre + llvm::divideCeil(rounds, together) * ofFactor;
+  }
+  return cost * plan.threads / plan.itemsPerTile;
+}
+
+/// Chooses threads, fibres per thread and items per tile of a plan without
+/// planes, of those that `given` leaves open.
+static void chooseFibres(BatchedPlan &plan, GPUPlanAttr given,
+                         const GPUMachine &machine) {
+  struct Range {
+    int64_t first, last;
+  };
+  auto getRange = [&](StringRef name, Range open) {
+    int64_t value = given ? given.get(name) : 0;
+    return value ? Range{value, value} : open;
+  };
+  int64_t unit = plan.getTileUnit();
+  int64_t itemBytes = plan.getInput().getItemPitch() * 16 / plan.chunk;
+  Range items = getRange(
+      "tile", {unit, std::max(unit, kLargestFibreTileBytes / itemBytes)});
+  Range threads = getRange("threads", {32, 256});
+  Range fibres = getRange("fibres", {1, 8});
+  std::optional<BatchedPlan> best;
+  double bestCost = 0;
+  auto consider = [&](BatchedPlan candidate) {
+    if (getRegisters(candidate) > kMostRegisters ||
+        completeBatchedPlan(candidate))
+      return;
+    int64_t ctas = getFittingCtas(candidate, machine);
+    if (ctas < 1)
+      return;
+    int64_t resident = ctas * candidate.threads;
+    // Few threads hide little latency.
+    double cost = getFibreCost(candidate) * (1.0 + 100.0 / resident);
+    if (!best || cost < bestCost) {
+      best = candidate;
+      bestCost = cost;
+    }
+  };
+  BatchedPlan candidate = plan;
+  for (candidate.itemsPerTile = items.first;
+       candidate.itemsPerTile <= items.last; candidate.itemsPerTile += unit)
+    for (candidate.threads = threads.first; candidate.threads <= threads.last;
+         candidate.threads += 32)
+      for (candidate.fibres = fibres.first; candidate.fibres <= fibres.last;
+           ++candidate.fibres)
+        consider(candidate);
+  if (best)
+    plan = *best;
+  else
+    plan.hasSlack = false;
+}
+
+/// Fills in the choices of `plan` that `given`, which may be null, leaves open;
+/// or says why there are none.
+static std::optional<std::string> choose(BatchedPlan &plan, GPUPlanAttr given,
+                                         const GPUMachine &machine) {
+  auto getGiven = [&](StringRef name, int64_t open) {
+    int64_t value = given ? given.get(name) : 0;
+    return value ? value : open;
+  };
+  int64_t itemElements =
+      std::max(plan.getInput().getElements(), plan.getOutput().getElements());
+  int64_t bytes = 16 / plan.chunk;
+  int64_t items = std::max<int64_t>(kPlaneTileBytes / bytes / itemElements, 1);
+  plan.itemsPerTile =
+      getGiven("tile", llvm::alignTo(items, plan.getTileUnit()));
+  plan.stages = getGiven("stages", plan.stages);
+  plan.fibres = getGiven("fibres", plan.fibres);
+  if (given && given.has("slack"))
+    plan.hasSlack = given.get("slack") != 0;
+  plan.threads = getGiven("threads", getPlaneThreads(plan));
+  if (std::optional<std::string> reason = completeBatchedPlan(plan))
+    return reason;
+  if (!plan.hasPlanes())
+    chooseFibres(plan, given, machine);
+  if (std::optional<std::string> reason = completeBatchedPlan(plan))
+    return reason;
+  plan.ctasPerSM = getGiven(
+      "ctas_per_sm", std::max<int64_t>(getFittingCtas(plan, machine), 1));
+  return getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine);
+}
+
+/// A plan whose fields `fused` has all of, but for those of a dispatch.
+static std::variant<GPUPlanAttr, std::string>
+checkGiven(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
+  std::variant<BatchedPlan, std::string> read = readBatchedPlan(fused, given);
+  if (auto *reason = std::get_if<std::string>(&read))
+    return *reason;
+  auto &plan = std::get<BatchedPlan>(read);
+  if (auto reason =
+          getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine))
+    return *reason;
+  return given.without("regions").without("packed");
+}
+
+/// The plan of arrays that are not packed.
+static std::variant<GPUPlanAttr, std::string>
+planAnyArrays(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
+  if (given && given.getKernel() == GPUKernel::Batched && given.isComplete())
+    return checkGiven(fused, given, machine);
+  std::variant<BatchedPlan, std::string> described = describeBatched(fused);
+  if (auto *reason = std::get_if<std::string>(&described))
+    return *reason;
+  if (given && (given.getColumns() || given.getCluster() > 1))
+    return "its tiles are whole rows of one CTA";
+  auto &plan = std::get<BatchedPlan>(described);
+  if (std::optional<std::string> reason = choose(plan, given, machine))
+    return *reason;
+  PlanWriter writer(fused.getContext(), GPUKernel::Batched);
+  BatchedChoices::visitFields(writer, plan);
+  GPUPlanAttr chosen = writer.getPlan();
+  GPUPlanAttr wanted = given ? given.without("packed") : given;
+  if (std::string field = findContradiction(wanted, chosen); !field.empty())
+    return "no batched plan has " + field;
+  return chosen;
+}
+
+std::variant<SmallVector<GPUPlanAttr>, std::string>
+kron::planBatched(FusedOp fused, const GPUMachine &machine) {
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  std::variant<GPUPlanAttr, std::string> any =
+      planAnyArrays(fused, given, machine);
+  if (auto *reason = std::get_if<std::string>(&any))
+    return *reason;
+  GPUPlanAttr plan = std::get<GPUPlanAttr>(any);
+  if (given && given.has("packed") && given.get("packed") == 0)
+    return SmallVector<GPUPlanAttr>{plan.with("packed", int64_t(0))};
+  return SmallVector<GPUPlanAttr>{plan.with("packed", 1), plan};
+}

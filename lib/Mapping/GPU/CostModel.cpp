@@ -1,0 +1,534 @@
+//===- CostModel.cpp - Time of a fused region on a GPU ----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The constants come from hand-written kernels on an H200: how much of the copy
+// rate they reach (0.87 with one CTA per SM, 0.91 with several), of the
+// instruction's rate (0.87), and how many passes over the tile they make in
+// shared memory (8^5 by FFMA: 9 to 10 accesses per element, 32^3 by mma.sync
+// 10, by wgmma 14).
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/CostModel.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Part of an instruction's measured rate that kernels reach.
+static constexpr double kIssueShare = 0.87;
+/// Bytes of a tile footprint of f64 octets that several CTAs of an SM can hold.
+static constexpr int64_t kSmallOctetFootprint = 32 * 1024;
+/// Bytes per clock of an SM's shared memory.
+static constexpr double kSharedBytesPerClock = 128;
+/// Bytes per clock that an SM reads of the other one's in a cluster, and the
+/// seconds of a barrier of both.
+static constexpr double kRemoteBytesPerClock = 18;
+static constexpr double kClusterBarrierSeconds = 0.25e-6;
+
+/// Of a sparse factor by `mma`: the part of the instruction's rate that it
+/// reaches, the results that a tile has for each row that it reads, and how
+/// much faster than memory the second-level cache is.
+static constexpr double kSparseIssueShare = 0.5;
+static constexpr double kSparseResults = 64;
+static constexpr double kSparseCacheRate = 1.3;
+
+/// Multiply-adds per clock of an SM by `simt` where 32 lanes have 32 different
+/// factors, each in lines of its own (measured: 1024,28,4,1).
+static constexpr double kGatheredMultiplyAdds = 1.7;
+
+int64_t kron::getFootprintBudget(const GPUMachine &machine) {
+  return machine.sharedBytesPerCTA * 3 / 4;
+}
+
+//===----------------------------------------------------------------------===//
+// Which kernels
+//===----------------------------------------------------------------------===//
+
+static bool is16BitFloat(Type element) {
+  return element.isF16() || element.isBF16();
+}
+
+static bool isTensorCoreType(Type element) {
+  return element.isF32() || element.isF16() || element.isBF16() ||
+         element.isF64();
+}
+
+static bool hasVaryingFactor(const Problem &problem) {
+  return llvm::any_of(problem.factors, [](const ProblemFactor &factor) {
+    return !factor.varyingAxes.empty();
+  });
+}
+
+/// Whether the factors, which wgmma reads from shared memory (in two copies for
+/// full precision), leave room for a tile.
+static bool fitsWgmma(const Problem &problem, const GPUMachine &machine) {
+  int64_t copies =
+      problem.element.isF32() && problem.precision == Precision::Full ? 2 : 1;
+  int64_t bytes = problem.rowLargest * problem.getChipBytes();
+  for (const ProblemFactor &factor : problem.factors) {
+    int64_t side = std::max(factor.sizeK, factor.sizeN);
+    // CTAs share the columns of a larger factor.
+    bool isShared = side > 128;
+    if (side > 256 ||
+        (isShared && (problem.factors.size() > 1 || !problem.element.isF32())))
+      return false;
+    bytes += copies * 4 * llvm::alignTo(factor.sizeK, 16) *
+             (isShared ? 64 : llvm::alignTo(factor.sizeN, 16));
+  }
+  return bytes <= machine.sharedBytesPerCTA;
+}
+
+bool kron::isPlausible(GPUKernel kernel, const Problem &problem,
+                       const GPUMachine &machine) {
+  int64_t largest = problem.getLargestFactorSize();
+  bool allowsSplit = problem.precision != Precision::Ieee;
+  switch (kernel) {
+  case GPUKernel::Simt:
+    return true;
+  case GPUKernel::Ffma:
+    return (problem.element.isF32() || problem.element.isF64()) &&
+           !hasVaryingFactor(problem);
+  case GPUKernel::Batched:
+    return problem.inner == 1 && !problem.readsTranspose && largest <= 32 &&
+           !hasVaryingFactor(problem);
+  case GPUKernel::Mma:
+    // F64 tensor cores multiply and add in IEEE arithmetic. Larger factors are
+    // taken alone only.
+    return isTensorCoreType(problem.element) &&
+           (largest <= 256 || problem.factors.size() == 1) &&
+           (!hasVaryingFactor(problem) || isSparse(problem)) &&
+           (allowsSplit || problem.element.isF64());
+  case GPUKernel::Wgmma:
+    return machine.hasWgmma && isTensorCoreType(problem.element) &&
+           !problem.element.isF64() && allowsSplit && largest > 16 &&
+           !hasVaryingFactor(problem) && fitsWgmma(problem, machine);
+  default:
+    break;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// Whether `ffma` takes the fused region with matrix instructions: f64 factors
+/// of 8 x 8.
+static bool hasOctets(const Problem &problem, const GPUMachine &machine) {
+  return machine.hasWideDMMA && problem.element.isF64() &&
+         problem.factors.size() > 1 && problem.getSmallestFactorSize() == 8 &&
+         problem.getLargestFactorSize() == 8 && !hasVaryingFactor(problem);
+}
+
+/// Whether two CTAs can share a tile footprint: `ffma` does so with 256 KiB of
+/// octets.
+static bool canShareFootprint(const Problem &problem, int64_t columns,
+                              const GPUMachine &machine) {
+  return machine.hasCluster && hasOctets(problem, machine) &&
+         problem.inner > 0 && problem.inner % columns == 0 &&
+         problem.rowInput * columns == 32768;
+}
+
+int64_t kron::chooseColumns(const Problem &problem, int64_t footprintBudget,
+                            const GPUMachine &machine) {
+  // f16 and bf16 have only matrix kernels, which pad small factors to 16.
+  if (is16BitFloat(problem.element) && problem.getLargestFactorSize() <= 8)
+    footprintBudget /= 2;
+  for (int64_t segmentBytes : {128, 64, 32}) {
+    int64_t columns = problem.getColumns(segmentBytes);
+    int64_t share = canShareFootprint(problem, columns, machine) ? 2 : 1;
+    if (problem.getFootprintBytes(columns) <= share * footprintBudget)
+      return columns;
+  }
+  return 0;
+}
+
+bool kron::fitsCluster(const Problem &problem, int64_t footprintBudget,
+                       const GPUMachine &machine) {
+  if (!machine.hasCluster || problem.inner != 1 || problem.readsTranspose ||
+      problem.factors.size() < 2 ||
+      !isPlausible(GPUKernel::Mma, problem, machine) ||
+      is16BitFloat(problem.element))
+    return false;
+  for (const ProblemFactor &factor : problem.factors)
+    if (factor.sizeK % 16 != 0 || factor.sizeN % 16 != 0)
+      return false;
+  int64_t footprint = problem.getFootprintBytes(1);
+  return footprint > footprintBudget && footprint <= 2 * footprintBudget;
+}
+
+KernelTiling kron::chooseTiling(GPUKernel kernel, const Problem &problem,
+                                int64_t columns, int64_t footprintBudget,
+                                const GPUMachine &machine) {
+  // Only `ffma` shares tile footprints with columns; others take fewer of
+  // these.
+  if (kernel != GPUKernel::Ffma && canShareFootprint(problem, columns, machine))
+    while (columns > problem.getColumns(32) &&
+           problem.getFootprintBytes(columns) > footprintBudget)
+      columns /= 2;
+  KernelTiling tiling;
+  tiling.columns = columns;
+  int64_t footprint = std::max<int64_t>(problem.getFootprintBytes(columns), 1);
+  // Rows with a small footprint share a tile of 16 KiB: enough for 128 threads,
+  // and several tiles fit an SM.
+  tiling.rows = std::max<int64_t>(16 * 1024 / footprint, 1);
+  if (kernel == GPUKernel::Mma &&
+      fitsCluster(problem, footprintBudget, machine)) {
+    tiling.cluster = 2;
+    footprint /= tiling.cluster;
+  }
+  // Rows of a transposed input are its columns.
+  for (int64_t segmentBytes : {128, 64, 32})
+    if (int64_t rows = problem.getRows(segmentBytes);
+        rows * footprint <= footprintBudget) {
+      tiling.rows = std::max(tiling.rows, rows);
+      break;
+    }
+  int64_t tileBytes = tiling.rows * footprint;
+  int64_t bytesPerThread = kernel == GPUKernel::Wgmma ? 128 : 256;
+  tiling.threads = std::clamp<int64_t>(
+      llvm::PowerOf2Ceil(llvm::divideCeil(tileBytes, bytesPerThread)), 128,
+      512);
+  // The tile and the part of the next one that is under way.
+  int64_t fitting = machine.sharedBytesPerSM /
+                    (tileBytes * 3 / 2 + machine.reservedSharedBytesPerCTA);
+  // 128 registers per thread.
+  int64_t byThreads = machine.registersPerSM / (tiling.threads * 128);
+  tiling.ctasPerSM = std::clamp<int64_t>(std::min(fitting, byThreads), 1, 4);
+  return tiling;
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+/// Part of the rate of multiply-adds that a kernel of scalar ones reaches
+/// beside the loads of its factors: `ffma` serves all of a thread's fibres with
+/// one load as long as a few of them fit its registers, `batched` some of them.
+static double getScalarShare(GPUKernel kernel, const Problem &problem) {
+  if (kernel == GPUKernel::Batched)
+    return problem.element.isF64() && problem.getLargestFactorSize() <= 8 ? 0.45
+                                                                          : 0.5;
+  return problem.getLargestFactorSize() > 8 ? 0.35 : 1;
+}
+
+/// Whether `mma` has to read factors from shared memory again and again: larger
+/// ones do not fit its registers.
+static bool readsFactorsOften(const Problem &problem) {
+  return problem.getLargestFactorSize() > 16 && !problem.element.isF64();
+}
+
+/// Whether `mma` moves single elements, since sizes are no multiples of what
+/// its wide loads take.
+static bool hasRaggedSizes(const Problem &problem) {
+  int64_t unit = problem.element.isF64() ? 4 : 8;
+  return llvm::any_of(problem.factors, [&](const ProblemFactor &factor) {
+    return factor.sizeK % unit != 0 || factor.sizeN % unit != 0;
+  });
+}
+
+/// Values that a thread of `ffma` holds in each of the groups of axes that it
+/// takes at once.
+static SmallVector<int64_t> getFfmaGroups(const Problem &problem) {
+  int64_t most = 256 / std::max<int64_t>(problem.getChipBytes(), 4);
+  SmallVector<int64_t> groups;
+  for (const ProblemFactor &factor : problem.factors) {
+    int64_t values = std::max(factor.sizeK, factor.sizeN);
+    if (!groups.empty() && groups.back() * values <= most)
+      groups.back() *= values;
+    else
+      groups.push_back(values);
+  }
+  return groups;
+}
+
+/// Seconds that copies of less than 16 bytes take, which the innermost size
+/// allows no wider: 2.3 us per million on an H200, whatever they move.
+static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
+                              const GPUMachine &machine) {
+  // `batched` copies whole tiles without a gap. What odd factors cost `mma` is
+  // in its accesses.
+  if (kernel == GPUKernel::Batched ||
+      (kernel == GPUKernel::Mma && problem.inner == 1))
+    return 0;
+  constexpr double kClocksPerCopy = 0.6;
+  double clocks = kClocksPerCopy;
+  // Nothing hides them in `ffma`; `mma` and `wgmma` have other work meanwhile.
+  if (problem.readsColumns && kernel == GPUKernel::Ffma)
+    clocks *= 2;
+  if (problem.readsColumns && kernel == GPUKernel::Mma)
+    clocks *= 0.2;
+  if (problem.readsColumns && kernel == GPUKernel::Wgmma)
+    clocks *= 0.33;
+  auto getCopies = [&](double elements, int64_t innermost) {
+    int64_t width = std::max<int64_t>(16 / problem.getElementBytes(), 1);
+    if (innermost < 0 || innermost % width == 0)
+      return 0.0;
+    // All or nothing for wgmma.
+    while (innermost % width != 0)
+      width = kernel == GPUKernel::Wgmma ? 1 : width / 2;
+    return elements / width;
+  };
+  double copies = problem.readsColumns ? problem.inputElements
+                                       : getCopies(problem.inputElements,
+                                                   problem.innermostInput);
+  if (kernel == GPUKernel::Wgmma)
+    copies = std::max(
+        copies, getCopies(problem.outputElements, problem.innermostOutput));
+  return copies * clocks / (machine.clockMHz * 1e6) / machine.numSMs;
+}
+
+/// flop/s of useful products on whole instructions.
+static double getRate(GPUKernel kernel, const Problem &problem,
+                      const GPUMachine &machine) {
+  Type element = problem.element;
+  // Three TF32 products for one of full precision.
+  double split = problem.precision == Precision::TF32 ? 1 : 3;
+  switch (kernel) {
+  case GPUKernel::Mma: {
+    if (element.isF64())
+      // m8n8k4, all that there is before Hopper, has half the rate on Hopper.
+      return machine.dmma;
+    // f16 and bf16 are TF32 without a residual.
+    double share = !readsFactorsOften(problem)           ? 1
+                   : problem.getLargestFactorSize() > 64 ? 0.4
+                                                         : 0.62;
+    return share * machine.tf32Mma / (is16BitFloat(element) ? 1 : split);
+  }
+  case GPUKernel::Wgmma:
+    return is16BitFloat(element) ? machine.f16Wgmma : machine.tf32Wgmma / split;
+  default:
+    break;
+  }
+  if (kernel == GPUKernel::Ffma && hasOctets(problem, machine))
+    return machine.dmma;
+  double share = getScalarShare(kernel, problem);
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return share / 4 *
+           (complex.getElementType().isF64() ? machine.dfma : machine.ffma);
+  if (element.isF64())
+    return share * machine.dfma;
+  if (element.isInteger(64))
+    return share * machine.ffma / 8;
+  return share * (element.isInteger() ? machine.ffma / 2 : machine.ffma);
+}
+
+/// `size` rounded up to what instructions of `kernel` take along K (`isK`) or
+/// N.
+static int64_t getPaddedSize(GPUKernel kernel, Type element, int64_t size,
+                             bool isK) {
+  if (kernel != GPUKernel::Mma && kernel != GPUKernel::Wgmma)
+    return size;
+  int64_t unit = 8;
+  if (kernel == GPUKernel::Wgmma && is16BitFloat(element) && isK)
+    unit = 16;
+  if (kernel == GPUKernel::Mma && !isK && !element.isF64())
+    unit = 16;
+  return llvm::alignTo(size, unit);
+}
+
+static double getPaddedMultiplyAdds(GPUKernel kernel, const Problem &problem) {
+  double row = problem.rowInput, sum = 0;
+  for (const ProblemFactor &factor : problem.factors) {
+    double outside = row / factor.sizeK;
+    sum += outside *
+           getPaddedSize(kernel, problem.element, factor.sizeK, true) *
+           getPaddedSize(kernel, problem.element, factor.sizeN, false);
+    row = outside * factor.sizeN;
+  }
+  return sum;
+}
+
+/// Accesses to shared memory per element of the tile: in, to registers, two per
+/// exchange between factors, and what the instructions themselves read.
+static double getSharedAccesses(GPUKernel kernel, const Problem &problem,
+                                const GPUMachine &machine) {
+  double count = problem.factors.size();
+  switch (kernel) {
+  case GPUKernel::Ffma:
+    if (hasOctets(problem, machine))
+      return 2 * count;
+    return 1 + 2.0 * getFfmaGroups(problem).size();
+  case GPUKernel::Batched: {
+    // In and out, and two per factor; two innermost ones may go together.
+    int64_t largestOfPlane = problem.element.isF64() ? 6 : 8;
+    bool hasPlane =
+        count > 1 && problem.getLargestFactorSize() <= largestOfPlane;
+    return 2 + 2 * (hasPlane ? count - 1 : count);
+  }
+  case GPUKernel::Mma:
+    if (readsFactorsOften(problem))
+      return hasRaggedSizes(problem) ? 21 : 14;
+    return (hasRaggedSizes(problem) ? 2.2 : 1) * (3 + 3 * std::ceil(count / 2));
+  case GPUKernel::Wgmma: {
+    // N/4 accesses of 128 bytes per m64nNk8 (m64nNk16 for 16-bit types), three
+    // times for full precision.
+    double split = problem.precision == Precision::TF32 ? 1 : 3;
+    if (is16BitFloat(problem.element))
+      split = 0.5;
+    double perRow = getPaddedMultiplyAdds(kernel, problem) * split / 2048 * 128;
+    return 3 + 2 * (count - 1) +
+           perRow / (double(problem.rowLargest) * problem.getChipBytes());
+  }
+  default:
+    // Every element of the input is read for each of several results.
+    return 3 + 4 * count + problem.rowMultiplyAdds / problem.rowLargest / 4;
+  }
+}
+
+/// Part of the copy rate that segments of `segmentBytes` reach. Those of 32
+/// bytes come with tiles that fill shared memory, and load little while they
+/// compute.
+static double getSegmentShare(const Problem &problem, int64_t segmentBytes) {
+  if (segmentBytes >= 128)
+    return 1;
+  if (segmentBytes >= 64)
+    return 0.9;
+  double ofSector = problem.getLargestFactorSize() > 16 ? 0.42 : 0.75;
+  return ofSector * std::min(segmentBytes / 32.0, 1.0);
+}
+
+/// How much of the time on chip the memory's time does not hide, with several
+/// CTAs per SM.
+static double getExposedShare(GPUKernel kernel, const Problem &problem,
+                              const GPUMachine &machine) {
+  // Many barriers, or long chains of dependent multiply-adds.
+  if (kernel == GPUKernel::Batched && problem.factors.size() > 6)
+    return 1.2;
+  if (kernel != GPUKernel::Ffma)
+    return 0.75;
+  if (hasOctets(problem, machine))
+    return 0.75;
+  // Threads that suit one group are idle in another.
+  SmallVector<int64_t> groups = getFfmaGroups(problem);
+  auto [least, most] = std::minmax_element(groups.begin(), groups.end());
+  double waste = 1.4 - 0.4 * *least / *most;
+  if (problem.element.isF64())
+    return 1.3 * waste;
+  return (getNarrowCopies(kernel, problem, machine) > 0 ? 1.0 : 0.75) * waste;
+}
+
+/// The time of a sparse factor by `mma`, whose tiles do not hold fibres whole:
+/// CTAs read the input once for each block of results.
+static KernelTime estimateSparseTime(const Problem &problem,
+                                     const GPUMachine &machine) {
+  const ProblemFactor &factor = problem.factors.front();
+  bool split = problem.precision != Precision::TF32 && problem.element.isF32();
+  double rate = is16BitFloat(problem.element) ? machine.f16Mma
+                : problem.element.isF64()     ? machine.dmma
+                : split                       ? machine.tf32Mma / 3
+                                              : machine.tf32Mma;
+  KernelTime time;
+  double bytes = problem.getMemoryBytes();
+  time.floor = machine.getCopySeconds(bytes);
+  time.memory = bytes / machine.copyBytesPerSecond;
+  time.arithmetic =
+      2 * problem.getPositions() *
+      llvm::alignTo(factor.sizeK, is16BitFloat(problem.element) ? 16 : 8) *
+      llvm::alignTo(factor.sizeN, 8) / (kSparseIssueShare * rate);
+  double blocks = std::ceil(factor.sizeN / kSparseResults);
+  time.shared = problem.inputElements * problem.getElementBytes() * blocks /
+                (kSparseCacheRate * machine.copyBytesPerSecond);
+  time.total = machine.launchSeconds +
+               std::max(time.memory / 0.75, time.arithmetic + time.shared) +
+               0.1 * time.memory;
+  return time;
+}
+
+/// What `simt` waits for factors that vary from lane to lane: outside of the
+/// contracted axis, they do not lie side by side.
+static double getGatherSeconds(const Problem &problem,
+                               const GPUMachine &machine) {
+  double seconds = 0;
+  if (problem.inner != 1)
+    return seconds;
+  for (const ProblemFactor &factor : problem.factors)
+    if (int64_t lines = std::min<int64_t>(factor.variations, 32); lines > 1)
+      seconds += problem.getPositions() * problem.rowInput * factor.sizeN *
+                 lines / 32 / kGatheredMultiplyAdds;
+  return seconds / (machine.clockMHz * 1e6 * machine.numSMs);
+}
+
+KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
+                              const KernelTiling &tiling,
+                              const GPUMachine &machine) {
+  if (kernel == GPUKernel::Mma && isSparse(problem))
+    return estimateSparseTime(problem, machine);
+  KernelTime time;
+  double bytes = problem.getMemoryBytes();
+  time.floor = machine.getCopySeconds(bytes);
+  int64_t segmentBytes = problem.getSegmentBytes(tiling.columns);
+  double share =
+      canShareFootprint(problem, tiling.columns, machine) && segmentBytes < 128
+          ? 0.75
+          : getSegmentShare(problem, segmentBytes);
+  double inputBytes = problem.inputElements * problem.getElementBytes();
+  double inputShare =
+      problem.readsTranspose
+          ? getSegmentShare(problem, tiling.rows * problem.getElementBytes())
+          : share;
+  time.memory = (inputBytes / inputShare + (bytes - inputBytes) / share) /
+                machine.copyBytesPerSecond;
+
+  double positions = problem.getPositions();
+  time.arithmetic = 2 * positions * getPaddedMultiplyAdds(kernel, problem) /
+                    (kIssueShare * getRate(kernel, problem, machine));
+  double sharedRate =
+      kSharedBytesPerClock * machine.clockMHz * 1e6 * machine.numSMs;
+  double onChip = time.arithmetic +
+                  positions * problem.rowLargest * problem.getChipBytes() *
+                      getSharedAccesses(kernel, problem, machine) / sharedRate;
+  double positionsPerTile = double(tiling.columns) * tiling.rows;
+  double tiles = std::max(positions / positionsPerTile, 1.0);
+  double resident = double(machine.numSMs) * tiling.ctasPerSM / tiling.cluster;
+  if (tiling.cluster > 1) {
+    // Half of what the last factor reads is the other CTA's; then both wait for
+    // each other twice.
+    onChip += positions * problem.rowLargest * problem.getChipBytes() / 2 *
+              kSharedBytesPerClock / kRemoteBytesPerClock / sharedRate;
+    onChip += 2 * kClusterBarrierSeconds * tiles / resident;
+  }
+  double narrow = getNarrowCopies(kernel, problem, machine);
+  if (kernel == GPUKernel::Simt)
+    onChip += getGatherSeconds(problem, machine);
+  time.shared = onChip - time.arithmetic + narrow;
+  bool isAlone = tiling.ctasPerSM == 1;
+  double exposed =
+      (isAlone ? 1 : getExposedShare(kernel, problem, machine)) * onChip +
+      narrow;
+  double steady = std::max(time.memory / (isAlone ? 0.87 : 0.91), exposed);
+  // Measured on f64 octets: large tile footprints by `ffma`, and what `batched`
+  // reaches.
+  if (hasOctets(problem, machine)) {
+    bool isLarge =
+        problem.getFootprintBytes(tiling.columns) > kSmallOctetFootprint;
+    if (kernel == GPUKernel::Batched || (kernel == GPUKernel::Ffma && isLarge))
+      steady = std::max(time.memory / 0.78, onChip);
+  }
+  // Tiles come in waves over the SMs; the last one may be ragged, and one
+  // tile's load and store overlap with nothing.
+  double perWave = steady * resident / tiles;
+  // Fewer tiles than SMs have more of the memory's bandwidth each, up to about
+  // four times their share, but compute no faster.
+  double idle = std::min(tiles / resident, 1.0);
+  double wave = std::max(perWave / 4, perWave * idle);
+  if (tiles < machine.numSMs)
+    wave = std::max(wave, exposed * machine.numSMs / tiles);
+  double waves = std::max(tiles / resident, 1.0);
+  time.total = machine.launchSeconds + wave * (waves + 1);
+  // Only ffma shares tile footprints.
+  if (kernel != GPUKernel::Ffma &&
+      canShareFootprint(problem, tiling.columns, machine))
+    time.total *= 2;
+  // The others' tiles hold few rows of a transposed input.
+  if (problem.readsTranspose && kernel != GPUKernel::Mma &&
+      kernel != GPUKernel::Wgmma)
+    time.total *= 2;
+  return time;
+}

@@ -1,0 +1,341 @@
+//===- GPUPlanner.cpp - Which kernels apply a fused region ------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Every kernel has a planner, which says how it would map a fused region or why
+// it does not take it; the cost model says how long that would take.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/GPUPlanner.h"
+#include "QuantizePlanner.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Mapping/GPU/BatchedPlanner.h"
+#include "kron/Mapping/GPU/ChainPlanner.h"
+#include "kron/Mapping/GPU/CostModel.h"
+#include "kron/Mapping/GPU/CublasPlanner.h"
+#include "kron/Mapping/GPU/DmmaPlanner.h"
+#include "kron/Mapping/GPU/FfmaPlanner.h"
+#include "kron/Mapping/GPU/MmaPlanner.h"
+#include "kron/Mapping/GPU/SimtPlanner.h"
+#include "kron/Mapping/GPU/SparseGradPlanner.h"
+#include "kron/Mapping/GPU/SparsePlanner.h"
+#include "kron/Mapping/GPU/WgmmaPlanner.h"
+#include "kron/Plan/Arrays.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+using PlansOrReason = std::variant<SmallVector<GPUPlanAttr>, std::string>;
+
+namespace {
+struct Planner {
+  GPUKernel kernel;
+  /// Whose rates and accesses the cost model counts with.
+  GPUKernel family;
+  PlansOrReason (*plan)(FusedOp fused, const GPUMachine &machine);
+};
+
+/// One planner's answer for a fused region.
+struct Candidate {
+  GPUKernel kernel;
+  PlansOrReason plans;
+  KernelTime time;
+
+  const std::string *getReason() const {
+    return std::get_if<std::string>(&plans);
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+/// The answer of a planner that looks at one set of axes only.
+template <auto plan>
+static PlansOrReason planOneView(FusedOp fused, const GPUMachine &machine) {
+  if (isRegrouped(fused))
+    return "axes are regrouped between factors";
+  return plan(fused, machine);
+}
+
+/// The answer of a planner that knows neither epilogues nor arrays of 8 bits.
+template <auto plan>
+static PlansOrReason planBare(FusedOp fused, const GPUMachine &machine) {
+  if (fused.getEpilogue())
+    return "there is an epilogue";
+  if (describeProblem(fused).hasFloat8)
+    return "an array is of 8 bits";
+  return planOneView<plan>(fused, machine);
+}
+
+static PlansOrReason planDense(FusedOp fused, const GPUMachine &machine) {
+  if (isRegrouped(fused))
+    return "axes are regrouped between factors, which kernel chain takes";
+  if (isSparse(describeProblem(fused)))
+    return "the factor varies over axes, is large or has an epilogue, which "
+           "kernel sparse takes";
+  return planMma(fused, machine);
+}
+
+static PlansOrReason planOneSparse(FusedOp fused, const GPUMachine &machine) {
+  if (isRegrouped(fused))
+    return "axes are regrouped between factors, which kernel chain takes";
+  if (!isSparse(describeProblem(fused)))
+    return "no factor varies over axes, which kernel mma takes";
+  return planSparse(fused, machine);
+}
+
+static PlansOrReason planRegrouped(FusedOp fused, const GPUMachine &machine) {
+  if (!isRegrouped(fused))
+    return "axes are not regrouped between factors";
+  return planChain(fused, machine);
+}
+
+/// Keep the preferred ones first; the last one takes every fused region that
+/// has elements.
+static const Planner kPlanners[] = {
+    {GPUKernel::Wgmma, GPUKernel::Wgmma, planBare<planWgmma>},
+    {GPUKernel::Batched, GPUKernel::Batched, planBare<planBatched>},
+    {GPUKernel::Dmma, GPUKernel::Ffma, planBare<planDmma>},
+    {GPUKernel::Ffma, GPUKernel::Ffma, planBare<planFfma>},
+    {GPUKernel::Mma, GPUKernel::Mma, planDense},
+    {GPUKernel::Sparse, GPUKernel::Mma, planOneSparse},
+    {GPUKernel::Chain, GPUKernel::Mma, planRegrouped},
+    {GPUKernel::Simt, GPUKernel::Simt, planOneView<planSimt>},
+};
+
+/// Whether `kernel` is worth mentioning for `fused`: of the three that use
+/// mma.sync, each has fused regions of its own; dmma is for f64.
+static bool isForKindOf(GPUKernel kernel, FusedOp fused) {
+  bool regroups = isRegrouped(fused);
+  switch (kernel) {
+  case GPUKernel::Dmma:
+    return getElementType(fused.getInit()).isF64();
+  case GPUKernel::Mma:
+    return !regroups && !isSparse(describeProblem(fused));
+  case GPUKernel::Sparse:
+    return !regroups && isSparse(describeProblem(fused));
+  case GPUKernel::Chain:
+    return regroups;
+  default:
+    return true;
+  }
+}
+
+/// The planners that the plan of `fused` allows.
+static SmallVector<Planner> getAllowedPlanners(FusedOp fused) {
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  SmallVector<Planner> allowed;
+  for (const Planner &planner : kPlanners)
+    if (given && given.getKernel() != GPUKernel::Auto
+            ? planner.kernel == given.getKernel()
+            : isForKindOf(planner.kernel, fused))
+      allowed.push_back(planner);
+  return allowed;
+}
+
+//===----------------------------------------------------------------------===//
+// Choice
+//===----------------------------------------------------------------------===//
+
+static Candidate evaluate(const Planner &planner, FusedOp fused,
+                          const Problem &problem, const GPUMachine &machine) {
+  Candidate candidate{planner.kernel, planner.plan(fused, machine), {}};
+  if (candidate.getReason())
+    return candidate;
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  int64_t columns =
+      given && given.getColumns()
+          ? given.getColumns()
+          : chooseColumns(problem, getFootprintBudget(machine), machine);
+  // Where nothing fits, the general kernel works on single columns.
+  KernelTiling tiling =
+      chooseTiling(planner.family, problem, std::max<int64_t>(columns, 1),
+                   getFootprintBudget(machine), machine);
+  candidate.time = estimateTime(planner.family, problem, tiling, machine);
+  if (planner.family == GPUKernel::Mma)
+    if (auto time = estimateSmallGroups(fused, problem, machine))
+      candidate.time = *time;
+  // Its steps on whole items are slow where something lies inside them, and it
+  // copies items without a gap.
+  if (planner.kernel == GPUKernel::Batched &&
+      (problem.inner != 1 || problem.readsTranspose))
+    candidate.time.total *= 2;
+  return candidate;
+}
+
+/// The fastest candidate that takes the fused region, or null. Ties go to the
+/// planner that stands first in their table.
+static Candidate *getFastest(MutableArrayRef<Candidate> candidates) {
+  Candidate *best = nullptr;
+  for (Candidate &candidate : candidates)
+    if (!candidate.getReason() &&
+        (!best || candidate.time.total < best->time.total))
+      best = &candidate;
+  return best;
+}
+
+/// What `time` is made of for the most part.
+static StringRef getBound(const KernelTime &time) {
+  if (time.memory >= time.arithmetic + time.shared)
+    return "memory";
+  return time.arithmetic >= time.shared ? "arithmetic" : "shared memory";
+}
+
+static int64_t toMicroseconds(double seconds) {
+  return static_cast<int64_t>(seconds * 1e6 + 0.5);
+}
+
+/// Puts cuBLAS in front of `plans` if that is allowed and takes less time than
+/// `chosen`, or `isAskedFor`. What to say of it: also where only the dense
+/// matrix that a sparse factor is a part of would be faster.
+static std::string chooseCublas(FusedOp fused, const KernelTime &chosen,
+                                const Problem &problem,
+                                const GPUMachine &machine, bool isAllowed,
+                                bool isAskedFor,
+                                SmallVectorImpl<GPUPlanAttr> &plans) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  std::variant<GPUPlanAttr, std::string> plan = planCublas(fused, isAskedFor);
+  if (auto *found = std::get_if<GPUPlanAttr>(&plan)) {
+    double seconds = estimateCublasTime(fused, problem, machine).total;
+    if (isAskedFor || seconds < chosen.total) {
+      os << "; cublas: " << toMicroseconds(seconds) << " us, "
+         << (isAllowed || isAskedFor ? "where it is there" : "not allowed");
+      if (isAllowed || isAskedFor)
+        plans.insert(plans.begin(), *found);
+    }
+  }
+  double dense = estimateDenseSeconds(fused, problem, machine);
+  if (dense < chosen.total)
+    os << "; as one dense matrix by cublas: " << toMicroseconds(dense) << " us";
+  return text;
+}
+
+/// Says what was chosen, what bounds it, and what became of the others.
+static void explain(FusedOp fused, const Candidate &chosen, GPUPlanAttr plan,
+                    ArrayRef<Candidate> candidates, StringRef ofOthers) {
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  os << "kernel " << stringifyGPUKernel(chosen.kernel) << ", bound by "
+     << getBound(chosen.time) << ", estimated "
+     << toMicroseconds(chosen.time.total) << " us, floor "
+     << toMicroseconds(chosen.time.floor) << " us";
+  for (const Candidate &candidate : candidates) {
+    if (candidate.kernel == chosen.kernel)
+      continue;
+    os << "; " << stringifyGPUKernel(candidate.kernel) << ": ";
+    if (const std::string *reason = candidate.getReason())
+      os << *reason;
+    else
+      os << toMicroseconds(candidate.time.total) << " us";
+  }
+  os << ofOthers << "; " << plan;
+  remark::analysis(fused.getLoc(),
+                   remark::RemarkOpts::name("Plan").category("kron-plan"))
+      << message
+      << remark::metric("FactorsApplied", fused.getModeProducts().size())
+      << remark::metric("Microseconds", toMicroseconds(chosen.time.total))
+      << remark::metric("CopyMicroseconds", toMicroseconds(chosen.time.floor));
+}
+
+LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
+                               const GPUMachine &machine, bool allowsCublas) {
+  // What is chosen at launch has been decided already.
+  if (isa_and_present<DispatchAttr>(fused.getPlanAttr()))
+    return success();
+  for (ModeProductOp product : fused.getModeProducts())
+    if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
+      return success();
+  if (hasEmptyArray(fused))
+    return success();
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  // A kernel stands behind the call, for where there is no cuBLAS.
+  bool asksForCublas = given && given.getKernel() == GPUKernel::Cublas;
+  if (asksForCublas) {
+    std::variant<GPUPlanAttr, std::string> plan =
+        planCublas(fused, /*isAskedFor=*/true);
+    if (auto *reason = std::get_if<std::string>(&plan))
+      return fused.emitOpError("cannot be a call of cuBLAS: ") << *reason;
+    fused.removePlanAttr();
+    given = nullptr;
+  }
+  Problem problem = describeProblem(fused);
+  SmallVector<Candidate> candidates;
+  for (const Planner &planner : getAllowedPlanners(fused))
+    candidates.push_back(evaluate(planner, fused, problem, machine));
+  Candidate *chosen = getFastest(candidates);
+  if (!chosen) {
+    InFlightDiagnostic error = fused.emitOpError("has no GPU kernel");
+    if (given && given.getKernel() != GPUKernel::Auto)
+      error << " of kind " << stringifyGPUKernel(given.getKernel());
+    for (const Candidate &candidate : candidates)
+      error << "; " << stringifyGPUKernel(candidate.kernel) << ": "
+            << *candidate.getReason();
+    return error;
+  }
+
+  auto plans = std::get<SmallVector<GPUPlanAttr>>(chosen->plans);
+  GPUPlanAttr main = plans.back();
+  for (GPUPlanAttr plan : llvm::reverse(plans))
+    if (plan.getKernel() == chosen->kernel)
+      main = plan;
+  // Arrays may turn out not to be aligned as the kernel needs it.
+  if (plans.back().get("alignment"))
+    llvm::append_range(
+        plans, std::get<SmallVector<GPUPlanAttr>>(planSimt(fused, machine)));
+  std::string ofCublas = chooseCublas(fused, chosen->time, problem, machine,
+                                      allowsCublas, asksForCublas, plans);
+  if (QuantizeOp quantize = findQuantize(fused, quantizes))
+    planQuantize(fused, quantize, chosen->kernel, machine, plans);
+  explain(fused, *chosen, main, candidates, ofCublas);
+  if (plans.size() == 1)
+    fused.setPlanAttr(plans.front());
+  else
+    fused.setPlanAttr(DispatchAttr::get(fused.getContext(), plans));
+  return success();
+}
+
+LogicalResult kron::planForGPU(KsmmGradOp gradient, const GPUMachine &machine) {
+  std::variant<GPUPlanAttr, std::string> plan =
+      planSparseGrad(gradient, machine);
+  if (auto *reason = std::get_if<std::string>(&plan))
+    return gradient.emitOpError("has no GPU kernel: ") << *reason;
+  gradient.setPlanAttr(std::get<GPUPlanAttr>(plan));
+  return success();
+}
+
+std::optional<std::string>
+kron::getEpilogueUnsupportedReason(FusedOp bare, FusedOp fused,
+                                   const GPUMachine &machine) {
+  // Its product must not be rounded.
+  Type element = getElementType(fused.getInit());
+  if (getAccumulatorType(element) != element)
+    return std::nullopt;
+  if (hasEmptyArray(fused))
+    return std::nullopt;
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  GPUKernel wanted = given ? given.getKernel() : GPUKernel::Auto;
+  std::optional<std::string> reason;
+  for (const Planner &planner : kPlanners) {
+    bool isWanted = wanted == GPUKernel::Auto || planner.kernel == wanted;
+    if (!isWanted || planner.kernel == GPUKernel::Simt)
+      continue;
+    PlansOrReason own = planner.plan(fused, machine);
+    auto *ownReason = std::get_if<std::string>(&own);
+    if (!ownReason)
+      return std::nullopt;
+    if (!reason &&
+        !std::holds_alternative<std::string>(planner.plan(bare, machine)))
+      reason = stringifyGPUKernel(planner.kernel).str() + ": " + *ownReason;
+  }
+  // Only the general kernel takes the product, which takes epilogues too.
+  return reason;
+}

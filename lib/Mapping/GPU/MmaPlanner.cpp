@@ -1,0 +1,325 @@
+//===- MmaPlanner.cpp - Choice of tiles of an mma kernel ------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// First how many rows and columns a tile has. How many warps work on it, how
+// many tiles are under way, and whether input arrives in pieces, follows from
+// what fits registers and shared memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/MmaPlanner.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Mapping/GPU/CostModel.h"
+#include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/MmaPlan.h"
+#include "kron/Plan/GPU/SharedMemory.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Innermost elements that a warp stores at once, 128 bytes.
+static constexpr int64_t kSegmentBytes = 128;
+static constexpr int64_t kSectorBytes = 32;
+/// Elements that a tile should have so that its barriers cost little.
+static constexpr int64_t kTileElements = 4096;
+/// Bytes of a tile of the outermost axes and columns.
+static constexpr int64_t kColumnTileBytes = 32 * 1024;
+/// Up to this many registers of a thread's for factors, four warps per
+/// scheduler fit, otherwise two.
+static constexpr int64_t kLightRegisters = 64;
+/// And up to this many tiles of results, whose sums take registers as well.
+static constexpr int64_t kMaxLightTiles = 2;
+static constexpr int64_t kMaxStages = 3;
+
+namespace {
+/// Chooses the plan of a fused region. Fields of `given`, which may be null,
+/// are not chosen.
+class MmaPlanner {
+public:
+  MmaPlanner(const MmaRegion &region, GPUPlanAttr given,
+             const GPUMachine &machine)
+      : region(region), given(given), machine(machine) {}
+
+  /// Fills in `choices`, with tiles of `columns` unless that is 0, or says why
+  /// there are none.
+  std::optional<std::string> run(int64_t columns);
+
+  MmaChoices choices;
+
+private:
+  int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
+  int64_t chooseSegment(int64_t size, int64_t elements, int64_t wanted);
+  int64_t chooseRows(int64_t elements);
+  void chooseTile(int64_t columns);
+  std::optional<std::string> complete();
+  bool isLight() const;
+  int64_t getTileBytes() const;
+  int64_t chooseWarps(int64_t warpsPerSM, bool light);
+  bool chooseStream(int64_t cluster);
+
+  const MmaRegion &region;
+  GPUPlanAttr given;
+  const GPUMachine &machine;
+  /// What follows from `choices`.
+  MmaPlan plan;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Tile
+//===----------------------------------------------------------------------===//
+
+/// Positions of the innermost axis, which nothing contracts, that a tile takes.
+static int64_t chooseSegmentOf(int64_t size, int64_t elementBytes) {
+  int64_t segment = kSegmentBytes / elementBytes;
+  if (ShapedType::isDynamic(size))
+    return segment;
+  if (size <= segment + segment / 2)
+    return size;
+  // Not much is left over with one of these.
+  int64_t best = segment;
+  for (int64_t columns : {segment + segment / 2, 2 * segment})
+    if (llvm::alignTo(size, columns) < llvm::alignTo(size, best))
+      best = columns;
+  return best;
+}
+
+/// Positions of an axis of `size`, along which neighbours lie in memory, that a
+/// tile takes beside all of the contracted axes, of `elements` positions;
+/// `wanted` unless that is 0.
+int64_t MmaPlanner::chooseSegment(int64_t size, int64_t elements,
+                                  int64_t wanted) {
+  int64_t elementBytes = std::max(getElementBytes(region.inputType),
+                                  getElementBytes(region.outputType));
+  int64_t segment = wanted ? wanted : chooseSegmentOf(size, elementBytes);
+  if (!ShapedType::isDynamic(size))
+    segment = std::min(segment, size);
+  // Shorter ones, down to one sector, if the tile does not fit otherwise.
+  double bytes = double(elements) * getElementBytes(region.type);
+  while (!wanted && segment % 2 == 0 && segment * elementBytes > kSectorBytes &&
+         bytes * segment > getFootprintBudget(machine))
+    segment /= 2;
+  return segment;
+}
+
+/// Rows of a tile of `elements` elements per row.
+int64_t MmaPlanner::chooseRows(int64_t elements) {
+  int64_t wanted = getGiven("tile");
+  if (region.turnsRows)
+    return chooseSegment(region.numRows, elements, wanted);
+  if (region.rowAxis < 0)
+    return 1;
+  int64_t rows =
+      wanted ? wanted : std::max<int64_t>(1, kTileElements / elements);
+  // Fibres of a single factor are rows, 16 of them to an instruction.
+  bool onlyFibres =
+      !region.hasColumns && region.rowAxis + 2 == int(region.axes.size());
+  if (onlyFibres && !wanted)
+    rows = llvm::alignTo(rows, 16);
+  if (!ShapedType::isDynamic(region.numRows))
+    rows = std::min(rows, region.numRows);
+  return rows;
+}
+
+void MmaPlanner::chooseTile(int64_t columns) {
+  int64_t elements = region.getFootprint();
+  choices.columns = 1;
+  if (region.hasColumns) {
+    choices.columns = chooseSegment(region.numColumns, elements,
+                                    columns ? columns : getGiven("columns"));
+    // All that counts is how many of them make kTileElements.
+    elements = std::min(elements, kTileElements) * choices.columns;
+  }
+  choices.tile = chooseRows(elements);
+}
+
+//===----------------------------------------------------------------------===//
+// Warps and memory
+//===----------------------------------------------------------------------===//
+
+/// Brings `plan` up to date.
+std::optional<std::string> MmaPlanner::complete() {
+  std::variant<MmaPlan, std::string> completed =
+      completeMmaPlan(region, choices);
+  if (auto *reason = std::get_if<std::string>(&completed))
+    return *reason;
+  plan = std::get<MmaPlan>(completed);
+  return std::nullopt;
+}
+
+/// Whether its factors take few registers.
+bool MmaPlanner::isLight() const {
+  return plan.getFactorRegisters() <= kLightRegisters &&
+         llvm::all_of(plan.steps, [](const MmaStep &step) {
+           return step.tiles <= kMaxLightTiles;
+         });
+}
+
+/// Of one tile and of what is computed from it.
+int64_t MmaPlanner::getTileBytes() const {
+  return plan.inputLayout.bytes +
+         (plan.workLayout ? plan.workLayout->bytes : 0);
+}
+
+/// Warps of a CTA, of which there should be `warpsPerSM` on an SM: small CTAs,
+/// whose barriers cost little, as far as there is room for their tiles.
+int64_t MmaPlanner::chooseWarps(int64_t warpsPerSM, bool light) {
+  // Factors of more than 64 rows are shared out among 8 warps.
+  bool large = llvm::any_of(plan.steps, [](const MmaStep &step) {
+    return step.kind != MmaStep::Kind::Chain &&
+           step.factorRegisters > kMmaStepRegisters / 2;
+  });
+  // Two CTAs of 8 warps were faster than four of 4 (16^3, f32: 0.082 and 0.087
+  // ms on an H200), but not where the tensor cores or memory are the limit.
+  int64_t warps = large || (light && plan.math == MmaMath::SplitTF32) ? 8 : 4;
+  while (warps < warpsPerSM &&
+         getTileBytes() * (warpsPerSM / warps) > machine.getSharedBytes(1))
+    warps *= 2;
+  return warps;
+}
+
+/// Where only one tile fits, nothing could arrive while it is worked on. Pieces
+/// of the next one can, if the first step takes them from where they land to
+/// the place of the tile. Smaller pieces where a ring of them does not fit.
+bool MmaPlanner::chooseStream(int64_t cluster) {
+  if (cluster > 1 && !machine.hasCluster)
+    return false;
+  ArrayRef<int64_t> wantedPiece =
+      given ? given.getList("piece") : ArrayRef<int64_t>();
+  MmaChoices whole = choices;
+  choices.ctasPerSM = choices.stages = 1;
+  choices.cluster = cluster;
+  for (const MmaStream &stream : getMmaStreams(plan, cluster)) {
+    if (!wantedPiece.empty() && wantedPiece != ArrayRef(stream.sizes))
+      continue;
+    choices.piece = stream.sizes;
+    choices.pieceSlots = kMmaLeastSlots;
+    if (complete())
+      break;
+    int64_t slotBytes = plan.getInputBytes() / kMmaLeastSlots;
+    int64_t room =
+        machine.getSharedBytes(1) - (plan.sharedBytes - plan.getInputBytes());
+    choices.pieceSlots = std::min(stream.pieces, room / slotBytes);
+    if (int64_t wanted = getGiven("piece_slots"))
+      choices.pieceSlots = std::min(choices.pieceSlots, wanted);
+    if (choices.pieceSlots >= kMmaLeastSlots)
+      return !complete();
+  }
+  choices = whole;
+  return false;
+}
+
+std::optional<std::string> MmaPlanner::run(int64_t columns) {
+  int64_t threads = getGiven("threads"), ctas = getGiven("ctas_per_sm"),
+          stages = getGiven("stages"), cluster = getGiven("cluster");
+  choices = MmaChoices();
+  chooseTile(columns);
+  if (threads)
+    choices.threads = threads;
+  if (std::optional<std::string> reason = complete())
+    return reason;
+
+  bool light = isLight();
+  int64_t warpsPerSM = light ? 16 : 8;
+  if (!threads)
+    choices.threads = 32 * chooseWarps(warpsPerSM, light);
+  choices.ctasPerSM =
+      ctas ? ctas : std::max<int64_t>(1, warpsPerSM / (choices.threads / 32));
+  if (std::optional<std::string> reason = complete())
+    return reason;
+  auto fits = [&](int64_t number) {
+    return plan.sharedBytes + (number - 1) * plan.inputLayout.bytes <=
+           machine.getSharedBytes(choices.ctasPerSM);
+  };
+  while (!ctas && choices.ctasPerSM > 1 && !fits(1))
+    --choices.ctasPerSM;
+  if (!ctas && choices.ctasPerSM > 2 && !fits(2))
+    --choices.ctasPerSM;
+  choices.stages = stages;
+  if (!stages)
+    for (choices.stages = light ? 2 : kMaxStages;
+         choices.stages > 1 && !fits(choices.stages);)
+      --choices.stages;
+
+  bool wantsPieces = given && (!given.getList("piece").empty() ||
+                               given.get("piece_slots") != 0);
+  if (cluster > 1 || wantsPieces) {
+    if (chooseStream(std::max<int64_t>(cluster, 1)))
+      return std::nullopt;
+    return cluster > 1 ? "a tile cannot be shared by a cluster"
+                       : "input cannot arrive in such pieces";
+  }
+  if (fits(choices.stages)) {
+    if (!stages && choices.stages == 1 && choices.ctasPerSM == 1)
+      chooseStream(/*cluster=*/1);
+    return std::nullopt;
+  }
+  int64_t tileBytes = getTileBytes();
+  if (cluster == 1 || !chooseStream(/*cluster=*/2))
+    return "a tile of " + std::to_string(tileBytes) +
+           " bytes does not fit in shared memory";
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+/// As many columns of the outermost axes, which have no rows outside of them,
+/// as make a tile; 0 where that does not help.
+static int64_t chooseWideColumns(FusedOp fused) {
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  if (given && (given.getTile() || given.getColumns()))
+    return 0;
+  Problem problem = describeProblem(fused);
+  bool hasRows = llvm::all_of(problem.factors, [](const ProblemFactor &factor) {
+    return factor.axis > 0;
+  });
+  if (hasRows || problem.inner == 1)
+    return 0;
+  int64_t columns = kColumnTileBytes / problem.getFootprintBytes(1);
+  columns =
+      llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(columns, 1)));
+  if (columns <= problem.getColumns(kSegmentBytes) ||
+      (problem.inner >= 0 && columns > problem.inner))
+    return 0;
+  return columns;
+}
+
+/// A plan whose fields `fused` has all of.
+static std::variant<SmallVector<GPUPlanAttr>, std::string>
+checkGiven(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
+  std::variant<MmaPlan, std::string> read = readMmaPlan(fused, given);
+  if (auto *reason = std::get_if<std::string>(&read))
+    return *reason;
+  if (auto reason = getMmaMachineReason(std::get<MmaPlan>(read), machine))
+    return *reason;
+  return SmallVector<GPUPlanAttr>{given.without("regions")};
+}
+
+std::variant<SmallVector<GPUPlanAttr>, std::string>
+kron::planMma(FusedOp fused, const GPUMachine &machine) {
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  if (given && given.getKernel() == GPUKernel::Mma && given.isComplete())
+    return checkGiven(fused, given, machine);
+  std::variant<MmaRegion, std::string> region = describeMma(fused);
+  if (auto *reason = std::get_if<std::string>(&region))
+    return *reason;
+  MmaPlanner planner(std::get<MmaRegion>(region), given, machine);
+  int64_t columns = chooseWideColumns(fused);
+  if (columns == 0 || planner.run(columns))
+    if (std::optional<std::string> reason = planner.run(/*columns=*/0))
+      return *reason;
+  PlanWriter writer(fused.getContext(), GPUKernel::Mma);
+  MmaChoices::visitFields(writer, planner.choices);
+  GPUPlanAttr chosen = writer.getPlan();
+  if (std::string field = findContradiction(given, chosen); !field.empty())
+    return "no mma plan has " + field;
+  return SmallVector<GPUPlanAttr>{chosen};
+}

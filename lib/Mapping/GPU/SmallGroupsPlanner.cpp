@@ -1,0 +1,153 @@
+//===- SmallGroupsPlanner.cpp - Which small groups threads take -*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Mapping/GPU/SparsePlanner.h"
+#include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/SmallGroupsPlan.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Rows for which weights are worth keeping, and groups of which tiles would be
+/// too small; more groups where a tile is full of their results.
+static constexpr int64_t kLeastRows = 1024, kLeastGroups = 16;
+static constexpr int64_t kFullTile = 64, kLeastFullGroups = 256;
+/// Threads of a CTA, and rows that a thread takes at a time at most.
+static constexpr int64_t kLeastThreads = 128, kMostThreads = 256,
+                         kMostRowsAtOnce = 4;
+/// Registers of a thread at most, and those that hold no elements.
+static constexpr int64_t kMostRegisters = 128, kOtherRegisters = 36;
+
+/// Whether tiles would be worse.
+static bool isWorthwhile(const SmallGroupsProblem &problem) {
+  bool areMany =
+      ShapedType::isDynamic(problem.rows) || problem.rows >= kLeastRows;
+  return areMany &&
+         problem.groups >=
+             (problem.sizeN < kFullTile ? kLeastGroups : kLeastFullGroups);
+}
+
+/// Chooses what threads of a CTA take; `take` returns what is given of a field,
+/// or what is chosen.
+static void
+chooseThreads(SmallGroupsPlan &plan, const GPUMachine &machine,
+              function_ref<int64_t(StringRef name, int64_t chosen)> take) {
+  int64_t chunks = plan.getChunks();
+  int64_t blocks = llvm::divideCeil(chunks, kMostThreads);
+  plan.blockChunks = take("row_chunks", llvm::divideCeil(chunks, blocks));
+  int64_t rowsBeside = std::max<int64_t>(
+      kLeastThreads / std::max<int64_t>(plan.blockChunks, 1), 1);
+  plan.threads =
+      take("threads", llvm::alignTo(plan.blockChunks * rowsBeside, 32));
+  // Weights, and the input of these rows and of the next ones, as it comes.
+  int64_t bytes = getElementBytes(plan.element);
+  int64_t inputs =
+      plan.piece * bytes < 4 ? plan.getInputs() : plan.getInputs() * bytes / 4;
+  auto getRegisters = [&](int64_t rows) {
+    int64_t selects = plan.isRegular ? 0 : plan.chunk * plan.span;
+    return plan.chunk * plan.sizeK + inputs * (rows + 1) + selects +
+           kOtherRegisters;
+  };
+  plan.rowsAtOnce = kMostRowsAtOnce;
+  while (plan.rowsAtOnce > 1 && getRegisters(plan.rowsAtOnce) > kMostRegisters)
+    plan.rowsAtOnce /= 2;
+  plan.rowsAtOnce = take("row_tiles", plan.rowsAtOnce);
+  int64_t registers = llvm::alignTo(getRegisters(plan.rowsAtOnce), 8);
+  int64_t threads = std::max<int64_t>(plan.threads, 32);
+  plan.ctasPerSM =
+      take("ctas_per_sm",
+           std::clamp<int64_t>(machine.registersPerSM / (registers * threads),
+                               1, machine.maxThreadsPerSM / threads));
+}
+
+/// Chooses what warps take: all results of a group, or as many as sums do not
+/// take too many registers for.
+static void
+chooseWarps(SmallGroupsPlan &plan,
+            function_ref<int64_t(StringRef name, int64_t chosen)> take) {
+  constexpr int64_t kMostTiles = 16, kChunkTiles = 4;
+  int64_t tiles = llvm::divideCeil(plan.sizeN, 8);
+  plan.resultTiles =
+      take("result_tiles",
+           std::min<int64_t>(kMostTiles, llvm::alignTo(tiles, kChunkTiles)));
+  plan.rowsAtOnce = take("row_tiles", 4);
+  plan.threads = take("threads", 128);
+  plan.ctasPerSM = take("ctas_per_sm", 3);
+}
+
+/// The first of the given fields that `plan` does not have, or has otherwise;
+/// empty if there is none. Of what is wanted of tiles of a sparse kernel, it
+/// has nothing but the size of CTAs.
+static std::string getContradiction(GPUPlanAttr given, GPUPlanAttr plan) {
+  if (given.getKernel() != GPUKernel::SmallGroups)
+    for (NamedAttribute field : given.getFields()) {
+      StringRef name = field.getName();
+      bool isCommon = name == "threads" || name == "ctas_per_sm" ||
+                      name == "min_rows" || name == "regions";
+      if (!isCommon && findPlanField(GPUKernel::Sparse, name))
+        return name.str();
+    }
+  return kron::findContradiction(given.without("min_rows"), plan);
+}
+
+std::variant<GPUPlanAttr, std::string>
+kron::planSmallGroups(FusedOp fused, const GPUMachine &machine) {
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  bool isWanted = given && given.getKernel() == GPUKernel::SmallGroups;
+  if (isWanted && given.isComplete()) {
+    auto plan = readSmallGroupsPlan(fused, given);
+    if (auto *reason = std::get_if<std::string>(&plan))
+      return *reason;
+    return given.without("regions").without("min_rows");
+  }
+  auto problem = describeSmallGroups(fused);
+  if (auto *reason = std::get_if<std::string>(&problem))
+    return *reason;
+  SmallGroupsPlan plan(std::get<SmallGroupsProblem>(problem));
+  if (!isWanted && !isWorthwhile(plan))
+    return "there are few rows, or few groups";
+  auto take = [&](StringRef name, int64_t chosen) {
+    return given && given.has(name) ? given.get(name) : chosen;
+  };
+  if (plan.usesMma)
+    chooseWarps(plan, take);
+  else
+    chooseThreads(plan, machine, take);
+  PlanWriter writer(fused.getContext(), GPUKernel::SmallGroups);
+  SmallGroupsChoices::visitFields(writer, plan);
+  GPUPlanAttr attr = writer.getPlan();
+  if (!given)
+    return attr;
+  auto read = readSmallGroupsPlan(fused, attr);
+  if (auto *reason = std::get_if<std::string>(&read))
+    return *reason;
+  std::string contradiction = getContradiction(given, attr);
+  if (!contradiction.empty())
+    return "no plan of small groups has " + contradiction;
+  return attr;
+}
+
+std::optional<KernelTime> kron::estimateSmallGroups(FusedOp fused,
+                                                    const Problem &problem,
+                                                    const GPUMachine &machine) {
+  constexpr double kMemoryShare = 0.85, kIssueShare = 0.5;
+  if (!std::holds_alternative<GPUPlanAttr>(planSmallGroups(fused, machine)))
+    return std::nullopt;
+  auto groups = std::get<SmallGroupsProblem>(describeSmallGroups(fused));
+  KernelTime time;
+  double bytes = problem.getMemoryBytes();
+  time.floor = machine.getCopySeconds(bytes);
+  time.memory = bytes / machine.copyBytesPerSecond;
+  time.arithmetic =
+      2 * problem.outputElements * groups.sizeK /
+      (kIssueShare * (groups.usesMma ? machine.f16Mma : machine.ffma));
+  time.total = machine.launchSeconds +
+               std::max(time.memory / kMemoryShare, time.arithmetic);
+  return time;
+}

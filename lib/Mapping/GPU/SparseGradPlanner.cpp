@@ -1,0 +1,532 @@
+//===- SparseGradPlanner.cpp - Chooses a gradient's tiles -----------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// All tiles that fit the registers are tried, and ranked by what takes longest
+// per position of the batch: instructions, shared memory, or what the
+// second-level cache delivers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/SparseGradPlanner.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Plan/GPU/SparseGradPlan.h"
+#include "mlir/IR/Remarks.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Bytes per second that the second-level cache delivers to all SMs.
+static constexpr double kCacheRate = 8e12;
+/// Fitted to measurements on an H200: how much longer than at their full rates
+/// instructions and loads from shared memory take; what a K step waits; and
+/// bytes per second of sums that are written and read again.
+static constexpr double kMultiplyTime = 1.3, kLoadTime = 1.5;
+static constexpr double kStepSeconds = 0.1e-6, kSumRate = 0.8e12;
+/// Instructions that split a value, of which an SM runs 128 at a time.
+static constexpr double kSplitInstructions = 4;
+/// Data that should be under way to an SM, and of one K step of all its CTAs
+/// (of f64, whose long K steps need too many registers).
+static constexpr int64_t kBytesUnderWay = 96 * 1024;
+static constexpr int64_t kStepBytes = 64 * 1024, kShortStepBytes = 32 * 1024;
+static constexpr int64_t kMostStages = 6;
+/// Rows that a batch of unknown size is taken to have.
+static constexpr int64_t kNominalRows = 16384;
+/// Warps that keep an SM's matrix units busy, and the most that share one.
+static constexpr int64_t kBusyWarps = 8, kMostWarps = 16;
+/// Registers that threads of warpgroups need beside sums, or if they prepare
+/// packed operands.
+static constexpr int64_t kGroupWarps = SparseGradPlan::kGroupWarps;
+static constexpr int64_t kWgmmaRegisters = 48, kPackedRegisters = 56;
+/// How much longer products with packed operands of one column would take:
+/// those of few columns wait for each other (fitted, as above).
+static constexpr double kFewColumns = 10;
+/// Contiguous segments that the second-level cache delivers at its full rate:
+/// those of 32 bytes took twice as long.
+static constexpr int64_t kSegmentBytes = 64;
+
+namespace {
+/// Whether a plan has the fields of `given`. A visitor of plans.
+class Filter {
+public:
+  explicit Filter(GPUPlanAttr given) : given(given) {}
+
+  void operator()(StringRef name, int64_t value) {
+    auto wanted = given.getFields().getAs<IntegerAttr>(name);
+    matches &= !wanted || wanted.getInt() == value;
+  }
+
+  bool matches = true;
+
+private:
+  GPUPlanAttr given;
+};
+
+class Planner {
+public:
+  /// `plan` is what describeSparseGrad gave, or a whole plan.
+  Planner(SparseGradPlan plan, GPUPlanAttr given, int64_t rows,
+          const GPUMachine &machine)
+      : plan(plan), given(given), rows(rows), machine(machine) {}
+
+  /// The plan that takes the least time, if there is one.
+  std::optional<SparseGradPlan> choose();
+  /// The time of the whole plan that this was made with.
+  double getSeconds() const;
+
+private:
+  void tryAll();
+  void tryChunks(int64_t chunkBytes);
+  void tryWarps(int64_t laneWarps);
+  void tryWarpgroups();
+  void tryPackedOperands();
+  void tryTile();
+  void tryResidency(int64_t ctasPerSM);
+  bool isAllowed() const;
+  /// What `given` says of the field `name`; 0 if it says nothing.
+  int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
+  int64_t getRegisters() const;
+  void chooseBatchStep();
+  bool chooseStages();
+  void choosePieces();
+  double getLoadedBytes() const;
+  double getSecondsPerRow() const;
+
+  /// The one that is being tried.
+  SparseGradPlan plan;
+  /// Fields that the plan has to have; may be null.
+  GPUPlanAttr given;
+  int64_t rows;
+  const GPUMachine &machine;
+  std::optional<SparseGradPlan> best;
+  double bestSeconds = std::numeric_limits<double>::infinity();
+};
+} // namespace
+
+/// Of a thread: sums, operands of the left side and one of the right (which
+/// wgmma reads itself), and what addresses take.
+int64_t Planner::getRegisters() const {
+  if (plan.usesWgmma)
+    return llvm::alignTo(4 * plan.getSums() + kWgmmaRegisters, 8);
+  int64_t words = plan.elementBytes == 8 ? 2 : 1;
+  int64_t sums = 4 * plan.getSums() * (plan.hasPartialSums ? 2 : 1);
+  if (plan.usesPackedOperands)
+    return llvm::alignTo(sums + kPackedRegisters, 8);
+  int64_t parts =
+      plan.batchLast ? plan.getMacroK() / plan.getK() : plan.getParts();
+  int64_t split = plan.has16BitResiduals            ? 4
+                  : plan.math == MmaMath::SplitTF32 ? 2
+                                                    : 1;
+  int64_t operands = parts * split * (4 * plan.left.tiles + 2) +
+                     (plan.batchLast ? 4 * plan.right.tiles : 8);
+  return llvm::alignTo(words * (sums + operands) + 40, 8);
+}
+
+/// As long K steps as leave room for pipeline stages.
+void Planner::chooseBatchStep() {
+  int64_t shared = machine.getSharedBytes(plan.ctasPerSM);
+  if (plan.batchLast) {
+    // Rows of 256 bytes, or of 128 where fewer than three pipeline stages of
+    // those fit.
+    for (int64_t bytes : {256, 128}) {
+      plan.batchStep = bytes / plan.elementBytes;
+      plan.stages = 3;
+      if (plan.getSharedBytes() <= shared && plan.elementBytes < 8)
+        break;
+    }
+    return;
+  }
+  plan.batchStep = plan.getK();
+  auto fits = [&] {
+    SparseGradPlan next = plan;
+    next.batchStep *= 2;
+    next.stages = 3;
+    if (plan.usesPackedOperands && next.getSharedBytes() > shared)
+      return false;
+    return next.batchStep <= kSummedK &&
+           next.getStageBytes() * plan.ctasPerSM <=
+               (plan.elementBytes == 8 ? kShortStepBytes : kStepBytes);
+  };
+  while (fits())
+    plan.batchStep *= 2;
+}
+
+/// K steps and pipeline stages; whether they fit.
+bool Planner::chooseStages() {
+  int64_t shared = machine.getSharedBytes(plan.ctasPerSM);
+  if (int64_t batchStep = getGiven("batch_step"))
+    plan.batchStep = batchStep;
+  else
+    chooseBatchStep();
+  if (int64_t stages = getGiven("stages")) {
+    plan.stages = stages;
+    return plan.getSharedBytes() <= shared;
+  }
+  // Packed operands of the next K step are prepared while those of this one are
+  // read.
+  int64_t ahead = plan.usesPackedOperands ? 2 : 1;
+  plan.stages = 1 + ahead;
+  while (plan.stages < kMostStages &&
+         (plan.stages - ahead) * plan.getStageBytes() * plan.ctasPerSM <
+             kBytesUnderWay)
+    ++plan.stages;
+  while (plan.stages > 1 + ahead && plan.getSharedBytes() > shared)
+    --plan.stages;
+  return plan.getSharedBytes() <= shared;
+}
+
+/// Pieces such that all SMs have as much to do: once, or some times if there
+/// are more tiles than SMs take at once.
+void Planner::choosePieces() {
+  if (int64_t pieces = getGiven("split_k")) {
+    plan.pieces = pieces;
+    return;
+  }
+  int64_t resident = machine.numSMs * plan.ctasPerSM;
+  int64_t tiles = plan.getTiles();
+  int64_t most = std::max<int64_t>(rows / kLeastPiece, 1);
+  plan.pieces = std::clamp<int64_t>(resident / tiles, 1, most);
+  if (tiles <= resident / 2)
+    return;
+  // Of 1 to 8 pieces the fewest that leave little idle.
+  auto getIdle = [&](int64_t pieces) {
+    double rounds = double(tiles * pieces) / resident;
+    return std::ceil(rounds) / rounds;
+  };
+  plan.pieces = 1;
+  for (int64_t pieces = 2; pieces <= std::min<int64_t>(8, most); ++pieces)
+    if (getIdle(pieces) * 1.05 < getIdle(plan.pieces))
+      plan.pieces = pieces;
+}
+
+/// Bytes that come from shared memory per position of the batch of one tile.
+double Planner::getLoadedBytes() const {
+  int64_t chunk = plan.batchLast ? plan.elementBytes : plan.chunkBytes;
+  if (plan.usesPackedOperands) {
+    // Warpgroups load their rows of the left side and read whole packed
+    // operands.
+    double chunks = 16.0 * plan.getWarps() + plan.getPackedOperand().columns;
+    double packedOperands = double(plan.getPackedBytes()) / plan.batchStep;
+    return chunks * chunk +
+           packedOperands * (1 + plan.left.warps / kGroupWarps);
+  }
+  // Every warp loads its rows of both sides; the matrix unit reads the right
+  // side once for a warpgroup.
+  double perWarp = 16.0 * plan.left.tiles + 8.0 * plan.right.tiles;
+  return plan.usesWgmma
+             ? plan.getWarps() / kGroupWarps * (perWarp + 3 * 16.0) * chunk
+             : plan.getWarps() * perWarp * chunk;
+}
+
+/// Of all SMs together, for all tiles.
+double Planner::getSecondsPerRow() const {
+  double tiles = plan.getTiles();
+  int64_t leftRows = plan.getRows(plan.left);
+  int64_t rightRows = plan.getRows(plan.right);
+  bool usesGroups = plan.usesWgmma || plan.usesPackedOperands;
+  double rate = usesGroups && plan.is16BitFloat() ? machine.f16Wgmma
+                : usesGroups                      ? machine.tf32Wgmma / 2
+                : plan.math == MmaMath::F64       ? machine.dmma
+                : plan.is16BitFloat()             ? machine.f16Mma
+                : plan.math == MmaMath::TF32      ? machine.tf32Mma
+                : plan.has16BitResiduals          ? machine.tf32Mma / 2
+                                                  : machine.tf32Mma / 3;
+  double multiply =
+      kMultiplyTime * 2.0 * leftRows * rightRows * plan.getLanes() / rate;
+
+  double loadsPerSecond = 128.0 * machine.numSMs * machine.clockMHz * 1e6;
+  double shared = kLoadTime * getLoadedBytes() / loadsPerSecond;
+
+  // Nor does a warp split f32 values for another one, but for packed operands.
+  double split = 0;
+  if (plan.math == MmaMath::SplitTF32) {
+    double perWarp = 16.0 * plan.left.tiles + 8.0 * plan.right.tiles;
+    double rows = plan.usesPackedOperands
+                      ? 16.0 * plan.getWarps() + plan.getPackedOperand().columns
+                      : plan.getWarps() * perWarp;
+    split = kSplitInstructions * rows * plan.getParts() / loadsPerSecond;
+  }
+
+  // Shorter segments take as long as whole ones.
+  int64_t segment = plan.getLanes() * plan.elementBytes;
+  double waste = 1;
+  if (!plan.batchLast && plan.lanes > plan.getLanes() &&
+      segment < kSegmentBytes)
+    waste = double(kSegmentBytes) / segment;
+  double bytes = double(std::min(leftRows, plan.left.size) +
+                        std::min(rightRows, plan.right.size)) *
+                 plan.getLanes() * plan.elementBytes * waste;
+  double cache = bytes / kCacheRate;
+  double most = std::max({multiply, shared, cache, split});
+  double sum = multiply + shared + cache + split;
+  // Few warps overlap less.
+  double warps = plan.ctasPerSM * plan.getWarps();
+  double idle = std::max(1.0, std::sqrt(kBusyWarps / warps));
+  if (plan.usesWgmma)
+    idle = 1;
+  if (plan.usesPackedOperands)
+    idle += kFewColumns / (8 * plan.right.tiles);
+  return tiles * idle * (0.7 * most + 0.3 * sum);
+}
+
+double Planner::getSeconds() const {
+  double rounds =
+      double(plan.getTiles() * plan.pieces) / (machine.numSMs * plan.ctasPerSM);
+  double seconds = rows * getSecondsPerRow() * std::ceil(rounds) / rounds;
+  double bytes = double(plan.left.size + plan.right.size) * plan.groups *
+                 plan.lanes * plan.elementBytes * rows;
+  seconds = std::max(seconds, bytes / machine.copyBytesPerSecond);
+  double steps = std::ceil(double(rows) / plan.pieces / plan.batchStep);
+  seconds += std::ceil(rounds) * steps * kStepSeconds;
+  int64_t sumBytes = plan.elementBytes == 8 ? 8 : 4;
+  if (plan.pieces > 1 || plan.isShared())
+    seconds +=
+        double(plan.pieces * plan.getSumsPerPiece()) * sumBytes / kSumRate;
+  return seconds;
+}
+
+/// Whether the plan has the fields that are given, which may be no plan.
+bool Planner::isAllowed() const {
+  if (!given)
+    return true;
+  Filter filter(given);
+  SparseGradPlan copy = plan;
+  SparseGradPlan::visitFields(filter, copy);
+  filter("threads", plan.getThreads());
+  return filter.matches && findWrongSparseGradChoice(plan).empty();
+}
+
+/// Tries CTAs of which `ctasPerSM` share an SM.
+void Planner::tryResidency(int64_t ctasPerSM) {
+  plan.ctasPerSM = ctasPerSM;
+  if (!chooseStages())
+    return;
+  choosePieces();
+  // Where sums are added up by a kernel of their own.
+  plan.overlapsSums =
+      canOverlapSums(machine) && (plan.pieces > 1 || plan.isShared());
+  if (given && given.getFields().get("overlaps_sums"))
+    plan.overlapsSums = given.get("overlaps_sums");
+  if (!isAllowed())
+    return;
+  double seconds = getSeconds();
+  // Later ones must be better by more than the estimate is worth.
+  if (seconds < 0.99 * bestSeconds) {
+    best = plan;
+    bestSeconds = seconds;
+  }
+}
+
+void Planner::tryTile() {
+  int64_t warps = plan.getWarps();
+  int64_t most = machine.registersPerSM / (32 * getRegisters());
+  if (getRegisters() > machine.maxRegistersPerThread || most < warps)
+    return;
+  if (int64_t ctasPerSM = getGiven("ctas_per_sm"))
+    return tryResidency(ctasPerSM);
+  most = std::min(most, kMostWarps);
+  for (int64_t ctasPerSM = std::max<int64_t>(most / warps, 1); ctasPerSM > 0;
+       ctasPerSM /= 2)
+    tryResidency(ctasPerSM);
+}
+
+/// Tries all shares of rows among warps and instructions.
+void Planner::tryWarps(int64_t laneWarps) {
+  plan.laneWarps = laneWarps;
+  auto isLarger = [&](const SparseGradSide &side, int64_t tiles,
+                      int64_t warps) {
+    return (tiles > 1 || warps > 1) &&
+           side.unit * plan.rowsPerChunk * tiles * warps >=
+               2 * int64_t(
+                       llvm::alignTo(side.size, side.unit * plan.rowsPerChunk));
+  };
+  for (int64_t leftWarps : {1, 2, 4, 8})
+    for (int64_t rightWarps : {1, 2, 4, 8})
+      for (int64_t leftTiles : {4, 3, 2, 1})
+        for (int64_t rightTiles : {8, 6, 4, 3, 2, 1}) {
+          if (leftWarps * rightWarps * laneWarps > 12 ||
+              isLarger(plan.left, leftTiles, leftWarps) ||
+              isLarger(plan.right, rightTiles, rightWarps))
+            continue;
+          plan.left.tiles = leftTiles;
+          plan.left.warps = leftWarps;
+          plan.right.tiles = rightTiles;
+          plan.right.warps = rightWarps;
+          tryTile();
+        }
+}
+
+/// Tries tiles of warpgroups, each of which has 64 rows j and the tile's k.
+void Planner::tryWarpgroups() {
+  SparseGradPlan other = plan;
+  plan.usesWgmma = true;
+  plan.left.tiles = plan.right.warps = 1;
+  // One warpgroup keeps memory no busier than the warps of mma.sync do.
+  for (int64_t groups : {4, 3, 2})
+    for (int64_t tiles = 32; tiles > 0; --tiles) {
+      plan.left.warps = kGroupWarps * groups;
+      plan.right.tiles = tiles;
+      auto isLarger = [](const SparseGradSide &side, int64_t rows,
+                         int64_t unit) {
+        return rows >= int64_t(llvm::alignTo(side.size, unit)) + unit;
+      };
+      if (isLarger(plan.left, 64 * groups, 64) ||
+          isLarger(plan.right, 8 * tiles, 8))
+        continue;
+      tryTile();
+    }
+  plan = other;
+}
+
+/// Tries tiles of warpgroups that read packed operands of rows k.
+void Planner::tryPackedOperands() {
+  if (!machine.hasWgmma || !plan.has16BitResiduals)
+    return;
+  // Of blocks of 64 rows, three quarters have to exist.
+  int64_t block = 64 * plan.rowsPerChunk;
+  if (4 * plan.left.size < 3 * int64_t(llvm::alignTo(plan.left.size, block)))
+    return;
+  SparseGradPlan other = plan;
+  plan.usesPackedOperands = true;
+  plan.left.tiles = plan.right.warps = plan.laneWarps = 1;
+  auto isLarger = [&](const SparseGradSide &side, int64_t unit) {
+    int64_t rows = plan.getRows(side), least = unit * plan.rowsPerChunk;
+    return rows > least && rows >= 2 * int64_t(llvm::alignTo(side.size, least));
+  };
+  for (int64_t groups : {2, 1, 4})
+    for (int64_t tiles : {24, 16, 12, 10, 8, 6, 4}) {
+      plan.left.warps = kGroupWarps * groups;
+      plan.right.tiles = tiles;
+      if (!isLarger(plan.left, 64) && !isLarger(plan.right, 8))
+        tryTile();
+    }
+  plan = other;
+}
+
+/// Tries chunks of `chunkBytes`.
+void Planner::tryChunks(int64_t chunkBytes) {
+  plan.chunkBytes = chunkBytes;
+  plan.setChunks();
+  if (plan.batchLast) {
+    // Of blocks of 64 rows, three quarters have to exist.
+    if (machine.hasWgmma && plan.is16BitFloat() &&
+        4 * plan.left.size >= 3 * int64_t(llvm::alignTo(plan.left.size, 64)))
+      tryWarpgroups();
+    tryWarps(/*laneWarps=*/1);
+    return tryPackedOperands();
+  }
+  int64_t chunks = plan.lanes / plan.lanesPerChunk;
+  for (int64_t laneWarps : {1, 2, 3, 4})
+    if (chunks % laneWarps == 0 || laneWarps == 3)
+      if (laneWarps <= chunks)
+        tryWarps(laneWarps);
+  tryPackedOperands();
+}
+
+/// Tries all chunks.
+void Planner::tryAll() {
+  // Smaller ones of rows alone, or if they are whole rows, else copies would be
+  // narrower; and one of one f64 would not be worth a load. 16-bit types have
+  // more rows and products than registers otherwise.
+  int64_t lanes = plan.lanes & -plan.lanes;
+  bool hasSmall = !plan.batchLast && plan.elementBytes < 8 &&
+                  (lanes == 1 || 8 % (plan.lanes * plan.elementBytes) == 0);
+  SmallVector<int64_t, 2> sizes{16};
+  if (hasSmall)
+    sizes.insert(plan.is16BitFloat() ? sizes.begin() : sizes.end(), 8);
+  for (int64_t bytes : sizes)
+    tryChunks(bytes);
+}
+
+std::optional<SparseGradPlan> Planner::choose() {
+  tryAll();
+  if (plan.math == MmaMath::SplitTF32 && rows >= kLeastSummed) {
+    plan.has16BitResiduals = true;
+    tryAll();
+  }
+  return best;
+}
+
+/// Rows of the batch, or what they are taken to be.
+static int64_t getRows(KsmmGradOp gradient) {
+  int64_t rows = ShapedType::kDynamic;
+  for (Value array : {gradient.getInput(), gradient.getGrad()})
+    if (int64_t size = cast<ShapedType>(array.getType())
+                           .getDimSize(gradient.getBatchDim());
+        !ShapedType::isDynamic(size))
+      rows = size;
+  return ShapedType::isDynamic(rows) ? kNominalRows : rows;
+}
+
+static void remarkPlan(KsmmGradOp gradient, const SparseGradPlan &plan,
+                       const GPUMachine &machine) {
+  bool usesGroups = plan.usesWgmma || plan.usesPackedOperands;
+  double seconds =
+      Planner(plan, /*given=*/nullptr, getRows(gradient), machine).getSeconds();
+  remark::analysis(gradient.getLoc(),
+                   remark::RemarkOpts::name("Gradient").category("kron-gpu"))
+      << remark::metric("Instruction", usesGroups ? "wgmma" : "mma")
+      << remark::metric("Rows", plan.getRows(plan.left))
+      << remark::metric("Columns", plan.getRows(plan.right))
+      << remark::metric("Products", plan.getLanes())
+      << remark::metric("Pieces", plan.pieces)
+      << remark::metric("Microseconds", int64_t(seconds * 1e6));
+}
+
+/// The numbers among the fields of `given`, as the attribute prints them.
+static std::string listFields(GPUPlanAttr given) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (NamedAttribute field : given.getFields())
+    if (auto number = dyn_cast<IntegerAttr>(field.getValue()))
+      os << (text.empty() ? "" : ", ") << field.getName().getValue() << " = "
+         << number.getInt();
+  return text;
+}
+
+/// The plan that `gradient` carries, if it is complete, or else the best one
+/// with the fields of `given`, which may be null; or why there is none.
+static std::variant<GPUPlanAttr, std::string>
+findPlan(KsmmGradOp gradient, GPUPlanAttr given, const GPUMachine &machine) {
+  if (given && given.getKernel() == GPUKernel::Gradient && given.isComplete())
+    return given.without("regions");
+  std::optional<SparseGradPlan> best =
+      Planner(describeSparseGrad(gradient), given, getRows(gradient), machine)
+          .choose();
+  if (!best)
+    return given ? "no gradient plan has " + listFields(given)
+                 : std::string("no tile fits the GPU");
+  PlanWriter writer(gradient.getContext(), GPUKernel::Gradient);
+  SparseGradPlan::visitFields(writer, *best);
+  return writer.getPlan();
+}
+
+std::variant<GPUPlanAttr, std::string>
+kron::planSparseGrad(KsmmGradOp gradient, const GPUMachine &machine) {
+  GPUPlanAttr given = getGPUPlanAttr(gradient);
+  bool isOther = given && given.getKernel() != GPUKernel::Auto &&
+                 given.getKernel() != GPUKernel::Gradient;
+  if (isOther)
+    return ("expects kernel to be gradient, but got " +
+            stringifyGPUKernel(given.getKernel()))
+        .str();
+  std::variant<GPUPlanAttr, std::string> found =
+      findPlan(gradient, given, machine);
+  auto *attribute = std::get_if<GPUPlanAttr>(&found);
+  if (!attribute)
+    return found;
+  std::variant<SparseGradPlan, std::string> read =
+      readSparseGradPlan(gradient, *attribute);
+  if (auto *reason = std::get_if<std::string>(&read))
+    return *reason;
+  auto &plan = std::get<SparseGradPlan>(read);
+  if (std::optional<std::string> reason =
+          getSparseGradMachineReason(plan, machine))
+    return *reason;
+  remarkPlan(gradient, plan, machine);
+  return found;
+}

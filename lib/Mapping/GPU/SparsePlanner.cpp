@@ -1,0 +1,272 @@
+//===- SparsePlanner.cpp - Plans of one Kronecker-sparse factor -*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Warpgroups where they are faster, else full tiles, else split-K tiles. Of an
+// unknown number of rows there are two plans: tiles of few rows are others.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/SparsePlanner.h"
+#include "SparseSearch.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Plan/GPU/SharedMemory.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Data that stay in the second-level cache until all CTAs have read them.
+static constexpr int64_t kCachedBytes = 12 * 1024 * 1024;
+/// Tiles that read the same lines and come one after the other: one of them
+/// that falls behind finds the lines in the cache, and catches up.
+static constexpr int64_t kMostSharers = 32;
+/// Rows that an array of unknown size is taken to have.
+static constexpr int64_t kNominalRows = 16384;
+
+/// The size of an axis, or what an unknown one is taken for.
+static int64_t getNominalSize(int64_t size) {
+  return ShapedType::isDynamic(size) ? kNominalRows : size;
+}
+
+int64_t kron::getSparseTiles(const SparseCandidate &plan) {
+  int64_t tiles = plan.getTilesPerRows() *
+                  llvm::divideCeil(plan.nominalRows, plan.getRows());
+  for (int64_t size : plan.freeSizes)
+    tiles *= getNominalSize(size);
+  return tiles;
+}
+
+//===----------------------------------------------------------------------===//
+// What follows from tiles
+//===----------------------------------------------------------------------===//
+
+/// Whether a factor of 16-bit values is kept for so many tiles that putting its
+/// pairs in order is worth it.
+static bool isWorthPairing(const SparseCandidate &plan,
+                           const GPUMachine &machine) {
+  constexpr int64_t kTiles = 4, kLeastK = 128;
+  return !plan.usesWgmma && !plan.isWideChunk() && plan.sizeK >= kLeastK &&
+         plan.keepsFactor && plan.is16BitFloat() && !plan.isOf8() &&
+         !plan.alongRows && plan.lanesPerChunk > 1 && plan.chunkK > 1 &&
+         getSparseTiles(plan) >=
+             kTiles * plan.getWarpGroupsPerSM() * machine.numSMs;
+}
+
+/// Blocks of rows whose data the second-level cache can hold; 0 if any number
+/// of them may go by.
+static int64_t chooseKeptTiles(const SparsePlan &plan) {
+  // Nobody else reads the same lines.
+  if (!plan.keepsFactor || (plan.getResultBlocks() == 1 &&
+                            (plan.alongRows || plan.getLaneBlocks() == 1)))
+    return 0;
+  // Those that do are at work at the same time. (mma.sync was slower so.)
+  if (plan.usesWgmma &&
+      plan.getResultBlocks() * plan.getLaneBlocks() <= kMostSharers)
+    return 0;
+  int64_t bytes = plan.getRows() * plan.sizeK * plan.lanes * plan.dataBytes;
+  for (int64_t size : plan.groupSizes)
+    bytes *= size;
+  return std::max<int64_t>(kCachedBytes / bytes, 1);
+}
+
+void kron::finishSparseTile(SparseCandidate &plan,
+                            const SparseConstraints &constraints,
+                            const GPUMachine &machine) {
+  plan.pairsFactor =
+      constraints.take("pairs_factor", isWorthPairing(plan, machine));
+  plan.keptTiles = constraints.take("kept_tiles", chooseKeptTiles(plan));
+}
+
+//===----------------------------------------------------------------------===//
+// Constraints
+//===----------------------------------------------------------------------===//
+
+SparseConstraints::SparseConstraints(FusedOp fused, GPUPlanAttr plan,
+                                     const GPUMachine &machine)
+    : fused(fused), machine(machine) {
+  if (!plan || (plan.getKernel() != GPUKernel::Sparse &&
+                plan.getKernel() != GPUKernel::Auto))
+    return;
+  // When a plan is launched is not for whoever wants tiles to say.
+  NamedAttrList fields;
+  for (NamedAttribute field : plan.getFields())
+    if (findPlanField(GPUKernel::Sparse, field.getName()) &&
+        field.getName() != "min_rows" && field.getName() != "regions")
+      fields.push_back(field);
+  if (!fields.empty())
+    given = GPUPlanAttr::get(plan.getContext(), GPUKernel::Sparse,
+                             fields.getDictionary(plan.getContext()));
+}
+
+std::string SparseConstraints::findContradiction(const SparsePlan &plan) const {
+  if (!given)
+    return "";
+  if (has("threads") && given.getThreads() != plan.getThreads())
+    return "threads = " + std::to_string(given.getThreads());
+  return kron::findContradiction(given,
+                                 writeSparsePlan(given.getContext(), plan));
+}
+
+bool SparseConstraints::allow(const SparseCandidate &candidate) const {
+  if (!given)
+    return true;
+  SparseCandidate plan = candidate;
+  finishSparseTile(plan, *this, machine);
+  GPUPlanAttr attr = writeSparsePlan(given.getContext(), plan);
+  return findContradiction(plan).empty() &&
+         std::holds_alternative<SparsePlan>(readSparsePlan(fused, attr)) &&
+         plan.getSharedBytes() <= machine.getSharedBytes(plan.ctasPerSM);
+}
+
+//===----------------------------------------------------------------------===//
+// Search
+//===----------------------------------------------------------------------===//
+
+/// The plan for warpgroups, which may swap operands; nothing if there is
+/// none.
+static std::optional<SparseCandidate>
+chooseGroups(FusedOp fused, const SparseCandidate &described,
+             const SparseConstraints &constraints, const GPUMachine &machine) {
+  if (!described.alongRows)
+    return chooseSparseWgmma(described, constraints, machine);
+  SparseCandidate swapped = described;
+  if (swapSparseOperands(fused, swapped))
+    return std::nullopt;
+  swapped.nominalRows = swapped.swappedRows;
+  chooseSparseChunks(swapped);
+  return chooseSparseWgmma(swapped, constraints, machine);
+}
+
+/// The best plan of `fused`; `skinnyM`: for so many rows of an unknown number
+/// of them, 0: for many.
+static std::variant<SparseCandidate, std::string>
+search(FusedOp fused, int64_t skinnyM, const SparseConstraints &constraints,
+       const GPUMachine &machine) {
+  auto problemOrReason = describeSparse(fused);
+  if (auto *reason = std::get_if<std::string>(&problemOrReason))
+    return *reason;
+  auto problem = std::get<SparseProblem>(problemOrReason);
+  int64_t rows = skinnyM && ShapedType::isDynamic(problem.rows)
+                     ? skinnyM
+                     : getNominalSize(problem.rows);
+  bool areFew = problem.alongRows && rows <= kSparseFewRows;
+  bool copiesSingly = constraints.take("copies_singly", areFew);
+  if (copiesSingly)
+    problem = std::get<SparseProblem>(describeSparse(fused, copiesSingly));
+  SparseCandidate described(problem);
+  described.copiesSingly = copiesSingly;
+  described.nominalRows = rows;
+  chooseSparseChunks(described);
+  described.shiftUnit = getSparseShiftUnit(fused, described);
+  SparseCandidate full = described;
+  if (mayHaveWideChunks(full) &&
+      constraints.take("chunk_bytes", kSparseWideBytes) == kSparseWideBytes) {
+    full.chunkBytes = kSparseWideBytes;
+    chooseSparseChunks(full);
+  }
+  std::optional<SparseCandidate> best =
+      chooseGroups(fused, full, constraints, machine);
+  if (!best) {
+    best = chooseSparseTile(full, constraints, machine);
+    if (!best && full.isWideChunk())
+      best = chooseSparseTile(described, constraints, machine);
+    bool maySplitK = !best || described.nominalRows <= kSparseSkinnyM ||
+                     getSparseTiles(*best) < machine.numSMs;
+    if (maySplitK)
+      if (std::optional<SparseCandidate> splitK =
+              chooseSplitKSparseTile(described, constraints, machine))
+        best = splitK;
+  }
+  if (!best)
+    return "a tile does not fit in shared memory";
+  finishSparseTile(*best, constraints, machine);
+  return *best;
+}
+
+/// The best plan of `fused` that meets the constraints, or why there is none.
+static std::variant<SparseCandidate, std::string>
+searchGiven(FusedOp fused, int64_t skinnyM,
+            const SparseConstraints &constraints, const GPUMachine &machine) {
+  SparseConstraints none(fused, nullptr, machine);
+  auto best = search(fused, skinnyM, none, machine);
+  auto *found = std::get_if<SparseCandidate>(&best);
+  std::string contradiction =
+      found ? constraints.findContradiction(*found) : "";
+  if (constraints.isEmpty() || (found && contradiction.empty()))
+    return best;
+  auto given = search(fused, skinnyM, constraints, machine);
+  if (!found || std::holds_alternative<SparseCandidate>(given))
+    return given;
+  return "no sparse plan has " + contradiction;
+}
+
+/// The plan for few rows of `fused`, if it has an unknown number of them and is
+/// faster that way.
+static std::optional<SparseCandidate>
+searchSkinnyM(FusedOp fused, const SparseConstraints &constraints,
+              const GPUMachine &machine) {
+  auto best = searchGiven(fused, kSparseSkinnyM, constraints, machine);
+  auto *plan = std::get_if<SparseCandidate>(&best);
+  auto type = cast<ShapedType>(fused.getInit().getType());
+  if (!plan || plan->rowAxis < 0 || !type.isDynamicDim(plan->rowAxis))
+    return std::nullopt;
+  // 16-bit values of 15 rows, one by one, of many products take longer than
+  // full tiles.
+  if (plan->copiesSingly && plan->is16BitFloat() && plan->lanes > 1)
+    return std::nullopt;
+  return *plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Interface
+//===----------------------------------------------------------------------===//
+
+/// Why `given`, a complete plan, is none for `fused` on `machine`, or nothing.
+static std::optional<std::string>
+getCompleteReason(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
+  auto planOrReason = readSparsePlan(fused, given);
+  if (auto *reason = std::get_if<std::string>(&planOrReason))
+    return *reason;
+  const auto &plan = std::get<SparsePlan>(planOrReason);
+  if (plan.usesWgmma && !machine.hasWgmma)
+    return "the machine has no wgmma";
+  if (std::optional<std::string> reason = getSkinnyMReason(fused, given, plan))
+    return reason;
+  return getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine);
+}
+
+std::variant<SmallVector<GPUPlanAttr>, std::string>
+kron::planSparse(FusedOp fused, const GPUMachine &machine) {
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  if (given && given.getKernel() == GPUKernel::Sparse && given.isComplete()) {
+    if (std::optional<std::string> reason =
+            getCompleteReason(fused, given, machine))
+      return *reason;
+    return SmallVector<GPUPlanAttr>{given.without("regions")};
+  }
+  SparseConstraints constraints(fused, given, machine);
+  auto planOrReason = searchGiven(fused, /*skinnyM=*/0, constraints, machine);
+  if (auto *reason = std::get_if<std::string>(&planOrReason))
+    return *reason;
+  const auto &main = std::get<SparseCandidate>(planOrReason);
+  std::optional<SparseCandidate> few;
+  if (ShapedType::isDynamic(main.rows))
+    few = searchSkinnyM(fused, constraints, machine);
+  SmallVector<GPUPlanAttr> plans;
+  auto smallGroups = planSmallGroups(fused, machine);
+  if (auto *plan = std::get_if<GPUPlanAttr>(&smallGroups))
+    plans.push_back(*plan);
+  else if (given && given.getKernel() == GPUKernel::SmallGroups)
+    return std::get<std::string>(smallGroups);
+  plans.push_back(writeSparsePlan(fused.getContext(), main));
+  if (!few)
+    return plans;
+  for (GPUPlanAttr &plan : plans)
+    plan = plan.with("min_rows", kSparseSkinnyM + 1);
+  plans.push_back(writeSparsePlan(fused.getContext(), *few));
+  return plans;
+}

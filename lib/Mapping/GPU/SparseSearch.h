@@ -1,0 +1,95 @@
+//===- SparseSearch.h - Search for tiles of a sparse factor -----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_MAPPING_GPU_SPARSESEARCH_H
+#define KRON_LIB_MAPPING_GPU_SPARSESEARCH_H
+
+#include "kron/Machine/GPUMachine.h"
+#include "kron/Plan/GPU/SparsePlan.h"
+
+namespace mlir::kron {
+
+/// A plan on its way.
+struct SparseCandidate : SparsePlan {
+  using SparsePlan::SparsePlan;
+
+  /// Rows that costs are counted for.
+  int64_t nominalRows = 1;
+  /// Whether a warp's sums take half of its registers instead of a quarter.
+  bool isWide = false;
+  /// Data that a K step of one of two CTAs per SM should bring.
+  int64_t stepBytes = 16 * 1024;
+};
+
+/// What a plan by hand says of the one that is searched for.
+class SparseConstraints {
+public:
+  /// Of a plan for a sparse kernel, or any one; of none if that is null.
+  SparseConstraints(FusedOp fused, GPUPlanAttr plan, const GPUMachine &machine);
+
+  bool isEmpty() const { return !given; }
+  bool has(StringRef name) const { return given && given.has(name); }
+  /// The given value of field `name`, or `chosen`.
+  int64_t take(StringRef name, int64_t chosen) const {
+    return has(name) ? given.get(name) : chosen;
+  }
+  /// Warps of a CTA, or `chosen` if no number of threads is given.
+  int64_t takeWarps(int64_t chosen) const {
+    return has("threads") ? given.getThreads() / 32 : chosen;
+  }
+  /// Whether `candidate`, once it is finished, is as it is wanted; one that is
+  /// may still be no plan.
+  bool allow(const SparseCandidate &candidate) const;
+  /// What of `plan` is not as it is wanted, as `name = value`; empty if that is
+  /// nothing.
+  std::string findContradiction(const SparsePlan &plan) const;
+
+private:
+  FusedOp fused;
+  const GPUMachine &machine;
+  /// Null if nothing is given.
+  GPUPlanAttr given;
+};
+
+/// Tiles that the SMs share out; unknown sizes are large.
+int64_t getSparseTiles(const SparseCandidate &candidate);
+
+/// Chooses how many chunks of lanes a tile of `candidate` takes, and works out
+/// what follows from that.
+void chooseSparseChunks(SparseCandidate &candidate);
+
+/// What is decided once tiles are known: whether pairs of a factor that is kept
+/// are put in order, and for how many tiles it is kept.
+void finishSparseTile(SparseCandidate &candidate,
+                      const SparseConstraints &constraints,
+                      const GPUMachine &machine);
+
+/// The best of full tiles for `described`. K steps are shorter than they should
+/// be if nothing fits otherwise.
+std::optional<SparseCandidate>
+chooseSparseTile(const SparseCandidate &described,
+                 const SparseConstraints &constraints,
+                 const GPUMachine &machine);
+
+/// Split-K tiles of few rows for `described`, with as little of the factor as
+/// makes work for the whole machine. K is divided among CTAs and warps so that
+/// all copies are under way at once. Nothing if they do not fit.
+std::optional<SparseCandidate>
+chooseSplitKSparseTile(const SparseCandidate &described,
+                       const SparseConstraints &constraints,
+                       const GPUMachine &machine);
+
+/// Tiles for warpgroups for `described`; nothing if there are none or rows are
+/// too few for them.
+std::optional<SparseCandidate>
+chooseSparseWgmma(const SparseCandidate &described,
+                  const SparseConstraints &constraints,
+                  const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_MAPPING_GPU_SPARSESEARCH_H

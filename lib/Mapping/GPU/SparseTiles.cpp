@@ -1,0 +1,404 @@
+//===- SparseTiles.cpp - Full tiles of a Kronecker-sparse factor ----------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Tiles of as many rows as matrix instructions take, where there are enough of
+// them for all SMs. Chunks and sums of a warp follow from the factor; some ways
+// for warps to share an SM are tried, and ranked by what they read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SparseSearch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static constexpr int64_t kMostStages = 6;
+/// Shared memory that a factor may keep of an SM's.
+static constexpr int64_t kKeptBytes = 144 * 1024;
+/// The least that a K step is shortened to.
+static constexpr int64_t kLeastStepBytes = 2 * 1024;
+/// Data that should be under way to an SM.
+static constexpr int64_t kBytesUnderWay = 64 * 1024;
+/// Products whose sum needs no bound for each of them, which bf16 could miss.
+static constexpr int64_t kLeastSummed = 32;
+/// K from which on a tile's products take longer than its copies.
+static constexpr int64_t kDeep = 128;
+/// Rows of a tile beside a factor that is kept.
+static constexpr int64_t kMostRows = 128, kMostRowsAlong = 256;
+/// Contiguous segments that the second-level cache delivers at its full rate.
+static constexpr int64_t kSegmentBytes = 64;
+/// Blocks of results for which X may be read again before warp groups, which
+/// keep more of the factor, are better in spite of partial sums.
+static constexpr int64_t kFewBlocks = 4;
+
+//===----------------------------------------------------------------------===//
+// A warp
+//===----------------------------------------------------------------------===//
+
+/// Products with bf16 residuals take fewer matrix instructions, but more others
+/// to split values, which are worth it where instructions share operands; and
+/// more registers, which an epilogue needs.
+static void chooseMath(SparseCandidate &plan,
+                       const SparseConstraints &constraints) {
+  bool isFull = plan.keepsFactor && plan.hasPartialSums && plan.warpGroups == 1;
+  bool shares = plan.alongRows       ? !isFull
+                : plan.isWideChunk() ? plan.chunkK >= 4
+                                     : plan.getParts() <= 2;
+  bool areNarrow = plan.math == MmaMath::SplitTF32 &&
+                   plan.sizeK >= kLeastSummed && shares && !plan.hasEpilogue;
+  plan.residuals = static_cast<SparseResiduals>(
+      constraints.take("bf16_residuals", areNarrow));
+}
+
+void kron::chooseSparseChunks(SparseCandidate &plan) {
+  plan.laneChunks = 1;
+  setSparseChunks(plan);
+  int64_t chunks = plan.lanes / plan.lanesPerChunk;
+  if (plan.alongRows || chunks == 1)
+    return;
+  // As many as make equal blocks of up to 4.
+  plan.laneChunks = plan.lanesPerChunk == plan.getChunk() && chunks % 2 == 0
+                        ? 2
+                        : llvm::divideCeil(chunks, llvm::divideCeil(chunks, 4));
+  setSparseChunks(plan);
+}
+
+/// Sums of a warp: 64 registers or, `isWide`, 128.
+static void chooseWarpTile(SparseCandidate &plan,
+                           const SparseConstraints &constraints) {
+  int64_t tiles = plan.isWide ? 32 : 16;
+  if (plan.elementBytes == 8 || (plan.hasPartialSums && tiles == 32))
+    tiles /= 2;
+  int64_t products = plan.getParts() * (plan.alongRows ? 1 : plan.laneChunks);
+  int64_t perProduct = std::max<int64_t>(tiles / products, 1);
+  // Results come in groups of 16 bytes.
+  int64_t unit = plan.order == SparseOrder::Chunks
+                     ? std::max<int64_t>(plan.chunkK / 2, 1)
+                     : 1;
+  int64_t wanted = llvm::divideCeil(plan.getPlaces(), 8);
+  int64_t columns = products >= 8 || plan.alongRows ? perProduct
+                    : perProduct >= 32              ? 8
+                    : perProduct >= 8               ? 4
+                                                    : perProduct / 2;
+  columns = std::max<int64_t>(
+      std::min<int64_t>(columns, llvm::PowerOf2Ceil(wanted)), unit);
+  plan.resultTiles = constraints.take("result_tiles", columns);
+  plan.rowTiles = constraints.take(
+      "row_tiles", std::clamp<int64_t>(perProduct / columns, 1, 4));
+}
+
+//===----------------------------------------------------------------------===//
+// A tile
+//===----------------------------------------------------------------------===//
+
+/// The size of a K step: about `stepBytes` of data, with K padded as little as
+/// possible.
+static void chooseKStep(SparseCandidate &plan,
+                        const SparseConstraints &constraints) {
+  int64_t macro = plan.getMacroK();
+  int64_t perK = plan.getRows() * plan.getLanes() * plan.dataBytes;
+  int64_t best = macro, bestPadded = llvm::alignTo(plan.sizeK, macro);
+  int64_t stepBytes =
+      plan.getWarpGroupsPerSM() > 1 ? plan.stepBytes : 2 * plan.stepBytes;
+  for (int64_t step = macro; step * perK <= 2 * stepBytes; step *= 2) {
+    if (step >= 2 * plan.sizeK)
+      break;
+    // Rows of 128 bytes have no bank conflicts.
+    bool isShort = step * plan.getLanes() * plan.dataBytes <= 128;
+    if (!isShort && step * perK > stepBytes)
+      break;
+    int64_t padded = llvm::alignTo(plan.sizeK, step);
+    if (padded <= bestPadded || (isShort && padded <= bestPadded * 5 / 4))
+      best = step, bestPadded = padded;
+  }
+  plan.stepK = constraints.take("k_step", best);
+  plan.stepsK = llvm::divideCeil(plan.sizeK, plan.stepK);
+}
+
+/// Divides `warps` among results and rows.
+static void setWarps(SparseCandidate &plan, int64_t warps, int64_t resultWarps,
+                     const SparseConstraints &constraints) {
+  plan.resultWarps = resultWarps;
+  plan.rowWarps = std::max<int64_t>(warps / resultWarps, 1);
+  chooseKStep(plan, constraints);
+}
+
+/// Bytes that tiles of `plan` read for each row of the input.
+static double getTraffic(const SparseCandidate &plan) {
+  double data = double(plan.sizeK) * plan.getLanes() * plan.getResultBlocks();
+  if (plan.keepsFactor)
+    return data;
+  return data + double(plan.sizeN) * plan.sizeK * plan.getLanes() *
+                    llvm::divideCeil(plan.nominalRows, plan.getRows()) /
+                    plan.nominalRows;
+}
+
+/// By which shorter segments slow the second-level cache down.
+static double getWaste(const SparseCandidate &plan) {
+  if (plan.alongRows || plan.getLaneBlocks() == 1)
+    return 1;
+  return std::max(1.0,
+                  double(kSegmentBytes) / (plan.getLanes() * plan.dataBytes));
+}
+
+/// What ranks plans: bytes that go through memory or the second-level cache per
+/// row, whichever takes longer. Two warp groups per SM overlap better than one
+/// with larger tiles; where both operands stream, that makes no difference.
+/// Pairs of 16-bit values along rows take so many instructions that larger
+/// tiles of one CTA are better if it keeps a factor of large K as a whole, and
+/// small ones of warp groups only where there are few. The weights were fitted
+/// to measurements.
+static double getCost(const SparseCandidate &plan) {
+  constexpr double kCacheRate = 1.33, kAlone = 1.95, kAlonePairs = 0.95,
+                   kSmallPairs = 1.2;
+  double sizeN = double(plan.sizeN) * plan.getLanes();
+  double memory = double(plan.sizeK) * plan.getLanes() + sizeN;
+  double cached = (getTraffic(plan) + sizeN) * getWaste(plan);
+  double cost = std::max(memory, cached / kCacheRate) / plan.getLanes();
+  if (plan.is16BitFloat() && plan.alongRows && plan.warpGroups > 1 &&
+      !plan.isWide)
+    return cost * kSmallPairs;
+  if (!plan.keepsFactor || plan.getWarpGroupsPerSM() > 1)
+    return cost;
+  bool pairsRows = plan.is16BitFloat() && plan.alongRows &&
+                   plan.sizeK >= kDeep && plan.getResultBlocks() == 1;
+  return cost * (pairsRows ? kAlonePairs : kAlone);
+}
+
+/// How much longer the SM with the most tiles takes than all of them would on
+/// average, of 16-bit types with the rows innermost, if that is a lot.
+static double getIdle(const SparseCandidate &plan, const GPUMachine &machine) {
+  constexpr double kWorthMentioning = 1.1;
+  int64_t tiles = getSparseTiles(plan), parts = plan.getTilesPerRows();
+  int64_t segments = machine.numSMs * plan.ctasPerSM / parts;
+  if (!plan.alongRows || !plan.is16BitFloat() || !plan.keepsFactor ||
+      segments == 0)
+    return 1;
+  int64_t length = llvm::divideCeil(tiles / parts, segments) * plan.ctasPerSM;
+  double idle = double(length) * machine.numSMs / tiles;
+  return idle < kWorthMentioning ? 1 : idle;
+}
+
+/// Takes fewer rows where there is no factor to read again for them: many small
+/// tiles are shared out more evenly.
+static void narrowTile(SparseCandidate &plan,
+                       const SparseConstraints &constraints) {
+  int64_t most = plan.alongRows ? kMostRowsAlong : kMostRows;
+  while (plan.getRows() > most && plan.rowTiles > 1)
+    plan.rowTiles /= 2;
+  while (plan.alongRows && plan.getRows() > most) {
+    if (plan.resultTiles > 1) {
+      plan.resultTiles /= 2;
+      plan.resultWarps *= 2;
+    }
+    if (plan.rowWarps == 1)
+      break;
+    plan.rowWarps /= 2;
+  }
+  chooseKStep(plan, constraints);
+}
+
+/// As many pipeline stages as should be under way; whether they fit.
+static bool chooseStages(SparseCandidate &plan,
+                         const SparseConstraints &constraints,
+                         int64_t sharedBytes) {
+  if (constraints.has("stages")) {
+    plan.stages = constraints.take("stages", 0);
+    return plan.getSharedBytes() <= sharedBytes;
+  }
+  plan.stages = 2;
+  while (plan.stages < kMostStages &&
+         (plan.stages - 1) * plan.getStageBytes() <
+             kBytesUnderWay / plan.getWarpGroupsPerSM())
+    ++plan.stages;
+  while (plan.stages > 2 && plan.getSharedBytes() > sharedBytes)
+    --plan.stages;
+  return plan.getSharedBytes() <= sharedBytes;
+}
+
+/// Tiles with `warps` per warp group, with the factor kept or not; whether they
+/// fit.
+static bool chooseTile(SparseCandidate &plan, int64_t warps,
+                       const SparseConstraints &constraints,
+                       const GPUMachine &machine) {
+  int64_t sharedBytes = machine.getSharedBytes(plan.ctasPerSM);
+  int64_t most = llvm::PowerOf2Ceil(
+      llvm::divideCeil(plan.getPlaces(), plan.getResultsPerWarp()));
+  int64_t resultWarps = std::min(warps, most);
+  // As much of the factor as can be kept; else squares.
+  if (!plan.keepsFactor)
+    while (resultWarps > 1 &&
+           plan.getResultsPerWarp() * resultWarps >
+               2 * plan.getRowsPerWarp() * (warps / resultWarps))
+      resultWarps /= 2;
+  if (constraints.has("row_warps"))
+    resultWarps =
+        std::max<int64_t>(warps / constraints.take("row_warps", 1), 1);
+  resultWarps = constraints.take("result_warps", resultWarps);
+  for (;; resultWarps /= 2) {
+    setWarps(plan, warps, resultWarps, constraints);
+    if (!plan.keepsFactor ||
+        plan.getKeptBytes() <= kKeptBytes * sharedBytes / (224 * 1024))
+      break;
+    if (resultWarps == 1)
+      return false;
+  }
+  bool isGiven =
+      constraints.has("row_tiles") || constraints.has("result_tiles") ||
+      constraints.has("row_warps") || constraints.has("result_warps");
+  if (plan.keepsFactor && !isGiven)
+    narrowTile(plan, constraints);
+  return chooseStages(plan, constraints, sharedBytes);
+}
+
+/// The better one of keeping the factor and reading it for each tile.
+static std::optional<SparseCandidate>
+chooseKept(const SparseCandidate &described, int64_t warps,
+           const SparseConstraints &constraints, const GPUMachine &machine) {
+  std::optional<SparseCandidate> best;
+  for (bool keeps : {true, false}) {
+    if (described.warpGroups > 1 && !keeps)
+      break;
+    SparseCandidate candidate = described;
+    candidate.keepsFactor = keeps;
+    chooseMath(candidate, constraints);
+    chooseWarpTile(candidate, constraints);
+    if (!chooseTile(candidate, warps, constraints, machine) ||
+        !constraints.allow(candidate))
+      continue;
+    if (!best || getTraffic(candidate) <= getTraffic(*best))
+      best = candidate;
+    // Where rows are innermost, other factors than dense ones come element by
+    // element.
+    if (described.alongRows && !described.groupAxes.empty())
+      break;
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Forms
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How warps share an SM.
+struct Form {
+  int64_t ctas, warpGroups;
+  bool isWide;
+};
+} // namespace
+
+/// The forms that are worth a try, of those that are as good the best one
+/// first. This is what measurements say; what decides seems to be registers for
+/// operands beside the sums.
+static SmallVector<Form> getForms(const SparsePlan &plan) {
+  Form two{2, 1, false}, one{1, 1, true}, warpGroups{1, 2, false};
+  Form wideTwo{2, 1, true}, wideWarpGroups{1, 2, true};
+  if (plan.element.isF64())
+    return {two, one};
+  // Larger tiles spill there.
+  if (plan.hasEpilogue && plan.alongRows)
+    return {two};
+  if (plan.alongRows && plan.is16BitFloat())
+    return {two, one, wideWarpGroups, warpGroups};
+  if (plan.alongRows)
+    return {two, one, warpGroups};
+  if (plan.order == SparseOrder::Pairs)
+    return plan.is16BitFloat()
+               ? SmallVector<Form>{wideTwo, warpGroups, two, one}
+               : SmallVector<Form>{wideWarpGroups, two, one};
+  if (plan.is16BitFloat())
+    return {wideWarpGroups, two, one};
+  return {two, one};
+}
+
+/// The forms of given numbers of CTAs and warp groups; those that are worth a
+/// try, and others behind them.
+static SmallVector<Form> getForms(const SparsePlan &plan,
+                                  const SparseConstraints &constraints) {
+  SmallVector<Form> forms = getForms(plan);
+  if (constraints.isEmpty())
+    return forms;
+  for (int64_t ctas : {2, 1})
+    for (int64_t warpGroups : {1, 2})
+      for (bool isWide : {false, true})
+        forms.push_back({constraints.take("ctas_per_sm", ctas),
+                         constraints.take("warp_groups", warpGroups), isWide});
+  llvm::erase_if(forms, [&](const Form &form) {
+    return form.ctas != constraints.take("ctas_per_sm", form.ctas) ||
+           form.warpGroups != constraints.take("warp_groups", form.warpGroups);
+  });
+  return forms;
+}
+
+/// Warps of a warp group, unless a number of threads is given.
+static int64_t getWarps(const SparseCandidate &plan,
+                        const SparseConstraints &constraints) {
+  if (constraints.has("row_warps") && constraints.has("result_warps"))
+    return constraints.take("row_warps", 1) *
+           constraints.take("result_warps", 1);
+  return std::max<int64_t>(8 / plan.getWarpGroupsPerSM(), 1);
+}
+
+/// Whether warp groups need not be tried: partial sums take registers of
+/// theirs, so they have to save a lot.
+static bool isGoodWithoutWarpGroups(const SparsePlan &plan) {
+  return plan.alongRows && plan.hasPartialSums &&
+         plan.getResultBlocks() <= kFewBlocks;
+}
+
+std::optional<SparseCandidate>
+kron::chooseSparseTile(const SparseCandidate &described,
+                       const SparseConstraints &constraints,
+                       const GPUMachine &machine) {
+  SparseCandidate plan = described;
+  std::optional<SparseCandidate> best;
+  // Split-K tiles follow where full ones are too few; full ones that keep the
+  // factor are better.
+  auto isTooFew = [&](const SparseCandidate &plan) {
+    return getSparseTiles(plan) < machine.numSMs;
+  };
+  auto isBetter = [&](const SparseCandidate &plan,
+                      const SparseCandidate &other) {
+    if (plan.keepsFactor && !isTooFew(plan) && isTooFew(other))
+      return true;
+    if (other.keepsFactor && !isTooFew(other) && isTooFew(plan))
+      return false;
+    return getCost(plan) * getIdle(plan, machine) <
+           getCost(other) * getIdle(other, machine);
+  };
+  auto attempt = [&](const Form &form, int64_t laneChunks) {
+    if (form.warpGroups > 1 && best && isGoodWithoutWarpGroups(*best))
+      return;
+    SparseCandidate tile = plan;
+    tile.laneChunks = constraints.take("lane_chunks", laneChunks);
+    setSparseChunks(tile);
+    tile.ctasPerSM = form.ctas;
+    tile.warpGroups = form.warpGroups;
+    tile.isWide = form.isWide;
+    int64_t warps =
+        constraints.takeWarps(form.warpGroups * getWarps(tile, constraints)) /
+        form.warpGroups;
+    if (warps == 0)
+      return;
+    std::optional<SparseCandidate> candidate =
+        chooseKept(tile, warps, constraints, machine);
+    if (candidate && (!best || isBetter(*candidate, *best)))
+      best = candidate;
+  };
+  bool hasLongSegments = plan.order == SparseOrder::Pairs &&
+                         !plan.is16BitFloat() && !plan.hasEpilogue &&
+                         plan.lanes / plan.lanesPerChunk % 4 == 0;
+  for (; !best && plan.stepBytes >= kLeastStepBytes; plan.stepBytes /= 2)
+    for (const Form &form : getForms(plan, constraints))
+      for (int64_t longer : {1, 2})
+        if (longer == 1 ||
+            (hasLongSegments && form.ctas * form.warpGroups == 1))
+          attempt(form, longer * plan.laneChunks);
+  return best;
+}

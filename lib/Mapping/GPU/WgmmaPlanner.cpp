@@ -1,0 +1,261 @@
+//===- WgmmaPlanner.cpp - Choice of tiles of a wgmma kernel -----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/WgmmaPlanner.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/WgmmaPlan.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Largest factor side below which smaller instructions waste less, unless the
+/// plan asks for wgmma.
+static constexpr int64_t kMinSide = 17;
+/// Positions of the contracted axis in a piece, and the most buffers, unless
+/// the plan names them.
+static constexpr int64_t kPieceK = 32;
+static constexpr int64_t kMaxBuffers = 8;
+
+static GPUPlanAttr writePlan(MLIRContext *context, WgmmaChoices choices) {
+  PlanWriter writer(context, GPUKernel::Wgmma);
+  WgmmaChoices::visitFields(writer, choices);
+  return writer.getPlan();
+}
+
+namespace {
+
+class Planner {
+public:
+  Planner(FusedOp fused, const GPUMachine &machine, WgmmaPlan described)
+      : fused(fused), machine(machine), given(getGPUPlanAttr(fused)),
+        plan(std::move(described)) {}
+
+  std::variant<WgmmaPlan, std::string> run();
+
+private:
+  int64_t getGiven(StringRef name) const { return given ? given.get(name) : 0; }
+  bool isAllowed(StringRef name, int64_t value) const {
+    return !given || !given.has(name) || given.get(name) == value;
+  }
+  int64_t chooseWarpgroups() const;
+  SmallVector<int64_t> getTileSizes(int axis, int64_t wanted, int64_t first,
+                                    int64_t last) const;
+  double getCost(const WgmmaPlan &candidate) const;
+  void consider(WgmmaPlan &candidate);
+  void considerGroups(WgmmaPlan candidate);
+  void considerPieces(WgmmaPlan candidate);
+
+  FusedOp fused;
+  const GPUMachine &machine;
+  GPUPlanAttr given;
+  WgmmaPlan plan;
+  std::optional<WgmmaPlan> best;
+  double bestCost = 0;
+  std::string reason = "factors and a tile do not fit shared memory";
+};
+
+} // namespace
+
+/// As many as the registers allow.
+int64_t Planner::chooseWarpgroups() const {
+  int64_t registers = 0;
+  for (const WgmmaStage &stage : plan.stages) {
+    int64_t operands = stage.paddedK / 2;
+    if (stage.kind == WgmmaKind::Split)
+      operands = stage.paddedK;
+    if (stage.kind == WgmmaKind::Half)
+      operands = stage.paddedK / 4;
+    int64_t sums = stage.paddedResults / 2;
+    // In pieces: two at a time, and two kinds of sums.
+    if (stage.sizeK > kWgmmaMaxWholeSide) {
+      operands = 2 * kPieceK;
+      sums *= 2;
+    }
+    registers = std::max(registers, sums + operands + 32);
+  }
+  return registers <= 128 ? 4 : registers <= 168 ? 3 : 2;
+}
+
+/// Time per element of the array, roughly, in units of a multiply-add of the
+/// tensor cores.
+double Planner::getCost(const WgmmaPlan &candidate) const {
+  double work = 0;
+  int64_t group = candidate.groupSize;
+  for (const WgmmaStage &stage : candidate.stages) {
+    double product = 64.0 * stage.paddedK * stage.paddedResults * stage.shares;
+    // Reading, splitting and writing the rows of a block.
+    double block = (stage.kind == WgmmaKind::Split ? 2.0 : 1.0) * product +
+                   64.0 * 128 * (stage.sizeK + stage.sizeN) + 64.0 * 2048;
+    work += llvm::divideCeil(stage.getBlocks(), group) * group * block;
+  }
+  double elements = 1;
+  for (const WgmmaAxis &axis : candidate.axes)
+    elements *= axis.tile;
+  double cost = work / elements;
+  double inFlight = double(candidate.getNumGroups()) * (candidate.buffers - 1) *
+                    candidate.landing.getBytes();
+  // With one buffer, the next tile comes as far as the second-level cache.
+  if (candidate.buffers == 1)
+    inFlight = candidate.canRefill() ? 40960 : 24576;
+  if (inFlight < 65536)
+    cost *= 1.0 + 0.6 * (1.0 - inFlight / 65536);
+  if (group > 1)
+    cost *= 1.05;
+  // Large tiles leave SMs idle at the end.
+  cost *= 1.0 + double(candidate.landing.getBytes()) *
+                    candidate.getNumGroups() / (1 << 20);
+  // Short segments of the input and of the result.
+  auto getLoss = [&](int64_t elements) {
+    int64_t segment = elements * candidate.landing.elementBytes;
+    return segment < 16    ? 3.0
+           : segment < 32  ? 2.0
+           : segment < 64  ? 1.41
+           : segment < 128 ? 1.14
+                           : 1.0;
+  };
+  for (const WgmmaAxis &axis : candidate.axes)
+    if (axis.isContiguous)
+      cost *= getLoss(axis.tile);
+  const WgmmaAxis &last = candidate.axes.back();
+  return cost * getLoss(last.stage < 0 ? last.tile : last.after);
+}
+
+/// Takes `candidate`, with the best number of buffers, if it is better than all
+/// before.
+void Planner::consider(WgmmaPlan &candidate) {
+  if (candidate.quantize)
+    if (auto obstacle = getWgmmaQuantizeReason(fused, candidate)) {
+      reason = *obstacle;
+      return;
+    }
+  int64_t limit = machine.getSharedBytes(candidate.ctasPerSM);
+  int64_t wanted = getGiven("stages");
+  for (int64_t buffers = wanted ? wanted : 1;
+       buffers <= (wanted ? wanted : kMaxBuffers); ++buffers) {
+    candidate.buffers = buffers;
+    if (candidate.getSharedBytes() > limit ||
+        (candidate.pieces > 1 && buffers < 3))
+      continue;
+    double cost = getCost(candidate);
+    if (best && cost >= bestCost)
+      continue;
+    best = candidate;
+    bestCost = cost;
+  }
+}
+
+/// Tiles that are loaded whole.
+void Planner::considerGroups(WgmmaPlan candidate) {
+  if (candidate.getShares() > 1 || !isAllowed("k_piece", 0))
+    return;
+  setWgmmaTile(candidate);
+  for (int64_t group = 1; group <= plan.getWarpgroups(); ++group) {
+    if (plan.getWarpgroups() % group != 0 ||
+        !isAllowed("warpgroups_per_tile", group))
+      continue;
+    candidate.groupSize = group;
+    consider(candidate);
+  }
+}
+
+/// Tiles of one block, in pieces.
+void Planner::considerPieces(WgmmaPlan candidate) {
+  const WgmmaStage &first = candidate.stages.front();
+  candidate.pieceK = kPieceK;
+  if (given && given.has("k_piece"))
+    candidate.pieceK = given.get("k_piece");
+  if (candidate.pieceK == 0 || candidate.stages.size() > 1 ||
+      candidate.landing.elementBytes != 4 || first.sizeK <= candidate.pieceK ||
+      !isAllowed("warpgroups_per_tile", 1))
+    return;
+  setWgmmaTile(candidate);
+  if (first.getBlocks() == 1)
+    consider(candidate);
+}
+
+/// Positions of a tile along `axis`, which may be none.
+SmallVector<int64_t> Planner::getTileSizes(int axis, int64_t wanted,
+                                           int64_t first, int64_t last) const {
+  if (axis < 0)
+    return {1};
+  if (wanted)
+    return {wanted};
+  int64_t size = plan.axes[axis].after;
+  SmallVector<int64_t> sizes;
+  if (!ShapedType::isDynamic(size) && size <= first)
+    return {size};
+  for (int64_t choice = first; choice <= last; choice *= 2) {
+    sizes.push_back(choice);
+    if (!ShapedType::isDynamic(size) && choice >= size)
+      break;
+  }
+  return sizes;
+}
+
+std::variant<WgmmaPlan, std::string> Planner::run() {
+  int64_t threads = getGiven("threads");
+  plan.threads = threads ? threads : chooseWarpgroups() * kWarpgroupThreads;
+  if (plan.threads % kWarpgroupThreads != 0)
+    return "no wgmma plan has threads = " + std::to_string(plan.threads);
+  plan.ctasPerSM = std::max<int64_t>(1, getGiven("ctas_per_sm"));
+  plan.quantize = getGiven("quantize");
+  for (int64_t rows : getTileSizes(plan.rowAxis, getGiven("tile"), 1, 64))
+    for (int64_t columns :
+         getTileSizes(plan.columnAxis, getGiven("columns"), 8, 128)) {
+      plan.rows = rows;
+      plan.columns = columns;
+      considerGroups(plan);
+      considerPieces(plan);
+    }
+  if (!best)
+    return reason;
+  return *best;
+}
+
+/// `given`, which is complete, if it is a plan for `fused`.
+static std::variant<SmallVector<GPUPlanAttr>, std::string>
+checkPlan(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
+  std::variant<WgmmaPlan, std::string> read = readWgmmaPlan(fused, given);
+  auto *plan = std::get_if<WgmmaPlan>(&read);
+  if (!plan)
+    return std::get<std::string>(read);
+  if (auto reason = getSharedMemoryReason(plan->getSharedBytes(),
+                                          plan->ctasPerSM, machine))
+    return *reason;
+  return SmallVector<GPUPlanAttr>{writePlan(fused.getContext(), *plan)};
+}
+
+std::variant<SmallVector<GPUPlanAttr>, std::string>
+kron::planWgmma(FusedOp fused, const GPUMachine &machine) {
+  if (!machine.hasWgmma)
+    return "the chip has no wgmma instructions";
+  GPUPlanAttr given = getGPUPlanAttr(fused);
+  bool isAsked = given && given.getKernel() == GPUKernel::Wgmma;
+  if (isAsked && given.isComplete())
+    return checkPlan(fused, given, machine);
+  std::variant<WgmmaPlan, std::string> described = describeWgmma(fused);
+  auto *plan = std::get_if<WgmmaPlan>(&described);
+  if (!plan)
+    return std::get<std::string>(described);
+  auto isSmall = [](const WgmmaStage &stage) {
+    return std::max(stage.sizeK, stage.sizeN) < kMinSide;
+  };
+  if (!isAsked && llvm::all_of(plan->stages, isSmall))
+    return "no factor has more than 16 rows or columns";
+  std::variant<WgmmaPlan, std::string> chosen =
+      Planner(fused, machine, *plan).run();
+  plan = std::get_if<WgmmaPlan>(&chosen);
+  if (!plan)
+    return std::get<std::string>(chosen);
+  GPUPlanAttr written = writePlan(fused.getContext(), *plan);
+  if (std::string field = findContradiction(given, written); !field.empty())
+    return "no wgmma plan has " + field;
+  // What was given need not go together.
+  return checkPlan(fused, written, machine);
+}

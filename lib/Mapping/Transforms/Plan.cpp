@@ -1,0 +1,83 @@
+//===- Plan.cpp - How operations are mapped to the machine ------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A thin MLIR pass over Mapping: it only annotates.
+//
+//===----------------------------------------------------------------------===//
+
+#include "VerifyOptions.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Mapping/CPU/CPUPlanner.h"
+#include "kron/Mapping/GPU/GPUPlanner.h"
+#include "kron/Mapping/Passes.h"
+#include "kron/Plan/GPU/SparseGradPlan.h"
+#include "kron/Plan/GPU/Support.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace mlir::kron {
+#define GEN_PASS_DEF_KRONPLAN
+#include "kron/Mapping/Passes.h.inc"
+} // namespace mlir::kron
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+
+struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
+  using KronPlanBase::KronPlanBase;
+
+  void runOnOperation() override {
+    if (target != "cpu" && target != "cuda") {
+      getOperation()->emitError("expects target to be cpu or cuda, but got ")
+          << target.getValue();
+      return signalPassFailure();
+    }
+    dropForeignPlans(getOperation(), target);
+    if (target == "cuda")
+      return planForGPU();
+    if (failed(verifyVectorBits(getOperation(), vectorBits)) ||
+        failed(verifyBytes(getOperation(), cacheBytes, l2Bytes, streamBytes,
+                           streamColumnsBytes, columnBytes, rowTileBytes)))
+      return signalPassFailure();
+    planForCPU();
+  }
+
+  void planForGPU() {
+    FailureOr<GPUMachine> machine = getGPUMachine(getOperation(), chip);
+    if (failed(machine))
+      return signalPassFailure();
+    SmallVector<QuantizeOp> quantizes;
+    getOperation()->walk([&](QuantizeOp op) { quantizes.push_back(op); });
+    WalkResult result = getOperation()->walk([&](Operation *op) {
+      if (auto fused = dyn_cast<FusedOp>(op))
+        return WalkResult(kron::planForGPU(fused, quantizes, *machine, cublas));
+      auto gradient = dyn_cast<KsmmGradOp>(op);
+      if (gradient && hasGradientKernels(gradient))
+        return WalkResult(kron::planForGPU(gradient, *machine));
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+  void planForCPU() {
+    CPUPlannerOptions options;
+    options.vectorBits = vectorBits;
+    options.caches = {cacheBytes, l2Bytes, columnBytes, rowTileBytes};
+    options.streamBytes = streamBytes;
+    options.streamColumnsBytes = streamColumnsBytes;
+    options.hasMatrixTiles = matrixTiles;
+    options.hasPairProducts = pairProducts;
+    options.hasFastShuffles = fastShuffles;
+    getOperation()->walk(
+        [&](FusedOp fused) { kron::planForCPU(fused, options); });
+  }
+};
+
+} // namespace

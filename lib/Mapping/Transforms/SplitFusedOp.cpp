@@ -1,0 +1,262 @@
+//===- SplitFusedOp.cpp - One kron.fused per fused region -----------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// The fused regions of a plan as IR. Elements between fused regions have the
+// type of the arrays: f16 and bf16 keep f32 within a fused region only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FusionPlan.h"
+#include "kron/Dialect/Kron/Transforms/Chain.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static Block *getBlock(FusedOp fused) { return &fused.getBody().front(); }
+
+bool kron::isSplittable(FusedOp fused) {
+  ModeProductOp last = fused.getModeProducts().back();
+  return !fused.getEpilogue() &&
+         llvm::none_of(
+             ValueRange{last.getAlpha(), last.getBeta()}, [&](Value scalar) {
+               return scalar && scalar.getParentBlock() == getBlock(fused);
+             });
+}
+
+namespace {
+
+class Splitter {
+public:
+  Splitter(RewriterBase &rewriter, FusedOp fused, const FusionPlan &plan)
+      : rewriter(rewriter), fused(fused), loc(fused.getLoc()),
+        products(fused.getModeProducts()), plan(plan),
+        element(kron::getElementType(fused.getInit())) {}
+
+  void run();
+
+private:
+  bool isOnTensors() { return fused->getNumResults() != 0; }
+  SmallVector<int64_t> getShapeAfter(unsigned region);
+  Value createScratch(ArrayRef<int64_t> shape);
+  Value getDestination(unsigned region, Value input);
+  Value collapseInside(unsigned region, Value array);
+  Value buildRegion(unsigned region, Value input, Value destination);
+  Value buildRegion(OpBuilder &builder, unsigned region, ValueRange args);
+  BlockArgument getOwnAddend();
+  bool readsDestination();
+
+  RewriterBase &rewriter;
+  FusedOp fused;
+  Location loc;
+  SmallVector<ModeProductOp> products;
+  const FusionPlan &plan;
+  Type element;
+  /// Arrays made for what lies between fused regions.
+  SmallVector<Value> scratch;
+};
+
+} // namespace
+
+/// Shape of the array that fused region `region` writes.
+SmallVector<int64_t> Splitter::getShapeAfter(unsigned region) {
+  auto shapeOf = [](Value value) {
+    return llvm::to_vector(cast<ShapedType>(value.getType()).getShape());
+  };
+  SmallVector<int64_t> output = shapeOf(fused.getInit());
+  FusionChain chain = describeFusionChain(fused);
+  SmallVector<int64_t> shape = shapeOf(getBlock(fused)->getArgument(0));
+  if (!chain.isReorderable()) {
+    // The mode products' own order, and thus their own types.
+    shape = shapeOf(products[plan.regions[region].back()].getInit());
+  } else {
+    for (ModeProductOp product : llvm::reverse(products))
+      shape[product.getAxis()] = describeFactor(product).sizeK;
+    for (ArrayRef<unsigned> group :
+         ArrayRef(plan.regions).take_front(region + 1))
+      for (unsigned index : group)
+        shape[chain.factors[index].axis] = chain.factors[index].sizeN;
+  }
+  for (auto [size, outputSize] : llvm::zip_equal(shape, output))
+    if (ShapedType::isDynamic(size))
+      size = outputSize;
+  return shape;
+}
+
+/// A new array; its dynamic sizes are those of the destination.
+Value Splitter::createScratch(ArrayRef<int64_t> shape) {
+  SmallVector<Value> sizes;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    if (!ShapedType::isDynamic(size))
+      continue;
+    if (isOnTensors())
+      sizes.push_back(
+          tensor::DimOp::create(rewriter, loc, fused.getInit(), dim));
+    else
+      sizes.push_back(
+          memref::DimOp::create(rewriter, loc, fused.getInit(), dim));
+  }
+  if (isOnTensors())
+    return tensor::EmptyOp::create(rewriter, loc, shape, element, sizes);
+  auto alloc = memref::AllocOp::create(rewriter, loc,
+                                       MemRefType::get(shape, element), sizes);
+  alloc->setAttr(bufferization::BufferizationDialect::kManualDeallocation,
+                 rewriter.getUnitAttr());
+  return alloc;
+}
+
+/// The block argument that is Z, null if Z is not read or is what the
+/// destination holds.
+BlockArgument Splitter::getOwnAddend() {
+  ModeProductOp last = products.back();
+  if (kron::getBeta(last).isZero() || !last.getAddend() ||
+      last.getAddend() == getBlock(fused)->getArguments().back())
+    return nullptr;
+  return cast<BlockArgument>(last.getAddend());
+}
+
+/// Whether what the destination holds, or may hold (Z may be the same memory),
+/// is needed until the end.
+bool Splitter::readsDestination() {
+  return !kron::getBeta(products.back()).isZero();
+}
+
+/// Where fused region `region` writes: not where it reads, the destination
+/// every other time so that one more array is enough, unless the plan is in
+/// place.
+Value Splitter::getDestination(unsigned region, Value input) {
+  unsigned remaining = plan.regions.size() - 1 - region;
+  if (remaining == 0 || plan.isInPlace)
+    return fused.getInit();
+  SmallVector<int64_t> shape = getShapeAfter(region);
+  auto initType = cast<ShapedType>(fused.getInit().getType());
+  if (remaining % 2 == 0 && !readsDestination() &&
+      initType.getShape() == ArrayRef(shape))
+    return fused.getInit();
+  for (Value array : scratch) {
+    bool isRead = array == input;
+    if (auto previous = input.getDefiningOp<FusedOp>())
+      isRead |= previous.getInit() == array;
+    if (!isRead &&
+        cast<ShapedType>(array.getType()).getShape() == ArrayRef(shape))
+      return array;
+  }
+  return scratch.emplace_back(createScratch(shape));
+}
+
+Value Splitter::buildRegion(OpBuilder &builder, unsigned region,
+                            ValueRange args) {
+  ArrayRef<unsigned> group = plan.regions[region];
+  bool isLastRegion = region + 1 == plan.regions.size();
+  ModeProductOp scaling = products.back();
+  Type accumulator = getAccumulatorType(element);
+  Value out = args.back(), value = args.front();
+  auto shape = llvm::to_vector(cast<ShapedType>(value.getType()).getShape());
+  auto outShape = cast<ShapedType>(out.getType()).getShape();
+  for (auto [size, outSize] : llvm::zip_equal(shape, outShape))
+    if (ShapedType::isDynamic(size))
+      size = outSize;
+
+  for (auto [number, index] : llvm::enumerate(group)) {
+    ModeProductOp op = products[index];
+    bool isLast = number + 1 == group.size();
+    bool scales = isLast && isLastRegion;
+    Value init = out;
+    shape[op.getAxis()] = describeFactor(op).sizeN;
+    for (int64_t axis : describeFactor(op).varyingAxes)
+      if (shape[axis] == 1)
+        shape[axis] = outShape[axis];
+    if (!isLast) {
+      SmallVector<Value> sizes;
+      for (auto [dim, size] : llvm::enumerate(shape))
+        if (ShapedType::isDynamic(size))
+          sizes.push_back(tensor::DimOp::create(builder, loc, out, dim));
+      init = tensor::EmptyOp::create(builder, loc, shape, accumulator, sizes);
+    }
+    Value addend;
+    if (scales && getOwnAddend())
+      addend = args[args.size() - 2];
+    auto product = ModeProductOp::create(
+        builder, op.getLoc(), TypeRange(init.getType()), value,
+        args[1 + number], scales ? scaling.getAlpha() : Value(),
+        scales ? scaling.getBeta() : Value(), addend, init,
+        static_cast<uint64_t>(op.getAxis()), op.getFactorDims(),
+        /*conj_input=*/region == 0 && number == 0 &&
+            products.front().getConjInput(),
+        op.getConjFactor(), scales ? scaling.getStaticAlphaAttr() : TypedAttr(),
+        scales ? scaling.getStaticBetaAttr() : TypedAttr(), op.getPrecision(),
+        /*plan=*/nullptr);
+    value = product.getResult(0);
+  }
+  return value;
+}
+
+/// `array`, a memref, with the axes inside of all that fused region `region`
+/// contracts as one: its tiles are cut from long segments of memory then.
+Value Splitter::collapseInside(unsigned region, Value array) {
+  auto type = cast<MemRefType>(array.getType());
+  int64_t innermost = 0;
+  for (unsigned index : plan.regions[region])
+    innermost = std::max<int64_t>(innermost, products[index].getAxis());
+  SmallVector<ReassociationIndices> axes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    if (axis <= innermost + 1)
+      axes.push_back({axis});
+    else
+      axes.back().push_back(axis);
+  if (static_cast<int64_t>(axes.size()) == type.getRank() ||
+      !memref::CollapseShapeOp::isGuaranteedCollapsible(type, axes))
+    return array;
+  return memref::CollapseShapeOp::create(rewriter, loc, array, axes);
+}
+
+/// Builds fused region `region` from `input` to `destination`; returns its
+/// result, on memrefs the destination.
+Value Splitter::buildRegion(unsigned region, Value input, Value destination) {
+  Value result = destination;
+  SmallVector<Value> inputs{input};
+  for (unsigned index : plan.regions[region]) {
+    auto argument = cast<BlockArgument>(products[index].getFactor());
+    inputs.push_back(fused->getOperand(argument.getArgNumber()));
+  }
+  if (plan.isInPlace && region)
+    inputs.front() = destination = collapseInside(region, destination);
+  bool isLastRegion = region + 1 == plan.regions.size();
+  if (isLastRegion && getOwnAddend())
+    inputs.push_back(fused->getOperand(getOwnAddend().getArgNumber()));
+  ArrayRef<int64_t> permutation;
+  if (region == 0 && fused.getInputPermutation())
+    permutation = *fused.getInputPermutation();
+  Attribute plan = fused.getPlanAttr();
+  FusedOp built = createFusedOp(rewriter, loc, inputs, destination, permutation,
+                                plan, [&](OpBuilder &builder, ValueRange args) {
+                                  return buildRegion(builder, region, args);
+                                });
+  return isOnTensors() ? built->getResult(0) : result;
+}
+
+void Splitter::run() {
+  rewriter.setInsertionPoint(fused);
+  Value value = fused.getInputs().front();
+  for (unsigned region = 0; region < plan.regions.size(); ++region)
+    value = buildRegion(region, value, getDestination(region, value));
+  if (isOnTensors()) {
+    rewriter.replaceOp(fused, value);
+    return;
+  }
+  for (Value array : scratch) {
+    auto dealloc = memref::DeallocOp::create(rewriter, loc, array);
+    dealloc->setAttr(bufferization::BufferizationDialect::kManualDeallocation,
+                     rewriter.getUnitAttr());
+  }
+  rewriter.eraseOp(fused);
+}
+
+void kron::splitFusedOp(RewriterBase &rewriter, FusedOp fused,
+                        const FusionPlan &plan) {
+  Splitter(rewriter, fused, plan).run();
+}

@@ -1,0 +1,121 @@
+//===- MmaLayout.cpp - Tiles in shared memory without bank conflicts ------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Plan/GPU/MmaLayout.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static constexpr int64_t kBankBytes = 4;
+static constexpr int64_t kBanks = 32;
+static constexpr int64_t kWavefrontBytes = kBankBytes * kBanks;
+/// What rounding to powers of two may cost.
+static constexpr double kMaxRounding = 1.26;
+
+/// Shared-memory cycles of a warp that reads `accessBytes` per lane: lane
+/// (g, t) = (lane / 4, lane % 4) at `g*8 bytes + t*stride`, over the fewest
+/// that this many bytes can take.
+static double getConflicts(int64_t strideBytes, int64_t accessBytes) {
+  int64_t lanesPerCycle = kWavefrontBytes / accessBytes;
+  int64_t cycles = 0;
+  for (int64_t first = 0; first < 32; first += lanesPerCycle) {
+    SmallVector<SmallVector<int64_t>> wordsPerBank(kBanks);
+    int64_t worst = 1;
+    for (int64_t lane = first; lane < first + lanesPerCycle; ++lane)
+      for (int64_t byte = 0; byte < accessBytes; byte += kBankBytes) {
+        int64_t word =
+            ((lane / 4) * accessBytes + (lane % 4) * strideBytes + byte) /
+            kBankBytes;
+        SmallVector<int64_t> &words = wordsPerBank[word % kBanks];
+        if (!llvm::is_contained(words, word))
+          words.push_back(word);
+        worst = std::max<int64_t>(worst, words.size());
+      }
+    cycles += worst;
+  }
+  return double(cycles) / (32 / lanesPerCycle);
+}
+
+/// Rounds sizes to powers of two if that costs little; the outermost needs
+/// none.
+static bool roundToPowers(SmallVectorImpl<int64_t> &sizes,
+                          int64_t elementBytes) {
+  double before = 1, after = 1;
+  int64_t least = kWavefrontBytes / 4 / elementBytes;
+  for (unsigned dim = 0; dim < sizes.size(); ++dim) {
+    before *= sizes[dim];
+    if (dim > 0)
+      sizes[dim] = llvm::PowerOf2Ceil(sizes[dim]);
+    if (dim + 1 == sizes.size())
+      sizes[dim] = std::max(sizes[dim], least);
+    after *= sizes[dim];
+  }
+  return after <= kMaxRounding * before;
+}
+
+TileLayout TileLayout::get(ArrayRef<int64_t> sizes, int64_t elementBytes) {
+  TileLayout layout;
+  layout.elementBytes = elementBytes;
+  unsigned rank = sizes.size();
+  layout.pitches.assign(sizes.begin(), sizes.end());
+  layout.strides.assign(rank, 1);
+  bool powers = roundToPowers(layout.pitches, elementBytes);
+  int64_t chunk = 16 / elementBytes;
+  int64_t period = kWavefrontBytes / elementBytes;
+  if (!powers) {
+    layout.pitches.assign(sizes.begin(), sizes.end());
+    layout.pitches.back() = llvm::alignTo(layout.pitches.back(), chunk);
+  }
+  for (unsigned dim = rank - 1; dim-- > 0;) {
+    int64_t least = layout.strides[dim + 1] * layout.pitches[dim + 1];
+    layout.strides[dim] = least;
+    if (powers)
+      continue;
+    // Padding costs room in all dimensions outside of this one.
+    double best = 1e30;
+    for (int64_t stride = least; stride < least + period; stride += chunk) {
+      double cost = getConflicts(stride * elementBytes, 8) +
+                    2.0 * (stride - least) / least;
+      if (cost < best - 1e-9) {
+        best = cost;
+        layout.strides[dim] = stride;
+      }
+    }
+  }
+  if (powers) {
+    // The 4 positions are the low 2 bits of one of the dimensions.
+    unsigned high = llvm::Log2_64(period) - 1, low = high - 1;
+    for (unsigned dim = 0; dim + 1 < rank; ++dim) {
+      unsigned bit = llvm::Log2_64(layout.strides[dim]);
+      if (bit < high)
+        continue;
+      if (bit != high && layout.pitches[dim] > 1)
+        layout.swizzles.push_back({bit, high});
+      if (layout.pitches[dim] > 2)
+        layout.swizzles.push_back({bit + 1, low});
+    }
+  }
+  layout.bytes = llvm::alignTo(
+      layout.strides[0] * layout.pitches[0] * elementBytes, kWavefrontBytes);
+  return layout;
+}
+
+int64_t TileLayout::getIndex(ArrayRef<int64_t> positions) const {
+  int64_t index = 0;
+  for (auto [position, stride] : llvm::zip_equal(positions, strides))
+    index += position * stride;
+  return index;
+}
+
+int64_t TileLayout::swizzle(int64_t index) const {
+  int64_t result = index;
+  for (Swizzle term : swizzles)
+    result ^= ((index >> term.from) & 1) << term.to;
+  return result;
+}

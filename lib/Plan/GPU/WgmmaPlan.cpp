@@ -1,0 +1,453 @@
+//===- WgmmaPlan.cpp - Tiles of a wgmma kernel ------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Plan/GPU/WgmmaPlan.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Plan/Arrays.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Largest factor side, and columns that a CTA takes of factors that it does
+/// not take whole.
+static constexpr int64_t kMaxSide = 256;
+static constexpr int64_t kShareResults = 64;
+/// Products in a sum from which on the residuals of a split may be rounded to
+/// bf16: of shorter sums, single elements can miss the a-priori bound.
+static constexpr int64_t kMinSplitTerms = 32;
+/// What positions of the contracted axis in a piece are multiples of: rows of
+/// that many are loaded at a time.
+static constexpr int64_t kPieceUnit = 16;
+/// Elements of a tile, more than fit any SM: sizes of larger ones need not be
+/// worked out.
+static constexpr uint64_t kMaxTileElements = 1 << 20;
+/// Values of a row that a thread keeps while it is quantized.
+static constexpr int64_t kMaxKept = 64;
+
+bool WgmmaPlan::canRefill() const {
+  const WgmmaStage &last = stages.back();
+  // Four rows are neighbours in memory, and no warp repeats another one's rows.
+  if (buffers != 1 || pieces != 1 || !inPlace || landing.elementBytes != 4 ||
+      last.innermost || last.radix.back() % 4 != 0 ||
+      last.rows % kWgmmaRows != 0)
+    return false;
+  // Its rows are all of the next tile.
+  for (auto [number, axis] : llvm::enumerate(axes))
+    if (number != last.axis &&
+        (axis.stage >= 0 ? axis.before != axis.after
+                         : axis.tile != last.radix[number]))
+      return false;
+  return true;
+}
+
+static ShapedType getShape(Value value) {
+  return cast<ShapedType>(value.getType());
+}
+
+//===----------------------------------------------------------------------===//
+// What follows from the operation
+//===----------------------------------------------------------------------===//
+
+/// What the kernels cannot do at all, or not accurately enough; an empty string
+/// if there is nothing.
+static std::string findObstacle(FusedOp fused) {
+  if (hasEmptyArray(fused))
+    return "an array has no elements";
+  if (fused.getEpilogue())
+    return "there is an epilogue";
+  if (isRegrouped(fused))
+    return "axes are regrouped between factors";
+  auto isTaken = [](Type type) {
+    return type.isF32() || type.isF16() || type.isBF16();
+  };
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  bool readsF32 = getElementType(fused.getInputs().front()).isF32();
+  SmallVector<unsigned> axes;
+  int64_t terms = 1;
+  bool isSplit = false;
+  for (ModeProductOp product : products) {
+    Type element = getElementType(product.getFactor());
+    if (!isTaken(element))
+      return "elements are not f32, f16 or bf16";
+    if (product.getPrecision() == Precision::Ieee)
+      return "precision ieee needs IEEE multiply-adds";
+    ShapedType factor = getShape(product.getFactor());
+    if (!factor.hasStaticShape())
+      return "a factor has a dynamic shape";
+    for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
+      if (axis >= 0 && factor.getDimSize(dim) != 1)
+        return "a factor varies over an axis of the data";
+    int64_t sizeK = factor.getDimSize(product.getContractedFactorDim());
+    int64_t sizeN = factor.getDimSize(product.getResultingFactorDim());
+    isSplit |= element.isF32() && product.getPrecision() == Precision::Full;
+    int64_t side = std::max(sizeK, sizeN);
+    if (side > kMaxSide)
+      return "a factor has more than 256 rows or columns";
+    if (side > kWgmmaMaxWholeSide && (products.size() > 1 || !readsF32))
+      return "a factor of more than 128 rows or columns is not alone or not "
+             "f32";
+    if (llvm::is_contained(axes, product.getAxis()))
+      return "an axis is contracted twice";
+    axes.push_back(product.getAxis());
+    terms = std::min(terms * sizeK, kMinSplitTerms);
+  }
+  if (isSplit && terms < kMinSplitTerms)
+    return "sums of fewer than 32 products need more accurate ones";
+  if (!isTaken(getElementType(fused.getInputs().front())) ||
+      !isTaken(getElementType(fused.getInit())))
+    return "elements are not f32, f16 or bf16";
+  return "";
+}
+
+/// Joins neighbouring axes that no factor touches and all arrays walk as one.
+static void mergeAxes(FusedOp fused, WgmmaPlan &plan) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  ModeProductOp last = products.back();
+  ShapedType input = getShape(products.front().getInput());
+  ShapedType result = getShape(fused.getInit());
+  SmallVector<int> stageOf(result.getRank(), -1);
+  for (auto [index, product] : llvm::enumerate(products))
+    stageOf[product.getAxis()] = index;
+
+  SmallVector<SmallVector<int64_t>> strides;
+  strides.push_back(getKnownStrides(
+      fused.getInputs().front(),
+      fused.getInputPermutation().value_or(ArrayRef<int64_t>())));
+  strides.push_back(getKnownStrides(fused.getInit()));
+  if (last.getAddend())
+    strides.push_back(getKnownStrides(fused.getOperandOf(last.getAddend())));
+  auto isWalked = [&](unsigned axis) {
+    return stageOf[axis] < 0 &&
+           input.getDimSize(axis) == result.getDimSize(axis);
+  };
+  auto isMergeable = [&](unsigned axis) {
+    unsigned outer = plan.axes.back().strideAxis;
+    int64_t size = result.getDimSize(axis);
+    if (!isWalked(axis) || !isWalked(axis - 1) || plan.axes.back().stage >= 0 ||
+        ShapedType::isDynamic(size))
+      return false;
+    if (size == 1 || result.getDimSize(outer) == 1)
+      return true;
+    return llvm::all_of(strides, [&](ArrayRef<int64_t> array) {
+      return !ShapedType::isDynamic(array[axis]) &&
+             !ShapedType::isDynamic(array[outer]) &&
+             array[outer] == array[axis] * size;
+    });
+  };
+  for (unsigned axis = 0; axis < stageOf.size(); ++axis) {
+    int64_t after = result.getDimSize(axis);
+    // The contracted axis stays the innermost one.
+    if (isWalked(axis) && after == 1 && !plan.axes.empty() &&
+        plan.axes.back().stage >= 0)
+      continue;
+    if (axis > 0 && isMergeable(axis)) {
+      WgmmaAxis &merged = plan.axes.back();
+      merged.fusedAxes.push_back(axis);
+      merged.after = ShapedType::isDynamic(merged.after) ? merged.after
+                                                         : merged.after * after;
+      merged.before = merged.after;
+      if (after != 1)
+        merged.strideAxis = axis;
+      merged.isContiguous = strides.front()[merged.strideAxis] == 1;
+      continue;
+    }
+    WgmmaAxis own;
+    own.fusedAxes.push_back(axis);
+    own.strideAxis = axis;
+    own.stage = stageOf[axis];
+    own.before = own.after = after;
+    if (own.stage >= 0) {
+      // The types of the arrays may leave open what the factor tells.
+      ModeProductOp product = products[own.stage];
+      ShapedType factor = getShape(product.getFactor());
+      own.before = factor.getDimSize(product.getContractedFactorDim());
+      own.after = factor.getDimSize(product.getResultingFactorDim());
+    }
+    own.isContiguous = strides.front()[axis] == 1;
+    plan.axes.push_back(own);
+  }
+}
+
+/// Finds the axes of rows and columns.
+static void findTiledAxes(WgmmaPlan &plan) {
+  int numAxes = plan.axes.size();
+  if (plan.axes.back().stage < 0)
+    plan.columnAxis = numAxes - 1;
+  // The one along which neighbours of a transposed input lie, else the longest
+  // of the other axes.
+  auto getRank = [&](int axis) {
+    int64_t size = plan.axes[axis].after;
+    return std::pair(plan.axes[axis].isContiguous,
+                     ShapedType::isDynamic(size)
+                         ? std::numeric_limits<int64_t>::max()
+                         : size);
+  };
+  for (int axis = 0; axis < numAxes; ++axis)
+    if (plan.axes[axis].stage < 0 && axis != plan.columnAxis &&
+        (plan.rowAxis < 0 || getRank(axis) > getRank(plan.rowAxis) ||
+         (getRank(axis) == getRank(plan.rowAxis) &&
+          ShapedType::isDynamic(plan.axes[axis].after))))
+      plan.rowAxis = axis;
+}
+
+static void buildStages(FusedOp fused, WgmmaPlan &plan) {
+  bool is16BitFloat = !getElementType(fused.getInputs().front()).isF32();
+  for (auto [index, product] : llvm::enumerate(fused.getModeProducts())) {
+    WgmmaStage stage;
+    for (auto [number, axis] : llvm::enumerate(plan.axes))
+      if (axis.stage == static_cast<int>(index))
+        stage.axis = number;
+    if (is16BitFloat && index == 0)
+      stage.kind = WgmmaKind::Half;
+    else if (is16BitFloat || product.getPrecision() == Precision::TF32 ||
+             !getElementType(product.getFactor()).isF32())
+      stage.kind = WgmmaKind::TF32;
+    else
+      stage.kind = WgmmaKind::Split;
+    ShapedType factor = getShape(product.getFactor());
+    stage.sizeK = factor.getDimSize(product.getContractedFactorDim());
+    stage.sizeN = factor.getDimSize(product.getResultingFactorDim());
+    stage.innermost = stage.axis + 1 == plan.axes.size();
+    // Innermost, a thread has four neighbours of 16 at a time; bf16 takes 16.
+    bool isWide = stage.innermost || stage.kind == WgmmaKind::Split;
+    stage.paddedK = llvm::alignTo(stage.sizeK, isWide ? 16 : stage.getStep());
+    stage.paddedResults = llvm::alignTo(stage.sizeN, stage.innermost ? 16 : 8);
+    if (std::max(stage.sizeK, stage.sizeN) > kWgmmaMaxWholeSide) {
+      stage.paddedResults = std::min(stage.paddedResults, kShareResults);
+      stage.shares = llvm::divideCeil(stage.sizeN, stage.paddedResults);
+    }
+    stage.factorBytes = stage.paddedK * stage.paddedResults *
+                        (stage.kind == WgmmaKind::Half ? 2 : 4);
+    plan.factorBytes += stage.getNumCopies() * stage.factorBytes;
+    plan.stages.push_back(stage);
+  }
+  plan.inPlace = !is16BitFloat || plan.stages.size() == 1;
+  plan.landing.elementBytes =
+      getElementBytes(getElementType(fused.getInputs().front()));
+}
+
+std::variant<WgmmaPlan, std::string> kron::describeWgmma(FusedOp fused) {
+  std::string reason = findObstacle(fused);
+  if (!reason.empty())
+    return reason;
+  WgmmaPlan plan;
+  mergeAxes(fused, plan);
+  findTiledAxes(plan);
+  buildStages(fused, plan);
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// What follows from the choices
+//===----------------------------------------------------------------------===//
+
+/// Pitches that keep accesses free of bank conflicts: a thread reads 4 or 8
+/// bytes of rows that are 2 or more positions of another axis apart.
+static void setLayout(WgmmaLayout &layout, const WgmmaPlan &plan) {
+  unsigned numAxes = plan.axes.size();
+  layout.pitches.assign(numAxes, 0);
+  SmallVector<int64_t> extents(numAxes, 1);
+  for (auto [number, axis] : llvm::enumerate(plan.axes)) {
+    extents[number] = axis.tile;
+    if (axis.stage >= 0) {
+      const WgmmaStage &stage = plan.stages[axis.stage];
+      extents[number] = plan.pieces > 1
+                            ? plan.pieceK
+                            : std::max(stage.paddedK, stage.paddedResults);
+    } else if (number + 1 == numAxes) {
+      extents[number] = llvm::alignTo(axis.tile, 8);
+    }
+  }
+  int64_t period = 128 / layout.elementBytes, unit = 16 / layout.elementBytes;
+  layout.swizzled = extents.back() % period == 0;
+  int64_t pitch = 1;
+  for (unsigned number = numAxes; number-- > 0;) {
+    if (extents[number] == 1 && plan.axes[number].stage < 0)
+      continue;
+    layout.pitches[number] = pitch;
+    pitch *= extents[number];
+    // Short rows would grow too much, and conflict little.
+    if (!layout.swizzled && pitch % (2 * unit) == 0 && pitch >= 8 * unit)
+      pitch += unit;
+  }
+  layout.elements = llvm::alignTo(pitch, period);
+}
+
+void kron::setWgmmaTile(WgmmaPlan &plan) {
+  plan.pieces = plan.pieceK
+                    ? llvm::divideCeil(plan.stages.front().sizeK, plan.pieceK)
+                    : 1;
+  for (auto [number, axis] : llvm::enumerate(plan.axes)) {
+    if (axis.stage >= 0)
+      axis.tile = axis.before;
+    else if (static_cast<int>(number) == plan.rowAxis)
+      axis.tile = plan.rows;
+    else if (static_cast<int>(number) == plan.columnAxis)
+      axis.tile = plan.columns;
+  }
+  setLayout(plan.landing, plan);
+  setLayout(plan.work, plan);
+  for (auto [index, stage] : llvm::enumerate(plan.stages)) {
+    stage.radix.clear();
+    stage.rows = 1;
+    for (auto [number, axis] : llvm::enumerate(plan.axes)) {
+      int64_t size = axis.tile;
+      if (axis.stage >= 0 && axis.stage < static_cast<int>(index))
+        size = axis.after;
+      // A thread takes pairs of columns.
+      if (number + 1 == plan.axes.size())
+        size = llvm::alignTo(size, 2);
+      stage.radix.push_back(number == stage.axis ? 1 : size);
+      stage.rows *= stage.radix.back();
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+static std::string expect(const Twine &what, int64_t found) {
+  return ("expects " + what + ", but got " + Twine(found)).str();
+}
+
+/// Elements of a tile before or after any step, or more than that; the largest
+/// number if there is none for it.
+static uint64_t getMaxTileElements(const WgmmaPlan &plan) {
+  uint64_t elements =
+      llvm::SaturatingMultiply<uint64_t>(plan.rows, plan.columns);
+  for (const WgmmaStage &stage : plan.stages)
+    elements = llvm::SaturatingMultiply<uint64_t>(
+        elements, std::max(stage.paddedK, stage.paddedResults));
+  return elements;
+}
+
+/// Threads that copy factors to shared memory take a position of the dimension
+/// each whose elements are neighbours in memory.
+static int64_t getMinThreads(FusedOp fused, const WgmmaPlan &plan) {
+  int64_t threads = kWarpgroupThreads;
+  for (auto [product, stage] :
+       llvm::zip_equal(fused.getModeProducts(), plan.stages)) {
+    SmallVector<int64_t> strides =
+        getKnownStrides(fused.getOperandOf(product.getFactor()));
+    bool isAlongK = strides[product.getContractedFactorDim()] == 1 &&
+                    strides[product.getResultingFactorDim()] != 1;
+    threads = std::max<int64_t>(
+        threads,
+        llvm::PowerOf2Ceil(isAlongK ? stage.paddedK : stage.paddedResults));
+  }
+  return threads;
+}
+
+/// What is wrong with the pieces that `plan` loads tiles in, if it does; an
+/// empty string if there is nothing.
+static std::string findWrongPieces(const WgmmaPlan &plan) {
+  const WgmmaStage &stage = plan.stages.front();
+  if (plan.pieceK == 0)
+    return plan.getShares() == 1
+               ? ""
+               : expect("k_piece to be positive where CTAs share the columns "
+                        "of a factor",
+                        plan.pieceK);
+  if (plan.stages.size() > 1 || plan.landing.elementBytes != 4)
+    return expect("k_piece to be 0 unless a factor of f32 is alone",
+                  plan.pieceK);
+  if (plan.pieceK % kPieceUnit != 0 || plan.pieceK >= stage.sizeK)
+    return expect("k_piece to be a multiple of 16 less than the " +
+                      Twine(stage.sizeK) + " rows of the factor",
+                  plan.pieceK);
+  if (plan.groupSize != 1)
+    return expect("warpgroups_per_tile to be 1 where tiles come in pieces",
+                  plan.groupSize);
+  if (plan.buffers < 2)
+    return expect("stages to be at least 2 where tiles come in pieces",
+                  plan.buffers);
+  return "";
+}
+
+/// What is wrong with the choices of `plan` before tiles are worked out from
+/// them; an empty string if there is nothing.
+static std::string findWrongChoice(FusedOp fused, const WgmmaPlan &plan) {
+  for (auto [name, value] :
+       {std::pair("tile", plan.rows), std::pair("columns", plan.columns),
+        std::pair("ctas_per_sm", plan.ctasPerSM),
+        std::pair("stages", plan.buffers),
+        std::pair("warpgroups_per_tile", plan.groupSize)})
+    if (value < 1)
+      return expect(Twine(name) + " to be positive", value);
+  if (plan.rowAxis < 0 && plan.rows != 1)
+    return expect("tile to be 1 where there is no axis of rows", plan.rows);
+  if (plan.columnAxis < 0 && plan.columns != 1)
+    return expect("columns to be 1 where the innermost axis is contracted",
+                  plan.columns);
+  if (getMaxTileElements(plan) > kMaxTileElements)
+    return "expects tile and columns to fit shared memory, but got " +
+           std::to_string(plan.rows) + " and " + std::to_string(plan.columns);
+  if (plan.threads < 1 || plan.threads % kWarpgroupThreads != 0)
+    return expect("threads to be a multiple of 128", plan.threads);
+  if (int64_t threads = getMinThreads(fused, plan); plan.threads < threads)
+    return expect("threads to be at least " + Twine(threads), plan.threads);
+  if (plan.getWarpgroups() % plan.groupSize != 0)
+    return expect("warpgroups_per_tile to divide the " +
+                      Twine(plan.getWarpgroups()) + " warpgroups of a CTA",
+                  plan.groupSize);
+  return findWrongPieces(plan);
+}
+
+std::variant<WgmmaPlan, std::string> kron::readWgmmaPlan(FusedOp fused,
+                                                         GPUPlanAttr plan) {
+  std::variant<WgmmaPlan, std::string> described = describeWgmma(fused);
+  auto *read = std::get_if<WgmmaPlan>(&described);
+  if (!read)
+    return described;
+  PlanReader reader(plan);
+  WgmmaChoices::visitFields(reader, *read);
+  std::string reason = findWrongChoice(fused, *read);
+  if (!reason.empty())
+    return reason;
+  setWgmmaTile(*read);
+  if (read->pieces > 1 && read->stages.front().rows > kWgmmaRows)
+    return expect("tile and columns to make at most 64 rows where tiles come "
+                  "in pieces",
+                  read->stages.front().rows);
+  if (read->quantize)
+    if (auto reason = getWgmmaQuantizeReason(fused, *read))
+      return *reason;
+  return described;
+}
+
+std::optional<std::string> kron::getWgmmaQuantizeReason(FusedOp fused,
+                                                        const WgmmaPlan &plan) {
+  if (fused.getModeProducts().back().getAddend())
+    return "something is added to the product";
+  if (plan.axes.front().fusedAxes.size() != 1)
+    return "rows are on more than one axis";
+  int64_t elements = 1;
+  for (auto [number, axis] : llvm::enumerate(plan.axes)) {
+    if ((axis.stage < 0) != (number == 0))
+      return "rows are not the outermost axis alone";
+    if (number > 0)
+      elements *= axis.after;
+  }
+  const WgmmaAxis &inner = plan.axes.back();
+  if (plan.axes.size() < 2 || inner.after % kWgmmaQuantizedLanes != 0)
+    return "results are not segments of four";
+  if (plan.pieces > 1 || plan.getShares() > 1)
+    return "a tile does not have whole rows";
+  if (plan.stages.size() == 1 && plan.landing.elementBytes != 4)
+    return "there is no place for results in shared memory";
+  for (int64_t pitch : ArrayRef(plan.work.pitches).drop_back())
+    if (pitch % kWgmmaQuantizedLanes != 0)
+      return "rows in shared memory are not aligned";
+  if (elements > kMaxKept * plan.groupSize * kWarpgroupThreads)
+    return "a row does not fit in registers";
+  return std::nullopt;
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Whether code is a function of the printed plan, and of nothing else.
+
+usage: run.py --build BUILD [--only TEXT]
+
+Every golden case of test/gpu/ptxas.py (sm_80, sm_90a) and of test/asm is lowered up
+to --kron-plan and printed. A new process parses that text and converts it: the
+result must be that of the first process, character by character. A second
+--kron-plan must leave every plan as it is, and so must one for another machine,
+whose numbers are others: a complete plan is nobody's to choose again. Ends with a
+line `N passed, N failed`.
+
+SPDX-License-Identifier: MIT
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "test" / name) for name in ("gpu", "asm", "exec")]
+sys.path.insert(0, str(ROOT / "tools/kron-bench"))
+sys.dont_write_bytecode = True
+
+import ptxas  # noqa: E402
+from bench_cases import Case  # noqa: E402
+
+import importlib.util  # noqa: E402
+
+_spec = importlib.util.spec_from_file_location("asm_run", ROOT / "test/asm/run.py")
+asm = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(asm)
+
+
+class Target:
+    """The passes of a target, and another machine of its kind."""
+
+    def __init__(self, name, pipeline, plan, other, convert):
+        self.name, self.pipeline, self.plan = name, pipeline, plan
+        self.other, self.convert = other, convert
+
+
+def gpu_target(chip, other):
+    return Target(chip, f"--kron-gpu-pipeline=chip={chip}",
+                  f"--kron-plan=target=cuda chip={chip}",
+                  f"--kron-plan=target=cuda chip={other}",
+                  f"--convert-kron-to-nvvm=chip={chip}")
+
+
+# The other machine has as much shared memory and the same instructions.
+GPUS = [gpu_target("sm_90a", "h100-pcie"), gpu_target("sm_80", "a100-80")]
+CPU = Target("cpu", "--kron-cpu-pipeline=vector-bits=512",
+             "--kron-plan=vector-bits=512",
+             "--kron-plan=vector-bits=512 l2-bytes=524288 cache-bytes=49152",
+             "--convert-kron-to-vector")
+
+
+def run(tool, text, *options):
+    """stdout and stderr of kron-opt; RuntimeError if it fails."""
+    done = subprocess.run([tool, "-", *options], input=text, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(options)}: {done.stderr.strip().splitlines()[:2]}")
+    return done.stdout, done.stderr
+
+
+def dumps(text):
+    """The modules that --mlir-print-ir-after has printed, by the argument of the pass."""
+    parts = re.split(r"^// -----// IR Dump After \w+ \(([\w-]+)[^)]*\).*$", text, flags=re.M)
+    return dict(zip(parts[1::2], (part.strip() for part in parts[2::2])))
+
+
+def check(tool, case, target):
+    """What is wrong, or None."""
+    convert = re.match(r"--([\w-]+)", target.convert)[1]
+    try:
+        _, printed = run(tool, case.mlir(), target.pipeline, "--mlir-print-ir-after=kron-plan",
+                         f"--mlir-print-ir-after={convert}")
+        found = dumps(printed)
+        planned, wanted = found["kron-plan"], found[convert]
+        converted = run(tool, planned, target.convert)[0].strip()
+        if converted != wanted:
+            return f"{target.convert} of the printed plans is not what the pipeline has made"
+        for plan in (target.plan, target.other):
+            again = run(tool, planned, plan)[0].strip()
+            if again != planned:
+                return f"'{plan}' changes complete plans"
+    except RuntimeError as error:
+        return str(error)
+    return None
+
+
+def jobs():
+    for golden in ptxas.GOLDEN:
+        case = ptxas.make_case(golden)
+        for target in GPUS:
+            yield case, target
+    for fields in asm.SHAPES:
+        yield Case(fields), CPU
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases with TEXT in the name")
+    options = parser.parse_args()
+    tool = options.build.resolve() / "bin/kron-opt"
+    chosen = [(case, target) for case, target in jobs()
+              if options.only in f"{case.name} for {target.name}"]
+    passed = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        results = pool.map(lambda job: check(tool, *job), chosen)
+        for (case, target), problem in zip(chosen, results):
+            passed, failed = passed + (not problem), failed + bool(problem)
+            if problem:
+                print(f"FAILED {case.name} for {target.name}: {problem}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 0 if passed and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

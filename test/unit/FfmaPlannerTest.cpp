@@ -1,0 +1,484 @@
+//===- FfmaPlannerTest.cpp - Plans of FFMA and DMMA kernels -----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/FfmaPlanner.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Mapping/GPU/DmmaPlanner.h"
+#include "kron/Plan/GPU/DmmaPlan.h"
+#include "kron/Plan/GPU/FfmaPlan.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+using PlansOrReason = std::variant<SmallVector<GPUPlanAttr>, std::string>;
+
+static GPUMachine getMachine(StringRef name) {
+  return llvm::cantFail(parseGPUMachine(name));
+}
+
+/// Those of the tests: each has another architecture, or other rates.
+static constexpr const char *kMachines[] = {"h200", "h100-pcie", "a100-80",
+                                            "l4", "rtx5090"};
+/// Machines whose f64 instructions dmma needs.
+static constexpr const char *kDmmaMachines[] = {"h200", "h100-pcie"};
+
+namespace {
+
+/// A fused region that applies factors of K x N to some axes of one array.
+struct Example {
+  std::string element;
+  /// Of the input; -1: dynamic. Factors are applied from the last axis on.
+  SmallVector<int64_t> sizes;
+  SmallVector<int64_t> axes;
+  /// N of each of `axes`; empty: as K.
+  SmallVector<int64_t> results;
+};
+
+class GPUPlanners : public testing::Test {
+protected:
+  GPUPlanners() {
+    context.loadDialect<KronDialect, func::FuncDialect, memref::MemRefDialect,
+                        tensor::TensorDialect, arith::ArithDialect>();
+  }
+
+  /// `example` on memrefs, with `plan`, the text of an attribute.
+  FusedOp build(const Example &example, StringRef plan = "");
+  /// Why a plan of the text `plan` is none for `example`.
+  template <auto read>
+  std::string getReadReason(const Example &example, StringRef plan);
+
+  MLIRContext context;
+  SmallVector<OwningOpRef<ModuleOp>> modules;
+};
+
+} // namespace
+
+/// "8x?xf64"
+static std::string getShape(ArrayRef<int64_t> sizes, StringRef element) {
+  std::string text;
+  for (int64_t size : sizes)
+    text += (size < 0 ? std::string("?") : std::to_string(size)) + "x";
+  return text + element.str();
+}
+
+FusedOp GPUPlanners::build(const Example &example, StringRef plan) {
+  auto getName = [](StringRef name, int64_t number) {
+    return ("%" + name + Twine(number)).str();
+  };
+  unsigned count = example.axes.size();
+  SmallVector<int64_t> results(example.results);
+  if (results.empty())
+    for (int64_t axis : example.axes)
+      results.push_back(example.sizes[axis]);
+  SmallVector<int64_t> out(example.sizes);
+  std::string names, memrefs, arguments, inside;
+  for (unsigned number = 0; number < count; ++number) {
+    std::string shape =
+        getShape({example.sizes[example.axes[number]], results[number]},
+                 example.element);
+    out[example.axes[number]] = results[number];
+    names += ", " + getName("f", number);
+    memrefs += ", memref<" + shape + ">";
+    arguments += ", " + getName("f", number) + ": memref<" + shape + ">";
+    inside += ", " + getName("a", number) + ": tensor<" + shape + ">";
+  }
+  std::string in = getShape(example.sizes, example.element);
+  std::string text = "func.func @f(%x: memref<" + in + ">, %y: memref<" +
+                     getShape(out, example.element) + ">" + arguments +
+                     ") {\n kron.fused ins(%x" + names + " : memref<" + in +
+                     ">" + memrefs + ") outs(%y : memref<" +
+                     getShape(out, example.element) + ">)";
+  if (!plan.empty())
+    text += " attributes {plan = " + plan.str() + "}";
+  text += " {\n ^bb0(%t: tensor<" + in + ">" + inside + ", %o: tensor<" +
+          getShape(out, example.element) + ">):\n";
+  std::string dynamic;
+  for (auto [axis, size] : llvm::enumerate(example.sizes)) {
+    if (size >= 0)
+      continue;
+    text += getName("c", axis) + " = arith.constant " + std::to_string(axis) +
+            " : index\n" + getName("d", axis) + " = tensor.dim %t, " +
+            getName("c", axis) + " : tensor<" + in + ">\n";
+    dynamic += (dynamic.empty() ? "" : ", ") + getName("d", axis);
+  }
+  SmallVector<int64_t> sizes(example.sizes);
+  std::string value = "%t";
+  for (unsigned number = count; number-- > 0;) {
+    int64_t axis = example.axes[number];
+    std::string before = "tensor<" + getShape(sizes, example.element) + ">";
+    std::string factor =
+        getShape({sizes[axis], results[number]}, example.element);
+    sizes[axis] = results[number];
+    std::string after = "tensor<" + getShape(sizes, example.element) + ">";
+    std::string target = "%o";
+    if (number > 0) {
+      target = getName("e", number);
+      text += target + " = tensor.empty(" + dynamic + ") : " + after + "\n";
+    }
+    text += getName("r", number) + " = kron.mode_product axis(" +
+            std::to_string(axis) + ") ins(" + value + " : " + before +
+            ") factor(" + getName("a", number) + " [p, q] : tensor<" + factor +
+            ">) outs(" + target + " : " + after + ") -> " + after + "\n";
+    value = getName("r", number);
+  }
+  text += "kron.yield " + value + " : tensor<" +
+          getShape(out, example.element) + ">\n }\n return\n}\n";
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  FusedOp fused;
+  if (module)
+    module->walk([&](FusedOp op) { fused = op; });
+  EXPECT_TRUE(fused) << text;
+  modules.push_back(std::move(module));
+  return fused;
+}
+
+template <auto read>
+std::string GPUPlanners::getReadReason(const Example &example, StringRef plan) {
+  FusedOp fused = build(example);
+  auto attribute =
+      dyn_cast_if_present<GPUPlanAttr>(parseAttribute(plan, &context));
+  EXPECT_TRUE(attribute && attribute.isComplete()) << plan.str();
+  if (!attribute)
+    return "";
+  auto found = read(fused, attribute);
+  auto *reason = std::get_if<std::string>(&found);
+  return reason ? *reason : "none";
+}
+
+static GPUPlanAttr getPlan(const PlansOrReason &plans) {
+  if (auto *reason = std::get_if<std::string>(&plans)) {
+    ADD_FAILURE() << *reason;
+    return {};
+  }
+  auto &found = std::get<SmallVector<GPUPlanAttr>>(plans);
+  EXPECT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found.front().isComplete());
+  return found.front();
+}
+
+static std::string getReason(const PlansOrReason &plans) {
+  auto *reason = std::get_if<std::string>(&plans);
+  return reason ? *reason : "none";
+}
+
+/// Axes of the ends, the middle and all of an array, sizes that 16 bytes do not
+/// divide, and axes that factors make longer.
+static std::vector<Example> getRegions() {
+  return {{"f32", {-1, 8, 8}, {1, 2}, {}},
+          {"f32", {-1, 16, 16, 16}, {1, 2, 3}, {}},
+          {"f32", {4, 4, 64}, {0, 1}, {}},
+          {"f32", {16, 16, 1000}, {0, 1}, {}},
+          {"f32", {-1, 5}, {1}, {3}},
+          {"f64", {5, 5, 125}, {0, 1}, {}},
+          {"f64", {-1, 2, 1, 3}, {1, 2, 3}, {2, 2, 2}},
+          {"f64", {-1, 11, 13, 7}, {1, 2, 3}, {}},
+          {"f64", {100, 4, 33, 4}, {1, 3}, {16, 5}}};
+}
+
+static std::vector<Example> getOctets() {
+  return {{"f64", {-1, 8, 8}, {1, 2}, {}},
+          {"f64", {8, 8, 4096}, {0, 1}, {}},
+          {"f64", {-1, 8, 8, 8}, {1, 2, 3}, {}},
+          {"f64", {8, 8, 8, 64}, {0, 1, 2}, {}},
+          {"f64", {8, 8, 8, 8, 512}, {0, 1, 2, 3}, {}}};
+}
+
+/// That the choices of `plan` are what writing and reading gives back.
+template <typename Choices> static void expectSameWritten(GPUPlanAttr plan) {
+  Choices choices;
+  PlanReader reader(plan);
+  Choices::visitFields(reader, choices);
+  PlanWriter writer(plan.getContext(), plan.getKernel());
+  Choices::visitFields(writer, choices);
+  EXPECT_EQ(writer.getPlan(), plan);
+}
+
+//===----------------------------------------------------------------------===//
+// ffma
+//===----------------------------------------------------------------------===//
+
+TEST_F(GPUPlanners, FfmaPlansAreReadAndFit) {
+  for (const Example &example : getRegions()) {
+    for (const char *name : kMachines) {
+      FusedOp fused = build(example);
+      SCOPED_TRACE(name + (" " + getShape(example.sizes, example.element)));
+      GPUMachine machine = getMachine(name);
+      GPUPlanAttr plan = getPlan(planFfma(fused, machine));
+      ASSERT_TRUE(plan);
+      expectSameWritten<FfmaChoices>(plan);
+      auto read = readFfmaPlan(fused, plan);
+      ASSERT_TRUE(std::holds_alternative<FfmaPlan>(read))
+          << std::get<std::string>(read);
+      auto &found = std::get<FfmaPlan>(read);
+      EXPECT_EQ(found.threads, plan.getThreads());
+      EXPECT_EQ(found.extents, SmallVector<int64_t>(plan.getList("extents")));
+      EXPECT_LE(found.getSharedBytes(),
+                machine.getSharedBytes(found.ctasPerSM));
+      // A thread has registers for its values and accumulators.
+      int64_t values = 0;
+      for (const FfmaGroup &group : found.groups)
+        values = std::max(values, group.values * group.batch);
+      EXPECT_GE(machine.getRegistersPerThread(found.threads, found.ctasPerSM),
+                values * found.elementBytes / 4);
+      EXPECT_LE(found.threads * found.ctasPerSM, machine.maxThreadsPerSM);
+    }
+  }
+}
+
+TEST_F(GPUPlanners, FfmaIsPlannedOnce) {
+  GPUMachine machine = getMachine("h200");
+  for (const Example &example : getRegions()) {
+    FusedOp fused = build(example);
+    GPUPlanAttr plan = getPlan(planFfma(fused, machine));
+    fused.setPlanAttr(plan);
+    EXPECT_EQ(getPlan(planFfma(fused, machine)), plan);
+    // What the search would not choose.
+    fused.setPlanAttr(plan.with("threads", 992));
+    EXPECT_EQ(getPlan(planFfma(fused, machine)).getThreads(), 992);
+  }
+}
+
+TEST_F(GPUPlanners, FfmaShrinksWithSharedMemory) {
+  // A tile of 16 KiB is in flight while another one is worked on.
+  Example example{"f32", {-1, 16, 16}, {1, 2}, {}};
+  int64_t last = std::numeric_limits<int64_t>::max();
+  for (const char *name : {"h200", "a100-80", "l4"}) {
+    GPUPlanAttr plan = getPlan(planFfma(build(example), getMachine(name)));
+    EXPECT_LE(plan.getCtasPerSm(), last) << name;
+    last = plan.getCtasPerSm();
+  }
+  EXPECT_LT(
+      last,
+      getPlan(planFfma(build(example), getMachine("h200"))).getCtasPerSm());
+  // What a thread of a machine has does not follow from its rates.
+  EXPECT_EQ(getPlan(planFfma(build(example), getMachine("h200"))),
+            getPlan(planFfma(build(example), getMachine("h200:copy=1000"))));
+}
+
+TEST_F(GPUPlanners, FfmaReadsAndWritesRegistersWhereLanesAreColumns) {
+  FusedOp fused = build({"f32", {4, 4, 64}, {0, 1}, {}});
+  GPUPlanAttr plan = getPlan(planFfma(fused, getMachine("h200")));
+  EXPECT_EQ(plan.get("ring_slots"), 0);
+  EXPECT_TRUE(std::get<FfmaPlan>(readFfmaPlan(fused, plan)).direct);
+}
+
+TEST_F(GPUPlanners, FfmaRequiresAlignmentWhereVectorsAreCopied) {
+  GPUMachine machine = getMachine("h200");
+  EXPECT_EQ(getPlan(planFfma(build({"f32", {-1, 8}, {1}, {}}), machine))
+                .get("alignment"),
+            16);
+  EXPECT_FALSE(getPlan(planFfma(build({"f32", {-1, 5}, {1}, {}}), machine))
+                   .has("alignment"));
+  // Arrays that may lie anywhere are copied element by element.
+  FusedOp fused = build({"f32", {-1, 8}, {1}, {}},
+                        "#kron.gpu_plan<kernel = ffma, alignment = 0>");
+  GPUPlanAttr plan = getPlan(planFfma(fused, machine));
+  EXPECT_EQ(plan.get("alignment"), 0);
+  EXPECT_EQ(std::get<FfmaPlan>(readFfmaPlan(fused, plan)).copyWidth, 1);
+}
+
+TEST_F(GPUPlanners, FfmaHonoursWhatIsGiven) {
+  Example example{"f32", {-1, 8, 8}, {1, 2}, {}};
+  auto getGiven = [&](StringRef fields) {
+    std::string plan = ("#kron.gpu_plan<kernel = ffma, " + fields + ">").str();
+    return getPlan(planFfma(build(example, plan), getMachine("h200")));
+  };
+  EXPECT_EQ(getGiven("threads = 96").getThreads(), 96);
+  EXPECT_EQ(getGiven("ctas_per_sm = 3").getCtasPerSm(), 3);
+  EXPECT_EQ(getGiven("ring_slots = 70").get("ring_slots"), 70);
+  EXPECT_EQ(getGiven("block_results = 8").get("block_results"), 8);
+  EXPECT_EQ(getGiven("extents = [32, 8, 8]").getList("extents").front(), 32);
+  EXPECT_EQ(getGiven("tile = 7").getList("extents").front(), 7);
+  EXPECT_EQ(getGiven("stages = 3, tile = 4").get("ring_slots"), 12);
+  EXPECT_FALSE(getGiven("regions = [2]").has("regions"));
+}
+
+TEST_F(GPUPlanners, FfmaSaysWhichFieldIsImpossible) {
+  Example example{"f32", {-1, 8, 8}, {1, 2}, {}};
+  auto getReasonOf = [&](StringRef fields) {
+    std::string plan = ("#kron.gpu_plan<kernel = ffma, " + fields + ">").str();
+    return getReason(planFfma(build(example, plan), getMachine("h200")));
+  };
+  EXPECT_EQ(getReasonOf("ctas_per_sm = 33"),
+            "no ffma plan has ctas_per_sm = 33");
+  EXPECT_EQ(getReasonOf("ring_slots = 100000"),
+            "no ffma plan has ring_slots = 100000");
+  EXPECT_EQ(
+      getReasonOf("extents = [4, 8, 4]"),
+      "expects extents to be 8 on axis 2, which is contracted, but got 4");
+  EXPECT_EQ(getReasonOf("block_results = 3"),
+            "expects block_results to be a multiple of 4, but got 3");
+  EXPECT_EQ(getReasonOf("alignment = 12"),
+            "expects alignment to be a power of two, but got 12");
+}
+
+TEST_F(GPUPlanners, FfmaReaderRefusesWhatIsNoPlan) {
+  Example example{"f32", {-1, 8, 8}, {1, 2}, {}};
+  auto getReasonOf = [&](StringRef extents, int64_t threads, int64_t slots) {
+    std::string plan =
+        ("#kron.gpu_plan<kernel = ffma, ctas_per_sm = 1, extents = [" +
+         extents + "], threads = " + Twine(threads) +
+         ", ring_slots = " + Twine(slots) + ">")
+            .str();
+    return getReadReason<readFfmaPlan>(example, plan);
+  };
+  EXPECT_EQ(getReasonOf("4, 8, 8", 32, 8), "none");
+  EXPECT_EQ(getReasonOf("4, 8, 8", 32, 3),
+            "expects ring_slots to be at least 4, the positions of a tile on "
+            "axis 0, but got 3");
+  EXPECT_EQ(getReasonOf("8, 8", 32, 8),
+            "expects extents to have 3 numbers, one per axis, but got 2");
+  EXPECT_EQ(
+      getReasonOf("2147483647, 8, 8", 32, 8),
+      "expects extents to be of at most 16777216 elements in all, but got "
+      "more");
+  EXPECT_EQ(getReadReason<readFfmaPlan>(
+                {"f32", {4, 4, 64}, {0, 1}, {}},
+                "#kron.gpu_plan<kernel = ffma, extents = [4, 4, 64], threads = "
+                "64, ctas_per_sm = 1, ring_slots = 4>"),
+            "expects ring_slots to be 0, as no tile lies in shared memory, but "
+            "got 4");
+  EXPECT_EQ(getReadReason<readFfmaPlan>(
+                {"f32", {-1, 17}, {1}, {}},
+                "#kron.gpu_plan<kernel = ffma, extents = [4, 17], threads = "
+                "64, ctas_per_sm = 1, ring_slots = 8>"),
+            "a factor has more than 16 rows or columns");
+}
+
+//===----------------------------------------------------------------------===//
+// dmma
+//===----------------------------------------------------------------------===//
+
+TEST_F(GPUPlanners, DmmaPlansAreReadAndFit) {
+  for (const Example &example : getOctets()) {
+    for (const char *name : kDmmaMachines) {
+      FusedOp fused = build(example);
+      SCOPED_TRACE(name + (" " + getShape(example.sizes, example.element)));
+      GPUMachine machine = getMachine(name);
+      GPUPlanAttr plan = getPlan(planDmma(fused, machine));
+      ASSERT_TRUE(plan);
+      expectSameWritten<DmmaChoices>(plan);
+      EXPECT_EQ(plan.get("alignment"), 16);
+      auto read = readDmmaPlan(fused, plan);
+      ASSERT_TRUE(std::holds_alternative<DmmaPlan>(read))
+          << std::get<std::string>(read);
+      auto &found = std::get<DmmaPlan>(read);
+      EXPECT_EQ(32 * found.warps, plan.getThreads());
+      EXPECT_LE(found.getSharedBytes(),
+                machine.getSharedBytes(found.ctasPerSM));
+      EXPECT_GE(
+          machine.getRegistersPerThread(32 * found.warps, found.ctasPerSM), 80);
+      // Planned again, it stays.
+      fused.setPlanAttr(plan);
+      EXPECT_EQ(getPlan(planDmma(fused, machine)), plan);
+    }
+  }
+}
+
+TEST_F(GPUPlanners, DmmaShrinksWithSharedMemory) {
+  Example example{"f64", {-1, 8, 8, 8}, {1, 2, 3}, {}};
+  GPUPlanAttr large = getPlan(planDmma(build(example), getMachine("h200")));
+  GPUPlanAttr small = getPlan(planDmma(build(example), getMachine("rtx5090")));
+  EXPECT_LT(small.getCtasPerSm(), large.getCtasPerSm());
+  EXPECT_EQ(
+      getReason(planDmma(build(getOctets().back()), getMachine("rtx5090"))),
+      "a tile of 229376 bytes does not fit in the 101376 bytes of shared "
+      "memory");
+}
+
+TEST_F(GPUPlanners, DmmaSharesTilesThatOneCtaCannotHold) {
+  FusedOp fused = build({"f64", {8, 8, 8, 8, 512}, {0, 1, 2, 3}, {}});
+  GPUPlanAttr plan = getPlan(planDmma(fused, getMachine("h200")));
+  EXPECT_EQ(plan.getCluster(), 2);
+  EXPECT_EQ(SmallVector<int64_t>(plan.getList("extents")),
+            SmallVector<int64_t>({8, 8, 8, 8, 8}));
+  auto found = std::get<DmmaPlan>(readDmmaPlan(fused, plan));
+  EXPECT_EQ(found.extents.front(), 4);
+  EXPECT_EQ(found.slots, 4);
+  EXPECT_EQ(
+      getReason(planDmma(build({"f64", {8, 8, 8, 8, 512}, {0, 1, 2, 3}, {}},
+                               "#kron.gpu_plan<kernel = dmma, cluster = 1>"),
+                         getMachine("h200"))),
+      "no dmma plan has cluster = 1");
+}
+
+TEST_F(GPUPlanners, DmmaNeedsItsInstruction) {
+  for (const char *name : {"a100-80", "l4"})
+    EXPECT_EQ(getReason(planDmma(build(getOctets().front()), getMachine(name))),
+              "the GPU has no f64 mma.sync of shape m16n8k8");
+}
+
+TEST_F(GPUPlanners, DmmaHonoursWhatIsGiven) {
+  Example example{"f64", {-1, 8, 8, 8}, {1, 2, 3}, {}};
+  auto getGiven = [&](StringRef fields) {
+    std::string plan = ("#kron.gpu_plan<kernel = dmma, " + fields + ">").str();
+    return getPlan(planDmma(build(example, plan), getMachine("h200")));
+  };
+  EXPECT_EQ(getGiven("threads = 64").getThreads(), 64);
+  EXPECT_EQ(getGiven("ctas_per_sm = 2").getCtasPerSm(), 2);
+  EXPECT_EQ(getGiven("ring_slots = 4").get("ring_slots"), 4);
+  EXPECT_EQ(getGiven("stages = 3").get("ring_slots"), 3);
+  EXPECT_EQ(getGiven("extents = [2, 8, 8, 8]").getList("extents").front(), 2);
+  EXPECT_EQ(getGiven("tile = 4").getList("extents").front(), 4);
+  EXPECT_FALSE(getGiven("regions = [3]").has("regions"));
+}
+
+TEST_F(GPUPlanners, DmmaSaysWhichFieldIsImpossible) {
+  Example example{"f64", {-1, 8, 8, 8}, {1, 2, 3}, {}};
+  auto getReasonOf = [&](StringRef fields) {
+    std::string plan = ("#kron.gpu_plan<kernel = dmma, " + fields + ">").str();
+    return getReason(planDmma(build(example, plan), getMachine("h200")));
+  };
+  EXPECT_EQ(getReasonOf("threads = 96"),
+            "expects threads to be a power of two in [32, 1024], but got 96");
+  EXPECT_EQ(getReasonOf("ctas_per_sm = 9"), "no dmma plan has ctas_per_sm = 9");
+  EXPECT_EQ(getReasonOf("ring_slots = 100"),
+            "no dmma plan has ring_slots = 100");
+  EXPECT_EQ(getReasonOf("ring_slots = 1"),
+            "expects ring_slots to be at least 2, but got 1");
+  EXPECT_EQ(getReasonOf("cluster = 2"), "no dmma plan has cluster = 2");
+  EXPECT_EQ(getReasonOf("alignment = 8"), "no dmma plan has alignment = 8");
+  EXPECT_EQ(getReasonOf("extents = [3, 8, 8, 8]"),
+            "expects extents to be a power of two on axis 0, but got 3");
+}
+
+TEST_F(GPUPlanners, DmmaReaderRefusesWhatIsNoPlan) {
+  auto getReasonOf = [&](StringRef extents, StringRef fields) {
+    std::string plan = ("#kron.gpu_plan<kernel = dmma, ctas_per_sm = 1, "
+                        "extents = [" +
+                        extents + "], " + fields + ">")
+                           .str();
+    return getReadReason<readDmmaPlan>({"f64", {8, 8, 512}, {0, 1}, {}}, plan);
+  };
+  EXPECT_EQ(getReasonOf("8, 8, 64", "alignment = 16, threads = 128, "
+                                    "ring_slots = 2"),
+            "none");
+  EXPECT_EQ(getReasonOf("8, 8, 64", "threads = 128, ring_slots = 2"),
+            "expects alignment to be 16, as pairs of elements are copied, but "
+            "got 0");
+  EXPECT_EQ(
+      getReasonOf("8, 8, 1", "alignment = 16, threads = 32, "
+                             "ring_slots = 2"),
+      "expects extents to be at least 2 on axis 2, the innermost one, but "
+      "got 1");
+  EXPECT_EQ(getReasonOf("8, 8, 2", "alignment = 16, threads = 32, "
+                                   "ring_slots = 2"),
+            "expects extents to be of other than 2 elements inside of axis 1");
+  EXPECT_EQ(getReasonOf("8, 8, 64", "alignment = 16, threads = 1024, "
+                                    "ring_slots = 2"),
+            "none");
+  EXPECT_EQ(getReasonOf("8, 8, 4", "alignment = 16, threads = 128, "
+                                   "ring_slots = 2"),
+            "expects threads to be a power of two in [32, 64], but got 128");
+}
