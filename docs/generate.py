@@ -24,7 +24,8 @@ complete plan; a field with a *default* is printed where it has another value; a
 by hand and tells `--kron-plan` what to choose, but is no part of what it writes. Required fields and those with
 defaults are constraints, too, where a plan by hand gives them.
 """
-ROW = re.compile(r'\b(required|defaulted|constraint|list|parts)\(\s*"(\w+)",(.*?)\)(?:,\n|\n\};)', re.S)
+TITLES = {"auto": "Any kernel, as constraints", "simt launch": "A launch of `simt`"}
+ROW = re.compile(r'\b(required|defaulted|constraint|list|parts)\(\s*"(\w+)",(.*?")\),\n', re.S)
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -47,20 +48,21 @@ def plan_rows(source):
     table = source[source.index("kFields[] = {"):source.index("ArrayRef<PlanField> kron::getPlanFields")]
     names = {constant: re.sub(r"(?<!^)(?=[A-Z])", "_", kernel).lower() for constant, kernel in
              re.findall(r"constexpr uint32_t (k\w+) = of\(GPUKernel::(\w+)\);", source)}
+    names["kSimtLaunch"] = "simt launch"
     for kind, name, rest in ROW.findall(table):
         meaning = "".join(STRING.findall(rest))
         *numbers, _ = STRING.split(rest)[0].rsplit(",", 1)
         numbers = [part.strip() for part in re.sub(r"\s+", " ", "".join(numbers)).split(",")]
         numbers = [part.replace("kMost", "2^31 - 1") for part in numbers if part]
-        kernels = re.sub(r"of\(GPUKernel::(\w+)\)", lambda m: "k" + m[1], numbers.pop())
+        kernels = re.sub(r"of\((\w+)\)", r"\1", numbers.pop())
         bits = [part.strip() for part in kernels.split("|")]
-        chosen = [names.get(bit, bit[1:].lower()) for bit in bits]
-        if "all" in chosen:
-            chosen = sorted(set(names.values()))
-        if kind in ("list", "parts"):
+        chosen = sorted(set(names.values()) - {"simt launch"}) if "kAll" in bits else [names[bit] for bit in bits]
+        if kind == "parts":
+            role, allowed = "required", "list of `{...}`"
+        elif kind == "list":
             role = {"Required": "required", "Defaulted": "default none",
                     "Constraint": "constraint"}[numbers[0].split("::")[-1]]
-            allowed = f"list, each at least {numbers[1]}" if len(numbers) > 1 else "list of `{...}`"
+            allowed = f"list, each at least {numbers[1]}"
         else:
             role = {"required": "required", "constraint": "constraint"}.get(kind) or f"default {numbers[2]}"
             allowed = f"{numbers[0]} to {numbers[1]}"
@@ -75,7 +77,7 @@ def plans(source):
             kernels.setdefault(kernel, []).append(f"| `{name}` | {role} | {allowed} | {meaning} |")
     text = [NOTE.format(FIELDS), PLANS]
     for kernel in sorted(kernels, key=lambda k: (k != "auto", k)):
-        title = "Any kernel, as constraints" if kernel == "auto" else f"`{kernel}`"
+        title = TITLES.get(kernel, f"`{kernel}`")
         text += [f"## {title}\n", "| field | | range | meaning |\n|---|---|---|---|",
                  *kernels[kernel], ""]
     return "\n".join(text).rstrip() + "\n"

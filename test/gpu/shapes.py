@@ -154,6 +154,17 @@ def _small_groups(rng, p):
                     scale=False)
 
 
+def _swapped(rng, p):
+    """One matrix of many rows times a batch that is last, of a size known beforehand: the data
+    and the factor change places where that leaves few results over."""
+    p["type"] = "f32"
+    p.pop("special", None)
+    rows = int(rng.choice((112, 128, 144, 176, 208, 240, 272, 400)))
+    return p | dict(op="ksmm", pattern=(1, int(rng.choice((12000, 16384))), int(rng.choice((64, 96, 128, 160))), 1),
+                    rows=rows, op_x="N", op_weights="N", dynamic=(), layout="batch_last",
+                    activation="identity", bias=False, residual=False, scale=False)
+
+
 def _sparse_chain(rng, p):
     limit = MAX_FLOPS.get(p["type"], OTHER_FLOPS)
     p.pop("special", None)
@@ -174,7 +185,7 @@ def parameters(seed, number):
     kind = rng.random()
     make = (_product if kind < 0.62 else _batched if kind < 0.78 else
             _ksmm if kind < 0.9 else _sparse_chain if kind < 0.97 else
-            _dense if kind < 0.985 else _small_groups)
+            _dense if kind < 0.985 else _small_groups if kind < 0.995 else _swapped)
     return make(rng, p)
 
 

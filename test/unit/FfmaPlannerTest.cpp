@@ -6,171 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Mapping/GPU/FfmaPlanner.h"
-#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "PlannerTest.h"
 #include "kron/Mapping/GPU/DmmaPlanner.h"
 #include "kron/Plan/GPU/DmmaPlan.h"
 #include "kron/Plan/GPU/FfmaPlan.h"
-#include "mlir/AsmParser/AsmParser.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Parser/Parser.h"
-#include "gtest/gtest.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-using PlansOrReason = std::variant<SmallVector<GPUPlanAttr>, std::string>;
-
-static GPUMachine getMachine(StringRef name) {
-  return llvm::cantFail(parseGPUMachine(name));
-}
-
-/// Those of the tests: each has another architecture, or other rates.
-static constexpr const char *kMachines[] = {"h200", "h100-pcie", "a100-80",
-                                            "l4", "rtx5090"};
-/// Machines whose f64 instructions dmma needs.
-static constexpr const char *kDmmaMachines[] = {"h200", "h100-pcie"};
-
-namespace {
-
-/// A fused region that applies factors of K x N to some axes of one array.
-struct Example {
-  std::string element;
-  /// Of the input; -1: dynamic. Factors are applied from the last axis on.
-  SmallVector<int64_t> sizes;
-  SmallVector<int64_t> axes;
-  /// N of each of `axes`; empty: as K.
-  SmallVector<int64_t> results;
-};
-
-class GPUPlanners : public testing::Test {
-protected:
-  GPUPlanners() {
-    context.loadDialect<KronDialect, func::FuncDialect, memref::MemRefDialect,
-                        tensor::TensorDialect, arith::ArithDialect>();
-  }
-
-  /// `example` on memrefs, with `plan`, the text of an attribute.
-  FusedOp build(const Example &example, StringRef plan = "");
-  /// Why a plan of the text `plan` is none for `example`.
-  template <auto read>
-  std::string getReadReason(const Example &example, StringRef plan);
-
-  MLIRContext context;
-  SmallVector<OwningOpRef<ModuleOp>> modules;
-};
-
-} // namespace
-
-/// "8x?xf64"
-static std::string getShape(ArrayRef<int64_t> sizes, StringRef element) {
-  std::string text;
-  for (int64_t size : sizes)
-    text += (size < 0 ? std::string("?") : std::to_string(size)) + "x";
-  return text + element.str();
-}
-
-FusedOp GPUPlanners::build(const Example &example, StringRef plan) {
-  auto getName = [](StringRef name, int64_t number) {
-    return ("%" + name + Twine(number)).str();
-  };
-  unsigned count = example.axes.size();
-  SmallVector<int64_t> results(example.results);
-  if (results.empty())
-    for (int64_t axis : example.axes)
-      results.push_back(example.sizes[axis]);
-  SmallVector<int64_t> out(example.sizes);
-  std::string names, memrefs, arguments, inside;
-  for (unsigned number = 0; number < count; ++number) {
-    std::string shape =
-        getShape({example.sizes[example.axes[number]], results[number]},
-                 example.element);
-    out[example.axes[number]] = results[number];
-    names += ", " + getName("f", number);
-    memrefs += ", memref<" + shape + ">";
-    arguments += ", " + getName("f", number) + ": memref<" + shape + ">";
-    inside += ", " + getName("a", number) + ": tensor<" + shape + ">";
-  }
-  std::string in = getShape(example.sizes, example.element);
-  std::string text = "func.func @f(%x: memref<" + in + ">, %y: memref<" +
-                     getShape(out, example.element) + ">" + arguments +
-                     ") {\n kron.fused ins(%x" + names + " : memref<" + in +
-                     ">" + memrefs + ") outs(%y : memref<" +
-                     getShape(out, example.element) + ">)";
-  if (!plan.empty())
-    text += " attributes {plan = " + plan.str() + "}";
-  text += " {\n ^bb0(%t: tensor<" + in + ">" + inside + ", %o: tensor<" +
-          getShape(out, example.element) + ">):\n";
-  std::string dynamic;
-  for (auto [axis, size] : llvm::enumerate(example.sizes)) {
-    if (size >= 0)
-      continue;
-    text += getName("c", axis) + " = arith.constant " + std::to_string(axis) +
-            " : index\n" + getName("d", axis) + " = tensor.dim %t, " +
-            getName("c", axis) + " : tensor<" + in + ">\n";
-    dynamic += (dynamic.empty() ? "" : ", ") + getName("d", axis);
-  }
-  SmallVector<int64_t> sizes(example.sizes);
-  std::string value = "%t";
-  for (unsigned number = count; number-- > 0;) {
-    int64_t axis = example.axes[number];
-    std::string before = "tensor<" + getShape(sizes, example.element) + ">";
-    std::string factor =
-        getShape({sizes[axis], results[number]}, example.element);
-    sizes[axis] = results[number];
-    std::string after = "tensor<" + getShape(sizes, example.element) + ">";
-    std::string target = "%o";
-    if (number > 0) {
-      target = getName("e", number);
-      text += target + " = tensor.empty(" + dynamic + ") : " + after + "\n";
-    }
-    text += getName("r", number) + " = kron.mode_product axis(" +
-            std::to_string(axis) + ") ins(" + value + " : " + before +
-            ") factor(" + getName("a", number) + " [p, q] : tensor<" + factor +
-            ">) outs(" + target + " : " + after + ") -> " + after + "\n";
-    value = getName("r", number);
-  }
-  text += "kron.yield " + value + " : tensor<" +
-          getShape(out, example.element) + ">\n }\n return\n}\n";
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
-  FusedOp fused;
-  if (module)
-    module->walk([&](FusedOp op) { fused = op; });
-  EXPECT_TRUE(fused) << text;
-  modules.push_back(std::move(module));
-  return fused;
-}
-
-template <auto read>
-std::string GPUPlanners::getReadReason(const Example &example, StringRef plan) {
-  FusedOp fused = build(example);
-  auto attribute =
-      dyn_cast_if_present<GPUPlanAttr>(parseAttribute(plan, &context));
-  EXPECT_TRUE(attribute && attribute.isComplete()) << plan.str();
-  if (!attribute)
-    return "";
-  auto found = read(fused, attribute);
-  auto *reason = std::get_if<std::string>(&found);
-  return reason ? *reason : "none";
-}
-
-static GPUPlanAttr getPlan(const PlansOrReason &plans) {
-  if (auto *reason = std::get_if<std::string>(&plans)) {
-    ADD_FAILURE() << *reason;
-    return {};
-  }
-  auto &found = std::get<SmallVector<GPUPlanAttr>>(plans);
-  EXPECT_EQ(found.size(), 1u);
-  EXPECT_TRUE(found.front().isComplete());
-  return found.front();
-}
-
-static std::string getReason(const PlansOrReason &plans) {
-  auto *reason = std::get_if<std::string>(&plans);
-  return reason ? *reason : "none";
-}
 
 /// Axes of the ends, the middle and all of an array, sizes that 16 bytes do not
 /// divide, and axes that factors make longer.
@@ -192,16 +34,6 @@ static std::vector<Example> getOctets() {
           {"f64", {-1, 8, 8, 8}, {1, 2, 3}, {}},
           {"f64", {8, 8, 8, 64}, {0, 1, 2}, {}},
           {"f64", {8, 8, 8, 8, 512}, {0, 1, 2, 3}, {}}};
-}
-
-/// That the choices of `plan` are what writing and reading gives back.
-template <typename Choices> static void expectSameWritten(GPUPlanAttr plan) {
-  Choices choices;
-  PlanReader reader(plan);
-  Choices::visitFields(reader, choices);
-  PlanWriter writer(plan.getContext(), plan.getKernel());
-  Choices::visitFields(writer, choices);
-  EXPECT_EQ(writer.getPlan(), plan);
 }
 
 //===----------------------------------------------------------------------===//
@@ -362,7 +194,7 @@ TEST_F(GPUPlanners, FfmaReaderRefusesWhatIsNoPlan) {
 
 TEST_F(GPUPlanners, DmmaPlansAreReadAndFit) {
   for (const Example &example : getOctets()) {
-    for (const char *name : kDmmaMachines) {
+    for (const char *name : kHopperMachines) {
       FusedOp fused = build(example);
       SCOPED_TRACE(name + (" " + getShape(example.sizes, example.element)));
       GPUMachine machine = getMachine(name);

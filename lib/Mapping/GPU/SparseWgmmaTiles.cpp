@@ -61,6 +61,8 @@ static bool chooseTile(SparseCandidate &plan, int64_t stepK,
   int64_t unit = plan.order == SparseOrder::Chunks
                      ? std::max<int64_t>(plan.chunkK / 2, 1)
                      : 1;
+  if (plan.swapsOperands)
+    unit = std::max<int64_t>(kSwappedResults / 8 / plan.resultWarps, unit);
   int64_t most = (plan.hasPartialSums ? kMostTiles / 2 : kMostTiles) / products;
   int64_t tiles = llvm::divideCeil(plan.getPlaces(), 8);
   auto setResults = [&](int64_t blocks) {

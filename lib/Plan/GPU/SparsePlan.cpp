@@ -399,6 +399,10 @@ static std::optional<std::string> getWgmmaReason(const SparsePlan &plan) {
     return "operands of 16 bits do not change places";
   if (plan.swapsOperands && (plan.keepsFactor || plan.warpGroups > 1))
     return "operands change places where no factor is kept only";
+  if (plan.swapsOperands && plan.getResults() % kSwappedResults != 0)
+    return expect("8 * result_tiles * result_warps to be a multiple of 32 "
+                  "where operands change places",
+                  plan.getResults());
   return std::nullopt;
 }
 

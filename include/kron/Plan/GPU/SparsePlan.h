@@ -43,6 +43,9 @@ inline constexpr int64_t kSparseChunkBytes = 16, kSparseWideBytes = 48;
 
 /// Rows that leave some of a matrix instruction's 16 unused.
 inline constexpr int64_t kSparseSkinnyM = 15;
+/// What the results of a tile are a multiple of where the data and the factor
+/// change places: chunks of a row of K are exchanged among eight neighbours.
+inline constexpr int64_t kSwappedResults = 32;
 
 /// Rows that are copied one by one where they are innermost.
 inline constexpr int64_t kSparseFewRows = 32;
