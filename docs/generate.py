@@ -22,7 +22,8 @@ PLANS = """# Plans of GPU kernels
 What a `#kron.gpu_plan` can say, by kernel ([the attribute](Dialect.md#gpuplanattr)). A *required* field is in every
 complete plan; a field with a *default* is printed where it has another value; a *constraint* is accepted in a plan
 by hand and tells `--kron-plan` what to choose, but is no part of what it writes. Required fields and those with
-defaults are constraints, too, where a plan by hand gives them.
+defaults are constraints, too, where a plan by hand gives them. Parts, `{...}`, have fields of their own: those of a
+launch of `simt` are below, and a step of `chain` has those of `sparse`.
 """
 TITLES = {"auto": "Any kernel, as constraints", "simt launch": "A launch of `simt`"}
 ROW = re.compile(r'\b(required|defaulted|constraint|list|parts)\(\s*"(\w+)",(.*?")\),\n', re.S)

@@ -43,6 +43,8 @@ struct Example {
   SmallVector<int64_t> results = {};
   /// Axes that all factors vary on; their sizes are the first ones of factors.
   SmallVector<int64_t> varying = {};
+  /// Whether factors lie in memory as N x K.
+  bool isTransposed = false;
 };
 
 /// Rows of `groups` x K, each group with a factor of K x N, which are taken for
@@ -159,7 +161,7 @@ protected:
   FusedOp build(const ChainExample &example, StringRef plan = "");
 
   /// Why a plan of the text `plan` is none for `example`.
-  template <auto read, typename AnyExample>
+  template <auto read, typename AnyExample = Example>
   std::string getReadReason(const AnyExample &example, StringRef plan) {
     auto op = build(example);
     auto attribute =
@@ -169,13 +171,13 @@ protected:
   }
 
   /// That `planner` honours each of `given`, "threads = 96", one at a time.
-  template <auto planner, typename AnyExample>
+  template <auto planner, typename AnyExample = Example>
   void expectHonours(StringRef kernel, const AnyExample &example,
-                     ArrayRef<const char *> given,
-                     StringRef machine = "h200") {
+                     ArrayRef<const char *> given, StringRef machine = "h200") {
     for (StringRef fields : given) {
       SCOPED_TRACE(fields.str());
       std::string text = getPlanText(kernel, fields);
+      ASSERT_EQ(getAttributeReason(text), "none");
       GPUPlanAttr plan =
           getPlan(planner(build(example, text), getMachine(machine)));
       ASSERT_TRUE(plan);
@@ -189,28 +191,54 @@ protected:
     }
   }
 
-  /// That `planner` refuses each of `given`, and names it.
-  template <auto planner, typename AnyExample>
+  /// That `planner`, or the verifier before it, refuses each of `given`, and
+  /// names it.
+  template <auto planner, typename AnyExample = Example>
   void expectRefuses(StringRef kernel, const AnyExample &example,
-                     ArrayRef<const char *> given,
-                     StringRef machine = "h200") {
-    for (StringRef fields : given)
-      expectNames(
-          getReason(planner(build(example, getPlanText(kernel, fields)),
-                            getMachine(machine))),
-          fields);
+                     ArrayRef<const char *> given, StringRef machine = "h200") {
+    for (StringRef fields : given) {
+      std::string text = getPlanText(kernel, fields);
+      std::string reason = getAttributeReason(text);
+      if (reason == "none")
+        reason = getReason(planner(build(example, text), getMachine(machine)));
+      expectNames(reason, fields);
+    }
   }
 
-  /// That `read` takes `plan`, and refuses it, and names why, with each of
-  /// `wrong` instead.
+  /// That `read` takes `plan`, and it or the verifier before it refuses that
+  /// with each of `wrong` instead, and names why.
   template <auto read, typename Op>
   void expectReaderRefuses(Op op, GPUPlanAttr plan,
                            ArrayRef<std::pair<const char *, int64_t>> wrong) {
     ASSERT_TRUE(plan && plan.isComplete());
     EXPECT_EQ(getReason(read(op, plan)), "none");
-    for (auto [name, value] : wrong)
-      expectNames(getReason(read(op, plan.with(name, value))),
-                  name + (" = " + std::to_string(value)));
+    for (auto [name, value] : wrong) {
+      NamedAttrList fields(plan.getFields());
+      fields.set(name, Builder(&context).getI64IntegerAttr(value));
+      GPUPlanAttr changed;
+      std::string reason = catchError([&] {
+        changed = GPUPlanAttr::getChecked(
+            [&] { return emitError(UnknownLoc::get(&context)); }, &context,
+            plan.getKernel(), fields.getDictionary(&context));
+      });
+      if (changed)
+        reason = getReason(read(op, changed));
+      expectNames(reason, name + (" = " + std::to_string(value)));
+    }
+  }
+
+  /// The error that `body` emits, or "none".
+  template <typename Body> std::string catchError(Body body) {
+    std::string error = "none";
+    ScopedDiagnosticHandler handler(
+        &context, [&](Diagnostic &diagnostic) { error = diagnostic.str(); });
+    body();
+    return error;
+  }
+
+  /// Why `text` is no attribute, or "none".
+  std::string getAttributeReason(StringRef text) {
+    return catchError([&] { (void)parseAttribute(text, &context); });
   }
 
   MLIRContext context;
@@ -236,11 +264,11 @@ inline FusedOp GPUPlanners::build(const ChainExample &example, StringRef plan) {
               second = between({sizeN, groups});
   bool isOpen = rows < 0;
   std::string count = isOpen ? "%n" : std::to_string(rows);
-  std::string text =
-      "func.func @f(%x: memref<" + x + ">, %k: memref<" + k +
-      ">, %l: memref<" + l + ">, %y: memref<" + y +
-      ">) {\n kron.fused ins(%x, %k, %l : memref<" + x + ">, memref<" + k +
-      ">, memref<" + l + ">) outs(%y : memref<" + y + ">)";
+  std::string text = "func.func @f(%x: memref<" + x + ">, %k: memref<" + k +
+                     ">, %l: memref<" + l + ">, %y: memref<" + y +
+                     ">) {\n kron.fused ins(%x, %k, %l : memref<" + x +
+                     ">, memref<" + k + ">, memref<" + l +
+                     ">) outs(%y : memref<" + y + ">)";
   if (!plan.empty())
     text += " attributes {plan = " + plan.str() + "}";
   text += " {\n ^bb0(%tx: tensor<" + x + ">, %tk: tensor<" + k +
@@ -249,19 +277,19 @@ inline FusedOp GPUPlanners::build(const ChainExample &example, StringRef plan) {
     text += "%c0 = arith.constant 0 : index\n"
             "%n = tensor.dim %ty, %c0 : tensor<" +
             y + ">\n";
-  text += "%e = tensor.empty(" + std::string(isOpen ? "%n" : "") +
-          ") : " + first +
-          "\n%0 = kron.mode_product axis(2) ins(%tx : tensor<" + x +
-          ">) factor(%tk [1, q, p] : tensor<" + k + ">) outs(%e : " + first +
-          ") -> " + first + "\n%1 = tensor.collapse_shape %0 [[0], [1, 2]] : " +
-          first + " into " + flat +
-          "\n%2 = tensor.expand_shape %1 [[0], [1, 2]] output_shape [" + count +
-          ", " + std::to_string(sizeN) + ", " + std::to_string(groups) +
-          "] : " + flat + " into " + second +
-          "\n%3 = kron.mode_product axis(1) ins(%2 : " + second +
-          ") factor(%tl [q, p, 2] : tensor<" + l + ">) outs(%ty : tensor<" + y +
-          ">) -> tensor<" + y + ">\nkron.yield %3 : tensor<" + y +
-          ">\n }\n return\n}\n";
+  text +=
+      "%e = tensor.empty(" + std::string(isOpen ? "%n" : "") + ") : " + first +
+      "\n%0 = kron.mode_product axis(2) ins(%tx : tensor<" + x +
+      ">) factor(%tk [1, q, p] : tensor<" + k + ">) outs(%e : " + first +
+      ") -> " + first +
+      "\n%1 = tensor.collapse_shape %0 [[0], [1, 2]] : " + first + " into " +
+      flat + "\n%2 = tensor.expand_shape %1 [[0], [1, 2]] output_shape [" +
+      count + ", " + std::to_string(sizeN) + ", " + std::to_string(groups) +
+      "] : " + flat + " into " + second +
+      "\n%3 = kron.mode_product axis(1) ins(%2 : " + second +
+      ") factor(%tl [q, p, 2] : tensor<" + l + ">) outs(%ty : tensor<" + y +
+      ">) -> tensor<" + y + ">\nkron.yield %3 : tensor<" + y +
+      ">\n }\n return\n}\n";
   return parse<FusedOp>(text);
 }
 
@@ -278,11 +306,14 @@ inline FusedOp GPUPlanners::build(const Example &example, StringRef plan) {
   std::string roles;
   for (int64_t axis : example.varying)
     roles += std::to_string(axis) + ", ";
+  roles += example.isTransposed ? "q, p]" : "p, q]";
   auto getFactor = [&](int64_t sizeK, int64_t sizeN) {
     SmallVector<int64_t> shape;
     for (int64_t axis : example.varying)
       shape.push_back(example.sizes[axis]);
     shape.append({sizeK, sizeN});
+    if (example.isTransposed)
+      std::swap(shape.back(), shape[shape.size() - 2]);
     return getShape(shape, example.element);
   };
   SmallVector<int64_t> out(example.sizes);
@@ -330,8 +361,9 @@ inline FusedOp GPUPlanners::build(const Example &example, StringRef plan) {
     }
     text += getName("r", number) + " = kron.mode_product axis(" +
             std::to_string(axis) + ") ins(" + value + " : " + before +
-            ") factor(" + getName("a", number) + " [" + roles + "p, q] : tensor<" + factor +
-            ">) outs(" + target + " : " + after + ") -> " + after + "\n";
+            ") factor(" + getName("a", number) + " [" + roles + " : tensor<" +
+            factor + ">) outs(" + target + " : " + after + ") -> " + after +
+            "\n";
     value = getName("r", number);
   }
   text += "kron.yield " + value + " : tensor<" +

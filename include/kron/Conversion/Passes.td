@@ -67,12 +67,22 @@ def ConvertKronToVector : Pass<"convert-kron-to-vector", "::mlir::ModuleOp"> {
 def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Generate CUDA kernels from kron.fused";
   let description = [{
-    Replaces every `kron.fused` on memrefs by the launch of a kernel, following
-    its `#kron.gpu_plan`, and every `kron.ksmm_grad` that `--kron-decompose`
-    left by one or two. The kernels stand in one `gpu.module @kron_gpu`, as
-    `llvm.func`s whose bodies still use scf and arith; the launches are calls of
-    `kronRtCudaLaunch`, which gets the address of `@kron_cuda_module`, the
-    kernel's name, the launch shape and the addresses of all parameters.
+    Replaces every `kron.fused` on memrefs by the launch of a kernel, and every
+    `kron.ksmm_grad` that `--kron-decompose` left by one or two, as their
+    `#kron.gpu_plan` says. Plans have to be complete, as `--kron-plan` leaves
+    them: one that lacks a field, or that does not fit the operation or the
+    chip, is an error. Nothing is chosen here.
+
+    Of a `#kron.dispatch` every plan becomes a kernel, and host code launches the
+    first one whose requirements hold (`min_rows`, `alignment`, `packed`, and
+    what kernels `small_groups` and `cublas` need). Requirements that types rule
+    out leave their kernel out, and none follows a plan that requires nothing of
+    a launch.
+
+    The kernels stand in one `gpu.module @kron_gpu`, as `llvm.func`s whose bodies
+    still use scf and arith; the launches are calls of `kronRtCudaLaunch`, which
+    gets the address of `@kron_cuda_module`, the kernel's name, the launch shape
+    and the addresses of all parameters.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",

@@ -124,21 +124,45 @@ def KronFuse : Pass<"kron-fuse"> {
 def KronPlan : Pass<"kron-plan"> {
   let summary = "Choose how every kron.fused is mapped to the machine";
   let description = [{
-    Writes a `#kron.cpu_plan` or `#kron.gpu_plan` on every `kron.fused`. It
-    changes nothing else: the code generator reads the attribute. Fields that
-    are already set are kept, so that a plan written by hand, or a part of one,
-    wins over the cost model. A plan for the other target is dropped, with a
-    remark. A remark (category `kron-plan`) says what was chosen and why.
+    Writes a `#kron.cpu_plan`, a `#kron.gpu_plan` or a `#kron.dispatch` on every
+    `kron.fused`, and on a GPU on every `kron.ksmm_grad` that has kernels. It
+    changes nothing else, and it is the only pass that chooses how they are
+    mapped: emitters read the attribute. Remarks of category `kron-plan` say what
+    was chosen and why, and which plan was dropped since it is for the other
+    target.
 
-    On the CPU these are the tile, the vector width and the register tile. On a
-    GPU it is the kind of kernel: of those whose emitter takes the fused region
-    (type, precision, sizes, layout), the one with the least time by the cost
-    model. The remark gives that time, what bounds it, the time of copying the
-    same bytes, and what became of the other kinds. A dense product (or several
-    beside each other) that cuBLAS would compute in less time gets the attribute
-    `kron.cublas`: it is called at run time where the process has it. Where the
-    dense matrix that a Kronecker-sparse factor is a part of would be faster by
-    cuBLAS, the remark says so.
+    On the CPU the plan has the vector width, the tile, its slices, and how
+    results are stored and input is prefetched. Fields that are set stay.
+
+    On a GPU every kind of kernel has a planner, which chooses all fields of the
+    kind or says why it does not take the fused region (type, precision, sizes,
+    layout, machine). Of those that take it, the kind with the least time by the
+    cost model is chosen. What becomes of a plan that is there already:
+
+    - A partial plan is a constraint. Where it names a kernel, no other one is
+      considered; fields that it has are taken, the others chosen. A kernel, or a
+      value, that no plan for the fused region has is an error with its reason.
+    - A complete plan (docs/reference/Plans.md says which fields that takes) is
+      compared with operation and machine, and stays as it is.
+    - A `#kron.dispatch` stays as it is.
+
+    What only a launch shows makes a `#kron.dispatch` of several plans, of which
+    the first one whose requirements hold is launched: `ffma` and `dmma` for
+    arrays that are aligned, `simt` for others; `batched` with and without copies
+    of packed arrays; `small_groups`, `sparse`, and `sparse` for fewer than 16
+    rows; a `chain` that also computes the `kron.quantize` behind it, for many
+    rows. A dense product (or several beside each other) that cuBLAS computes in
+    less time gets a plan for kernel `cublas` in front of the others, which are
+    launched where the process has no cuBLAS.
+
+    The remark gives the kind, what bounds it, its time and that of copying the
+    same bytes, the reason or the time of each other kind, and the plan:
+    `kernel mma, bound by shared memory, estimated 581 us, floor 525 us; wgmma: no
+    factor has more than 16 rows or columns; batched: 894 us; ffma: 1167 us; simt:
+    1652 us; #kron.gpu_plan<kernel = mma, ...>`. It also says where cuBLAS is
+    called, and where the dense matrix that a Kronecker-sparse factor is a part of
+    would be faster by cuBLAS. Another remark tells of every `kron.quantize`
+    behind a fused region whether one kernel computes both.
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"cpu\"",

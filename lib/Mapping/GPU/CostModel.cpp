@@ -118,15 +118,15 @@ bool kron::isPlausible(GPUKernel kernel, const Problem &problem,
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// Whether `ffma` takes the fused region with matrix instructions: f64 factors
-/// of 8 x 8.
+/// Whether `dmma`, which counts as `ffma` here, takes the fused region: f64
+/// factors of 8 x 8.
 static bool hasOctets(const Problem &problem, const GPUMachine &machine) {
   return machine.hasWideDMMA && problem.element.isF64() &&
          problem.factors.size() > 1 && problem.getSmallestFactorSize() == 8 &&
          problem.getLargestFactorSize() == 8 && !hasVaryingFactor(problem);
 }
 
-/// Whether two CTAs can share a tile footprint: `ffma` does so with 256 KiB of
+/// Whether two CTAs can share a tile footprint: `dmma` does so with 256 KiB of
 /// octets.
 static bool canShareFootprint(const Problem &problem, int64_t columns,
                               const GPUMachine &machine) {
@@ -414,7 +414,7 @@ static double getExposedShare(GPUKernel kernel, const Problem &problem,
   return (getNarrowCopies(kernel, problem, machine) > 0 ? 1.0 : 0.75) * waste;
 }
 
-/// The time of a sparse factor by `mma`, whose tiles do not hold fibres whole:
+/// The time of a factor by `sparse`, whose tiles do not hold fibres whole:
 /// CTAs read the input once for each block of results.
 static KernelTime estimateSparseTime(const Problem &problem,
                                      const GPUMachine &machine) {
@@ -503,7 +503,7 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
       (isAlone ? 1 : getExposedShare(kernel, problem, machine)) * onChip +
       narrow;
   double steady = std::max(time.memory / (isAlone ? 0.87 : 0.91), exposed);
-  // Measured on f64 octets: large tile footprints by `ffma`, and what `batched`
+  // Measured on f64 octets: large tile footprints by `dmma`, and what `batched`
   // reaches.
   if (hasOctets(problem, machine)) {
     bool isLarge =
@@ -522,7 +522,7 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
     wave = std::max(wave, exposed * machine.numSMs / tiles);
   double waves = std::max(tiles / resident, 1.0);
   time.total = machine.launchSeconds + wave * (waves + 1);
-  // Only ffma shares tile footprints.
+  // Only dmma, of these, shares tile footprints.
   if (kernel != GPUKernel::Ffma &&
       canShareFootprint(problem, tiling.columns, machine))
     time.total *= 2;

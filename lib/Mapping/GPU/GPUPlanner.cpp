@@ -107,6 +107,7 @@ static const Planner kPlanners[] = {
     {GPUKernel::Ffma, GPUKernel::Ffma, planBare<planFfma>},
     {GPUKernel::Mma, GPUKernel::Mma, planDense},
     {GPUKernel::Sparse, GPUKernel::Mma, planOneSparse},
+    {GPUKernel::SmallGroups, GPUKernel::Mma, planOneSparse},
     {GPUKernel::Chain, GPUKernel::Mma, planRegrouped},
     {GPUKernel::Simt, GPUKernel::Simt, planOneView<planSimt>},
 };
@@ -122,6 +123,9 @@ static bool isForKindOf(GPUKernel kernel, FusedOp fused) {
     return !regroups && !isSparse(describeProblem(fused));
   case GPUKernel::Sparse:
     return !regroups && isSparse(describeProblem(fused));
+  case GPUKernel::SmallGroups:
+    // Of the plans of sparse, where they are faster.
+    return false;
   case GPUKernel::Chain:
     return regroups;
   default:

@@ -47,8 +47,8 @@ struct KernelTime {
   double total = 0;
 };
 
-/// Shared memory that a tile footprint may take so that the next one can be
-/// loaded beside it: two thirds of what a CTA has, 128 KiB at most.
+/// Shared memory that a tile footprint may take: three quarters of what a CTA
+/// has.
 int64_t getFootprintBudget(const GPUMachine &machine);
 
 /// The kernels that §3 of the machine's rules allow for the type, precision and

@@ -217,8 +217,8 @@ def Kron_GPUPlanAttr : AttrDef<Kron_Dialect, "GPUPlan"> {
     Example: `#kron.gpu_plan<kernel = mma, tile = 1, threads = 128, ctas_per_sm = 4>`
   }];
   let parameters = (ins
-    "::mlir::kron::GPUKernel":$kernel,
-    "::mlir::DictionaryAttr":$fields);
+    AttrParameter<"::mlir::kron::GPUKernel", "kind of kernel">:$kernel,
+    AttrParameter<"::mlir::DictionaryAttr", "fields that are set">:$fields);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -266,7 +266,8 @@ def Kron_DispatchAttr : AttrDef<Kron_Dialect, "Dispatch"> {
                     <kernel = batched, tile = 16, threads = 64, ...>]>
     ```
   }];
-  let parameters = (ins ArrayRefParameter<"::mlir::kron::GPUPlanAttr">:$plans);
+  let parameters = (ins ArrayRefParameter<"::mlir::kron::GPUPlanAttr",
+      "in the order in which their requirements are tested">:$plans);
   let assemblyFormat = "`<` `[` $plans `]` `>`";
   let genVerifyDecl = 1;
 }

@@ -1,0 +1,105 @@
+//===- BatchedPlannerTest.cpp - Plans of batched kernels --------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/BatchedPlanner.h"
+#include "PlannerTest.h"
+#include "kron/Plan/GPU/BatchedPlan.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Two factors at once, planes; and fibres.
+static const Example kPlanes{"f32", {-1, 4, 4}, {1, 2}};
+static const Example kFibres{"f32", {-1, 12, 10}, {1, 2}};
+
+static GPUPlanAttr getAnyArrays(FusedOp fused, const char *machine = "h200") {
+  return getPlan(planBatched(fused, getMachine(machine)));
+}
+
+TEST_F(GPUPlanners, BatchedPlansAreReadAndFit) {
+  const Example examples[] = {kPlanes,
+                              kFibres,
+                              {"f32", {-1, 5}, {1}, {3}},
+                              {"f32", {100, 3, 2, 5}, {1, 2, 3}},
+                              {"f64", {-1, 2, 2, 2, 2}, {1, 2, 3, 4}},
+                              {"f64", {-1, 6, 6, 6}, {1, 2, 3}},
+                              {"f64", {-1, 7, 16}, {1, 2}, {4, 3}}};
+  for (const Example &example : examples) {
+    for (const char *name : kMachines) {
+      SCOPED_TRACE(name + (" " + getName(example)));
+      FusedOp fused = build(example);
+      GPUMachine machine = getMachine(name);
+      auto plans = planBatched(fused, machine);
+      ASSERT_EQ(getReason(plans), "none");
+      auto &both = std::get<SmallVector<GPUPlanAttr>>(plans);
+      // Of packed arrays, and of any.
+      ASSERT_EQ(both.size(), 2u);
+      EXPECT_EQ(both[0], both[1].with("packed", 1));
+      for (GPUPlanAttr plan : both) {
+        expectSameWritten<BatchedChoices>(plan);
+        auto read = readBatchedPlan(fused, plan);
+        ASSERT_EQ(getReason(read), "none");
+        auto &found = std::get<BatchedPlan>(read);
+        EXPECT_EQ(found.isPacked, plan == both[0]);
+        EXPECT_EQ(found.itemsPerTile % found.getTileUnit(), 0);
+        expectFits(machine, found.threads, found.ctasPerSM,
+                   found.getSharedBytes(), 32);
+      }
+      fused.setPlanAttr(both[1]);
+      EXPECT_EQ(getPlan(planBatched(fused, machine)), both[1]);
+    }
+  }
+}
+
+TEST_F(GPUPlanners, BatchedShrinksWithSharedMemory) {
+  Example example{"f64", {-1, 12, 12, 12}, {1, 2, 3}};
+  EXPECT_LT(getAnyArrays(build(example), "l4").getCtasPerSm(),
+            getAnyArrays(build(example), "h200").getCtasPerSm());
+  // Rates are not what tiles are chosen by.
+  EXPECT_EQ(getAnyArrays(build(example)),
+            getAnyArrays(build(example), "h200:copy=1000"));
+}
+
+TEST_F(GPUPlanners, BatchedHonoursWhatIsGiven) {
+  expectHonours<planBatched>("batched", kPlanes,
+                             {"threads = 96", "ctas_per_sm = 1", "stages = 3",
+                              "tile = 5", "packed = 0", "regions = [2]"});
+  expectHonours<planBatched>("batched", kFibres,
+                             {"threads = 96", "fibres = 2", "slack = 0",
+                              "tile = 6", "ctas_per_sm = 2"});
+  // No plan for packed arrays alone.
+  auto plans = planBatched(build(kPlanes, getPlanText("batched", "packed = 0")),
+                           getMachine("h200"));
+  EXPECT_EQ(std::get<SmallVector<GPUPlanAttr>>(plans).size(), 1u);
+}
+
+TEST_F(GPUPlanners, BatchedSaysWhichFieldIsImpossible) {
+  expectRefuses<planBatched>("batched", kPlanes,
+                             {"threads = 33", "stages = 1"});
+  // Three items end at a multiple of 16 bytes with an even number of them.
+  expectRefuses<planBatched>("batched", {"f32", {-1, 3, 3, 2}, {1, 2, 3}},
+                             {"tile = 3"});
+  EXPECT_EQ(getReason(planBatched(
+                build(kPlanes, getPlanText("batched", "cluster = 2")),
+                getMachine("h200"))),
+            "its tiles are whole rows of one CTA");
+}
+
+TEST_F(GPUPlanners, BatchedReaderRefusesWhatIsNoPlan) {
+  FusedOp fused = build({"f32", {-1, 3, 3, 2}, {1, 2, 3}});
+  expectReaderRefuses<readBatchedPlan>(fused, getAnyArrays(fused),
+                                       {{"threads", 33},
+                                        {"threads", 0},
+                                        {"tile", 0},
+                                        {"tile", 3},
+                                        {"stages", 1},
+                                        {"ctas_per_sm", 0}});
+  for (const Example &example :
+       {Example{"f32", {-1, 17}, {1}}, Example{"f16", {-1, 4}, {1}},
+        Example{"f32", {4, -1}, {0}}})
+    EXPECT_NE(getReason(describeBatched(build(example))), "none");
+}

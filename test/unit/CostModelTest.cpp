@@ -1,0 +1,146 @@
+//===- CostModelTest.cpp - Estimated times ----------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/CostModel.h"
+#include "PlannerTest.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static constexpr GPUKernel kFamilies[] = {GPUKernel::Simt, GPUKernel::Ffma,
+                                          GPUKernel::Batched, GPUKernel::Mma,
+                                          GPUKernel::Wgmma};
+
+static std::vector<Example> getExamples(int64_t rows) {
+  return {
+      {"f32", {rows, 8, 8, 8}, {1, 2, 3}},   {"f32", {rows, 32, 32}, {1, 2}},
+      {"f32", {8, 8, rows}, {0, 1}},         {"f64", {rows, 8, 8}, {1, 2}},
+      {"f64", {rows, 5, 7}, {1, 2}, {3, 9}}, {"f16", {rows, 64, 16}, {1, 2}},
+      {"f16", {rows, 4, 64}, {2}, {64}, {1}}};
+}
+
+namespace {
+class CostModel : public GPUPlanners {
+protected:
+  /// Calls `check` with what estimateTime says of all plausible kernels.
+  template <typename Check>
+  void forEachKernel(const Example &example, const GPUMachine &machine,
+                     Check check) {
+    Problem problem = describeProblem(build(example));
+    int64_t budget = getFootprintBudget(machine);
+    int64_t columns =
+        std::max<int64_t>(chooseColumns(problem, budget, machine), 1);
+    for (GPUKernel kernel : kFamilies) {
+      if (!isPlausible(kernel, problem, machine))
+        continue;
+      SCOPED_TRACE(machine.name + " " + getName(example) + " " +
+                   stringifyGPUKernel(kernel).str());
+      KernelTiling tiling =
+          chooseTiling(kernel, problem, columns, budget, machine);
+      check(kernel, problem, tiling,
+            estimateTime(kernel, problem, tiling, machine));
+    }
+  }
+};
+} // namespace
+
+TEST_F(CostModel, NothingIsFasterThanACopy) {
+  for (const char *name : kMachines)
+    for (int64_t rows : {1, 1000, 1 << 20})
+      for (const Example &example : getExamples(rows)) {
+        GPUMachine machine = getMachine(name);
+        forEachKernel(example, machine,
+                      [&](GPUKernel, const Problem &problem, KernelTiling,
+                          KernelTime time) {
+                        double bytes = problem.getMemoryBytes();
+                        EXPECT_DOUBLE_EQ(
+                            time.floor, machine.launchSeconds +
+                                            bytes / machine.copyBytesPerSecond);
+                        EXPECT_GE(time.total, machine.launchSeconds);
+                        EXPECT_GE(time.memory,
+                                  0.999 * bytes / machine.copyBytesPerSecond);
+                        // A part of the machine that is idle is for others.
+                        EXPECT_GE(time.total, time.floor);
+                      });
+      }
+}
+
+TEST_F(CostModel, MoreBytesTakeNoLessTime) {
+  for (const char *name : kMachines)
+    for (size_t number = 0; number < getExamples(1).size(); ++number) {
+      std::map<GPUKernel, double> last;
+      for (int64_t rows = 16; rows <= 1 << 20; rows *= 2)
+        forEachKernel(getExamples(rows)[number], getMachine(name),
+                      [&](GPUKernel kernel, const Problem &, KernelTiling,
+                          KernelTime time) {
+                        EXPECT_GE(time.total, last[kernel]) << rows;
+                        last[kernel] = time.total;
+                      });
+    }
+}
+
+TEST_F(CostModel, FasterMachinesTakeNoMoreTime) {
+  for (const Example &example : getExamples(1 << 18)) {
+    // Everything else is the same.
+    auto getTotals = [&](StringRef name) {
+      std::vector<double> totals;
+      forEachKernel(example, getMachine(name),
+                    [&](GPUKernel, const Problem &, KernelTiling,
+                        KernelTime time) { totals.push_back(time.total); });
+      return totals;
+    };
+    auto expectFaster = [](ArrayRef<double> fast, ArrayRef<double> slow) {
+      ASSERT_EQ(fast.size(), slow.size());
+      for (auto [first, second] : llvm::zip(fast, slow))
+        EXPECT_LE(first, second);
+    };
+    expectFaster(getTotals("h200:copy=4000"), getTotals("h200:copy=2000"));
+    expectFaster(getTotals("h200:clock=1900"), getTotals("h200:clock=950"));
+    // What memory bounds is faster indeed.
+    EXPECT_LT(getTotals("h200:copy=2000").back(),
+              getTotals("h200:copy=500").back());
+  }
+}
+
+TEST_F(CostModel, TilingsFit) {
+  for (const char *name : kMachines) {
+    GPUMachine machine = getMachine(name);
+    EXPECT_LE(getFootprintBudget(machine), machine.sharedBytesPerCTA);
+    for (const Example &example : getExamples(1 << 18))
+      forEachKernel(
+          example, machine,
+          [&](GPUKernel kernel, const Problem &problem, KernelTiling tiling,
+              KernelTime) {
+            if (isSparse(problem))
+              return;
+            int64_t bytes = tiling.rows * tiling.columns * problem.rowLargest *
+                            problem.getChipBytes() / tiling.cluster;
+            EXPECT_GE(tiling.rows, 1);
+            EXPECT_GE(tiling.columns, 1);
+            EXPECT_LE(bytes, getFootprintBudget(machine));
+            expectFits(machine, tiling.threads, tiling.ctasPerSM, bytes, 64);
+          });
+  }
+}
+
+TEST_F(CostModel, LargeRowsAreShared) {
+  // 256 KiB of a row: two CTAs of a cluster have them, if there are clusters.
+  Problem problem =
+      describeProblem(build({"f32", {1024, 16, 16, 16, 16}, {1, 2, 3, 4}}));
+  for (const char *name : kMachines) {
+    GPUMachine machine = getMachine(name);
+    int64_t budget = getFootprintBudget(machine);
+    bool fits = fitsCluster(problem, budget, machine);
+    EXPECT_EQ(fits, name == StringRef("h200") || name == StringRef("h100-pcie"))
+        << name;
+    EXPECT_EQ(chooseTiling(GPUKernel::Mma, problem, 1, budget, machine).cluster,
+              fits ? 2 : 1);
+    EXPECT_EQ(
+        chooseTiling(GPUKernel::Simt, problem, 1, budget, machine).cluster, 1);
+    EXPECT_EQ(chooseColumns(problem, budget, machine), 0);
+  }
+}

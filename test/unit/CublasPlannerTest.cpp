@@ -1,0 +1,99 @@
+//===- CublasPlannerTest.cpp - Calls of cuBLAS ------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/CublasPlanner.h"
+#include "PlannerTest.h"
+#include "kron/Plan/GPU/CublasPlan.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+TEST_F(GPUPlanners, CublasTakesOneProduct) {
+  struct Row {
+    Example example;
+    CublasPlan axes;
+  };
+  const Row rows[] = {{{"f16", {-1, 512}, {1}, {256}}, {1, 0, -1}},
+                      {{"f32", {512, -1}, {0}}, {0, 1, -1}},
+                      {{"f16", {1000, 4, 64}, {2}, {64}, {1}}, {2, 0, 1}},
+                      {{"f64", {4, 64, 1000}, {1}}, {1, 2, 0}}};
+  for (const auto &[example, axes] : rows) {
+    SCOPED_TRACE(getName(example));
+    FusedOp fused = build(example);
+    auto plan = readCublasPlan(fused);
+    ASSERT_EQ(getReason(plan), "none");
+    auto &found = std::get<CublasPlan>(plan);
+    EXPECT_EQ(found.sizeK, axes.sizeK);
+    EXPECT_EQ(found.rows, axes.rows);
+    EXPECT_EQ(found.batch, axes.batch);
+    auto attribute = planCublas(fused, /*isAskedFor=*/true);
+    ASSERT_EQ(getReason(attribute), "none");
+    expectSamePrinted(std::get<GPUPlanAttr>(attribute));
+    // Few rows have kernels of their own, where there may be few.
+    EXPECT_EQ(std::get<GPUPlanAttr>(attribute).get("min_rows"),
+              llvm::is_contained(example.sizes, -1) ? 16 : 0);
+  }
+  const std::pair<Example, const char *> refused[] = {
+      {{"f32", {-1, 8, 8}, {1, 2}}, "there is more than one factor"},
+      {{"i32", {-1, 8}, {1}}, "elements are not f32, f64, f16 or bf16"},
+      {{"f32", {8, 8, 8, 8}, {1}, {8}, {0, 2}},
+       "the factor varies on more than one axis"},
+      {{"f32", {4, 4, 4, 4}, {1}},
+       "there are more than two axes beside the contracted one"}};
+  for (const auto &[example, reason] : refused)
+    EXPECT_EQ(getReason(planCublas(build(example), /*isAskedFor=*/true)),
+              reason);
+}
+
+TEST_F(GPUPlanners, CublasIsNoFasterForWideTypesUnlessAskedFor) {
+  for (const char *element : {"f32", "f64"})
+    EXPECT_EQ(getReason(planCublas(build({element, {1000, 512}, {1}}),
+                                   /*isAskedFor=*/false)),
+              "it is no faster in this precision");
+  for (const char *element : {"f16", "bf16"})
+    EXPECT_EQ(getReason(planCublas(build({element, {1000, 512}, {1}}),
+                                   /*isAskedFor=*/false)),
+              "none");
+}
+
+TEST_F(GPUPlanners, CublasTakesTime) {
+  auto getTime = [&](const Example &example, StringRef machine = "h200") {
+    FusedOp fused = build(example);
+    return estimateCublasTime(fused, describeProblem(fused),
+                              getMachine(machine));
+  };
+  double last = 0;
+  for (int64_t rows : {16, 1024, 65536, 1 << 20}) {
+    KernelTime time = getTime({"f16", {rows, 512}, {1}});
+    EXPECT_GE(time.total, time.floor);
+    // A call takes 10 us, however little it computes.
+    EXPECT_GE(time.total, 10e-6);
+    EXPECT_GE(time.total, last);
+    last = time.total;
+  }
+  // Rows that are not multiples of 16 bytes.
+  EXPECT_GT(getTime({"f16", {1 << 20, 512}, {1}, {511}}).total, 2 * last);
+  for (const char *machine : kMachines)
+    EXPECT_LE(getTime({"f16", {1 << 20, 512}, {1}},
+                      machine + std::string(":copy=8000"))
+                  .total,
+              getTime({"f16", {1 << 20, 512}, {1}},
+                      machine + std::string(":copy=200"))
+                  .total);
+}
+
+TEST_F(GPUPlanners, CublasWouldFillUpWithZeros) {
+  auto getSeconds = [&](int64_t groups) {
+    FusedOp fused = build({"f16", {1 << 16, groups, 64}, {2}, {64}, {1}});
+    return estimateDenseSeconds(fused, describeProblem(fused),
+                                getMachine("h200"));
+  };
+  EXPECT_EQ(getSeconds(1), std::numeric_limits<double>::infinity());
+  EXPECT_LT(getSeconds(2), getSeconds(4));
+  // Products grow with the square of groups.
+  EXPECT_GT(getSeconds(64), 2 * getSeconds(32));
+}

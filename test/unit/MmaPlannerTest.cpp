@@ -1,0 +1,126 @@
+//===- MmaPlannerTest.cpp - Plans of mma kernels ----------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/MmaPlanner.h"
+#include "PlannerTest.h"
+#include "kron/Plan/GPU/MmaPlan.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static const Example kSquares{"f32", {-1, 16, 16}, {1, 2}};
+/// Of which two tiles fit no shared memory, and one fits some.
+static const Example kLarge{"f32", {-1, 16, 16, 16, 8}, {1, 2, 3, 4}};
+
+static MmaPlan readMma(FusedOp fused, GPUPlanAttr plan) {
+  return std::get<MmaPlan>(readMmaPlan(fused, plan));
+}
+
+TEST_F(GPUPlanners, MmaPlansAreReadAndFit) {
+  const Example examples[] = {kSquares,
+                              {"f32", {-1, 64}, {1}},
+                              {"f32", {-1, 5, 7}, {1, 2}, {6, 3}},
+                              {"f32", {16, 16, 1000}, {0, 1}},
+                              {"f32", {-1, 200}, {1}},
+                              {"f64", {-1, 8, 8, 8}, {1, 2, 3}},
+                              {"f64", {-1, 16, 4, 16}, {1, 3}},
+                              {"f16", {-1, 32, 32}, {1, 2}},
+                              {"bf16", {8, 8, 77}, {0, 1}}};
+  for (const Example &example : examples) {
+    for (const char *name : kMachines) {
+      SCOPED_TRACE(name + (" " + getName(example)));
+      FusedOp fused = build(example);
+      GPUMachine machine = getMachine(name);
+      GPUPlanAttr plan = getPlan(planMma(fused, machine));
+      ASSERT_TRUE(plan);
+      expectSameWritten<MmaChoices>(plan);
+      ASSERT_EQ(getReason(readMmaPlan(fused, plan)), "none");
+      MmaPlan found = readMma(fused, plan);
+      EXPECT_EQ(found.threads, plan.getThreads());
+      int64_t registers = 32;
+      if (found.keepsFactors)
+        registers += found.getFactorRegisters();
+      expectFits(machine, found.threads, found.ctasPerSM, found.sharedBytes,
+                 registers);
+      EXPECT_EQ(getMmaMachineReason(found, machine), std::nullopt);
+      fused.setPlanAttr(plan);
+      EXPECT_EQ(getPlan(planMma(fused, machine)), plan);
+    }
+  }
+}
+
+TEST_F(GPUPlanners, MmaStreamsWhatFitsOnce) {
+  // 128 KiB: on an H200 pieces of the next tile arrive meanwhile.
+  FusedOp fused = build(kLarge);
+  GPUPlanAttr plan = getPlan(planMma(fused, getMachine("h200")));
+  EXPECT_FALSE(plan.getList("piece").empty());
+  MmaPlan found = readMma(fused, plan);
+  ASSERT_TRUE(found.stream);
+  EXPECT_EQ(found.stream->slots, plan.get("piece_slots"));
+  EXPECT_GE(found.stream->slots, kMmaLeastSlots);
+  EXPECT_EQ(getReason(planMma(build(kLarge), getMachine("l4"))),
+            "a tile of 131072 bytes does not fit in shared memory");
+}
+
+TEST_F(GPUPlanners, MmaSharesTilesOfClusters) {
+  // 256 KiB are too much for one CTA.
+  Example example{"f32", {-1, 16, 16, 16, 16}, {1, 2, 3, 4}};
+  FusedOp fused = build(example);
+  GPUPlanAttr plan = getPlan(planMma(fused, getMachine("h200")));
+  EXPECT_EQ(plan.getCluster(), 2);
+  // The other one's part of a tile is not here.
+  EXPECT_EQ(getReason(planMma(build(example, getPlanText("mma", "cluster = 1")),
+                              getMachine("h200"))),
+            "a tile of 262144 bytes does not fit in shared memory");
+  // A plan from elsewhere.
+  fused.setPlanAttr(plan);
+  expectNames(getReason(planMma(fused, getMachine("a100-80"))), "cluster = 2");
+}
+
+TEST_F(GPUPlanners, MmaShrinksWithSharedMemory) {
+  Example example{"f64", {-1, 16, 16, 16}, {1, 2, 3}};
+  auto getBytes = [&](StringRef name) {
+    FusedOp fused = build(example);
+    MmaPlan plan = readMma(fused, getPlan(planMma(fused, getMachine(name))));
+    return plan.sharedBytes * plan.ctasPerSM;
+  };
+  EXPECT_LT(getBytes("l4"), getBytes("h200"));
+}
+
+TEST_F(GPUPlanners, MmaHonoursWhatIsGiven) {
+  expectHonours<planMma>("mma", kSquares,
+                         {"threads = 64", "ctas_per_sm = 1", "stages = 1",
+                          "tile = 5", "stages = 3, tile = 2", "cluster = 1",
+                          "regions = [2]"});
+  expectHonours<planMma>("mma", {"f32", {16, 16, 1000}, {0, 1}},
+                         {"columns = 24"});
+  expectHonours<planMma>("mma", kLarge, {"piece_slots = 2"});
+}
+
+TEST_F(GPUPlanners, MmaSaysWhichFieldIsImpossible) {
+  expectRefuses<planMma>("mma", kSquares, {"threads = 50", "columns = 2"});
+  expectRefuses<planMma>("mma", {"f32", {8, 16, 16}, {1, 2}}, {"tile = 9"});
+}
+
+TEST_F(GPUPlanners, MmaReaderRefusesWhatIsNoPlan) {
+  FusedOp fused = build({"f32", {64, 16, 16}, {1, 2}});
+  expectReaderRefuses<readMmaPlan>(fused,
+                                   getPlan(planMma(fused, getMachine("h200"))),
+                                   {{"threads", 48},
+                                    {"threads", 0},
+                                    {"tile", 0},
+                                    {"tile", 65},
+                                    {"columns", 2},
+                                    {"stages", 0},
+                                    {"ctas_per_sm", 0},
+                                    {"cluster", 2},
+                                    {"piece_slots", 2}});
+  FusedOp large = build(kLarge);
+  expectReaderRefuses<readMmaPlan>(
+      large, getPlan(planMma(large, getMachine("h200"))),
+      {{"stages", 2}, {"piece_slots", 1}, {"piece_slots", 1000}});
+}

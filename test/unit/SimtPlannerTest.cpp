@@ -1,0 +1,108 @@
+//===- SimtPlannerTest.cpp - Plans of general kernels -----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/SimtPlanner.h"
+#include "PlannerTest.h"
+#include "kron/Plan/GPU/SimtPlan.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+static const Example kSquares{"f32", {-1, 8, 8}, {1, 2}};
+
+static SimtPlan readSimt(FusedOp fused, GPUPlanAttr plan) {
+  return std::get<SimtPlan>(readSimtPlan(fused, plan));
+}
+
+TEST_F(GPUPlanners, SimtPlansAreReadAndFit) {
+  const Example examples[] = {kSquares,
+                              {"f32", {-1, 100, 60}, {1, 2}, {30, 70}},
+                              {"f64", {5, 3, -1}, {0, 1}},
+                              {"i32", {-1, 7}, {1}, {9}},
+                              {"complex<f64>", {-1, 16, 16}, {1, 2}},
+                              {"f16", {-1, 4, 12}, {2}, {5}, {1}},
+                              {"i64", {64, 32, 1000}, {0, 1}}};
+  for (const Example &example : examples) {
+    for (const char *name : kMachines) {
+      SCOPED_TRACE(name + (" " + getName(example)));
+      FusedOp fused = build(example);
+      GPUMachine machine = getMachine(name);
+      GPUPlanAttr plan = getPlan(planSimt(fused, machine));
+      ASSERT_TRUE(plan);
+      expectSamePrinted(plan);
+      ASSERT_EQ(getReason(readSimtPlan(fused, plan)), "none");
+      SimtPlan found = readSimt(fused, plan);
+      size_t factors = 0;
+      for (const SimtLaunch &launch : found.launches) {
+        factors += launch.stages.size();
+        expectFits(machine, found.threads, launch.ctasPerSM, launch.sharedBytes,
+                   32);
+      }
+      EXPECT_EQ(factors, example.axes.size());
+      fused.setPlanAttr(plan);
+      EXPECT_EQ(getPlan(planSimt(fused, machine)), plan);
+    }
+  }
+}
+
+TEST_F(GPUPlanners, SimtShrinksWithSharedMemory) {
+  // Both factors of 128 KiB of results take one launch, or one each.
+  Example example{"f64", {-1, 100, 100}, {1, 2}};
+  FusedOp fused = build(example);
+  auto count = [&](StringRef name) {
+    return readSimt(fused, getPlan(planSimt(fused, getMachine(name))))
+        .launches.size();
+  };
+  EXPECT_EQ(count("h200"), 1u);
+  EXPECT_EQ(count("l4"), 2u);
+  // A plan from elsewhere.
+  fused.setPlanAttr(getPlan(planSimt(fused, getMachine("h200"))));
+  EXPECT_NE(getReason(planSimt(fused, getMachine("l4"))), "none");
+  EXPECT_EQ(
+      getReason(planSimt(build({"f64", {-1, 30000}, {1}}), getMachine("h200"))),
+      "one fibre of a factor does not fit shared memory");
+}
+
+TEST_F(GPUPlanners, SimtHonoursWhatIsGiven) {
+  expectHonours<planSimt>("simt", kSquares,
+                          {"threads = 64", "regions = [2]",
+                           "launches = [{factors = 1, extents = [2, 8, 8], "
+                           "ctas_per_sm = 1}, {factors = 1, extents = [1, 8, "
+                           "3], ctas_per_sm = 2}], threads = 64"});
+  auto getLaunch = [&](const Example &example, StringRef fields) {
+    FusedOp fused = build(example, getPlanText("simt", fields));
+    return readSimt(fused, getPlan(planSimt(fused, getMachine("h200"))))
+        .launches.front();
+  };
+  EXPECT_EQ(getLaunch(kSquares, "tile = 3").extents.front().front(), 3);
+  EXPECT_EQ(getLaunch(kSquares, "ctas_per_sm = 2").ctasPerSM, 2);
+  EXPECT_EQ(
+      getLaunch({"f32", {8, 100}, {0}}, "columns = 24").extents.front().back(),
+      24);
+}
+
+TEST_F(GPUPlanners, SimtReaderRefusesWhatIsNoPlan) {
+  auto getReasonOf = [&](StringRef launches) {
+    return getReadReason<readSimtPlan>(
+        kSquares,
+        getPlanText("simt",
+                    ("threads = 64, launches = [" + launches + "]").str()));
+  };
+  EXPECT_EQ(getReasonOf("{factors = 2, extents = [4, 8, 8], ctas_per_sm = 1}"),
+            "none");
+  EXPECT_EQ(getReasonOf("{factors = 1, extents = [4, 8, 8], ctas_per_sm = 1}"),
+            "expects launches to apply 2 factors, but got 1");
+  EXPECT_EQ(getReasonOf("{factors = 3, extents = [4, 8, 8], ctas_per_sm = 1}"),
+            "expects factors of launch 1 to be in [1, 2], but got 3");
+  EXPECT_EQ(getReasonOf("{factors = 2, extents = [8, 8], ctas_per_sm = 1}"),
+            "expects extents to have 3 numbers, one per axis, but got 2");
+  EXPECT_EQ(
+      getReasonOf("{factors = 2, extents = [4, 8, 4], ctas_per_sm = 1}"),
+      "expects extents of axis 2, which is contracted, to be 8, but got 4");
+  EXPECT_EQ(getReasonOf("{factors = 2, extents = [4, 8, 8], ctas_per_sm = 0}"),
+            "expects ctas_per_sm to be positive, but got 0");
+}
