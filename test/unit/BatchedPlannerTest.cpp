@@ -80,7 +80,7 @@ TEST_F(GPUPlanners, BatchedHonoursWhatIsGiven) {
 TEST_F(GPUPlanners, BatchedSaysWhichFieldIsImpossible) {
   expectRefuses<planBatched>("batched", kPlanes,
                              {"threads = 33", "stages = 1"});
-  // Three items end at a multiple of 16 bytes with an even number of them.
+  // An even number of 72 bytes is a multiple of 16.
   expectRefuses<planBatched>("batched", {"f32", {-1, 3, 3, 2}, {1, 2, 3}},
                              {"tile = 3"});
   EXPECT_EQ(getReason(planBatched(

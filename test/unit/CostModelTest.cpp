@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/GPU/CostModel.h"
 #include "PlannerTest.h"
+#include <map>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -63,7 +64,6 @@ TEST_F(CostModel, NothingIsFasterThanACopy) {
                         EXPECT_GE(time.total, machine.launchSeconds);
                         EXPECT_GE(time.memory,
                                   0.999 * bytes / machine.copyBytesPerSecond);
-                        // A part of the machine that is idle is for others.
                         EXPECT_GE(time.total, time.floor);
                       });
       }

@@ -15,7 +15,7 @@ using namespace mlir::kron;
 namespace {
 class GPUChoice : public GPUPlanners {
 protected:
-  /// The plans of `fused`, by number of their kernels; or the error.
+  /// The plans that `fused` gets; or the error.
   std::variant<SmallVector<GPUPlanAttr>, std::string>
   plan(FusedOp fused, StringRef machine, bool allowsCublas = false) {
     std::string error;
@@ -113,15 +113,6 @@ TEST_F(GPUChoice, TheLeastEstimateDecides) {
       }
       EXPECT_EQ(StringRef(getKernels(example, name)).split(' ').first, best);
     }
-}
-
-TEST_F(GPUChoice, RatesDecide) {
-  // What is bound by arithmetic on one is bound by memory on another.
-  Example example{"f64", {-1, 8, 8, 8}, {1, 2, 3}};
-  std::string many = getKernels(example, "h200");
-  std::string given = getKernels(example, "h200", getPlanText("simt", ""));
-  EXPECT_EQ(given, "simt");
-  EXPECT_NE(many, given);
 }
 
 TEST_F(GPUChoice, CublasStandsInFrontWhereItIsAllowed) {

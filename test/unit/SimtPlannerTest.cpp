@@ -50,7 +50,7 @@ TEST_F(GPUPlanners, SimtPlansAreReadAndFit) {
 }
 
 TEST_F(GPUPlanners, SimtShrinksWithSharedMemory) {
-  // Both factors of 128 KiB of results take one launch, or one each.
+  // Both factors in one launch take two buffers of 80000 bytes.
   Example example{"f64", {-1, 100, 100}, {1, 2}};
   FusedOp fused = build(example);
   auto count = [&](StringRef name) {
