@@ -97,6 +97,27 @@ TEST_F(GPUPlanners, SparseUsesWarpgroupsWhereThereAreSome) {
             "the machine has no wgmma");
 }
 
+// Chunks of a row of K are exchanged among eight that follow each other, so a
+// tile has whole groups of 32 results.
+TEST_F(GPUPlanners, SparseSwapsOperandsOfWholeGroups) {
+  for (int64_t rows : {112, 144, 176, 208, 240}) {
+    SCOPED_TRACE(rows);
+    FusedOp fused = build({"f32", {128, rows}, {0}, {16384}, {}, true});
+    GPUPlanAttr plan = getPlan(planSparse(fused, getMachine("h200")));
+    if (!plan.get("swaps_operands"))
+      continue;
+    auto found = std::get<SparsePlan>(readSparsePlan(fused, plan));
+    EXPECT_EQ(found.getResults() % 32, 0);
+    int64_t tiles = plan.get("result_tiles");
+    std::string reason =
+        getReason(readSparsePlan(fused, plan.with("result_tiles", tiles - 1)));
+    EXPECT_NE(reason.find("result_tiles"), std::string::npos) << reason;
+  }
+  FusedOp fused = build({"f32", {128, 240}, {0}, {16384}, {}, true});
+  EXPECT_EQ(
+      getPlan(planSparse(fused, getMachine("h200"))).get("swaps_operands"), 1);
+}
+
 TEST_F(GPUPlanners, SparseShrinksWithSharedMemory) {
   auto getBytes = [&](StringRef name) {
     FusedOp fused = build(kRowsLast);

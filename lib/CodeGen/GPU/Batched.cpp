@@ -12,7 +12,7 @@
 
 #include "kron/CodeGen/GPU/Batched.h"
 #include "BatchedKernel.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 
 using namespace mlir;
 using namespace mlir::kron;

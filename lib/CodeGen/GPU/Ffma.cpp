@@ -21,7 +21,7 @@
 
 #include "kron/CodeGen/GPU/Ffma.h"
 #include "FfmaEmitter.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -22,7 +22,7 @@
 #include "KernelEpilogue.h"
 #include "TileWalk.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/SimtPlan.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -20,7 +20,7 @@
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/Plan/GPU/ChainPlan.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 
 using namespace mlir;
 using namespace mlir::kron;

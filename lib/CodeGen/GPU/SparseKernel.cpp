@@ -9,7 +9,7 @@
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Sparse.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 
 using namespace mlir;
 using namespace mlir::kron;

@@ -8,7 +8,7 @@
 #include "WgmmaKernel.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/Wgmma.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 
 using namespace mlir;
 using namespace mlir::kron;

@@ -8,7 +8,7 @@
 #include "kron/Mapping/GPU/BatchedPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/GPU/BatchedPlan.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -183,8 +183,8 @@ planAnyArrays(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
   BatchedChoices::visitFields(writer, plan);
   GPUPlanAttr chosen = writer.getPlan();
   GPUPlanAttr wanted = given ? given.without("packed") : given;
-  if (std::string field = findContradiction(wanted, chosen); !field.empty())
-    return "no batched plan has " + field;
+  if (std::string reason = findContradiction(wanted, chosen); !reason.empty())
+    return reason;
   return chosen;
 }
 

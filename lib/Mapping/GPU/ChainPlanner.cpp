@@ -15,7 +15,7 @@
 #include "SparseSearch.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -397,7 +397,7 @@ kron::searchChain(ArrayRef<ModeProductOp> products, const GPUMachine &machine,
   if (!contradiction.empty()) {
     best = search(steps, nominal, quantizes, constraints, machine);
     if (!best)
-      return "no chain plan has " + contradiction;
+      return contradiction;
   }
   if (!best)
     return "a block of rows does not fit in shared memory";

@@ -210,8 +210,8 @@ kron::planDmma(FusedOp fused, const GPUMachine &machine) {
     return *reason;
   PlanWriter writer(fused.getContext(), GPUKernel::Dmma);
   DmmaChoices::visitFields(writer, std::get<DmmaChoices>(choices));
-  std::string field = findContradiction(given, writer.getPlan());
-  if (!field.empty())
-    return "no dmma plan has " + field;
+  std::string reason = findContradiction(given, writer.getPlan());
+  if (!reason.empty())
+    return reason;
   return check(fused, writer.getPlan(), machine);
 }

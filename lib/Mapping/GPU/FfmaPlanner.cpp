@@ -8,7 +8,7 @@
 #include "kron/Mapping/GPU/FfmaPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/GPU/FfmaPlan.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -282,8 +282,8 @@ kron::planFfma(FusedOp fused, const GPUMachine &machine) {
     return *reason;
   PlanWriter writer(fused.getContext(), GPUKernel::Ffma);
   FfmaChoices::visitFields(writer, std::get<FfmaChoices>(choices));
-  std::string field = findContradiction(given, writer.getPlan());
-  if (!field.empty())
-    return "no ffma plan has " + field;
+  std::string reason = findContradiction(given, writer.getPlan());
+  if (!reason.empty())
+    return reason;
   return check(fused, writer.getPlan(), machine);
 }

@@ -57,24 +57,6 @@ struct Candidate {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// The answer of a planner that looks at one set of axes only.
-template <auto plan>
-static PlansOrReason planOneView(FusedOp fused, const GPUMachine &machine) {
-  if (isRegrouped(fused))
-    return "axes are regrouped between factors";
-  return plan(fused, machine);
-}
-
-/// The answer of a planner that knows neither epilogues nor arrays of 8 bits.
-template <auto plan>
-static PlansOrReason planBare(FusedOp fused, const GPUMachine &machine) {
-  if (fused.getEpilogue())
-    return "there is an epilogue";
-  if (describeProblem(fused).hasFloat8)
-    return "an array is of 8 bits";
-  return planOneView<plan>(fused, machine);
-}
-
 static PlansOrReason planDense(FusedOp fused, const GPUMachine &machine) {
   if (isRegrouped(fused))
     return "axes are regrouped between factors, which kernel chain takes";
@@ -101,15 +83,15 @@ static PlansOrReason planRegrouped(FusedOp fused, const GPUMachine &machine) {
 /// Keep the preferred ones first; the last one takes every fused region that
 /// has elements.
 static const Planner kPlanners[] = {
-    {GPUKernel::Wgmma, GPUKernel::Wgmma, planBare<planWgmma>},
-    {GPUKernel::Batched, GPUKernel::Batched, planBare<planBatched>},
-    {GPUKernel::Dmma, GPUKernel::Ffma, planBare<planDmma>},
-    {GPUKernel::Ffma, GPUKernel::Ffma, planBare<planFfma>},
+    {GPUKernel::Wgmma, GPUKernel::Wgmma, planWgmma},
+    {GPUKernel::Batched, GPUKernel::Batched, planBatched},
+    {GPUKernel::Dmma, GPUKernel::Ffma, planDmma},
+    {GPUKernel::Ffma, GPUKernel::Ffma, planFfma},
     {GPUKernel::Mma, GPUKernel::Mma, planDense},
     {GPUKernel::Sparse, GPUKernel::Mma, planOneSparse},
     {GPUKernel::SmallGroups, GPUKernel::Mma, planOneSparse},
     {GPUKernel::Chain, GPUKernel::Mma, planRegrouped},
-    {GPUKernel::Simt, GPUKernel::Simt, planOneView<planSimt>},
+    {GPUKernel::Simt, GPUKernel::Simt, planSimt},
 };
 
 /// Whether `kernel` is worth mentioning for `fused`: of the three that use
@@ -316,28 +298,31 @@ LogicalResult kron::planForGPU(KsmmGradOp gradient, const GPUMachine &machine) {
   return success();
 }
 
+/// Whether a planner whose cost is counted as that of `family` takes `fused`.
+static bool isTaken(GPUKernel family, FusedOp fused,
+                    const GPUMachine &machine) {
+  return llvm::any_of(getAllowedPlanners(fused), [&](const Planner &planner) {
+    return planner.family == family &&
+           !std::holds_alternative<std::string>(planner.plan(fused, machine));
+  });
+}
+
 std::optional<std::string>
 kron::getEpilogueUnsupportedReason(FusedOp bare, FusedOp fused,
                                    const GPUMachine &machine) {
   // Its product must not be rounded.
   Type element = getElementType(fused.getInit());
-  if (getAccumulatorType(element) != element)
+  if (getAccumulatorType(element) != element || hasEmptyArray(fused))
     return std::nullopt;
-  if (hasEmptyArray(fused))
-    return std::nullopt;
-  GPUPlanAttr given = getGPUPlanAttr(fused);
-  GPUKernel wanted = given ? given.getKernel() : GPUKernel::Auto;
   std::optional<std::string> reason;
-  for (const Planner &planner : kPlanners) {
-    bool isWanted = wanted == GPUKernel::Auto || planner.kernel == wanted;
-    if (!isWanted || planner.kernel == GPUKernel::Simt)
+  for (const Planner &planner : getAllowedPlanners(fused)) {
+    if (planner.kernel == GPUKernel::Simt)
       continue;
     PlansOrReason own = planner.plan(fused, machine);
     auto *ownReason = std::get_if<std::string>(&own);
     if (!ownReason)
       return std::nullopt;
-    if (!reason &&
-        !std::holds_alternative<std::string>(planner.plan(bare, machine)))
+    if (!reason && isTaken(planner.family, bare, machine))
       reason = stringifyGPUKernel(planner.kernel).str() + ": " + *ownReason;
   }
   // Only the general kernel takes the product, which takes epilogues too.

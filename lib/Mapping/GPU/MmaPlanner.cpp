@@ -16,7 +16,7 @@
 #include "kron/Mapping/GPU/CostModel.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/MmaPlan.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -319,7 +319,7 @@ kron::planMma(FusedOp fused, const GPUMachine &machine) {
   PlanWriter writer(fused.getContext(), GPUKernel::Mma);
   MmaChoices::visitFields(writer, planner.choices);
   GPUPlanAttr chosen = writer.getPlan();
-  if (std::string field = findContradiction(given, chosen); !field.empty())
-    return "no mma plan has " + field;
+  if (std::string reason = findContradiction(given, chosen); !reason.empty())
+    return reason;
   return SmallVector<GPUPlanAttr>{chosen};
 }

@@ -8,7 +8,7 @@
 #include "QuantizePlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Mapping/GPU/ChainPlanner.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
 #include "mlir/IR/Remarks.h"
 
@@ -16,7 +16,8 @@ using namespace mlir;
 using namespace mlir::kron;
 
 /// Says whether rows behind a product are quantized in its kernel.
-static void tellOf(QuantizeOp op, const std::optional<std::string> &reason) {
+static void remarkQuantize(QuantizeOp op,
+                           const std::optional<std::string> &reason) {
   auto options = remark::RemarkOpts::name("Quantize").category("kron-plan");
   if (!reason)
     remark::passed(op.getLoc(), options)
@@ -71,5 +72,6 @@ tryQuantize(FusedOp fused, QuantizeOp quantize, GPUKernel kernel,
 void kron::planQuantize(FusedOp fused, QuantizeOp quantize, GPUKernel kernel,
                         const GPUMachine &machine,
                         SmallVectorImpl<GPUPlanAttr> &plans) {
-  tellOf(quantize, tryQuantize(fused, quantize, kernel, machine, plans));
+  remarkQuantize(quantize,
+                 tryQuantize(fused, quantize, kernel, machine, plans));
 }

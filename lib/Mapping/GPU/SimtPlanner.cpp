@@ -7,7 +7,7 @@
 
 #include "kron/Mapping/GPU/SimtPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/SimtPlan.h"
 
 using namespace mlir;

@@ -81,9 +81,9 @@ chooseWarps(SmallGroupsPlan &plan,
   plan.ctasPerSM = take("ctas_per_sm", 3);
 }
 
-/// The first of the given fields that `plan` does not have, or has otherwise;
-/// empty if there is none. Of what is wanted of tiles of a sparse kernel, it
-/// has nothing but the size of CTAs.
+/// That `plan` does not have the first of the given fields, or has it
+/// otherwise; empty if there is none. Of what is wanted of tiles of a sparse
+/// kernel, it has nothing but the size of CTAs.
 static std::string getContradiction(GPUPlanAttr given, GPUPlanAttr plan) {
   if (given.getKernel() != GPUKernel::SmallGroups)
     for (NamedAttribute field : given.getFields()) {
@@ -91,7 +91,7 @@ static std::string getContradiction(GPUPlanAttr given, GPUPlanAttr plan) {
       bool isCommon = name == "threads" || name == "ctas_per_sm" ||
                       name == "min_rows" || name == "regions";
       if (!isCommon && findPlanField(GPUKernel::Sparse, name))
-        return name.str();
+        return "no small_groups plan has " + name.str();
     }
   return kron::findContradiction(given.without("min_rows"), plan);
 }
@@ -129,7 +129,7 @@ kron::planSmallGroups(FusedOp fused, const GPUMachine &machine) {
     return *reason;
   std::string contradiction = getContradiction(given, attr);
   if (!contradiction.empty())
-    return "no plan of small groups has " + contradiction;
+    return contradiction;
   return attr;
 }
 

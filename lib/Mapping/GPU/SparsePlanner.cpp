@@ -13,7 +13,7 @@
 #include "kron/Mapping/GPU/SparsePlanner.h"
 #include "SparseSearch.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -201,7 +201,7 @@ searchGiven(FusedOp fused, int64_t skinnyM,
   auto given = search(fused, skinnyM, constraints, machine);
   if (!found || std::holds_alternative<SparseCandidate>(given))
     return given;
-  return "no sparse plan has " + contradiction;
+  return contradiction;
 }
 
 /// The plan for few rows of `fused`, if it has an unknown number of them and is

@@ -7,7 +7,7 @@
 
 #include "kron/Mapping/GPU/WgmmaPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -254,8 +254,8 @@ kron::planWgmma(FusedOp fused, const GPUMachine &machine) {
   if (!plan)
     return std::get<std::string>(chosen);
   GPUPlanAttr written = writePlan(fused.getContext(), *plan);
-  if (std::string field = findContradiction(given, written); !field.empty())
-    return "no wgmma plan has " + field;
+  if (std::string reason = findContradiction(given, written); !reason.empty())
+    return reason;
   // What was given need not go together.
   return checkPlan(fused, written, machine);
 }

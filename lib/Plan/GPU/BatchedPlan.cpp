@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Plan/GPU/BatchedPlan.h"
-#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/Support.h"
 #include <numeric>
 
@@ -187,15 +187,8 @@ static int64_t getSlackItems(const BatchedPlan &plan) {
 
 /// Why the kernel does not take arrays as those of `fused`.
 static std::optional<std::string> getReason(FusedOp fused) {
-  if (hasEmptyArray(fused))
-    return "an array has no elements";
-  if (isRegrouped(fused))
-    return "axes are regrouped between factors";
-  if (fused.getEpilogue())
-    return "there is an epilogue";
-  for (ModeProductOp product : fused.getModeProducts())
-    if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
-      return "the shape of a factor is dynamic";
+  if (std::optional<std::string> reason = getBareReason(fused))
+    return reason;
   Type element = getElementType(fused.getInit());
   if (!element.isF32() && !element.isF64())
     return "the elements are neither f32 nor f64";
@@ -261,10 +254,6 @@ std::variant<BatchedPlan, std::string> kron::describeBatched(FusedOp fused) {
     return getTooLargeReason();
   addSteps(plan, sizes);
   return plan;
-}
-
-static std::string expects(const Twine &what, int64_t got) {
-  return ("expects " + what + ", but got " + Twine(got)).str();
 }
 
 std::optional<std::string> kron::completeBatchedPlan(BatchedPlan &plan) {

@@ -10,6 +10,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/Problem.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -162,32 +163,29 @@ void kron::setChainRows(ChainPlan &plan) {
     last.resultRowBytes = padRow(last.getResultFeatures() * last.elementBytes);
 }
 
-static std::string expect(const Twine &what, int64_t found) {
-  return ("expects " + what + ", but got " + Twine(found)).str();
-}
-
 /// Why `step` has no place in a chain of `plan`.
 static std::optional<std::string> getStepReason(const ChainPlan &plan,
                                                 const SparsePlan &step) {
   if (std::optional<std::string> reason = getSparseTileReason(step))
     return reason;
   if (step.getThreads() != plan.getThreads())
-    return expect("as many threads as in the first step, " +
-                      Twine(plan.getThreads()),
-                  step.getThreads());
+    return expects("as many threads as in the first step, " +
+                       Twine(plan.getThreads()),
+                   step.getThreads());
   if (step.tileWarps > 1 && !step.keepsFactor)
-    return expect("tile_warps to be 1 where no factor is kept", step.tileWarps);
+    return expects("tile_warps to be 1 where no factor is kept",
+                   step.tileWarps);
   // Those that wait for each other have as many tiles.
   if (!step.readsShared && step.getTilesPerRows() % step.tileWarps != 0)
-    return expect("tile_warps to divide the tiles of the first step, " +
-                      Twine(step.getTilesPerRows()),
-                  step.tileWarps);
+    return expects("tile_warps to divide the tiles of the first step, " +
+                       Twine(step.getTilesPerRows()),
+                   step.tileWarps);
   // Rows that a thread has are whole chunks, and a power of two of them.
   if (step.turnsRows && (step.getThreadRows() % step.getChunk() != 0 ||
                          !llvm::isPowerOf2_64(step.rowTiles)))
-    return expect("rows of a thread to be a power of two and chunks of 16 "
-                  "bytes in the last step",
-                  step.getThreadRows());
+    return expects("rows of a thread to be a power of two and chunks of 16 "
+                   "bytes in the last step",
+                   step.getThreadRows());
   return std::nullopt;
 }
 
@@ -229,9 +227,9 @@ static std::optional<std::string> getFixedReason(DictionaryAttr part,
         Fixed{"min_rows", 0}}) {
     auto given = part.getAs<IntegerAttr>(field.name);
     if (given && given.getInt() != field.value)
-      return expect(field.name + " to be " + Twine(field.value) +
-                        " in this chain",
-                    given.getInt());
+      return expects(field.name + " to be " + Twine(field.value) +
+                         " in this chain",
+                     given.getInt());
   }
   return std::nullopt;
 }
@@ -248,25 +246,25 @@ readStep(DictionaryAttr part, const ChainPlan &plan, SparsePlan &step) {
   step.warpGroups = plan.warpGroups;
   step.keepsFactor = plan.keepsFactors;
   if (step.rowWarps < 1)
-    return expect("row_warps to be positive", step.rowWarps);
+    return expects("row_warps to be positive", step.rowWarps);
   if (step.stepK < 1)
-    return expect("k_step to be positive", step.stepK);
+    return expects("k_step to be positive", step.stepK);
   setSparseChunks(step);
   step.stepsK = llvm::divideCeil(step.sizeK, step.stepK);
   step.rowTiles = 1;
   int64_t unit = step.getRows();
   if (plan.rows % unit != 0)
-    return expect("tile to be a multiple of " + Twine(unit), plan.rows);
+    return expects("tile to be a multiple of " + Twine(unit), plan.rows);
   step.rowTiles = plan.rows / unit;
   auto rowTiles = part.getAs<IntegerAttr>("row_tiles");
   if (rowTiles && rowTiles.getInt() != step.rowTiles)
-    return expect("row_tiles to be " + Twine(step.rowTiles) + " of this tile",
-                  rowTiles.getInt());
+    return expects("row_tiles to be " + Twine(step.rowTiles) + " of this tile",
+                   rowTiles.getInt());
   auto threads = part.getAs<IntegerAttr>("threads");
   if (threads && threads.getInt() != step.getThreads())
-    return expect("threads to be " + Twine(step.getThreads()) +
-                      " of these numbers of warps",
-                  threads.getInt());
+    return expects("threads to be " + Twine(step.getThreads()) +
+                       " of these numbers of warps",
+                   threads.getInt());
   if (!step.hasRing() && !part.get("stages"))
     step.stages = kNoStages;
   return std::nullopt;
@@ -296,8 +294,8 @@ std::variant<ChainPlan, std::string> kron::readChainPlan(FusedOp fused,
   plan.steps = std::get<std::vector<SparsePlan>>(described);
   auto parts = attr.getFields().getAs<ArrayAttr>("steps");
   if (!parts || parts.size() != plan.steps.size())
-    return expect("as many steps as factors, " + Twine(plan.steps.size()),
-                  parts ? parts.size() : 0);
+    return expects("as many steps as factors, " + Twine(plan.steps.size()),
+                   parts ? parts.size() : 0);
   for (auto [index, step] : llvm::enumerate(plan.steps))
     if (std::optional<std::string> reason =
             readStep(cast<DictionaryAttr>(parts[index]), plan, step))

@@ -9,7 +9,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/FfmaPlan.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -25,11 +25,6 @@ static constexpr int64_t kSharedSlots = kDmmaFactorSize / 2;
 static constexpr int64_t kPairBytes = 16;
 /// Barriers of a CTA beside the one of all threads.
 static constexpr int64_t kNamedBarriers = 15;
-
-static std::string expects(StringRef field, const Twine &what, int64_t found) {
-  return ("expects " + field + " to be " + what + ", but got " + Twine(found))
-      .str();
-}
 
 //===----------------------------------------------------------------------===//
 // The fused region

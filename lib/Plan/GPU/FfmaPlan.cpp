@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Plan/GPU/FfmaPlan.h"
-#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/Support.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -20,11 +20,6 @@ static constexpr int64_t kMaxFactor = 16;
 /// Elements of a tile, such that their numbers and places have 32 bits.
 static constexpr int64_t kMaxTileElements = 1 << 24;
 static constexpr int64_t kSegmentBytes = 128;
-
-static std::string expects(StringRef field, const Twine &what, int64_t found) {
-  return ("expects " + field + " to be " + what + ", but got " + Twine(found))
-      .str();
-}
 
 //===----------------------------------------------------------------------===//
 // The fused region
@@ -59,15 +54,8 @@ int64_t kron::getFfmaCopyWidth(FusedOp fused) {
 }
 
 std::optional<std::string> kron::getOperandsReason(FusedOp fused) {
-  for (ModeProductOp product : fused.getModeProducts())
-    if (!cast<ShapedType>(product.getFactor().getType()).hasStaticShape())
-      return "a factor has a dynamic shape";
-  if (hasEmptyArray(fused))
-    return "an array has no elements";
-  if (fused.getEpilogue())
-    return "there is an epilogue";
-  if (isRegrouped(fused))
-    return "axes are regrouped between factors";
+  if (std::optional<std::string> reason = getBareReason(fused))
+    return reason;
   if (!hasOneElementType(fused))
     return "arrays have different element types";
   return std::nullopt;

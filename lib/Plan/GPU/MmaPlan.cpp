@@ -8,7 +8,7 @@
 #include "kron/Plan/GPU/MmaPlan.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -27,10 +27,6 @@ static constexpr int64_t kNamedBarriers = 15;
 //===----------------------------------------------------------------------===//
 // Choices
 //===----------------------------------------------------------------------===//
-
-static std::string expects(const Twine &what, const Twine &got) {
-  return ("expects " + what + ", but got " + got).str();
-}
 
 /// Whether `value` positions of an axis of `size` can be those of a tile.
 static std::optional<std::string> checkPositions(StringRef name, int64_t value,

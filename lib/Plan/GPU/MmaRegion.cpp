@@ -9,9 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/MmaPlan.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -37,8 +37,6 @@ static std::optional<std::string> describeTypes(FusedOp fused,
   bool ieee = false, tf32 = false;
   for (ModeProductOp product : products) {
     ShapedType factor = getShape(product.getFactor());
-    if (!factor.hasStaticShape())
-      return "the shape of a factor is dynamic";
     if (factor.getElementType() != region.factorType)
       return "factors have different element types";
     for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
@@ -179,12 +177,8 @@ int64_t MmaRegion::getFootprint() const {
 }
 
 std::variant<MmaRegion, std::string> kron::describeMma(FusedOp fused) {
-  if (hasEmptyArray(fused))
-    return "an array has no elements";
-  if (isRegrouped(fused))
-    return "axes are regrouped between factors";
-  if (fused.getEpilogue())
-    return "there is an epilogue";
+  if (std::optional<std::string> reason = getBareReason(fused))
+    return *reason;
   MmaRegion region;
   if (std::optional<std::string> reason = describeTypes(fused, region))
     return *reason;

@@ -9,6 +9,7 @@
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -182,26 +183,22 @@ void kron::setSimtTile(SimtLaunch &launch, ArrayRef<int64_t> tile) {
 // Plans
 //===----------------------------------------------------------------------===//
 
-static std::string expect(const Twine &what, int64_t found) {
-  return ("expects " + what + ", but got " + Twine(found)).str();
-}
-
 /// What is wrong with the tile that `choices` gives `launch`; an empty string
 /// if there is nothing.
 static std::string findWrongExtent(const SimtLaunch &launch,
                                    const SimtChoices &choices) {
   if (choices.extents.size() != launch.before.size())
-    return expect("extents to have " + Twine(launch.before.size()) +
-                      " numbers, one per axis",
-                  choices.extents.size());
+    return expects("extents to have " + Twine(launch.before.size()) +
+                       " numbers, one per axis",
+                   choices.extents.size());
   for (unsigned axis : launch.contracted.set_bits())
     if (choices.extents[axis] != launch.before[axis])
-      return expect("extents of axis " + Twine(axis) +
-                        ", which is contracted, to be " +
-                        Twine(launch.before[axis]),
-                    choices.extents[axis]);
+      return expects("extents of axis " + Twine(axis) +
+                         ", which is contracted, to be " +
+                         Twine(launch.before[axis]),
+                     choices.extents[axis]);
   if (choices.ctasPerSM < 1)
-    return expect("ctas_per_sm to be positive", choices.ctasPerSM);
+    return expects("ctas_per_sm to be positive", choices.ctasPerSM);
   return "";
 }
 
@@ -215,16 +212,16 @@ std::variant<SimtPlan, std::string> kron::readSimtPlan(FusedOp fused,
   PlanReader reader(plan);
   reader("threads", read.threads);
   if (read.threads < 1)
-    return expect("threads to be positive", read.threads);
+    return expects("threads to be positive", read.threads);
   int64_t first = 0, count = chain->products.size();
   for (Attribute part : plan.getFields().getAs<ArrayAttr>("launches")) {
     SimtChoices choices;
     PlanReader partReader(kSimtLaunch, cast<DictionaryAttr>(part));
     SimtChoices::visitFields(partReader, choices);
     if (choices.factors < 1 || choices.factors > count - first)
-      return expect("factors of launch " + Twine(read.launches.size() + 1) +
-                        " to be in [1, " + Twine(count - first) + "]",
-                    choices.factors);
+      return expects("factors of launch " + Twine(read.launches.size() + 1) +
+                         " to be in [1, " + Twine(count - first) + "]",
+                     choices.factors);
     SimtLaunch launch =
         describeSimtLaunch(*chain, first, first + choices.factors);
     std::string reason = findWrongExtent(launch, choices);
@@ -235,15 +232,15 @@ std::variant<SimtPlan, std::string> kron::readSimtPlan(FusedOp fused,
     for (ArrayRef<int64_t> extents : launch.extents)
       elements = std::max(elements, getTileElements(extents));
     if (elements > kMaxTileElements)
-      return expect("extents of tiles that fit shared memory, " +
-                        Twine(kMaxTileElements) + " elements at most",
-                    elements);
+      return expects("extents of tiles that fit shared memory, " +
+                         Twine(kMaxTileElements) + " elements at most",
+                     elements);
     placeBuffers(launch);
     launch.ctasPerSM = choices.ctasPerSM;
     read.launches.push_back(std::move(launch));
     first += choices.factors;
   }
   if (first != count)
-    return expect("launches to apply " + Twine(count) + " factors", first);
+    return expects("launches to apply " + Twine(count) + " factors", first);
   return read;
 }

@@ -9,6 +9,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/Problem.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -156,40 +157,36 @@ kron::describeSmallGroups(FusedOp fused) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-static std::string expect(const Twine &what, int64_t found) {
-  return ("expects " + what + ", but got " + Twine(found)).str();
-}
-
 /// Why no kernel is as `plan` says, or nothing.
 static std::optional<std::string> getReason(const SmallGroupsPlan &plan) {
   constexpr int64_t kMostThreads = 1024, kMostThreadsPerSM = 2048;
   constexpr int64_t kMostRowsAtOnce = 16, kMostResultTiles = 32;
   if (plan.threads < 32 || plan.threads > kMostThreads ||
       plan.threads % 32 != 0)
-    return expect("threads to be a multiple of 32 up to 1024", plan.threads);
+    return expects("threads to be a multiple of 32 up to 1024", plan.threads);
   if (plan.ctasPerSM < 1 || plan.ctasPerSM > kMostThreadsPerSM / plan.threads)
-    return expect("ctas_per_sm to be in [1, " +
-                      Twine(kMostThreadsPerSM / plan.threads) + "]",
-                  plan.ctasPerSM);
+    return expects("ctas_per_sm to be in [1, " +
+                       Twine(kMostThreadsPerSM / plan.threads) + "]",
+                   plan.ctasPerSM);
   if (plan.rowsAtOnce < 1 || plan.rowsAtOnce > kMostRowsAtOnce)
-    return expect("row_tiles to be in [1, 16]", plan.rowsAtOnce);
+    return expects("row_tiles to be in [1, 16]", plan.rowsAtOnce);
   if (plan.usesMma) {
     if (plan.blockChunks != 0)
-      return expect("row_chunks to be 0 of groups that warps take",
-                    plan.blockChunks);
+      return expects("row_chunks to be 0 of groups that warps take",
+                     plan.blockChunks);
     if (plan.resultTiles < kChunkTiles || plan.resultTiles > kMostResultTiles ||
         plan.resultTiles % kChunkTiles != 0)
-      return expect("result_tiles to be a multiple of 4 up to 32",
-                    plan.resultTiles);
+      return expects("result_tiles to be a multiple of 4 up to 32",
+                     plan.resultTiles);
     return std::nullopt;
   }
   if (plan.resultTiles != 0)
-    return expect("result_tiles to be 0 of groups that threads take",
-                  plan.resultTiles);
+    return expects("result_tiles to be 0 of groups that threads take",
+                   plan.resultTiles);
   int64_t most = std::min(plan.threads, plan.getChunks());
   if (plan.blockChunks < 1 || plan.blockChunks > most)
-    return expect("row_chunks to be in [1, " + Twine(most) + "]",
-                  plan.blockChunks);
+    return expects("row_chunks to be in [1, " + Twine(most) + "]",
+                   plan.blockChunks);
   return std::nullopt;
 }
 

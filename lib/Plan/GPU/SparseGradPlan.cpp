@@ -8,7 +8,7 @@
 #include "kron/Plan/GPU/SparseGradPlan.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
-#include "kron/Plan/GPU/SharedMemory.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/Twine.h"
 
@@ -60,11 +60,6 @@ SparseGradPlan kron::describeSparseGrad(KsmmGradOp gradient) {
 //===----------------------------------------------------------------------===//
 // Plans
 //===----------------------------------------------------------------------===//
-
-static std::string expects(StringRef field, const Twine &what, int64_t found) {
-  return ("expects " + field + " to be " + what + ", but got " + Twine(found))
-      .str();
-}
 
 /// What is wrong with chunks, and with warps that share out t.
 static std::string findWrongChunks(const SparseGradPlan &plan) {

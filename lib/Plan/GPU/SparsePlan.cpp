@@ -9,6 +9,7 @@
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/Problem.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -279,21 +280,17 @@ std::optional<std::string> kron::swapSparseOperands(FusedOp fused,
 // Whether kernels have such tiles
 //===----------------------------------------------------------------------===//
 
-static std::string expect(const Twine &what, int64_t found) {
-  return ("expects " + what + ", but got " + Twine(found)).str();
-}
-
 /// What has to be known before anything can be worked out.
 static std::optional<std::string> getChunkReason(const SparsePlan &plan) {
   if (plan.chunkBytes != kSparseChunkBytes &&
       plan.chunkBytes != kSparseWideBytes)
-    return expect("chunk_bytes to be 16 or 48", plan.chunkBytes);
+    return expects("chunk_bytes to be 16 or 48", plan.chunkBytes);
   if (plan.isWideChunk() && !mayHaveWideChunks(plan))
-    return expect("chunk_bytes to be 16 for these lanes", plan.chunkBytes);
+    return expects("chunk_bytes to be 16 for these lanes", plan.chunkBytes);
   if (plan.stepK < 1)
-    return expect("k_step to be positive", plan.stepK);
+    return expects("k_step to be positive", plan.stepK);
   if (plan.copiesSingly && !plan.hasInnermostRows)
-    return expect("copies_singly to be 0 where rows are not innermost", 1);
+    return expects("copies_singly to be 0 where rows are not innermost", 1);
   return std::nullopt;
 }
 
@@ -318,28 +315,28 @@ static std::optional<std::string> getSizeReason(const SparsePlan &plan) {
         Size{"lane_chunks", plan.laneChunks,
              plan.alongRows ? 1 : plan.lanes / plan.lanesPerChunk}})
     if (size.value < 1 || size.value > size.most)
-      return expect(size.name + " to be in [1, " + Twine(size.most) + "]",
-                    size.value);
+      return expects(size.name + " to be in [1, " + Twine(size.most) + "]",
+                     size.value);
   for (int64_t warps : {plan.rowWarps, plan.resultWarps, plan.warpsK,
                         plan.tileWarps, plan.warpGroups})
     if (!llvm::isPowerOf2_64(warps))
-      return expect("numbers of warps to be powers of two", warps);
+      return expects("numbers of warps to be powers of two", warps);
   if (plan.getThreads() > kMostThreads)
-    return expect("at most 1024 threads", plan.getThreads());
+    return expects("at most 1024 threads", plan.getThreads());
   if (plan.getThreads() * plan.ctasPerSM > kMostThreadsPerSM)
-    return expect("at most 2048 threads of all CTAs of an SM",
-                  plan.getThreads() * plan.ctasPerSM);
+    return expects("at most 2048 threads of all CTAs of an SM",
+                   plan.getThreads() * plan.ctasPerSM);
   int64_t mostSums = plan.element.isF64() ? kMostSums / 2 : kMostSums;
   if (plan.getSums() > mostSums)
-    return expect("row_tiles and result_tiles with sums in " +
-                      Twine(4 * mostSums) + " elements of a thread",
-                  4 * plan.getSums());
+    return expects("row_tiles and result_tiles with sums in " +
+                       Twine(4 * mostSums) + " elements of a thread",
+                   4 * plan.getSums());
   int64_t leastStages =
       !plan.hasRing() || (plan.usesWgmma && plan.keepsFactor) ? 1 : 2;
   if (plan.stages < leastStages || plan.stages > kMostStages)
-    return expect("stages to be in [" + Twine(leastStages) + ", " +
-                      Twine(kMostStages) + "]",
-                  plan.stages);
+    return expects("stages to be in [" + Twine(leastStages) + ", " +
+                       Twine(kMostStages) + "]",
+                   plan.stages);
   return std::nullopt;
 }
 
@@ -360,19 +357,19 @@ std::optional<std::string> kron::getSparseTileReason(const SparsePlan &plan) {
                      ? std::max<int64_t>(plan.chunkK / 2, 1)
                      : 1;
   if (plan.resultTiles % unit != 0)
-    return expect("result_tiles to be a multiple of " + Twine(unit),
-                  plan.resultTiles);
+    return expects("result_tiles to be a multiple of " + Twine(unit),
+                   plan.resultTiles);
   int64_t unitK = plan.getMacroK() * plan.warpsK;
   if (plan.stepK % unitK != 0)
-    return expect("k_step to be a multiple of " + Twine(unitK), plan.stepK);
+    return expects("k_step to be a multiple of " + Twine(unitK), plan.stepK);
   bool isSplit = plan.math == MmaMath::SplitTF32;
   auto found = static_cast<int64_t>(plan.residuals);
   if (plan.has16BitResiduals() && !isSplit)
-    return expect("bf16_residuals to be 0 for these elements", found);
+    return expects("bf16_residuals to be 0 for these elements", found);
   if (plan.usesWgmma && isSplit && !plan.has16BitResiduals())
-    return expect("bf16_residuals to be 1 or 2 with wgmma", found);
+    return expects("bf16_residuals to be 1 or 2 with wgmma", found);
   if (!plan.usesWgmma && plan.residuals == SparseResiduals::FactorBF16)
-    return expect("bf16_residuals to be 0 or 1 without wgmma", found);
+    return expects("bf16_residuals to be 0 or 1 without wgmma", found);
   return std::nullopt;
 }
 
@@ -386,23 +383,23 @@ static std::optional<std::string> getWgmmaReason(const SparsePlan &plan) {
   if (!plan.is16BitFloat() && plan.math != MmaMath::SplitTF32)
     return "elements are not f32 of full precision, f16 or bf16";
   if (plan.rowWarps % kGroupWarps != 0)
-    return expect("row_warps to be a multiple of 4", plan.rowWarps);
+    return expects("row_warps to be a multiple of 4", plan.rowWarps);
   if (plan.rowTiles != 1)
-    return expect("row_tiles to be 1", plan.rowTiles);
+    return expects("row_tiles to be 1", plan.rowTiles);
   if (plan.resultTiles > kMostColumnTiles)
-    return expect("result_tiles to be at most 32", plan.resultTiles);
+    return expects("result_tiles to be at most 32", plan.resultTiles);
   if (plan.warpsK != 1)
-    return expect("k_warps to be 1", plan.warpsK);
+    return expects("k_warps to be 1", plan.warpsK);
   if (plan.pairsFactor)
-    return expect("pairs_factor to be 0", 1);
+    return expects("pairs_factor to be 0", 1);
   if (plan.swapsOperands && plan.is16BitFloat())
     return "operands of 16 bits do not change places";
   if (plan.swapsOperands && (plan.keepsFactor || plan.warpGroups > 1))
     return "operands change places where no factor is kept only";
   if (plan.swapsOperands && plan.getResults() % kSwappedResults != 0)
-    return expect("8 * result_tiles * result_warps to be a multiple of 32 "
-                  "where operands change places",
-                  plan.getResults());
+    return expects("8 * result_tiles * result_warps to be a multiple of 32 "
+                   "where operands change places",
+                   plan.getResults());
   return std::nullopt;
 }
 
@@ -411,42 +408,43 @@ static std::optional<std::string> getKernelReason(const SparsePlan &plan) {
   if (std::optional<std::string> reason = getSparseTileReason(plan))
     return reason;
   if (plan.tileWarps != 1)
-    return expect("tile_warps to be 1 outside of chains", plan.tileWarps);
+    return expects("tile_warps to be 1 outside of chains", plan.tileWarps);
   if (plan.skinnyM) {
     if (plan.skinnyM < 0 || plan.skinnyM > kSparseSkinnyM)
-      return expect("skinny_m to be in [0, 15]", plan.skinnyM);
+      return expects("skinny_m to be in [0, 15]", plan.skinnyM);
     if (!ShapedType::isDynamic(plan.rows) && plan.skinnyM < plan.rows)
-      return expect("skinny_m to be 0 or at least " + Twine(plan.rows) +
-                        ", the number of rows",
-                    plan.skinnyM);
+      return expects("skinny_m to be 0 or at least " + Twine(plan.rows) +
+                         ", the number of rows",
+                     plan.skinnyM);
     if (plan.alongRows)
-      return expect("skinny_m to be 0 where chunks lie along rows",
-                    plan.skinnyM);
+      return expects("skinny_m to be 0 where chunks lie along rows",
+                     plan.skinnyM);
     if (plan.rowTiles != 1 || plan.rowWarps != 1)
-      return expect("row_tiles and row_warps to be 1 of skinny M",
-                    plan.rowTiles * plan.rowWarps);
+      return expects("row_tiles and row_warps to be 1 of skinny M",
+                     plan.rowTiles * plan.rowWarps);
   }
   if (plan.warpGroups > 1 && !plan.keepsFactor)
-    return expect("warp_groups to be 1 where no factor is kept",
-                  plan.warpGroups);
+    return expects("warp_groups to be 1 where no factor is kept",
+                   plan.warpGroups);
   if (!plan.keepsFactor && plan.keptTiles)
-    return expect("kept_tiles to be 0 where no factor is kept", plan.keptTiles);
+    return expects("kept_tiles to be 0 where no factor is kept",
+                   plan.keptTiles);
   if (plan.pairsFactor &&
       (!plan.keepsFactor || !plan.is16BitFloat() || plan.isOf8() ||
        plan.alongRows || plan.isWideChunk() || plan.lanesPerChunk == 1 ||
        plan.chunkK == 1))
-    return expect("pairs_factor to be 0 for this factor", 1);
+    return expects("pairs_factor to be 0 for this factor", 1);
   if (plan.warpsK > 1 && (plan.warpGroups > 1 || plan.isWideChunk()))
-    return expect("k_warps to be 1 of warp groups and wide chunks",
-                  plan.warpsK);
+    return expects("k_warps to be 1 of warp groups and wide chunks",
+                   plan.warpsK);
   if (plan.warpsK > 1 &&
       !((plan.alongRows || mayShareK(plan, false)) && mayShareK(plan, true)))
-    return expect("k_step of parts of 128 bytes for each of k_warps",
-                  plan.stepK);
+    return expects("k_step of parts of 128 bytes for each of k_warps",
+                   plan.stepK);
   if (plan.usesWgmma)
     return getWgmmaReason(plan);
   if (plan.swapsOperands)
-    return expect("swaps_operands to be 0 without wgmma", 1);
+    return expects("swaps_operands to be 0 without wgmma", 1);
   return std::nullopt;
 }
 
@@ -492,8 +490,8 @@ std::optional<std::string> kron::getSkinnyMReason(FusedOp fused,
           other.get("min_rows") <= read.skinnyM + 1)
         return std::nullopt;
     }
-  return expect("skinny_m to be 0 where no plan before takes more rows",
-                read.skinnyM);
+  return expects("skinny_m to be 0 where no plan before takes more rows",
+                 read.skinnyM);
 }
 
 GPUPlanAttr kron::writeSparsePlan(MLIRContext *context,

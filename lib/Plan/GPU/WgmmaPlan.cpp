@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Plan/GPU/WgmmaPlan.h"
-#include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/Reasons.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
@@ -59,12 +59,8 @@ static ShapedType getShape(Value value) {
 /// What the kernels cannot do at all, or not accurately enough; an empty string
 /// if there is nothing.
 static std::string findObstacle(FusedOp fused) {
-  if (hasEmptyArray(fused))
-    return "an array has no elements";
-  if (fused.getEpilogue())
-    return "there is an epilogue";
-  if (isRegrouped(fused))
-    return "axes are regrouped between factors";
+  if (std::optional<std::string> reason = getBareReason(fused))
+    return *reason;
   auto isTaken = [](Type type) {
     return type.isF32() || type.isF16() || type.isBF16();
   };
@@ -80,8 +76,6 @@ static std::string findObstacle(FusedOp fused) {
     if (product.getPrecision() == Precision::Ieee)
       return "precision ieee needs IEEE multiply-adds";
     ShapedType factor = getShape(product.getFactor());
-    if (!factor.hasStaticShape())
-      return "a factor has a dynamic shape";
     for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
       if (axis >= 0 && factor.getDimSize(dim) != 1)
         return "a factor varies over an axis of the data";
@@ -315,10 +309,6 @@ void kron::setWgmmaTile(WgmmaPlan &plan) {
 // Plans
 //===----------------------------------------------------------------------===//
 
-static std::string expect(const Twine &what, int64_t found) {
-  return ("expects " + what + ", but got " + Twine(found)).str();
-}
-
 /// Elements of a tile before or after any step, or more than that; the largest
 /// number if there is none for it.
 static uint64_t getMaxTileElements(const WgmmaPlan &plan) {
@@ -354,22 +344,22 @@ static std::string findWrongPieces(const WgmmaPlan &plan) {
   if (plan.pieceK == 0)
     return plan.getShares() == 1
                ? ""
-               : expect("k_piece to be positive where CTAs share the columns "
-                        "of a factor",
-                        plan.pieceK);
+               : expects("k_piece to be positive where CTAs share the columns "
+                         "of a factor",
+                         plan.pieceK);
   if (plan.stages.size() > 1 || plan.landing.elementBytes != 4)
-    return expect("k_piece to be 0 unless a factor of f32 is alone",
-                  plan.pieceK);
+    return expects("k_piece to be 0 unless a factor of f32 is alone",
+                   plan.pieceK);
   if (plan.pieceK % kPieceUnit != 0 || plan.pieceK >= stage.sizeK)
-    return expect("k_piece to be a multiple of 16 less than the " +
-                      Twine(stage.sizeK) + " rows of the factor",
-                  plan.pieceK);
+    return expects("k_piece to be a multiple of 16 less than the " +
+                       Twine(stage.sizeK) + " rows of the factor",
+                   plan.pieceK);
   if (plan.groupSize != 1)
-    return expect("warpgroups_per_tile to be 1 where tiles come in pieces",
-                  plan.groupSize);
+    return expects("warpgroups_per_tile to be 1 where tiles come in pieces",
+                   plan.groupSize);
   if (plan.buffers < 2)
-    return expect("stages to be at least 2 where tiles come in pieces",
-                  plan.buffers);
+    return expects("stages to be at least 2 where tiles come in pieces",
+                   plan.buffers);
   return "";
 }
 
@@ -382,23 +372,23 @@ static std::string findWrongChoice(FusedOp fused, const WgmmaPlan &plan) {
         std::pair("stages", plan.buffers),
         std::pair("warpgroups_per_tile", plan.groupSize)})
     if (value < 1)
-      return expect(Twine(name) + " to be positive", value);
+      return expects(Twine(name) + " to be positive", value);
   if (plan.rowAxis < 0 && plan.rows != 1)
-    return expect("tile to be 1 where there is no axis of rows", plan.rows);
+    return expects("tile to be 1 where there is no axis of rows", plan.rows);
   if (plan.columnAxis < 0 && plan.columns != 1)
-    return expect("columns to be 1 where the innermost axis is contracted",
-                  plan.columns);
+    return expects("columns to be 1 where the innermost axis is contracted",
+                   plan.columns);
   if (getMaxTileElements(plan) > kMaxTileElements)
     return "expects tile and columns to fit shared memory, but got " +
            std::to_string(plan.rows) + " and " + std::to_string(plan.columns);
   if (plan.threads < 1 || plan.threads % kWarpgroupThreads != 0)
-    return expect("threads to be a multiple of 128", plan.threads);
+    return expects("threads to be a multiple of 128", plan.threads);
   if (int64_t threads = getMinThreads(fused, plan); plan.threads < threads)
-    return expect("threads to be at least " + Twine(threads), plan.threads);
+    return expects("threads to be at least " + Twine(threads), plan.threads);
   if (plan.getWarpgroups() % plan.groupSize != 0)
-    return expect("warpgroups_per_tile to divide the " +
-                      Twine(plan.getWarpgroups()) + " warpgroups of a CTA",
-                  plan.groupSize);
+    return expects("warpgroups_per_tile to divide the " +
+                       Twine(plan.getWarpgroups()) + " warpgroups of a CTA",
+                   plan.groupSize);
   return findWrongPieces(plan);
 }
 
@@ -415,9 +405,9 @@ std::variant<WgmmaPlan, std::string> kron::readWgmmaPlan(FusedOp fused,
     return reason;
   setWgmmaTile(*read);
   if (read->pieces > 1 && read->stages.front().rows > kWgmmaRows)
-    return expect("tile and columns to make at most 64 rows where tiles come "
-                  "in pieces",
-                  read->stages.front().rows);
+    return expects("tile and columns to make at most 64 rows where tiles come "
+                   "in pieces",
+                   read->stages.front().rows);
   if (read->quantize)
     if (auto reason = getWgmmaQuantizeReason(fused, *read))
       return *reason;

@@ -34,7 +34,7 @@ static constexpr uint32_t kChain = of(GPUKernel::Chain);
 static constexpr uint32_t kSmallGroups = of(GPUKernel::SmallGroups);
 static constexpr uint32_t kGradient = of(GPUKernel::Gradient);
 static constexpr uint32_t kCublas = of(GPUKernel::Cublas);
-static constexpr uint32_t kAll = (1u << 12) - 1;
+static constexpr uint32_t kAll = (2u << getMaxEnumValForGPUKernel()) - 1;
 
 static constexpr PlanField required(llvm::StringLiteral name, int64_t least,
                                     int64_t most, uint32_t kernels,
@@ -122,7 +122,7 @@ static constexpr PlanField kFields[] = {
     defaulted("block_results", 0, 16, 0, kFfma,
               "results of a fibre that a thread computes at a time; 0: all"),
 
-    // Of wgmma.
+    // Of wgmma, and of kernels that quantize.
     defaulted("warpgroups_per_tile", 1, 8, 1, kWgmma,
               "warpgroups that share a tile"),
     defaulted("k_piece", 0, kMost, 0, kWgmma,
@@ -132,9 +132,8 @@ static constexpr PlanField kFields[] = {
               "whether the kernel also quantizes its rows to 8 bits, for the "
               "kron.quantize that reads them"),
 
-    // Of simt.
+    // Of simt, mma and batched.
     parts("launches", kSimt, "launches, one after the other"),
-
     list("piece", Role::Defaulted, 1, kMma,
          "positions, along each dimension of the tile, of the pieces that it "
          "arrives in; none: it arrives whole"),
@@ -146,7 +145,8 @@ static constexpr PlanField kFields[] = {
               "1: tiles have room behind them for what threads compute in "
               "excess, if factors are applied to fibres alone"),
 
-    // Of gradients by sparse weights.
+    // Of gradients by sparse weights; small groups and sparse factors, where
+    // they share a name.
     defaulted("chunk_bytes", 1, 16, 16, kGradient,
               "bytes of the chunks that operands are read from shared memory "
               "in"),
@@ -338,7 +338,9 @@ std::string kron::findContradiction(GPUPlanAttr given, GPUPlanAttr chosen) {
       value = DenseI64ArrayAttr::get(given.getContext(), {});
     if (value != attribute.getValue()) {
       std::string text;
-      llvm::raw_string_ostream(text) << name << " = " << attribute.getValue();
+      llvm::raw_string_ostream(text)
+          << "no " << stringifyGPUKernel(chosen.getKernel()) << " plan has "
+          << name << " = " << attribute.getValue();
       return StringRef(text).rsplit(" : ").first.str();
     }
   }

@@ -121,8 +121,9 @@ private:
 SmallVector<GPUPlanAttr> getGPUPlans(Operation *op);
 
 /// The first field that `given`, which may be null, has and `chosen` has
-/// otherwise, as `name = value`; empty if there is none. Constraints that are
-/// no fields of complete plans are not compared, nor is `regions`.
+/// otherwise, as "no KERNEL plan has FIELD = VALUE"; empty if there is none.
+/// Constraints that are no fields of complete plans are not compared, nor is
+/// `regions`.
 std::string findContradiction(GPUPlanAttr given, GPUPlanAttr chosen);
 
 } // namespace mlir::kron
