@@ -69,10 +69,11 @@ def plan(case, kron_opt, chip):
     """[{kernel, axes, bytes}] of each fused region."""
     regions = []
     for text, times in fused_regions(case, kron_opt, chip):
-        kernel = re.search(r"#kron.(?:cpu|gpu)_plan<[^>]*kernel = (\w+)", text)
+        # Of a dispatch, the first kernel of our own.
+        kernels = [name for name in re.findall(r"<kernel = (\w+)", text) if name != "cublas"]
         outs = text[text.index(" outs("):]
         moved = elements(text[text.index(" : "):]) + elements(outs)
-        regions.append({"kernel": kernel[1] if kernel else "simt",
+        regions.append({"kernel": kernels[0] if kernels else "simt",
                       "axes": len(re.findall(r"axis\(\d+\)", text)),
                       "bytes": moved * SIZES[case.type] * times})
     return regions

@@ -181,7 +181,8 @@ def plan_of(fields, target, options):
         input=Case(fields).mlir(), capture_output=True, text=True)
     if done.returncode:
         return "none: " + (done.stderr.strip().splitlines() or [""])[0][:200]
-    found = re.findall(r"#kron.(?:cpu|gpu)_plan<([^>]*)>", done.stderr)
+    # Of a dispatch, all that may be launched.
+    found = re.findall(r"<((?:kernel|vector_bits) = [^>]*)>", done.stderr)
     return "; ".join(dict.fromkeys(found)) or "default"
 
 

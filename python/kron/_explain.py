@@ -13,7 +13,8 @@ from kron import _build, _compile, _core, _jit, _roofline
 
 _MODE_PRODUCT = re.compile(r"kron\.mode_product axis\((\d+)\).*?\[([^\]]*)\] : "
                            r"(?:tensor|memref)<([^>]*)>")
-_PLAN = re.compile(r"#kron\.(?:cpu|gpu)_plan<([^>]*)>")
+# One plan, or those of which one is chosen at launch.
+_PLAN = re.compile(r"#kron\.(?:(?:cpu|gpu)_plan<([^>]*)>|dispatch<\[(.*?>)\]>)")
 
 
 @functools.lru_cache(maxsize=None)
@@ -127,7 +128,8 @@ class Explanation:
         fused = stages.get("kron-fuse", "")
         lines = []
         regions = fused.split("kron.fused")[1:]
-        plans = _PLAN.findall(stages.get("kron-plan", ""))
+        plans = [one or "one of " + several
+                 for one, several in _PLAN.findall(stages.get("kron-plan", ""))]
         for number, region in enumerate(regions):
             products = _MODE_PRODUCT.findall(region)
             what = ", ".join(f"axis {axis} by {shape}" for axis, _, shape in products)

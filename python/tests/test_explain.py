@@ -20,6 +20,14 @@ rng = np.random.default_rng(0)
 FACTORS = [rng.standard_normal((4, 4)), rng.standard_normal((3, 3))]
 
 
+def test_plans_of_a_dispatch():
+    text = ("kron.fused {plan = #kron.dispatch<[<kernel = cublas>, <kernel = simt, threads = 64, "
+            "launches = [{factors = 1, extents = [2]}]>]>}\nkron.fused {plan = #kron.cpu_plan<tile = 4>}")
+    one, other = _explain._PLAN.findall(text)
+    assert one[1].startswith("<kernel = cublas>, <kernel = simt") and one[1].endswith("}]>")
+    assert other == ("tile = 4", "")
+
+
 def test_explain(capsys):
     x = np.ones((100, 12))
     explanation = kron.explain(kron.mkm, x, FACTORS)
