@@ -485,6 +485,20 @@ def test_autocast_lets_parameters_change(has_graph):
         torch.testing.assert_close(a, e)
 
 
+# Verify that a bias, which stays in f32, gets a gradient summed in f32: 5001 is a value of
+# neither 16-bit type, and sums in bf16 stop at 256.
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("bs_last", [False, True])
+def test_autocast_sums_gradients_of_biases_in_f32(dtype, bs_last):
+    layer = knn.KSLinear([(1, 8, 4, 2), (2, 4, 8, 1)], bs_last=bs_last)
+    x = torch.randn(8, 5001) if bs_last else torch.randn(5001, 8)
+    with torch.autocast("cpu", dtype=dtype):
+        y = layer(x)
+    y.backward(torch.ones_like(y))
+    assert y.dtype == dtype and layer.bias.grad.dtype == torch.float32
+    assert torch.equal(layer.bias.grad, torch.full((8,), 5001.0))
+
+
 @pytest.mark.parametrize("name", ["mkm", "ksmm", "chain"])
 def test_autocast_without_gradients(name):
     function, tensors = cases(torch.float32)[name]
