@@ -50,7 +50,10 @@ LoadedDriver::LoadedDriver() {
 
 bool LoadedDriver::load() {
   // Never closed: the driver does not expect to be.
-  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  void *library = [] {
+    LoadGuard guard;
+    return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  }();
   if (!library) {
     snprintf(problem, sizeof(problem), "there is no CUDA driver: %s",
              dlerror());

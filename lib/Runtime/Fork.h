@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 
 namespace kron::detail {
 
@@ -44,6 +45,17 @@ private:
   static constexpr int32_t kNone = -1;
 
   std::atomic<int32_t> start{kNone};
+};
+
+/// Held by who loads a library, or has oneTBB start, which loads some. A fork
+/// waits for it: in a child made meanwhile the dynamic loader stays where it
+/// was, and ends the child at the next library.
+class LoadGuard {
+public:
+  LoadGuard();
+
+private:
+  std::lock_guard<std::recursive_mutex> lock;
 };
 
 } // namespace kron::detail

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Helpers.h"
+#include "Fork.h"
 #include "Parallel.h"
 
 #include <algorithm>
@@ -46,6 +47,7 @@ static void pauseBriefly() {
 static void keepLoaded() {
   static const bool once = [] {
     Dl_info info;
+    LoadGuard guard;
     if (dladdr(reinterpret_cast<void *>(&keepLoaded), &info) && info.dli_fname)
       dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
     return true;
@@ -247,7 +249,11 @@ void Helpers::State::help() {
 
 struct Helpers::Arena {
   explicit Arena(int32_t numThreads)
-      : numThreads(numThreads), arena(numThreads) {}
+      : numThreads(numThreads), arena(numThreads) {
+    // Here, not with the first task.
+    LoadGuard guard;
+    arena.initialize();
+  }
 
   int32_t numThreads;
   tbb::task_arena arena;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Library.h"
+#include "Fork.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +29,7 @@ void *kron::detail::loadLibrary(const char *what, const char *variable,
     snprintf(problem, problemBytes, "%s is 'never'", variable);
     return nullptr;
   }
+  LoadGuard guard;
   void *library =
       wanted && *wanted ? dlopen(wanted, RTLD_NOW | RTLD_LOCAL) : open(names);
   if (!library)

@@ -4,6 +4,7 @@ SPDX-License-Identifier: MIT
 """
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -134,6 +135,41 @@ assert kron.get_num_threads() == 4
 check(64, 500)
 """, KRON_NUM_THREADS="4")
     assert output == ""
+
+
+#: Has the dynamic loader wait while it loads a library of oneTBB, which it does when kron
+#: first uses more threads than the caller's.
+AUDIT = """
+#define _GNU_SOURCE
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+unsigned la_version(unsigned version) { return version; }
+unsigned la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie) {
+  if (strstr(map->l_name, "tbbmalloc") && write(1, "loading\\n", 8) == 8)
+    usleep(500000);
+  return 0;
+}
+"""
+
+
+def test_fork_while_threads_start(tmp_path):
+    """A child's dynamic loader works, though the parent's was loading a library."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if not compiler:
+        pytest.skip("needs a C compiler")
+    (tmp_path / "audit.c").write_text(AUDIT)
+    library = tmp_path / "audit.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, tmp_path / "audit.c"], check=True)
+    output = run("""
+check(64, 500)
+thread = threading.Thread(target=check, args=(64, 5000))
+thread.start()
+time.sleep(0.2)
+succeeds(child(lambda: check(9)))
+thread.join()
+""", KRON_NUM_THREADS="4", LD_AUDIT=str(library))
+    assert output == "loading\n"
 
 
 def test_fork_before_threads_have_run():
