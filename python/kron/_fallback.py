@@ -15,6 +15,9 @@ import numpy as np
 import numpy.ma  # noqa: F401
 
 from kron import _core
+from kron._rules import (ACTIVATIONS, PRECISIONS, check_activation, check_addend, check_choice,
+                         check_pattern, infer_product, infer_sparse, letter_of, letters_of,
+                         patterns_of)
 
 #: Element types by NumPy's names.
 TYPES = {
@@ -44,7 +47,6 @@ _PARAMETERS = {
 _MOST_AXES = 16
 #: Arguments that are one array.
 ARRAYS = ("x", "z", "out", "bias", "residual")
-_ACTIVATIONS = ("identity", "relu", "gelu", "silu")
 
 
 # --- arguments --------------------------------------------------------------------
@@ -192,7 +194,7 @@ def to_number(value, dtype, name):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, numbers.Number):
         raise TypeError(f"expects {name} to be a number, but got {type(value).__name__}")
-    kind = "f" if dtype.name == "bfloat16" else dtype.kind
+    kind = kind_of(dtype)
     if kind == "i":
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -231,33 +233,11 @@ def _needs_copy_of_out(out, inputs):
             or any(np.may_share_memory(out, array) for array in inputs))
 
 
-def transpose_of(value, name):
-    if isinstance(value, (bool, np.bool_)):
-        return "T" if value else "N"
-    if isinstance(value, str) and value in ("N", "T", "C"):
-        return str(value)
-    raise ValueError(f"expects {name} to be False, True, 'N', 'T' or 'C', but got {value!r}")
-
-
-def transposes_of(value, count, name):
-    if isinstance(value, (list, tuple)):
-        if len(value) != count:
-            raise ValueError(f"expects {name} to have {count} entries, but got {len(value)}")
-        return [transpose_of(item, f"{name}[{i}]") for i, item in enumerate(value)]
-    return [transpose_of(value, name)] * count
-
-
-def _check_choice(value, choices, name):
-    if not isinstance(value, str) or value not in choices:
-        text = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"expects {name} to be one of {text}, but got {value!r}")
-
-
 def _call_numpy(name, bound, allocate=None):
     """The call; allocate(shape, dtype) makes the result if `out` does not give it."""
     bound = dict(bound)
     bound.pop("stream", None)
-    _check_choice(bound.get("precision", "full"), ("full", "ieee", "tf32"), "precision")
+    check_choice(bound.get("precision", "full"), PRECISIONS, "precision")
     out = bound.pop("out", None)
     arrays = {key: _to_array(value, key) for key, value in _arrays_of(name, bound)}
     dtype = _common_dtype(arrays.values())
@@ -265,8 +245,7 @@ def _call_numpy(name, bound, allocate=None):
     for key in ("alpha", "beta"):
         if key in bound:
             bound[key] = to_number(bound[key], dtype, key)
-    if bound.get("beta", 0) != 0 and "z" not in arrays:
-        raise ValueError(f"expects z when beta is not 0, but got beta={bound['beta']} alone")
+    check_addend("z" in arrays, bound.get("beta", 0))
     kind = _Product if _list_name(name) == "factors" else _Sparse
     return kind(name, bound, arrays, dtype, allocate).run(out)
 
@@ -281,15 +260,6 @@ class _Call:
 
     def options(self, names):
         return {key: self.bound[key] for key in names if key in self.bound}
-
-    def check_broadcast(self, array, shape, name):
-        try:
-            fits = np.broadcast_shapes(array.shape, shape) == shape
-        except ValueError:
-            fits = False
-        if not fits:
-            raise ValueError(f"expects {name} to broadcast to the result's shape {shape}, "
-                             f"but got {array.shape}")
 
     def inputs(self):
         return [self.x, *self.operands] + [self.arrays[key] for key in ("z", "bias", "residual")
@@ -321,17 +291,15 @@ class _Product(_Call):
         count = len(self.operands)
         if count > 24:
             raise ValueError(f"expects factors to hold at most 24 arrays, but got {count}")
-        self.trans_x = transpose_of(bound.get("trans_x", False), "trans_x")
-        self.trans = transposes_of(bound.get("trans_factors", False), count, "trans_factors")
-        for i, factor in enumerate(self.operands):
-            if factor.ndim < 2:
-                raise ValueError(f"expects factors[{i}] to have at least 2 dimensions, "
-                                 f"but got shape {factor.shape}")
-            self.operands[i] = _copy_unless_contiguous(
-                factor, (-1,) if self.trans[i] == "C" else (-1, -2))
+        self.trans_x = letter_of(bound.get("trans_x", False), "trans_x")
+        self.trans = letters_of(bound.get("trans_factors", False), count, "trans_factors")
         self.vector = self._as_matrix()
-        self.p, self.q = self._factor_sizes()
-        self.shape = self._result_shape()
+        sizes, self.shape = infer_product(
+            name, self.x.shape, [factor.shape for factor in self.operands], self.trans_x,
+            self.trans, allows_empty=True)
+        self.p = [p for p, _ in sizes]
+        self.operands = [_copy_unless_contiguous(factor, (-1,) if trans == "C" else (-1, -2))
+                         for factor, trans in zip(self.operands, self.trans)]
 
     def _as_matrix(self):
         """Gives a vector the axis that it lacks; returns where, or None."""
@@ -341,56 +309,13 @@ class _Product(_Call):
         self.x = np.expand_dims(self.x, axis)
         return -2 if self.name == "mkm" else -1
 
-    def _factor_sizes(self):
-        p, q = [], []
-        for factor, trans in zip(self.operands, self.trans):
-            rows, columns = factor.shape[-2:]
-            if (self.name == "mkm") == (trans == "N"):
-                p.append(rows)
-                q.append(columns)
-            else:
-                p.append(columns)
-                q.append(rows)
-        return p, q
-
-    def _result_shape(self):
-        rank = len(self.p) if self.name == "batched" else 2
-        x = self.x
-        if x.ndim < rank:
-            raise ValueError(f"expects x to have at least {rank} dimensions, "
-                             f"but got shape {x.shape}")
-        core = x.shape[x.ndim - rank:]
-        if self.trans_x != "N":
-            core = core[::-1]
-        if self.name == "batched":
-            expected, result = tuple(self.p), tuple(self.q)
-            if core != expected:
-                raise ValueError(f"expects the last dimensions of x to be {expected}, as the "
-                                 f"factors say, but got {core}")
-        else:
-            axis = 1 if self.name == "mkm" else 0
-            size = math.prod(self.p)
-            if core[axis] != size:
-                product = "*".join(map(str, self.p))
-                what = "columns" if self.name == "mkm" else "rows"
-                raise ValueError(f"expects op(x) to have {size} {what} ({product}, as the "
-                                 f"factors say), but got {core[axis]}")
-            result = (core[0], math.prod(self.q)) if axis else (math.prod(self.q), core[1])
-        batches = [x.shape[:x.ndim - rank]] + [f.shape[:-2] for f in self.operands]
-        try:
-            batch = np.broadcast_shapes(*batches)
-        except ValueError:
-            raise ValueError("expects batch dimensions of x and factors that broadcast, but got "
-                             + ", ".join(map(str, batches))) from None
-        return batch + result
-
     def run(self, out):
         shape = self.shape
         if self.vector is not None:
             axis = len(shape) + self.vector
             shape = shape[:axis] + shape[axis + 1:]
         if self.z is not None:
-            self.check_broadcast(self.z, shape, "z")
+            _core.check_broadcast("z", self.z.shape, shape)
             if self.vector is not None and self.z.ndim:
                 self.z = np.expand_dims(np.broadcast_to(self.z, shape), self.vector)
         if len(self.shape) > _MOST_AXES:
@@ -437,17 +362,14 @@ def unpack_epilogue(bound):
                     raise TypeError(f"expects {key} once, but it is in epilogue too")
                 bound[key] = epilogue[key]
         epilogue = epilogue.get("activation") or "identity"
-    _check_choice(epilogue, _ACTIVATIONS, "epilogue")
+    check_choice(epilogue, ACTIVATIONS, "epilogue")
     bound["epilogue"] = epilogue
     return epilogue
 
 
-def check_activation(activation, dtype):
-    """Activations but relu are of real floating-point numbers."""
-    kind = "f" if dtype.name == "bfloat16" else dtype.kind
-    if activation != "identity" and (kind == "c" or (kind == "i" and activation != "relu")):
-        raise TypeError(f"expects epilogue '{activation}' on real floating-point arrays, "
-                        f"but got {dtype}")
+def kind_of(dtype):
+    """NumPy's letter for a kind of numbers; f for bfloat16, which NumPy does not know."""
+    return "f" if dtype.name == "bfloat16" else dtype.kind
 
 
 class _Sparse(_Call):
@@ -461,20 +383,27 @@ class _Sparse(_Call):
         names = [f"weights[{i}]" for i in range(count)] if chain else ["weights"]
         if count > 24:
             raise ValueError(f"expects weights to hold at most 24 arrays, but got {count}")
-        self.operands = [_copy_unless_contiguous(arrays[key], (-1,)) if arrays[key].ndim
-                         else arrays[key] for key in names]
-        self.trans = transposes_of(bound.get("trans_weights", False), count, "trans_weights")
+        self.trans = letters_of(bound.get("trans_weights", False), count, "trans_weights")
         self.layout = bound.get("layout", "batch_first")
-        _check_choice(self.layout, ("batch_first", "batch_last"), "layout")
-        self._check_patterns(names, chain)
-        self._check_arrays(arrays)
+        patterns = bound.get("pattern")
+        for key, pattern in zip(names, patterns_of(patterns, count) if chain else [patterns]):
+            if pattern is not None:
+                check_pattern(pattern, arrays[key].shape, key)
+        bias = arrays.get("bias")
+        self.shape = infer_sparse(
+            self.x.shape, [arrays[key].shape for key in names], self.trans, self.layout, chain,
+            None if bias is None else bias.shape,
+            **{key: arrays[key].shape for key in ("z", "residual") if key in arrays})
+        self.operands = [_copy_unless_contiguous(arrays[key], (-1,)) for key in names]
+        if bias is not None:
+            arrays["bias"] = np.ascontiguousarray(bias)
 
     def _take_epilogue(self):
         self.activation = unpack_epilogue(self.bound)
         if "residual" in self.bound and "residual" not in self.arrays:
             residual = _to_array(self.bound["residual"], "residual")
             self.arrays["residual"] = _usable(residual.astype(self.dtype, copy=False))
-        check_activation(self.activation, self.dtype)
+        check_activation(self.activation, kind_of(self.dtype), self.dtype)
         if "scale" in self.bound:
             scale = to_number(self.bound["scale"], self.dtype, "scale")
             if isinstance(scale, complex):
@@ -484,66 +413,6 @@ class _Sparse(_Call):
             if not math.isfinite(scale):
                 raise ValueError(f"expects scale to be finite, but got {scale}")
             self.bound["scale"] = scale
-
-    def _check_patterns(self, names, chain):
-        patterns = self.bound.get("pattern")
-        if not chain:
-            patterns = [patterns]
-        elif patterns is None:
-            patterns = [None] * len(names)
-        elif not isinstance(patterns, (list, tuple)) or len(patterns) != len(names):
-            raise ValueError(f"expects pattern to be a list of {len(names)} patterns, "
-                             f"but got {patterns!r}")
-        last = None
-        for name, weights, pattern, trans in zip(names, self.operands, patterns, self.trans):
-            if weights.ndim != 4 or 0 in weights.shape:
-                raise ValueError(f"expects {name} to have 4 dimensions of at least 1, "
-                                 f"but got shape {weights.shape}")
-            if pattern is not None and self._pattern(pattern) != weights.shape:
-                raise ValueError(f"expects {name} to have the shape of its pattern "
-                                 f"{self._pattern(pattern)}, but got {weights.shape}")
-            a, b, c, d = weights.shape
-            inputs, outputs = (a * c * d, a * b * d) if trans == "N" else (a * b * d, a * c * d)
-            if last is not None and inputs != last:
-                raise ValueError(f"expects {name} to read the {last} features that the factor "
-                                 f"before it writes, but it reads {inputs}")
-            if last is None:
-                self.inputs_size = inputs
-            last = outputs
-        self.outputs_size = last
-
-    @staticmethod
-    def _pattern(pattern):
-        try:
-            given = tuple(pattern)
-            exact = len(given) == 4 and all(isinstance(value, numbers.Real) for value in given)
-            values = tuple(map(int, given)) if exact else ()
-            exact = exact and values == given
-        except (TypeError, ValueError, OverflowError):
-            exact = False
-        if not exact or min(values) < 1:
-            raise ValueError("expects a pattern to be 4 integers of at least 1, "
-                             f"but got {pattern!r}")
-        return values
-
-    def _check_arrays(self, arrays):
-        first = self.layout == "batch_first"
-        axis = -1 if first else 0
-        x = self.x
-        if x.ndim < 1 or x.shape[axis] != self.inputs_size:
-            raise ValueError(f"expects x to have {self.inputs_size} features on its "
-                             f"{'last' if first else 'first'} axis, but got shape {x.shape}")
-        self.shape = (x.shape[:-1] + (self.outputs_size,) if first
-                      else (self.outputs_size,) + x.shape[1:])
-        bias = arrays.get("bias")
-        if bias is not None:
-            if bias.shape != (self.outputs_size,):
-                raise ValueError(f"expects bias to have shape {(self.outputs_size,)}, "
-                                 f"but got {bias.shape}")
-            arrays["bias"] = np.ascontiguousarray(bias)
-        for key in ("z", "residual"):
-            if key in arrays:
-                self.check_broadcast(arrays[key], self.shape, key)
 
     def run(self, out):
         return self.finish(out, self.shape)

@@ -8,9 +8,11 @@ SPDX-License-Identifier: MIT
 import functools
 import math
 
-from kron import _build
-from kron._fallback import _check_choice, transpose_of, unpack_epilogue
+from kron import _build, _core
+from kron._fallback import unpack_epilogue
 from kron._quantize import KINDS, dtype_of
+from kron._rules import (PRECISIONS, check_addend, check_choice, check_pattern, infer_sparse,
+                         letter_of)
 
 _FLOAT8 = {name: element for name, element in KINDS.items() if element != "i8"}
 _RESULTS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
@@ -46,7 +48,7 @@ def _function(types, pattern, trans, layout, activation, scale, precision, extra
     from kron import _compile, _jit
 
     x_type, weight_type, result = types
-    features = _build._features(pattern, trans)
+    features = _core.infer_features(pattern, trans)
 
     def matrix(size, element):
         sizes = f"?x{size}" if layout == "batch_first" else f"{size}x?"
@@ -96,24 +98,20 @@ def _element(value, name, result):
     return result
 
 
-def _check(bound, pattern, features):
+def _check(bound, trans):
     """Shapes of what must fit the weights; the kernel compares the rest with x."""
-    axis = 1 if bound.get("layout", "batch_first") == "batch_first" else 0
-    shape = tuple(bound["x"].shape)
-    if len(shape) != 2 or shape[axis] != features[0]:
-        raise ValueError(f"expects x to have 2 axes with {features[0]} features on axis {axis}, "
-                         f"but got shape {shape}")
-    if "pattern" in bound and tuple(bound["pattern"]) != pattern:
-        raise ValueError(f"expects weights to have the shape of the pattern "
-                         f"{tuple(bound['pattern'])}, but got {pattern}")
-    if "bias" in bound and tuple(bound["bias"].shape) != (features[1],):
-        raise ValueError(f"expects bias to have shape ({features[1]},), "
-                         f"but got {tuple(bound['bias'].shape)}")
-    result = (shape[0], features[1]) if axis else (features[1], shape[1])
+    shapes = {key: tuple(bound[key].shape) for key in _ARRAYS if key in bound}
+    x, weights = shapes["x"], shapes["weights"]
+    if "pattern" in bound:
+        check_pattern(bound["pattern"], weights, "weights")
+    result = infer_sparse(x, [weights], [trans], bound.get("layout", "batch_first"),
+                          bias=shapes.get("bias"))
+    if len(x) != 2:
+        raise ValueError(f"expects x to have 2 dimensions in arrays of 8 bits, "
+                         f"but got shape {x}")
     for key in ("z", "residual", "out"):
-        if key in bound and tuple(bound[key].shape) != result:
-            raise ValueError(f"expects {key} to have shape {result}, "
-                             f"but got {tuple(bound[key].shape)}")
+        if key in bound and shapes[key] != result:
+            raise ValueError(f"expects {key} to have shape {result}, but got {shapes[key]}")
 
 
 def ksmm(bound):
@@ -124,14 +122,10 @@ def ksmm(bound):
     unpack_epilogue(bound)
     weights = bound["weights"]
     layout, precision = bound.get("layout", "batch_first"), bound.get("precision", "full")
-    _check_choice(layout, ("batch_first", "batch_last"), "layout")
-    _check_choice(precision, ("full", "ieee", "tf32"), "precision")
-    trans = transpose_of(bound.get("trans_weights", False), "trans_weights")
+    check_choice(precision, PRECISIONS, "precision")
+    trans = letter_of(bound.get("trans_weights", False), "trans_weights")
+    _check(bound, trans)
     pattern = tuple(weights.shape)
-    if len(pattern) != 4 or 0 in pattern:
-        raise ValueError(f"expects weights to have 4 dimensions of at least 1, "
-                         f"but got shape {pattern}")
-    _check(bound, pattern, _build._features(pattern, trans))
     result = _result_type(bound)
     types = (_element(bound["x"], "x", result), _element(weights, "weights", result), result)
     scale = _number(bound, "scale", 1) if "scale" in bound else None
@@ -141,9 +135,8 @@ def ksmm(bound):
     given = {}
     if alpha != 1:
         given["alpha"] = alpha
+    check_addend("z" in bound, beta)
     if beta != 0:
-        if "z" not in bound:
-            raise ValueError(f"expects z when beta is not 0, but got beta={beta} alone")
         given |= {"beta": beta, "z": bound["z"]}
     given |= {key: bound[key] for key in ("bias", "residual") if key in bound}
     function = _function(types, pattern, trans, layout, bound["epilogue"], scale, precision,

@@ -366,18 +366,3 @@ def render(nodes, name_of, fresh):
         text = text.replace("{init}", init).replace("{type}", kind)
         lines.append(f"{name_of[value]} = {text}")
     return lines
-
-
-def broadcast_shapes(shapes):
-    rank = max(map(len, shapes))
-    result = [1] * rank
-    for shape in shapes:
-        for axis, size in enumerate(shape, rank - len(shape)):
-            if isinstance(size, int) and size == 1:
-                continue
-            if result[axis] == 1:
-                result[axis] = size
-            elif result[axis] is not size and result[axis] != size:
-                raise ValueError("expects shapes that broadcast, but got "
-                                 + " and ".join(map(str, shapes)))
-    return tuple(result)

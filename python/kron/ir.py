@@ -19,9 +19,10 @@ import numbers
 
 import numpy as np
 
-from kron import _build, _compile, _nodes
-from kron._fallback import (_check_choice, _Sparse, TYPES, bind, check_activation, to_number,
-                            transpose_of, transposes_of, unpack_epilogue)
+from kron import _build, _compile, _core, _nodes
+from kron._fallback import TYPES, bind, kind_of, to_number, unpack_epilogue
+from kron._rules import (PRECISIONS, check_activation, check_addend, check_choice, check_pattern,
+                         infer_product, infer_sparse, letter_of, letters_of, patterns_of)
 from kron._nodes import Dim
 
 _DEFAULT_PIPELINE = "kron-cpu-pipeline"
@@ -335,21 +336,14 @@ class Function:
             sides.append(side)
         if name == "div" and first.dtype.kind == "i":
             raise TypeError("expects floating-point or complex arrays for a division")
-        shape = _nodes.broadcast_shapes([side.shape for side in sides
-                                         if isinstance(side, Value)])
+        shape = _core.broadcast_shapes([side.shape for side in sides if isinstance(side, Value)])
         return self.add(_nodes.Elementwise((name, *sides)), first.dtype, shape)
 
     def broadcast(self, value, shape, name):
         """`value` with the shape of a result that it broadcasts to."""
         if value.shape == shape:
             return value
-        try:
-            fits = _nodes.broadcast_shapes([value.shape, shape]) == shape
-        except ValueError:
-            fits = False
-        if not fits:
-            raise ValueError(f"expects {name} to broadcast to the result's shape {shape}, "
-                             f"but got {value.shape}")
+        _core.check_broadcast(name, value.shape, shape)
         return self.add(_nodes.Elementwise(value), value.dtype, shape)
 
 
@@ -374,8 +368,11 @@ def _values(bound, keys, list_key):
     """The function of the arrays of a call; makes values of the captured ones."""
     listed = bound[list_key]
     if not isinstance(listed, Value):
-        if not isinstance(listed, (list, tuple)) or not listed:
-            raise TypeError(f"expects {list_key} to be a list or tuple of at least 1 array")
+        if not isinstance(listed, (list, tuple)):
+            raise TypeError(f"expects {list_key} to be a list or tuple of arrays, "
+                            f"but got {type(listed).__name__}")
+        if not listed:
+            raise ValueError(f"expects {list_key} to hold at least 1 array, but got none")
         listed = list(listed)
     entries = [(key, bound[key]) for key in ("x", *keys) if key in bound]
     if isinstance(listed, list):
@@ -411,16 +408,16 @@ def _scaling(bound, x, function, shape):
             _build.check_number(value, scalar, name)
         result[name] = value
     z = function.broadcast(bound["z"], shape, "z") if "z" in bound else None
-    if isinstance(result["beta"], Scalar) or result["beta"] != 0:
-        if z is None:
-            raise ValueError("expects z when beta is not 0")
+    beta = result["beta"]
+    check_addend(z is not None, beta.name if isinstance(beta, Scalar) else beta)
+    if isinstance(beta, Scalar) or beta != 0:
         result["z"] = z
     return result
 
 
 def _attributes(bound):
     precision = bound.get("precision", "full")
-    _check_choice(precision, ("full", "ieee", "tf32"), "precision")
+    check_choice(precision, PRECISIONS, "precision")
     return [] if precision == "full" else [f"precision = #kron.precision<{precision}>"]
 
 
@@ -434,54 +431,14 @@ def _braces(attributes):
     return f" {{{', '.join(attributes)}}}" if attributes else ""
 
 
-def _factor_sizes(op, factors, trans):
-    """[(contracted size, resulting size)]"""
-    sizes = []
-    for i, (factor, t) in enumerate(zip(factors, trans)):
-        if factor.ndim < 2 or any(not isinstance(size, int) for size in factor.shape[-2:]):
-            raise ValueError(f"expects factors[{i}] to have at least 2 axes, the last 2 of "
-                             f"static size, but got {factor.shape}")
-        rows, columns = factor.shape[-2:]
-        sizes.append((rows, columns) if (op == "mkm") == (t == "N") else (columns, rows))
-    return sizes
-
-
-def _product_shape(op, x, factors, sizes, trans_x):
-    """The shape of the result; checks x."""
-    rank = len(sizes) if op == "batched" else 2
-    if x.ndim < rank:
-        raise ValueError(f"expects x to have at least {rank} dimensions, but got {x.shape}")
-    core = x.shape[x.ndim - rank:]
-    core = core if trans_x == "N" else core[::-1]
-    p, q = (int(np.prod([pair[i] for pair in sizes])) for i in (0, 1))
-    if op == "batched":
-        expected, result = tuple(size for size, _ in sizes), tuple(size for _, size in sizes)
-        if core != expected:
-            raise ValueError(f"expects the last dimensions of x to be {expected}, as the "
-                             f"factors say, but got {core}")
-    else:
-        axis = 1 if op == "mkm" else 0
-        if core[axis] != p:
-            raise ValueError(f"expects op(x) to have {p} {'columns' if axis else 'rows'}, as "
-                             f"the factors say, but got {core[axis]}")
-        result = (core[0], q) if axis else (q, core[1])
-    try:
-        batch = _nodes.broadcast_shapes([x.shape[:x.ndim - rank]]
-                                        + [factor.shape[:-2] for factor in factors])
-    except ValueError:
-        raise ValueError("expects batch dimensions of x and factors that broadcast") from None
-    return batch + result
-
-
 def _product(op, args, kwargs):
     bound = bind(op, args, kwargs)
     _reject(bound, "out", "stream")
     function = _values(bound, ("z",), "factors")
     x, factors = bound["x"], bound["factors"]
-    trans_x = transpose_of(bound.get("trans_x", False), "trans_x")
-    trans = transposes_of(bound.get("trans_factors", False), len(factors), "trans_factors")
-    sizes = _factor_sizes(op, factors, trans)
-    shape = _product_shape(op, x, factors, sizes, trans_x)
+    trans_x = letter_of(bound.get("trans_x", False), "trans_x")
+    trans = letters_of(bound.get("trans_factors", False), len(factors), "trans_factors")
+    sizes, shape = infer_product(op, x.shape, [factor.shape for factor in factors], trans_x, trans)
     braces = _braces(_attributes(bound))
 
     def text(names, types, scaling):
@@ -517,29 +474,21 @@ def ksmm(*args, **kwargs):
     _reject(bound, "out", "stream")
     x = bound["x"]
     activation = unpack_epilogue(bound)
-    check_activation(activation, getattr(x, "dtype", np.dtype(float)))
+    dtype = getattr(x, "dtype", np.dtype(float))
+    check_activation(activation, kind_of(dtype), dtype)
     function = _values(bound, ("z", "bias", "residual"), "weights")
     x, weights = bound["x"], bound["weights"]
-    trans = transpose_of(bound.get("trans_weights", False), "trans_weights")
+    trans = letter_of(bound.get("trans_weights", False), "trans_weights")
     layout = bound.get("layout", "batch_first")
-    _check_choice(layout, ("batch_first", "batch_last"), "layout")
-    if weights.ndim != 4 or any(not isinstance(size, int) or size < 1 for size in weights.shape):
-        raise ValueError(f"expects weights to have 4 static axes, but got {weights.shape}")
-    if "pattern" in bound and _Sparse._pattern(bound["pattern"]) != weights.shape:
-        raise ValueError(f"expects weights to have the shape of the pattern "
-                         f"{_Sparse._pattern(bound['pattern'])}, but got {weights.shape}")
-    a, b, c, d = weights.shape
-    inputs, outputs = (a * c * d, a * b * d) if trans == "N" else (a * b * d, a * c * d)
-    axis = 1 if layout == "batch_first" else 0
-    if x.ndim != 2 or x.shape[axis] != inputs:
-        raise ValueError(f"expects x to have 2 axes with {inputs} features on axis {axis}, "
-                         f"but got {x.shape}")
-    shape = (x.shape[0], outputs) if axis else (outputs, x.shape[1])
+    if "pattern" in bound:
+        check_pattern(bound["pattern"], weights.shape, "weights")
+    shape = infer_sparse(x.shape, [weights.shape], [trans], layout,
+                         bias=bound["bias"].shape if "bias" in bound else None)
+    if x.ndim != 2:
+        raise ValueError(f"expects x to have 2 dimensions in a traced function, "
+                         f"but got shape {x.shape}")
     extra = []
     if "bias" in bound:
-        if bound["bias"].shape != (outputs,):
-            raise ValueError(f"expects bias to have shape {(outputs,)}, "
-                             f"but got {bound['bias'].shape}")
         extra.append(("bias", bound["bias"]))
     if "residual" in bound:
         extra.append(("residual", function.broadcast(bound["residual"], shape, "residual")))
@@ -555,7 +504,7 @@ def ksmm(*args, **kwargs):
     is_linear = activation == "identity" and not extra and "scale" not in bound
     node = _nodes.Product([x, weights, *(value for _, value in extra)], text,
                           **_scaling(bound, x, function, shape), is_linear=is_linear,
-                          multiply_adds=c if trans == "N" else b)
+                          multiply_adds=weights.shape[2 if trans == "N" else 1])
     return function.add(node, x.dtype, shape)
 
 
@@ -578,14 +527,18 @@ def ksmm_chain(*args, **kwargs):
     """kron.ksmm_chain on values."""
     bound = bind("ksmm_chain", args, kwargs)
     x, weights = bound.pop("x"), bound.pop("weights")
-    if not isinstance(weights, (list, tuple)) or not weights:
-        raise TypeError("expects weights to be a list or tuple of at least 1 array")
-    patterns = bound.pop("pattern", [None] * len(weights))
-    if not isinstance(patterns, (list, tuple)) or len(patterns) != len(weights):
-        raise ValueError(f"expects pattern to be a list of {len(weights)} patterns, "
-                         f"but got {patterns!r}")
-    trans = transposes_of(bound.pop("trans_weights", False), len(weights), "trans_weights")
+    if not isinstance(weights, (list, tuple)):
+        raise TypeError(f"expects weights to be a list or tuple of arrays, "
+                        f"but got {type(weights).__name__}")
+    if not weights:
+        raise ValueError("expects weights to hold at least 1 array, but got none")
+    patterns = patterns_of(bound.pop("pattern", None), len(weights))
+    trans = letters_of(bound.pop("trans_weights", False), len(weights), "trans_weights")
     common = {key: bound.pop(key) for key in ("layout", "precision") if key in bound}
+    if all(hasattr(array, "shape") for array in (x, *weights)):
+        # Before the calls of ksmm, which do not know of each other.
+        infer_sparse(x.shape, [factor.shape for factor in weights], trans,
+                     common.get("layout", "batch_first"), is_chain=True)
     for i, (factor, pattern, t) in enumerate(zip(weights, patterns, trans)):
         last = bound if i == len(weights) - 1 else {}
         try:

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Buffer.h"
+#include "Inference.h"
 #include "Operation.h"
 #include "Pool.h"
 #include "Recorded.h"
@@ -129,6 +130,7 @@ PYBIND11_MODULE(_core, module) {
   exposeRuntime();
   bindKernel(module);
   bindBuffer(module);
+  bindInference(module);
   addFunction(module, {"mkm", "raw_mkm", "direct_mkm"}, mkmDoc,
               getProductFunction(0));
   addFunction(module, {"kmm", "raw_kmm", "direct_kmm"}, kmmDoc,

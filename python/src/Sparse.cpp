@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Inference.h"
 #include "Operation.h"
 #include "Recorded.h"
 #include <cstring>
@@ -23,8 +24,8 @@ namespace {
 struct Weights {
   View view;
   Transpose trans;
-  /// Features that the factor reads and writes.
-  int64_t inputs, outputs;
+  /// That the factor reads and writes.
+  MatrixSizes<int64_t> features;
 };
 
 enum OperandNumber { OperandX, OperandY, OperandZ, OperandResidual };
@@ -99,9 +100,8 @@ enum Parameter {
   ParamStream,
   NumParameters
 };
-static const char *const activations[] = {"identity", "relu", "gelu", "silu"};
-
-static int findString(PyObject *object, const char *const *names, int count) {
+template <int count>
+static int findString(PyObject *object, const char *const (&names)[count]) {
   if (PyUnicode_CheckExact(object))
     for (int i = 0; i < count; ++i)
       if (PyUnicode_CompareWithASCIIString(object, names[i]) == 0)
@@ -132,15 +132,9 @@ bool Sparse::loadOne(PyObject *object, PyObject *pattern, Transpose trans) {
         return decline("expects weights to have the shape of the pattern");
     }
   }
-  int64_t ad, abd, acd;
-  if (__builtin_mul_overflow(view.sizes[0], view.sizes[3], &ad) ||
-      __builtin_mul_overflow(ad, view.sizes[1], &abd) ||
-      __builtin_mul_overflow(ad, view.sizes[2], &acd))
-    return decline("expects sizes below 2^63");
-  bool isTransposed = factor.trans != Transpose::N;
-  factor.inputs = isTransposed ? abd : acd;
-  factor.outputs = isTransposed ? acd : abd;
-  return true;
+  return inferFeatures<FixedSizes>(view.sizes, factor.trans != Transpose::N,
+                                   factor.features) ||
+         decline("expects sizes below 2^63");
 }
 
 bool Sparse::loadWeights(PyObject *const *values) {
@@ -164,7 +158,7 @@ bool Sparse::loadWeights(PyObject *const *values) {
                  patterns ? PySequence_Fast_GET_ITEM(patterns, i) : nullptr,
                  letters[i]))
       return false;
-    if (i && weights[i].inputs != weights[i - 1].outputs)
+    if (i && weights[i].features.p != weights[i - 1].features.q)
       return decline("expects every factor to read what the last one wrote");
   }
   return true;
@@ -172,7 +166,7 @@ bool Sparse::loadWeights(PyObject *const *values) {
 
 bool Sparse::loadEpilogue(PyObject *const *values) {
   if (PyObject *object = values[ParamEpilogue]) {
-    activation = findString(object, activations, 4);
+    activation = findString(object, kActivationNames);
     if (activation < 0)
       return decline("expects epilogue to be 'relu', 'gelu' or 'silu'");
     bool isInteger = x.type == KRON_I32 || x.type == KRON_I64;
@@ -193,7 +187,7 @@ bool Sparse::loadEpilogue(PyObject *const *values) {
     hasBias = true;
     if (!loadOperand(object, bias))
       return false;
-    if (bias.rank != 1 || bias.sizes[0] != weights[numWeights - 1].outputs ||
+    if (bias.rank != 1 || bias.sizes[0] != weights[numWeights - 1].features.q ||
         (bias.strides[0] != 1 && bias.sizes[0] != 1))
       return decline("expects a contiguous bias of one number per feature");
   }
@@ -205,8 +199,7 @@ bool Sparse::loadEpilogue(PyObject *const *values) {
 }
 
 bool Sparse::loadLayout(PyObject *object) {
-  static const char *const layouts[] = {"batch_first", "batch_last"};
-  int layout = object ? findString(object, layouts, 2) : 0;
+  int layout = object ? findString(object, kLayoutNames) : 0;
   batchLast = layout == 1;
   return layout >= 0 ||
          decline("expects layout to be 'batch_first' or 'batch_last'");
@@ -237,7 +230,7 @@ bool Sparse::prepareOutput(PyObject *const *values) {
   int rank = x.rank;
   int64_t sizes[kMaxRank];
   std::copy_n(x.sizes, rank, sizes);
-  sizes[batchLast ? 0 : rank - 1] = weights[numWeights - 1].outputs;
+  sizes[batchLast ? 0 : rank - 1] = weights[numWeights - 1].features.q;
   if (!prepareResult(values[ParamOut], values[ParamX], rank, sizes))
     return false;
   bool hasConflict = conflicts(x) || (hasBias && conflicts(bias)) ||
@@ -286,7 +279,8 @@ bool Sparse::prepare(PyObject *const *values) {
       !loadPrecision(values[ParamPrecision], precision) ||
       !loadScaling(values[ParamAlpha], values[ParamBeta], values[ParamZ]))
     return false;
-  if (x.rank < 1 || x.sizes[batchLast ? 0 : x.rank - 1] != weights[0].inputs)
+  if (x.rank < 1 ||
+      x.sizes[batchLast ? 0 : x.rank - 1] != weights[0].features.p)
     return decline("expects x to have the features that the weights read");
   foldBias();
   if (!loadStream(values[ParamStream]) || !prepareOutput(values))
@@ -341,8 +335,8 @@ static bool isRowMajor(const View &view) {
 void Sparse::buildArguments() {
   // The function of a chain is one on tensors, of any strides.
   areWeightsDense = !isChain && isRowMajor(weights[0].view);
-  int64_t outputs = weights[numWeights - 1].outputs;
-  addMatrix(x, OperandX, weights[0].inputs, anyX);
+  int64_t outputs = weights[numWeights - 1].features.q;
+  addMatrix(x, OperandX, weights[0].features.p, anyX);
   for (int i = 0; i < numWeights; ++i)
     arguments.addArray(weights[i].view, 0, nullptr, nullptr, 4,
                        weights[i].view.sizes, weights[i].view.strides);
@@ -390,11 +384,11 @@ py::dict Sparse::describe() const {
   description["op"] = isChain ? "ksmm_chain" : "ksmm";
   description["weights"] = std::move(list);
   description["dense_weights"] = areWeightsDense;
-  description["layout"] = batchLast ? "batch_last" : "batch_first";
+  description["layout"] = kLayoutNames[batchLast];
   description["trans_x"] = std::string(1, char(transX));
   description["bias"] = hasBias;
   description["residual"] = hasResidual;
-  description["activation"] = activations[activation];
+  description["activation"] = kActivationNames[activation];
   description["scale"] = hasScale ? py::object(py::float_(scale)) : py::none();
   description["any_x"] = bool(anyX);
   description["any_y"] = bool(anyY);

@@ -220,7 +220,7 @@ IR = [
     (ValueError, "one function", lambda v: kron.mkm(v.x, [v.a, v.y])),
     (ValueError, "columns", lambda v: kron.mkm(v.x, [v.a])),
     (ValueError, "rows", lambda v: kron.kmm(v.x, [v.a, v.b])),
-    (ValueError, "last dimensions of x", lambda v: kron.batched(v.x, [v.a, v.b])),
+    (ValueError, r"last dimensions of op\(x\)", lambda v: kron.batched(v.x, [v.a, v.b])),
     (ValueError, "factors", lambda v: kron.mkm(v.x, [])),
     (TypeError, "factors", lambda v: kron.mkm(v.x, v.a)),
     (TypeError, r"factors\[1\]", lambda v: kron.mkm(v.x, [v.a, FACTORS[1]])),

@@ -34,7 +34,7 @@ CASES = [
     (ValueError, r"factors\[1\]", lambda: kron.mkm(X, [F[0], np.ones(3)])),
     (ValueError, "op\\(x\\) to have 4 columns", lambda: kron.mkm(X, [F[0], F[0]])),
     (ValueError, "rows", lambda: kron.kmm(X, F)),
-    (ValueError, "last dimensions of x", lambda: kron.batched(X, F)),
+    (ValueError, r"last dimensions of op\(x\)", lambda: kron.batched(X, F)),
     (ValueError, "x to have at least 2 dimensions", lambda: kron.mkm(np.float64(3), F)),
     (ValueError, "broadcast", lambda: kron.mkm(np.ones((2, 3, 6)), [np.ones((4, 2, 2)), F[1]])),
     (TypeError, "x", lambda: kron.mkm(X.astype(np.int8), F)),

@@ -119,7 +119,7 @@ def test_rotation_and_back():
      "expects arrays beside those of 8 bits to have one dtype of float32, float16, bfloat16, "
      "but got float64"),
     (lambda: kron.ksmm(np.ones((2, 5), ml_dtypes.float8_e5m2), np.ones((1, 4, 4, 1), np.float32)),
-     "expects x to have 2 axes with 4 features on axis 1, but got shape (2, 5)"),
+     "expects x to have 4 features on its last axis, but got shape (2, 5)"),
     (lambda: kron.ksmm(np.ones((2, 4), ml_dtypes.float8_e5m2), np.ones((1, 4, 4, 1), np.float32),
                        bias=np.ones(3, np.float32)), "expects bias to have shape (4,), but got (3,)"),
     (lambda: kron.ksmm(np.ones((2, 4), ml_dtypes.float8_e5m2), np.ones((1, 4, 4, 1), np.float32),

@@ -18,6 +18,7 @@ from torch.autograd import forward_ad
 from torch.compiler import is_compiling, is_dynamo_compiling
 
 from .. import _core, _functions
+from .._rules import PRECISIONS, check_choice, check_pattern, patterns_of
 from . import _autocast, _checks, _dispatch, _eager, _ops  # noqa: F401
 from ._arguments import letter, letters, sparse_letters
 
@@ -55,13 +56,6 @@ def _absorb(alpha, array, beta, z):
     return alpha, array, beta, z
 
 
-def _precision(value):
-    if value not in ("full", "ieee", "tf32"):
-        raise ValueError(f"expects precision to be 'full', 'ieee' or 'tf32', but got "
-                         f"{value!r}")
-    return value
-
-
 def _store(out, result):
     """Writes a result into the caller's tensor, as PyTorch's own out= does."""
     _tensor("out", out)
@@ -89,7 +83,7 @@ def _product(kind, x, factors, alpha, beta, z, out, trans_x, trans_factors, prec
         factors = [first, *factors[1:]]
     trans_x = letter("trans_x", trans_x)
     trans_factors = letters(trans_factors, len(factors))
-    _precision(precision)
+    check_choice(precision, PRECISIONS, "precision")
     # A vector is one row (mkm) or one column (kmm).
     axis = {"mkm": -2, "kmm": -1}.get(kind)
     is_vector = axis is not None and x.dim() == 1
@@ -139,16 +133,6 @@ kmm = _public("kmm", "alpha * (op(factors[0]) kron ... kron op(factors[-1])) @ o
 batched = _public("batched", "One matrix per axis of every array of a batch.")
 
 
-def _check_pattern(name, pattern, weight):
-    try:
-        pattern = tuple(pattern)
-    except TypeError:
-        pattern = (pattern,)
-    if len(pattern) != 4 or tuple(weight.shape) != pattern:
-        raise ValueError(f"expects {name} to be the shape {tuple(weight.shape)} of the "
-                         f"weights, but got {pattern}")
-
-
 def _ksmm_float8(**arguments):
     """Without derivatives: rounding to 8 bits has none."""
     from kron import _float8
@@ -173,13 +157,13 @@ def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
                 return ksmm(x, weights, pattern, layout, bias=bias, z=z, epilogue=epilogue,
                             alpha=alpha, beta=beta, out=out, scale=scale, residual=residual,
                             trans_weights=trans_weights, precision=precision)
-    _tensor("x", x), _tensor("weights", weights), _precision(precision)
+    _tensor("x", x), _tensor("weights", weights), check_choice(precision, PRECISIONS, "precision")
     if _is_float8(x, weights):
         return _ksmm_float8(x=x, weights=weights, pattern=pattern, layout=layout, bias=bias, z=z,
                             epilogue=epilogue, alpha=alpha, beta=beta, out=out, scale=scale,
                             residual=residual, trans_weights=trans_weights, precision=precision)
     if pattern is not None:
-        _check_pattern("pattern", pattern, weights)
+        check_pattern(pattern, weights.shape, "weights")
     for name, array in (("bias", bias), ("z", z), ("residual", residual)):
         if array is not None:
             _tensor(name, array)
@@ -219,20 +203,16 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
                     x, weights, pattern, layout, bias=bias, z=z, epilogue=epilogue,
                     alpha=alpha, beta=beta, out=out, scale=scale, residual=residual,
                     trans_weights=trans_weights, precision=precision)
-    _tensor("x", x), _precision(precision)
-    if not isinstance(weights, (list, tuple)) or not weights:
-        raise TypeError("expects weights to be a list of tensors, at least one")
-    if pattern is not None and len(pattern) != len(weights):
-        raise ValueError(f"expects a pattern for each of {len(weights)} weights, but got "
-                         f"{len(pattern)}")
-    per_factor = isinstance(trans_weights, (list, tuple))
-    if per_factor and len(trans_weights) != len(weights):
-        raise ValueError(f"expects one of trans_weights for each of {len(weights)} weights, "
-                         f"but got {len(trans_weights)}")
+    _tensor("x", x), check_choice(precision, PRECISIONS, "precision")
+    if not isinstance(weights, (list, tuple)):
+        raise TypeError(f"expects weights to be a list or tuple of tensors, but got "
+                        f"{type(weights).__name__}")
+    patterns = patterns_of(pattern, len(weights))
+    transposes = sparse_letters(trans_weights, len(weights))
     for k, weight in enumerate(weights):
         _tensor(f"weights[{k}]", weight)
-        if pattern is not None:
-            _check_pattern(f"pattern[{k}]", pattern[k], weight)
+        if patterns[k] is not None:
+            check_pattern(patterns[k], weight.shape, f"weights[{k}]")
     is_plain = (epilogue in (None, "identity") and z is None and residual is None
                 and scale in (None, 1) and alpha == 1 and trans_weights is False)
     needs_grad = torch.is_grad_enabled() and (
@@ -243,15 +223,15 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
     if is_plain and (not needs_grad or is_compiling() and x.is_cuda and len(weights) <= 2):
         result = _dispatch.ksmm_chain(x, weights, bias, layout, precision)
         return result if out is None else _store(out, result)
-    _checks.ksmm(x, weights, bias, residual, z, 0 if isinstance(beta, torch.Tensor) else beta,
-                 sparse_letters(trans_weights, len(weights)), layout, epilogue or "identity")
-    for k, weight in enumerate(weights):
-        trans = trans_weights[k] if per_factor else trans_weights
-        if k + 1 < len(weights):
-            x = ksmm(x, weight, layout=layout, trans_weights=trans, precision=precision)
+    # Dynamo cannot see into the checks; every operation has its own there.
+    if not is_dynamo_compiling():
+        _checks.ksmm(x, weights, bias, residual, z, 0 if isinstance(beta, torch.Tensor) else beta,
+                     transposes, layout, epilogue or "identity", is_chain=True)
+    for weight, trans in zip(weights[:-1], transposes):
+        x = ksmm(x, weight, layout=layout, trans_weights=trans, precision=precision)
     return ksmm(x, weights[-1], None, layout, bias=bias, z=z, epilogue=epilogue,
                 alpha=alpha, beta=beta, out=out, scale=scale, residual=residual,
-                trans_weights=trans, precision=precision)
+                trans_weights=transposes[-1], precision=precision)
 
 
 for _type in (torch.Tensor, torch.nn.Parameter):

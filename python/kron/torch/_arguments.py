@@ -1,32 +1,21 @@
 # Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 # SPDX-License-Identifier: MIT
-"""Transposes as users write them."""
+"""Transposes as users write them, as the strings that operations take."""
 
-_LETTERS = {False: "N", True: "T", "N": "N", "T": "T", "C": "C", None: "N"}
+from .._rules import letter_of, letters_of
 
 
 def letter(name, value):
-    try:
-        return _LETTERS[value]
-    except (KeyError, TypeError):
-        raise ValueError(f"expects {name} to be a bool, 'N', 'T' or 'C', but got "
-                         f"{value!r}") from None
+    return "N" if value is None else letter_of(value, name)
 
 
 def letters(value, count):
     """One per factor; none if all are N."""
     if value is None or value is False:
         return ""
-    if isinstance(value, (list, tuple)):
-        if len(value) != count:
-            raise ValueError(f"expects one of trans_factors for each of {count} factors, "
-                             f"but got {len(value)}")
-        return "".join([letter("trans_factors", each) for each in value])
-    return letter("trans_factors", value) * count
+    return "".join(letters_of(value, count, "trans_factors"))
 
 
 def sparse_letters(value, count):
-    """One per weight; fewer or more if as many were given."""
-    if isinstance(value, (list, tuple)):
-        return "".join([letter("trans_weights", each) for each in value])
-    return letter("trans_weights", value) * count
+    """One per weight."""
+    return "N" * count if value is None else "".join(letters_of(value, count, "trans_weights"))

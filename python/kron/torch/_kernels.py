@@ -67,7 +67,8 @@ def ksmm_chain(x, weights, bias=None, layout="batch_first", precision="full"):
     try:
         return call(x, weights, bias)
     except ValueError:
-        _checks.ksmm(x, weights, bias, None, None, 0, "N" * len(weights), layout, "identity")
+        _checks.ksmm(x, weights, bias, None, None, 0, "N" * len(weights), layout, "identity",
+                     is_chain=True)
         return call(plain(x), [plain(w) for w in weights], plain(bias))
 
 
