@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Inference.h"
 #include "Operation.h"
 #include "Recorded.h"
 
@@ -19,8 +20,6 @@ namespace py = pybind11;
 using namespace kron::python;
 
 namespace {
-
-enum class ProductKind { Mkm, Kmm, Batched };
 
 struct Factor {
   View view;
@@ -119,10 +118,9 @@ bool Product::loadFactor(PyObject *object, Factor &factor) {
   int64_t rows = view.sizes[view.rank - 2], columns = view.sizes[view.rank - 1];
   if (rows < 1 || columns < 1)
     return decline("expects factors that are not empty");
-  bool isTransposed = factor.trans != Transpose::N;
-  bool contractsRows = (kind == ProductKind::Mkm) != isTransposed;
-  factor.p = contractsRows ? rows : columns;
-  factor.q = contractsRows ? columns : rows;
+  auto [p, q] = inferFactor(kind, factor.trans != Transpose::N, rows, columns);
+  factor.p = p;
+  factor.q = q;
   return normalizeFactor(factor, isConjugated(factor.trans));
 }
 
@@ -148,7 +146,7 @@ bool Product::loadFactors(PyObject *object, PyObject *transposes) {
 /// Checks x against the factors and finds the axes of one array of the batch.
 bool Product::checkInput() {
   bool isTransposed = transX != Transpose::N;
-  coreRank = kind == ProductKind::Batched ? numFactors : 2;
+  coreRank = getCoreRank(kind, numFactors);
   if (x.rank < coreRank)
     return decline("expects x to have more axes");
   const int64_t *sizes = x.sizes + x.rank - coreRank;
@@ -158,24 +156,12 @@ bool Product::checkInput() {
     coreSizesX[axis] = coreSizesY[axis] = sizes[stored];
     core[OperandX][axis] = strides[stored];
   }
-  if (kind == ProductKind::Batched) {
-    for (int axis = 0; axis < coreRank; ++axis) {
-      if (coreSizesX[axis] != factors[axis].p)
-        return decline("expects the axes of x to go with the factors");
-      coreSizesY[axis] = factors[axis].q;
-    }
-    return true;
-  }
-  int64_t p = 1, q = 1;
-  for (int i = 0; i < numFactors; ++i)
-    if (__builtin_mul_overflow(p, factors[i].p, &p) ||
-        __builtin_mul_overflow(q, factors[i].q, &q))
-      return decline("expects sizes below 2^63");
-  int axis = kind == ProductKind::Mkm ? 1 : 0;
-  if (coreSizesX[axis] != p)
-    return decline("expects x to go with the factors");
-  coreSizesY[axis] = q;
-  return true;
+  MatrixSizes<int64_t> total;
+  if (kind != ProductKind::Batched &&
+      !multiplyFactors<FixedSizes>(factors, numFactors, total))
+    return decline("expects sizes below 2^63");
+  return inferAxes<FixedSizes>(kind, factors, numFactors, total, coreSizesY) ||
+         decline("expects x to go with the factors");
 }
 
 bool Product::addOperands() {
@@ -338,7 +324,6 @@ void Product::buildArguments() {
 }
 
 py::dict Product::describe() const {
-  static const char *const names[] = {"mkm", "kmm", "batched"};
   py::dict description =
       describeScaling(x.type, x.device, precision, hasAlpha, addend);
   py::list list;
@@ -346,7 +331,7 @@ py::dict Product::describe() const {
     list.append(py::make_tuple(factors[i].p, factors[i].q,
                                std::string(1, char(factors[i].trans)),
                                factors[i].isBatched));
-  description["op"] = names[int(kind)];
+  description["op"] = kProductNames[int(kind)];
   description["factors"] = std::move(list);
   description["batch_rank"] = batch.rank;
   description["trans_x"] = std::string(1, char(transX));
@@ -370,10 +355,8 @@ PyObject *Product::call(const CallContext &context, const Arguments &args) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-static const char *const functionNames[] = {"mkm", "kmm", "batched"};
-
 static FunctionSpec getSpec(int kind) {
-  return {functionNames[kind],  parameterNames, NumParameters, 2,
+  return {kProductNames[kind],  parameterNames, NumParameters, 2,
           {ParamX, ParamZ, -1}, ParamFactors};
 }
 
@@ -382,7 +365,7 @@ PyObject *Product::recordCall(PyObject *const *values,
   if (values[ParamOut])
     Py_RETURN_NOTIMPLEMENTED;
   return record(NodeKind::Product,
-                {py::str(functionNames[int(kind)]).ptr(), values[ParamAlpha],
+                {py::str(kProductNames[int(kind)]).ptr(), values[ParamAlpha],
                  values[ParamBeta], values[ParamTransX],
                  values[ParamTransFactors], values[ParamPrecision], castType},
                 {values[ParamX], values[ParamZ]}, values[ParamFactors]);
@@ -416,7 +399,7 @@ PyObject *kron::python::forwardProduct(PyObject *, PyObject *const *args,
   values[ParamPrecision] = option(Options::Precision);
   int kind = 0;
   while (PyUnicode_CompareWithASCIIString(option(Options::Kind),
-                                          functionNames[kind]))
+                                          kProductNames[kind]))
     ++kind;
   FunctionSpec spec = getSpec(kind);
   CallContext context = {spec, Py_Ellipsis, nullptr, 0, nullptr};
