@@ -44,7 +44,7 @@ def product(kind, x, factors, z, beta, trans_x, trans_factors):
 def ksmm(x, weights, bias, residual, z, beta, trans, layout, activation, is_chain=False):
     """Arguments of ksmm and of ksmm_chain, `trans` with a letter per weight; the shape of the
     result."""
-    kind = "c" if x.is_complex() else "f" if x.is_floating_point() else "i"
+    kind = "c" if x.dtype.is_complex else "f" if x.dtype.is_floating_point else "i"
     _rules.check_activation(activation, kind, x.dtype)
     for k, weight in enumerate(weights):
         _same_kind(f"weights[{k}]" if is_chain else "weights", weight, x)
