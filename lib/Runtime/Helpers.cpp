@@ -250,7 +250,8 @@ void Helpers::State::help() {
 struct Helpers::Arena {
   explicit Arena(int32_t numThreads)
       : numThreads(numThreads), arena(numThreads) {
-    // Here, not with the first task.
+    // oneTBB loads libraries when its first arena starts: here, not with the
+    // first task.
     LoadGuard guard;
     arena.initialize();
   }

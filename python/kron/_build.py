@@ -6,6 +6,8 @@ SPDX-License-Identifier: MIT
 import contextlib
 import sys
 
+from kron._core import infer_features
+
 _recorders = []
 
 
@@ -151,11 +153,6 @@ def attribute(number, scalar, name="the number"):
     return f"{texts[0]} : {kind}"
 
 
-def _features(pattern, trans):
-    a, b, c, d = pattern
-    return (a * b * d, a * c * d) if trans != "N" else (a * c * d, a * b * d)
-
-
 def _matrix(features, layout, swapped):
     return [features, None] if (layout == "batch_last") != swapped else [None, features]
 
@@ -185,7 +182,7 @@ def _epilogue(description, function, make_array, features):
 def _ksmm(description):
     element, layout = description["type"], description["layout"]
     pattern, trans = description["weights"][0]
-    inputs, outputs = _features(pattern, trans)
+    inputs, outputs = infer_features(pattern, trans)
     function = _Function(element)
     swapped = description["trans_x"] != "N"
     x = function.add(
@@ -213,8 +210,8 @@ def _ksmm_chain(description):
     def make_array(sizes, element, any_inner=False):
         return _tensor(sizes, element)
 
-    inputs = _features(*weights[0])[0]
-    outputs = _features(*weights[-1])[1]
+    inputs = infer_features(*weights[0])[0]
+    outputs = infer_features(*weights[-1])[1]
     x = function.add("x", _tensor(_matrix(inputs, layout, swapped), element))
     kernels = [function.add(f"k{i}", _tensor(list(pattern), element))
                for i, (pattern, _) in enumerate(weights)]
@@ -230,7 +227,7 @@ def _ksmm_chain(description):
     current, current_type = _op(description["trans_x"], "x"), x
     for i, (pattern, trans) in enumerate(weights):
         last = i == len(weights) - 1
-        kind = _tensor(_matrix(_features(pattern, trans)[1], layout, False), element)
+        kind = _tensor(_matrix(infer_features(pattern, trans)[1], layout, False), element)
         destination = f"%e{i}"
         if last and description["addend"] == 2:
             destination = "%y_in"

@@ -1,6 +1,5 @@
 """One table of rules (rules.py), in which every front end agrees: NumPy's arrays, functions
-that are traced, the compiled fast path, which leaves such calls, and the verifier, which has
-words of its own.
+that are traced, and the compiled fast path, which leaves such calls to them.
 
 SPDX-License-Identifier: MIT
 """

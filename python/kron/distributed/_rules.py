@@ -15,7 +15,7 @@ torch.library.register_torch_dispatch asks for every call.
 import torch
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 
-from ..torch import _checks, _dispatch, _grads, _ops, _shapes
+from ..torch import _dispatch, _grads, _ops, _shapes
 from . import _choices
 from ._parts import plain_part, plain_whole
 
@@ -24,7 +24,6 @@ class _Like:
 
     def __init__(self, array):
         self.shape, self.dtype, self.device = array.shape, array.dtype, array.device
-        self.is_complex = array.is_complex
 
     def dim(self):
         return len(self.shape)

@@ -13,6 +13,7 @@ import math
 
 import torch
 
+from .._core import infer_features
 from ._axis_grad import is_fast_on_gpu
 from ._grads import sum_batch
 from ._weight_grad import GPU_ELEMENTS, SIXTEEN_BIT, LARGE_BLOCK, ROWS, has_kernel
@@ -84,12 +85,6 @@ def _list(values, letters):
 # ----------------------------------------------------------------------------------
 
 
-def _features(pattern, letter):
-    """(read, written) by a factor."""
-    a, b, c, d = pattern
-    return (a * c * d, a * b * d) if letter == "N" else (a * b * d, a * c * d)
-
-
 class _ChainText:
     """Gradients of a chain of Kronecker-sparse factors. Arguments: the gradient, x, all
     weights, the inputs of all but the first if they are kept, and the results."""
@@ -101,7 +96,7 @@ class _ChainText:
         self.axis = 0 if layout == "batch_first" else 1
         self.attributes = (["layout = #kron.layout<batch_last>"] if layout == "batch_last"
                            else [])
-        sizes = list(map(_features, patterns, letters))
+        sizes = list(map(infer_features, patterns, letters))
         # Features that a factor reads, and those of the result.
         self.features = [read for read, _ in sizes] + [sizes[-1][1]]
         self.declare(has_kept)
