@@ -11,7 +11,7 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DIALECT = "kron/Dialect/Kron/IR/KronOps.td"
+DIALECT = "kron/Dialect/Kron/IR/KronAllOps.td"
 PASSES = {"Within the dialect": "kron/Dialect/Kron/Transforms/Passes.td",
           "To a machine": "kron/Mapping/Passes.td",
           "Out of the dialect": "kron/Conversion/Passes.td"}

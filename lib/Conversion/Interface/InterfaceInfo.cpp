@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InterfaceInfo.h"
-#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
 #include "kron/Runtime/Runtime.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -176,6 +176,10 @@ private:
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       unite(a, dim, b, dim);
   }
+  void uniteAll(ArrayRef<DimPair> pairs) {
+    for (const DimPair &pair : pairs)
+      unite(pair.first, pair.firstDim, pair.second, pair.secondDim);
+  }
   void visit(Operation *op);
   void visitEmpty(tensor::EmptyOp op);
   void visitLinalg(linalg::LinalgOp op);
@@ -256,8 +260,7 @@ void EqualDims::visit(Operation *op) {
   if (auto scaled = dyn_cast<ScaledOpInterface>(op)) {
     SmallVector<DimPair> pairs;
     scaled.getEqualDims(pairs);
-    for (const DimPair &pair : pairs)
-      unite(pair.first, pair.firstDim, pair.second, pair.secondDim);
+    uniteAll(pairs);
     SmallVector<FixedDim> fixedDims;
     scaled.getFixedDims(fixedDims);
     for (const FixedDim &fixed : fixedDims)
@@ -269,6 +272,11 @@ void EqualDims::visit(Operation *op) {
       uniteAll(epilogue.getResidual(), epilogue.getInit());
     for (auto [dim, axis] : llvm::enumerate(epilogue.getBiasAxes()))
       unite(epilogue.getBias(), dim, epilogue.getInit(), axis);
+  }
+  if (auto pairwise = dyn_cast<PairwiseOp>(op)) {
+    SmallVector<DimPair> pairs;
+    getEqualDims(pairwise, pairs);
+    uniteAll(pairs);
   }
   if (auto quantize = dyn_cast<QuantizeOp>(op)) {
     uniteAll(quantize.getInput(), quantize.getInit());

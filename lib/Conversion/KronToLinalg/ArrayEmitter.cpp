@@ -63,9 +63,12 @@ Value ArrayEmitter::createEmpty(ArrayRef<OpFoldResult> sizes, Type element) {
 }
 
 Value ArrayEmitter::fillZeros(Value array) {
-  TypedAttr number = getScalarAttr(kron::getElementType(array), 0.0);
-  Value zero = Scale{number, nullptr}.materialize(builder, loc);
-  auto fill = linalg::FillOp::create(builder, loc, zero, array);
+  return fill(array, getScalarAttr(kron::getElementType(array), 0.0));
+}
+
+Value ArrayEmitter::fill(Value array, TypedAttr number) {
+  Value value = Scale{number, nullptr}.materialize(builder, loc);
+  auto fill = linalg::FillOp::create(builder, loc, value, array);
   return onTensors ? fill.getResult(0) : array;
 }
 

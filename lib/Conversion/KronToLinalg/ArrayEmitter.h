@@ -46,6 +46,8 @@ public:
     return fillZeros(createEmpty(sizes, element));
   }
   Value fillZeros(Value array);
+  /// `array` filled with `number`.
+  Value fill(Value array, TypedAttr number);
 
   /// `array` with dimension `dim` split into dimensions of the given sizes,
   /// whose product is its size. A view, but for several dynamic sizes, where it

@@ -9,7 +9,7 @@
 #define KRON_CONVERSION_KRONTOLINALG_LOWERING_H
 
 #include "ArrayEmitter.h"
-#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
 
 namespace mlir::kron {
 
@@ -20,6 +20,9 @@ Value emitReference(ArrayEmitter &emitter, Operation *op);
 
 /// The same for kron.quantize, which has two destinations.
 SmallVector<Value> emitQuantize(ArrayEmitter &emitter, QuantizeOp op);
+
+/// The same for kron.pairwise, which does not scale.
+Value emitPairwise(ArrayEmitter &emitter, PairwiseOp op);
 
 } // namespace mlir::kron
 

@@ -7,6 +7,7 @@
 
 #include "kron/Dialect/Kron/IR/KronDialect.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -50,6 +51,10 @@ void KronDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "kron/Dialect/Kron/IR/KronOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "kron/Dialect/Kron/IR/KronPairwiseOps.cpp.inc"
       >();
 }
 

@@ -13,6 +13,7 @@
 
 #include "kron/Dialect/Kron/Transforms/BufferizableOpInterfaceImpl.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 
@@ -29,6 +30,8 @@ static bool readsInit(FusedOp op) { return op.readsInit(); }
 static bool readsInit(EpilogueOp) { return false; }
 
 static bool readsInit(QuantizeOp) { return false; }
+
+static bool readsInit(PairwiseOp) { return false; }
 
 /// The operation on memrefs: same attributes and regions, no results.
 static LogicalResult bufferizeKronOp(Operation *op, RewriterBase &rewriter,
@@ -73,7 +76,8 @@ struct KronOpModel
       return true;
     if constexpr (std::is_same_v<OpTy, FusedOp> ||
                   std::is_same_v<OpTy, EpilogueOp> ||
-                  std::is_same_v<OpTy, QuantizeOp>)
+                  std::is_same_v<OpTy, QuantizeOp> ||
+                  std::is_same_v<OpTy, PairwiseOp>)
       return readsInit(kronOp);
     else
       return readsInit(cast<ScaledOpInterface>(op));
@@ -120,5 +124,6 @@ void kron::registerBufferizableOpInterfaceExternalModels(
     FusedOp::attachInterface<KronOpModel<FusedOp>>(*context);
     EpilogueOp::attachInterface<KronOpModel<EpilogueOp>>(*context);
     QuantizeOp::attachInterface<KronOpModel<QuantizeOp>>(*context);
+    PairwiseOp::attachInterface<KronOpModel<PairwiseOp>>(*context);
   });
 }

@@ -32,6 +32,9 @@ def Kron_Dialect : Dialect {
     their gradients into `kron.mode_product`, `--kron-fuse` groups mode products
     into fused regions, `kron.fused`, each of which reads and writes memory once.
 
+    `kron.pairwise`, whose results are functions of all pairs of rows (distances,
+    kernels), is no chain of mode products and stands beside them.
+
     All operations work on ranked tensors in destination-passing style and on
     strided memrefs. On tensors the result is the updated `outs` operand; on
     memrefs there is no result and `outs` is written.

@@ -1,0 +1,147 @@
+//===- KronPairwiseOps.td - Functions of all pairs of rows -*- tablegen -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_KRON_IR_KRONPAIRWISEOPS_TD
+#define KRON_DIALECT_KRON_IR_KRONPAIRWISEOPS_TD
+
+include "kron/Dialect/Kron/IR/KronOpBase.td"
+include "kron/Dialect/Kron/IR/KronPairwiseEnums.td"
+
+/// A hyper-parameter: one value, or an array of them along the batch.
+def Kron_PairParameter : AnyTypeOf<[F32, F64, F80, Kron_FloatArray],
+    "f32, f64, or a ranked tensor or strided memref of f32 or f64">;
+
+/// Of f64, or of what an oracle widens that to.
+def Kron_Exponent : TypedAttrBase<F64, "FloatAttr",
+    CPred<"::llvm::isa<::mlir::FloatAttr>($_self)">, "floating-point number"> {
+  let returnType = "::llvm::APFloat";
+}
+
+def Kron_PairwiseOp : Kron_Op<"pairwise", [
+    IsolatedFromAbove, SingleBlock, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                              ["reifyResultShapes"]>]> {
+  let summary = "function of all pairs of rows: distances, kernels";
+  let description = [{
+    ```
+    Y[l, m, n] = epilogue(reduce_k inner(A[l, m, k], B[l, n, k]))
+    ```
+
+    with a sum or a maximum (`reduce(max)`) over `k`. The function `inner` of an
+    element `a` of `A` and `b` of `B` is one of
+
+    - `dot`: `a * b`
+    - `abs_diff`: `|a - b|`
+    - `square_diff`: `(a - b) * (a - b)`
+    - `pow_diff(p)`: `|a - b|` to the power of `p`
+    - `not_equal`: 0 where `a - b` is 0, NaN where it is NaN, else 1
+
+    or what the region `inner` yields for `a` and `b`. The region `epilogue` maps
+    the reduced value to the result; without it they are the same. Both regions
+    take the hyper-parameters (`params`) behind their own arguments. What changes
+    with the batch is an array along it, all else a scalar.
+
+    Everything is computed in the accumulation type of the elements (f32 for f16
+    and bf16) and rounded once. Sums may be made in any order. Differences are
+    computed as such: equal rows have a distance of exactly 0, and sums of
+    squares are never negative. A NaN in a row of `A` (`B`) makes that row
+    (column) of the reduced values NaN, sums and maxima alike, and no other. An
+    empty sum is 0; an empty maximum is 0 for the functions of a difference,
+    which are never negative, and -infinity for others.
+
+    Powers with an exponent that is a multiple of 1/2, up to 8, are made of
+    multiplications and square roots.
+
+    Shapes:
+
+    - `A` is `[batch..., M, K]`, or `[batch..., K, M]` when used as `T` or `C`
+    - `B` is `[batch..., N, K]`, or `[batch..., K, N]` when used as `T` or `C`
+    - `Y` is `[batch..., M, N]`
+    - hyper-parameters that are arrays are `[batch...]`
+
+    `Y` may not alias anything that is read.
+
+    Constraints:
+
+    1. Either `inner` is one of the functions above or there is a region `inner`,
+       not both. `pow_diff` has an exponent, positive and finite, and the others
+       have none.
+    2. All of `A`, `B` and `Y` share one element type; hyper-parameters have its
+       accumulation type.
+    3. `A`, `B` and `Y` have rank 2 at least, and `A` and `B` the same `K`.
+    4. `Y` has the `M` of `A` and the `N` of `B`.
+    5. The batches of `A`, `B` and the hyper-parameters broadcast to that of `Y`
+       as in NumPy (aligned at the right, 1 stretches).
+    6. `inner` takes two values and `epilogue` one, and each then one for every
+       hyper-parameter, and yields one: all of the accumulation type.
+    7. Regions hold elementwise operations of `arith` and `math` on scalars, and
+       constants.
+
+    Example: the Gaussian kernel `exp(-g * |x - y|^2)`, where `g` changes with
+    the batch.
+
+    ```mlir
+    %k = kron.pairwise square_diff
+           ins(%x, %y : tensor<?x64xf32>, tensor<?x64xf32>)
+           params(%g : tensor<16xf32>) outs(%init : tensor<16x?x?xf32>)
+           epilogue {
+           ^bb0(%v: f32, %gamma: f32):
+             %scaled = arith.mulf %v, %gamma : f32
+             %negated = arith.negf %scaled : f32
+             %r = math.exp %negated : f32
+             kron.pairwise_yield %r : f32
+           } -> tensor<16x?x?xf32>
+    ```
+  }];
+  let arguments = (ins
+      Kron_FloatArray:$lhs, Kron_FloatArray:$rhs,
+      Variadic<Kron_PairParameter>:$params, Kron_FloatArray:$init,
+      OptionalAttr<Kron_PairFunction>:$inner, OptionalAttr<Kron_Exponent>:$exponent,
+      DefaultValuedAttr<Kron_PairReduction, "PairReduction::Sum">:$reduction,
+      DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_lhs,
+      DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_rhs);
+  let regions = (region AnyRegion:$inner_body, AnyRegion:$epilogue);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    ($inner^)? (`(` $exponent^ `)`)? (`reduce` `(` $reduction^ `)`)?
+    `ins` `(` custom<TransposedOperand>($lhs, $trans_lhs) `,`
+    custom<TransposedOperand>($rhs, $trans_rhs) `:` type($lhs) `,` type($rhs) `)`
+    (`params` `(` $params^ `:` type($params) `)`)?
+    `outs` `(` $init `:` type($init) `)`
+    (`inner` $inner_body^)? (`epilogue` $epilogue^)?
+    attr-dict (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getInitMutable());
+    }
+    /// The dimension of the rows, and that of K, in A (`side` 0) and B (1).
+    unsigned getRowsDim(unsigned side);
+    unsigned getReducedDim(unsigned side);
+    /// Whether `inner` is a function of a difference that is never negative.
+    bool isDistance();
+    /// The type that everything is computed in.
+    ::mlir::Type getAccumulatorType();
+  }];
+}
+
+def Kron_PairwiseYieldOp : Kron_Op<"pairwise_yield", [
+    Pure, Terminator, HasParent<"::mlir::kron::PairwiseOp">]> {
+  let summary = "the value of a function of kron.pairwise";
+  let description = [{
+    Ends a region of a `kron.pairwise`.
+
+    Example: `kron.pairwise_yield %r : f32`
+  }];
+  let arguments = (ins AnyTypeOf<[F32, F64, F80]>:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+#endif // KRON_DIALECT_KRON_IR_KRONPAIRWISEOPS_TD

@@ -1,0 +1,38 @@
+//===- PairScalars.h - Arithmetic of kron.pairwise --------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What all lowerings of kron.pairwise compute of two elements: scalars of the
+// accumulation type, or vectors of them with one element of the result a lane.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_KRON_UTILS_PAIRSCALARS_H
+#define KRON_DIALECT_KRON_UTILS_PAIRSCALARS_H
+
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
+
+namespace mlir::kron {
+
+/// What reductions of `op` start from.
+TypedAttr getReductionStart(PairwiseOp op);
+
+/// `inner` of `lhs` and `rhs`; `params` are the hyper-parameters, which a
+/// region takes.
+Value emitPair(OpBuilder &builder, Location loc, PairwiseOp op, Value lhs,
+               Value rhs, ValueRange params);
+
+/// `reduced` with one more value.
+Value emitReduction(OpBuilder &builder, Location loc, PairwiseOp op,
+                    Value reduced, Value value);
+
+/// The result for a reduced value: `reduced` itself without an epilogue.
+Value emitPairEpilogue(OpBuilder &builder, Location loc, PairwiseOp op,
+                       Value reduced, ValueRange params);
+
+} // namespace mlir::kron
+
+#endif // KRON_DIALECT_KRON_UTILS_PAIRSCALARS_H
