@@ -216,6 +216,9 @@ static void populateKernels(OpPassManager &pm,
   // 10. linalg operations that remain become kernels too, and arrays memory of
   //     the GPU.
   pm.addPass(createKronMapToGPU());
+  KronOverlapLaunchesOptions overlap;
+  overlap.chip = options.chip;
+  pm.addPass(createKronOverlapLaunches(overlap));
   if (options.poisonSharedMemory)
     pm.nest<gpu::GPUModuleOp>().addPass(createKronPoisonSharedMemory());
 }

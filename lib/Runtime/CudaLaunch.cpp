@@ -19,8 +19,10 @@
 #include "CudaModule.h"
 #include "Error.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 
 using namespace kron::detail;
@@ -47,8 +49,11 @@ struct Configuration {
   const char *kernel;
   int64_t grid;
   int32_t block;
+  /// Blocks of a cluster; 1: none.
   int32_t cluster;
   int64_t sharedBytes;
+  /// Whether it may start while the kernel before still runs.
+  bool startsEarly;
 };
 
 } // namespace
@@ -144,20 +149,24 @@ static CUresult callLaunch(const CudaLaunch &launch,
   const CudaDriver &driver = *launch.device->driver;
   auto grid = unsigned(wanted.grid), block = unsigned(wanted.block),
        sharedBytes = unsigned(wanted.sharedBytes);
-  bool startsEarly = wanted.cluster == 0 && driver.launchKernelEx;
-  if (wanted.cluster <= 1 && !startsEarly)
-    return driver.launchKernel(function.function, grid, 1, 1, block, 1, 1,
-                               sharedBytes, launch.stream, params, nullptr);
-  CUlaunchAttribute attribute = {};
-  if (startsEarly) {
+  CUlaunchAttribute attributes[2] = {};
+  unsigned count = 0;
+  if (wanted.startsEarly) {
+    CUlaunchAttribute &attribute = attributes[count++];
     attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     attribute.value.programmaticStreamSerializationAllowed = 1;
-  } else {
+  }
+  if (wanted.cluster > 1) {
+    CUlaunchAttribute &attribute = attributes[count++];
     attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     attribute.value.clusterDim = {unsigned(wanted.cluster), 1, 1};
   }
+  // A kernel that may start early waits anyway: older drivers start it later.
+  if (count == 0 || !driver.launchKernelEx)
+    return driver.launchKernel(function.function, grid, 1, 1, block, 1, 1,
+                               sharedBytes, launch.stream, params, nullptr);
   CUlaunchConfig config = {
-      grid, 1, 1, block, 1, 1, sharedBytes, launch.stream, &attribute, 1};
+      grid, 1, 1, block, 1, 1, sharedBytes, launch.stream, attributes, count};
   return driver.launchKernelEx(&config, function.function, params, nullptr);
 }
 
@@ -189,8 +198,11 @@ void kronRtCudaLaunch(KronCudaModule *module, const char *kernel, int64_t grid,
                       void **params, int32_t) {
   CudaLaunch &launch = getLaunch("kronRtCudaLaunch");
   if (!launch.status)
-    launch.status = launchKernel(
-        launch, *module, {kernel, grid, block, cluster, sharedBytes}, params);
+    launch.status =
+        launchKernel(launch, *module,
+                     {kernel, grid, block, std::max(1, std::abs(cluster)),
+                      sharedBytes, cluster <= 0},
+                     params);
 }
 
 void *kronRtCudaGlobal(KronCudaModule *module, const char *name) {

@@ -169,6 +169,18 @@ TEST_F(CudaTest, EarlyStart) {
   EXPECT_EQ(getLaunch().grid, 10u);
 }
 
+TEST_F(CudaTest, EarlyStartOfClusters) {
+  plan->cluster = -2;
+  EXPECT_SUCCESS(run());
+  EXPECT_TRUE(getLaunch().startsEarly);
+  EXPECT_EQ(getLaunch().cluster, 2u);
+  EXPECT_EQ(getLaunch().grid, 10u);
+  plan->cluster = -4;
+  EXPECT_FAILURE(
+      run(), KRON_INVALID_ARGUMENT,
+      "kernel 'f': 'f_0' expects a multiple of 4 blocks, but got 10");
+}
+
 TEST_F(CudaTest, LargeSharedMemory) {
   plan->sharedBytes = 200000;
   EXPECT_SUCCESS(run());

@@ -289,10 +289,13 @@ int cuLaunchKernelEx(const FakeLaunchConfig *config, FakeFunction *function,
   if (int error = enter("cuLaunchKernelEx"))
     return error;
   // Attribute 4 is the size of clusters, 6 whether the launch may start early;
-  // its value follows 8 bytes later.
+  // its value follows 8 bytes later, the next attribute 72.
   auto getAttribute = [&](unsigned id) {
-    bool isThere = config->numAttributes == 1 && config->attributes[0] == id;
-    return isThere ? config->attributes[2] : 0;
+    const unsigned *attribute = config->attributes;
+    for (unsigned i = 0; i < config->numAttributes; ++i, attribute += 18)
+      if (attribute[0] == id)
+        return attribute[2];
+    return 0u;
   };
   return record(function, {"", nullptr, nullptr, config->stream,
                            config->grid[0], config->block[0], getAttribute(4),

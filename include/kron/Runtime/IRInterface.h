@@ -90,8 +90,9 @@ typedef struct KronCudaModule {
 
 /** Launches `kernel` of `module` on the stream of this launch: `grid` blocks in
     x, in clusters of `cluster` (1: none), of `block` threads and `sharedBytes`
-    of dynamic shared memory each. A `cluster` of 0 is none, too, of blocks that
-    may start while the kernel before ends, and wait for that by themselves.
+    of dynamic shared memory each. A `cluster` of 0 (none) or -n (n blocks) is
+    one of blocks that may start while the kernel before still runs, and wait
+    for its end by themselves.
     `params[i]` points to the value of parameter i. A grid of 0 is no launch. */
 KRON_EXPORT void kronRtCudaLaunch(KronCudaModule *module, const char *kernel,
                                   int64_t grid, int32_t block, int32_t cluster,

@@ -1,0 +1,101 @@
+//===- OverlapLaunches.cpp - Launches that overlap the kernel before -----===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// From sm_90 on, a kernel may be launched while the kernel before it on the
+// stream still runs ("programmatic dependent launch"). Its CTAs come to the
+// SMs as soon as there is room, and wait there, instead of coming when the last
+// CTA of the kernel before has gone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/Conversion/Passes.h"
+#include "kron/Plan/GPU/Support.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::kron {
+#define GEN_PASS_DEF_KRONOVERLAPLAUNCHES
+#include "kron/Conversion/Passes.h.inc"
+} // namespace mlir::kron
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// The first capability with griddepcontrol.
+static constexpr int kFirstCapability = 90;
+/// Position of the cluster's size among the operands of kronRtCudaLaunch.
+static constexpr unsigned kClusterOperand = 4;
+
+static bool has(LLVM::LLVMFuncOp kernel, NVVM::GridDepActionKind kind) {
+  WalkResult result = kernel.walk([&](NVVM::GriddepcontrolOp op) {
+    return op.getKind() == kind ? WalkResult::interrupt()
+                                : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+/// Makes `kernel` wait for the one before unless it does so where that suits it
+/// best, and then makes room for the next one.
+static void waitFirst(LLVM::LLVMFuncOp kernel) {
+  if (has(kernel, NVVM::GridDepActionKind::wait))
+    return;
+  auto builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  Location loc = kernel.getLoc();
+  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
+  // Not before the wait: so at most one kernel waits, and the one in front of
+  // it has all the room that it wants.
+  if (!has(kernel, NVVM::GridDepActionKind::launch_dependents))
+    NVVM::GriddepcontrolOp::create(builder, loc,
+                                   NVVM::GridDepActionKind::launch_dependents);
+}
+
+/// Says in the host's `call` of kronRtCudaLaunch that the kernel waits by
+/// itself: a size of clusters that is not positive.
+static LogicalResult allowEarlyStart(LLVM::CallOp call) {
+  OpOperand &operand = call->getOpOperand(kClusterOperand);
+  APInt size;
+  if (!matchPattern(operand.get(), m_ConstantInt(&size)))
+    return call.emitOpError("expects a constant size of clusters");
+  int64_t cluster = size.getSExtValue();
+  if (cluster <= 0)
+    return success();
+  OpBuilder builder(call);
+  operand.set(arith::ConstantIntOp::create(builder, call.getLoc(),
+                                           cluster == 1 ? 0 : -cluster, 32));
+  return success();
+}
+
+namespace {
+
+struct KronOverlapLaunchesPass
+    : kron::impl::KronOverlapLaunchesBase<KronOverlapLaunchesPass> {
+  using KronOverlapLaunchesBase::KronOverlapLaunchesBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<GPUMachine> machine = getGPUMachine(module, chip);
+    if (failed(machine))
+      return signalPassFailure();
+    auto gpuModule = module.lookupSymbol<gpu::GPUModuleOp>(kGPUModuleName);
+    if (!gpuModule || machine->computeCapability < kFirstCapability)
+      return;
+    for (auto kernel : gpuModule.getOps<LLVM::LLVMFuncOp>())
+      if (kernel->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
+        waitFirst(kernel);
+    WalkResult result = module.walk([](LLVM::CallOp call) {
+      return call.getCallee() == "kronRtCudaLaunch" &&
+                     failed(allowEarlyStart(call))
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
