@@ -30,7 +30,7 @@ TEST_F(GPUPlanners, CublasTakesOneProduct) {
     EXPECT_EQ(found.sizeK, axes.sizeK);
     EXPECT_EQ(found.rows, axes.rows);
     EXPECT_EQ(found.batch, axes.batch);
-    auto attribute = planCublas(fused, /*isAskedFor=*/true);
+    auto attribute = planCublas(fused, getMachine("h200"), /*isAskedFor=*/true);
     ASSERT_EQ(getReason(attribute), "none");
     expectSamePrinted(std::get<GPUPlanAttr>(attribute));
     // Few rows have kernels of their own, where there may be few.
@@ -45,17 +45,20 @@ TEST_F(GPUPlanners, CublasTakesOneProduct) {
       {{"f32", {4, 4, 4, 4}, {1}},
        "there are more than two axes beside the contracted one"}};
   for (const auto &[example, reason] : refused)
-    EXPECT_EQ(getReason(planCublas(build(example), /*isAskedFor=*/true)),
+    EXPECT_EQ(getReason(planCublas(build(example), getMachine("h200"),
+                                   /*isAskedFor=*/true)),
               reason);
 }
 
 TEST_F(GPUPlanners, CublasIsNoFasterForWideTypesUnlessAskedFor) {
   for (const char *element : {"f32", "f64"})
     EXPECT_EQ(getReason(planCublas(build({element, {1000, 512}, {1}}),
+                                   getMachine("h200"),
                                    /*isAskedFor=*/false)),
               "it is no faster in this precision");
   for (const char *element : {"f16", "bf16"})
     EXPECT_EQ(getReason(planCublas(build({element, {1000, 512}, {1}}),
+                                   getMachine("h200"),
                                    /*isAskedFor=*/false)),
               "none");
 }

@@ -15,6 +15,7 @@
 #include "SparseSearch.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPURates.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -29,21 +30,6 @@ static constexpr int64_t kStepBytes = 24 * 1024, kShortStepBytes = 12 * 1024;
 static constexpr int64_t kMostStages = 4;
 /// Products whose sum needs no bound for each of them, which bf16 could miss.
 static constexpr int64_t kLeastSummed = 32;
-/// Fitted to measurements on an H200, most to within a fifth: the share that
-/// chains reach of the matrix instructions' rate; what the second-level cache
-/// delivers of the copy rate; what a K step waits for its data and for other
-/// warps, and how much of that other warp groups cannot use; and how long an SM
-/// takes to hand a value on to the next chain step.
-static constexpr double kChainShare = 0.5, kCacheRate = 1.33;
-static constexpr double kStepSeconds = 0.5e-6, kStepShare = 0.35;
-static constexpr double kHandOnSeconds = 0.1e-9;
-/// The same of kernels of one factor: shares of the rates of instructions and
-/// of copies, how much of the shorter one the longer one does not hide, and how
-/// long a kernel takes to begin and to end.
-static constexpr double kAloneShare = 0.5, kAloneMemoryShare = 0.78;
-static constexpr double kAloneExposed = 0.3, kAloneSeconds = 3.5e-6;
-/// How long it takes an SM to quantize a value to 8 bits.
-static constexpr double kQuantizeSeconds = 0.05e-9;
 
 //===----------------------------------------------------------------------===//
 // Tiles
@@ -88,7 +74,7 @@ static double getReads(const SparsePlan &plan) {
 /// Tiles of `rows` for `warps` of a warp group, of up to `mostSums` matrix
 /// tiles per warp. Whether there are any.
 static bool chooseTile(SparseCandidate &plan, int64_t rows, int64_t warps,
-                       int64_t mostSums) {
+                       int64_t mostSums, const ChainRates &rates) {
   std::optional<SparseCandidate> best;
   int64_t products = plan.getParts() * plan.laneChunks;
   int64_t unit = plan.order == SparseOrder::Chunks
@@ -96,7 +82,8 @@ static bool chooseTile(SparseCandidate &plan, int64_t rows, int64_t warps,
                      : 1;
   auto getCost = [&](const SparsePlan &plan) {
     // A multiply-add of f32 takes three of TF32, each twice as long.
-    double perByte = plan.is16BitFloat() ? 10 : 1.7;
+    double perByte = plan.is16BitFloat() ? rates.multiplyAddsPerByte16Bit
+                                         : rates.multiplyAddsPerByte;
     return getMultiplyAdds(plan) / perByte + getReads(plan);
   };
   int64_t mostTiles = plan.keepsFactor ? warps : 1;
@@ -147,17 +134,18 @@ static double getProductSeconds(const SparsePlan &stage, double products,
 /// second-level cache and from memory.
 double kron::estimateSparseChain(const ChainPlan &plan, double rows,
                                  const GPUMachine &machine) {
+  const ChainRates &rates = getGPURates(machine).chain;
   double busy = 0, waits = 0, cached = 0, kept = 0;
   for (const SparsePlan &stage : plan.steps) {
-    busy +=
-        getProductSeconds(stage, getMultiplyAdds(stage), machine) / kChainShare;
+    busy += getProductSeconds(stage, getMultiplyAdds(stage), machine) /
+            rates.issueShare;
     if (stage.writesShared)
-      busy += kHandOnSeconds * plan.rows * stage.getResultFeatures();
+      busy += rates.handOnSeconds * plan.rows * stage.getResultFeatures();
     if (stage.leavesRows())
-      busy += kQuantizeSeconds * plan.rows * stage.getResultFeatures();
+      busy += rates.quantizeSeconds * plan.rows * stage.getResultFeatures();
     double tiles = llvm::divideCeil(stage.getTilesPerRows(), stage.tileWarps);
     double steps = tiles * stage.stepsK;
-    waits += steps * kStepSeconds;
+    waits += steps * rates.stepSeconds;
     cached += steps * stage.getCopiedBytes();
     (stage.keepsFactor ? kept : cached) +=
         steps * stage.tileWarps * stage.getFactorBytes();
@@ -166,17 +154,20 @@ double kron::estimateSparseChain(const ChainPlan &plan, double rows,
   double rounds =
       std::ceil(std::ceil(rows / plan.rows) / machine.numSMs / warpGroups);
   double onChip =
-      rounds * std::max(busy + waits, warpGroups * (busy + kStepShare * waits));
+      rounds * std::max(busy + waits,
+                        warpGroups * (busy + rates.exposedStepShare * waits));
   double fromCache = machine.numSMs * (rounds * warpGroups * cached + kept) /
-                     (kCacheRate * machine.copyBytesPerSecond);
+                     (rates.cacheRate * machine.copyBytesPerSecond);
   double memory = rows * plan.getRowBytes() / machine.copyBytesPerSecond;
   // Part of what is copied waits for what is computed.
-  return machine.launchSeconds + std::max({onChip, fromCache, memory / 0.75}) +
-         0.1 * memory;
+  return machine.launchSeconds +
+         std::max({onChip, fromCache, memory / rates.copyShare}) +
+         rates.exposedShare * memory;
 }
 
 double kron::estimateSparseKernels(const ChainPlan &plan, double rows,
                                    const GPUMachine &machine) {
+  const ChainRates &rates = getGPURates(machine).chain;
   double seconds = 0;
   for (const SparsePlan &stage : plan.steps) {
     int64_t before = stage.getDataFeatures(),
@@ -185,10 +176,10 @@ double kron::estimateSparseKernels(const ChainPlan &plan, double rows,
     double products = getProductSeconds(stage, perSM, machine);
     double memory = rows * (before + behind) * stage.elementBytes /
                     machine.copyBytesPerSecond;
-    products /= kAloneShare;
-    memory /= kAloneMemoryShare;
-    seconds += kAloneSeconds + std::max(products, memory) +
-               kAloneExposed * std::min(products, memory);
+    products /= rates.aloneIssueShare;
+    memory /= rates.aloneCopyShare;
+    seconds += rates.aloneSeconds + std::max(products, memory) +
+               rates.aloneExposedShare * std::min(products, memory);
   }
   return seconds;
 }
@@ -319,7 +310,7 @@ static std::optional<ChainPlan> chooseSteps(ArrayRef<SparseCandidate> described,
     int64_t mostSums = warpGroups > 1 ? 16 : 32;
     if (step.hasPartialSums)
       mostSums /= 2;
-    if (!chooseTile(step, rows, warps, mostSums))
+    if (!chooseTile(step, rows, warps, mostSums, getGPURates(machine).chain))
       return std::nullopt;
     step.stages = constraints.take("stages", kMostStages);
     plan.steps.push_back(step);

@@ -14,16 +14,11 @@
 
 #include "ChainSearch.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "kron/Machine/GPURates.h"
 #include "kron/Mapping/GPU/ChainPlanner.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Behind one factor: fewer rows than that are faster in two kernels.
-static constexpr int64_t kLeastRows = 2048;
-/// Kernels of one factor of f32 may multiply by warpgroups: what they take of
-/// the time that is estimated for them.
-static constexpr double kSplitShare = 0.87;
 
 /// The plan of one kernel, or why there is none.
 static std::variant<ChainCandidate, std::string>
@@ -49,7 +44,7 @@ static double estimateSeparate(FusedOp fused, const ChainPlan &plan,
   double seconds = machine.launchSeconds + bytes / machine.copyBytesPerSecond;
   if (!isRegrouped(fused)) {
     bool isSplit = plan.steps.front().math == MmaMath::SplitTF32;
-    return (isSplit ? kSplitShare : 1) *
+    return (isSplit ? getGPURates(machine).chain.warpgroupFactor : 1) *
            (seconds + estimateSparseKernels(plan, rows, machine));
   }
   auto chain = searchChain(fused.getModeProducts(), machine);
@@ -63,7 +58,8 @@ static std::optional<std::string> getSeparateReason(FusedOp fused,
                                                     const ChainCandidate &found,
                                                     const GPUMachine &machine) {
   double rows = getNominalSparseRows(fused.getModeProducts());
-  if (!isRegrouped(fused) && rows < kLeastRows)
+  if (!isRegrouped(fused) &&
+      rows < getGPURates(machine).chain.leastQuantizedRows)
     return "there are few rows";
   double separate = estimateSeparate(fused, found.plan, rows, machine);
   if (found.seconds <= separate)
@@ -103,5 +99,6 @@ kron::planQuantizedChain(FusedOp fused, const GPUMachine &machine) {
     return plan;
   // Each SM shall have a block.
   return plan.with("min_rows",
-                   std::max(kLeastRows, machine.numSMs * found.plan.rows));
+                   std::max(getGPURates(machine).chain.leastQuantizedRows,
+                            machine.numSMs * found.plan.rows));
 }

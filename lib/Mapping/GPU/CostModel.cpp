@@ -5,42 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The constants come from hand-written kernels on an H200: how much of the copy
-// rate they reach (0.87 with one CTA per SM, 0.91 with several), of the
-// instruction's rate (0.87), and how many passes over the tile they make in
-// shared memory (8^5 by FFMA: 9 to 10 accesses per element, 32^3 by mma.sync
-// 10, by wgmma 14).
+// How much kernels reach of the rates of a GPU is in kron/Machine/GPURates.h.
+// Counts of accesses are those of hand-written kernels, passes over the tile in
+// shared memory: 8^5 by FFMA 9 to 10 per element, 32^3 by mma.sync 10, by wgmma
+// 14.
 //
 //===----------------------------------------------------------------------===//
 
 #include "kron/Mapping/GPU/CostModel.h"
+#include "kron/Machine/GPURates.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Part of an instruction's measured rate that kernels reach.
-static constexpr double kIssueShare = 0.87;
-/// Bytes of a tile footprint of f64 octets that several CTAs of an SM can hold.
-static constexpr int64_t kSmallOctetFootprint = 32 * 1024;
 /// Bytes per clock of an SM's shared memory.
 static constexpr double kSharedBytesPerClock = 128;
-/// Bytes per clock that an SM reads of the other one's in a cluster, and the
-/// seconds of a barrier of both.
-static constexpr double kRemoteBytesPerClock = 18;
-static constexpr double kClusterBarrierSeconds = 0.25e-6;
-
-/// Of a sparse factor by `mma`: the part of the instruction's rate that it
-/// reaches, the results that a tile has for each row that it reads, and how
-/// much faster than memory the second-level cache is.
-static constexpr double kSparseIssueShare = 0.5;
-static constexpr double kSparseResults = 64;
-static constexpr double kSparseCacheRate = 1.3;
-
-/// Multiply-adds per clock of an SM by `simt` where 32 lanes have 32 different
-/// factors, each in lines of its own (measured: 1024,28,4,1).
-static constexpr double kGatheredMultiplyAdds = 1.7;
 
 int64_t kron::getFootprintBudget(const GPUMachine &machine) {
   return machine.sharedBytesPerCTA * 3 / 4;
@@ -211,11 +192,14 @@ KernelTiling kron::chooseTiling(GPUKernel kernel, const Problem &problem,
 /// Part of the rate of multiply-adds that a kernel of scalar ones reaches
 /// beside the loads of its factors: `ffma` serves all of a thread's fibres with
 /// one load as long as a few of them fit its registers, `batched` some of them.
-static double getScalarShare(GPUKernel kernel, const Problem &problem) {
+static double getScalarShare(GPUKernel kernel, const Problem &problem,
+                             const GPUMachine &machine) {
+  const DenseFactorRates &rates = getGPURates(machine).denseFactors;
   if (kernel == GPUKernel::Batched)
-    return problem.element.isF64() && problem.getLargestFactorSize() <= 8 ? 0.45
-                                                                          : 0.5;
-  return problem.getLargestFactorSize() > 8 ? 0.35 : 1;
+    return problem.element.isF64() && problem.getLargestFactorSize() <= 8
+               ? rates.batchedF64Share
+               : rates.batchedShare;
+  return problem.getLargestFactorSize() > 8 ? rates.ffmaLargeShare : 1;
 }
 
 /// Whether `mma` has to read factors from shared memory again and again: larger
@@ -257,15 +241,15 @@ static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
   if (kernel == GPUKernel::Batched ||
       (kernel == GPUKernel::Mma && problem.inner == 1))
     return 0;
-  constexpr double kClocksPerCopy = 0.6;
-  double clocks = kClocksPerCopy;
+  const DenseRates &rates = getGPURates(machine).dense;
+  double clocks = rates.clocksPerNarrowCopy;
   // Nothing hides them in `ffma`; `mma` and `wgmma` have other work meanwhile.
   if (problem.readsColumns && kernel == GPUKernel::Ffma)
     clocks *= 2;
   if (problem.readsColumns && kernel == GPUKernel::Mma)
-    clocks *= 0.2;
+    clocks *= rates.mmaNarrowShare;
   if (problem.readsColumns && kernel == GPUKernel::Wgmma)
-    clocks *= 0.33;
+    clocks *= rates.wgmmaNarrowShare;
   auto getCopies = [&](double elements, int64_t innermost) {
     int64_t width = std::max<int64_t>(16 / problem.getElementBytes(), 1);
     if (innermost < 0 || innermost % width == 0)
@@ -287,6 +271,7 @@ static double getNarrowCopies(GPUKernel kernel, const Problem &problem,
 /// flop/s of useful products on whole instructions.
 static double getRate(GPUKernel kernel, const Problem &problem,
                       const GPUMachine &machine) {
+  const DenseFactorRates &rates = getGPURates(machine).denseFactors;
   Type element = problem.element;
   // Three TF32 products for one of full precision.
   double split = problem.precision == Precision::TF32 ? 1 : 3;
@@ -296,9 +281,10 @@ static double getRate(GPUKernel kernel, const Problem &problem,
       // m8n8k4, all that there is before Hopper, has half the rate on Hopper.
       return machine.dmma;
     // f16 and bf16 are TF32 without a residual.
-    double share = !readsFactorsOften(problem)           ? 1
-                   : problem.getLargestFactorSize() > 64 ? 0.4
-                                                         : 0.62;
+    double share = !readsFactorsOften(problem) ? 1
+                   : problem.getLargestFactorSize() > 64
+                       ? rates.mmaLargeStreamedShare
+                       : rates.mmaStreamedShare;
     return share * machine.tf32Mma / (is16BitFloat(element) ? 1 : split);
   }
   case GPUKernel::Wgmma:
@@ -308,7 +294,7 @@ static double getRate(GPUKernel kernel, const Problem &problem,
   }
   if (kernel == GPUKernel::Ffma && hasOctets(problem, machine))
     return machine.dmma;
-  double share = getScalarShare(kernel, problem);
+  double share = getScalarShare(kernel, problem, machine);
   if (auto complex = dyn_cast<ComplexType>(element))
     return share / 4 *
            (complex.getElementType().isF64() ? machine.dfma : machine.ffma);
@@ -349,6 +335,7 @@ static double getPaddedMultiplyAdds(GPUKernel kernel, const Problem &problem) {
 /// exchange between factors, and what the instructions themselves read.
 static double getSharedAccesses(GPUKernel kernel, const Problem &problem,
                                 const GPUMachine &machine) {
+  const DenseFactorRates &rates = getGPURates(machine).denseFactors;
   double count = problem.factors.size();
   switch (kernel) {
   case GPUKernel::Ffma:
@@ -364,8 +351,10 @@ static double getSharedAccesses(GPUKernel kernel, const Problem &problem,
   }
   case GPUKernel::Mma:
     if (readsFactorsOften(problem))
-      return hasRaggedSizes(problem) ? 21 : 14;
-    return (hasRaggedSizes(problem) ? 2.2 : 1) * (3 + 3 * std::ceil(count / 2));
+      return hasRaggedSizes(problem) ? rates.mmaRaggedStreamedAccesses
+                                     : rates.mmaStreamedAccesses;
+    return (hasRaggedSizes(problem) ? rates.mmaRaggedFactor : 1) *
+           (3 + 3 * std::ceil(count / 2));
   case GPUKernel::Wgmma: {
     // N/4 accesses of 128 bytes per m64nNk8 (m64nNk16 for 16-bit types), three
     // times for full precision.
@@ -385,12 +374,15 @@ static double getSharedAccesses(GPUKernel kernel, const Problem &problem,
 /// Part of the copy rate that segments of `segmentBytes` reach. Those of 32
 /// bytes come with tiles that fill shared memory, and load little while they
 /// compute.
-static double getSegmentShare(const Problem &problem, int64_t segmentBytes) {
+static double getSegmentShare(const Problem &problem, int64_t segmentBytes,
+                              const DenseRates &rates) {
   if (segmentBytes >= 128)
     return 1;
   if (segmentBytes >= 64)
-    return 0.9;
-  double ofSector = problem.getLargestFactorSize() > 16 ? 0.42 : 0.75;
+    return rates.halfLineShare;
+  double ofSector = problem.getLargestFactorSize() > 16
+                        ? rates.fullTileSectorShare
+                        : rates.sectorShare;
   return ofSector * std::min(segmentBytes / 32.0, 1.0);
 }
 
@@ -398,26 +390,31 @@ static double getSegmentShare(const Problem &problem, int64_t segmentBytes) {
 /// CTAs per SM.
 static double getExposedShare(GPUKernel kernel, const Problem &problem,
                               const GPUMachine &machine) {
+  const DenseRates &rates = getGPURates(machine).dense;
   // Many barriers, or long chains of dependent multiply-adds.
   if (kernel == GPUKernel::Batched && problem.factors.size() > 6)
-    return 1.2;
+    return rates.barrierExposedShare;
   if (kernel != GPUKernel::Ffma)
-    return 0.75;
+    return rates.exposedShare;
   if (hasOctets(problem, machine))
-    return 0.75;
+    return rates.exposedShare;
   // Threads that suit one group are idle in another.
   SmallVector<int64_t> groups = getFfmaGroups(problem);
   auto [least, most] = std::minmax_element(groups.begin(), groups.end());
-  double waste = 1.4 - 0.4 * *least / *most;
+  double waste = 1 + rates.idleThreads - rates.idleThreads * *least / *most;
   if (problem.element.isF64())
-    return 1.3 * waste;
-  return (getNarrowCopies(kernel, problem, machine) > 0 ? 1.0 : 0.75) * waste;
+    return rates.f64ExposedShare * waste;
+  return (getNarrowCopies(kernel, problem, machine) > 0
+              ? rates.narrowExposedShare
+              : rates.exposedShare) *
+         waste;
 }
 
 /// The time of a factor by `sparse`, whose tiles do not hold fibres whole:
 /// CTAs read the input once for each block of results.
 static KernelTime estimateSparseTime(const Problem &problem,
                                      const GPUMachine &machine) {
+  const SparseEstimateRates &rates = getGPURates(machine).sparseEstimate;
   const ProblemFactor &factor = problem.factors.front();
   bool split = problem.precision != Precision::TF32 && problem.element.isF32();
   double rate = is16BitFloat(problem.element) ? machine.f16Mma
@@ -431,13 +428,14 @@ static KernelTime estimateSparseTime(const Problem &problem,
   time.arithmetic =
       2 * problem.getPositions() *
       llvm::alignTo(factor.sizeK, is16BitFloat(problem.element) ? 16 : 8) *
-      llvm::alignTo(factor.sizeN, 8) / (kSparseIssueShare * rate);
-  double blocks = std::ceil(factor.sizeN / kSparseResults);
+      llvm::alignTo(factor.sizeN, 8) / (rates.issueShare * rate);
+  double blocks = std::ceil(factor.sizeN / rates.resultsPerTile);
   time.shared = problem.inputElements * problem.getElementBytes() * blocks /
-                (kSparseCacheRate * machine.copyBytesPerSecond);
-  time.total = machine.launchSeconds +
-               std::max(time.memory / 0.75, time.arithmetic + time.shared) +
-               0.1 * time.memory;
+                (rates.cacheRate * machine.copyBytesPerSecond);
+  time.total =
+      machine.launchSeconds +
+      std::max(time.memory / rates.copyShare, time.arithmetic + time.shared) +
+      rates.exposedShare * time.memory;
   return time;
 }
 
@@ -451,7 +449,8 @@ static double getGatherSeconds(const Problem &problem,
   for (const ProblemFactor &factor : problem.factors)
     if (int64_t lines = std::min<int64_t>(factor.variations, 32); lines > 1)
       seconds += problem.getPositions() * problem.rowInput * factor.sizeN *
-                 lines / 32 / kGatheredMultiplyAdds;
+                 lines / 32 /
+                 getGPURates(machine).dense.gatheredMultiplyAddsPerClock;
   return seconds / (machine.clockMHz * 1e6 * machine.numSMs);
 }
 
@@ -460,25 +459,27 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
                               const GPUMachine &machine) {
   if (kernel == GPUKernel::Mma && isSparse(problem))
     return estimateSparseTime(problem, machine);
+  const DenseRates &rates = getGPURates(machine).dense;
   KernelTime time;
   double bytes = problem.getMemoryBytes();
   time.floor = machine.getCopySeconds(bytes);
   int64_t segmentBytes = problem.getSegmentBytes(tiling.columns);
   double share =
       canShareFootprint(problem, tiling.columns, machine) && segmentBytes < 128
-          ? 0.75
-          : getSegmentShare(problem, segmentBytes);
+          ? rates.sectorShare
+          : getSegmentShare(problem, segmentBytes, rates);
   double inputBytes = problem.inputElements * problem.getElementBytes();
   double inputShare =
       problem.readsTranspose
-          ? getSegmentShare(problem, tiling.rows * problem.getElementBytes())
+          ? getSegmentShare(problem, tiling.rows * problem.getElementBytes(),
+                            rates)
           : share;
   time.memory = (inputBytes / inputShare + (bytes - inputBytes) / share) /
                 machine.copyBytesPerSecond;
 
   double positions = problem.getPositions();
   time.arithmetic = 2 * positions * getPaddedMultiplyAdds(kernel, problem) /
-                    (kIssueShare * getRate(kernel, problem, machine));
+                    (rates.issueShare * getRate(kernel, problem, machine));
   double sharedRate =
       kSharedBytesPerClock * machine.clockMHz * 1e6 * machine.numSMs;
   double onChip = time.arithmetic +
@@ -491,8 +492,8 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
     // Half of what the last factor reads is the other CTA's; then both wait for
     // each other twice.
     onChip += positions * problem.rowLargest * problem.getChipBytes() / 2 *
-              kSharedBytesPerClock / kRemoteBytesPerClock / sharedRate;
-    onChip += 2 * kClusterBarrierSeconds * tiles / resident;
+              kSharedBytesPerClock / rates.remoteBytesPerClock / sharedRate;
+    onChip += 2 * rates.clusterBarrierSeconds * tiles / resident;
   }
   double narrow = getNarrowCopies(kernel, problem, machine);
   if (kernel == GPUKernel::Simt)
@@ -502,14 +503,16 @@ KernelTime kron::estimateTime(GPUKernel kernel, const Problem &problem,
   double exposed =
       (isAlone ? 1 : getExposedShare(kernel, problem, machine)) * onChip +
       narrow;
-  double steady = std::max(time.memory / (isAlone ? 0.87 : 0.91), exposed);
+  double steady =
+      std::max(time.memory / (isAlone ? rates.aloneCopyShare : rates.copyShare),
+               exposed);
   // Measured on f64 octets: large tile footprints by `dmma`, and what `batched`
   // reaches.
   if (hasOctets(problem, machine)) {
-    bool isLarge =
-        problem.getFootprintBytes(tiling.columns) > kSmallOctetFootprint;
+    bool isLarge = problem.getFootprintBytes(tiling.columns) >
+                   rates.smallOctetFootprintBytes;
     if (kernel == GPUKernel::Batched || (kernel == GPUKernel::Ffma && isLarge))
-      steady = std::max(time.memory / 0.78, onChip);
+      steady = std::max(time.memory / rates.octetCopyShare, onChip);
   }
   // Tiles come in waves over the SMs; the last one may be ragged, and one
   // tile's load and store overlap with nothing.

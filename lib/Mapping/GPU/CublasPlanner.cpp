@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/GPU/CublasPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPURates.h"
 #include "kron/Plan/GPU/CublasPlan.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -14,33 +15,10 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// What cuBLAS reaches of the best instruction's rate, and of that where rows
-/// are not multiples of 16 bytes.
-static constexpr double kRateShare = 0.8, kUnalignedShare = 0.3;
-/// How much longer it takes to store segments of results that are not.
-static constexpr double kUnalignedResults = 4;
-/// How much longer it takes where groups of many bytes of results, of a K that
-/// does not hide that, start within sectors, which other kernels fill.
-static constexpr double kPartSectors = 1.7;
-static constexpr int64_t kSectorBytes = 32, kLongGroup = 512, kShortK = 128;
-/// How much of the shorter one of memory's and arithmetic's time the longer one
-/// does not hide.
-static constexpr double kExposedShare = 0.5;
-/// How much longer products beside each other keep memory busy than one.
-static constexpr double kBatchShare = 1.2;
-/// Estimates of other kernels, which measure up to 1.2 times as fast as they
-/// are taken for, are beaten only by so much less; those of more bytes than
-/// this takes measure as they are taken for, or slower.
-static constexpr double kHandicap = 1.15, kLongSeconds = 200e-6;
+/// Bytes of a sector.
+static constexpr int64_t kSectorBytes = 32;
 /// Rows and columns of its smallest tiles, and positions of a step.
 static constexpr int64_t kTile = 64, kStep = 32;
-/// What a call takes of the CPU, twice as long as a launch: shorter products
-/// wait for it.
-static constexpr double kCallSeconds = 10e-6;
-/// Rows from which on it is called where their number is not known before:
-/// fewer than a matrix instruction takes have kernels of their own, which are
-/// as fast as the factor can be read.
-static constexpr int64_t kLeastRows = 16;
 
 /// The best rate of `cuBLAS` for `problem`.
 static double getPeak(const Problem &problem, const GPUMachine &machine) {
@@ -74,6 +52,7 @@ static KernelTime estimateProduct(const Problem &problem,
                                   const GPUMachine &machine, double batch,
                                   double factors, double rows, int64_t sizeK,
                                   int64_t sizeN, bool hasWholeSegments) {
+  const CublasRates &rates = getGPURates(machine).cublas;
   KernelTime time;
   double elements =
       batch * rows * (sizeK + (1.0 + problem.readsAddend) * sizeN) +
@@ -81,21 +60,22 @@ static KernelTime estimateProduct(const Problem &problem,
   double bytes = elements * problem.getElementBytes();
   time.floor = machine.getCopySeconds(bytes);
   time.memory = bytes / machine.copyBytesPerSecond;
-  double share = kRateShare;
+  double share = rates.issueShare;
   if (!hasWholeSegments)
-    share *= kUnalignedShare;
+    share *= rates.unalignedShare;
   double padded = std::ceil(rows / kTile) * kTile *
                   llvm::alignTo(sizeK, kStep) * llvm::alignTo(sizeN, kTile);
   time.arithmetic = 2 * batch * padded / (share * getPeak(problem, machine));
   if (batch > 1)
-    time.memory *= kBatchShare;
+    time.memory *= rates.batchFactor;
   auto [shorter, longer] = std::minmax(time.memory, time.arithmetic);
-  time.total = machine.launchSeconds + longer + kExposedShare * shorter;
+  time.total = machine.launchSeconds + longer + rates.exposedShare * shorter;
   return time;
 }
 
 KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
                                     const GPUMachine &machine) {
+  const CublasRates &rates = getGPURates(machine).cublas;
   auto axes = std::get<CublasPlan>(readCublasPlan(fused));
   const ProblemFactor &factor = problem.factors.front();
   SmallVector<int64_t> shape = getResultShape(fused.getModeProducts().back());
@@ -114,14 +94,14 @@ KernelTime kron::estimateCublasTime(FusedOp fused, const Problem &problem,
                                     factor.sizeK, factor.sizeN, readsSegments);
   int64_t bytes = problem.getElementBytes();
   if (!hasWholeSegments(fused.getInit(), segment))
-    time.total *= kUnalignedResults;
-  else if (!factor.varyingAxes.empty() && factor.sizeK <= kShortK &&
-           factor.sizeN * bytes >= kLongGroup &&
+    time.total *= rates.unalignedStoreFactor;
+  else if (!factor.varyingAxes.empty() && factor.sizeK <= rates.shortK &&
+           factor.sizeN * bytes >= rates.longGroupBytes &&
            !hasWholeSegments(fused.getInit(), kSectorBytes / bytes))
-    time.total *= kPartSectors;
-  if (time.floor < kLongSeconds)
-    time.total *= kHandicap;
-  time.total = std::max(time.total, kCallSeconds);
+    time.total *= rates.partSectorFactor;
+  if (time.floor < rates.longSeconds)
+    time.total *= rates.handicapFactor;
+  time.total = std::max(time.total, rates.callSeconds);
   return time;
 }
 
@@ -146,8 +126,8 @@ double kron::estimateDenseSeconds(FusedOp fused, const Problem &problem,
       .total;
 }
 
-std::variant<GPUPlanAttr, std::string> kron::planCublas(FusedOp fused,
-                                                        bool isAskedFor) {
+std::variant<GPUPlanAttr, std::string>
+kron::planCublas(FusedOp fused, const GPUMachine &machine, bool isAskedFor) {
   std::variant<CublasPlan, std::string> plan = readCublasPlan(fused);
   if (auto *reason = std::get_if<std::string>(&plan))
     return *reason;
@@ -163,6 +143,6 @@ std::variant<GPUPlanAttr, std::string> kron::planCublas(FusedOp fused,
   auto type = cast<ShapedType>(fused.getInit().getType());
   PlanWriter writer(fused.getContext(), GPUKernel::Cublas);
   bool isOpen = rows >= 0 && type.isDynamicDim(rows);
-  writer("min_rows", isOpen ? kLeastRows : 0);
+  writer("min_rows", isOpen ? getGPURates(machine).cublas.leastRows : 0);
   return writer.getPlan();
 }

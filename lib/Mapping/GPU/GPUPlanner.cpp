@@ -189,7 +189,7 @@ static std::string chooseCublas(FusedOp fused, const KernelTime &chosen,
                                 SmallVectorImpl<GPUPlanAttr> &plans) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  std::variant<GPUPlanAttr, std::string> plan = planCublas(fused, isAskedFor);
+  std::variant<GPUPlanAttr, std::string> plan = planCublas(fused, machine, isAskedFor);
   if (auto *found = std::get_if<GPUPlanAttr>(&plan)) {
     double seconds = estimateCublasTime(fused, problem, machine).total;
     if (isAskedFor || seconds < chosen.total) {
@@ -247,7 +247,7 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   bool asksForCublas = given && given.getKernel() == GPUKernel::Cublas;
   if (asksForCublas) {
     std::variant<GPUPlanAttr, std::string> plan =
-        planCublas(fused, /*isAskedFor=*/true);
+        planCublas(fused, machine, /*isAskedFor=*/true);
     if (auto *reason = std::get_if<std::string>(&plan))
       return fused.emitOpError("cannot be a call of cuBLAS: ") << *reason;
     fused.removePlanAttr();

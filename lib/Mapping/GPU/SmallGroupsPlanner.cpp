@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPURates.h"
 #include "kron/Mapping/GPU/SparsePlanner.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/SmallGroupsPlan.h"
@@ -14,10 +15,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Rows for which weights are worth keeping, and groups of which tiles would be
-/// too small; more groups where a tile is full of their results.
-static constexpr int64_t kLeastRows = 1024, kLeastGroups = 16;
-static constexpr int64_t kFullTile = 64, kLeastFullGroups = 256;
 /// Threads of a CTA, and rows that a thread takes at a time at most.
 static constexpr int64_t kLeastThreads = 128, kMostThreads = 256,
                          kMostRowsAtOnce = 4;
@@ -25,12 +22,13 @@ static constexpr int64_t kLeastThreads = 128, kMostThreads = 256,
 static constexpr int64_t kMostRegisters = 128, kOtherRegisters = 36;
 
 /// Whether tiles would be worse.
-static bool isWorthwhile(const SmallGroupsProblem &problem) {
+static bool isWorthwhile(const SmallGroupsProblem &problem,
+                         const SmallGroupsRates &rates) {
   bool areMany =
-      ShapedType::isDynamic(problem.rows) || problem.rows >= kLeastRows;
-  return areMany &&
-         problem.groups >=
-             (problem.sizeN < kFullTile ? kLeastGroups : kLeastFullGroups);
+      ShapedType::isDynamic(problem.rows) || problem.rows >= rates.leastRows;
+  return areMany && problem.groups >= (problem.sizeN < rates.fullTileResults
+                                           ? rates.leastGroups
+                                           : rates.leastFullGroups);
 }
 
 /// Chooses what threads of a CTA take; `take` returns what is given of a field,
@@ -110,7 +108,7 @@ kron::planSmallGroups(FusedOp fused, const GPUMachine &machine) {
   if (auto *reason = std::get_if<std::string>(&problem))
     return *reason;
   SmallGroupsPlan plan(std::get<SmallGroupsProblem>(problem));
-  if (!isWanted && !isWorthwhile(plan))
+  if (!isWanted && !isWorthwhile(plan, getGPURates(machine).smallGroups))
     return "there are few rows, or few groups";
   auto take = [&](StringRef name, int64_t chosen) {
     return given && given.has(name) ? given.get(name) : chosen;
@@ -136,7 +134,7 @@ kron::planSmallGroups(FusedOp fused, const GPUMachine &machine) {
 std::optional<KernelTime> kron::estimateSmallGroups(FusedOp fused,
                                                     const Problem &problem,
                                                     const GPUMachine &machine) {
-  constexpr double kMemoryShare = 0.85, kIssueShare = 0.5;
+  const SmallGroupsRates &rates = getGPURates(machine).smallGroups;
   if (!std::holds_alternative<GPUPlanAttr>(planSmallGroups(fused, machine)))
     return std::nullopt;
   auto groups = std::get<SmallGroupsProblem>(describeSmallGroups(fused));
@@ -146,8 +144,8 @@ std::optional<KernelTime> kron::estimateSmallGroups(FusedOp fused,
   time.memory = bytes / machine.copyBytesPerSecond;
   time.arithmetic =
       2 * problem.outputElements * groups.sizeK /
-      (kIssueShare * (groups.usesMma ? machine.f16Mma : machine.ffma));
+      (rates.issueShare * (groups.usesMma ? machine.f16Mma : machine.ffma));
   time.total = machine.launchSeconds +
-               std::max(time.memory / kMemoryShare, time.arithmetic);
+               std::max(time.memory / rates.copyShare, time.arithmetic);
   return time;
 }

@@ -13,6 +13,7 @@
 
 #include "kron/Mapping/GPU/SparseGradPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPURates.h"
 #include "kron/Plan/GPU/SparseGradPlan.h"
 #include "mlir/IR/Remarks.h"
 #include <cmath>
@@ -20,35 +21,20 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Bytes per second that the second-level cache delivers to all SMs.
-static constexpr double kCacheRate = 8e12;
-/// Fitted to measurements on an H200: how much longer than at their full rates
-/// instructions and loads from shared memory take; what a K step waits; and
-/// bytes per second of sums that are written and read again.
-static constexpr double kMultiplyTime = 1.3, kLoadTime = 1.5;
-static constexpr double kStepSeconds = 0.1e-6, kSumRate = 0.8e12;
 /// Instructions that split a value, of which an SM runs 128 at a time.
 static constexpr double kSplitInstructions = 4;
-/// Data that should be under way to an SM, and of one K step of all its CTAs
-/// (of f64, whose long K steps need too many registers).
-static constexpr int64_t kBytesUnderWay = 96 * 1024;
+/// Data of one K step of all CTAs of an SM (of f64, whose long K steps need too
+/// many registers).
 static constexpr int64_t kStepBytes = 64 * 1024, kShortStepBytes = 32 * 1024;
 static constexpr int64_t kMostStages = 6;
 /// Rows that a batch of unknown size is taken to have.
 static constexpr int64_t kNominalRows = 16384;
-/// Warps that keep an SM's matrix units busy, and the most that share one.
-static constexpr int64_t kBusyWarps = 8, kMostWarps = 16;
+/// The most warps that share an SM.
+static constexpr int64_t kMostWarps = 16;
 /// Registers that threads of warpgroups need beside sums, or if they prepare
 /// packed operands.
 static constexpr int64_t kGroupWarps = SparseGradPlan::kGroupWarps;
 static constexpr int64_t kWgmmaRegisters = 48, kPackedRegisters = 56;
-/// How much longer products with packed operands of one column would take:
-/// those of few columns wait for each other (fitted, as above).
-static constexpr double kFewColumns = 10;
-/// Contiguous segments that the second-level cache delivers at its full rate:
-/// those of 32 bytes took twice as long.
-static constexpr int64_t kSegmentBytes = 64;
-
 namespace {
 /// Whether a plan has the fields of `given`. A visitor of plans.
 class Filter {
@@ -102,6 +88,7 @@ private:
   GPUPlanAttr given;
   int64_t rows;
   const GPUMachine &machine;
+  const SparseGradRates &rates = getGPURates(machine).sparseGrad;
   std::optional<SparseGradPlan> best;
   double bestSeconds = std::numeric_limits<double>::infinity();
 };
@@ -172,7 +159,7 @@ bool Planner::chooseStages() {
   plan.stages = 1 + ahead;
   while (plan.stages < kMostStages &&
          (plan.stages - ahead) * plan.getStageBytes() * plan.ctasPerSM <
-             kBytesUnderWay)
+             rates.bytesUnderWay)
     ++plan.stages;
   while (plan.stages > 1 + ahead && plan.getSharedBytes() > shared)
     --plan.stages;
@@ -199,7 +186,7 @@ void Planner::choosePieces() {
   };
   plan.pieces = 1;
   for (int64_t pieces = 2; pieces <= std::min<int64_t>(8, most); ++pieces)
-    if (getIdle(pieces) * 1.05 < getIdle(plan.pieces))
+    if (getIdle(pieces) * rates.pieceFactor < getIdle(plan.pieces))
       plan.pieces = pieces;
 }
 
@@ -235,11 +222,11 @@ double Planner::getSecondsPerRow() const {
                 : plan.math == MmaMath::TF32      ? machine.tf32Mma
                 : plan.has16BitResiduals          ? machine.tf32Mma / 2
                                                   : machine.tf32Mma / 3;
-  double multiply =
-      kMultiplyTime * 2.0 * leftRows * rightRows * plan.getLanes() / rate;
+  double multiply = rates.multiplyFactor * 2.0 * leftRows * rightRows *
+                    plan.getLanes() / rate;
 
   double loadsPerSecond = 128.0 * machine.numSMs * machine.clockMHz * 1e6;
-  double shared = kLoadTime * getLoadedBytes() / loadsPerSecond;
+  double shared = rates.loadFactor * getLoadedBytes() / loadsPerSecond;
 
   // Nor does a warp split f32 values for another one, but for packed operands.
   double split = 0;
@@ -255,22 +242,22 @@ double Planner::getSecondsPerRow() const {
   int64_t segment = plan.getLanes() * plan.elementBytes;
   double waste = 1;
   if (!plan.batchLast && plan.lanes > plan.getLanes() &&
-      segment < kSegmentBytes)
-    waste = double(kSegmentBytes) / segment;
+      segment < rates.segmentBytes)
+    waste = double(rates.segmentBytes) / segment;
   double bytes = double(std::min(leftRows, plan.left.size) +
                         std::min(rightRows, plan.right.size)) *
                  plan.getLanes() * plan.elementBytes * waste;
-  double cache = bytes / kCacheRate;
+  double cache = bytes / rates.cacheBytesPerSecond;
   double most = std::max({multiply, shared, cache, split});
   double sum = multiply + shared + cache + split;
   // Few warps overlap less.
   double warps = plan.ctasPerSM * plan.getWarps();
-  double idle = std::max(1.0, std::sqrt(kBusyWarps / warps));
+  double idle = std::max(1.0, std::sqrt(rates.busyWarps / warps));
   if (plan.usesWgmma)
     idle = 1;
   if (plan.usesPackedOperands)
-    idle += kFewColumns / (8 * plan.right.tiles);
-  return tiles * idle * (0.7 * most + 0.3 * sum);
+    idle += rates.oneColumnFactor / (8 * plan.right.tiles);
+  return tiles * idle * (rates.longestShare * most + rates.sumShare * sum);
 }
 
 double Planner::getSeconds() const {
@@ -281,11 +268,11 @@ double Planner::getSeconds() const {
                  plan.lanes * plan.elementBytes * rows;
   seconds = std::max(seconds, bytes / machine.copyBytesPerSecond);
   double steps = std::ceil(double(rows) / plan.pieces / plan.batchStep);
-  seconds += std::ceil(rounds) * steps * kStepSeconds;
+  seconds += std::ceil(rounds) * steps * rates.stepSeconds;
   int64_t sumBytes = plan.elementBytes == 8 ? 8 : 4;
   if (plan.pieces > 1 || plan.isShared())
-    seconds +=
-        double(plan.pieces * plan.getSumsPerPiece()) * sumBytes / kSumRate;
+    seconds += double(plan.pieces * plan.getSumsPerPiece()) * sumBytes /
+               rates.sumBytesPerSecond;
   return seconds;
 }
 
@@ -315,7 +302,7 @@ void Planner::tryResidency(int64_t ctasPerSM) {
     return;
   double seconds = getSeconds();
   // Later ones must be better by more than the estimate is worth.
-  if (seconds < 0.99 * bestSeconds) {
+  if (seconds < rates.formShare * bestSeconds) {
     best = plan;
     bestSeconds = seconds;
   }

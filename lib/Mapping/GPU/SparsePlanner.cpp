@@ -13,17 +13,13 @@
 #include "kron/Mapping/GPU/SparsePlanner.h"
 #include "SparseSearch.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPURates.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Data that stay in the second-level cache until all CTAs have read them.
-static constexpr int64_t kCachedBytes = 12 * 1024 * 1024;
-/// Tiles that read the same lines and come one after the other: one of them
-/// that falls behind finds the lines in the cache, and catches up.
-static constexpr int64_t kMostSharers = 32;
 /// Rows that an array of unknown size is taken to have.
 static constexpr int64_t kNominalRows = 16384;
 
@@ -48,29 +44,31 @@ int64_t kron::getSparseTiles(const SparseCandidate &plan) {
 /// pairs in order is worth it.
 static bool isWorthPairing(const SparseCandidate &plan,
                            const GPUMachine &machine) {
-  constexpr int64_t kTiles = 4, kLeastK = 128;
-  return !plan.usesWgmma && !plan.isWideChunk() && plan.sizeK >= kLeastK &&
-         plan.keepsFactor && plan.is16BitFloat() && !plan.isOf8() &&
-         !plan.alongRows && plan.lanesPerChunk > 1 && plan.chunkK > 1 &&
-         getSparseTiles(plan) >=
-             kTiles * plan.getWarpGroupsPerSM() * machine.numSMs;
+  const SparseRates &rates = getGPURates(machine).sparse;
+  return !plan.usesWgmma && !plan.isWideChunk() &&
+         plan.sizeK >= rates.leastPairedK && plan.keepsFactor &&
+         plan.is16BitFloat() && !plan.isOf8() && !plan.alongRows &&
+         plan.lanesPerChunk > 1 && plan.chunkK > 1 &&
+         getSparseTiles(plan) >= rates.leastPairedTiles *
+                                     plan.getWarpGroupsPerSM() * machine.numSMs;
 }
 
 /// Blocks of rows whose data the second-level cache can hold; 0 if any number
 /// of them may go by.
-static int64_t chooseKeptTiles(const SparsePlan &plan) {
+static int64_t chooseKeptTiles(const SparsePlan &plan,
+                               const SparseRates &rates) {
   // Nobody else reads the same lines.
   if (!plan.keepsFactor || (plan.getResultBlocks() == 1 &&
                             (plan.alongRows || plan.getLaneBlocks() == 1)))
     return 0;
   // Those that do are at work at the same time. (mma.sync was slower so.)
   if (plan.usesWgmma &&
-      plan.getResultBlocks() * plan.getLaneBlocks() <= kMostSharers)
+      plan.getResultBlocks() * plan.getLaneBlocks() <= rates.mostSharers)
     return 0;
   int64_t bytes = plan.getRows() * plan.sizeK * plan.lanes * plan.dataBytes;
   for (int64_t size : plan.groupSizes)
     bytes *= size;
-  return std::max<int64_t>(kCachedBytes / bytes, 1);
+  return std::max<int64_t>(rates.cachedBytes / bytes, 1);
 }
 
 void kron::finishSparseTile(SparseCandidate &plan,
@@ -78,7 +76,8 @@ void kron::finishSparseTile(SparseCandidate &plan,
                             const GPUMachine &machine) {
   plan.pairsFactor =
       constraints.take("pairs_factor", isWorthPairing(plan, machine));
-  plan.keptTiles = constraints.take("kept_tiles", chooseKeptTiles(plan));
+  plan.keptTiles = constraints.take(
+      "kept_tiles", chooseKeptTiles(plan, getGPURates(machine).sparse));
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseSearch.h"
+#include "kron/Machine/GPURates.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -22,19 +23,10 @@ static constexpr int64_t kMostStages = 6;
 static constexpr int64_t kKeptBytes = 144 * 1024;
 /// The least that a K step is shortened to.
 static constexpr int64_t kLeastStepBytes = 2 * 1024;
-/// Data that should be under way to an SM.
-static constexpr int64_t kBytesUnderWay = 64 * 1024;
 /// Products whose sum needs no bound for each of them, which bf16 could miss.
 static constexpr int64_t kLeastSummed = 32;
-/// K from which on a tile's products take longer than its copies.
-static constexpr int64_t kDeep = 128;
 /// Rows of a tile beside a factor that is kept.
 static constexpr int64_t kMostRows = 128, kMostRowsAlong = 256;
-/// Contiguous segments that the second-level cache delivers at its full rate.
-static constexpr int64_t kSegmentBytes = 64;
-/// Blocks of results for which X may be read again before warp groups, which
-/// keep more of the factor, are better in spite of partial sums.
-static constexpr int64_t kFewBlocks = 4;
 
 //===----------------------------------------------------------------------===//
 // A warp
@@ -139,11 +131,11 @@ static double getTraffic(const SparseCandidate &plan) {
 }
 
 /// By which shorter segments slow the second-level cache down.
-static double getWaste(const SparseCandidate &plan) {
+static double getWaste(const SparseCandidate &plan, const SparseRates &rates) {
   if (plan.alongRows || plan.getLaneBlocks() == 1)
     return 1;
-  return std::max(1.0,
-                  double(kSegmentBytes) / (plan.getLanes() * plan.dataBytes));
+  return std::max(1.0, double(rates.segmentBytes) /
+                           (plan.getLanes() * plan.dataBytes));
 }
 
 /// What ranks plans: bytes that go through memory or the second-level cache per
@@ -153,27 +145,25 @@ static double getWaste(const SparseCandidate &plan) {
 /// tiles of one CTA are better if it keeps a factor of large K as a whole, and
 /// small ones of warp groups only where there are few. The weights were fitted
 /// to measurements.
-static double getCost(const SparseCandidate &plan) {
-  constexpr double kCacheRate = 1.33, kAlone = 1.95, kAlonePairs = 0.95,
-                   kSmallPairs = 1.2;
+static double getCost(const SparseCandidate &plan, const SparseRates &rates) {
   double sizeN = double(plan.sizeN) * plan.getLanes();
   double memory = double(plan.sizeK) * plan.getLanes() + sizeN;
-  double cached = (getTraffic(plan) + sizeN) * getWaste(plan);
-  double cost = std::max(memory, cached / kCacheRate) / plan.getLanes();
+  double cached = (getTraffic(plan) + sizeN) * getWaste(plan, rates);
+  double cost = std::max(memory, cached / rates.cacheRate) / plan.getLanes();
   if (plan.is16BitFloat() && plan.alongRows && plan.warpGroups > 1 &&
       !plan.isWide)
-    return cost * kSmallPairs;
+    return cost * rates.smallPairsFactor;
   if (!plan.keepsFactor || plan.getWarpGroupsPerSM() > 1)
     return cost;
   bool pairsRows = plan.is16BitFloat() && plan.alongRows &&
-                   plan.sizeK >= kDeep && plan.getResultBlocks() == 1;
-  return cost * (pairsRows ? kAlonePairs : kAlone);
+                   plan.sizeK >= rates.largeK && plan.getResultBlocks() == 1;
+  return cost * (pairsRows ? rates.alonePairsFactor : rates.aloneFactor);
 }
 
 /// How much longer the SM with the most tiles takes than all of them would on
 /// average, of 16-bit types with the rows innermost, if that is a lot.
 static double getIdle(const SparseCandidate &plan, const GPUMachine &machine) {
-  constexpr double kWorthMentioning = 1.1;
+  const SparseRates &rates = getGPURates(machine).sparse;
   int64_t tiles = getSparseTiles(plan), parts = plan.getTilesPerRows();
   int64_t segments = machine.numSMs * plan.ctasPerSM / parts;
   if (!plan.alongRows || !plan.is16BitFloat() || !plan.keepsFactor ||
@@ -181,7 +171,7 @@ static double getIdle(const SparseCandidate &plan, const GPUMachine &machine) {
     return 1;
   int64_t length = llvm::divideCeil(tiles / parts, segments) * plan.ctasPerSM;
   double idle = double(length) * machine.numSMs / tiles;
-  return idle < kWorthMentioning ? 1 : idle;
+  return idle < rates.idleFactor ? 1 : idle;
 }
 
 /// Takes fewer rows where there is no factor to read again for them: many small
@@ -206,7 +196,7 @@ static void narrowTile(SparseCandidate &plan,
 /// As many pipeline stages as should be under way; whether they fit.
 static bool chooseStages(SparseCandidate &plan,
                          const SparseConstraints &constraints,
-                         int64_t sharedBytes) {
+                         int64_t sharedBytes, const SparseRates &rates) {
   if (constraints.has("stages")) {
     plan.stages = constraints.take("stages", 0);
     return plan.getSharedBytes() <= sharedBytes;
@@ -214,7 +204,7 @@ static bool chooseStages(SparseCandidate &plan,
   plan.stages = 2;
   while (plan.stages < kMostStages &&
          (plan.stages - 1) * plan.getStageBytes() <
-             kBytesUnderWay / plan.getWarpGroupsPerSM())
+             rates.bytesUnderWay / plan.getWarpGroupsPerSM())
     ++plan.stages;
   while (plan.stages > 2 && plan.getSharedBytes() > sharedBytes)
     --plan.stages;
@@ -253,7 +243,8 @@ static bool chooseTile(SparseCandidate &plan, int64_t warps,
       constraints.has("row_warps") || constraints.has("result_warps");
   if (plan.keepsFactor && !isGiven)
     narrowTile(plan, constraints);
-  return chooseStages(plan, constraints, sharedBytes);
+  return chooseStages(plan, constraints, sharedBytes,
+                      getGPURates(machine).sparse);
 }
 
 /// The better one of keeping the factor and reading it for each tile.
@@ -347,15 +338,17 @@ static int64_t getWarps(const SparseCandidate &plan,
 
 /// Whether warp groups need not be tried: partial sums take registers of
 /// theirs, so they have to save a lot.
-static bool isGoodWithoutWarpGroups(const SparsePlan &plan) {
+static bool isGoodWithoutWarpGroups(const SparsePlan &plan,
+                                    const SparseRates &rates) {
   return plan.alongRows && plan.hasPartialSums &&
-         plan.getResultBlocks() <= kFewBlocks;
+         plan.getResultBlocks() <= rates.fewBlocks;
 }
 
 std::optional<SparseCandidate>
 kron::chooseSparseTile(const SparseCandidate &described,
                        const SparseConstraints &constraints,
                        const GPUMachine &machine) {
+  const SparseRates &rates = getGPURates(machine).sparse;
   SparseCandidate plan = described;
   std::optional<SparseCandidate> best;
   // Split-K tiles follow where full ones are too few; full ones that keep the
@@ -369,11 +362,11 @@ kron::chooseSparseTile(const SparseCandidate &described,
       return true;
     if (other.keepsFactor && !isTooFew(other) && isTooFew(plan))
       return false;
-    return getCost(plan) * getIdle(plan, machine) <
-           getCost(other) * getIdle(other, machine);
+    return getCost(plan, rates) * getIdle(plan, machine) <
+           getCost(other, rates) * getIdle(other, machine);
   };
   auto attempt = [&](const Form &form, int64_t laneChunks) {
-    if (form.warpGroups > 1 && best && isGoodWithoutWarpGroups(*best))
+    if (form.warpGroups > 1 && best && isGoodWithoutWarpGroups(*best, rates))
       return;
     SparseCandidate tile = plan;
     tile.laneChunks = constraints.take("lane_chunks", laneChunks);

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseSearch.h"
+#include "kron/Machine/GPURates.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -27,23 +28,8 @@ static constexpr int64_t kGroupWarps = 4, kWarps = 8;
 static constexpr int64_t kMacroK = 16;
 /// Sums of 16 x 8 that a warp has registers for.
 static constexpr int64_t kMostTiles = 32;
-/// Results of a tile, unless there are fewer, for which X is worth reading.
-static constexpr int64_t kLeastResults = 64;
-/// N, K and rows that are worth preparing the factor for.
-static constexpr int64_t kFewestResults = 48, kLeastK = 48;
-static constexpr int64_t kFewestRows = 128;
-/// Tiles for each SM: the factor has to be prepared first.
-static constexpr int64_t kTilesPerSM = 2;
-/// Bytes of a pipeline stage at most, and of those that should be under way.
-static constexpr int64_t kStageBytes = 64 * 1024, kBytesUnderWay = 64 * 1024;
-
-/// Results of groups of 16-bit values of a single product from which on
-/// warpgroups are faster, and their K at most.
-static constexpr int64_t kManyResults = 256, kMostSingleK = 128;
-/// K of 16-bit types, and of those in wide chunks, from which on X is read too
-/// often or too little is under way, and the least that should be.
-static constexpr int64_t kMost16BitK = 192, kMostWideK = 384;
-static constexpr int64_t kLeastUnderWay = 24 * 1024;
+/// Bytes of a pipeline stage at most.
+static constexpr int64_t kStageBytes = 64 * 1024;
 
 /// Whether what splitting the data leaves is multiplied in TF32.
 static bool isOfFewPackedOperands(const SparsePlan &plan) {
@@ -57,6 +43,7 @@ static bool chooseTile(SparseCandidate &plan, int64_t stepK,
                        int64_t leastStages,
                        const SparseConstraints &constraints,
                        const GPUMachine &machine) {
+  const SparseWgmmaRates &rates = getGPURates(machine).sparseWgmma;
   int64_t products = plan.lanesPerChunk * plan.laneChunks;
   int64_t unit = plan.order == SparseOrder::Chunks
                      ? std::max<int64_t>(plan.chunkK / 2, 1)
@@ -82,7 +69,7 @@ static bool chooseTile(SparseCandidate &plan, int64_t stepK,
   if (plan.is16BitFloat())
     plan.stages = std::max<int64_t>(
         leastStages,
-        1 + llvm::divideCeil(kLeastUnderWay,
+        1 + llvm::divideCeil(rates.leastBytesUnderWay,
                              plan.warpGroups * plan.getStageBytes()));
   if (isOfFewPackedOperands(plan) || plan.is16BitFloat()) {
     while (!constraints.has("result_tiles") && plan.resultTiles > unit &&
@@ -92,7 +79,7 @@ static bool chooseTile(SparseCandidate &plan, int64_t stepK,
   }
   plan.stages = std::max<int64_t>(leastStages, 2);
   while ((plan.stages - 1) * plan.warpGroups * plan.getStageBytes() <
-         kBytesUnderWay)
+         rates.bytesUnderWay)
     ++plan.stages;
   while (plan.stages > leastStages && plan.getSharedBytes() > shared)
     --plan.stages;
@@ -104,7 +91,8 @@ static bool chooseTile(SparseCandidate &plan, int64_t stepK,
 /// prepared first, else as many as keep three quarters of them busy.
 static bool areEnough(const SparseCandidate &plan, const GPUMachine &machine) {
   int64_t tiles = getSparseTiles(plan);
-  if (tiles >= kTilesPerSM * machine.numSMs)
+  int64_t tilesPerSM = getGPURates(machine).sparseWgmma.tilesPerSM;
+  if (tiles >= tilesPerSM * machine.numSMs)
     return true;
   return !plan.keepsFactor &&
          tiles * 4 >= int64_t(llvm::alignTo(tiles, machine.numSMs)) * 3;
@@ -114,6 +102,7 @@ static bool areEnough(const SparseCandidate &plan, const GPUMachine &machine) {
 /// are more than a chunk's, all results have to fit.
 static bool isWorthwhile(const SparseCandidate &plan,
                          const GPUMachine &machine) {
+  const SparseWgmmaRates &rates = getGPURates(machine).sparseWgmma;
   if (!areEnough(plan, machine) ||
       plan.stepK * plan.stepsK * 4 >
           5 * int64_t(llvm::alignTo(plan.sizeK, kMacroK)))
@@ -124,15 +113,15 @@ static bool isWorthwhile(const SparseCandidate &plan,
     return false;
   if (plan.is16BitFloat())
     return plan.lanes > 1 || plan.getResultBlocks() == 1;
-  int64_t sizeN = std::min(plan.sizeN, kLeastResults);
+  int64_t sizeN = std::min(plan.sizeN, rates.leastResults);
   if (isOfFewPackedOperands(plan))
     return plan.laneChunks == 1
                ? plan.getResults() * 2 >= sizeN
                : plan.laneChunks == 2 && plan.getResults() >= sizeN;
   if (plan.keepsFactor)
     return plan.laneChunks == 1 && plan.getResults() >= sizeN;
-  return plan.lanes == 1 && plan.getRows() >= kFewestRows &&
-         plan.getResults() >= kFewestRows;
+  return plan.lanes == 1 && plan.getRows() >= rates.leastRows &&
+         plan.getResults() >= rates.leastRows;
 }
 
 /// Elements of X and of the factor that tiles read for each row and product.
@@ -150,34 +139,37 @@ static std::pair<double, int64_t> getCost(const SparsePlan &plan) {
 
 /// Whether 16-bit values are of several products side by side, or of groups of
 /// many results, and of a K for which the factor leaves room.
-static bool areHalvesTaken(const SparsePlan &plan) {
+static bool areHalvesTaken(const SparsePlan &plan,
+                           const SparseWgmmaRates &rates) {
   if (plan.swapsOperands)
     return false;
   if (plan.lanes == 1)
-    return !plan.groupAxes.empty() && plan.sizeN >= kManyResults &&
-           plan.sizeK <= kMostSingleK;
-  return plan.lanesPerChunk > 1 && plan.sizeN >= kLeastResults &&
-         plan.sizeK <= (plan.isWideChunk() ? kMostWideK : kMost16BitK);
+    return !plan.groupAxes.empty() && plan.sizeN >= rates.leastSingleResults &&
+           plan.sizeK <= rates.mostSingleK;
+  return plan.lanesPerChunk > 1 && plan.sizeN >= rates.leastResults &&
+         plan.sizeK <=
+             (plan.isWideChunk() ? rates.mostWideK : rates.most16BitK);
 }
 
 /// Whether the types are those of kernels with warpgroups: f32 in three
 /// products, or 16-bit types.
-static bool isTaken(const SparsePlan &plan) {
+static bool isTaken(const SparsePlan &plan, const SparseWgmmaRates &rates) {
   if (plan.isOf8() || plan.alongRows || plan.copiesSingly || plan.hasEpilogue)
     return false;
   if (plan.is16BitFloat())
-    return areHalvesTaken(plan);
-  return plan.math == MmaMath::SplitTF32 && plan.sizeN >= kFewestResults;
+    return areHalvesTaken(plan, rates);
+  return plan.math == MmaMath::SplitTF32 && plan.sizeN >= rates.leastN;
 }
 
 std::optional<SparseCandidate>
 kron::chooseSparseWgmma(const SparseCandidate &described,
                         const SparseConstraints &constraints,
                         const GPUMachine &machine) {
+  const SparseWgmmaRates &rates = getGPURates(machine).sparseWgmma;
   // Who asks for warpgroups gets them.
   bool isGiven = constraints.take("wgmma", 0);
-  if (!machine.hasWgmma ||
-      (!isGiven && (!isTaken(described) || described.sizeK < kLeastK)))
+  if (!machine.hasWgmma || (!isGiven && (!isTaken(described, rates) ||
+                                         described.sizeK < rates.leastK)))
     return std::nullopt;
   int64_t allWarps = constraints.takeWarps(kWarps);
   std::optional<SparseCandidate> best;

@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/GPU/WgmmaPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPURates.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,9 +15,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Largest factor side below which smaller instructions waste less, unless the
-/// plan asks for wgmma.
-static constexpr int64_t kMinSide = 17;
 /// Positions of the contracted axis in a piece, and the most buffers, unless
 /// the plan names them.
 static constexpr int64_t kPieceK = 32;
@@ -85,6 +83,7 @@ int64_t Planner::chooseWarpgroups() const {
 /// Time per element of the array, roughly, in units of a multiply-add of the
 /// tensor cores.
 double Planner::getCost(const WgmmaPlan &candidate) const {
+  const WgmmaRates &rates = getGPURates(machine).wgmma;
   double work = 0;
   int64_t group = candidate.groupSize;
   for (const WgmmaStage &stage : candidate.stages) {
@@ -102,21 +101,21 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
                     candidate.landing.getBytes();
   // With one buffer, the next tile comes as far as the second-level cache.
   if (candidate.buffers == 1)
-    inFlight = candidate.canRefill() ? 40960 : 24576;
-  if (inFlight < 65536)
-    cost *= 1.0 + 0.6 * (1.0 - inFlight / 65536);
+    inFlight = candidate.canRefill() ? rates.refilledBytes : rates.singleBytes;
+  if (inFlight < rates.busyBytes)
+    cost *= 1.0 + rates.idleMemory * (1.0 - inFlight / rates.busyBytes);
   if (group > 1)
-    cost *= 1.05;
+    cost *= rates.groupFactor;
   // Large tiles leave SMs idle at the end.
   cost *= 1.0 + double(candidate.landing.getBytes()) *
-                    candidate.getNumGroups() / (1 << 20);
+                    candidate.getNumGroups() / rates.tailBytes;
   // Short segments of the input and of the result.
   auto getLoss = [&](int64_t elements) {
     int64_t segment = elements * candidate.landing.elementBytes;
-    return segment < 16    ? 3.0
-           : segment < 32  ? 2.0
-           : segment < 64  ? 1.41
-           : segment < 128 ? 1.14
+    return segment < 16    ? rates.segmentFactor16
+           : segment < 32  ? rates.segmentFactor32
+           : segment < 64  ? rates.segmentFactor64
+           : segment < 128 ? rates.segmentFactor128
                            : 1.0;
   };
   for (const WgmmaAxis &axis : candidate.axes)
@@ -243,8 +242,10 @@ kron::planWgmma(FusedOp fused, const GPUMachine &machine) {
   auto *plan = std::get_if<WgmmaPlan>(&described);
   if (!plan)
     return std::get<std::string>(described);
-  auto isSmall = [](const WgmmaStage &stage) {
-    return std::max(stage.sizeK, stage.sizeN) < kMinSide;
+  // Smaller instructions waste less.
+  int64_t leastSide = getGPURates(machine).wgmma.leastSide;
+  auto isSmall = [&](const WgmmaStage &stage) {
+    return std::max(stage.sizeK, stage.sizeN) < leastSide;
   };
   if (!isAsked && llvm::all_of(plan->stages, isSmall))
     return "no factor has more than 16 rows or columns";

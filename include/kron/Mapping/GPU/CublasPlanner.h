@@ -16,6 +16,7 @@ namespace mlir::kron {
 /// The plan of a call of cuBLAS for `fused`; why there is none where it takes
 /// no such product, or is no faster in that precision unless it `isAskedFor`.
 std::variant<GPUPlanAttr, std::string> planCublas(FusedOp fused,
+                                                  const GPUMachine &machine,
                                                   bool isAskedFor);
 
 /// The time of `fused`, which cuBLAS takes.

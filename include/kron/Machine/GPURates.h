@@ -1,0 +1,268 @@
+//===- GPURates.h - What kernels reach on a GPU -----------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What was measured of kernels rather than of the GPU: which part of its rates
+// each kind reaches, what they wait for, and sizes from which on one form is
+// faster than another. Planners read these and have no measured number of their
+// own. Bytes are per SM unless stated otherwise; shares are parts of a rate
+// (times divided by them grow); factors multiply a time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_MACHINE_GPURATES_H
+#define KRON_MACHINE_GPURATES_H
+
+#include "kron/Machine/GPUMachine.h"
+
+namespace mlir::kron {
+
+/// Tiles of whole fibres: `simt`, `ffma`, `dmma`, `batched`, `mma`, `wgmma`.
+/// From hand-written kernels on an H200.
+struct DenseRates {
+  /// Of an instruction's measured rate.
+  double issueShare = 0.87;
+  /// Of the copy rate: with one CTA per SM, with several.
+  double aloneCopyShare = 0.87, copyShare = 0.91;
+  /// The same of f64 octets by `batched`, or with large tile footprints.
+  double octetCopyShare = 0.78;
+  /// Bytes of a tile footprint of f64 octets that several CTAs of an SM hold.
+  int64_t smallOctetFootprintBytes = 32 * 1024;
+  /// Of the copy rate: segments of 64 bytes, of 32, and of 32 where tiles of
+  /// factors of more than 16 rows or columns fill shared memory.
+  double halfLineShare = 0.9, sectorShare = 0.75, fullTileSectorShare = 0.42;
+  /// Bytes per clock that an SM reads of another one's shared memory in a
+  /// cluster, and seconds of a barrier of both.
+  double remoteBytesPerClock = 18;
+  double clusterBarrierSeconds = 0.25e-6;
+  /// Clocks of an SM for a copy of less than 16 bytes.
+  double clocksPerNarrowCopy = 0.6;
+  /// Of their time with columns, which other work hides: `mma`, `wgmma`.
+  double mmaNarrowShare = 0.2, wgmmaNarrowShare = 0.33;
+  /// Multiply-adds per clock of an SM by `simt` where 32 lanes have 32
+  /// different factors, each in lines of its own (1024,28,4,1).
+  double gatheredMultiplyAddsPerClock = 1.7;
+  /// Part of the time on chip that the memory's time does not hide, with
+  /// several CTAs per SM; with many barriers (`batched`, more than 6 factors);
+  /// by `ffma` of f64; by `ffma` with narrow copies.
+  double exposedShare = 0.75, barrierExposedShare = 1.2;
+  double f64ExposedShare = 1.3, narrowExposedShare = 1.0;
+  /// By `ffma` of axes of different sizes: the most that idle threads add.
+  double idleThreads = 0.4;
+};
+
+/// Parts of an instruction's rate that factors which do not suit a kernel of
+/// whole fibres leave it, and accesses to shared memory. As above.
+struct DenseFactorRates {
+  /// Multiply-adds by `batched`, of f64 with at most 8 rows and columns; by
+  /// `ffma` with more than 8.
+  double batchedShare = 0.5, batchedF64Share = 0.45, ffmaLargeShare = 0.35;
+  /// `mma` with factors of more than 16, more than 64 rows or columns, which
+  /// registers do not hold.
+  double mmaStreamedShare = 0.62, mmaLargeStreamedShare = 0.4;
+  /// Accesses per element of the tile by `mma`: with such factors, with such
+  /// factors of ragged sizes; a factor for other ones of ragged sizes.
+  double mmaStreamedAccesses = 14, mmaRaggedStreamedAccesses = 21;
+  double mmaRaggedFactor = 2.2;
+};
+
+/// Tiles of a sparse factor without others, as `kron-fuse` estimates them.
+struct SparseEstimateRates {
+  /// Of the matrix instruction's rate, and of the copy rate.
+  double issueShare = 0.5, copyShare = 0.75;
+  /// Results that a tile has for each row that it reads.
+  double resultsPerTile = 64;
+  /// What the second-level cache delivers, by the copy rate.
+  double cacheRate = 1.3;
+  /// Part of the memory's time that nothing hides.
+  double exposedShare = 0.1;
+};
+
+/// Products of cuBLAS 13 on an H200.
+struct CublasRates {
+  /// Of the best instruction's rate, and of that where rows are not multiples
+  /// of 16 bytes.
+  double issueShare = 0.8, unalignedShare = 0.3;
+  /// How much longer it takes to store segments of results that are not.
+  double unalignedStoreFactor = 4;
+  /// How much longer it takes where groups of many bytes of results, of a K
+  /// that does not hide that, start within sectors, which other kernels fill.
+  double partSectorFactor = 1.7;
+  int64_t longGroupBytes = 512, shortK = 128;
+  /// Part of the shorter one of memory's and arithmetic's time that the longer
+  /// one does not hide.
+  double exposedShare = 0.5;
+  /// How much longer products beside each other keep memory busy than one.
+  double batchFactor = 1.2;
+  /// Estimates of other kernels, which measure up to 1.2 times as fast as they
+  /// are taken for, are beaten only by so much less; those of more bytes than
+  /// this takes measure as they are taken for, or slower.
+  double handicapFactor = 1.15, longSeconds = 200e-6;
+  /// What a call takes of the CPU, twice as long as a launch: shorter products
+  /// wait for it.
+  double callSeconds = 10e-6;
+  /// Rows from which on it is called where their number is not known before:
+  /// fewer than a matrix instruction takes have kernels of their own, which are
+  /// as fast as the factor can be read.
+  int64_t leastRows = 16;
+};
+
+/// Chains of sparse factors, fitted to measurements on an H200, most to within
+/// a fifth.
+struct ChainRates {
+  /// Of the matrix instructions' rate, and of the copy rate.
+  double issueShare = 0.5, copyShare = 0.75;
+  /// What the second-level cache delivers, by the copy rate.
+  double cacheRate = 1.33;
+  /// What a K step waits for its data and for other warps, and how much of that
+  /// other warp groups cannot use.
+  double stepSeconds = 0.5e-6, exposedStepShare = 0.35;
+  /// Part of the memory's time that nothing hides.
+  double exposedShare = 0.1;
+  /// How long an SM takes to hand a value on to the next chain step, and to
+  /// quantize one to 8 bits.
+  double handOnSeconds = 0.1e-9, quantizeSeconds = 0.05e-9;
+  /// Kernels of one factor: shares of the rates of instructions and of copies,
+  /// how much of the shorter one the longer one does not hide, and how long a
+  /// kernel takes to begin and to end.
+  double aloneIssueShare = 0.5, aloneCopyShare = 0.78;
+  double aloneExposedShare = 0.3, aloneSeconds = 3.5e-6;
+  /// Multiply-adds, in bytes of the second-level cache's traffic: of 16-bit
+  /// types, of others.
+  double multiplyAddsPerByte16Bit = 10, multiplyAddsPerByte = 1.7;
+  /// With quantized rows behind one factor: fewer rows than that are faster in
+  /// two kernels; and what kernels of one factor of f32, which may multiply by
+  /// warpgroups, take of the time that is estimated for them.
+  int64_t leastQuantizedRows = 2048;
+  double warpgroupFactor = 0.87;
+};
+
+/// Tiles of one sparse factor by `mma.sync`, fitted to measurements on an H200.
+struct SparseRates {
+  /// Bytes that should be under way to an SM.
+  int64_t bytesUnderWay = 64 * 1024;
+  /// Bytes that stay in the second-level cache of the GPU until all CTAs have
+  /// read them.
+  int64_t cachedBytes = 12 * 1024 * 1024;
+  /// Tiles that read the same lines and come one after the other: one of them
+  /// that falls behind finds the lines in the cache, and catches up.
+  int64_t mostSharers = 32;
+  /// Bytes of contiguous segments that the second-level cache delivers at its
+  /// full rate.
+  int64_t segmentBytes = 64;
+  /// What the second-level cache delivers, by the copy rate.
+  double cacheRate = 1.33;
+  /// How much longer tiles take: one CTA's that keeps the factor; such of pairs
+  /// of 16-bit values along rows, of a large K; small ones of these in warp
+  /// groups.
+  double aloneFactor = 1.95, alonePairsFactor = 0.95, smallPairsFactor = 1.2;
+  /// K from which on a tile's products take longer than its copies.
+  int64_t largeK = 128;
+  /// Blocks of results for which X may be read again before warp groups, which
+  /// keep more of the factor, are better in spite of partial sums.
+  int64_t fewBlocks = 4;
+  /// How much longer the SM with the most tiles may take without counting.
+  double idleFactor = 1.1;
+  /// K, and tiles of each warp group, from which on putting pairs of a factor
+  /// of 16-bit values in order is worth it.
+  int64_t leastPairedK = 128, leastPairedTiles = 4;
+};
+
+/// The same by warpgroups: where they are faster than `mma.sync`.
+struct SparseWgmmaRates {
+  /// Results of a tile, unless there are fewer, for which X is worth reading.
+  int64_t leastResults = 64;
+  /// N, K and rows that are worth preparing the factor for.
+  int64_t leastN = 48, leastK = 48, leastRows = 128;
+  /// Tiles for each SM: the factor has to be prepared first.
+  int64_t tilesPerSM = 2;
+  /// Bytes that should be under way; the least of 16-bit types.
+  int64_t bytesUnderWay = 64 * 1024, leastBytesUnderWay = 24 * 1024;
+  /// Results of groups of 16-bit values of a single product from which on
+  /// warpgroups are faster, and their K at most.
+  int64_t leastSingleResults = 256, mostSingleK = 128;
+  /// K of 16-bit types, and of those in wide chunks, from which on X is read
+  /// too often or too little is under way.
+  int64_t most16BitK = 192, mostWideK = 384;
+};
+
+/// Gradients of sparse factors, fitted to measurements on an H200.
+struct SparseGradRates {
+  /// Bytes per second that the second-level cache delivers to all SMs, and of
+  /// sums that are written and read again.
+  double cacheBytesPerSecond = 8e12, sumBytesPerSecond = 0.8e12;
+  /// How much longer than at their full rates instructions and loads from
+  /// shared memory take, and what a K step waits.
+  double multiplyFactor = 1.3, loadFactor = 1.5;
+  double stepSeconds = 0.1e-6;
+  /// Bytes that should be under way to an SM.
+  int64_t bytesUnderWay = 96 * 1024;
+  /// Warps that keep an SM's matrix units busy.
+  int64_t busyWarps = 8;
+  /// How much longer products with packed operands of one column would take:
+  /// those of few columns wait for each other.
+  double oneColumnFactor = 10;
+  /// Bytes of contiguous segments that the second-level cache delivers at its
+  /// full rate: those of 32 bytes took twice as long.
+  int64_t segmentBytes = 64;
+  /// Time of a row: these parts of its longest piece of work and of all of
+  /// them.
+  double longestShare = 0.7, sumShare = 0.3;
+  /// What a further split-K piece, and a further form, have to save.
+  double pieceFactor = 1.05, formShare = 0.99;
+};
+
+/// Small groups of a sparse factor.
+struct SmallGroupsRates {
+  /// Rows for which weights are worth keeping, and groups of which tiles would
+  /// be too small; more groups where a tile is full of their results.
+  int64_t leastRows = 1024, leastGroups = 16;
+  int64_t fullTileResults = 64, leastFullGroups = 256;
+  /// Of the copy rate, and of the instruction's rate.
+  double copyShare = 0.85, issueShare = 0.5;
+};
+
+/// Tiles of warpgroups.
+struct WgmmaRates {
+  /// Rows or columns of the largest factor below which smaller instructions
+  /// waste less.
+  int64_t leastSide = 17;
+  /// Bytes under way to an SM that keep memory busy; those that are with one
+  /// buffer, whose next tile comes as far as the second-level cache, if it is
+  /// refilled place by place or not; and how much longer tiles take with none.
+  int64_t busyBytes = 64 * 1024;
+  int64_t refilledBytes = 40 * 1024, singleBytes = 24 * 1024;
+  double idleMemory = 0.6;
+  /// How much longer blocks of several warpgroups take.
+  double groupFactor = 1.05;
+  /// Bytes of tiles of an SM that leave it idle at the end for as long again as
+  /// they take.
+  int64_t tailBytes = 1 << 20;
+  /// How much longer segments take of less than 16, 32, 64 and 128 bytes.
+  double segmentFactor16 = 3.0, segmentFactor32 = 2.0;
+  double segmentFactor64 = 1.41, segmentFactor128 = 1.14;
+};
+
+struct GPURates {
+  DenseRates dense;
+  DenseFactorRates denseFactors;
+  SparseEstimateRates sparseEstimate;
+  CublasRates cublas;
+  ChainRates chain;
+  SparseRates sparse;
+  SparseWgmmaRates sparseWgmma;
+  SparseGradRates sparseGrad;
+  SmallGroupsRates smallGroups;
+  WgmmaRates wgmma;
+};
+
+/// What kernels reach on `machine`. No GPU but the H200 was measured so far,
+/// and shares stand for all of them.
+const GPURates &getGPURates(const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_MACHINE_GPURATES_H
