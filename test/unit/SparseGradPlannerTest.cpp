@@ -145,7 +145,7 @@ TEST_F(GPUPlanners, GradientReaderRefusesWhatIsNoPlan) {
                                            {"stages", 1},
                                            {"wgmma", 1}});
   // What another machine has.
-  gradient.setPlanAttr(plan.with("overlaps_sums", 1));
+  gradient.setPlanAttr(plan.with("packed_operands", 1));
   expectNames(getReason(planGradient(gradient, "a100-80")),
-              "overlaps_sums = 1");
+              "packed_operands = 1");
 }

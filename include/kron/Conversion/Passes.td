@@ -130,8 +130,7 @@ def KronOverlapLaunches
     (`nvvm.griddepcontrol`); every call of `kronRtCudaLaunch` says so, by a size
     of clusters of 0, or -n for clusters of n. CTAs then stand ready when the
     kernel before ends, which saves about a microsecond per kernel on the GPU
-    and .7 us of host time per launch. A kernel that waits by itself later
-    (sums of pieces in `kron.ksmm_grad`) stays as it is.
+    and .7 us of host time per launch.
 
     Example, the start of every kernel:
 

@@ -106,8 +106,9 @@ Value KernelBuilder::enter(Value hostValue) {
       Value pointer = enter(address);
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(&function.getBody().front());
-      return entered[hostValue] =
-                 this->load(hostValue.getType(), pointer, CacheHint::ReadOnly);
+      // Not read-only: then LLVM could put it in front of the wait for the
+      // kernel before, which is at the kernel's start, too.
+      return entered[hostValue] = this->load(hostValue.getType(), pointer);
     }
   Type type = hostValue.getType();
   if (isa<LLVM::LLVMPointerType>(type))
@@ -167,9 +168,8 @@ void KernelBuilder::launch(const LaunchShape &shape, Int tiles) {
   resident = host.floorDiv(resident, shape.cluster);
   Int grid = host.mul(host.min(tiles, resident), shape.cluster);
   buildCudaLaunch(host.builder, loc, module, getName(),
-                  host.materialize(grid, 64), shape.threads,
-                  shape.startsEarly ? 0 : shape.cluster, shape.sharedBytes,
-                  params);
+                  host.materialize(grid, 64), shape.threads, shape.cluster,
+                  shape.sharedBytes, params);
 }
 
 //===----------------------------------------------------------------------===//
@@ -480,15 +480,6 @@ void KernelBuilder::namedBarrier(Int number, int64_t threads) {
 
 void KernelBuilder::syncWarp() {
   NVVM::SyncWarpOp::create(builder, loc, materialize(-1, 32));
-}
-
-void KernelBuilder::startNextKernel() {
-  NVVM::GriddepcontrolOp::create(builder, loc,
-                                 NVVM::GridDepActionKind::launch_dependents);
-}
-
-void KernelBuilder::waitForKernelBefore() {
-  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
 }
 
 static Value emitShuffle(KernelBuilder &kernel, Value value, Value offset,

@@ -176,8 +176,6 @@ void SparseGradKernel::emitTile(const SparseGradTile &tile) {
 
 void SparseGradKernel::emit() {
   enterAll();
-  if (pieces.sums && plan.overlapsSums)
-    k.startNextKernel();
   stageOffset = k.allocateShared(plan.getSharedBytes(), 128);
   packedOffset = stageOffset + plan.stages * plan.getStageBytes();
   Int hostTiles = host.mul(pieces.count, plan.getTiles());

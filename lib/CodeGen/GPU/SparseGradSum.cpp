@@ -209,8 +209,6 @@ void SumKernel::store(Int weight, Value total) {
 
 void SumKernel::emit() {
   placeThread();
-  if (plan.overlapsSums)
-    k.waitForKernelBefore();
   if (slices > 1)
     k.allocateShared(kThreads * getElementBytes(accumulator), 128);
   int64_t weights = plan.getSumsPerPiece() / (groups * lanes);
@@ -231,7 +229,6 @@ void SumKernel::emit() {
   launch.threads = kThreads;
   launch.ctasPerSM = 4;
   launch.sharedBytes = k.getSharedBytes();
-  launch.startsEarly = plan.overlapsSums;
   k.launch(launch, blocks);
 }
 

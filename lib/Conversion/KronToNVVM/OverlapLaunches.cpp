@@ -31,27 +31,18 @@ static constexpr int kFirstCapability = 90;
 /// Position of the cluster's size among the operands of kronRtCudaLaunch.
 static constexpr unsigned kClusterOperand = 4;
 
-static bool has(LLVM::LLVMFuncOp kernel, NVVM::GridDepActionKind kind) {
-  WalkResult result = kernel.walk([&](NVVM::GriddepcontrolOp op) {
-    return op.getKind() == kind ? WalkResult::interrupt()
-                                : WalkResult::advance();
-  });
-  return result.wasInterrupted();
-}
-
-/// Makes `kernel` wait for the one before unless it does so where that suits it
-/// best, and then makes room for the next one.
+/// Makes `kernel` wait for the one before and then make room for the next one,
+/// unless it does so.
 static void waitFirst(LLVM::LLVMFuncOp kernel) {
-  if (has(kernel, NVVM::GridDepActionKind::wait))
+  Block &entry = kernel.getBody().front();
+  if (isa<NVVM::GriddepcontrolOp>(entry.front()))
     return;
-  auto builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
-  Location loc = kernel.getLoc();
-  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
-  // Not before the wait: so at most one kernel waits, and the one in front of
-  // it has all the room that it wants.
-  if (!has(kernel, NVVM::GridDepActionKind::launch_dependents))
-    NVVM::GriddepcontrolOp::create(builder, loc,
-                                   NVVM::GridDepActionKind::launch_dependents);
+  auto builder = OpBuilder::atBlockBegin(&entry);
+  // In this order at most one kernel waits, and the one in front of it has all
+  // the room that it wants.
+  for (auto kind : {NVVM::GridDepActionKind::wait,
+                    NVVM::GridDepActionKind::launch_dependents})
+    NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(), kind);
 }
 
 /// Says in the host's `call` of kronRtCudaLaunch that the kernel waits by

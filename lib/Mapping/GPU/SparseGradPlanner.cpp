@@ -294,10 +294,6 @@ void Planner::tryResidency(int64_t ctasPerSM) {
     return;
   choosePieces();
   // Where sums are added up by a kernel of their own.
-  plan.overlapsSums =
-      canOverlapSums(machine) && (plan.pieces > 1 || plan.isShared());
-  if (given && given.getFields().get("overlaps_sums"))
-    plan.overlapsSums = given.get("overlaps_sums");
   if (!isAllowed())
     return;
   double seconds = getSeconds();

@@ -191,8 +191,5 @@ kron::getSparseGradMachineReason(const SparseGradPlan &plan,
   if ((plan.usesWgmma || plan.usesPackedOperands) && !machine.hasWgmma)
     return expects(plan.usesWgmma ? "wgmma" : "packed_operands",
                    "0, as the GPU has no wgmma", 1);
-  if (plan.overlapsSums && !canOverlapSums(machine))
-    return expects("overlaps_sums",
-                   "0, as the GPU ends a kernel before the next one starts", 1);
   return getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine);
 }

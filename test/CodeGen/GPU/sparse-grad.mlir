@@ -4,17 +4,14 @@
 
 // Verify f32 with 16 inner positions, batch first: pieces of the batch come through a
 // ring of asynchronous copies, three TF32 products each, sums of the pieces to the
-// workspace, four of a thread at a time; and a second kernel, which starts before the first
-// one has ended, adds up the 33 of a weight by two threads, 9 at a time, in order.
+// workspace, four of a thread at a time; and a second kernel adds up the 33 of a weight by
+// two threads, 9 at a time, in order.
 // HOST-LABEL: func.func @first(
 // HOST: llvm.call @kronRtCudaWorkspace
 // HOST: llvm.call @kronRtCudaLaunch({{.*}}, %c1_i32, %c{{[0-9]+}}_i64,
-// HOST: llvm.call @kronRtCudaLaunch({{.*}}, %c0_i32, %c{{[0-9]+}}_i64,
+// HOST: llvm.call @kronRtCudaLaunch({{.*}}, %c1_i32, %c{{[0-9]+}}_i64,
 // SM80-LABEL: llvm.func @first_0(
-// SM80-NOT: griddepcontrol
-// SM80-LABEL: llvm.func @tf32_0(
 // CHECK-LABEL: llvm.func @first_0(
-// CHECK: nvvm.griddepcontrol launch_dependents
 // CHECK: cp.async.cg.shared.global.L2::128B
 // CHECK: nvvm.cp.async.wait.group
 // CHECK: nvvm.barrier0
@@ -22,7 +19,6 @@
 // CHECK: nvvm.vote.sync any
 // CHECK: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<1>
 // CHECK-LABEL: llvm.func @first_sum_0(
-// CHECK: nvvm.griddepcontrol wait
 // CHECK: scf.for
 // CHECK-COUNT-9: llvm.load {{.*}} -> f32
 // CHECK-COUNT-9: arith.addf

@@ -21,28 +21,6 @@ gpu.module @kron_gpu {
     llvm.return
   }
 
-  // A kernel that waits where it has to is left alone.
-  // CHECK-LABEL: llvm.func @waits_later
-  // CHECK-NEXT: nvvm.read.ptx.sreg.tid.x
-  // CHECK-NEXT: nvvm.griddepcontrol wait
-  // CHECK-NEXT: llvm.return
-  llvm.func @waits_later() attributes {gpu.kernel, nvvm.kernel} {
-    %0 = nvvm.read.ptx.sreg.tid.x : i32
-    nvvm.griddepcontrol wait
-    llvm.return
-  }
-
-  // CHECK-LABEL: llvm.func @starts_the_next
-  // CHECK-NEXT: nvvm.griddepcontrol wait
-  // CHECK-NEXT: nvvm.read.ptx.sreg.tid.x
-  // CHECK-NEXT: nvvm.griddepcontrol launch_dependents
-  // CHECK-NEXT: llvm.return
-  llvm.func @starts_the_next() attributes {gpu.kernel, nvvm.kernel} {
-    %0 = nvvm.read.ptx.sreg.tid.x : i32
-    nvvm.griddepcontrol launch_dependents
-    llvm.return
-  }
-
   // No kernel.
   // CHECK-LABEL: llvm.func @function
   // CHECK-NEXT: llvm.return

@@ -74,10 +74,6 @@ struct LaunchShape {
   int64_t ctasPerSM = 1;
   int64_t cluster = 1;
   int64_t sharedBytes = 0;
-  /// Whether CTAs may start before those of the kernel before have ended, for
-  /// which they then wait (`waitForKernelBefore`). From sm_90 on, and not of
-  /// clusters.
-  bool startsEarly = false;
 };
 
 namespace detail {
@@ -193,11 +189,6 @@ public:
   /// A barrier of `threads` threads; numbers 1 to 15 (0 is `barrier`).
   void namedBarrier(Int number, int64_t threads);
   void syncWarp();
-  /// Lets the next kernel start, if its launch says that it may start early, as
-  /// soon as all CTAs of this one are there and leave room for it.
-  void startNextKernel();
-  /// Waits until the kernel before has ended and what it wrote is there.
-  void waitForKernelBefore();
   /// The value (f32 or i32) of the lane `laneId ^ mask`.
   Value shuffleXor(Value value, int64_t mask);
   /// The value (f32 or i32) of lane `lane`.

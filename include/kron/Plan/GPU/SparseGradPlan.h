@@ -87,8 +87,6 @@ struct SparseGradPlan {
   int64_t stages = 3, ctasPerSM = 1;
   /// Pieces that the batch is cut into, unless it is too short.
   int64_t pieces = 1;
-  /// Whether the kernel that adds up sums is started before the other one ends.
-  bool overlapsSums = false;
   /// Whether warpgroups multiply f16 or bf16 with the batch last, which the
   /// matrix unit reads from shared memory: each has 64 rows j and all k of the
   /// tile.
@@ -111,7 +109,6 @@ struct SparseGradPlan {
     visit("stages", plan.stages);
     visit("ctas_per_sm", plan.ctasPerSM);
     visit("split_k", plan.pieces);
-    visit("overlaps_sums", plan.overlapsSums);
     visit("wgmma", plan.usesWgmma);
     visit("packed_operands", plan.usesPackedOperands);
     visit("bf16_residuals", plan.has16BitResiduals);
@@ -209,11 +206,6 @@ struct SparseGradPlan {
 /// Whether `gradient` has kernels of matrix instructions on every chip: f32
 /// (unless precision is `ieee`), f64, f16 or bf16, and a known pattern.
 bool hasGradientKernels(KsmmGradOp gradient);
-
-/// Whether a kernel can start before the one in front of it ends.
-inline bool canOverlapSums(const GPUMachine &machine) {
-  return machine.computeCapability >= 90;
-}
 
 /// The part of a plan that follows from `gradient`, which hasGradientKernels.
 SparseGradPlan describeSparseGrad(KsmmGradOp gradient);

@@ -175,8 +175,6 @@ static constexpr PlanField kFields[] = {
              "positions of the batch in a pipeline stage"),
     defaulted("split_k", 1, kMost, 1, kGradient,
               "pieces of the batch, whose sums a second kernel adds up"),
-    defaulted("overlaps_sums", 0, 1, 0, kGradient,
-              "1: the second kernel starts before the first one ends"),
     defaulted("wgmma", 0, 1, 0, kGradient | kSparse,
               "1: warpgroups multiply, and read operands from shared memory"),
     defaulted("packed_operands", 0, 1, 0, kGradient,
