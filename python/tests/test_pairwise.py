@@ -1,0 +1,118 @@
+"""kron.pairwise in programs of MLIR, against float64.
+
+A result may be off by (K + 8 (p + 1)) roundings of the accumulation type in the sum of the
+terms' sizes, and by one rounding of its own type. Terms are computed of the rounded inputs.
+
+SPDX-License-Identifier: MIT
+"""
+
+import ml_dtypes
+import numpy as np
+import pytest
+import reference
+
+import kron
+
+NAMES = {np.float32: "f32", np.float64: "f64", np.float16: "f16", ml_dtypes.bfloat16: "bf16"}
+#: p -> (function and reduction, what it computes of a difference); 0 and inf as torch.cdist.
+FUNCTIONS = {0: ("not_equal", lambda d: (d != 0) + 0 * d), 0.5: ("pow_diff(0.5)", lambda d: d**0.5),
+             1: ("abs_diff", lambda d: d), 1.3: ("pow_diff(1.3)", lambda d: d**1.3),
+             1.5: ("pow_diff(1.5)", lambda d: d**1.5), 2: ("square_diff", lambda d: d**2),
+             3: ("pow_diff(3.0)", lambda d: d**3), np.inf: ("abs_diff reduce(max)", lambda d: d)}
+SIZES = (0, 1, 2, 3, 5, 7, 8, 13, 16, 31)
+
+
+def compiled(function, dtype, batches=("", "", ""), trans=("N", "N"), tail="", params=""):
+    """The program y = pairwise(a, b) of matrices with open sizes, behind what `batches` say of a,
+    b and y: an open size never stretches."""
+    a, b, y = (f"tensor<{batch}?x?x{NAMES[dtype]}>" for batch in batches)
+    named = [name if letter == "N" else f"{letter}({name})" for name, letter in zip(("%a", "%b"), trans)]
+    argument, clause = params and ", %g: f32", params and f"params({params})"
+    return kron.compile(
+        f"func.func @main(%a: {a}, %b: {b}{argument}, %y: {y}) -> {y} {{\n"
+        f"  %0 = kron.pairwise {function} ins({named[0]}, {named[1]} : {a}, {b}) {clause}"
+        f" outs(%y : {y}) {tail} -> {y}\n  return %0 : {y}\n}}\n")["main"]
+
+
+def expected(p, a, b):
+    """Reduced values, and the sizes of what is summed, in float64."""
+    difference = np.abs(reference.wide(a)[..., :, None, :] - reference.wide(b)[..., None, :, :])
+    terms = FUNCTIONS[p][1](difference)
+    if p == np.inf:
+        return np.max(terms, axis=-1, initial=0)
+    return terms.sum(axis=-1)
+
+
+def check(p, dtype, result, a, b):
+    wanted = expected(p, a, b)
+    assert result.shape == wanted.shape and result.dtype == dtype
+    accumulator = 2.0**-53 if dtype == np.float64 else 2.0**-24
+    own = 2.0**-53 if dtype == np.float64 else float(ml_dtypes.finfo(dtype).eps) / 2
+    power = 0 if p == np.inf else p
+    bound = ((a.shape[-1] + 8 * (power + 1)) * accumulator + own) * wanted
+    least = float(ml_dtypes.finfo(dtype).smallest_subnormal)
+    assert np.all(np.abs(reference.wide(result) - wanted) <= bound + least)
+
+
+@pytest.mark.parametrize("dtype", NAMES)
+@pytest.mark.parametrize("p", FUNCTIONS)
+def test_random_shapes(p, dtype):
+    rng = np.random.default_rng()
+    function = compiled(FUNCTIONS[p][0], dtype)
+    for m, n, k in rng.choice(SIZES, (12, 3)):
+        a, b = (reference.random(rng, shape, dtype) for shape in ((m, k), (n, k)))
+        check(p, dtype, function(a, b, np.full((m, n), np.nan, dtype)), a, b)
+
+
+@pytest.mark.parametrize("trans", [("N", "T"), ("T", "N"), ("T", "T")])
+@pytest.mark.parametrize("p", [1, 1.3, 2])
+def test_batches_and_transposed_operands(p, trans):
+    rng = np.random.default_rng()
+    function = compiled(FUNCTIONS[p][0], np.float64, ("?x1x", "?x", "?x?x"), trans)
+    for m, n, k in rng.choice(SIZES[1:], (6, 3)):
+        a, b = rng.standard_normal((3, 1, m, k)), rng.standard_normal((5, n, k))
+        given = [np.swapaxes(array, -1, -2) if letter == "T" else array
+                 for array, letter in zip((a, b), trans)]
+        # As they are, and without gaps.
+        for arrays in (given, [np.ascontiguousarray(array) for array in given]):
+            check(p, np.float64, function(*arrays, np.full((3, 5, m, n), np.nan)), a, b)
+
+
+@pytest.mark.parametrize("p", FUNCTIONS)
+def test_nan_stays_in_its_row_and_column(p):
+    rng = np.random.default_rng()
+    a, b = (rng.standard_normal((7, 5)).astype(np.float32) for _ in range(2))
+    a[2, 3] = b[4, 0] = np.nan
+    result = compiled(FUNCTIONS[p][0], np.float32)(a, b, np.zeros((7, 7), np.float32))
+    wanted = np.zeros((7, 7), bool)
+    wanted[2], wanted[:, 4] = True, True
+    np.testing.assert_array_equal(np.isnan(result), wanted)
+
+
+@pytest.mark.parametrize("p", FUNCTIONS)
+def test_equal_rows_have_no_distance(p):
+    """Clustered data far from the origin: a square of differences loses nothing."""
+    rng = np.random.default_rng()
+    x = (1e4 + 1e-2 * rng.standard_normal((9, 6))).astype(np.float32)
+    result = compiled(FUNCTIONS[p][0], np.float32)(x, x, np.ones((9, 9), np.float32))
+    assert np.all(np.diag(result) == 0)
+    check(p, np.float32, result, x, x)
+
+
+def test_gaussian_kernel():
+    rng = np.random.default_rng()
+    tail = ("epilogue { ^bb0(%v: f32, %q: f32): %s = arith.mulf %v, %q : f32 %n = arith.negf %s : f32 "
+            "%r = math.exp %n : f32 kron.pairwise_yield %r : f32 }")
+    function = compiled("square_diff", np.float32, tail=tail, params="%g : f32")
+    x, y = (rng.standard_normal((size, 11)).astype(np.float32) for size in (17, 5))
+    result = function(x, y, np.float32(0.1), np.zeros((17, 5), np.float32))
+    exponent = 0.1 * expected(2, x, y)
+    np.testing.assert_array_less(np.abs(result - np.exp(-exponent)),
+                                 np.exp(-exponent) * (4 + 40 * exponent) * 2.0**-24)
+
+
+def test_k_must_match_at_run_time():
+    function = compiled("abs_diff", np.float32)
+    with pytest.raises(ValueError, match="expects axis 1 to have size 4, as axis 1"):
+        function(np.zeros((2, 4), np.float32), np.zeros((3, 5), np.float32),
+                 np.zeros((2, 3), np.float32))
