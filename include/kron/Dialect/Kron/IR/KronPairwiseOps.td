@@ -76,7 +76,8 @@ def Kron_PairwiseOp : Kron_Op<"pairwise", [
     3. `A`, `B` and `Y` have rank 2 at least, and `A` and `B` the same `K`.
     4. `Y` has the `M` of `A` and the `N` of `B`.
     5. The batches of `A`, `B` and the hyper-parameters broadcast to that of `Y`
-       as in NumPy (aligned at the right, 1 stretches).
+       as in NumPy (aligned at the right; a size that the type says is 1 stretches,
+       an open one never does).
     6. `inner` takes two values and `epilogue` one, and each then one for every
        hyper-parameter, and yields one: all of the accumulation type.
     7. Regions hold elementwise operations of `arith` and `math` on scalars, and
