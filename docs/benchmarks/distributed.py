@@ -9,13 +9,14 @@ X is [M, P1, ..., PN], and each process has a part of it: of its rows, or of its
   no overlap   the same with the exchange in one piece
   PyTorch   tensordot for every axis, and one all_to_all_single in between (none for rows)
   one GPU   kron.mkm of the whole product on one GPU, by rank 0 alone
-  local     kron.mkm of as much arithmetic and memory as one process has, without an exchange
-  rate      all_to_all_single of as many bytes, each way, in GB/s
+  local     the products of one process, on arrays of as many elements, without an exchange
+  rate      NCCL's all_to_all_single of as many bytes, each way, in GB/s
   bound     the longer of `local` and of the exchange at that rate
 
 Times are medians over rounds, in which the candidates take turns; each is the time until all
-processes are done. Bytes are counted where they are handed to NCCL. Errors are relative ones in
-the Euclidean norm, of rank 0's part against float64.
+processes are done, of several calls back to back (SAMPLE_MS in all), so that what starting together
+costs is no part of it. Bytes are counted where they are handed to NCCL, or to copy engines that
+write to another GPU. Errors are relative ones in the Euclidean norm, of rank 0's part against float64.
 """
 
 import argparse
@@ -35,12 +36,13 @@ from torch.distributed.tensor import DTensor, Shard, init_device_mesh
 
 import kron
 import kron.distributed as kd
-from kron.distributed import _overlap
+from kron.distributed import _arguments, _peers, _pieces
 
 #: (M, sizes); the goals are milliseconds in f32 on 2 H200.
 ROWS = [(1024, (64,) * 3), (320, (128,) * 3)]
 MODES = [(16, (64,) * 4), (2, (128,) * 4), (16, (8,) * 8), (1, (16,) * 7)]
 LARGER = [(64, (64,) * 4), (4, (128,) * 4), (64, (8,) * 8), (4, (16,) * 7)]
+SAMPLE_MS, MOST_REPEATS = 20, 20
 TYPES = {"f32": torch.float32, "f64": torch.float64}
 
 
@@ -68,30 +70,39 @@ class Place:
     def times(self, ways):
         """Milliseconds of each function until all processes are done; they take turns."""
         records = {name: [] for name in ways}
+        repeats = dict.fromkeys(ways, 1)
         for number in range(self.rounds + 2):
             for name, way in ways.items():
                 dist.barrier()
-                self.synchronize()
-                begin = time.perf_counter()
-                way()
-                self.synchronize()
-                elapsed = self.all(time.perf_counter() - begin)
+                elapsed = self.all(self.once(way, repeats[name])) / repeats[name]
                 if number >= 2:
-                    records[name].append(1e3 * elapsed)
+                    records[name].append(elapsed)
+                elif number == 1:
+                    repeats[name] = self.repeats(elapsed)
         return {name: statistics.median(record) for name, record in records.items()}
+
+    def once(self, way, repeats):
+        """Milliseconds of calls back to back."""
+        self.synchronize()
+        begin = time.perf_counter()
+        for _ in range(repeats):
+            way()
+        self.synchronize()
+        return 1e3 * (time.perf_counter() - begin)
+
+    @staticmethod
+    def repeats(elapsed):
+        return max(1, min(MOST_REPEATS, int(SAMPLE_MS / elapsed)))
 
     def alone(self, way):
         """Milliseconds of a function on rank 0; the others wait."""
         dist.barrier()
-        record = []
-        if self.rank == 0:
-            for _ in range(self.rounds + 2):
-                self.synchronize()
-                begin = time.perf_counter()
-                way()
-                self.synchronize()
-                record.append(1e3 * (time.perf_counter() - begin))
-        return self.all(statistics.median(record[2:]) if record else 0)
+        if self.rank:
+            return self.all(0)
+        self.once(way, 1)
+        repeats = self.repeats(self.once(way, 1))
+        record = [self.once(way, repeats) / repeats for _ in range(self.rounds)]
+        return self.all(statistics.median(record))
 
 
 def local_by_tensordot(x, factors, axes):
@@ -113,11 +124,11 @@ def by_pytorch(x, factors, world):
 
 
 class Counter:
-    """Bytes that this process hands to torch.distributed for others."""
+    """Bytes that this process hands to torch.distributed for others, or writes to their memory."""
 
     def __enter__(self):
         self.bytes, self.batch = 0, dist.batch_isend_irecv
-        self.single = dist.all_to_all_single
+        self.single, self.put = dist.all_to_all_single, _peers.Peers.put
 
         def batch(operations):
             self.bytes += sum(o.tensor.numel() * o.tensor.element_size() for o in operations
@@ -129,20 +140,26 @@ class Counter:
             self.bytes += send.element_size() * sum(n for r, n in enumerate(sizes) if r != own)
             return self.single(output, send, received_sizes, sizes, group=group, **options)
 
+        def put(peers, rank, box, *arguments):
+            self.bytes += box.WidthInBytes * box.Height * box.Depth
+            return self.put(peers, rank, box, *arguments)
+
         dist.batch_isend_irecv, dist.all_to_all_single = batch, single
+        _peers.Peers.put = put
         return self
 
     def __exit__(self, *error):
         dist.batch_isend_irecv, dist.all_to_all_single = self.batch, self.single
+        _peers.Peers.put = self.put
 
 
 def in_one_piece(call):
     def way():
-        before, _overlap.MOST_PIECES = _overlap.MOST_PIECES, 1
+        before, _pieces.MOST_PIECES = _pieces.MOST_PIECES, 1
         try:
             return call()
         finally:
-            _overlap.MOST_PIECES = before
+            _pieces.MOST_PIECES = before
 
     return way
 
@@ -189,15 +206,17 @@ def measure(place, rows, sizes, kind, name):
             by_torch = lambda: local_by_tensordot(part, factors, range(1, len(sizes) + 1))
         else:
             by_torch = lambda: by_pytorch(part, factors, world)
-        flat = part.reshape(-1, math.prod(sizes[1:])) if axis else part.flatten(1)
-        applied = factors[1:] if axis else factors
+        plan = _arguments.checked(x, factors, None, None, False, False)[2]
+        count = len(plan.after) if axis else 0
+        flat = part.reshape(-1, math.prod(sizes[count:])) if axis else part.flatten(1)
         buffers = {}
 
         def local():
-            """The arithmetic of one process; its first factor on an array of the same size."""
-            z = kron.mkm(flat, applied)
+            """What one process applies on both sides of the exchange, to arrays of these sizes."""
+            z = kron.mkm(flat, factors[count:])
             if axis:
-                kron.kmm(z.view(rows, sizes[0], -1), [factors[0]], trans_factors=True)
+                kron.kmm(z.view(rows, math.prod(sizes[:count]), -1), factors[:count],
+                         trans_factors=True)
 
         ways = {"kron": lambda: kd.mkm(x, factors), "pytorch": by_torch, "local": local}
         if axis:
@@ -208,6 +227,8 @@ def measure(place, rows, sizes, kind, name):
             ways["exchange"] = lambda: dist.all_to_all_single(
                 buffers["received"].view(-1), buffers["send"].view(-1))
         row["ms"] = place.times(ways)
+        if axis:
+            row["to"] = plan.target
         row["error"] = errors_of(place, x, y, factors, axis, by_torch, bytes_of_x)
         buffers.clear()
         whole_fits = bytes_of_x * 3 < free_bytes(place)
@@ -309,9 +330,9 @@ def main():
     dist.init_process_group("nccl" if options.device == "cuda" else "gloo")
     place = Place(options.device, options.rounds)
     if options.pieces:
-        _overlap.MOST_PIECES = options.pieces
+        _pieces.MOST_PIECES = options.pieces
     if options.piece_mib:
-        _overlap.PIECE_BYTES = options.piece_mib << 20
+        _pieces.PIECE_BYTES = options.piece_mib << 20
     results = {"command": options.command, "machine": machine(place), "rows": []}
     tables = {"rows": ("rows", ROWS), "modes": ("modes", MODES), "larger": ("modes", LARGER)}
     for table in options.only.split(","):

@@ -116,9 +116,42 @@ def _signature(x, factors, mesh_dim, to, keep_placement, trans_factors, precisio
     return parts + [(name, repr(value)) for name, value in options.items()]
 
 
+#: What ranks with GPUs have agreed on: (layout, plan or None) of calls by `_key`.
+_known = {}
+_MOST_KNOWN = 256
+
+
+def _key(x, factors, *options):
+    """What a call's layout and plan follow from, where all arrays are what most calls have; None
+    for others."""
+    if (x.device.type != "cuda" or not isinstance(factors, (list, tuple))
+            or not all(type(factor) in (torch.Tensor, torch.nn.Parameter) for factor in factors)):
+        return None
+    key = (x.device_mesh, x.placements, x.shape, plain_part(x).shape, x.dtype, x.requires_grad,
+           tuple((factor.shape, factor.dtype, factor.device, factor.requires_grad)
+                 for factor in factors), torch.is_grad_enabled(), repr(options))
+    # Meshes of the same ranks are equal, but their groups may be new ones.
+    return *key, *(x.device_mesh.get_group(dim).group_name for dim in range(x.device_mesh.ndim))
+
+
 def agreed(x, factors, mesh_dim, to, keep_placement, trans_factors, precision, more=()):
     """The same as `checked`, on all ranks or on none; `more` are (name, what it is) of further
     arguments that have to be the same on all of them."""
+    options = mesh_dim, to, keep_placement, trans_factors, precision, more
+    key = _key(x, factors, *options)
+    if key in _known:
+        letter = letters(trans_factors, len(factors)) or "N" * len(factors)
+        layout, plan = _known[key]
+        return layout, [_transposed(*pair) for pair in zip(factors, letter)], plan
+    result = _agreed(x, factors, *options)
+    if key is not None:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[key] = result[0], result[2]
+    return result
+
+
+def _agreed(x, factors, mesh_dim, to, keep_placement, trans_factors, precision, more):
     error = result = None
     try:
         result = checked(x, factors, mesh_dim, to, keep_placement, trans_factors)

@@ -46,6 +46,10 @@ class Layout:
 
     def local_sizes(self):
         """Sizes of this rank's part."""
+        return list(self._local_sizes)
+
+    @functools.cached_property
+    def _local_sizes(self):
         sizes = list(self.sizes)
         for dim, placement in enumerate(self.others):
             if isinstance(placement, Shard):

@@ -3,18 +3,14 @@
 """A product with its leading mode divided, computed while parts of it travel.
 
 The exchange goes in pieces: some rows of M, or part of a row where there are few. While one
-piece travels (on NCCL's own stream), the factors of the next one are applied, and the leading
-factor to the one before. Nothing is packed or unpacked:
+piece travels, the inner factors are applied to the next one, and the leading ones to the piece
+before. Of every row, what a rank sends to another one is a contiguous block [its part of P1, P2,
+..., the other's part of Qt, ...] of the array [P1, ...] that the other rank makes whole.
 
-- What rank d gets is a product of its own, in which the factor of the mode that will be divided
-  has the columns of d only: its result is the message. That repeats no arithmetic of this
-  factor, and reads x once per rank; with many ranks that is more than packing one product
-  reads and writes, which is then what is done.
-- Of every row, a rank's message is a contiguous block [its part of P1, Q2, ..., its part of Qt,
-  ...] of the array [P1, ...] that the other rank makes whole, and arrives in its place there.
+GPUs of one host write it there themselves (_peers.py): boxes go out of the product's result
+without being packed. Other ranks send a message for each row, packed.
 """
 
-import dataclasses
 import math
 
 import torch
@@ -23,156 +19,153 @@ from torch.distributed.distributed_c10d import _resolve_process_group
 
 from .. import torch as kt
 from ..torch import _dispatch
-from ._chunks import chunk
+from . import _peers, _pieces
 from ._exchange import move
 from ._local import apply
 
-#: Bytes from which on a message between two ranks is worth being sent on its own: NCCL was
-#: measured to move 137, 220, 274 and 327 GB/s between two H200 with 16, 64, 256 and 1024 MiB per
-#: rank. And pieces at most, each of which has launches of its own.
-PIECE_BYTES = 32 << 20
-MOST_PIECES = 8
-#: Bytes of one row's message from which on it is not better packed with those of other rows.
-ROW_BYTES = 256 << 10
-#: Ranks up to which a product per rank moves fewer bytes than packing: g reads and a write
-#: against two of each.
-_MOST_PRODUCTS = 3
-
-
-@dataclasses.dataclass(frozen=True)
-class _Piece:
-    """Rows `begin` to `end`, of which part `part` of `parts` of this rank's positions."""
-
-    begin: int
-    end: int
-    part: int
-    parts: int
-
-    def positions(self, count):
-        """(number, first) of the positions of a rank that has `count`."""
-        return chunk(count, self.parts, self.part)
-
-    @property
-    def is_last(self):
-        """Whether its rows are whole when it has come."""
-        return self.part == self.parts - 1
-
-
-def _pieces(rows, message_bytes):
-    """Of an exchange in which a rank sends so many bytes to another one."""
-    if not rows:
-        return []
-    count = max(1, min(MOST_PIECES, message_bytes // PIECE_BYTES))
-    if count <= rows:
-        step = -(-rows // count)
-        return [_Piece(begin, min(begin + step, rows), 0, 1) for begin in range(0, rows, step)]
-    parts = -(-count // rows)
-    return [_Piece(row, row + 1, part, parts) for row in range(rows) for part in range(parts)]
-
-
-def is_possible(layout, plan, count, width):
-    """Whether all factors but that of the divided, leading mode come before the exchange, and the
-    largest message of a row, of elements of `width` bytes, is worth sending. The same on all
-    ranks."""
-    if (plan.source != 1 or plan.target < 2 or plan.after != (1,)
-            or plan.before != tuple(range(2, count + 1))):
-        return False
-    message = width * math.prod(plan.sizes[2:]) // plan.sizes[plan.target]
-    for axis in (1, plan.target):
-        message *= chunk(plan.sizes[axis], layout.ranks, 0)[0]
-    return message >= ROW_BYTES
-
 
 class _Product:
-    """One call on one rank. Arrays are seen as [rows, leading mode, all other modes]."""
+    """One call on one rank."""
 
     def __init__(self, x, matrices, layout, plan, precision):
-        ranks, self.rank, self.precision = layout.ranks, layout.rank, precision
-        self.leading, self.factors = matrices[0], matrices[1:]
-        self.group = _resolve_process_group(layout.group)
-        self.x = x.resolve_conj().resolve_neg().reshape(*x.shape[:2], math.prod(x.shape[2:]))
-        self.starts = [chunk(layout.sizes[1], ranks, rank) for rank in range(ranks)]
-        self.slabs = [chunk(plan.sizes[plan.target], ranks, rank) for rank in range(ranks)]
-        self.target = plan.target - 2
-        self.trailing = list(plan.sizes[2:])
-        self.inside = math.prod(self.trailing) // self.trailing[self.target]
-        self.trailing[self.target] = self.slabs[self.rank][0]
-        rows, own = self.x.shape[0], self.inside * self.slabs[self.rank][0]
-        # This rank's part of the target, with all of the leading mode.
-        self.moved = x.new_empty(rows, layout.sizes[1], own)
-        self.result = x.new_empty(rows, self.leading.shape[1], own)
-        # The largest message, which is the same on all ranks, decides.
-        most = rows * self.starts[0][0] * self.slabs[0][0] * self.inside
-        self.pieces = _pieces(rows, most * x.element_size())
+        shapes = tuple((matrix.shape[0], matrix.shape[1]) for matrix in matrices)
+        self.geometry = _pieces.geometry(
+            layout.group, layout, plan, shapes, x.shape[0], x.element_size(),
+            (_pieces.PIECE_BYTES, _pieces.MOST_PIECES))
+        count = self.geometry.count
+        self.after, self.before = matrices[:count], matrices[count:]
+        self.layout, self.precision = layout, precision
+        self.x = x.resolve_conj().resolve_neg().reshape(self.geometry.x_shape)
 
-    def run(self):
-        waiting = None
-        for piece in self.pieces:
-            started = piece, self.send(piece)
+    def product(self, x, out=None):
+        """The inner factors on a part of x."""
+        return kt.mkm(x, self.before, precision=self.precision, out=out)
+
+    def parts(self):
+        """The part of x for each piece."""
+        if self.geometry.step:
+            return self.x.split(self.geometry.step)
+        parts = []
+        for piece in self.geometry.pieces:
+            count, begin = piece.positions(self.geometry.own)
+            parts.append(self.x[piece.begin:piece.end, begin:begin + count])
+        return parts
+
+    def finishes(self, moved, result):
+        """For each piece the rows of both arrays that are whole with it, or None."""
+        if not moved.numel() or not result.numel():
+            return [None] * len(self.geometry.pieces)
+        if self.geometry.step:
+            step = self.geometry.step
+            return list(zip(moved.split(step), result.split(step)))
+        return [(moved[piece.begin:piece.end], result[piece.begin:piece.end])
+                if piece.is_last else None for piece in self.geometry.pieces]
+
+    def finish(self, arrays):
+        """Applies the leading factors to rows that are whole."""
+        if arrays is not None:
+            moved, result = arrays
+            kt.kmm(moved, self.after, trans_factors=True, precision=self.precision, out=result)
+
+    def run(self, keeps=False):
+        """(the product, what was exchanged or, unless `keeps`, None)."""
+        peers = self.find_peers()
+        result = self.x.new_empty(self.geometry.result_shape)
+        moved = (self.by_messages(result) if peers is None
+                 else self.by_peers(peers, result, keeps))
+        return result.view(self.geometry.shape), moved if keeps else None
+
+    #===------------------------------------------------------------------------===#
+    # Messages
+    #===------------------------------------------------------------------------===#
+
+    def by_messages(self, result):
+        moved, waiting = self.x.new_empty(self.geometry.moved_shape), None
+        finishes = self.finishes(moved.view(self.geometry.leading_shape), result)
+        for number, x in enumerate(self.parts()):
+            started = number, self.send(moved, self.geometry.pieces[number], self.product(x))
             if waiting is not None:
-                self.finish(*waiting)
+                self.receive(*waiting, finishes)
             waiting = started
         if waiting is not None:
-            self.finish(*waiting)
-        return self.result.view(*self.result.shape[:2], *self.trailing)
+            self.receive(*waiting, finishes)
+        return moved
 
-    def products(self, piece):
-        """What each rank gets of this rank's part: [rows, positions, its part of the rest]."""
-        count, begin = piece.positions(self.x.shape[1])
-        x = self.x[piece.begin:piece.end, begin:begin + count]
-        if not x.numel():
-            return [None] * len(self.slabs)
-        if len(self.slabs) <= _MOST_PRODUCTS:
-            return [self.product(x, first, size) if size else None for size, first in self.slabs]
-        y = self.product(x, 0, self.factors[self.target].shape[1])
-        behind = math.prod(self.trailing[self.target + 1:])
-        y = y.view(*x.shape[:2], -1, self.factors[self.target].shape[1], behind)
-        return [y[..., first:first + size, :].contiguous().view(*x.shape[:2], -1)
-                if size else None for size, first in self.slabs]
-
-    def product(self, x, first, size):
-        """All factors but the leading one, of the target's some columns only."""
-        factors = list(self.factors)
-        if size != factors[self.target].shape[1]:
-            factors[self.target] = factors[self.target][:, first:first + size]
-        return kt.mkm(x, factors, precision=self.precision)
-
-    def places(self, piece, rank):
-        """Where what a rank sends here belongs: one block for each row."""
-        size, begin = self.starts[rank]
-        count, first = piece.positions(size)
-        if not count or not self.moved.shape[2]:
-            return []
-        begin += first
-        return [self.moved[row, begin:begin + count] for row in range(piece.begin, piece.end)]
-
-    def send(self, piece):
+    def send(self, moved, piece, product):
         """Starts the exchange of a piece; returns what has to be waited for and be kept."""
-        products = self.products(piece)
-        operations = []
-        for rank, product in enumerate(products):
-            places = self.places(piece, rank)
-            if rank == self.rank:
-                for place, block in zip(places, () if product is None else product):
-                    place.copy_(block)
+        geometry, blocks, operations = self.geometry, [], []
+        group = _resolve_process_group(self.layout.group)
+        product = product.view(piece.end - piece.begin, piece.positions(geometry.own)[0],
+                               geometry.between, geometry.line)
+        for rank, (first, size) in enumerate(geometry.blocks):
+            place = moved[geometry.place(piece, rank)]
+            block = product.narrow(3, first, size)
+            if rank == geometry.rank:
+                place.copy_(block)
                 continue
-            peer = dist.get_global_rank(self.group, rank)
-            blocks = () if product is None else product
-            operations += [dist.P2POp(dist.isend, _bytes(block), peer, self.group)
-                           for block in blocks]
-            operations += [dist.P2POp(dist.irecv, _bytes(place), peer, self.group)
-                           for place in places]
-        return (dist.batch_isend_irecv(operations) if operations else []), products
+            peer = dist.get_global_rank(group, rank)
+            block = block.contiguous()
+            blocks.append(block)
+            if block.numel():
+                operations += [dist.P2POp(dist.isend, _bytes(row), peer, group)
+                               for row in block]
+            if place.numel():
+                operations += [dist.P2POp(dist.irecv, _bytes(row), peer, group)
+                               for row in place]
+        return (dist.batch_isend_irecv(operations) if operations else []), blocks
 
-    def finish(self, piece, sent):
-        """Applies the leading factor to the rows that are whole now."""
+    def receive(self, number, sent, finishes):
         for work in sent[0]:
             work.wait()
-        if not piece.is_last or not self.moved.numel():
-            return
-        rows = slice(piece.begin, piece.end)
-        kt.kmm(self.moved[rows], [self.leading], trans_factors=True, precision=self.precision,
-               out=self.result[rows])
+        self.finish(finishes[number])
+
+    #===------------------------------------------------------------------------===#
+    # Windows
+    #===------------------------------------------------------------------------===#
+
+    def find_peers(self):
+        """Whom to write to; None where messages are sent."""
+        move, device = self.geometry.move, self.x.device
+        if (device.type != "cuda" or not move.fits_boxes
+                or len(self.geometry.pieces) > _peers.MOST_PIECES):
+            return None
+        peers = _peers.peers_of(self.layout.group, device)
+        return peers if peers is not None and peers.reserve(
+            self.geometry.window_bytes) else None
+
+    def by_peers(self, peers, result, keeps):
+        """Work is given to streams in the order in which they take it up, with little in between:
+        the host has to stay ahead of the GPU."""
+        peers.begin()
+        geometry, boxes = self.geometry, self.geometry.boxes
+        if geometry.is_in_place:
+            window = peers.window(geometry.window_shape, self.x.dtype)
+            parts = [window[geometry.place(piece, peers.rank)] for piece in geometry.pieces]
+            first, columns = geometry.blocks[peers.rank]
+            rows, leading, _ = geometry.leading_shape
+            moved = window.view(rows, leading, geometry.line).narrow(2, first, columns)
+        else:
+            parts = [None] * len(geometry.pieces)
+            moved = peers.window(geometry.leading_shape, self.x.dtype)
+        # The copies that read them are waited for in `end`.
+        products = [(self.product(x, part), peers.mark()) for x, part in zip(self.parts(), parts)]
+        address = window.data_ptr() if geometry.is_in_place else None
+        with peers.signalling():
+            for number, (product, done) in enumerate(products):
+                source = address or product.data_ptr()
+                for rank, (box, there, here) in boxes[number].items():
+                    if rank != peers.rank:
+                        peers.put(rank, box, there, source + here, done)
+                peers.signal(number)
+        for number, arrays in enumerate(self.finishes(moved, result)):
+            product, done = products[number]
+            box, there, here = boxes[number].get(peers.rank, (None, 0, 0))
+            kept = box and peers.keep(box, there, product.data_ptr() + here, done)
+            peers.wait(number, kept)
+            self.finish(arrays)
+        kept = moved.clone(memory_format=torch.contiguous_format) if keeps else None
+        peers.end()
+        return kept
 
 
 def _bytes(block):
@@ -184,7 +177,7 @@ def product(x, matrices, layout, plan, precision):
     """The product of the local part x, sharded along plan.target."""
     if torch.is_grad_enabled() and any(array.requires_grad for array in (x, *matrices)):
         return _Recorded.apply(layout, plan, precision, x, *matrices)
-    return _Product(x, matrices, layout, plan, precision).run()
+    return _Product(x, matrices, layout, plan, precision).run()[0]
 
 
 class _Recorded(torch.autograd.Function):
@@ -193,10 +186,9 @@ class _Recorded(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, layout, plan, precision, x, *matrices):
-        run = _Product(x, matrices, layout, plan, precision)
-        y = run.run()
+        y, moved = _Product(x, matrices, layout, plan, precision).run(keeps=True)
         ctx.options = layout, plan, precision
-        ctx.save_for_backward(x, run.moved, *matrices)
+        ctx.save_for_backward(x, moved, *matrices)
         return y
 
     @staticmethod
@@ -206,22 +198,24 @@ class _Recorded(torch.autograd.Function):
         needs_x, *needs = ctx.needs_input_grad[3:]
         if torch.is_grad_enabled():
             return None, None, None, *_differentiable(ctx, grad, x, matrices)
-        leading, *others = matrices
-        by_moved, by_leading = _dispatch.product_grads(
-            "kmm", grad.reshape(*grad.shape[:2], moved.shape[2]), moved, [leading],
-            [needs_x or any(needs[1:]), needs[0]], 1, "N", "T", precision)
+        count, rows = len(plan.after), x.shape[0]
+        after, before = matrices[:count], matrices[count:]
+        p, q = (math.prod(matrix.shape[axis] for matrix in after) for axis in (0, 1))
+        columns = math.prod(grad.shape[count + 1:])
+        by_moved, *by_after = _dispatch.product_grads(
+            "kmm", grad.reshape(rows, q, columns), moved.reshape(rows, p, columns), after,
+            [needs_x or any(needs[count:]), *needs[:count]], 1, "N", "T" * count, precision)
         if by_moved is None:
-            return None, None, None, None, by_leading, *[None] * len(others)
-        shape = list(grad.shape)
-        shape[1] = layout.sizes[1]
+            return None, None, None, None, *by_after, *[None] * len(before)
+        shape = [rows, *plan.sizes[1:count + 1], *grad.shape[count + 1:]]
         back = move(by_moved.view(shape), layout, plan.target, 1, plan.sizes[plan.target])
-        rows = math.prod(x.shape[:2])
-        by_x, *by_others = _dispatch.product_grads(
-            "mkm", back.reshape(rows, math.prod(plan.sizes[2:])),
-            x.reshape(rows, math.prod(x.shape[2:])), others, [needs_x, *needs[1:]], 1, "N", "",
-            precision)
+        p, q = (math.prod(matrix.shape[axis] for matrix in before) for axis in (0, 1))
+        lines = math.prod(x.shape[:count + 1])
+        by_x, *by_before = _dispatch.product_grads(
+            "mkm", back.reshape(lines, q), x.reshape(lines, p), before, [needs_x, *needs[count:]],
+            1, "N", "", precision)
         by_x = None if by_x is None else by_x.view(x.shape)
-        return None, None, None, by_x, by_leading, *by_others
+        return None, None, None, by_x, *by_after, *by_before
 
 
 def _differentiable(ctx, grad, x, matrices):

@@ -61,11 +61,18 @@ class _Whole(torch.autograd.Function):
         return _Part.apply(grad), None, None, None
 
 
+def _is_plain(array):
+    """Whether nothing records what is done with an array: most of the host's time would go into
+    that."""
+    return not (is_compiling() or (torch.is_grad_enabled() and array.requires_grad))
+
+
 def part_of(x):
     """This rank's part of a DTensor."""
-    return _Part.apply(x)
+    return plain_part(x) if _is_plain(x) else _Part.apply(x)
 
 
 def whole_of(part, mesh, placements, shape):
     """The DTensor of this shape of which this rank has `part`."""
-    return _Whole.apply(part, mesh, tuple(placements), torch.Size(shape))
+    whole = plain_whole if _is_plain(part) else _Whole.apply
+    return whole(part, mesh, tuple(placements), torch.Size(shape))

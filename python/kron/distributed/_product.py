@@ -4,7 +4,7 @@
 
 import math
 
-from . import _overlap
+from . import _overlap, _pieces
 from ._exchange import move
 from ._local import apply
 from ._parts import is_traced, whole_of
@@ -18,7 +18,7 @@ def summed_groups(layout):
 
 def _exchanged(local, matrices, layout, plan, precision):
     """The product of a local part, sharded along plan.target."""
-    if not is_traced(local) and _overlap.is_possible(
+    if not is_traced(local) and _pieces.is_possible(
             layout, plan, len(matrices), local.element_size()):
         return _overlap.product(local, matrices, layout, plan, precision)
     return _overlap.in_steps(local, matrices, layout, plan, precision)

@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed.tensor import DTensor, init_device_mesh
 
-from kron.distributed import _overlap
+from kron.distributed import _pieces
 from torch_reference import bound, error
 
 
@@ -76,12 +76,12 @@ def gradients(result, inputs, weights):
 @contextlib.contextmanager
 def small_pieces():
     """Exchanges in many pieces."""
-    before = _overlap.PIECE_BYTES, _overlap.ROW_BYTES
-    _overlap.PIECE_BYTES, _overlap.ROW_BYTES = 64, 0
+    before = _pieces.PIECE_BYTES, _pieces.ROW_BYTES
+    _pieces.PIECE_BYTES, _pieces.ROW_BYTES = 64, 0
     try:
         yield
     finally:
-        _overlap.PIECE_BYTES, _overlap.ROW_BYTES = before
+        _pieces.PIECE_BYTES, _pieces.ROW_BYTES = before
 
 
 @contextlib.contextmanager

@@ -1,0 +1,148 @@
+# Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+# SPDX-License-Identifier: MIT
+"""What of a product with its leading mode divided goes where, and in which pieces: all that follows
+from sizes alone, worked out once for calls of the same sizes."""
+
+import dataclasses
+import functools
+import math
+
+from . import _peers
+from ._boxes import Move
+from ._chunks import chunk
+
+#: Bytes from which on a message between two ranks is worth being sent on its own: NCCL was
+#: measured to move 137, 220, 274 and 327 GB/s between two H200 with 16, 64, 256 and 1024 MiB per
+#: rank, and a host takes some 60 us for the launches of a piece. And pieces at most.
+PIECE_BYTES = 64 << 20
+MOST_PIECES = 8
+#: Ranks up to which a window of the whole array moves fewer bytes: none for what stays on a rank,
+#: which is a part of 1/ranks, read and written.
+_MOST_IN_PLACE = 3
+#: Bytes of one row's message from which on it is not better packed with those of other rows.
+ROW_BYTES = 256 << 10
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+    """Rows `begin` to `end`, of which part `part` of `parts` of this rank's positions."""
+
+    begin: int
+    end: int
+    part: int
+    parts: int
+
+    def positions(self, count):
+        """(number, first) of the positions of a rank that has `count`."""
+        return chunk(count, self.parts, self.part)
+
+    @property
+    def is_last(self):
+        """Whether its rows are whole when it has come."""
+        return self.part == self.parts - 1
+
+
+def _pieces(rows, message_bytes):
+    """Of an exchange in which a rank sends so many bytes to another one."""
+    if not rows:
+        return []
+    count = max(1, min(MOST_PIECES, message_bytes // PIECE_BYTES))
+    if count <= rows:
+        step = -(-rows // count)
+        return [Piece(begin, min(begin + step, rows), 0, 1) for begin in range(0, rows, step)]
+    parts = -(-count // rows)
+    return [Piece(row, row + 1, part, parts) for row in range(rows) for part in range(parts)]
+
+
+def is_possible(layout, plan, count, width):
+    """Whether the leading mode is divided, its factor and perhaps some behind it come after the
+    exchange and all others before it, and the largest message of a row, of elements of `width`
+    bytes, is worth sending. The same on all ranks."""
+    after = len(plan.after)
+    if (plan.source != 1 or plan.target <= after or plan.after != tuple(range(1, after + 1))
+            or plan.before != tuple(range(after + 1, count + 1))):
+        return False
+    message = width * math.prod(plan.sizes[2:]) // plan.sizes[plan.target]
+    for axis in (1, plan.target):
+        message *= chunk(plan.sizes[axis], layout.ranks, 0)[0]
+    return message >= ROW_BYTES
+
+
+class Geometry:
+    """Of one rank. Arrays are seen as [rows, leading mode, modes up to the target, the target and
+    those behind it]."""
+
+    def __init__(self, layout, plan, factors, rows, width):
+        ranks, self.rank = layout.ranks, layout.rank
+        sizes, target, count = plan.sizes, plan.target, len(plan.after)
+        starts = [chunk(layout.sizes[1], ranks, rank) for rank in range(ranks)]
+        shares = [chunk(sizes[target], ranks, rank) for rank in range(ranks)]
+        between, inside = math.prod(sizes[2:target]), math.prod(sizes[target + 1:])
+        #: Factors that follow the exchange.
+        self.count, self.ranks, self.own = count, ranks, starts[self.rank][0]
+        self.move = Move(rows, between, inside, True, tuple(size for size, _ in starts),
+                         tuple(size for size, _ in shares), self.rank, width)
+        # The largest message, which is the same on all ranks, decides.
+        most = rows * starts[0][0] * between * shares[0][0] * inside
+        self.pieces = _pieces(rows, most * width)
+        #: Rows of each piece but the last, if pieces are whole rows, else 0.
+        self.step = 0 if any(piece.parts > 1 for piece in self.pieces) else max(
+            (piece.end - piece.begin for piece in self.pieces), default=0)
+        columns = math.prod(p for p, _ in factors[count:])
+        self.x_shape = [rows, self.own, math.prod(sizes[2:count + 1]), columns]
+        self.line = sizes[target] * inside
+        self.between = between
+        #: (first column, columns) of a line that a rank gets.
+        self.blocks = [(first * inside, size * inside) for size, first in shares]
+        #: (first position, positions) of the leading mode that a rank has.
+        self.starts = [(first, size) for size, first in starts]
+        self.moved_shape = self.move.received_shape(self.rank)
+        #: Whether windows have the lines of all ranks, so that the product is written where the
+        #: leading factors read it: with few ranks that is less than copying what stays here.
+        self.is_in_place = ranks <= _MOST_IN_PLACE and target == count + 1
+        self.window_shape = [rows, layout.sizes[1], between, self.line]
+        self.window_bytes = (math.prod(self.window_shape) * width if self.is_in_place
+                             else self.move.received_bytes)
+        p, q = (math.prod(factor[axis] for factor in factors[:count]) for axis in (0, 1))
+        trailing = list(sizes[count + 1:])
+        trailing[target - count - 1] = shares[self.rank][0]
+        #: The moved array and the result as kmm of the leading factors takes them.
+        self.leading_shape = [rows, p, math.prod(trailing)]
+        self.result_shape = [rows, q, math.prod(trailing)]
+        self.shape = [rows, *(factor[1] for factor in factors[:count]), *trailing]
+
+    def place(self, piece, rank):
+        """(rows, positions) of an array of `moved_shape` that a piece of `rank` fills."""
+        begin, size = self.starts[rank]
+        count, first = piece.positions(size)
+        return slice(piece.begin, piece.end), slice(begin + first, begin + first + count)
+
+    @functools.cached_property
+    def boxes(self):
+        """For each piece: for each rank that gets something, its (box, offset in its window, offset
+        in the piece's product, or in this rank's window if products are written there)."""
+        found = []
+        if self.is_in_place:
+            return [{rank: box for rank in range(self.ranks) if rank != self.rank
+                     if (box := self._box_in_place(piece, rank))} for piece in self.pieces]
+        for piece in self.pieces:
+            rows = piece.end - piece.begin, piece.begin
+            boxes = {rank: self.move.box(rank, rows, piece.positions(self.own))
+                     for rank in range(self.ranks)}
+            found.append({rank: box for rank, box in boxes.items() if box})
+        return found
+
+    def _box_in_place(self, piece, rank):
+        """All windows look alike."""
+        rows, positions = self.place(piece, self.rank)
+        line, lines = self.line, self.window_shape[1] * self.between
+        first, columns = self.blocks[rank]
+        sizes = piece.end - piece.begin, (positions.stop - positions.start) * self.between, columns
+        box = _peers.box_of(sizes, (lines * line, line), (lines * line, line), self.move.width)
+        offset = (rows.start * lines + positions.start * self.between) * line + first
+        return box and (box, offset * self.move.width, offset * self.move.width)
+
+
+@functools.lru_cache(maxsize=256)
+def geometry(group, layout, plan, factors, rows, width, limits):
+    """The Geometry of products on a group; `limits` are those of pieces, by which they differ."""
+    return Geometry(layout, plan, factors, rows, width)
