@@ -153,6 +153,10 @@ class Case:
     def mlir(self):
         return self._chain_mlir() if self.op == "chain" else self._operation_mlir()
 
+    def open_mlir(self):
+        """On tensors with an open number of rows; of mkm and batch-first sparse factors."""
+        return self._chain_mlir("?") if self.sparse else self._open_product_mlir()
+
     def _attributes(self):
         attributes = []
         if self.precision != "full":
@@ -186,19 +190,37 @@ class Case:
                 f"{clause}({factors} : {', '.join(types[1:-1])}) outs(%y : {types[-1]})"
                 f"{self._beta()}{self._attributes()}\n  return\n}}\n")
 
-    def _chain_mlir(self):
-        """On tensors: what lies between the factors is not the caller's."""
+    def _open_product_mlir(self):
+        """kron.mkm on tensors with `?` rows."""
+        element = MLIR.get(self.type, self.type)
+        x, y = (f"tensor<?x{shape[1]}x{element}>" for shape in (self.shapes[0], self.shapes[-1]))
+        factors = [f"tensor<{f[0]}x{f[1]}x{element}>" for f in self.shapes[1:-1]]
+        names = [f"%f{k}" for k in range(len(factors))]
+        arguments = "".join(f", {n}: {t}" for n, t in zip(names, factors))
+        return (f"func.func @bench(%x: {x}{arguments}) -> {y} {{\n"
+                f"  %c0 = arith.constant 0 : index\n  %rows = tensor.dim %x, %c0 : {x}\n"
+                f"  %e = tensor.empty(%rows) : {y}\n"
+                f"  %y = kron.mkm ins(%x : {x}) factors({', '.join(names)} : {', '.join(factors)}) "
+                f"outs(%e : {y}){self._attributes()} -> {y}\n  return %y : {y}\n}}\n")
+
+    def _chain_mlir(self, rows=None):
+        """On tensors: what lies between the factors is not the caller's. With `rows` of "?" their
+        number is open."""
         element, weights = MLIR.get(self.type, self.type), self.shapes[1:-1]
-        first = self.layout == "batch_first"
-        rows = [[self.rows, w] if first else [w, self.rows] for w in self.widths()]
-        types = [f"tensor<{'x'.join(map(str, s))}x{element}>" for s in [*rows, *weights]]
-        types, weights = types[:len(rows)], types[len(rows):]
+        first, count = self.layout == "batch_first", rows or self.rows
+        shapes = [[count, w] if first else [w, count] for w in self.widths()]
+        types = [f"tensor<{'x'.join(map(str, s))}x{element}>" for s in [*shapes, *weights]]
+        types, weights = types[:len(shapes)], types[len(shapes):]
         arguments = ", ".join(f"%f{k}: {t}" for k, t in enumerate(weights))
         lines = [f"func.func @bench(%x: {types[0]}, {arguments}) -> {types[-1]} {{"]
+        size = ""
+        if rows:
+            lines += ["  %c0 = arith.constant 0 : index", f"  %rows = tensor.dim %x, %c0 : {types[0]}"]
+            size = "%rows"
         current = "%x"
         for k, weight in enumerate(weights):
             before, after = types[k], types[k + 1]
-            lines += [f"  %e{k} = tensor.empty() : {after}",
+            lines += [f"  %e{k} = tensor.empty({size}) : {after}",
                       f"  %y{k} = kron.ksmm ins({current} : {before}) weights(%f{k} : {weight}) "
                       f"outs(%e{k} : {after}){self._attributes()} -> {after}"]
             current = f"%y{k}"

@@ -16,6 +16,9 @@ from ._chunks import chunk
 #: rank, and a host takes some 60 us for the launches of a piece. And pieces at most.
 PIECE_BYTES = 64 << 20
 MOST_PIECES = 8
+#: Parts of a single row: the leading factors need all of them, and inner ones take few positions at
+#: a lower rate.
+_MOST_PARTS = 2
 #: Ranks up to which a window of the whole array moves fewer bytes: none for what stays on a rank,
 #: which is a part of 1/ranks, read and written.
 _MOST_IN_PLACE = 3
@@ -46,11 +49,11 @@ def _pieces(rows, message_bytes):
     if not rows:
         return []
     count = max(1, min(MOST_PIECES, message_bytes // PIECE_BYTES))
-    if count <= rows:
-        step = -(-rows // count)
+    if rows > 1:
+        step = -(-rows // min(count, rows))
         return [Piece(begin, min(begin + step, rows), 0, 1) for begin in range(0, rows, step)]
-    parts = -(-count // rows)
-    return [Piece(row, row + 1, part, parts) for row in range(rows) for part in range(parts)]
+    parts = min(count, _MOST_PARTS)
+    return [Piece(0, 1, part, parts) for part in range(parts)]
 
 
 def is_possible(layout, plan, count, width):
