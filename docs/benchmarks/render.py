@@ -16,6 +16,7 @@ import re
 
 import cpu_plot
 import cpu_tables
+import distributed_tables
 import exec_tables
 import gpu_plot
 import gpu_tables
@@ -110,6 +111,7 @@ KINDS = {
     "table": table,
     "summary": of_file(gpu_tables.summary),
     "suite": of_file(gpu_tables.suite),
+    "sharded": of_file(distributed_tables.table),
     "exec-runs": of_file(exec_tables.runs),
     "exec-paths": of_file(exec_tables.paths),
     "worst": of_file(random_tables.worst),
