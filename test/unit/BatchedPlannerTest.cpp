@@ -86,7 +86,7 @@ TEST_F(GPUPlanners, BatchedSaysWhichFieldIsImpossible) {
   EXPECT_EQ(getReason(planBatched(
                 build(kPlanes, getPlanText("batched", "cluster = 2")),
                 getMachine("h200"))),
-            "its tiles are whole rows of one CTA");
+            "expects cluster to be 1, as tiles are of one CTA, but got 2");
 }
 
 TEST_F(GPUPlanners, BatchedReaderRefusesWhatIsNoPlan) {

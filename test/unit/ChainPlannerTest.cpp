@@ -75,8 +75,11 @@ TEST_F(GPUPlanners, ChainSaysWhichFieldIsImpossible) {
 TEST_F(GPUPlanners, ChainReaderRefusesWhatIsNoPlan) {
   FusedOp fused = build(kHalves);
   GPUPlanAttr plan = getPlan(planChain(fused, getMachine("h200")));
-  expectReaderRefuses<readChainPlan>(
-      fused, plan, {{"tile", 17}, {"ctas_per_sm", 65}, {"warp_groups", 16}});
+  expectReaderRefuses<readChainPlan>(fused, plan,
+                                     {{"tile", 17},
+                                      {"ctas_per_sm", 65},
+                                      {"warp_groups", 16},
+                                      {"warp_groups", 3}});
   // In a step, which the reason names too.
   auto steps = cast<ArrayAttr>(plan.getFields().get("steps"));
   auto withStep = [&](StringRef name, int64_t value) {
@@ -89,7 +92,8 @@ TEST_F(GPUPlanners, ChainReaderRefusesWhatIsNoPlan) {
   for (auto [name, value] :
        {std::pair("k_step", 3), std::pair("lane_chunks", 5),
         std::pair("wgmma", 1), std::pair("chunk_bytes", 48),
-        std::pair("skinny_m", 3)}) {
+        std::pair("skinny_m", 3), std::pair("row_tiles", 7),
+        std::pair("row_warps", 3), std::pair("result_warps", 16)}) {
     std::string reason = getReason(readChainPlan(fused, withStep(name, value)));
     EXPECT_TRUE(StringRef(reason).starts_with("step 1: ")) << reason;
     expectNames(reason, name + (" = " + std::to_string(value)));

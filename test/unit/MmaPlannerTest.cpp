@@ -102,7 +102,11 @@ TEST_F(GPUPlanners, MmaHonoursWhatIsGiven) {
 }
 
 TEST_F(GPUPlanners, MmaSaysWhichFieldIsImpossible) {
-  expectRefuses<planMma>("mma", kSquares, {"threads = 50", "columns = 2"});
+  expectRefuses<planMma>("mma", kSquares,
+                         {"threads = 50", "columns = 2", "ctas_per_sm = 100",
+                          "stages = 999", "tile = 9999", "cluster = 2",
+                          "piece_slots = 2"});
+  expectRefuses<planMma>("mma", kLarge, {"ctas_per_sm = 2", "stages = 2"});
   expectRefuses<planMma>("mma", {"f32", {8, 16, 16}, {1, 2}}, {"tile = 9"});
 }
 

@@ -10,6 +10,7 @@
 
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPUMachine.h"
+#include "kron/Mapping/GPU/GivenFields.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,8 +21,6 @@
 #include <variant>
 
 namespace mlir::kron {
-
-using PlansOrReason = std::variant<SmallVector<GPUPlanAttr>, std::string>;
 
 inline GPUMachine getMachine(StringRef name) {
   return llvm::cantFail(parseGPUMachine(name));
@@ -191,8 +190,27 @@ protected:
     }
   }
 
+  /// What `planner` says of `op`; where it refuses, with the fields that are
+  /// given to blame, as --kron-plan does.
+  template <auto planner, typename Op>
+  PlansOrReason planGiven(Op op, const GPUMachine &machine) {
+    auto plan = [&]() -> PlansOrReason {
+      auto found = planner(op, machine);
+      if (auto *reason = std::get_if<std::string>(&found))
+        return *reason;
+      if constexpr (std::is_same_v<decltype(found), PlansOrReason>)
+        return found;
+      else
+        return SmallVector<GPUPlanAttr>{std::get<GPUPlanAttr>(found)};
+    };
+    PlansOrReason plans = plan();
+    if (auto *reason = std::get_if<std::string>(&plans))
+      return nameGivenFields(op, *reason, plan);
+    return plans;
+  }
+
   /// That `planner`, or the verifier before it, refuses each of `given`, and
-  /// names it.
+  /// names it and what is expected.
   template <auto planner, typename AnyExample = Example>
   void expectRefuses(StringRef kernel, const AnyExample &example,
                      ArrayRef<const char *> given, StringRef machine = "h200") {
@@ -200,8 +218,10 @@ protected:
       std::string text = getPlanText(kernel, fields);
       std::string reason = getAttributeReason(text);
       if (reason == "none")
-        reason = getReason(planner(build(example, text), getMachine(machine)));
+        reason = getReason(
+            planGiven<planner>(build(example, text), getMachine(machine)));
       expectNames(reason, fields);
+      EXPECT_TRUE(StringRef(reason).contains("expects")) << reason;
     }
   }
 

@@ -83,7 +83,9 @@ TEST_F(GPUPlanners, WgmmaHonoursWhatIsGiven) {
 
 TEST_F(GPUPlanners, WgmmaSaysWhichFieldIsImpossible) {
   expectRefuses<planWgmma>("wgmma", {"f32", {-1, 32, 32}, {1, 2}},
-                           {"threads = 96", "columns = 2"});
+                           {"threads = 96", "columns = 2", "tile = 512",
+                            "stages = 60", "k_piece = 16", "ctas_per_sm = 32",
+                            "warpgroups_per_tile = 3"});
 }
 
 TEST_F(GPUPlanners, WgmmaReaderRefusesWhatIsNoPlan) {

@@ -221,16 +221,18 @@ public:
   int64_t take(StringRef name, int64_t chosen) const {
     return has(name) ? given.get(name) : chosen;
   }
-  /// What of `plan` is not as it is wanted, as `name = value`; empty if that is
-  /// nothing.
+  /// What of `plan` is not as it is wanted, with its name and value; empty if
+  /// that is nothing.
   std::string findContradiction(const ChainPlan &plan) const {
     if (!given)
       return "";
     if (has("threads") && given.getThreads() != plan.getThreads())
-      return "threads = " + std::to_string(given.getThreads());
+      return "no chain plan has threads = " +
+             std::to_string(given.getThreads());
     for (const SparsePlan &step : plan.steps)
       if (has("stages") && step.hasRing() && step.stages != given.getStages())
-        return "stages = " + std::to_string(given.getStages());
+        return "no chain plan has stages = " +
+               std::to_string(given.getStages());
     return kron::findContradiction(given,
                                    writeChainPlan(given.getContext(), plan));
   }

@@ -20,6 +20,7 @@
 #include "kron/Mapping/GPU/CublasPlanner.h"
 #include "kron/Mapping/GPU/DmmaPlanner.h"
 #include "kron/Mapping/GPU/FfmaPlanner.h"
+#include "kron/Mapping/GPU/GivenFields.h"
 #include "kron/Mapping/GPU/MmaPlanner.h"
 #include "kron/Mapping/GPU/SimtPlanner.h"
 #include "kron/Mapping/GPU/SparseGradPlanner.h"
@@ -31,8 +32,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-using PlansOrReason = std::variant<SmallVector<GPUPlanAttr>, std::string>;
-
 namespace {
 struct Planner {
   GPUKernel kernel;
@@ -43,7 +42,7 @@ struct Planner {
 
 /// One planner's answer for a fused region.
 struct Candidate {
-  GPUKernel kernel;
+  Planner planner;
   PlansOrReason plans;
   KernelTime time;
 
@@ -133,7 +132,7 @@ static SmallVector<Planner> getAllowedPlanners(FusedOp fused) {
 
 static Candidate evaluate(const Planner &planner, FusedOp fused,
                           const Problem &problem, const GPUMachine &machine) {
-  Candidate candidate{planner.kernel, planner.plan(fused, machine), {}};
+  Candidate candidate{planner, planner.plan(fused, machine), {}};
   if (candidate.getReason())
     return candidate;
   GPUPlanAttr given = getGPUPlanAttr(fused);
@@ -205,19 +204,34 @@ static std::string chooseCublas(FusedOp fused, const KernelTime &chosen,
   return text;
 }
 
+/// What `given`, which may be null, says that none of `plans` has, one of which
+/// is for `kernel`; empty if there is nothing.
+static std::string findUnmet(GPUPlanAttr given, ArrayRef<GPUPlanAttr> plans,
+                             GPUKernel kernel) {
+  std::string unmet;
+  for (GPUPlanAttr plan : plans) {
+    std::string reason = findContradiction(given, plan);
+    if (reason.empty())
+      return "";
+    if (unmet.empty() || plan.getKernel() == kernel)
+      unmet = reason;
+  }
+  return unmet;
+}
+
 /// Says what was chosen, what bounds it, and what became of the others.
 static void explain(FusedOp fused, const Candidate &chosen, GPUPlanAttr plan,
                     ArrayRef<Candidate> candidates, StringRef ofOthers) {
   std::string message;
   llvm::raw_string_ostream os(message);
-  os << "kernel " << stringifyGPUKernel(chosen.kernel) << ", bound by "
+  os << "kernel " << stringifyGPUKernel(chosen.planner.kernel) << ", bound by "
      << getBound(chosen.time) << ", estimated "
      << toMicroseconds(chosen.time.total) << " us, floor "
      << toMicroseconds(chosen.time.floor) << " us";
   for (const Candidate &candidate : candidates) {
-    if (candidate.kernel == chosen.kernel)
+    if (candidate.planner.kernel == chosen.planner.kernel)
       continue;
-    os << "; " << stringifyGPUKernel(candidate.kernel) << ": ";
+    os << "; " << stringifyGPUKernel(candidate.planner.kernel) << ": ";
     if (const std::string *reason = candidate.getReason())
       os << *reason;
     else
@@ -263,15 +277,17 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
     if (given && given.getKernel() != GPUKernel::Auto)
       error << " of kind " << stringifyGPUKernel(given.getKernel());
     for (const Candidate &candidate : candidates)
-      error << "; " << stringifyGPUKernel(candidate.kernel) << ": "
-            << *candidate.getReason();
+      error << "; " << stringifyGPUKernel(candidate.planner.kernel) << ": "
+            << nameGivenFields(fused, *candidate.getReason(), [&] {
+                 return candidate.planner.plan(fused, machine);
+               });
     return error;
   }
 
   auto plans = std::get<SmallVector<GPUPlanAttr>>(chosen->plans);
   GPUPlanAttr main = plans.back();
   for (GPUPlanAttr plan : llvm::reverse(plans))
-    if (plan.getKernel() == chosen->kernel)
+    if (plan.getKernel() == chosen->planner.kernel)
       main = plan;
   // Arrays may turn out not to be aligned as the kernel needs it.
   if (plans.back().get("alignment"))
@@ -280,7 +296,14 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
   std::string ofCublas = chooseCublas(fused, chosen->time, problem, machine,
                                       allowsCublas, asksForCublas, plans);
   if (QuantizeOp quantize = findQuantize(fused, quantizes))
-    planQuantize(fused, quantize, chosen->kernel, machine, plans);
+    planQuantize(fused, quantize, chosen->planner.kernel, machine, plans);
+  if (std::string unmet = findUnmet(given, plans, chosen->planner.kernel);
+      !unmet.empty()) {
+    unmet = nameGivenFields(
+        fused, unmet, [&] { return chosen->planner.plan(fused, machine); });
+    return fused.emitOpError("has no GPU kernel; ")
+           << stringifyGPUKernel(chosen->planner.kernel) << ": " << unmet;
+  }
   explain(fused, *chosen, main, candidates, ofCublas);
   if (plans.size() == 1)
     fused.setPlanAttr(plans.front());
@@ -290,11 +313,19 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
 }
 
 LogicalResult kron::planForGPU(KsmmGradOp gradient, const GPUMachine &machine) {
-  std::variant<GPUPlanAttr, std::string> plan =
-      planSparseGrad(gradient, machine);
-  if (auto *reason = std::get_if<std::string>(&plan))
-    return gradient.emitOpError("has no GPU kernel: ") << *reason;
-  gradient.setPlanAttr(std::get<GPUPlanAttr>(plan));
+  auto plan = [&]() -> PlansOrReason {
+    std::variant<GPUPlanAttr, std::string> found =
+        planSparseGrad(gradient, machine);
+    if (auto *reason = std::get_if<std::string>(&found))
+      return *reason;
+    return SmallVector<GPUPlanAttr>{std::get<GPUPlanAttr>(found)};
+  };
+  PlansOrReason plans = plan();
+  if (auto *reason = std::get_if<std::string>(&plans))
+    return gradient.emitOpError("has no GPU kernel: ")
+           << nameGivenFields(gradient, *reason, plan);
+  gradient.setPlanAttr(std::get<SmallVector<GPUPlanAttr>>(plans).front());
+  remarkSparseGrad(gradient, machine);
   return success();
 }
 

@@ -36,6 +36,9 @@ tryQuantize(FusedOp fused, QuantizeOp quantize, GPUKernel kernel,
           getSharedQuantizeReason(fused, quantize))
     return reason;
   if (kernel == GPUKernel::Wgmma) {
+    GPUPlanAttr given = getGPUPlanAttr(fused);
+    if (given && given.has("quantize") && given.get("quantize") == 0)
+      return "the plan says so";
     GPUPlanAttr quantizing = plans.back().with("quantize", 1);
     std::variant<WgmmaPlan, std::string> plan =
         readWgmmaPlan(fused, quantizing);

@@ -89,7 +89,9 @@ static std::string getContradiction(GPUPlanAttr given, GPUPlanAttr plan) {
       bool isCommon = name == "threads" || name == "ctas_per_sm" ||
                       name == "min_rows" || name == "regions";
       if (!isCommon && findPlanField(GPUKernel::Sparse, name))
-        return "no small_groups plan has " + name.str();
+        return ("no small_groups plan has " + name + " = " +
+                getFieldValueText(field.getValue()))
+            .str();
     }
   return kron::findContradiction(given.without("min_rows"), plan);
 }

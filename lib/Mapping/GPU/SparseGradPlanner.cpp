@@ -445,21 +445,6 @@ static int64_t getRows(KsmmGradOp gradient) {
   return ShapedType::isDynamic(rows) ? kNominalRows : rows;
 }
 
-static void remarkPlan(KsmmGradOp gradient, const SparseGradPlan &plan,
-                       const GPUMachine &machine) {
-  bool usesGroups = plan.usesWgmma || plan.usesPackedOperands;
-  double seconds =
-      Planner(plan, /*given=*/nullptr, getRows(gradient), machine).getSeconds();
-  remark::analysis(gradient.getLoc(),
-                   remark::RemarkOpts::name("Gradient").category("kron-gpu"))
-      << remark::metric("Instruction", usesGroups ? "wgmma" : "mma")
-      << remark::metric("Rows", plan.getRows(plan.left))
-      << remark::metric("Columns", plan.getRows(plan.right))
-      << remark::metric("Products", plan.getLanes())
-      << remark::metric("Pieces", plan.pieces)
-      << remark::metric("Microseconds", int64_t(seconds * 1e6));
-}
-
 /// The numbers among the fields of `given`, as the attribute prints them.
 static std::string listFields(GPUPlanAttr given) {
   std::string text;
@@ -510,6 +495,21 @@ kron::planSparseGrad(KsmmGradOp gradient, const GPUMachine &machine) {
   if (std::optional<std::string> reason =
           getSparseGradMachineReason(plan, machine))
     return *reason;
-  remarkPlan(gradient, plan, machine);
   return found;
+}
+
+void kron::remarkSparseGrad(KsmmGradOp gradient, const GPUMachine &machine) {
+  auto plan = std::get<SparseGradPlan>(
+      readSparseGradPlan(gradient, getGPUPlanAttr(gradient)));
+  bool usesGroups = plan.usesWgmma || plan.usesPackedOperands;
+  double seconds =
+      Planner(plan, /*given=*/nullptr, getRows(gradient), machine).getSeconds();
+  remark::analysis(gradient.getLoc(),
+                   remark::RemarkOpts::name("Gradient").category("kron-gpu"))
+      << remark::metric("Instruction", usesGroups ? "wgmma" : "mma")
+      << remark::metric("Rows", plan.getRows(plan.left))
+      << remark::metric("Columns", plan.getRows(plan.right))
+      << remark::metric("Products", plan.getLanes())
+      << remark::metric("Pieces", plan.pieces)
+      << remark::metric("Microseconds", int64_t(seconds * 1e6));
 }

@@ -105,7 +105,7 @@ std::string SparseConstraints::findContradiction(const SparsePlan &plan) const {
   if (!given)
     return "";
   if (has("threads") && given.getThreads() != plan.getThreads())
-    return "threads = " + std::to_string(given.getThreads());
+    return "no sparse plan has threads = " + std::to_string(given.getThreads());
   return kron::findContradiction(given,
                                  writeSparsePlan(given.getContext(), plan));
 }

@@ -44,8 +44,8 @@ public:
   /// Whether `candidate`, once it is finished, is as it is wanted; one that is
   /// may still be no plan.
   bool allow(const SparseCandidate &candidate) const;
-  /// What of `plan` is not as it is wanted, as `name = value`; empty if that is
-  /// nothing.
+  /// What of `plan` is not as it is wanted, with its name and value; empty if
+  /// that is nothing.
   std::string findContradiction(const SparsePlan &plan) const;
 
 private:

@@ -201,7 +201,7 @@ std::variant<WgmmaPlan, std::string> Planner::run() {
   int64_t threads = getGiven("threads");
   plan.threads = threads ? threads : chooseWarpgroups() * kWarpgroupThreads;
   if (plan.threads % kWarpgroupThreads != 0)
-    return "no wgmma plan has threads = " + std::to_string(plan.threads);
+    return expects("threads", "a multiple of 128", plan.threads);
   plan.ctasPerSM = std::max<int64_t>(1, getGiven("ctas_per_sm"));
   plan.quantize = getGiven("quantize");
   for (int64_t rows : getTileSizes(plan.rowAxis, getGiven("tile"), 1, 64))

@@ -169,7 +169,8 @@ static std::optional<std::string> getStepReason(const ChainPlan &plan,
   if (std::optional<std::string> reason = getSparseTileReason(step))
     return reason;
   if (step.getThreads() != plan.getThreads())
-    return expects("as many threads as in the first step, " +
+    return expects(getSparseWarpsText(step) +
+                       " to make as many threads as in the first step, " +
                        Twine(plan.getThreads()),
                    step.getThreads());
   if (step.tileWarps > 1 && !step.keepsFactor)
@@ -183,8 +184,10 @@ static std::optional<std::string> getStepReason(const ChainPlan &plan,
   // Rows that a thread has are whole chunks, and a power of two of them.
   if (step.turnsRows && (step.getThreadRows() % step.getChunk() != 0 ||
                          !llvm::isPowerOf2_64(step.rowTiles)))
-    return expects("rows of a thread to be a power of two and chunks of 16 "
-                   "bytes in the last step",
+    return expects("tile = " + Twine(plan.rows) +
+                       " and row_warps = " + Twine(step.rowWarps) +
+                       " to leave a thread of the last step a power of two of "
+                       "rows, in chunks of 16 bytes",
                    step.getThreadRows());
   return std::nullopt;
 }
@@ -254,7 +257,9 @@ readStep(DictionaryAttr part, const ChainPlan &plan, SparsePlan &step) {
   step.rowTiles = 1;
   int64_t unit = step.getRows();
   if (plan.rows % unit != 0)
-    return expects("tile to be a multiple of " + Twine(unit), plan.rows);
+    return expects("tile to be a multiple of " + Twine(unit) +
+                       ", for row_warps = " + Twine(step.rowWarps),
+                   plan.rows);
   step.rowTiles = plan.rows / unit;
   auto rowTiles = part.getAs<IntegerAttr>("row_tiles");
   if (rowTiles && rowTiles.getInt() != step.rowTiles)

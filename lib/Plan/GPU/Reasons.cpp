@@ -31,8 +31,12 @@ kron::getSharedMemoryReason(int64_t bytes, int64_t ctasPerSM,
   int64_t limit = std::max<int64_t>(machine.getSharedBytes(ctasPerSM), 0);
   if (bytes <= limit)
     return std::nullopt;
-  return "a tile of " + std::to_string(bytes) + " bytes does not fit in the " +
-         std::to_string(limit) + " bytes of shared memory";
+  std::string reason = "a tile of " + std::to_string(bytes) +
+                       " bytes does not fit in the " + std::to_string(limit) +
+                       " bytes of shared memory";
+  if (ctasPerSM > 1)
+    reason += " that ctas_per_sm = " + std::to_string(ctasPerSM) + " leaves";
+  return reason;
 }
 
 std::optional<std::string> kron::getBareReason(FusedOp fused) {

@@ -12,6 +12,7 @@
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/MathExtras.h"
+#include <array>
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -294,6 +295,24 @@ static std::optional<std::string> getChunkReason(const SparsePlan &plan) {
   return std::nullopt;
 }
 
+/// Fields whose product is the number of a CTA's warps.
+static std::array<std::pair<StringRef, int64_t>, 5>
+getWarps(const SparseChoices &plan) {
+  return {{{"row_warps", plan.rowWarps},
+           {"result_warps", plan.resultWarps},
+           {"k_warps", plan.warpsK},
+           {"tile_warps", plan.tileWarps},
+           {"warp_groups", plan.warpGroups}}};
+}
+
+std::string kron::getSparseWarpsText(const SparseChoices &plan) {
+  std::string text;
+  for (auto [name, warps] : getWarps(plan))
+    text +=
+        (text.empty() ? "" : ", ") + name.str() + " = " + std::to_string(warps);
+  return text;
+}
+
 /// Whether numbers of warps, and of what they have, are in range.
 static std::optional<std::string> getSizeReason(const SparsePlan &plan) {
   constexpr int64_t kMostThreads = 1024, kMostThreadsPerSM = 2048;
@@ -317,19 +336,24 @@ static std::optional<std::string> getSizeReason(const SparsePlan &plan) {
     if (size.value < 1 || size.value > size.most)
       return expects(size.name + " to be in [1, " + Twine(size.most) + "]",
                      size.value);
-  for (int64_t warps : {plan.rowWarps, plan.resultWarps, plan.warpsK,
-                        plan.tileWarps, plan.warpGroups})
+  for (auto [name, warps] : getWarps(plan))
     if (!llvm::isPowerOf2_64(warps))
-      return expects("numbers of warps to be powers of two", warps);
+      return expects(name, "a power of two", warps);
   if (plan.getThreads() > kMostThreads)
-    return expects("at most 1024 threads", plan.getThreads());
+    return expects(getSparseWarpsText(plan) + " to make at most 1024 threads",
+                   plan.getThreads());
   if (plan.getThreads() * plan.ctasPerSM > kMostThreadsPerSM)
-    return expects("at most 2048 threads of all CTAs of an SM",
-                   plan.getThreads() * plan.ctasPerSM);
+    return expects("ctas_per_sm",
+                   "at most " + Twine(kMostThreadsPerSM / plan.getThreads()) +
+                       ", with " + Twine(plan.getThreads()) + " threads each",
+                   plan.ctasPerSM);
   int64_t mostSums = plan.element.isF64() ? kMostSums / 2 : kMostSums;
   if (plan.getSums() > mostSums)
-    return expects("row_tiles and result_tiles with sums in " +
-                       Twine(4 * mostSums) + " elements of a thread",
+    return expects("row_tiles = " + Twine(plan.rowTiles) +
+                       ", result_tiles = " + Twine(plan.resultTiles) +
+                       " and lane_chunks = " + Twine(plan.laneChunks) +
+                       " to have sums in at most " + Twine(4 * mostSums) +
+                       " elements of a thread",
                    4 * plan.getSums());
   int64_t leastStages =
       !plan.hasRing() || (plan.usesWgmma && plan.keepsFactor) ? 1 : 2;

@@ -17,9 +17,12 @@ namespace mlir::kron {
 
 /// The complete plan of the kernels of `gradient`, which hasGradientKernels; or
 /// why there is none. Fields of the plan that `gradient` carries
-/// (getGPUPlanAttr) are constraints. A remark says what was chosen.
+/// (getGPUPlanAttr) are constraints.
 std::variant<GPUPlanAttr, std::string>
 planSparseGrad(KsmmGradOp gradient, const GPUMachine &machine);
+
+/// Says what the plan of `gradient`, which is complete, is.
+void remarkSparseGrad(KsmmGradOp gradient, const GPUMachine &machine);
 
 } // namespace mlir::kron
 

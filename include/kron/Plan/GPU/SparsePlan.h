@@ -370,6 +370,10 @@ int64_t getSparseShiftUnit(FusedOp fused, const SparsePlan &plan);
 /// nothing.
 std::optional<std::string> swapSparseOperands(FusedOp fused, SparsePlan &plan);
 
+/// The fields of `plan` whose product is the number of a CTA's warps, for
+/// messages.
+std::string getSparseWarpsText(const SparseChoices &plan);
+
 /// Why no kernel has the tiles of `plan`, a whole one or a chain step.
 std::optional<std::string> getSparseTileReason(const SparsePlan &plan);
 

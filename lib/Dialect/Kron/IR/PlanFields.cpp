@@ -251,6 +251,52 @@ GPUKernel kron::getPartKernel(GPUKernel kernel) {
 }
 
 //===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static void printFields(llvm::raw_ostream &os, DictionaryAttr fields,
+                        bool isFirst);
+
+/// Prints the value of a field.
+static void printValue(llvm::raw_ostream &os, Attribute value) {
+  if (auto number = dyn_cast<IntegerAttr>(value)) {
+    os << number.getInt();
+    return;
+  }
+  os << "[";
+  if (auto numbers = dyn_cast<DenseI64ArrayAttr>(value))
+    llvm::interleaveComma(numbers.asArrayRef(), os);
+  else
+    llvm::interleaveComma(cast<ArrayAttr>(value), os, [&](Attribute part) {
+      os << "{";
+      printFields(os, cast<DictionaryAttr>(part), /*isFirst=*/true);
+      os << "}";
+    });
+  os << "]";
+}
+
+/// Prints the fields in the order of the table.
+static void printFields(llvm::raw_ostream &os, DictionaryAttr fields,
+                        bool isFirst) {
+  SmallPtrSet<Attribute, 16> printed;
+  for (const PlanField &field : kFields) {
+    std::optional<NamedAttribute> attribute = fields.getNamed(field.name);
+    if (!attribute || !printed.insert(attribute->getName()).second)
+      continue;
+    os << (isFirst ? "" : ", ") << field.name << " = ";
+    isFirst = false;
+    printValue(os, attribute->getValue());
+  }
+}
+
+std::string kron::getFieldValueText(Attribute value) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printValue(os, value);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
 // Structs to attributes and back
 //===----------------------------------------------------------------------===//
 
@@ -334,13 +380,10 @@ std::string kron::findContradiction(GPUPlanAttr given, GPUPlanAttr chosen) {
       value = Builder(given.getContext()).getI64IntegerAttr(field->byDefault);
     if (!value && field->kind == Kind::List)
       value = DenseI64ArrayAttr::get(given.getContext(), {});
-    if (value != attribute.getValue()) {
-      std::string text;
-      llvm::raw_string_ostream(text)
-          << "no " << stringifyGPUKernel(chosen.getKernel()) << " plan has "
-          << name << " = " << attribute.getValue();
-      return StringRef(text).rsplit(" : ").first.str();
-    }
+    if (value != attribute.getValue())
+      return ("no " + stringifyGPUKernel(chosen.getKernel()) + " plan has " +
+              name + " = " + getFieldValueText(attribute.getValue()))
+          .str();
   }
   return "";
 }
@@ -485,37 +528,6 @@ Attribute GPUPlanAttr::parse(AsmParser &parser, Type) {
       dropZeros(kernel, fields, parser.getContext()));
 }
 
-/// Prints the fields in the order of the table.
-static void printFields(AsmPrinter &printer, DictionaryAttr fields,
-                        bool isFirst) {
-  SmallPtrSet<Attribute, 16> printed;
-  for (const PlanField &field : kFields) {
-    std::optional<NamedAttribute> attribute = fields.getNamed(field.name);
-    if (!attribute || !printed.insert(attribute->getName()).second)
-      continue;
-    printer << (isFirst ? "" : ", ") << field.name << " = ";
-    isFirst = false;
-    Attribute value = attribute->getValue();
-    if (auto number = dyn_cast<IntegerAttr>(value)) {
-      printer << number.getInt();
-    } else if (auto numbers = dyn_cast<DenseI64ArrayAttr>(value)) {
-      printer << "[";
-      llvm::interleaveComma(numbers.asArrayRef(), printer);
-      printer << "]";
-    } else {
-      printer << "[";
-      llvm::interleaveComma(cast<ArrayAttr>(value), printer,
-                            [&](Attribute part) {
-                              printer << "{";
-                              printFields(printer, cast<DictionaryAttr>(part),
-                                          /*isFirst=*/true);
-                              printer << "}";
-                            });
-      printer << "]";
-    }
-  }
-}
-
 void GPUPlanAttr::print(AsmPrinter &printer) const {
   bool hasKernel = getKernel() != GPUKernel::Auto;
   if (!hasKernel && getFields().empty())
@@ -523,7 +535,7 @@ void GPUPlanAttr::print(AsmPrinter &printer) const {
   printer << "<";
   if (hasKernel)
     printer << "kernel = " << stringifyGPUKernel(getKernel());
-  printFields(printer, getFields(), !hasKernel);
+  printFields(printer.getStream(), getFields(), !hasKernel);
   printer << ">";
 }
 

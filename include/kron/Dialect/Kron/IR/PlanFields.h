@@ -60,6 +60,9 @@ inline constexpr GPUKernel kSimtLaunch = static_cast<GPUKernel>(30);
 /// The kernel whose fields the parts of a plan for `kernel` have.
 GPUKernel getPartKernel(GPUKernel kernel);
 
+/// The value of a field as a plan prints it.
+std::string getFieldValueText(Attribute value);
+
 /// Collects the fields of a plan for `kernel`, those at their defaults left
 /// out. Visitors of plan structs call it with every field.
 class PlanWriter {

@@ -1,0 +1,109 @@
+//===- GivenFields.cpp - Which field of a plan is impossible ----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/GPU/GivenFields.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Whether `text` has `word`, not as a part of another word or number.
+static bool hasWord(StringRef text, StringRef word) {
+  auto isPart = [](char letter) {
+    return llvm::isAlnum(letter) || letter == '_';
+  };
+  for (size_t at = text.find(word); at != StringRef::npos;
+       at = text.find(word, at + 1)) {
+    size_t end = at + word.size();
+    if ((at == 0 || !isPart(text[at - 1])) &&
+        (end == text.size() || !isPart(text[end])))
+      return true;
+  }
+  return false;
+}
+
+/// Whether `reason` says what a field of `given` has to be, and what it is.
+static bool saysExpected(StringRef reason, GPUPlanAttr given) {
+  return hasWord(reason, "expects") &&
+         llvm::any_of(given.getFields(), [&](NamedAttribute field) {
+           return hasWord(reason, field.getName()) &&
+                  hasWord(reason, getFieldValueText(field.getValue()));
+         });
+}
+
+/// The plan that stands for `plans` where one is asked for that is for
+/// `kernel`.
+static GPUPlanAttr getMain(ArrayRef<GPUPlanAttr> plans, GPUKernel kernel) {
+  const auto *main = llvm::find_if(
+      plans, [&](GPUPlanAttr plan) { return plan.getKernel() == kernel; });
+  return main == plans.end() ? plans.front() : *main;
+}
+
+static std::string getText(GPUPlanAttr plan) {
+  std::string text;
+  llvm::raw_string_ostream(text) << plan;
+  return text;
+}
+
+/// The value of the field `name` of `plan`, or its default; null if the kernel
+/// has no such field, or it says nothing.
+static Attribute getValue(GPUPlanAttr plan, StringRef name) {
+  if (Attribute value = plan.getFields().get(name))
+    return value;
+  const PlanField *field = findPlanField(plan.getKernel(), name);
+  if (!field || field->role != PlanField::Role::Defaulted ||
+      field->kind != PlanField::Kind::Integer)
+    return {};
+  return Builder(plan.getContext()).getI64IntegerAttr(field->byDefault);
+}
+
+std::string kron::nameGivenFields(Operation *op, std::string reason,
+                                  llvm::function_ref<PlansOrReason()> plan) {
+  GPUPlanAttr given = getGPUPlanAttr(op);
+  if (!given || saysExpected(reason, given))
+    return reason;
+  auto attribute = StringAttr::get(op->getContext(), kPlanAttrName);
+  // Null if there is none.
+  auto planWith = [&](GPUPlanAttr fields) -> GPUPlanAttr {
+    op->setInherentAttr(attribute, fields);
+    PlansOrReason found = plan();
+    op->setInherentAttr(attribute, given);
+    auto *plans = std::get_if<SmallVector<GPUPlanAttr>>(&found);
+    return plans ? getMain(*plans, given.getKernel()) : GPUPlanAttr();
+  };
+
+  SmallVector<std::string> ways;
+  SmallVector<std::string> texts;
+  GPUPlanAttr rest = given;
+  for (NamedAttribute field : given.getFields()) {
+    StringRef name = field.getName();
+    if (name == "regions")
+      continue;
+    std::string value = getFieldValueText(field.getValue());
+    texts.push_back((name + " = " + value).str());
+    rest = rest.without(name);
+    GPUPlanAttr other = planWith(given.without(name));
+    if (!other)
+      continue;
+    Attribute possible = getValue(other, name);
+    if (possible && possible != field.getValue())
+      ways.push_back((name + " to be " + getFieldValueText(possible) +
+                      ", say, but got " + value)
+                         .str());
+    else
+      ways.push_back("a plan without " + texts.back() + ", say " +
+                     getText(other));
+  }
+  if (ways.empty() && texts.size() > 1)
+    if (GPUPlanAttr other = planWith(rest))
+      ways.push_back("a plan without " + llvm::join(texts, ", ") + ", say " +
+                     getText(other));
+  if (ways.empty())
+    return reason;
+  return reason + "; expects " + llvm::join(ways, ", or ");
+}

@@ -1,0 +1,177 @@
+// RUN: kron-opt %s -split-input-file -verify-diagnostics --kron-plan="target=cuda chip=h200 cublas=false"
+
+// Verify that a field by hand that cannot be honoured is refused with its name, its value, and what is
+// expected: by the rule that it breaks, or by what it could be.
+
+func.func @wgmma_tile(%x: memref<?x32x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32x32xf32>) {
+  // expected-error @below {{wgmma: factors and a tile do not fit shared memory; expects tile to be 64, say, but got 4096}}
+  kron.fused ins(%x, %f : memref<?x32x32xf32>, memref<32x32xf32>) outs(%y : memref<?x32x32xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = wgmma, tile = 4096>} {
+  ^bb0(%t: tensor<?x32x32xf32>, %a: tensor<32x32xf32>, %o: tensor<?x32x32xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<?x32x32xf32>) factor(%a [p, q] : tensor<32x32xf32>) outs(%o : tensor<?x32x32xf32>) -> tensor<?x32x32xf32>
+    kron.yield %1 : tensor<?x32x32xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @wgmma_stages(%x: memref<?x32x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32x32xf32>) {
+  // expected-error @below {{wgmma: factors and a tile do not fit shared memory; expects stages to be 3, say, but got 5000}}
+  kron.fused ins(%x, %f : memref<?x32x32xf32>, memref<32x32xf32>) outs(%y : memref<?x32x32xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = wgmma, stages = 5000>} {
+  ^bb0(%t: tensor<?x32x32xf32>, %a: tensor<32x32xf32>, %o: tensor<?x32x32xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<?x32x32xf32>) factor(%a [p, q] : tensor<32x32xf32>) outs(%o : tensor<?x32x32xf32>) -> tensor<?x32x32xf32>
+    kron.yield %1 : tensor<?x32x32xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @wgmma_k_piece(%x: memref<?x32x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32x32xf32>) {
+  // expected-error @below {{wgmma: factors and a tile do not fit shared memory; expects k_piece to be 0, say, but got 16}}
+  kron.fused ins(%x, %f : memref<?x32x32xf32>, memref<32x32xf32>) outs(%y : memref<?x32x32xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = wgmma, k_piece = 16>} {
+  ^bb0(%t: tensor<?x32x32xf32>, %a: tensor<32x32xf32>, %o: tensor<?x32x32xf32>):
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %t, %c0 : tensor<?x32x32xf32>
+    %i = tensor.empty(%n) : tensor<?x32x32xf32>
+    %1 = kron.mode_product axis(2) ins(%t : tensor<?x32x32xf32>) factor(%a [p, q] : tensor<32x32xf32>) outs(%i : tensor<?x32x32xf32>) -> tensor<?x32x32xf32>
+    %2 = kron.mode_product axis(1) ins(%1 : tensor<?x32x32xf32>) factor(%a [p, q] : tensor<32x32xf32>) outs(%o : tensor<?x32x32xf32>) -> tensor<?x32x32xf32>
+    kron.yield %2 : tensor<?x32x32xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @wgmma_threads(%x: memref<?x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32xf32>) {
+  // expected-error @below {{wgmma: expects threads to be a multiple of 128, but got 96}}
+  kron.fused ins(%x, %f : memref<?x32xf32>, memref<32x32xf32>) outs(%y : memref<?x32xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = wgmma, threads = 96>} {
+  ^bb0(%t: tensor<?x32xf32>, %a: tensor<32x32xf32>, %o: tensor<?x32xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x32xf32>) factor(%a [p, q] : tensor<32x32xf32>) outs(%o : tensor<?x32xf32>) -> tensor<?x32xf32>
+    kron.yield %1 : tensor<?x32xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @mma_ctas(%x: memref<?x16x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16x16xf32>) {
+  // expected-error @below {{bytes does not fit in shared memory; expects ctas_per_sm to be 2, say, but got 100}}
+  kron.fused ins(%x, %f : memref<?x16x16xf32>, memref<16x16xf32>) outs(%y : memref<?x16x16xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, ctas_per_sm = 100>} {
+  ^bb0(%t: tensor<?x16x16xf32>, %a: tensor<16x16xf32>, %o: tensor<?x16x16xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<?x16x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<?x16x16xf32>) -> tensor<?x16x16xf32>
+    kron.yield %1 : tensor<?x16x16xf32>
+  }
+  return
+}
+
+// -----
+
+// Each of two fields alone would do.
+func.func @mma_both(%x: memref<?x16x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16x16xf32>) {
+  // expected-error @below {{expects ctas_per_sm to be 2, say, but got 8, or stages to be 1, say, but got 2}}
+  kron.fused ins(%x, %f : memref<?x16x16xf32>, memref<16x16xf32>) outs(%y : memref<?x16x16xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = mma, ctas_per_sm = 8, stages = 2>} {
+  ^bb0(%t: tensor<?x16x16xf32>, %a: tensor<16x16xf32>, %o: tensor<?x16x16xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<?x16x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<?x16x16xf32>) -> tensor<?x16x16xf32>
+    kron.yield %1 : tensor<?x16x16xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @batched_cluster(%x: memref<?x4x4xf32>, %f: memref<4x4xf32>, %y: memref<?x4x4xf32>) {
+  // expected-error @below {{batched: expects cluster to be 1, as tiles are of one CTA, but got 2}}
+  kron.fused ins(%x, %f : memref<?x4x4xf32>, memref<4x4xf32>) outs(%y : memref<?x4x4xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = batched, cluster = 2>} {
+  ^bb0(%t: tensor<?x4x4xf32>, %a: tensor<4x4xf32>, %o: tensor<?x4x4xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<?x4x4xf32>) factor(%a [p, q] : tensor<4x4xf32>) outs(%o : tensor<?x4x4xf32>) -> tensor<?x4x4xf32>
+    kron.yield %1 : tensor<?x4x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @sparse_row_tiles(%x: memref<?x4x64xf32>, %f: memref<4x64x48xf32>, %y: memref<?x4x48xf32>) {
+  // expected-error @below {{sparse: no sparse plan has row_tiles = 64; expects row_tiles to be 1, say, but got 64}}
+  kron.fused ins(%x, %f : memref<?x4x64xf32>, memref<4x64x48xf32>) outs(%y : memref<?x4x48xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, row_tiles = 64>} {
+  ^bb0(%t: tensor<?x4x64xf32>, %a: tensor<4x64x48xf32>, %o: tensor<?x4x48xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<?x4x64xf32>) factor(%a [1, p, q] : tensor<4x64x48xf32>) outs(%o : tensor<?x4x48xf32>) -> tensor<?x4x48xf32>
+    kron.yield %1 : tensor<?x4x48xf32>
+  }
+  return
+}
+
+// -----
+
+// A complete plan: the reader names the field that is no power of two.
+func.func @sparse_warp_groups(%x: memref<1000x4x64xf32>, %f: memref<4x64x48xf32>, %y: memref<1000x4x48xf32>) {
+  // expected-error @below {{sparse: expects warp_groups to be a power of two, but got 3}}
+  kron.fused ins(%x, %f : memref<1000x4x64xf32>, memref<4x64x48xf32>) outs(%y : memref<1000x4x48xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, result_tiles = 2, result_warps = 1, k_step = 16, warp_groups = 3, keeps_factor = 1>} {
+  ^bb0(%t: tensor<1000x4x64xf32>, %a: tensor<4x64x48xf32>, %o: tensor<1000x4x48xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x4x64xf32>) factor(%a [1, p, q] : tensor<4x64x48xf32>) outs(%o : tensor<1000x4x48xf32>) -> tensor<1000x4x48xf32>
+    kron.yield %1 : tensor<1000x4x48xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @sparse_warps(%x: memref<1000x4x64xf32>, %f: memref<4x64x48xf32>, %y: memref<1000x4x48xf32>) {
+  // expected-error @below {{sparse: expects row_warps = 8, result_warps = 8, k_warps = 1, tile_warps = 1, warp_groups = 1 to make at most 1024 threads, but got 2048}}
+  kron.fused ins(%x, %f : memref<1000x4x64xf32>, memref<4x64x48xf32>) outs(%y : memref<1000x4x48xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, ctas_per_sm = 1, stages = 2, row_warps = 8, result_tiles = 1, result_warps = 8, k_step = 16>} {
+  ^bb0(%t: tensor<1000x4x64xf32>, %a: tensor<4x64x48xf32>, %o: tensor<1000x4x48xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x4x64xf32>) factor(%a [1, p, q] : tensor<4x64x48xf32>) outs(%o : tensor<1000x4x48xf32>) -> tensor<1000x4x48xf32>
+    kron.yield %1 : tensor<1000x4x48xf32>
+  }
+  return
+}
+
+// -----
+
+// What a launch requires is not for a plan that is completed.
+func.func @min_rows(%x: memref<1000x4x64xf32>, %f: memref<4x64x48xf32>, %y: memref<1000x4x48xf32>) {
+  // expected-error @below {{sparse: no sparse plan has min_rows = 7; expects min_rows to be 0, say, but got 7}}
+  kron.fused ins(%x, %f : memref<1000x4x64xf32>, memref<4x64x48xf32>) outs(%y : memref<1000x4x48xf32>)
+      attributes {plan = #kron.gpu_plan<kernel = sparse, min_rows = 7>} {
+  ^bb0(%t: tensor<1000x4x64xf32>, %a: tensor<4x64x48xf32>, %o: tensor<1000x4x48xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<1000x4x64xf32>) factor(%a [1, p, q] : tensor<4x64x48xf32>) outs(%o : tensor<1000x4x48xf32>) -> tensor<1000x4x48xf32>
+    kron.yield %1 : tensor<1000x4x48xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @chain_warp_groups(%x: memref<1000x2x64xf16>, %k: memref<2x32x64xf16>, %l: memref<64x32x2xf16>, %y: memref<1000x64x2xf16>) {
+  // expected-error @below {{expects warp_groups to be 2, say, but got 3}}
+  kron.fused ins(%x, %k, %l : memref<1000x2x64xf16>, memref<2x32x64xf16>, memref<64x32x2xf16>) outs(%y : memref<1000x64x2xf16>)
+      attributes {plan = #kron.gpu_plan<kernel = chain, warp_groups = 3>} {
+  ^bb0(%t: tensor<1000x2x64xf16>, %a: tensor<2x32x64xf16>, %b: tensor<64x32x2xf16>, %o: tensor<1000x64x2xf16>):
+    %e = tensor.empty() : tensor<1000x2x32xf32>
+    %0 = kron.mode_product axis(2) ins(%t : tensor<1000x2x64xf16>) factor(%a [1, q, p] : tensor<2x32x64xf16>) outs(%e : tensor<1000x2x32xf32>) -> tensor<1000x2x32xf32>
+    %1 = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<1000x2x32xf32> into tensor<1000x64xf32>
+    %2 = tensor.expand_shape %1 [[0], [1, 2]] output_shape [1000, 32, 2] : tensor<1000x64xf32> into tensor<1000x32x2xf32>
+    %3 = kron.mode_product axis(1) ins(%2 : tensor<1000x32x2xf32>) factor(%b [q, p, 2] : tensor<64x32x2xf16>) outs(%o : tensor<1000x64x2xf16>) -> tensor<1000x64x2xf16>
+    kron.yield %3 : tensor<1000x64x2xf16>
+  }
+  return
+}
+
+// -----
+
+func.func @gradient(%x: memref<?x256xf32>, %g: memref<?x256xf32>, %y: memref<1x256x256x1xf32>) {
+  // expected-error @below {{no gradient plan has stages = 60; expects stages to be 3, say, but got 60}}
+  kron.ksmm_grad ins(%x : memref<?x256xf32>) grad(%g : memref<?x256xf32>) outs(%y : memref<1x256x256x1xf32>) {plan = #kron.gpu_plan<kernel = gradient, stages = 60>}
+  return
+}
