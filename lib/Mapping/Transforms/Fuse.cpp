@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChooseByRows.h"
+#include "ForeignPlans.h"
 #include "FuseEpilogue.h"
 #include "FusedRegions.h"
 #include "SplitByThreads.h"
@@ -22,8 +23,8 @@
 #include "kron/Mapping/CPU/Regrouped.h"
 #include "kron/Mapping/GPU/ChainPlanner.h"
 #include "kron/Mapping/GPU/GPUPlanner.h"
-#include "kron/Plan/Arrays.h"
 #include "kron/Mapping/Passes.h"
+#include "kron/Plan/Arrays.h"
 #include "kron/Plan/CPU/Support.h"
 #include "kron/Plan/GPU/Support.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

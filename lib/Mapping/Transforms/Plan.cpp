@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ForeignPlans.h"
 #include "VerifyOptions.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Mapping/CPU/CPUPlanner.h"

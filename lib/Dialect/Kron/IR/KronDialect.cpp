@@ -14,7 +14,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -154,19 +153,4 @@ Attribute kron::dropPlannedRegions(Attribute plan) {
     return isEmpty ? Attribute() : rest;
   }
   return plan;
-}
-
-void kron::dropForeignPlans(Operation *root, StringRef target) {
-  root->walk([&](Operation *op) {
-    Attribute plan = getPlan(op);
-    if (!isa_and_present<CPUPlanAttr, GPUPlanAttr, DispatchAttr>(plan) ||
-        isa<CPUPlanAttr>(plan) == (target == "cpu"))
-      return;
-    remark::missed(op->getLoc(),
-                   remark::RemarkOpts::name("Plan").category("kron-plan"))
-        << "the plan is for another target than " + target.str() +
-               ": it is not used";
-    op->setInherentAttr(StringAttr::get(op->getContext(), kPlanAttrName),
-                        nullptr);
-  });
 }

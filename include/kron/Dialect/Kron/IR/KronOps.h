@@ -75,10 +75,6 @@ DenseI64ArrayAttr getPlannedRegions(Operation *op);
 /// `plan` (may be null) with `regions` left open; null if nothing else is set.
 Attribute dropPlannedRegions(Attribute plan);
 
-/// Removes plans below `root` that are for another target than `target` ("cpu"
-/// or "cuda"), each with a remark: a module can be compiled for both.
-void dropForeignPlans(Operation *root, StringRef target);
-
 } // namespace mlir::kron
 
 namespace mlir::kron {
