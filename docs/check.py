@@ -15,8 +15,10 @@ usage: check.py [--build BUILD] [--update]
   comment of a verifier and in the name of a negative test, and there are no other tags.
 - docs/Architecture.md has each folder of include and lib in one layer, no layer includes headers of a lower one,
   nothing but passes of the layer mapping includes what chooses plans, and files that the page names exist.
+- docs/Constants.md has a row, with a reason, for each number outside of lib/Machine that has a name or is a fraction
+  (docs/constants.py), and no other rows.
 
-With --update the quoted code is copied anew first. Prints one line per failure and ends with `N passed, N failed`.
+With --update the quoted code, and the rows of CPU code, are copied anew first. Prints one line per failure and ends with `N passed, N failed`.
 """
 
 import argparse
@@ -33,6 +35,7 @@ ROOT = DOCS.parent
 sys.path[:0] = [str(DOCS), str(DOCS / "benchmarks")]
 sys.dont_write_bytecode = True
 
+import constants
 import generate
 import render
 
@@ -355,6 +358,13 @@ def check_generated(checker, generated):
                    f"{page.relative_to(ROOT)}: {lines} lines, more than {MOST_LINES}")
 
 
+def check_constants(checker, page, update):
+    files = tracked_files()
+    if update:
+        constants.update(page, ROOT, files)
+    constants.check(checker, page, ROOT, files)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
@@ -366,6 +376,7 @@ def main():
         if options.update:
             update_page(page)
         check_page(checker, page)
+    check_constants(checker, DOCS / "Constants.md", options.update)
     check_words(checker)
     check_glossary(checker, DOCS / "Glossary.md")
     check_machines(checker, DOCS / "Machines.md", ROOT / "lib/Machine/GPUTable.cpp",

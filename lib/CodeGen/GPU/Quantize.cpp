@@ -15,6 +15,7 @@
 #include "kron/CodeGen/GPU/Quantize.h"
 #include "RowQuantizer.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/GPU/QuantizePlan.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
@@ -22,10 +23,11 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-static constexpr int64_t kThreads = 256, kMostThreads = 1024;
+static constexpr int64_t kThreads = kGPUForms.quantizeThreads;
+static constexpr int64_t kMostThreads = 1024;
 static constexpr int64_t kChunkBytes = 16;
 /// Chunks of a row that a thread takes, and the most that it keeps.
-static constexpr int64_t kChunks = 4, kMostChunks = 8;
+static constexpr int64_t kChunks = kGPUForms.quantizeChunks, kMostChunks = 8;
 
 //===----------------------------------------------------------------------===//
 // Kernel

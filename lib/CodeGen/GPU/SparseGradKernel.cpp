@@ -9,6 +9,7 @@
 #include "SparseGradSum.h"
 #include "WgmmaSums.h"
 #include "kron/CodeGen/GPU/SparseGrad.h"
+#include "kron/Machine/GPUTiles.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -229,7 +230,7 @@ static SparseGradPieces cutBatch(Emitter &host, ModuleOp module,
     return host.mul(host.ceilDiv(number, unit), unit);
   };
   SparseGradPieces pieces;
-  int64_t least = llvm::alignTo(kLeastPiece, plan.batchStep);
+  int64_t least = llvm::alignTo(kGPUForms.leastPiece, plan.batchStep);
   pieces.rowsPerPiece =
       alignTo(host.ceilDiv(rows, plan.pieces), plan.batchStep);
   // At least `least`, and no less than all where there is one piece.

@@ -14,15 +14,16 @@
 
 #include "SparseGradSum.h"
 #include "TileWalk.h"
+#include "kron/Machine/GPUTiles.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-static constexpr int64_t kThreads = 256;
+static constexpr int64_t kThreads = kGPUForms.sumThreads;
 /// The most sums that a thread waits for at a time.
-static constexpr int64_t kMostLoads = 16;
+static constexpr int64_t kMostLoads = kGPUForms.mostSumLoads;
 /// Threads that all SMs together can have.
-static constexpr int64_t kResidentThreads = 128 * 1024;
+static constexpr int64_t kResidentThreads = kGPUForms.sumResidentThreads;
 /// Threads along weights that lie side by side: whole contiguous segments of
 /// memory.
 static constexpr int64_t kNeighbours = 32;

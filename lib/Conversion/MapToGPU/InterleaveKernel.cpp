@@ -20,6 +20,7 @@
 
 #include "Steps.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/Machine/GPUTiles.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include <numeric>
@@ -27,15 +28,17 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-static constexpr int64_t kThreads = 256, kCtasPerSM = 3;
+static constexpr int64_t kThreads = kGPUForms.interleaveThreads;
+static constexpr int64_t kCtasPerSM = kGPUForms.interleaveCtasPerSM;
 /// What a thread accesses at a time, and a tile in shared memory.
-static constexpr int64_t kAccessBytes = 16, kTileBytes = 32 * 1024;
+static constexpr int64_t kAccessBytes = 16;
+static constexpr int64_t kTileBytes = kGPUForms.interleaveTileBytes;
 /// The longest short side.
 static constexpr int64_t kMostColumns = 128;
 /// Units whose rows follow each other: lines of 128 bytes of the other side.
-static constexpr int64_t kUnitsTogether = 8;
+static constexpr int64_t kUnitsTogether = kGPUForms.interleaveUnits;
 /// Accesses of a thread that are under way together.
-static constexpr int64_t kBytesUnderWay = 128;
+static constexpr int64_t kBytesUnderWay = kGPUForms.interleaveBytesUnderWay;
 
 namespace {
 

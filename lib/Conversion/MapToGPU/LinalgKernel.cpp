@@ -14,6 +14,7 @@
 
 #include "Steps.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/Machine/GPUTiles.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -22,8 +23,8 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-static constexpr int64_t kThreads = 256;
-static constexpr int64_t kCtasPerSM = 8;
+static constexpr int64_t kThreads = kGPUForms.linalgThreads;
+static constexpr int64_t kCtasPerSM = kGPUForms.linalgCtasPerSM;
 /// Elements of 8-bit types that a thread has on their way: one is little to
 /// wait for.
 static constexpr int64_t kBytes = 8;

@@ -14,6 +14,7 @@
 
 #include "Steps.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/Machine/GPUTiles.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
@@ -21,7 +22,8 @@ using namespace mlir;
 using namespace mlir::kron;
 
 /// Threads of a CTA, and those that an SM should have.
-static constexpr int64_t kThreads = 256, kThreadsPerSM = 1536;
+static constexpr int64_t kThreads = kGPUForms.transposeThreads;
+static constexpr int64_t kThreadsPerSM = kGPUForms.transposeThreadsPerSM;
 /// Lines of a square, of elements (or of pairs of them), and the distance from
 /// one to the next in shared memory, which meets no bank twice.
 static constexpr int64_t kSide = 32, kPitch = kSide + 1;

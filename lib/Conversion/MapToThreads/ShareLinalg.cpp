@@ -10,16 +10,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Steps.h"
+#include "kron/Machine/ThreadRates.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/TilingInterface.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Iterations of which each of some threads gets one, and the fewest of a loop
-/// that neighbours in memory belong to: two lines of the cache.
-static constexpr int64_t kLongLoop = 16;
-static constexpr int64_t kMinNeighbours = 32;
 
 /// Whether every step of `loop` has elements of all results of its own.
 static bool isIndependent(linalg::LinalgOp op, unsigned loop) {
@@ -39,7 +35,7 @@ static std::optional<unsigned> chooseLoop(linalg::LinalgOp op) {
   for (auto [loop, size] : llvm::enumerate(sizes)) {
     if (!isIndependent(op, loop))
       continue;
-    if (ShapedType::isDynamic(size) || size >= kLongLoop)
+    if (ShapedType::isDynamic(size) || size >= kThreadRates.longLoop)
       return loop;
     if (size > 1 && (!longest || size > sizes[*longest]))
       longest = loop;
@@ -55,10 +51,11 @@ static bool isSmall(linalg::LinalgOp op) {
   for (int64_t size : op.getStaticLoopRanges()) {
     if (ShapedType::isDynamic(size))
       return false;
-    elements = std::min(elements * std::min(size, 2 * kMinSharedElements),
-                        2 * kMinSharedElements);
+    elements =
+        std::min(elements * std::min(size, 2 * kThreadRates.leastElements),
+                 2 * kThreadRates.leastElements);
   }
-  return elements < 2 * kMinSharedElements;
+  return elements < 2 * kThreadRates.leastElements;
 }
 
 /// Whether neighbours of a result in memory are steps of `loop`.
@@ -104,7 +101,7 @@ bool kron::shareLinalg(RuntimeCalls &runtime, linalg::LinalgOp op) {
     else
       elements = emitter.mul(elements, size);
   }
-  int64_t minLength = isInnermost(op, loop) ? kMinNeighbours : 1;
+  int64_t minLength = isInnermost(op, loop) ? kThreadRates.leastNeighbours : 1;
   remark::passed(op.getLoc(),
                  remark::RemarkOpts::name("Shared").category("kron-threads"))
       << remark::add("{0} is shared among threads",

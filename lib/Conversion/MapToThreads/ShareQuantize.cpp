@@ -13,17 +13,20 @@
 
 #include "Steps.h"
 #include "kron/Conversion/QuantizeLoops.h"
+#include "kron/Machine/ThreadRates.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
 /// Bytes of input in a block of columns: half of a small second-level cache.
-static constexpr int64_t kBlockBytes = 1 << 19;
+static constexpr int64_t kBlockBytes = kThreadRates.quantizeBlockBytes;
 /// Columns of a block: shorter ones are slow to reach, and longer ones few.
-static constexpr int64_t kMinColumns = 256, kMostColumns = 1024;
+static constexpr int64_t kMinColumns = kThreadRates.quantizeLeastColumns;
+static constexpr int64_t kMostColumns = kThreadRates.quantizeMostColumns;
 /// Fewer rows than this, of more elements than that, are shared out themselves.
-static constexpr int64_t kSkinnyM = 8, kLargeRow = 1 << 16;
+static constexpr int64_t kSkinnyM = kThreadRates.quantizeSkinnyM;
+static constexpr int64_t kLargeRow = kThreadRates.quantizeLargeRow;
 
 namespace {
 class QuantizeBlocks {

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Steps.h"
+#include "kron/Machine/ThreadRates.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -62,7 +63,7 @@ static Value convert(OpBuilder &builder, Location loc, Value value, Type type) {
 Int SharedLoop::getGrain(Emitter &emitter, Int elements, int64_t minLength) {
   if (elements.isConstant())
     return std::max(minLength,
-                    kMinSharedElements /
+                    kThreadRates.leastElements /
                         std::max<int64_t>(1, elements.getConstant()));
   OpBuilder &builder = emitter.builder;
   auto getMax = [&](Int lhs, Int rhs) -> Value {
@@ -70,7 +71,7 @@ Int SharedLoop::getGrain(Emitter &emitter, Int elements, int64_t minLength) {
                                   emitter.materialize(lhs),
                                   emitter.materialize(rhs));
   };
-  Int grain = emitter.floorDiv(kMinSharedElements, getMax(elements, 1));
+  Int grain = emitter.floorDiv(kThreadRates.leastElements, getMax(elements, 1));
   return getMax(grain, minLength);
 }
 

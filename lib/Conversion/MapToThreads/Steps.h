@@ -15,10 +15,6 @@
 
 namespace mlir::kron {
 
-/// Elements that are worth a thread: memory delivers them in about the time of
-/// as many multiply-adds as are.
-inline constexpr int64_t kMinSharedElements = 1 << 13;
-
 /// The code of one operation as the body of a loop that the runtime shares
 /// among threads. Only the body may use what `op` uses.
 class SharedLoop {

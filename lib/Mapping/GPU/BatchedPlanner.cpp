@@ -7,18 +7,12 @@
 
 #include "kron/Mapping/GPU/BatchedPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/GPU/BatchedPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Bytes of items that a tile takes if nothing else decides, with planes in
-/// registers, and at most, without.
-static constexpr int64_t kPlaneTileBytes = 8 * 1024;
-static constexpr int64_t kLargestFibreTileBytes = 40 * 1024;
-/// Registers of a thread that leave room for enough threads.
-static constexpr int64_t kMostRegisters = 168;
 
 /// Threads of a tile with planes: one per plane, since planes take the most
 /// registers.
@@ -57,7 +51,7 @@ static int64_t getFittingCtas(const BatchedPlan &plan,
 
 /// What fibre steps take per item, in issue slots of an SM: multiply-adds,
 /// loads of the factor, which all fibres of a thread share, and the fibres.
-static double getFibreCost(const BatchedPlan &plan) {
+static double getFibreCost(const BatchedPlan &plan, const BatchedTiles &tiles) {
   int64_t words = 4 / plan.chunk;
   double cost = 0;
   for (const BatchedStep &step : plan.steps) {
@@ -66,10 +60,11 @@ static double getFibreCost(const BatchedPlan &plan) {
     int64_t together = plan.getUnitsTogether(step);
     int64_t rounds = llvm::divideCeil(plan.getNumUnits(step), plan.threads);
     int64_t fibres = rounds * perUnit;
-    double ofFibre = words * (factor.sizeK * factor.sizeN +
-                              4.0 * (factor.sizeK + factor.sizeN));
-    double ofFactor =
-        9.0 * factor.sizeK * llvm::divideCeil(factor.sizeN, plan.chunk);
+    double ofFibre =
+        words * (factor.sizeK * factor.sizeN +
+                 tiles.elementCost * (factor.sizeK + factor.sizeN));
+    double ofFactor = tiles.factorCost * factor.sizeK *
+                      llvm::divideCeil(factor.sizeN, plan.chunk);
     cost += fibres * ofFibre + llvm::divideCeil(rounds, together) * ofFactor;
   }
   return cost * plan.threads / plan.itemsPerTile;
@@ -79,6 +74,7 @@ static double getFibreCost(const BatchedPlan &plan) {
 /// planes, of those that `given` leaves open.
 static void chooseFibres(BatchedPlan &plan, GPUPlanAttr given,
                          const GPUMachine &machine) {
+  const BatchedTiles &tiles = getGPUTiles(machine).batched;
   struct Range {
     int64_t first, last;
   };
@@ -89,13 +85,13 @@ static void chooseFibres(BatchedPlan &plan, GPUPlanAttr given,
   int64_t unit = plan.getTileUnit();
   int64_t itemBytes = plan.getInput().getItemPitch() * 16 / plan.chunk;
   Range items = getRange(
-      "tile", {unit, std::max(unit, kLargestFibreTileBytes / itemBytes)});
+      "tile", {unit, std::max(unit, tiles.mostFibreBytes / itemBytes)});
   Range threads = getRange("threads", {32, 256});
   Range fibres = getRange("fibres", {1, 8});
   std::optional<BatchedPlan> best;
   double bestCost = 0;
   auto consider = [&](BatchedPlan candidate) {
-    if (getRegisters(candidate) > kMostRegisters ||
+    if (getRegisters(candidate) > tiles.mostRegisters ||
         completeBatchedPlan(candidate))
       return;
     int64_t ctas = getFittingCtas(candidate, machine);
@@ -103,7 +99,8 @@ static void chooseFibres(BatchedPlan &plan, GPUPlanAttr given,
       return;
     int64_t resident = ctas * candidate.threads;
     // Few threads hide little latency.
-    double cost = getFibreCost(candidate) * (1.0 + 100.0 / resident);
+    double cost =
+        getFibreCost(candidate, tiles) * (1.0 + tiles.hiddenThreads / resident);
     if (!best || cost < bestCost) {
       best = candidate;
       bestCost = cost;
@@ -134,7 +131,8 @@ static std::optional<std::string> choose(BatchedPlan &plan, GPUPlanAttr given,
   int64_t itemElements =
       std::max(plan.getInput().getElements(), plan.getOutput().getElements());
   int64_t bytes = 16 / plan.chunk;
-  int64_t items = std::max<int64_t>(kPlaneTileBytes / bytes / itemElements, 1);
+  int64_t items = std::max<int64_t>(
+      getGPUTiles(machine).batched.planeBytes / bytes / itemElements, 1);
   plan.itemsPerTile =
       getGiven("tile", llvm::alignTo(items, plan.getTileUnit()));
   plan.stages = getGiven("stages", plan.stages);

@@ -16,20 +16,13 @@
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Machine/GPUTiles.h"
+#include "kron/Machine/NominalSizes.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Rows that an array of unknown size is taken to have.
-static constexpr int64_t kNominalRows = 16384;
-/// Data and factor that a K step should bring at most, or where nothing else
-/// fits.
-static constexpr int64_t kStepBytes = 24 * 1024, kShortStepBytes = 12 * 1024;
-static constexpr int64_t kMostStages = 4;
-/// Products whose sum needs no bound for each of them, which bf16 could miss.
-static constexpr int64_t kLeastSummed = 32;
 
 //===----------------------------------------------------------------------===//
 // Tiles
@@ -243,11 +236,9 @@ private:
 };
 } // namespace
 
-/// Of those that are as good, the first one, with the most rows. With more
-/// warps than eight there are registers for too few sums of each.
+/// Of those that are as good, the first one, with the most rows.
 static constexpr Form kForms[] = {{1, 2, true},  {1, 4, true}, {2, 1, false},
                                   {1, 1, false}, {1, 1, true}, {2, 1, true}};
-static constexpr int64_t kWarps = 8;
 
 /// The forms that are worth a try; of given numbers of CTAs and warp groups
 /// others behind them.
@@ -293,6 +284,7 @@ static std::optional<ChainPlan> chooseSteps(ArrayRef<SparseCandidate> described,
                                             Form form, bool quantizes,
                                             const Constraints &constraints,
                                             const GPUMachine &machine) {
+  const ChainTiles &tiles = getGPUTiles(machine).chain;
   ChainPlan plan;
   plan.rows = rows;
   plan.ctasPerSM = form.ctas;
@@ -300,7 +292,7 @@ static std::optional<ChainPlan> chooseSteps(ArrayRef<SparseCandidate> described,
   plan.keepsFactors = form.keepsFactors;
   plan.quantizes = quantizes;
   int64_t warpGroups = std::max<int64_t>(form.ctas * form.warpGroups, 1);
-  int64_t warps = kWarps / warpGroups;
+  int64_t warps = tiles.warps / warpGroups;
   if (constraints.has("threads"))
     warps = constraints.take("threads", 0) / 32 /
             std::max<int64_t>(form.warpGroups, 1);
@@ -314,7 +306,7 @@ static std::optional<ChainPlan> chooseSteps(ArrayRef<SparseCandidate> described,
       mostSums /= 2;
     if (!chooseTile(step, rows, warps, mostSums, getGPURates(machine).chain))
       return std::nullopt;
-    step.stages = constraints.take("stages", kMostStages);
+    step.stages = constraints.take("stages", tiles.mostStages);
     plan.steps.push_back(step);
   }
   setChainRows(plan);
@@ -348,6 +340,7 @@ static std::optional<ChainCandidate> search(ArrayRef<SparseCandidate> described,
                                             double nominal, bool quantizes,
                                             const Constraints &constraints,
                                             const GPUMachine &machine) {
+  const ChainTiles &tiles = getGPUTiles(machine).chain;
   SmallVector<int64_t> sizes{256, 192, 128, 96, 64, 48, 32, 16};
   if (constraints.has("tile"))
     sizes = {constraints.take("tile", 0)};
@@ -360,7 +353,7 @@ static std::optional<ChainCandidate> search(ArrayRef<SparseCandidate> described,
           form.ctas * form.warpGroups == 1)
         continue;
       std::optional<ChainPlan> plan;
-      for (int64_t stepBytes : {kStepBytes, kShortStepBytes})
+      for (int64_t stepBytes : {tiles.stepBytes, tiles.shortStepBytes})
         if (!plan)
           plan = chooseSteps(described, blockRows, stepBytes, form, quantizes,
                              constraints, machine);

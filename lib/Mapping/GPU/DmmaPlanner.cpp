@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/GPU/DmmaPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/GPU/DmmaPlan.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,18 +15,8 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Elements of a CTA's tile, the most that it may have, and those of a tile
-/// that two CTAs share.
-static constexpr int64_t kTileElements = 4096;
-static constexpr int64_t kMaxTileElements = 8192;
-static constexpr int64_t kSharedTileElements = 32768;
-/// Columns side by side: 128 bytes or more, or 64 where that saves a fused
-/// region.
-static constexpr int64_t kMaxColumns = 64;
+/// Columns that make whole 128-byte lines.
 static constexpr int64_t kLineColumns = 16;
-static constexpr int64_t kMinColumns = 8;
-/// Positions per existing one that tiles may reach over the ends of axes.
-static constexpr double kMaxWaste = 1.25;
 /// Registers of a thread at least.
 static constexpr int64_t kRegisters = 80;
 /// Slots of the ring of a tile that two CTAs share: those of a tile, and all
@@ -51,6 +42,7 @@ private:
   std::optional<std::string> chooseRing();
 
   const GPUMachine &machine;
+  const DmmaTiles &tiles = getGPUTiles(machine).dmma;
   GPUPlanAttr given;
   DmmaPlan plan;
   DmmaChoices choices;
@@ -67,20 +59,20 @@ std::optional<std::string> DmmaPlanner::chooseTile() {
   for (int64_t axis = outermost; axis < rank; ++axis)
     if (!plan.contracted[axis])
       inner *= ShapedType::isDynamic(plan.sizes[axis])
-                   ? kMaxColumns
-                   : std::min(plan.sizes[axis], kMaxColumns);
+                   ? tiles.mostColumns
+                   : std::min(plan.sizes[axis], tiles.mostColumns);
   int64_t columns = std::min(
-      inner, std::clamp(kTileElements / row, kLineColumns, kMaxColumns));
+      inner, std::clamp(tiles.elements / row, kLineColumns, tiles.mostColumns));
   if (given && given.getColumns())
     columns = given.getColumns();
-  if (row * columns > kMaxTileElements) {
-    columns = std::min(columns, kSharedTileElements / row);
+  if (row * columns > tiles.mostElements) {
+    columns = std::min(columns, tiles.sharedElements / row);
     choices.cluster = 2;
-    if (!machine.hasCluster || columns < std::min(inner, kMinColumns) ||
-        row * columns < kSharedTileElements)
+    if (!machine.hasCluster || columns < std::min(inner, tiles.leastColumns) ||
+        row * columns < tiles.sharedElements)
       return "a tile does not fit shared memory";
   }
-  int64_t limit = std::max(kTileElements, row * columns);
+  int64_t limit = std::max(tiles.elements, row * columns);
   int64_t rows = limit / (row * columns);
   if (given && given.getTile())
     rows = std::min(rows, given.getTile());
@@ -101,7 +93,7 @@ std::optional<std::string> DmmaPlanner::chooseTile() {
     choices.extents[axis] = extent;
     left /= extent;
   }
-  if (waste > kMaxWaste)
+  if (waste > tiles.mostWaste)
     return "too much of the tiles would lie beyond the ends of axes";
   return std::nullopt;
 }
@@ -111,11 +103,11 @@ void DmmaPlanner::takeExtents() {
   choices.extents.assign(given.getList("extents"));
   int64_t elements = 1;
   for (int64_t extent : choices.extents)
-    if (elements <= kMaxTileElements)
+    if (elements <= tiles.mostElements)
       elements *= extent;
   if (isGiven("cluster"))
     choices.cluster = given.getCluster();
-  else if (elements > kMaxTileElements && machine.hasCluster)
+  else if (elements > tiles.mostElements && machine.hasCluster)
     choices.cluster = 2;
 }
 
@@ -134,9 +126,9 @@ void DmmaPlanner::chooseThreads() {
 }
 
 std::optional<std::string> DmmaPlanner::chooseRing() {
-  int64_t stages = given && given.getStages()           ? given.getStages()
-                   : plan.getElements() > kTileElements ? 3
-                                                        : 2;
+  int64_t stages = given && given.getStages()            ? given.getStages()
+                   : plan.getElements() > tiles.elements ? 3
+                                                         : 2;
   choices.ringSlots =
       plan.cluster == 2 ? kSharedRingSlots : std::max<int64_t>(stages, 2);
   if (isGiven("ring_slots")) {

@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/GPU/FfmaPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/GPU/FfmaPlan.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,23 +15,13 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Elements of a tile, if rows are smaller, and bytes of it side by side.
-static constexpr int64_t kTileElements = 4096;
+/// Bytes of a line and of a sector.
 static constexpr int64_t kSegmentBytes = 128;
 static constexpr int64_t kSectorBytes = 32;
-/// Threads that hold kFfmaValues.
-static constexpr int64_t kMaxThreads = 512;
 /// Registers of a thread beside values: a row of the factor, addresses, loops;
 /// and those of each item that may lie outside of the array.
 static constexpr int64_t kOtherRegisters = 24;
 static constexpr int64_t kItemRegisters = 8;
-/// Threads of an SM that hold kFfmaValues: more do not hide more, but have
-/// fewer registers.
-static constexpr int64_t kResidentThreads = 256;
-/// Results of a block where registers hold the values of more fibres.
-static constexpr int64_t kBlockResults = 4;
-/// Registers of a thread that do, of values of 4 bytes.
-static constexpr int64_t kBlockRegisters = 160;
 
 namespace {
 
@@ -56,6 +47,7 @@ private:
 
   FusedOp fused;
   const GPUMachine &machine;
+  const FfmaTiles &tiles = getGPUTiles(machine).ffma;
   GPUPlanAttr given;
   FfmaPlan plan;
   int64_t bytes;
@@ -80,7 +72,7 @@ void FfmaPlanner::chooseTile() {
   int64_t columns = 1;
   int64_t wantedColumns = given && given.getColumns() ? given.getColumns()
                           : plan.direct
-                              ? kTileElements / row
+                              ? tiles.elements / row
                               : std::max<int64_t>(kSegmentBytes / bytes, 1);
   // Shorter segments if the tile, with its padding, does not fit otherwise.
   if (!plan.direct && !(given && given.getColumns()))
@@ -96,7 +88,7 @@ void FfmaPlanner::chooseTile() {
       continue;
     int64_t limit = axis > outermost ? wantedColumns / columns
                     : wantedRows     ? wantedRows / rows
-                                     : kTileElements / (row * columns * rows);
+                                     : tiles.elements / (row * columns * rows);
     int64_t size = plan.sizes[axis];
     int64_t extent = std::max<int64_t>(limit, 1);
     if (!ShapedType::isDynamic(size))
@@ -154,8 +146,9 @@ void FfmaPlanner::chooseThreads() {
     tileElements *= group.values;
   if (values * bytes <= kFfmaValues)
     values = kFfmaValues * 4 / bytes;
-  int64_t most = std::min(kMaxThreads * kFfmaValues * 4 / (bytes * values),
-                          machine.maxThreadsPerCTA);
+  int64_t most =
+      std::min(tiles.mostThreads * kFfmaValues * 4 / (bytes * values),
+               machine.maxThreadsPerCTA);
   while (most > 128 && getRegisters(most) < getNeededRegisters(values))
     most -= 32;
   most = llvm::alignDown(most, 32);
@@ -208,7 +201,7 @@ void FfmaPlanner::chooseRing() {
                    machine.reservedSharedBytesPerCTA;
   int64_t resident =
       (plan.direct ? 2 : 1) *
-      std::max<int64_t>(kResidentThreads * bytes / 4 / plan.threads, 1);
+      std::max<int64_t>(tiles.residentThreads * bytes / 4 / plan.threads, 1);
   if (isGiven("ctas_per_sm"))
     resident = given.getCtasPerSm();
   else if (machine.sharedBytesPerSM / wanted > 0)
@@ -246,8 +239,8 @@ std::variant<FfmaChoices, std::string> FfmaPlanner::choose() {
   int64_t registers = machine.registersPerSM / (plan.ctasPerSM * plan.threads);
   if (isGiven("block_results"))
     plan.blockResults = given.get("block_results");
-  else if (bytes == 8 || registers >= kBlockRegisters)
-    plan.blockResults = kBlockResults;
+  else if (bytes == 8 || registers >= tiles.blockRegisters)
+    plan.blockResults = tiles.blockResults;
   return FfmaChoices(plan);
 }
 

@@ -13,6 +13,7 @@
 
 #include "kron/Mapping/GPU/MmaPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/CostModel.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/MmaPlan.h"
@@ -26,16 +27,11 @@ using namespace mlir::kron;
 /// Innermost elements that a warp stores at once, 128 bytes.
 static constexpr int64_t kSegmentBytes = 128;
 static constexpr int64_t kSectorBytes = 32;
-/// Elements that a tile should have so that its barriers cost little.
-static constexpr int64_t kTileElements = 4096;
-/// Bytes of a tile of the outermost axes and columns.
-static constexpr int64_t kColumnTileBytes = 32 * 1024;
 /// Up to this many registers of a thread's for factors, four warps per
 /// scheduler fit, otherwise two.
 static constexpr int64_t kLightRegisters = 64;
 /// And up to this many tiles of results, whose sums take registers as well.
 static constexpr int64_t kMaxLightTiles = 2;
-static constexpr int64_t kMaxStages = 3;
 
 namespace {
 /// Chooses the plan of a fused region. Fields of `given`, which may be null,
@@ -66,6 +62,7 @@ private:
   const MmaRegion &region;
   GPUPlanAttr given;
   const GPUMachine &machine;
+  const MmaTiles &tiles = getGPUTiles(machine).mma;
   /// What follows from `choices`.
   MmaPlan plan;
 };
@@ -116,7 +113,7 @@ int64_t MmaPlanner::chooseRows(int64_t elements) {
   if (region.rowAxis < 0)
     return 1;
   int64_t rows =
-      wanted ? wanted : std::max<int64_t>(1, kTileElements / elements);
+      wanted ? wanted : std::max<int64_t>(1, tiles.elements / elements);
   // Fibres of a single factor are rows, 16 of them to an instruction.
   bool onlyFibres =
       !region.hasColumns && region.rowAxis + 2 == int(region.axes.size());
@@ -133,8 +130,8 @@ void MmaPlanner::chooseTile(int64_t columns) {
   if (region.hasColumns) {
     choices.columns = chooseSegment(region.numColumns, elements,
                                     columns ? columns : getGiven("columns"));
-    // All that counts is how many of them make kTileElements.
-    elements = std::min(elements, kTileElements) * choices.columns;
+    // All that counts is how many of them make a tile.
+    elements = std::min(elements, tiles.elements) * choices.columns;
   }
   choices.tile = chooseRows(elements);
 }
@@ -243,7 +240,7 @@ std::optional<std::string> MmaPlanner::run(int64_t columns) {
     --choices.ctasPerSM;
   choices.stages = stages;
   if (!stages)
-    for (choices.stages = light ? 2 : kMaxStages;
+    for (choices.stages = light ? 2 : tiles.mostStages;
          choices.stages > 1 && !fits(choices.stages);)
       --choices.stages;
 
@@ -273,7 +270,7 @@ std::optional<std::string> MmaPlanner::run(int64_t columns) {
 
 /// As many columns of the outermost axes, which have no rows outside of them,
 /// as make a tile; 0 where that does not help.
-static int64_t chooseWideColumns(FusedOp fused) {
+static int64_t chooseWideColumns(FusedOp fused, const MmaTiles &tiles) {
   GPUPlanAttr given = getGPUPlanAttr(fused);
   if (given && (given.getTile() || given.getColumns()))
     return 0;
@@ -283,7 +280,7 @@ static int64_t chooseWideColumns(FusedOp fused) {
   });
   if (hasRows || problem.inner == 1)
     return 0;
-  int64_t columns = kColumnTileBytes / problem.getFootprintBytes(1);
+  int64_t columns = tiles.columnBytes / problem.getFootprintBytes(1);
   columns =
       llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(columns, 1)));
   if (columns <= problem.getColumns(kSegmentBytes) ||
@@ -312,7 +309,7 @@ kron::planMma(FusedOp fused, const GPUMachine &machine) {
   if (auto *reason = std::get_if<std::string>(&region))
     return *reason;
   MmaPlanner planner(std::get<MmaRegion>(region), given, machine);
-  int64_t columns = chooseWideColumns(fused);
+  int64_t columns = chooseWideColumns(fused, getGPUTiles(machine).mma);
   if (columns == 0 || planner.run(columns))
     if (std::optional<std::string> reason = planner.run(/*columns=*/0))
       return *reason;

@@ -7,6 +7,7 @@
 
 #include "kron/Mapping/GPU/SimtPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/SimtPlan.h"
 
@@ -15,9 +16,6 @@ using namespace mlir::kron;
 
 /// Columns that make whole 128-byte lines of f32.
 static constexpr int64_t kColumns = 32;
-/// Elements of a tile that keep a CTA busy.
-static constexpr int64_t kTileElements = 4096;
-static constexpr int64_t kThreads = 256;
 /// Registers of a thread.
 static constexpr int64_t kRegisters = 80;
 
@@ -56,7 +54,8 @@ private:
   const GPUMachine &machine;
   const SimtChain &chain;
   GPUPlanAttr given;
-  int64_t threads = kThreads;
+  const SimtTiles &tiles = getGPUTiles(machine).simt;
+  int64_t threads = tiles.threads;
 };
 
 } // namespace
@@ -81,7 +80,7 @@ bool Planner::chooseTile(SimtLaunch &launch) const {
       continue;
     int64_t size = launch.after[axis];
     bool innermost = axis + 1 == static_cast<int>(tile.size());
-    int64_t limit = ShapedType::isDynamic(size) ? kTileElements : size;
+    int64_t limit = ShapedType::isDynamic(size) ? tiles.elements : size;
     if (innermost)
       limit = std::min(limit, wantedColumns ? wantedColumns : kColumns);
     else if (wantedRows)
@@ -92,7 +91,7 @@ bool Planner::chooseTile(SimtLaunch &launch) const {
       int64_t most = 0;
       for (ArrayRef<int64_t> extents : launch.extents)
         most = std::max(most, getTileElements(extents));
-      return extent >= limit || most >= kTileElements;
+      return extent >= limit || most >= tiles.elements;
     };
     while (!isEnough(tile[axis])) {
       int64_t old = tile[axis];
@@ -155,7 +154,7 @@ kron::planSimt(FusedOp fused, const GPUMachine &machine) {
   std::variant<SimtPlan, std::string> found;
   if (given && given.has("launches")) {
     if (!given.has("threads"))
-      given = given.with("threads", kThreads);
+      given = given.with("threads", getGPUTiles(machine).simt.threads);
     found = readSimtPlan(fused, given);
   } else {
     std::variant<SimtChain, std::string> chain = describeSimt(fused);

@@ -7,6 +7,7 @@
 
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Machine/GPUTiles.h"
 #include "kron/Mapping/GPU/SparsePlanner.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/SmallGroupsPlan.h"
@@ -15,11 +16,8 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Threads of a CTA, and rows that a thread takes at a time at most.
-static constexpr int64_t kLeastThreads = 128, kMostThreads = 256,
-                         kMostRowsAtOnce = 4;
-/// Registers of a thread at most, and those that hold no elements.
-static constexpr int64_t kMostRegisters = 128, kOtherRegisters = 36;
+/// Registers of a thread that hold no elements.
+static constexpr int64_t kOtherRegisters = 36;
 
 /// Whether tiles would be worse.
 static bool isWorthwhile(const SmallGroupsProblem &problem,
@@ -36,11 +34,12 @@ static bool isWorthwhile(const SmallGroupsProblem &problem,
 static void
 chooseThreads(SmallGroupsPlan &plan, const GPUMachine &machine,
               function_ref<int64_t(StringRef name, int64_t chosen)> take) {
+  const SmallGroupsTiles &tiles = getGPUTiles(machine).smallGroups;
   int64_t chunks = plan.getChunks();
-  int64_t blocks = llvm::divideCeil(chunks, kMostThreads);
+  int64_t blocks = llvm::divideCeil(chunks, tiles.mostThreads);
   plan.blockChunks = take("row_chunks", llvm::divideCeil(chunks, blocks));
   int64_t rowsBeside = std::max<int64_t>(
-      kLeastThreads / std::max<int64_t>(plan.blockChunks, 1), 1);
+      tiles.leastThreads / std::max<int64_t>(plan.blockChunks, 1), 1);
   plan.threads =
       take("threads", llvm::alignTo(plan.blockChunks * rowsBeside, 32));
   // Weights, and the input of these rows and of the next ones, as it comes.
@@ -52,8 +51,9 @@ chooseThreads(SmallGroupsPlan &plan, const GPUMachine &machine,
     return plan.chunk * plan.sizeK + inputs * (rows + 1) + selects +
            kOtherRegisters;
   };
-  plan.rowsAtOnce = kMostRowsAtOnce;
-  while (plan.rowsAtOnce > 1 && getRegisters(plan.rowsAtOnce) > kMostRegisters)
+  plan.rowsAtOnce = tiles.mostRowsAtOnce;
+  while (plan.rowsAtOnce > 1 &&
+         getRegisters(plan.rowsAtOnce) > tiles.mostRegisters)
     plan.rowsAtOnce /= 2;
   plan.rowsAtOnce = take("row_tiles", plan.rowsAtOnce);
   int64_t registers = llvm::alignTo(getRegisters(plan.rowsAtOnce), 8);
@@ -67,16 +67,17 @@ chooseThreads(SmallGroupsPlan &plan, const GPUMachine &machine,
 /// Chooses what warps take: all results of a group, or as many as sums do not
 /// take too many registers for.
 static void
-chooseWarps(SmallGroupsPlan &plan,
+chooseWarps(SmallGroupsPlan &plan, const SmallGroupsTiles &tiles,
             function_ref<int64_t(StringRef name, int64_t chosen)> take) {
-  constexpr int64_t kMostTiles = 16, kChunkTiles = 4;
-  int64_t tiles = llvm::divideCeil(plan.sizeN, 8);
+  constexpr int64_t kChunkTiles = 4;
+  int64_t resultTiles = llvm::divideCeil(plan.sizeN, 8);
   plan.resultTiles =
       take("result_tiles",
-           std::min<int64_t>(kMostTiles, llvm::alignTo(tiles, kChunkTiles)));
-  plan.rowsAtOnce = take("row_tiles", 4);
-  plan.threads = take("threads", 128);
-  plan.ctasPerSM = take("ctas_per_sm", 3);
+           std::min<int64_t>(tiles.mostResultTiles,
+                             llvm::alignTo(resultTiles, kChunkTiles)));
+  plan.rowsAtOnce = take("row_tiles", tiles.rowTiles);
+  plan.threads = take("threads", tiles.warpThreads);
+  plan.ctasPerSM = take("ctas_per_sm", tiles.ctasPerSM);
 }
 
 /// That `plan` does not have the first of the given fields, or has it
@@ -116,7 +117,7 @@ kron::planSmallGroups(FusedOp fused, const GPUMachine &machine) {
     return given && given.has(name) ? given.get(name) : chosen;
   };
   if (plan.usesMma)
-    chooseWarps(plan, take);
+    chooseWarps(plan, getGPUTiles(machine).smallGroups, take);
   else
     chooseThreads(plan, machine, take);
   PlanWriter writer(fused.getContext(), GPUKernel::SmallGroups);

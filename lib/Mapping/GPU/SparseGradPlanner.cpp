@@ -14,6 +14,8 @@
 #include "kron/Mapping/GPU/SparseGradPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Machine/GPUTiles.h"
+#include "kron/Machine/NominalSizes.h"
 #include "kron/Plan/GPU/SparseGradPlan.h"
 #include "mlir/IR/Remarks.h"
 #include <cmath>
@@ -23,14 +25,6 @@ using namespace mlir::kron;
 
 /// Instructions that split a value, of which an SM runs 128 at a time.
 static constexpr double kSplitInstructions = 4;
-/// Data of one K step of all CTAs of an SM (of f64, whose long K steps need too
-/// many registers).
-static constexpr int64_t kStepBytes = 64 * 1024, kShortStepBytes = 32 * 1024;
-static constexpr int64_t kMostStages = 6;
-/// Rows that a batch of unknown size is taken to have.
-static constexpr int64_t kNominalRows = 16384;
-/// The most warps that share an SM.
-static constexpr int64_t kMostWarps = 16;
 /// Registers that threads of warpgroups need beside sums, or if they prepare
 /// packed operands.
 static constexpr int64_t kGroupWarps = SparseGradPlan::kGroupWarps;
@@ -89,6 +83,7 @@ private:
   int64_t rows;
   const GPUMachine &machine;
   const SparseGradRates &rates = getGPURates(machine).sparseGrad;
+  const GradientTiles &sizes = getGPUTiles(machine).gradient;
   std::optional<SparseGradPlan> best;
   double bestSeconds = std::numeric_limits<double>::infinity();
 };
@@ -135,8 +130,9 @@ void Planner::chooseBatchStep() {
     if (plan.usesPackedOperands && next.getSharedBytes() > shared)
       return false;
     return next.batchStep <= kSummedK &&
-           next.getStageBytes() * plan.ctasPerSM <=
-               (plan.elementBytes == 8 ? kShortStepBytes : kStepBytes);
+           next.getStageBytes() * plan.ctasPerSM <= (plan.elementBytes == 8
+                                                         ? sizes.shortStepBytes
+                                                         : sizes.stepBytes);
   };
   while (fits())
     plan.batchStep *= 2;
@@ -157,7 +153,7 @@ bool Planner::chooseStages() {
   // read.
   int64_t ahead = plan.usesPackedOperands ? 2 : 1;
   plan.stages = 1 + ahead;
-  while (plan.stages < kMostStages &&
+  while (plan.stages < sizes.mostStages &&
          (plan.stages - ahead) * plan.getStageBytes() * plan.ctasPerSM <
              rates.bytesUnderWay)
     ++plan.stages;
@@ -175,17 +171,17 @@ void Planner::choosePieces() {
   }
   int64_t resident = machine.numSMs * plan.ctasPerSM;
   int64_t tiles = plan.getTiles();
-  int64_t most = std::max<int64_t>(rows / kLeastPiece, 1);
+  int64_t most = std::max<int64_t>(rows / kGPUForms.leastPiece, 1);
   plan.pieces = std::clamp<int64_t>(resident / tiles, 1, most);
   if (tiles <= resident / 2)
     return;
-  // Of 1 to 8 pieces the fewest that leave little idle.
+  // The fewest pieces that leave little idle.
   auto getIdle = [&](int64_t pieces) {
     double rounds = double(tiles * pieces) / resident;
     return std::ceil(rounds) / rounds;
   };
   plan.pieces = 1;
-  for (int64_t pieces = 2; pieces <= std::min<int64_t>(8, most); ++pieces)
+  for (int64_t pieces = 2; pieces <= std::min(sizes.mostPieces, most); ++pieces)
     if (getIdle(pieces) * rates.pieceFactor < getIdle(plan.pieces))
       plan.pieces = pieces;
 }
@@ -311,7 +307,7 @@ void Planner::tryTile() {
     return;
   if (int64_t ctasPerSM = getGiven("ctas_per_sm"))
     return tryResidency(ctasPerSM);
-  most = std::min(most, kMostWarps);
+  most = std::min(most, sizes.mostWarps);
   for (int64_t ctasPerSM = std::max<int64_t>(most / warps, 1); ctasPerSM > 0;
        ctasPerSM /= 2)
     tryResidency(ctasPerSM);

@@ -14,14 +14,13 @@
 #include "SparseSearch.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Machine/GPUTiles.h"
+#include "kron/Machine/NominalSizes.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Rows that an array of unknown size is taken to have.
-static constexpr int64_t kNominalRows = 16384;
 
 /// The size of an axis, or what an unknown one is taken for.
 static int64_t getNominalSize(int64_t size) {
@@ -158,6 +157,7 @@ search(FusedOp fused, int64_t skinnyM, const SparseConstraints &constraints,
     problem = std::get<SparseProblem>(describeSparse(fused, copiesSingly));
   SparseCandidate described(problem);
   described.copiesSingly = copiesSingly;
+  described.stepBytes = getGPUTiles(machine).sparse.stepBytes;
   described.nominalRows = rows;
   chooseSparseChunks(described);
   described.shiftUnit = getSparseShiftUnit(fused, described);

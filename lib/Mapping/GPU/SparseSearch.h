@@ -22,7 +22,7 @@ struct SparseCandidate : SparsePlan {
   /// Whether a warp's sums take half of its registers instead of a quarter.
   bool isWide = false;
   /// Data that a K step of one of two CTAs per SM should bring.
-  int64_t stepBytes = 16 * 1024;
+  int64_t stepBytes = 0;
 };
 
 /// What a plan by hand says of the one that is searched for.

@@ -12,16 +12,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "SparseSearch.h"
+#include "kron/Machine/GPUTiles.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Data and factor that a K step of a split-K tile should bring.
-static constexpr int64_t kSplitKStepBytes = 10 * 1024;
-static constexpr int64_t kMostStages = 6;
-/// CTAs per SM that work on split-K tiles, and warps of each.
-static constexpr int64_t kSplitKCTAs = 4, kSplitKWarps = 4;
 
 /// Warps of a split-K tile that share out K, in parts of 128 bytes of a row or
 /// more, and its results.
@@ -47,6 +42,7 @@ std::optional<SparseCandidate>
 kron::chooseSplitKSparseTile(const SparseCandidate &described,
                              const SparseConstraints &constraints,
                              const GPUMachine &machine) {
+  const SplitKTiles &tiles = getGPUTiles(machine).splitK;
   SparseCandidate plan = described;
   plan.laneChunks = constraints.take("lane_chunks", plan.laneChunks);
   plan.skinnyM = constraints.take(
@@ -60,10 +56,10 @@ kron::chooseSplitKSparseTile(const SparseCandidate &described,
   if (plan.order == SparseOrder::Chunks)
     plan.resultTiles = std::max<int64_t>(plan.chunkK / 2, 1);
   plan.resultTiles = constraints.take("result_tiles", plan.resultTiles);
-  plan.ctasPerSM = constraints.take("ctas_per_sm", kSplitKCTAs);
-  setSplitKWarps(plan, constraints.takeWarps(kSplitKWarps), constraints);
+  plan.ctasPerSM = constraints.take("ctas_per_sm", tiles.ctasPerSM);
+  setSplitKWarps(plan, constraints.takeWarps(tiles.warps), constraints);
   // A thread has 128 registers.
-  int64_t ctas = machine.numSMs * kSplitKCTAs;
+  int64_t ctas = machine.numSMs * tiles.ctasPerSM;
   int64_t mostSums = plan.hasPartialSums || plan.element.isF64() ? 8 : 16;
   while (!constraints.has("result_tiles") && getSparseTiles(plan) > ctas &&
          2 * plan.getSums() <= mostSums && plan.getResults() < plan.sizeN)
@@ -72,12 +68,11 @@ kron::chooseSplitKSparseTile(const SparseCandidate &described,
     plan.ctasPerSM = constraints.take("ctas_per_sm", 1);
     // Adding up many sums takes longer than it saves, copying does not.
     if (plan.getSums() <= 8 || plan.copiesSingly)
-      setSplitKWarps(plan, constraints.takeWarps(2 * kSplitKWarps),
-                     constraints);
+      setSplitKWarps(plan, constraints.takeWarps(2 * tiles.warps), constraints);
   }
   int64_t perK = (plan.getPackedRows() + plan.getResults()) * plan.getLanes() *
                  plan.elementBytes;
-  while (2 * plan.stepK * perK <= kSplitKStepBytes && plan.stepK < plan.sizeK &&
+  while (2 * plan.stepK * perK <= tiles.stepBytes && plan.stepK < plan.sizeK &&
          llvm::alignTo(plan.sizeK, 2 * plan.stepK) * 8 <=
              llvm::alignTo(plan.sizeK, plan.stepK) * 9)
     plan.stepK *= 2;
@@ -88,8 +83,8 @@ kron::chooseSplitKSparseTile(const SparseCandidate &described,
     ctas = machine.numSMs * plan.ctasPerSM;
     int64_t steps = plan.stepsK * llvm::divideCeil(getSparseTiles(plan), ctas);
     int64_t sharedBytes = machine.getSharedBytes(plan.ctasPerSM);
-    plan.stages =
-        constraints.take("stages", std::min<int64_t>(kMostStages, steps + 1));
+    plan.stages = constraints.take(
+        "stages", std::min<int64_t>(tiles.mostStages, steps + 1));
     while (!constraints.has("stages") && plan.stages > 2 &&
            plan.getSharedBytes() > sharedBytes)
       --plan.stages;

@@ -13,20 +13,11 @@
 
 #include "SparseSearch.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Machine/GPUTiles.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-static constexpr int64_t kMostStages = 6;
-/// Shared memory that a factor may keep of an SM's.
-static constexpr int64_t kKeptBytes = 144 * 1024;
-/// The least that a K step is shortened to.
-static constexpr int64_t kLeastStepBytes = 2 * 1024;
-/// Products whose sum needs no bound for each of them, which bf16 could miss.
-static constexpr int64_t kLeastSummed = 32;
-/// Rows of a tile beside a factor that is kept.
-static constexpr int64_t kMostRows = 128, kMostRowsAlong = 256;
 
 //===----------------------------------------------------------------------===//
 // A warp
@@ -177,8 +168,9 @@ static double getIdle(const SparseCandidate &plan, const GPUMachine &machine) {
 /// Takes fewer rows where there is no factor to read again for them: many small
 /// tiles are shared out more evenly.
 static void narrowTile(SparseCandidate &plan,
-                       const SparseConstraints &constraints) {
-  int64_t most = plan.alongRows ? kMostRowsAlong : kMostRows;
+                       const SparseConstraints &constraints,
+                       const SparseTiles &tiles) {
+  int64_t most = plan.alongRows ? tiles.mostRowsAlong : tiles.mostRows;
   while (plan.getRows() > most && plan.rowTiles > 1)
     plan.rowTiles /= 2;
   while (plan.alongRows && plan.getRows() > most) {
@@ -196,15 +188,16 @@ static void narrowTile(SparseCandidate &plan,
 /// As many pipeline stages as should be under way; whether they fit.
 static bool chooseStages(SparseCandidate &plan,
                          const SparseConstraints &constraints,
-                         int64_t sharedBytes, const SparseRates &rates) {
+                         int64_t sharedBytes, const GPUMachine &machine) {
+  int64_t bytesUnderWay = getGPURates(machine).sparse.bytesUnderWay;
   if (constraints.has("stages")) {
     plan.stages = constraints.take("stages", 0);
     return plan.getSharedBytes() <= sharedBytes;
   }
   plan.stages = 2;
-  while (plan.stages < kMostStages &&
+  while (plan.stages < getGPUTiles(machine).sparse.mostStages &&
          (plan.stages - 1) * plan.getStageBytes() <
-             rates.bytesUnderWay / plan.getWarpGroupsPerSM())
+             bytesUnderWay / plan.getWarpGroupsPerSM())
     ++plan.stages;
   while (plan.stages > 2 && plan.getSharedBytes() > sharedBytes)
     --plan.stages;
@@ -230,10 +223,11 @@ static bool chooseTile(SparseCandidate &plan, int64_t warps,
     resultWarps =
         std::max<int64_t>(warps / constraints.take("row_warps", 1), 1);
   resultWarps = constraints.take("result_warps", resultWarps);
+  const SparseTiles &tiles = getGPUTiles(machine).sparse;
+  int64_t keptBytes = tiles.keptBytes * sharedBytes / tiles.keptOfBytes;
   for (;; resultWarps /= 2) {
     setWarps(plan, warps, resultWarps, constraints);
-    if (!plan.keepsFactor ||
-        plan.getKeptBytes() <= kKeptBytes * sharedBytes / (224 * 1024))
+    if (!plan.keepsFactor || plan.getKeptBytes() <= keptBytes)
       break;
     if (resultWarps == 1)
       return false;
@@ -242,9 +236,8 @@ static bool chooseTile(SparseCandidate &plan, int64_t warps,
       constraints.has("row_tiles") || constraints.has("result_tiles") ||
       constraints.has("row_warps") || constraints.has("result_warps");
   if (plan.keepsFactor && !isGiven)
-    narrowTile(plan, constraints);
-  return chooseStages(plan, constraints, sharedBytes,
-                      getGPURates(machine).sparse);
+    narrowTile(plan, constraints, tiles);
+  return chooseStages(plan, constraints, sharedBytes, machine);
 }
 
 /// The better one of keeping the factor and reading it for each tile.
@@ -387,7 +380,8 @@ kron::chooseSparseTile(const SparseCandidate &described,
   bool hasLongSegments = plan.order == SparseOrder::Pairs &&
                          !plan.is16BitFloat() && !plan.hasEpilogue &&
                          plan.lanes / plan.lanesPerChunk % 4 == 0;
-  for (; !best && plan.stepBytes >= kLeastStepBytes; plan.stepBytes /= 2)
+  int64_t leastBytes = getGPUTiles(machine).sparse.leastStepBytes;
+  for (; !best && plan.stepBytes >= leastBytes; plan.stepBytes /= 2)
     for (const Form &form : getForms(plan, constraints))
       for (int64_t longer : {1, 2})
         if (longer == 1 ||

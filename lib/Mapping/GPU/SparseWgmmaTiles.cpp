@@ -17,19 +17,18 @@
 
 #include "SparseSearch.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Machine/GPUTiles.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Warps of a warpgroup and of a CTA.
-static constexpr int64_t kGroupWarps = 4, kWarps = 8;
+/// Warps of a warpgroup.
+static constexpr int64_t kGroupWarps = 4;
 /// K that one instruction of bf16 takes.
 static constexpr int64_t kMacroK = 16;
 /// Sums of 16 x 8 that a warp has registers for.
 static constexpr int64_t kMostTiles = 32;
-/// Bytes of a pipeline stage at most.
-static constexpr int64_t kStageBytes = 64 * 1024;
 
 /// Whether what splitting the data leaves is multiplied in TF32.
 static bool isOfFewPackedOperands(const SparsePlan &plan) {
@@ -62,7 +61,8 @@ static bool chooseTile(SparseCandidate &plan, int64_t stepK,
   setResults(/*blocks=*/1);
   plan.stepK = stepK;
   plan.stepsK = llvm::divideCeil(plan.sizeK, stepK);
-  if (plan.resultTiles == 0 || plan.getStageBytes() > kStageBytes)
+  if (plan.resultTiles == 0 ||
+      plan.getStageBytes() > getGPUTiles(machine).sparseWgmma.stageBytes)
     return false;
   int64_t shared = machine.getSharedBytes(plan.ctasPerSM);
   plan.stages = leastStages;
@@ -171,7 +171,8 @@ kron::chooseSparseWgmma(const SparseCandidate &described,
   if (!machine.hasWgmma || (!isGiven && (!isTaken(described, rates) ||
                                          described.sizeK < rates.leastK)))
     return std::nullopt;
-  int64_t allWarps = constraints.takeWarps(kWarps);
+  int64_t warps = getGPUTiles(machine).sparseWgmma.warps;
+  int64_t allWarps = constraints.takeWarps(warps);
   std::optional<SparseCandidate> best;
   auto attempt = [&](bool keeps, int64_t rowWarps, int64_t warpGroups,
                      bool hasFewPackedOperands = false,
@@ -202,11 +203,11 @@ kron::chooseSparseWgmma(const SparseCandidate &described,
   };
   bool swaps = described.swapsOperands;
   if (described.is16BitFloat()) {
-    for (int64_t rowWarps : {kWarps, kGroupWarps})
+    for (int64_t rowWarps : {warps, kGroupWarps})
       attempt(/*keeps=*/true, rowWarps, /*warp groups=*/1);
     return best;
   }
-  for (int64_t rowWarps : {kGroupWarps, kWarps})
+  for (int64_t rowWarps : {kGroupWarps, warps})
     for (bool keeps : {true, false})
       if (!keeps || !swaps)
         attempt(keeps, rowWarps, /*warp groups=*/1);
@@ -219,7 +220,7 @@ kron::chooseSparseWgmma(const SparseCandidate &described,
     attempt(/*keeps=*/true, kGroupWarps, /*warp groups=*/2,
             /*hasFewPackedOperands=*/true,
             /*leastStages=*/1);
-  for (int64_t rowWarps : {kWarps, kGroupWarps})
+  for (int64_t rowWarps : {warps, kGroupWarps})
     attempt(/*keeps=*/true, rowWarps, /*warp groups=*/1,
             /*hasFewPackedOperands=*/true,
             /*leastStages=*/1);

@@ -8,17 +8,13 @@
 #include "kron/Mapping/GPU/WgmmaPlanner.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Machine/GPURates.h"
+#include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "kron/Plan/GPU/WgmmaPlan.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Positions of the contracted axis in a piece, and the most buffers, unless
-/// the plan names them.
-static constexpr int64_t kPieceK = 32;
-static constexpr int64_t kMaxBuffers = 8;
 
 static GPUPlanAttr writePlan(MLIRContext *context, WgmmaChoices choices) {
   PlanWriter writer(context, GPUKernel::Wgmma);
@@ -51,6 +47,7 @@ private:
 
   FusedOp fused;
   const GPUMachine &machine;
+  const WgmmaTiles &tiles = getGPUTiles(machine).wgmma;
   GPUPlanAttr given;
   WgmmaPlan plan;
   std::optional<WgmmaPlan> best;
@@ -72,7 +69,7 @@ int64_t Planner::chooseWarpgroups() const {
     int64_t sums = stage.paddedResults / 2;
     // In pieces: two at a time, and two kinds of sums.
     if (stage.sizeK > kWgmmaMaxWholeSide) {
-      operands = 2 * kPieceK;
+      operands = 2 * tiles.pieceK;
       sums *= 2;
     }
     registers = std::max(registers, sums + operands + 32);
@@ -87,10 +84,13 @@ double Planner::getCost(const WgmmaPlan &candidate) const {
   double work = 0;
   int64_t group = candidate.groupSize;
   for (const WgmmaStage &stage : candidate.stages) {
-    double product = 64.0 * stage.paddedK * stage.paddedResults * stage.shares;
+    double product =
+        double(kWgmmaRows) * stage.paddedK * stage.paddedResults * stage.shares;
     // Reading, splitting and writing the rows of a block.
-    double block = (stage.kind == WgmmaKind::Split ? 2.0 : 1.0) * product +
-                   64.0 * 128 * (stage.sizeK + stage.sizeN) + 64.0 * 2048;
+    double block =
+        (stage.kind == WgmmaKind::Split ? 2.0 : 1.0) * product +
+        kWgmmaRows * tiles.elementCost * (stage.sizeK + stage.sizeN) +
+        kWgmmaRows * tiles.rowCost;
     work += llvm::divideCeil(stage.getBlocks(), group) * group * block;
   }
   double elements = 1;
@@ -136,7 +136,7 @@ void Planner::consider(WgmmaPlan &candidate) {
   int64_t limit = machine.getSharedBytes(candidate.ctasPerSM);
   int64_t wanted = getGiven("stages");
   for (int64_t buffers = wanted ? wanted : 1;
-       buffers <= (wanted ? wanted : kMaxBuffers); ++buffers) {
+       buffers <= (wanted ? wanted : tiles.mostStages); ++buffers) {
     candidate.buffers = buffers;
     if (candidate.getSharedBytes() > limit ||
         (candidate.pieces > 1 && buffers < 3))
@@ -166,7 +166,7 @@ void Planner::considerGroups(WgmmaPlan candidate) {
 /// Tiles of one block, in pieces.
 void Planner::considerPieces(WgmmaPlan candidate) {
   const WgmmaStage &first = candidate.stages.front();
-  candidate.pieceK = kPieceK;
+  candidate.pieceK = tiles.pieceK;
   if (given && given.has("k_piece"))
     candidate.pieceK = given.get("k_piece");
   if (candidate.pieceK == 0 || candidate.stages.size() > 1 ||

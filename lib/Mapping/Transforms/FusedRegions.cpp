@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FusedRegions.h"
+#include "kron/Machine/ThreadRates.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/CPU/CPUPlan.h"
 #include "mlir/IR/Remarks.h"
@@ -34,18 +35,6 @@ std::optional<FusionPlan> kron::getGivenRegions(FusedOp fused,
   return plan;
 }
 
-/// Bytes from which one row is shared out among threads, however many there
-/// are.
-static constexpr int64_t kMinSharedRowBytes = 1 << 20;
-
-/// Multiply-adds from which one row is worth being shared out where there are
-/// threads for it: 8 us of one core and more, where handing shares to helpers
-/// takes about 1 us.
-static constexpr uint64_t kMinSharedRowWork = 1 << 20;
-
-/// Rows that may be too few for all threads.
-static constexpr int64_t kMostSharedRows = 2;
-
 namespace {
 /// What one row of a kron.fused is: the axes that are contracted, once all of
 /// them are results.
@@ -56,7 +45,9 @@ struct RowSizes {
   /// Multiply-adds of all factors, or the largest number.
   uint64_t work = 0;
 
-  bool areFew() const { return rows >= 1 && rows <= kMostSharedRows; }
+  bool areFew() const {
+    return rows >= 1 && rows <= kThreadRates.mostSharedRows;
+  }
 };
 } // namespace
 
@@ -155,7 +146,8 @@ FusionPlan kron::planCPUFusion(FusedOp fused, int64_t l2Bytes,
 
   FusionPlan plan;
   plan.regions.emplace_back();
-  bool isAlone = sizes && sizes->areFew() && sizes->bytes >= kMinSharedRowBytes;
+  bool isAlone =
+      sizes && sizes->areFew() && sizes->bytes >= kThreadRates.leastRowBytes;
   // Whole cache lines of columns, twice, within half of the cache.
   int64_t mostElements = l2Bytes / 2 / 128, elements = 1;
   for (auto [index, product] : llvm::enumerate(products)) {
@@ -179,7 +171,7 @@ std::optional<FusionPlan> kron::planSharedFusion(FusedOp fused) {
   unsigned numFactors = fused.getModeProducts().size();
   std::optional<RowSizes> sizes = getRowSizes(fused);
   if (numFactors < 2 || !sizes || !sizes->areFew() ||
-      sizes->work < kMinSharedRowWork)
+      sizes->work < kThreadRates.leastRowWork)
     return std::nullopt;
   FusionPlan plan;
   plan.regions.resize(2);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Plan/GPU/MmaLayout.h"
+#include "kron/Machine/GPUTiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -15,8 +16,6 @@ using namespace mlir::kron;
 static constexpr int64_t kBankBytes = 4;
 static constexpr int64_t kBanks = 32;
 static constexpr int64_t kWavefrontBytes = kBankBytes * kBanks;
-/// What rounding to powers of two may cost.
-static constexpr double kMaxRounding = 1.26;
 
 /// Shared-memory cycles of a warp that reads `accessBytes` per lane: lane
 /// (g, t) = (lane / 4, lane % 4) at `g*8 bytes + t*stride`, over the fewest
@@ -56,7 +55,7 @@ static bool roundToPowers(SmallVectorImpl<int64_t> &sizes,
       sizes[dim] = std::max(sizes[dim], least);
     after *= sizes[dim];
   }
-  return after <= kMaxRounding * before;
+  return after <= kGPUForms.mostRounding * before;
 }
 
 TileLayout TileLayout::get(ArrayRef<int64_t> sizes, int64_t elementBytes) {

@@ -6,12 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Plan/GPU/Problem.h"
+#include "kron/Machine/NominalSizes.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Elements that an array of unknown size is taken to have.
-static constexpr double kNominalElements = 1 << 26;
 
 static int64_t getBytes(Type type) {
   if (auto complex = dyn_cast<ComplexType>(type))

@@ -8,6 +8,7 @@
 #include "kron/Plan/GPU/SimtPlan.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPUTiles.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "llvm/ADT/Twine.h"
@@ -16,8 +17,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Shared memory for factors; larger ones are read from global memory.
-static constexpr int64_t kFactorBytes = 32 << 10;
 /// Results per thread, at most.
 static constexpr int64_t kMaxBlock = 8;
 /// Elements of a tile, more than fit any SM: sizes of larger ones need not be
@@ -114,7 +113,7 @@ static void placeFactors(SimtLaunch &launch) {
   int64_t offset = 0;
   for (SimtStage &stage : launch.stages) {
     int64_t size = stage.sizeK * stage.getPaddedResults() * launch.elementBytes;
-    if (isVarying(stage.product) || offset + size > kFactorBytes)
+    if (isVarying(stage.product) || offset + size > kGPUForms.simtFactorBytes)
       continue;
     stage.factorOffset = offset;
     offset = llvm::alignTo(offset + size, 128);

@@ -7,6 +7,8 @@
 
 #include "kron/Plan/GPU/SparsePlan.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/GPUTiles.h"
+#include "kron/Machine/NominalSizes.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/GPU/Problem.h"
 #include "kron/Plan/GPU/Reasons.h"
@@ -16,9 +18,6 @@
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Rows that an array of unknown size is taken to have.
-static constexpr int64_t kNominalRows = 16384;
 
 static int64_t getPowerOfTwo(int64_t number) { return number & -number; }
 
@@ -212,10 +211,9 @@ void kron::setSparseChunks(SparsePlan &plan) {
   }
 }
 
-/// A warp stores 64 bytes of a row at a time: those of long groups are whole
+/// A warp stores some bytes of a row at a time: those of long groups are whole
 /// sectors, since ones that arrive in parts cost more.
 int64_t kron::getSparseShiftUnit(FusedOp fused, const SparsePlan &plan) {
-  constexpr int64_t kUnitBytes = 64, kLongGroup = 512;
   auto type = dyn_cast<MemRefType>(fused.getInit().getType());
   SmallVector<int64_t> strides;
   int64_t offset, chunk = plan.getChunk();
@@ -230,8 +228,8 @@ int64_t kron::getSparseShiftUnit(FusedOp fused, const SparsePlan &plan) {
       (epilogue && (epilogue.getBias() || epilogue.getResidual())))
     return 0;
   int64_t unit = chunk;
-  if (plan.sizeN * plan.elementBytes >= kLongGroup)
-    unit = kUnitBytes / plan.elementBytes;
+  if (plan.sizeN * plan.elementBytes >= kGPUForms.longGroupBytes)
+    unit = kGPUForms.shiftBytes / plan.elementBytes;
   auto isWhole = [&](unsigned axis) {
     return !ShapedType::isDynamic(strides[axis]) && strides[axis] % unit == 0;
   };

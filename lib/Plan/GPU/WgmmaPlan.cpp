@@ -8,6 +8,7 @@
 #include "kron/Plan/GPU/WgmmaPlan.h"
 #include "kron/Dialect/Kron/IR/PlanFields.h"
 #include "kron/Plan/Arrays.h"
+#include "kron/Plan/GPU/MmaMath.h"
 #include "kron/Plan/GPU/Reasons.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/Twine.h"
@@ -20,9 +21,6 @@ using namespace mlir::kron;
 /// not take whole.
 static constexpr int64_t kMaxSide = 256;
 static constexpr int64_t kShareResults = 64;
-/// Products in a sum from which on the residuals of a split may be rounded to
-/// bf16: of shorter sums, single elements can miss the a-priori bound.
-static constexpr int64_t kMinSplitTerms = 32;
 /// What positions of the contracted axis in a piece are multiples of: rows of
 /// that many are loaded at a time.
 static constexpr int64_t kPieceUnit = 16;
@@ -91,9 +89,9 @@ static std::string findObstacle(FusedOp fused) {
     if (llvm::is_contained(axes, product.getAxis()))
       return "an axis is contracted twice";
     axes.push_back(product.getAxis());
-    terms = std::min(terms * sizeK, kMinSplitTerms);
+    terms = std::min(terms * sizeK, kLeastSummed);
   }
-  if (isSplit && terms < kMinSplitTerms)
+  if (isSplit && terms < kLeastSummed)
     return "sums of fewer than 32 products need more accurate ones";
   if (!isTaken(getElementType(fused.getInputs().front())) ||
       !isTaken(getElementType(fused.getInit())))

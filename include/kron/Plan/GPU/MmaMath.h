@@ -8,6 +8,8 @@
 #ifndef KRON_PLAN_GPU_MMAMATH_H
 #define KRON_PLAN_GPU_MMAMATH_H
 
+#include <cstdint>
+
 namespace mlir::kron {
 
 /// How products are computed.
@@ -19,6 +21,10 @@ enum class MmaMath {
   SplitTF32,
   F64
 };
+
+/// Products in a sum from which on the residuals of split values may be rounded
+/// to bf16: of shorter sums, single elements can miss the a-priori bound.
+inline constexpr int64_t kLeastSummed = 32;
 
 } // namespace mlir::kron
 

@@ -36,11 +36,6 @@
 
 namespace mlir::kron {
 
-/// The fewest positions of the batch that are worth a piece.
-inline constexpr int64_t kLeastPiece = 64;
-/// Products whose sum needs no bound for each of them, which residuals in bf16
-/// could miss.
-inline constexpr int64_t kLeastSummed = 32;
 /// Positions of the batch whose sum a matrix unit can keep without an error
 /// that shows.
 inline constexpr int64_t kSummedK = 64;

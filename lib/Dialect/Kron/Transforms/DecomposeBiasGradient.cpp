@@ -21,18 +21,12 @@
 #include "DecomposeFactorGradient.h"
 #include "DecomposeGradient.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "kron/Machine/GPUSplits.h"
+#include "kron/Machine/ThreadRates.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Threads that keep a GPU busy, and the most pieces there; pieces that a CPU
-/// has in a register, or its threads share: of more features they share these,
-/// and of a small batch pieces would take longer than they save.
-static constexpr int64_t kBusyThreads = int64_t(1) << 17;
-static constexpr int64_t kMostPieces = 1024;
-static constexpr int64_t kLanes = 16;
-static constexpr int64_t kManyFeatures = 4096, kSmallBatch = 256;
 
 namespace {
 class BiasGradient {
@@ -80,11 +74,15 @@ int64_t BiasGradient::choosePieces() {
   if (!onGPU) {
     int64_t batch =
         cast<ShapedType>(op.getInput().getType()).getDimSize(op.getBatchDim());
-    bool isSmall = !ShapedType::isDynamic(batch) && batch < kSmallBatch;
-    return batchFirst && (features >= kManyFeatures || isSmall) ? 1 : kLanes;
+    bool isSmall =
+        !ShapedType::isDynamic(batch) && batch < kThreadRates.biasSmallBatch;
+    return batchFirst && (features >= kThreadRates.biasManyFeatures || isSmall)
+               ? 1
+               : kThreadRates.biasPieces;
   }
-  int64_t pieces = 32;
-  while (pieces < kMostPieces && 2 * pieces * features <= kBusyThreads)
+  int64_t pieces = kBatchSplits.biasLeastPieces;
+  while (pieces < kBatchSplits.biasMostPieces &&
+         2 * pieces * features <= kBatchSplits.biasBusyThreads)
     pieces *= 2;
   return pieces;
 }

@@ -25,18 +25,11 @@
 #include "ArrayViews.h"
 #include "GradientDecomposer.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "kron/Machine/ThreadRates.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Rows of one kron.fused: as many as stay in the cache, then what is left.
-static constexpr int64_t kBlockRows[] = {64, 8, 1};
-/// The same for a D of many elements, which every kron.fused reads and writes,
-/// unless so many of them are neighbours that a row needs much of the cache.
-static constexpr int64_t kLargeBlockRows[] = {128, 16, 1};
-static constexpr int64_t kLargeElements = 1 << 15;
-static constexpr int64_t kLongNeighbours = 8;
 
 Value kron::emitGradientStore(IRRewriter &rewriter, ScaledOpInterface op,
                               Value sum, bool scalesSum, Value init) {
@@ -207,19 +200,14 @@ void GradientDecomposer::run() {
 // Slices of shared weights
 //===----------------------------------------------------------------------===//
 
-/// Inner positions that a slice has at most, of weights that all of them share:
-/// their sums stay in the cache. Fewer than the least of a vector are not worth
-/// a slice.
-static constexpr int64_t kMostInner = 64;
-static constexpr int64_t kLeastInner = 8;
-
 void GradientDecomposer::chooseSlices() {
   if (op.sharesBlocks())
     slicedA = 1;
-  if (!op.sharesInner() || d <= kMostInner)
+  if (!op.sharesInner() || d <= kThreadRates.gradientMostInner)
     return;
   int64_t best = 0;
-  for (int64_t size = kLeastInner; size <= kMostInner; ++size) {
+  for (int64_t size = kThreadRates.gradientLeastInner;
+       size <= kThreadRates.gradientMostInner; ++size) {
     bool isWhole = size % 16 == 0, isBestWhole = best > 0 && best % 16 == 0;
     if (d % size == 0 && isWhole >= isBestWhole)
       best = size;
@@ -372,8 +360,10 @@ Value GradientDecomposer::emitSum(Value sum) {
   Value first = constant(0);
   int64_t done = 0;
   bool isLarge =
-      slicedA * b * c * slicedD > kLargeElements && slicedD < kLongNeighbours;
-  for (int64_t rows : isLarge ? kLargeBlockRows : kBlockRows) {
+      slicedA * b * c * slicedD > kThreadRates.gradientLargeElements &&
+      slicedD < kThreadRates.gradientLongNeighbours;
+  for (int64_t rows : isLarge ? kThreadRates.gradientLargeBlockRows
+                              : kThreadRates.gradientBlockRows) {
     Value end = size;
     if (!ShapedType::isDynamic(batch)) {
       if (batch - done < rows)

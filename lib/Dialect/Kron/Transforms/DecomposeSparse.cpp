@@ -18,6 +18,8 @@
 #include "SplitSparse.h"
 #include "TransposeRows.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "kron/Machine/GPUSplits.h"
+#include "kron/Machine/NominalSizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -33,23 +35,14 @@ static ShapedType getShapedType(Value array) {
   return cast<ShapedType>(array.getType());
 }
 
-/// On a GPU, weights that are read again and again, in segments shorter than
-/// kShortSegment bytes because they are used as T, are transposed once, if they
-/// are more than an SM keeps.
-static constexpr int64_t kShortSegment = 32, kKeptWeights = 128 * 1024;
-static constexpr int64_t kSkinnyM = 256;
-
-/// Side of weights from which on products of 16-bit types take so long that
-/// cuBLAS is faster, copies included.
-static constexpr int64_t kHugeSide = 512;
-
 bool kron::hasKernelOf8(KsmmOp sparse) {
   Type input = kron::getElementType(sparse.getInput());
   Type weights = kron::getElementType(sparse.getWeights());
   Type init = kron::getElementType(sparse.getInit());
   auto isTaken = [](Type type) { return isFloat8(type) || type.isF16(); };
   SmallVector<int64_t, 4> pattern = sparse.getPattern();
-  if (pattern[1] >= kHugeSide && pattern[2] >= kHugeSide && !init.isF32())
+  if (pattern[1] >= kWeightSplits.hugeSide &&
+      pattern[2] >= kWeightSplits.hugeSide && !init.isF32())
     return false;
   return (isFloat8(input) || isFloat8(weights)) && isTaken(input) &&
          isTaken(weights) &&
@@ -65,8 +58,9 @@ static bool needsTransposedCopy(KsmmOp op) {
   SmallVector<int64_t, 4> pattern = op.getPattern();
   int64_t run = pattern[3] * element.getIntOrFloatBitWidth() / 8;
   int64_t rows = getShapedType(op.getInit()).getDimSize(1 - op.getFeatureDim());
-  return run < kShortSegment && pattern[1] * pattern[2] * run >= kKeptWeights &&
-         (ShapedType::isDynamic(rows) || rows >= kSkinnyM);
+  return run < kWeightSplits.shortSegmentBytes &&
+         pattern[1] * pattern[2] * run >= kWeightSplits.keptBytes &&
+         (ShapedType::isDynamic(rows) || rows >= kWeightSplits.fewRows);
 }
 
 /// Lets `op` use a copy of its weights [a, c, b, d] as [a, b, c, d].
@@ -90,17 +84,9 @@ static void transposeWeights(IRRewriter &rewriter, KsmmOp op) {
   releaseBuffer(rewriter, op.getLoc(), copy);
 }
 
-/// Side of weights from which on their products take longer than the copies of
-/// the arrays, and rows for which one more copy or launch does not matter.
-static constexpr int64_t kLargeSide = 128, kManyRows = 4096;
-
 /// What rows of copied weights start at multiples of, for cuBLAS and copies of
 /// 16 bytes.
 static constexpr int64_t kSegmentBytes = 16;
-
-/// Groups that are launches of their own, and the weights of a group for which
-/// neither that nor a copy matters.
-static constexpr int64_t kMostGroups = 64, kWeightsOfGroup = 1 << 18;
 
 bool kron::isBareProduct(KsmmOp op) {
   return op.getTransInput() == Transpose::N && !kron::getAlpha(op).isZero() &&
@@ -127,14 +113,15 @@ static bool hasMatrices(KsmmOp op) {
 /// side of 96 beside a longer one; of two products it has to be much longer,
 /// and their K.
 static bool isLargeFor16Bit(KsmmOp op) {
-  constexpr int64_t kSide = 96, kArea = 1 << 14, kAreaOfTwo = 1 << 15;
   Type element = kron::getElementType(op.getInit());
   SmallVector<int64_t, 4> pattern = op.getPattern();
   int64_t b = pattern[1], c = pattern[2], d = pattern[3];
-  if (!(element.isF16() || element.isBF16()) || pattern[0] != 1 || b < kSide ||
-      c < kSide)
+  if (!(element.isF16() || element.isBF16()) || pattern[0] != 1 ||
+      b < kWeightSplits.side16Bit || c < kWeightSplits.side16Bit)
     return false;
-  return d > 2 ? b * c >= kArea : c >= kLargeSide && b * c >= kAreaOfTwo;
+  return d > 2 ? b * c >= kWeightSplits.area16Bit
+               : c >= kWeightSplits.largeSide &&
+                     b * c >= kWeightSplits.areaOfTwo16Bit;
 }
 
 /// Whether `op` is one of large weights (a, b, c, d) and matrices whose
@@ -145,10 +132,12 @@ static bool isManyProducts(KsmmOp op) {
   if (isLargeFor16Bit(op))
     return true;
   SmallVector<int64_t, 4> pattern = op.getPattern();
-  bool areFewGroups = pattern[0] == 1 ||
-                      (pattern[0] <= kMostGroups &&
-                       pattern[1] * pattern[2] * pattern[3] >= kWeightsOfGroup);
-  return areFewGroups && pattern[1] >= kLargeSide && pattern[2] >= kLargeSide;
+  bool areFewGroups =
+      pattern[0] == 1 ||
+      (pattern[0] <= kWeightSplits.mostGroups &&
+       pattern[1] * pattern[2] * pattern[3] >= kWeightSplits.manyOfGroup);
+  return areFewGroups && pattern[1] >= kWeightSplits.largeSide &&
+         pattern[2] >= kWeightSplits.largeSide;
 }
 
 /// Whether cuBLAS is faster at products of this type.
@@ -158,21 +147,11 @@ static bool isFastByCublas(KsmmOp op) {
          (element.isF32() && op.getPrecision() == Precision::TF32);
 }
 
-/// Bytes of X and Y of one t from which on it is worth a launch: of types for
-/// which cuBLAS is faster, and of f32.
-static constexpr int64_t k16BitValuesOfT = 100'000'000, kBytesOfT = 500'000'000;
-/// Rows that an array of unknown size is taken to have.
-static constexpr int64_t kNominalRows = 16384;
-
-/// Weights of one t and group from which on one kernel for all t has more than
-/// one block of results, whatever their shape.
-static constexpr int64_t kManyOfT = 1 << 15;
-
 /// Whether the products of all groups of `op` are launched t by t.
 static bool isSlicedByT(KsmmOp op) {
   SmallVector<int64_t, 4> pattern = op.getPattern();
-  bool hasBlocks =
-      pattern[1] >= kLargeSide || pattern[1] * pattern[2] >= kManyOfT;
+  bool hasBlocks = pattern[1] >= kWeightSplits.largeSide ||
+                   pattern[1] * pattern[2] >= kWeightSplits.manyOfT;
   if (pattern[0] == 1 || !hasBlocks || !hasMatrices(op) || !hasPlainTypes(op) ||
       op.getPlanAttr() || isManyProducts(op))
     return false;
@@ -182,12 +161,9 @@ static bool isSlicedByT(KsmmOp op) {
   int64_t bytes =
       kron::getElementType(op.getInit()).getIntOrFloatBitWidth() / 8;
   return rows * pattern[0] * (pattern[1] + pattern[2]) * bytes >=
-         (isFastByCublas(op) ? k16BitValuesOfT : kBytesOfT);
+         (isFastByCublas(op) ? kWeightSplits.launchBytes16Bit
+                             : kWeightSplits.launchBytes);
 }
-
-/// Weights, of all groups or of one, whose single elements tiles read so often
-/// that a copy is worth it.
-static constexpr int64_t kManyWeights = 1 << 20;
 
 /// Whether the products of `op` are faster if the weights of each t lie
 /// together: cuBLAS takes them then, and kernels read whole sectors.
@@ -200,10 +176,11 @@ static bool needsCopyByProducts(KsmmOp op) {
   int64_t group = pattern[1] * pattern[2] * pattern[3];
   Type element = kron::getElementType(op.getInit());
   // Others find what shares a sector in the cache.
-  if (pattern[3] * element.getIntOrFloatBitWidth() / 8 < kShortSegment)
-    return group >= kManyWeights;
-  return pattern[0] * group > kManyWeights ||
-         (group >= kWeightsOfGroup && isManyProducts(op));
+  if (pattern[3] * element.getIntOrFloatBitWidth() / 8 <
+      kWeightSplits.shortSegmentBytes)
+    return group >= kWeightSplits.manyWeights;
+  return pattern[0] * group > kWeightSplits.manyWeights ||
+         (group >= kWeightSplits.manyOfGroup && isManyProducts(op));
 }
 
 /// Lets `op`, on memrefs, use a copy of its weights [a, b, c, d], or [a, c, b,
@@ -239,11 +216,6 @@ static void copyByProducts(IRRewriter &rewriter, KsmmOp op) {
   releaseBuffer(rewriter, loc, buffer);
 }
 
-/// Launches that slices may take, the factors that wgmma takes and is faster
-/// at, and rows that keep the SMs busy in each of them.
-static constexpr int64_t kMostSlices = 16, kLargestSlice = 256,
-                         kLeastSlice = 192, kRowsOfSlice = 16384;
-
 /// Size N of a slice of `op`: all or an equal part of it, as much as wgmma
 /// takes. 0 if it is not worth that.
 static int64_t getSliceResults(KsmmOp op) {
@@ -252,12 +224,14 @@ static int64_t getSliceResults(KsmmOp op) {
       op.getPlanAttr() || hasKernelOf8(op) || !isManyProducts(op))
     return 0;
   SmallVector<int64_t, 4> pattern = op.getPattern();
-  if (pattern[2] > kLargestSlice || pattern[2] < kLeastSlice ||
-      pattern[2] % 8 != 0)
+  if (pattern[2] > kWeightSplits.mostOfSlice ||
+      pattern[2] < kWeightSplits.leastOfSlice || pattern[2] % 8 != 0)
     return 0;
-  for (int64_t sizeN = kLargestSlice; sizeN >= kLeastSlice; sizeN -= 8)
+  for (int64_t sizeN = kWeightSplits.mostOfSlice;
+       sizeN >= kWeightSplits.leastOfSlice; sizeN -= 8)
     if (pattern[1] % sizeN == 0 &&
-        pattern[0] * pattern[1] / sizeN * pattern[3] <= kMostSlices)
+        pattern[0] * pattern[1] / sizeN * pattern[3] <=
+            kWeightSplits.mostSlices)
       return sizeN;
   return 0;
 }
@@ -486,8 +460,8 @@ static int64_t getLeastRows(KsmmOp op) {
   if (int64_t rows = getLeastSplitRows(op))
     return rows;
   if (needsCopyByProducts(op))
-    return kManyRows;
-  return getSliceResults(op) ? kRowsOfSlice : 0;
+    return kWeightSplits.manyRows;
+  return getSliceResults(op) ? kWeightSplits.rowsOfSlice : 0;
 }
 
 /// `op`, on memrefs of many rows, or what replaces it.

@@ -14,14 +14,10 @@
 #include "ArrayViews.h"
 #include "GradientDecomposer.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "kron/Machine/GPUSplits.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Threads that keep a GPU busy, the most pieces, and the fewest rows of one.
-static constexpr int64_t kBusyThreads = int64_t(1) << 19;
-static constexpr int64_t kMostPieces = 64;
-static constexpr int64_t kLeastRows = 16;
 
 /// A copy of `array` with the batch first: neighbouring threads take
 /// neighbouring features.
@@ -40,8 +36,10 @@ Value GradientDecomposer::putBatchFirst(Value array) {
 int64_t GradientDecomposer::choosePieces() {
   int64_t pieces = 1, threads = a * b * c * d;
   auto fits = [&](int64_t count) {
-    return count <= kMostPieces && count * threads <= kBusyThreads &&
-           (ShapedType::isDynamic(batch) || batch / count >= kLeastRows);
+    return count <= kBatchSplits.mostPieces &&
+           count * threads <= kBatchSplits.busyThreads &&
+           (ShapedType::isDynamic(batch) ||
+            batch / count >= kBatchSplits.leastRows);
   };
   while (fits(2 * pieces))
     pieces *= 2;

@@ -22,6 +22,7 @@
 #include "ArrayViews.h"
 #include "DecomposeSparse.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "kron/Machine/GPUSplits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -37,35 +38,6 @@ static ShapedType getShapedType(Value array) {
 
 /// Bytes of memory accesses, of which rows of all copies are multiples.
 static constexpr int64_t kAccessBytes = 16;
-/// Bytes of the copies of a block of rows, rows that are enough for all SMs,
-/// and what they are a multiple of.
-static constexpr int64_t kBlockBytes = 512 * 1024 * 1024, kFewestRows = 4096,
-                         kRowUnit = 128;
-/// Rows for which copies and their launches do not matter, of kSeveral products
-/// or more and of fewer.
-static constexpr int64_t kLeastRows = 1024, kLeastRowsOfFew = 4096,
-                         kSeveral = 6;
-
-namespace {
-/// From how many products, multiply-adds for each element of X and Y, and size
-/// K on copies are worth it: as one kernel, operands of many products leave
-/// room for a small N, and of a large K for few rows.
-struct Threshold {
-  int64_t products, work, sizeK;
-};
-} // namespace
-
-/// By what was measured on an H200 (docs/notes/0064).
-static constexpr Threshold kHalf[] = {{16, 75, 0},  {12, 75, 192},
-                                      {12, 128, 0}, {6, 100, 384},
-                                      {6, 150, 0},  {3, 150, 512}};
-static constexpr Threshold kFull[] = {{12, 75, 0}, {6, 95, 192}, {3, 200, 0}};
-/// Of a size N in between, in f32, tiles of one kernel take half, or leave as
-/// many places empty.
-static constexpr int64_t kUnevenResults = 96, kEvenResults = 128;
-static constexpr Threshold kUneven[] = {
-    {16, 48, 96}, {8, 64, 192}, {6, 75, 384}};
-
 int64_t kron::getLeastSplitRows(KsmmOp op) {
   if (op.getLayout() != Layout::BatchFirst || !isBareProduct(op) ||
       !hasPlainTypes(op) || !kron::getBeta(op).isZero() || op.getPlanAttr())
@@ -77,15 +49,17 @@ int64_t kron::getLeastSplitRows(KsmmOp op) {
   if (b % access != 0 || c % access != 0)
     return 0;
   int64_t work = b * c / std::max<int64_t>(b + c, 1);
-  auto isReached = [&](const Threshold &least) {
+  auto isReached = [&](const SplitThreshold &least) {
     return d >= least.products && work >= least.work && c >= least.sizeK;
   };
-  bool isUneven = isFull && b >= kUnevenResults && b < kEvenResults;
-  bool isWorthIt =
-      isFull ? llvm::any_of(kFull, isReached) : llvm::any_of(kHalf, isReached);
-  if (!isWorthIt && !(isUneven && llvm::any_of(kUneven, isReached)))
+  bool isUneven = isFull && b >= kProductSplits.unevenResults &&
+                  b < kProductSplits.evenResults;
+  bool isWorthIt = isFull ? llvm::any_of(kF32Splits, isReached)
+                          : llvm::any_of(k16BitSplits, isReached);
+  if (!isWorthIt && !(isUneven && llvm::any_of(kUnevenSplits, isReached)))
     return 0;
-  return d >= kSeveral ? kLeastRows : kLeastRowsOfFew;
+  return d >= kProductSplits.several ? kProductSplits.leastRows
+                                     : kProductSplits.leastRowsOfFew;
 }
 
 bool kron::hasDenseRows(KsmmOp op) {
@@ -100,23 +74,25 @@ bool kron::hasDenseRows(KsmmOp op) {
   return true;
 }
 
-/// Rows of a block of `op`: the copies of X and Y have up to kBlockBytes,
+/// Rows of a block of `op`: the copies of X and Y have up to so many bytes,
 /// unless that would be few rows. Equal blocks if the number of rows is known.
 static int64_t getBlockRows(KsmmOp op) {
   SmallVector<int64_t, 4> pattern = op.getPattern();
   Type element = kron::getElementType(op.getInit());
   int64_t rowBytes = pattern[0] * (pattern[1] + pattern[2]) * pattern[3] *
                      (element.getIntOrFloatBitWidth() / 8);
-  int64_t most = std::max(kBlockBytes / rowBytes, kFewestRows);
+  int64_t most =
+      std::max(kProductSplits.blockBytes / rowBytes, kProductSplits.fewestRows);
   int64_t rows = getShapedType(op.getInit()).getDimSize(0);
   if (ShapedType::isDynamic(rows))
-    return most / kRowUnit * kRowUnit;
+    return most / kProductSplits.rowUnit * kProductSplits.rowUnit;
   int64_t fewest = llvm::divideCeil(rows, most);
   for (int64_t blocks = fewest; blocks < 2 * fewest; ++blocks)
     if (rows % blocks == 0)
       return rows / blocks;
   return std::min<int64_t>(
-      llvm::alignTo(llvm::divideCeil(rows, fewest), kRowUnit), rows);
+      llvm::alignTo(llvm::divideCeil(rows, fewest), kProductSplits.rowUnit),
+      rows);
 }
 
 namespace {

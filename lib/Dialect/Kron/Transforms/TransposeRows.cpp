@@ -17,6 +17,7 @@
 #include "DecomposeSparse.h"
 #include "SplitSparse.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
+#include "kron/Machine/GPUSplits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -25,17 +26,6 @@
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Bytes of a row of a group that fill no chunk of 16 bytes, and groups from
-/// which on the whole row is long.
-static constexpr int64_t kNarrowBytes = 8, kManyGroups = 256;
-
-/// Rows for which copies and their launches do not matter.
-static constexpr int64_t kManyRows = 4096;
-
-/// Bytes of a block of rows with its results, unless it has fewer rows than
-/// kManyRows, and what its rows are a multiple of.
-static constexpr int64_t kBlockBytes = 192 * 1024 * 1024, kRowsUnit = 64;
 
 /// Whether rows of results start at multiples of 16 bytes, if the array does:
 /// then there is a kernel for small groups as they lie.
@@ -61,8 +51,10 @@ bool kron::hasNarrowGroups(KsmmOp op) {
   return (element.isF16() || element.isBF16()) && hasPlainTypes(op) &&
          op.getLayout() == Layout::BatchFirst && isBareProduct(op) &&
          kron::getBeta(op).isZero() && !op.getPlanAttr() && pattern[3] == 1 &&
-         pattern[0] >= kManyGroups && 2 * pattern[2] <= kNarrowBytes &&
-         !ShapedType::isDynamic(rows) && rows >= kManyRows && !hasWholeRows(op);
+         pattern[0] >= kRowSplits.manyGroups &&
+         2 * pattern[2] <= kRowSplits.narrowBytes &&
+         !ShapedType::isDynamic(rows) && rows >= kRowSplits.manyRows &&
+         !hasWholeRows(op);
 }
 
 /// Rows of equal blocks of about `block` rows, so that few rows are left.
@@ -71,7 +63,7 @@ static int64_t getEqualBlocks(int64_t rows, int64_t block) {
   for (int64_t count = least; count <= 2 * least; ++count)
     if (rows % (8 * count) == 0)
       return rows / count;
-  return rows / least / kRowsUnit * kRowsUnit;
+  return rows / least / kRowSplits.rowUnit * kRowSplits.rowUnit;
 }
 
 SmallVector<KsmmOp> kron::transposeRows(IRRewriter &rewriter, KsmmOp op) {
@@ -81,7 +73,8 @@ SmallVector<KsmmOp> kron::transposeRows(IRRewriter &rewriter, KsmmOp op) {
   Type element = initType.getElementType();
   int64_t rows = initType.getDimSize(0), results = initType.getDimSize(1);
   int64_t sizeK = cast<ShapedType>(op.getInput().getType()).getDimSize(1);
-  int64_t block = std::max(kBlockBytes / ((sizeK + results) * 2), kManyRows);
+  int64_t block = std::max(kRowSplits.blockBytes / ((sizeK + results) * 2),
+                           kRowSplits.manyRows);
   block = getEqualBlocks(rows, block);
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(rewriter, loc, value);

@@ -1,0 +1,197 @@
+//===- GPUTiles.h - Sizes that tiles of a GPU should have -------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What planners aim at where several sizes are possible: elements of a tile,
+// bytes of a K step, threads of a CTA, pipeline stages. All are from trying
+// kernels on an H200 (docs/notes, 0050 to 0069) and stand for every GPU. What
+// a GPU has at most is in GPUMachine.h, what kernels reach in GPURates.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_MACHINE_GPUTILES_H
+#define KRON_MACHINE_GPUTILES_H
+
+#include "kron/Machine/GPUMachine.h"
+
+namespace mlir::kron {
+
+/// `simt`.
+struct SimtTiles {
+  /// Elements of a tile that keep a CTA busy, and threads of one.
+  int64_t elements = 4096, threads = 256;
+};
+
+/// `ffma`.
+struct FfmaTiles {
+  /// Elements of a tile, if rows are smaller.
+  int64_t elements = 4096;
+  /// The most threads of a CTA that hold all the values that they can; and of
+  /// an SM: more do not hide more, but have fewer registers.
+  int64_t mostThreads = 512, residentThreads = 256;
+  /// Results of a block where registers hold the values of more fibres, and
+  /// registers of a thread with which they do, of values of 4 bytes.
+  int64_t blockResults = 4, blockRegisters = 160;
+};
+
+/// `dmma`.
+struct DmmaTiles {
+  /// Elements of a CTA's tile, the most that it may have, and those of a tile
+  /// that two CTAs share.
+  int64_t elements = 4096, mostElements = 8192, sharedElements = 32768;
+  /// Columns side by side: the most, and as few as save a fused region.
+  int64_t mostColumns = 64, leastColumns = 8;
+  /// Positions per existing one that tiles may reach over the ends of axes.
+  double mostWaste = 1.25;
+};
+
+/// `batched`.
+struct BatchedTiles {
+  /// Bytes of items that a tile takes if nothing else decides, with planes in
+  /// registers, and at most, without.
+  int64_t planeBytes = 8 * 1024, mostFibreBytes = 40 * 1024;
+  /// Registers of a thread that leave room for enough threads.
+  int64_t mostRegisters = 168;
+  /// In multiply-adds: reading and writing an element of a fibre, and loading a
+  /// chunk of a row of a factor.
+  double elementCost = 4, factorCost = 9;
+  /// Threads of an SM that wait as long as they compute; of more, less shows.
+  double hiddenThreads = 100;
+};
+
+/// `mma`.
+struct MmaTiles {
+  /// Elements that a tile should have so that its barriers cost little, and
+  /// bytes of a tile of the outermost axes and columns.
+  int64_t elements = 4096, columnBytes = 32 * 1024;
+  /// Pipeline stages where factors take many registers.
+  int64_t mostStages = 3;
+};
+
+/// `wgmma`.
+struct WgmmaTiles {
+  /// Positions of the contracted axis in a piece, and the most pipeline stages
+  /// that are tried.
+  int64_t pieceK = 32, mostStages = 8;
+  /// In multiply-adds: reading, splitting and writing an element of a row, and
+  /// what a row of a block takes beside.
+  double elementCost = 128, rowCost = 2048;
+};
+
+/// `sparse` by `mma.sync`.
+struct SparseTiles {
+  /// Bytes of data of a K step where two CTAs share an SM, and the least that
+  /// it is shortened to.
+  int64_t stepBytes = 16 * 1024, leastStepBytes = 2 * 1024;
+  int64_t mostStages = 6;
+  /// Shared memory that a factor may keep of so much of a CTA's.
+  int64_t keptBytes = 144 * 1024, keptOfBytes = 224 * 1024;
+  /// Rows of a tile beside a factor that is kept, and where rows are innermost.
+  int64_t mostRows = 128, mostRowsAlong = 256;
+};
+
+/// `sparse` with split-K tiles.
+struct SplitKTiles {
+  /// Data and factor that a K step should bring.
+  int64_t stepBytes = 10 * 1024;
+  int64_t mostStages = 6;
+  /// CTAs per SM, and warps of each.
+  int64_t ctasPerSM = 4, warps = 4;
+};
+
+/// `sparse` by warpgroups.
+struct SparseWgmmaTiles {
+  int64_t warps = 8;
+  /// Bytes of a pipeline stage at most.
+  int64_t stageBytes = 64 * 1024;
+};
+
+/// `chain`.
+struct ChainTiles {
+  /// Data and factor that a K step should bring at most, or where nothing else
+  /// fits.
+  int64_t stepBytes = 24 * 1024, shortStepBytes = 12 * 1024;
+  int64_t mostStages = 4;
+  /// Warps of an SM: with more there are registers for too few sums of each.
+  int64_t warps = 8;
+};
+
+/// `small_groups`.
+struct SmallGroupsTiles {
+  /// Threads of a CTA, and rows that a thread takes at a time at most.
+  int64_t leastThreads = 128, mostThreads = 256, mostRowsAtOnce = 4;
+  /// Registers of a thread at most.
+  int64_t mostRegisters = 128;
+  /// Where warps take groups: tiles of 8 results at most, rows that a warp
+  /// takes at a time, in tiles of 16, threads of a CTA and CTAs of an SM.
+  int64_t mostResultTiles = 16, rowTiles = 4, warpThreads = 128, ctasPerSM = 3;
+};
+
+/// `gradient`.
+struct GradientTiles {
+  /// Data of one K step of all CTAs of an SM, and of f64, whose long K steps
+  /// need too many registers.
+  int64_t stepBytes = 64 * 1024, shortStepBytes = 32 * 1024;
+  int64_t mostStages = 6;
+  /// The most warps that share an SM.
+  int64_t mostWarps = 16;
+  /// Split-K pieces that are tried where tiles are more than the SMs take at
+  /// once.
+  int64_t mostPieces = 8;
+};
+
+struct GPUTiles {
+  SimtTiles simt;
+  FfmaTiles ffma;
+  DmmaTiles dmma;
+  BatchedTiles batched;
+  MmaTiles mma;
+  WgmmaTiles wgmma;
+  SparseTiles sparse;
+  SplitKTiles splitK;
+  SparseWgmmaTiles sparseWgmma;
+  ChainTiles chain;
+  SmallGroupsTiles smallGroups;
+  GradientTiles gradient;
+};
+
+/// What tiles of `machine` should be.
+const GPUTiles &getGPUTiles(const GPUMachine &machine);
+
+/// Kernels beside the products, which emitters plan by themselves, and what
+/// follows from plans of products: without a description of the machine.
+struct GPUForms {
+  /// Sums of split-K pieces of gradients: threads of a CTA, those that all SMs
+  /// together have, and loads that a thread waits for at a time.
+  int64_t sumThreads = 256, sumResidentThreads = 128 * 1024, mostSumLoads = 16;
+  /// kron.quantize: threads of a CTA, and chunks of a row that a thread takes.
+  int64_t quantizeThreads = 256, quantizeChunks = 4;
+  /// Copies that bring two axes in the other order: threads of a CTA, CTAs of
+  /// an SM, bytes of a tile in shared memory and of accesses of a thread that
+  /// are under way together, and units whose rows follow each other.
+  int64_t interleaveThreads = 256, interleaveCtasPerSM = 3;
+  int64_t interleaveTileBytes = 32 * 1024, interleaveBytesUnderWay = 128;
+  int64_t interleaveUnits = 8;
+  /// Copies that transpose: threads of a CTA, and of an SM.
+  int64_t transposeThreads = 256, transposeThreadsPerSM = 1536;
+  /// What is left of linalg: threads of a CTA, and CTAs of an SM.
+  int64_t linalgThreads = 256, linalgCtasPerSM = 8;
+  /// `simt`: bytes of factors in shared memory; larger ones stay where they
+  /// are.
+  int64_t simtFactorBytes = 32 * 1024;
+  /// `mma`: what rounding sizes of a tile to powers of two may cost.
+  double mostRounding = 1.26;
+  /// `sparse`: bytes of a group of results from which on whole sectors are
+  /// stored, of which a warp stores so many bytes at a time.
+  int64_t longGroupBytes = 512, shiftBytes = 64;
+  /// `gradient`: positions of the batch that are worth a split-K piece.
+  int64_t leastPiece = 64;
+};
+inline constexpr GPUForms kGPUForms;
+
+} // namespace mlir::kron
+
+#endif // KRON_MACHINE_GPUTILES_H
