@@ -191,24 +191,34 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
 }
 
 // In: kron.fused, linalg on memrefs, arith, math, complex, memref, func
+// Out: the same, kron.fused with plans
+static void populatePlans(OpPassManager &pm,
+                          const GPUPipelineOptions &options) {
+  // 8. Intermediates of one fused region serve the next but one.
+  pm.addPass(createKronReleaseEarly());
+  if (options.reference)
+    return;
+  // 9. A plan per fused region, which has no epilogue unless a kernel takes it.
+  ConvertKronToLinalgOptions rest;
+  rest.epiloguesOnly = true;
+  rest.target = "cuda";
+  pm.addPass(createConvertKronToLinalg(rest));
+  KronPlanOptions plan;
+  plan.target = "cuda";
+  plan.chip = options.chip;
+  plan.cublas = options.cublas;
+  pm.addPass(createKronPlan(plan));
+}
+
+// In: kron.fused with plans, linalg on memrefs, arith, math, complex, memref,
+//     func
 // Out: in gpu.module: llvm, nvvm, scf, arith, math, vector, complex;
 //      in func: llvm, scf, arith, complex, memref
 static void populateKernels(OpPassManager &pm,
                             const GPUPipelineOptions &options) {
-  // 8. Intermediates of one fused region serve the next but one.
-  pm.addPass(createKronReleaseEarly());
-  // 9. One kernel per fused region, of the kind that the plan names; and
+  //    One kernel per fused region, of the kind that the plan names; and
   //    one per kron.quantize, unless its rows turn out not to be contiguous.
   if (!options.reference) {
-    ConvertKronToLinalgOptions rest;
-    rest.epiloguesOnly = true;
-    rest.target = "cuda";
-    pm.addPass(createConvertKronToLinalg(rest));
-    KronPlanOptions plan;
-    plan.target = "cuda";
-    plan.chip = options.chip;
-    plan.cublas = options.cublas;
-    pm.addPass(createKronPlan(plan));
     ConvertKronToNVVMOptions kernels;
     kernels.chip = options.chip;
     pm.addPass(createConvertKronToNVVM(kernels));
@@ -251,6 +261,9 @@ void kron::populateKronGPUPipeline(OpPassManager &pm,
     populateFusion(pm, fuse);
   }
   populateBufferization(pm);
+  populatePlans(pm, options);
+  if (options.planOnly)
+    return;
   populateKernels(pm, options);
   populateDeviceCode(pm);
   populateLLVM(pm);

@@ -12,8 +12,11 @@ memory that is full of NaN when a kernel starts, and have to give the same bits.
 must be refused, arrays of more than 2^31 elements, and cases under compute-sanitizer if it
 is there.
 
+First kron-opt plans the cases, which needs no GPU: each form of the table of plan fields that a
+case takes has passed, and one that none takes has failed (forms.py).
+
 Ends with a line `N passed, N failed`; without a GPU, after a line that says so,
-`0 passed, 0 failed, N not for this machine`.
+`N passed, N failed, N not for this machine`.
 
 SPDX-License-Identifier: MIT
 """
@@ -36,6 +39,7 @@ import numpy as np
 
 import bad_input
 import eight_bits
+import forms
 import large
 import record
 import reference
@@ -57,7 +61,8 @@ def find_cublas():
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--root", type=pathlib.Path, help="build folder or unpacked bundle")
+    parser.add_argument("--root", type=pathlib.Path, required=True,
+                        help="build folder or unpacked bundle")
     parser.add_argument("--cases", type=int, default=1200, help="number of random cases, beside "
                         "the exhaustive ones")
     parser.add_argument("--seed", type=int, default=2601)
@@ -217,6 +222,14 @@ class Suite:
                   f"{HERE / 'run.py'} --root {self.options.root} --seed {self.options.seed} "
                   f"--case {index}", flush=True)
 
+    def count_forms(self):
+        """How many forms of plans no case takes, of the whole suite."""
+        if self.options.case or self.options.only:
+            return 0
+        passed, missing = count_forms(self.options)
+        self.passed += passed
+        return missing
+
     # --- compute-sanitizer ----------------------------------------------------
 
     def sanitize(self, indices, chips):
@@ -270,7 +283,7 @@ class Suite:
             self.run_all(dense, chips, WITHOUT_CUBLAS, options.jobs)
         if not options.case and not options.chips:
             self.run_all(indices[::5], "sm_80", "sm_80", options.jobs)
-        failed = 0
+        failed = self.count_forms()
         if not options.case and not options.only:
             for name, checks in (("refused", bad_input), ("8 bits", eight_bits),
                                  ("large", large)):
@@ -298,14 +311,20 @@ class Suite:
 TYPES_BY_MLIR = {t.mlir: t.name for t in TYPES.values()}
 
 
+def count_forms(options):
+    """(passed, failed) of forms.py."""
+    return forms.check(options.root, options.seed, selection.indices(options.cases))
+
+
 def main():
     options = parse_arguments()
     try:
         Cuda(options.device)
     except CudaError as error:
         print(f"no GPU: {error}")
-        print(f"0 passed, 0 failed, {len(selection.indices(options.cases))} not for this machine")
-        return 0
+        passed, failed = count_forms(options)
+        print(f"{passed} passed, {failed} failed, {len(selection.indices(options.cases))} not for this machine")
+        return 1 if failed else 0
     return Suite(options).main()
 
 

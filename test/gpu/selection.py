@@ -31,11 +31,11 @@ def make(seed, index):
 
 
 def indices(num_random):
-    """All exhaustive cases, then random ones, two thirds of them of shapes.py."""
+    """All exhaustive cases, those of shapes.py that are fixed, then random ones, two thirds of them of shapes.py."""
     listed = len(cases.exhaustive())
     common = num_random // 3
     return [*range(listed + common),
-            *range(FIRST_SHAPE, FIRST_SHAPE + num_random - common)]
+            *range(FIRST_SHAPE, FIRST_SHAPE + len(shapes.FIXED) + num_random - common)]
 
 
 def tags(case):

@@ -171,7 +171,71 @@ def _sparse_chain(rng, p):
     return chains.sparse_parameters(rng, p, 2048, MAX_ELEMENTS, limit) | dict(attributes=[])
 
 
+#: Of the cases below: arrays as they are allocated, and nothing beside the product.
+PLAIN = dict(form="memref", memref_layout="identity", alpha="absent", beta="absent", addend="outs", init_argument=False,
+             dynamic=(), attributes=[])
+
+
+def _fixed_ksmm(name, pattern, rows, layout="batch_first", dynamic=(), weights="N"):
+    return PLAIN | dict(type=name, op="ksmm", pattern=pattern, rows=rows, layout=layout, dynamic=dynamic, op_x="N",
+                        op_weights=weights, activation="identity", bias=False, residual=False, scale=False)
+
+
+def _fixed_grad(name, pattern, rows, layout="batch_first", dynamic=()):
+    return PLAIN | dict(type=name, op="ksmm_grad", pattern=pattern, rows=rows, layout=layout, dynamic=dynamic,
+                        conj=(False, False))
+
+
+def _fixed_chain(name, patterns, rows, dynamic=("rows",)):
+    return PLAIN | dict(type=name, op="chain", kind="sparse", form="tensor", patterns=list(patterns), rows=rows,
+                        layout="batch_first", dynamic=dynamic, relus=[False] * len(patterns), bias=False,
+                        residual=False, activation="identity", scale=False)
+
+
+def _fixed_product(op, name, sizes, rows, dynamic=()):
+    return PLAIN | dict(type=name, op=op, sizes=list(sizes), rows=rows, x_batch=(), f_batches=((),) * len(sizes),
+                        dynamic=dynamic, op_x="N", ops=["N"] * len(sizes))
+
+
+#: Cases of plans that random ones seldom reach (forms.py), the first ones whatever the seed is. Of an unknown number of
+#: rows the plan expects many.
+OPEN = ("rows",)
+FIXED = (
+    # Tiles that two CTAs share, and rows that arrive in pieces.
+    _fixed_product("mkm", "f32", [(16, 16)] * 4, 3, OPEN),
+    _fixed_product("mkm", "f64", [(32, 32)] * 3, 3, OPEN),
+    _fixed_product("mkm", "f64", [(8, 8)] * 5, 5, OPEN),
+    _fixed_product("mkm", "f32", [(16, 16), (16, 16), (16, 16), (8, 8)], 5, OPEN),
+    # Many small factors, whose tiles have no room behind them.
+    _fixed_product("mkm", "f32", [(2, 1), (2, 2), (3, 3), (2, 3), (3, 1), (3, 1), (3, 2), (2, 3), (3, 2), (1, 2),
+                                  (3, 2)], 7, OPEN),
+    # A known number of rows: one plan for cuBLAS, small groups and tiles each.
+    _fixed_ksmm("f16", (1, 1024, 1024, 1), 128),
+    _fixed_ksmm("f16", (256, 7, 8, 1), 1024),
+    # Small groups by matrix instructions.
+    _fixed_ksmm("bf16", (256, 112, 16, 1), 40, dynamic=OPEN),
+    _fixed_ksmm("f16", (256, 64, 12, 1), 17, dynamic=OPEN),
+    # Factors of 16 bits whose pairs are put in order.
+    _fixed_ksmm("f16", (4, 256, 256, 4), 60, dynamic=OPEN),
+    # Data and factor that change places.
+    _fixed_ksmm("f32", (1, 16384, 96, 1), 240, "batch_last"),
+    # Gradients by warpgroups, of 16 bits and with packed operands.
+    _fixed_grad("f16", (1, 192, 256, 2), 500, "batch_last", OPEN),
+    _fixed_grad("bf16", (2, 250, 72, 1), 300, "batch_last", OPEN),
+    _fixed_grad("f32", (1, 256, 192, 2), 500, "batch_last", OPEN),
+    # Chains whose factors stay in shared memory, and one of many rows that passes them through it.
+    _fixed_chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 300),
+    _fixed_chain("f32", ((4, 32, 32, 1), (1, 128, 32, 4)), 300),
+    _fixed_chain("f32", ((8, 16, 16, 1), (1, 128, 16, 8)), 300),
+    _fixed_chain("bf16", ((6, 64, 64, 1), (1, 64, 64, 6)), 300),
+    _fixed_chain("f16", ((8, 64, 64, 1), (1, 64, 64, 8)), 300),
+    _fixed_chain("f16", ((16, 32, 32, 1), (4, 32, 32, 4), (1, 32, 32, 16)), 300),
+)
+
+
 def parameters(seed, number):
+    if number < len(FIXED):
+        return dict(FIXED[number])
     rng = np.random.default_rng([seed, number, 9])
     p = random_cases.common_parameters(rng)
     p["type"] = str(rng.choice(NAMES, p=WEIGHTS))

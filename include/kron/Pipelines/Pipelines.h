@@ -92,6 +92,11 @@ struct GPUPipelineOptions : PassPipelineOptions<GPUPipelineOptions> {
       llvm::cl::desc("Lower everything through --convert-kron-to-linalg, to "
                      "one kernel per linalg operation: slow and obvious"),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> planOnly{
+      *this, "plan-only",
+      llvm::cl::desc("Stop behind --kron-plan, with kron.fused and its plans: "
+                     "what kernels there would be, in a fraction of the time"),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> poisonSharedMemory{
       *this, "poison-shared-memory",
       llvm::cl::desc("Fill shared memory with NaN at the start of every kernel "
