@@ -1,6 +1,6 @@
-"""The public functions: straight to the fast path, or to a tensor library's module.
+"""The public functions: straight to the fast path, which is C code and knows tensors too.
 
-The fast path is C code, which torch.compile cannot look into: tensors leave it here.
+What dynamo cannot look into it must not see: there, tensors go to their library's module.
 
 SPDX-License-Identifier: MIT
 """
@@ -13,11 +13,18 @@ from kron import _core
 _tensor_functions = {}
 
 
-def register_tensors(kind, module):
-    """From now on functions go to those of the same name in `module` when the first argument
-    is of the type `kind`."""
+def is_dynamo_compiling():
+    """torch.compiler's function of this name, once tensors are registered."""
+    return False
+
+
+def register_tensors(kinds, module, is_dynamo_compiling):
+    """From now on functions go to those of the same name in `module` where the first argument
+    is of one of the types `kinds` and the fast path does not take the call."""
     for name, functions in _tensor_functions.items():
-        functions[kind] = getattr(module, name)
+        functions.update(dict.fromkeys(kinds, getattr(module, name)))
+    _core.set_tensor_functions({name: getattr(module, name) for name in _tensor_functions})
+    globals()["is_dynamo_compiling"] = is_dynamo_compiling
 
 
 def _public(function):
@@ -25,7 +32,7 @@ def _public(function):
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        if args and type(args[0]) in functions:
+        if is_dynamo_compiling() and args and type(args[0]) in functions:
             return functions[type(args[0])](*args, **kwargs)
         return function(*args, **kwargs)
 

@@ -16,7 +16,7 @@
 #define KRON_PYTHON_CALL_H
 
 #include "View.h"
-#include <string>
+#include <cstring>
 
 namespace kron::python {
 
@@ -96,13 +96,33 @@ public:
   int64_t strides[kMaxOperands][kMaxRank];
 };
 
+/// What a kernel's code depends on, as integers; without memory of its own,
+/// which would take longer than looking it up.
+class Key {
+public:
+  void add(int64_t value) { values[size++] = value; }
+  bool operator==(const Key &other) const {
+    return size == other.size &&
+           std::memcmp(values, other.values, size * sizeof(*values)) == 0;
+  }
+  size_t hash() const {
+    uint64_t result = size;
+    for (int i = 0; i < size; ++i) {
+      result = (result ^ uint64_t(values[i])) * 0x9e3779b97f4a7c15;
+      result ^= result >> 32;
+    }
+    return result;
+  }
+
+private:
+  /// Those of a chain of Kronecker-sparse factors: five each.
+  int64_t values[5 * kMaxFactors + 2];
+  int size = 0;
+};
+
 /// Arguments of a kernel and the key of the kernel.
 class Call {
 public:
-  /// Adds to the key.
-  void addKey(int64_t value) {
-    key.append(reinterpret_cast<const char *>(&value), sizeof(value));
-  }
   /// Adds an array of `outerRank` + `innerRank` axes. Returns 1 if its
   /// innermost axis has a stride other than 1 (which the kernel must know),
   /// else 0.
@@ -111,7 +131,7 @@ public:
                const int64_t *innerSizes, const int64_t *innerStrides);
   void addScalar(const Scalar &scalar, KronType type);
 
-  std::string key;
+  Key key;
   KronArray arrays[kMaxOperands + 2];
   int numArrays = 0;
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Casts.h"
+#include "Tensors.h"
 
 namespace py = pybind11;
 using namespace kron::python;

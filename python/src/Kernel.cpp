@@ -8,6 +8,7 @@
 #include "Kernel.h"
 #include "Gradients.h"
 #include "Integer.h"
+#include "Tensors.h"
 #include <deque>
 #include <pybind11/stl.h>
 #include <unordered_map>
@@ -67,7 +68,10 @@ struct TableEntry {
   py::object object;
   const Kernel *kernel;
 };
-using KernelTable = std::unordered_map<std::string, TableEntry>;
+struct HashKey {
+  size_t operator()(const Key &key) const { return key.hash(); }
+};
+using KernelTable = std::unordered_map<Key, TableEntry, HashKey>;
 } // namespace
 
 /// Guarded by the interpreter's lock; never destroyed, since that would be
@@ -77,13 +81,12 @@ static KernelTable &getTable() {
   return *table;
 }
 
-const Kernel *kron::python::findKernel(const std::string &key) {
+const Kernel *kron::python::findKernel(const Key &key) {
   auto found = getTable().find(key);
   return found == getTable().end() ? nullptr : found->second.kernel;
 }
 
-const Kernel *kron::python::rememberKernel(const std::string &key,
-                                           py::object kernel) {
+const Kernel *kron::python::rememberKernel(const Key &key, py::object kernel) {
   auto *pointer = kernel.cast<const Kernel *>();
   getTable()[key] = {std::move(kernel), pointer};
   return pointer;

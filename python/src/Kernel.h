@@ -25,9 +25,9 @@ struct Kernel {
 };
 
 /// The kernel of `key`, or null.
-const Kernel *findKernel(const std::string &key);
+const Kernel *findKernel(const Key &key);
 /// Keeps `kernel` for `key`.
-const Kernel *rememberKernel(const std::string &key, pybind11::object kernel);
+const Kernel *rememberKernel(const Key &key, pybind11::object kernel);
 /// Forgets all kernels; how many there were.
 size_t forgetKernels();
 

@@ -50,7 +50,7 @@ static void checkKernel(uintptr_t address) {
 }
 
 /// Adds `function` to the module once per CallMode (Operation.h): as
-/// `names[0]`, as `names[1]`, which takes tensors too and does not fall back to
+/// `names[0]`, as `names[1]`, which takes all tensors and does not fall back to
 /// Python code, and as `names[2]`, which takes tensors that need nothing of
 /// their library.
 static void addFunction(py::module_ &module, std::array<const char *, 3> names,
@@ -144,10 +144,8 @@ PYBIND11_MODULE(_core, module) {
   module.def("set_hooks", setHooks, py::arg("build"), py::arg("fallback"));
   module.def("register_type", registerType, py::arg("name"),
              py::arg("type_number"));
-  module.def("register_tensors", registerTensors, py::arg("classes"),
-             py::arg("types"), py::arg("empty"), py::arg("is_grad_enabled"),
-             py::arg("guards"), py::arg("from_dlpack"), py::arg("is_autocast"),
-             py::arg("autocast_type"));
+  module.def("register_tensors", registerTensors);
+  module.def("set_tensor_functions", setTensorFunctions, py::arg("functions"));
   bindRecorded(module);
   module.def("is_plain_context", isPlainContextOrThrow);
   module.def("release_memory", releaseMemory);

@@ -10,15 +10,17 @@
 
 #include "Casts.h"
 #include "Kernel.h"
+#include "Tensors.h"
 
 namespace kron::python {
 
 /// Who calls an operation: users with NumPy's arrays, code that has checked the
-/// arguments, or users with tensors. A call of the first kind that the fast
-/// path does not take goes to Python code, one of the second kind raises
-/// ValueError, and one of the third kind returns NotImplemented unless nothing
-/// but a derivative is in the way: then it becomes a node of the graph, whose
-/// forward is a call of the fourth kind, which raises Refused (Recorded.h).
+/// arguments, or users with tensors (of the first kind, too, if x is one). A
+/// call of the first kind that the fast path does not take goes to Python code,
+/// one of the second kind raises ValueError, and one of the third kind returns
+/// NotImplemented unless nothing but a derivative is in the way: then it
+/// becomes a node of the graph, whose forward is a call of the fourth kind,
+/// which raises Refused (Recorded.h).
 enum class CallMode { Public, Raw, Direct, Recorded };
 
 /// A call of one operation. The steps return false to leave the call to Python
@@ -129,7 +131,8 @@ PyObject *Operation::run(Call &call, Describe describe) {
 /// An operation as a function of the module, without its bookkeeping.
 struct FunctionSpec {
   const char *name;
-  /// Names of the parameters, the first `numPositional` also by position.
+  /// Names of the parameters, the first `numPositional` also by position, the
+  /// stream last.
   const char *const *names;
   int numNames, numPositional;
   /// Parameters that are arrays, but for `out`, x first, then -1; and the one
@@ -145,9 +148,15 @@ struct CallContext {
   PyObject *const *args;
   Py_ssize_t numArgs;
   PyObject *keywords;
-  /// Only users are to write most arguments by name.
+  /// Whether a user has written the arguments, most of them by name.
+  bool isUsers = self == Py_None;
+
   int getNumPositional() const {
-    return getMode() == CallMode::Public ? spec.numPositional : spec.numNames;
+    return isUsers ? spec.numPositional : spec.numNames;
+  }
+  /// Streams of tensors are the library's.
+  int getNumNames() const {
+    return spec.numNames - (isUsers && getMode() == CallMode::Direct);
   }
   CallMode getMode() const {
     return self == Py_True       ? CallMode::Raw
@@ -200,16 +209,37 @@ PyObject *settle(const CallContext &context, PyObject *result);
 /// Leaves a call to Python code, or says why the fast path cannot take it.
 PyObject *callFallback(const CallContext &context);
 
+/// A call of a user whose x is a tensor: a direct one, or else what the
+/// tensors' own function returns.
+template <typename Call>
+PyObject *callWithTensors(const CallContext &context, Call call) {
+  CallContext direct = context;
+  direct.self = Py_False;
+  PyObject *result = call(direct);
+  if (result != Py_NotImplemented)
+    return result;
+  Py_DECREF(result);
+  PyObject *function = findTensorFunction(context.spec.name);
+  return function ? PyObject_Vectorcall(function, context.args, context.numArgs,
+                                        context.keywords)
+                  : callFallback(context);
+}
+
 /// A call on the fast path where that may take it: parses the arguments, whose
 /// names are `interned`, and lets `run` compute the result, or record the call
 /// as a node that casts to the dtype that it is given.
 template <typename Arguments, typename Run>
 PyObject *callFast(const CallContext &context, PyObject **interned, Run run) {
+  if (context.getMode() == CallMode::Public && context.numArgs > 0 &&
+      isTensorClass(Py_TYPE(context.args[0])))
+    return callWithTensors(context, [&](const CallContext &direct) {
+      return callFast<Arguments>(direct, interned, run);
+    });
   Arguments arguments;
   try {
     if (!isAdmitted(context) ||
         !arguments.parse(context.args, context.numArgs, context.keywords,
-                         interned, context.spec.numNames,
+                         interned, context.getNumNames(),
                          context.getNumPositional()))
       return callFallback(context);
     pybind11::object castType, list;
@@ -225,7 +255,7 @@ PyObject *callFast(const CallContext &context, PyObject **interned, Run run) {
       if (action == CastAction::Record)
         recordedType = castType.ptr();
     }
-    return settle(context, run(arguments, recordedType));
+    return settle(context, run(context, arguments, recordedType));
   } catch (pybind11::error_already_set &error) {
     error.restore();
     return nullptr;

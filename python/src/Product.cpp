@@ -134,9 +134,15 @@ bool Product::loadFactors(PyObject *object, PyObject *transposes) {
   if (!loadTransposes(transposes, count,
                       /*allowsString=*/mode != CallMode::Public, letters))
     return false;
+  PyObject *const *items = PySequence_Fast_ITEMS(object);
   for (Py_ssize_t i = 0; i < count; ++i) {
+    // Asking a tensor takes longer than a copy of what it has answered.
+    if (i && items[i] == items[i - 1] && letters[i] == letters[i - 1]) {
+      factors[i] = factors[i - 1];
+      continue;
+    }
     factors[i].trans = letters[i];
-    if (!loadFactor(PySequence_Fast_GET_ITEM(object, i), factors[i]))
+    if (!loadFactor(items[i], factors[i]))
       return false;
   }
   numFactors = int(count);
@@ -310,16 +316,16 @@ void Product::buildArguments() {
                        view.strides + view.rank - 2);
   }
   buildResult();
-  arguments.addKey(int64_t(kind) | x.type << 4 | precision << 8 |
-                   batch.rank << 12 | int64_t(transX) << 20 | anyX << 28 |
-                   anyY << 29 | anyZ << 30 | int64_t(hasAlpha) << 32 |
-                   int64_t(addend) << 33 | int64_t(x.device >= 0) << 36 |
-                   int64_t(numFactors) << 40);
+  arguments.key.add(int64_t(kind) | x.type << 4 | precision << 8 |
+                    batch.rank << 12 | int64_t(transX) << 20 | anyX << 28 |
+                    anyY << 29 | anyZ << 30 | int64_t(hasAlpha) << 32 |
+                    int64_t(addend) << 33 | int64_t(x.device >= 0) << 36 |
+                    int64_t(numFactors) << 40);
   for (int i = 0; i < numFactors; ++i) {
-    arguments.addKey(factors[i].p);
-    arguments.addKey(factors[i].q);
-    arguments.addKey(int64_t(factors[i].trans) | int64_t(factors[i].isBatched)
-                                                     << 8);
+    arguments.key.add(factors[i].p);
+    arguments.key.add(factors[i].q);
+    arguments.key.add(int64_t(factors[i].trans) | int64_t(factors[i].isBatched)
+                                                      << 8);
   }
 }
 
@@ -416,7 +422,9 @@ static PyObject *callProduct(PyObject *self, PyObject *const *args,
   static PyObject **interned = internNames(spec);
   CallContext context = {spec, self, args, numArgs, keywords};
   return callFast<Arguments>(
-      context, interned, [&](Arguments &arguments, PyObject *castType) {
+      context, interned,
+      [&](const CallContext &context, Arguments &arguments,
+          PyObject *castType) {
         Product product(kind, context.getMode());
         return castType ? product.recordCall(arguments.values, castType)
                         : product.call(context, arguments);

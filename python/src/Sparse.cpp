@@ -352,7 +352,7 @@ void Sparse::buildArguments() {
     addMatrix(z, OperandZ, outputs, anyZ);
   addMatrix(y, OperandY, outputs, anyY);
   constexpr int64_t sparseKind = 8;
-  arguments.addKey(
+  arguments.key.add(
       sparseKind | x.type << 4 | precision << 8 | int64_t(batchLast) << 12 |
       activation << 13 | hasBias << 16 | hasResidual << 17 | hasScale << 18 |
       isChain << 19 | int64_t(transX) << 20 | anyX << 28 | anyY << 29 |
@@ -362,12 +362,12 @@ void Sparse::buildArguments() {
   if (hasScale) {
     int64_t bits;
     std::memcpy(&bits, &scale, sizeof(bits));
-    arguments.addKey(bits);
+    arguments.key.add(bits);
   }
   for (int i = 0; i < numWeights; ++i) {
     for (int axis = 0; axis < 4; ++axis)
-      arguments.addKey(weights[i].view.sizes[axis]);
-    arguments.addKey(int64_t(weights[i].trans));
+      arguments.key.add(weights[i].view.sizes[axis]);
+    arguments.key.add(int64_t(weights[i].trans));
   }
 }
 
@@ -467,7 +467,9 @@ static PyObject *callSparse(PyObject *self, PyObject *const *args,
   static PyObject **interned = internNames(spec);
   CallContext context = {spec, self, args, numArgs, keywords};
   return callFast<Arguments>(
-      context, interned, [&](Arguments &arguments, PyObject *castType) {
+      context, interned,
+      [&](const CallContext &context, Arguments &arguments,
+          PyObject *castType) {
         Sparse sparse(isChain, context.getMode());
         return castType ? sparse.recordCall(arguments.values, castType)
                         : sparse.call(context, arguments);

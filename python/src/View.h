@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Reads the address, shape and strides of NumPy arrays and of tensors of one
-// registered tensor library without going through their protocols, which would
-// take longer than a small product. What it does not recognise is left to
-// Python code (kron/_fallback.py), which converts or refuses it.
+// registered tensor library (Tensors.h) without going through their protocols,
+// which would take longer than a small product. What it does not recognise is
+// left to Python code (kron/_fallback.py), which converts or refuses it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,43 +51,6 @@ bool isSame(const View &a, const View &b);
 /// elements, strides or an alignment that the runtime does not take.
 bool loadView(PyObject *object, bool allowTensors, View &view);
 
-/// Whether nothing is active that has to see the operations on tensors: none of
-/// the guards of registerTensors, nor autocast unless `allowsAutocast`. False
-/// with an exception if one raises.
-bool isPlainContext(bool allowsAutocast = false);
-
-/// Whether the tensor library casts arrays of some calls.
-bool isAutocastActive();
-
-/// The dtype that it casts those of a call with `x` to, or None; null with an
-/// exception.
-PyObject *findAutocastType(PyObject *x);
-
-/// KronType of a tensor of a registered type; -1 for anything else.
-int getTensorType(PyObject *object);
-
-/// What a tensor asks for beside the result: nothing, a derivative, or more
-/// than compiled code knows of, as types derived from the registered ones do.
-enum class TensorNeed { Nothing, Derivative, Library };
-
-/// Library, with an exception, if the tensor's library raises one.
-TensorNeed getTensorNeed(PyObject *object);
-
-/// Whether a tensor asks for a gradient while those are recorded; false for
-/// anything else.
-bool requiresGrad(PyObject *object);
-
-/// Whether `type` is one of the registered types itself.
-bool isTensorClass(PyTypeObject *type);
-
-/// Whether the tensor library records derivatives; true with an exception if it
-/// raises one.
-bool isGradEnabled();
-
-/// The stream that the tensor library has chosen for new work on a GPU; false,
-/// and the default stream, if the library does not tell.
-bool findCurrentStream(int device, void *&stream);
-
 /// A new uninitialised row-major array of the kind of `like` and on its device,
 /// into `view` too. Null with an exception on failure.
 PyObject *allocateLike(PyObject *like, KronType type, int device, int rank,
@@ -96,19 +59,6 @@ PyObject *allocateLike(PyObject *like, KronType type, int device, int rank,
 /// NumPy's number of a type of ml_dtypes, named as MLIR does: bf16, f8E4M3FN or
 /// f8E5M2.
 void registerType(const char *name, int typeNumber);
-
-/// Tensors of the types `classes`, the first one the base of the others;
-/// `types` maps their dtype objects to numbers of KronType, `empty(like,
-/// size...)` allocates, `isGradEnabled()` says whether derivatives are
-/// recorded, each of `guards` whether something is active that must see every
-/// operation, and `fromDLPack(capsule)` makes a tensor. `isAutocast` says
-/// whether arrays of some calls are cast, `autocastType(x)` to what dtype, or
-/// None.
-void registerTensors(pybind11::tuple classes, pybind11::dict types,
-                     pybind11::function empty, pybind11::function isGradEnabled,
-                     pybind11::tuple guards, pybind11::function fromDLPack,
-                     pybind11::function isAutocast,
-                     pybind11::function autocastType);
 
 /// A name of an attribute, made once: CPython finds interned ones fastest.
 #define KRON_INTERNED(text)                                                    \

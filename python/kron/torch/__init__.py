@@ -14,7 +14,6 @@ import sys
 
 import torch
 
-from torch.autograd import forward_ad
 from torch.compiler import is_compiling, is_dynamo_compiling
 
 from .. import _core, _functions
@@ -109,7 +108,7 @@ def _public(kind, doc):
              trans_factors=False, precision="full"):
         # Most calls need nothing of PyTorch: compiled code checks that and does them. It sees
         # that something traces; only dynamo cannot see into it.
-        if not is_dynamo_compiling() and forward_ad._current_level < 0:
+        if not is_dynamo_compiling():
             result = direct(x, factors, alpha, beta, z, out, trans_x, trans_factors, precision)
             if result is not NotImplemented:
                 return result
@@ -145,7 +144,7 @@ def ksmm(x, weights, pattern=None, layout="batch_first", *, bias=None, z=None,
          trans_weights=False, precision="full"):
     """scale * epilogue(alpha * K x + beta * z + bias) + residual with a
     Kronecker-sparse K of the given pattern (a, b, c, d)."""
-    if not is_dynamo_compiling() and forward_ad._current_level < 0:
+    if not is_dynamo_compiling():
         result = _core.direct_ksmm(x, weights, pattern, layout, bias, z, epilogue, alpha,
                                    beta, out, scale, residual, trans_weights, precision)
         if result is not NotImplemented:
@@ -189,7 +188,7 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
                trans_weights=False, precision="full"):
     """Several Kronecker-sparse factors in a row, weights[0] first; bias and epilogue
     follow the last one."""
-    if not is_dynamo_compiling() and forward_ad._current_level < 0:
+    if not is_dynamo_compiling():
         result = _core.direct_ksmm_chain(x, weights, pattern, layout, bias, z, epilogue,
                                          alpha, beta, out, scale, residual, trans_weights,
                                          precision)
@@ -234,5 +233,5 @@ def ksmm_chain(x, weights, pattern=None, layout="batch_first", *, bias=None, z=N
                 trans_weights=transposes[-1], precision=precision)
 
 
-for _type in (torch.Tensor, torch.nn.Parameter):
-    _functions.register_tensors(_type, sys.modules[__name__])
+_functions.register_tensors((torch.Tensor, torch.nn.Parameter), sys.modules[__name__],
+                            is_dynamo_compiling)

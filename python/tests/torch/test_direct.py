@@ -3,6 +3,9 @@
 """Calls that compiled code does without PyTorch's dispatcher: the same results, and only
 where nothing has to see the operation."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch.autograd import forward_ad
@@ -112,6 +115,62 @@ def test_lazy_conjugates_and_negatives(function):
     assert direct(negative, FACTORS) is NotImplemented
     with pytest.raises(ValueError):
         _core.raw_mkm(x.conj(), factors)
+
+
+# Verify that every operand is asked, and that one given twice is not taken for one of other
+# letters.
+def test_operands_are_asked_one_by_one():
+    negative = torch._neg_view(FACTORS[1])
+    check(kron.mkm(PLAIN, [FACTORS[0], negative]), PLAIN, [FACTORS[0], negative])
+    assert direct(PLAIN, [FACTORS[0], negative]) is NotImplemented
+    same = [FACTORS[0]] * 2
+    check(kron.mkm(PLAIN, same), PLAIN, same)
+    check(kron.mkm(PLAIN, same, trans_factors=[False, True]), PLAIN, [same[0], same[0].mT])
+
+
+# Verify that users write the other arguments by name, and that streams are PyTorch's.
+def test_arguments_of_users():
+    with pytest.raises(TypeError, match="positional"):
+        kron.mkm(PLAIN, FACTORS, 2)
+    with pytest.raises(TypeError, match="stream"):
+        kron.mkm(PLAIN, FACTORS, stream=0)
+    with pytest.raises(TypeError, match="stream"):
+        kron.ksmm(PLAIN, torch.randn(1, 2, 4, 4), stream=0)
+
+
+# Verify that a default device of other tensors has no say in where results are.
+def test_default_device():
+    with torch.device("meta"):
+        check(kron.mkm(PLAIN, FACTORS), PLAIN)
+
+
+def run_alone(program):
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+# Verify that a function which was imported before PyTorch takes tensors all the same.
+def test_functions_imported_before_pytorch():
+    run_alone("""
+from kron import mkm
+import kron, torch
+x, f = torch.randn(2, 16), torch.randn(4, 4)
+for _ in range(2):
+    torch.testing.assert_close(mkm(x, [f, f]), x @ torch.kron(f, f))
+assert mkm is kron.mkm
+compiled = torch.compile(mkm, backend="aot_eager", fullgraph=True)
+torch.testing.assert_close(compiled(x, [f, f]), x @ torch.kron(f, f))
+""")
+
+
+# Verify that results get memory by PyTorch's dispatcher where there is no other way.
+def test_memory_by_the_dispatcher():
+    run_alone("""
+import torch
+del torch._C._dynamo.guards._empty_strided_cpu
+import kron
+x, f = torch.randn(2, 16), torch.randn(4, 4)
+torch.testing.assert_close(kron.mkm(x, [f, f]), x @ torch.kron(f, f))
+""")
 
 
 # Verify that a refused direct call has the message of the checks.
