@@ -11,6 +11,7 @@
 #include "kron/Target/ForkGuard.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -87,17 +88,30 @@ SourceModule::parse(std::unique_ptr<llvm::MemoryBuffer> text,
   return source;
 }
 
-llvm::Expected<std::unique_ptr<SourceModule>>
-SourceModule::parseShared(StringRef text) {
+std::unique_ptr<SourceModule> SourceModule::takeTurn() {
   std::unique_ptr<SourceModule> source(new SourceModule());
   source->turn = std::make_unique<Turn>();
-  MLIRContext *context = getSharedContext();
   source->collector = std::make_unique<ScopedDiagnosticHandler>(
-      context, [source = source.get()](Diagnostic &diagnostic) {
+      getSharedContext(), [source = source.get()](Diagnostic &diagnostic) {
         source->collect(diagnostic);
       });
-  if (llvm::Error error = source->parseIn(context, copyText(text)))
+  return source;
+}
+
+llvm::Expected<std::unique_ptr<SourceModule>>
+SourceModule::parseShared(StringRef text) {
+  std::unique_ptr<SourceModule> source = takeTurn();
+  if (llvm::Error error = source->parseIn(getSharedContext(), copyText(text)))
     return error;
+  return source;
+}
+
+llvm::Expected<std::unique_ptr<SourceModule>> SourceModule::buildShared(
+    function_ref<OwningOpRef<ModuleOp>(MLIRContext *)> build) {
+  std::unique_ptr<SourceModule> source = takeTurn();
+  source->module = build(getSharedContext());
+  if (failed(verify(source->get())))
+    return source->getError();
   return source;
 }
 

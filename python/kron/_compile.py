@@ -126,12 +126,13 @@ def _load(module, names, code):
     return {name: _core.Kernel(loaded.address(name), loaded) for name in names}
 
 
-def compile_all(text, *, target="cpu", device=-1, reference=False):
-    """All kernels of a module by name."""
+def compile_all(source, *, target="cpu", device=-1, reference=False):
+    """All kernels by name of a module, which is a text or the compiler's Program."""
     if device >= 0:
         target = "cuda:" + chip_of_device(device)
     processors, chips = parse_target(target)
     with translated() as module:
+        text = source if isinstance(source, str) else module.normalize(source)
         key = cache.make_key(text=text, target=[processors, chips], reference=reference,
                              identity=_identity(), gpu=_gpu_identity() if chips else None)
         entry = cache.load(key)
@@ -141,14 +142,14 @@ def compile_all(text, *, target="cpu", device=-1, reference=False):
             except module.CompileError:
                 cache.discard(key)
         with _progress():
-            compiled = module.compile(text, processors, chips, reference=reference)
+            compiled = module.compile(source, processors, chips, reference=reference)
         cache.store(key, compiled["names"], compiled["object"])
         return _load(module, compiled["names"], compiled["object"])
 
 
-def compile(text, *, target="cpu", device=-1, reference=False):
+def compile(source, *, target="cpu", device=-1, reference=False):
     """The only kernel of a module."""
-    kernels = compile_all(text, target=target, device=device, reference=reference)
+    kernels = compile_all(source, target=target, device=device, reference=reference)
     if len(kernels) != 1:
         raise ValueError(f"expects a module with one public function, but got {len(kernels)}")
     return next(iter(kernels.values()))

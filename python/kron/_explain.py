@@ -11,6 +11,8 @@ import numpy as np
 
 from kron import _build, _compile, _core, _jit, _roofline
 
+#: Of the package's functions.
+_NAMES = ("mkm", "kmm", "batched", "ksmm", "ksmm_chain")
 _MODE_PRODUCT = re.compile(r"kron\.mode_product axis\((\d+)\).*?\[([^\]]*)\] : "
                            r"(?:tensor|memref)<([^>]*)>")
 # One plan, or those of which one is chosen at launch.
@@ -144,7 +146,7 @@ class Explanation:
         return lines
 
     def __str__(self):
-        lines = ["kron." + self.title if self.title in _build.WRITERS else self.title]
+        lines = ["kron." + self.title if self.title in _NAMES else self.title]
         for entry in self.stages:
             lines += ["  " + line for line in self._plan(entry)]
             lines += ["  remark: " + line for line in entry["remarks"]]
@@ -216,12 +218,14 @@ def explain(function, *args, show=True, plot=None, **kwargs):
         result = call()
         modules = [str(function.trace(*args, **kwargs))]
         multiply_adds = function.multiply_adds(*args, **kwargs)
-    elif callable(function) and getattr(function, "__name__", None) in _build.WRITERS:
+    elif callable(function) and getattr(function, "__name__", None) in _NAMES:
         with _build.recording() as descriptions:
             # Kernels are found again in the cache of files.
             _core.forget_kernels()
             result = call()
-        modules = [_build.source(description) for description in descriptions]
+        compiler = _compile.compiler()
+        modules = [compiler.normalize(compiler.describe_call(description))
+                   for description in descriptions]
         size = int(np.prod(tuple(result.shape)))
         multiply_adds = sum(_multiply_adds(description, size) for description in descriptions)
     else:

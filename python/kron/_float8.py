@@ -50,39 +50,27 @@ def _function(types, pattern, trans, layout, activation, scale, precision, extra
     x_type, weight_type, result = types
     features = _core.infer_features(pattern, trans)
 
-    def matrix(size, element):
-        sizes = f"?x{size}" if layout == "batch_first" else f"{size}x?"
-        return f"tensor<{sizes}x{element}>"
+    def matrix(size):
+        return (None, size) if layout == "batch_first" else (size, None)
 
-    x, y = matrix(features[0], x_type), matrix(features[1], result)
-    weights = f"tensor<{'x'.join(map(str, pattern))}x{weight_type}>"
-    kinds = {"alpha": "f32", "beta": "f32", "z": y, "bias": f"tensor<{features[1]}x{result}>",
-             "residual": y}
-    clauses = "".join(f" {'addend' if name == 'z' else name}(%{name} : {kinds[name]})"
-                      for name in ("alpha", "beta", "z", "bias", "residual") if name in extras)
-    attributes = []
-    if precision != "full":
-        attributes.append(f"precision = #kron.precision<{precision}>")
-    if layout == "batch_last":
-        attributes.append("layout = #kron.layout<batch_last>")
-    if activation != "identity":
-        attributes.append(f"activation = #kron.activation<{activation}>")
+    program = _compile.compiler().Program(on_tensors=True)
+    x = program.argument("x", matrix(features[0]), x_type)
+    weights = program.argument("weights", pattern, weight_type)
+    sizes = matrix(features[1])
+    operands = {"input": x, "weights": (weights, trans),
+                "init": program.allocate(sizes, result, like=x,
+                                         axis=0 if layout == "batch_first" else 1)}
+    for name in extras:
+        operands["addend" if name == "z" else name] = (
+            program.scalar(name, "f32") if name in ("alpha", "beta") else
+            program.argument(name, (features[1],) if name == "bias" else sizes, result))
+    attributes = {"precision": precision, "layout": layout, "activation": activation}
     if scale is not None:
-        attributes.append(f"scale = {_build.attribute(scale, 'f32')}")
-    arguments = "".join(f', %{name}: {kinds[name]} {{kron.name = "{name}"}}' for name in extras)
-    of_weights = "%weights" if trans == "N" else f"{trans}(%weights)"
-    axis = 0 if layout == "batch_first" else 1
-    kernel = _compile.compile(f"""
-func.func @ksmm(%x: {x} {{kron.name = "x"}}, %weights: {weights} {{kron.name = "weights"}}\
-{arguments}) -> ({y} {{kron.name = "out"}}) {{
-  %axis = arith.constant {axis} : index
-  %rows = tensor.dim %x, %axis : {x}
-  %empty = tensor.empty(%rows) : {y}
-  %y = kron.ksmm ins(%x : {x}) weights({of_weights} : {weights}) outs(%empty : {y})\
-{clauses}{_build._attributes(attributes)} -> {y}
-  return %y : {y}
-}}
-""", device=device)
+        _build.check_number(scale, "f32", "scale")
+        attributes["scale"] = float(scale)
+    y, = program.operation("ksmm", operands, attributes)
+    program.result(y, "out")
+    kernel = _compile.compile(program, device=device)
     return _jit.Function(kernel)
 
 

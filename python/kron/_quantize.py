@@ -72,30 +72,24 @@ def _kernel(element, features, kind, orders, device):
     """On any number of rows; after a rotation by factors of `orders`, if there are any."""
     from kron import _compile
 
-    x, q = f"?x{features}x{element}", f"?x{features}x{KINDS[kind]}"
-    scale = "?xf64" if element == "f64" else "?xf32"
-    factors = [f"{order}x{order}x{element}" for order in orders]
-    arguments = "".join(f", %f{i}: tensor<{factor}>" for i, factor in enumerate(factors))
-    lines, source = [], "%x"
-    if orders:
-        names = ", ".join(f"%f{i}" for i in range(len(orders)))
-        types = ", ".join(f"tensor<{factor}>" for factor in factors)
-        lines = [f"%e = tensor.empty(%rows) : tensor<{x}>",
-                 f"%y = kron.mkm ins(%x : tensor<{x}>) factors({names} : {types}) "
-                 f"outs(%e : tensor<{x}>) -> tensor<{x}>"]
-        source = "%y"
-    body = "\n  ".join([
-        "%zero = arith.constant 0 : index",
-        f"%rows = tensor.dim %x, %zero : tensor<{x}>",
-        *lines,
-        f"%qe = tensor.empty(%rows) : tensor<{q}>",
-        f"%se = tensor.empty(%rows) : tensor<{scale}>",
-        f"%r:2 = kron.quantize ins({source} : tensor<{x}>) outs(%qe, %se : tensor<{q}>, "
-        f"tensor<{scale}>) -> tensor<{q}>, tensor<{scale}>",
-        f"return %r#0, %r#1 : tensor<{q}>, tensor<{scale}>"])
-    return _compile.compile(
-        f"func.func @main(%x: tensor<{x}>{arguments}) -> (tensor<{q}> {{kron.name = \"q\"}}, "
-        f"tensor<{scale}> {{kron.name = \"scale\"}}) {{\n  {body}\n}}\n", device=device)
+    program = _compile.compiler().Program(on_tensors=True)
+    rows = (None, features)
+    x = source = program.argument("x", rows, element)
+    factors = [program.argument(f"f{i}", (order, order), element)
+               for i, order in enumerate(orders)]
+
+    def empty(sizes, kind):
+        return program.allocate(sizes, kind, like=x, axis=0)
+
+    if factors:
+        source, = program.operation("mkm", {"input": x, "factors": factors,
+                                            "init": empty(rows, element)})
+    results = program.operation("quantize", {
+        "input": source, "init": empty(rows, KINDS[kind]),
+        "scales": empty((None,), "f64" if element == "f64" else "f32")})
+    for result, name in zip(results, ("q", "scale")):
+        program.result(result, name)
+    return _compile.compile(program, device=device)
 
 
 def rotated(x, factors, kind):

@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Text of a module in, object code out, and object code into memory. The two
-// halves are apart so that the cache of kernels (kron/cache.py) can lie between
-// them.
+// A program or the text of a module in, object code out, and object code into
+// memory. The two halves are apart so that the cache of kernels (kron/cache.py)
+// can lie between them.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Program.h"
 #include "kron/InitAll.h"
 #include "kron/Machine/GPUMachine.h"
 #include "kron/Target/ForkGuard.h"
@@ -87,11 +88,22 @@ static std::vector<Processor> getProcessors(ArrayRef<std::string> names) {
   return std::move(*processors);
 }
 
-static Object compileObject(const std::string &text,
+using Source = std::variant<std::string, const Program *>;
+
+/// Takes this thread's turn in the shared context.
+static std::unique_ptr<SourceModule> open(const Source &source) {
+  if (auto *text = std::get_if<std::string>(&source))
+    return getOrFail(SourceModule::parseShared(*text));
+  const Program *program = std::get<const Program *>(source);
+  return getOrFail(SourceModule::buildShared(
+      [&](MLIRContext *context) { return program->build(context); }));
+}
+
+static Object compileObject(const Source &input,
                             const std::vector<std::string> &processors,
                             const std::vector<std::string> &chips,
                             bool cFunctions, bool reference) {
-  auto source = getOrFail(SourceModule::parseShared(text));
+  auto source = open(input);
   llvm::LLVMContext context;
   CodegenOptions options;
   options.emitCFunctions = cFunctions;
@@ -115,14 +127,14 @@ static Object compileObject(const std::string &text,
   return result;
 }
 
-static py::dict compile(const std::string &text,
+static py::dict compile(const Source &source,
                         const std::vector<std::string> &processors,
                         const std::vector<std::string> &chips, bool cFunctions,
                         bool reference) {
   Object object;
   {
     py::gil_scoped_release release;
-    object = compileObject(text, processors, chips, cFunctions, reference);
+    object = compileObject(source, processors, chips, cFunctions, reference);
   }
   py::dict times;
   times["passes"] = object.times.passes;
@@ -202,10 +214,10 @@ static py::tuple runPasses(const std::string &text, const std::string &pipeline,
   return py::make_tuple(result, stages, remarks);
 }
 
-/// Parses and verifies; returns the module as MLIR prints it.
-static std::string normalize(const std::string &text) {
+/// Parses or builds, and verifies; returns the module as MLIR prints it.
+static std::string normalize(const Source &input) {
   py::gil_scoped_release release;
-  auto source = getOrFail(SourceModule::parseShared(text));
+  auto source = open(input);
   std::string result;
   llvm::raw_string_ostream(result) << source->get();
   return result;
@@ -242,17 +254,18 @@ static void saveLibrary(const py::bytes &object, const std::string &path,
 
 PYBIND11_MODULE(_compiler, module) {
   py::register_exception<CompileError>(module, "CompileError");
+  bindProgram(module);
   py::class_<LoadedObject>(module, "LoadedObject", py::module_local())
       .def("address", [](const LoadedObject &self, const std::string &name) {
         return reinterpret_cast<uintptr_t>(self.lookup(name));
       });
-  module.def("compile", compile, py::arg("text"), py::arg("processors"),
+  module.def("compile", compile, py::arg("source"), py::arg("processors"),
              py::arg("chips") = std::vector<std::string>(),
              py::arg("c_functions") = false, py::arg("reference") = false);
   module.def("load", loadObject, py::arg("object"), py::arg("names"));
   module.def("run_passes", runPasses, py::arg("text"), py::arg("pipeline"),
              py::arg("record") = false);
-  module.def("normalize", normalize, py::arg("text"));
+  module.def("normalize", normalize, py::arg("source"));
   module.def("host", describeHost);
   module.def("code_files", getCodeFiles);
   module.attr("llvm_version") = LLVM_VERSION_STRING;

@@ -12,6 +12,7 @@ import pytest
 import reference
 
 import kron
+from kron import _compile
 
 rng = np.random.default_rng(0)
 FACTORS = [rng.standard_normal((4, 4)), rng.standard_normal((3, 3))]
@@ -197,3 +198,30 @@ def test_allow_cublas():
     assert not kron.is_cublas_allowed()
     kron.allow_cublas()
     assert kron.is_cublas_allowed()
+
+
+def _program(size):
+    """A product with a factor of 4 x 4 on rows of `size`."""
+    program = _compile.compiler().Program(on_tensors=False)
+    x, f, y = (program.argument(name, sizes, "f32") for name, sizes in (
+        ("x", (None, size)), ("f", (4, 4)), ("y", (None, 4))))
+    program.operation("mkm", {"input": x, "factors": [(f, "T")], "init": y},
+                      {"precision": "ieee"})
+    return program
+
+
+# Verify that a program is the module that its text is, for the cache, too.
+def test_program_and_its_text():
+    text = _compile.compiler().normalize(_program(4))
+    assert "factors(T(%arg1) : memref<4x4xf32>)" in text and "<ieee>" in text
+    assert _compile.compiler().normalize(text) == text
+    x, f = np.random.randn(3, 4).astype("f"), np.random.randn(4, 4).astype("f")
+    for source in (_program(4), text):
+        y = np.empty((3, 4), "f")
+        _compile.compile(source)(x, f, y)
+        np.testing.assert_allclose(y, x @ f.T, rtol=1e-5, atol=1e-5)
+
+
+def test_programs_are_verified():
+    with pytest.raises(kron.CompileError, match="expects"):
+        _compile.compile(_program(5))

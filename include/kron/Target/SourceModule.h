@@ -27,8 +27,8 @@ class SourceMgrDiagnosticHandler;
 
 namespace mlir::kron {
 
-/// A parsed file or text. As long as it lives, diagnostics about it are printed
-/// with the lines of the source, or collected.
+/// A parsed file or text, or a module that was built. As long as it lives,
+/// diagnostics about it are printed with the lines of the source, or collected.
 class SourceModule {
 public:
   /// Reads `path` ("-": standard input), and gives operations the plans of
@@ -49,6 +49,10 @@ public:
   /// collected.
   static llvm::Expected<std::unique_ptr<SourceModule>>
   parseShared(StringRef text);
+
+  /// The same of the module that `build` makes in that context.
+  static llvm::Expected<std::unique_ptr<SourceModule>>
+  buildShared(function_ref<OwningOpRef<ModuleOp>(MLIRContext *)> build);
   ~SourceModule();
 
   ModuleOp get() { return *module; }
@@ -66,6 +70,8 @@ private:
   struct Turn;
 
   SourceModule();
+  /// One without a module yet, in the shared context.
+  static std::unique_ptr<SourceModule> takeTurn();
   static llvm::Expected<std::unique_ptr<SourceModule>>
   parse(std::unique_ptr<llvm::MemoryBuffer> text, llvm::raw_ostream &stream);
   llvm::Error parseIn(MLIRContext *context,

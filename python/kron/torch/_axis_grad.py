@@ -69,18 +69,17 @@ def _kernel(p, q, other, rows, dtype, device):
 
     element = GPU_ELEMENTS[dtype]
 
-    def array(size):
-        shape = f"?x{size * other}" if rows == "outside" else f"{size * other}x?"
-        return f"memref<{shape}x{element}>"
+    def shape(size):
+        return (None, size * other) if rows == "outside" else (size * other, None)
 
-    shape = "x".join(map(str, _pattern(p, q, other, rows)))
-    x, grad, result = array(p), array(q), f"memref<{shape}x{element}>"
-    layout = "batch_first" if rows == "outside" else "batch_last"
-    return _compile.compile(
-        f"func.func @main(%x: {x}, %grad: {grad}, %y: {result}) {{\n"
-        f"  kron.ksmm_grad ins(%grad : {grad}) grad(%x : {x}) outs(%y : {result}) "
-        f"{{layout = #kron.layout<{layout}>}}\n"
-        f"  return\n}}\n", device=device)
+    program = _compile.compiler().Program(on_tensors=False)
+    x, grad = (program.argument(name, shape(size), element)
+               for name, size in (("x", p), ("grad", q)))
+    program.operation("ksmm_grad", {
+        "input": grad, "grad": x,
+        "init": program.argument("y", _pattern(p, q, other, rows), element)},
+        {"layout": "batch_first" if rows == "outside" else "batch_last"})
+    return _compile.compile(program, device=device)
 
 
 def _summed(x, grad, rows):

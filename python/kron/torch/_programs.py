@@ -13,6 +13,7 @@ import math
 
 import torch
 
+from .. import _compile
 from .._core import infer_features
 from ._axis_grad import is_fast_on_gpu
 from ._grads import sum_batch
@@ -24,46 +25,29 @@ _SMALL = {"cpu": 1 << 17, "cuda": 1 << 20}
 _SMALL_LONG, _LONG_FACTOR = 1 << 15, 32
 
 
-class _Text:
-    """A function on row-major memrefs while it is put together."""
+class _Function:
+    """A function on row-major arrays while it is put together."""
 
     def __init__(self, element, precision):
-        self.element = element
-        self.precision = ([] if precision == "full"
-                          else [f"precision = #kron.precision<{precision}>"])
-        self.arguments, self.lines = [], []
-
-    def array(self, shape):
-        sizes = "".join("?x" if size is None else f"{size}x" for size in shape)
-        return f"memref<{sizes}{self.element}>"
+        self.program = _compile.compiler().Program(on_tensors=False)
+        self.element, self.precision = element, precision
 
     def argument(self, name, shape):
-        kind = self.array(shape)
-        self.arguments.append(f'%{name}: {kind} {{kron.name = "{name}"}}')
-        return f"%{name}", kind
+        return self.program.argument(name, shape, self.element)
 
-    def memory(self, name, shape, batch_of, axis):
+    def memory(self, shape, like, axis):
         """An array between operations, as long along the batch as another one."""
-        kind = self.array(shape)
-        self.lines += [f"%{name}_axis = arith.constant {axis} : index",
-                       f"%{name}_batch = memref.dim {batch_of[0]}, %{name}_axis : {batch_of[1]}",
-                       f"%{name} = memref.alloc(%{name}_batch) : {kind}"]
-        return f"%{name}", kind
+        return self.program.allocate(shape, self.element, like=like, axis=axis)
 
-    def operation(self, start, target, attributes=(), precise=True):
-        """Adds `start` outs(target)."""
-        attributes = [*attributes, *(self.precision if precise else ())]
-        tail = f" {{{', '.join(attributes)}}}" if attributes else ""
-        self.lines.append(f"{start} outs({_list([target], 'N')}){tail}")
+    def operation(self, name, target, operands, attributes=None, precise=True):
+        """Adds an operation that writes `target`."""
+        attributes = dict(attributes or {})
+        if precise:
+            attributes["precision"] = self.precision
+        self.program.operation(name, {**operands, "init": target}, attributes)
 
-    def module(self):
-        body = "\n  ".join([*self.lines, "return"])
-        return f"func.func @main({', '.join(self.arguments)}) {{\n  {body}\n}}\n"
-
-
-def _operand(value, letter="N"):
-    name, _ = value
-    return name if letter == "N" else f"{letter}({name})"
+    def compile(self, device):
+        return _compile.compile(self.program, device=device)
 
 
 def _adjoint(letter):
@@ -75,27 +59,20 @@ def _flip(letters):
     return "".join(map(_adjoint, letters))
 
 
-def _list(values, letters):
-    names = ", ".join(map(_operand, values, letters))
-    return f"{names} : {', '.join(kind for _, kind in values)}"
-
-
 # ----------------------------------------------------------------------------------
 # Kronecker-sparse factors
 # ----------------------------------------------------------------------------------
 
 
-class _ChainText:
+class _Chain:
     """Gradients of a chain of Kronecker-sparse factors. Arguments: the gradient, x, all
     weights, the inputs of all but the first if they are kept, and the results."""
 
     def __init__(self, patterns, letters, layout, precision, element, has_kept, needs):
-        self.text = _Text(element, precision)
+        self.function = _Function(element, precision)
         self.patterns, self.letters, self.layout = patterns, letters, layout
         self.needs_x, *self.needs_weights = needs
         self.axis = 0 if layout == "batch_first" else 1
-        self.attributes = (["layout = #kron.layout<batch_last>"] if layout == "batch_last"
-                           else [])
         sizes = list(map(infer_features, patterns, letters))
         # Features that a factor reads, and those of the result.
         self.features = [read for read, _ in sizes] + [sizes[-1][1]]
@@ -106,16 +83,15 @@ class _ChainText:
         return (None, self.features[k])[::-1 if self.axis else 1]
 
     def declare(self, has_kept):
-        text, count = self.text, len(self.patterns)
-        self.grad = text.argument("grad", self.shape(count))
-        self.inputs = [text.argument("x", self.shape(0))]
-        self.weights = [text.argument(f"k{i}", pattern)
-                        for i, pattern in enumerate(self.patterns)]
+        argument, count = self.function.argument, len(self.patterns)
+        self.grad = argument("grad", self.shape(count))
+        self.inputs = [argument("x", self.shape(0))]
+        self.weights = [argument(f"k{i}", pattern) for i, pattern in enumerate(self.patterns)]
         if has_kept:
-            self.inputs += [text.argument(f"t{k}", self.shape(k)) for k in range(1, count)]
+            self.inputs += [argument(f"t{k}", self.shape(k)) for k in range(1, count)]
         if self.needs_x:
-            self.dx = text.argument("dx", self.shape(0))
-        self.dweights = [text.argument(f"dk{k}", pattern) if flag else None for k, (pattern, flag)
+            self.dx = argument("dx", self.shape(0))
+        self.dweights = [argument(f"dk{k}", pattern) if flag else None for k, (pattern, flag)
                          in enumerate(zip(self.patterns, self.needs_weights))]
 
     def write(self):
@@ -123,42 +99,36 @@ class _ChainText:
         needed = [k for k in range(count) if self.needs_weights[k]]
         for k in range(len(self.inputs), max(needed, default=0) + 1):
             self.inputs.append(self.product(k - 1, self.letters[k - 1], self.inputs[-1],
-                                            self.memory(f"t{k}", k)))
+                                            self.memory(k)))
         grad = self.grad
         for k in reversed(range(count)):
             if self.needs_weights[k]:
                 self.weight_grad(k, grad)
             if self.needs_x or any(self.needs_weights[:k]):
-                target = self.dx if k == 0 else self.memory(f"g{k}", k)
+                target = self.dx if k == 0 else self.memory(k)
                 grad = self.product(k, _adjoint(self.letters[k]), grad, target)
-        return self.text.module()
+        return self.function
 
-    def memory(self, name, k):
-        return self.text.memory(name, self.shape(k), self.grad, self.axis)
+    def memory(self, k):
+        return self.function.memory(self.shape(k), self.grad, self.axis)
 
     def product(self, k, letter, value, target):
-        name, kind = self.weights[k]
-        self.text.operation(
-            f"kron.ksmm ins({_list([value], 'N')}) weights({_operand((name, kind), letter)} : "
-            f"{kind})", target, self.attributes)
+        self.function.operation("ksmm", target, {
+            "input": value, "weights": (self.weights[k], letter)}, {"layout": self.layout})
         return target
 
     def weight_grad(self, k, grad):
         source, target = self.inputs[k], grad
         if self.letters[k] != "N":
             source, target = target, source
-        self.text.operation(
-            f"kron.ksmm_grad ins({_list([source], 'N')}) grad({_list([target], 'N')})",
-            self.dweights[k], self.attributes, precise=False)
+        self.function.operation("ksmm_grad", self.dweights[k], {"input": source, "grad": target},
+                                {"layout": self.layout}, precise=False)
 
 
 @functools.lru_cache(maxsize=256)
 def _chain_kernel(patterns, letters, layout, precision, dtype, device, has_kept, needs):
-    from .. import _compile
-
-    text = _ChainText(patterns, letters, layout, precision, GPU_ELEMENTS[dtype], has_kept,
-                      needs)
-    return _compile.compile(text.write(), device=device)
+    chain = _Chain(patterns, letters, layout, precision, GPU_ELEMENTS[dtype], has_kept, needs)
+    return chain.write().compile(device)
 
 
 def _has_chain(grad, x, patterns, needs_weights, layout):
@@ -252,26 +222,24 @@ def _sizes(shape, letter):
 @functools.lru_cache(maxsize=256)
 def _product_kernel(op, shapes, letters, precision, dtype, device, needs):
     """Of mkm or kmm of matrices; `letters` are those of mkm."""
-    from .. import _compile
-
-    text = _Text(GPU_ELEMENTS[dtype], precision)
+    function = _Function(GPU_ELEMENTS[dtype], precision)
     sizes = list(map(_sizes, shapes, letters))
     p, q = (math.prod(column) for column in zip(*sizes))
     is_rows = op == "mkm"
-    attributes = [] if is_rows else ["layout = #kron.layout<batch_last>"]
+    layout = "batch_first" if is_rows else "batch_last"
 
     def matrix(name, features):
-        return text.argument(name, (None, features) if is_rows else (features, None))
+        return function.argument(name, (None, features) if is_rows else (features, None))
 
     def letters_of(values):
         """As kmm has them, whose factors lie the other way around."""
         return values if is_rows else _flip(values)
 
     grad, x = matrix("grad", q), matrix("x", p)
-    factors = [text.argument(f"f{k}", shape) for k, shape in enumerate(shapes)]
+    factors = [function.argument(f"f{k}", shape) for k, shape in enumerate(shapes)]
     if needs[0]:
-        text.operation(f"kron.{op} ins({_list([grad], 'N')}) "
-                       f"factors({_list(factors, letters_of(_flip(letters)))})", matrix("dx", p))
+        function.operation(op, matrix("dx", p), {
+            "input": grad, "factors": list(zip(factors, letters_of(_flip(letters))))})
     for k, shape in enumerate(shapes):
         if not needs[1 + k]:
             continue
@@ -280,12 +248,11 @@ def _product_kernel(op, shapes, letters, precision, dtype, device, needs):
             # Of op(F) = F^T: x and the gradient change places.
             source, target, own = grad, x, _flip(letters)
         others = factors[:k] + factors[k + 1:]
-        start = f"kron.factor_grad ins({_list([source], 'N')})"
-        if others:
-            start += f" factors({_list(others, letters_of(own[:k] + own[k + 1:]))})"
-        text.operation(f"{start} grad({_list([target], 'N')})", text.argument(f"df{k}", shape),
-                       [f"index = {k} : i64", *attributes])
-    return _compile.compile(text.module(), device=device)
+        function.operation("factor_grad", function.argument(f"df{k}", shape), {
+            "input": source, "grad": target,
+            "factors": list(zip(others, letters_of(own[:k] + own[k + 1:])))},
+            {"index": k, "layout": layout})
+    return function.compile(device)
 
 
 def _has_product(grad, x, op, sizes, needs_factors):

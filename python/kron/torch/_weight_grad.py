@@ -66,15 +66,14 @@ def _kernel(pattern, dtype, layout="batch_first", device=-1):
     element = GPU_ELEMENTS[dtype]
 
     def rows(features):
-        return f"?x{features}" if layout == "batch_first" else f"{features}x?"
+        return (None, features) if layout == "batch_first" else (features, None)
 
-    x, grad, result = (f"memref<{shape}x{element}>" for shape in
-                       (rows(a * c * d), rows(a * b * d), f"{a}x{b}x{c}x{d}"))
-    return _compile.compile(
-        f"func.func @main(%x: {x}, %grad: {grad}, %y: {result}) {{\n"
-        f"  kron.ksmm_grad ins(%x : {x}) grad(%grad : {grad}) outs(%y : {result}) "
-        f"{{layout = #kron.layout<{layout}>}}\n"
-        f"  return\n}}\n", device=device)
+    program = _compile.compiler().Program(on_tensors=False)
+    program.operation("ksmm_grad", {
+        "input": program.argument("x", rows(a * c * d), element),
+        "grad": program.argument("grad", rows(a * b * d), element),
+        "init": program.argument("y", pattern, element)}, {"layout": layout})
+    return _compile.compile(program, device=device)
 
 
 def _on_gpu(grad, x, pattern, layout):

@@ -1,0 +1,120 @@
+//===- Program.h - Functions of kron's operations, built as IR --*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What the kernels of the package's own functions are made of: calls, their
+// gradients, rows of 8 bits. A program holds no IR, since that is in a context
+// that threads take turns to use; it is built where the compiler wants it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_PYTHON_PROGRAM_H
+#define KRON_PYTHON_PROGRAM_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pybind11 {
+class dict;
+class module_;
+} // namespace pybind11
+
+namespace mlir::kron {
+
+/// One function, `main`, whose arguments and steps are added one by one. Values
+/// are named by numbers.
+class Program {
+public:
+  /// Of an array; empty: known at launch.
+  using Sizes = std::vector<std::optional<int64_t>>;
+
+  /// Strides of an argument: row-major, free but for the innermost axis, whose
+  /// is 1, or free. Tensors have none.
+  enum class Storage { RowMajor, Rows, Any };
+
+  struct Operand {
+    int value;
+    /// N, T or C, where the operation lets it be chosen.
+    char letter = 'N';
+  };
+
+  /// Operands by what the operation calls them.
+  struct Group {
+    std::string name;
+    std::vector<Operand> operands;
+  };
+
+  /// Of an operation; a word of one of the dialect's enumerations, or a number.
+  struct Attribute {
+    std::string name;
+    std::variant<std::string, int64_t, double> value;
+  };
+
+  /// A program on tensors, so that its operations may be fused, or on memory.
+  explicit Program(bool isOnTensors) : isOnTensors(isOnTensors) {}
+
+  int addArgument(std::string name, Sizes sizes, std::string element,
+                  Storage storage);
+  int addScalar(std::string name, std::string type);
+  /// An argument on tensors whose memory is that of the first result, `name`.
+  int addDestination(std::string name, Sizes sizes, std::string element);
+  /// Memory for an array, of which one size may be that of `like` along `axis`.
+  int allocate(Sizes sizes, std::string element, int like, int axis);
+  /// The operation kron.`name`; returns its results, of which there are none on
+  /// memory.
+  std::vector<int> addOperation(std::string name, std::vector<Group> groups,
+                                std::vector<Attribute> attributes);
+  void addResult(int value, std::string name);
+
+  /// To be verified: Python code may have put together what is no program.
+  OwningOpRef<ModuleOp> build(MLIRContext *context) const;
+
+private:
+  struct Argument {
+    int value;
+    std::string name, element;
+    Sizes sizes;
+    Storage storage;
+    bool isScalar, isDestination;
+  };
+  struct Allocation {
+    int value;
+    Sizes sizes;
+    std::string element;
+    int like, axis;
+  };
+  struct Step {
+    std::string name;
+    std::vector<Group> groups;
+    std::vector<Attribute> attributes;
+    std::vector<int> results;
+  };
+  struct Result {
+    int value;
+    std::string name;
+  };
+  class Builder;
+
+  bool isOnTensors;
+  int numValues = 0;
+  std::vector<Argument> arguments;
+  std::vector<std::variant<Allocation, Step>> steps;
+  std::vector<Result> results;
+};
+
+/// The kernel of a call that the fast path describes (Product.cpp, Sparse.cpp).
+Program describeCall(const pybind11::dict &description);
+
+/// The class Program, for Python code that puts functions together.
+void bindProgram(pybind11::module_ &module);
+
+} // namespace mlir::kron
+
+#endif // KRON_PYTHON_PROGRAM_H
