@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Compiler/Compiler.h"
-#include "kron/Driver/Gpu.h"
+#include "kron/Driver/Calibrate.h"
 #include "kron/Driver/Measure.h"
 #include "kron/Target/ForkGuard.h"
 #include "kron/Target/JIT.h"
@@ -77,17 +77,24 @@ void kronDestroyProgram(KronProgram *program) {
 }
 
 KronStatus kronGetGpuName(int32_t device, char *name, size_t size) {
+  ForkGuard guard;
   KronCudaProperties properties;
   if (KronStatus status = kronGetCudaProperties(device, &properties))
     return status;
-  std::string found = identifyGPU(getGPUProperties(properties));
-  if (!name || found.size() >= size) {
-    compileLog = "expects a place for " + llvm::utostr(found.size() + 1) +
+  compileLog.clear();
+  llvm::raw_string_ostream warnings(compileLog);
+  auto found = getGPUName(device, warnings);
+  if (!found) {
+    compileLog = llvm::toString(found.takeError());
+    return KRON_CUDA_ERROR;
+  }
+  if (!name || found->size() >= size) {
+    compileLog = "expects a place for " + llvm::utostr(found->size() + 1) +
                  " bytes of the GPU's name, but got " +
                  (name ? llvm::utostr(size) : std::string("NULL"));
     return KRON_INVALID_ARGUMENT;
   }
-  std::copy_n(found.c_str(), found.size() + 1, name);
+  std::copy_n(found->c_str(), found->size() + 1, name);
   return KRON_SUCCESS;
 }
 

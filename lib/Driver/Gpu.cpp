@@ -27,6 +27,13 @@ using llvm::createStringError;
   X(memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2",                                   \
     (void *, const void *, size_t, void *))                                    \
   X(memsetAsync, "cuMemsetD8Async", (void *, unsigned char, size_t, void *))   \
+  X(moduleLoad, "cuModuleLoadDataEx",                                          \
+    (void **, const void *, unsigned, void *, void *))                         \
+  X(moduleUnload, "cuModuleUnload", (void *))                                  \
+  X(moduleGetFunction, "cuModuleGetFunction", (void **, void *, const char *)) \
+  X(launchKernel, "cuLaunchKernel",                                            \
+    (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
+     unsigned, void *, void *const *, void **))                                \
   X(streamCreate, "cuStreamCreate", (void **, unsigned))                       \
   X(streamDestroy, "cuStreamDestroy_v2", (void *))                             \
   X(streamSynchronize, "cuStreamSynchronize", (void *))                        \
@@ -161,6 +168,33 @@ llvm::Error Gpu::fill(void *target, uint8_t value, size_t bytes) {
 
 llvm::Error Gpu::synchronize() {
   return check(driver.streamSynchronize(stream), "cuStreamSynchronize");
+}
+
+DeviceModule::~DeviceModule() {
+  if (module)
+    gpu->driver.moduleUnload(module);
+}
+
+llvm::Expected<DeviceModule> Gpu::load(const std::string &image) {
+  void *module = nullptr;
+  if (llvm::Error error =
+          check(driver.moduleLoad(&module, image.c_str(), 0, nullptr, nullptr),
+                "cuModuleLoadDataEx"))
+    return std::move(error);
+  return DeviceModule(this, module);
+}
+
+llvm::Error Gpu::launch(const DeviceModule &module, const std::string &name,
+                        unsigned grid, unsigned block,
+                        ArrayRef<void *> arguments) {
+  void *function = nullptr;
+  if (llvm::Error error = check(
+          driver.moduleGetFunction(&function, module.module, name.c_str()),
+          "cuModuleGetFunction"))
+    return error;
+  return check(driver.launchKernel(function, grid, 1, 1, block, 1, 1, 0, stream,
+                                   arguments.data(), nullptr),
+               "cuLaunchKernel");
 }
 
 llvm::Error Gpu::record(function_ref<llvm::Error()> work) {

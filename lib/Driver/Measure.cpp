@@ -226,8 +226,8 @@ static void plainCopy(char *target, const char *source, size_t size) {
 
 using CopyFunction = void (*)(char *, const char *, size_t);
 
-static double measureCopy(CopyFunction copy, char *target, const char *source,
-                          size_t share, int32_t numThreads) {
+static double timeCopies(CopyFunction copy, char *target, const char *source,
+                         size_t share, int32_t numThreads) {
   // Enough copies that starting the threads does not count.
   constexpr size_t bytesPerThread = size_t(1) << 27;
   size_t copies = std::max<size_t>(1, bytesPerThread / share);
@@ -243,27 +243,22 @@ static double measureCopy(CopyFunction copy, char *target, const char *source,
   return best;
 }
 
-/// Bytes read plus written per second by a copy that touches `bytes` in all,
-/// with the better kind of stores.
-static double measureCopy(double bytes, int32_t numThreads) {
-  constexpr double smallest = 1 << 16, largest = 1 << 28;
-  size_t share = static_cast<size_t>(std::clamp(bytes / 2, smallest, largest) /
-                                     numThreads);
-  share = (share + 63) / 64 * 64;
+double kron::measureCopy(size_t bytes, int32_t numThreads) {
+  size_t share = (bytes + 63) / 64 * 64;
   Pages source(share * numThreads), target(share * numThreads);
   if (!source.data || !target.data)
     return 0;
   double best =
-      measureCopy(plainCopy, target.data, source.data, share, numThreads);
+      timeCopies(plainCopy, target.data, source.data, share, numThreads);
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f"))
-    best = std::max(best, measureCopy(streamCopy, target.data, source.data,
-                                      share, numThreads));
+    best = std::max(best, timeCopies(streamCopy, target.data, source.data,
+                                     share, numThreads));
 #endif
   return best;
 }
 
-static double measureMultiplyAdds(KronType type, int32_t numThreads) {
+double kron::measureMultiplyAdds(KronType type, int32_t numThreads) {
   bool isInteger = type == KRON_I32 || type == KRON_I64;
   FmaLoop loop = isInteger ? getIntegerLoop(type == KRON_I64)
                            : getFmaLoop(type == KRON_F64 || type == KRON_C64);
@@ -278,6 +273,9 @@ static double measureMultiplyAdds(KronType type, int32_t numThreads) {
 
 MachineLimits MachineLimits::measure(KronType type, double bytes,
                                      int32_t numThreads) {
+  constexpr double smallest = 1 << 16, largest = 1 << 28;
+  auto share = static_cast<size_t>(std::clamp(bytes / 2, smallest, largest) /
+                                   numThreads);
   return {measureMultiplyAdds(type, numThreads),
-          measureCopy(bytes, numThreads)};
+          measureCopy(share, numThreads)};
 }

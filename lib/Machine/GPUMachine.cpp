@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <cmath>
@@ -44,22 +45,29 @@ int64_t GPUMachine::getRegistersPerThread(int64_t threads,
 // Names
 //===----------------------------------------------------------------------===//
 
-/// What the keys of a name say; 0: nothing.
+/// What a name says beside its base; 0: nothing.
 namespace {
 struct Overrides {
-  double numSMs = 0, clockMHz = 0, copy = 0, l2MiB = 0, launchMicroseconds = 0;
+  double numSMs = 0, clockMHz = 0, l2MiB = 0, launchMicroseconds = 0;
+  MeasuredRates rates = {};
+  bool isCalibrated = false;
 
   /// The field of `key`, or null.
   double *find(StringRef key) {
-    if (key == "sms")
-      return &numSMs;
-    if (key == "clock")
-      return &clockMHz;
-    if (key == "copy")
-      return &copy;
-    if (key == "l2")
-      return &l2MiB;
-    return key == "launch" ? &launchMicroseconds : nullptr;
+    return llvm::StringSwitch<double *>(key)
+        .Case("sms", &numSMs)
+        .Case("clock", &clockMHz)
+        .Case("l2", &l2MiB)
+        .Case("copy", &rates.copy)
+        .Case("launch", &launchMicroseconds)
+        .Case("ffma", &rates.ffma)
+        .Case("dfma", &rates.dfma)
+        .Case("dmma", &rates.dmma)
+        .Case("tf32mma", &rates.tf32Mma)
+        .Case("tf32wgmma", &rates.tf32Wgmma)
+        .Case("f16mma", &rates.f16Mma)
+        .Case("f16wgmma", &rates.f16Wgmma)
+        .Default(nullptr);
   }
 };
 
@@ -117,12 +125,17 @@ static llvm::Expected<Overrides>
 parseOverrides(StringRef name, llvm::ArrayRef<StringRef> keys) {
   Overrides overrides;
   for (StringRef text : keys) {
+    if (text == "calibrated") {
+      overrides.isCalibrated = true;
+      continue;
+    }
     auto [key, value] = text.split('=');
     double *field = overrides.find(key);
     if (!field)
       return createStringError("expects keys of GPU '" + name +
-                               "' to be sms, clock, copy, l2 or launch, but "
-                               "got '" +
+                               "' to be sms, clock, l2, copy, launch, ffma, "
+                               "dfma, dmma, tf32mma, tf32wgmma, f16mma, "
+                               "f16wgmma or calibrated, but got '" +
                                key + "'");
     if (value.getAsDouble(*field) || !std::isfinite(*field) || *field <= 0 ||
         *field > 1e6)
@@ -193,6 +206,28 @@ static void setRates(GPUMachine &machine, const GPUSku &sku,
   machine.f16Wgmma = sibling.measured.f16Wgmma * 1e12 * share;
 }
 
+/// Replaces rates by those that a name states.
+static void setRates(GPUMachine &machine, const Overrides &overrides) {
+  const MeasuredRates &rates = overrides.rates;
+  auto replace = [](double &rate, double given, double unit) {
+    if (given)
+      rate = given * unit;
+  };
+  replace(machine.copyBytesPerSecond, rates.copy, 1e9);
+  replace(machine.launchSeconds, overrides.launchMicroseconds, 1e-6);
+  replace(machine.ffma, rates.ffma, 1e12);
+  replace(machine.dfma, rates.dfma, 1e12);
+  replace(machine.dmma, rates.dmma, 1e12);
+  replace(machine.tf32Mma, rates.tf32Mma, 1e12);
+  replace(machine.f16Mma, rates.f16Mma, 1e12);
+  if (machine.hasWgmma) {
+    replace(machine.tf32Wgmma, rates.tf32Wgmma, 1e12);
+    replace(machine.f16Wgmma, rates.f16Wgmma, 1e12);
+  }
+  machine.isCalibrated = overrides.isCalibrated;
+  machine.isMeasured |= overrides.isCalibrated;
+}
+
 llvm::Expected<GPUMachine> mlir::kron::parseGPUMachine(StringRef name) {
   llvm::SmallVector<StringRef> parts;
   name.split(parts, ':');
@@ -230,10 +265,7 @@ llvm::Expected<GPUMachine> mlir::kron::parseGPUMachine(StringRef name) {
   setRates(machine, *sku, limits);
   machine.l2Bytes = overrides->l2MiB ? std::llround(overrides->l2MiB * 1048576)
                                      : sku->l2MiB << 20;
-  if (overrides->copy)
-    machine.copyBytesPerSecond = overrides->copy * 1e9;
-  if (overrides->launchMicroseconds)
-    machine.launchSeconds = overrides->launchMicroseconds * 1e-6;
+  setRates(machine, *overrides);
   return machine;
 }
 

@@ -1,4 +1,6 @@
 """python -m kron: what is installed, what the machine has, and whether it works.
+python -m kron calibrate [cpu] [cuda[:NUMBER]] ...: measures the rates of the processor and
+the GPUs (without arguments, of all), prints them, and keeps them for plans.
 
 SPDX-License-Identifier: MIT
 """
@@ -61,7 +63,36 @@ def _smoke_test():
     return failed
 
 
+def _devices(targets):
+    """Numbers of the GPUs that targets of calibrate mean, -1 for the processor."""
+    if not targets:
+        return [-1, *range(_core.cuda_device_count())]
+    numbers = []
+    for target in targets:
+        kind, _, number = target.partition(":")
+        if target == "cpu":
+            numbers.append(-1)
+        elif kind == "cuda" and (target == "cuda" or number.isdecimal()):
+            numbers.append(int(number or 0))
+        else:
+            raise ValueError(f"expects cpu, cuda or cuda:NUMBER to calibrate, but got '{target}'")
+    return numbers
+
+
+def _calibrate(targets):
+    try:
+        for number in _devices(targets):
+            with _compile.translated() as compiler:
+                print(compiler.calibrate(number), end="")
+    except (ValueError, kron.CompileError) as error:
+        print(f"kron: error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
 def main():
+    if sys.argv[1:2] == ["calibrate"]:
+        return _calibrate(sys.argv[2:])
     print(f"kron {kron.__version__}, Python {platform.python_version()}, "
           f"NumPy {np.__version__}, PyTorch {_version_of('torch')}")
     cpu, _, features = _compile.compiler().host().partition(" ")

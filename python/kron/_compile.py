@@ -9,6 +9,7 @@ import functools
 import os
 import sys
 import threading
+import warnings
 
 from kron import _core, _fork, cache
 from kron._errors import CompileError
@@ -79,8 +80,14 @@ def parse_target(target):
 
 @functools.cache
 def chip_of_device(device):
-    """The name of a GPU as `cuda:NAME` takes it: "h200"."""
-    return compiler().identify_gpu(**_core.cuda_properties(device))
+    """The name of a GPU as `cuda:NAME` takes it: "h200", with its rates if they are kept. One
+    that kron has no description of is measured, which takes seconds, the first time."""
+    _core.cuda_properties(device)  # Raises where there is no such GPU.
+    with translated() as module, _progress():
+        name, problems = module.name_gpu(device)
+    for problem in problems.splitlines():
+        warnings.warn(f"kron: {problem}", stacklevel=2)
+    return name
 
 
 @contextlib.contextmanager

@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Program.h"
+#include "kron/Driver/Calibrate.h"
 #include "kron/InitAll.h"
-#include "kron/Machine/GPUMachine.h"
 #include "kron/Target/ForkGuard.h"
 #include "kron/Target/JIT.h"
 #include "kron/Target/Output.h"
@@ -252,6 +252,30 @@ static void saveLibrary(const py::bytes &object, const std::string &path,
     fail(std::move(error));
 }
 
+/// The name that plans for a GPU are made for, and warnings.
+static std::pair<std::string, std::string> nameGPU(int device) {
+  py::gil_scoped_release release;
+  ForkGuard guard;
+  std::string warnings;
+  llvm::raw_string_ostream stream(warnings);
+  std::string name = getOrFail(getGPUName(device, stream));
+  return {name, warnings};
+}
+
+/// The report about GPU `device`, or the processor if that is less than 0.
+static std::string calibrateDevice(int device) {
+  py::gil_scoped_release release;
+  ForkGuard guard;
+  std::string report;
+  llvm::raw_string_ostream stream(report);
+  std::optional<int32_t> number;
+  if (device >= 0)
+    number = device;
+  if (llvm::Error error = calibrate(number, kronGetNumThreads(), stream))
+    fail(std::move(error));
+  return report;
+}
+
 PYBIND11_MODULE(_compiler, module) {
   py::register_exception<CompileError>(module, "CompileError");
   bindProgram(module);
@@ -269,17 +293,8 @@ PYBIND11_MODULE(_compiler, module) {
   module.def("host", describeHost);
   module.def("code_files", getCodeFiles);
   module.attr("llvm_version") = LLVM_VERSION_STRING;
-  module.def(
-      "identify_gpu",
-      [](const std::string &model, int capability, int numSMs, int clockMHz,
-         int memoryClockMHz, int memoryBits, int64_t memoryBytes,
-         int64_t l2Bytes) {
-        return identifyGPU({model, capability, numSMs, clockMHz, memoryBytes,
-                            l2Bytes, memoryClockMHz, memoryBits});
-      },
-      py::arg("model"), py::arg("capability"), py::arg("num_sms"),
-      py::arg("clock_mhz"), py::arg("memory_clock_mhz"), py::arg("memory_bits"),
-      py::arg("memory_bytes"), py::arg("l2_bytes"));
+  module.def("name_gpu", nameGPU, py::arg("device"));
+  module.def("calibrate", calibrateDevice, py::arg("device"));
   module.def("find_assembler", findAssembler);
   module.def("save_library", saveLibrary, py::arg("object"), py::arg("path"),
              py::arg("runtime_folder"));

@@ -4,6 +4,8 @@ SPDX-License-Identifier: MIT
 """
 
 import io
+import json
+import os
 import subprocess
 import sys
 import threading
@@ -231,6 +233,34 @@ def test_self_check():
         assert text in result.stdout
     for name in ("mkm", "kmm", "ksmm", "jit"):
         assert f"  {name}" in result.stdout
+
+
+def run_calibrate(folder, *targets):
+    return subprocess.run([sys.executable, "-m", "kron", "calibrate", *targets], text=True,
+                          capture_output=True, env={**os.environ, "KRON_CACHE_DIR": str(folder)})
+
+
+def test_calibrate(tmp_path):
+    result = run_calibrate(tmp_path, "cpu")
+    assert result.returncode == 0, result.stdout + result.stderr
+    for text in ("copy of memory", "L2 cache", "multiply-adds in f64", "kept in "):
+        assert text in result.stdout
+    (file,) = (tmp_path / "machines").iterdir()
+    content = json.loads(file.read_text())
+    assert content["kind"] == "cpu" and content["units"] == kron.get_num_threads()
+    assert all(rate > 0 for rate in content["rates"].values())
+    assert (tmp_path / "machines").stat().st_mode & 0o777 == 0o700
+
+
+def test_calibrate_refuses(tmp_path):
+    for target in ("gpu", "cpu:1", "cuda:", "cuda:x", "cuda:-1"):
+        result = run_calibrate(tmp_path, target)
+        assert result.returncode == 1
+        assert (f"kron: error: expects cpu, cuda or cuda:NUMBER to calibrate, but got '{target}'"
+                in result.stderr)
+    result = run_calibrate(tmp_path, "cuda:99")
+    assert result.returncode == 1 and "kron: error: expects " in result.stderr
+    assert not (tmp_path / "machines").exists()
 
 
 def test_self_check_finds_a_fault():

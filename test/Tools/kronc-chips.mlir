@@ -13,7 +13,7 @@
 // UNKNOWN: expects a GPU architecture of sm_80 or newer, e.g. sm_90a, or one of a100-80, {{.*}}h200{{.*}}, but got 'h300'
 
 // RUN: not kronc %s --target nvidia --chip=h200:speed=3 -o %t.ptx 2>&1 | FileCheck %s --check-prefix=KEY
-// KEY: expects keys of GPU 'h200:speed=3' to be sms, clock, copy, l2 or launch, but got 'speed'
+// KEY: expects keys of GPU 'h200:speed=3' to be sms, clock, l2, copy, launch, ffma, {{.*}} or calibrated, but got 'speed'
 
 // RUN: not kronc %s --target nvidia --chip=h200,h100-sxm -o %t.o 2>&1 | FileCheck %s --check-prefix=SAME
 // SAME: error: expects GPUs of different architectures, but got h200 and h100-sxm, which are both sm_90a

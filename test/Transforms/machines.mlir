@@ -33,6 +33,8 @@
 // RUN:   --kron-plan="target=cuda chip=rtx5090" | FileCheck %s --check-prefix=DESKTOP
 // RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=dgx-spark" \
 // RUN:   --kron-plan="target=cuda chip=dgx-spark" | FileCheck %s --check-prefix=DESKTOP
+// RUN: kron-opt %s --kron-decompose --kron-fuse="target=cuda chip=h200:tf32mma=60:tf32wgmma=60:calibrated" \
+// RUN:   --kron-plan="target=cuda chip=h200:tf32mma=60:tf32wgmma=60:calibrated" | FileCheck %s --check-prefix=CALIBRATED
 
 // An SM of the desktop line and a PCIe card's clock leave tensor cores nothing to gain for 16 x 16.
 // H200-LABEL: func.func @small
@@ -43,6 +45,9 @@
 // PCIE: kernel = batched
 // DESKTOP-LABEL: func.func @small
 // DESKTOP: kernel = batched
+// Nor does a GPU whose tensor cores were measured to be no faster than multiply-adds.
+// CALIBRATED-LABEL: func.func @small
+// CALIBRATED: kernel = batched
 func.func @small(%x: memref<1024x4096xf32>, %f: memref<16x16xf32>, %y: memref<1024x4096xf32>) {
   kron.mkm ins(%x : memref<1024x4096xf32>) factors(%f, %f, %f : memref<16x16xf32>, memref<16x16xf32>, memref<16x16xf32>)
     outs(%y : memref<1024x4096xf32>)

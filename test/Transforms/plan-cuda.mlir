@@ -3,6 +3,9 @@
 // RUN: kron-opt %s --kron-decompose --cse --kron-fuse="target=cuda chip=sm_90a" \
 // RUN:   --kron-plan="target=cuda chip=sm_90a" --remarks-filter='kron-plan' \
 // RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: kron-opt %s --kron-decompose --cse --kron-fuse="target=cuda chip=sm_90a:copy=2065:calibrated" \
+// RUN:   --kron-plan="target=cuda chip=sm_90a:copy=2065:calibrated" --remarks-filter='kron-plan' \
+// RUN:   -o /dev/null 2>&1 | FileCheck %s --check-prefix=CALIBRATED
 
 // Regions and kernels that are chosen for the shapes of the benchmarks. Every
 // kron.fused is a kernel.
@@ -10,6 +13,9 @@
 // Verify that the remark gives the kernel, its time beside that of a copy, and what
 // became of the others.
 // REMARK: remark: [Analysis] Plan | Category:kron-plan | CopyMicroseconds=70, FactorsApplied=4, Microseconds={{[0-9]+}}, Remark="kernel ffma, bound by memory, estimated {{[0-9]+}} us, floor 70 us; {{.*}}wgmma: no factor has more than 16 rows or columns; {{.*}}simt: {{[0-9]+}} us; #kron.gpu_plan<kernel = ffma, {{.*}}>"
+
+// Verify that it says so where rates were measured on the GPU: half of the memory's, beside the launch.
+// CALIBRATED: Remark="kernel ffma, bound by memory, estimated {{[0-9]+}} us, floor 135 us (calibrated); {{.*}}simt: {{[0-9]+}} us;
 
 // CHECK-LABEL: func.func @mkm_8_4(
 // CHECK:         kron.fused {{.*}}<kernel = ffma{{[,>]}}

@@ -25,6 +25,9 @@ struct FakeFunction {
 struct FakePool {
   int device;
 };
+struct FakeEvent {
+  double milliseconds = 0;
+};
 } // namespace
 
 FakeCuda &kron::test::fakeCuda() {
@@ -57,6 +60,8 @@ void FakeCuda::reset() {
   allowedSharedBytes.clear();
   capabilities = {90, 80};
   maxThreads = 1024;
+  model.clear();
+  milliseconds = nullptr;
   fakeCurrentContext() = nullptr;
 }
 
@@ -120,7 +125,11 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
 }
 
 int cuDeviceGetName(char *name, int size, int device) {
-  snprintf(name, size_t(size), "Fake GPU %d", device);
+  const std::string &model = fakeCuda().model;
+  if (model.empty())
+    snprintf(name, size_t(size), "Fake GPU %d", device);
+  else
+    snprintf(name, size_t(size), "%s", model.c_str());
   return enter("cuDeviceGetName");
 }
 
@@ -138,6 +147,11 @@ int cuDevicePrimaryCtxRetain(FakeContext **context, int device) {
 int cuCtxGetCurrent(FakeContext **context) {
   *context = fakeCurrentContext();
   return 0;
+}
+
+int cuCtxSetCurrent(FakeContext *context) {
+  fakeCurrentContext() = context;
+  return enter("cuCtxSetCurrent");
 }
 
 int cuCtxPushCurrent_v2(FakeContext *context) {
@@ -265,6 +279,8 @@ static int record(FakeFunction *function, FakeLaunch launch) {
       int(launch.sharedBytes) > state.allowedSharedBytes[launch.kernel])
     return 1;
   state.launches.push_back(launch);
+  if (state.milliseconds)
+    state.now += state.milliseconds(launch);
   return 0;
 }
 
@@ -304,6 +320,38 @@ int cuLaunchKernelEx(const FakeLaunchConfig *config, FakeFunction *function,
 
 int cuStreamQuery(void *) { return enter("cuStreamQuery"); }
 
+int cuStreamCreate(FakeStream **stream, unsigned) {
+  *stream = new FakeStream{fakeCurrentContext()};
+  return enter("cuStreamCreate");
+}
+
+int cuStreamDestroy_v2(FakeStream *stream) {
+  delete stream;
+  return enter("cuStreamDestroy");
+}
+
+int cuStreamSynchronize(FakeStream *) { return enter("cuStreamSynchronize"); }
+
+int cuEventCreate(FakeEvent **event, unsigned) {
+  *event = new FakeEvent;
+  return enter("cuEventCreate");
+}
+
+int cuEventDestroy_v2(FakeEvent *event) {
+  delete event;
+  return enter("cuEventDestroy");
+}
+
+int cuEventRecord(FakeEvent *event, void *) {
+  event->milliseconds = fakeCuda().now;
+  return enter("cuEventRecord");
+}
+
+int cuEventElapsedTime(float *milliseconds, FakeEvent *begin, FakeEvent *end) {
+  *milliseconds = float(end->milliseconds - begin->milliseconds);
+  return enter("cuEventElapsedTime");
+}
+
 int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
   if (int error = enter("cuMemAlloc"))
     return error;
@@ -336,6 +384,18 @@ int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
     return error;
   memcpy(to, reinterpret_cast<const void *>(from), bytes);
   return 0;
+}
+
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *) {
+  if (int error = enter("cuMemcpyDtoDAsync"))
+    return error;
+  memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes);
+  return 0;
+}
+
+/// Nothing reads what is filled, so that a test may fill gigabytes.
+int cuMemsetD8Async(uint64_t, unsigned char, size_t, void *) {
+  return enter("cuMemsetD8Async");
 }
 
 int cuMemPoolCreate(FakePool **pool, const void *) {

@@ -15,6 +15,7 @@
 #define KRON_TEST_UNIT_FAKECUDA_H
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -57,6 +58,11 @@ struct FakeCuda {
   /// Capability of each GPU, times ten.
   std::vector<int> capabilities = {90, 80};
   int maxThreads = 1024;
+  /// What cuDeviceGetName says; empty: "Fake GPU" and the number.
+  std::string model;
+  /// How long a launch takes of the GPU's time, which events tell; 0 if empty.
+  std::function<double(const FakeLaunch &)> milliseconds;
+  double now = 0;
   /// By address.
   std::map<uint64_t, FakeMemory> memory;
   /// What all other addresses are, unless it has 0 bytes.

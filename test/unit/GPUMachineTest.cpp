@@ -87,14 +87,35 @@ TEST(GPUMachine, KeysReplaceWhatTheySay) {
   EXPECT_NEAR(get("h200:clock=990").dmma, whole.dmma / 2, 1);
 }
 
+TEST(GPUMachine, RatesInANameReplaceThoseOfTheTable) {
+  GPUMachine table = get("h100-sxm");
+  GPUMachine own = get("h100-sxm:sms=66:ffma=30:dfma=15:dmma=31:tf32mma=150:"
+                       "tf32wgmma=240:f16mma=300:f16wgmma=480:calibrated");
+  EXPECT_TRUE(own.isCalibrated);
+  EXPECT_TRUE(own.isMeasured);
+  EXPECT_FALSE(table.isCalibrated);
+  EXPECT_EQ(own.ffma, 30e12);
+  EXPECT_EQ(own.dfma, 15e12);
+  EXPECT_EQ(own.dmma, 31e12);
+  EXPECT_EQ(own.tf32Mma, 150e12);
+  EXPECT_EQ(own.tf32Wgmma, 240e12);
+  EXPECT_EQ(own.f16Mma, 300e12);
+  EXPECT_EQ(own.f16Wgmma, 480e12);
+  EXPECT_EQ(own.copyBytesPerSecond, table.copyBytesPerSecond);
+  // Instructions that it lacks have no rate.
+  EXPECT_EQ(get("a100-80:tf32wgmma=240").tf32Wgmma, 0);
+  EXPECT_EQ(get("h100-sxm:ffma=30").tf32Mma, table.tf32Mma);
+}
+
 TEST(GPUMachine, ErrorsSayWhatWasExpected) {
   EXPECT_EQ(getError("sm_75"), "expects a GPU architecture of sm_80 or newer, "
                                "e.g. sm_90a, but got 'sm_75'");
   for (const char *name : {"", "h20", "sm_", "sm_90x", "sm_9000", "H200", "90"})
     EXPECT_NE(getError(name).find(", h200, "), std::string::npos) << name;
   EXPECT_EQ(getError("h200:smx=3"),
-            "expects keys of GPU 'h200:smx=3' to be sms, clock, copy, l2 or "
-            "launch, but got 'smx'");
+            "expects keys of GPU 'h200:smx=3' to be sms, clock, l2, copy, "
+            "launch, ffma, dfma, dmma, tf32mma, tf32wgmma, f16mma, f16wgmma or "
+            "calibrated, but got 'smx'");
   for (const char *value : {"", "0", "-1", "nan", "inf", "1e7", "3x"})
     EXPECT_EQ(getError(std::string("h200:copy=") + value),
               std::string("expects 'copy' of GPU 'h200:copy=") + value +

@@ -117,8 +117,8 @@ class Kron:
         return 0 if status else capability.value
 
     def chip(self, device=0):
-        """The GPU as compile() takes it: "h200"."""
-        name = create_string_buffer(128)
+        """The GPU as compile() takes it: "h200", with its rates if it was calibrated."""
+        name = create_string_buffer(512)
         if self.compiler.kronGetGpuName(device, name, len(name)):
             raise RuntimeError(f"GPU {device}: {self.runtime.kronGetLastError().decode()}")
         return name.value.decode()

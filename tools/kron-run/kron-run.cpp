@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Driver/Calibrate.h"
 #include "kron/Driver/Devices.h"
 #include "kron/Driver/Gpu.h"
 #include "kron/Driver/Measure.h"
@@ -28,7 +29,6 @@ namespace {
 struct Options {
   cl::OptionCategory category{"kron-run options"};
   cl::opt<std::string> inputFile{cl::cat(category), cl::Positional,
-                                 cl::Required,
                                  cl::desc("FILE.mlir ('-': standard input)")};
   cl::opt<std::string> entry{
       cl::cat(category), "entry",
@@ -68,11 +68,16 @@ struct Options {
       cl::value_desc("file.json")};
   cl::opt<std::string> gpuArch{
       cl::cat(category), "gpu-arch",
-      cl::desc("GPU to compile for, an architecture (sm_90a) or an SKU (h200) "
-               "(default: the GPU's own)"),
+      cl::desc("GPU to compile for: an architecture (sm_90a), an SKU (h200) or "
+               "a file of --calibrate (default: the GPU's own, with its rates "
+               "if there is such a file)"),
       cl::value_desc("gpu")};
   cl::alias chip{"chip", cl::cat(category), cl::desc("The same as --gpu-arch"),
                  cl::aliasopt(gpuArch)};
+  cl::opt<bool> calibrate{
+      cl::cat(category), "calibrate",
+      cl::desc("Instead of running a file, measure the rates of the target, "
+               "print them, and keep them for plans")};
   cl::opt<int> threads{cl::cat(category), "threads",
                        cl::desc("Threads (default: the runtime's)"),
                        cl::init(0)};
@@ -207,6 +212,12 @@ static llvm::Expected<JITModule> compile(ModuleOp module, bool asReference,
 }
 
 static llvm::Error checkOptions() {
+  bool hasInput = !getOptions().inputFile.empty();
+  if (hasInput == getOptions().calibrate)
+    return createStringError(
+        hasInput ? "expects no FILE.mlir with --calibrate, but got '" +
+                       getOptions().inputFile + "'"
+                 : "expects FILE.mlir, or --calibrate");
   if (getOptions().threads.getNumOccurrences() && getOptions().threads < 1)
     return createStringError("expects --threads to be at least 1, but got " +
                              llvm::Twine(getOptions().threads));
@@ -401,8 +412,13 @@ static llvm::Expected<std::string> getGpuArch(const Gpu *gpu,
       common = properties;
   }
   if (!getOptions().gpuArch.empty())
-    return getOptions().gpuArch.getValue();
-  return identifyGPU(getGPUProperties(*common));
+    return resolveGPUName(getOptions().gpuArch);
+  std::string warnings;
+  llvm::raw_string_ostream stream(warnings);
+  auto name = getGPUName(numbers.front(), stream);
+  if (!warnings.empty())
+    llvm::WithColor::warning(llvm::errs(), "kron-run") << warnings;
+  return name;
 }
 
 /// Shares the call out among --devices, and prints the times.
@@ -428,9 +444,21 @@ launchOnDevices(ModuleOp module, const KernelManifest &kernel,
   return llvm::Error::success();
 }
 
+static llvm::Error calibrateTarget() {
+  auto number = getGpuNumber();
+  if (!number)
+    return number.takeError();
+  return calibrate(*number,
+                   getOptions().threads ? int32_t(getOptions().threads)
+                                        : kronGetNumThreads(),
+                   llvm::outs());
+}
+
 static llvm::Error run() {
   if (llvm::Error error = checkOptions())
     return error;
+  if (getOptions().calibrate)
+    return calibrateTarget();
   auto devices = getDeviceOptions();
   if (!devices)
     return devices.takeError();

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "kron/Machine/Calibration.h"
 #include "kron/Pipelines/Pipelines.h"
 #include "kron/Target/LLVMIR.h"
 #include "kron/Target/Output.h"
@@ -69,7 +70,8 @@ struct Options {
   cl::list<std::string> gpuArchs{
       cl::cat(category), "gpu-arch", cl::CommaSeparated,
       cl::desc("GPUs to compile for, the best of which is chosen at run time: "
-               "architectures (sm_90a) or SKUs (h200) (default: sm_80,sm_90a)"),
+               "architectures (sm_90a), SKUs (h200) or files of kron-run "
+               "--calibrate (default: sm_80,sm_90a)"),
       cl::value_desc("gpu,...")};
   cl::alias chips{"chip", cl::cat(category), cl::CommaSeparated,
                   cl::desc("The same as --gpu-arch"), cl::aliasopt(gpuArchs)};
@@ -200,9 +202,14 @@ static llvm::Expected<std::vector<std::string>> getGPUChips(Emit emit) {
     chips = {"sm_80", "sm_90a"};
   if (isGPUCode && chips.size() > 1)
     return createStringError("expects one --gpu-arch for ptx and cubin");
-  for (const std::string &name : chips)
+  for (std::string &name : chips) {
+    auto resolved = resolveGPUName(name);
+    if (!resolved)
+      return resolved.takeError();
+    name = *resolved;
     if (auto chip = GPUChip::parse(name); !chip)
       return chip.takeError();
+  }
   return chips;
 }
 

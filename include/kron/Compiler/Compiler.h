@@ -66,9 +66,11 @@ KRON_EXPORT void kronGetCompileTimes(const KronProgram *program,
 KRON_EXPORT void kronDestroyProgram(KronProgram *program);
 
 /** The name of GPU `device` as `gpu_chips` takes it ("h200", or "sm_86:sms=40"
-    for one that is not in the table of GPUs) into `name`, which has `size`
-    bytes, with a 0 at its end. Where it has fewer than the name takes, the text
-    is that of kronGetCompileLog. */
+    for one that is not in the table of GPUs), with the rates that
+    `kron-run --calibrate` has kept of it, into `name`, which has `size` bytes
+    (512 are enough), with a 0 at its end. A GPU that is not in the table is
+    measured where nothing is kept. Where `name` has too few bytes, or a file
+    was ignored, kronGetCompileLog says so. */
 KRON_EXPORT KronStatus kronGetGpuName(int32_t device, char *name, size_t size);
 
 /** What this processor can do at best, measured in a fraction of a second:

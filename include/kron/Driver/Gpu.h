@@ -19,6 +19,7 @@
 namespace mlir::kron {
 
 class DeviceMemory;
+class DeviceModule;
 
 /// What `properties` say, for a description of the machine.
 GPUProperties getGPUProperties(const KronCudaProperties &properties);
@@ -44,6 +45,13 @@ public:
   llvm::Error fill(void *target, uint8_t value, size_t bytes);
   llvm::Error synchronize();
 
+  /// Loads GPU code, as text or as a cubin.
+  llvm::Expected<DeviceModule> load(const std::string &image);
+  /// Launches kernel `name` of `module` on the stream; `arguments` point to
+  /// what it is given.
+  llvm::Error launch(const DeviceModule &module, const std::string &name,
+                     unsigned grid, unsigned block, ArrayRef<void *> arguments);
+
   /// Runs `work`, which puts something on the stream, and gives the seconds
   /// that the GPU takes for it; those are known after `synchronize`, in the
   /// order of calls.
@@ -52,6 +60,7 @@ public:
 
 private:
   friend class DeviceMemory;
+  friend class DeviceModule;
   struct Driver;
   Gpu(const Driver &driver, int32_t number) : driver(driver), number(number) {}
   llvm::Error initialize();
@@ -89,6 +98,21 @@ private:
   Gpu *gpu = nullptr;
   void *data = nullptr;
   size_t bytes = 0;
+};
+
+/// Code on a GPU, which has to outlive it.
+class DeviceModule {
+public:
+  DeviceModule(DeviceModule &&other)
+      : gpu(other.gpu), module(std::exchange(other.module, nullptr)) {}
+  ~DeviceModule();
+
+private:
+  friend class Gpu;
+  DeviceModule(Gpu *gpu, void *module) : gpu(gpu), module(module) {}
+
+  Gpu *gpu;
+  void *module;
 };
 
 /// Copies of the arrays of a call on a GPU.

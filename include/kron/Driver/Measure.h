@@ -32,6 +32,14 @@ llvm::Expected<std::vector<double>>
 timeLaunches(const KronKernel *kernel, const KernelManifest &manifest,
              CallArguments &call, int32_t numThreads, unsigned runs);
 
+/// Multiply-adds in registers of `numThreads` threads, on vectors of what
+/// `type` computes in: flops per second.
+double measureMultiplyAdds(KronType type, int32_t numThreads);
+
+/// Bytes read plus bytes written per second where each thread copies `bytes`
+/// again and again, with the better kind of stores; 0 without memory.
+double measureCopy(size_t bytes, int32_t numThreads);
+
 /// Measured on `numThreads` threads of this machine, in a fraction of a second.
 struct MachineLimits {
   /// Multiply-adds in registers, on vectors of what `type` computes in.

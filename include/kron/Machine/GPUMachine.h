@@ -11,14 +11,17 @@
 //
 // A description has a name, which is what `chip` options take:
 //
-//   name     ::= base (":" key "=" value)*
+//   name     ::= base (":" key "=" value)* (":calibrated")?
 //   base     ::= SKU ("h200", "a100-80") | "sm_" digits ("a" | "f")?
-//   key      ::= "sms" | "clock" | "copy" | "l2" | "launch"
+//   key      ::= "sms" | "clock" | "l2" | rate
+//   rate     ::= "copy" | "launch" | "ffma" | "dfma" | "dmma" | "tf32mma"
+//              | "tf32wgmma" | "f16mma" | "f16wgmma"
 //
 // An architecture ("sm_90a") stands for the SKU that the table names for it.
-// Keys say where a GPU differs from its SKU: SMs, MHz, GB/s that a copy reaches
-// (reads and writes counted), MiB of second-level cache, us of a launch. Rates
-// of arithmetic follow SMs and clock.
+// Keys say where a GPU differs from its SKU: SMs, MHz, MiB of second-level
+// cache, GB/s that a copy reaches (reads and writes counted), us of a launch,
+// TFLOP/s. Rates of arithmetic that are not given follow SMs and clock.
+// "calibrated" says that rates were measured on this GPU (Calibration.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,6 +45,8 @@ struct GPUMachine {
   int64_t computeCapability = 80;
   /// Whether its rates were measured, not taken from a data sheet.
   bool isMeasured = false;
+  /// Whether they were measured on the very GPU.
+  bool isCalibrated = false;
 
   //===--------------------------------------------------------------------===//
   // Instructions. Every GPU here has cp.async, and mma.sync with TF32, BF16

@@ -221,13 +221,15 @@ static std::string findUnmet(GPUPlanAttr given, ArrayRef<GPUPlanAttr> plans,
 
 /// Says what was chosen, what bounds it, and what became of the others.
 static void explain(FusedOp fused, const Candidate &chosen, GPUPlanAttr plan,
-                    ArrayRef<Candidate> candidates, StringRef ofOthers) {
+                    ArrayRef<Candidate> candidates, StringRef ofOthers,
+                    const GPUMachine &machine) {
   std::string message;
   llvm::raw_string_ostream os(message);
   os << "kernel " << stringifyGPUKernel(chosen.planner.kernel) << ", bound by "
      << getBound(chosen.time) << ", estimated "
      << toMicroseconds(chosen.time.total) << " us, floor "
-     << toMicroseconds(chosen.time.floor) << " us";
+     << toMicroseconds(chosen.time.floor) << " us"
+     << (machine.isCalibrated ? " (calibrated)" : "");
   for (const Candidate &candidate : candidates) {
     if (candidate.planner.kernel == chosen.planner.kernel)
       continue;
@@ -304,7 +306,7 @@ LogicalResult kron::planForGPU(FusedOp fused, ArrayRef<QuantizeOp> quantizes,
     return fused.emitOpError("has no GPU kernel; ")
            << stringifyGPUKernel(chosen->planner.kernel) << ": " << unmet;
   }
-  explain(fused, *chosen, main, candidates, ofCublas);
+  explain(fused, *chosen, main, candidates, ofCublas, machine);
   if (plans.size() == 1)
     fused.setPlanAttr(plans.front());
   else

@@ -1,0 +1,48 @@
+//===- Calibrate.h - Measuring the rates of a machine -----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Measures what kron/Machine/Calibration.h keeps, in a few seconds, and says
+// what plans for a GPU of this machine are made for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DRIVER_CALIBRATE_H
+#define KRON_DRIVER_CALIBRATE_H
+
+#include "kron/Driver/Gpu.h"
+#include "kron/Machine/Calibration.h"
+#include <optional>
+
+namespace mlir::kron {
+
+/// Measures the processor with `numThreads` threads.
+llvm::Expected<Calibration> measureProcessor(int32_t numThreads);
+
+/// Measures GPU `number`.
+llvm::Expected<Calibration> measureGPU(int32_t number);
+
+/// Prints what was measured, beside what the table has of a GPU.
+void printCalibration(llvm::raw_ostream &stream,
+                      const Calibration &calibration);
+
+/// Writes the file of a calibration; returns its path, empty if none are kept.
+llvm::Expected<std::string> keepCalibration(const Calibration &calibration);
+
+/// Measures, prints and keeps: GPU `number`, or without one the processor.
+llvm::Error calibrate(std::optional<int32_t> number, int32_t numThreads,
+                      llvm::raw_ostream &stream);
+
+/// The name that plans for GPU `number` are made for: with the rates that are
+/// kept of it. A GPU that the table does not have is measured if none are kept.
+/// `warnings` says what was ignored: damaged files, and GPUs that cannot be
+/// measured, which are planned for by what the driver tells.
+llvm::Expected<std::string> getGPUName(int32_t number,
+                                       llvm::raw_ostream &warnings);
+
+} // namespace mlir::kron
+
+#endif // KRON_DRIVER_CALIBRATE_H

@@ -1,0 +1,238 @@
+//===- CalibrateTest.cpp - Measuring a GPU ----------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// On the driver of FakeCuda.h, whose GPU takes as long for a kernel as the test
+// says that it does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Driver/Calibrate.h"
+#include "../../lib/Driver/RateKernels.h"
+#include "FakeCuda.h"
+#include "kron/Target/GPUCode.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+using namespace mlir::kron;
+using kron::test::fakeCuda;
+using kron::test::FakeLaunch;
+
+/// TFLOP/s, GB/s and us of the GPU.
+static const std::map<std::string, double> kRates = {
+    {"ffma", 60},     {"dfma", 30},       {"dmma", 61},      {"tf32mma", 290},
+    {"f16mma", 590},  {"tf32wgmma", 470}, {"f16wgmma", 930}, {"copy", 3900},
+    {"l2copy", 6200}, {"launch", 4.5}};
+
+/// Multiply-adds of 256 threads in a round, by the text of the kernels: 64 of
+/// each thread; 16 instructions of each warp; 8 of each warpgroup.
+static double getMultiplyAdds(const std::string &kernel) {
+  if (kernel == "ffma" || kernel == "dfma")
+    return 256 * 64;
+  if (kernel.find("wgmma") != std::string::npos)
+    return 2 * 8 * 64 * 128 * (kernel == "f16wgmma" ? 16 : 8);
+  double k = kernel == "f16mma" ? 16 : 8;
+  return 8 * 16 * 16 * 8 * k;
+}
+
+static double getMilliseconds(const FakeLaunch &launch) {
+  if (launch.kernel == "empty")
+    return kRates.at("launch") * 1e-3;
+  EXPECT_EQ(launch.block, 256u);
+  EXPECT_EQ(launch.grid % 132, 0u);
+  auto getRounds = [&](int index) {
+    return *static_cast<const int32_t *>(launch.params[index]);
+  };
+  if (launch.kernel == "copy") {
+    // Of more than the cache holds, or of what it holds, many times over.
+    double bytes = 2. * 64 * 256 * launch.grid;
+    int32_t rounds = getRounds(2);
+    EXPECT_EQ(rounds > 1, bytes <= (60 << 20));
+    return bytes * rounds / kRates.at(rounds > 1 ? "l2copy" : "copy") * 1e-6;
+  }
+  return 2 * getMultiplyAdds(launch.kernel) * launch.grid * getRounds(1) /
+         kRates.at(launch.kernel) * 1e-9;
+}
+
+namespace {
+class Calibrate : public ::testing::Test {
+protected:
+  void SetUp() override {
+    fakeCuda().reset();
+    fakeCuda().milliseconds = getMilliseconds;
+    llvm::SmallString<128> path;
+    ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("kron-machines", path));
+    folder = path.str().str();
+    setenv("KRON_CACHE", "1", 1);
+    setenv("KRON_CACHE_DIR", folder.c_str(), 1);
+  }
+  void TearDown() override {
+    fakeCuda().reset();
+    llvm::sys::fs::remove_directories(folder);
+  }
+
+  /// The name of GPU `number`, and what is warned of.
+  std::string getName(int32_t number = 0) {
+    llvm::raw_string_ostream stream(warnings = "");
+    auto name = getGPUName(number, stream);
+    return name ? *name : "error: " + llvm::toString(name.takeError());
+  }
+
+  /// The only file that is kept.
+  std::string getFile() {
+    std::error_code error;
+    llvm::sys::fs::directory_iterator file(folder + "/machines", error), end;
+    return error || file == end ? "" : file->path();
+  }
+
+  std::string folder, warnings;
+};
+} // namespace
+
+TEST_F(Calibrate, RatesAreThoseOfTheGPU) {
+  auto calibration = measureGPU(0);
+  ASSERT_TRUE(bool(calibration)) << llvm::toString(calibration.takeError());
+  EXPECT_EQ(calibration->rates.size(), kRates.size());
+  // Four digits are kept.
+  for (const auto &[kind, rate] : kRates)
+    EXPECT_NEAR(calibration->find(kind), rate, rate * 1e-3) << kind;
+  EXPECT_EQ(calibration->key.model, "Fake GPU 0");
+  EXPECT_EQ(calibration->key.numUnits, 132);
+  EXPECT_EQ(calibration->key.memoryGiB, 141);
+  // What was measured lasts long enough, and what was taken is given back.
+  EXPECT_GT(fakeCuda().now, 1);
+  EXPECT_EQ(fakeCuda().count("cuMemFree"), fakeCuda().count("cuMemAlloc"));
+  EXPECT_EQ(fakeCuda().count("cuModuleUnload"),
+            fakeCuda().count("cuModuleLoadDataEx"));
+  EXPECT_EQ(fakeCuda().count("cuEventDestroy"),
+            fakeCuda().count("cuEventCreate"));
+  EXPECT_EQ(fakeCuda().count("cuStreamDestroy"), 1);
+}
+
+TEST_F(Calibrate, GPUsHaveTheKernelsOfTheirInstructions) {
+  fakeCuda().milliseconds = [](const FakeLaunch &launch) {
+    return launch.kernel == "dmma" ? 2 : getMilliseconds(launch);
+  };
+  // The second GPU has compute capability 8.0.
+  auto calibration = measureGPU(1);
+  ASSERT_TRUE(bool(calibration)) << llvm::toString(calibration.takeError());
+  EXPECT_EQ(calibration->rates.size(), kRates.size() - 2);
+  EXPECT_EQ(calibration->find("tf32wgmma"), 0);
+  // A warp's m8n8k4, 16 times in each of 16 rounds.
+  EXPECT_NEAR(calibration->find("dmma"),
+              2e-12 * 8 * 16 * 16 * 8 * 8 * 4 * 2 * 132 / 2e-3, 1e-3);
+}
+
+TEST(RateKernels, PtxasTakesThemForEveryArchitecture) {
+  std::string assembler = findAssembler();
+  if (assembler.empty())
+    GTEST_SKIP() << "no ptxas";
+  std::set<std::string> architectures;
+  for (llvm::StringRef name : getGPUNames()) {
+    GPUMachine machine = llvm::cantFail(parseGPUMachine(name));
+    if (!architectures.insert(machine.arch).second)
+      continue;
+    auto ptx = compileRateKernels(machine);
+    ASSERT_TRUE(bool(ptx)) << llvm::toString(ptx.takeError());
+    for (const RateKernel &kernel : getRateKernels(machine))
+      EXPECT_NE(ptx->find(".visible .entry " + kernel.key.str() + "("),
+                std::string::npos)
+          << name.str();
+    auto cubin = assemblePTX(assembler, *ptx,
+                             llvm::cantFail(GPUChip::parse(machine.name)));
+    EXPECT_TRUE(bool(cubin)) << llvm::toString(cubin.takeError());
+  }
+}
+
+TEST_F(Calibrate, UnknownGPUsAreMeasuredOnce) {
+  std::string name = getName();
+  EXPECT_EQ(name, "sm_90a:sms=132:clock=1980:l2=60:copy=3900:launch=4.5:"
+                  "ffma=60:dfma=30:dmma=61:tf32mma=290:tf32wgmma=470:"
+                  "f16mma=590:f16wgmma=930:calibrated");
+  EXPECT_EQ(warnings, "");
+  EXPECT_NE(getFile(), "");
+  size_t launches = fakeCuda().launches.size();
+  EXPECT_GT(launches, 0u);
+  EXPECT_EQ(getName(), name);
+  EXPECT_EQ(fakeCuda().launches.size(), launches);
+}
+
+TEST_F(Calibrate, KnownGPUsAreMeasuredWhereThatIsAskedFor) {
+  fakeCuda().model = "NVIDIA H200";
+  EXPECT_EQ(getName(), "h200");
+  EXPECT_EQ(fakeCuda().launches.size(), 0u);
+  std::string report;
+  llvm::raw_string_ostream stream(report);
+  llvm::Error error = calibrate(0, 1, stream);
+  ASSERT_FALSE(bool(error)) << llvm::toString(std::move(error));
+  EXPECT_NE(report.find("table, measured: 4130"), std::string::npos) << report;
+  EXPECT_NE(report.find("kept in " + getFile()), std::string::npos) << report;
+  EXPECT_EQ(getName().find("h200:copy=3900:"), 0u);
+  // The rates are those of this GPU only.
+  fakeCuda().model = "NVIDIA H200 NVL";
+  EXPECT_EQ(getName(), "h200");
+}
+
+TEST_F(Calibrate, DamagedFilesAreSkipped) {
+  std::string name = getName();
+  for (const char *text : {"", "{", "{\"kron\": 7}"}) {
+    std::ofstream(getFile()) << text;
+    // Measured again, since the table does not have it.
+    EXPECT_EQ(getName(), name);
+    EXPECT_EQ(warnings.find("calibration ignored: '" + getFile() + "': "), 0u)
+        << warnings;
+    EXPECT_EQ(getName(), name);
+    EXPECT_EQ(warnings, "");
+  }
+  // That of another GPU under this one's name.
+  auto calibration = readCalibration(getFile());
+  ASSERT_TRUE(bool(calibration)) << llvm::toString(calibration.takeError());
+  calibration->key.model = "NVIDIA H200";
+  std::ofstream(getFile()) << calibration->print();
+  EXPECT_EQ(getName(), name);
+  EXPECT_NE(warnings.find(": expects one of Fake GPU 0, but got one of NVIDIA "
+                          "H200"),
+            std::string::npos)
+      << warnings;
+}
+
+TEST_F(Calibrate, FailuresAreWarnings) {
+  std::string plain = "sm_90a:sms=132:clock=1980:copy=4228:l2=60";
+  for (const char *function :
+       {"cuModuleLoadDataEx", "cuModuleGetFunction", "cuLaunchKernel",
+        "cuMemAlloc", "cuMemsetD8Async", "cuEventCreate", "cuEventRecord",
+        "cuStreamSynchronize", "cuEventElapsedTime"}) {
+    fakeCuda().failures[function] = 2;
+    EXPECT_EQ(getName(), plain);
+    EXPECT_NE(warnings.find(std::string("GPU 0 cannot be calibrated: ") +
+                            function + ": CUDA_ERROR_OUT_OF_MEMORY"),
+              std::string::npos)
+        << warnings;
+    EXPECT_EQ(getFile(), "");
+    fakeCuda().failures.clear();
+  }
+  // A clock that stands still.
+  fakeCuda().milliseconds = nullptr;
+  EXPECT_EQ(getName(), plain);
+  EXPECT_NE(warnings.find("kernel 'ffma' takes no time"), std::string::npos)
+      << warnings;
+  // A folder that cannot be written to.
+  fakeCuda().milliseconds = getMilliseconds;
+  setenv("KRON_CACHE_DIR", "/proc/none", 1);
+  EXPECT_NE(getName().find(":calibrated"), std::string::npos);
+  EXPECT_NE(warnings.find("/proc/none/machines"), std::string::npos)
+      << warnings;
+  // Without a cache nothing is measured unasked.
+  setenv("KRON_CACHE", "0", 1);
+  size_t launches = fakeCuda().launches.size();
+  EXPECT_EQ(getName(), plain);
+  EXPECT_EQ(fakeCuda().launches.size(), launches);
+  EXPECT_EQ(getName(5).find("error: expects the number of a GPU below 2"), 0u);
+}
