@@ -119,7 +119,7 @@ struct TensorLibrary {
   PyObject *dtypes[kNumTypes] = {};
   PyObject *empty = nullptr, *emptyOnCpu = nullptr, *emptyOnCuda = nullptr;
   PyObject *fromDLPack = nullptr, *autocastType = nullptr;
-  Function isGradEnabled, isAutocast;
+  Function isGradEnabled, isAutocast, currentCuda;
   std::vector<Function> guards;
   std::vector<Flag> flags;
   Member requiresGrad, isConj, isNeg;
@@ -259,6 +259,8 @@ void kron::python::registerTensors(const py::kwargs &given) {
   added->empty = take("empty");
   added->emptyOnCpu = takeOptional(given, "empty_cpu");
   added->emptyOnCuda = takeOptional(given, "empty_cuda");
+  if (added->emptyOnCuda)
+    added->currentCuda = Function(given["current_cuda"]);
   added->fromDLPack = take("from_dlpack");
   added->autocastType = take("autocast_type");
   added->isGradEnabled = Function(given["is_grad_enabled"]);
@@ -453,6 +455,20 @@ static PyObject *makeTuple(int count, const int64_t *values) {
   return tuple;
 }
 
+/// Whether the library allocates on this GPU if it is not told where.
+static bool isCurrentDevice(int device) {
+  static const bool isOnlyOne = [] {
+    int32_t count = 0;
+    return kronGetCudaDeviceCount(&count) == KRON_SUCCESS && count == 1;
+  }();
+  if (isOnlyOne)
+    return true;
+  PyObject *current = library->currentCuda.call();
+  bool isCurrent = current && PyLong_AsLong(current) == device;
+  Py_XDECREF(current);
+  return isCurrent;
+}
+
 /// A tensor on the library's current device; null, without an exception, where
 /// that is not `device`, or if the library has no such function.
 static PyObject *allocateDirectly(PyObject *like, KronType type, int device,
@@ -461,6 +477,11 @@ static PyObject *allocateDirectly(PyObject *like, KronType type, int device,
   PyObject *dtype = library->dtypes[type];
   if (!function || !dtype || !isTensorClass(Py_TYPE(like)))
     return nullptr;
+  // Memory of another GPU would stay in the library's cache.
+  if (device >= 0 && !isCurrentDevice(device)) {
+    PyErr_Clear();
+    return nullptr;
+  }
   int64_t strides[kMaxRank], stride = 1;
   for (int axis = rank; axis-- > 0;) {
     strides[axis] = stride;

@@ -25,6 +25,7 @@ namespace kron::python {
 ///   empty_cpu, empty_cuda
 ///                 (sizes, strides, dtype) allocate on the current device, past
 ///                 the library's dispatcher; None where there is none
+///   current_cuda  the number of that device; None if empty_cuda is
 ///   is_grad_enabled
 ///                 whether derivatives are recorded
 ///   guards        functions, each of which says whether something is active

@@ -54,11 +54,16 @@ def _allocate_on(device):
     return getattr(torch._C._dynamo.guards, "_empty_strided_" + device, None)
 
 
+#: Absent where PyTorch was built without CUDA.
+_CURRENT_CUDA = getattr(torch._C, "_cuda_getDevice", None)
+
+
 _core.register_tensors(
     classes=(torch.Tensor, torch.nn.Parameter),
     types={dtype: _core.type_code(name) for name, dtype in _DTYPES.items()},
     empty=torch.Tensor.new_empty, empty_cpu=_allocate_on("cpu"),
-    empty_cuda=_allocate_on("cuda"), from_dlpack=torch._C._from_dlpack,
+    empty_cuda=_CURRENT_CUDA and _allocate_on("cuda"), current_cuda=_CURRENT_CUDA,
+    from_dlpack=torch._C._from_dlpack,
     is_grad_enabled=torch.is_grad_enabled,
     guards=(torch._C._are_functorch_transforms_active, torch._C._len_torch_dispatch_stack,
             torch._C._is_tracing),
