@@ -77,7 +77,7 @@ func.func @large_factor(%x: tensor<4096x512xf32>, %a: tensor<64x8x8x1xf32>, %b: 
 // with the batch last is not.
 // CHECK: Regions=1, Remark="2 factors on regrouped axes in 1 fused region"
 // SCHEDULE-LABEL: func.func @monarch(
-// SCHEDULE:         kron.fused {{.*}} attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 32>}
+// SCHEDULE:         kron.fused {{.*}} attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 32,{{.*}}>}
 func.func @monarch(%x: tensor<4096x1024xf32>, %a: tensor<32x32x32x1xf32>, %b: tensor<1x32x32x32xf32>, %y: tensor<4096x1024xf32>)
     -> tensor<4096x1024xf32> {
   %1 = kron.ksmm ins(%x : tensor<4096x1024xf32>) weights(%a : tensor<32x32x32x1xf32>)
@@ -101,7 +101,7 @@ func.func @monarch_last(%x: tensor<1024x4096xf32>, %a: tensor<32x32x32x1xf32>, %
 // without prefetching the next ones.
 // CHECK: Regions=1, Remark="2 factors on regrouped axes in 1 fused region"
 // SCHEDULE-LABEL: func.func @small_factors(
-// SCHEDULE:         kron.fused {{.*}} attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 32>}
+// SCHEDULE:         kron.fused {{.*}} attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 32,{{.*}}>}
 func.func @small_factors(%x: tensor<4096x1024xf32>, %a: tensor<256x4x4x1xf32>, %b: tensor<64x4x4x4xf32>, %y: tensor<4096x1024xf32>)
     -> tensor<4096x1024xf32> {
   %1 = kron.ksmm ins(%x : tensor<4096x1024xf32>) weights(%a : tensor<256x4x4x1xf32>)
@@ -113,7 +113,7 @@ func.func @small_factors(%x: tensor<4096x1024xf32>, %a: tensor<256x4x4x1xf32>, %
 
 // CHECK: Regions=1, Remark="2 factors on regrouped axes in 1 fused region"
 // SCHEDULE-LABEL: func.func @small_factors_last(
-// SCHEDULE:         kron.fused {{.*}} attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 32, prefetch = -1>}
+// SCHEDULE:         kron.fused {{.*}} attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 32,{{.*}} prefetch = -1,{{.*}}>}
 func.func @small_factors_last(%x: tensor<1024x4096xf32>, %a: tensor<256x4x4x1xf32>, %b: tensor<64x4x4x4xf32>, %y: tensor<1024x4096xf32>)
     -> tensor<1024x4096xf32> {
   %1 = kron.ksmm ins(%x : tensor<1024x4096xf32>) weights(%a : tensor<256x4x4x1xf32>)

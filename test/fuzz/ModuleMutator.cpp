@@ -106,6 +106,8 @@ static StringRef pickAttributeText(StringRef name, Random &random) {
         "register_vectors = 4>",
         "#kron.cpu_plan<stream_bytes = 1, prefetch = -1>",
         "#kron.cpu_plan<tile = 2, slice = -1, matrix_tiles = 1>",
+        "#kron.cpu_plan<tiled_axis = 0, packs_input = 1, steps = [{rows = 4}]>",
+        "#kron.cpu_plan<stream_bytes = 1, staging = 1, l2_bytes = 4096>",
         "#kron.gpu_plan<tile = 1, kernel = mma, threads = 128, ctas_per_sm = "
         "4>",
         "#kron.gpu_plan<tile = 64, kernel = wgmma, threads = 256, stages = 3>",

@@ -3,8 +3,8 @@
 
 usage: run.py --build BUILD [--only TEXT]
 
-Every golden case of test/gpu/ptxas.py (sm_80, sm_90a) and of test/asm is lowered up
-to --kron-plan and printed. A new process parses that text and converts it: the
+Every golden case of test/gpu/ptxas.py (sm_80, sm_90a) and of test/asm (as five
+processors) is lowered up to --kron-plan and printed. A new process parses that text and converts it: the
 result must be that of the first process, character by character. A second
 --kron-plan must leave every plan as it is, and so must one for another machine,
 whose numbers are others: a complete plan is nobody's to choose again. Ends with a
@@ -53,10 +53,26 @@ def gpu_target(chip, other):
 
 # The other machine has as much shared memory and the same instructions.
 GPUS = [gpu_target("sm_90a", "h100-pcie"), gpu_target("sm_80", "a100-80")]
-CPU = Target("cpu", "--kron-cpu-pipeline=vector-bits=512",
-             "--kron-plan=vector-bits=512",
-             "--kron-plan=vector-bits=512 l2-bytes=524288 cache-bytes=49152",
-             "--convert-kron-to-vector")
+
+
+def cpu_target(name, options, other):
+    """`options` are those of the pipeline and of --kron-plan, `other` those of another processor."""
+    return Target(name, f"--kron-cpu-pipeline={options}", f"--kron-plan={options}",
+                  f"--kron-plan={other}", "--convert-kron-to-vector")
+
+
+# Small caches for those that have other numbers then, non-temporal stores from few bytes on.
+CPUS = [cpu_target("512 bits", "vector-bits=512",
+                   "vector-bits=512 l2-bytes=524288 cache-bytes=16384"),
+        cpu_target("256 bits", "vector-bits=256 l2-bytes=524288",
+                   "vector-bits=512 l2-bytes=2097152 cache-bytes=49152 stream-bytes=1"),
+        cpu_target("128 bits", "vector-bits=128 l2-bytes=262144",
+                   "vector-bits=256 l2-bytes=1048576 fast-shuffles"),
+        cpu_target("long segments", "vector-bits=512 column-bytes=256 row-tile-bytes=8192 "
+                   "stream-bytes=4097 stream-columns-bytes=4097 pair-products fast-shuffles",
+                   "vector-bits=512"),
+        cpu_target("matrix tiles", "vector-bits=512 matrix-tiles stream-columns-bytes=4097 "
+                   "l2-bytes=2097152", "vector-bits=512 pair-products")]
 
 
 def run(tool, text, *options):
@@ -98,8 +114,10 @@ def jobs():
         case = ptxas.make_case(golden)
         for target in GPUS:
             yield case, target
-    for fields in asm.SHAPES:
-        yield Case(fields), CPU
+    cases = [Case(fields) for fields in [*asm.SHAPES, *asm.TILE_SHAPES, *asm.PAIR_SHAPES]]
+    cases += [asm.EpilogueCase(fields) for fields in asm.EPILOGUE_SHAPES]
+    for target in CPUS:
+        yield from ((case, target) for case in cases)
 
 
 def main():

@@ -131,8 +131,11 @@ def KronPlan : Pass<"kron-plan"> {
     was chosen and why, and which plan was dropped since it is for the other
     target.
 
-    On the CPU the plan has the vector width, the tile, its slices, and how
-    results are stored and input is prefetched. Fields that are set stay.
+    On the CPU the plan has the vector width, axes, joined factors, the tile, its
+    slices, what is copied and converted, how results are stored and input is
+    prefetched, and what steps may take of the caches. A partial plan is a
+    constraint: its fields stay, the others are chosen. A value that is none for
+    the fused region is an error with its reason. A complete plan stays as it is.
 
     On a GPU every kind of kernel has a planner, which chooses all fields of the
     kind or says why it does not take the fused region (type, precision, sizes,

@@ -146,14 +146,14 @@ int64_t AmxStageEmitter::getBlockBytes() const {
 /// Blocks of X that each block of results is computed for before the next one:
 /// several if the factor comes from beyond the first caches every time.
 int64_t AmxStageEmitter::getChunkBlocks() const {
-  constexpr int64_t kLargeBytes = 1 << 19, kMaxChunkBytes = 1 << 18;
   constexpr int64_t kMaxBlocks = 4;
+  int64_t most = stage.given->budget.l2Bytes;
   int64_t factorBytes = stage.sizeK * stage.sizeN * kHalfBytes;
-  if (!data.size.isConstant() || factorBytes < kLargeBytes)
+  if (!data.size.isConstant() || factorBytes < 2 * most)
     return 1;
-  return std::clamp<int64_t>(std::min(data.size.getConstant() / kBlockSize,
-                                      kMaxChunkBytes / getBlockBytes()),
-                             1, kMaxBlocks);
+  return std::clamp<int64_t>(
+      std::min(data.size.getConstant() / kBlockSize, most / getBlockBytes()), 1,
+      kMaxBlocks);
 }
 
 void AmxStageEmitter::emit() {

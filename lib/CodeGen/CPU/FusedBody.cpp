@@ -107,7 +107,7 @@ void FusedCodeBuilder::emitTile(Emitter &emitter, const FusedArrays &all,
 void FusedCodeBuilder::emitNested(Emitter &emitter, unsigned index,
                                   FusedPlace place, const FusedWindow &window) {
   const Section &section = sections[index];
-  bool isPrefetchWindow = index == 1 && spreadsPrefetch();
+  bool isPrefetchWindow = index == 1 && choices.spreadsPrefetch;
   StageArray input = place.source;
   if (isPrefetchWindow)
     startPrefetch(emitter, section, input, window);
@@ -159,17 +159,13 @@ StageArray FusedCodeBuilder::takeBuffer(Emitter &emitter,
   return getIntermediate(base, groupsApplied, asWritten);
 }
 
-/// What slices leave is read again from beyond the second-level cache, or from
-/// far away in it, if it takes so many bytes.
-static constexpr int64_t kFarBytes = 1 << 20;
-
 /// Takes a window through the groups of a section; returns what they leave.
 StageArray FusedCodeBuilder::emitSection(Emitter &emitter,
                                          const Section &section,
                                          const FusedPlace &place,
                                          const FusedWindow &window) {
   StageArray source = place.source;
-  if (section.begin == 0 && !spreadsPrefetch())
+  if (section.begin == 0 && !choices.spreadsPrefetch)
     startPrefetch(emitter, section, source, window);
   prefetch.drain = drain;
   if (section.begin == 0 && copiesIn) {
@@ -190,12 +186,8 @@ StageArray FusedCodeBuilder::emitSection(Emitter &emitter,
     StageArray destination =
         isDirect ? place.destination
                  : takeBuffer(emitter, index + 1, /*asWritten=*/true);
-    bool isFar =
-        isNested() && index && index == section.begin &&
-        countElements(window, index) * emitter.getElementBytes() >= kFarBytes;
     auto build = [&](const StageArray &to) {
       Stage stage = getStage(place, index, window, source, to);
-      stage.isSourceFar = isFar;
       stage.isSourceBuffer = index || copiesIn;
       emitGroup(emitter, index, stage);
     };
@@ -206,7 +198,7 @@ StageArray FusedCodeBuilder::emitSection(Emitter &emitter,
     source =
         isDirect ? destination : getIntermediate(destination.base, index + 1);
   }
-  if (section.sliceAxis >= 0 && !spreadsPrefetch())
+  if (section.sliceAxis >= 0 && !choices.spreadsPrefetch)
     prefetch.slot = nullptr;
   if (!isLast || !copiesOut)
     return source;

@@ -18,13 +18,6 @@
 
 namespace mlir::kron {
 
-/// Of a cache line; arrays in the workspace start at one.
-inline constexpr int64_t kLineBytes = 64;
-
-/// Factors of f16 and bf16 are converted where they are loaded, not before, up
-/// to so many uses of an element.
-inline constexpr int64_t kMaxConvertingUses = 8;
-
 /// x86-64-v3 has F16C, x86-64-v2, for which vectors have 128 bits, has not.
 inline bool has16BitConversion(int64_t vectorBits) { return vectorBits > 128; }
 
@@ -71,8 +64,10 @@ public:
       : builder(builder), runtime(symbols), fused(fused), loc(fused.getLoc()),
         element(getStorageType(
             getAccumulatorType(getElementType(fused.getInit())))),
-        vectorBits(getCPUPlanAttr(fused).getVectorBits()),
-        plan(getCPUPlan(fused, vectorBits)), outer(builder, loc, element) {
+        choices(readCPUChoices(getCPUPlanAttr(fused))),
+        vectorBits(choices.vectorBits),
+        plan(std::get<CPUPlan>(describeCPUPlan(fused, choices))),
+        outer(builder, loc, element) {
     outer.has16BitConversion = has16BitConversion(vectorBits);
   }
 
@@ -86,19 +81,13 @@ private:
   void convertFactor(unsigned index);
   void pairFactor();
   void packTiles(unsigned index, Stage stage, PlannedStage &planned);
-  /// How often a call loads each element of a factor that is not packed; the
-  /// largest number if that is not known.
-  int64_t countFactorUses(unsigned index) const;
   /// Whether products of bf16 may be made as the plan asks (`kMatrixTiles`,
   /// `kPairProducts`), and whether those of `stage` are made in matrix tiles.
   bool mayMultiplyBy(int64_t means);
   bool usesTiles(const Stage &stage);
   /// Whether the result takes the place of the input: no tile may store before
   /// it has read what it needs.
-  bool isInPlace() { return fused.getInputs().front() == fused.getInit(); }
-  /// Whether the only factor works in place on tiles of short segments, which
-  /// are read from where they lie.
-  bool readsSegments() const;
+  bool isInPlace() { return kron::isInPlace(fused); }
   void planSections();
   void planStages();
   bool planPairs();
@@ -119,11 +108,8 @@ private:
   bool canStageResults(SmallVectorImpl<Value> &strides) const;
   /// Of an element of the result as it lies in memory.
   int64_t getResultBytes() const;
-  /// Lets tiles take so many blocks of the only factor, which lie side by side,
-  /// that their results in a row are whole cache lines, if each of them ends
-  /// within one and results may be stored non-temporally.
-  void planBlocks();
-  /// Whether these can be stored so from a copy; `strides` as above.
+  /// Whether rows of blocks of the only factor can be stored non-temporally
+  /// from a copy; `strides` as above.
   bool canStageSegments(SmallVectorImpl<Value> &strides) const;
   /// Whether every tile has its part of the only factor to itself.
   bool isFactorUsedOnce() const;
@@ -194,7 +180,6 @@ private:
                         bool asWritten = false);
   Value getResultOffset(const FusedPlace &place);
   bool isOnlyTile() const;
-  bool spreadsPrefetch() const;
   int64_t getRowsAhead(const FusedWindow &window) const;
   StageArray getTileAhead(Emitter &emitter, StageArray input, int64_t ahead);
   void startPrefetch(Emitter &emitter, const Section &section,
@@ -207,6 +192,7 @@ private:
   Location loc;
   /// What is computed with, and what buffers hold.
   Type element;
+  CPUChoices choices;
   int64_t vectorBits;
   CPUPlan plan;
   int64_t tileSize = 1;

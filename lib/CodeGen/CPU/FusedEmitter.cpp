@@ -32,13 +32,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Multiply-adds below which a range of tiles is not worth a thread.
-static constexpr int64_t kMinParallelFmas = 1 << 16;
-
-/// f16 and bf16 are converted where they are loaded, not before, up to so many
-/// results per element of the input.
-static constexpr int64_t kMaxConvertingResults = 16;
-
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//
@@ -125,7 +118,8 @@ Stage FusedCodeBuilder::getStage(const FusedPlace &place, unsigned index,
   stage.elementBytes = outer.getElementBytes();
   stage.elementParts = outer.getNumParts();
   stage.vectorBits = vectorBits;
-  stage.given = getCPUPlanAttr(fused);
+  stage.given = &choices;
+  stage.step = &choices.steps[index];
   if (plan.rowsInLanes)
     moveRowsInside(stage, plan.tiledAxis, tileSize);
   if (rowsOutside)
@@ -135,8 +129,8 @@ Stage FusedCodeBuilder::getStage(const FusedPlace &place, unsigned index,
 
 bool FusedCodeBuilder::mayMultiplyBy(int64_t means) {
   constexpr int64_t kBits = 512;
-  return getCPUPlanAttr(fused).getMatrixTiles() == means &&
-         vectorBits == kBits && getElementType(fused.getInit()).isBF16() &&
+  return choices.matrixTiles == means && vectorBits == kBits &&
+         getElementType(fused.getInit()).isBF16() &&
          llvm::none_of(fused.getModeProducts(), [](ModeProductOp product) {
            return product.getPrecision() == Precision::Ieee;
          });
@@ -147,24 +141,9 @@ bool FusedCodeBuilder::usesTiles(const Stage &stage) {
          getAmxMapping(stage) != AmxMapping::None;
 }
 
-bool FusedCodeBuilder::readsSegments() const {
-  constexpr int64_t kShortBytes = 256;
-  return plan.fitsRegisters &&
-         tileSize * outer.getElementBytes() <= kShortBytes;
-}
-
 void FusedCodeBuilder::planSections() {
-  tileSize = std::max<int64_t>(getCPUPlanAttr(fused).getTile(), 1);
-  // A plan may ask for more than there is; what is planned for a tile of
-  // unknown size would then be built for one whose size is known.
-  if (plan.tiledAxis >= 0) {
-    auto init = cast<ShapedType>(fused.getInit().getType());
-    if (!init.isDynamicDim(plan.tiledAxis))
-      tileSize =
-          std::clamp<int64_t>(init.getDimSize(plan.tiledAxis), 1, tileSize);
-  }
-  sections =
-      getSections(plan, fused, tileSize, getCPUPlanAttr(fused).getSlice());
+  tileSize = getTileSize(fused, plan, choices);
+  sections = getSections(plan, choices);
 }
 
 /// Where the factor of the only group depends on the innermost axis, tiles take
@@ -257,7 +236,7 @@ bool FusedCodeBuilder::planPairs() {
          group.sizeK && group.sizeK % 2 == 0 &&
          is16BitFloat(arrays.input.element) &&
          is16BitFloat(arrays.factors.front().array.element) &&
-         countFactorUses(0) > kMaxConvertingUses;
+         choices.steps.front().convertsFactor;
 }
 
 /// Decides which of the user's arrays are copied and which factors are packed,
@@ -303,8 +282,7 @@ void FusedCodeBuilder::planStages() {
     pairFactor();
   bool converts =
       hasPairs || (!startsInTiles && isConverted(arrays.input.element) &&
-                   !(plan.groups.front().sizeN <= kMaxConvertingResults &&
-                     canConvertSource(getPlanned(0))));
+                   (choices.convertsInput || !canConvertSource(getPlanned(0))));
   copiesIn |= converts;
   bool moves = !startsInTiles && !hasPairs &&
                (planRowsOutside(getPlanned) || planMovedGroups(getPlanned));
@@ -318,7 +296,7 @@ void FusedCodeBuilder::planStages() {
   }
   if (!plan.rowsInLanes && numGroups > 1 && isUnsupported(numGroups - 1))
     copiesOut = true;
-  copiesIn |= (plan.packsInput && !startsInTiles && !readsSegments()) ||
+  copiesIn |= (plan.packsInput && !startsInTiles && !choices.readsSegments) ||
               plan.transposesInput || plan.rowsInLanes;
   copiesOut |= plan.rowsInLanes;
   // Several factors have read all of a tile before the last one stores.
@@ -397,7 +375,7 @@ Int FusedCodeBuilder::countBytes() {
 /// Builds the condition for storing results non-temporally: input and result
 /// are large, and all vectors of the result are aligned, or tiles of it are.
 void FusedCodeBuilder::planStreaming(const Stage &last) {
-  int64_t threshold = getCPUPlanAttr(fused).getStreamBytes();
+  int64_t threshold = choices.streamBytes;
   // Adding to what the result held has read it into the cache, as computing in
   // its place has.
   bool readsInit = isInPlace() || (arrays.addend.base &&
@@ -410,14 +388,9 @@ void FusedCodeBuilder::planStreaming(const Stage &last) {
   SmallVector<Value> strides;
   bool isDirect =
       !copiesOut && canStream(last, strides) && canStreamTiles(strides);
-  // All factors of the next tile have time for the copy, while only the last
-  // one stores its results itself, unless two copies are much of the
-  // first-level cache.
-  constexpr int64_t kMaxCopiedBytes = 1 << 13;
   int64_t elements = countElements(getTileWindow(tileSize), plan.groups.size());
-  bool isSmall = elements * outer.getElementBytes() <= kMaxCopiedBytes;
   SmallVector<Value> stagedStrides, segmentStrides;
-  if ((!isDirect || (isSmall && plan.groups.size() > 1)) &&
+  if ((!isDirect || choices.staging == kStagesAll) &&
       canStageResults(stagedStrides)) {
     stagedElements = elements;
     strides = stagedStrides;
@@ -455,9 +428,9 @@ void FusedCodeBuilder::emitCall(func::FuncOp body, Int count,
 
   // Ranges worth a thread, from the work of one tile.
   int64_t fmas = countFmas(getTileWindow(tileSize), 0, plan.groups.size()) + 1;
-  int64_t grain = fmas > kMinParallelFmas / 2
-                      ? -std::max<int64_t>(1, fmas / kMinParallelFmas)
-                      : kMinParallelFmas / fmas;
+  int64_t most = choices.threadFmas;
+  int64_t grain =
+      fmas > most / 2 ? -std::max<int64_t>(1, fmas / most) : most / fmas;
   runtime.parallelFor(outer, count, grain, body, slots, scratchBytes);
 }
 
@@ -465,7 +438,6 @@ WorkspaceBytes FusedCodeBuilder::emit() {
   builder.setInsertionPoint(fused);
   planSections();
   arrays = collectArrays(outer, runtime, fused, plan);
-  planBlocks();
   planStages();
   remark::analysis(loc, remark::RemarkOpts::name("Fused").category("kron-emit"))
       << remark::metric("CopiesIn", copiesIn)

@@ -112,20 +112,6 @@ void FusedCodeBuilder::pairFactor() {
   factor.array.base = copy.to.base;
 }
 
-int64_t FusedCodeBuilder::countFactorUses(unsigned index) const {
-  int64_t uses = 1;
-  for (auto [axis, size] : llvm::enumerate(arrays.sizes)) {
-    if (axis == plan.groups[index].axis ||
-        arrays.factors[index].sizes[axis] != 1 ||
-        (!plan.views.empty() && static_cast<int>(axis) != plan.tiledAxis))
-      continue;
-    if (!size.isConstant())
-      return std::numeric_limits<int64_t>::max();
-    uses *= size.getConstant();
-  }
-  return uses;
-}
-
 /// Replaces a factor of 16 bits by a copy with p inside of q and both inside of
 /// all axes.
 void FusedCodeBuilder::moveFactorAxes(unsigned index) {
@@ -204,7 +190,7 @@ bool FusedCodeBuilder::isFactorUsedOnce() const {
 /// memory. So threads share that work, and what is packed stays in the cache of
 /// the one that uses it.
 bool FusedCodeBuilder::canPackInBody(const PlannedStage &planned) const {
-  constexpr int64_t kManyRows = 256, kMaxBytes = 1 << 18;
+  constexpr int64_t kManyRows = 256;
   if (plan.groups.size() != 1 || plan.groups.front().products.size() != 1 ||
       plan.rowsInLanes || rowsOutside || !plan.views.empty())
     return false;
@@ -232,7 +218,7 @@ bool FusedCodeBuilder::canPackInBody(const PlannedStage &planned) const {
   }
   bool hasManyRows = plan.tiledAxis >= 0 && tileSize >= kManyRows;
   return varies && (isOnce || hasManyRows) &&
-         elements * outer.getElementBytes() <= kMaxBytes;
+         elements * outer.getElementBytes() <= choices.budget.l2Bytes;
 }
 
 void FusedCodeBuilder::packFactor(unsigned index,
@@ -260,8 +246,7 @@ void FusedCodeBuilder::packFactor(unsigned index,
   }
   planned.packs = needsPacking(stage);
   if (!planned.packs && isConverted(stage.factor.element) &&
-      !(countFactorUses(index) <= kMaxConvertingUses &&
-        canConvertFactor(stage))) {
+      (choices.steps[index].convertsFactor || !canConvertFactor(stage))) {
     convertFactor(index);
     stage = getPlanned(index);
     planned.packs = needsPacking(stage);

@@ -20,16 +20,12 @@ using namespace mlir::kron;
 /// having it in the cache before it is stored: a store to a line that is not
 /// there waits for it.
 Value FusedCodeBuilder::getResultOffset(const FusedPlace &place) {
-  // Beyond that much it would push out what is being computed with.
-  constexpr int64_t kMaxBytes = 1 << 18;
-  int64_t bytes = countElements(getTileWindow(tileSize), plan.groups.size()) *
-                  outer.getElementBytes();
   bool isElsewhere = copiesOut && !plan.rowsInLanes && !place.arrays.epilogue;
   // The result is prefetched with the input in place of which it is stored.
   // What is stored non-temporally needs nothing there, and arrays so large
   // hardly ever start within a line.
-  if (isInPlace() || isElsewhere || plan.transposesInput || bytes > kMaxBytes ||
-      isLargeResult)
+  if (isInPlace() || isElsewhere || plan.transposesInput ||
+      !choices.prefetchesResults || isLargeResult)
     return nullptr;
   Type i64 = builder.getI64Type();
   auto getAddress = [&](const StageArray &array) -> Value {
@@ -89,22 +85,6 @@ bool FusedCodeBuilder::isOnlyTile() const {
   return true;
 }
 
-/// Whether the input of a window of the second section is prefetched while both
-/// this and the slices before go through their factors, not the slices alone:
-/// segments of columns take longer than these have time for. If that section is
-/// the last one, the next tile is prefetched early, and has to stay in the
-/// second-level cache beside this one.
-bool FusedCodeBuilder::spreadsPrefetch() const {
-  constexpr int64_t kMaxBytes = 1 << 18;
-  if (!plan.packsInput || vectorBits != 512 || !isNested() ||
-      !plan.isTiledInnermost() || !arrays.input.strides[plan.tiledAxis].is(1))
-    return false;
-  int64_t bytes = countElements(getTileWindow(tileSize), sections[0].end) *
-                  outer.getElementBytes();
-  return sections.size() > 2 ||
-         (sections.size() == 2 && !isOnlyTile() && bytes <= kMaxBytes);
-}
-
 /// Rows of columns that have to be prefetched before a window of the second
 /// section begins: its slices take them faster than they are prefetched, all
 /// before the last slice.
@@ -116,15 +96,6 @@ int64_t FusedCodeBuilder::getRowsAhead(const FusedWindow &window) const {
                          countFmas(window, 0, sections[1].end);
   return static_cast<int64_t>(elements / tileSize *
                               (1 - shareOfSlices * beforeLast));
-}
-
-/// Windows of `segments` segments and `bytes` in all from one to that which is
-/// prefetched meanwhile. Where one is small, what is prefetched last would not
-/// come before it is needed; of few segments the processor sees by itself where
-/// they go on.
-static int64_t countWindowsAhead(int64_t segments, int64_t bytes) {
-  constexpr int64_t kManySegments = 12, kSmallBytes = 1 << 13;
-  return segments >= kManySegments && bytes < kSmallBytes ? 2 : 1;
 }
 
 /// `input`, which is that of a tile, `ahead` tiles further on.
@@ -156,7 +127,7 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
   // A register tile prefetches whole segments.
   constexpr int64_t kMaxSegmentBytes = 1024;
   prefetch = {};
-  if (getCPUPlanAttr(fused).getPrefetch() < 0)
+  if (choices.prefetch < 0)
     return;
   bool isSliced = section.sliceAxis >= 0;
   int axis = isSliced ? section.sliceAxis : getFastestAxis(plan, arrays);
@@ -171,11 +142,11 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
   bool hasSegments = plan.tiledAxis >= 0 && input.strides[plan.tiledAxis].is(1);
   StageArray next = input;
   Int distance = emitter.mul(window.most[axis], input.strides[axis]);
-  int64_t ahead = countWindowsAhead(elements / tileSize, bytes);
+  int64_t ahead = choices.windowsAhead;
   if (isNextTile) {
     next = getTileAhead(emitter, input, 1);
     distance = 0;
-  } else if (spreadsPrefetch()) {
+  } else if (choices.spreadsPrefetch) {
     const StageGroup &first = plan.groups.front();
     distance =
         emitter.mul(getRowsAhead(window),
@@ -226,6 +197,7 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
   }
   unsigned end = isSliced ? section.end : plan.groups.size();
   prefetch.slot = prefetchSlot;
+  prefetch.mostLines = choices.prefetchLines;
   prefetch.isSpread = vectorBits == 512;
   prefetch.resultOffset = resultOffset;
   prefetch.bytesPerFma = double(bytes) / countFmas(window, 0, end);

@@ -16,26 +16,15 @@
 
 #include "FusedBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Whether `plan` has one factor of so few multiply-adds per result that they
-/// do not hide stores which go through the caches.
-static bool isBoundByStores(const CPUPlan &plan) {
-  constexpr int64_t kMostK = 16;
-  return plan.groups.size() == 1 && plan.groups.front().sizeK <= kMostK;
-}
-
 bool FusedCodeBuilder::canStageResults(SmallVectorImpl<Value> &strides) const {
-  // More would be in the way of what is computed with. Tiles of columns were
-  // measured to be faster so up to 44 KB, for which two copies leave the
-  // first-level cache.
-  constexpr int64_t kMaxBytes = 1 << 15, kMaxColumnsBytes = 1 << 16;
   int64_t elementBytes = outer.getElementBytes();
-  if (plan.tiledAxis < 0 || !plan.views.empty() || movesInnermost ||
-      isConverted(arrays.init.element) || sections.back().sliceAxis >= 0)
+  if (!choices.staging || plan.tiledAxis < 0 || !plan.views.empty() ||
+      movesInnermost || isConverted(arrays.init.element) ||
+      sections.back().sliceAxis >= 0)
     return false;
   // Tiles that start at multiples of a stride start lines where it is whole
   // lines, which may be known when the kernel runs.
@@ -63,8 +52,8 @@ bool FusedCodeBuilder::canStageResults(SmallVectorImpl<Value> &strides) const {
   }
   // A tile that takes all of an axis outside is one piece of memory only if it
   // takes all of the tiled one, too.
-  bool hasAllColumns = plan.isTiledInnermost() && isBoundByStores(plan) &&
-                       arrays.sizes[plan.tiledAxis].is(tileSize);
+  bool hasAllColumns =
+      plan.isTiledInnermost() && arrays.sizes[plan.tiledAxis].is(tileSize);
   int axis = plan.tiledAxis - 1;
   for (; hasAllColumns && axis >= 0 && plan.roles[axis] == AxisRole::Whole;
        --axis) {
@@ -76,46 +65,13 @@ bool FusedCodeBuilder::canStageResults(SmallVectorImpl<Value> &strides) const {
   for (; axis >= 0; --axis)
     if (plan.roles[axis] == AxisRole::Whole || !startsLines(axis))
       return false;
-  int64_t bytes = elements * elementBytes;
-  return bytes % kLineBytes == 0 &&
-         bytes <= (hasAllColumns ? kMaxColumnsBytes : kMaxBytes);
+  return elements * elementBytes % kLineBytes == 0;
 }
 
 int64_t FusedCodeBuilder::getResultBytes() const {
   Type stored = arrays.init.element;
   return isConverted(stored) ? stored.getIntOrFloatBitWidth() / 8
                              : outer.getElementBytes();
-}
-
-void FusedCodeBuilder::planBlocks() {
-  // More would be in the way of what is computed with.
-  constexpr int64_t kMaxBytes = 1 << 14;
-  int64_t threshold = getCPUPlanAttr(fused).getStreamBytes();
-  if (threshold <= 0 || !isBoundByStores(plan) || !plan.views.empty() ||
-      plan.tiledAxis < 0 || plan.isTiledInnermost() || plan.rearrangesInput() ||
-      isInPlace() || arrays.epilogue)
-    return;
-  int64_t elements = 1;
-  int axis = plan.roles.size() - 1;
-  for (; axis > plan.tiledAxis && plan.roles[axis] == AxisRole::Whole; --axis) {
-    int64_t size = plan.getWholeSize(axis, plan.groups.size());
-    if (size != 1 && !arrays.init.strides[axis].is(elements))
-      return;
-    elements *= size;
-  }
-  if (axis <= plan.tiledAxis || !arrays.sizes[axis].isConstant() ||
-      !arrays.init.strides[axis].is(elements))
-    return;
-  int64_t bytes = elements * getResultBytes();
-  int64_t blocks = kLineBytes / std::gcd(kLineBytes, bytes);
-  if (arrays.sizes[axis].getConstant() % blocks ||
-      blocks * bytes * tileSize > kMaxBytes || blocks == 1)
-    return;
-  Int total = countBytes();
-  if (total.isConstant() && total.getConstant() < threshold)
-    return;
-  plan.blockAxis = axis;
-  plan.blocks = blocks;
 }
 
 bool FusedCodeBuilder::canStageSegments(SmallVectorImpl<Value> &strides) const {
@@ -174,6 +130,7 @@ void FusedCodeBuilder::startStaging(Emitter &emitter) {
   drain.from = createSlot(copy);
   drain.to = createSlot(copy);
   drain.end = createSlot(copy);
+  drain.mostLines = choices.drainLines;
   drain.bytesPerFma = double(stagedElements * emitter.getElementBytes()) /
                       countFmas(getTileWindow(tileSize), 0, plan.groups.size());
   stagedSlot = createSlot(copy);

@@ -101,9 +101,6 @@ int64_t FusedCodeBuilder::countFmas(const FusedWindow &window, unsigned begin,
   return fmas;
 }
 
-/// A row of that many bytes times a power of two falls on few sets of a cache.
-static constexpr int64_t kAliasBytes = 4096;
-
 /// A dense array for what is left behind `groupsApplied` groups. If the
 /// positions of `paddedAxis` would alias in the cache, they are moved a cache
 /// line apart.
@@ -119,7 +116,8 @@ StageArray FusedCodeBuilder::getBuffer(Value base, ArrayRef<int64_t> sizes,
     std::rotate(axes.begin() + plan.tiledAxis,
                 axes.begin() + plan.tiledAxis + 1, axes.end());
   for (int axis : llvm::reverse(axes)) {
-    if (axis == paddedAxis && stride * bytes % kAliasBytes == 0)
+    if (axis == paddedAxis &&
+        stride * bytes % choices.budget.getWayBytes() == 0)
       stride += kLineBytes / bytes;
     buffer.strides[axis] = stride;
     stride *= sizes[axis];

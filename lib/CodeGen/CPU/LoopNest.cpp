@@ -78,14 +78,15 @@ int64_t kron::getMaxLanes(const Stage &stage) {
 
 bool kron::isFarApart(const Stage &stage, Int stride, int64_t count,
                       int64_t pages) {
-  // Of a cache whose sets span a page.
-  constexpr int64_t kLineBytes = 64, kSets = 64, kWays = 8, kPageShare = 2048;
+  // The sets of that cache span a page.
+  const CPUBudget &budget = stage.given->budget;
+  int64_t pageShare = budget.getWayBytes() / 2;
   if (!stride.isConstant())
     return true;
   int64_t bytes = stride.getConstant() * stage.elementBytes;
   int64_t lines = llvm::divideCeil(bytes, kLineBytes);
-  int64_t sets = kSets / std::gcd(lines, kSets);
-  return (bytes >= kPageShare && count > pages) || count > kWays * sets;
+  int64_t sets = budget.l1Sets / std::gcd(lines, budget.l1Sets);
+  return (bytes >= pageShare && count > pages) || count > budget.l1Ways * sets;
 }
 
 int kron::findSharedAxis(const LoopNest &nest) {

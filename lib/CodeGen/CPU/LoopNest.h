@@ -42,9 +42,6 @@ struct LoopNest {
 /// than the product.
 inline constexpr int64_t kSkinnyM = 8;
 
-/// Bytes of rows that a panel of a factor is used for before the next panel.
-inline constexpr int64_t kRowChunkBytes = 1 << 17;
-
 /// The stride of `axis`; 0 if there is no such array.
 Int getStride(const SmallVector<Int> &strides, unsigned axis);
 

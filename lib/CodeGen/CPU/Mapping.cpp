@@ -97,7 +97,7 @@ int64_t kron::getNumFibres(const Stage &stage, const LoopNest &nest) {
 }
 
 bool kron::keepsFibres(const Stage &stage) {
-  bool keepsHalves = stage.given && stage.given.getKeptFibres() > 0;
+  bool keepsHalves = stage.given->keptFibres > 0;
   return stage.sizeK <= kMostKeptElements ||
          (keepsHalves && stage.vectorBits == 512 &&
           2 * stage.sizeK == getMaxLanes(stage));
@@ -194,14 +194,15 @@ StageMapping kron::getStageMapping(const Stage &stage) {
 }
 
 int64_t kron::getPanelRows(const Stage &stage, int64_t group, int64_t total) {
-  constexpr int64_t kRows = 6, kWays = 8, kWayBytes = 4096;
+  constexpr int64_t kRows = 6;
+  const CPUBudget &budget = stage.given->budget;
   int64_t rows = kRows / stage.elementParts;
   // Rows of X that the whole register is loaded from go through the same sets
   // of the first-level cache as the panel.
   int64_t vectors = stage.vectorBits == 512 ? 4 : 2;
-  int64_t ways =
-      llvm::divideCeil(stage.sizeK * stage.vectorBits / 8, kWayBytes);
-  if (group == getMaxLanes(stage) && (rows + vectors) * ways > kWays)
+  int64_t ways = llvm::divideCeil(stage.sizeK * stage.vectorBits / 8,
+                                  budget.getWayBytes());
+  if (group == getMaxLanes(stage) && (rows + vectors) * ways > budget.l1Ways)
     rows = std::min<int64_t>(rows, 4);
   return total < 0 ? rows : std::min(rows, total);
 }
@@ -209,19 +210,17 @@ int64_t kron::getPanelVectors(const Stage &stage) {
   return stage.vectorBits == 512 ? 4 : 2;
 }
 
-/// A factor of more bytes is gone from the first-level cache when the next
-/// block of rows comes.
-static constexpr int64_t kLargeFactorBytes = 1 << 15;
-
 int64_t kron::getPanelLanes(const Stage &stage, const LoopNest &nest) {
   int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
   auto [lanes, perVector] = getFibreLanes(stage, group);
   int64_t columns = llvm::divideCeil(stage.sizeN, perVector) * lanes;
   int64_t panel =
       getPanelVectors(stage) * stage.vectorBits / 8 / stage.elementBytes;
-  bool isFixed = stage.given && (stage.given.getRegisterRows() ||
-                                 stage.given.getRegisterVectors());
-  bool isLarge = stage.sizeK * columns * stage.elementBytes > kLargeFactorBytes;
+  bool isFixed = stage.step->rows || stage.step->vectors;
+  // Such a factor is gone from the first-level cache when the next block of
+  // rows comes.
+  bool isLarge =
+      stage.sizeK * columns * stage.elementBytes > stage.given->budget.l1Bytes;
   return isLarge && !isFixed && columns >= panel ? panel : 0;
 }
 
@@ -273,8 +272,7 @@ int64_t kron::getSharingRows(const Stage &stage, const LoopNest &nest) {
   constexpr int64_t kMostVectors = 4, kMinK = 4;
   int64_t lanes = getMaxLanes(stage);
   int64_t vectors = stage.sizeN / lanes, rest = stage.sizeN % lanes;
-  bool isFixed = stage.given && (stage.given.getRegisterRows() ||
-                                 stage.given.getRegisterVectors());
+  bool isFixed = stage.step->rows || stage.step->vectors;
   if (getMapping(stage, nest) != StageMapping::Fibre || !nest.inner.empty() ||
       isFixed || hasSkinnyM(nest) || variesFactor(stage) ||
       stage.vectorBits != 512 || stage.elementParts != 1 || stage.hasPairs ||
@@ -292,7 +290,7 @@ SmallVector<int64_t> kron::getRemainderGroups(const Stage &stage,
                                               const LoopNest &nest) {
   // Fewer multiply-adds do not pay for loops of their own, and factors that
   // leave the first-level cache are slower than lanes that stay empty.
-  constexpr int64_t kMinK = 4, kMaxBytes = 1 << 14;
+  constexpr int64_t kMinK = 4;
   if (getMapping(stage, nest) != StageMapping::Inner ||
       !nest.inner.back().size.isConstant() || variesFactor(stage) ||
       stage.sizeK < kMinK || stage.vectorBits != 512 ||
@@ -322,7 +320,8 @@ SmallVector<int64_t> kron::getRemainderGroups(const Stage &stage,
   // All rows go by anew for each group.
   constexpr int64_t kMostTurns = 2;
   int64_t turns = groups.size() + (size >= lanes);
-  if (turns > kMostTurns || elements * stage.elementBytes > kMaxBytes)
+  if (turns > kMostTurns ||
+      elements * stage.elementBytes > stage.given->budget.l1Bytes / 2)
     return {};
   // Code of their own has to pay.
   constexpr int64_t kWhole = 16, kWorthwhile = 15;

@@ -15,7 +15,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-static constexpr int64_t kLineBytes = 64;
 /// So many lines of short segments may be prefetched at once.
 static constexpr int64_t kFewLines = 8;
 
@@ -141,12 +140,10 @@ void kron::emitDrain(Emitter &emitter, const DrainStream &drain, int64_t fmas) {
     return;
   OpBuilder &builder = emitter.builder;
   Location loc = emitter.loc;
-  // As many stores as the processor has buffers for.
-  constexpr int64_t kMostLines = 12;
   auto lines = std::clamp<int64_t>(
       static_cast<int64_t>(std::ceil(drain.bytesPerFma *
                                      static_cast<double>(fmas) / kLineBytes)),
-      1, kMostLines);
+      1, drain.mostLines);
   Type pointer = drain.from.getType();
   Value to = LLVM::LoadOp::create(builder, loc, pointer, drain.to);
   Value end = LLVM::LoadOp::create(builder, loc, pointer, drain.end);

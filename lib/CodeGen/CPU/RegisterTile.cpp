@@ -532,28 +532,39 @@ void kron::emitRegisterTile(Emitter &emitter, const RegisterTile &given) {
 // Shape
 //===----------------------------------------------------------------------===//
 
-/// Issue slots of one step of p of a block, two multiply-adds or loads a cycle:
-/// FMAs, loads, or the FMA latency (4 cycles, so 8 in flight), whichever is
-/// most. Complex numbers (`parts` = 2) take each part of A.
-static int64_t getBlockCost(int64_t rows, int64_t vectors, int64_t parts) {
-  return std::max(
-             {parts * rows * vectors, parts * rows + vectors, int64_t(8)}) +
-         1;
-}
+namespace {
+/// What blocks of registers cost.
+struct BlockCosts {
+  /// 2 for complex numbers, which take each part of A.
+  int64_t parts;
+  /// Multiply-adds that hide each other's latency.
+  int64_t inFlight;
+
+  /// Issue slots of one step of p, a multiply-add or a load each: FMAs, loads,
+  /// or the FMA latency, whichever is most.
+  int64_t getBlockCost(int64_t rows, int64_t vectors) const {
+    return std::max(
+               {parts * rows * vectors, parts * rows + vectors, inFlight}) +
+           1;
+  }
+  int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
+                       int64_t vectors) const;
+};
+} // namespace
 
 /// Cost of covering `total` x `vectorTotal` with blocks of `rows` x `vectors`.
-static int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
-                            int64_t vectors, int64_t parts) {
+int64_t BlockCosts::getCoverCost(int64_t total, int64_t vectorTotal,
+                                 int64_t rows, int64_t vectors) const {
   int64_t fullRows = total / rows, remainingRows = total % rows;
   int64_t fullVectors = vectorTotal / vectors,
           remainingVectors = vectorTotal % vectors;
-  int64_t cost = fullRows * fullVectors * getBlockCost(rows, vectors, parts);
+  int64_t cost = fullRows * fullVectors * getBlockCost(rows, vectors);
   if (remainingRows)
-    cost += fullVectors * getBlockCost(remainingRows, vectors, parts);
+    cost += fullVectors * getBlockCost(remainingRows, vectors);
   if (remainingVectors)
-    cost += fullRows * getBlockCost(rows, remainingVectors, parts);
+    cost += fullRows * getBlockCost(rows, remainingVectors);
   if (remainingRows && remainingVectors)
-    cost += getBlockCost(remainingRows, remainingVectors, parts);
+    cost += getBlockCost(remainingRows, remainingVectors);
   // Every further kind of block is code of its own: worth it only for a clear
   // win.
   int64_t kinds = (remainingRows ? 2 : 1) * (remainingVectors ? 2 : 1);
@@ -561,16 +572,18 @@ static int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
 }
 
 TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
-                                int64_t vectorBits, CPUPlanAttr given,
-                                int64_t parts, bool prefersRows) {
+                                int64_t vectorBits, const CPUStepChoices &step,
+                                const CPUBudget &budget, int64_t parts,
+                                bool prefersRows) {
   int64_t maxAccumulators = getMaxAccumulators(vectorBits) / parts;
   // "Many" is a number that all small block sizes divide.
   constexpr int64_t kMany = 5040;
   int64_t rowTotal = rows < 0 ? kMany : std::min(rows, kMany);
   int64_t vectorTotal = vectors < 0 ? kMany : std::min(vectors, kMany);
-  int64_t fixedRows = given ? given.getRegisterRows() : 0;
-  int64_t fixedVectors = given ? given.getRegisterVectors() : 0;
+  int64_t fixedRows = step.rows;
+  int64_t fixedVectors = step.vectors;
 
+  BlockCosts costs{parts, budget.fmasInFlight};
   TileShape best{1, 1};
   int64_t bestCost = std::numeric_limits<int64_t>::max();
   for (int64_t r = 1; r <= std::min(rowTotal, kMaxTileRows); ++r) {
@@ -582,7 +595,7 @@ TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
       bool fixed = fixedRows && fixedVectors;
       if (r * s > maxAccumulators && !fixed)
         continue;
-      int64_t cost = getCoverCost(rowTotal, vectorTotal, r, s, parts);
+      int64_t cost = costs.getCoverCost(rowTotal, vectorTotal, r, s);
       if (cost < bestCost || (prefersRows && cost == bestCost)) {
         bestCost = cost;
         best = {r, s};

@@ -175,8 +175,7 @@ TileShape StageEmitter::chooseFibreShape(const FibreTiles &tiles,
     rowTotal =
         tiles.rows->size.isConstant() ? tiles.rows->size.getConstant() : -1;
   int64_t vectorTotal = tiles.getVectors();
-  bool isFixed = stage.given && (stage.given.getRegisterRows() ||
-                                 stage.given.getRegisterVectors());
+  bool isFixed = stage.step->rows || stage.step->vectors;
   // All q at once: X is read where it lies, and only once.
   constexpr int64_t kLeastRows = 3, kMostRows = 6;
   int64_t rowsOfAll = std::min(getMaxAccumulators(stage.vectorBits) /
@@ -186,14 +185,16 @@ TileShape StageEmitter::chooseFibreShape(const FibreTiles &tiles,
     return {rowsOfAll, vectorTotal};
   if (hasPanels)
     return {getPanelRows(stage, tiles.group, rowTotal), getPanelVectors(stage)};
-  TileShape shape = chooseTileShape(rowTotal, vectorTotal, stage.vectorBits,
-                                    stage.given, stage.elementParts);
+  TileShape shape =
+      chooseTileShape(rowTotal, vectorTotal, stage.vectorBits, *stage.step,
+                      stage.given->budget, stage.elementParts);
   // What is left behind blocks of a number that is not known are single rows,
   // which may be a few, but not as many as a quarter.
   bool isOpen = rowTotal < 0 && stage.usualRows && !isFixed;
   if (isOpen && 4 * (stage.usualRows % shape.rows) >= stage.usualRows) {
-    shape = chooseTileShape(stage.usualRows, vectorTotal, stage.vectorBits,
-                            stage.given, stage.elementParts);
+    shape =
+        chooseTileShape(stage.usualRows, vectorTotal, stage.vectorBits,
+                        *stage.step, stage.given->budget, stage.elementParts);
     shape.rows = getDividingRows(shape.rows, stage.usualRows);
   }
   // Groups that a shuffle repeats are used for several vectors. It takes a
@@ -292,9 +293,10 @@ void StageEmitter::emitFibrePanels(const FibreTiles &tiles,
   // A panel stays in the cache while many rows use it, unless rows are as large
   // as panels: then a few rows stay there while all panels go by.
   int64_t rowElements = stage.sizeK * tiles.group;
-  int64_t chunk = llvm::alignTo(
-      kRowChunkBytes / (rowElements * emitter.getElementBytes()) + 1,
-      tiles.shape.rows);
+  int64_t chunkBytes = stage.given->budget.l2Bytes / 2;
+  int64_t chunk =
+      llvm::alignTo(chunkBytes / (rowElements * emitter.getElementBytes()) + 1,
+                    tiles.shape.rows);
   if (tiles.group == getMaxLanes(stage))
     chunk = tiles.shape.rows;
   Value panel;
@@ -353,9 +355,9 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
       chooseLanes(used, stage.vectorBits, emitter.getElementBytes());
   int64_t size = rowAxis.size.isConstant() ? rowAxis.size.getConstant() : -1;
   int64_t rest = size < 0 ? 0 : size % fibres;
-  TileShape shape =
-      chooseTileShape(size < 0 ? -1 : llvm::divideCeil(size, fibres),
-                      /*vectors=*/1, stage.vectorBits, stage.given);
+  TileShape shape = chooseTileShape(
+      size < 0 ? -1 : llvm::divideCeil(size, fibres),
+      /*vectors=*/1, stage.vectorBits, *stage.step, stage.given->budget);
   // Beside the factor, which stays in registers, and what is kept of X.
   bool keeps = keepsFibres(stage);
   if (stage.vectorBits < 512)

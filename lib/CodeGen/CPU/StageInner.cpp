@@ -22,20 +22,17 @@ using namespace mlir::kron;
 /// far apart would not stay in the cache, and vectors of rows
 /// that start anywhere lie in two cache lines.
 bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
-  constexpr int64_t kLineBytes = 64, kMaxBytes = 1 << 18;
   constexpr int64_t kMinReuse = 4, kMinK = 8;
-  // Whose addresses stay translated while all blocks are computed.
-  constexpr int64_t kFewPages = 32;
-  // Rows of a buffer are in the second-level cache, as a large copy would be.
-  constexpr int64_t kMaxBufferBytes = 1 << 17;
+  const CPUBudget &budget = stage.given->budget;
   Int stride = stage.source.strides[stage.axis];
   auto isUnaligned = [&] {
     return stride.getConstant() * stage.elementBytes % kLineBytes != 0;
   };
-  int64_t pages = stage.isSourceBuffer ? kFewPages : 0;
+  int64_t pages = stage.isSourceBuffer ? budget.pages : 0;
   bool isBad = isFarApart(stage, stride, stage.sizeK, pages) || isUnaligned();
-  int64_t most =
-      stage.isSourceBuffer && !isUnaligned() ? kMaxBufferBytes : kMaxBytes;
+  // Rows of a buffer are in the second-level cache, as a large copy would be.
+  int64_t most = stage.isSourceBuffer && !isUnaligned() ? budget.l2Bytes / 2
+                                                        : budget.l2Bytes;
   return isBad && stage.sizeK >= kMinK &&
          stage.sizeN >= kMinReuse * blocks.shape.rows &&
          getPanelElements(blocks) * stage.elementBytes <= most;
@@ -43,8 +40,7 @@ bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
 
 /// Whether a register tile has room for all q.
 static bool holdsAllResults(const Stage &stage) {
-  bool isFixed = stage.given && (stage.given.getRegisterRows() ||
-                                 stage.given.getRegisterVectors());
+  bool isFixed = stage.step->rows || stage.step->vectors;
   return !isFixed && stage.sizeN * stage.elementParts <=
                          getMaxAccumulators(stage.vectorBits);
 }
@@ -155,7 +151,7 @@ void StageEmitter::emitLaneBlocks(
 /// be prefetched. Blocks that follow each other the processor sees by itself.
 Int StageEmitter::getAhead(const LaneBlocks &blocks) {
   constexpr int64_t kTurns = 2;
-  if (!stage.isSourceFar || nest.inner.empty() ||
+  if (!stage.step->isSourceFar || nest.inner.empty() ||
       blocks.most > blocks.getWidth())
     return 0;
   return emitter.mul(nest.inner.back().source, kTurns);
@@ -166,7 +162,7 @@ Int StageEmitter::getAhead(const LaneBlocks &blocks) {
 TileShape StageEmitter::chooseInnerShape(int64_t vectorTotal) const {
   if (!stage.isInPlace)
     return chooseTileShape(stage.sizeN, vectorTotal, stage.vectorBits,
-                           stage.given, stage.elementParts,
+                           *stage.step, stage.given->budget, stage.elementParts,
                            /*prefersRows=*/true);
   int64_t most = getMaxAccumulators(stage.vectorBits) / stage.elementParts;
   return {stage.sizeN, std::clamp<int64_t>(most / stage.sizeN, 1,
@@ -183,8 +179,8 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   blocks.most = INT32_MAX;
   if (isKnown)
     blocks.most = laneAxis.size.getConstant();
-  else if (stage.given && stage.given.getTile())
-    blocks.most = stage.given.getTile();
+  else if (stage.given->tile)
+    blocks.most = stage.given->tile;
   blocks.lanes = chooseLanes(isKnown ? laneAxis.size.getConstant() : INT64_MAX,
                              stage.vectorBits, emitter.getElementBytes());
   int64_t lanes = blocks.lanes;
@@ -203,7 +199,7 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   // Enough to hide the latency of multiply-adds; more rows would need more
   // addresses than there are registers.
   constexpr int64_t kSingleRows = 8;
-  int64_t fixedRows = stage.given ? stage.given.getRegisterRows() : 0;
+  int64_t fixedRows = stage.step->rows;
   int64_t singleRows =
       std::min(fixedRows ? fixedRows : kSingleRows, stage.sizeN);
 
@@ -266,8 +262,9 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
   int64_t sharedSize = 1;
   if (shared)
     sharedSize = shared->size.isConstant() ? shared->size.getConstant() : -1;
-  TileShape shape = chooseTileShape(stage.sizeN, sharedSize, stage.vectorBits,
-                                    stage.given, stage.elementParts);
+  TileShape shape =
+      chooseTileShape(stage.sizeN, sharedSize, stage.vectorBits, *stage.step,
+                      stage.given->budget, stage.elementParts);
 
   auto emitLanes = [&](Int first, Value mask) {
     Bases column = advance(bases, laneAxis, first);

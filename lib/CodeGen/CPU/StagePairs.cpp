@@ -27,11 +27,10 @@ using namespace mlir::kron;
 /// sums in two parts there are half as many q in a tile, which costs more than
 /// it saves if there are several rows.
 bool StageEmitter::takesPairs(int64_t group, int64_t rows) const {
-  constexpr int64_t kMaxPanelBytes = 1 << 16;
   int64_t extent = stage.sizeK * group;
   return factor.element && factor.element.isBF16() && emitter.element.isF32() &&
          extent % 2 == 0 &&
-         rows * extent * stage.elementBytes <= kMaxPanelBytes;
+         rows * extent * stage.elementBytes <= stage.given->budget.l2Bytes / 4;
 }
 
 /// How many q that follow each other in memory a pair of vectors is read from.

@@ -31,9 +31,10 @@ void StageEmitter::emitRemainderGroup(const LoopAxis *rows,
   int64_t elements = stage.sizeN * group.size;
   int64_t last = (stage.sizeN - 1) % perVector + 1;
   Int rowTotal = rows ? rows->size : Int(1);
-  TileShape shape = chooseTileShape(
-      rowTotal.isConstant() ? rowTotal.getConstant() : -1,
-      llvm::divideCeil(elements, lanes), stage.vectorBits, stage.given);
+  TileShape shape =
+      chooseTileShape(rowTotal.isConstant() ? rowTotal.getConstant() : -1,
+                      llvm::divideCeil(elements, lanes), stage.vectorBits,
+                      *stage.step, stage.given->budget);
   Int resultStride = stage.destination.strides[stage.axis];
   emitBlocks(rowTotal, shape.rows, [&](Int row, int64_t count) {
     Bases block = rows ? advance(bases, *rows, row) : bases;

@@ -31,7 +31,8 @@ std::optional<StageEmitter::SegmentShape>
 StageEmitter::getSegmentShape(int64_t size, int64_t rows) const {
   // Of X, which stays in the first-level cache for all q of a segment; and of a
   // copy of that, which lies on the stack.
-  constexpr int64_t kSegmentBytes = 1 << 14, kMostBytes = 1 << 18;
+  const CPUBudget &budget = stage.given->budget;
+  int64_t segmentBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
   int64_t lanes = getMaxLanes(stage);
   if (stage.elementParts != 1 || stage.hasPairs || rows < 1 ||
       rows > kSkinnyM || size < 2 * lanes)
@@ -55,9 +56,9 @@ StageEmitter::getSegmentShape(int64_t size, int64_t rows) const {
   shape.sizeN = std::min(shape.sizeN, stage.sizeN);
   int64_t bytes = std::max<int64_t>(
       rows * getSegmentK(shape) * shape.unit * stage.elementBytes, 1);
-  int64_t most = std::max(kSegmentBytes / bytes, shape.vectors);
+  int64_t most = std::max(segmentBytes / bytes, shape.vectors);
   shape.segment = llvm::divideCeil(units, llvm::divideCeil(units, most));
-  if (shape.segment * bytes > kMostBytes)
+  if (shape.segment * bytes > mostBytes)
     return std::nullopt;
   return shape;
 }

@@ -17,6 +17,7 @@
 #include "kron/Conversion/Passes.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "kron/Plan/CPU/CPUPlan.h"
 #include "kron/Plan/CPU/Support.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -43,20 +44,27 @@ static LogicalResult checkFusedOp(FusedOp fused) {
       if (dim >= 0 && product.getAxis() == static_cast<uint64_t>(dim))
         return product.emitOpError("has a factor that varies on its own axis");
   }
-  if (!getCPUPlanAttr(fused) || !getCPUPlanAttr(fused).getVectorBits())
-    return fused.emitOpError(
-        "expects a #kron.cpu_plan with vector_bits: run --kron-plan "
-        "first");
+  CPUPlanAttr plan = getCPUPlanAttr(fused);
+  if (!plan || !plan.isComplete()) {
+    InFlightDiagnostic error = fused.emitOpError(
+        "expects a complete plan for a CPU: run --kron-plan first");
+    if (plan)
+      error << "; found " << plan;
+    return error;
+  }
   if (!fused->getParentOfType<func::FuncOp>())
     return fused.emitOpError("expects to be inside a func.func");
   if (fused.getEpilogue())
     if (std::optional<std::string> reason =
-            getCPUEpilogueReason(fused, getCPUPlanAttr(fused).getVectorBits()))
+            getCPUEpilogueReason(fused, plan.getVectorBits()))
       return fused.emitOpError("cannot become vector code with its epilogue: ")
              << *reason;
   if (isRegrouped(fused) && !getRegroupedRows(fused.getModeProducts()))
     return fused.emitOpError("cannot become vector code: axes are regrouped "
                              "without rows that all factors have");
+  std::string reason = getCPUPlanReason(fused, readCPUChoices(plan));
+  if (!reason.empty())
+    return fused.emitOpError("has a plan that is none for it: ") << reason;
   return success();
 }
 

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Mapping/CPU/CPUPlanner.h"
+#include "Axes.h"
 #include "Tiles.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/CPU/Registers.h"
@@ -87,46 +88,100 @@ static int64_t choosePrefetch(const CPUPlan &plan, FusedOp fused,
   return isColumns || fitsSecondLevel(plan, fused, caches) ? -1 : 0;
 }
 
-void kron::planForCPU(FusedOp fused, const CPUPlannerOptions &options) {
+/// What steps may take of a processor with `caches`, but for the fields that
+/// `given` (may be null) has, which are those of `choices`.
+static CPUBudget chooseBudget(CPUPlanAttr given, const CacheBudget &caches,
+                              const CPUChoices &choices) {
+  CPUBudget budget = getBudget(caches), own = choices.budget;
+  if (!given)
+    return budget;
+  SmallVector<int64_t> values;
+  auto collect = [&](StringRef name, int64_t value) {
+    values.push_back(value);
+  };
+  CPUBudget::visitFields(collect, own);
+  auto take = [&, next = values.begin()](StringRef name,
+                                         int64_t &value) mutable {
+    if (given.has(name))
+      value = *next;
+    ++next;
+  };
+  CPUBudget::visitFields(take, budget);
+  return budget;
+}
+
+/// Chooses what the plan of `fused` leaves open, of which `given` (may be null)
+/// is what it has; why that is no plan for it, or empty.
+static std::string complete(FusedOp fused, CPUPlanAttr given,
+                            const CPUPlannerOptions &options,
+                            CPUChoices &choices) {
+  const CacheBudget &caches = options.caches;
+  auto takeGiven = [&](int64_t &value, int64_t chosen) {
+    if (!value)
+      value = chosen;
+  };
+  takeGiven(choices.vectorBits, options.vectorBits);
+  std::variant<CPUPlan, std::string> chosen = chooseAxes(fused, given, choices);
+  if (auto *reason = std::get_if<std::string>(&chosen))
+    return *reason;
+  CPUPlan plan = std::get<CPUPlan>(chosen);
+  int64_t bits = choices.vectorBits;
+  takeGiven(choices.matrixTiles, chooseMatrixTiles(fused, options));
+  if (!choices.tile) {
+    choices.tile = chooseTile(plan, fused, bits, caches);
+    if (choices.matrixTiles == kMatrixTiles)
+      choices.tile = widenForMatrixTiles(plan, fused, choices.tile);
+  }
+  takeGiven(choices.slice, chooseSlice(plan, fused, choices.tile, caches));
+  takeGiven(choices.streamBytes, chooseStreamBytes(plan, fused, bits, options));
+  takeGiven(choices.prefetch, choosePrefetch(plan, fused, bits, caches));
+  takeGiven(choices.keptFibres,
+            options.hasFastShuffles && hasHalfFibres(plan, fused, bits));
+  auto isGiven = [&](StringRef name) { return given && given.has(name); };
+  chooseConversions(plan, fused, given, choices);
+  if (!isGiven("slice_cuts"))
+    choices.sliceCuts = chooseSliceCuts(plan, fused, choices);
+  if (!isGiven("blocks"))
+    choices.blocks = chooseBlocks(plan, fused, choices, caches);
+  chosen = describeCPUPlan(fused, choices);
+  if (auto *reason = std::get_if<std::string>(&chosen))
+    return *reason;
+  plan = std::get<CPUPlan>(chosen);
+  choices.budget = chooseBudget(given, caches, choices);
+  chooseMemory(plan, fused, given, caches, choices);
+  if (!isGiven("steps"))
+    chooseFarSources(plan, fused, caches, choices);
+  for (CPUStepChoices &step : choices.steps) {
+    takeGiven(step.rows, given ? given.get("register_rows") : 0);
+    takeGiven(step.vectors, given ? given.get("register_vectors") : 0);
+  }
+  return "";
+}
+
+LogicalResult kron::planForCPU(FusedOp fused,
+                               const CPUPlannerOptions &options) {
   for (ModeProductOp product : fused.getModeProducts())
     if (getCPUUnsupportedReason(product))
-      return;
+      return success();
   CPUPlanAttr given = getCPUPlanAttr(fused);
-  if (!given)
-    given = CPUPlanAttr::get(fused.getContext(), 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                             DenseI64ArrayAttr());
-  auto takeGiven = [&](int64_t value, int64_t chosen) {
-    return value ? value : chosen;
-  };
-  const CacheBudget &caches = options.caches;
-  int64_t bits = takeGiven(given.getVectorBits(), options.vectorBits);
-  CPUPlan plan = getCPUPlan(fused, bits);
-  int64_t matrixTiles =
-      takeGiven(given.getMatrixTiles(), chooseMatrixTiles(fused, options));
-  int64_t tile = given.getTile();
-  if (!tile) {
-    tile = chooseTile(plan, fused, bits, caches);
-    if (matrixTiles == kMatrixTiles)
-      tile = widenForMatrixTiles(plan, fused, tile);
-  }
-  int64_t slice =
-      takeGiven(given.getSlice(), chooseSlice(plan, fused, tile, caches));
-  int64_t streamBytes = takeGiven(
-      given.getStreamBytes(), chooseStreamBytes(plan, fused, bits, options));
-  int64_t prefetch =
-      takeGiven(given.getPrefetch(), choosePrefetch(plan, fused, bits, caches));
-  int64_t keptFibres =
-      takeGiven(given.getKeptFibres(),
-                options.hasFastShuffles && hasHalfFibres(plan, fused, bits));
-  fused.setPlanAttr(
-      CPUPlanAttr::get(fused.getContext(), bits, tile, given.getRegisterRows(),
-                       given.getRegisterVectors(), slice, streamBytes, prefetch,
-                       matrixTiles, keptFibres, DenseI64ArrayAttr()));
+  CPUChoices choices;
+  if (given)
+    choices = readCPUChoices(given);
+  std::string reason;
+  if (!given || !given.isComplete())
+    reason = complete(fused, given, options, choices);
+  if (reason.empty())
+    reason = getCPUPlanReason(fused, choices);
+  if (!reason.empty())
+    return fused.emitOpError("has a plan that is none for it: ") << reason;
+  auto plan = std::get<CPUPlan>(describeCPUPlan(fused, choices));
+  fused.setPlanAttr(writeCPUPlan(fused.getContext(), choices));
   remark::analysis(fused.getLoc(),
                    remark::RemarkOpts::name("Plan").category("kron-plan"))
       << remark::metric("FactorsApplied", fused.getModeProducts().size())
       << remark::metric("Stages", plan.groups.size())
-      << remark::metric("Tile", tile)
+      << remark::metric("Tile", choices.tile)
       << remark::metric("Buffers", plan.numBuffers)
       << remark::metric("ElementsPerPosition", plan.elementsPerPosition);
+  return success();
 }

@@ -7,8 +7,8 @@
 
 #include "FusedRegions.h"
 #include "kron/Machine/ThreadRates.h"
+#include "kron/Mapping/CPU/CPUPlanner.h"
 #include "kron/Plan/Arrays.h"
-#include "kron/Plan/CPU/CPUPlan.h"
 #include "mlir/IR/Remarks.h"
 #include <numeric>
 
@@ -92,7 +92,10 @@ static unsigned countFactorsInPlace(FusedOp fused, int64_t l2Bytes,
   if (!init || fused.getInputs().front() == fused.getInit() ||
       !kron::getBeta(products.back()).isZero())
     return 0;
-  CPUPlan plan = getCPUPlan(fused, vectorBits);
+  CPUChoices choices;
+  choices.vectorBits = vectorBits;
+  auto plan =
+      std::get<CPUPlan>(chooseAxes(fused, /*given=*/CPUPlanAttr(), choices));
   if (plan.tiledAxis < 0 || !plan.numBuffers ||
       !(plan.isTiledInnermost() || plan.transposesInput))
     return 0;

@@ -76,8 +76,11 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
     options.hasMatrixTiles = matrixTiles;
     options.hasPairProducts = pairProducts;
     options.hasFastShuffles = fastShuffles;
-    getOperation()->walk(
-        [&](FusedOp fused) { kron::planForCPU(fused, options); });
+    WalkResult result = getOperation()->walk([&](FusedOp fused) {
+      return WalkResult(kron::planForCPU(fused, options));
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
   }
 };
 

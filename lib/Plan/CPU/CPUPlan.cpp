@@ -5,12 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CPUPlanning.h"
+#include "kron/Plan/CPU/CPUPlan.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/CPU/Registers.h"
-#include "llvm/ADT/SmallBitVector.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -19,8 +17,25 @@ int64_t kron::getComputedBytes(FusedOp fused) {
   return getElementBytes(getAccumulatorType(getElementType(fused.getInit())));
 }
 
-/// The axis along which the input of `fused` is contiguous in memory.
-static int getContiguousAxis(FusedOp fused) {
+llvm::SmallBitVector kron::getContractedAxes(FusedOp fused) {
+  llvm::SmallBitVector axes(getArrayType(fused.getInit()).getRank());
+  for (ModeProductOp product : fused.getModeProducts())
+    axes.set(product.getAxis());
+  return axes;
+}
+
+llvm::SmallBitVector kron::getVaryingAxes(FusedOp fused) {
+  llvm::SmallBitVector axes(getArrayType(fused.getInit()).getRank());
+  for (ModeProductOp product : fused.getModeProducts()) {
+    ShapedType factor = getArrayType(product.getFactor());
+    for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
+      if (axis >= 0 && factor.getDimSize(dim) != 1)
+        axes.set(axis);
+  }
+  return axes;
+}
+
+int kron::getContiguousAxis(FusedOp fused) {
   std::optional<ArrayRef<int64_t>> permutation = fused.getInputPermutation();
   int64_t rank = getArrayType(fused.getInit()).getRank();
   if (!permutation)
@@ -28,31 +43,24 @@ static int getContiguousAxis(FusedOp fused) {
   return llvm::find(*permutation, rank - 1) - permutation->begin();
 }
 
-/// Chooses the axis to tile: the innermost one if no factor touches it, since
-/// lanes run there, else that along which the input is contiguous, or the
-/// innermost axis outside that is long enough to matter.
-static int chooseTiledAxis(ArrayRef<int64_t> sizes, int contiguousAxis,
-                           const llvm::SmallBitVector &contracted,
-                           const llvm::SmallBitVector &varying) {
-  int fallback = -1;
-  auto isLong = [&](int axis) {
-    return ShapedType::isDynamic(sizes[axis]) || sizes[axis] >= 16;
-  };
-  int innermost = sizes.size() - 1;
-  auto isFree = [&](int axis) {
-    return !contracted[axis] && !varying[axis] && sizes[axis] != 1;
-  };
-  if (!isFree(innermost) && isFree(contiguousAxis) && isLong(contiguousAxis))
-    return contiguousAxis;
-  for (int axis = sizes.size() - 1; axis >= 0; --axis) {
-    if (!isFree(axis))
-      continue;
-    if (axis == innermost || isLong(axis))
-      return axis;
-    if (fallback < 0)
-      fallback = axis;
+SmallVector<int64_t> kron::getInputStrides(FusedOp fused) {
+  Value input = fused.getInputs().front();
+  auto type = dyn_cast<MemRefType>(input.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (type && failed(type.getStridesAndOffset(strides, offset)))
+    return {};
+  if (!type) {
+    strides.assign(getArrayType(input).getRank(), ShapedType::kDynamic);
+    strides.back() = 1;
   }
-  return fallback;
+  std::optional<ArrayRef<int64_t>> permutation = fused.getInputPermutation();
+  if (!permutation)
+    return strides;
+  SmallVector<int64_t> permuted;
+  for (int64_t axis : *permutation)
+    permuted.push_back(strides[axis]);
+  return permuted;
 }
 
 int64_t kron::countElements(Value array, ArrayRef<AxisRole> roles) {
@@ -89,37 +97,6 @@ int64_t CPUPlan::getWholeSize(unsigned axis, unsigned groupsApplied,
   ModeProductOp any = groups.front().products.front();
   // Not of the input, which may be stretched along it.
   return getArrayType(any.getInit()).getDimSize(axis);
-}
-
-/// Elements that lanes run over at a time, at most, on axes that no factor
-/// contracts: longer ones are cut, unless that would leave lanes empty.
-static constexpr int64_t kMaxInsideElements = 1024, kMinInsideElements = 16;
-
-static void assignRoles(CPUPlan &plan, ArrayRef<int64_t> sizes,
-                        const llvm::SmallBitVector &contracted) {
-  int firstContracted = contracted.find_first();
-  int innermost = sizes.size() - 1;
-  plan.roles.assign(sizes.size(), AxisRole::Grid);
-  int64_t elements = 1;
-  for (int axis = innermost; axis >= 0; --axis) {
-    if (axis == plan.tiledAxis) {
-      plan.roles[axis] = AxisRole::Tiled;
-      if (axis == innermost && !ShapedType::isDynamic(sizes[axis]))
-        elements *= std::max<int64_t>(sizes[axis], 1);
-      continue;
-    }
-    if (contracted[axis]) {
-      plan.roles[axis] = AxisRole::Whole;
-      continue;
-    }
-    if (axis < firstContracted || ShapedType::isDynamic(sizes[axis]))
-      continue;
-    int64_t inside = elements;
-    elements *= std::max<int64_t>(sizes[axis], 1);
-    if (axis == innermost || elements <= kMaxInsideElements ||
-        inside < kMinInsideElements)
-      plan.roles[axis] = AxisRole::Whole;
-  }
 }
 
 std::pair<unsigned, unsigned> kron::getAxes(ArrayRef<StageGroup> groups) {
@@ -179,61 +156,25 @@ static void planSlices(CPUPlan &plan) {
       return;
 }
 
-/// Factors with a smaller N than this take what they need from the input in one
-/// go; with an N at least as large, a copy of it in the first-level cache is
-/// worth more than it costs even if it lies together in the second-level one,
-/// as long as there is more than a cache line of columns.
-static constexpr int64_t kMinPackedResults = 12, kManyResults = 64;
-static constexpr int64_t kLineBytes = 64;
-
-/// Decides whether tiles of the input are rearranged before they are used.
-static void planInput(CPUPlan &plan, FusedOp fused) {
-  Value input = fused.getInputs().front();
-  int64_t rank = plan.roles.size();
-  ArrayRef<int64_t> permutation =
-      fused.getInputPermutation().value_or(ArrayRef<int64_t>());
-  auto dimOf = [&](int64_t axis) {
-    return permutation.empty() ? axis : permutation[axis];
-  };
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  auto type = dyn_cast<MemRefType>(input.getType());
-  if (type && failed(type.getStridesAndOffset(strides, offset)))
-    return;
-  if (!type) {
-    strides.assign(rank, ShapedType::kDynamic);
-    strides.back() = 1;
-  }
-  if (plan.tiledAxis < 0)
-    return;
-  bool isContiguous = strides[dimOf(plan.tiledAxis)] == 1;
-  if (!plan.isTiledInnermost()) {
-    plan.transposesInput = isContiguous;
-    return;
-  }
+bool kron::canPackInput(FusedOp fused, const CPUPlan &plan) {
   // A factor that varies takes more of the cache than what it is applied to.
   auto varies = [](ModeProductOp product) {
     return getArrayType(product.getFactor()).getRank() != 2;
   };
-  if (llvm::any_of(fused.getModeProducts(), varies))
+  return plan.isTiledInnermost() && !getInputStrides(fused).empty() &&
+         llvm::none_of(fused.getModeProducts(), varies);
+}
+
+/// What follows from the strides of the input.
+static void describeInput(CPUPlan &plan, FusedOp fused,
+                          const CPUChoices &choices) {
+  SmallVector<int64_t> strides = getInputStrides(fused);
+  if (strides.empty() || plan.tiledAxis < 0)
     return;
-  if (!isContiguous) {
-    // Columns that lie as rows are transposed, slice by slice if something else
-    // is left to do with these.
-    plan.packsInput = plan.hasColumnsAsRows = plan.groups.size() > 1;
-    return;
-  }
-  const StageGroup &first = plan.groups.front();
-  unsigned axis = first.axis + first.products.size() - 1;
-  constexpr int64_t kFarElements = 512;
-  int64_t stride = strides[dimOf(axis)];
-  bool isFar = ShapedType::isDynamic(stride) || stride >= kFarElements;
-  int64_t columns = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
-  bool isWide = ShapedType::isDynamic(columns) ||
-                columns * getComputedBytes(fused) > kLineBytes;
-  bool isChain = plan.groups.size() > 1;
-  plan.packsInput = (isFar && first.sizeN >= kMinPackedResults) ||
-                    (isChain && isWide && first.sizeN >= kManyResults);
+  bool isContiguous = strides[plan.tiledAxis] == 1;
+  plan.transposesInput = isContiguous && !plan.isTiledInnermost();
+  plan.packsInput = choices.packsInput;
+  plan.hasColumnsAsRows = plan.packsInput && !isContiguous;
 }
 
 /// Whether the only factor works in place, and registers have room for all its
@@ -266,182 +207,184 @@ static void planElements(CPUPlan &plan, FusedOp fused) {
   }
 }
 
-/// Factors with a larger N than this fill vectors well enough, and of rows of
-/// more bytes, times lanes, fewer are a better tile.
-static constexpr int64_t kMaxRowsResults = 12, kMaxRowsBytes = 1 << 12;
-
-/// Cost of `groups`, one after the other, per element of the input.
-static double getChainCost(ArrayRef<StageGroup> groups, FusedOp fused,
-                           int64_t lanes, bool isFull) {
-  // Vectors that start anywhere cross cache lines.
-  constexpr double kUnaligned = 1.25;
-  ModeProductOp first = fused.getModeProducts().front();
-  SmallVector<int64_t> sizes(getArrayType(first.getInput()).getShape());
-  double cost = 0, share = 1;
-  for (const StageGroup &group : groups) {
-    int64_t inside = 1;
-    for (int64_t size :
-         llvm::drop_begin(sizes, group.axis + group.products.size()))
-      inside *= size;
-    int64_t width = inside < lanes ? inside * group.sizeN : inside;
-    double own =
-        getGroupCost(group.sizeK, group.sizeN, isFull ? -1 : inside, lanes);
-    bool isAligned = isFull || width % lanes == 0 || lanes % width == 0;
-    cost += share * (isAligned ? own : kUnaligned * own);
-    share *= double(group.sizeN) / group.sizeK;
-    for (ModeProductOp product : group.products)
-      sizes[product.getAxis()] =
-          getArrayType(product.getFactor())
-              .getDimSize(product.getResultingFactorDim());
-  }
-  return cost;
+static bool isContiguousInside(Value array) {
+  auto type = dyn_cast<MemRefType>(array.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return !type || (succeeded(type.getStridesAndOffset(strides, offset)) &&
+                   strides.back() == 1);
 }
 
-/// Whether small factors that are no powers of two are cheaper with lanes over
-/// rows, two transpositions included.
-static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused, int64_t lanes) {
-  if (plan.tiledAxis < 0 || plan.isTiledInnermost() || plan.transposesInput ||
-      lanes < 4 || fused.getInputPermutation())
-    return false;
+std::string kron::getRowsInLanesReason(FusedOp fused, const CPUPlan &plan,
+                                       int64_t lanes) {
+  if (plan.tiledAxis < 0 || plan.isTiledInnermost())
+    return "the tiled axis does not lie outside";
   Value input = fused.getInputs().front();
   ShapedType init = getArrayType(fused.getInit());
   Type element = init.getElementType();
+  if (plan.transposesInput || fused.getInputPermutation() ||
+      !isContiguousInside(input) || !isContiguousInside(fused.getInit()))
+    return "arrays are not contiguous along their innermost axis";
+  if (lanes < 4)
+    return "vectors have fewer than 4 lanes";
   if (!element.isIntOrFloat() || getAccumulatorType(element) != element ||
-      getElementType(input) != element || !init.hasStaticShape() ||
-      init.getDimSize(plan.tiledAxis) < lanes)
-    return false;
-  int64_t rowElements = 1;
-  for (int axis = plan.tiledAxis + 1, rank = plan.roles.size(); axis < rank;
-       ++axis) {
-    if (plan.roles[axis] != AxisRole::Whole)
-      return false;
-    rowElements *= std::max(plan.getWholeSize(axis, 0), init.getDimSize(axis));
-  }
-  auto isSmall = [](ModeProductOp product) {
-    ShapedType factor = getArrayType(product.getFactor());
-    return factor.getRank() == 2 &&
-           llvm::all_of(factor.getShape(),
-                        [](int64_t size) { return size <= kMaxRowsResults; });
+      getElementType(input) != element)
+    return "elements are complex or converted";
+  bool isOpen = init.isDynamicDim(plan.tiledAxis);
+  if (!isOpen && init.getDimSize(plan.tiledAxis) < lanes)
+    return "the tiled axis does not fill a vector";
+  if (!plan.views.empty())
+    return "";
+  auto getInner = [&](Value array) {
+    return getArrayType(array).getShape().drop_front(plan.tiledAxis + 1);
   };
-  auto isContiguous = [&](Value array) {
-    auto type = dyn_cast<MemRefType>(array.getType());
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    return !type || (succeeded(type.getStridesAndOffset(strides, offset)) &&
-                     strides.back() == 1);
+  auto isMatrix = [](ModeProductOp product) {
+    return getArrayType(product.getFactor()).getRank() == 2;
   };
-  if (!llvm::all_of(fused.getModeProducts(), isSmall) || !isContiguous(input) ||
-      !isContiguous(fused.getInit()) ||
-      rowElements * lanes * getComputedBytes(fused) > kMaxRowsBytes ||
-      getArrayType(input).getShape().drop_front(plan.tiledAxis + 1) !=
-          getArrayType(fused.getModeProducts().front().getInput())
-              .getShape()
-              .drop_front(plan.tiledAxis + 1))
-    return false;
-  SmallVector<StageGroup> groups = groupProducts(fused, lanes, /*isFull=*/true);
-  double transpositions = 2.0 * llvm::Log2_64(lanes) + 2;
-  return getChainCost(groups, fused, lanes, true) + transpositions <
-         getChainCost(plan.groups, fused, lanes, false);
-}
-
-/// Cost of `product` per element of its input; `isFull`: with lanes over rows.
-static double getSparseCost(const StageGroup &group, const GroupView &view,
-                            int64_t rows, int64_t lanes, bool isFull) {
-  int64_t inside = 1;
-  for (int64_t axis = group.axis + 1, rank = view.before.size(); axis < rank;
-       ++axis)
-    inside *= axis == rows ? 1 : view.before[axis];
-  return getGroupCost(group.sizeK, group.sizeN, isFull ? -1 : inside, lanes);
-}
-
-/// Whether the factors of a regrouped chain that fill vectors badly are cheaper
-/// with lanes over rows, two transpositions included.
-static bool putsRegroupedRowsInLanes(const CPUPlan &plan, FusedOp fused,
-                                     int64_t lanes) {
-  ShapedType init = getArrayType(fused.getInit());
-  Type element = init.getElementType();
-  auto isContiguous = [](Value array) {
-    auto type = dyn_cast<MemRefType>(array.getType());
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    return !type || (succeeded(type.getStridesAndOffset(strides, offset)) &&
-                     strides.back() == 1);
-  };
-  if (plan.isTiledInnermost() || plan.transposesInput || lanes < 4 ||
-      fused.getInputPermutation() || !element.isIntOrFloat() ||
-      getAccumulatorType(element) != element ||
-      getElementType(fused.getInputs().front()) != element ||
-      !isContiguous(fused.getInputs().front()) ||
-      !isContiguous(fused.getInit()) ||
-      (!init.isDynamicDim(plan.tiledAxis) &&
-       init.getDimSize(plan.tiledAxis) < lanes))
-    return false;
-  double share = 1, own = 0, inLanes = 2.0 * llvm::Log2_64(lanes) + 2;
-  for (auto [group, view] : llvm::zip_equal(plan.groups, plan.views)) {
-    own += share *
-           getSparseCost(group, view, plan.tiledAxis, lanes, /*isFull=*/false);
-    inLanes += share * getSparseCost(group, view, plan.tiledAxis, lanes,
-                                     /*isFull=*/true);
-    share *= double(group.sizeN) / group.sizeK;
-  }
-  return inLanes < own;
+  if (!init.hasStaticShape() ||
+      getInner(input) != getInner(fused.getModeProducts().front().getInput()) ||
+      llvm::any_of(ArrayRef(plan.roles).drop_front(plan.tiledAxis + 1),
+                   [](AxisRole role) { return role != AxisRole::Whole; }))
+    return "axes inside of it are not whole";
+  return llvm::all_of(fused.getModeProducts(), isMatrix) ? ""
+                                                         : "a factor varies";
 }
 
 /// The plan of a fused region whose axes are regrouped: tiles of rows, whole
 /// but for that.
-static CPUPlan getRegroupedPlan(FusedOp fused, int64_t lanes) {
-  CPUPlan plan;
-  SmallVector<ModeProductOp> products = fused.getModeProducts();
-  plan.tiledAxis = *getRegroupedRows(products);
+static void describeRegroupedAxes(CPUPlan &plan, FusedOp fused) {
+  plan.tiledAxis = *getRegroupedRows(fused.getModeProducts());
   plan.roles.assign(getArrayType(fused.getInit()).getRank(), AxisRole::Whole);
   plan.roles[plan.tiledAxis] = AxisRole::Tiled;
-  for (ModeProductOp product : products) {
+  for (ModeProductOp product : fused.getModeProducts()) {
     plan.groups.push_back(startGroup(product));
     plan.views.push_back(
         {SmallVector<int64_t>(getArrayType(product.getInput()).getShape()),
          SmallVector<int64_t>(getArrayType(product.getInit()).getShape())});
   }
-  planInput(plan, fused);
-  plan.rowsInLanes = putsRegroupedRowsInLanes(plan, fused, lanes);
-  planElements(plan, fused);
-  if (plan.rearrangesInput()) {
-    int64_t elements = countElements(products.front().getInput(), plan.roles);
-    plan.elementsPerPosition = std::max(plan.elementsPerPosition, elements);
-  }
-  return plan;
 }
 
-CPUPlan kron::getCPUPlan(FusedOp fused, int64_t vectorBits) {
+/// Joins as many mode products as each step of `choices` has; why not, or
+/// empty.
+static std::string describeGroups(CPUPlan &plan, FusedOp fused,
+                                  const CPUChoices &choices) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  size_t next = 0;
+  for (auto [number, step] : llvm::enumerate(choices.steps)) {
+    if (step.factors > static_cast<int64_t>(products.size() - next))
+      return "expects steps to apply " + std::to_string(products.size()) +
+             " factors, but got more";
+    size_t begin = next, end = begin + step.factors;
+    StageGroup group = startGroup(products[next++]);
+    for (; next < end; ++next) {
+      std::optional<StageGroup> joined =
+          joinGroup(fused, group, products[next], /*isFirst=*/begin == 0,
+                    /*isLast=*/next + 1 == products.size());
+      if (!joined)
+        return "expects step " + std::to_string(number + 1) +
+               " to join factors of neighbouring axes, but factor " +
+               std::to_string(next + 1) + " is none";
+      group = std::move(*joined);
+    }
+    plan.groups.push_back(std::move(group));
+  }
+  if (next != products.size())
+    return "expects steps to apply " + std::to_string(products.size()) +
+           " factors, but got " + std::to_string(next);
+  return "";
+}
+
+/// Gives each axis its role; why `choices` do not, or empty.
+static std::string describeRoles(CPUPlan &plan, FusedOp fused,
+                                 const CPUChoices &choices) {
+  ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
+  llvm::SmallBitVector contracted = getContractedAxes(fused),
+                       varying = getVaryingAxes(fused);
+  int64_t rank = sizes.size(), tiled = choices.tiledAxis;
+  if (tiled >= rank || (tiled >= 0 && (contracted[tiled] || varying[tiled])))
+    return "expects tiled_axis to be an axis along which all factors are the "
+           "same, but got " +
+           std::to_string(tiled);
+  plan.tiledAxis = tiled;
+  plan.roles.assign(rank, AxisRole::Grid);
+  for (int axis : contracted.set_bits())
+    plan.roles[axis] = AxisRole::Whole;
+  for (int64_t axis : choices.wholeAxes) {
+    if (axis >= rank || axis == tiled || axis < contracted.find_first() ||
+        contracted[axis] || ShapedType::isDynamic(sizes[axis]))
+      return "expects whole_axes to be axes of known sizes inside of a "
+             "contracted one, but got " +
+             std::to_string(axis);
+    plan.roles[axis] = AxisRole::Whole;
+  }
+  if (tiled >= 0)
+    plan.roles[tiled] = AxisRole::Tiled;
+  return "";
+}
+
+std::variant<CPUPlan, std::string>
+kron::describeCPUPlan(FusedOp fused, const CPUChoices &choices) {
   CPUPlan plan;
   int64_t lanes =
-      std::max<int64_t>(vectorBits / 8 / getComputedBytes(fused), 1);
-  if (isRegrouped(fused))
-    return getRegroupedPlan(fused, lanes);
-  plan.groups = groupProducts(fused, lanes);
-
-  ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
-  llvm::SmallBitVector contracted(sizes.size()), varying(sizes.size());
-  for (ModeProductOp product : fused.getModeProducts()) {
-    contracted.set(product.getAxis());
-    ShapedType factor = getArrayType(product.getFactor());
-    for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
-      if (axis >= 0 && factor.getDimSize(dim) != 1)
-        varying.set(axis);
+      std::max<int64_t>(choices.vectorBits / 8 / getComputedBytes(fused), 1);
+  bool isRegroupedChain = isRegrouped(fused);
+  if (isRegroupedChain) {
+    describeRegroupedAxes(plan, fused);
+    if (choices.tiledAxis != plan.tiledAxis)
+      return "expects tiled_axis to be " + std::to_string(plan.tiledAxis) +
+             ", that of the rows, but got " + std::to_string(choices.tiledAxis);
+    if (!choices.wholeAxes.empty())
+      return "has no whole_axes to choose: all are whole";
+    if (choices.steps.size() != plan.groups.size() ||
+        llvm::any_of(choices.steps, [](const CPUStepChoices &step) {
+          return step.factors != 1;
+        }))
+      return "expects " + std::to_string(plan.groups.size()) +
+             " steps of one factor each, between which axes are regrouped";
+  } else {
+    std::string reason = describeGroups(plan, fused, choices);
+    if (reason.empty())
+      reason = describeRoles(plan, fused, choices);
+    if (!reason.empty())
+      return reason;
   }
-  plan.tiledAxis =
-      chooseTiledAxis(sizes, getContiguousAxis(fused), contracted, varying);
-  assignRoles(plan, sizes, contracted);
-
-  planInput(plan, fused);
-  plan.fitsRegisters = worksFromRegisters(plan, fused, vectorBits);
-  plan.rowsInLanes = putsRowsInLanes(plan, fused, lanes);
-  if (plan.rowsInLanes)
-    plan.groups = groupProducts(fused, lanes, /*isFull=*/true);
+  describeInput(plan, fused, choices);
+  if (choices.packsInput && !canPackInput(fused, plan))
+    return "cannot have packs_input = 1: the tiled axis is not the innermost "
+           "one, or a factor varies";
+  if (!isRegroupedChain)
+    plan.fitsRegisters = worksFromRegisters(plan, fused, choices.vectorBits);
+  if (choices.rowsInLanes) {
+    std::string reason = getRowsInLanesReason(fused, plan, lanes);
+    if (!reason.empty())
+      return "cannot have rows_in_lanes = 1: " + reason;
+    plan.rowsInLanes = true;
+  }
   planElements(plan, fused);
-  planSlices(plan);
+  if (!isRegroupedChain)
+    planSlices(plan);
+  if (choices.blocks > 1) {
+    plan.blockAxis = findBlockAxis(fused, plan).first;
+    plan.blocks = choices.blocks;
+    if (plan.blockAxis < 0 ||
+        getArrayType(fused.getInit()).getDimSize(plan.blockAxis) % plan.blocks)
+      return "cannot have blocks = " + std::to_string(plan.blocks) +
+             ": there are not as many positions whose results lie in a row";
+  }
   if (plan.rearrangesInput())
     plan.elementsPerPosition = std::max(
         plan.elementsPerPosition,
         countElements(fused.getModeProducts().front().getInput(), plan.roles));
   return plan;
+}
+
+int64_t kron::getTileSize(FusedOp fused, const CPUPlan &plan,
+                          const CPUChoices &choices) {
+  int64_t tile = std::max<int64_t>(choices.tile, 1);
+  // A plan may ask for more than there is; what is planned for a tile of
+  // unknown size would then be built for one whose size is known.
+  ShapedType init = getArrayType(fused.getInit());
+  if (plan.tiledAxis >= 0 && !init.isDynamicDim(plan.tiledAxis))
+    tile = std::clamp<int64_t>(init.getDimSize(plan.tiledAxis), 1, tile);
+  return tile;
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CPUPlanning.h"
+#include "kron/Plan/CPU/CPUPlan.h"
 #include <algorithm>
 
 using namespace mlir;
@@ -18,18 +18,14 @@ int64_t kron::getDivisor(int64_t total, int64_t most) {
   return size;
 }
 
-/// Slices of more bytes are cut further, into slices of up to the other number.
-static constexpr int64_t kMaxSliceBytes = 1 << 14, kSliceBytes = 1 << 13;
-
 /// Moves groups from the end of the first section, which is sliced, to one of
-/// their own with larger slices, so that those of the others can be smaller;
-/// false if that is not possible.
-static bool cutSlices(const CPUPlan &plan, SmallVectorImpl<Section> &sections,
-                      bool copiesInput, int64_t bytesPerElement) {
+/// their own with larger slices, so that those of the others can be smaller.
+bool kron::cutSlices(const CPUPlan &plan, SmallVectorImpl<Section> &sections,
+                     function_ref<int64_t(int64_t, int64_t)> chooseSize) {
   Section &outer = sections.front();
   ArrayRef<StageGroup> groups(plan.groups);
-  for (unsigned split = outer.end - 1; split >= (copiesInput ? 1 : 2);
-       --split) {
+  for (unsigned split = outer.end - 1;
+       split >= (plan.rearrangesInput() ? 1 : 2); --split) {
     unsigned first = getAxes(groups.take_front(split)).first;
     if (first < getAxes(groups.slice(split, outer.end - split)).second)
       continue;
@@ -39,39 +35,48 @@ static bool cutSlices(const CPUPlan &plan, SmallVectorImpl<Section> &sections,
       --axis;
     if (axis <= outer.sliceAxis)
       return false;
-    int64_t bytes =
-        bytesPerElement * countSliceElements(plan, /*begin=*/0, split, axis);
-    Section inner{0, split, axis,
-                  getDivisor(plan.getWholeSize(axis, 0), kSliceBytes / bytes)};
+    int64_t size =
+        chooseSize(plan.getWholeSize(axis, 0),
+                   countSliceElements(plan, /*begin=*/0, split, axis));
+    if (!size)
+      return false;
     outer.begin = split;
-    sections.insert(sections.begin(), inner);
+    sections.insert(sections.begin(), {0, split, axis, size});
     return true;
   }
   return false;
 }
 
-SmallVector<Section> kron::getSections(const CPUPlan &plan, FusedOp fused,
-                                       int64_t tile, int64_t slice) {
-  if (slice <= 0 || plan.slicedSections.empty())
+SmallVector<Section> kron::getSections(const CPUPlan &plan,
+                                       const CPUChoices &choices) {
+  if (choices.slice <= 0 || plan.slicedSections.empty())
     return {{0, static_cast<unsigned>(plan.groups.size())}};
   SmallVector<Section> sections = plan.slicedSections;
   for (Section &section : sections)
     if (section.sliceAxis >= 0)
-      section.sliceSize = getDivisor(plan.sliceAxisSize, slice);
+      section.sliceSize = getDivisor(plan.sliceAxisSize, choices.slice);
   if (sections.front().sliceAxis < 0)
     return sections;
-  int64_t bytes = getComputedBytes(fused);
-  if (plan.tiledAxis > sections.front().sliceAxis || plan.slicesWholeTile())
-    bytes *= tile;
-  auto isLarge = [&] {
-    const Section &first = sections.front();
-    return bytes * first.sliceSize *
-               countSliceElements(plan, first.begin, first.end,
-                                  first.sliceAxis) >
-           kMaxSliceBytes;
-  };
-  bool copiesInput = plan.rearrangesInput();
-  while (isLarge() && cutSlices(plan, sections, copiesInput, bytes))
-    ;
+  for (int64_t size : choices.sliceCuts)
+    cutSlices(plan, sections, [&](int64_t axisSize, int64_t) {
+      return axisSize % size ? 0 : size;
+    });
   return sections;
+}
+
+int64_t kron::countWindowElements(const CPUPlan &plan, const Section &section,
+                                  int64_t tile, unsigned groupsApplied) {
+  int64_t elements = 1;
+  for (auto [index, role] : llvm::enumerate(plan.roles)) {
+    int axis = index;
+    // What is transposed is contiguous along the tiled axis.
+    bool isWholeInSlices = plan.slicesWholeTile() && axis == plan.tiledAxis;
+    if (axis <= section.sliceAxis && !isWholeInSlices)
+      elements *= axis == section.sliceAxis ? section.sliceSize : 1;
+    else if (role == AxisRole::Whole)
+      elements *= plan.getWholeSize(axis, groupsApplied);
+    else
+      elements *= plan.getStep(axis, tile);
+  }
+  return elements;
 }

@@ -1,8 +1,48 @@
 // RUN: kron-opt %s --convert-kron-to-vector --split-input-file -verify-diagnostics
 
 func.func @no_plan(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4x16xf32>) {
-  // expected-error @+1 {{'kron.fused' op expects a #kron.cpu_plan with vector_bits: run --kron-plan first}}
+  // expected-error @+1 {{'kron.fused' op expects a complete plan for a CPU: run --kron-plan first}}
   kron.fused ins(%x, %f : memref<4x16xf32>, memref<16x16xf32>) outs(%y : memref<4x16xf32>) {
+  ^bb0(%t: tensor<4x16xf32>, %a: tensor<16x16xf32>, %o: tensor<4x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
+    kron.yield %1 : tensor<4x16xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @partial_plan(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4x16xf32>) {
+  // expected-error @+1 {{expects a complete plan for a CPU: run --kron-plan first; found #kron.cpu_plan<vector_bits = 512, tile = 1>}}
+  kron.fused ins(%x, %f : memref<4x16xf32>, memref<16x16xf32>) outs(%y : memref<4x16xf32>)
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 1>} {
+  ^bb0(%t: tensor<4x16xf32>, %a: tensor<16x16xf32>, %o: tensor<4x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
+    kron.yield %1 : tensor<4x16xf32>
+  }
+  return
+}
+
+// -----
+
+// A constraint for all steps is no part of a complete plan.
+func.func @constraint(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4x16xf32>) {
+  // expected-error @+1 {{expects a complete plan for a CPU: run --kron-plan first}}
+  kron.fused ins(%x, %f : memref<4x16xf32>, memref<16x16xf32>) outs(%y : memref<4x16xf32>)
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 1, tiled_axis = 0, register_rows = 2, steps = [{}]>} {
+  ^bb0(%t: tensor<4x16xf32>, %a: tensor<16x16xf32>, %o: tensor<4x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
+    kron.yield %1 : tensor<4x16xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @other_plan(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4x16xf32>) {
+  // expected-error @+1 {{'kron.fused' op has a plan that is none for it: expects tiled_axis to be an axis along which all factors are the same, but got 1}}
+  kron.fused ins(%x, %f : memref<4x16xf32>, memref<16x16xf32>) outs(%y : memref<4x16xf32>)
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 1, tiled_axis = 1, steps = [{}]>} {
   ^bb0(%t: tensor<4x16xf32>, %a: tensor<16x16xf32>, %o: tensor<4x16xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
     kron.yield %1 : tensor<4x16xf32>
@@ -51,7 +91,7 @@ func.func @no_elements(%x: memref<4x0xf32>, %f: memref<0x16xf32>, %y: memref<4x1
 
 func.func @inner_alpha(%x: memref<1x2xf32>, %f: memref<2x2xf32>, %y: memref<1x2xf32>) {
   kron.fused ins(%x, %f : memref<1x2xf32>, memref<2x2xf32>) outs(%y : memref<1x2xf32>)
-      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 1>} {
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 1, tiled_axis = 0, steps = [{}]>} {
   ^bb0(%t: tensor<1x2xf32>, %a: tensor<2x2xf32>, %o: tensor<1x2xf32>):
     %c0 = arith.constant 0 : index
     %e = tensor.empty() : tensor<1x2xf32>

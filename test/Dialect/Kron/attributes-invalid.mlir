@@ -10,12 +10,12 @@ func.func @tile() attributes {s = #kron.cpu_plan<tile = -1>} { return }
 
 // -----
 
-// expected-error @+1 {{expects register_rows to be in [0, 2147483647], but got -1}}
+// expected-error @+1 {{expects register_rows to be in [0, 26], but got -1}}
 func.func @register_rows() attributes {s = #kron.cpu_plan<register_rows = -1, register_vectors = 2>} { return }
 
 // -----
 
-// expected-error @+1 {{expects register_vectors to be in [0, 2147483647], but got -2}}
+// expected-error @+1 {{expects register_vectors to be in [0, 26], but got -2}}
 func.func @register_vectors() attributes {s = #kron.cpu_plan<register_rows = 1, register_vectors = -2>} { return }
 
 // -----
@@ -117,8 +117,29 @@ func.func @gpu_regions() attributes {s = #kron.gpu_plan<regions = [0]>} { return
 // -----
 
 // A field of the other target's plan.
-// expected-error @+1 {{duplicate or unknown struct parameter name: threads}}
+// expected-error @+1 {{a plan for a CPU has no field 'threads'; it has vector_bits, tile,}}
 func.func @foreign_field() attributes {s = #kron.cpu_plan<tile = 2, threads = 128>} { return }
+
+// -----
+
+// A field of a region in a step.
+// expected-error @+1 {{a step of a plan for a CPU has no field 'tile'; it has factors, rows, vectors, far, converts_factor}}
+func.func @field_of_step() attributes {s = #kron.cpu_plan<steps = [{tile = 2}]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects whole_axes to be in [0, 2147483647] each, but got -1}}
+func.func @whole_axes() attributes {s = #kron.cpu_plan<whole_axes = [-1]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects staging to be in [0, 2], but got 3}}
+func.func @staging() attributes {s = #kron.cpu_plan<staging = 3>} { return }
+
+// -----
+
+// expected-error @+1 {{field 'slice' is there twice}}
+func.func @twice_for_cpu() attributes {s = #kron.cpu_plan<slice = 2, slice = 2>} { return }
 
 // -----
 

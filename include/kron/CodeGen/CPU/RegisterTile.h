@@ -34,6 +34,7 @@
 
 #include "kron/CodeGen/Emitter.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Plan/CPU/CPUChoices.h"
 #include "kron/Plan/CPU/Registers.h"
 
 namespace mlir::kron {
@@ -87,6 +88,8 @@ struct DrainStream {
   /// Null: there are none.
   Value from, to, end;
   double bytesPerFma = 0;
+  /// Lines that one register tile stores, at most.
+  int64_t mostLines = 1;
 };
 
 /// Cache lines that are prefetched while something else is computed: from the
@@ -96,10 +99,9 @@ struct PrefetchStream {
   /// Memory of one pointer; null: nothing is prefetched.
   Value slot;
   double bytesPerFma = 0;
-  /// Lines that one register tile prefetches, at most. The processor has no
-  /// more requests in flight; where a window takes few tiles the rest is left
-  /// out.
-  int64_t mostLines = 32;
+  /// Lines that one register tile prefetches, at most; where a window takes few
+  /// tiles the rest is left out.
+  int64_t mostLines = 1;
   int64_t segmentBytes = 0;
   /// Not used with segments of 0 bytes: then all bytes follow each other.
   Int stride;
@@ -190,11 +192,11 @@ struct TileShape {
 /// on registers of `vectorBits` bits: fewest issue slots, counting loads, FMA
 /// latency and the left-over blocks. Of equally cheap ones it is that with the
 /// fewest rows or, if the input is what is loaded as vectors (`prefersRows`),
-/// with the most: every block of rows reads all of it. Fields of `plan`
-/// that are set win. `parts` is 2 for complex numbers.
+/// with the most: every block of rows reads all of it. What `step` says
+/// wins. `parts` is 2 for complex numbers.
 TileShape chooseTileShape(int64_t rows, int64_t vectors, int64_t vectorBits,
-                          CPUPlanAttr given, int64_t parts = 1,
-                          bool prefersRows = false);
+                          const CPUStepChoices &step, const CPUBudget &budget,
+                          int64_t parts = 1, bool prefersRows = false);
 
 } // namespace mlir::kron
 

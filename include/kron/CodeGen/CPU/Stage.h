@@ -54,9 +54,6 @@ struct Stage {
   /// meanwhile.
   bool streams = false;
   PrefetchStream prefetch;
-  /// Whether the source lies beyond the second-level cache, so that what later
-  /// register tiles take of it is prefetched.
-  bool isSourceFar = false;
   /// Whether the source is a buffer of the fused region, whose rows start at
   /// cache lines and share no sets of a cache.
   bool isSourceBuffer = false;
@@ -77,9 +74,11 @@ struct Stage {
   /// Of an element as it is computed, and its parts (2 if it is complex).
   int64_t elementBytes = 4;
   int64_t elementParts = 1;
-  /// Width of the vector registers, and a plan that may fix the tile.
+  /// Width of the vector registers, and what the plan says of the fused region
+  /// and of the step.
   int64_t vectorBits = 512;
-  CPUPlanAttr given;
+  const CPUChoices *given = nullptr;
+  const CPUStepChoices *step = nullptr;
 };
 
 /// How a step is mapped; see the top of the file.

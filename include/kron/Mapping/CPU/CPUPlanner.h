@@ -8,7 +8,7 @@
 #ifndef KRON_MAPPING_CPU_CPUPLANNER_H
 #define KRON_MAPPING_CPU_CPUPLANNER_H
 
-#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Plan/CPU/CPUPlan.h"
 
 namespace mlir::kron {
 
@@ -41,9 +41,17 @@ struct CPUPlannerOptions {
   bool hasFastShuffles = false;
 };
 
-/// Writes the plan of `fused`, if the code generator takes it: what it carries
-/// already stays. A remark says what was chosen.
-void planForCPU(FusedOp fused, const CPUPlannerOptions &options);
+/// Chooses the axes that tiles, slices and lanes of `fused` run over, with
+/// vectors of `choices.vectorBits`, and which factors are joined: fields that
+/// `given` (may be null) has are what `choices` has already. What follows from
+/// that, or why those fields are no plan for it.
+std::variant<CPUPlan, std::string> chooseAxes(FusedOp fused, CPUPlanAttr given,
+                                              CPUChoices &choices);
+
+/// Completes the plan of `fused`, if the code generator takes it: what it
+/// carries already stays. A remark says what was chosen. Fails, with an error,
+/// if that is no plan for it.
+LogicalResult planForCPU(FusedOp fused, const CPUPlannerOptions &options);
 
 } // namespace mlir::kron
 

@@ -5,22 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the CPU code of a fused region looks like, worked out from the types and
-// the width of vectors. --kron-plan uses it to size the tile, the emitter to
-// build the code.
+// What the CPU code of a fused region looks like, which follows from its types
+// and from what a plan says of it. --kron-plan uses it while it completes the
+// plan, the emitter to build the code.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef KRON_PLAN_CPU_CPUPLAN_H
 #define KRON_PLAN_CPU_CPUPLAN_H
 
-#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Plan/CPU/CPUChoices.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include <optional>
+#include <string>
+#include <variant>
 
 namespace mlir::kron {
-
-/// What `matrix_tiles` of a plan asks for.
-inline constexpr int64_t kMatrixTiles = 1, kPairProducts = 2;
 
 /// Mode products applied as one: one, or several on neighbouring axes whose
 /// factors are multiplied out first (two 2x2 factors cost as much as one 4x4).
@@ -122,14 +123,98 @@ struct CPUPlan {
                        bool asWritten = false) const;
 };
 
-/// The plan of `fused`, whose factors have static shapes.
-CPUPlan getCPUPlan(FusedOp fused, int64_t vectorBits);
+/// What follows from `choices` for `fused`, whose factors have static shapes;
+/// or why they are no plan for it.
+std::variant<CPUPlan, std::string> describeCPUPlan(FusedOp fused,
+                                                   const CPUChoices &choices);
 
-/// The sections of a tile of `tile` positions with slices of `slice` ones.
-/// Where the first section is sliced, every section's slices lie within those
-/// of the next one: slices of more than `kMaxSliceBytes` are themselves cut.
-SmallVector<Section> getSections(const CPUPlan &plan, FusedOp fused,
-                                 int64_t tile, int64_t slice);
+/// Why `choices`, those of a complete plan, are none for `fused`; empty if they
+/// are one.
+std::string getCPUPlanReason(FusedOp fused, const CPUChoices &choices);
+
+/// Positions of the tiled axis that a tile of `fused` takes: those that
+/// `choices` asks for, but no more than there are.
+int64_t getTileSize(FusedOp fused, const CPUPlan &plan,
+                    const CPUChoices &choices);
+
+/// A group of one.
+StageGroup startGroup(ModeProductOp product);
+
+/// `group` and `next` as one, if their axes are neighbours that every array has
+/// as one. `isFirst`, `isLast`: the group begins and ends the fused region.
+std::optional<StageGroup> joinGroup(FusedOp fused, const StageGroup &group,
+                                    ModeProductOp next, bool isFirst,
+                                    bool isLast);
+
+/// Axes of `fused` that are contracted, and those that a factor varies on.
+llvm::SmallBitVector getContractedAxes(FusedOp fused);
+llvm::SmallBitVector getVaryingAxes(FusedOp fused);
+
+/// The axis along which the input of `fused` is contiguous in memory.
+int getContiguousAxis(FusedOp fused);
+
+/// Strides of the input in the order of the axes of `fused`; none if they have
+/// no order.
+SmallVector<int64_t> getInputStrides(FusedOp fused);
+
+/// Whether tiles of the input can be copied before they are used, and why lanes
+/// cannot run over the tiled axis, which lies outside; empty if they can.
+bool canPackInput(FusedOp fused, const CPUPlan &plan);
+std::string getRowsInLanesReason(FusedOp fused, const CPUPlan &plan,
+                                 int64_t lanes);
+
+/// Whether the input has one position of `axis` for all of them.
+bool isStretched(FusedOp fused, unsigned axis);
+
+/// Whether elements of `array`, an operand of `fused` or of a product in it,
+/// are computed in another type.
+bool isConverted(FusedOp fused, Value array);
+
+/// Whether the result takes the place of the input.
+bool isInPlace(FusedOp fused);
+
+/// The axis of which a tile may take several positions whose results lie in a
+/// row, although it is a grid, and elements of one position; -1 if there is
+/// none.
+std::pair<int, int64_t> findBlockAxis(FusedOp fused, const CPUPlan &plan);
+
+/// Whether the input is contiguous along the tiled axis, so that tiles read
+/// segments of it.
+bool hasSegments(FusedOp fused, const CPUPlan &plan);
+
+/// Whether tiles, slices and the input of `fused` are such that
+/// `spread_prefetch` makes sense.
+bool canSpreadPrefetch(FusedOp fused, const CPUPlan &plan,
+                       const CPUChoices &choices);
+
+/// Elements of a tile of `tile` positions behind `groupsApplied` groups.
+int64_t countTileElements(const CPUPlan &plan, int64_t tile,
+                          unsigned groupsApplied);
+
+/// The sections of a tile with the slices that `choices` says. Where the first
+/// section is sliced, every section's slices lie within those of the next one,
+/// and `slice_cuts` says how slices are cut again.
+SmallVector<Section> getSections(const CPUPlan &plan,
+                                 const CPUChoices &choices);
+
+/// Cuts the slices of the first section, which is sliced, again, such that they
+/// take as many positions as `chooseSize` answers to the size of an axis and
+/// the elements of one position; false if that is not possible or it answers 0.
+bool cutSlices(const CPUPlan &plan, SmallVectorImpl<Section> &sections,
+               llvm::function_ref<int64_t(int64_t, int64_t)> chooseSize);
+
+/// The most elements that one position of `axis` takes before any of groups
+/// [begin, end).
+int64_t countSliceElements(const CPUPlan &plan, unsigned begin, unsigned end,
+                           unsigned axis);
+
+/// Elements that lie between groups in a window of `section` behind
+/// `groupsApplied` of them.
+int64_t countWindowElements(const CPUPlan &plan, const Section &section,
+                            int64_t tile, unsigned groupsApplied);
+
+/// First axis that `groups` contract, and the one behind their last.
+std::pair<unsigned, unsigned> getAxes(ArrayRef<StageGroup> groups);
 
 inline ShapedType getArrayType(Value value) {
   return cast<ShapedType>(value.getType());

@@ -1,4 +1,4 @@
-//===- PlanFields.cpp - The fields of #kron.gpu_plan ------------*- C++ -*-===//
+//===- PlanFields.cpp - The fields of plans ---------------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Dialect/Kron/IR/PlanFields.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -16,6 +15,11 @@ using Role = PlanField::Role;
 
 /// The largest value of a field that planners multiply by sizes of arrays.
 static constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+/// The same of one that is compared with them.
+static constexpr int64_t kMostBytes = std::numeric_limits<int64_t>::max();
+
+/// Of 32 vector registers, those that accumulators may take.
+static constexpr int64_t kMostRegisters = 26;
 
 template <typename... Kernels>
 static constexpr uint32_t of(Kernels... kernels) {
@@ -34,7 +38,10 @@ static constexpr uint32_t kChain = of(GPUKernel::Chain);
 static constexpr uint32_t kSmallGroups = of(GPUKernel::SmallGroups);
 static constexpr uint32_t kGradient = of(GPUKernel::Gradient);
 static constexpr uint32_t kCublas = of(GPUKernel::Cublas);
-static constexpr uint32_t kAll = (2u << getMaxEnumValForGPUKernel()) - 1;
+static constexpr uint32_t kCPU = of(kCPURegion);
+static constexpr uint32_t kStep = of(kCPUStep);
+static constexpr uint32_t kAll =
+    ((2u << getMaxEnumValForGPUKernel()) - 1) | kCPU;
 
 static constexpr PlanField required(llvm::StringLiteral name, int64_t least,
                                     int64_t most, uint32_t kernels,
@@ -80,7 +87,14 @@ static constexpr PlanField kFields[] = {
     defaulted("packed", 0, 1, 0, kBatched,
               "1: arrays have no gaps and begin at multiples of 16 bytes"),
 
+    // Of a CPU.
+    required("vector_bits", 0, 512, kCPU,
+             "bits of the vector registers to use: 128, 256 or 512"),
+
     // Tiles.
+    required("tile", 0, kMost, kCPU,
+             "positions of the tiled axis that go through all factors before "
+             "the result is written"),
     required(
         "tile", 0, kMost, kMma | kWgmma | kBatched | kChain,
         "rows per tile: positions of the axes outside the contracted ones"),
@@ -93,6 +107,8 @@ static constexpr PlanField kFields[] = {
                "elements per tile of innermost axes that are not contracted"),
     required("factors", 1, kMost, of(kSimtLaunch),
              "mode products that the launch applies"),
+    defaulted("factors", 1, kMost, 1, kStep,
+              "mode products that are joined, and applied as one"),
     list("extents", Role::Required, 1, kFfma | kDmma | of(kSimtLaunch),
          "positions of a tile along each axis, before the factors"),
     required("threads", 0, 1024,
@@ -227,7 +243,108 @@ static constexpr PlanField kFields[] = {
         "swaps_operands", 0, 1, 0, kSparse,
         "1: results of the factor are the rows of the kernel, rows of the "
         "data its results"),
+    // Of a CPU.
+    defaulted("tiled_axis", -1, kMost, -1, kCPU,
+              "the axis that `tile` counts, along which all factors are the "
+              "same; -1: there is none"),
+    list("whole_axes", Role::Defaulted, 0, kCPU,
+         "axes that are whole in a tile although no factor contracts them; "
+         "tiles take one position of the others"),
+    defaulted("packs_input", 0, 1, 0, kCPU,
+              "1: the input of a slice or tile, whose elements lie far apart, "
+              "is copied before it is used"),
+    defaulted("rows_in_lanes", 0, 1, 0, kCPU,
+              "1: lanes run over the tiled axis although it lies outside; "
+              "tiles are transposed on the way in and out"),
+    defaulted("converts_input", 0, 1, 0, kCPU,
+              "1: input of 16 bits is converted to f32 before it is used, even "
+              "if vectors of it could be where they are loaded"),
+    constraint("register_rows", 0, kMostRegisters, kCPU,
+               "rows of the accumulators that all register tiles keep, of the "
+               "operand that is broadcast"),
+    constraint("register_vectors", 0, kMostRegisters, kCPU, "vectors in such a row"),
+    defaulted("slice", -1, kMost, 0, kCPU,
+              "positions of the outermost contracted axis of a tile that go "
+              "through all factors inside of it at once, within the "
+              "first-level cache (the largest divisor of its size up to "
+              "this); -1: the whole tile goes through one factor after the "
+              "other"),
+    list("slice_cuts", Role::Defaulted, 1, kCPU,
+         "positions of slices within slices, of the larger ones first"),
+    defaulted("stream_bytes", -1, kMostBytes, 0, kCPU,
+              "bytes of input and result from which results are stored with "
+              "non-temporal stores; 0 and -1: never"),
+    defaulted("prefetch", -1, 1, 0, kCPU,
+              "0 and 1: the input of the next tile or slice, and where its "
+              "results go, are prefetched while this one is computed; -1: "
+              "they are not"),
+    defaulted("matrix_tiles", -1, 2, 0, kCPU,
+              "1: products of bf16 are made in the processor's matrix tiles "
+              "(AMX), with values of 16 bits between factors; 2: those of "
+              "single factors are made in pairs, which one instruction adds "
+              "up (AVX512-BF16); 0 and -1: neither"),
+    defaulted("kept_fibres", -1, 1, 0, kCPU,
+              "fibres that fill half a register: 1: two stay in it as they "
+              "lie, and shuffles repeat their elements; 0 and -1: their "
+              "elements are taken in turn, by way of memory"),
+    defaulted("blocks", 1, kMost, 1, kCPU,
+              "positions of the innermost axis of which tiles would take one, "
+              "whose results in a row are whole cache lines together"),
+    defaulted("reads_segments", 0, 1, 0, kCPU,
+              "1: the only factor, in place, reads short segments from where "
+              "they lie, whatever packs_input says"),
+    defaulted("prefetch_results", 0, 1, 1, kCPU,
+              "1: with the input, the lines are prefetched that results go to"),
+    defaulted("spread_prefetch", 0, 1, 0, kCPU,
+              "1: the input of slices within slices is prefetched while these "
+              "and the slices around them are computed"),
+    defaulted("windows_ahead", 1, 2, 1, kCPU,
+              "tiles or slices from the one that is computed to the one whose "
+              "segments are prefetched"),
+    defaulted("prefetch_lines", 1, 1024, 32, kCPU,
+              "cache lines that one register tile prefetches, at most"),
+    defaulted("staging", 0, 2, 0, kCPU,
+              "results that are stored non-temporally go by way of a copy: 1: "
+              "where they cannot be stored directly; 2: wherever it is "
+              "possible"),
+    defaulted("drain_lines", 1, 1024, 12, kCPU,
+              "cache lines of such copies that one register tile stores, at "
+              "most"),
+    defaulted("thread_fmas", 1, kMost, 65536, kCPU,
+              "multiply-adds that make a range of tiles worth a thread"),
+    defaulted("l1_bytes", 1024, kMost, 32768, kCPU,
+              "bytes of the first-level cache for what a step uses again at "
+              "once: larger factors are packed in panels"),
+    defaulted("l2_bytes", 1024, kMost, 262144, kCPU,
+              "bytes of the second-level cache for what a step copies"),
+    defaulted("l1_sets", 1, 65536, 64, kCPU,
+              "sets of the first-level cache: rows that share few are copied"),
+    defaulted("l1_ways", 1, 1024, 8, kCPU,
+              "lines of a set that stay in the first-level cache"),
+    defaulted("pages", 1, 65536, 32, kCPU,
+              "pages whose addresses stay translated while a buffer is read"),
+    defaulted("fmas_in_flight", 1, 64, 8, kCPU,
+              "multiply-adds that hide each other's latency: register tiles "
+              "of fewer cost as much"),
+
+    // Steps, last of all that a plan says of its own.
+    defaulted("rows", 0, kMostRegisters, 0, kStep,
+              "rows of accumulators of its register tiles, of the operand that "
+              "is broadcast; 0: as they cost least"),
+    defaulted("vectors", 0, kMostRegisters, 0, kStep,
+              "vectors in such a row; 0: as they cost least"),
+    defaulted("far", 0, 1, 0, kStep,
+              "1: what smaller slices left for the step lies beyond the "
+              "second-level cache, and is prefetched for later register "
+              "tiles"),
+    defaulted("converts_factor", 0, 1, 0, kStep,
+              "1: a factor of 16 bits is converted to f32 before it is used, "
+              "or taken in pairs; 0: where it is loaded, if it need not be "
+              "packed"),
     parts("steps", kChain, "steps, a factor each"),
+    parts("steps", kCPU,
+          "steps, a factor or several joined ones each, in the order of "
+          "application"),
 
     // Of --kron-fuse.
     list("regions", Role::Constraint, 1, kAll,
@@ -247,53 +364,9 @@ const PlanField *kron::findPlanField(GPUKernel kernel, StringRef name) {
 GPUKernel kron::getPartKernel(GPUKernel kernel) {
   if (kernel == GPUKernel::Simt)
     return kSimtLaunch;
+  if (kernel == kCPURegion)
+    return kCPUStep;
   return kernel == GPUKernel::Chain ? GPUKernel::Sparse : kernel;
-}
-
-//===----------------------------------------------------------------------===//
-// Text
-//===----------------------------------------------------------------------===//
-
-static void printFields(llvm::raw_ostream &os, DictionaryAttr fields,
-                        bool isFirst);
-
-/// Prints the value of a field.
-static void printValue(llvm::raw_ostream &os, Attribute value) {
-  if (auto number = dyn_cast<IntegerAttr>(value)) {
-    os << number.getInt();
-    return;
-  }
-  os << "[";
-  if (auto numbers = dyn_cast<DenseI64ArrayAttr>(value))
-    llvm::interleaveComma(numbers.asArrayRef(), os);
-  else
-    llvm::interleaveComma(cast<ArrayAttr>(value), os, [&](Attribute part) {
-      os << "{";
-      printFields(os, cast<DictionaryAttr>(part), /*isFirst=*/true);
-      os << "}";
-    });
-  os << "]";
-}
-
-/// Prints the fields in the order of the table.
-static void printFields(llvm::raw_ostream &os, DictionaryAttr fields,
-                        bool isFirst) {
-  SmallPtrSet<Attribute, 16> printed;
-  for (const PlanField &field : kFields) {
-    std::optional<NamedAttribute> attribute = fields.getNamed(field.name);
-    if (!attribute || !printed.insert(attribute->getName()).second)
-      continue;
-    os << (isFirst ? "" : ", ") << field.name << " = ";
-    isFirst = false;
-    printValue(os, attribute->getValue());
-  }
-}
-
-std::string kron::getFieldValueText(Attribute value) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  printValue(os, value);
-  return text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -386,245 +459,4 @@ std::string kron::findContradiction(GPUPlanAttr given, GPUPlanAttr chosen) {
           .str();
   }
   return "";
-}
-
-//===----------------------------------------------------------------------===//
-// GPUPlanAttr
-//===----------------------------------------------------------------------===//
-
-int64_t GPUPlanAttr::get(StringRef name) const {
-  auto value = getFields().getAs<IntegerAttr>(name);
-  return value ? value.getInt() : 0;
-}
-
-ArrayRef<int64_t> GPUPlanAttr::getList(StringRef name) const {
-  auto values = getFields().getAs<DenseI64ArrayAttr>(name);
-  return values ? values.asArrayRef() : ArrayRef<int64_t>();
-}
-
-GPUPlanAttr GPUPlanAttr::with(GPUKernel kernel) const {
-  return get(getContext(), kernel, getFields());
-}
-
-GPUPlanAttr GPUPlanAttr::with(StringRef name, Attribute value) const {
-  NamedAttrList fields(getFields());
-  fields.set(name, value);
-  return get(getContext(), getKernel(), fields.getDictionary(getContext()));
-}
-
-GPUPlanAttr GPUPlanAttr::with(StringRef name, int64_t value) const {
-  return with(name, Builder(getContext()).getI64IntegerAttr(value));
-}
-
-GPUPlanAttr GPUPlanAttr::without(StringRef name) const {
-  NamedAttrList fields(getFields());
-  fields.erase(name);
-  return get(getContext(), getKernel(), fields.getDictionary(getContext()));
-}
-
-bool GPUPlanAttr::isComplete() const {
-  return getKernel() != GPUKernel::Auto &&
-         llvm::all_of(kFields, [&](const PlanField &field) {
-           bool isMissing =
-               field.role == Role::Required && !getFields().get(field.name) &&
-               (field.kernels >> static_cast<uint32_t>(getKernel())) & 1;
-           return !isMissing;
-         });
-}
-
-/// Parses the value of `field`.
-static FailureOr<Attribute> parseValue(AsmParser &parser, GPUKernel kernel);
-
-/// Parses `name = value, ...` up to `closing`, `<kernel = ...` first unless
-/// `kernel` is null.
-static ParseResult parseFields(AsmParser &parser, GPUKernel *kernel,
-                               GPUKernel parts, NamedAttrList &fields) {
-  return parser.parseCommaSeparatedList([&]() -> ParseResult {
-    StringRef name;
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&name) || parser.parseEqual())
-      return failure();
-    if (kernel && name == "kernel") {
-      StringRef word;
-      SMLoc at = parser.getCurrentLocation();
-      if (parser.parseKeyword(&word))
-        return failure();
-      std::optional<GPUKernel> parsed = symbolizeGPUKernel(word);
-      if (!parsed)
-        return parser.emitError(at)
-               << "expects kernel to be a kind of GPU kernel, but got '" << word
-               << "'";
-      *kernel = *parsed;
-      return success();
-    }
-    if (fields.get(name))
-      return parser.emitError(loc) << "field '" << name << "' is there twice";
-    FailureOr<Attribute> value = parseValue(parser, parts);
-    if (failed(value))
-      return failure();
-    fields.set(name, *value);
-    return success();
-  });
-}
-
-static FailureOr<Attribute> parseValue(AsmParser &parser, GPUKernel kernel) {
-  Builder builder(parser.getContext());
-  if (failed(parser.parseOptionalLSquare())) {
-    int64_t value;
-    if (parser.parseInteger(value))
-      return failure();
-    return Attribute(builder.getI64IntegerAttr(value));
-  }
-  SmallVector<int64_t> values;
-  SmallVector<Attribute> parts;
-  if (succeeded(parser.parseOptionalRSquare()))
-    return Attribute(builder.getDenseI64ArrayAttr(values));
-  auto parseOne = [&]() -> ParseResult {
-    if (succeeded(parser.parseOptionalLBrace())) {
-      NamedAttrList fields;
-      if (failed(parser.parseOptionalRBrace()) &&
-          (parseFields(parser, nullptr, kernel, fields) ||
-           parser.parseRBrace()))
-        return failure();
-      parts.push_back(fields.getDictionary(parser.getContext()));
-      return success();
-    }
-    return parser.parseInteger(values.emplace_back());
-  };
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseCommaSeparatedList(parseOne) || parser.parseRSquare())
-    return failure();
-  if (!values.empty() && !parts.empty()) {
-    parser.emitError(loc) << "expects numbers or parts, but got both";
-    return failure();
-  }
-  return parts.empty() ? Attribute(builder.getDenseI64ArrayAttr(values))
-                       : Attribute(builder.getArrayAttr(parts));
-}
-
-/// Fields that were 0 where nothing was wanted are not there.
-static DictionaryAttr dropZeros(GPUKernel kernel, const NamedAttrList &fields,
-                                MLIRContext *context) {
-  NamedAttrList kept;
-  for (NamedAttribute attribute : fields) {
-    const PlanField *common =
-        findPlanField(GPUKernel::Auto, attribute.getName());
-    auto value = dyn_cast<IntegerAttr>(attribute.getValue());
-    if (!common || !value || !value.getValue().isZero())
-      kept.push_back(attribute);
-  }
-  return kept.getDictionary(context);
-}
-
-Attribute GPUPlanAttr::parse(AsmParser &parser, Type) {
-  GPUKernel kernel = GPUKernel::Auto;
-  NamedAttrList fields;
-  SMLoc loc = parser.getCurrentLocation();
-  if (succeeded(parser.parseOptionalLess()) &&
-      (parseFields(parser, &kernel, kernel, fields) || parser.parseGreater()))
-    return {};
-  return parser.getChecked<GPUPlanAttr>(
-      loc, parser.getContext(), kernel,
-      dropZeros(kernel, fields, parser.getContext()));
-}
-
-void GPUPlanAttr::print(AsmPrinter &printer) const {
-  bool hasKernel = getKernel() != GPUKernel::Auto;
-  if (!hasKernel && getFields().empty())
-    return;
-  printer << "<";
-  if (hasKernel)
-    printer << "kernel = " << stringifyGPUKernel(getKernel());
-  printFields(printer.getStream(), getFields(), !hasKernel);
-  printer << ">";
-}
-
-/// The names of the fields of `kernel`.
-static std::string listFields(GPUKernel kernel) {
-  SmallVector<StringRef> names;
-  for (const PlanField &field : kFields)
-    if ((field.kernels >> static_cast<uint32_t>(kernel)) & 1)
-      names.push_back(field.name);
-  return llvm::join(names, ", ");
-}
-
-/// What has the fields of `kernel`.
-static std::string getOwner(GPUKernel kernel) {
-  return kernel == kSimtLaunch ? "a launch of kernel simt"
-                               : "kernel " + stringifyGPUKernel(kernel).str();
-}
-
-static LogicalResult verifyFields(function_ref<InFlightDiagnostic()> emitError,
-                                  GPUKernel kernel, DictionaryAttr fields) {
-  for (NamedAttribute attribute : fields) {
-    StringRef name = attribute.getName();
-    const PlanField *field = findPlanField(kernel, name);
-    if (!field)
-      return emitError() << getOwner(kernel) << " has no field '" << name
-                         << "'; it has " << listFields(kernel);
-    auto verifyNumber = [&](int64_t value) -> LogicalResult {
-      if (value >= field->least && value <= field->most)
-        return success();
-      return emitError() << "expects " << name << " to be in [" << field->least
-                         << ", " << field->most << "]"
-                         << (field->kind == Kind::List ? " each" : "")
-                         << ", but got " << value;
-    };
-    Attribute value = attribute.getValue();
-    switch (field->kind) {
-    case Kind::Integer: {
-      auto number = dyn_cast<IntegerAttr>(value);
-      if (!number)
-        return emitError() << "expects " << name << " to be a number";
-      if (name == "threads" && (number.getInt() < 0 || number.getInt() > 1024 ||
-                                number.getInt() % 32 != 0))
-        return emitError()
-               << "expects threads to be a multiple of 32 up to 1024, but got "
-               << number.getInt();
-      if (failed(verifyNumber(number.getInt())))
-        return failure();
-      break;
-    }
-    case Kind::List: {
-      auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
-      if (!numbers)
-        return emitError() << "expects " << name << " to be a list of numbers";
-      for (int64_t number : numbers.asArrayRef())
-        if (failed(verifyNumber(number)))
-          return failure();
-      break;
-    }
-    case Kind::Parts: {
-      auto parts = dyn_cast<ArrayAttr>(value);
-      if (!parts || parts.empty())
-        return emitError() << "expects " << name
-                           << " to be a list of parts, {...}";
-      for (Attribute part : parts)
-        if (!isa<DictionaryAttr>(part) ||
-            failed(verifyFields(emitError, getPartKernel(kernel),
-                                cast<DictionaryAttr>(part))))
-          return failure();
-      break;
-    }
-    }
-  }
-  return success();
-}
-
-LogicalResult GPUPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                  GPUKernel kernel, DictionaryAttr fields) {
-  return verifyFields(emitError, kernel, fields);
-}
-
-LogicalResult DispatchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   ArrayRef<GPUPlanAttr> plans) {
-  if (plans.empty())
-    return emitError() << "expects at least one plan";
-  for (GPUPlanAttr plan : plans)
-    if (!plan.isComplete())
-      return emitError() << "expects complete plans, but got " << plan;
-  if (plans.back().getKernel() == GPUKernel::Cublas)
-    return emitError() << "expects the last plan to be a kernel that needs no "
-                          "library";
-  return success();
 }

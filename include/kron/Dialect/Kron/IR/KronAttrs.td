@@ -121,8 +121,13 @@ def Kron_CPUPlanAttr : AttrDef<Kron_Dialect, "CPUPlan"> {
   let description = [{
     Written by `--kron-plan` or by hand, read by `--convert-kron-to-vector`; it
     changes no code by itself and never changes the meaning of the operation that
-    carries it. A field that is 0 (`auto`) is left to `--kron-plan`: given
-    fields are constraints, the others are chosen.
+    carries it. A plan by hand may be partial: its fields are constraints, and
+    `--kron-plan` chooses the others. A complete plan has every field that has no
+    default; fields at their defaults are not printed. A field that the region
+    would not honour is an error.
+
+    docs/reference/Plans.md lists the fields. Those that a plan by hand is most
+    likely to give:
 
     - `vector_bits`: width of the vector registers to use, in bits
       (128, 256 or 512).
@@ -136,16 +141,11 @@ def Kron_CPUPlanAttr : AttrDef<Kron_Dialect, "CPUPlan"> {
       largest divisor of its size up to this); -1: the whole tile goes through
       one factor after the other.
     - `stream_bytes`: from so many bytes of input and result on, results are
-      stored with non-temporal stores; 0 and -1: never.
-    - `prefetch`: 0 and 1: the input of the next tile or slice, and where its
-      results go, are prefetched while this one is computed; -1: they are not.
-    - `matrix_tiles`: 1: products of bf16 are made in the processor's matrix
-      tiles (AMX), with values of 16 bits between factors; 2: those of single
-      factors are made in pairs, which one instruction adds up (AVX512-BF16); 0
-      and -1: neither.
-    - `kept_fibres`: fibres that fill half a register: 1: two stay in it as they
-      lie, and shuffles repeat their elements; 0 and -1: their elements are taken
-      in turn, by way of memory. Shorter ones always stay.
+      stored with non-temporal stores; -1: never.
+    - `prefetch`: 1: the input of the next tile or slice, and where its results
+      go, are prefetched while this one is computed; -1: they are not.
+    - `steps`: one part per factor, or per several that are joined, in the order
+      of application.
     - `regions`: how many mode products of the chain each fused region applies,
       in the order of application; read by `--kron-fuse`, which chooses them
       where it is not there.
@@ -153,24 +153,25 @@ def Kron_CPUPlanAttr : AttrDef<Kron_Dialect, "CPUPlan"> {
     Example: `#kron.cpu_plan<vector_bits = 512, tile = 4, register_rows = 6, register_vectors = 4>`
   }];
   let parameters = (ins
-    DefaultValuedParameter<"int64_t", "0", "bits of a vector register">:$vector_bits,
-    DefaultValuedParameter<"int64_t", "0",
-        "elements of the tiled axis that go through all factors at once">:$tile,
-    DefaultValuedParameter<"int64_t", "0", "rows of accumulators">:$register_rows,
-    DefaultValuedParameter<"int64_t", "0",
-        "vectors of accumulators in a row">:$register_vectors,
-    DefaultValuedParameter<"int64_t", "0",
-        "outermost positions of a tile that go through the inner factors at once">:$slice,
-    DefaultValuedParameter<"int64_t", "0",
-        "bytes from which stores are non-temporal">:$stream_bytes,
-    DefaultValuedParameter<"int64_t", "0", "whether what comes next is prefetched">:$prefetch,
-    DefaultValuedParameter<"int64_t", "0", "how products of bf16 are made">:$matrix_tiles,
-    DefaultValuedParameter<"int64_t", "0",
-        "whether fibres of half a register stay as they lie">:$kept_fibres,
-    OptionalParameter<"::mlir::DenseI64ArrayAttr",
-        "mode products of each fused region">:$regions);
-  let assemblyFormat = "(`<` struct(params)^ `>`)?";
+    AttrParameter<"::mlir::DictionaryAttr", "fields that are set">:$fields);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The value of field `name`; 0 if it is not there, or no single value.
+    int64_t get(::llvm::StringRef name) const;
+    bool has(::llvm::StringRef name) const { return bool(getFields().get(name)); }
+    /// This plan with `name` = `value`, or without field `name`.
+    CPUPlanAttr with(::llvm::StringRef name, ::mlir::Attribute value) const;
+    CPUPlanAttr without(::llvm::StringRef name) const;
+    /// Whether every field that has no default is there.
+    bool isComplete() const;
+
+    int64_t getVectorBits() const { return get("vector_bits"); }
+    int64_t getTile() const { return get("tile"); }
+    ::mlir::DenseI64ArrayAttr getRegions() const {
+      return getFields().getAs<::mlir::DenseI64ArrayAttr>("regions");
+    }
+  }];
 }
 
 def Kron_GPUPlanAttr : AttrDef<Kron_Dialect, "GPUPlan"> {

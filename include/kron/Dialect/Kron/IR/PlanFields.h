@@ -1,4 +1,4 @@
-//===- PlanFields.h - The fields of #kron.gpu_plan --------------*- C++ -*-===//
+//===- PlanFields.h - The fields of plans -----------------------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -56,6 +56,11 @@ const PlanField *findPlanField(GPUKernel kernel, StringRef name);
 /// What the launches of a plan for `simt`, which are its parts, count as: no
 /// plan is for that kernel.
 inline constexpr GPUKernel kSimtLaunch = static_cast<GPUKernel>(30);
+
+/// What a plan for a CPU, and its parts, the steps of a fused region, count as:
+/// no plan for a GPU is for those kernels.
+inline constexpr GPUKernel kCPURegion = static_cast<GPUKernel>(29);
+inline constexpr GPUKernel kCPUStep = static_cast<GPUKernel>(28);
 
 /// The kernel whose fields the parts of a plan for `kernel` have.
 GPUKernel getPartKernel(GPUKernel kernel);

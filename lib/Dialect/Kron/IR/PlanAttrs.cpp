@@ -1,0 +1,378 @@
+//===- PlanAttrs.cpp - #kron.cpu_plan, gpu_plan and dispatch ----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+using Kind = PlanField::Kind;
+using Role = PlanField::Role;
+
+//===----------------------------------------------------------------------===//
+// GPUPlanAttr
+//===----------------------------------------------------------------------===//
+
+int64_t GPUPlanAttr::get(StringRef name) const {
+  auto value = getFields().getAs<IntegerAttr>(name);
+  return value ? value.getInt() : 0;
+}
+
+ArrayRef<int64_t> GPUPlanAttr::getList(StringRef name) const {
+  auto values = getFields().getAs<DenseI64ArrayAttr>(name);
+  return values ? values.asArrayRef() : ArrayRef<int64_t>();
+}
+
+GPUPlanAttr GPUPlanAttr::with(GPUKernel kernel) const {
+  return get(getContext(), kernel, getFields());
+}
+
+GPUPlanAttr GPUPlanAttr::with(StringRef name, Attribute value) const {
+  NamedAttrList fields(getFields());
+  fields.set(name, value);
+  return get(getContext(), getKernel(), fields.getDictionary(getContext()));
+}
+
+GPUPlanAttr GPUPlanAttr::with(StringRef name, int64_t value) const {
+  return with(name, Builder(getContext()).getI64IntegerAttr(value));
+}
+
+GPUPlanAttr GPUPlanAttr::without(StringRef name) const {
+  NamedAttrList fields(getFields());
+  fields.erase(name);
+  return get(getContext(), getKernel(), fields.getDictionary(getContext()));
+}
+
+/// Whether `fields` has all that a complete plan for `kernel` needs.
+static bool hasRequired(GPUKernel kernel, DictionaryAttr fields) {
+  return llvm::all_of(getPlanFields(), [&](const PlanField &field) {
+    bool isMissing = field.role == Role::Required && !fields.get(field.name) &&
+                     (field.kernels >> static_cast<uint32_t>(kernel)) & 1;
+    return !isMissing;
+  });
+}
+
+bool GPUPlanAttr::isComplete() const {
+  return getKernel() != GPUKernel::Auto &&
+         hasRequired(getKernel(), getFields());
+}
+
+/// Parses the value of `field`.
+static FailureOr<Attribute> parseValue(AsmParser &parser, GPUKernel kernel);
+
+/// Parses `name = value, ...` up to `closing`, `<kernel = ...` first unless
+/// `kernel` is null.
+static ParseResult parseFields(AsmParser &parser, GPUKernel *kernel,
+                               GPUKernel parts, NamedAttrList &fields) {
+  return parser.parseCommaSeparatedList([&]() -> ParseResult {
+    StringRef name;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+    if (kernel && name == "kernel") {
+      StringRef word;
+      SMLoc at = parser.getCurrentLocation();
+      if (parser.parseKeyword(&word))
+        return failure();
+      std::optional<GPUKernel> parsed = symbolizeGPUKernel(word);
+      if (!parsed)
+        return parser.emitError(at)
+               << "expects kernel to be a kind of GPU kernel, but got '" << word
+               << "'";
+      *kernel = *parsed;
+      return success();
+    }
+    if (fields.get(name))
+      return parser.emitError(loc) << "field '" << name << "' is there twice";
+    FailureOr<Attribute> value = parseValue(parser, parts);
+    if (failed(value))
+      return failure();
+    fields.set(name, *value);
+    return success();
+  });
+}
+
+static FailureOr<Attribute> parseValue(AsmParser &parser, GPUKernel kernel) {
+  Builder builder(parser.getContext());
+  if (failed(parser.parseOptionalLSquare())) {
+    int64_t value;
+    if (parser.parseInteger(value))
+      return failure();
+    return Attribute(builder.getI64IntegerAttr(value));
+  }
+  SmallVector<int64_t> values;
+  SmallVector<Attribute> parts;
+  if (succeeded(parser.parseOptionalRSquare()))
+    return Attribute(builder.getDenseI64ArrayAttr(values));
+  auto parseOne = [&]() -> ParseResult {
+    if (succeeded(parser.parseOptionalLBrace())) {
+      NamedAttrList fields;
+      if (failed(parser.parseOptionalRBrace()) &&
+          (parseFields(parser, nullptr, kernel, fields) ||
+           parser.parseRBrace()))
+        return failure();
+      parts.push_back(fields.getDictionary(parser.getContext()));
+      return success();
+    }
+    return parser.parseInteger(values.emplace_back());
+  };
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseCommaSeparatedList(parseOne) || parser.parseRSquare())
+    return failure();
+  if (!values.empty() && !parts.empty()) {
+    parser.emitError(loc) << "expects numbers or parts, but got both";
+    return failure();
+  }
+  return parts.empty() ? Attribute(builder.getDenseI64ArrayAttr(values))
+                       : Attribute(builder.getArrayAttr(parts));
+}
+
+/// Whether a field called `name` of a plan for `kernel` leaves the choice open
+/// if it is 0.
+static bool isOpenAtZero(GPUKernel kernel, StringRef name) {
+  if (kernel != kCPURegion)
+    return findPlanField(GPUKernel::Auto, name);
+  const PlanField *field = findPlanField(kCPURegion, name);
+  return field && field->kind == Kind::Integer &&
+         (field->role != Role::Defaulted ||
+          (field->least < 0 && field->byDefault == 0));
+}
+
+/// Fields that were 0 where nothing was wanted are not there.
+static DictionaryAttr dropZeros(GPUKernel kernel, const NamedAttrList &fields,
+                                MLIRContext *context) {
+  NamedAttrList kept;
+  for (NamedAttribute attribute : fields) {
+    auto value = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (!value || !value.getValue().isZero() ||
+        !isOpenAtZero(kernel, attribute.getName()))
+      kept.push_back(attribute);
+  }
+  return kept.getDictionary(context);
+}
+
+Attribute GPUPlanAttr::parse(AsmParser &parser, Type) {
+  GPUKernel kernel = GPUKernel::Auto;
+  NamedAttrList fields;
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalLess()) &&
+      (parseFields(parser, &kernel, kernel, fields) || parser.parseGreater()))
+    return {};
+  return parser.getChecked<GPUPlanAttr>(
+      loc, parser.getContext(), kernel,
+      dropZeros(kernel, fields, parser.getContext()));
+}
+
+static void printFields(llvm::raw_ostream &os, DictionaryAttr fields,
+                        bool isFirst);
+
+/// Prints the value of a field.
+static void printValue(llvm::raw_ostream &os, Attribute value) {
+  if (auto number = dyn_cast<IntegerAttr>(value)) {
+    os << number.getInt();
+    return;
+  }
+  os << "[";
+  if (auto numbers = dyn_cast<DenseI64ArrayAttr>(value))
+    llvm::interleaveComma(numbers.asArrayRef(), os);
+  else
+    llvm::interleaveComma(cast<ArrayAttr>(value), os, [&](Attribute part) {
+      os << "{";
+      printFields(os, cast<DictionaryAttr>(part), /*isFirst=*/true);
+      os << "}";
+    });
+  os << "]";
+}
+
+/// Prints the fields in the order of the table.
+static void printFields(llvm::raw_ostream &os, DictionaryAttr fields,
+                        bool isFirst) {
+  SmallPtrSet<Attribute, 16> printed;
+  for (const PlanField &field : getPlanFields()) {
+    std::optional<NamedAttribute> attribute = fields.getNamed(field.name);
+    if (!attribute || !printed.insert(attribute->getName()).second)
+      continue;
+    os << (isFirst ? "" : ", ") << field.name << " = ";
+    isFirst = false;
+    printValue(os, attribute->getValue());
+  }
+}
+
+std::string kron::getFieldValueText(Attribute value) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printValue(os, value);
+  return text;
+}
+
+void GPUPlanAttr::print(AsmPrinter &printer) const {
+  bool hasKernel = getKernel() != GPUKernel::Auto;
+  if (!hasKernel && getFields().empty())
+    return;
+  printer << "<";
+  if (hasKernel)
+    printer << "kernel = " << stringifyGPUKernel(getKernel());
+  printFields(printer.getStream(), getFields(), !hasKernel);
+  printer << ">";
+}
+
+/// The names of the fields of `kernel`.
+static std::string listFields(GPUKernel kernel) {
+  SmallVector<StringRef> names;
+  for (const PlanField &field : getPlanFields())
+    if ((field.kernels >> static_cast<uint32_t>(kernel)) & 1)
+      names.push_back(field.name);
+  return llvm::join(names, ", ");
+}
+
+/// What has the fields of `kernel`.
+static std::string getOwner(GPUKernel kernel) {
+  if (kernel == kSimtLaunch)
+    return "a launch of kernel simt";
+  if (kernel == kCPURegion)
+    return "a plan for a CPU";
+  if (kernel == kCPUStep)
+    return "a step of a plan for a CPU";
+  return "kernel " + stringifyGPUKernel(kernel).str();
+}
+
+static LogicalResult verifyFields(function_ref<InFlightDiagnostic()> emitError,
+                                  GPUKernel kernel, DictionaryAttr fields) {
+  for (NamedAttribute attribute : fields) {
+    StringRef name = attribute.getName();
+    const PlanField *field = findPlanField(kernel, name);
+    if (!field)
+      return emitError() << getOwner(kernel) << " has no field '" << name
+                         << "'; it has " << listFields(kernel);
+    auto verifyNumber = [&](int64_t value) -> LogicalResult {
+      if (value >= field->least && value <= field->most)
+        return success();
+      return emitError() << "expects " << name << " to be in [" << field->least
+                         << ", " << field->most << "]"
+                         << (field->kind == Kind::List ? " each" : "")
+                         << ", but got " << value;
+    };
+    Attribute value = attribute.getValue();
+    switch (field->kind) {
+    case Kind::Integer: {
+      auto number = dyn_cast<IntegerAttr>(value);
+      if (!number)
+        return emitError() << "expects " << name << " to be a number";
+      if (name == "threads" && (number.getInt() < 0 || number.getInt() > 1024 ||
+                                number.getInt() % 32 != 0))
+        return emitError()
+               << "expects threads to be a multiple of 32 up to 1024, but got "
+               << number.getInt();
+      if (name == "vector_bits" &&
+          !llvm::is_contained({0, 128, 256, 512}, number.getInt()))
+        return emitError()
+               << "expects vector_bits to be 0, 128, 256 or 512, but got "
+               << number.getInt();
+      if (failed(verifyNumber(number.getInt())))
+        return failure();
+      break;
+    }
+    case Kind::List: {
+      auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
+      if (!numbers)
+        return emitError() << "expects " << name << " to be a list of numbers";
+      for (int64_t number : numbers.asArrayRef())
+        if (failed(verifyNumber(number)))
+          return failure();
+      break;
+    }
+    case Kind::Parts: {
+      auto parts = dyn_cast<ArrayAttr>(value);
+      if (!parts || parts.empty())
+        return emitError() << "expects " << name
+                           << " to be a list of parts, {...}";
+      for (Attribute part : parts)
+        if (!isa<DictionaryAttr>(part) ||
+            failed(verifyFields(emitError, getPartKernel(kernel),
+                                cast<DictionaryAttr>(part))))
+          return failure();
+      break;
+    }
+    }
+  }
+  return success();
+}
+
+LogicalResult GPUPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  GPUKernel kernel, DictionaryAttr fields) {
+  return verifyFields(emitError, kernel, fields);
+}
+
+//===----------------------------------------------------------------------===//
+// CPUPlanAttr
+//===----------------------------------------------------------------------===//
+
+int64_t CPUPlanAttr::get(StringRef name) const {
+  auto value = getFields().getAs<IntegerAttr>(name);
+  return value ? value.getInt() : 0;
+}
+
+CPUPlanAttr CPUPlanAttr::with(StringRef name, Attribute value) const {
+  NamedAttrList fields(getFields());
+  fields.set(name, value);
+  return get(getContext(), fields.getDictionary(getContext()));
+}
+
+CPUPlanAttr CPUPlanAttr::without(StringRef name) const {
+  NamedAttrList fields(getFields());
+  fields.erase(name);
+  return get(getContext(), fields.getDictionary(getContext()));
+}
+
+bool CPUPlanAttr::isComplete() const {
+  // Those that only tell what to choose are no part of it.
+  auto isConstraint = [](NamedAttribute field) {
+    return field.getName() != "regions" &&
+           findPlanField(kCPURegion, field.getName())->role == Role::Constraint;
+  };
+  return hasRequired(kCPURegion, getFields()) &&
+         llvm::none_of(getFields(), isConstraint);
+}
+
+Attribute CPUPlanAttr::parse(AsmParser &parser, Type) {
+  NamedAttrList fields;
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalLess()) &&
+      (parseFields(parser, nullptr, kCPURegion, fields) ||
+       parser.parseGreater()))
+    return {};
+  return parser.getChecked<CPUPlanAttr>(
+      loc, parser.getContext(),
+      dropZeros(kCPURegion, fields, parser.getContext()));
+}
+
+void CPUPlanAttr::print(AsmPrinter &printer) const {
+  if (getFields().empty())
+    return;
+  printer << "<";
+  printFields(printer.getStream(), getFields(), /*isFirst=*/true);
+  printer << ">";
+}
+
+LogicalResult CPUPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  DictionaryAttr fields) {
+  return verifyFields(emitError, kCPURegion, fields);
+}
+
+LogicalResult DispatchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<GPUPlanAttr> plans) {
+  if (plans.empty())
+    return emitError() << "expects at least one plan";
+  for (GPUPlanAttr plan : plans)
+    if (!plan.isComplete())
+      return emitError() << "expects complete plans, but got " << plan;
+  if (plans.back().getKernel() == GPUKernel::Cublas)
+    return emitError() << "expects the last plan to be a kernel that needs no "
+                          "library";
+  return success();
+}

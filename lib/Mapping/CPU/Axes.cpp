@@ -1,0 +1,283 @@
+//===- Axes.cpp - What lanes, tiles and slices run over ---------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Axes.h"
+#include "kron/Dialect/Kron/IR/KronReshapes.h"
+#include "kron/Machine/CPURates.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Chooses the axis to tile: the innermost one if no factor touches it, since
+/// lanes run there, else that along which the input is contiguous, or the
+/// innermost axis outside that is long enough to matter.
+static int chooseTiledAxis(FusedOp fused) {
+  ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
+  llvm::SmallBitVector contracted = getContractedAxes(fused),
+                       varying = getVaryingAxes(fused);
+  int contiguousAxis = getContiguousAxis(fused);
+  int fallback = -1;
+  auto isLong = [&](int axis) {
+    return ShapedType::isDynamic(sizes[axis]) ||
+           sizes[axis] >= kCPURates.fullInsideElements;
+  };
+  int innermost = sizes.size() - 1;
+  auto isFree = [&](int axis) {
+    return !contracted[axis] && !varying[axis] && sizes[axis] != 1;
+  };
+  if (!isFree(innermost) && isFree(contiguousAxis) && isLong(contiguousAxis))
+    return contiguousAxis;
+  for (int axis = sizes.size() - 1; axis >= 0; --axis) {
+    if (!isFree(axis))
+      continue;
+    if (axis == innermost || isLong(axis))
+      return axis;
+    if (fallback < 0)
+      fallback = axis;
+  }
+  return fallback;
+}
+
+/// Axes that no factor contracts and that a tile takes whole, so that lanes
+/// have enough to run over.
+static SmallVector<int64_t> chooseWholeAxes(FusedOp fused, int tiledAxis) {
+  ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
+  llvm::SmallBitVector contracted = getContractedAxes(fused);
+  int firstContracted = contracted.find_first();
+  int innermost = sizes.size() - 1;
+  SmallVector<int64_t> axes;
+  int64_t elements = 1;
+  for (int axis = innermost; axis >= 0; --axis) {
+    if (axis == tiledAxis) {
+      if (axis == innermost && !ShapedType::isDynamic(sizes[axis]))
+        elements *= std::max<int64_t>(sizes[axis], 1);
+      continue;
+    }
+    if (contracted[axis] || axis < firstContracted ||
+        ShapedType::isDynamic(sizes[axis]))
+      continue;
+    int64_t inside = elements;
+    elements *= std::max<int64_t>(sizes[axis], 1);
+    if (axis == innermost || elements <= kCPURates.mostInsideElements ||
+        inside < kCPURates.fullInsideElements)
+      axes.insert(axes.begin(), axis);
+  }
+  return axes;
+}
+
+/// Whether tiles of the input are copied before they are used.
+static bool choosePacksInput(const CPUPlan &plan, FusedOp fused) {
+  if (!canPackInput(fused, plan))
+    return false;
+  SmallVector<int64_t> strides = getInputStrides(fused);
+  bool isChain = plan.groups.size() > 1;
+  // Columns that lie as rows are transposed, slice by slice if something else
+  // is left to do with these.
+  if (strides[plan.tiledAxis] != 1)
+    return isChain;
+  const StageGroup &first = plan.groups.front();
+  int64_t stride = strides[first.axis + first.products.size() - 1];
+  bool isFar = ShapedType::isDynamic(stride) || stride >= kCPURates.farElements;
+  int64_t columns = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
+  bool isWide = ShapedType::isDynamic(columns) ||
+                columns * getComputedBytes(fused) > kLineBytes;
+  return (isFar && first.sizeN >= kCPURates.packedResults) ||
+         (isChain && isWide && first.sizeN >= kCPURates.packedNearResults);
+}
+
+/// Cost of `groups`, one after the other, per element of the input.
+static double getChainCost(ArrayRef<StageGroup> groups, FusedOp fused,
+                           int64_t lanes, bool isFull) {
+  // Vectors that start anywhere cross cache lines.
+  constexpr double kUnaligned = 1.25;
+  ModeProductOp first = fused.getModeProducts().front();
+  SmallVector<int64_t> sizes(getArrayType(first.getInput()).getShape());
+  double cost = 0, share = 1;
+  for (const StageGroup &group : groups) {
+    int64_t inside = 1;
+    for (int64_t size :
+         llvm::drop_begin(sizes, group.axis + group.products.size()))
+      inside *= size;
+    int64_t width = inside < lanes ? inside * group.sizeN : inside;
+    double own =
+        getGroupCost(group.sizeK, group.sizeN, isFull ? -1 : inside, lanes);
+    bool isAligned = isFull || width % lanes == 0 || lanes % width == 0;
+    cost += share * (isAligned ? own : kUnaligned * own);
+    share *= double(group.sizeN) / group.sizeK;
+    for (ModeProductOp product : group.products)
+      sizes[product.getAxis()] =
+          getArrayType(product.getFactor())
+              .getDimSize(product.getResultingFactorDim());
+  }
+  return cost;
+}
+
+/// Whether small factors that are no powers of two are cheaper with lanes over
+/// rows, two transpositions included.
+static bool putsRowsInLanes(const CPUPlan &plan, FusedOp fused, int64_t lanes) {
+  ShapedType init = getArrayType(fused.getInit());
+  int64_t rowElements = 1;
+  for (int axis = plan.tiledAxis + 1, rank = plan.roles.size(); axis < rank;
+       ++axis)
+    rowElements *= std::max(plan.getWholeSize(axis, 0), init.getDimSize(axis));
+  auto isSmall = [](ModeProductOp product) {
+    return llvm::all_of(getArrayType(product.getFactor()).getShape(),
+                        [](int64_t size) {
+                          return size <= kCPURates.mostResultsOfRowsInLanes;
+                        });
+  };
+  if (!llvm::all_of(fused.getModeProducts(), isSmall) ||
+      rowElements * lanes * getComputedBytes(fused) >
+          kCPURates.mostBytesOfRowsInLanes)
+    return false;
+  SmallVector<StageGroup> groups = chooseGroups(fused, lanes, /*isFull=*/true);
+  double transpositions = 2.0 * llvm::Log2_64(lanes) + 2;
+  return getChainCost(groups, fused, lanes, true) + transpositions <
+         getChainCost(plan.groups, fused, lanes, false);
+}
+
+/// Cost of `product` per element of its input; `isFull`: with lanes over rows.
+static double getSparseCost(const StageGroup &group, const GroupView &view,
+                            int64_t rows, int64_t lanes, bool isFull) {
+  int64_t inside = 1;
+  for (int64_t axis = group.axis + 1, rank = view.before.size(); axis < rank;
+       ++axis)
+    inside *= axis == rows ? 1 : view.before[axis];
+  return getGroupCost(group.sizeK, group.sizeN, isFull ? -1 : inside, lanes);
+}
+
+/// Whether the factors of a regrouped chain that fill vectors badly are cheaper
+/// with lanes over rows, two transpositions included.
+static bool putsRegroupedRowsInLanes(const CPUPlan &plan, int64_t lanes) {
+  double share = 1, own = 0, inLanes = 2.0 * llvm::Log2_64(lanes) + 2;
+  for (auto [group, view] : llvm::zip_equal(plan.groups, plan.views)) {
+    own += share *
+           getSparseCost(group, view, plan.tiledAxis, lanes, /*isFull=*/false);
+    inLanes += share * getSparseCost(group, view, plan.tiledAxis, lanes,
+                                     /*isFull=*/true);
+    share *= double(group.sizeN) / group.sizeK;
+  }
+  return inLanes < own;
+}
+
+/// Steps as `groups` join factors.
+static void setSteps(ArrayRef<StageGroup> groups, CPUChoices &choices) {
+  choices.steps.clear();
+  for (const StageGroup &group : groups)
+    choices.steps.emplace_back().factors = group.products.size();
+}
+
+std::variant<CPUPlan, std::string>
+kron::chooseAxes(FusedOp fused, CPUPlanAttr given, CPUChoices &choices) {
+  int64_t lanes =
+      std::max<int64_t>(choices.vectorBits / 8 / getComputedBytes(fused), 1);
+  bool isRegroupedChain = isRegrouped(fused);
+  auto isGiven = [&](StringRef name) { return given && given.has(name); };
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  auto apart = llvm::map_to_vector(products, startGroup);
+  if (!isGiven("steps"))
+    setSteps(isRegroupedChain ? apart : chooseGroups(fused, lanes), choices);
+  if (!isGiven("tiled_axis"))
+    choices.tiledAxis = isRegroupedChain
+                            ? static_cast<int64_t>(*getRegroupedRows(products))
+                            : chooseTiledAxis(fused);
+  if (!isGiven("whole_axes") && !isRegroupedChain)
+    choices.wholeAxes = chooseWholeAxes(fused, choices.tiledAxis);
+  std::variant<CPUPlan, std::string> described =
+      describeCPUPlan(fused, choices);
+  auto *plan = std::get_if<CPUPlan>(&described);
+  if (!plan)
+    return described;
+  if (!isGiven("packs_input"))
+    choices.packsInput = choosePacksInput(*plan, fused);
+  if (!isGiven("rows_in_lanes") &&
+      getRowsInLanesReason(fused, *plan, lanes).empty())
+    choices.rowsInLanes = isRegroupedChain
+                              ? putsRegroupedRowsInLanes(*plan, lanes)
+                              : putsRowsInLanes(*plan, fused, lanes);
+  if (choices.rowsInLanes && !isRegroupedChain && !isGiven("steps"))
+    setSteps(chooseGroups(fused, lanes, /*isFull=*/true), choices);
+  return describeCPUPlan(fused, choices);
+}
+
+/// How often a call loads each element of the factor of `group`, which is not
+/// joined, if it is not packed; the largest number if that is not known.
+static int64_t countFactorUses(const CPUPlan &plan, FusedOp fused,
+                               const StageGroup &group) {
+  ModeProductOp product = group.products.front();
+  llvm::SmallBitVector varying(plan.roles.size());
+  for (auto [dim, axis] : llvm::enumerate(product.getFactorDims()))
+    if (axis >= 0 && getArrayType(product.getFactor()).getDimSize(dim) != 1)
+      varying.set(axis);
+  int64_t uses = 1;
+  for (auto [axis, size] :
+       llvm::enumerate(getArrayType(fused.getInit()).getShape())) {
+    if (axis == group.axis || varying[axis] ||
+        (!plan.views.empty() && static_cast<int>(axis) != plan.tiledAxis))
+      continue;
+    if (ShapedType::isDynamic(size))
+      return std::numeric_limits<int64_t>::max();
+    uses *= size;
+  }
+  return uses;
+}
+
+void kron::chooseConversions(const CPUPlan &plan, FusedOp fused,
+                             CPUPlanAttr given, CPUChoices &choices) {
+  if (!given || !given.has("converts_input"))
+    choices.convertsInput =
+        isConverted(fused, fused.getInputs().front()) &&
+        plan.groups.front().sizeN > kCPURates.mostConvertingResults;
+  if (given && given.has("steps"))
+    return;
+  for (auto [group, step] : llvm::zip_equal(plan.groups, choices.steps)) {
+    ModeProductOp product = group.products.front();
+    step.convertsFactor =
+        group.products.size() == 1 && isConverted(fused, product.getFactor()) &&
+        countFactorUses(plan, fused, group) > kCPURates.mostConvertingUses;
+  }
+}
+
+SmallVector<int64_t> kron::chooseSliceCuts(const CPUPlan &plan, FusedOp fused,
+                                           const CPUChoices &choices) {
+  SmallVector<Section> sections = getSections(plan, choices);
+  if (sections.front().sliceAxis < 0)
+    return {};
+  int64_t bytes = getComputedBytes(fused);
+  if (plan.tiledAxis > sections.front().sliceAxis || plan.slicesWholeTile())
+    bytes *= getTileSize(fused, plan, choices);
+  auto isLarge = [&] {
+    const Section &first = sections.front();
+    return bytes * first.sliceSize *
+               countSliceElements(plan, first.begin, first.end,
+                                  first.sliceAxis) >
+           kCPURates.mostSliceBytes;
+  };
+  SmallVector<int64_t> cuts;
+  while (isLarge() &&
+         cutSlices(plan, sections, [&](int64_t size, int64_t elements) {
+           return getDivisor(size,
+                             kCPURates.cutSliceBytes / (bytes * elements));
+         }))
+    cuts.push_back(sections.front().sliceSize);
+  return cuts;
+}
+
+void kron::chooseFarSources(const CPUPlan &plan, FusedOp fused,
+                            const CacheBudget &caches, CPUChoices &choices) {
+  SmallVector<Section> sections = getSections(plan, choices);
+  if (sections.front().sliceAxis < 0)
+    return;
+  int64_t far = std::min(kCPURates.farBytes, 2 * caches.l2Bytes);
+  for (const Section &section : llvm::drop_begin(sections))
+    choices.steps[section.begin].isSourceFar =
+        countWindowElements(plan, section, getTileSize(fused, plan, choices),
+                            section.begin) *
+            getComputedBytes(fused) >=
+        far;
+}

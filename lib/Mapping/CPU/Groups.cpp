@@ -1,0 +1,117 @@
+//===- Groups.cpp - Which mode products are applied as one ------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Axes.h"
+#include "kron/Plan/CPU/Registers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Share of a register that useful lanes take, for a factor with `sizeN`
+/// columns and `inside` elements inside its axis (-1: many; 0: the arrays are
+/// empty, and nothing matters).
+static double getLaneUse(int64_t sizeK, int64_t sizeN, int64_t inside,
+                         int64_t lanes) {
+  auto fill = [&](int64_t elements) {
+    return elements < lanes ? double(elements) / lanes
+                            : double(elements) / llvm::alignTo(elements, lanes);
+  };
+  if (inside <= 0)
+    return 1.0;
+  // A shuffle takes half as long as a multiply-add, which it can go beside.
+  constexpr double kShuffle = 0.5;
+  // Several fibres in every vector: a shuffle for every multiply-add, or two of
+  // them that nothing goes beside.
+  if (inside == 1 && sizeK == sizeN && 2 * sizeN <= lanes) {
+    int64_t fibres = lanes / sizeN;
+    if (sizeN <= kMostKeptElements)
+      return fill(fibres * sizeN) / (1 + kShuffle);
+    return fill(llvm::bit_floor<uint64_t>(fibres) * sizeN) * sizeN /
+           (sizeN + 2);
+  }
+  if (inside < lanes && llvm::isPowerOf2_64(inside))
+    return fill(sizeN * inside);
+  // A short axis is repeated by a shuffle that several vectors share.
+  int64_t vectors =
+      inside < lanes ? llvm::divideCeil(sizeN, lanes / inside) : sizeN;
+  if (2 * inside <= lanes && 1 + vectors < sizeN)
+    return double(sizeN * inside) / ((kShuffle + vectors) * lanes);
+  return fill(inside);
+}
+
+double kron::getGroupCost(int64_t sizeK, int64_t sizeN, int64_t inside,
+                          int64_t lanes) {
+  return sizeN / getLaneUse(sizeK, sizeN, inside, lanes) + 1.0 +
+         double(sizeN) / sizeK;
+}
+
+/// Elements inside of axes up to `end`; -1 if that is not known.
+static int64_t getInside(ArrayRef<int64_t> sizes, unsigned end, bool isFull) {
+  if (isFull)
+    return -1;
+  int64_t inside = 1;
+  for (int64_t size : sizes.drop_front(end)) {
+    if (ShapedType::isDynamic(size))
+      return -1;
+    inside *= size;
+  }
+  return inside;
+}
+
+/// Whether `joined`, that is `group` and `next`, is cheaper than both apart on
+/// an array of `sizes`.
+static bool isCheaperJoined(const StageGroup &group, ModeProductOp next,
+                            const StageGroup &joined, ArrayRef<int64_t> sizes,
+                            int64_t lanes, bool isFull) {
+  StageGroup other = startGroup(next);
+  unsigned end = group.axis + group.products.size();
+  int64_t groupInside = getInside(sizes, end, isFull);
+  // What lies inside `next` once the group has been applied.
+  SmallVector<int64_t> after(sizes);
+  for (ModeProductOp product : group.products)
+    after[product.getAxis()] = getArrayType(product.getFactor())
+                                   .getDimSize(product.getResultingFactorDim());
+  int64_t nextInside = getInside(after, other.axis + 1, isFull);
+  int64_t jointInside =
+      getInside(sizes, joined.axis + joined.products.size(), isFull);
+  double growth = double(group.sizeN) / group.sizeK;
+  double apart =
+      getGroupCost(group.sizeK, group.sizeN, groupInside, lanes) +
+      growth * getGroupCost(other.sizeK, other.sizeN, nextInside, lanes);
+  double joint = getGroupCost(joined.sizeK, joined.sizeN, jointInside, lanes);
+  // Arrays without elements have no costs to compare.
+  return !(joint > apart);
+}
+
+SmallVector<StageGroup> kron::chooseGroups(FusedOp fused, int64_t lanes,
+                                           bool isFull) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  SmallVector<int64_t> sizes(
+      getArrayType(products.front().getInput()).getShape());
+  SmallVector<StageGroup> groups;
+  for (unsigned index = 0; index < products.size();) {
+    StageGroup group = startGroup(products[index]);
+    unsigned next = index + 1;
+    for (; next < products.size(); ++next) {
+      std::optional<StageGroup> joined =
+          joinGroup(fused, group, products[next], /*isFirst=*/index == 0,
+                    /*isLast=*/next + 1 == products.size());
+      if (!joined || !isCheaperJoined(group, products[next], *joined, sizes,
+                                      lanes, isFull))
+        break;
+      group = std::move(*joined);
+    }
+    for (ModeProductOp product : group.products)
+      sizes[product.getAxis()] =
+          getArrayType(product.getFactor())
+              .getDimSize(product.getResultingFactorDim());
+    groups.push_back(std::move(group));
+    index = next;
+  }
+  return groups;
+}

@@ -1,0 +1,147 @@
+//===- Memory.cpp - How input and results of tiles come and go --*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Axes.h"
+#include "kron/Machine/CPURates.h"
+#include "kron/Plan/Arrays.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Whether `plan` has one factor of so few multiply-adds per result that they
+/// do not hide stores which go through the caches.
+static bool isBoundByStores(const CPUPlan &plan) {
+  return plan.groups.size() == 1 &&
+         plan.groups.front().sizeK <= kCPURates.mostStoreBoundK;
+}
+
+/// Bytes of input and result as they are computed; nothing if that is not
+/// known.
+static std::optional<int64_t> countBytes(const CPUPlan &plan, FusedOp fused) {
+  ShapedType init = getArrayType(fused.getInit());
+  if (!init.hasStaticShape())
+    return std::nullopt;
+  int64_t results = getComputedBytes(fused), inputs = results;
+  for (auto [axis, size] : llvm::enumerate(init.getShape())) {
+    results *= size;
+    inputs *=
+        plan.roles[axis] == AxisRole::Whole ? plan.getWholeSize(axis, 0) : size;
+  }
+  return results + inputs;
+}
+
+int64_t kron::chooseBlocks(const CPUPlan &plan, FusedOp fused,
+                           const CPUChoices &choices,
+                           const CacheBudget &caches) {
+  auto [axis, elements] = findBlockAxis(fused, plan);
+  if (choices.streamBytes <= 0 || !isBoundByStores(plan) || axis < 0)
+    return 1;
+  ShapedType init = getArrayType(fused.getInit());
+  int64_t bytes = elements * getElementBytes(init.getElementType());
+  int64_t blocks = kLineBytes / std::gcd(kLineBytes, bytes);
+  int64_t tile = getTileSize(fused, plan, choices);
+  // More would be in the way of what is computed with.
+  int64_t most = std::min(kCPURates.mostBlockBytes, caches.l1Bytes / 2);
+  if (init.getDimSize(axis) % blocks || blocks * bytes * tile > most)
+    return 1;
+  std::optional<int64_t> total = countBytes(plan, fused);
+  return total && *total < choices.streamBytes ? 1 : blocks;
+}
+
+/// What `staging` of a plan is.
+static int64_t chooseStaging(const CPUPlan &plan, FusedOp fused,
+                             const CacheBudget &caches,
+                             const CPUChoices &choices) {
+  if (choices.streamBytes <= 0 || plan.tiledAxis < 0)
+    return 0;
+  int64_t tile = getTileSize(fused, plan, choices);
+  int64_t bytes = countTileElements(plan, tile, plan.groups.size()) *
+                  getComputedBytes(fused);
+  // A tile that takes all of an axis outside is one piece of memory only if it
+  // takes all of the tiled one, too.
+  ShapedType init = getArrayType(fused.getInit());
+  bool hasAllColumns = plan.isTiledInnermost() && isBoundByStores(plan) &&
+                       init.getDimSize(plan.tiledAxis) == tile;
+  bool hasWholeOutside = llvm::is_contained(
+      ArrayRef(plan.roles).take_front(plan.tiledAxis), AxisRole::Whole);
+  // More would be in the way of what is computed with. Columns may leave the
+  // first-level cache.
+  int64_t most = hasAllColumns
+                     ? kCPURates.mostStagedColumnsBytes
+                     : std::min(kCPURates.mostStagedBytes, caches.l1Bytes);
+  if (bytes > most || (hasWholeOutside && !hasAllColumns))
+    return 0;
+  // All factors of the next tile have time for the copy, while only the last
+  // one stores its results itself, unless two copies are much of the
+  // first-level cache.
+  bool isSmall =
+      bytes <= std::min(kCPURates.smallStagedBytes, caches.l1Bytes / 4);
+  return isSmall && plan.groups.size() > 1 ? kStagesAll : kStagesOthers;
+}
+
+/// Where a window is small, what is prefetched last would not come before it is
+/// needed; of few segments the processor sees by itself where they go on.
+static int64_t chooseWindowsAhead(const CPUPlan &plan, FusedOp fused,
+                                  const CPUChoices &choices) {
+  if (choices.prefetch < 0 || !hasSegments(fused, plan))
+    return 1;
+  int64_t tile = getTileSize(fused, plan, choices);
+  SmallVector<Section> sections = getSections(plan, choices);
+  int64_t elements = countWindowElements(plan, sections.front(), tile, 0);
+  int64_t bytes =
+      elements * getElementBytes(getElementType(fused.getInputs().front()));
+  return elements / tile >= kCPURates.manySegments &&
+                 bytes < kCPURates.smallWindowBytes
+             ? 2
+             : 1;
+}
+
+CPUBudget kron::getBudget(const CacheBudget &caches) {
+  CPUBudget budget;
+  budget.l1Bytes = std::min(kCPURates.stepL1Bytes, caches.l1Bytes);
+  budget.l2Bytes = std::min(kCPURates.stepL2Bytes, caches.l2Bytes / 2);
+  budget.l1Sets = kCPURates.l1Sets;
+  budget.l1Ways = kCPURates.l1Ways;
+  budget.pages = kCPURates.pages;
+  budget.fmasInFlight = kCPURates.fmasInFlight;
+  return budget;
+}
+
+void kron::chooseMemory(const CPUPlan &plan, FusedOp fused, CPUPlanAttr given,
+                        const CacheBudget &caches, CPUChoices &choices) {
+  auto isGiven = [&](StringRef name) { return given && given.has(name); };
+  int64_t tile = getTileSize(fused, plan, choices);
+  int64_t bytes = getComputedBytes(fused);
+  // What is prefetched has to find room in the second-level cache, beside what
+  // is computed with.
+  int64_t room = std::min(kCPURates.mostPrefetchedBytes, caches.l2Bytes / 2);
+  if (!isGiven("reads_segments"))
+    choices.readsSegments =
+        plan.fitsRegisters && tile * bytes <= kCPURates.shortSegmentBytes;
+  if (!isGiven("prefetch_results"))
+    choices.prefetchesResults =
+        countTileElements(plan, tile, plan.groups.size()) * bytes <= room;
+  if (!isGiven("spread_prefetch") && canSpreadPrefetch(fused, plan, choices)) {
+    // If the second section is the last one, the next tile is prefetched early,
+    // and has to stay in the second-level cache beside this one.
+    SmallVector<Section> sections = getSections(plan, choices);
+    choices.spreadsPrefetch =
+        sections.size() > 2 ||
+        countTileElements(plan, tile, sections.front().end) * bytes <= room;
+  }
+  if (!isGiven("windows_ahead"))
+    choices.windowsAhead = chooseWindowsAhead(plan, fused, choices);
+  if (!isGiven("prefetch_lines"))
+    choices.prefetchLines = kCPURates.linesInFlight;
+  if (!isGiven("staging"))
+    choices.staging = chooseStaging(plan, fused, caches, choices);
+  if (!isGiven("drain_lines"))
+    choices.drainLines = kCPURates.writeBuffers;
+  if (!isGiven("thread_fmas"))
+    choices.threadFmas = kCPURates.threadFmas;
+}

@@ -1,0 +1,72 @@
+//===- CPUPlanReason.cpp - Fields that a region would not honour -*- C++ -*-==//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Plan/CPU/CPUPlan.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// The same for slices.
+static std::string getSlicesReason(const CPUPlan &plan,
+                                   const CPUChoices &choices) {
+  if (choices.slice > 0 && plan.slicedSections.empty())
+    return "cannot have slice = " + std::to_string(choices.slice) +
+           ": no factors lie inside of the others";
+  bool isNested = choices.slice > 0 && plan.slicedSections[0].sliceAxis >= 0;
+  if (!choices.sliceCuts.empty() && !isNested)
+    return "cannot have slice_cuts: no slices lie within others";
+  if (isNested && getSections(plan, choices).size() !=
+                      plan.slicedSections.size() + choices.sliceCuts.size())
+    return "expects slice_cuts to divide axes of slices that several factors "
+           "take";
+  return "";
+}
+
+std::string kron::getCPUPlanReason(FusedOp fused, const CPUChoices &choices) {
+  std::variant<CPUPlan, std::string> described =
+      describeCPUPlan(fused, choices);
+  if (auto *reason = std::get_if<std::string>(&described))
+    return *reason;
+  const CPUPlan &plan = std::get<CPUPlan>(described);
+  std::string reason = getSlicesReason(plan, choices);
+  if (!reason.empty())
+    return reason;
+  if (choices.readsSegments && !plan.fitsRegisters)
+    return "cannot have reads_segments = 1: registers do not hold all results "
+           "of a single factor in place";
+  if (choices.spreadsPrefetch && !canSpreadPrefetch(fused, plan, choices))
+    return "cannot have spread_prefetch = 1: no columns that are copied go "
+           "through slices within slices";
+  if (choices.windowsAhead > 1 &&
+      (choices.prefetch < 0 || !hasSegments(fused, plan)))
+    return "cannot have windows_ahead = " +
+           std::to_string(choices.windowsAhead) +
+           ": no segments along the tiled axis are prefetched";
+  if (choices.staging && choices.streamBytes <= 0)
+    return "cannot have staging = " + std::to_string(choices.staging) +
+           ": no results are stored non-temporally";
+  if (choices.convertsInput && !isConverted(fused, fused.getInputs().front()))
+    return "cannot have converts_input = 1: the input has the type of sums";
+  SmallVector<Section> sections = getSections(plan, choices);
+  for (auto [number, step] : llvm::enumerate(choices.steps)) {
+    bool follows = sections.front().sliceAxis >= 0 && number &&
+                   llvm::any_of(sections, [number = number](const Section &it) {
+                     return it.begin == number;
+                   });
+    if (step.isSourceFar && !follows)
+      return "cannot have far = 1 in step " + std::to_string(number + 1) +
+             ": it does not read what slices have left";
+    const StageGroup &group = plan.groups[number];
+    ModeProductOp product = group.products.front();
+    if (step.convertsFactor &&
+        (group.products.size() > 1 || !isConverted(fused, product.getFactor())))
+      return "cannot have converts_factor = 1 in step " +
+             std::to_string(number + 1) +
+             ": its factor is joined or has the type of sums";
+  }
+  return "";
+}

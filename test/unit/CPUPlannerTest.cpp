@@ -1,0 +1,275 @@
+//===- CPUPlannerTest.cpp - Plans of regions on a CPU -----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/CPU/CPUPlanner.h"
+#include "PlannerTest.h"
+#include "kron/Machine/Processor.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+struct CPU {
+  const char *name;
+  int64_t vectorBits;
+};
+
+/// Each has other caches, vectors or stores.
+constexpr CPU kCPUs[] = {{"znver3", 256},
+                         {"znver5", 512},
+                         {"skylake-avx512", 512},
+                         {"sapphirerapids", 512},
+                         {"neoverse-v1", 128},
+                         {"haswell", 256}};
+
+CPUPlannerOptions getOptions(const CPU &cpu) {
+  Processor processor{cpu.name, "", cpu.vectorBits, KRON_ISA_HOST};
+  setKnownCosts(processor, [](StringRef) { return false; });
+  CPUPlannerOptions options;
+  options.vectorBits = processor.vectorBits;
+  options.caches = {processor.l1Bytes, processor.l2Bytes, processor.columnBytes,
+                    processor.rowTileBytes};
+  options.streamBytes = processor.streamBytes;
+  options.streamColumnsBytes = processor.streamColumnsBytes;
+  options.hasFastShuffles = processor.hasFastShuffles;
+  return options;
+}
+
+class CPUPlanners : public GPUPlanners {
+protected:
+  /// The plan of `example` that completes the fields `given`; or the error.
+  std::variant<CPUPlanAttr, std::string>
+  plan(const Example &example, const CPU &cpu, StringRef given = "") {
+    std::string text =
+        given.empty() ? "" : ("#kron.cpu_plan<" + given + ">").str();
+    std::string reason = getAttributeReason(text.empty() ? "unit" : text);
+    if (reason != "none")
+      return reason;
+    FusedOp fused = build(example, text);
+    reason = catchError([&] { (void)planForCPU(fused, getOptions(cpu)); });
+    if (reason != "none")
+      return reason;
+    return getCPUPlanAttr(fused);
+  }
+
+  /// What the plan of `example` prints, or the error.
+  std::string getPlanned(const Example &example, const CPU &cpu,
+                         StringRef given = "") {
+    auto planned = plan(example, cpu, given);
+    if (auto *reason = std::get_if<std::string>(&planned))
+      return *reason;
+    return getText(std::get<CPUPlanAttr>(planned));
+  }
+};
+} // namespace
+
+static const Example kRows{"f32", {-1, 32, 32, 32}, {1, 2, 3}};
+static const Example kColumns{"f32", {64, 64, 4096}, {0, 1}};
+static const Example kPowers{"f32", {-1, 2, 2, 2, 2, 2, 2}, {1, 2, 3, 4, 5, 6}};
+static const Example kOdd{"f64", {1000, 5, 5}, {1, 2}};
+static const Example kSparse{"f32", {6, 196, 64}, {2}, {}, {0}};
+static const Example kLong{"f32", {-1, 64, 64, 64}, {1, 2, 3}};
+
+TEST_F(CPUPlanners, CompletePlansStayAsTheyAre) {
+  for (const Example &example :
+       {kRows, kColumns, kPowers, kOdd, kSparse, kLong})
+    for (const CPU &cpu : kCPUs) {
+      SCOPED_TRACE(getName(example) + " " + cpu.name);
+      auto planned = plan(example, cpu);
+      ASSERT_EQ(getReason(planned), "none");
+      CPUPlanAttr chosen = std::get<CPUPlanAttr>(planned);
+      EXPECT_TRUE(chosen.isComplete());
+      EXPECT_EQ(parseAttribute(getText(chosen), &context), chosen);
+      EXPECT_EQ(writeCPUPlan(&context, readCPUChoices(chosen)), chosen);
+      // No processor changes what is complete.
+      FusedOp again = build(example, getText(chosen));
+      for (const CPU &other : kCPUs) {
+        ASSERT_TRUE(succeeded(planForCPU(again, getOptions(other))));
+        EXPECT_EQ(getCPUPlanAttr(again), chosen);
+      }
+    }
+}
+
+TEST_F(CPUPlanners, GivenFieldsAreKept) {
+  struct Row {
+    const Example &example;
+    const char *given;
+  };
+  const Row rows[] = {
+      {kRows, "vector_bits = 128"},
+      {kRows, "tile = 3"},
+      {kRows, "tiled_axis = -1"},
+      {kRows, "slice = 4"},
+      {kRows, "slice = -1"},
+      {kRows, "steps = [{rows = 2}, {}, {vectors = 3}]"},
+      {kRows, "prefetch_results = 0"},
+      {kColumns, "windows_ahead = 2"},
+      {kRows, "prefetch_lines = 16"},
+      {kRows, "thread_fmas = 1000"},
+      {kRows, "stream_bytes = 4096, staging = 1"},
+      {kRows, "stream_bytes = 4096, drain_lines = 8"},
+      {kRows, "l1_bytes = 16384"},
+      {kRows, "l2_bytes = 65536"},
+      {kRows, "l1_sets = 128, l1_ways = 4"},
+      {kRows, "pages = 64"},
+      {kRows, "fmas_in_flight = 16"},
+      {kColumns, "packs_input = 1"},
+      {kColumns, "packs_input = 0"},
+      {kPowers, "steps = [{factors = 3}, {factors = 3}]"},
+      {kPowers, "rows_in_lanes = 1"},
+      {kOdd, "rows_in_lanes = 0"},
+      {kSparse, "whole_axes = []"},
+  };
+  for (const Row &row : rows)
+    for (const CPU &cpu : kCPUs) {
+      // Vectors of fewer than four rows are no lanes of rows.
+      if (StringRef(row.given).contains("rows_in_lanes") &&
+          cpu.vectorBits < 256)
+        continue;
+      SCOPED_TRACE(std::string(row.given) + " " + cpu.name);
+      Example example = row.example;
+      if (StringRef(row.given) == "rows_in_lanes = 1")
+        example.sizes.front() = 1000;
+      auto planned = plan(example, cpu, row.given);
+      ASSERT_EQ(getReason(planned), "none");
+      CPUPlanAttr chosen = std::get<CPUPlanAttr>(planned);
+      auto given = cast<CPUPlanAttr>(parseAttribute(
+          "#kron.cpu_plan<" + std::string(row.given) + ">", &context));
+      CPUChoices wanted = readCPUChoices(given), found = readCPUChoices(chosen);
+      // A field at its default is not printed.
+      SmallVector<std::string> values[2];
+      for (auto [choices, texts] :
+           {std::pair(&wanted, &values[0]), std::pair(&found, &values[1])}) {
+        auto collect = [&, texts = texts](StringRef name, const auto &value) {
+          if (!given.has(name))
+            return;
+          std::string &text = texts->emplace_back();
+          llvm::raw_string_ostream os(text);
+          if constexpr (std::is_convertible_v<decltype(value), int64_t>)
+            os << name << " = " << static_cast<int64_t>(value);
+          else
+            llvm::interleaveComma(value, os << name << " = ");
+        };
+        CPUChoices::visitFields(collect, *choices);
+        for (const CPUStepChoices &step : choices->steps)
+          if (given.has("steps"))
+            texts->push_back(std::to_string(step.factors));
+      }
+      EXPECT_EQ(values[0], values[1]);
+    }
+}
+
+TEST_F(CPUPlanners, WhatARegionWouldNotHonourIsAnError) {
+  struct Row {
+    const Example &example;
+    const char *given, *reason;
+  };
+  const Row rows[] = {
+      {kRows, "tiled_axis = 1", "expects tiled_axis to be an axis along which"},
+      {kSparse, "tiled_axis = 0", "expects tiled_axis to be an axis along"},
+      {kRows, "whole_axes = [0]",
+       "expects whole_axes to be axes of known sizes"},
+      {kRows, "packs_input = 1", "cannot have packs_input = 1"},
+      {kColumns, "rows_in_lanes = 1",
+       "cannot have rows_in_lanes = 1: the tiled axis does not lie outside"},
+      {kRows, "rows_in_lanes = 1", "axes inside of it are not whole"},
+      {kSparse, "slice = 2", "cannot have slice = 2"},
+      {kSparse, "slice_cuts = [2]", "cannot have slice_cuts"},
+      {kLong, "slice = 4, slice_cuts = [3]", "expects slice_cuts to divide"},
+      {kRows, "blocks = 4", "cannot have blocks = 4"},
+      {kRows, "reads_segments = 1", "cannot have reads_segments = 1"},
+      {kRows, "spread_prefetch = 1", "cannot have spread_prefetch = 1"},
+      {kRows, "stream_bytes = -1, staging = 2", "cannot have staging = 2"},
+      {kRows, "steps = [{factors = 4}]", "expects steps to apply 3 factors"},
+      {kRows, "steps = [{}]", "expects steps to apply 3 factors, but got 1"},
+      {{"f32", {-1, 8, 8, 8}, {1, 3}},
+       "steps = [{factors = 2}]",
+       "expects step 1 to join factors of neighbouring axes"},
+      {kRows, "steps = [{far = 1}, {}, {}]", "cannot have far = 1 in step 1"},
+      {kRows, "threads = 2", "a plan for a CPU has no field 'threads'"},
+      {kRows, "steps = [{tile = 2}, {}, {}]",
+       "a step of a plan for a CPU has no field 'tile'; it has factors, rows"},
+      {kRows, "windows_ahead = 2", "cannot have windows_ahead = 2"},
+      {kRows, "windows_ahead = 3", "expects windows_ahead to be in [1, 2]"},
+  };
+  for (const Row &row : rows)
+    for (const CPU &cpu : kCPUs) {
+      std::string found = getPlanned(row.example, cpu, row.given);
+      EXPECT_NE(found.find(row.reason), std::string::npos)
+          << row.given << " " << cpu.name << ": " << found;
+    }
+}
+
+TEST_F(CPUPlanners, NoStepTakesMoreOfACacheThanThereIs) {
+  const std::pair<int64_t, int64_t> budgets[] = {
+      {32768, 262144}, {32768, 262144}, {32768, 262144},
+      {32768, 262144}, {32768, 262144}, {32768, 131072}};
+  for (auto [cpu, budget] : llvm::zip_equal(kCPUs, budgets)) {
+    auto planned = plan(kRows, cpu);
+    ASSERT_EQ(getReason(planned), "none");
+    CPUBudget own = readCPUChoices(std::get<CPUPlanAttr>(planned)).budget;
+    EXPECT_EQ(std::pair(own.l1Bytes, own.l2Bytes), budget) << cpu.name;
+  }
+}
+
+TEST_F(CPUPlanners, ResultsArePrefetchedWhereTheyFindRoom) {
+  // 144 KB a row.
+  const Example example{"f32", {-1, 36, 32, 32}, {1, 2, 3}};
+  const bool prefetches[] = {true, true, true, true, true, false};
+  for (auto [cpu, expected] : llvm::zip_equal(kCPUs, prefetches)) {
+    auto planned = plan(example, cpu, "tile = 1");
+    ASSERT_EQ(getReason(planned), "none");
+    EXPECT_EQ(readCPUChoices(std::get<CPUPlanAttr>(planned)).prefetchesResults,
+              expected)
+        << cpu.name;
+  }
+}
+
+TEST_F(CPUPlanners, SlicesLeaveWhatIsFarForLargerOnes) {
+  // 4 positions of the outermost axis leave 512 KB.
+  const bool isFar[] = {false, false, false, false, false, true};
+  for (auto [cpu, expected] : llvm::zip_equal(kCPUs, isFar)) {
+    const Example example{"f32", {32, 64, 64}, {0, 1, 2}};
+    auto planned = plan(example, cpu);
+    ASSERT_EQ(getReason(planned), "none");
+    CPUChoices choices = readCPUChoices(std::get<CPUPlanAttr>(planned));
+    bool found = llvm::any_of(choices.steps, [](const CPUStepChoices &step) {
+      return step.isSourceFar;
+    });
+    EXPECT_EQ(found, expected)
+        << cpu.name << ": " << getText(std::get<CPUPlanAttr>(planned));
+  }
+}
+
+TEST_F(CPUPlanners, StoresGoByWayOfACopyWhereTheyAreNonTemporal) {
+  // Rows of 500 bytes end within lines.
+  const Example example{"f32", {-1, 5, 5, 5}, {1, 2, 3}};
+  const int64_t staging[] = {0, kStagesAll, 0, kStagesAll, 0, 0};
+  for (auto [cpu, expected] : llvm::zip_equal(kCPUs, staging)) {
+    auto planned = plan(example, cpu);
+    ASSERT_EQ(getReason(planned), "none");
+    EXPECT_EQ(readCPUChoices(std::get<CPUPlanAttr>(planned)).staging, expected)
+        << cpu.name << ": " << getText(std::get<CPUPlanAttr>(planned));
+  }
+}
+
+TEST_F(CPUPlanners, VectorsDecideWhichFactorsAreJoined) {
+  auto getSteps = [&](const Example &example, const CPU &cpu) {
+    auto planned = plan(example, cpu);
+    std::string text = getReason(planned) == "none" ? "" : getReason(planned);
+    if (!text.empty())
+      return text;
+    for (const CPUStepChoices &step :
+         readCPUChoices(std::get<CPUPlanAttr>(planned)).steps)
+      text += std::to_string(step.factors) + " ";
+    return text;
+  };
+  for (const CPU &cpu : kCPUs) {
+    EXPECT_NE(getSteps(kPowers, cpu), "1 1 1 1 1 1 ") << cpu.name;
+    EXPECT_EQ(getSteps(kRows, cpu), "1 1 1 ") << cpu.name;
+  }
+}
