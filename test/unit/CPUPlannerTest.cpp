@@ -105,7 +105,7 @@ TEST_F(CPUPlanners, GivenFieldsAreKept) {
       {kRows, "tiled_axis = -1"},
       {kRows, "slice = 4"},
       {kRows, "slice = -1"},
-      {kRows, "steps = [{rows = 2}, {}, {vectors = 3}]"},
+      {kRows, "steps = [{rows = 2}, {l2_bytes = 4096}, {vectors = 3}]"},
       {kRows, "prefetch_results = 0"},
       {kColumns, "windows_ahead = 2"},
       {kRows, "prefetch_lines = 16"},
@@ -157,7 +157,10 @@ TEST_F(CPUPlanners, GivenFieldsAreKept) {
         CPUChoices::visitFields(collect, *choices);
         for (const CPUStepChoices &step : choices->steps)
           if (given.has("steps"))
-            texts->push_back(std::to_string(step.factors));
+            texts->push_back(std::to_string(step.factors) + " " +
+                             std::to_string(step.rows) + " " +
+                             std::to_string(step.vectors) + " " +
+                             std::to_string(step.l2Bytes));
       }
       EXPECT_EQ(values[0], values[1]);
     }
@@ -192,7 +195,7 @@ TEST_F(CPUPlanners, WhatARegionWouldNotHonourIsAnError) {
       {kRows, "steps = [{far = 1}, {}, {}]", "cannot have far = 1 in step 1"},
       {kRows, "threads = 2", "a plan for a CPU has no field 'threads'"},
       {kRows, "steps = [{tile = 2}, {}, {}]",
-       "a step of a plan for a CPU has no field 'tile'; it has factors, rows"},
+       "a step of a plan for a CPU has no field 'tile'; it has factors, "},
       {kRows, "windows_ahead = 2", "cannot have windows_ahead = 2"},
       {kRows, "windows_ahead = 3", "expects windows_ahead to be in [1, 2]"},
   };

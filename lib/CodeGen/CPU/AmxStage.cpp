@@ -147,7 +147,7 @@ int64_t AmxStageEmitter::getBlockBytes() const {
 /// several if the factor comes from beyond the first caches every time.
 int64_t AmxStageEmitter::getChunkBlocks() const {
   constexpr int64_t kMaxBlocks = 4;
-  int64_t most = stage.given->budget.l2Bytes;
+  int64_t most = stage.budget.l2Bytes;
   int64_t factorBytes = stage.sizeK * stage.sizeN * kHalfBytes;
   if (!data.size.isConstant() || factorBytes < 2 * most)
     return 1;

@@ -120,6 +120,7 @@ Stage FusedCodeBuilder::getStage(const FusedPlace &place, unsigned index,
   stage.vectorBits = vectorBits;
   stage.given = &choices;
   stage.step = &choices.steps[index];
+  stage.budget = getBudget(choices, *stage.step);
   if (plan.rowsInLanes)
     moveRowsInside(stage, plan.tiledAxis, tileSize);
   if (rowsOutside)

@@ -218,7 +218,8 @@ bool FusedCodeBuilder::canPackInBody(const PlannedStage &planned) const {
   }
   bool hasManyRows = plan.tiledAxis >= 0 && tileSize >= kManyRows;
   return varies && (isOnce || hasManyRows) &&
-         elements * outer.getElementBytes() <= choices.budget.l2Bytes;
+         elements * outer.getElementBytes() <=
+             getBudget(choices, choices.steps.front()).l2Bytes;
 }
 
 void FusedCodeBuilder::packFactor(unsigned index,

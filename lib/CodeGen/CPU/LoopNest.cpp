@@ -79,7 +79,7 @@ int64_t kron::getMaxLanes(const Stage &stage) {
 bool kron::isFarApart(const Stage &stage, Int stride, int64_t count,
                       int64_t pages) {
   // The sets of that cache span a page.
-  const CPUBudget &budget = stage.given->budget;
+  const CPUBudget &budget = stage.budget;
   int64_t pageShare = budget.getWayBytes() / 2;
   if (!stride.isConstant())
     return true;

@@ -195,7 +195,7 @@ StageMapping kron::getStageMapping(const Stage &stage) {
 
 int64_t kron::getPanelRows(const Stage &stage, int64_t group, int64_t total) {
   constexpr int64_t kRows = 6;
-  const CPUBudget &budget = stage.given->budget;
+  const CPUBudget &budget = stage.budget;
   int64_t rows = kRows / stage.elementParts;
   // Rows of X that the whole register is loaded from go through the same sets
   // of the first-level cache as the panel.
@@ -220,7 +220,7 @@ int64_t kron::getPanelLanes(const Stage &stage, const LoopNest &nest) {
   // Such a factor is gone from the first-level cache when the next block of
   // rows comes.
   bool isLarge =
-      stage.sizeK * columns * stage.elementBytes > stage.given->budget.l1Bytes;
+      stage.sizeK * columns * stage.elementBytes > stage.budget.l1Bytes;
   return isLarge && !isFixed && columns >= panel ? panel : 0;
 }
 
@@ -321,7 +321,7 @@ SmallVector<int64_t> kron::getRemainderGroups(const Stage &stage,
   constexpr int64_t kMostTurns = 2;
   int64_t turns = groups.size() + (size >= lanes);
   if (turns > kMostTurns ||
-      elements * stage.elementBytes > stage.given->budget.l1Bytes / 2)
+      elements * stage.elementBytes > stage.budget.l1Bytes / 2)
     return {};
   // Code of their own has to pay.
   constexpr int64_t kWhole = 16, kWorthwhile = 15;

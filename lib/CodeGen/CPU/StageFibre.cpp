@@ -187,14 +187,13 @@ TileShape StageEmitter::chooseFibreShape(const FibreTiles &tiles,
     return {getPanelRows(stage, tiles.group, rowTotal), getPanelVectors(stage)};
   TileShape shape =
       chooseTileShape(rowTotal, vectorTotal, stage.vectorBits, *stage.step,
-                      stage.given->budget, stage.elementParts);
+                      stage.budget, stage.elementParts);
   // What is left behind blocks of a number that is not known are single rows,
   // which may be a few, but not as many as a quarter.
   bool isOpen = rowTotal < 0 && stage.usualRows && !isFixed;
   if (isOpen && 4 * (stage.usualRows % shape.rows) >= stage.usualRows) {
-    shape =
-        chooseTileShape(stage.usualRows, vectorTotal, stage.vectorBits,
-                        *stage.step, stage.given->budget, stage.elementParts);
+    shape = chooseTileShape(stage.usualRows, vectorTotal, stage.vectorBits,
+                            *stage.step, stage.budget, stage.elementParts);
     shape.rows = getDividingRows(shape.rows, stage.usualRows);
   }
   // Groups that a shuffle repeats are used for several vectors. It takes a
@@ -293,7 +292,7 @@ void StageEmitter::emitFibrePanels(const FibreTiles &tiles,
   // A panel stays in the cache while many rows use it, unless rows are as large
   // as panels: then a few rows stay there while all panels go by.
   int64_t rowElements = stage.sizeK * tiles.group;
-  int64_t chunkBytes = stage.given->budget.l2Bytes / 2;
+  int64_t chunkBytes = stage.budget.l2Bytes / 2;
   int64_t chunk =
       llvm::alignTo(chunkBytes / (rowElements * emitter.getElementBytes()) + 1,
                     tiles.shape.rows);
@@ -357,7 +356,7 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
   int64_t rest = size < 0 ? 0 : size % fibres;
   TileShape shape = chooseTileShape(
       size < 0 ? -1 : llvm::divideCeil(size, fibres),
-      /*vectors=*/1, stage.vectorBits, *stage.step, stage.given->budget);
+      /*vectors=*/1, stage.vectorBits, *stage.step, stage.budget);
   // Beside the factor, which stays in registers, and what is kept of X.
   bool keeps = keepsFibres(stage);
   if (stage.vectorBits < 512)

@@ -23,7 +23,7 @@ using namespace mlir::kron;
 /// that start anywhere lie in two cache lines.
 bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
   constexpr int64_t kMinReuse = 4, kMinK = 8;
-  const CPUBudget &budget = stage.given->budget;
+  const CPUBudget &budget = stage.budget;
   Int stride = stage.source.strides[stage.axis];
   auto isUnaligned = [&] {
     return stride.getConstant() * stage.elementBytes % kLineBytes != 0;
@@ -162,7 +162,7 @@ Int StageEmitter::getAhead(const LaneBlocks &blocks) {
 TileShape StageEmitter::chooseInnerShape(int64_t vectorTotal) const {
   if (!stage.isInPlace)
     return chooseTileShape(stage.sizeN, vectorTotal, stage.vectorBits,
-                           *stage.step, stage.given->budget, stage.elementParts,
+                           *stage.step, stage.budget, stage.elementParts,
                            /*prefersRows=*/true);
   int64_t most = getMaxAccumulators(stage.vectorBits) / stage.elementParts;
   return {stage.sizeN, std::clamp<int64_t>(most / stage.sizeN, 1,
@@ -264,7 +264,7 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
     sharedSize = shared->size.isConstant() ? shared->size.getConstant() : -1;
   TileShape shape =
       chooseTileShape(stage.sizeN, sharedSize, stage.vectorBits, *stage.step,
-                      stage.given->budget, stage.elementParts);
+                      stage.budget, stage.elementParts);
 
   auto emitLanes = [&](Int first, Value mask) {
     Bases column = advance(bases, laneAxis, first);

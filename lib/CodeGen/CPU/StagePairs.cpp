@@ -30,7 +30,7 @@ bool StageEmitter::takesPairs(int64_t group, int64_t rows) const {
   int64_t extent = stage.sizeK * group;
   return factor.element && factor.element.isBF16() && emitter.element.isF32() &&
          extent % 2 == 0 &&
-         rows * extent * stage.elementBytes <= stage.given->budget.l2Bytes / 4;
+         rows * extent * stage.elementBytes <= stage.budget.l2Bytes / 4;
 }
 
 /// How many q that follow each other in memory a pair of vectors is read from.

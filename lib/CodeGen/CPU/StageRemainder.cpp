@@ -34,7 +34,7 @@ void StageEmitter::emitRemainderGroup(const LoopAxis *rows,
   TileShape shape =
       chooseTileShape(rowTotal.isConstant() ? rowTotal.getConstant() : -1,
                       llvm::divideCeil(elements, lanes), stage.vectorBits,
-                      *stage.step, stage.given->budget);
+                      *stage.step, stage.budget);
   Int resultStride = stage.destination.strides[stage.axis];
   emitBlocks(rowTotal, shape.rows, [&](Int row, int64_t count) {
     Bases block = rows ? advance(bases, *rows, row) : bases;

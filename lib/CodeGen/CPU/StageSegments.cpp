@@ -31,7 +31,7 @@ std::optional<StageEmitter::SegmentShape>
 StageEmitter::getSegmentShape(int64_t size, int64_t rows) const {
   // Of X, which stays in the first-level cache for all q of a segment; and of a
   // copy of that, which lies on the stack.
-  const CPUBudget &budget = stage.given->budget;
+  const CPUBudget &budget = stage.budget;
   int64_t segmentBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
   int64_t lanes = getMaxLanes(stage);
   if (stage.elementParts != 1 || stage.hasPairs || rows < 1 ||

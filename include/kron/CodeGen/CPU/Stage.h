@@ -74,9 +74,10 @@ struct Stage {
   /// Of an element as it is computed, and its parts (2 if it is complex).
   int64_t elementBytes = 4;
   int64_t elementParts = 1;
-  /// Width of the vector registers, and what the plan says of the fused region
-  /// and of the step.
+  /// Width of the vector registers, what the step may take of the caches, and
+  /// what the plan says of the fused region and of the step.
   int64_t vectorBits = 512;
+  CPUBudget budget;
   const CPUChoices *given = nullptr;
   const CPUStepChoices *step = nullptr;
 };

@@ -34,6 +34,9 @@ struct CPUStepChoices {
   /// Of its register tiles, the rows (of the operand that is broadcast) and the
   /// vectors in a row; 0: as they cost least.
   int64_t rows = 0, vectors = 0;
+  /// What it may take of the first two caches; 0: as much as the region's
+  /// `CPUBudget` says.
+  int64_t l1Bytes = 0, l2Bytes = 0;
   /// Whether what it reads lies beyond the second-level cache, so that what
   /// later register tiles take of it is prefetched.
   bool isSourceFar = false;
@@ -46,6 +49,8 @@ struct CPUStepChoices {
     visit("factors", choices.factors);
     visit("rows", choices.rows);
     visit("vectors", choices.vectors);
+    visit("l1_bytes", choices.l1Bytes);
+    visit("l2_bytes", choices.l2Bytes);
     visit("far", choices.isSourceFar);
     visit("converts_factor", choices.convertsFactor);
   }
@@ -143,6 +148,9 @@ struct CPUChoices {
     CPUBudget::visitFields(visit, choices.budget);
   }
 };
+
+/// What `step` of a region with `choices` may take.
+CPUBudget getBudget(const CPUChoices &choices, const CPUStepChoices &step);
 
 /// The fields of `plan`; those that are not there have their defaults.
 CPUChoices readCPUChoices(CPUPlanAttr plan);

@@ -262,7 +262,8 @@ static constexpr PlanField kFields[] = {
     constraint("register_rows", 0, kMostRegisters, kCPU,
                "rows of the accumulators that all register tiles keep, of the "
                "operand that is broadcast"),
-    constraint("register_vectors", 0, kMostRegisters, kCPU, "vectors in such a row"),
+    constraint("register_vectors", 0, kMostRegisters, kCPU,
+               "vectors in such a row"),
     defaulted("slice", -1, kMost, 0, kCPU,
               "positions of the outermost contracted axis of a tile that go "
               "through all factors inside of it at once, within the "
@@ -315,8 +316,14 @@ static constexpr PlanField kFields[] = {
     defaulted("l1_bytes", 1024, kMost, 32768, kCPU,
               "bytes of the first-level cache for what a step uses again at "
               "once: larger factors are packed in panels"),
+    defaulted("l1_bytes", 0, kMost, 0, kStep,
+              "bytes of the first-level cache for what the step uses again at "
+              "once; 0: as the region says"),
     defaulted("l2_bytes", 1024, kMost, 262144, kCPU,
               "bytes of the second-level cache for what a step copies"),
+    defaulted("l2_bytes", 0, kMost, 0, kStep,
+              "bytes of the second-level cache for what the step copies; 0: as "
+              "the region says"),
     defaulted("l1_sets", 1, 65536, 64, kCPU,
               "sets of the first-level cache: rows that share few are copied"),
     defaulted("l1_ways", 1, 1024, 8, kCPU,
