@@ -11,8 +11,8 @@ usage: check.py [--build BUILD] [--update]
   docs/performance has no other page, and docs/Performance.md at most `MOST_LINES` lines.
 - No document, comment or message has a word that docs/Glossary.md has replaced (`WORDS`).
 - docs/Glossary.md defines each term once, and lib or another page uses it.
-- Each numbered constraint of docs/reference/Dialect.md, number 3 of kron.mkm say, has its tag `mkm_c3` in a
-  comment of a verifier and in the name of a negative test, and there are no other tags.
+- Each numbered constraint of docs/reference/Dialect.md and Tile.md, number 3 of kron.mkm say, has its tag `mkm_c3`
+  in a comment of a verifier and in the name of a negative test, and there are no other tags.
 - docs/Architecture.md has each folder of include and lib in one layer, no layer includes headers of a lower one,
   nothing but passes of the layer mapping includes what chooses plans, and files that the page names exist.
 - docs/Constants.md has a row, with a reason, for each number outside of lib/Machine that has a name or is a fraction
@@ -269,8 +269,8 @@ def check_machines(checker, page, source, test):
 def rules_of(reference):
     """Tags of the constraints that the generated reference numbers."""
     for section in re.split(r"^### ", reference, flags=re.M)[1:]:
-        name = re.match(r"`kron\.(\w+)`", section)
-        listed = re.search(r"^Constraints:.*?(?=^(?:Example|####))", section, re.M | re.S)
+        name = re.match(r"`(?:kron|tile)\.(\w+)`", section)
+        listed = re.search(r"^Constraints\b.*?(?=^(?:Example|####)|\Z)", section, re.M | re.S)
         for number in re.findall(r"^(\d+)\. ", listed[0] if name and listed else "", re.M):
             yield f"{name[1]}_c{number}"
 
@@ -383,7 +383,8 @@ def main():
     check_glossary(checker, DOCS / "Glossary.md")
     check_machines(checker, DOCS / "Machines.md", ROOT / "lib/Machine/GPUTable.cpp",
                    ROOT / "test/Transforms/machines.mlir")
-    check_rules(checker, DOCS / "reference/Dialect.md", ROOT / "lib/Dialect/Kron/IR", ROOT / "test/Dialect/Kron")
+    for page, dialect in (("Dialect.md", "Kron"), ("Tile.md", "Tile")):
+        check_rules(checker, DOCS / "reference" / page, ROOT / f"lib/Dialect/{dialect}/IR", ROOT / f"test/Dialect/{dialect}")
     check_layers(checker, DOCS / "Architecture.md")
     check_paths(checker, DOCS / "Architecture.md")
     check_generated(checker, render.generated())

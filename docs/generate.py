@@ -11,7 +11,9 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DIALECT = "kron/Dialect/Kron/IR/KronAllOps.td"
+#: Page -> (dialect, its definitions).
+DIALECTS = {"Dialect.md": ("kron", "kron/Dialect/Kron/IR/KronAllOps.td"),
+            "Tile.md": ("tile", "kron/Dialect/Tile/IR/TileOps.td")}
 PASSES = {"Within the dialect": "kron/Dialect/Kron/Transforms/Passes.td",
           "To a machine": "kron/Mapping/Passes.td",
           "Out of the dialect": "kron/Conversion/Passes.td"}
@@ -90,12 +92,14 @@ def plans(source):
 
 def references(options):
     """File name -> text of everything in docs/reference."""
-    dialect = tablegen(options, ["-gen-dialect-doc", "-dialect=kron"], DIALECT)
+    pages = {page: NOTE.format(f"include/{source}") + "\n"
+             + tablegen(options, ["-gen-dialect-doc", f"-dialect={dialect}"], source)
+             for page, (dialect, source) in DIALECTS.items()}
     passes = [NOTE.format("include/kron/**/Passes.td"), "# Passes\n",
               "How they follow each other: [Architecture](../Architecture.md).\n"]
     for title, source in PASSES.items():
         passes += [f"## {title}\n", tablegen(options, ["-gen-pass-doc"], source)]
-    return {"Dialect.md": NOTE.format(f"include/{DIALECT}") + "\n" + dialect,
+    return {**pages,
             "Passes.md": "\n".join(passes),
             "Plans.md": plans((ROOT / FIELDS).read_text())}
 

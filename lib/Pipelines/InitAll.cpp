@@ -10,6 +10,7 @@
 #include "kron/Dialect/Kron/IR/ShardingInterfaceImpl.h"
 #include "kron/Dialect/Kron/IR/TilingInterfaceImpl.h"
 #include "kron/Dialect/Kron/Transforms/BufferizableOpInterfaceImpl.h"
+#include "kron/Dialect/Tile/IR/TileDialect.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -19,7 +20,7 @@ using namespace mlir;
 void kron::registerAllDialects(DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<KronDialect>();
+  registry.insert<KronDialect, tile::TileDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
   registerShardingInterfaceExternalModels(registry);
   registerTilingInterfaceExternalModels(registry);

@@ -14,6 +14,7 @@
 #include "kron/Dialect/Kron/IR/KronDialect.h"
 #include "kron/Dialect/Kron/IR/TilingInterfaceImpl.h"
 #include "kron/Dialect/Kron/Transforms/BufferizableOpInterfaceImpl.h"
+#include "kron/Dialect/Tile/IR/TileDialect.h"
 #include "kron/InitAll.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ComplexToLLVM/ComplexToLLVM.h"
@@ -146,14 +147,14 @@ static void registerLowering(DialectRegistry &registry) {
 }
 
 void kron::registerCompilerDialects(DialectRegistry &registry) {
-  registry
-      .insert<affine::AffineDialect, arith::ArithDialect,
-              bufferization::BufferizationDialect, cf::ControlFlowDialect,
-              complex::ComplexDialect, DLTIDialect, func::FuncDialect,
-              gpu::GPUDialect, index::IndexDialect, kron::KronDialect,
-              linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-              memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
-              tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+  registry.insert<affine::AffineDialect, arith::ArithDialect,
+                  bufferization::BufferizationDialect, cf::ControlFlowDialect,
+                  complex::ComplexDialect, DLTIDialect, func::FuncDialect,
+                  gpu::GPUDialect, index::IndexDialect, kron::KronDialect,
+                  linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+                  memref::MemRefDialect, NVVM::NVVMDialect, scf::SCFDialect,
+                  tensor::TensorDialect, kron::tile::TileDialect, ub::UBDialect,
+                  vector::VectorDialect>();
   registerBufferization(registry);
   registerShapes(registry);
   registerLowering(registry);

@@ -219,6 +219,11 @@ static void populateKernels(OpPassManager &pm,
   //    One kernel per fused region, of the kind that the plan names; and
   //    one per kron.quantize, unless its rows turn out not to be contiguous.
   if (!options.reference) {
+    //    Those of tile operations first; all kernels are one gpu.module.
+    KronTileOptions tile;
+    tile.chip = options.chip;
+    pm.addPass(createKronTile(tile));
+    pm.addPass(createConvertTileToNVVM());
     ConvertKronToNVVMOptions kernels;
     kernels.chip = options.chip;
     pm.addPass(createConvertKronToNVVM(kernels));

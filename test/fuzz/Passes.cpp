@@ -68,10 +68,13 @@ template <bool cuda> static void populateSteps(OpPassManager &pm) {
   KronPlanOptions plan;
   plan.target = target;
   pm.addPass(createKronPlan(plan));
-  if (cuda)
-    pm.addPass(createConvertKronToNVVM());
-  else
+  if (!cuda) {
     pm.addPass(createConvertKronToVector());
+    return;
+  }
+  pm.addPass(createKronTile());
+  pm.addPass(createConvertTileToNVVM());
+  pm.addPass(createConvertKronToNVVM());
 }
 
 static void populateLinalg(OpPassManager &pm) {

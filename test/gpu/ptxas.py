@@ -61,7 +61,8 @@ GOLDEN = [
     ("mkm", "f32", 16, "8^8", {}),
     ("mkm", "f32", 1, "16^6", {"beta": 0.5}),
     ("mkm", "f32", 1024, "14:15,19:13,34:23", {}),
-    *(("batched", t, 100000, f"{n}^3", {}) for t in ("f32", "f64") for n in (4, 8, 11)),
+    *(("batched", t, 100000, f"{n}^3", {}) for t in ("f32", "f64") for n in (4, 8, 9, 11)),
+    *(("batched", t, 100000, "8^3", {"beta": 0.5}) for t in ("f32", "f64")),
     *(("ksmm", t, 25088, p, {"layout": layout}) for t in ("f32", "f16")
       for p in ((1, 64, 64, 16), (6, 64, 64, 1), (1, 256, 256, 4), (1, 1024, 1024, 1))
       for layout in ("batch_first", "batch_last")),

@@ -37,9 +37,10 @@ _spec.loader.exec_module(asm)
 
 
 class Target:
-    """The passes of a target, and another machine of its kind."""
+    """The passes of a target, and another machine of its kind; `convert` are those that
+    follow each other behind the plan."""
 
-    def __init__(self, name, pipeline, plan, other, convert):
+    def __init__(self, name, pipeline, plan, other, *convert):
         self.name, self.pipeline, self.plan = name, pipeline, plan
         self.other, self.convert = other, convert
 
@@ -48,6 +49,7 @@ def gpu_target(chip, other):
     return Target(chip, f"--kron-gpu-pipeline=chip={chip}",
                   f"--kron-plan=target=cuda chip={chip}",
                   f"--kron-plan=target=cuda chip={other}",
+                  f"--kron-tile=chip={chip}", "--convert-tile-to-nvvm",
                   f"--convert-kron-to-nvvm=chip={chip}")
 
 
@@ -91,15 +93,15 @@ def dumps(text):
 
 def check(tool, case, target):
     """What is wrong, or None."""
-    convert = re.match(r"--([\w-]+)", target.convert)[1]
+    convert = re.match(r"--([\w-]+)", target.convert[-1])[1]
     try:
         _, printed = run(tool, case.mlir(), target.pipeline, "--mlir-print-ir-after=kron-plan",
                          f"--mlir-print-ir-after={convert}")
         found = dumps(printed)
         planned, wanted = found["kron-plan"], found[convert]
-        converted = run(tool, planned, target.convert)[0].strip()
+        converted = run(tool, planned, *target.convert)[0].strip()
         if converted != wanted:
-            return f"{target.convert} of the printed plans is not what the pipeline has made"
+            return f"{target.convert[-1]} of the printed plans is not what the pipeline has made"
         for plan in (target.plan, target.other):
             again = run(tool, planned, plan)[0].strip()
             if again != planned:

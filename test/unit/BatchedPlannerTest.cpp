@@ -38,7 +38,7 @@ TEST_F(GPUPlanners, BatchedPlansAreReadAndFit) {
       auto &both = std::get<SmallVector<GPUPlanAttr>>(plans);
       // Of packed arrays, and of any.
       ASSERT_EQ(both.size(), 2u);
-      EXPECT_EQ(both[0], both[1].with("packed", 1));
+      EXPECT_EQ(both[0].without("direct_store"), both[1].with("packed", 1));
       for (GPUPlanAttr plan : both) {
         expectSameWritten<BatchedChoices>(plan);
         auto read = readBatchedPlan(fused, plan);
@@ -70,16 +70,51 @@ TEST_F(GPUPlanners, BatchedHonoursWhatIsGiven) {
                               "tile = 5", "packed = 0", "regions = [2]"});
   expectHonours<planBatched>("batched", kFibres,
                              {"threads = 96", "fibres = 2", "slack = 0",
-                              "tile = 6", "ctas_per_sm = 2"});
+                              "plane_fibres = 2", "unrolled = 5", "tile = 6",
+                              "ctas_per_sm = 2"});
   // No plan for packed arrays alone.
   auto plans = planBatched(build(kPlanes, getPlanText("batched", "packed = 0")),
                            getMachine("h200"));
   EXPECT_EQ(std::get<SmallVector<GPUPlanAttr>>(plans).size(), 1u);
 }
 
+TEST_F(GPUPlanners, BatchedStoresDirectlyWhereStoresAreWide) {
+  struct Case {
+    Example example;
+    bool isDirect;
+  };
+  const Case cases[] = {
+      // Units of 16 bytes; single elements of f32, and of f64; planes of f64.
+      {{"f32", {-1, 8, 8, 8}, {1, 2, 3}}, true},
+      {{"f32", {-1, 9, 9, 9}, {1, 2, 3}}, false},
+      {{"f64", {-1, 9, 9, 9}, {1, 2, 3}}, true},
+      {{"f64", {-1, 4, 4, 4}, {1, 2, 3}}, false},
+      // A last factor within the planes.
+      {kPlanes, false}};
+  auto isDirect = [](FusedOp fused) {
+    auto plans = planBatched(fused, getMachine("h200"));
+    return std::get<SmallVector<GPUPlanAttr>>(plans)[0].get("direct_store");
+  };
+  for (const Case &found : cases) {
+    SCOPED_TRACE(getName(found.example));
+    EXPECT_EQ(isDirect(build(found.example)), found.isDirect);
+  }
+  EXPECT_EQ(isDirect(build(cases[0].example,
+                           getPlanText("batched", "direct_store = 0"))),
+            0);
+  EXPECT_EQ(isDirect(build(cases[1].example,
+                           getPlanText("batched", "direct_store = 1"))),
+            1);
+}
+
 TEST_F(GPUPlanners, BatchedSaysWhichFieldIsImpossible) {
-  expectRefuses<planBatched>("batched", kPlanes,
-                             {"threads = 33", "stages = 1"});
+  expectRefuses<planBatched>(
+      "batched", kPlanes, {"threads = 33", "stages = 1", "direct_store = 1"});
+  // Of arrays that need not be packed.
+  FusedOp fused = build({"f32", {-1, 8, 8, 8}, {1, 2, 3}},
+                        getPlanText("batched", "packed = 0, direct_store = 1"));
+  expectNames(getReason(planBatched(fused, getMachine("h200"))),
+              "direct_store = 1");
   // An even number of 72 bytes is a multiple of 16.
   expectRefuses<planBatched>("batched", {"f32", {-1, 3, 3, 2}, {1, 2, 3}},
                              {"tile = 3"});
@@ -97,6 +132,8 @@ TEST_F(GPUPlanners, BatchedReaderRefusesWhatIsNoPlan) {
                                         {"tile", 0},
                                         {"tile", 3},
                                         {"stages", 1},
+                                        {"plane_fibres", 0},
+                                        {"direct_store", 1},
                                         {"ctas_per_sm", 0}});
   for (const Example &example :
        {Example{"f32", {-1, 17}, {1}}, Example{"f16", {-1, 4}, {1}},

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Plan/GPU/MmaLayout.h"
+#include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "llvm/Support/MathExtras.h"
 #include "gtest/gtest.h"
 #include <set>
@@ -140,4 +140,41 @@ TEST(TileLayout, OtherSizesArePaddedALittle) {
       EXPECT_LE(layout.bytes, 2 * elements * layout.elementBytes);
     }
   });
+}
+
+/// A layout with strides that leave gaps between planes.
+static TileLayout getPadded() {
+  return TileLayout::get({4, 8, 8, 8}, 4, {544, 68, 8, 1});
+}
+
+TEST(TileLayout, GivenStridesAreTaken) {
+  TileLayout layout = getPadded();
+  EXPECT_EQ(layout.getIndex({1, 2, 3, 4}), 544 + 2 * 68 + 3 * 8 + 4);
+  EXPECT_EQ(layout.bytes, 4 * 544 * 4);
+  EXPECT_EQ(TileLayout::getDenseStrides({4, 3, 5}),
+            (SmallVector<int64_t>{15, 5, 1}));
+  // Multiples of 16 bytes; of 128 with bits exchanged.
+  EXPECT_EQ(TileLayout::get({3, 3}, 4, {3, 1}).bytes, 48);
+  EXPECT_EQ(TileLayout::get({3, 4}, 4, {4, 1}, {{3, 2}}).bytes, 128);
+}
+
+TEST(TileLayout, SegmentsAreWhatLiesTogether) {
+  using Segment = TileLayout::Segment;
+  TileLayout layout = getPadded();
+  EXPECT_EQ(layout.getSegments(0, 4),
+            (SmallVector<Segment>{{32, 68}, {64, 1}}));
+  EXPECT_EQ(layout.getSegments(0, 2), (SmallVector<Segment>{{32, 68}}));
+  EXPECT_EQ(layout.getSegments(1, 3), (SmallVector<Segment>{{8, 68}, {8, 8}}));
+  // No dimension, and one of one position, whatever its stride.
+  EXPECT_EQ(layout.getSegments(2, 2), (SmallVector<Segment>{{1, 1}}));
+  EXPECT_EQ(TileLayout::get({4, 1, 3}, 8, {3, 7, 1}).getSegments(0, 3),
+            (SmallVector<Segment>{{12, 1}}));
+}
+
+TEST(TileLayout, AlignmentIsThatOfAllStrides) {
+  TileLayout layout = getPadded();
+  EXPECT_EQ(layout.getAlignment(0, 2, 4), 4);
+  EXPECT_EQ(layout.getAlignment(0, 2, 8), 4);
+  EXPECT_EQ(layout.getAlignment(0, 4, 4), 1);
+  EXPECT_EQ(TileLayout::get({2, 6}, 4, {6, 1}).getAlignment(0, 1, 4), 2);
 }

@@ -98,6 +98,69 @@ def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def KronTile : Pass<"kron-tile", "::mlir::ModuleOp"> {
+  let summary = "Make kernels of tile operations from kron.fused";
+  let description = [{
+    Replaces every `kron.fused` on memrefs that has a plan for kernel `batched`
+    by the launch of a `gpu.func` of `tile` operations, as the complete plan
+    says; nothing is chosen here, and no instruction is written. Of a
+    `#kron.dispatch` every plan becomes a kernel, and host code launches the
+    first one whose requirements hold, as `--convert-kron-to-nvvm` describes
+    them. What has a plan for another kernel is left alone, in a branch of its
+    own where a dispatch names it beside a batched one.
+
+    Example:
+
+    ```mlir
+    kron.fused ins(%x, %f : memref<?x4xf32>, memref<4x4xf32>) outs(%y : memref<?x4xf32>)
+        attributes {plan = #kron.gpu_plan<kernel = batched, tile = 512, threads = 128, ctas_per_sm = 8, stages = 2>} ...
+    ```
+
+    becomes
+
+    ```mlir
+    tile.launch @kron_gpu::@f_batched_0 tiles(%tiles) args(%x, %y, %f, %tiles : ...)
+    ```
+
+    and a kernel as in the description of the dialect.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
+           "GPU to generate code for: an SKU (h200, a100-80, ...) or an architecture (sm_90a)">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::complex::ComplexDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::kron::tile::TileDialect"];
+}
+
+def ConvertTileToNVVM : Pass<"convert-tile-to-nvvm", "::mlir::ModuleOp"> {
+  let summary = "Give tile operations their instructions";
+  let description = [{
+    Replaces every `tile.launch` by a call of `kronRtCudaLaunch`, and the
+    `gpu.func` that it names by an `llvm.func` whose body still uses scf and
+    arith. There is one way to lower an operation; what there is to choose is in
+    its attributes and types.
+
+    A view becomes a pointer and those of its sizes and strides that its type
+    does not know, a buffer an offset into the CTA's shared memory, a fragment
+    values of a thread. Contractions are computed as their results are stored,
+    so many at a time as their `block` says.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::complex::ComplexDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def KronMapToGPU : Pass<"kron-map-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Move what is left beside fused kernels to the GPU";
   let description = [{

@@ -14,9 +14,9 @@
 #define KRON_LIB_CODEGEN_GPU_FFMAEMITTER_H
 
 #include "FfmaArrays.h"
-#include "ScalarOps.h"
 #include "TileWalk.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
+#include "kron/CodeGen/GPU/ScalarOps.h"
 #include "kron/Plan/GPU/FfmaPlan.h"
 #include <functional>
 #include <vector>

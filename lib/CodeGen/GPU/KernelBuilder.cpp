@@ -41,24 +41,29 @@ gpu::GPUModuleOp kron::getOrCreateGPUModule(ModuleOp module) {
   return gpuModule;
 }
 
+std::string kron::getFreeKernelName(gpu::GPUModuleOp module, StringRef name) {
+  std::string unique;
+  for (unsigned number = 0; unique.empty() || module.lookupSymbol(unique);
+       ++number)
+    unique = (name + "_" + Twine(number)).str();
+  return unique;
+}
+
 kron::detail::KernelBody::KernelBody(Emitter &host, gpu::GPUModuleOp gpuModule,
                                      StringRef name)
     : ownBuilder(host.builder.getContext()) {
-  std::string unique;
-  for (unsigned number = 0; unique.empty() || gpuModule.lookupSymbol(unique);
-       ++number)
-    unique = (name + "_" + Twine(number)).str();
   ownBuilder.setInsertionPointToEnd(gpuModule.getBody());
   auto type = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(ownBuilder.getContext()), {});
-  function = LLVM::LLVMFuncOp::create(ownBuilder, host.loc, unique, type);
+  function = LLVM::LLVMFuncOp::create(ownBuilder, host.loc, name, type);
   Block *block = ownBuilder.createBlock(&function.getBody());
   ownBuilder.setInsertionPointToStart(block);
 }
 
 KernelBuilder::KernelBuilder(Emitter &host, gpu::GPUModuleOp gpuModule,
-                             StringRef name, Type element)
-    : KernelBody(host, gpuModule, name),
+                             StringRef name, Type element, bool isFree)
+    : KernelBody(host, gpuModule,
+                 isFree ? name.str() : getFreeKernelName(gpuModule, name)),
       Emitter(ownBuilder, host.loc, element, /*indexBits=*/32), host(host),
       gpuModule(gpuModule) {}
 
@@ -85,6 +90,13 @@ static Value buildAddress(Emitter &host, memref::LoadOp load) {
   for (auto [place, stride] : llvm::zip(places, array.strides))
     offset = host.add(offset, host.mul(stride, place));
   return host.offsetPointer(array.base, offset, array.element);
+}
+
+void kron::eraseReadScalars(ModuleOp module) {
+  module.walk([](memref::LoadOp load) {
+    if (load->use_empty() && load->getParentOfType<func::FuncOp>())
+      load.erase();
+  });
 }
 
 Value KernelBuilder::enter(Value hostValue) {

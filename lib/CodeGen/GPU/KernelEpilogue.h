@@ -13,7 +13,7 @@
 #ifndef KRON_LIB_CODEGEN_GPU_KERNELEPILOGUE_H
 #define KRON_LIB_CODEGEN_GPU_KERNELEPILOGUE_H
 
-#include "ScalarOps.h"
+#include "kron/CodeGen/GPU/ScalarOps.h"
 
 namespace mlir::kron {
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ScalarOps.h"
+#include "kron/CodeGen/GPU/ScalarOps.h"
 #include "kron/Dialect/Kron/Utils/Scalars.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 
@@ -192,25 +192,50 @@ KernelScale ScalarOps::enter(const Scale &scale, bool isNeutral) {
 Scalar ScalarOps::scaledSum(const KernelScale &alpha, const KernelScale &beta,
                             const Scalar &value,
                             function_ref<Scalar()> addend) {
-  Scalar result = value;
-  if (alpha.value) {
-    result = mul(*alpha.value, value);
+  return scaledSums(alpha, beta, value,
+                    [&] { return SmallVector<Scalar>{addend()}; })
+      .front();
+}
+
+SmallVector<Scalar>
+ScalarOps::scaledSums(const KernelScale &alpha, const KernelScale &beta,
+                      ArrayRef<Scalar> values,
+                      function_ref<SmallVector<Scalar>()> addends) {
+  SmallVector<Scalar> results(values);
+  for (Scalar &result : results) {
+    if (!alpha.value)
+      break;
+    result = mul(*alpha.value, result);
     if (alpha.isDynamic)
       result = select(isZero(*alpha.value), zero(), result);
   }
   if (!beta.value)
-    return result;
-  if (!beta.isDynamic)
-    return fma(*beta.value, addend(), result);
-  SmallVector<Type> types{result.re.getType()};
-  if (isComplex())
-    types.push_back(types.front());
-  auto list = [&](const Scalar &number) {
-    return isComplex() ? SmallVector<Value>{number.re, number.im}
-                       : SmallVector<Value>{number.re};
+    return results;
+  auto addAll = [&] {
+    SmallVector<Scalar> sums;
+    for (auto [addend, result] : llvm::zip_equal(addends(), results))
+      sums.push_back(fma(*beta.value, addend, result));
+    return sums;
   };
-  SmallVector<Value> parts = kernel.ifElse(
-      isZero(*beta.value), types, [&] { return list(result); },
-      [&] { return list(fma(*beta.value, addend(), result)); });
-  return {parts[0], isComplex() ? parts[1] : nullptr};
+  if (!beta.isDynamic)
+    return addAll();
+  auto list = [&](ArrayRef<Scalar> numbers) {
+    SmallVector<Value> parts;
+    for (const Scalar &number : numbers) {
+      parts.push_back(number.re);
+      if (isComplex())
+        parts.push_back(number.im);
+    }
+    return parts;
+  };
+  SmallVector<Value> parts = list(results);
+  SmallVector<Type> types =
+      llvm::map_to_vector(parts, [](Value part) { return part.getType(); });
+  parts = kernel.ifElse(
+      isZero(*beta.value), types, [&] { return list(results); },
+      [&] { return list(addAll()); });
+  for (auto [index, result] : llvm::enumerate(results))
+    result = isComplex() ? Scalar{parts[2 * index], parts[2 * index + 1]}
+                         : Scalar{parts[index], nullptr};
+  return results;
 }

@@ -8,8 +8,8 @@
 #ifndef KRON_LIB_CODEGEN_GPU_SMALLGROUPS_H
 #define KRON_LIB_CODEGEN_GPU_SMALLGROUPS_H
 
-#include "ScalarOps.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
+#include "kron/CodeGen/GPU/ScalarOps.h"
 #include "kron/Plan/GPU/SmallGroupsPlan.h"
 #include <memory>
 

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/CodeGen/FusedOperands.h"
+#include "kron/CodeGen/GPU/Dispatch.h"
 #include "kron/CodeGen/GPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/CodeGen/GPU/Quantize.h"
@@ -31,45 +32,6 @@ namespace mlir::kron {
 
 using namespace mlir;
 using namespace mlir::kron;
-
-static LogicalResult checkPlace(Operation *op, Value init) {
-  if (!isa<MemRefType>(init.getType()))
-    return op->emitOpError(
-        "expects memref operands: run --kron-bufferize first");
-  if (!op->getParentOfType<func::FuncOp>())
-    return op->emitOpError("expects to be inside a func.func");
-  return success();
-}
-
-static LogicalResult checkFusedOp(FusedOp fused) {
-  if (failed(checkPlace(fused, fused.getInit())))
-    return failure();
-  if (hasEmptyArray(fused))
-    return fused.emitOpError(
-        "cannot become a GPU kernel: an array has no elements");
-  for (ModeProductOp product : fused.getModeProducts()) {
-    if (std::optional<std::string> reason = getDynamicShapeReason(
-            cast<ScaledOpInterface>(product.getOperation())))
-      return product.emitOpError("cannot become a GPU kernel: ") << *reason;
-    for (int64_t dim : product.getFactorDims())
-      if (dim >= 0 && product.getAxis() == static_cast<uint64_t>(dim))
-        return product.emitOpError("has a factor that varies on its own axis");
-  }
-  return success();
-}
-
-/// The plans of `op`; none, with an error, if it has no complete ones.
-static SmallVector<GPUPlanAttr> getCompletePlans(Operation *op) {
-  SmallVector<GPUPlanAttr> plans = getGPUPlans(op);
-  if (!plans.empty() &&
-      llvm::all_of(plans, [](GPUPlanAttr plan) { return plan.isComplete(); }))
-    return plans;
-  InFlightDiagnostic error = op->emitOpError(
-      "expects a complete plan for a GPU: run --kron-plan=target=cuda first");
-  if (!plans.empty())
-    error << "; found " << plans.front();
-  return {};
-}
 
 namespace {
 
@@ -141,11 +103,7 @@ struct ConvertKronToNVVMPass
       emitQuantize(builder, gpuModule, op, *machine);
       op.erase();
     }
-    // Kernels read scalars themselves.
-    module.walk([](memref::LoadOp load) {
-      if (load->use_empty() && load->getParentOfType<func::FuncOp>())
-        load.erase();
-    });
+    eraseReadScalars(module);
   }
 };
 

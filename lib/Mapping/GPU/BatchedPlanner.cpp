@@ -137,6 +137,9 @@ static std::optional<std::string> choose(BatchedPlan &plan, GPUPlanAttr given,
       getGiven("tile", llvm::alignTo(items, plan.getTileUnit()));
   plan.stages = getGiven("stages", plan.stages);
   plan.fibres = getGiven("fibres", plan.fibres);
+  plan.planeFibres = getGiven("plane_fibres", plan.planeFibres);
+  if (given && given.has("unrolled"))
+    plan.unrolled = given.get("unrolled");
   if (given && given.has("slack"))
     plan.hasSlack = given.get("slack") != 0;
   plan.threads = getGiven("threads", getPlaneThreads(plan));
@@ -149,6 +152,40 @@ static std::optional<std::string> choose(BatchedPlan &plan, GPUPlanAttr given,
   plan.ctasPerSM = getGiven(
       "ctas_per_sm", std::max<int64_t>(getFittingCtas(plan, machine), 1));
   return getSharedMemoryReason(plan.getSharedBytes(), plan.ctasPerSM, machine);
+}
+
+/// Whether the results of the last step go to memory from registers: by 16
+/// bytes, which neighbouring threads place side by side, or single elements of
+/// f64, of which a warp's make two lines (those of f32 make ragged ones, and
+/// are slower than the way through shared memory). Kernels with planes of f64
+/// have no registers for it.
+static bool shouldStoreDirectly(const BatchedPlan &plan) {
+  const BatchedStep &step = plan.steps.back();
+  bool isF64 = plan.chunk == 2;
+  if (step.isPlane() || (plan.hasPlanes() && isF64))
+    return false;
+  unsigned axis = plan.factors[step.products.front()].axis - plan.firstAxis;
+  int64_t inside = 1;
+  for (int64_t size : ArrayRef(step.destination.sizes).drop_front(axis + 1))
+    inside *= size;
+  return axis + 2 < step.source.sizes.size() &&
+         (plan.getFibresPerUnit(step) == plan.chunk || (isF64 && inside >= 32));
+}
+
+/// `plan`, of packed arrays, with the way of their results.
+static std::variant<GPUPlanAttr, std::string>
+planStores(FusedOp fused, GPUPlanAttr given, GPUPlanAttr plan) {
+  auto any = std::get<BatchedPlan>(readBatchedPlan(fused, plan));
+  bool isDirect = given && given.has("direct_store")
+                      ? given.get("direct_store") != 0
+                      : shouldStoreDirectly(any);
+  if (!isDirect)
+    return plan;
+  plan = plan.with("direct_store", 1);
+  std::variant<BatchedPlan, std::string> read = readBatchedPlan(fused, plan);
+  if (auto *reason = std::get_if<std::string>(&read))
+    return *reason;
+  return plan;
 }
 
 /// A plan whose fields `fused` has all of, but for those of a dispatch.
@@ -191,12 +228,17 @@ planAnyArrays(FusedOp fused, GPUPlanAttr given, const GPUMachine &machine) {
 std::variant<SmallVector<GPUPlanAttr>, std::string>
 kron::planBatched(FusedOp fused, const GPUMachine &machine) {
   GPUPlanAttr given = getGPUPlanAttr(fused);
-  std::variant<GPUPlanAttr, std::string> any =
-      planAnyArrays(fused, given, machine);
+  std::variant<GPUPlanAttr, std::string> any = planAnyArrays(
+      fused, given ? given.without("direct_store") : given, machine);
   if (auto *reason = std::get_if<std::string>(&any))
     return *reason;
   GPUPlanAttr plan = std::get<GPUPlanAttr>(any);
-  if (given && given.has("packed") && given.get("packed") == 0)
+  bool isAlone = given && given.has("packed") && given.get("packed") == 0;
+  if (isAlone && !given.get("direct_store"))
     return SmallVector<GPUPlanAttr>{plan.with("packed", int64_t(0))};
-  return SmallVector<GPUPlanAttr>{plan.with("packed", 1), plan};
+  std::variant<GPUPlanAttr, std::string> packed =
+      planStores(fused, given, plan.with("packed", int64_t(!isAlone)));
+  if (auto *reason = std::get_if<std::string>(&packed))
+    return *reason;
+  return SmallVector<GPUPlanAttr>{std::get<GPUPlanAttr>(packed), plan};
 }

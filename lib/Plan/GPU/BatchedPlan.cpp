@@ -26,10 +26,6 @@ static constexpr int64_t kMostElements = 1 << 24;
 // Layout
 //===----------------------------------------------------------------------===//
 
-int64_t ItemLayout::getInside(unsigned axis) const {
-  return axis + 1 == sizes.size() ? 1 : sizes.back();
-}
-
 static ItemLayout getLayout(ArrayRef<int64_t> sizes, int64_t chunk) {
   ItemLayout layout;
   layout.sizes.assign(sizes.begin(), sizes.end());
@@ -88,45 +84,30 @@ static void addSteps(BatchedPlan &plan, SmallVector<int64_t> sizes) {
 // Fibres
 //===----------------------------------------------------------------------===//
 
-int64_t kron::getCommonWidth(int64_t limit, ArrayRef<int64_t> numbers) {
-  int64_t width = limit;
-  while (llvm::any_of(numbers, [&](int64_t n) { return n % width != 0; }))
-    width /= 2;
-  return width;
+/// The largest power of two up to `limit` that divides both numbers.
+static int64_t getCommonWidth(int64_t limit, int64_t first, int64_t second) {
+  while (first % limit != 0 || second % limit != 0)
+    limit /= 2;
+  return limit;
 }
 
-/// `axis` counts the item's axes.
-static FibreWalk getWalk(const ItemLayout &layout, unsigned axis,
-                         int64_t chunk) {
-  FibreWalk walk;
-  int64_t rank = layout.sizes.size(), size = layout.sizes[axis];
-  int64_t inside = 1;
-  for (int64_t inner = axis + 1; inner < rank; ++inner)
-    inside *= layout.sizes[inner];
-  if (inside == 1) {
-    walk.width = getCommonWidth(chunk, {size, layout.pitch});
-    return walk;
-  }
-  bool isInPlane = int64_t(axis) + 2 >= rank;
-  walk.stride = isInPlane ? inside : inside / layout.planeSize * layout.pitch;
-  walk.width = getCommonWidth(
-      chunk, {isInPlane ? inside : layout.planeSize, layout.pitch});
-  return walk;
-}
-
-FibreWalk BatchedPlan::getSourceWalk(const BatchedStep &step) const {
-  return getWalk(step.source, factors[step.products.front()].axis - firstAxis,
-                 chunk);
-}
-
-FibreWalk BatchedPlan::getDestinationWalk(const BatchedStep &step) const {
-  return getWalk(step.destination,
-                 factors[step.products.front()].axis - firstAxis, chunk);
+/// Neighbouring fibres along `axis` of the item, which is not its last one,
+/// that one access takes.
+static int64_t getWidth(const ItemLayout &layout, unsigned axis,
+                        int64_t chunk) {
+  bool isInPlane = axis + 2 >= layout.sizes.size();
+  return getCommonWidth(
+      chunk, isInPlane ? layout.sizes.back() : layout.planeSize, layout.pitch);
 }
 
 int64_t BatchedPlan::getFibresPerUnit(const BatchedStep &step) const {
-  FibreWalk from = getSourceWalk(step), to = getDestinationWalk(step);
-  return from.stride == 1 ? 1 : std::min(from.width, to.width);
+  unsigned axis = factors[step.products.front()].axis - firstAxis;
+  // Nothing lies inside the fibres, or only axes of one position.
+  if (llvm::all_of(ArrayRef(step.source.sizes).drop_front(axis + 1),
+                   [](int64_t size) { return size == 1; }))
+    return 1;
+  return std::min(getWidth(step.source, axis, chunk),
+                  getWidth(step.destination, axis, chunk));
 }
 
 int64_t BatchedPlan::getNumUnits(const BatchedStep &step) const {
@@ -271,6 +252,12 @@ std::optional<std::string> kron::completeBatchedPlan(BatchedPlan &plan) {
     return expects("stages to be at least 2", plan.stages);
   if (plan.fibres < 1)
     return expects("fibres to be at least 1", plan.fibres);
+  if (plan.planeFibres < 1)
+    return expects("plane_fibres to be at least 1", plan.planeFibres);
+  if (plan.storesDirectly && (!plan.isPacked || plan.steps.back().isPlane()))
+    return expects("direct_store to be 0 unless arrays are packed and the last "
+                   "factor is applied to fibres",
+                   1);
   int64_t largest = 0;
   for (const BatchedStep &step : plan.steps)
     largest = std::max(

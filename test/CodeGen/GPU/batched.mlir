@@ -1,5 +1,5 @@
 // RUN: kron-opt %s --kron-decompose --kron-plan="target=cuda chip=sm_80" \
-// RUN:   --convert-kron-to-nvvm="chip=sm_80" --canonicalize --split-input-file | FileCheck %s
+// RUN:   --kron-tile="chip=sm_80" --convert-tile-to-nvvm --canonicalize --split-input-file | FileCheck %s
 
 // Verify that arrays whose strides are known need only their address tested, that the
 // two innermost factors are applied to planes of 64 elements in registers (1024

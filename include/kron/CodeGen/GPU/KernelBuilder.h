@@ -35,6 +35,9 @@ inline constexpr llvm::StringLiteral kCudaModuleName = "kron_cuda_module";
 /// The gpu.module that holds the kernels of `module`, created if there is none.
 gpu::GPUModuleOp getOrCreateGPUModule(ModuleOp module);
 
+/// `name` with the first number behind it that no kernel of `module` has.
+std::string getFreeKernelName(gpu::GPUModuleOp module, StringRef name);
+
 /// Builds the call of the runtime that starts `kernel` of the module's GPU code
 /// on `grid` CTAs (an i64; none are started if it is 0). `params` are pointers,
 /// integers and floats.
@@ -57,6 +60,10 @@ void buildCudaRelease(OpBuilder &builder, Location loc, ModuleOp module,
 /// module's GPU code.
 Value buildCudaGlobal(OpBuilder &builder, Location loc, ModuleOp module,
                       StringRef name);
+
+/// Erases loads of scalars in host functions that nothing uses: kernels read
+/// them themselves.
+void eraseReadScalars(ModuleOp module);
 
 /// What is known about the use of the memory behind a global access.
 enum class CacheHint {
@@ -87,11 +94,11 @@ struct KernelBody {
 
 class KernelBuilder : private kron::detail::KernelBody, public Emitter {
 public:
-  /// Starts a kernel called `name`, with a number appended if that is taken.
-  /// `host` stands where the kernel is to be launched; `element` is what
-  /// offsetPointer counts in.
+  /// Starts a kernel called `name`, with the first free number behind it, or
+  /// just that if `isFree`. `host` stands where the kernel is to be launched;
+  /// `element` is what offsetPointer counts in.
   KernelBuilder(Emitter &host, gpu::GPUModuleOp gpuModule, StringRef name,
-                Type element);
+                Type element, bool isFree = false);
 
   Emitter &host;
 

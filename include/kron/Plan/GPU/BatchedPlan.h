@@ -32,8 +32,6 @@ struct ItemLayout {
   int64_t getElements() const { return planeSize * numPlanes; }
   /// From one item to the next.
   int64_t getItemPitch() const { return pitch * numPlanes; }
-  /// Positions inside `axis`, within its plane.
-  int64_t getInside(unsigned axis) const;
   bool operator==(const ItemLayout &other) const {
     return sizes == other.sizes;
   }
@@ -47,19 +45,6 @@ struct BatchedStep {
   bool isPlane() const { return products.size() == 2; }
 };
 
-/// Where the fibres of a step lie in a layout: those of `width` neighbouring
-/// positions are a unit.
-struct FibreWalk {
-  /// From one position of the fibre to the next; 1 if nothing lies inside it.
-  int64_t stride = 1;
-  /// Neighbouring fibres, or (if stride is 1) neighbouring positions of one,
-  /// that one access takes.
-  int64_t width = 1;
-};
-
-/// The largest power of two up to `limit` that divides all of `numbers`.
-int64_t getCommonWidth(int64_t limit, ArrayRef<int64_t> numbers);
-
 /// What a plan says.
 struct BatchedChoices {
   int64_t itemsPerTile = 1;
@@ -70,8 +55,15 @@ struct BatchedChoices {
   int64_t fibres = 4;
   /// Whether there is room behind a tile for what threads compute in excess.
   bool hasSlack = true;
+  /// Fibres of a plane that share the loads of a factor.
+  int64_t planeFibres = 4;
+  /// Turns of all threads up to which the loop over a step's planes or fibres
+  /// is written out.
+  int64_t unrolled = 3;
   /// Whether arrays have no gaps and begin at multiples of 16 bytes.
   bool isPacked = false;
+  /// Whether the last step's results go to memory from registers.
+  bool storesDirectly = false;
 
   template <typename Visitor>
   static void visitFields(Visitor &visit, BatchedChoices &choices) {
@@ -81,7 +73,10 @@ struct BatchedChoices {
     visit("stages", choices.stages);
     visit("fibres", choices.fibres);
     visit("slack", choices.hasSlack);
+    visit("plane_fibres", choices.planeFibres);
+    visit("unrolled", choices.unrolled);
     visit("packed", choices.isPacked);
+    visit("direct_store", choices.storesDirectly);
   }
 };
 
@@ -116,9 +111,7 @@ struct BatchedPlan : BatchedChoices {
   int64_t getTileUnit() const;
 
   // Steps of one product.
-  FibreWalk getSourceWalk(const BatchedStep &step) const;
-  FibreWalk getDestinationWalk(const BatchedStep &step) const;
-  /// Units are the same fibres on both sides.
+  /// Neighbouring fibres that one access takes, on both sides: a unit.
   int64_t getFibresPerUnit(const BatchedStep &step) const;
   int64_t getNumUnits(const BatchedStep &step) const;
   /// Units that a thread takes at a time.

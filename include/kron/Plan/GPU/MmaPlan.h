@@ -14,8 +14,8 @@
 #define KRON_PLAN_GPU_MMAPLAN_H
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "kron/Machine/GPUMachine.h"
-#include "kron/Plan/GPU/MmaLayout.h"
 #include "kron/Plan/GPU/MmaMath.h"
 #include <optional>
 #include <string>

@@ -157,6 +157,14 @@ static constexpr PlanField kFields[] = {
               "pieces that each warp group has room for"),
     defaulted("fibres", 1, 32, 4, kBatched,
               "fibres that a thread takes through a factor together"),
+    defaulted("plane_fibres", 1, 64, 4, kBatched,
+              "fibres of a plane that share the loads of a factor"),
+    defaulted("unrolled", 0, 1024, 3, kBatched,
+              "turns of all threads up to which the loop over a step's planes "
+              "or fibres is written out"),
+    defaulted("direct_store", 0, 1, 0, kBatched,
+              "1: the last factor's results go to memory from registers, if "
+              "arrays are packed"),
     defaulted("slack", 0, 1, 1, kBatched,
               "1: tiles have room behind them for what threads compute in "
               "excess, if factors are applied to fibres alone"),

@@ -1,11 +1,11 @@
-//===- MmaLayout.cpp - Tiles in shared memory without bank conflicts ------===//
+//===- TileLayout.cpp - Where the elements of tiles lie -------------------===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
 //
 //===----------------------------------------------------------------------===//
 
-#include "kron/Plan/GPU/MmaLayout.h"
+#include "kron/Dialect/Tile/IR/TileLayout.h"
 #include "kron/Machine/GPUTiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -105,6 +105,29 @@ TileLayout TileLayout::get(ArrayRef<int64_t> sizes, int64_t elementBytes) {
   return layout;
 }
 
+TileLayout TileLayout::get(ArrayRef<int64_t> sizes, int64_t elementBytes,
+                           ArrayRef<int64_t> strides,
+                           ArrayRef<Swizzle> swizzles) {
+  TileLayout layout;
+  layout.elementBytes = elementBytes;
+  layout.pitches.assign(sizes.begin(), sizes.end());
+  layout.strides.assign(strides.begin(), strides.end());
+  layout.swizzles.assign(swizzles.begin(), swizzles.end());
+  int64_t elements = 1;
+  for (auto [size, stride] : llvm::zip_equal(sizes, strides))
+    elements = std::max(elements, size * stride);
+  layout.bytes = llvm::alignTo(elements * elementBytes,
+                               swizzles.empty() ? 16 : kWavefrontBytes);
+  return layout;
+}
+
+SmallVector<int64_t> TileLayout::getDenseStrides(ArrayRef<int64_t> sizes) {
+  SmallVector<int64_t> strides(sizes.size(), 1);
+  for (unsigned dim = sizes.size(); dim-- > 1;)
+    strides[dim - 1] = strides[dim] * sizes[dim];
+  return strides;
+}
+
 int64_t TileLayout::getIndex(ArrayRef<int64_t> positions) const {
   int64_t index = 0;
   for (auto [position, stride] : llvm::zip_equal(positions, strides))
@@ -117,4 +140,29 @@ int64_t TileLayout::swizzle(int64_t index) const {
   for (Swizzle term : swizzles)
     result ^= ((index >> term.from) & 1) << term.to;
   return result;
+}
+
+SmallVector<TileLayout::Segment> TileLayout::getSegments(unsigned begin,
+                                                         unsigned end) const {
+  SmallVector<Segment> segments;
+  for (unsigned dim = begin; dim < end; ++dim) {
+    if (pitches[dim] == 1)
+      continue;
+    if (!segments.empty() &&
+        segments.back().stride == pitches[dim] * strides[dim])
+      segments.back() = {segments.back().size * pitches[dim], strides[dim]};
+    else
+      segments.push_back({pitches[dim], strides[dim]});
+  }
+  if (segments.empty())
+    segments.push_back({1, 1});
+  return segments;
+}
+
+int64_t TileLayout::getAlignment(unsigned begin, unsigned end,
+                                 int64_t limit) const {
+  for (unsigned dim = begin; dim < end; ++dim)
+    while (pitches[dim] > 1 && strides[dim] % limit != 0)
+      limit /= 2;
+  return limit;
 }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KRON_LIB_CODEGEN_GPU_SCALAROPS_H
-#define KRON_LIB_CODEGEN_GPU_SCALAROPS_H
+#ifndef KRON_CODEGEN_GPU_SCALAROPS_H
+#define KRON_CODEGEN_GPU_SCALAROPS_H
 
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 
@@ -56,6 +56,11 @@ public:
   /// only built, and runs, if beta is not 0.
   Scalar scaledSum(const KernelScale &alpha, const KernelScale &beta,
                    const Scalar &value, function_ref<Scalar()> addend);
+  /// The same of several values, whose addends are built together.
+  SmallVector<Scalar> scaledSums(const KernelScale &alpha,
+                                 const KernelScale &beta,
+                                 ArrayRef<Scalar> values,
+                                 function_ref<SmallVector<Scalar>()> addends);
 
 private:
   bool isComplex() const { return isa<ComplexType>(accumulator); }
@@ -70,4 +75,4 @@ private:
 
 } // namespace mlir::kron
 
-#endif // KRON_LIB_CODEGEN_GPU_SCALAROPS_H
+#endif // KRON_CODEGEN_GPU_SCALAROPS_H

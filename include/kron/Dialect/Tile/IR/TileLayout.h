@@ -1,0 +1,77 @@
+//===- TileLayout.h - Where the elements of tiles lie -----------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_TILE_IR_TILELAYOUT_H
+#define KRON_DIALECT_TILE_IR_TILELAYOUT_H
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cstdint>
+
+namespace mlir::kron {
+
+/// Where the elements of a tile lie in shared memory: at the sum of positions
+/// times strides, with bits exchanged.
+///
+/// `get` chooses a layout for matrix instructions. Each dimension has room for
+/// the larger of its sizes before and after its factor, so that a factor is
+/// applied in place. Instructions read 4 positions of a contracted dimension
+/// times 8 of the innermost one. The 4 must come from different banks:
+/// - where all sizes are (nearly) powers of two, bits of the bank number are
+///   exchanged: bit `to` of an index is flipped where bit `from` is set;
+/// - otherwise dimensions are padded.
+/// Either way, 16 bytes that are next to each other stay so.
+struct TileLayout {
+  struct Swizzle {
+    unsigned from, to;
+  };
+  /// Dimensions that lie one behind the other, as one.
+  struct Segment {
+    int64_t size, stride;
+    bool operator==(const Segment &other) const {
+      return size == other.size && stride == other.stride;
+    }
+  };
+
+  int64_t elementBytes = 4;
+  /// Positions that have room, and elements from one to the next.
+  SmallVector<int64_t> pitches, strides;
+  SmallVector<Swizzle> swizzles;
+  /// Of the whole tile; a multiple of 16 bytes, of 128 with swizzles.
+  int64_t bytes = 0;
+
+  /// The layout of a tile of `sizes`, outermost dimension first.
+  static TileLayout get(ArrayRef<int64_t> sizes, int64_t elementBytes);
+  /// The layout with given strides.
+  static TileLayout get(ArrayRef<int64_t> sizes, int64_t elementBytes,
+                        ArrayRef<int64_t> strides,
+                        ArrayRef<Swizzle> swizzles = {});
+  /// Strides of a tile without gaps.
+  static SmallVector<int64_t> getDenseStrides(ArrayRef<int64_t> sizes);
+
+  /// Index of the element at `positions`, before swizzling.
+  int64_t getIndex(ArrayRef<int64_t> positions) const;
+
+  /// What swizzling makes of an index. It is linear: the swizzled sum of
+  /// indices that have no set bit in common is the exclusive or of the swizzled
+  /// ones.
+  int64_t swizzle(int64_t index) const;
+
+  /// Dimensions `begin` to `end` (excluded), outermost first, in as few
+  /// segments as their strides allow, without those of one position. At least
+  /// one.
+  SmallVector<Segment> getSegments(unsigned begin, unsigned end) const;
+
+  /// The largest power of two up to `limit` elements that all positions along
+  /// dimensions `begin` to `end` (excluded) are multiples of.
+  int64_t getAlignment(unsigned begin, unsigned end, int64_t limit) const;
+};
+
+} // namespace mlir::kron
+
+#endif // KRON_DIALECT_TILE_IR_TILELAYOUT_H

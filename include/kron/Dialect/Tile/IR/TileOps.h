@@ -1,0 +1,40 @@
+//===- TileOps.h - Types, attributes and operations of tiles ----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_TILE_IR_TILEOPS_H
+#define KRON_DIALECT_TILE_IR_TILEOPS_H
+
+#include "kron/Dialect/Tile/IR/TileDialect.h"
+#include "kron/Dialect/Tile/IR/TileLayout.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "kron/Dialect/Tile/IR/TileEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "kron/Dialect/Tile/IR/TileAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "kron/Dialect/Tile/IR/TileTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "kron/Dialect/Tile/IR/TileOps.h.inc"
+
+namespace mlir::kron::tile {
+
+/// Checks that no thread of `kernel` reads what is not there yet, or writes
+/// where others read or write.
+LogicalResult verifyHazards(gpu::GPUFuncOp kernel);
+
+} // namespace mlir::kron::tile
+
+#endif // KRON_DIALECT_TILE_IR_TILEOPS_H

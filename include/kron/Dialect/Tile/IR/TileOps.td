@@ -1,0 +1,466 @@
+//===- TileOps.td - Operations on tiles --------------------*- tablegen -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_TILE_IR_TILEOPS_TD
+#define KRON_DIALECT_TILE_IR_TILEOPS_TD
+
+include "kron/Dialect/Tile/IR/TileTypes.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, traits>;
+
+/// What names the results of an operation, or the argument of a loop, have in
+/// printed text.
+def Tile_NamesResult
+    : DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>;
+def Tile_NamesArgument
+    : DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>;
+
+/// Elements that atoms of scalars compute with.
+def Tile_Scalar : AnyTypeOf<[F32, F64]>;
+
+//===----------------------------------------------------------------------===//
+// Host
+//===----------------------------------------------------------------------===//
+
+def Tile_ViewOp : Tile_Op<"view", [Pure, AttrSizedOperandSegments, Tile_NamesResult]> {
+  let summary = "describes an array to a kernel";
+  let description = [{
+    `sizes` and `strides` are those that the type says `?` of, outermost first,
+    in elements.
+
+    Constraints:
+
+    1. One size per dynamic dimension.
+    2. One stride per dynamic stride.
+
+    Example:
+
+    ```mlir
+    %v = tile.view %pointer sizes(%n) strides(%s) : !tile.view<?x4x4xf64, [?, 4, 1]>
+    ```
+  }];
+  let arguments = (ins AnyType:$base, Variadic<I64>:$sizes, Variadic<I64>:$strides);
+  let results = (outs Tile_View:$view);
+  let assemblyFormat = [{
+    $base (`sizes` `(` $sizes^ `)`)? (`strides` `(` $strides^ `)`)? attr-dict
+    `:` type($base) `->` type($view)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_LaunchOp
+    : Tile_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "starts a kernel on the GPU";
+  let description = [{
+    On as many CTAs as there are tiles, but no more than can be resident: the
+    kernel is persistent.
+
+    Constraints:
+
+    1. The kernel is a `gpu.func` with the attribute `tile.kernel`.
+    2. Its arguments have the types of `args`.
+
+    Example:
+
+    ```mlir
+    tile.launch @kron_gpu::@batched tiles(%n) args(%x, %y, %n : !tile.view<?x4x4xf32>, !tile.view<?x4x4xf32>, i64)
+    ```
+  }];
+  let arguments = (ins SymbolRefAttr:$kernel, I64:$tiles,
+                       Variadic<AnyTypeOf<[Tile_View, I64, F32, F64]>>:$args);
+  let assemblyFormat = [{
+    $kernel `tiles` `(` $tiles `)` `args` `(` $args `:` type($args) `)` attr-dict
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+def Tile_AllocOp : Tile_Op<"alloc", [Tile_NamesResult]> {
+  let summary = "sets shared memory of the CTA aside";
+  let description = [{
+    A buffer may stand where another one does, `reuses`, whose elements are then
+    gone; it has room for the largest of those that do.
+
+    Constraints:
+
+    1. `reuses` is a buffer with memory of its own; a ring reuses none.
+    2. It is in no loop.
+
+    Example:
+
+    ```mlir
+    %ring = tile.alloc : !tile.ring<2 of <4x4x4x4xf32>>
+    %work = tile.alloc : !tile.buffer<4x4x4x5xf32>
+    %later = tile.alloc reuses %work : !tile.buffer<4x4x5x5xf32>
+    ```
+  }];
+  let arguments = (ins Optional<Tile_Buffer>:$reuses);
+  let results = (outs AnyTypeOf<[Tile_Buffer, Tile_Ring]>:$memory);
+  let assemblyFormat = [{
+    (`reuses` $reuses^ `:` type($reuses) `as`)? attr-dict `:` type($memory)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_AcquireOp : Tile_Op<"acquire", [Tile_NamesResult]> {
+  let summary = "takes the next free slot of a ring, to fill it";
+  let description = [{
+    Nothing waits here: that the slot is free is what a `tile.release` and a
+    `tile.barrier` in front say, or that the ring is new.
+
+    Constraints:
+
+    1. The slot is one of the ring.
+    2. It is free.
+    3. It is not in `tile.for_boxes`.
+
+    Example: `%free = tile.acquire %ring : !tile.ring<2 of <4x4x4x4xf32>>`
+  }];
+  let arguments = (ins Tile_Ring:$ring);
+  let results = (outs Tile_Buffer:$slot);
+  let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($slot)";
+  let hasVerifier = 1;
+}
+
+def Tile_WaitOp : Tile_Op<"wait", [Tile_NamesResult]> {
+  let summary = "waits for the next slot of a ring that was filled";
+  let description = [{
+    Each thread waits until its own copies to the slot are done, and at most
+    `pending` copies that were started later are not; a `tile.barrier` must
+    follow before elements are read that others have copied.
+
+    Constraints:
+
+    1. The slot is one of the ring.
+    2. A `tile.copy` fills it.
+    3. No more copies may be pending than were started behind that one.
+    4. It is not in `tile.for_boxes`.
+
+    Example:
+    `%slot = tile.wait %ring pending 1 : !tile.ring<2 of <4x4x4x4xf32>> -> !tile.buffer<4x4x4x4xf32>`
+  }];
+  let arguments = (ins Tile_Ring:$ring,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
+  let results = (outs Tile_Buffer:$slot);
+  let assemblyFormat = [{
+    $ring `pending` $pending attr-dict `:` type($ring) `->` type($slot)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ReleaseOp : Tile_Op<"release"> {
+  let summary = "says that nothing of a slot is read any more";
+  let description = [{
+    The slot is free for `tile.acquire` once all threads have passed a
+    `tile.barrier` behind it. Becomes no instruction.
+
+    Constraints:
+
+    1. The slot is one from `tile.wait`.
+
+    Example: `tile.release %slot : !tile.buffer<4x4x4x4xf32>`
+  }];
+  let arguments = (ins Tile_Buffer:$slot);
+  let assemblyFormat = "$slot attr-dict `:` type($slot)";
+}
+
+def Tile_BarrierOp : Tile_Op<"barrier"> {
+  let summary = "lets all threads of the CTA meet";
+  let description = [{
+    What any thread has written to shared memory in front of it, all may read
+    behind it.
+
+    Constraints:
+
+    1. It is not in `tile.for_boxes`, which threads leave at different times.
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_CopyOp : Tile_Op<"copy"> {
+  let summary = "starts to copy a tile from global to shared memory";
+  let description = [{
+    Copies `rows` rows of the view (positions of its axes outside those of the
+    buffer's rows) by `bytes` at a time: those of the tile that this CTA takes
+    `ahead` turns after `tile`, or after its first one. What lies behind the
+    view's last row is not read; a tile that does not exist is not copied.
+
+    Constraints:
+
+    1. View and buffer have the same element type.
+    2. They have rows of the same sizes.
+    3. `bytes` are those of an element, or 16 of a view without gaps.
+    4. The rows of a tile are then a multiple of 16 bytes.
+    5. The buffer has room for `rows`.
+    6. Chunks of `bytes` lie together in it.
+    7. The tile is that of a `tile.for`.
+    8. The buffer is a slot from `tile.acquire`.
+
+    Example:
+
+    ```mlir
+    tile.copy %x[%t + 1] to %free rows 4 bytes 16 : !tile.view<?x4x4x4xf32>, !tile.buffer<4x4x4x4xf32>
+    ```
+  }];
+  let arguments = (ins Tile_View:$view, Optional<Index>:$tile,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$ahead,
+                       Tile_Buffer:$buffer,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$rows,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$bytes);
+  let assemblyFormat = [{
+    $view `[` custom<Turn>($tile, $ahead) `]` `to` $buffer
+    `rows` $rows `bytes` $bytes attr-dict
+    `:` type($view) `,` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_PrepareOp : Tile_Op<"prepare", [Tile_NamesResult]> {
+  let summary = "makes an operand of a factor";
+  let description = [{
+    All threads copy the factor to shared memory, as rows of its K positions. A
+    `tile.barrier` must follow before it is multiplied by.
+
+    Constraints:
+
+    1. The view has the operand's sizes, K x N, and elements.
+
+    Example: `%p = tile.prepare %f : !tile.view<8x8xf32, [?, ?]> -> !tile.operand<8x8xf32>`
+  }];
+  let arguments = (ins Tile_View:$factor);
+  let results = (outs Tile_Operand:$operand);
+  let assemblyFormat = "$factor attr-dict `:` type($factor) `->` type($operand)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+def Tile_ForOp
+    : Tile_Op<"for", [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+  let summary = "takes the tiles of this CTA, one after the other";
+  let description = [{
+    Tiles `i`, `i + CTAs`, ... below `tiles`, where i is the number of the CTA.
+
+    Constraints:
+
+    1. The loop is in the `gpu.func` itself.
+    2. Its body has one argument, the number of the tile.
+
+    Example:
+
+    ```mlir
+    tile.for %t to %tiles {
+      tile.copy %x[%t + 1] to %free rows 4 bytes 16 : ...
+    }
+    ```
+  }];
+  let arguments = (ins I64:$tiles);
+  let regions = (region SizedRegion<1>:$region);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::BlockArgument getTile() { return getBody()->getArgument(0); }
+  }];
+}
+
+def Tile_ForBoxesOp
+    : Tile_Op<"for_boxes",
+              [SingleBlockImplicitTerminator<"YieldOp">, Tile_NamesArgument]> {
+  let summary = "shares the boxes of a tile among the threads";
+  let description = [{
+    In a turn each thread takes up to `together` boxes, which are as many apart
+    as there are threads. Loops of up to `unrolled` turns of all threads are
+    written out. In the last turn threads behind the last box have none, or with
+    `excess` compute on what lies behind the tile, where a buffer has room for
+    it.
+
+    Constraints:
+
+    1. The body has one argument, the boxes of a thread.
+
+    Example: `tile.for_boxes %u of 729 together 7 excess { ... }`
+  }];
+  let arguments = (ins
+    ConfinedAttr<I64Attr, [IntPositive]>:$count,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$together,
+    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "3">:$unrolled,
+    UnitAttr:$excess);
+  let regions = (region SizedRegion<1>:$region);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::BlockArgument getBoxes() { return getBody()->getArgument(0); }
+  }];
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
+  let summary = "ends the body of a loop";
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+def Tile_LoadOp : Tile_Op<"load", [Tile_NamesResult]> {
+  let summary = "loads boxes of a tile into registers";
+  let description = [{
+    Boxes that have all positions of the axes `along`, which follow each other;
+    if the innermost axis is not among these, as many neighbours inside as the
+    fragment says.
+
+    Constraints:
+
+    1. The boxes are those of a `tile.for_boxes`.
+    2. The fragment has as many boxes as a thread takes in a turn of it.
+    3. Axes follow each other; axis 0 counts rows and is none of them.
+    4. There is at least one axis.
+    5. The fragment's boxes divide the rows.
+    6. Fragment and buffer have the same element type.
+    7. Neighbours that a box has lie together in the buffer.
+    8. The buffer has room for all boxes of the loop, those in excess included.
+    9. A `tile.wait` was for the slot.
+    10. A `tile.barrier` is behind that wait.
+    11. The slot was not released.
+    12. A `tile.barrier` is behind what other threads have written.
+
+    Example:
+
+    ```mlir
+    %fibres = tile.load %slot[%u] along [1] : !tile.buffer<4x8x8x8xf32> -> !tile.fragment<2x8x4xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Buffer:$buffer, Index:$boxes,
+                       DenseI64ArrayAttr:$along);
+  let results = (outs Tile_Fragment:$fragment);
+  let assemblyFormat = [{
+    $buffer `[` $boxes `]` `along` $along attr-dict
+    `:` type($buffer) `->` type($fragment)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ContractOp : Tile_Op<"contract", [Pure, Tile_NamesResult]> {
+  let summary = "multiplies a fragment by a factor";
+  let description = [{
+    Replaces the K positions of dimension `along` of every box by N sums.
+    `block` is how many fibres (of all boxes of the thread), and how many of
+    their N results, are computed at a time: the fibres share what is loaded of
+    the operand. Whoever takes the fragment takes it so many results at a time,
+    and no more of them are in registers at once.
+
+    Constraints:
+
+    1. `along` is a dimension of a box.
+    2. Fragment and operand have the same element type.
+    3. The fragment has K positions along it.
+    4. The sums have N instead, and are otherwise like the fragment.
+    5. `block` has two positive numbers.
+    6. The second one is at least N, or a multiple of 16 bytes of the operand.
+    7. A `tile.barrier` is behind the `tile.prepare` of the operand.
+
+    Example:
+
+    ```mlir
+    %s = tile.contract %a, %p along 1 atom <fma> block [8, 4]
+      : !tile.fragment<2x8x4xf32>, !tile.operand<8x5xf32> -> !tile.fragment<2x5x4xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Fragment:$fragment, Tile_Operand:$operand,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$along,
+                       Tile_AtomAttr:$atom, DenseI64ArrayAttr:$block);
+  let results = (outs Tile_Fragment:$sums);
+  let assemblyFormat = [{
+    $fragment `,` $operand `along` $along `atom` $atom `block` $block attr-dict
+    `:` type($fragment) `,` type($operand) `->` type($sums)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ExchangeOp : Tile_Op<"exchange"> {
+  let summary = "leaves a fragment in shared memory, for other threads";
+  let description = [{
+    The opposite of `tile.load`. Where a thread has loaded the same boxes in the
+    same loop, they are replaced in place.
+
+    Constraints, beside the first eight of `tile.load`:
+
+    1. The boxes of the loop are whole rows.
+    2. A slot is this turn's, waited for by all threads.
+    3. A `tile.barrier` is behind what other threads have read.
+    4. No other operation has written to the buffer since the last
+       `tile.barrier`.
+
+    Example:
+
+    ```mlir
+    tile.exchange %s to %work[%u] along [1] : !tile.fragment<2x5x4xf32>, !tile.buffer<4x5x8x8xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Fragment:$fragment, Tile_Buffer:$buffer,
+                       Index:$boxes, DenseI64ArrayAttr:$along);
+  let assemblyFormat = [{
+    $fragment `to` $buffer `[` $boxes `]` `along` $along attr-dict
+    `:` type($fragment) `,` type($buffer)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments]> {
+  let summary = "stores a tile to global memory";
+  let description = [{
+    Writes `alpha * source + beta * addend` to the rows of tile `tile` that
+    exist, by the rules of BLAS: without `alpha` it is 1; without `beta`, or
+    where that is 0 at run time, `addend` is not read. The source is a buffer,
+    which all threads store by `bytes` at a time, or a fragment whose boxes are
+    `along` axes of the tile.
+
+    Constraints, beside those of `tile.copy` about view, addend and buffer, of
+    `tile.load` about boxes, and of what it reads of a buffer:
+
+    1. The addend lies as the view does, with or without gaps.
+    2. The tile is that of a `tile.for`.
+    3. `alpha` and `beta` have the type of the elements.
+    4. A buffer has no boxes.
+    5. A fragment has boxes, and axes that they are along.
+    6. The view has no gaps then.
+    7. The boxes of the loop are all rows of the tile.
+
+    Example:
+
+    ```mlir
+    tile.store %s[%u] to %y[%t] along [1] rows 4 bytes 16 : !tile.fragment<2x8x4xf32>, !tile.view<?x8x8x8xf32>
+    tile.store %slot to %y[%t] alpha %a : f32 beta %b : f32 addend %z : !tile.view<?x8x8xf32> rows 4 bytes 4
+      : !tile.buffer<4x8x8xf32>, !tile.view<?x8x8xf32>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[Tile_Buffer, Tile_Fragment]>:$source,
+                       Optional<Index>:$boxes, Tile_View:$view, Index:$tile,
+                       OptionalAttr<DenseI64ArrayAttr>:$along,
+                       Optional<Tile_Scalar>:$alpha,
+                       Optional<Tile_Scalar>:$beta, Optional<Tile_View>:$addend,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$rows,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$bytes);
+  let assemblyFormat = [{
+    $source (`[` $boxes^ `]`)? `to` $view `[` $tile `]` (`along` $along^)?
+    (`alpha` $alpha^ `:` type($alpha))?
+    (`beta` $beta^ `:` type($beta) `addend` $addend `:` type($addend))?
+    `rows` $rows `bytes` $bytes attr-dict `:` type($source) `,` type($view)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // KRON_DIALECT_TILE_IR_TILEOPS_TD

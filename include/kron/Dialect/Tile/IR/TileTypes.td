@@ -1,0 +1,205 @@
+//===- TileTypes.td - Where tiles are, and how they lie ----*- tablegen -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_DIALECT_TILE_IR_TILETYPES_TD
+#define KRON_DIALECT_TILE_IR_TILETYPES_TD
+
+include "kron/Dialect/Tile/IR/TileDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+def Tile_AtomKind
+    : I32EnumAttr<"AtomKind", "what one instruction multiplies",
+                  [I32EnumAttrCase<"Fma", 0, "fma">]> {
+  let cppNamespace = "::mlir::kron::tile";
+  let genSpecializedAttr = 0;
+}
+
+def Tile_AtomAttr : EnumAttr<Tile_Dialect, Tile_AtomKind, "atom"> {
+  let assemblyFormat = "`<` $value `>`";
+  let summary = "what one instruction multiplies, and who holds its operands";
+  let description = [{
+    - `fma`: one multiply-add of a thread. A thread holds whole boxes of a tile
+      in a `!tile.fragment`, and all threads read the operand from shared
+      memory, the same element at once.
+  }];
+}
+
+def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
+  let mnemonic = "layout";
+  let summary = "where the elements of a tile lie in shared memory";
+  let description = [{
+    The element at positions `p` has the index `sum(p[d] * strides[d])`, in
+    elements, after which bit `swizzle[2k+1]` is flipped where bit
+    `swizzle[2k]` is set, for each k. Strides may leave gaps: an odd number of
+    16-byte chunks from one plane to the next keeps threads that each read a
+    plane of their own in different banks.
+
+    Constraints: strides are positive; the bits of a swizzle come in pairs, and
+    no bit is both read and flipped.
+
+    Example: `#tile.layout<[544, 68, 8, 1]>`,
+    `#tile.layout<[64, 8, 1], swizzle = [6, 3]>`
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "elements from one position to the next">:$strides,
+    OptionalArrayRefParameter<"int64_t", "pairs of bits, read and flipped">:$swizzle);
+  let assemblyFormat =
+      "`<` `[` $strides `]` (`,` `swizzle` `=` `[` $swizzle^ `]`)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def Tile_KernelAttr : AttrDef<Tile_Dialect, "Kernel"> {
+  let mnemonic = "kernel";
+  let summary = "the CTAs of a kernel";
+  let description = [{
+    The attribute `tile.kernel` of a `gpu.func`. `threads` are those of a CTA, a
+    multiple of 32; `ctas_per_sm` shall be resident on an SM, and limit the
+    registers of a thread.
+
+    Example: `#tile.kernel<threads = 96, ctas_per_sm = 5>`
+  }];
+  let parameters = (ins
+    AttrParameter<"int64_t", "threads of a CTA">:$threads,
+    AttrParameter<"int64_t", "CTAs that shall be resident on an SM">:$ctas_per_sm);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+class Tile_Type<string name, string typeMnemonic> : TypeDef<Tile_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Tile_View : Tile_Type<"View", "view"> {
+  let summary = "an array in global memory, with its bounds";
+  let description = [{
+    What is outside of the bounds is neither read nor written. Without strides
+    the array has no gaps and begins at a multiple of 16 bytes; with them,
+    elements are found one by one, and `?` is a stride that a launch knows.
+
+    Constraints: as many strides as dimensions.
+
+    Example: `!tile.view<?x8x8x8xf32>`, `!tile.view<?x4x4xf64, [40, 10, ?]>`
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "positions along each axis">:$shape,
+    TypeParameter<"::mlir::Type", "elements">:$elementType,
+    OptionalArrayRefParameter<"int64_t", "elements from one position to the next">:$strides);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isContiguous() const { return getStrides().empty(); }
+    int64_t getRank() const { return getShape().size(); }
+  }];
+}
+
+def Tile_Buffer : Tile_Type<"Buffer", "buffer"> {
+  let summary = "a tile in shared memory";
+  let description = [{
+    The outermost dimension counts rows, of which the last ones may be room that
+    threads write in excess (`tile.for_boxes`, `excess`). Without a layout the
+    elements lie in row-major order. A buffer begins at a multiple of 16 bytes.
+
+    Constraints: positive sizes; a layout has a stride per dimension, and two
+    elements have two places.
+
+    Example: `!tile.buffer<13x9x9x9xf32>`,
+    `!tile.buffer<4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>`
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "rows, and positions along each axis of one">:$shape,
+    TypeParameter<"::mlir::Type", "elements">:$elementType,
+    OptionalParameter<"::mlir::kron::tile::LayoutAttr", "places of the elements">:$layout);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The places of the elements.
+    ::mlir::kron::TileLayout getTileLayout() const;
+    /// Elements of one row.
+    int64_t getRowElements() const;
+    int64_t getElementBytes() const;
+    int64_t getBytes() const;
+  }];
+}
+
+def Tile_Ring : Tile_Type<"Ring", "ring"> {
+  let summary = "buffers in shared memory that are filled and read in turns";
+  let description = [{
+    Slots are acquired, filled, waited for, read and released, each in the order
+    of the ring.
+
+    Constraints: at least two pipeline stages.
+
+    Example: `!tile.ring<2 of <4x4x4x4xf32>>`
+  }];
+  let parameters = (ins
+    TypeParameter<"int64_t", "slots">:$stages,
+    TypeParameter<"::mlir::kron::tile::BufferType", "one of them">:$buffer);
+  let assemblyFormat = "`<` $stages `of` $buffer `>`";
+  let genVerifyDecl = 1;
+}
+
+def Tile_Operand : Tile_Type<"Operand", "operand"> {
+  let summary = "a factor as an instruction takes it";
+  let description = [{
+    K x N elements in shared memory, in rows padded to whole chunks of 16 bytes,
+    which every thread reads at once.
+
+    Constraints: two positive sizes.
+
+    Example: `!tile.operand<9x9xf32>`
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "K and N">:$shape,
+    TypeParameter<"::mlir::Type", "elements">:$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getSizeK() const { return getShape()[0]; }
+    int64_t getSizeN() const { return getShape()[1]; }
+    /// Elements from one row to the next.
+    int64_t getPitch() const;
+    int64_t getBytes() const;
+  }];
+}
+
+def Tile_Fragment : Tile_Type<"Fragment", "fragment"> {
+  let summary = "values in the registers of each thread";
+  let description = [{
+    The first size is how many boxes of a tile a thread holds at most, the
+    others are those of a box: first the axes of the tile of which it has all
+    positions, then, if the innermost axis is not among them, how many
+    neighbours of these along the axes inside. Thread i of n holds boxes i,
+    i + n, ... of those that a turn of `tile.for_boxes` takes; boxes are
+    numbered in the order of the tile's elements.
+
+    Constraints: at least two sizes, all positive.
+
+    Example: `!tile.fragment<1x8x8xf32>` are planes of the two innermost axes,
+    `!tile.fragment<2x8x4xf32>` two times four fibres of eight positions.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "boxes, and positions along each axis of one">:$shape,
+    TypeParameter<"::mlir::Type", "elements">:$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Sizes of a box.
+    ::llvm::ArrayRef<int64_t> getBox() const { return getShape().drop_front(); }
+    int64_t getBoxElements() const;
+  }];
+}
+
+#endif // KRON_DIALECT_TILE_IR_TILETYPES_TD

@@ -1,0 +1,248 @@
+//===- Dispatch.cpp - What a launch chooses among plans -------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/GPU/Dispatch.h"
+#include "kron/CodeGen/FusedOperands.h"
+#include "kron/CodeGen/GPU/Cublas.h"
+#include "kron/CodeGen/GPU/Sparse.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Plan/GPU/BatchedPlan.h"
+#include "kron/Plan/GPU/Support.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+//===----------------------------------------------------------------------===//
+// What every kernel relies on
+//===----------------------------------------------------------------------===//
+
+LogicalResult kron::checkPlace(Operation *op, Value init) {
+  if (!isa<MemRefType>(init.getType()))
+    return op->emitOpError(
+        "expects memref operands: run --kron-bufferize first");
+  if (!op->getParentOfType<func::FuncOp>())
+    return op->emitOpError("expects to be inside a func.func");
+  return success();
+}
+
+LogicalResult kron::checkFusedOp(FusedOp fused) {
+  if (failed(checkPlace(fused, fused.getInit())))
+    return failure();
+  if (hasEmptyArray(fused))
+    return fused.emitOpError(
+        "cannot become a GPU kernel: an array has no elements");
+  for (ModeProductOp product : fused.getModeProducts()) {
+    if (std::optional<std::string> reason = getDynamicShapeReason(
+            cast<ScaledOpInterface>(product.getOperation())))
+      return product.emitOpError("cannot become a GPU kernel: ") << *reason;
+    for (int64_t dim : product.getFactorDims())
+      if (dim >= 0 && product.getAxis() == static_cast<uint64_t>(dim))
+        return product.emitOpError("has a factor that varies on its own axis");
+  }
+  return success();
+}
+
+SmallVector<GPUPlanAttr> kron::getCompletePlans(Operation *op) {
+  SmallVector<GPUPlanAttr> plans = getGPUPlans(op);
+  if (!plans.empty() &&
+      llvm::all_of(plans, [](GPUPlanAttr plan) { return plan.isComplete(); }))
+    return plans;
+  InFlightDiagnostic error = op->emitOpError(
+      "expects a complete plan for a GPU: run --kron-plan=target=cuda first");
+  if (!plans.empty())
+    error << "; found " << plans.front();
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// What is chosen at launch
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Whether a plan is launched: never, always (no value), or if `value` holds.
+struct Requirement {
+  bool isNever = false;
+  Value value;
+};
+} // namespace
+
+static void addRequirement(OpBuilder &builder, Location loc,
+                           Requirement &requirement, Value value) {
+  if (!value)
+    return;
+  requirement.value =
+      requirement.value
+          ? Value(arith::AndIOp::create(builder, loc, requirement.value, value))
+          : value;
+}
+
+/// Whether the arrays of `fused` are multiples of `alignment` bytes, as an i1;
+/// null if that is known.
+static Value buildAlignmentTest(OpBuilder &builder, FusedOp fused,
+                                int64_t alignment) {
+  Type element = getElementType(fused.getInit());
+  int64_t elementBytes = getElementBytes(element);
+  if (alignment <= elementBytes)
+    return nullptr;
+  Emitter host(builder, fused.getLoc(), getStorageType(element));
+  FusedOperands operands = getFusedOperands(host, fused);
+  Int bits = 0;
+  SmallVector<StageArray> arrays{operands.input, operands.init,
+                                 operands.addend};
+  if (operands.epilogue)
+    arrays.append({operands.epilogue->bias, operands.epilogue->residual});
+  for (const StageArray &array : arrays) {
+    if (!array.base)
+      continue;
+    Value address = LLVM::PtrToIntOp::create(builder, fused.getLoc(),
+                                             builder.getI64Type(), array.base);
+    bits = host.bitOr(bits, Int(address));
+    for (Int stride : array.strides)
+      if (!stride.isConstant())
+        bits = host.bitOr(bits, host.mul(stride, elementBytes));
+  }
+  return host.equal(host.bitAnd(bits, alignment - 1), 0);
+}
+
+/// Adds that there are at least as many rows as `plan` wants.
+static void requireRows(OpBuilder &builder, FusedOp fused, GPUPlanAttr plan,
+                        Requirement &requirement) {
+  int64_t least = plan.get("min_rows");
+  if (least <= 1)
+    return;
+  Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
+  Int rows = getSparseRows(host, fused, plan);
+  if (rows.isConstant())
+    requirement.isNever |= rows.getConstant() < least;
+  else
+    addRequirement(builder, fused.getLoc(), requirement,
+                   host.less(least - 1, rows));
+}
+
+static void require(Emitter &host, Requirement &requirement, Int lhs, Int rhs) {
+  if (lhs.isConstant() && rhs.isConstant())
+    requirement.isNever |= lhs != rhs;
+  else if (lhs != rhs)
+    addRequirement(host.builder, host.loc, requirement, host.equal(lhs, rhs));
+}
+
+/// Adds that `array` has no gaps and begins at a multiple of 16 bytes.
+static void requirePacked(Emitter &host, Requirement &requirement,
+                          const StageArray &array, ArrayRef<Int> outerSizes,
+                          ArrayRef<int64_t> itemSizes) {
+  Int expected = 1;
+  int64_t outerRank = outerSizes.size();
+  for (int axis = outerRank + itemSizes.size() - 1; axis >= 0; --axis) {
+    Int size =
+        axis < outerRank ? outerSizes[axis] : Int(itemSizes[axis - outerRank]);
+    if (!size.is(1))
+      require(host, requirement, array.strides[axis], expected);
+    expected = host.mul(expected, size);
+  }
+  Value address = LLVM::PtrToIntOp::create(
+      host.builder, host.loc, host.builder.getI64Type(), array.base);
+  require(host, requirement, host.bitAnd(Int(address), 15), 0);
+}
+
+/// Adds that the arrays of `fused` are as `plan`, with `packed = 1`, wants
+/// them.
+static void requirePacked(OpBuilder &builder, FusedOp fused, GPUPlanAttr plan,
+                          Requirement &requirement) {
+  std::variant<BatchedPlan, std::string> read = readBatchedPlan(fused, plan);
+  // Whoever makes the kernel says what is wrong with the plan.
+  if (std::holds_alternative<std::string>(read))
+    return;
+  const auto &complete = std::get<BatchedPlan>(read);
+  Emitter host(builder, fused.getLoc(), getElementType(fused.getInit()));
+  FusedOperands operands = getFusedOperands(host, fused);
+  ArrayRef<Int> outerSizes =
+      ArrayRef(operands.sizes).take_front(complete.firstAxis);
+  requirePacked(host, requirement, operands.input, outerSizes,
+                complete.getInput().sizes);
+  for (const StageArray &array : {operands.init, operands.addend})
+    if (array.base)
+      requirePacked(host, requirement, array, outerSizes,
+                    complete.getOutput().sizes);
+}
+
+/// What `plan` requires of what is known at launch only.
+static Requirement buildRequirement(OpBuilder &builder, FusedOp fused,
+                                    GPUPlanAttr plan) {
+  Location loc = fused.getLoc();
+  Requirement requirement;
+  switch (plan.getKernel()) {
+  case GPUKernel::Ffma:
+  case GPUKernel::Dmma:
+    addRequirement(builder, loc, requirement,
+                   buildAlignmentTest(builder, fused, plan.get("alignment")));
+    break;
+  case GPUKernel::Batched:
+    if (plan.get("packed"))
+      requirePacked(builder, fused, plan, requirement);
+    break;
+  case GPUKernel::SmallGroups:
+    requireRows(builder, fused, plan, requirement);
+    addRequirement(builder, loc, requirement,
+                   buildSmallGroupsTest(builder, fused, plan));
+    break;
+  case GPUKernel::Sparse:
+  case GPUKernel::Chain:
+    requireRows(builder, fused, plan, requirement);
+    break;
+  default:
+    break;
+  }
+  return requirement;
+}
+
+/// Calls cuBLAS as `plan` says, and leaves `builder` where the product is left
+/// to do.
+static LogicalResult emitCublas(OpBuilder &builder, FusedOp fused,
+                                GPUPlanAttr plan) {
+  Location loc = fused.getLoc();
+  Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  FailureOr<Value> isDone = buildCublasCall(builder, fused, plan);
+  if (failed(isDone))
+    return failure();
+  Value isLeft = arith::XOrIOp::create(builder, loc, *isDone, yes);
+  auto branch =
+      scf::IfOp::create(builder, loc, isLeft, /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  return success();
+}
+
+LogicalResult kron::emitDispatch(OpBuilder &builder, FusedOp fused,
+                                 ArrayRef<GPUPlanAttr> plans,
+                                 PlanEmitter emit) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(fused);
+  for (GPUPlanAttr plan : plans) {
+    if (plan.getKernel() == GPUKernel::Cublas) {
+      if (failed(emitCublas(builder, fused, plan)))
+        return failure();
+      continue;
+    }
+    Requirement requirement = buildRequirement(builder, fused, plan);
+    if (requirement.isNever)
+      continue;
+    if (!requirement.value)
+      return emit(builder, plan);
+    auto branch = scf::IfOp::create(builder, fused.getLoc(), requirement.value,
+                                    /*withElseRegion=*/true);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    if (failed(emit(builder, plan)))
+      return failure();
+    builder.setInsertionPointToStart(branch.elseBlock());
+  }
+  return fused.emitOpError("has no plan that requires nothing of what is known "
+                           "at launch only: ")
+         << plans.back();
+}

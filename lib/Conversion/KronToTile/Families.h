@@ -1,0 +1,25 @@
+//===- Families.h - Families of kernels as tile operations ---- -*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_CONVERSION_KRONTOTILE_FAMILIES_H
+#define KRON_LIB_CONVERSION_KRONTOTILE_FAMILIES_H
+
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Machine/GPUMachine.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace mlir::kron {
+
+/// Builds the kernel of `plan`, of kind `batched`, for `fused`, and at the
+/// builder's position its launch.
+LogicalResult tileBatched(OpBuilder &builder, gpu::GPUModuleOp gpuModule,
+                          FusedOp fused, GPUPlanAttr plan,
+                          const GPUMachine &machine);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_CONVERSION_KRONTOTILE_FAMILIES_H

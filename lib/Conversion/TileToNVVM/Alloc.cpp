@@ -1,0 +1,34 @@
+//===- Alloc.cpp - tile.alloc ---------------------------------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+void tile::lowerAlloc(Lowering &lowering, AllocOp op) {
+  if (op.getReuses()) {
+    lowering.buffers[op.getMemory()] = lowering.buffers.at(op.getReuses());
+    return;
+  }
+  if (auto type = dyn_cast<RingType>(op.getMemory().getType())) {
+    LoweredRing ring;
+    ring.slotBytes = type.getBuffer().getBytes();
+    ring.stages = type.getStages();
+    ring.begin = lowering.k.allocateShared(ring.stages * ring.slotBytes);
+    ring.full = ring.free = ring.begin;
+    lowering.rings[op.getMemory()] = ring;
+    return;
+  }
+  int64_t bytes = cast<BufferType>(op.getMemory().getType()).getBytes();
+  for (Operation *user : op.getMemory().getUsers())
+    if (auto other = dyn_cast<AllocOp>(user))
+      bytes = std::max(
+          bytes, cast<BufferType>(other.getMemory().getType()).getBytes());
+  lowering.buffers[op.getMemory()] = lowering.k.allocateShared(bytes);
+}

@@ -1,0 +1,265 @@
+//===- Lowering.cpp - Tile operations to instructions ---------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// An integer of the host, or the constant that it is.
+static Int toInt(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  return value;
+}
+
+void Lowering::enter(BlockArgument value, Value hostValue) {
+  auto type = dyn_cast<ViewType>(value.getType());
+  if (!type && value.getType().isInteger()) {
+    numbers[value] = k.enter(toInt(hostValue));
+    return;
+  }
+  if (!type) {
+    scalars[value] = k.enter(hostValue);
+    return;
+  }
+  auto op = hostValue.getDefiningOp<ViewOp>();
+  LoweredView view;
+  auto size = op.getSizes().begin();
+  for (int64_t known : type.getShape())
+    view.sizes.push_back(ShapedType::isDynamic(known) ? k.enter(toInt(*size++))
+                                                      : Int(known));
+  view.array.base = k.enter(op.getBase());
+  auto stride = op.getStrides().begin();
+  for (int64_t known : type.getStrides())
+    view.array.strides.push_back(
+        ShapedType::isDynamic(known) ? k.enter(toInt(*stride++)) : Int(known));
+  if (type.isContiguous()) {
+    view.array.strides.assign(view.sizes.size(), 1);
+    for (unsigned axis = view.sizes.size() - 1; axis > 0; --axis)
+      view.array.strides[axis - 1] =
+          k.mul(view.array.strides[axis], view.sizes[axis]);
+  }
+  views[value] = view;
+}
+
+void Lowering::lower(Block &block) {
+  for (Operation &op : block)
+    TypeSwitch<Operation *>(&op)
+        .Case([&](AllocOp alloc) { lowerAlloc(*this, alloc); })
+        .Case([&](AcquireOp acquire) { lowerAcquire(*this, acquire); })
+        .Case([&](WaitOp wait) { lowerWait(*this, wait); })
+        .Case([&](BarrierOp) { k.barrier(); })
+        .Case([&](CopyOp copy) { lowerCopy(*this, copy); })
+        .Case([&](PrepareOp prepare) { lowerPrepare(*this, prepare); })
+        .Case([&](ForOp loop) { lowerFor(*this, loop); })
+        .Case([&](ForBoxesOp loop) { lowerForBoxes(*this, loop); })
+        .Case([&](LoadOp load) { lowerLoad(*this, load); })
+        .Case([&](ContractOp contract) { lowerContract(*this, contract); })
+        .Case([&](ExchangeOp exchange) { lowerExchange(*this, exchange); })
+        .Case([&](StoreOp store) { lowerStore(*this, store); });
+}
+
+void Lowering::forThreads(int64_t count, function_ref<void(Int)> body) {
+  for (int64_t begin = 0; begin < count; begin += threads) {
+    Int index = k.add(k.threadId(), begin);
+    Value exists;
+    if (begin + threads > count)
+      exists = k.less(index, count);
+    k.ifThen(exists, [&] { body(index); });
+  }
+}
+
+Boxes Lowering::takeAll(const LoweredFragment &fragment) {
+  int64_t size = fragment.box[fragment.dim];
+  if (fragment.step >= size)
+    return fragment.make(0, size);
+  int64_t inside =
+      llvm::product_of(ArrayRef(fragment.box).drop_front(fragment.dim + 1));
+  int64_t elements = llvm::product_of(fragment.box);
+  Boxes all;
+  for (int64_t first = 0; first < size; first += fragment.step) {
+    int64_t count = std::min(fragment.step, size - first);
+    Boxes part = fragment.make(first, count);
+    all.resize(part.size(), SmallVector<Value>(elements));
+    for (auto [from, to] : llvm::zip_equal(part, all))
+      for (auto [number, value] : llvm::enumerate(from)) {
+        int64_t outer = number / (count * inside);
+        int64_t inner = number % (count * inside);
+        to[(outer * size + first) * inside + inner] = value;
+      }
+  }
+  return all;
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+Value Lowering::getElement(Int buffer, const TileLayout &layout, Int index,
+                           int64_t offset) {
+  int64_t bytes = getElementBytes();
+  if (layout.swizzles.empty())
+    return k.offsetBytes(k.shared(k.add(buffer, k.mul(index, bytes))),
+                         offset * bytes);
+  index = k.add(index, offset);
+  Int place = index;
+  for (TileLayout::Swizzle swizzle : layout.swizzles) {
+    Int bit = k.bitAnd(index, int64_t(1) << swizzle.from);
+    place = k.bitXor(
+        place, k.floorDiv(bit, int64_t(1) << (swizzle.from - swizzle.to)));
+  }
+  return k.shared(k.add(buffer, k.mul(place, bytes)));
+}
+
+/// Element `number` of dimensions that lie in `segments`.
+static Int getPlace(KernelBuilder &k, ArrayRef<TileLayout::Segment> segments,
+                    Int number) {
+  Int place = 0;
+  for (TileLayout::Segment segment : llvm::reverse(segments.drop_front())) {
+    place = k.add(k.mul(k.rem(number, segment.size), segment.stride), place);
+    number = k.floorDiv(number, segment.size);
+  }
+  return k.add(k.mul(number, segments.front().stride), place);
+}
+
+Int Lowering::getIndex(const TileLayout &layout, Int number) {
+  return getPlace(k, layout.getSegments(0, layout.pitches.size()), number);
+}
+
+//===----------------------------------------------------------------------===//
+// Boxes
+//===----------------------------------------------------------------------===//
+
+BoxPlaces::BoxPlaces(const TileLayout &layout, ArrayRef<int64_t> along,
+                     ArrayRef<int64_t> box)
+    : layout(layout), first(along.front()), end(along.back() + 1), box(box) {
+  for (int64_t axis : along)
+    strides.push_back(layout.strides[axis]);
+  if (box.size() > along.size()) {
+    width = box.back();
+    strides.push_back(1);
+  }
+}
+
+Int BoxPlaces::getStart(KernelBuilder &k, Int number) const {
+  unsigned rank = layout.pitches.size();
+  int64_t inside = llvm::product_of(ArrayRef(layout.pitches).drop_front(end));
+  Int fibre = k.mul(number, width);
+  Int outer = k.floorDiv(fibre, inside), inner = k.rem(fibre, inside);
+  Int place = getPlace(k, layout.getSegments(0, first), outer);
+  return k.add(place, getPlace(k, layout.getSegments(end, rank), inner));
+}
+
+/// Values that lie together if `count` positions along `dim` are taken.
+int64_t BoxPlaces::getTogether(unsigned dim, int64_t count) const {
+  int64_t together = 1;
+  for (unsigned axis = box.size(); axis-- > 0;) {
+    if (strides[axis] != together)
+      break;
+    together *= axis == dim ? count : box[axis];
+    if (axis == dim && count < box[axis])
+      break;
+  }
+  return together;
+}
+
+/// Elements, up to `limit`, that what lies together is a multiple of.
+int64_t BoxPlaces::getAlignment(int64_t limit) const {
+  limit = layout.getAlignment(0, first, limit);
+  while (width > 1 && width % limit != 0)
+    limit /= 2;
+  // Along the box itself only what does not lie together.
+  int64_t dense = 1;
+  for (unsigned axis = box.size(); axis-- > 0;) {
+    if (strides[axis] == dense)
+      dense *= box[axis];
+    else
+      while (strides[axis] % limit != 0)
+        limit /= 2;
+  }
+  auto inner = layout.getSegments(end, layout.pitches.size());
+  for (TileLayout::Segment segment : ArrayRef(inner).drop_back())
+    while (segment.stride % limit != 0)
+      limit /= 2;
+  // Boxes of one position, which may be anywhere.
+  bool isAnywhere =
+      width == 1 && end < layout.pitches.size() && inner.back().size > 1;
+  return isAnywhere ? 1 : limit;
+}
+
+void BoxPlaces::forPieces(
+    unsigned dim, int64_t from, int64_t count, int64_t limit,
+    function_ref<void(int64_t, int64_t, int64_t)> body) const {
+  SmallVector<int64_t> part(box);
+  part[dim] = count;
+  int64_t together = getTogether(dim, count), alignment = getAlignment(limit);
+  for (int64_t value = 0; value < llvm::product_of(part); value += together) {
+    int64_t offset = from * strides[dim], left = value;
+    for (unsigned axis = part.size(); axis-- > 0; left /= part[axis])
+      offset += left % part[axis] * strides[axis];
+    for (int64_t begin = 0; begin < together;) {
+      int64_t width = alignment;
+      while (width > together - begin || begin % width != 0)
+        width /= 2;
+      body(value + begin, offset + begin, width);
+      begin += width;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+Int Lowering::getRows(const LoweredView &view, size_t rowRank) {
+  Int rows = 1;
+  for (Int size : ArrayRef(view.sizes).drop_back(rowRank))
+    rows = k.mul(rows, size);
+  return rows;
+}
+
+Int Lowering::getValidElements(const LoweredView &view, Int tile, int64_t rows,
+                               ArrayRef<int64_t> row) {
+  Int left = k.sub(getRows(view, row.size()), k.mul(k.extend(tile), rows));
+  return k.truncate(k.mul(k.min(left, rows), llvm::product_of(row)));
+}
+
+Int Lowering::getOffset(const LoweredView &view, Int tile, int64_t rows,
+                        ArrayRef<int64_t> row, Int index) {
+  int64_t elements = llvm::product_of(row);
+  int64_t outerRank = view.sizes.size() - row.size();
+  Int offset = 0;
+  Int item = k.add(k.mul(k.extend(tile), rows), k.floorDiv(index, elements));
+  for (int64_t axis = outerRank - 1; axis >= 0; --axis) {
+    Int position = axis ? k.rem(item, view.sizes[axis]) : item;
+    offset = k.add(offset, k.mul(position, view.array.strides[axis]));
+    item = k.floorDiv(item, view.sizes[axis]);
+  }
+  Int rest = k.rem(index, elements);
+  for (int64_t axis = row.size() - 1; axis >= 0; --axis) {
+    Int position = axis ? k.rem(rest, row[axis]) : rest;
+    offset =
+        k.add(offset, k.mul(position, view.array.strides[outerRank + axis]));
+    rest = k.floorDiv(rest, row[axis]);
+  }
+  return offset;
+}
+
+Value Lowering::getTile(const LoweredView &view, Int tile, int64_t rows,
+                        ArrayRef<int64_t> row) {
+  return k.offsetPointer(view.array.base,
+                         k.mul(k.extend(tile), rows * llvm::product_of(row)));
+}

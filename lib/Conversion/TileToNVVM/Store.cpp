@@ -1,0 +1,198 @@
+//===- Store.cpp - tile.store ---------------------------------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+namespace {
+
+/// A store of one tile.
+class TileStore {
+public:
+  TileStore(Lowering &lowering, StoreOp op)
+      : lowering(lowering), k(lowering.k), ops(k, k.element), op(op),
+        view(lowering.views.at(op.getView())),
+        tile(lowering.numbers.at(op.getTile())), rows(op.getRows()) {
+    alpha = getScale(op.getAlpha());
+    beta = getScale(op.getBeta());
+  }
+
+  void storeFragment(const LoweredFragment &fragment);
+  void storeElements(BufferType type);
+  void storeChunks(BufferType type);
+
+private:
+  KernelScale getScale(Value scale);
+  void begin(ArrayRef<int64_t> row);
+  void storeScaled(ArrayRef<Value> values, Value target,
+                   function_ref<Value()> getAddend, CacheHint hint);
+  void storePiece(Int index, int64_t offset, ArrayRef<Value> values);
+
+  Lowering &lowering;
+  KernelBuilder &k;
+  ScalarOps ops;
+  StoreOp op;
+  const LoweredView &view;
+  Int tile;
+  int64_t rows;
+  KernelScale alpha, beta;
+
+  /// Of the tile, in a view without gaps.
+  Value target, addend;
+  Int valid;
+};
+
+} // namespace
+
+KernelScale TileStore::getScale(Value scale) {
+  KernelScale lowered;
+  if (!scale)
+    return lowered;
+  Value value = lowering.scalars.at(scale);
+  FloatAttr constant;
+  bool isConstant = matchPattern(value, m_Constant(&constant));
+  lowered.value = Scalar{value, nullptr};
+  lowered.isDynamic = !isConstant || constant.getValue().isZero();
+  return lowered;
+}
+
+/// Stores neighbouring results at `target`; `getAddend` builds the address of
+/// what is added to them.
+void TileStore::storeScaled(ArrayRef<Value> values, Value target,
+                            function_ref<Value()> getAddend, CacheHint hint) {
+  int64_t count = values.size();
+  Type type = count == 1 ? k.element : Type(k.getVectorType(count));
+  SmallVector<Scalar> results;
+  for (Value value : values)
+    results.push_back({value, nullptr});
+  results = ops.scaledSums(alpha, beta, results, [&] {
+    SmallVector<Scalar> addends;
+    for (Value value : k.unpack(k.load(type, getAddend())))
+      addends.push_back({value, nullptr});
+    return addends;
+  });
+  SmallVector<Value> stored;
+  for (const Scalar &result : results)
+    stored.push_back(result.re);
+  k.store(count == 1 ? stored.front() : k.makeVector(stored), target, hint);
+}
+
+/// Finds the tile, in views without gaps.
+void TileStore::begin(ArrayRef<int64_t> row) {
+  target = lowering.getTile(view, tile, rows, row);
+  if (op.getAddend())
+    addend =
+        lowering.getTile(lowering.views.at(op.getAddend()), tile, rows, row);
+  valid = lowering.getValidElements(view, tile, rows, row);
+}
+
+/// Stores neighbouring results `offset` elements behind element `index` of the
+/// tile; the constant apart, so that stores share their addresses.
+void TileStore::storePiece(Int index, int64_t offset, ArrayRef<Value> values) {
+  auto getPointer = [&](Value base) {
+    return k.offsetBytes(k.offsetPointer(base, index),
+                         offset * lowering.getElementBytes());
+  };
+  storeScaled(
+      values, getPointer(target), [&] { return getPointer(addend); },
+      CacheHint::Streaming);
+}
+
+void TileStore::storeFragment(const LoweredFragment &fragment) {
+  ArrayRef<int64_t> row = op.getView().getType().getShape().drop_front();
+  begin(row);
+  SmallVector<int64_t> sizes{rows};
+  llvm::append_range(sizes, row);
+  BoxPlaces places(TileLayout::get(sizes, lowering.getElementBytes(),
+                                   TileLayout::getDenseStrides(sizes)),
+                   *op.getAlong(), fragment.box);
+  SmallVector<Int> starts;
+  for (Int number : lowering.boxes.at(op.getBoxes()))
+    starts.push_back(places.getStart(k, number));
+  int64_t limit = op.getBytes() / lowering.getElementBytes();
+  int64_t size = fragment.box[fragment.dim];
+  for (int64_t first = 0; first < size; first += fragment.step) {
+    int64_t count = std::min(fragment.step, size - first);
+    Boxes boxes = fragment.make(first, count);
+    for (auto [start, values] : llvm::zip_equal(starts, boxes))
+      // Rows are stored as a whole or not at all.
+      k.ifThen(k.less(start, valid), [&, start = start, &values = values] {
+        places.forPieces(fragment.dim, first, count, limit,
+                         [&](int64_t number, int64_t offset, int64_t width) {
+                           storePiece(start, offset,
+                                      ArrayRef(values).slice(number, width));
+                         });
+      });
+  }
+}
+
+/// Stores what exists of a buffer element by element, found by strides.
+void TileStore::storeElements(BufferType type) {
+  ArrayRef<int64_t> row = type.getShape().drop_front();
+  TileLayout layout = type.getTileLayout();
+  Int buffer = lowering.buffers.at(op.getSource());
+  Int existing = lowering.getValidElements(view, tile, rows, row);
+  k.rolledLoop(k.threadId(), existing, lowering.threads, [&](Int index) {
+    Value value = k.load(
+        k.element,
+        lowering.getElement(buffer, layout, lowering.getIndex(layout, index)));
+    auto getPointer = [&](const LoweredView &array) {
+      Int offset = lowering.getOffset(array, tile, rows, row, index);
+      return k.offsetPointer(array.array.base, offset);
+    };
+    auto getAddend = [&] {
+      return getPointer(lowering.views.at(op.getAddend()));
+    };
+    storeScaled(value, getPointer(view), getAddend, CacheHint::None);
+  });
+  k.syncWarp();
+}
+
+/// Stores a buffer by chunks of 16 bytes, the last one in part.
+void TileStore::storeChunks(BufferType type) {
+  ArrayRef<int64_t> row = type.getShape().drop_front();
+  TileLayout layout = type.getTileLayout();
+  Int buffer = lowering.buffers.at(op.getSource());
+  int64_t chunk = lowering.getChunk();
+  begin(row);
+  auto store = [&](Int index, int64_t count) {
+    Type loaded = count == 1 ? k.element : Type(k.getVectorType(count));
+    Value value =
+        k.load(loaded, lowering.getElement(buffer, layout,
+                                           lowering.getIndex(layout, index)));
+    storePiece(index, 0, k.unpack(value));
+  };
+  bool isRagged = llvm::product_of(row) % chunk != 0;
+  lowering.forThreads(rows * llvm::product_of(row) / chunk, [&](Int number) {
+    Int index = k.mul(number, chunk);
+    Int last = isRagged ? k.add(index, chunk - 1) : index;
+    k.ifThen(k.less(last, valid), [&] { store(index, chunk); });
+    if (!isRagged)
+      return;
+    k.ifThen(k.less(valid, k.add(index, chunk)), [&] {
+      for (int64_t lane = 0; lane < chunk - 1; ++lane) {
+        Int single = k.add(index, lane);
+        k.ifThen(k.less(single, valid), [&] { store(single, 1); });
+      }
+    });
+  });
+}
+
+void tile::lowerStore(Lowering &lowering, StoreOp op) {
+  TileStore store(lowering, op);
+  auto buffer = dyn_cast<BufferType>(op.getSource().getType());
+  if (!buffer)
+    store.storeFragment(lowering.fragments.at(op.getSource()));
+  else if (op.getBytes() == 16)
+    store.storeChunks(buffer);
+  else
+    store.storeElements(buffer);
+}

@@ -1,0 +1,258 @@
+//===- TileTypes.cpp - Where tiles are, and how they lie ------------------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Dialect/Tile/IR/TileOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+using namespace mlir::kron::tile;
+
+#define GET_TYPEDEF_CLASSES
+#include "kron/Dialect/Tile/IR/TileTypes.cpp.inc"
+
+void TileDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "kron/Dialect/Tile/IR/TileTypes.cpp.inc"
+      >();
+}
+
+static int64_t getBytes(Type element) {
+  return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
+/// Whether all sizes are positive and there are at least `least` of them; else
+/// an error.
+static LogicalResult verifySizes(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> sizes, size_t least,
+                                 Type element) {
+  if (!element.isIntOrFloat())
+    return emitError() << "expects integer or float elements, but got "
+                       << element;
+  if (sizes.size() < least)
+    return emitError() << "expects at least " << least << " sizes, but got "
+                       << sizes.size();
+  for (int64_t size : sizes)
+    if (size < 1)
+      return emitError() << "expects sizes to be positive";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// Parses `<4x8xf32`.
+static ParseResult parseShape(AsmParser &parser,
+                              SmallVectorImpl<int64_t> &shape, Type &element,
+                              bool allowDynamic) {
+  return failure(parser.parseLess() ||
+                 parser.parseDimensionList(shape, allowDynamic) ||
+                 parser.parseType(element));
+}
+
+static void printShape(AsmPrinter &printer, ArrayRef<int64_t> shape,
+                       Type element) {
+  printer << "<";
+  printer.printDimensionList(shape);
+  printer << "x" << element;
+}
+
+Type ViewType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape, strides;
+  Type element;
+  if (parseShape(parser, shape, element, /*allowDynamic=*/true))
+    return {};
+  auto parseStride = [&]() -> ParseResult {
+    if (succeeded(parser.parseOptionalQuestion())) {
+      strides.push_back(ShapedType::kDynamic);
+      return success();
+    }
+    return parser.parseInteger(strides.emplace_back());
+  };
+  if (succeeded(parser.parseOptionalComma()) &&
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseStride))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<ViewType>(parser.getContext(), shape, element,
+                                     strides);
+}
+
+void ViewType::print(AsmPrinter &printer) const {
+  printShape(printer, getShape(), getElementType());
+  if (!isContiguous()) {
+    printer << ", [";
+    llvm::interleaveComma(getStrides(), printer, [&](int64_t stride) {
+      if (ShapedType::isDynamic(stride))
+        printer << "?";
+      else
+        printer << stride;
+    });
+    printer << "]";
+  }
+  printer << ">";
+}
+
+Type BufferType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  LayoutAttr layout;
+  if (parseShape(parser, shape, element, /*allowDynamic=*/false) ||
+      (succeeded(parser.parseOptionalComma()) &&
+       parser.parseAttribute(layout)) ||
+      parser.parseGreater())
+    return {};
+  return parser.getChecked<BufferType>(parser.getContext(), shape, element,
+                                       layout);
+}
+
+void BufferType::print(AsmPrinter &printer) const {
+  printShape(printer, getShape(), getElementType());
+  if (getLayout())
+    printer << ", " << getLayout();
+  printer << ">";
+}
+
+/// A type that has sizes and elements only.
+template <typename T> static Type parseSized(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  if (parseShape(parser, shape, element, /*allowDynamic=*/false) ||
+      parser.parseGreater())
+    return {};
+  return parser.getChecked<T>(parser.getContext(), shape, element);
+}
+
+Type OperandType::parse(AsmParser &parser) {
+  return parseSized<OperandType>(parser);
+}
+
+void OperandType::print(AsmPrinter &printer) const {
+  printShape(printer, getShape(), getElementType());
+  printer << ">";
+}
+
+Type FragmentType::parse(AsmParser &parser) {
+  return parseSized<FragmentType>(parser);
+}
+
+void FragmentType::print(AsmPrinter &printer) const {
+  printShape(printer, getShape(), getElementType());
+  printer << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<int64_t> shape, Type,
+                               ArrayRef<int64_t> strides) {
+  if (!strides.empty() && strides.size() != shape.size())
+    return emitError() << "expects " << shape.size()
+                       << " strides, one per dimension, but got "
+                       << strides.size();
+  return success();
+}
+
+LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> shape, Type element,
+                                 LayoutAttr layout) {
+  if (failed(verifySizes(emitError, shape, 2, element)) || !layout)
+    return failed(verifySizes(emitError, shape, 2, element)) ? failure()
+                                                             : success();
+  ArrayRef<int64_t> strides = layout.getStrides();
+  if (strides.size() != shape.size())
+    return emitError() << "expects " << shape.size()
+                       << " strides, one per dimension, but got "
+                       << strides.size();
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, shape.size()));
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::pair(strides[a], shape[a]) < std::pair(strides[b], shape[b]);
+  });
+  int64_t room = 1;
+  for (unsigned dim : order) {
+    if (shape[dim] > 1 && strides[dim] < room)
+      return emitError() << "expects elements to have places of their own, but "
+                            "stride "
+                         << strides[dim] << " is less than " << room;
+    if (shape[dim] > 1)
+      room = strides[dim] * shape[dim];
+  }
+  ArrayRef<int64_t> swizzle = layout.getSwizzle();
+  for (size_t pair = 0; pair < swizzle.size(); pair += 2)
+    if ((int64_t(1) << swizzle[pair + 1]) * ::getBytes(element) < 16)
+      return emitError() << "expects a swizzle to leave 16 bytes together, but "
+                            "it flips bit "
+                         << swizzle[pair + 1] << " of an index";
+  return success();
+}
+
+LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError,
+                               int64_t stages, BufferType) {
+  if (stages < 2)
+    return emitError() << "expects at least 2 pipeline stages, but got "
+                       << stages;
+  return success();
+}
+
+LogicalResult OperandType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  ArrayRef<int64_t> shape, Type element) {
+  if (failed(verifySizes(emitError, shape, 2, element)))
+    return failure();
+  if (shape.size() != 2)
+    return emitError() << "expects 2 sizes, K and N, but got " << shape.size();
+  return success();
+}
+
+LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<int64_t> shape, Type element) {
+  return verifySizes(emitError, shape, 2, element);
+}
+
+//===----------------------------------------------------------------------===//
+// What follows from them
+//===----------------------------------------------------------------------===//
+
+TileLayout BufferType::getTileLayout() const {
+  if (!getLayout())
+    return TileLayout::get(getShape(), getElementBytes(),
+                           TileLayout::getDenseStrides(getShape()));
+  SmallVector<TileLayout::Swizzle> swizzles;
+  ArrayRef<int64_t> bits = getLayout().getSwizzle();
+  for (size_t pair = 0; pair < bits.size(); pair += 2)
+    swizzles.push_back({static_cast<unsigned>(bits[pair]),
+                        static_cast<unsigned>(bits[pair + 1])});
+  return TileLayout::get(getShape(), getElementBytes(),
+                         getLayout().getStrides(), swizzles);
+}
+
+int64_t BufferType::getRowElements() const {
+  return llvm::product_of(getShape().drop_front());
+}
+
+int64_t BufferType::getElementBytes() const {
+  return ::getBytes(getElementType());
+}
+
+int64_t BufferType::getBytes() const { return getTileLayout().bytes; }
+
+int64_t OperandType::getPitch() const {
+  return llvm::alignTo(getSizeN(), 16 / ::getBytes(getElementType()));
+}
+
+int64_t OperandType::getBytes() const {
+  return getSizeK() * getPitch() * ::getBytes(getElementType());
+}
+
+int64_t FragmentType::getBoxElements() const {
+  return llvm::product_of(getBox());
+}

@@ -1,0 +1,13 @@
+// RUN: kron-opt %s --convert-kron-to-nvvm -verify-diagnostics
+
+func.func @batched(%x: memref<8x4xf32>, %f: memref<4x4xf32>, %y: memref<8x4xf32>) {
+  // expected-error @+1 {{has a plan for kernel batched: run --kron-tile first}}
+  kron.fused ins(%x, %f : memref<8x4xf32>, memref<4x4xf32>) outs(%y : memref<8x4xf32>)
+    attributes {plan = #kron.gpu_plan<kernel = batched, tile = 8, threads = 32, ctas_per_sm = 1, stages = 2>} {
+  ^bb0(%tx: tensor<8x4xf32>, %tf: tensor<4x4xf32>, %out: tensor<8x4xf32>):
+    %1 = kron.mode_product axis(1) ins(%tx : tensor<8x4xf32>) factor(%tf [p, q] : tensor<4x4xf32>)
+         outs(%out : tensor<8x4xf32>) -> tensor<8x4xf32>
+    kron.yield %1 : tensor<8x4xf32>
+  }
+  return
+}

@@ -1,0 +1,92 @@
+// RUN: kron-opt %s --convert-tile-to-nvvm -verify-diagnostics --split-input-file
+
+gpu.module @kron_gpu {
+  gpu.func @k(%x: !tile.view<4x4xf32>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    gpu.return
+  }
+}
+
+func.func @from_nowhere(%v: !tile.view<4x4xf32>, %n: i64) {
+  // expected-error @+1 {{expects views from tile.view}}
+  tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf32>)
+  return
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @k(%x: !tile.view<4x4xf32>, %y: !tile.view<4x4xf64>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    gpu.return
+  }
+}
+
+func.func @two_types(%p: !llvm.ptr, %n: i64) {
+  %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf32>
+  %w = tile.view %p : !llvm.ptr -> !tile.view<4x4xf64>
+  // expected-error @+1 {{expects views of one element type, but got 'f32' and 'f64'}}
+  tile.launch @kron_gpu::@k tiles(%n) args(%v, %w : !tile.view<4x4xf32>, !tile.view<4x4xf64>)
+  return
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @k(%x: !tile.view<4x4xf16>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    gpu.return
+  }
+}
+
+func.func @half(%p: !llvm.ptr, %n: i64) {
+  %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf16>
+  // expected-error @+1 {{expects views of f32 or f64}}
+  tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf16>)
+  return
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @k(%x: !tile.view<4x4xf32>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects to be a tile operation, as all of a kernel of these}}
+    nvvm.barrier0
+    gpu.return
+  }
+}
+
+func.func @host(%p: !llvm.ptr, %n: i64) {
+  %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf32>
+  tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf32>)
+  return
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @k(%x: !tile.view<4x4xf32>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    // expected-error @+1 {{expects elements of type 'f32', as the views have, but got '!tile.buffer<4x4xf64>'}}
+    %b = tile.alloc : !tile.buffer<4x4xf64>
+    gpu.return
+  }
+}
+
+func.func @host(%p: !llvm.ptr, %n: i64) {
+  %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf32>
+  tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf32>)
+  return
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @k(%x: !tile.view<4x4xf32>) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    gpu.return
+  }
+}
+
+func.func @twice(%p: !llvm.ptr, %n: i64) {
+  %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf32>
+  tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf32>)
+  // expected-error @+1 {{expects a kernel that is launched once}}
+  tile.launch @kron_gpu::@k tiles(%n) args(%v : !tile.view<4x4xf32>)
+  return
+}

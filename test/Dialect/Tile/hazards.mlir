@@ -1,0 +1,268 @@
+// RUN: kron-opt %s -verify-diagnostics --split-input-file
+
+// Races between the threads of a CTA: one test per rule.
+
+gpu.module @kron_gpu {
+  gpu.func @load_c9(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<2 of <4x8x8xf32>>
+    %s = tile.acquire %r : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.copy %x[0] to %s rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    tile.barrier
+    tile.for_boxes %u of 8 {
+      // expected-error @+1 {{reads a slot that was not waited for: expects one from tile.wait}}
+      %v = tile.load %s[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c10(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<2 of <4x8x8xf32>>
+    %a = tile.acquire %r : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.copy %x[0] to %a rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    %s = tile.wait %r pending 0 : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.for_boxes %u of 8 {
+      // expected-error @+1 {{reads what other threads have copied: expects a tile.barrier behind the tile.wait}}
+      %v = tile.load %s[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c11(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<2 of <4x8x8xf32>>
+    %a = tile.acquire %r : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.copy %x[0] to %a rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    %s = tile.wait %r pending 0 : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.barrier
+    tile.release %s : !tile.buffer<4x8x8xf32>
+    tile.for_boxes %u of 8 {
+      // expected-error @+1 {{reads a slot behind its tile.release}}
+      %v = tile.load %s[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @wait_c2(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<2 of <4x8x8xf32>>
+    // expected-error @+1 {{waits for a slot that no tile.copy fills}}
+    %s = tile.wait %r pending 0 : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @wait_c3(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<3 of <4x8x8xf32>>
+    %a = tile.acquire %r : !tile.ring<3 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.copy %x[0] to %a rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    %b = tile.acquire %r : !tile.ring<3 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.copy %x[1] to %b rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    // expected-error @+1 {{lets 2 copies be pending, but only 1 were started behind the one that it waits for}}
+    %s = tile.wait %r pending 2 : !tile.ring<3 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c8(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %b = tile.alloc : !tile.buffer<4x8x8xf32>
+    // expected-error @+1 {{expects to fill a slot from tile.acquire}}
+    tile.copy %x[0] to %b rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @release_c1(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<2 of <4x8x8xf32>>
+    %s = tile.acquire %r : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    // expected-error @+1 {{expects a slot from tile.wait}}
+    tile.release %s : !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @acquire_c2(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<2 of <4x8x8xf32>>
+    %a = tile.acquire %r : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.copy %x[0] to %a rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    tile.for %t to %n {
+      // expected-error @+1 {{takes a slot that may still be read: expects a tile.release of it and a tile.barrier in front}}
+      %b = tile.acquire %r : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+      tile.copy %x[%t + 1] to %b rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+      %s = tile.wait %r pending 1 : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+      tile.barrier
+      tile.release %s : !tile.buffer<4x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c12(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %s = tile.alloc : !tile.buffer<4x8x8xf32>
+    %p = tile.prepare %f : !tile.view<8x8xf32> -> !tile.operand<8x8xf32>
+    tile.barrier
+    tile.for_boxes %u of 8 {
+      %v = tile.load %s[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+      tile.exchange %v to %s[%u] along [1] : !tile.fragment<1x8x4xf32>, !tile.buffer<4x8x8xf32>
+    }
+    tile.for_boxes %u of 8 {
+      // expected-error @+1 {{reads what other threads have written: expects a tile.barrier in between}}
+      %v = tile.load %s[%u] along [2] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @exchange_c3(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %s = tile.alloc : !tile.buffer<4x8x8xf32>
+    tile.for_boxes %u of 8 {
+      %v = tile.load %s[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+    }
+    tile.for_boxes %u of 8 {
+      %v = tile.load %s[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+      // expected-error @+1 {{overwrites what other threads may still read: expects a tile.barrier in between}}
+      tile.exchange %v to %s[%u] along [1] : !tile.fragment<1x8x4xf32>, !tile.buffer<4x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @exchange_c3_b(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %s = tile.alloc : !tile.buffer<4x8x8xf32>
+    tile.for_boxes %u of 8 {
+      %v = tile.load %s[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+      %w = tile.load %s[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x2xf32>
+      // expected-error @+1 {{overwrites what other threads may still read: expects a tile.barrier in between}}
+      tile.exchange %v to %s[%u] along [1] : !tile.fragment<1x8x4xf32>, !tile.buffer<4x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @exchange_c4(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %s = tile.alloc : !tile.buffer<4x8x8xf32>
+    %q = tile.alloc : !tile.buffer<4x8x8xf32>
+    tile.for_boxes %u of 8 {
+      %v = tile.load %q[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+      tile.exchange %v to %s[%u] along [1] : !tile.fragment<1x8x4xf32>, !tile.buffer<4x8x8xf32>
+      // expected-error @+1 {{writes elements that another operation has written: expects a tile.barrier in between}}
+      tile.exchange %v to %s[%u] along [1] : !tile.fragment<1x8x4xf32>, !tile.buffer<4x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @exchange_c4_b(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %q = tile.alloc : !tile.buffer<4x8x8xf32>
+    %a = tile.alloc : !tile.buffer<4x8x8xf32>
+    %s = tile.alloc reuses %a : !tile.buffer<4x8x8xf32> as : !tile.buffer<4x8x8xf32>
+    tile.for_boxes %u of 8 {
+      %v = tile.load %q[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+      tile.exchange %v to %a[%u] along [1] : !tile.fragment<1x8x4xf32>, !tile.buffer<4x8x8xf32>
+      // expected-error @+1 {{writes elements that another operation has written: expects a tile.barrier in between}}
+      tile.exchange %v to %s[%u] along [1] : !tile.fragment<1x8x4xf32>, !tile.buffer<4x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @exchange_c2(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %r = tile.alloc : !tile.ring<2 of <4x8x8xf32>>
+    %q = tile.alloc : !tile.buffer<4x8x8xf32>
+    %s = tile.acquire %r : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    tile.for_boxes %u of 8 {
+      %v = tile.load %q[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+      // expected-error @+1 {{writes to a slot that is not this turn's: expects one from tile.wait, behind a tile.barrier}}
+      tile.exchange %v to %s[%u] along [1] : !tile.fragment<1x8x4xf32>, !tile.buffer<4x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @contract_c7(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %s = tile.alloc : !tile.buffer<4x8x8xf32>
+    %p = tile.prepare %f : !tile.view<8x8xf32> -> !tile.operand<8x8xf32>
+    tile.for_boxes %u of 8 {
+      %v = tile.load %s[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+      // expected-error @+1 {{multiplies by what other threads have copied: expects a tile.barrier behind the tile.prepare}}
+      %w = tile.contract %v, %p along 1 atom <fma> block [4, 4] : !tile.fragment<1x8x4xf32>, !tile.operand<8x8xf32> -> !tile.fragment<1x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c12_b(%x: !tile.view<?x8x8xf32>, %y: !tile.view<?x8x8xf32>, %f: !tile.view<8x8xf32>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %s = tile.alloc : !tile.buffer<4x8x8xf32>
+    %q = tile.alloc : !tile.buffer<4x8x8xf32>
+    tile.for %t to %n {
+      tile.for_boxes %u of 8 {
+        %v = tile.load %q[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+        tile.exchange %v to %s[%u] along [1] : !tile.fragment<1x8x4xf32>, !tile.buffer<4x8x8xf32>
+      }
+      // expected-error @+1 {{reads what other threads have written: expects a tile.barrier in between}}
+      tile.store %s to %y[%t] rows 4 bytes 16 : !tile.buffer<4x8x8xf32>, !tile.view<?x8x8xf32>
+    }
+    gpu.return
+  }
+}

@@ -1,0 +1,605 @@
+// RUN: kron-opt %s -verify-diagnostics --split-input-file
+
+// One test per rule of a type, an attribute or an operation.
+
+// expected-error @+1 {{expects strides to be positive, but got 0}}
+func.func private @f(!tile.buffer<4x4xf32, #tile.layout<[0, 1]>>)
+
+// -----
+
+// expected-error @+1 {{expects bits of a swizzle in pairs, but got 1 of them}}
+func.func private @f(!tile.buffer<4x4xf32, #tile.layout<[4, 1], swizzle = [3]>>)
+
+// -----
+
+// expected-error @+1 {{expects a swizzle to flip a bit below the one that it reads, but got 2, 3}}
+func.func private @f(!tile.buffer<4x4xf32, #tile.layout<[4, 1], swizzle = [2, 3]>>)
+
+// -----
+
+// expected-error @+1 {{expects no bit of a swizzle to be both read and flipped, but got 4}}
+func.func private @f(!tile.buffer<4x4xf32, #tile.layout<[4, 1], swizzle = [4, 3, 5, 4]>>)
+
+// -----
+
+// expected-error @+1 {{expects a swizzle to leave 16 bytes together, but it flips bit 1 of an index}}
+func.func private @f(!tile.buffer<16x4xf32, #tile.layout<[4, 1], swizzle = [4, 1]>>)
+
+// -----
+
+// expected-error @+1 {{expects 2 strides, one per dimension, but got 1}}
+func.func private @f(!tile.buffer<4x4xf32, #tile.layout<[4]>>)
+
+// -----
+
+// expected-error @+1 {{expects elements to have places of their own, but stride 3 is less than 4}}
+func.func private @f(!tile.buffer<4x4xf32, #tile.layout<[3, 1]>>)
+
+// -----
+
+// expected-error @+1 {{expects at least 2 sizes, but got 1}}
+func.func private @f(!tile.buffer<4xf32>)
+
+// -----
+
+// expected-error @+1 {{expects sizes to be positive}}
+func.func private @f(!tile.buffer<0x4xf32>)
+
+// -----
+
+// expected-error @+1 {{expects integer or float elements, but got 'index'}}
+func.func private @f(!tile.buffer<4x4xindex>)
+
+// -----
+
+// expected-error @+1 {{expects 2 strides, one per dimension, but got 1}}
+func.func private @f(!tile.view<4x4xf32, [4]>)
+
+// -----
+
+// expected-error @+1 {{expects at least 2 pipeline stages, but got 1}}
+func.func private @f(!tile.ring<1 of <4x4xf32>>)
+
+// -----
+
+// expected-error @+1 {{expects 2 sizes, K and N, but got 3}}
+func.func private @f(!tile.operand<4x4x4xf32>)
+
+// -----
+
+// expected-error @+1 {{expects at least 2 sizes, but got 1}}
+func.func private @f(!tile.fragment<4xf32>)
+
+// -----
+
+// expected-error @+1 {{expects threads to be a multiple of 32 up to 1024, but got 33}}
+module attributes {a.b = #tile.kernel<threads = 33, ctas_per_sm = 1>} {}
+
+// -----
+
+// expected-error @+1 {{expects ctas_per_sm to be at least 1, but got 0}}
+module attributes {a.b = #tile.kernel<threads = 32, ctas_per_sm = 0>} {}
+
+// -----
+
+// expected-error @+1 {{has an attribute that the tile dialect does not know: "tile.other"}}
+module attributes {tile.other} {}
+
+// -----
+
+// expected-error @+1 {{expects tile.kernel to be a #tile.kernel of a gpu.func}}
+module attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {}
+
+// -----
+
+func.func @view_c1(%p: !llvm.ptr, %n: i64) {
+  // expected-error @+1 {{expects 1 sizes, as many as are dynamic, but got 0}}
+  %v = tile.view %p : !llvm.ptr -> !tile.view<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @view_c2(%p: !llvm.ptr, %n: i64) {
+  // expected-error @+1 {{expects 1 strides, as many as are dynamic, but got 0}}
+  %v = tile.view %p : !llvm.ptr -> !tile.view<4x4xf32, [?, 1]>
+  return
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @k(%n: i64) kernel {
+    gpu.return
+  }
+}
+func.func @launch_c1(%p: !llvm.ptr, %n: i64) {
+  // expected-error @+1 {{expects @kron_gpu::@k to be a gpu.func with the attribute tile.kernel}}
+  tile.launch @kron_gpu::@k tiles(%n) args(%n : i64)
+  return
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @k(%a: f32) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    gpu.return
+  }
+}
+func.func @launch_c2(%p: !llvm.ptr, %n: i64) {
+  // expected-error @+1 {{expects arguments of types 'f32', but got 'i64'}}
+  tile.launch @kron_gpu::@k tiles(%n) args(%n : i64)
+  return
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @alloc_c1() kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    %a = tile.alloc : !tile.buffer<4x8x8xf32>
+    // expected-error @+1 {{expects a buffer to reuse one that has memory of its own}}
+    %b = tile.alloc reuses %a : !tile.buffer<4x8x8xf32> as : !tile.ring<2 of <4x8x8xf32>>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @acquire_c1(%r: !tile.ring<2 of <4x8x8xf32>>) kernel {
+    // expected-error @+1 {{expects a slot of type '!tile.buffer<4x8x8xf32>', but got '!tile.buffer<4x8x4xf32>'}}
+    %a = tile.acquire %r : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @wait_c1(%r: !tile.ring<2 of <4x8x8xf32>>) kernel {
+    // expected-error @+1 {{expects a slot of type '!tile.buffer<4x8x8xf32>', but got '!tile.buffer<4x8x4xf32>'}}
+    %a = tile.wait %r pending 0 : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @barrier_c1() kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    tile.for_boxes %u of 4 {
+      // expected-error @+1 {{expects not to be in tile.for_boxes, which threads leave at different times}}
+      tile.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @acquire_c3(%r: !tile.ring<2 of <4x8x8xf32>>) kernel {
+    tile.for_boxes %u of 4 {
+      // expected-error @+1 {{expects not to be in tile.for_boxes, which threads leave at different times}}
+      %a = tile.acquire %r : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @wait_c4(%r: !tile.ring<2 of <4x8x8xf32>>) kernel {
+    tile.for_boxes %u of 4 {
+      // expected-error @+1 {{expects not to be in tile.for_boxes, which threads leave at different times}}
+      %a = tile.wait %r pending 0 : !tile.ring<2 of <4x8x8xf32>> -> !tile.buffer<4x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @alloc_c2() kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    tile.for_boxes %u of 4 {
+      // expected-error @+1 {{expects to be in no loop}}
+      %a = tile.alloc : !tile.buffer<4x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c1(%x: !tile.view<?x8x8xf64>, %b: !tile.buffer<4x8x8xf32>) kernel {
+    // expected-error @+1 {{expects elements of type 'f32', but got '!tile.view<?x8x8xf64>'}}
+    tile.copy %x[0] to %b rows 4 bytes 4 : !tile.view<?x8x8xf64>, !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c2(%x: !tile.view<?x8x4xf32>, %b: !tile.buffer<4x8x8xf32>) kernel {
+    // expected-error @+1 {{expects a view of rows of 8, 8 elements, but got '!tile.view<?x8x4xf32>'}}
+    tile.copy %x[0] to %b rows 4 bytes 4 : !tile.view<?x8x4xf32>, !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c3(%x: !tile.view<?x8x8xf32>, %b: !tile.buffer<4x8x8xf32>) kernel {
+    // expected-error @+1 {{expects bytes to be 4, or 16 of a view without gaps, but got 8}}
+    tile.copy %x[0] to %b rows 4 bytes 8 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c3_b(%x: !tile.view<?x8x8xf32, [64, 8, 1]>, %b: !tile.buffer<4x8x8xf32>) kernel {
+    // expected-error @+1 {{expects bytes to be 4, or 16 of a view without gaps, but got 16}}
+    tile.copy %x[0] to %b rows 4 bytes 16 : !tile.view<?x8x8xf32, [64, 8, 1]>, !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c4(%x: !tile.view<?x5xf32>, %b: !tile.buffer<4x5xf32>) kernel {
+    // expected-error @+1 {{expects rows of a tile to be a multiple of 16 bytes, but got 3 rows of 5 elements}}
+    tile.copy %x[0] to %b rows 3 bytes 16 : !tile.view<?x5xf32>, !tile.buffer<4x5xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c5(%x: !tile.view<?x8x8xf32>, %b: !tile.buffer<4x8x8xf32>) kernel {
+    // expected-error @+1 {{expects at most 4 rows, but got 5}}
+    tile.copy %x[0] to %b rows 5 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c6(%x: !tile.view<?x8x8xf32>, %b: !tile.buffer<4x8x8xf32, #tile.layout<[72, 9, 1]>>) kernel {
+    // expected-error @+1 {{expects chunks of 16 bytes to lie together in '!tile.buffer<4x8x8xf32, #tile.layout<[72, 9, 1]>>'}}
+    tile.copy %x[0] to %b rows 4 bytes 16 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32, #tile.layout<[72, 9, 1]>>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @copy_c7(%x: !tile.view<?x8x8xf32>, %b: !tile.buffer<4x8x8xf32>, %t: index) kernel {
+    // expected-error @+1 {{expects a tile of a tile.for}}
+    tile.copy %x[%t + 0] to %b rows 4 bytes 4 : !tile.view<?x8x8xf32>, !tile.buffer<4x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @prepare_c1(%f: !tile.view<8x4xf32, [4, 1]>) kernel {
+    // expected-error @+1 {{expects a factor of the operand's sizes and elements, but got '!tile.view<8x4xf32, [4, 1]>' for '!tile.operand<4x8xf32>'}}
+    %p = tile.prepare %f : !tile.view<8x4xf32, [4, 1]> -> !tile.operand<4x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_c1(%n: i64) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    tile.for_boxes %u of 4 {
+      // expected-error @+1 {{expects to be in a gpu.func itself}}
+      tile.for %t to %n {
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_boxes_c1() kernel {
+    // expected-error @+1 {{expects a body with one argument of type index}}
+    "tile.for_boxes"() <{count = 4 : i64}> ({
+      tile.yield
+    }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @for_c2(%n: i64) kernel {
+    // expected-error @+1 {{expects a body with one argument of type index}}
+    "tile.for"(%n) ({
+      tile.yield
+    }) : (i64) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c1(%b: !tile.buffer<4x8x8xf32>, %i: index) kernel {
+    tile.for_boxes %u of 8 {
+      // expected-error @+1 {{expects boxes of a tile.for_boxes}}
+      %v = tile.load %b[%i] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c2(%b: !tile.buffer<4x8x8xf32>, %i: index) kernel {
+    tile.for_boxes %u of 8 {
+      // expected-error @+1 {{expects a fragment of 1 boxes, as the loop takes, but got '!tile.fragment<2x8x4xf32>'}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<2x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c3(%b: !tile.buffer<4x8x8xf32>, %i: index) kernel {
+    tile.for_boxes %u of 8 {
+      // expected-error @+1 {{expects axes that follow each other, from 1 to 2, but got 2, 1}}
+      %v = tile.load %b[%u] along [2, 1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c4(%b: !tile.buffer<4x8x8xf32>, %i: index) kernel {
+    tile.for_boxes %u of 8 {
+      // expected-error @+1 {{expects at least one axis}}
+      %v = tile.load %b[%u] along [] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c5(%b: !tile.buffer<4x8x8xf32>, %i: index) kernel {
+    tile.for_boxes %u of 8 {
+      // expected-error @+1 {{expects boxes that divide rows of 8, 8 elements along 1, but got '!tile.fragment<1x8x3xf32>'}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x3xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c6(%b: !tile.buffer<4x8x8xf32>, %i: index) kernel {
+    tile.for_boxes %u of 8 {
+      // expected-error @+1 {{expects elements of type 'f32', but got '!tile.fragment<1x8x4xf64>'}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf64>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c7(%b: !tile.buffer<4x8x4x4xf32, #tile.layout<[160, 20, 5, 1]>>) kernel {
+    tile.for_boxes %u of 8 {
+      // expected-error @+1 {{expects neighbours that lie together in '!tile.buffer<4x8x4x4xf32, #tile.layout<[160, 20, 5, 1]>>', but got '!tile.fragment<1x8x8xf32>'}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<4x8x4x4xf32, #tile.layout<[160, 20, 5, 1]>> -> !tile.fragment<1x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c8(%b: !tile.buffer<4x8x8xf32>, %i: index) kernel {
+    tile.for_boxes %u of 9 {
+      // expected-error @+1 {{expects room for 9 boxes of 32 elements, but '!tile.buffer<4x8x8xf32>' has 256 elements}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @load_c8_b(%b: !tile.buffer<4x8x8xf32>, %i: index) kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 1>} {
+    tile.for_boxes %u of 7 excess {
+      // expected-error @+1 {{expects room for 32 boxes of 32 elements, but '!tile.buffer<4x8x8xf32>' has 256 elements}}
+      %v = tile.load %b[%u] along [1] : !tile.buffer<4x8x8xf32> -> !tile.fragment<1x8x4xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @exchange_c1(%b: !tile.buffer<4x8x8xf32>, %v: !tile.fragment<1x8x4xf32>) kernel {
+    tile.for_boxes %u of 3 {
+      // expected-error @+1 {{expects boxes of whole rows, but 3 boxes have 96 elements, and a row has 64}}
+      tile.exchange %v to %b[%u] along [1] : !tile.fragment<1x8x4xf32>, !tile.buffer<4x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @contract_c1(%v: !tile.fragment<1x8x4xf32>, %p: !tile.operand<8x8xf32>) kernel {
+    // expected-error @+1 {{expects along to be less than 3, but got 3}}
+    %s = tile.contract %v, %p along 3 atom <fma> block [4, 4] : !tile.fragment<1x8x4xf32>, !tile.operand<8x8xf32> -> !tile.fragment<1x8x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @contract_c2(%v: !tile.fragment<1x8x4xf32>, %p: !tile.operand<8x8xf64>) kernel {
+    // expected-error @+1 {{expects elements of type 'f64', but got '!tile.fragment<1x8x4xf32>'}}
+    %s = tile.contract %v, %p along 1 atom <fma> block [4, 4] : !tile.fragment<1x8x4xf32>, !tile.operand<8x8xf64> -> !tile.fragment<1x8x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @contract_c3(%v: !tile.fragment<1x8x4xf32>, %p: !tile.operand<8x8xf32>) kernel {
+    // expected-error @+1 {{expects 8 positions along 2, K of the operand, but got 4}}
+    %s = tile.contract %v, %p along 2 atom <fma> block [4, 4] : !tile.fragment<1x8x4xf32>, !tile.operand<8x8xf32> -> !tile.fragment<1x8x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @contract_c4(%v: !tile.fragment<1x8x4xf32>, %p: !tile.operand<8x8xf32>) kernel {
+    // expected-error @+1 {{expects sums of type '!tile.fragment<1x8x4xf32>', but got '!tile.fragment<1x4x4xf32>'}}
+    %s = tile.contract %v, %p along 1 atom <fma> block [4, 4] : !tile.fragment<1x8x4xf32>, !tile.operand<8x8xf32> -> !tile.fragment<1x4x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @contract_c5(%v: !tile.fragment<1x8x4xf32>, %p: !tile.operand<8x8xf32>) kernel {
+    // expected-error @+1 {{expects a block of fibres and of results}}
+    %s = tile.contract %v, %p along 1 atom <fma> block [4] : !tile.fragment<1x8x4xf32>, !tile.operand<8x8xf32> -> !tile.fragment<1x8x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @contract_c6(%v: !tile.fragment<1x8x4xf32>, %p: !tile.operand<8x8xf32>) kernel {
+    // expected-error @+1 {{expects a block of all results or a multiple of 4, 16 bytes of the operand, but got 2}}
+    %s = tile.contract %v, %p along 1 atom <fma> block [4, 2] : !tile.fragment<1x8x4xf32>, !tile.operand<8x8xf32> -> !tile.fragment<1x8x4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c1(%b: !tile.buffer<4x8x8xf32>, %y: !tile.view<?x8x8xf32>, %z: !tile.view<?x8x8xf32, [64, 8, 1]>, %a: f32, %n: i64) kernel {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects an addend as its result lies, but got '!tile.view<?x8x8xf32, [64, 8, 1]>' for '!tile.view<?x8x8xf32>'}}
+      tile.store %b to %y[%t] beta %a : f32 addend %z : !tile.view<?x8x8xf32, [64, 8, 1]> rows 4 bytes 4 : !tile.buffer<4x8x8xf32>, !tile.view<?x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c2(%b: !tile.buffer<4x8x8xf32>, %y: !tile.view<?x8x8xf32>, %t: index) kernel {
+    // expected-error @+1 {{expects a tile of a tile.for}}
+    tile.store %b to %y[%t] rows 4 bytes 4 : !tile.buffer<4x8x8xf32>, !tile.view<?x8x8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c3(%b: !tile.buffer<4x8x8xf32>, %y: !tile.view<?x8x8xf32>, %a: f64, %n: i64) kernel {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects alpha and beta of type 'f32', but got 'f64'}}
+      tile.store %b to %y[%t] alpha %a : f64 rows 4 bytes 4 : !tile.buffer<4x8x8xf32>, !tile.view<?x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c4(%b: !tile.buffer<4x8x8xf32>, %y: !tile.view<?x8x8xf32>, %n: i64) kernel {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects boxes of a fragment only}}
+      tile.store %b to %y[%t] along [1] rows 4 bytes 4 : !tile.buffer<4x8x8xf32>, !tile.view<?x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c5(%v: !tile.fragment<1x8x4xf32>, %y: !tile.view<?x8x8xf32>, %n: i64) kernel {
+    tile.for %t to %n {
+      // expected-error @+1 {{expects a fragment's boxes, and what they are along}}
+      tile.store %v to %y[%t] rows 4 bytes 4 : !tile.fragment<1x8x4xf32>, !tile.view<?x8x8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c6(%v: !tile.fragment<1x8x4xf32>, %y: !tile.view<?x8x8xf32, [64, 8, 1]>, %n: i64) kernel {
+    tile.for %t to %n {
+      tile.for_boxes %u of 8 {
+        // expected-error @+1 {{expects a view without gaps for a fragment, but got '!tile.view<?x8x8xf32, [64, 8, 1]>'}}
+        tile.store %v[%u] to %y[%t] along [1] rows 4 bytes 4 : !tile.fragment<1x8x4xf32>, !tile.view<?x8x8xf32, [64, 8, 1]>
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kron_gpu {
+  gpu.func @store_c7(%v: !tile.fragment<1x8x4xf32>, %y: !tile.view<?x8x8xf32>, %n: i64) kernel {
+    tile.for %t to %n {
+      tile.for_boxes %u of 7 {
+        // expected-error @+1 {{expects the boxes to be all of 4 rows, but 7 boxes have 224 elements}}
+        tile.store %v[%u] to %y[%t] along [1] rows 4 bytes 4 : !tile.fragment<1x8x4xf32>, !tile.view<?x8x8xf32>
+      }
+    }
+    gpu.return
+  }
+}

@@ -1,0 +1,82 @@
+// RUN: kron-opt %s | kron-opt | FileCheck %s
+// RUN: kron-opt %s --mlir-print-op-generic | kron-opt | FileCheck %s
+
+// Verify every operation and type, on a kernel that has all of them.
+gpu.module @kron_gpu {
+  // CHECK-LABEL: gpu.func @all(
+  // CHECK-SAME:    %{{.*}}: !tile.view<?x8x8x8xf32>, %{{.*}}: !tile.view<8x4xf32, [?, 1]>
+  // CHECK-SAME:    kernel attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 8>}
+  // CHECK:         %[[RING:.*]] = tile.alloc : !tile.ring<2 of <4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>>
+  // CHECK:         %[[WORK:.*]] = tile.alloc : !tile.buffer<4x8x4x8xf32>
+  // CHECK:         %[[LATER:.*]] = tile.alloc reuses %[[WORK]] : !tile.buffer<4x8x4x8xf32> as : !tile.buffer<4x4x4x8xf32>
+  // CHECK:         %[[FREE:.*]] = tile.acquire %[[RING]] : <{{.*}}> -> <{{.*}}>
+  // CHECK:         tile.copy %{{.*}}[0] to %[[FREE]] rows 4 bytes 16 : <?x8x8x8xf32>, <{{.*}}>
+  // CHECK:         %[[FACTOR:.*]] = tile.prepare %{{.*}} : <8x4xf32, [?, 1]> -> <8x4xf32>
+  // CHECK:         tile.for %[[TILE:.*]] to %{{.*}} {
+  // CHECK:           tile.copy %{{.*}}[%[[TILE]] + 1] to
+  // CHECK:           %[[SLOT:.*]] = tile.wait %[[RING]] pending 1
+  // CHECK:           tile.barrier
+  // CHECK:           tile.for_boxes %[[BOXES:.*]] of 256 {
+  // CHECK:             %[[VALUES:.*]] = tile.load %[[SLOT]][%[[BOXES]]] along [2] : {{.*}} -> <1x8x1xf32>
+  // CHECK:             %[[SUMS:.*]] = tile.contract %[[VALUES]], %[[FACTOR]] along 1 atom <fma> block [4, 4]
+  // CHECK:             tile.exchange %[[SUMS]] to %[[WORK]][%[[BOXES]]] along [2]
+  // CHECK:           }
+  // CHECK:           tile.for_boxes %{{.*}} of 64 together 2 unrolled 5 excess {
+  // CHECK:           tile.release %[[SLOT]]
+  // CHECK:           tile.store %[[LATER]] to %{{.*}}[%[[TILE]]] alpha %{{.*}} : f32 beta %{{.*}} : f32 addend %{{.*}} : !tile.view<?x4x4x8xf32> rows 4 bytes 16
+  gpu.func @all(%x: !tile.view<?x8x8x8xf32>, %f: !tile.view<8x4xf32, [?, 1]>, %y: !tile.view<?x4x4x8xf32>,
+                %a: f32, %tiles: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 32, ctas_per_sm = 8>} {
+    %ring = tile.alloc : !tile.ring<2 of <4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>>
+    %work = tile.alloc : !tile.buffer<4x8x4x8xf32>
+    %other = tile.alloc : !tile.buffer<4x4x4x8xf32>
+    %later = tile.alloc reuses %work : !tile.buffer<4x8x4x8xf32> as : !tile.buffer<4x4x4x8xf32>
+    %free = tile.acquire %ring : !tile.ring<2 of <4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>> -> !tile.buffer<4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>
+    tile.copy %x[0] to %free rows 4 bytes 16 : !tile.view<?x8x8x8xf32>, !tile.buffer<4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>
+    %p = tile.prepare %f : !tile.view<8x4xf32, [?, 1]> -> !tile.operand<8x4xf32>
+    tile.for %t to %tiles {
+      %next = tile.acquire %ring : !tile.ring<2 of <4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>> -> !tile.buffer<4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>
+      tile.copy %x[%t + 1] to %next rows 4 bytes 16 : !tile.view<?x8x8x8xf32>, !tile.buffer<4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>
+      %slot = tile.wait %ring pending 1 : !tile.ring<2 of <4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>> -> !tile.buffer<4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>
+      tile.barrier
+      tile.for_boxes %u of 256 {
+        %v = tile.load %slot[%u] along [2] : !tile.buffer<4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>> -> !tile.fragment<1x8x1xf32>
+        %s = tile.contract %v, %p along 1 atom <fma> block [4, 4] : !tile.fragment<1x8x1xf32>, !tile.operand<8x4xf32> -> !tile.fragment<1x4x1xf32>
+        tile.exchange %s to %work[%u] along [2] : !tile.fragment<1x4x1xf32>, !tile.buffer<4x8x4x8xf32>
+      }
+      tile.barrier
+      tile.for_boxes %u of 64 together 2 unrolled 5 excess {
+        %v = tile.load %work[%u] along [1] : !tile.buffer<4x8x4x8xf32> -> !tile.fragment<2x8x2xf32>
+        %s = tile.contract %v, %p along 1 atom <fma> block [4, 4] : !tile.fragment<2x8x2xf32>, !tile.operand<8x4xf32> -> !tile.fragment<2x4x2xf32>
+        tile.exchange %s to %other[%u] along [1] : !tile.fragment<2x4x2xf32>, !tile.buffer<4x4x4x8xf32>
+      }
+      tile.release %slot : !tile.buffer<4x8x8x8xf32, #tile.layout<[544, 68, 8, 1]>>
+      tile.barrier
+      tile.store %later to %y[%t] alpha %a : f32 beta %a : f32 addend %y : !tile.view<?x4x4x8xf32> rows 4 bytes 16 : !tile.buffer<4x4x4x8xf32>, !tile.view<?x4x4x8xf32>
+      tile.barrier
+    }
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @swizzled
+  // CHECK:         tile.alloc : !tile.buffer<64x8x8xf64, #tile.layout<[64, 8, 1], swizzle = [6, 3]>>
+  gpu.func @swizzled() kernel attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    %b = tile.alloc : !tile.buffer<64x8x8xf64, #tile.layout<[64, 8, 1], swizzle = [6, 3]>>
+    gpu.return
+  }
+
+  gpu.func @named(%x: !tile.view<?x?x4xf64, [?, 40, 1]>, %n: i64) kernel
+      attributes {tile.kernel = #tile.kernel<threads = 64, ctas_per_sm = 1>} {
+    gpu.return
+  }
+}
+
+// Verify that sizes and strides that a type does not know are operands.
+// CHECK-LABEL: func @host
+// CHECK:         %[[VIEW:.*]] = tile.view %{{.*}} sizes(%{{.*}}, %{{.*}}) strides(%{{.*}}) : !llvm.ptr -> <?x?x4xf64, [?, 40, 1]>
+// CHECK:         tile.launch @kron_gpu::@named tiles(%{{.*}}) args(%[[VIEW]], %{{.*}} : !tile.view<?x?x4xf64, [?, 40, 1]>, i64)
+func.func @host(%p: !llvm.ptr, %n: i64, %m: i64, %s: i64) {
+  %v = tile.view %p sizes(%n, %m) strides(%s) : !llvm.ptr -> !tile.view<?x?x4xf64, [?, 40, 1]>
+  tile.launch @kron_gpu::@named tiles(%n) args(%v, %n : !tile.view<?x?x4xf64, [?, 40, 1]>, i64)
+  return
+}
