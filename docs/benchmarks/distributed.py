@@ -141,7 +141,7 @@ class Counter:
             return self.single(output, send, received_sizes, sizes, group=group, **options)
 
         def put(peers, rank, box, *arguments):
-            self.bytes += box.WidthInBytes * box.Height * box.Depth
+            self.bytes += box.LineBytes * box.Lines * box.Planes
             return self.put(peers, rank, box, *arguments)
 
         dist.batch_isend_irecv, dist.all_to_all_single = batch, single

@@ -52,8 +52,8 @@ class _Box3D(ctypes.Structure):
         (f"{side}Device", ctypes.c_uint64), (f"{side}Array", ctypes.c_void_p),
         (f"{side}Reserved", ctypes.c_void_p), (f"{side}Pitch", ctypes.c_size_t),
         (f"{side}Height", ctypes.c_size_t))] + [
-            ("WidthInBytes", ctypes.c_size_t), ("Height", ctypes.c_size_t),
-            ("Depth", ctypes.c_size_t)]
+            ("LineBytes", ctypes.c_size_t), ("Lines", ctypes.c_size_t),
+            ("Planes", ctypes.c_size_t)]
 
 
 _DEVICE_MEMORY = 2  # CU_MEMORYTYPE_DEVICE
@@ -176,16 +176,16 @@ class Peers:
 
 
 def box_of(sizes, target, source, width):
-    """The box of two arrays of sizes (depth, lines, elements of a line), each given by its (plane,
+    """The box of two arrays of sizes (planes, lines, elements of a line), each given by its (plane,
     line), the elements from one to the next; None if it is empty. `width` is bytes of an element."""
-    depth, height, elements = sizes
-    if not depth * height * elements:
+    planes, lines, elements = sizes
+    if not planes * lines * elements:
         return None
-    box = _Box3D(WidthInBytes=elements * width, Height=height, Depth=depth,
+    box = _Box3D(LineBytes=elements * width, Lines=lines, Planes=planes,
                  srcMemoryType=_DEVICE_MEMORY, dstMemoryType=_DEVICE_MEMORY)
     for side, (plane, line) in (("src", source), ("dst", target)):
         setattr(box, f"{side}Pitch", line * width)
-        setattr(box, f"{side}Height", plane // line if depth > 1 else height)
+        setattr(box, f"{side}Height", plane // line if planes > 1 else lines)
     return box
 
 

@@ -18,13 +18,13 @@ from kron.distributed._plan import plan_to
 
 def copy(box, target, source, target_offset, source_offset):
     """Does a CUDA_MEMCPY3D within arrays of bytes."""
-    for plane in range(box.Depth):
-        for line in range(box.Height):
+    for plane in range(box.Planes):
+        for line in range(box.Lines):
             to = target_offset + (plane * box.dstHeight + line) * box.dstPitch
             start = source_offset + (plane * box.srcHeight + line) * box.srcPitch
-            assert to + box.WidthInBytes <= target.nbytes
-            assert start + box.WidthInBytes <= source.nbytes
-            target[to:to + box.WidthInBytes] = source[start:start + box.WidthInBytes]
+            assert to + box.LineBytes <= target.nbytes
+            assert start + box.LineBytes <= source.nbytes
+            target[to:to + box.LineBytes] = source[start:start + box.LineBytes]
 
 
 def split(array, counts, axis):
