@@ -23,6 +23,7 @@ A signal is taken before it is given again, so that a late rank can never be ove
 import ctypes
 import os
 import socket
+import warnings
 
 import torch
 import torch.distributed as dist
@@ -103,6 +104,8 @@ class Peers:
         except RuntimeError:
             problem = 1
         if sum(_gather(problem, self.group, self.device)):
+            warnings.warn(f"a rank has no memory for a window of {size >> 20} MiB: kron.distributed "
+                          "sends messages instead, which takes longer", RuntimeWarning, 2)
             return False
         self._handle = symmetric.rendezvous(memory, self.group.group_name)
         self._memory, self._windows = memory, list(self._handle.buffer_ptrs)
@@ -192,7 +195,7 @@ def box_of(sizes, target, source, width):
 #: Pieces of an exchange at most.
 MOST_PIECES = _CHANNELS - 1
 
-#: name of a group -> Peers, or None where ranks cannot write to each other.
+#: name of a group -> (the group, Peers or None where ranks cannot write to each other).
 _peers = {}
 
 
@@ -227,10 +230,11 @@ def _reach(places, device):
 
 def peers_of(group_name, device):
     """The Peers of a group, on all ranks of it, or None on all; called by all together."""
-    if group_name in _peers:
-        return _peers[group_name]
-    found = None
-    group = _resolve_process_group(group_name)
+    group, found = _resolve_process_group(group_name), None
+    # Names come again when groups have been destroyed.
+    known, peers = _peers.get(group_name, (None, None))
+    if known is group:
+        return peers
     if device.type == "cuda" and dist.get_backend(group) == "nccl":
         from torch.distributed import _symmetric_memory as symmetric
 
@@ -242,5 +246,5 @@ def peers_of(group_name, device):
         room = symmetric.get_signal_pad_size() >= _CHANNELS * ranks * _WORD_BYTES
         if all(_gather(int(room and _reach(places, device)), group, device)):
             found = Peers(group, device)
-    _peers[group_name] = found
+    _peers[group_name] = group, found
     return found
