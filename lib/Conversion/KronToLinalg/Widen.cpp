@@ -92,9 +92,19 @@ static void addReplacements(AttrTypeReplacer &replacer) {
   });
 }
 
-/// Rejects constants whose bytes are not at hand.
-static LogicalResult checkConstants(ModuleOp module) {
+/// Rejects constants whose bytes are not at hand, and what takes values apart
+/// that will have other bits.
+static LogicalResult checkProgram(ModuleOp module) {
   WalkResult result = module.walk([](Operation *op) {
+    if (auto bitcast = dyn_cast<arith::BitcastOp>(op)) {
+      for (Type type : {bitcast.getIn().getType(), bitcast.getType()}) {
+        if (!getWider(getElementTypeOrSelf(type)))
+          continue;
+        op->emitError("expects no bits of a type that becomes wider, but got ")
+            << type;
+        return WalkResult::interrupt();
+      }
+    }
     for (NamedAttribute attr : op->getAttrs()) {
       if (!isa<DenseResourceElementsAttr, SparseElementsAttr>(attr.getValue()))
         continue;
@@ -112,7 +122,7 @@ struct KronWidenPass : kron::impl::KronWidenBase<KronWidenPass> {
   using KronWidenBase::KronWidenBase;
 
   void runOnOperation() override {
-    if (failed(checkConstants(getOperation())))
+    if (failed(checkProgram(getOperation())))
       return signalPassFailure();
     AttrTypeReplacer replacer;
     addReplacements(replacer);

@@ -14,3 +14,12 @@ func.func @resource() -> tensor<2xf32> {
     }
   }
 #-}
+
+// -----
+
+// Verify that bits of values are refused, of which there will be more.
+func.func @bits(%x: i16) -> f16 {
+  // expected-error @below {{expects no bits of a type that becomes wider, but got 'f16'}}
+  %y = arith.bitcast %x : i16 to f16
+  return %y : f16
+}

@@ -171,19 +171,31 @@ Attribute GPUPlanAttr::parse(AsmParser &parser, Type) {
 static void printFields(llvm::raw_ostream &os, DictionaryAttr fields,
                         bool isFirst);
 
-/// Prints the value of a field.
+/// Prints the value of a field, also one that no field has: what does not
+/// verify is printed as well.
 static void printValue(llvm::raw_ostream &os, Attribute value) {
   if (auto number = dyn_cast<IntegerAttr>(value)) {
     os << number.getInt();
     return;
   }
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
+  auto parts = dyn_cast<ArrayAttr>(value);
+  if (!numbers && !parts) {
+    os << value;
+    return;
+  }
   os << "[";
-  if (auto numbers = dyn_cast<DenseI64ArrayAttr>(value))
+  if (numbers)
     llvm::interleaveComma(numbers.asArrayRef(), os);
   else
-    llvm::interleaveComma(cast<ArrayAttr>(value), os, [&](Attribute part) {
+    llvm::interleaveComma(parts, os, [&](Attribute part) {
+      auto fields = dyn_cast<DictionaryAttr>(part);
+      if (!fields) {
+        os << part;
+        return;
+      }
       os << "{";
-      printFields(os, cast<DictionaryAttr>(part), /*isFirst=*/true);
+      printFields(os, fields, /*isFirst=*/true);
       os << "}";
     });
   os << "]";
