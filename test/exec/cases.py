@@ -118,7 +118,9 @@ def build_product(case, p):
 
 
 def stream_some(case, p):
-    """Non-temporal stores for some, which only large ones do by themselves."""
+    """Non-temporal stores for some, which only large ones do by themselves, unless they have a plan."""
+    if any(attribute.startswith("plan = ") for attribute in p["attributes"]):
+        return []
     if case.index % 5 != 2 and not p.get("streamed"):
         return []
     case.tags.add("streamed")

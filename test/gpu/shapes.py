@@ -197,6 +197,13 @@ def _fixed_product(op, name, sizes, rows, dynamic=()):
                         dynamic=dynamic, op_x="N", ops=["N"] * len(sizes))
 
 
+def _planned_batched(name, sizes, count, plan):
+    """Many small arrays by a plan that is given in part."""
+    return PLAIN | dict(type=name, op="batched", sizes=list(sizes), rows=1, x_batch=(count,),
+                        f_batches=((),) * len(sizes), op_x="N", ops=["N"] * len(sizes),
+                        attributes=[f"plan = #kron.gpu_plan<kernel = batched, {plan}>"])
+
+
 #: Cases of plans that random ones seldom reach (forms.py), the first ones whatever the seed is. Of an unknown number of
 #: rows the plan expects many.
 OPEN = ("rows",)
@@ -230,6 +237,10 @@ FIXED = (
     _fixed_chain("bf16", ((6, 64, 64, 1), (1, 64, 64, 6)), 300),
     _fixed_chain("f16", ((8, 64, 64, 1), (1, 64, 64, 8)), 300),
     _fixed_chain("f16", ((16, 32, 32, 1), (4, 32, 32, 4), (1, 32, 32, 16)), 300),
+    # Planes of other sizes, and steps whose code is a loop.
+    _planned_batched("f32", [(8, 8)] * 3, 333, "plane_fibres = 2"),
+    _planned_batched("f64", [(4, 4)] * 3, 500, "plane_fibres = 8, unrolled = 0"),
+    _planned_batched("f32", [(9, 9)] * 3, 200, "unrolled = 1"),
 )
 
 
