@@ -25,6 +25,7 @@ _MOST_IN_PLACE = 3
 #: Bytes of one row's message from which on it is not better packed with those of other rows.
 ROW_BYTES = 256 << 10
 
+
 @dataclasses.dataclass(frozen=True)
 class Piece:
     """Rows `begin` to `end`, of which part `part` of `parts` of this rank's positions."""

@@ -42,8 +42,8 @@ class Plan:
 
 #: Elements of neighbouring axes whose factors kernels apply in one pass over an array: innermost
 #: axes, which lie together, and others, of which several columns have to fit beside each other.
-#: Longer factors on such axes have a pass each. Of f32; half as many of wider types on chip do as
-#: well, since they are counted alike on both sides of an exchange.
+#: Longer factors on such axes have a pass each. These are the sizes for f32; all types take them,
+#: since only sums of passes are compared.
 _MOST_INNER, _MOST_OUTER, _LONG = 1 << 16, 1 << 12, 64
 
 
