@@ -30,7 +30,10 @@ static std::unordered_map<std::string, py::object> &getPlans() {
   return *plans;
 }
 
-void kron::python::forgetPlans() { getPlans().clear(); }
+void kron::python::forgetPlans() {
+  std::remove_reference_t<decltype(getPlans())> forgotten;
+  forgotten.swap(getPlans());
+}
 
 //===----------------------------------------------------------------------===//
 // One backward pass

@@ -44,14 +44,16 @@ bool Kernel::launch(const KronArray *arrays, int numArrays, int device,
     options.stream = stream;
   }
   KronStatus status;
-  // Another thread may forget this kernel meanwhile.
+  // While the interpreter's lock is released, another thread may forget this
+  // kernel: the code stays, this object may not.
   py::object keep = owner;
+  const KronKernel *code = kernel;
   if (isLong) {
     PyThreadState *state = PyEval_SaveThread();
-    status = kronLaunch(kernel, arrays, numArrays, &options);
+    status = kronLaunch(code, arrays, numArrays, &options);
     PyEval_RestoreThread(state);
   } else {
-    status = kronLaunch(kernel, arrays, numArrays, &options);
+    status = kronLaunch(code, arrays, numArrays, &options);
   }
   if (status == KRON_SUCCESS)
     return true;
@@ -88,15 +90,18 @@ const Kernel *kron::python::findKernel(const Key &key) {
 
 const Kernel *kron::python::rememberKernel(const Key &key, py::object kernel) {
   auto *pointer = kernel.cast<const Kernel *>();
-  getTable()[key] = {std::move(kernel), pointer};
+  TableEntry entry = {std::move(kernel), pointer};
+  // What was there goes when the table is whole again.
+  std::swap(getTable()[key], entry);
   return pointer;
 }
 
 size_t kron::python::forgetKernels() {
-  size_t count = getTable().size();
-  getTable().clear();
+  // Kernels go after the table has let go of them.
+  KernelTable forgotten;
+  forgotten.swap(getTable());
   forgetPlans();
-  return count;
+  return forgotten.size();
 }
 
 //===----------------------------------------------------------------------===//

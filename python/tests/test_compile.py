@@ -177,6 +177,32 @@ def test_threads_compile_and_agree():
     assert not errors, errors[0]
 
 
+def test_kernels_are_forgotten_while_they_run():
+    """Calls large enough to release the interpreter's lock, beside a thread that forgets the
+    kernels that they have found."""
+    x = rng.standard_normal((64, 36))
+    factors = [rng.standard_normal((6, 6))] * 2
+    expected = x @ np.kron(*factors)
+    kron.mkm(x, factors)
+    calls, errors = [0] * 4, []
+
+    def work(number):
+        try:
+            while calls[number] < 1000:
+                assert np.allclose(kron.mkm(x, factors), expected)
+                calls[number] += 1
+        except BaseException as error:  # Reported by the main thread.
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        kron._core.forget_kernels()
+        threads[0].join(0.001)
+    assert not errors, errors[0]
+
+
 def test_number_of_threads():
     before = kron.get_num_threads()
     kron.set_num_threads(1)
