@@ -51,15 +51,17 @@ class Move:
         pitch = max(sum(self.sizes), sum(self.counts)) * self.inside * self.width
         return line >= _peers.LINE_BYTES and pitch <= _peers.MOST_PITCH
 
-    def box(self, receiver, outside=None, positions=None):
+    def box(self, receiver, outside=None, positions=None, share=None):
         """(box, offset in the receiver's array, offset in this rank's part), offsets in bytes, of
-        what `receiver` gets of `outside` = (count, first) and of this rank's `positions` = (count,
-        first) of the source, whose array is that of these outside and positions alone; None if
-        that is nothing. By default all of them."""
+        what `receiver` gets of `outside` = (count, first), of this rank's `positions` = (count,
+        first) of the source, whose array is that of these outside and positions alone, and of its
+        own `share` = (count, first) of the target; None if that is nothing. By default all of
+        them."""
         rows, row = outside or (self.outside, 0)
         own, first = positions or (self.sizes[self.rank], 0)
         begin = sum(self.sizes[:self.rank]) + first
-        count, start = self.counts[receiver], sum(self.counts[:receiver])
+        count, part = share or (self.counts[receiver], 0)
+        start = sum(self.counts[:receiver]) + part
         all_counts = sum(self.counts)
         _, first_axis, _, last = self.received_shape(receiver)
         if self.is_inward:
@@ -67,13 +69,13 @@ class Move:
             pitch = all_counts * self.inside
             planes = own * self.between * pitch
             source = start * self.inside
-            target = begin * self.between * last
+            target = begin * self.between * last + part * self.inside
         else:
             lines, width = count * self.between, own * self.inside
             pitch = own * self.inside
             planes = all_counts * self.between * pitch
             source = start * self.between * pitch
-            target = begin * self.inside
+            target = part * self.between * last + begin * self.inside
         plane = first_axis * self.between * last
         box = _peers.box_of((rows, lines, width), (plane, last), (planes, pitch), self.width)
         return box and (box, (row * plane + target) * self.width, source * self.width)

@@ -4,7 +4,7 @@
 
 The exchange goes in pieces: some rows of M, or part of a row where there are few. While one
 piece travels, the inner factors are applied to the next one, and the leading ones to the piece
-before. Of every row, what a rank sends to another one is a contiguous block [its part of P1, P2,
+before; columns of the last piece come some at a time. Of every row, what a rank sends to another one is a contiguous block [its part of P1, P2,
 ..., the other's part of Qt, ...] of the array [P1, ...] that the other rank makes whole.
 
 GPUs of one host write it there themselves (_peers.py): boxes go out of the product's result
@@ -31,7 +31,7 @@ class _Product:
         shapes = tuple((matrix.shape[0], matrix.shape[1]) for matrix in matrices)
         self.geometry = _pieces.geometry(
             layout.group, layout, plan, shapes, x.shape[0], x.element_size(),
-            (_pieces.PIECE_BYTES, _pieces.MOST_PIECES))
+            (_pieces.PIECE_BYTES, _pieces.COLUMN_BYTES, _pieces.MOST_PIECES))
         count = self.geometry.count
         self.after, self.before = matrices[:count], matrices[count:]
         self.layout, self.precision = layout, precision
@@ -61,10 +61,10 @@ class _Product:
         return [(moved[piece.begin:piece.end], result[piece.begin:piece.end])
                 if piece.is_last else None for piece in self.geometry.pieces]
 
-    def finish(self, arrays):
-        """Applies the leading factors to rows that are whole."""
+    def finish(self, arrays, columns=slice(None)):
+        """Applies the leading factors to rows that are whole, or to such columns of them."""
         if arrays is not None:
-            moved, result = arrays
+            moved, result = (array[:, :, columns] for array in arrays)
             kt.kmm(moved, self.after, trans_factors=True, precision=self.precision, out=result)
 
     def run(self, keeps=False):
@@ -127,7 +127,7 @@ class _Product:
         """Whom to write to; None where messages are sent."""
         move, device = self.geometry.move, self.x.device
         if (device.type != "cuda" or not move.fits_boxes
-                or len(self.geometry.pieces) > _peers.MOST_PIECES):
+                or len(self.geometry.steps) > _peers.MOST_STEPS):
             return None
         peers = _peers.peers_of(self.layout.group, device)
         return peers if peers is not None and peers.reserve(
@@ -151,21 +151,26 @@ class _Product:
         products = [(self.product(x, part), peers.mark()) for x, part in zip(self.parts(), parts)]
         address = window.data_ptr() if geometry.is_in_place else None
         with peers.signalling():
-            for number, (product, done) in enumerate(products):
+            for number, step in enumerate(geometry.steps):
+                product, done = products[step.piece]
                 source = address or product.data_ptr()
                 for rank, (box, there, here) in boxes[number].items():
                     if rank != peers.rank:
                         peers.put(rank, box, there, source + here, done)
-                peers.signal(number)
-        for number, arrays in enumerate(self.finishes(moved, result)):
-            product, done = products[number]
-            box, there, here = boxes[number].get(peers.rank, (None, 0, 0))
-            kept = box and peers.keep(box, there, product.data_ptr() + here, done)
-            peers.wait(number, kept)
-            self.finish(arrays)
-        kept = moved.clone(memory_format=torch.contiguous_format) if keeps else None
+                if geometry.pieces[step.piece].is_last:
+                    peers.signal(number)
+        kept, finishes = None, self.finishes(moved, result)
+        for number, step in enumerate(geometry.steps):
+            product, done = products[step.piece]
+            if peers.rank in boxes[number]:
+                box, there, here = boxes[number][peers.rank]
+                kept = peers.keep(box, there, product.data_ptr() + here, done)
+            if geometry.pieces[step.piece].is_last:
+                peers.wait(number, kept)
+                self.finish(finishes[step.piece], geometry.columns(step))
+        saved = moved.clone(memory_format=torch.contiguous_format) if keeps else None
         peers.end()
-        return kept
+        return saved
 
 
 def _bytes(block):

@@ -10,9 +10,9 @@ kernels. Ranks tell each other by signals, which streams wait for and hosts do n
 Protocol of one exchange, on every rank:
 
     begin()                    copies wait until all others have read their windows
-    put(...), signal(n)        boxes of piece n, to each other rank; then that it is there
+    put(...), signal(n)        boxes of step n, to each other rank; then that all up to it is there
     keep(...)                  what this rank itself gets
-    wait(n)                    the current stream waits for all others' piece n
+    wait(n)                    the current stream waits for all others' step n
     end()                      tells the others that this rank has read its window
 
 signal is called where `signalling` has made its stream the current one.
@@ -29,9 +29,9 @@ import torch
 import torch.distributed as dist
 from torch.distributed.distributed_c10d import _resolve_process_group
 
-#: Channel of the signal that a window may be written to; those of pieces follow it.
+#: Channel of the signal that a window may be written to; those of steps follow it.
 _READY = 0
-#: Signals that a window has room for, of each rank: pieces and the one above.
+#: Signals that a window has room for, of each rank: steps and the one above.
 _CHANNELS = 32
 _WORD_BYTES = 4
 #: The driver's limit of the distance between lines of a box.
@@ -156,22 +156,22 @@ class Peers:
             raise RuntimeError(f"cuMemcpy3DAsync: CUDA's driver reports error {status}")
 
     def signal(self, number):
-        """Tells all others that what has been put up to here is piece `number`, which counts from
-        0; within `signalling`."""
+        """Tells all others that what has been put up to here is there: step `number`, which counts
+        from 0; within `signalling`."""
         self._signals.wait_event(self._stream.record_event())
         for rank in self.others:
             self._handle.put_signal(rank, 1 + number, self.timeout_ms)
 
     def wait(self, number, kept):
-        """The current stream waits for piece `number` of all others, and for what `keep` returned if
-        that is not None."""
+        """The current stream waits for step `number` of all others, and for what `keep` has copied
+        up to the call that returned `kept`, unless that is None."""
         if kept is not None:
             self._current.wait_event(kept)
         for rank in self.others:
             self._handle.wait_signal(rank, 1 + number, self.timeout_ms)
 
     def end(self):
-        """Behind the last read of this rank's window and the last piece."""
+        """Behind the last read of this rank's window and the last step."""
         self._current.wait_stream(self._signals)
         for rank in self.others:
             self._handle.put_signal(rank, _READY, self.timeout_ms)
@@ -192,8 +192,8 @@ def box_of(sizes, target, source, width):
     return box
 
 
-#: Pieces of an exchange at most.
-MOST_PIECES = _CHANNELS - 1
+#: Steps of an exchange at most.
+MOST_STEPS = _CHANNELS - 1
 
 #: name of a group -> (the group, Peers or None where ranks cannot write to each other).
 _peers = {}

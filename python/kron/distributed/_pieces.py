@@ -18,7 +18,11 @@ PIECE_BYTES = 64 << 20
 MOST_PIECES = 8
 #: Parts of a single row: the leading factors need all of them, and inner ones take few positions at
 #: a lower rate.
-_MOST_PARTS = 2
+_MOST_PARTS = 4
+#: Bytes from which on some columns of the last piece are worth being sent on their own, and parts of
+#: it at most: the leading factors begin with columns that have come, while the others travel.
+COLUMN_BYTES = 16 << 20
+_MOST_COLUMNS = 4
 #: Ranks up to which a window of the whole array moves fewer bytes: none for what stays on a rank,
 #: which is a part of 1/ranks, read and written.
 _MOST_IN_PLACE = 3
@@ -43,6 +47,20 @@ class Piece:
     def is_last(self):
         """Whether its rows are whole when it has come."""
         return self.part == self.parts - 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """Of an exchange between windows: piece `piece`, of which part `part` of `parts` of each
+    receiver's share of the target."""
+
+    piece: int
+    part: int
+    parts: int
+
+    def share(self, count):
+        """(number, first) of the positions of a receiver that gets `count`."""
+        return chunk(count, self.parts, self.part)
 
 
 def _pieces(rows, message_bytes):
@@ -99,6 +117,7 @@ class Geometry:
         self.blocks = [(first * inside, size * inside) for size, first in shares]
         #: (first position, positions) of the leading mode that a rank has.
         self.starts = [(first, size) for size, first in starts]
+        self.inside = inside
         self.moved_shape = self.move.received_shape(self.rank)
         #: Whether windows have the lines of all ranks, so that the product is written where the
         #: leading factors read it: with few ranks that is less than copying what stays here.
@@ -107,6 +126,7 @@ class Geometry:
         self.window_bytes = (math.prod(self.window_shape) * width if self.is_in_place
                              else self.move.received_bytes)
         p, q = (math.prod(factor[axis] for factor in factors[:count]) for axis in (0, 1))
+        self.steps = self._steps(target == count + 1)
         trailing = list(sizes[count + 1:])
         trailing[target - count - 1] = shares[self.rank][0]
         #: The moved array and the result as kmm of the leading factors takes them.
@@ -120,29 +140,52 @@ class Geometry:
         count, first = piece.positions(size)
         return slice(piece.begin, piece.end), slice(begin + first, begin + first + count)
 
+    def _steps(self, splits_columns):
+        """The same on all ranks. Columns of the leading factors lie together, so that they can be
+        taken some at a time, where the target is the outermost axis behind them."""
+        steps = [Step(number, 0, 1) for number in range(len(self.pieces))]
+        if not steps or not splits_columns:
+            return steps
+        piece, counts = self.pieces[-1], self.move.counts
+        line = self.inside * self.move.width
+        message = ((piece.end - piece.begin) * piece.positions(self.starts[0][1])[0]
+                   * self.between * counts[0] * line)
+        parts = min(_MOST_COLUMNS, message // COLUMN_BYTES, min(counts),
+                    min(counts) * line // _peers.LINE_BYTES)
+        if parts > 1:
+            steps[-1:] = [Step(steps[-1].piece, part, parts) for part in range(parts)]
+        return steps
+
+    def columns(self, step):
+        """Those of `leading_shape` that a step makes whole."""
+        count, first = step.share(self.move.counts[self.rank])
+        if step.parts == 1:
+            return slice(None)
+        return slice(first * self.inside, (first + count) * self.inside)
+
     @functools.cached_property
     def boxes(self):
-        """For each piece: for each rank that gets something, its (box, offset in its window, offset
+        """For each step: for each rank that gets something, its (box, offset in its window, offset
         in the piece's product, or in this rank's window if products are written there)."""
-        found = []
-        if self.is_in_place:
-            return [{rank: box for rank in range(self.ranks) if rank != self.rank
-                     if (box := self._box_in_place(piece, rank))} for piece in self.pieces]
-        for piece in self.pieces:
-            rows = piece.end - piece.begin, piece.begin
-            boxes = {rank: self.move.box(rank, rows, piece.positions(self.own))
-                     for rank in range(self.ranks)}
-            found.append({rank: box for rank, box in boxes.items() if box})
-        return found
+        find = self._box_in_place if self.is_in_place else self._box
+        ranks = [rank for rank in range(self.ranks) if rank != self.rank or not self.is_in_place]
+        return [{rank: box for rank in ranks
+                 if (box := find(self.pieces[step.piece], rank, step.share(self.move.counts[rank])))}
+                for step in self.steps]
 
-    def _box_in_place(self, piece, rank):
+    def _box(self, piece, rank, share):
+        rows = piece.end - piece.begin, piece.begin
+        return self.move.box(rank, rows, piece.positions(self.own), share)
+
+    def _box_in_place(self, piece, rank, share):
         """All windows look alike."""
         rows, positions = self.place(piece, self.rank)
         line, lines = self.line, self.window_shape[1] * self.between
-        first, columns = self.blocks[rank]
-        sizes = piece.end - piece.begin, (positions.stop - positions.start) * self.between, columns
+        count, first = (number * self.inside for number in share)
+        sizes = piece.end - piece.begin, (positions.stop - positions.start) * self.between, count
         box = _peers.box_of(sizes, (lines * line, line), (lines * line, line), self.move.width)
-        offset = (rows.start * lines + positions.start * self.between) * line + first
+        offset = (rows.start * lines + positions.start * self.between) * line
+        offset += self.blocks[rank][0] + first
         return box and (box, offset * self.move.width, offset * self.move.width)
 
 

@@ -1,19 +1,23 @@
 # Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 # SPDX-License-Identifier: MIT
 """Boxes that copy engines move between GPUs, here moved by NumPy: every rank has what the other
-sharding gives it."""
+sharding gives it, and a product of threads that write to each other's memory is the product."""
 
+import contextlib
+import ctypes
+import dataclasses
 import math
-import types
+import threading
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings, strategies
 
-from kron.distributed import _pieces
+from kron.distributed import _overlap, _peers, _pieces
 from kron.distributed._boxes import Move
 from kron.distributed._chunks import chunks
-from kron.distributed._plan import plan_to
+from kron.distributed._plan import Plan, plan_to
 
 
 def copy(box, target, source, target_offset, source_offset):
@@ -76,14 +80,131 @@ def test_fits_boxes(sizes, counts, inside, is_inward, expected):
     assert Move(3, 5, inside, is_inward, sizes, counts, 0, 4).fits_boxes is expected
 
 
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """A rank and what it shares, in place of a Layout with its mesh."""
+
+    rank: int
+    ranks: int
+    sizes: tuple
+    group: str = ""
+    axis: int = 1
+
+
+class Threads:
+    """What ranks that are threads have in common: a window each, and who has signalled what."""
+
+    def __init__(self, sizes):
+        self.windows = [np.full(size, 0xEE, np.uint8) for size in sizes]
+        self.signals = {}
+        self.changed = threading.Condition()
+
+
+class ThreadPeers:
+    """One of them, in place of _peers.Peers. Everything happens at once."""
+
+    def __init__(self, threads, rank):
+        self.threads, self.rank = threads, rank
+        self.others = [other for other in range(len(threads.windows)) if other != rank]
+        self.now = 0
+
+    def window(self, shape, dtype):
+        window = torch.from_numpy(self.threads.windows[self.rank])
+        return window[:math.prod(shape) * dtype.itemsize].view(dtype).view(shape)
+
+    def begin(self):
+        pass
+
+    def end(self):
+        pass
+
+    def signalling(self):
+        return contextlib.nullcontext()
+
+    def mark(self):
+        self.now += 1
+        return self.now
+
+    def put(self, rank, box, target, source, after):
+        """`source` is an address."""
+        assert after <= self.now
+        lines = (box.Planes - 1) * box.srcHeight + box.Lines
+        memory = (ctypes.c_uint8 * (lines * box.srcPitch)).from_address(source)
+        copy(box, self.threads.windows[rank], np.ctypeslib.as_array(memory), target, 0)
+
+    def keep(self, box, target, source, after):
+        self.put(self.rank, box, target, source, after)
+        return self.now
+
+    def signal(self, number):
+        with self.threads.changed:
+            self.threads.signals[self.rank] = number
+            self.threads.changed.notify_all()
+
+    def wait(self, number, kept):
+        assert kept is None or kept <= self.now
+        with self.threads.changed:
+            assert self.threads.changed.wait_for(
+                lambda: all(self.threads.signals.get(rank, -1) >= number for rank in self.others), 60)
+
+
+@settings(deadline=None, max_examples=60)
+@given(rows=sizes, p=strategies.lists(sizes, min_size=2, max_size=5), ranks=strategies.integers(2, 5),
+       target=strategies.integers(2, 5), count=strategies.integers(1, 3),
+       piece_bytes=strategies.sampled_from((1, 64, 1 << 20)),
+       column_bytes=strategies.sampled_from((1, 128)))
+def test_product_of_peers(rows, p, ranks, target, count, piece_bytes, column_bytes):
+    """Ranks write to each other's windows, some rows, positions and columns at a time."""
+    p.append(4)
+    target = min(target, len(p))
+    count = min(count, target - 1)
+    p[target - 1] *= 3  # So that every rank has columns to take some at a time.
+    rng = np.random.default_rng(rows + 10 * ranks)
+    factors = [rng.standard_normal((n, n)) for n in p]
+    whole = rng.standard_normal((rows, *p))
+    plan = Plan(1, target, tuple(range(count + 1, len(p) + 1)), tuple(range(1, count + 1)),
+                (rows, *p))
+    parts = split(whole, chunks(p[0], ranks), 1)
+    matrices = [torch.from_numpy(factor) for factor in factors]
+    products, errors, found = [], [], [None] * ranks
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pieces, "PIECE_BYTES", piece_bytes)
+        patch.setattr(_pieces, "COLUMN_BYTES", column_bytes)
+        patch.setattr(_peers, "LINE_BYTES", 8)
+        for rank in range(ranks):
+            products.append(_overlap._Product(torch.from_numpy(parts[rank].copy()), matrices,
+                                              Place(rank, ranks, (rows, *p)), plan, "full"))
+    threads = Threads([product.geometry.window_bytes for product in products])
+
+    def work(rank):
+        try:
+            product = products[rank]
+            result = product.x.new_empty(product.geometry.result_shape)
+            product.by_peers(ThreadPeers(threads, rank), result, keeps=False)
+            found[rank] = result.view(product.geometry.shape).numpy()
+        except BaseException as error:  # Reported by the main thread.
+            errors.append(error)
+
+    workers = [threading.Thread(target=work, args=(rank,)) for rank in range(ranks)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not errors, errors[0]
+    expected = whole
+    for axis, factor in enumerate(factors, 1):
+        expected = np.moveaxis(np.tensordot(expected, factor, (axis, 0)), -1, axis)
+    for part, result in zip(split(expected, chunks(p[target - 1], ranks), target), found):
+        np.testing.assert_allclose(result, part, rtol=1e-12, atol=1e-12 * math.prod(p))
+
+
 @settings(deadline=None, max_examples=100)
 @given(rows=sizes, p=strategies.lists(sizes, min_size=2, max_size=4), ranks=strategies.integers(2, 5),
        target=strategies.integers(2, 4), piece_bytes=strategies.sampled_from((1, 64, 1 << 20)))
 def test_pieces(rows, p, ranks, target, piece_bytes):
     """Every rank's window gets from all pieces of all ranks what its leading factors read."""
     target = min(target, len(p))
-    layouts = [types.SimpleNamespace(ranks=ranks, rank=rank, sizes=(rows, *p), axis=1)
-               for rank in range(ranks)]
+    layouts = [Place(rank, ranks, (rows, *p)) for rank in range(ranks)]
     whole = np.arange(rows * math.prod(p), dtype=np.float32).reshape(rows, *p)
     plan = plan_to(layouts[0], [(n, n) for n in p], target)
     with pytest.MonkeyPatch.context() as patch:
@@ -95,7 +216,8 @@ def test_pieces(rows, p, ranks, target, piece_bytes):
     parts = split(whole, chunks(p[0], ranks), 1)
     for rank, geometry in enumerate(geometries):
         own = parts[rank].reshape(rows, geometry.own, geometry.between, geometry.line)
-        for piece, boxes in zip(geometry.pieces, geometry.boxes):
+        for step, boxes in zip(geometry.steps, geometry.boxes):
+            piece = geometry.pieces[step.piece]
             count, begin = piece.positions(geometry.own)
             product = np.ascontiguousarray(own[piece.begin:piece.end, begin:begin + count])
             source = product.reshape(-1)
