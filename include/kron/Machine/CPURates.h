@@ -64,6 +64,11 @@ struct CPURates {
   /// others, and pages whose addresses stay translated.
   int64_t stepL1Bytes = 1 << 15, stepL2Bytes = 1 << 18;
   int64_t l1Sets = 64, l1Ways = 8, pages = 32;
+  /// Multiply-adds of vectors that transposing an element takes as long as, and
+  /// those in place of one on a short axis that is no power of two; and how many
+  /// times as fast two fused regions with columns outside have to look.
+  double transposedElementSlots = 1.5, oddGroupSlots = 2;
+  double columnsOutsideGain = 1.05;
   /// Multiply-adds of two units with a latency of four cycles.
   int64_t fmasInFlight = 8;
   /// Multiply-adds below which a range of tiles is not worth a thread.

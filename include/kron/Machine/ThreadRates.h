@@ -28,6 +28,8 @@ struct ThreadRates {
   int64_t leastRowBytes = 1 << 20;
   uint64_t leastRowWork = 1 << 20;
   int64_t mostSharedRows = 2;
+  /// Tiles of columns that may be too few for all threads.
+  int64_t mostSharedTiles = 8;
   /// Linalg: iterations of which each of some threads gets one, and the fewest
   /// of a loop that neighbours in memory belong to, two lines of the cache.
   int64_t longLoop = 16, leastNeighbours = 32;

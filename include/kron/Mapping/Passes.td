@@ -59,8 +59,11 @@ def KronFuse : Pass<"kron-fuse"> {
     On the CPU a chain is split into several fused regions where its row is more
     than four times the second-level cache: each takes the factors whose columns
     fit into it. A chain on one or two rows of at least 128 KB is split before its
-    last factor, so that threads can share it. A plan's `regions` overrides
-    this.
+    last factor, so that threads can share it. One on an innermost axis of columns
+    that no factor contracts is split there, too, where columns would fill too few
+    lanes or be too few tiles for all threads: what lies between has columns as
+    its outermost axis. Where their number is known at launch only, the branches
+    of an `scf.if` have both forms. A plan's `regions` overrides this.
 
     Between Kronecker-sparse factors axes are regrouped (`tensor.collapse_shape`,
     then `tensor.expand_shape`). As many factors in a row become one fused region,

@@ -16,6 +16,7 @@
 #include "ForeignPlans.h"
 #include "FuseEpilogue.h"
 #include "FusedRegions.h"
+#include "SplitByColumns.h"
 #include "SplitByThreads.h"
 #include "VerifyOptions.h"
 #include "kron/Dialect/Kron/IR/KronReshapes.h"
@@ -495,6 +496,9 @@ struct KronFusePass : kron::impl::KronFuseBase<KronFusePass> {
       Type element = getElementType(fused.getInit());
       bool rounds = getAccumulatorType(element) != element;
       if (rounds && !regions)
+        continue;
+      fused = splitByColumns(rewriter, fused, vectorBits);
+      if (!fused)
         continue;
       std::optional<FusionPlan> plan =
           regions ? getGivenRegions(fused, regions)

@@ -46,6 +46,9 @@ struct FusionPlan {
   /// Whether what lies between fused regions lies in the destination, which
   /// later fused regions read and write.
   bool isInPlace = false;
+  /// Whether what lies between two fused regions has the innermost axis, of
+  /// columns that no factor contracts, as its outermost one.
+  bool hasColumnsOutside = false;
   /// The least number of threads with which these fused regions are worth it.
   int64_t numThreads = 1;
 };
@@ -71,6 +74,15 @@ void splitFusedOp(RewriterBase &rewriter, FusedOp fused,
 
 /// Whether `splitFusedOp` can split `fused`: its scalars are defined outside.
 bool isSplittable(FusedOp fused);
+
+/// Whether a kron.epilogue takes the result of `fused`.
+bool hasEpilogueBehind(FusedOp fused);
+
+/// Copies `fused` into both branches of an `scf.if` that takes its place.
+/// Returns the copies for the cases that `condition` holds and that it does
+/// not.
+std::pair<FusedOp, FusedOp> copyToBranches(RewriterBase &rewriter,
+                                           FusedOp fused, Value condition);
 
 } // namespace mlir::kron
 

@@ -13,18 +13,10 @@
 #include "SplitByThreads.h"
 #include "FusedRegions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// Whether a kron.epilogue takes the result of `fused`.
-static bool hasEpilogueBehind(FusedOp fused) {
-  Value result =
-      fused->getNumResults() ? fused->getResult(0) : Value(fused.getInit());
-  return llvm::any_of(result.getUsers(), llvm::IsaPred<EpilogueOp>);
-}
 
 static void explain(FusedOp fused, const FusionPlan &plan) {
   remark::analysis(fused.getLoc(),
@@ -49,17 +41,6 @@ void kron::splitByThreads(RewriterBase &rewriter, FusedOp fused) {
   Value least = arith::ConstantIndexOp::create(rewriter, loc, plan->numThreads);
   Value areEnough = arith::CmpIOp::create(
       rewriter, loc, arith::CmpIPredicate::sge, threads, least);
-  FusedOp split;
-  auto branches = scf::IfOp::create(
-      rewriter, loc, areEnough,
-      [&](OpBuilder &builder, Location loc) {
-        split = cast<FusedOp>(builder.clone(*fused));
-        scf::YieldOp::create(builder, loc, split->getResults());
-      },
-      [&](OpBuilder &builder, Location loc) {
-        Operation *whole = builder.clone(*fused);
-        scf::YieldOp::create(builder, loc, whole->getResults());
-      });
-  rewriter.replaceOp(fused, branches.getResults());
-  splitFusedOp(rewriter, split, *plan);
+  splitFusedOp(rewriter, copyToBranches(rewriter, fused, areEnough).first,
+               *plan);
 }

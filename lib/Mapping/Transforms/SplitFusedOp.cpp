@@ -13,6 +13,7 @@
 #include "FusionPlan.h"
 #include "kron/Dialect/Kron/Transforms/Chain.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -28,6 +29,28 @@ bool kron::isSplittable(FusedOp fused) {
              });
 }
 
+bool kron::hasEpilogueBehind(FusedOp fused) {
+  Value result =
+      fused->getNumResults() ? fused->getResult(0) : Value(fused.getInit());
+  return llvm::any_of(result.getUsers(), llvm::IsaPred<EpilogueOp>);
+}
+
+std::pair<FusedOp, FusedOp>
+kron::copyToBranches(RewriterBase &rewriter, FusedOp fused, Value condition) {
+  std::pair<FusedOp, FusedOp> copies;
+  auto copyTo = [&](FusedOp &copy) {
+    return [&](OpBuilder &builder, Location loc) {
+      copy = cast<FusedOp>(builder.clone(*fused));
+      scf::YieldOp::create(builder, loc, copy->getResults());
+    };
+  };
+  auto branches =
+      scf::IfOp::create(rewriter, fused.getLoc(), condition,
+                        copyTo(copies.first), copyTo(copies.second));
+  rewriter.replaceOp(fused, branches.getResults());
+  return copies;
+}
+
 namespace {
 
 class Splitter {
@@ -41,6 +64,12 @@ public:
 
 private:
   bool isOnTensors() { return fused->getNumResults() != 0; }
+  /// Whether fused region `region` has columns as the outermost axis.
+  bool isTurned(unsigned region) const {
+    return plan.hasColumnsOutside && region == 0;
+  }
+  SmallVector<int64_t> getPermutation(unsigned region);
+  Attribute getPlan(unsigned region);
   SmallVector<int64_t> getShapeAfter(unsigned region);
   Value createScratch(ArrayRef<int64_t> shape);
   Value getDestination(unsigned region, Value input);
@@ -87,10 +116,45 @@ SmallVector<int64_t> Splitter::getShapeAfter(unsigned region) {
   return shape;
 }
 
+/// Which axes of its input fused region `region` takes in which order.
+SmallVector<int64_t> Splitter::getPermutation(unsigned region) {
+  if (plan.hasColumnsOutside) {
+    auto axes = llvm::to_vector(llvm::seq<int64_t>(
+        cast<ShapedType>(fused.getInit().getType()).getRank()));
+    // The innermost axis to the outer end, or back.
+    std::rotate(axes.begin(), axes.begin() + (region ? 1 : axes.size() - 1),
+                axes.end());
+    return axes;
+  }
+  if (region == 0 && fused.getInputPermutation())
+    return llvm::to_vector(*fused.getInputPermutation());
+  return {};
+}
+
+/// The plan of fused region `region`. Tiles are not of the columns, which are
+/// few, but of the axis that the other fused region contracts.
+Attribute Splitter::getPlan(unsigned region) {
+  if (!plan.hasColumnsOutside)
+    return fused.getPlanAttr();
+  int64_t axis = region
+                     ? cast<ShapedType>(fused.getInit().getType()).getRank() - 2
+                     : products.back().getAxis() + 1;
+  Builder builder(fused.getContext());
+  return CPUPlanAttr::get(fused.getContext(),
+                          builder.getDictionaryAttr(builder.getNamedAttr(
+                              "tiled_axis", builder.getI64IntegerAttr(axis))));
+}
+
 /// A new array; its dynamic sizes are those of the destination.
-Value Splitter::createScratch(ArrayRef<int64_t> shape) {
+Value Splitter::createScratch(ArrayRef<int64_t> destinationShape) {
+  SmallVector<int64_t> shape(destinationShape), dims;
+  llvm::append_range(dims, llvm::seq<int64_t>(shape.size()));
+  if (plan.hasColumnsOutside) {
+    std::rotate(shape.begin(), shape.end() - 1, shape.end());
+    std::rotate(dims.begin(), dims.end() - 1, dims.end());
+  }
   SmallVector<Value> sizes;
-  for (auto [dim, size] : llvm::enumerate(shape)) {
+  for (auto [dim, size] : llvm::zip_equal(dims, shape)) {
     if (!ShapedType::isDynamic(size))
       continue;
     if (isOnTensors())
@@ -166,7 +230,7 @@ Value Splitter::buildRegion(OpBuilder &builder, unsigned region,
     bool isLast = number + 1 == group.size();
     bool scales = isLast && isLastRegion;
     Value init = out;
-    shape[op.getAxis()] = describeFactor(op).sizeN;
+    shape[op.getAxis() + isTurned(region)] = describeFactor(op).sizeN;
     for (int64_t axis : describeFactor(op).varyingAxes)
       if (shape[axis] == 1)
         shape[axis] = outShape[axis];
@@ -184,7 +248,8 @@ Value Splitter::buildRegion(OpBuilder &builder, unsigned region,
         builder, op.getLoc(), TypeRange(init.getType()), value,
         args[1 + number], scales ? scaling.getAlpha() : Value(),
         scales ? scaling.getBeta() : Value(), addend, init,
-        static_cast<uint64_t>(op.getAxis()), op.getFactorDims(),
+        static_cast<uint64_t>(op.getAxis() + isTurned(region)),
+        op.getFactorDims(),
         /*conj_input=*/region == 0 && number == 0 &&
             products.front().getConjInput(),
         op.getConjFactor(), scales ? scaling.getStaticAlphaAttr() : TypedAttr(),
@@ -228,14 +293,11 @@ Value Splitter::buildRegion(unsigned region, Value input, Value destination) {
   bool isLastRegion = region + 1 == plan.regions.size();
   if (isLastRegion && getOwnAddend())
     inputs.push_back(fused->getOperand(getOwnAddend().getArgNumber()));
-  ArrayRef<int64_t> permutation;
-  if (region == 0 && fused.getInputPermutation())
-    permutation = *fused.getInputPermutation();
-  Attribute plan = fused.getPlanAttr();
-  FusedOp built = createFusedOp(rewriter, loc, inputs, destination, permutation,
-                                plan, [&](OpBuilder &builder, ValueRange args) {
-                                  return buildRegion(builder, region, args);
-                                });
+  FusedOp built =
+      createFusedOp(rewriter, loc, inputs, destination, getPermutation(region),
+                    getPlan(region), [&](OpBuilder &builder, ValueRange args) {
+                      return buildRegion(builder, region, args);
+                    });
   return isOnTensors() ? built->getResult(0) : result;
 }
 

@@ -1,0 +1,199 @@
+//===- SplitByColumns.cpp - Fused regions by the number of columns --------===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// Lanes run over columns where the innermost contracted axis has nothing else
+// inside of it. Few of them leave lanes empty, and are one tile, which no
+// second thread gets a part of. With columns as the outermost axis, lanes run
+// over the axes of factors, and every column is a row of tiles; for that the
+// array is transposed on the way into both fused regions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SplitByColumns.h"
+#include "FusedRegions.h"
+#include "kron/Machine/CPURates.h"
+#include "kron/Machine/ThreadRates.h"
+#include "kron/Plan/Arrays.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Shares of lanes are counted in these.
+static constexpr int64_t kFullLanes = 1024;
+
+namespace {
+/// When columns had better lie outside.
+struct ColumnsOutside {
+  /// Elements of a vector.
+  int64_t lanes = 1;
+  /// The share of the lanes that columns must fill less of.
+  int64_t fullLanes = 0;
+  /// Columns of a tile, each of which one thread takes.
+  int64_t tile = 1;
+  /// Whether a column is enough work for a thread, and two threads are faster
+  /// with columns outside than one with all of them inside.
+  bool areShared = false;
+};
+} // namespace
+
+/// The share of `lanes` that an axis of `size` positions fills.
+static double getShare(int64_t size, int64_t lanes) {
+  return double(size) / (llvm::divideCeil(size, lanes) * lanes);
+}
+
+/// When the columns of `fused` had better lie outside; none if never. A chain
+/// on several axes, by factors that depend on none, ends on an axis that has
+/// others inside of it: the last fused region fills lanes with these.
+static std::optional<ColumnsOutside> planColumns(FusedOp fused,
+                                                 int64_t vectorBits) {
+  SmallVector<ModeProductOp> products = fused.getModeProducts();
+  auto init = cast<ShapedType>(fused.getInit().getType());
+  int64_t columns = init.getRank() - 1;
+  llvm::SmallSetVector<int64_t, 8> contracted;
+  SmallVector<int64_t> shape = llvm::to_vector(init.getShape());
+  for (ModeProductOp product : llvm::reverse(products)) {
+    auto factor = cast<ShapedType>(product.getFactor().getType());
+    if (!factor.hasStaticShape() || factor.getRank() != 2)
+      return std::nullopt;
+    shape[product.getAxis()] = describeFactor(product).sizeK;
+    contracted.insert(product.getAxis());
+  }
+  int64_t last = products.back().getAxis();
+  if (!contracted.contains(columns - 1) || contracted.contains(columns) ||
+      last == columns - 1 || fused.getInputPermutation())
+    return std::nullopt;
+
+  ColumnsOutside plan;
+  plan.lanes = vectorBits / 8 / getElementBytes(init.getElementType());
+  plan.tile = 2 * plan.lanes;
+  // Multiply-adds for each column: those of all factors, where columns fill
+  // lanes, and as many as fit the time that the form with columns outside
+  // takes.
+  double work = 0, outside = 0, elements = 1;
+  for (int64_t axis : contracted)
+    elements *= shape[axis];
+  double copied = elements;
+  for (ModeProductOp product : products) {
+    ProblemFactor factor = describeFactor(product);
+    elements *= double(factor.sizeN) / factor.sizeK;
+    shape[factor.axis] = factor.sizeN;
+    work += elements * factor.sizeK;
+    int64_t inside = 1;
+    for (int64_t axis = factor.axis + 1; axis < columns; ++axis)
+      inside *= shape[axis];
+    // Short axes fill lanes together with what the factor makes of its own.
+    bool isShort = inside < plan.lanes;
+    double slots =
+        isShort && !llvm::isPowerOf2_64(inside) ? kCPURates.oddGroupSlots : 1;
+    outside += slots * elements * factor.sizeK /
+               getShare(isShort ? inside * factor.sizeN : inside, plan.lanes);
+    if (product != products.back())
+      copied = std::max(copied, elements);
+  }
+  // The array is transposed twice.
+  outside += 2 * copied * kCPURates.transposedElementSlots * plan.lanes;
+  double gain = work / (outside * kCPURates.columnsOutsideGain);
+  plan.fullLanes = kFullLanes * std::min(1.0, gain);
+  // Without a second form for tiles that are enough for most machines.
+  bool areTilesFew = ShapedType::isDynamic(shape.back()) ||
+                     shape.back() <= kThreadRates.mostSharedTiles * plan.tile;
+  plan.areShared =
+      areTilesFew && work >= kThreadRates.leastRowWork && gain > 0.5;
+  return plan;
+}
+
+/// Two fused regions, the last factor in one of its own.
+static FusionPlan cutLast(FusedOp fused) {
+  FusionPlan plan;
+  plan.hasColumnsOutside = true;
+  plan.regions.resize(2);
+  unsigned numFactors = fused.getModeProducts().size();
+  for (unsigned index = 0; index < numFactors; ++index)
+    plan.regions[index + 1 == numFactors].push_back(index);
+  return plan;
+}
+
+/// Whether columns fill too few lanes; none if their number is not known.
+static std::optional<bool> areFew(FusedOp fused, const ColumnsOutside &plan) {
+  int64_t columns =
+      cast<ShapedType>(fused.getInit().getType()).getShape().back();
+  if (ShapedType::isDynamic(columns))
+    return std::nullopt;
+  int64_t vectors = llvm::divideCeil(columns, plan.lanes);
+  return columns * kFullLanes < vectors * plan.lanes * plan.fullLanes;
+}
+
+/// Whether columns had better lie outside, as an i1: they fill too few lanes,
+/// or are too few tiles for all threads.
+static Value createCondition(OpBuilder &builder, FusedOp fused,
+                             const ColumnsOutside &plan) {
+  Location loc = fused.getLoc();
+  auto init = cast<ShapedType>(fused.getInit().getType());
+  Value columns = linalg::createOrFoldDimOp(builder, loc, fused.getInit(),
+                                            init.getRank() - 1);
+  auto multiply = [&](Value value, int64_t factor) -> Value {
+    return arith::MulIOp::create(
+        builder, loc, value,
+        arith::ConstantIndexOp::create(builder, loc, factor));
+  };
+  auto count = [&](int64_t size) -> Value {
+    return arith::CeilDivSIOp::create(
+        builder, loc, columns,
+        arith::ConstantIndexOp::create(builder, loc, size));
+  };
+  Value condition;
+  if (!areFew(fused, plan))
+    condition = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::slt, multiply(columns, kFullLanes),
+        multiply(count(plan.lanes), plan.lanes * plan.fullLanes));
+  if (!plan.areShared)
+    return condition;
+  Value areIdle = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                        NumThreadsOp::create(builder, loc),
+                                        multiply(count(plan.tile), 2));
+  return condition ? arith::OrIOp::create(builder, loc, condition, areIdle)
+                   : areIdle;
+}
+
+static void explain(FusedOp fused, const ColumnsOutside &plan) {
+  std::string message = "columns lie outside between two fused regions where "
+                        "they fill less than " +
+                        std::to_string(plan.fullLanes * 100 / kFullLanes) +
+                        " % of the lanes";
+  if (plan.areShared)
+    message += ", or a launch has two threads for each tile of " +
+               std::to_string(plan.tile) + " columns";
+  remark::analysis(fused.getLoc(),
+                   remark::RemarkOpts::name("Columns").category("kron-fuse"))
+      << message << remark::metric("FullLanes", plan.fullLanes);
+}
+
+FusedOp kron::splitByColumns(RewriterBase &rewriter, FusedOp fused,
+                             int64_t vectorBits) {
+  if (fused.getPlanAttr() || hasEpilogueBehind(fused) || !isSplittable(fused) ||
+      fused.getModeProducts().size() < 2)
+    return fused;
+  std::optional<ColumnsOutside> plan = planColumns(fused, vectorBits);
+  // A single column fills one lane.
+  if (!plan || plan->fullLanes * plan->lanes <= kFullLanes)
+    return fused;
+  std::optional<bool> isKnown = areFew(fused, *plan);
+  if (isKnown == false && !plan->areShared)
+    return fused;
+  explain(fused, *plan);
+  rewriter.setInsertionPoint(fused);
+  FusedOp few = fused, many;
+  if (isKnown != true)
+    std::tie(few, many) = copyToBranches(
+        rewriter, fused, createCondition(rewriter, fused, *plan));
+  splitFusedOp(rewriter, few, cutLast(few));
+  return many;
+}

@@ -1,0 +1,93 @@
+// RUN: kron-opt %s --kron-decompose --kron-fuse --split-input-file | FileCheck %s
+// RUN: kron-opt %s --kron-decompose --kron-fuse --split-input-file --remarks-filter=kron-fuse 2>&1 >/dev/null \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+
+// Verify that few columns lie outside between two fused regions, whose tiles are of axes that they
+// do not contract: the first takes X with columns outermost, the second one brings them back.
+// CHECK-LABEL: func.func @few(
+// CHECK-NOT:     scf.if
+// CHECK:         %[[BETWEEN:.*]] = memref.alloc() {{.*}} : memref<5x200x200xf64>
+// CHECK:         kron.fused ins({{.*}} : memref<200x200x5xf64>, memref<200x200xf64>) outs(%[[BETWEEN]] :
+// CHECK-SAME:      input_permutation = array<i64: 2, 0, 1>, plan = #kron.cpu_plan<tiled_axis = 1>
+// CHECK:           kron.mode_product axis(2)
+// CHECK:         kron.fused ins(%[[BETWEEN]], {{.*}} outs({{.*}} : memref<200x200x5xf64>)
+// CHECK-SAME:      input_permutation = array<i64: 1, 2, 0>, plan = #kron.cpu_plan<tiled_axis = 1>
+// CHECK:           kron.mode_product axis(0)
+// CHECK:             alpha(2.000000e+00 : f64) beta(5.000000e-01 : f64)
+// CHECK:         memref.dealloc %[[BETWEEN]]
+// CHECK-NOT:     kron.fused
+// CHECK:         return
+// REMARK: remark: [Analysis] Columns | Category:kron-fuse | {{.*}}Remark="columns lie outside between two fused regions where they fill less than {{[0-9]+}} % of the lanes, or a launch has two threads for each tile of 16 columns"
+func.func @few(%x: memref<40000x5xf64>, %f: memref<200x200xf64>, %z: memref<40000x5xf64>, %y: memref<40000x5xf64>) {
+  kron.kmm ins(%x : memref<40000x5xf64>) factors(%f, %f : memref<200x200xf64>, memref<200x200xf64>)
+           outs(%y : memref<40000x5xf64>) alpha(2.0 : f64) beta(0.5 : f64) addend(%z : memref<40000x5xf64>)
+  return
+}
+
+// -----
+
+// Verify that a number of columns which is known at launch chooses there: by the lanes that are
+// filled, or if there are two threads for each tile. Rectangular factors, tensors.
+// CHECK-LABEL: func.func @open(
+// CHECK:         %[[FILLED:.*]] = arith.muli %[[COLUMNS:.*]], %{{.*}} : index
+// CHECK:         %[[VECTORS:.*]] = arith.ceildivsi %[[COLUMNS]], %{{.*}}
+// CHECK:         %[[ENOUGH:.*]] = arith.muli %[[VECTORS]], %{{.*}}
+// CHECK:         %[[FEW:.*]] = arith.cmpi slt, %[[FILLED]], %[[ENOUGH]]
+// CHECK:         kron.num_threads
+// CHECK:         %[[IDLE:.*]] = arith.cmpi sge
+// CHECK:         %[[OUTSIDE:.*]] = arith.ori %[[FEW]], %[[IDLE]]
+// CHECK:         scf.if %[[OUTSIDE]] -> (tensor<100x64x?xf32>) {
+// CHECK:           %[[SIZE:.*]] = tensor.dim %{{.*}} : tensor<100x64x?xf32>
+// CHECK:           tensor.empty(%[[SIZE]]) : tensor<?x200x64xf32>
+// CHECK:           kron.fused {{.*}}input_permutation = array<i64: 2, 0, 1>
+// CHECK:           kron.fused {{.*}}input_permutation = array<i64: 1, 2, 0>
+// CHECK:         } else {
+// CHECK:           kron.fused
+// CHECK-NOT:         input_permutation
+// CHECK:         return
+// REMARK: Category:kron-fuse{{.*}}FullLanes=
+func.func @open(%x: tensor<20000x?xf32>, %f: tensor<100x200xf32>, %g: tensor<64x100xf32>, %y: tensor<6400x?xf32>) -> tensor<6400x?xf32> {
+  %0 = kron.kmm ins(%x : tensor<20000x?xf32>) factors(%f, %g : tensor<100x200xf32>, tensor<64x100xf32>)
+         outs(%y : tensor<6400x?xf32>) -> tensor<6400x?xf32>
+  return %0 : tensor<6400x?xf32>
+}
+
+// -----
+
+// Verify that columns that fill lanes choose by threads alone.
+// CHECK-LABEL: func.func @full(
+// CHECK:         %[[THREADS:.*]] = kron.num_threads
+// CHECK:         %[[IDLE:.*]] = arith.cmpi sge, %[[THREADS]], %{{.*}}
+// CHECK:         scf.if %[[IDLE]] {
+// CHECK:           kron.fused {{.*}}input_permutation
+// CHECK:         } else {
+// REMARK: Category:kron-fuse{{.*}}FullLanes=
+func.func @full(%x: memref<40000x16xf64>, %f: memref<200x200xf64>, %y: memref<40000x16xf64>) {
+  kron.kmm ins(%x : memref<40000x16xf64>) factors(%f, %f : memref<200x200xf64>, memref<200x200xf64>)
+           outs(%y : memref<40000x16xf64>)
+  return
+}
+
+// -----
+
+// Verify what has one form: a single factor, a factor that depends on the columns' batch, X that is
+// transposed, a type that would be rounded in between, and a plan by hand.
+// REMARK-NOT: Columns
+// CHECK-LABEL: func.func @others(
+// CHECK-NOT:     tiled_axis
+// CHECK-NOT:     scf.if
+func.func @others(%x: memref<200x5xf64>, %f: memref<200x200xf64>, %y: memref<200x5xf64>,
+                  %xs: memref<3x40000x5xf64>, %fs: memref<3x200x200xf64>, %ys: memref<3x40000x5xf64>,
+                  %xt: memref<5x40000xf64>, %yt: memref<40000x5xf64>,
+                  %xh: memref<40000x5xf16>, %fh: memref<200x200xf16>, %yh: memref<40000x5xf16>) {
+  kron.kmm ins(%x : memref<200x5xf64>) factors(%f : memref<200x200xf64>) outs(%y : memref<200x5xf64>)
+  kron.kmm ins(%xs : memref<3x40000x5xf64>) factors(%fs, %fs : memref<3x200x200xf64>, memref<3x200x200xf64>)
+           outs(%ys : memref<3x40000x5xf64>)
+  kron.kmm ins(T(%xt) : memref<5x40000xf64>) factors(%f, %f : memref<200x200xf64>, memref<200x200xf64>)
+           outs(%yt : memref<40000x5xf64>)
+  kron.kmm ins(%xh : memref<40000x5xf16>) factors(%fh, %fh : memref<200x200xf16>, memref<200x200xf16>)
+           outs(%yh : memref<40000x5xf16>)
+  kron.kmm ins(%yt : memref<40000x5xf64>) factors(%f, %f : memref<200x200xf64>, memref<200x200xf64>)
+           outs(%yt : memref<40000x5xf64>) {plan = #kron.cpu_plan<tile = 5>}
+  return
+}
