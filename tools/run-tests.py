@@ -185,6 +185,11 @@ def suite_ptxas(build):
     return counted("ptxas", [sys.executable, ROOT / "test/gpu/ptxas.py", "--root", build])
 
 
+def suite_ptx(build):
+    """GPU kernels in an interpreter of PTX, against float64."""
+    return counted("ptx", [sys.executable, ROOT / "test/gpu/ptx.py", "--root", build])
+
+
 def suite_docs(build):
     """The documentation against the sources it is generated from or quotes."""
     return counted("docs", [sys.executable, ROOT / "docs/check.py", "--build", build])
@@ -211,7 +216,7 @@ def suite_examples(build):
 SUITES = {"lit": suite_lit, "unit": suite_unit, "docs": suite_docs, "asm": suite_asm, "plans": suite_plans,
           "exec": suite_exec, "fuzz": suite_fuzz, "mpi": suite_mpi, "python": suite_python,
           "torch": suite_torch, "examples": suite_examples, "ptxas": suite_ptxas,
-          "gpu": suite_gpu}
+          "ptx": suite_ptx, "gpu": suite_gpu}
 
 
 def main():

@@ -19,14 +19,10 @@ FIRST_SHAPE = 1_000_000
 
 
 def make(seed, index):
-    if index < FIRST_SHAPE:
-        case = cases.make(seed, index)
-    else:
-        case = shapes.make(seed, index, index - FIRST_SHAPE)
-    # Tensor cores take f16 and bf16: the values between two factors are rounded to
-    # the type of the arrays.
-    factors = sum(arg.name.startswith("f") and arg.name[1:].isdigit() for arg in case.args)
-    case.num_stores = max(case.num_stores, factors)
+    if index >= FIRST_SHAPE:
+        return shapes.make(seed, index, index - FIRST_SHAPE)
+    case = cases.make(seed, index)
+    shapes.allow_rounding(case)
     return case
 
 

@@ -76,6 +76,18 @@ static int enter(const char *name) {
 
 extern "C" {
 
+/// For test/gpu/interpreter: launches are `run`'s, on GPUs of `numSMs`, and
+/// every address is one that all of them reach.
+void fakeCudaInterpret(FakeRun run, int numSMs) {
+  FakeCuda &state = fakeCuda();
+  state.numSMs = numSMs;
+  state.otherMemory = {1, 0, 2, true};
+  state.run = [run](const FakeLaunch &launch) {
+    return run(launch.kernel.c_str(), launch.image, launch.grid, launch.block,
+               launch.cluster, launch.sharedBytes, launch.params);
+  };
+}
+
 int cuInit(unsigned) { return enter("cuInit"); }
 
 int cuDriverGetVersion(int *version) {
@@ -96,7 +108,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
     *value = 1980000;
     return 0;
   case 16:
-    *value = 132;
+    *value = fakeCuda().numSMs;
     return 0;
   case 36:
     *value = 3201000;
@@ -281,7 +293,7 @@ static int record(FakeFunction *function, FakeLaunch launch) {
   state.launches.push_back(launch);
   if (state.milliseconds)
     state.now += state.milliseconds(launch);
-  return 0;
+  return state.run ? state.run(launch) : 0;
 }
 
 int cuLaunchKernel(FakeFunction *function, unsigned gridX, unsigned, unsigned,

@@ -60,6 +60,9 @@ struct FakeCuda {
   int maxThreads = 1024;
   /// What cuDeviceGetName says; empty: "Fake GPU" and the number.
   std::string model;
+  int numSMs = 132;
+  /// Runs the kernel of a launch and returns an error; nothing if empty.
+  std::function<int(const FakeLaunch &)> run;
   /// How long a launch takes of the GPU's time, which events tell; 0 if empty.
   std::function<double(const FakeLaunch &)> milliseconds;
   double now = 0;
@@ -82,6 +85,12 @@ struct FakeCuda {
   int count(const std::string &name);
   void reset();
 };
+
+/// Runs a kernel: its name and the image of its module, blocks, threads of a
+/// block, blocks of a cluster, bytes of shared memory, addresses of its
+/// arguments.
+using FakeRun = int (*)(const char *, const void *, unsigned, unsigned,
+                        unsigned, unsigned, void *const *);
 
 /// The state of the driver, also before it is loaded. FAKE_CUDA_DEVICES in the
 /// environment is the number of GPUs, 2 by default.

@@ -1,0 +1,65 @@
+"""One case of the GPU suite without a GPU: compiled, launched by its own host code, and interpreted.
+
+SPDX-License-Identifier: MIT
+"""
+
+import numpy as np
+
+from compare import check_arrays
+from device import DeviceBuffer
+from interpreter.memory import READ, WRITE
+from kronlib import CUDA, Call, KronError, make_array
+
+#: GPUs of the driver that stands in for CUDA's.
+DEVICES = {"sm_90a": 0, "sm_80": 1}
+
+
+class InterpretedBuffer(DeviceBuffer):
+    """An array whose elements alone may be read and, if it is a result, written: nothing around or between them."""
+
+    def __init__(self, driver, arg, rng):
+        super().__init__(driver, arg.element, arg.shape, arg.strides, rng)
+        rights = np.zeros(self._raw.size, np.uint8)
+        elements = np.lib.stride_tricks.as_strided(rights[self._start :], self.shape, self.strides)
+        elements[...] = READ | (WRITE if arg.role in ("out", "inout") else 0)
+        self.memory.allow(self.element.storage.itemsize, rights)
+
+
+class Interpreted:
+    def __init__(self, kron, driver):
+        self.kron, self.driver = kron, driver
+
+    def run(self, case, chip):
+        """What is wrong, or None."""
+        try:
+            program = self.kron.compile(case.mlir(), chip)
+        except KronError as error:
+            return f"does not compile: {error}"
+        with np.errstate(all="ignore"):
+            return self.launch(program, case, chip)
+
+    def launch(self, program, case, chip):
+        self.driver.reset()
+        rng = np.random.default_rng([case.index, 3])
+        values = case.data()
+        buffers, arrays, scalars = {}, [], []
+        for arg in case.call_order():
+            if arg.role == "scalar":
+                scalars.append(np.ascontiguousarray(values[arg.name]))
+                arrays.append(make_array(scalars[-1].ctypes.data, arg.element.code, ()))
+                continue
+            buffer = buffers[arg.name] = InterpretedBuffer(self.driver, arg, rng)
+            buffer.fill(values[arg.name])
+            arrays.append(make_array(buffer.address, arg.element.code, arg.shape, arg.strides))
+        call = Call(program, case.name, arrays, CUDA, DEVICES[chip])
+        try:
+            if size := call.workspace_size():
+                call.use_workspace(self.driver.allocate(size).address, size)
+            call.launch()
+        except KronError as error:
+            return self.driver.summary() or str(error)
+        if self.driver.problems:
+            return self.driver.summary()
+        for buffer in buffers.values():
+            buffer.fetch()
+        return check_arrays(case, buffers, values)

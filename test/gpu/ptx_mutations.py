@@ -1,0 +1,86 @@
+"""Kernels from which one statement is taken out, or changed: the interpreter has to notice.
+
+SPDX-License-Identifier: MIT
+"""
+
+import re
+
+import ptx_cases
+from ptx_cases import batched, product
+
+#: What is done to a statement, and what finds it.
+REMOVED = ("bar.sync", "bar.warp.sync", "cp.async.commit_group", "wgmma.wait_group", "wgmma.commit_group",
+           "fence.proxy.async", "barrier.cluster", "st.shared", "st.global", "cp.async.c", "fma.rn", "mma.sync")
+WAIT = re.compile(r"(cp\.async\.wait_group\s+)(\d+)")
+#: Statements of each kind that are changed where all are: every so many.
+SHARE = {"st.shared": 7, "st.global": 7, "cp.async.c": 7, "fma.rn": 97, "mma.sync": 29}
+
+
+def mutants(text):
+    """(number of its kind, what, kernel) of all kernels with one statement changed."""
+    seen = {}
+    for match in re.finditer(r"^[^\n;]*;", text, re.M):
+        statement = " ".join(match[0].split())
+        kind = next((k for k in REMOVED if re.search(rf"(?:^|\s){re.escape(k)}", statement)), None)
+        weaker = WAIT.sub(lambda wait: f"{wait[1]}{int(wait[2]) + 1}", match[0])
+        if weaker != match[0]:
+            kind = "cp.async.wait_group"
+        if not kind:
+            continue
+        number = seen[kind] = seen.get(kind, -1) + 1
+        replaced = weaker if weaker != match[0] else ""
+        yield kind, number, statement, text[:match.start()] + replaced + text[match.end():]
+
+
+#: (parameters, chip, {kind: numbers of the statements whose loss has to be found}).
+CHANGED = (
+    (batched("f32", [(12, 10), (10, 12)], 41), "sm_90a",
+     {"bar.sync": (1, 2, 3), "cp.async.commit_group": (0, 1), "cp.async.wait_group": (0,), "st.shared": (0,),
+      "st.global": (0,), "fma.rn": (0,)}),
+    (product("mkm", "f32", [(8, 8)] * 4, 5), "sm_80",
+     {"bar.sync": (2, 3, 4, 5), "st.shared": (7,)}),
+)
+
+
+def run_mutants(interpreted, index, p, chip, wanted, everything):
+    """(found, missed): of the statements of `wanted`, or of every so many, of the kernels that a case launches."""
+    case = ptx_cases.build(index, p)
+    driver, originals = interpreted.driver, {}
+
+    def remember(name, text):
+        originals.setdefault(name, text)
+        return text
+
+    program = interpreted.kron.compile(case.mlir(), chip)
+    driver.edit = remember
+    problem = interpreted.launch(program, case, chip)
+    label = f"{p['op']} {p['type']} {p.get('sizes') or p.get('patterns') or p.get('pattern')} for {chip}"
+    if problem:
+        driver.edit = None
+        print(f"FAILED {label}, before it is changed: {problem}", flush=True)
+        return 0, 1
+    found = missed = 0
+    for name, original in originals.items():
+        for kind, number, statement, text in mutants(original):
+            if number % SHARE.get(kind, 1) if everything else number not in wanted.get(kind, ()):
+                continue
+            driver.edit = lambda launched, own, name=name, text=text: text if launched == name else own
+            problem = interpreted.launch(program, case, chip)
+            found, missed = found + bool(problem), missed + (not problem)
+            change = f"{label}: {name} with {kind} {number} changed, '{statement}'"
+            if not problem:
+                print(f"{'not found' if everything else 'FAILED'} {change}: passes", flush=True)
+            elif everything:
+                print(f"{change}: {problem.splitlines()[0][:110]}", flush=True)
+    driver.edit = None
+    return found, missed
+
+
+def run(interpreted, everything):
+    """(found, missed). Of all changes some do no harm, so none of these fails."""
+    found = missed = 0
+    for index, (p, chip, wanted) in enumerate(CHANGED):
+        more = run_mutants(interpreted, index, p, chip, wanted, everything)
+        found, missed = found + more[0], missed + more[1]
+    print(f"kernels with a statement taken out or a weaker wait: {found} found, {missed} not")
+    return found, 0 if everything else missed
