@@ -220,6 +220,8 @@ def _build_sparse(case, p):
     if case.element.is_complex:
         p = p | dict(activation="identity")
     clauses, end = case.epilogue(p, a * b * d, shape, dims, first)
+    if "plan" in p:
+        end.append(f"plan = {p['plan']}")
     case.finish("kron.ksmm", operands, shape, dims, sources, p, clauses, attributes + end)
 
 

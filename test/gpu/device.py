@@ -20,14 +20,14 @@ ALIGNMENT = 256
 class DeviceBuffer(Buffer):
     """A Buffer whose memory has a copy on the GPU."""
 
-    def __init__(self, cuda, element, shape, strides, rng):
+    def __init__(self, cuda, element, shape, strides, rng, aligned=False):
         self.element, self.shape, self.strides = element, tuple(shape), tuple(strides)
         extent = 0
         if math.prod(shape):
             extent = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
         size = element.storage.itemsize
         self._start = ALIGNMENT // size
-        if rng.random() < 0.25:
+        if not aligned and rng.random() < 0.25:
             self._start += int(rng.integers(1, 16))
         after = 0 if rng.random() < 0.5 else 64
         raw = np.full(self._start + extent + after, poison(element), element.storage)

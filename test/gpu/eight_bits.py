@@ -89,9 +89,9 @@ func.func @main(%x: tensor<{x}>{arguments}) -> (tensor<{q}>, tensor<{s}>) {{
 """
 
 
-def sparse_module(element, patterns, kind, bias=False, rows="?"):
+def sparse_module(element, patterns, kind, bias=False, rows="?", plan=None):
     """kron.quantize on rows behind one kron.ksmm of each pattern, in one fused region; the last
-    one with a bias and relu, or without."""
+    one with a bias and relu, or without, and with a plan."""
     first, last = patterns[0], patterns[-1]
     x = f"{rows}x{first[0] * first[2] * first[3]}x{element}"
     features = last[0] * last[1] * last[3]
@@ -106,8 +106,8 @@ def sparse_module(element, patterns, kind, bias=False, rows="?"):
         is_last = i == len(patterns) - 1
         added = f" bias(%b : tensor<{b}>)" if bias and is_last else ""
         attributes = ["activation = #kron.activation<relu>"] if added else []
-        if is_last and i > 0:
-            attributes.append(f"plan = #kron.gpu_plan<regions = [{len(patterns)}]>")
+        if is_last and (plan or i > 0):
+            attributes.append(f"plan = {plan or f'#kron.gpu_plan<regions = [{len(patterns)}]>'}")
         result = f"{rows}x{pattern[0] * pattern[1] * pattern[3]}x{element}"
         lines.append(f"""
   %e{i} = tensor.empty({size}) : tensor<{result}>
@@ -183,7 +183,7 @@ class Checks:
             memory.fill(GUARD)
             outputs.append((memory, size, offset))
             arrays.append(make_array(memory.address + offset, CODES[kind], shape))
-        Call(program, "main", arrays, CUDA, self.device).launch()
+        self.call(Call(program, "main", arrays, CUDA, self.device))
         self.cuda.synchronize()
         found = []
         for (memory, size, offset), (kind, shape, _) in zip(outputs, results):
@@ -193,6 +193,9 @@ class Checks:
             found.append(raw[offset : offset + size].view(STORAGE.get(kind, np.uint8))
                          .reshape(shape))
         return found
+
+    def call(self, call):
+        call.launch()
 
     def quantize(self, element, features, kind, rows, offset):
         rng = np.random.default_rng(features)
@@ -250,7 +253,8 @@ class Checks:
         worst = (np.abs(numbers - y) / (0.51 * step + rounded)).max() if rows else 0
         return f"off by {worst:.2f} times what is allowed" if worst > 1 else None
 
-    def sparse(self, element, patterns, kind, bias, rows, offset):
+    def sparse(self, element, patterns, kind, bias, rows, offset, plan=None):
+        """With a plan the compiler knows the number of rows."""
         rng = np.random.default_rng(sum(map(sum, patterns)))
         a, _, c, d = patterns[0]
         x = rng.standard_normal((rows, a * c * d)).astype(STORAGE[element])
@@ -262,7 +266,7 @@ class Checks:
         if rows > 3:
             x[1], x[2, 0] = 0, np.nan
         codes, scales = self.run(
-            sparse_module(element, patterns, kind, bias),
+            sparse_module(element, patterns, kind, bias, *((rows, plan) if plan else ())),
             [(element, x, offset * x.itemsize), *((element, k, 0) for k in weights),
              *([(element, added, 0)] if bias else [])],
             [(kind, (rows, features), offset), ("f32", (rows,), 0)])

@@ -17,8 +17,8 @@ DEVICES = {"sm_90a": 0, "sm_80": 1}
 class InterpretedBuffer(DeviceBuffer):
     """An array whose elements alone may be read and, if it is a result, written: nothing around or between them."""
 
-    def __init__(self, driver, arg, rng):
-        super().__init__(driver, arg.element, arg.shape, arg.strides, rng)
+    def __init__(self, driver, arg, rng, aligned):
+        super().__init__(driver, arg.element, arg.shape, arg.strides, rng, aligned)
         rights = np.zeros(self._raw.size, np.uint8)
         elements = np.lib.stride_tricks.as_strided(rights[self._start :], self.shape, self.strides)
         elements[...] = READ | (WRITE if arg.role in ("out", "inout") else 0)
@@ -29,16 +29,16 @@ class Interpreted:
     def __init__(self, kron, driver):
         self.kron, self.driver = kron, driver
 
-    def run(self, case, chip):
-        """What is wrong, or None."""
+    def run(self, case, chip, aligned):
+        """What is wrong, or None; `aligned`: arrays begin where vector accesses may, else some do not."""
         try:
             program = self.kron.compile(case.mlir(), chip)
         except KronError as error:
             return f"does not compile: {error}"
         with np.errstate(all="ignore"):
-            return self.launch(program, case, chip)
+            return self.launch(program, case, chip, aligned)
 
-    def launch(self, program, case, chip):
+    def launch(self, program, case, chip, aligned):
         self.driver.reset()
         rng = np.random.default_rng([case.index, 3])
         values = case.data()
@@ -48,7 +48,7 @@ class Interpreted:
                 scalars.append(np.ascontiguousarray(values[arg.name]))
                 arrays.append(make_array(scalars[-1].ctypes.data, arg.element.code, ()))
                 continue
-            buffer = buffers[arg.name] = InterpretedBuffer(self.driver, arg, rng)
+            buffer = buffers[arg.name] = InterpretedBuffer(self.driver, arg, rng, aligned)
             buffer.fill(values[arg.name])
             arrays.append(make_array(buffer.address, arg.element.code, arg.shape, arg.strides))
         call = Call(program, case.name, arrays, CUDA, DEVICES[chip])

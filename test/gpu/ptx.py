@@ -16,16 +16,22 @@ SPDX-License-Identifier: MIT
 import argparse
 import os
 import pathlib
+import re
 import sys
 import time
 
 import selection
 
+import forms
 import ptx_cases
 import ptx_mutations
 from interpreted import Interpreted
+from interpreted_bits import CHECKS, InterpretedChecks
 from interpreter.driver import Driver
 from kronlib import Kron
+
+#: The driver of the unit tests, in a build folder.
+LIBRARY = "test/unit/fake/libcuda.so.1"
 
 
 def parse_arguments():
@@ -48,39 +54,71 @@ def describe(name, p, chip):
     return f"{name}: {p['op']} {p['type']} {sizes} {rows} rows {' '.join(more)} for {chip}"
 
 
-def run_cases(options, interpreted):
-    """(passed, failed)."""
-    listed = ptx_cases.fixed() + ptx_cases.random(options.seed, options.count)
-    passed = failed = 0
-    for index, (name, p, chip) in enumerate(listed):
-        line = describe(name, p, chip)
-        if options.only not in line:
-            continue
+class Suite:
+    def __init__(self, options):
+        self.options = options
+        self.interpreted = Interpreted(Kron(options.root), Driver(options.root / LIBRARY, options.sms))
+        self.passed = self.failed = 0
+
+    def attempt(self, line, check):
+        """Counts a check, which returns what is wrong or None."""
+        if self.options.only not in line:
+            return
         start = time.monotonic()
-        case = ptx_cases.build(index, p)
-        problem = interpreted.run(case, chip)
-        passed, failed = passed + (not problem), failed + bool(problem)
+        problem = check()
+        self.passed, self.failed = self.passed + (not problem), self.failed + bool(problem)
         if problem:
             print(f"FAILED {line}\n  {problem}", flush=True)
-        if options.verbose:
-            driver = interpreted.driver
+        if self.options.verbose:
+            driver = self.interpreted.driver
             print(f"{time.monotonic() - start:6.2f} s  {line}: {driver.steps} blocks of "
                   f"{', '.join(driver.launches)}", flush=True)
-    return passed, failed
+
+    def run_cases(self):
+        listed = ptx_cases.fixed()
+        planned = kernels_of(self.options.root, listed)
+        listed += ptx_cases.random(self.options.seed, self.options.count)
+        for index, (name, p, chip) in enumerate(listed):
+            def check(index=index, name=name, p=p, chip=chip):
+                if index in planned and name not in planned[index]:
+                    return f"expects a plan of {name}, but got {', '.join(planned[index])}"
+                return self.interpreted.run(ptx_cases.build(index, p), chip, aligned=index in planned)
+            self.attempt(describe(name, p, chip), check)
+
+    def run_eight_bits(self):
+        for chip in ptx_cases.CHIPS:
+            checks = InterpretedChecks(self.interpreted.kron, self.interpreted.driver, chip)
+            for name, arguments in CHECKS:
+                self.attempt(f"8 bits: {name} {arguments} for {chip}", lambda: checks.check(name, arguments))
+
+    def run_mutations(self):
+        found, missed = ptx_mutations.run(self.interpreted, self.options.mutations == "all")
+        self.passed, self.failed = self.passed + found, self.failed + missed
+
+
+def kernels_of(root, listed):
+    """{index: kernels in the plan} of cases."""
+    found = {}
+    for chip in ptx_cases.CHIPS:
+        texts = [ptx_cases.build(index, p).mlir() for index, (_, p, own) in enumerate(listed) if own == chip]
+        for part in re.split(r"(?=func\.func @)", forms.plan(root / "bin/kron-opt", texts, chip))[1:]:
+            index = int(re.match(r"func\.func @case(\d+)", part)[1])
+            found[index] = {plan["kernel"] for plans in forms.plans_of(part) for plan in plans}
+    return found
 
 
 def main():
     options = parse_arguments()
-    library = options.root / "test/unit/fake/libcuda.so.1"
+    options.root = options.root.resolve()
     # What cuBLAS computes is not interpreted.
     os.environ["KRON_CUBLAS"] = "never"
-    interpreted = Interpreted(Kron(options.root), Driver(library.resolve(), options.sms))
-    passed, failed = run_cases(options, interpreted)
+    suite = Suite(options)
+    suite.run_cases()
+    suite.run_eight_bits()
     if options.mutations != "none" and not options.only:
-        found, missed = ptx_mutations.run(interpreted, options.mutations == "all")
-        passed, failed = passed + found, failed + missed
-    print(f"{passed} passed, {failed} failed")
-    return 0 if passed and not failed else 1
+        suite.run_mutations()
+    print(f"{suite.passed} passed, {suite.failed} failed")
+    return 0 if suite.passed and not suite.failed else 1
 
 
 if __name__ == "__main__":

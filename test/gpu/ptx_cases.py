@@ -1,7 +1,7 @@
 """Cases whose kernels are interpreted: some of each family that a plan can name, then random ones.
 
-Of an unknown number of rows a plan expects many, so a few rows take the kernels of large arrays. There are as few
-of them as go around a kernel's ring some times on a GPU of SMS multiprocessors.
+Of an unknown number of rows a plan expects many, so a few rows take the kernels of large arrays; there are as many
+of them as fill some tiles on a GPU of SMS multiprocessors.
 
 SPDX-License-Identifier: MIT
 """
@@ -10,15 +10,21 @@ import math
 
 import selection  # noqa: F401  (finds the modules below)
 
-import cases
 import shapes
 from shapes import OPEN, PLAIN
 
-SMS = 2
+SMS = 4
 CHIPS = ("sm_90a", "sm_80")
 #: What a random case may cost, in elements of arrays and multiply-adds.
 MAX_ELEMENTS = 100_000
 MAX_PRODUCTS = 4_000_000
+
+
+HOPPER = ("sm_90a",)
+SCALED = dict(alpha="operand", beta="operand", addend="operand")
+TF32 = dict(attributes=["precision = #kron.precision<tf32>"])
+IEEE = dict(attributes=["precision = #kron.precision<ieee>"])
+FFMA = dict(attributes=["plan = #kron.gpu_plan<kernel = ffma>"])
 
 
 def product(op, name, sizes, rows, **more):
@@ -30,24 +36,79 @@ def batched(name, sizes, count, **more):
     return product("batched", name, sizes, 1, x_batch=(count,), dynamic=("batch",), **more)
 
 
-SCALED = dict(alpha="operand", beta="operand", addend="operand")
-#: By the kernel of their plan, on both chips unless one stands behind it.
-FAMILIES = {
-    "batched": (
-        batched("f32", [(8, 8)] * 3, 61), batched("f32", [(9, 9)] * 3, 40, **SCALED),
-        batched("f64", [(4, 4)] * 3, 150), batched("f32", [(6, 3), (5, 5), (4, 7)], 33, memref_layout="any")),
-    "ffma": (
-        product("mkm", "f32", [(8, 8)] * 4, 5), product("kmm", "f32", [(16, 16)] * 2, 9),
-        product("mkm", "f64", [(5, 5)] * 4, 4, **SCALED), product("mkm", "f32", [(14, 15), (13, 9), (11, 6)], 3)),
-    "simt": (
-        product("mkm", "i32", [(4, 4)] * 3, 5), product("mkm", "c32", [(3, 5), (4, 2)], 7),
-        product("kmm", "f16", [(3, 2), (5, 5)], 6)),
-}
+def sparse(name, pattern, rows, layout="batch_first", **more):
+    return PLAIN | dict(type=name, op="ksmm", pattern=pattern, rows=rows, layout=layout, dynamic=OPEN, op_x="N",
+                        op_weights="N", activation="identity", bias=False, residual=False, scale=False) | more
+
+
+def gradient(name, pattern, rows, layout="batch_first", **more):
+    return PLAIN | dict(type=name, op="ksmm_grad", pattern=pattern, rows=rows, layout=layout, dynamic=OPEN,
+                        conj=(False, False)) | more
+
+
+def chain(name, patterns, rows, **more):
+    """In one kernel, which a plan by itself takes for more rows."""
+    return PLAIN | dict(type=name, op="chain", kind="sparse", form="tensor", patterns=list(patterns), rows=rows,
+                        layout="batch_first", dynamic=OPEN, relus=[False] * len(patterns), bias=False, residual=False,
+                        activation="identity", scale=False,
+                        plan=f"#kron.gpu_plan<regions = [{len(patterns)}]>") | more
+
+
+#: (a kernel of the plan, chips, parameters).
+FIXED = (
+    ("batched", CHIPS, batched("f32", [(9, 9)] * 3, 40, **SCALED)),
+    ("batched", CHIPS, batched("f64", [(4, 4)] * 3, 150)),
+    ("batched", CHIPS, batched("f32", [(6, 3), (5, 5), (4, 7)], 33, memref_layout="any")),
+    ("batched", CHIPS, product("mkm", "f64", [(5, 5)] * 4, 4, **SCALED)),
+    ("batched", CHIPS, product("mkm", "f32", [(14, 15), (13, 9), (11, 6)], 3)),
+    ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 4, 5)),
+    ("ffma", CHIPS, product("kmm", "f32", [(16, 16)] * 2, 12, **IEEE)),
+    ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 4, 3, **SCALED, **FFMA)),
+    ("ffma", CHIPS, product("mkm", "f64", [(6, 5), (7, 8), (3, 4)], 9, op_x="T", **FFMA)),
+    ("ffma", CHIPS, product("mkm", "f32", [(16, 16), (15, 12)], 5, ops=["T", "N"], **IEEE)),
+    ("simt", CHIPS, product("mkm", "i32", [(4, 4)] * 3, 5)),
+    ("simt", CHIPS, product("mkm", "c32", [(3, 5), (4, 2)], 7)),
+    ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 5)),
+    ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 5, 2, **SCALED)),
+    ("mma", CHIPS, product("mkm", "f64", [(16, 16)] * 3, 3)),
+    ("mma", CHIPS, product("mkm", "f64", [(32, 32)] * 3, 2)),
+    ("mma", CHIPS, product("mkm", "f64", [(24, 17), (20, 16)], 9, op_x="T", ops=["T", "N"])),
+    ("mma", CHIPS, product("mkm", "bf16", [(12, 12)] * 3, 9)),
+    ("mma", CHIPS, product("mkm", "f16", [(31, 31)] * 2, 9)),
+    ("mma", CHIPS, product("kmm", "f16", [(16, 16)] * 3, 4, ops=["T"] * 3, **SCALED)),
+    ("mma", CHIPS, product("mkm", "f32", [(16, 16)] * 4, 2, **SCALED)),
+    ("mma", ("sm_80",), product("mkm", "f32", [(24, 40), (17, 16)], 9)),
+    ("wgmma", HOPPER, product("mkm", "f32", [(32, 32)] * 3, 3)),
+    ("wgmma", HOPPER, product("mkm", "f16", [(32, 32)] * 3, 3, **SCALED)),
+    ("wgmma", HOPPER, product("mkm", "f32", [(24, 40), (17, 16)], 9)),
+    ("wgmma", HOPPER, product("mkm", "bf16", [(128, 128)] * 2, 2)),
+    ("wgmma", HOPPER, product("mkm", "f32", [(64, 64)] * 2, 5, **TF32)),
+    ("wgmma", HOPPER, product("kmm", "f32", [(32, 32)] * 2, 40, op_x="T")),
+    ("wgmma", HOPPER, product("mkm", "f32", [(256, 256)], 300)),
+    ("sparse", CHIPS, sparse("f32", (1, 64, 64, 16), 70)),
+    ("sparse", CHIPS, sparse("f16", (6, 64, 64, 1), 150)),
+    ("sparse", CHIPS, sparse("bf16", (3, 17, 9, 5), 70, "batch_last")),
+    ("sparse", CHIPS, sparse("f64", (2, 48, 40, 1), 33)),
+    ("sparse", CHIPS, sparse("f32", (1, 96, 40, 8), 60, "batch_last", op_x="T", op_weights="T")),
+    ("sparse", CHIPS, sparse("f16", (2, 48, 192, 1), 70, bias=True, residual=True, activation="gelu", scale=True)),
+    ("sparse", CHIPS, sparse("f16", (2, 48, 192, 1), 7)),
+    ("sparse", CHIPS, sparse("bf16", (64, 28, 12, 1), 70)),
+    ("small_groups", CHIPS, sparse("f16", (256, 7, 8, 1), 60)),
+    ("small_groups", CHIPS, sparse("f32", (100, 4, 8, 1), 90)),
+    ("gradient", CHIPS, gradient("f32", (1, 64, 64, 4), 70)),
+    ("gradient", CHIPS, gradient("f16", (2, 48, 40, 3), 90, "batch_last")),
+    ("gradient", CHIPS, gradient("f64", (3, 17, 9, 5), 40)),
+    ("gradient", CHIPS, gradient("bf16", (1, 128, 130, 1), 100)),
+    ("gradient", HOPPER, gradient("f32", (1, 128, 128, 2), 200, "batch_last")),
+    ("chain", CHIPS, chain("f16", ((2, 48, 192, 1), (1, 192, 48, 2)), 100)),
+    ("chain", CHIPS, chain("f32", ((8, 16, 16, 1), (1, 128, 16, 8)), 100)),
+    ("chain", CHIPS, chain("bf16", ((16, 16, 16, 1), (4, 16, 16, 4), (1, 16, 16, 16)), 90)),
+)
 
 
 def fixed():
     """(family, parameters, chip) of all."""
-    return [(family, p, chip) for family, listed in FAMILIES.items() for p in listed for chip in CHIPS]
+    return [(family, p, chip) for family, chips, p in FIXED for chip in chips]
 
 
 def build(index, p):

@@ -6,29 +6,30 @@ SPDX-License-Identifier: MIT
 import re
 
 import ptx_cases
-from ptx_cases import batched, product
+from ptx_cases import batched, product, sparse
 
-#: What is done to a statement, and what finds it.
+#: Statements that are taken out, by how they begin. A wait for copies is made weaker instead.
 REMOVED = ("bar.sync", "bar.warp.sync", "cp.async.commit_group", "wgmma.wait_group", "wgmma.commit_group",
-           "fence.proxy.async", "barrier.cluster", "st.shared", "st.global", "cp.async.c", "fma.rn", "mma.sync")
+           "fence.proxy.async", "barrier.cluster.arrive", "barrier.cluster.wait", "st.shared", "st.global",
+           "cp.async.c", "fma.rn", "mma.sync")
 WAIT = re.compile(r"(cp\.async\.wait_group\s+)(\d+)")
 #: Statements of each kind that are changed where all are: every so many.
 SHARE = {"st.shared": 7, "st.global": 7, "cp.async.c": 7, "fma.rn": 97, "mma.sync": 29}
 
 
 def mutants(text):
-    """(number of its kind, what, kernel) of all kernels with one statement changed."""
+    """(kind, number of its kind, statement, kernel) of all kernels with one statement changed."""
     seen = {}
     for match in re.finditer(r"^[^\n;]*;", text, re.M):
         statement = " ".join(match[0].split())
         kind = next((k for k in REMOVED if re.search(rf"(?:^|\s){re.escape(k)}", statement)), None)
-        weaker = WAIT.sub(lambda wait: f"{wait[1]}{int(wait[2]) + 1}", match[0])
-        if weaker != match[0]:
+        replaced = ""
+        if WAIT.search(match[0]):
             kind = "cp.async.wait_group"
+            replaced = WAIT.sub(lambda wait: f"{wait[1]}{int(wait[2]) + 1}", match[0])
         if not kind:
             continue
         number = seen[kind] = seen.get(kind, -1) + 1
-        replaced = weaker if weaker != match[0] else ""
         yield kind, number, statement, text[:match.start()] + replaced + text[match.end():]
 
 
@@ -37,8 +38,13 @@ CHANGED = (
     (batched("f32", [(12, 10), (10, 12)], 41), "sm_90a",
      {"bar.sync": (1, 2, 3), "cp.async.commit_group": (0, 1), "cp.async.wait_group": (0,), "st.shared": (0,),
       "st.global": (0,), "fma.rn": (0,)}),
-    (product("mkm", "f32", [(8, 8)] * 4, 5), "sm_80",
-     {"bar.sync": (2, 3, 4, 5), "st.shared": (7,)}),
+    (product("mkm", "f64", [(16, 16)] * 3, 3), "sm_80",
+     {"bar.sync": (0, 1), "bar.warp.sync": (0,), "cp.async.wait_group": (0,), "st.shared": (0,), "mma.sync": (0,)}),
+    (product("mkm", "f32", [(24, 40), (17, 16)], 9), "sm_90a",
+     {"bar.sync": (0, 1, 2), "fence.proxy.async": (0,), "wgmma.commit_group": (0, 1), "wgmma.wait_group": (0, 1),
+      "cp.async.commit_group": (0,), "cp.async.c": (0,)}),
+    (sparse("f16", (6, 64, 64, 1), 150), "sm_90a",
+     {"bar.sync": (0, 1, 2), "cp.async.wait_group": (0, 1), "cp.async.c": (0,), "mma.sync": (0,)}),
 )
 
 
@@ -53,7 +59,7 @@ def run_mutants(interpreted, index, p, chip, wanted, everything):
 
     program = interpreted.kron.compile(case.mlir(), chip)
     driver.edit = remember
-    problem = interpreted.launch(program, case, chip)
+    problem = interpreted.launch(program, case, chip, aligned=True)
     label = f"{p['op']} {p['type']} {p.get('sizes') or p.get('patterns') or p.get('pattern')} for {chip}"
     if problem:
         driver.edit = None
@@ -65,7 +71,7 @@ def run_mutants(interpreted, index, p, chip, wanted, everything):
             if number % SHARE.get(kind, 1) if everything else number not in wanted.get(kind, ()):
                 continue
             driver.edit = lambda launched, own, name=name, text=text: text if launched == name else own
-            problem = interpreted.launch(program, case, chip)
+            problem = interpreted.launch(program, case, chip, aligned=True)
             found, missed = found + bool(problem), missed + (not problem)
             change = f"{label}: {name} with {kind} {number} changed, '{statement}'"
             if not problem:

@@ -29,6 +29,11 @@ def _helper(o, name, *arguments):
     return f"{o.constant(getattr(values, name), name)}({', '.join(arguments)})"
 
 
+def _halves(o, function, operands):
+    d, *rest = (o.read(x, "b32") for x in operands)
+    return _put(d, _helper(o, "on_halves", f"np.{function}", *rest))
+
+
 def _put(target, expression):
     return [f"np.copyto({target}, {expression}, where=m, casting='unsafe')"]
 
@@ -40,6 +45,8 @@ def binary(o, parts, operands):
         return [f"np.{LOGICAL[parts[0]]}({a}, {b}, out={o.predicate(operands[0])}, where=m)"]
     if modifiers not in ([], ["rn"]):
         raise Unsupported(f"modifiers {modifiers}")
+    if type_ == "f16x2":
+        return _halves(o, BINARY[parts[0]], operands)
     return _binary(o, BINARY[parts[0]], operands, type_)
 
 
@@ -63,6 +70,8 @@ def extreme(o, parts, operands):
 
 def multiply(o, parts, operands):
     form, type_ = parts[1], parts[-1]
+    if type_ == "f16x2":
+        return _halves(o, "multiply", operands)
     d, a, b = operands
     if form in ("lo", "rn"):
         return _binary(o, "multiply", operands, type_)
@@ -207,6 +216,8 @@ def convert(o, parts, operands):
         return _put(o.view(d, "b32"), _helper(o, "pair", *halves))
     if to in values.FLOAT8 and source == "f32" and modifiers == ["satfinite"]:
         return _put(o.view(d, "b16"), _helper(o, "float8_pair", *(o.read(x, "f32") for x in rest), repr(to)))
+    if to == "f16x2" and source in values.FLOAT8 and not modifiers:
+        return _put(o.view(d, "b32"), _helper(o, "halves_of_float8", o.read(rest[0], "b16"), repr(source)))
     if to == "bf16" and source == "f32" and not modifiers:
         return _put(o.view(d, "b16"), _helper(o, "bf16_of_float", o.read(rest[0], "f32")))
     if to == "f32" and source == "bf16" and not modifiers:

@@ -44,6 +44,9 @@ class Driver:
     def allocate(self, size):
         return self.memory.allocate(size)
 
+    def synchronize(self):
+        """Launches are over when they return."""
+
     def reset(self):
         """Forgets arrays, launches and problems."""
         self.memory.allocations.clear()

@@ -45,6 +45,19 @@ def float8_pair(high, low, type_):
     return pair(codes[0], codes[1], 8)
 
 
+def halves_of_float8(pairs, type_):
+    """Two f16 from each two values of 8 bits, which f16 has exactly."""
+    codes = np.ascontiguousarray(pairs).view(np.uint8).view(FLOAT8[type_][0])
+    return codes.astype(np.float16).view(np.uint32)
+
+
+def on_halves(function, *registers):
+    """A function of f16 on both halves of 32-bit registers."""
+    shape = np.broadcast_shapes(*(np.shape(r) for r in registers))
+    halves = [np.ascontiguousarray(np.broadcast_to(r, shape or (1,))).view(np.float16) for r in registers]
+    return function(*halves).view(np.uint32)
+
+
 def integer_of_float(values, rounding, dtype):
     """Rounded and clamped to the integers of a type; NaN is 0."""
     limits = np.iinfo(dtype)
