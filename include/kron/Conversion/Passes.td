@@ -21,6 +21,8 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
     f16 and bf16 accumulate in f32 through all factors, scaling and epilogue, and
     are rounded once. `erf` and `exp` of f80 are computed in f64. Intermediates
     on memrefs are allocated and released around each operation.
+    `kron.pairwise_apply` becomes a loop over tiles of 64 columns, whose functions
+    of pairs are an array of batch x M x 64.
   }];
   let options = [
     Option<"fallbackOnly", "fallback-only", "bool", /*default=*/"false",
@@ -40,6 +42,7 @@ def ConvertKronToLinalg : Pass<"convert-kron-to-linalg"> {
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

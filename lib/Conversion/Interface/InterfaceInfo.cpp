@@ -273,9 +273,9 @@ void EqualDims::visit(Operation *op) {
     for (auto [dim, axis] : llvm::enumerate(epilogue.getBiasAxes()))
       unite(epilogue.getBias(), dim, epilogue.getInit(), axis);
   }
-  if (auto pairwise = dyn_cast<PairwiseOp>(op)) {
+  if (auto pair = dyn_cast<PairOpInterface>(op)) {
     SmallVector<DimPair> pairs;
-    getEqualDims(pairwise, pairs);
+    getEqualDims(pair, pairs);
     uniteAll(pairs);
   }
   if (auto quantize = dyn_cast<QuantizeOp>(op)) {

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -175,6 +176,78 @@ Value ArrayEmitter::mergeDims(Value array, unsigned first, unsigned count) {
   if (onTensors)
     return tensor::CollapseShapeOp::create(builder, loc, array, groups);
   return memref::CollapseShapeOp::create(builder, loc, array, groups);
+}
+
+//===----------------------------------------------------------------------===//
+// Slices and loops over them
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Offsets, sizes and strides of a slice along one dimension.
+struct SliceShape {
+  SliceShape(ArrayEmitter &emitter, Value array, unsigned dim,
+             OpFoldResult offset, OpFoldResult size) {
+    Builder &builder = emitter.getBuilder();
+    unsigned rank = cast<ShapedType>(array.getType()).getRank();
+    offsets.assign(rank, builder.getIndexAttr(0));
+    strides.assign(rank, builder.getIndexAttr(1));
+    for (unsigned other = 0; other < rank; ++other)
+      sizes.push_back(other == dim ? size : emitter.getSize(array, other));
+    offsets[dim] = offset;
+  }
+
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+};
+} // namespace
+
+Value ArrayEmitter::slice(Value array, unsigned dim, OpFoldResult offset,
+                          OpFoldResult size) {
+  SliceShape shape(*this, array, dim, offset, size);
+  if (onTensors)
+    return tensor::ExtractSliceOp::create(builder, loc, array, shape.offsets,
+                                          shape.sizes, shape.strides);
+  return memref::SubViewOp::create(builder, loc, array, shape.offsets,
+                                   shape.sizes, shape.strides);
+}
+
+Value ArrayEmitter::insert(Value array, Value part, unsigned dim,
+                           OpFoldResult offset) {
+  if (!onTensors)
+    return array;
+  SliceShape shape(*this, array, dim, offset, getSize(part, dim));
+  return tensor::InsertSliceOp::create(builder, loc, part, array, shape.offsets,
+                                       shape.sizes, shape.strides);
+}
+
+SmallVector<Value> ArrayEmitter::emitTileLoop(
+    OpFoldResult count, int64_t step, ValueRange carried,
+    llvm::function_ref<SmallVector<Value>(OpFoldResult, OpFoldResult,
+                                          ValueRange)>
+        body) {
+  std::optional<int64_t> constant = getConstantIntValue(count);
+  if (constant && *constant <= step)
+    return body(builder.getIndexAttr(0), count, carried);
+  auto getIndex = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  Value end = getValueOrCreateConstantIndexOp(builder, loc, count);
+  Value stepValue = getIndex(step);
+  auto loop = scf::ForOp::create(builder, loc, getIndex(0), end, stepValue,
+                                 onTensors ? carried : ValueRange());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value offset = loop.getInductionVar();
+  OpFoldResult size = builder.getIndexAttr(step);
+  if (!constant || *constant % step != 0) {
+    Value left = arith::SubIOp::create(builder, loc, end, offset);
+    size = arith::MinSIOp::create(builder, loc, left, stepValue).getResult();
+  }
+  SmallVector<Value> updated = body(
+      offset, size, onTensors ? ValueRange(loop.getRegionIterArgs()) : carried);
+  if (!onTensors)
+    return updated;
+  scf::YieldOp::create(builder, loc, updated);
+  return llvm::to_vector_of<Value>(loop.getResults());
 }
 
 Value ArrayEmitter::emitGeneric(ValueRange inputs, Value destination,

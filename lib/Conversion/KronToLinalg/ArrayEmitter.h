@@ -58,6 +58,22 @@ public:
   /// merged into one.
   Value mergeDims(Value array, unsigned first, unsigned count);
 
+  /// `size` positions from `offset` on along dimension `dim` of `array`: a
+  /// view.
+  Value slice(Value array, unsigned dim, OpFoldResult offset,
+              OpFoldResult size);
+  /// `array` with `part`, an updated slice from there on.
+  Value insert(Value array, Value part, unsigned dim, OpFoldResult offset);
+
+  /// What `body` computes for consecutive parts of `count` positions, of at
+  /// most `step` each, from their offset and size. It updates the arrays
+  /// `carried` and may not create others.
+  SmallVector<Value>
+  emitTileLoop(OpFoldResult count, int64_t step, ValueRange carried,
+               llvm::function_ref<SmallVector<Value>(OpFoldResult, OpFoldResult,
+                                                     ValueRange)>
+                   body);
+
   /// A linalg.generic over `inputs` into `destination`, with one map for each;
   /// the loops `reductions`, or the last so many, are reductions. Returns the
   /// updated destination.

@@ -35,8 +35,8 @@ static LogicalResult lowerOp(Operation *op) {
   SmallVector<Value> updated;
   if (auto quantize = dyn_cast<QuantizeOp>(op))
     updated = emitQuantize(emitter, quantize);
-  else if (auto pairwise = dyn_cast<PairwiseOp>(op))
-    updated.push_back(emitPairwise(emitter, pairwise));
+  else if (auto pair = dyn_cast<PairOpInterface>(op))
+    updated.push_back(emitPairs(emitter, pair));
   else
     updated.push_back(emitReference(emitter, op));
   if (!updated.front())
@@ -51,7 +51,7 @@ static LogicalResult lowerOp(Operation *op) {
 /// Why `op` takes the fallback; a kron.fused does if one of its mode products
 /// does.
 static std::optional<std::string> getFallbackReason(Operation *op, bool onGPU) {
-  if (isa<PairwiseOp>(op))
+  if (isa<PairOpInterface>(op))
     return "no code generator takes functions of pairs";
   auto getReason = onGPU ? getGPUUnsupportedReason : getCPUUnsupportedReason;
   auto fused = dyn_cast<FusedOp>(op);
@@ -111,10 +111,10 @@ struct ConvertKronToLinalgPass
       bool isEnd = isa<EpilogueOp, QuantizeOp>(op);
       if (isEnd ? !fallbackOnly
                 : !epiloguesOnly &&
-                      isa<FusedOp, PairwiseOp, ScaledOpInterface>(op))
+                      isa<FusedOp, PairOpInterface, ScaledOpInterface>(op))
         ops.push_back(op);
-      return isa<FusedOp, PairwiseOp>(op) ? WalkResult::skip()
-                                          : WalkResult::advance();
+      return isa<FusedOp, PairOpInterface>(op) ? WalkResult::skip()
+                                               : WalkResult::advance();
     });
     if (!(fallbackOnly || epiloguesOnly) || target == "cuda")
       getOperation()->walk([](NumThreadsOp op) { replaceByOne(op); });

@@ -21,8 +21,9 @@ Value emitReference(ArrayEmitter &emitter, Operation *op);
 /// The same for kron.quantize, which has two destinations.
 SmallVector<Value> emitQuantize(ArrayEmitter &emitter, QuantizeOp op);
 
-/// The same for kron.pairwise, which does not scale.
-Value emitPairwise(ArrayEmitter &emitter, PairwiseOp op);
+/// The same for functions of pairs, which do not scale.
+Value emitPairs(ArrayEmitter &emitter, PairOpInterface op);
+Value emitPairwiseApply(ArrayEmitter &emitter, PairwiseApplyOp op);
 
 } // namespace mlir::kron
 

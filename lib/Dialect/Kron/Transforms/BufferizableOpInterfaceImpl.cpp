@@ -31,7 +31,7 @@ static bool readsInit(EpilogueOp) { return false; }
 
 static bool readsInit(QuantizeOp) { return false; }
 
-static bool readsInit(PairwiseOp) { return false; }
+static bool readsInit(PairOpInterface) { return false; }
 
 /// The operation on memrefs: same attributes and regions, no results.
 static LogicalResult bufferizeKronOp(Operation *op, RewriterBase &rewriter,
@@ -77,7 +77,7 @@ struct KronOpModel
     if constexpr (std::is_same_v<OpTy, FusedOp> ||
                   std::is_same_v<OpTy, EpilogueOp> ||
                   std::is_same_v<OpTy, QuantizeOp> ||
-                  std::is_same_v<OpTy, PairwiseOp>)
+                  std::is_convertible_v<OpTy, PairOpInterface>)
       return readsInit(kronOp);
     else
       return readsInit(cast<ScaledOpInterface>(op));
@@ -125,5 +125,6 @@ void kron::registerBufferizableOpInterfaceExternalModels(
     EpilogueOp::attachInterface<KronOpModel<EpilogueOp>>(*context);
     QuantizeOp::attachInterface<KronOpModel<QuantizeOp>>(*context);
     PairwiseOp::attachInterface<KronOpModel<PairwiseOp>>(*context);
+    PairwiseApplyOp::attachInterface<KronOpModel<PairwiseApplyOp>>(*context);
   });
 }

@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-TypedAttr kron::getReductionStart(PairwiseOp op) {
+TypedAttr kron::getReductionStart(PairOpInterface op) {
   bool isNegative = op.getReduction() == PairReduction::Max && !op.isDistance();
   return getScalarAttr(op.getAccumulatorType(),
                        isNegative ? -std::numeric_limits<double>::infinity()
@@ -133,8 +133,8 @@ static Value emitRegion(OpBuilder &builder, Region &region, ValueRange args) {
 // The operation
 //===----------------------------------------------------------------------===//
 
-Value kron::emitPair(OpBuilder &builder, Location loc, PairwiseOp op, Value lhs,
-                     Value rhs, ValueRange params) {
+Value kron::emitPair(OpBuilder &builder, Location loc, PairOpInterface op,
+                     Value lhs, Value rhs, ValueRange params) {
   if (!op.getInner()) {
     SmallVector<Value> args{lhs, rhs};
     llvm::append_range(args, params);
@@ -170,15 +170,16 @@ Value kron::emitPair(OpBuilder &builder, Location loc, PairwiseOp op, Value lhs,
   llvm_unreachable("all functions are handled");
 }
 
-Value kron::emitReduction(OpBuilder &builder, Location loc, PairwiseOp op,
+Value kron::emitReduction(OpBuilder &builder, Location loc, PairOpInterface op,
                           Value reduced, Value value) {
   if (op.getReduction() == PairReduction::Max)
     return arith::MaximumFOp::create(builder, loc, reduced, value);
   return emitAdd(builder, loc, reduced, value);
 }
 
-Value kron::emitPairEpilogue(OpBuilder &builder, Location loc, PairwiseOp op,
-                             Value reduced, ValueRange params) {
+Value kron::emitPairEpilogue(OpBuilder &builder, Location loc,
+                             PairOpInterface op, Value reduced,
+                             ValueRange params) {
   if (op.getEpilogue().empty())
     return reduced;
   SmallVector<Value> args{reduced};

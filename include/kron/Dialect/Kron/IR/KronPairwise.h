@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// kron.pairwise, of which few files know.
+// kron.pairwise and what goes on from its result, of which few files know.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +16,42 @@
 
 #include "kron/Dialect/Kron/IR/KronPairwiseEnums.h.inc"
 
+namespace mlir::kron::detail {
+unsigned getPairRowsDim(Operation *op, unsigned side);
+unsigned getPairReducedDim(Operation *op, unsigned side);
+} // namespace mlir::kron::detail
+
+#include "kron/Dialect/Kron/IR/KronPairwiseInterfaces.h.inc"
+
 #define GET_OP_CLASSES
 #include "kron/Dialect/Kron/IR/KronPairwiseOps.h.inc"
 
 namespace mlir::kron {
 
+/// Axes of the arrays of functions of pairs, behind the batch.
+enum class PairAxis { M, N, K, C };
+
+/// An array of a function of pairs.
+struct PairArray {
+  /// How messages call it.
+  std::string name;
+  Value value;
+  /// The axes of the last dimensions, as they are stored; those in front are
+  /// the batch.
+  SmallVector<PairAxis, 2> core;
+
+  /// The dimension that runs over `axis`, if there is one.
+  std::optional<unsigned> getDim(PairAxis axis) const;
+  int64_t getBatchRank() const;
+};
+
+/// The arrays of `op`: A and B first, then those that only some operations
+/// have, the destination, and hyper-parameters.
+SmallVector<PairArray> getPairArrays(PairOpInterface op);
+
 /// Adds the dimensions of the operands of `op` that must be equal and that
 /// types may leave open.
-void getEqualDims(PairwiseOp op, SmallVectorImpl<DimPair> &pairs);
+void getEqualDims(PairOpInterface op, SmallVectorImpl<DimPair> &pairs);
 
 } // namespace mlir::kron
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Apart from KronAttrs.td: these are keywords of one operation, stored as
+// Apart from KronAttrs.td: these are keywords of one family, stored as
 // integers, and need no attribute of their own.
 //
 //===----------------------------------------------------------------------===//
@@ -29,6 +29,14 @@ def Kron_PairReduction
     : I32EnumAttr<"PairReduction", "how kron.pairwise reduces along K",
                   [I32EnumAttrCase<"Sum", 0, "sum">,
                    I32EnumAttrCase<"Max", 1, "max">]> {
+  let cppNamespace = "::mlir::kron";
+}
+
+def Kron_PairAccumulation
+    : I32EnumAttr<"PairAccumulation", "how kron.pairwise_apply reduces along N",
+                  [I32EnumAttrCase<"Sum", 0, "sum">,
+                   I32EnumAttrCase<"Max", 1, "max">,
+                   I32EnumAttrCase<"LogSumExp", 2, "logsumexp">]> {
   let cppNamespace = "::mlir::kron";
 }
 

@@ -10,6 +10,7 @@
 
 include "kron/Dialect/Kron/IR/KronOpBase.td"
 include "kron/Dialect/Kron/IR/KronPairwiseEnums.td"
+include "kron/Dialect/Kron/IR/KronPairwiseInterfaces.td"
 
 /// A hyper-parameter: one value, or an array of them along the batch.
 def Kron_PairParameter : AnyTypeOf<[F32, F64, F80, Kron_FloatArray],
@@ -21,11 +22,33 @@ def Kron_Exponent : TypedAttrBase<F64, "FloatAttr",
   let returnType = "::llvm::APFloat";
 }
 
-def Kron_PairwiseOp : Kron_Op<"pairwise", [
-    IsolatedFromAbove, SingleBlock, DestinationStyleOpInterface,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
-                              ["reifyResultShapes"]>]> {
+/// An operation on a function of pairs.
+class Kron_PairOp<string mnemonic, list<Trait> traits = []>
+    : Kron_Op<mnemonic, !listconcat(traits, [
+        IsolatedFromAbove, SingleBlock, DestinationStyleOpInterface,
+        Kron_PairOpInterface,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                                  ["reifyResultShapes"]>])> {
+  let regions = (region AnyRegion:$inner_body, AnyRegion:$epilogue);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getInitMutable());
+    }
+  }];
+}
+
+/// What says which function it is.
+defvar pairFunction = (ins
+    OptionalAttr<Kron_PairFunction>:$inner, OptionalAttr<Kron_Exponent>:$exponent,
+    DefaultValuedAttr<Kron_PairReduction, "PairReduction::Sum">:$reduction,
+    DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_lhs,
+    DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_rhs);
+
+def Kron_PairwiseOp : Kron_PairOp<"pairwise"> {
   let summary = "function of all pairs of rows: distances, kernels";
   let description = [{
     ```
@@ -99,15 +122,10 @@ def Kron_PairwiseOp : Kron_Op<"pairwise", [
            } -> tensor<16x?x?xf32>
     ```
   }];
-  let arguments = (ins
-      Kron_FloatArray:$lhs, Kron_FloatArray:$rhs,
-      Variadic<Kron_PairParameter>:$params, Kron_FloatArray:$init,
-      OptionalAttr<Kron_PairFunction>:$inner, OptionalAttr<Kron_Exponent>:$exponent,
-      DefaultValuedAttr<Kron_PairReduction, "PairReduction::Sum">:$reduction,
-      DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_lhs,
-      DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_rhs);
-  let regions = (region AnyRegion:$inner_body, AnyRegion:$epilogue);
-  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let arguments = !con(
+    (ins Kron_FloatArray:$lhs, Kron_FloatArray:$rhs,
+         Variadic<Kron_PairParameter>:$params, Kron_FloatArray:$init),
+    pairFunction);
   let assemblyFormat = [{
     ($inner^)? (`(` $exponent^ `)`)? (`reduce` `(` $reduction^ `)`)?
     `ins` `(` custom<TransposedOperand>($lhs, $trans_lhs) `,`
@@ -117,27 +135,102 @@ def Kron_PairwiseOp : Kron_Op<"pairwise", [
     (`inner` $inner_body^)? (`epilogue` $epilogue^)?
     attr-dict (`->` type($results)^)?
   }];
-  let hasVerifier = 1;
-  let hasRegionVerifier = 1;
-  let extraClassDeclaration = [{
-    ::mlir::MutableOperandRange getDpsInitsMutable() {
-      return ::mlir::MutableOperandRange(getInitMutable());
-    }
-    /// The dimension of the rows, and that of K, in A (`side` 0) and B (1).
-    unsigned getRowsDim(unsigned side);
-    unsigned getReducedDim(unsigned side);
-    /// Whether `inner` is a function of a difference that is never negative.
-    bool isDistance();
-    /// The type that everything is computed in.
-    ::mlir::Type getAccumulatorType();
+}
+
+def Kron_PairwiseApplyOp : Kron_PairOp<"pairwise_apply"> {
+  let summary = "a matrix of functions of pairs times vectors, without the matrix";
+  let description = [{
+    ```
+    Y[l, m, c] = reduce_n F[l, m, n] * V[l, n, c]
+    F[l, m, n] = epilogue(reduce_k inner(A[l, m, k], B[l, n, k]))
+    ```
+
+    where `F` is what `kron.pairwise` computes, by the same keywords and regions,
+    before it is rounded, and is in memory for some columns at a time only. What
+    is reduced along `N` (`accumulate`) are the products `t[n]` of `F` and `V`:
+
+    - `sum`: their sum, which is the product `F V`
+    - `max`: the largest
+    - `logsumexp`: the logarithm of the sum of `exp(t[n])`, computed as
+      `r + log(sum_n exp(t[n] - r))` with the largest `t` so far as `r`, so that
+      no exponential of a finite `t` overflows
+
+    Everything is computed in the accumulation type of the elements (f32 for f16
+    and bf16) and rounded once. Sums may be made in any order. A NaN in a row of
+    `A` makes that row of the result NaN, one in a row of `B` all of its batch,
+    one in a column of `V` that column: sums, maxima and logarithms alike. An
+    empty sum is 0; an empty maximum, and the logarithm of an empty sum,
+    -infinity. A term of +infinity makes the logarithm that, one of -infinity adds
+    nothing to it.
+
+    Shapes:
+
+    - `A` is `[batch..., M, K]`, or `[batch..., K, M]` when used as `T` or `C`
+    - `B` is `[batch..., N, K]`, or `[batch..., K, N]` when used as `T` or `C`
+    - `V` is `[batch..., N, C]`, or `[batch..., C, N]` when used as `T` or `C`
+    - `Y` is `[batch..., M, C]`
+    - hyper-parameters that are arrays are `[batch...]`
+
+    `Y` may not alias anything that is read.
+
+    Constraints:
+
+    1. Either `inner` is a function of `kron.pairwise` or there is a region
+       `inner`, not both. `pow_diff` has an exponent, positive and finite, and
+       the others have none.
+    2. All of `A`, `B`, `V` and `Y` share one element type; hyper-parameters have
+       its accumulation type.
+    3. `A`, `B`, `V` and `Y` have rank 2 at least, `A` and `B` the same `K`, and
+       `B` and `V` the same `N`.
+    4. `Y` has the `M` of `A` and the `C` of `V`.
+    5. The batches of `A`, `B`, `V` and the hyper-parameters broadcast to that of
+       `Y` as in `kron.pairwise`.
+    6. `inner` takes two values and `epilogue` one, and each then one for every
+       hyper-parameter, and yields one: all of the accumulation type.
+    7. Regions hold elementwise operations of `arith` and `math` on scalars, and
+       constants.
+
+    Example: the product with a Gaussian kernel matrix.
+
+    ```mlir
+    %y = kron.pairwise_apply square_diff
+           ins(%a, %b : tensor<?x3xf32>, tensor<?x3xf32>)
+           values(%v : tensor<?x16xf32>) params(%g : f32)
+           outs(%init : tensor<?x16xf32>)
+           epilogue {
+           ^bb0(%s: f32, %gamma: f32):
+             %scaled = arith.mulf %s, %gamma : f32
+             %negated = arith.negf %scaled : f32
+             %r = math.exp %negated : f32
+             kron.pairwise_yield %r : f32
+           } -> tensor<?x16xf32>
+    ```
+  }];
+  let arguments = !con(
+    (ins Kron_FloatArray:$lhs, Kron_FloatArray:$rhs, Kron_FloatArray:$values,
+         Variadic<Kron_PairParameter>:$params, Kron_FloatArray:$init),
+    pairFunction,
+    (ins DefaultValuedAttr<Kron_TransposeAttr, "Transpose::N">:$trans_values,
+         DefaultValuedAttr<Kron_PairAccumulation, "PairAccumulation::Sum">:$accumulation));
+  let assemblyFormat = [{
+    ($inner^)? (`(` $exponent^ `)`)? (`reduce` `(` $reduction^ `)`)?
+    (`accumulate` `(` $accumulation^ `)`)?
+    `ins` `(` custom<TransposedOperand>($lhs, $trans_lhs) `,`
+    custom<TransposedOperand>($rhs, $trans_rhs) `:` type($lhs) `,` type($rhs) `)`
+    `values` `(` custom<TransposedOperand>($values, $trans_values) `:` type($values) `)`
+    (`params` `(` $params^ `:` type($params) `)`)?
+    `outs` `(` $init `:` type($init) `)`
+    (`inner` $inner_body^)? (`epilogue` $epilogue^)?
+    attr-dict (`->` type($results)^)?
   }];
 }
 
 def Kron_PairwiseYieldOp : Kron_Op<"pairwise_yield", [
-    Pure, Terminator, HasParent<"::mlir::kron::PairwiseOp">]> {
-  let summary = "the value of a function of kron.pairwise";
+    Pure, Terminator,
+    ParentOneOf<["::mlir::kron::PairwiseOp", "::mlir::kron::PairwiseApplyOp"]>]> {
+  let summary = "the value of a function of pairs";
   let description = [{
-    Ends a region of a `kron.pairwise`.
+    Ends a region of `kron.pairwise` and of those that take the same regions.
 
     Example: `kron.pairwise_yield %r : f32`
   }];

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What all lowerings of kron.pairwise compute of two elements: scalars of the
-// accumulation type, or vectors of them with one element of the result a lane.
+// What all lowerings of kron.pairwise and its family compute of two elements:
+// scalars of the accumulation type, or vectors of them with one element of the
+// result a lane.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,19 +19,19 @@
 namespace mlir::kron {
 
 /// What reductions of `op` start from.
-TypedAttr getReductionStart(PairwiseOp op);
+TypedAttr getReductionStart(PairOpInterface op);
 
 /// `inner` of `lhs` and `rhs`; `params` are the hyper-parameters, which a
 /// region takes.
-Value emitPair(OpBuilder &builder, Location loc, PairwiseOp op, Value lhs,
+Value emitPair(OpBuilder &builder, Location loc, PairOpInterface op, Value lhs,
                Value rhs, ValueRange params);
 
 /// `reduced` with one more value.
-Value emitReduction(OpBuilder &builder, Location loc, PairwiseOp op,
+Value emitReduction(OpBuilder &builder, Location loc, PairOpInterface op,
                     Value reduced, Value value);
 
 /// The result for a reduced value: `reduced` itself without an epilogue.
-Value emitPairEpilogue(OpBuilder &builder, Location loc, PairwiseOp op,
+Value emitPairEpilogue(OpBuilder &builder, Location loc, PairOpInterface op,
                        Value reduced, ValueRange params);
 
 } // namespace mlir::kron
