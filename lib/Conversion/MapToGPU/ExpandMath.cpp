@@ -39,6 +39,8 @@ public:
   Value expm1(Value x);
   Value log(Value x);
   Value log1p(Value x);
+  /// x to the power of `exponent`, for x that is not negative, but may be NaN.
+  Value power(Value x, double exponent);
   Value tanh(Value x);
   Value erf(Value x) {
     if (fastErf)
@@ -51,6 +53,14 @@ private:
   Value erfSingle(Value x);
   Value erfQuotient(Value x);
   Value erfDouble(Value x);
+  /// x = (1 + f) 2^e, with 1 + f within [sqrt(1/2), sqrt(2)), of numbers.
+  struct Split {
+    Value f, e;
+  };
+  Split split(Value x);
+  /// ln(1 + f) - f, and the base-2 logarithm of 1 + f.
+  Value logTail(Value f);
+  Value log2OnePlus(Value f);
   /// e^r for |r| <= ln(2) / 2.
   Value expReduced(Value r);
   /// x * 2^n for an integer n that need not be an exponent.
@@ -203,14 +213,13 @@ Value MathBuilder::tanh(Value x) {
 // Logarithms
 //===----------------------------------------------------------------------===//
 
-Value MathBuilder::log(Value x) {
+MathBuilder::Split MathBuilder::split(Value x) {
   int64_t mantissaBits = isDouble ? 52 : 23;
   double smallest = isDouble ? 0x1p-1022 : 0x1p-126;
   // Subnormal numbers become normal.
   Value isSubnormal = compare(arith::CmpFPredicate::OLT, x, smallest);
   Value number = select(isSubnormal, mul(x, constant(0x1p54)), x);
   Value bits = arith::BitcastOp::create(builder, loc, getIntType(), number);
-  // Exponent so that the mantissa is within [sqrt(1/2), sqrt(2)).
   int64_t root = isDouble ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
   Value distance = make<arith::SubIOp>(bits, intConstant(root));
   Value exponent = make<arith::ShRSIOp>(distance, intConstant(mantissaBits));
@@ -219,18 +228,26 @@ Value MathBuilder::log(Value x) {
       builder, loc, type, Value(make<arith::SubIOp>(bits, shifted)));
   Value e = arith::SIToFPOp::create(builder, loc, type, exponent);
   e = select(isSubnormal, sub(e, constant(54)), e);
+  return {sub(mantissa, constant(1)), e};
+}
+
+Value MathBuilder::logTail(Value f) {
   // log(1 + f) = 2 atanh(s) with s = f / (2 + f); |s| < 0.172.
-  Value f = sub(mantissa, constant(1));
   Value s = div(f, add(f, constant(2)));
   SmallVector<double> series;
   for (int k = 1, count = isDouble ? 11 : 5; k <= count; ++k)
     series.push_back(2.0 / (2 * k + 1));
   Value square = mul(s, s);
   Value tail = mul(mul(s, square), polynomial(square, series));
+  // 2 s = f - f s, whose first part is exact.
+  return sub(tail, mul(f, s));
+}
+
+Value MathBuilder::log(Value x) {
+  auto [f, e] = split(x);
   Value high = constant(isDouble ? 0x1.62e42fee00000p-1 : 0x1.62e400p-1);
   Value low = constant(isDouble ? 0x1.a39ef35793c76p-33 : 0x1.7f7d1cp-20);
-  // 2 s = f - f s, whose first part is exact.
-  Value rest = fma(e, low, sub(tail, mul(f, s)));
+  Value rest = fma(e, low, logTail(f));
   Value result = fma(e, high, add(f, rest));
   double infinity = HUGE_VAL;
   result = select(compare(arith::CmpFPredicate::UEQ, x, infinity), x, result);
@@ -251,6 +268,43 @@ Value MathBuilder::log1p(Value x) {
                          compare(arith::CmpFPredicate::OEQ, sum, 0));
   result = select(isSpecial, log(sum), result);
   return select(isExact, x, result);
+}
+
+/// log2(1 + f) / f as a polynomial, interpolated at Chebyshev nodes.
+static constexpr double kLog2Single[] = {
+    1.4426950035679826,  -0.7213474682495811, 0.4809107534594176,
+    -0.3606932681336637, 0.28790326092261626, -0.23916988143989118,
+    0.21607822558468928, -0.2058618802530109, 0.12310968416081866};
+
+Value MathBuilder::log2OnePlus(Value f) {
+  if (!isDouble)
+    return mul(f, polynomial(f, kLog2Single));
+  return mul(add(f, logTail(f)), constant(0x1.71547652b82fep0));
+}
+
+Value MathBuilder::power(Value x, double exponent) {
+  auto [f, e] = split(x);
+  Value p = constant(exponent);
+  // p (e + log2(1 + f)) = n + r: e and n are integers, so that little is lost.
+  Value fraction = mul(p, log2OnePlus(f));
+  Value whole = fma(p, e, fraction);
+  // Powers up to 1 are numbers; beyond these exponents the result is 0 or
+  // infinite.
+  bool isClamped = exponent > 1;
+  if (isClamped)
+    whole = isDouble ? clamp(whole, -1080, 1030) : clamp(whole, -152, 130);
+  Value n = make<math::RoundEvenOp>(whole);
+  Value r = add(fma(p, e, negate(n)), fraction);
+  if (isClamped)
+    r = clamp(r, -1, 1);
+  SmallVector<double> series = getFactorials(0, isDouble ? 14 : 8);
+  for (auto [k, coefficient] : llvm::enumerate(series))
+    coefficient *= std::pow(0x1.62e42fefa39efp-1, k);
+  Value integer = arith::FPToSIOp::create(builder, loc, getIntType(), n);
+  Value result = timesPowerOfTwo(polynomial(r, series), integer);
+  // These are their own powers: 0, infinity, NaN.
+  result = select(compare(arith::CmpFPredicate::UEQ, x, 0), x, result);
+  return select(compare(arith::CmpFPredicate::OEQ, x, HUGE_VAL), x, result);
 }
 
 //===----------------------------------------------------------------------===//
@@ -349,6 +403,23 @@ Value MathBuilder::erfDouble(Value x) {
 // Pass
 //===----------------------------------------------------------------------===//
 
+/// The exponent of `op` if it is one positive number for all lanes, and the
+/// base an absolute value.
+static std::optional<double> getPositiveExponent(math::PowFOp op) {
+  FloatAttr number;
+  DenseElementsAttr lanes;
+  if (matchPattern(op.getRhs(), m_Constant(&lanes)) && lanes.isSplat())
+    number = lanes.getSplatValue<FloatAttr>();
+  else
+    matchPattern(op.getRhs(), m_Constant(&number));
+  if (!number || !op.getLhs().getDefiningOp<math::AbsFOp>())
+    return std::nullopt;
+  double exponent = number.getValueAsDouble();
+  if (!(exponent > 0) || std::isinf(exponent))
+    return std::nullopt;
+  return exponent;
+}
+
 /// What `op` computes of `x`; null if it is not expanded.
 static Value expand(Operation *op, MathBuilder &builder, Value x) {
   constexpr double log2E = 0x1.71547652b82fep0, log10E = 0x1.bcb7b1526e50ep-2;
@@ -370,6 +441,9 @@ static Value expand(Operation *op, MathBuilder &builder, Value x) {
     return builder.tanh(x);
   if (isa<math::ErfOp>(op))
     return builder.erf(x);
+  if (auto power = dyn_cast<math::PowFOp>(op))
+    if (std::optional<double> exponent = getPositiveExponent(power))
+      return builder.power(x, *exponent);
   return nullptr;
 }
 
@@ -417,8 +491,8 @@ static LogicalResult expandOp(Operation *op, bool ignoresOthers, bool fastErf) {
   if (!result)
     return op->emitOpError(
         "cannot run on a GPU: expects exp, exp2, expm1, log, "
-        "log2, log10, log1p, tanh, erf, sqrt, rsqrt or "
-        "rounding");
+        "log2, log10, log1p, tanh, erf, sqrt, rsqrt, "
+        "rounding, or positive constant powers of absf");
   if (computed != type)
     result = arith::TruncFOp::create(builder, loc, type, result);
   op->getResult(0).replaceAllUsesWith(result);

@@ -31,6 +31,44 @@ func.func @erf(%x: vector<2xf16>) -> vector<2xf16> {
 
 // -----
 
+// Verify that a power is a logarithm's polynomial and one of 2^r, in f32 without a division, whose exponent is clamped;
+// 0, infinity and NaN are their own powers.
+// CHECK-LABEL: func.func @power(
+// CHECK:         %[[A:.*]] = math.absf
+// CHECK-COUNT-8: math.fma
+// CHECK-NOT:     arith.divf
+// CHECK:         math.roundeven
+// CHECK-COUNT-8: math.fma
+// CHECK:         %[[NAN:.*]] = arith.cmpf ueq, %[[A]]
+// CHECK:         %[[R:.*]] = arith.select %[[NAN]], %[[A]]
+// CHECK:         %[[INF:.*]] = arith.cmpf oeq, %[[A]]
+// CHECK:         arith.select %[[INF]], %[[A]], %[[R]]
+// CHECK-NOT:     math.powf
+func.func @power(%x: vector<8xf32>) -> vector<8xf32> {
+  %p = arith.constant dense<1.3> : vector<8xf32>
+  %a = math.absf %x : vector<8xf32>
+  %0 = math.powf %a, %p : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+
+// -----
+
+// Verify that exponents up to 1 are not clamped: the result is a number.
+// CHECK-LABEL: func.func @root(
+// CHECK:         arith.divf
+// CHECK-NOT:     arith.cmpf olt
+// CHECK:         math.roundeven
+// CHECK-NOT:     arith.cmpf olt
+// CHECK:         arith.cmpf ueq
+func.func @root(%x: f64) -> f64 {
+  %p = arith.constant 0.3 : f64
+  %a = math.absf %x : f64
+  %0 = math.powf %a, %p : f64
+  return %0 : f64
+}
+
+// -----
+
 // Verify that what the GPU has instructions for stays.
 // CHECK-LABEL: func.func @native(
 // CHECK:         math.sqrt
