@@ -69,7 +69,7 @@ FactorArray kron::getFusedFactor(Emitter &emitter, FusedOp fused,
   return factor;
 }
 
-static SmallVector<Int> getSizes(Emitter &emitter, Value memref) {
+SmallVector<Int> kron::getArraySizes(Emitter &emitter, Value memref) {
   OpBuilder &builder = emitter.builder;
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<Int> sizes;
@@ -123,7 +123,7 @@ static FusedEpilogue getFusedEpilogue(Emitter &emitter, FusedOp fused,
 
 FusedOperands kron::getFusedOperands(Emitter &emitter, FusedOp fused) {
   FusedOperands operands;
-  operands.sizes = getSizes(emitter, fused.getInit());
+  operands.sizes = getArraySizes(emitter, fused.getInit());
   operands.input = getInput(emitter, fused);
   operands.init = getFusedArray(emitter, fused.getInit());
   ModeProductOp last = fused.getModeProducts().back();

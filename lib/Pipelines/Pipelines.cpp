@@ -116,12 +116,12 @@ static KronExpandMathOptions getCPUMath() {
   return options;
 }
 
-// In: kron.fused on memrefs
-// Out: scf, arith, 1-D vector, func, llvm
-static void populateVectorization(OpPassManager &pm,
-                                  const CPUPipelineOptions &options) {
-  // 11. The plan is an attribute of its own pass, so that it can be
-  //     printed, tested and overridden.
+// In: kron.fused, kron.pairwise, linalg on memrefs
+// Out: the same with plans, but for kron.pairwise; scf, arith, 1-D vector, func
+static void populateCPUPlans(OpPassManager &pm,
+                             const CPUPipelineOptions &options) {
+  //    The plan is an attribute of its own pass, so that it can be printed,
+  //    tested and overridden.
   KronPlanOptions plan;
   plan.vectorBits = options.vectorBits;
   plan.cacheBytes = options.l1Bytes;
@@ -134,10 +134,19 @@ static void populateVectorization(OpPassManager &pm,
   plan.pairProducts = options.pairProducts;
   plan.fastShuffles = options.fastShuffles;
   pm.addPass(createKronPlan(plan));
-  // 12. Loops over register tiles. Late, because unrolled tiles are thousands
+  //    Functions of pairs may hold any function of math: they become vectors
+  //    in front of the passes that lower these.
+  pm.addPass(createConvertPairwiseToVector());
+}
+
+// In: kron.fused on memrefs, with plans
+// Out: scf, arith, 1-D vector, func, llvm
+static void populateVectorization(OpPassManager &pm,
+                                  const CPUPipelineOptions &options) {
+  // 11. Loops over register tiles. Late, because unrolled tiles are thousands
   //     of operations that every pass before would walk for nothing.
   pm.addPass(createConvertKronToVector());
-  // 13. Functions of epilogues, which --kron-fuse takes only where there are
+  // 12. Functions of epilogues, which --kron-fuse takes only where there are
   //     multiply-adds.
   if (options.vectorBits > 128)
     pm.addPass(createKronExpandMath(getCPUMath()));
@@ -146,13 +155,13 @@ static void populateVectorization(OpPassManager &pm,
 // In: scf, arith, vector, memref, func, llvm
 // Out: llvm
 static void populateLLVM(OpPassManager &pm) {
-  // 14. Views become offsets, sizes and strides; their affine maps become
+  // 13. Views become offsets, sizes and strides; their affine maps become
   //     arith.
   //     Not in GPU kernels, which have neither.
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(memref::createExpandStridedMetadataPass());
   func.addPass(createLowerAffinePass());
-  // 15. Structured loops become branches; then everything becomes llvm at once.
+  // 14. Structured loops become branches; then everything becomes llvm at once.
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
@@ -178,6 +187,7 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     pm.addPass(createKronReleaseEarly());
     //    What no kron.fused has taken runs on all threads, too.
     pm.addPass(createKronMapToThreads());
+    populateCPUPlans(pm, options);
     // Epilogues become loops that LLVM can vectorize, unless multiply-adds
     // would be calls.
     if (options.vectorBits > 128)
@@ -186,7 +196,7 @@ void kron::populateKronCPUPipeline(OpPassManager &pm,
     populateVectorization(pm, options);
   }
   populateLLVM(pm);
-  // 16. Arrays from one launch serve the next.
+  // 15. Arrays from one launch serve the next.
   pm.addPass(createKronPoolArrays());
 }
 

@@ -19,7 +19,7 @@ FUNCTIONS = {0: ("not_equal", lambda d: (d != 0) + 0 * d), 0.5: ("pow_diff(0.5)"
              1: ("abs_diff", lambda d: d), 1.3: ("pow_diff(1.3)", lambda d: d**1.3),
              1.5: ("pow_diff(1.5)", lambda d: d**1.5), 2: ("square_diff", lambda d: d**2),
              3: ("pow_diff(3.0)", lambda d: d**3), np.inf: ("abs_diff reduce(max)", lambda d: d)}
-SIZES = (0, 1, 2, 3, 5, 7, 8, 13, 16, 31)
+SIZES = (0, 1, 2, 3, 5, 7, 8, 13, 16, 31, 49, 97)
 
 
 def compiled(function, dtype, batches=("", "", ""), trans=("N", "N"), tail="", params=""):
@@ -64,18 +64,49 @@ def test_random_shapes(p, dtype):
         check(p, dtype, function(a, b, np.full((m, n), np.nan, dtype)), a, b)
 
 
-@pytest.mark.parametrize("trans", [("N", "T"), ("T", "N"), ("T", "T")])
-@pytest.mark.parametrize("p", [1, 1.3, 2])
-def test_batches_and_transposed_operands(p, trans):
+def laid_out(array, letter, gap):
+    """As it is or transposed, with `gap` elements between rows, half of them in front of the first one."""
+    array = np.swapaxes(array, -1, -2) if letter == "T" else array
+    wide = np.empty((*array.shape[:-1], array.shape[-1] + gap), array.dtype)
+    view = wide[..., gap // 2:gap // 2 + array.shape[-1]]
+    view[...] = array
+    return view
+
+
+@pytest.mark.parametrize("dtype", [np.float64, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("trans", [("N", "N"), ("N", "T"), ("T", "N"), ("T", "T")])
+@pytest.mark.parametrize("p", FUNCTIONS)
+def test_batches_and_layouts(p, trans, dtype):
     rng = np.random.default_rng()
-    function = compiled(FUNCTIONS[p][0], np.float64, ("?x1x", "?x", "?x?x"), trans)
-    for m, n, k in rng.choice(SIZES[1:], (6, 3)):
-        a, b = rng.standard_normal((3, 1, m, k)), rng.standard_normal((5, n, k))
-        given = [np.swapaxes(array, -1, -2) if letter == "T" else array
-                 for array, letter in zip((a, b), trans)]
-        # As they are, and without gaps.
-        for arrays in (given, [np.ascontiguousarray(array) for array in given]):
-            check(p, np.float64, function(*arrays, np.full((3, 5, m, n), np.nan)), a, b)
+    function = compiled(FUNCTIONS[p][0], dtype, ("?x1x", "?x", "?x?x"), trans)
+    for m, n, k in rng.choice(SIZES[1:], (3, 3)):
+        a, b = reference.random(rng, (3, 1, m, k), dtype), reference.random(rng, (5, n, k), dtype)
+        for gap in (0, 1, 6):
+            result = laid_out(np.full((3, 5, m, n), np.nan, dtype), "N", gap)
+            check(p, dtype, function(laid_out(a, trans[0], gap), laid_out(b, trans[1], gap), result), a, b)
+
+
+@pytest.mark.parametrize("trans", [("N", "N"), ("T", "N"), ("N", "T")])
+@pytest.mark.parametrize("dtype", NAMES)
+def test_several_blocks_of_rows_columns_and_k(dtype, trans):
+    rng = np.random.default_rng()
+    for p, m, n, k in ((1, 259, 50, 3), (2, 9, 101, 3001), (3, 600, 17, 16), (np.inf, 17, 33, 5000)):
+        function = compiled(FUNCTIONS[p][0], dtype, trans=trans)
+        a, b = (rng.uniform(-1, 1, shape).astype(dtype) for shape in ((m, k), (n, k)))
+        given = [laid_out(array, letter, 0) for array, letter in zip((a, b), trans)]
+        check(p, dtype, function(*given, np.full((m, n), np.nan, dtype)), a, b)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_share_blocks(threads):
+    before = kron.get_num_threads()
+    rng = np.random.default_rng()
+    a, b = rng.standard_normal((700, 20)), rng.standard_normal((300, 20))
+    try:
+        kron.set_num_threads(threads)
+        check(2, np.float64, compiled(FUNCTIONS[2][0], np.float64)(a, b, np.zeros((700, 300))), a, b)
+    finally:
+        kron.set_num_threads(before)
 
 
 @pytest.mark.parametrize("p", FUNCTIONS)
@@ -109,6 +140,32 @@ def test_gaussian_kernel():
     exponent = 0.1 * expected(2, x, y)
     np.testing.assert_array_less(np.abs(result - np.exp(-exponent)),
                                  np.exp(-exponent) * (4 + 40 * exponent) * 2.0**-24)
+
+
+def test_functions_of_regions_with_parameters_of_the_batch():
+    """A function that has no keyword, and is no distance; one scalar and one array of parameters."""
+    rng = np.random.default_rng()
+    type_, result = "tensor<?x?xf64>", "tensor<?x?x?xf64>"
+    function = kron.compile(
+        f"func.func @main(%a: {type_}, %b: {type_}, %g: tensor<?xf64>, %c: f64, %y: {result}) -> {result} {{\n"
+        f"  %0 = kron.pairwise ins(%a, %b : {type_}, {type_}) params(%g, %c : tensor<?xf64>, f64) outs(%y : {result})\n"
+        "    inner { ^bb0(%u: f64, %w: f64, %h: f64, %d: f64): %s = arith.mulf %u, %h : f64 %t = math.sin %s : f64"
+        " %r = arith.mulf %t, %w : f64 kron.pairwise_yield %r : f64 }\n"
+        "    epilogue { ^bb0(%v: f64, %h: f64, %d: f64): %n = math.absf %v : f64 %l = math.log1p %n : f64"
+        f" %r = arith.subf %l, %d : f64 kron.pairwise_yield %r : f64 }} -> {result}\n  return %0 : {result}\n}}\n")["main"]
+    a, b, g = rng.standard_normal((21, 30)), rng.standard_normal((19, 30)), np.array([0.5, 2.0, -1.0])
+    wanted = np.log1p(np.abs(np.einsum("lmk,nk->lmn", np.sin(a * g[:, None, None]), b))) - 3
+    np.testing.assert_allclose(function(a, b, g, 3.0, np.zeros((3, 21, 19))), wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_empty_reductions():
+    """0 for distances, -infinity for maxima of anything else; the epilogue sees it."""
+    empty, y = np.zeros((5, 0), np.float32), np.full((5, 5), np.nan, np.float32)
+    tail = ("epilogue { ^bb0(%v: f32): %one = arith.constant 1.0 : f32 %r = arith.addf %v, %one : f32 "
+            "kron.pairwise_yield %r : f32 }")
+    for function, wanted in (("dot", 1), ("abs_diff reduce(max)", 1), ("dot reduce(max)", -np.inf)):
+        result = compiled(function, np.float32, tail=tail)(empty, empty, y)
+        np.testing.assert_array_equal(result, np.full((5, 5), wanted))
 
 
 def test_k_must_match_at_run_time():

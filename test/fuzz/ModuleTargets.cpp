@@ -172,6 +172,7 @@ static StringRef findPasses(StringRef content) {
       {"--kron-widen", "widen"},
       {"--convert-kron-to-linalg", "linalg"},
       {"--convert-kron-to-vector", "vector"},
+      {"--convert-pairwise-to-vector", "vector"},
       {"--kron-fuse", "vector"},
       {"--kron-decompose", "vector"}};
   SmallVector<StringRef> lines;

@@ -69,6 +69,7 @@ template <bool cuda> static void populateSteps(OpPassManager &pm) {
   plan.target = target;
   pm.addPass(createKronPlan(plan));
   if (!cuda) {
+    pm.addPass(createConvertPairwiseToVector());
     pm.addPass(createConvertKronToVector());
     return;
   }

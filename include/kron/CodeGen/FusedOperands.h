@@ -74,6 +74,9 @@ struct FusedOperands {
 StageArray getFusedArray(Emitter &emitter, Value memref,
                          ArrayRef<int64_t> permutation = {});
 
+/// The sizes of `memref`, at the emitter's position.
+SmallVector<Int> getArraySizes(Emitter &emitter, Value memref);
+
 /// Builds pointer and strides of the factor of `product`, which is inside
 /// `fused`.
 FactorArray getFusedFactor(Emitter &emitter, FusedOp fused,

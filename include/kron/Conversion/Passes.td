@@ -67,6 +67,42 @@ def ConvertKronToVector : Pass<"convert-kron-to-vector", "::mlir::ModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def ConvertPairwiseToVector
+    : Pass<"convert-pairwise-to-vector", "::mlir::ModuleOp"> {
+  let summary = "Generate loops over 1-D vectors from kron.pairwise";
+  let description = [{
+    Replaces every `kron.pairwise` on memrefs by loops over native-width vectors,
+    as its `#kron.pairwise_plan` says: it has to be complete, as `--kron-plan`
+    leaves it. Register tiles have lanes along N; B is packed a few columns at a
+    time, A broadcast. Blocks of rows of such columns are computed by a body
+    function, which a call to the runtime spreads over the threads. The epilogue
+    is applied to results in registers.
+
+    Functions of the math dialect become functions of vectors, which
+    `--kron-expand-math` makes polynomials of.
+
+    Example:
+
+    ```mlir
+    kron.pairwise abs_diff ins(%a, %b : memref<?x64xf32>, memref<?x64xf32>) outs(%y : memref<?x?xf32>)
+        {plan = #kron.pairwise_plan<vector_bits = 512, rows = 8, vectors = 3, row_block = 256, k_block = 64>}
+    ```
+
+    becomes a call of `kronRtParallelFor` with the function
+
+    ```mlir
+    func.func private @f_pairwise(%begin: i64, %end: i64, %scratch: !llvm.ptr, %captures: !llvm.ptr)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def ConvertKronToNVVM : Pass<"convert-kron-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Generate CUDA kernels from kron.fused";
   let description = [{

@@ -71,6 +71,17 @@ struct CPURates {
   double columnsOutsideGain = 1.05;
   /// Multiply-adds of two units with a latency of four cycles.
   int64_t fmasInFlight = 8;
+  /// Of kron.pairwise: rows and vectors of register tiles, with vectors of 512
+  /// bits and narrower ones, and the same of long functions of a pair, which
+  /// need registers themselves; rows that go through a packed part of B; the
+  /// part of the second-level cache that this has, one of so many, and its
+  /// positions of K at most.
+  int64_t pairRows = 8, pairVectors = 3;
+  int64_t narrowPairRows = 4, narrowPairVectors = 2;
+  int64_t longPairRows = 4, longPairVectors = 2;
+  int64_t narrowLongPairRows = 2, narrowLongPairVectors = 2;
+  int64_t pairBlockRows = 256;
+  int64_t pairCacheShare = 4, mostPairPositions = 4096;
   /// Multiply-adds below which a range of tiles is not worth a thread.
   int64_t threadFmas = 1 << 16;
 };

@@ -125,7 +125,7 @@ def KronFuse : Pass<"kron-fuse"> {
 }
 
 def KronPlan : Pass<"kron-plan"> {
-  let summary = "Choose how every kron.fused is mapped to the machine";
+  let summary = "Choose how every kron.fused and kron.pairwise is mapped to the machine";
   let description = [{
     Writes a `#kron.cpu_plan`, a `#kron.gpu_plan` or a `#kron.dispatch` on every
     `kron.fused`, and on a GPU on every `kron.ksmm_grad` that has kernels. It
@@ -139,6 +139,8 @@ def KronPlan : Pass<"kron-plan"> {
     prefetched, and what steps may take of the caches. A partial plan is a
     constraint: its fields stay, the others are chosen. A value that is none for
     the fused region is an error with its reason. A complete plan stays as it is.
+    A `kron.pairwise` gets a `#kron.pairwise_plan` in the same way: register
+    tiles, blocks of rows, and how much of K is packed at a time.
 
     On a GPU every kind of kernel has a planner, which chooses all fields of the
     kind or says why it does not take the fused region (type, precision, sizes,

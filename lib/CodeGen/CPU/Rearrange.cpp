@@ -26,10 +26,8 @@ void kron::forBlocks(Emitter &emitter, int64_t size, int64_t block,
     body(full, size - full);
 }
 
-/// Transposes a square of units, one vector per row: exchanges blocks of 1, 2,
-/// 4, ... units between pairs of rows that lie as far apart.
-static void transposeSquare(Emitter &emitter, MutableArrayRef<Value> rows,
-                            int64_t unit) {
+void kron::transposeSquare(Emitter &emitter, MutableArrayRef<Value> rows,
+                           int64_t unit) {
   int64_t size = rows.size();
   for (int64_t step = 1; step < size; step *= 2) {
     SmallVector<int64_t> upper, lower;

@@ -23,6 +23,11 @@ namespace mlir::kron {
 void forBlocks(Emitter &emitter, int64_t size, int64_t block,
                function_ref<void(Int, int64_t)> body);
 
+/// Transposes a square of units, one vector per row: exchanges blocks of 1, 2,
+/// 4, ... units between pairs of rows that lie as far apart.
+void transposeSquare(Emitter &emitter, MutableArrayRef<Value> rows,
+                     int64_t unit);
+
 /// A matrix whose elements are `unit` values that stay together: (r, c) of
 /// `rows` x `columns` is read at `r * sourceStride + c * unit` and written at
 /// `c * targetStride + r * unit`.

@@ -96,6 +96,17 @@ Value RuntimeCalls::reserveStack(OpBuilder &builder, Location loc, Type type,
                                 number);
 }
 
+static void raiseBytes(func::FuncOp function, StringRef name, int64_t bytes) {
+  if (auto attr = function->getAttrOfType<IntegerAttr>(name))
+    bytes = std::max(bytes, attr.getInt());
+  function->setAttr(name, Builder(function).getI64IntegerAttr(bytes));
+}
+
+void kron::raiseWorkspace(func::FuncOp function, const WorkspaceBytes &bytes) {
+  raiseBytes(function, "kron.shared_bytes", bytes.shared);
+  raiseBytes(function, "kron.thread_bytes", bytes.perThread);
+}
+
 void RuntimeCalls::parallelFor(Emitter &emitter, Int count, Int grain,
                                func::FuncOp body, Value captures,
                                int64_t scratchBytes) {

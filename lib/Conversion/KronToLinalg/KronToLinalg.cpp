@@ -51,7 +51,9 @@ static LogicalResult lowerOp(Operation *op) {
 /// Why `op` takes the fallback; a kron.fused does if one of its mode products
 /// does.
 static std::optional<std::string> getFallbackReason(Operation *op, bool onGPU) {
-  if (isa<PairOpInterface>(op))
+  if (onGPU && isa<PairOpInterface>(op))
+    return "no code generator for GPUs takes functions of pairs";
+  if (isa<PairOpInterface>(op) && !isa<PairwiseOp>(op))
     return "no code generator takes functions of pairs";
   auto getReason = onGPU ? getGPUUnsupportedReason : getCPUUnsupportedReason;
   auto fused = dyn_cast<FusedOp>(op);

@@ -68,14 +68,6 @@ static LogicalResult checkFusedOp(FusedOp fused) {
   return success();
 }
 
-/// Makes an i64 attribute of `function` at least `bytes`, the most that one of
-/// its fused regions takes.
-static void raiseBytes(func::FuncOp function, StringRef name, int64_t bytes) {
-  if (auto attr = function->getAttrOfType<IntegerAttr>(name))
-    bytes = std::max(bytes, attr.getInt());
-  function->setAttr(name, Builder(function).getI64IntegerAttr(bytes));
-}
-
 /// Replaces `op` by a call of the runtime.
 static void emitNumThreads(OpBuilder &builder, SymbolTable &symbols,
                            NumThreadsOp op) {
@@ -106,9 +98,7 @@ struct ConvertKronToVectorPass
           failed(hoistFusedScalars(builder, fused)))
         return signalPassFailure();
       auto function = fused->getParentOfType<func::FuncOp>();
-      WorkspaceBytes bytes = emitFusedOp(builder, symbols, fused);
-      raiseBytes(function, "kron.shared_bytes", bytes.shared);
-      raiseBytes(function, "kron.thread_bytes", bytes.perThread);
+      raiseWorkspace(function, emitFusedOp(builder, symbols, fused));
       fused.erase();
     }
   }

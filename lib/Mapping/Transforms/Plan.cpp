@@ -13,6 +13,7 @@
 #include "VerifyOptions.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Mapping/CPU/CPUPlanner.h"
+#include "kron/Mapping/CPU/PairwisePlanner.h"
 #include "kron/Mapping/GPU/GPUPlanner.h"
 #include "kron/Mapping/Passes.h"
 #include "kron/Plan/GPU/SparseGradPlan.h"
@@ -76,8 +77,12 @@ struct KronPlanPass : kron::impl::KronPlanBase<KronPlanPass> {
     options.hasMatrixTiles = matrixTiles;
     options.hasPairProducts = pairProducts;
     options.hasFastShuffles = fastShuffles;
-    WalkResult result = getOperation()->walk([&](FusedOp fused) {
-      return WalkResult(kron::planForCPU(fused, options));
+    WalkResult result = getOperation()->walk([&](Operation *op) {
+      if (auto fused = dyn_cast<FusedOp>(op))
+        return WalkResult(kron::planForCPU(fused, options));
+      if (auto pairwise = dyn_cast<PairwiseOp>(op))
+        return WalkResult(kron::planForCPU(pairwise, options));
+      return WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

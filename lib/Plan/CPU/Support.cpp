@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Plan/CPU/Support.h"
+#include "kron/Dialect/Kron/IR/KronPairwise.h"
 #include "kron/Plan/Arrays.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -20,7 +22,37 @@ static bool hasVectorKernel(Type element) {
   return element.isF32() || element.isF64();
 }
 
+/// Whether there is code for `op`, of a region of kron.pairwise, on vectors.
+static bool hasVectorForm(Operation &op) {
+  return op.getName().getDialectNamespace() != "math" ||
+         isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::CosOp,
+             math::ErfOp, math::ExpOp, math::Exp2Op, math::ExpM1Op,
+             math::FloorOp, math::FmaOp, math::LogOp, math::Log10Op,
+             math::Log1pOp, math::Log2Op, math::PowFOp, math::RoundOp,
+             math::RoundEvenOp, math::RsqrtOp, math::SinOp, math::SqrtOp,
+             math::TanhOp, math::TruncOp>(op);
+}
+
+static std::optional<std::string> getUnsupportedReason(PairwiseOp op) {
+  Type element = getElementType(op.getInit());
+  std::string reason;
+  llvm::raw_string_ostream os(reason);
+  if (!hasVectorKernel(element)) {
+    os << "element type " << element << " has no vector kernel";
+    return reason;
+  }
+  for (Region *region : {&op.getInnerBody(), &op.getEpilogue()})
+    for (Operation &inside : region->getOps())
+      if (!hasVectorForm(inside)) {
+        os << inside.getName() << " has no vector form";
+        return reason;
+      }
+  return std::nullopt;
+}
+
 std::optional<std::string> kron::getCPUUnsupportedReason(Operation *op) {
+  if (auto pairwise = dyn_cast<PairwiseOp>(op))
+    return getUnsupportedReason(pairwise);
   auto scaled = dyn_cast<ScaledOpInterface>(op);
   if (!scaled)
     return std::nullopt;

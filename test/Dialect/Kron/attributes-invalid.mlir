@@ -187,3 +187,38 @@ func.func @partial() attributes {s = #kron.dispatch<[<kernel = mma, tile = 1>]>}
 
 // expected-error @+1 {{expects the last plan to be a kernel that needs no library}}
 func.func @library() attributes {s = #kron.dispatch<[<kernel = cublas>]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects vector_bits to be 128, 256 or 512, but got 64}}
+func.func @pairwise_vector_bits() attributes {s = #kron.pairwise_plan<vector_bits = 64>} { return }
+
+// -----
+
+// expected-error @+1 {{expects rows to be in [0, 26], but got 27}}
+func.func @pairwise_rows() attributes {s = #kron.pairwise_plan<rows = 27>} { return }
+
+// -----
+
+// expected-error @+1 {{expects vectors to be in [0, 26], but got -1}}
+func.func @pairwise_vectors() attributes {s = #kron.pairwise_plan<vectors = -1>} { return }
+
+// -----
+
+// expected-error @+1 {{expects row_block to be in [0, 65536], but got 65537}}
+func.func @pairwise_row_block() attributes {s = #kron.pairwise_plan<row_block = 65537>} { return }
+
+// -----
+
+// expected-error @+1 {{expects k_block to be in [0, 65536], but got -8}}
+func.func @pairwise_k_block() attributes {s = #kron.pairwise_plan<k_block = -8>} { return }
+
+// -----
+
+// expected-error @+1 {{expects rows * vectors to be at most 26, but got 9 * 3}}
+func.func @pairwise_registers() attributes {s = #kron.pairwise_plan<rows = 9, vectors = 3>} { return }
+
+// -----
+
+// expected-error @+1 {{expects row_block to be a multiple of rows, but got 12 and 8}}
+func.func @pairwise_multiple() attributes {s = #kron.pairwise_plan<rows = 8, row_block = 12>} { return }

@@ -45,6 +45,18 @@ func.func @epilogue(%a: tensor<?x3xbf16>, %scale: f32, %g: tensor<16xf32>, %y: t
   return %0 : tensor<16x?x?xbf16>
 }
 
+// Verify plans: fields that are not there are not printed.
+// CHECK-LABEL: func @plans(
+// CHECK:         kron.pairwise dot ins({{.*}}) outs({{.*}}) {plan = #kron.pairwise_plan<rows = 4, k_block = 64>}
+// CHECK:         {plan = #kron.pairwise_plan<vector_bits = 512, rows = 8, vectors = 3, row_block = 256, k_block = 1360>}
+func.func @plans(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
+  kron.pairwise dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32>)
+      {plan = #kron.pairwise_plan<rows = 4, k_block = 64>}
+  kron.pairwise dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32>)
+      {plan = #kron.pairwise_plan<k_block = 1360, vector_bits = 512, rows = 8, vectors = 3, row_block = 256>}
+  return
+}
+
 // Verify a function that a region gives, with a constant and a comparison, and no K.
 // CHECK-LABEL: func @region(
 // CHECK:         kron.pairwise ins(%{{.*}}, %{{.*}} : memref<4x0xf32>, memref<5x0xf32>) outs(%{{.*}} : memref<4x5xf32>) inner {

@@ -9,6 +9,7 @@
 #define KRON_CODEGEN_CPU_FUSEDEMITTER_H
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace mlir::kron {
@@ -23,6 +24,10 @@ struct WorkspaceBytes {
   int64_t shared = 0;
   int64_t perThread = 0;
 };
+
+/// Makes the workspace that `function` says it needs at least `bytes`, the most
+/// that one of its operations takes.
+void raiseWorkspace(func::FuncOp function, const WorkspaceBytes &bytes);
 
 /// Builds, before `fused` (on memrefs, with a `plan`), the code that
 /// computes it: a private function in `symbols` that takes a range of tiles

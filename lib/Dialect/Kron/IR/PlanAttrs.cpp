@@ -1,4 +1,4 @@
-//===- PlanAttrs.cpp - #kron.cpu_plan, gpu_plan and dispatch ----*- C++ -*-===//
+//===- PlanAttrs.cpp - #kron.cpu_plan and the others -------*- C++ -*-===//
 //
 // Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
 // SPDX-License-Identifier: MIT
@@ -375,6 +375,43 @@ LogicalResult CPUPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   DictionaryAttr fields) {
   return verifyFields(emitError, kCPURegion, fields);
 }
+
+//===----------------------------------------------------------------------===//
+// PairwisePlanAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+PairwisePlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                         int64_t vectorBits, int64_t rows, int64_t vectors,
+                         int64_t rowBlock, int64_t kBlock) {
+  if (!llvm::is_contained({0, 128, 256, 512}, vectorBits))
+    return emitError() << "expects vector_bits to be 128, 256 or 512, but got "
+                       << vectorBits;
+  // Of 32 vector registers, those that accumulators may take.
+  constexpr int64_t kMostRegisters = 26;
+  constexpr int64_t kMostPositions = 1 << 16;
+  std::tuple<StringRef, int64_t, int64_t> fields[] = {
+      {"rows", rows, kMostRegisters},
+      {"vectors", vectors, kMostRegisters},
+      {"row_block", rowBlock, kMostPositions},
+      {"k_block", kBlock, kMostPositions}};
+  for (auto [name, value, most] : fields)
+    if (value < 0 || value > most)
+      return emitError() << "expects " << name << " to be in [0, " << most
+                         << "], but got " << value;
+  if (rows * vectors > kMostRegisters)
+    return emitError() << "expects rows * vectors to be at most "
+                       << kMostRegisters << ", but got " << rows << " * "
+                       << vectors;
+  if (rows && rowBlock % rows)
+    return emitError() << "expects row_block to be a multiple of rows, but got "
+                       << rowBlock << " and " << rows;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// DispatchAttr
+//===----------------------------------------------------------------------===//
 
 LogicalResult DispatchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<GPUPlanAttr> plans) {

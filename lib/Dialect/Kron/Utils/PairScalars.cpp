@@ -39,15 +39,19 @@ static Type getTypeLike(Type type, Type like) {
 // Powers
 //===----------------------------------------------------------------------===//
 
+bool kron::isProductOfRoots(double exponent) {
+  constexpr double kMostProducts = 8;
+  double doubled = 2 * exponent;
+  return exponent <= kMostProducts && doubled == std::floor(doubled);
+}
+
 /// `base`, which is not negative, to the power of `exponent`. Multiples of 1/2
 /// are products, by squaring, and one square root.
 static Value emitPower(OpBuilder &builder, Location loc, Value base,
                        double exponent) {
-  constexpr double kMostProducts = 8;
   Type type = base.getType();
-  double doubled = 2 * exponent;
-  if (exponent <= kMostProducts && doubled == std::floor(doubled)) {
-    auto halves = static_cast<uint64_t>(doubled);
+  if (isProductOfRoots(exponent)) {
+    auto halves = static_cast<uint64_t>(2 * exponent);
     Value result;
     if (halves % 2 != 0)
       result = math::SqrtOp::create(builder, loc, base);

@@ -174,6 +174,46 @@ def Kron_CPUPlanAttr : AttrDef<Kron_Dialect, "CPUPlan"> {
   }];
 }
 
+def Kron_PairwisePlanAttr : AttrDef<Kron_Dialect, "PairwisePlan"> {
+  let mnemonic = "pairwise_plan";
+  let summary = "how a kron.pairwise is mapped to a CPU";
+  let description = [{
+    Written by `--kron-plan` or by hand, read by `--convert-pairwise-to-vector`;
+    it changes no code by itself and never changes the meaning of the operation
+    that carries it. A plan by hand may be partial: `--kron-plan` chooses the fields
+    that it does not have. A complete plan has all of them.
+
+    A register tile is `rows` x `vectors` accumulators, with lanes along N. The
+    part of B that a column of register tiles reads, `k_block` positions of K at
+    a time, is packed; threads share blocks of `row_block` rows of such columns.
+
+    - `vector_bits`: bits of the vector registers to use: 128, 256 or 512.
+    - `rows`: rows of A of a register tile, each element of which is broadcast.
+    - `vectors`: vectors of B of a register tile.
+    - `row_block`: rows of A that go through a packed part of B, a multiple of
+      `rows`.
+    - `k_block`: positions of K that are packed at a time; sums are kept from one
+      block to the next.
+
+    Example: `#kron.pairwise_plan<vector_bits = 512, rows = 8, vectors = 3, row_block = 256, k_block = 1024>`
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"int64_t", "0", "bits of a vector register">:$vector_bits,
+    DefaultValuedParameter<"int64_t", "0", "rows of a register tile">:$rows,
+    DefaultValuedParameter<"int64_t", "0", "vectors of a register tile">:$vectors,
+    DefaultValuedParameter<"int64_t", "0", "rows of a block">:$row_block,
+    DefaultValuedParameter<"int64_t", "0", "positions of K of a slice">:$k_block);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Whether every field is there.
+    bool isComplete() const {
+      return getVectorBits() && getRows() && getVectors() && getRowBlock() &&
+             getKBlock();
+    }
+  }];
+}
+
 def Kron_GPUPlanAttr : AttrDef<Kron_Dialect, "GPUPlan"> {
   let mnemonic = "gpu_plan";
   let summary = "how a fused region is mapped to a GPU";

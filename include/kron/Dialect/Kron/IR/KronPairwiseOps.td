@@ -78,7 +78,9 @@ def Kron_PairwiseOp : Kron_PairOp<"pairwise"> {
     which are never negative, and -infinity for others.
 
     Powers with an exponent that is a multiple of 1/2, up to 8, are made of
-    multiplications and square roots.
+    multiplications and square roots. Other exponents are rounded to the
+    accumulation type; their powers are within 4 + p units in the last place of
+    it.
 
     Shapes:
 
@@ -88,6 +90,10 @@ def Kron_PairwiseOp : Kron_PairOp<"pairwise"> {
     - hyper-parameters that are arrays are `[batch...]`
 
     `Y` may not alias anything that is read.
+
+    On a CPU results stay in registers while K passes by, and the epilogue is
+    applied to them there (`plan`, `--convert-pairwise-to-vector`). On a GPU the
+    lowering to linalg is what runs, with a remark of category `kron-fallback`.
 
     Constraints:
 
@@ -125,7 +131,7 @@ def Kron_PairwiseOp : Kron_PairOp<"pairwise"> {
   let arguments = !con(
     (ins Kron_FloatArray:$lhs, Kron_FloatArray:$rhs,
          Variadic<Kron_PairParameter>:$params, Kron_FloatArray:$init),
-    pairFunction);
+    pairFunction, (ins OptionalAttr<Kron_PairwisePlanAttr>:$plan));
   let assemblyFormat = [{
     ($inner^)? (`(` $exponent^ `)`)? (`reduce` `(` $reduction^ `)`)?
     `ins` `(` custom<TransposedOperand>($lhs, $trans_lhs) `,`

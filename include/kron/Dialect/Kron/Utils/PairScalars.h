@@ -18,6 +18,10 @@
 
 namespace mlir::kron {
 
+/// Whether powers with `exponent` are products of the base and of its square
+/// root.
+bool isProductOfRoots(double exponent);
+
 /// What reductions of `op` start from.
 TypedAttr getReductionStart(PairOpInterface op);
 

@@ -1,0 +1,70 @@
+//===- PairwiseToVector.cpp - kron.pairwise to CPU vector code --*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// A thin MLIR pass over CodeGen/CPU, apart from that for kron.fused: it runs
+// earlier, since what regions of kron.pairwise compute has to be lowered after
+// it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/CodeGen/CPU/PairwiseEmitter.h"
+#include "kron/Conversion/Passes.h"
+#include "kron/Plan/CPU/Support.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::kron {
+#define GEN_PASS_DEF_CONVERTPAIRWISETOVECTOR
+#include "kron/Conversion/Passes.h.inc"
+} // namespace mlir::kron
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// What keeps the emitter from taking `op`; success if nothing does.
+static LogicalResult checkPairwiseOp(PairwiseOp op) {
+  if (!isa<MemRefType>(op.getInit().getType()))
+    return op.emitOpError(
+        "expects memref operands: run --kron-bufferize first");
+  if (std::optional<std::string> reason = getCPUUnsupportedReason(op))
+    return op.emitOpError("cannot become vector code: ") << *reason;
+  PairwisePlanAttr plan = op.getPlanAttr();
+  if (!plan || !plan.isComplete()) {
+    InFlightDiagnostic error = op.emitOpError(
+        "expects a complete plan for a CPU: run --kron-plan first");
+    if (plan)
+      error << "; found " << plan;
+    return error;
+  }
+  if (!op->getParentOfType<func::FuncOp>())
+    return op.emitOpError("expects to be inside a func.func");
+  return success();
+}
+
+namespace {
+struct ConvertPairwiseToVectorPass
+    : kron::impl::ConvertPairwiseToVectorBase<ConvertPairwiseToVectorPass> {
+  using ConvertPairwiseToVectorBase::ConvertPairwiseToVectorBase;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    SmallVector<PairwiseOp> ops;
+    getOperation().walk([&](PairwiseOp op) { ops.push_back(op); });
+    OpBuilder builder(&getContext());
+    for (PairwiseOp op : ops) {
+      if (failed(checkPairwiseOp(op)))
+        return signalPassFailure();
+      auto function = op->getParentOfType<func::FuncOp>();
+      raiseWorkspace(function, emitPairwiseOp(builder, symbols, op));
+      op.erase();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,43 @@
+// RUN: kron-opt --convert-kron-to-linalg="fallback-only=true" --split-input-file %s | FileCheck %s
+// RUN: kron-opt --convert-kron-to-linalg="fallback-only=true" --split-input-file --remarks-filter=kron-fallback %s 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+
+// Verify that what the vector code generator takes is left alone.
+// CHECK-LABEL: func.func @taken(
+// CHECK: kron.pairwise abs_diff
+// CHECK: kron.pairwise pow_diff(1.300000e+00)
+// CHECK-NOT: linalg.generic
+func.func @taken(%a: memref<4x8xf32>, %b: memref<?x?xbf16>, %y: memref<4x4xf32>, %z: memref<?x?xbf16>) {
+  kron.pairwise abs_diff ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32>)
+  kron.pairwise pow_diff(1.3) ins(%b, %b : memref<?x?xbf16>, memref<?x?xbf16>) outs(%z : memref<?x?xbf16>)
+      epilogue {
+      ^bb0(%v: f32):
+        %e = math.sin %v : f32
+        kron.pairwise_yield %e : f32
+      }
+  return
+}
+
+// -----
+
+// Verify that a function without a vector form is none for it, in an epilogue and in `inner`, nor is f80.
+// CHECK-LABEL: func.func @others(
+// CHECK-NOT: kron.pairwise
+// REMARK: Reason="math.cbrt has no vector form", Remark="kron.pairwise takes the slow path"
+// REMARK: Reason="math.atan2 has no vector form", Remark="kron.pairwise takes the slow path"
+// REMARK: Reason="element type f80 has no vector kernel", Remark="kron.pairwise takes the slow path"
+func.func @others(%a: memref<4x8xf32>, %y: memref<4x4xf32>, %b: memref<4x8xf80>, %z: memref<4x4xf80>) {
+  kron.pairwise abs_diff ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32>)
+      epilogue {
+      ^bb0(%v: f32):
+        %e = math.cbrt %v : f32
+        kron.pairwise_yield %e : f32
+      }
+  kron.pairwise ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32>)
+      inner {
+      ^bb0(%u: f32, %w: f32):
+        %e = math.atan2 %u, %w : f32
+        kron.pairwise_yield %e : f32
+      }
+  kron.pairwise dot ins(%b, %b : memref<4x8xf80>, memref<4x8xf80>) outs(%z : memref<4x4xf80>)
+  return
+}

@@ -1,0 +1,37 @@
+// RUN: kron-opt %s --convert-pairwise-to-vector --split-input-file -verify-diagnostics
+
+func.func @no_plan(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pairwise' op expects a complete plan for a CPU: run --kron-plan first}}
+  kron.pairwise dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32>)
+  return
+}
+
+// -----
+
+func.func @partial_plan(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{expects a complete plan for a CPU: run --kron-plan first; found #kron.pairwise_plan<rows = 4>}}
+  kron.pairwise dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32>)
+      {plan = #kron.pairwise_plan<rows = 4>}
+  return
+}
+
+// -----
+
+func.func @tensors(%a: tensor<4x8xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @+1 {{'kron.pairwise' op expects memref operands: run --kron-bufferize first}}
+  %0 = kron.pairwise dot ins(%a, %a : tensor<4x8xf32>, tensor<4x8xf32>) outs(%y : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @function(%a: memref<4x8xf32>, %y: memref<4x4xf32>) {
+  // expected-error @+1 {{'kron.pairwise' op cannot become vector code: math.cbrt has no vector form}}
+  kron.pairwise dot ins(%a, %a : memref<4x8xf32>, memref<4x8xf32>) outs(%y : memref<4x4xf32>)
+      epilogue {
+      ^bb0(%v: f32):
+        %e = math.cbrt %v : f32
+        kron.pairwise_yield %e : f32
+      }
+  return
+}

@@ -1,0 +1,62 @@
+// RUN: kron-opt %s --kron-plan | FileCheck %s
+// RUN: kron-opt %s --kron-plan="vector-bits=256" | FileCheck %s --check-prefix=NARROW
+// RUN: kron-opt %s --kron-plan="l2-bytes=262144" | FileCheck %s --check-prefix=SMALL
+// RUN: kron-opt %s --kron-plan --kron-plan="vector-bits=128 l2-bytes=262144" | FileCheck %s
+// RUN: kron-opt %s --kron-plan --remarks-filter=kron-plan 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+
+// Verify the register tiles of a short function, by the width of vectors, and that the packed part of B has a quarter
+// of the second-level cache.
+// CHECK-LABEL: func @short(
+// CHECK: #kron.pairwise_plan<vector_bits = 512, rows = 8, vectors = 3, row_block = 256, k_block = 1360>
+// NARROW-LABEL: func @short(
+// NARROW: #kron.pairwise_plan<vector_bits = 256, rows = 4, vectors = 2, row_block = 256, k_block = 4096>
+// SMALL-LABEL: func @short(
+// SMALL: k_block = 336>
+// REMARK: KBlock=1360, RowBlock=256, Rows=8, Vectors=3
+func.func @short(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  kron.pairwise abs_diff ins(%a, %b : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+  return
+}
+
+// Verify that a power by polynomials has smaller tiles, but none by square roots, nor a region without functions.
+// CHECK-LABEL: func @long(
+// CHECK: rows = 4, vectors = 2,
+// CHECK: rows = 8, vectors = 3,
+// CHECK: rows = 4, vectors = 2,
+// CHECK: rows = 8, vectors = 3,
+// NARROW-LABEL: func @long(
+// NARROW: rows = 2, vectors = 2,
+func.func @long(%a: memref<?x?xf64>, %y: memref<?x?xf64>) {
+  kron.pairwise pow_diff(1.3) ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
+  kron.pairwise pow_diff(1.5) ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
+  kron.pairwise ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
+      inner {
+      ^bb0(%u: f64, %w: f64):
+        %e = math.exp %u : f64
+        kron.pairwise_yield %e : f64
+      }
+  kron.pairwise ins(%a, %a : memref<?x?xf64>, memref<?x?xf64>) outs(%y : memref<?x?xf64>)
+      inner {
+      ^bb0(%u: f64, %w: f64):
+        %e = arith.minimumf %u, %w : f64
+        kron.pairwise_yield %e : f64
+      }
+  return
+}
+
+// Verify that tiles are no larger than a small result.
+// CHECK-LABEL: func @small(
+// CHECK: #kron.pairwise_plan<vector_bits = 512, rows = 5, vectors = 2, row_block = 260, k_block = 2048>
+func.func @small(%a: memref<5x8xf32>, %b: memref<20x8xf32>, %y: memref<5x20xf32>) {
+  kron.pairwise dot ins(%a, %b : memref<5x8xf32>, memref<20x8xf32>) outs(%y : memref<5x20xf32>)
+  return
+}
+
+// Verify that fields of a partial plan stay, and others follow from them.
+// CHECK-LABEL: func @given(
+// CHECK: #kron.pairwise_plan<vector_bits = 256, rows = 6, vectors = 2, row_block = 258, k_block = 64>
+func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
+  kron.pairwise dot ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%y : memref<?x?xf32>)
+      {plan = #kron.pairwise_plan<vector_bits = 256, rows = 6, k_block = 64>}
+  return
+}
