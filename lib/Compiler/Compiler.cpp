@@ -8,6 +8,7 @@
 #include "kron/Compiler/Compiler.h"
 #include "kron/Driver/Calibrate.h"
 #include "kron/Driver/Measure.h"
+#include "kron/Mapping/Tuning/RecordFile.h"
 #include "kron/Target/ForkGuard.h"
 #include "kron/Target/JIT.h"
 #include "kron/Target/SourceModule.h"
@@ -37,6 +38,8 @@ static KronProgram *compile(StringRef text, const KronCompileOptions &request) {
   options.reference = request.reference;
   options.widen = request.widen;
   options.poisonsSharedMemory = request.poisonSharedMemory;
+  options.records = getDefaultRecordFiles();
+  options.numThreads = kronGetNumThreads();
   SmallVector<StringRef> chips;
   StringRef(request.gpuChips)
       .split(chips, ',', /*MaxSplit=*/-1,

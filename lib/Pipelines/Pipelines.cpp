@@ -29,17 +29,25 @@ using namespace mlir::kron;
 
 // In: kron, linalg, tensor, memref, arith, math, complex, scf, func
 // Out: the same; entry functions take memrefs and scalars and return nothing
-static void populateInterface(OpPassManager &pm, bool reference) {
+template <typename Options>
+static void populateInterface(OpPassManager &pm, const Options &options) {
   // 1. Private functions disappear into their callers, so that bufferization
   //    sees whole computations and no call remains.
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
   // 2. Identity factors, transposes and the like; chains of matmuls and
   //    transposes. Not for the reference, which shall test them too.
-  if (!reference) {
+  if (!options.reference) {
     pm.addPass(createCanonicalizerPass());
     pm.addPass(createCSEPass());
     pm.addPass(createKronRaiseShuffles());
+    //    What was tuned had the same form.
+    if (!options.records.empty()) {
+      KronApplyRecordsOptions apply;
+      llvm::append_range(apply.files, options.records);
+      apply.target = options.recordTarget;
+      pm.addPass(createKronApplyRecords(apply));
+    }
   }
   // 3. Entry functions that C can call. Before decomposition, since results are
   //    traced to their destinations through whole operations.
@@ -169,7 +177,7 @@ static void populateLLVM(OpPassManager &pm) {
 
 void kron::populateKronCPUPipeline(OpPassManager &pm,
                                    const CPUPipelineOptions &options) {
-  populateInterface(pm, options.reference);
+  populateInterface(pm, options);
   if (options.reference) {
     pm.addPass(createConvertKronToLinalg());
     populateBufferization(pm);
@@ -264,7 +272,7 @@ static void populateDeviceCode(OpPassManager &pm) {
 
 void kron::populateKronGPUPipeline(OpPassManager &pm,
                                    const GPUPipelineOptions &options) {
-  populateInterface(pm, options.reference);
+  populateInterface(pm, options);
   if (options.reference) {
     pm.addPass(createConvertKronToLinalg());
   } else {

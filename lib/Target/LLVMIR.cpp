@@ -10,6 +10,7 @@
 #include "kron/CodeGen/CPU/FusedEmitter.h"
 #include "kron/CodeGen/GPU/KernelBuilder.h"
 #include "kron/Conversion/Passes.h"
+#include "kron/Mapping/Tuning/Record.h"
 #include "kron/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -59,8 +60,10 @@ public:
   FailureOr<CompiledModule> finish();
 
 private:
-  LogicalResult runPasses(ModuleOp module, const Processor &processor);
-  LogicalResult runGPUPasses(ModuleOp module, const GPUChip &chip);
+  FailureOr<OwningOpRef<ModuleOp>>
+  lower(function_ref<void(PassManager &, ArrayRef<std::string>)> populate);
+  FailureOr<OwningOpRef<ModuleOp>> runPasses(const Processor &processor);
+  FailureOr<OwningOpRef<ModuleOp>> runGPUPasses(const GPUChip &chip);
   FailureOr<GPUCode> compileGPUModule(ModuleOp module, const GPUChip &chip);
   LogicalResult link(std::unique_ptr<llvm::Module> module,
                      std::vector<KernelManifest> manifests);
@@ -83,6 +86,15 @@ private:
 
 } // namespace
 
+/// Gives `pipeline` the records of `target` that `files` have.
+template <typename Options>
+static void setRecords(Options &pipeline, ArrayRef<std::string> files,
+                       const RecordTarget &target) {
+  for (const std::string &file : files)
+    pipeline.records.push_back(file);
+  pipeline.recordTarget = target.getText();
+}
+
 /// Stores of bf16 values become stores of their bits, so that the selects which
 /// round them are between integers. LLVM would round vectors of bf16 selects
 /// once more, through a compiler library newer than Debian 12's.
@@ -97,16 +109,50 @@ static void storeBitsOfBF16(llvm::Function &function) {
   }
 }
 
-LogicalResult ModuleCompiler::runPasses(ModuleOp module,
-                                        const Processor &processor) {
-  PassManager pm(module.getContext());
-  if (options.widen)
-    pm.addPass(createKronWiden());
-  CPUPipelineOptions pipeline;
-  pipeline.reference = options.reference;
-  setProcessor(pipeline, processor);
-  populateKronCPUPipeline(pm, pipeline);
-  return pm.run(module);
+/// Runs the passes that `populate` adds, for files of tuning records, on a copy
+/// of the source. Where a plan of these is none for its operation, a warning
+/// says why, and the copy is lowered without records.
+FailureOr<OwningOpRef<ModuleOp>> ModuleCompiler::lower(
+    function_ref<void(PassManager &, ArrayRef<std::string>)> populate) {
+  auto run = [&](ArrayRef<std::string> records) -> OwningOpRef<ModuleOp> {
+    OwningOpRef<ModuleOp> lowered(source.clone());
+    PassManager pm(source.getContext());
+    if (options.widen)
+      pm.addPass(createKronWiden());
+    populate(pm, records);
+    return succeeded(pm.run(*lowered)) ? std::move(lowered) : nullptr;
+  };
+  std::string problem;
+  if (!options.records.empty() && !options.reference) {
+    ScopedDiagnosticHandler collect(
+        source.getContext(), [&](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+            return failure();
+          if (problem.empty())
+            problem = diagnostic.str();
+          return success();
+        });
+    if (OwningOpRef<ModuleOp> lowered = run(options.records))
+      return lowered;
+  }
+  OwningOpRef<ModuleOp> lowered = run({});
+  if (!lowered)
+    return failure();
+  if (!problem.empty())
+    emitWarning(source.getLoc(), "no tuning record is used: ") << problem;
+  return lowered;
+}
+
+FailureOr<OwningOpRef<ModuleOp>>
+ModuleCompiler::runPasses(const Processor &processor) {
+  return lower([&](PassManager &pm, ArrayRef<std::string> records) {
+    CPUPipelineOptions pipeline;
+    pipeline.reference = options.reference;
+    setProcessor(pipeline, processor);
+    setRecords(pipeline, records,
+               getRecordTarget(processor, options.numThreads));
+    populateKronCPUPipeline(pm, pipeline);
+  });
 }
 
 FailureOr<std::unique_ptr<llvm::Module>>
@@ -212,18 +258,18 @@ LogicalResult ModuleCompiler::addVersion(const Processor &processor) {
   auto machine = createTargetMachine(&processor);
   if (!machine)
     return emitError(source.getLoc(), llvm::toString(machine.takeError()));
-  OwningOpRef<ModuleOp> lowered(source.clone());
   std::vector<KernelManifest> manifests;
   std::unique_ptr<llvm::Module> module;
   {
     Stopwatch watch(result.times.passes);
-    if (failed(runPasses(*lowered, processor)))
+    auto lowered = runPasses(processor);
+    if (failed(lowered))
       return failure();
-    auto kernels = getKernelManifests(*lowered);
+    auto kernels = getKernelManifests(**lowered);
     if (failed(kernels))
       return failure();
     manifests = std::move(*kernels);
-    auto translated = translate(*lowered, **machine, processor);
+    auto translated = translate(**lowered, **machine, processor);
     if (failed(translated))
       return failure();
     module = std::move(*translated);
@@ -241,18 +287,20 @@ LogicalResult ModuleCompiler::addVersion(const Processor &processor) {
 // GPU
 //===----------------------------------------------------------------------===//
 
-LogicalResult ModuleCompiler::runGPUPasses(ModuleOp module,
-                                           const GPUChip &chip) {
-  PassManager pm(module.getContext());
-  if (options.widen)
-    pm.addPass(createKronWiden());
-  GPUPipelineOptions pipeline;
-  pipeline.reference = options.reference;
-  pipeline.chip = chip.machine;
-  pipeline.cublas = options.allowsCublas;
-  pipeline.poisonSharedMemory = options.poisonsSharedMemory;
-  populateKronGPUPipeline(pm, pipeline);
-  return pm.run(module);
+FailureOr<OwningOpRef<ModuleOp>>
+ModuleCompiler::runGPUPasses(const GPUChip &chip) {
+  auto machine = parseGPUMachine(chip.machine);
+  if (!machine)
+    return emitError(source.getLoc(), llvm::toString(machine.takeError()));
+  return lower([&](PassManager &pm, ArrayRef<std::string> records) {
+    GPUPipelineOptions pipeline;
+    pipeline.reference = options.reference;
+    pipeline.chip = chip.machine;
+    pipeline.cublas = options.allowsCublas;
+    pipeline.poisonSharedMemory = options.poisonsSharedMemory;
+    setRecords(pipeline, records, getRecordTarget(*machine));
+    populateKronGPUPipeline(pm, pipeline);
+  });
 }
 
 /// Compiles the gpu.module of `module` and removes it. No kernel, no code.
@@ -295,19 +343,20 @@ LogicalResult ModuleCompiler::addGPUVersion(const GPUChip &chip) {
   auto machine = createTargetMachine(&processor);
   if (!machine)
     return emitError(source.getLoc(), llvm::toString(machine.takeError()));
-  OwningOpRef<ModuleOp> lowered(source.clone());
+  FailureOr<OwningOpRef<ModuleOp>> lowered;
   {
     Stopwatch watch(result.times.passes);
-    if (failed(runGPUPasses(*lowered, chip)))
+    lowered = runGPUPasses(chip);
+    if (failed(lowered))
       return failure();
   }
-  FailureOr<GPUCode> code = compileGPUModule(*lowered, chip);
+  FailureOr<GPUCode> code = compileGPUModule(**lowered, chip);
   if (failed(code))
     return failure();
-  auto manifests = getKernelManifests(*lowered);
+  auto manifests = getKernelManifests(**lowered);
   if (failed(manifests))
     return failure();
-  auto translated = translate(*lowered, **machine, processor);
+  auto translated = translate(**lowered, **machine, processor);
   if (failed(translated))
     return failure();
   llvm::Module &module = **translated;

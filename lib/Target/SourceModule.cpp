@@ -7,13 +7,11 @@
 
 #include "kron/Target/SourceModule.h"
 #include "kron/InitAll.h"
-#include "kron/Mapping/Passes.h"
 #include "kron/Target/ForkGuard.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <mutex>
 
@@ -54,16 +52,12 @@ SourceModule::~SourceModule() = default;
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<std::unique_ptr<SourceModule>>
-SourceModule::read(StringRef path, StringRef record) {
+SourceModule::read(StringRef path) {
   auto file = llvm::MemoryBuffer::getFileOrSTDIN(path);
   if (!file)
     return createStringError("cannot read '" + path.str() +
                              "': " + file.getError().message());
-  auto source = parse(std::move(*file), llvm::errs());
-  if (source && !record.empty())
-    if (llvm::Error error = (*source)->applyRecord(record))
-      return error;
-  return source;
+  return parse(std::move(*file), llvm::errs());
 }
 
 static std::unique_ptr<llvm::MemoryBuffer> copyText(StringRef text) {
@@ -120,14 +114,6 @@ llvm::Error SourceModule::parseIn(MLIRContext *context,
   sourceManager.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   module = parseSourceFile<ModuleOp>(sourceManager, context);
   return module ? llvm::Error::success() : getError();
-}
-
-llvm::Error SourceModule::applyRecord(StringRef file) {
-  PassManager pm(module->getContext());
-  KronApplyRecordOptions options;
-  options.file = file.str();
-  pm.addPass(createKronApplyRecord(options));
-  return succeeded(pm.run(*module)) ? llvm::Error::success() : getError();
 }
 
 //===----------------------------------------------------------------------===//

@@ -6,6 +6,7 @@ SPDX-License-Identifier: MIT
 import contextlib
 import ctypes
 import functools
+import hashlib
 import os
 import sys
 import threading
@@ -128,6 +129,19 @@ def _progress():
         thread.join()
 
 
+def _records(module):
+    """Files of tuning records that kernels are compiled with, and what of them the code
+    depends on: their contents, and the threads that records are of."""
+    files = module.record_files()
+    if not files:
+        return [], None
+    digests = []
+    for path in files:
+        with open(path, "rb") as file:
+            digests.append(hashlib.sha256(file.read()).hexdigest())
+    return files, [digests, _core.get_num_threads()]
+
+
 def _load(module, names, code):
     loaded = module.load(code, names)
     return {name: _core.Kernel(loaded.address(name), loaded) for name in names}
@@ -140,8 +154,10 @@ def compile_all(source, *, target="cpu", device=-1, reference=False):
     processors, chips = parse_target(target)
     with translated() as module:
         text = source if isinstance(source, str) else module.normalize(source)
+        records, record_identity = _records(module)
         key = cache.make_key(text=text, target=[processors, chips], reference=reference,
-                             identity=_identity(), gpu=_gpu_identity() if chips else None)
+                             identity=_identity(), gpu=_gpu_identity() if chips else None,
+                             records=record_identity)
         entry = cache.load(key)
         if entry is not None:
             try:
@@ -149,7 +165,8 @@ def compile_all(source, *, target="cpu", device=-1, reference=False):
             except module.CompileError:
                 cache.discard(key)
         with _progress():
-            compiled = module.compile(source, processors, chips, reference=reference)
+            compiled = module.compile(source, processors, chips, reference=reference,
+                                      records=records)
         cache.store(key, compiled["names"], compiled["object"])
         return _load(module, compiled["names"], compiled["object"])
 

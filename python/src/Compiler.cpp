@@ -14,6 +14,7 @@
 #include "Program.h"
 #include "kron/Driver/Calibrate.h"
 #include "kron/InitAll.h"
+#include "kron/Mapping/Tuning/RecordFile.h"
 #include "kron/Target/ForkGuard.h"
 #include "kron/Target/JIT.h"
 #include "kron/Target/Output.h"
@@ -102,13 +103,18 @@ static std::unique_ptr<SourceModule> open(const Source &source) {
 static Object compileObject(const Source &input,
                             const std::vector<std::string> &processors,
                             const std::vector<std::string> &chips,
-                            bool cFunctions, bool reference) {
+                            bool cFunctions, bool reference,
+                            const std::vector<std::string> &records) {
   auto source = open(input);
   llvm::LLVMContext context;
   CodegenOptions options;
   options.emitCFunctions = cFunctions;
   options.reference = reference;
   options.gpuChips = chips;
+  options.records = records;
+  // Those of other machines are not known.
+  if (processors == std::vector<std::string>{"native"})
+    options.numThreads = kronGetNumThreads();
   FailureOr<CompiledModule> compiled = compileToLLVMIR(
       source->get(), getProcessors(processors), options, context);
   if (failed(compiled))
@@ -130,11 +136,13 @@ static Object compileObject(const Source &input,
 static py::dict compile(const Source &source,
                         const std::vector<std::string> &processors,
                         const std::vector<std::string> &chips, bool cFunctions,
-                        bool reference) {
+                        bool reference,
+                        const std::vector<std::string> &records) {
   Object object;
   {
     py::gil_scoped_release release;
-    object = compileObject(source, processors, chips, cFunctions, reference);
+    object = compileObject(source, processors, chips, cFunctions, reference,
+                           records);
   }
   py::dict times;
   times["passes"] = object.times.passes;
@@ -285,7 +293,9 @@ PYBIND11_MODULE(_compiler, module) {
       });
   module.def("compile", compile, py::arg("source"), py::arg("processors"),
              py::arg("chips") = std::vector<std::string>(),
-             py::arg("c_functions") = false, py::arg("reference") = false);
+             py::arg("c_functions") = false, py::arg("reference") = false,
+             py::arg("records") = std::vector<std::string>());
+  module.def("record_files", getDefaultRecordFiles);
   module.def("load", loadObject, py::arg("object"), py::arg("names"));
   module.def("run_passes", runPasses, py::arg("text"), py::arg("pipeline"),
              py::arg("record") = false);

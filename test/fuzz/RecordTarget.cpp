@@ -5,16 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A record is applied to a module with operations of every kind, for which code
-// is generated then: what a record says must not make kron fail later.
+// Records are applied to a module with operations of every kind, for which code
+// is generated then: what records say must not make kron fail later.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Session.h"
 #include "Target.h"
 #include "Words.h"
+#include "kron/Dialect/Kron/IR/KronOps.h"
 #include "kron/Dialect/Kron/Transforms/Passes.h"
 #include "kron/Mapping/Passes.h"
+#include "kron/Mapping/Tuning/RecordFile.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -58,24 +61,26 @@ func.func @mode(%x: memref<5x16x32xf32>, %f: memref<16x16xf32>, %y: memref<5x16x
 }
 )";
 
-/// Entries for the operations above.
-static constexpr llvm::StringLiteral kRecord = R"([
- {"op": "kron.mkm", "arrays": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"],
-  "plan": "#kron.cpu_plan<vector_bits = 512, tile = 4, register_rows = 6, register_vectors = 4>"},
- {"op": "kron.kmm", "arrays": ["12x7xbf16", "16x4xbf16", "3x3xbf16", "48x7xbf16"],
-  "plan": "#kron.cpu_plan<slice = -1, stream_bytes = 1, prefetch = -1, matrix_tiles = 1, kept_fibres = 1>"},
- {"op": "kron.batched", "arrays": ["20x8x8xf64", "8x8xf64", "8x8xf64", "20x8x8xf64"],
-  "plan": "#kron.gpu_plan<tile = 2, kernel = batched, threads = 128, ctas_per_sm = 4, regions = [2]>"},
- {"op": "kron.ksmm", "arrays": ["16x48xf16", "2x3x8x3xf16", "16x18xf16"],
-  "plan": "#kron.gpu_plan<tile = 64, kernel = mma, threads = 256, stages = 3>"},
- {"op": "kron.ksmm_grad", "arrays": ["?x40xf32", "?x30xf32", "2x3x4x5xf32"],
-  "plan": "#kron.gpu_plan<kernel = simt, columns = 32, threads = 64>"},
- {"op": "kron.mode_product", "arrays": ["5x16x32xf32", "16x16xf32", "5x16x32xf32"],
-  "plan": "#kron.gpu_plan<kernel = ffma, tile = 1, cluster = 2>"}
-])";
+/// Plans for the operations above, in their order, and the machines that they
+/// are for.
+static constexpr struct {
+  llvm::StringLiteral target, plan;
+} kPlans[] = {
+    {"cpu/znver5/x86-64-v4/2",
+     "#kron.cpu_plan<vector_bits = 512, tile = 4, register_rows = 6, "
+     "register_vectors = 4>"},
+    {"cpu/znver5/x86-64-v4/2",
+     "#kron.cpu_plan<slice = -1, stream_bytes = 1, prefetch = -1, "
+     "matrix_tiles = 1, kept_fibres = 1>"},
+    {"cuda/h200/00000000",
+     "#kron.gpu_plan<tile = 2, kernel = batched, threads = 128, "
+     "ctas_per_sm = 4, regions = [2]>"},
+    {"cuda/h200/00000000", "#kron.gpu_plan<kernel = sparse, stages = 3>"},
+    {"cuda/h200/00000000", "#kron.gpu_plan<kernel = gradient, stages = 2>"},
+    {"cpu/znver5/x86-64-v4/2", "#kron.cpu_plan<tile = 1, thread_fmas = 100>"}};
 
 namespace {
-class RecordTarget : public Target {
+class RecordFileTarget : public Target {
 public:
   bool run(StringRef input) override;
   std::string mutate(StringRef input, Random &random) override;
@@ -83,40 +88,67 @@ public:
                 std::map<std::string, std::string> &seeds) override;
 
 private:
-  /// Applies the record `input` to kModule; null if it is refused.
+  /// Applies the records `input` to kModule; null if none is used.
   OwningOpRef<ModuleOp> apply(Session &session, StringRef input);
+  /// Records of all plans.
+  std::string makeRecords();
 
   SessionPool sessions;
   MemoryFile file;
 };
 } // namespace
 
-OwningOpRef<ModuleOp> RecordTarget::apply(Session &session, StringRef input) {
+/// For one machine of both, always the same for the same records: code for six
+/// functions takes a tenth of a second.
+static bool isForCPU(StringRef input) { return input.size() % 2; }
+
+std::string RecordFileTarget::makeRecords() {
+  OwningOpRef<ModuleOp> module = sessions.get().parse(kModule);
+  std::string text;
+  const auto *next = std::begin(kPlans);
+  module->walk([&](Operation *op) {
+    if (!isTunable(op))
+      return;
+    Record record;
+    record.key = getRecordKey(op);
+    record.target = llvm::cantFail(parseRecordTarget(next->target));
+    record.plan = next++->plan.str();
+    text += record.print() + "\n";
+  });
+  return text;
+}
+
+OwningOpRef<ModuleOp> RecordFileTarget::apply(Session &session,
+                                              StringRef input) {
   if (crashesParser(input))
     return {};
   file.write(input);
   OwningOpRef<ModuleOp> module = session.parse(kModule);
   PassManager pm(session.getContext());
-  KronApplyRecordOptions options;
-  options.file = file.getPath().str();
-  pm.addPass(createKronApplyRecord(options));
-  if (!session.mustExplain("--kron-apply-record",
+  KronApplyRecordsOptions options;
+  options.files = {file.getPath().str()};
+  options.target = kPlans[isForCPU(input) ? 0 : 2].target.str();
+  pm.addPass(createKronApplyRecords(options));
+  if (!session.mustExplain("--kron-apply-records",
                            [&] { return pm.run(*module); }))
     return {};
-  return module;
+  bool isUsed = false;
+  module->walk([&](Operation *op) {
+    std::optional<Attribute> plan = op->getInherentAttr(kPlanAttrName);
+    isUsed |= plan && *plan;
+  });
+  return isUsed ? std::move(module) : nullptr;
 }
 
-bool RecordTarget::run(StringRef input) {
+bool RecordFileTarget::run(StringRef input) {
   ++counts.runs;
-  counts.parsed += llvm::expectedToOptional(json::parse(input)).has_value();
+  counts.parsed += !parseRecords(input, "", [](const std::string &) {}).empty();
   Session &session = sessions.get();
   OwningOpRef<ModuleOp> module = apply(session, input);
   if (!module)
     return false;
   ++counts.accepted;
-  // One of both, always the same for the same record: code for six functions
-  // takes a tenth of a second.
-  module->setName(input.size() % 2 ? "cpu512" : "sm_90a");
+  module->setName(isForCPU(input) ? "cpu512" : "sm_90a");
   counts.completed += session.runPasses(*module);
   return true;
 }
@@ -154,27 +186,38 @@ static void mutateValue(json::Value &value, Random &random) {
   }
 }
 
-std::string RecordTarget::mutate(StringRef input, Random &random) {
+/// `text` with one of its lines, if that is JSON, changed.
+static std::string mutateLine(StringRef text, Random &random) {
+  SmallVector<StringRef> lines;
+  text.split(lines, '\n');
+  StringRef &line = lines[random.below(lines.size())];
+  auto value = llvm::expectedToOptional(json::parse(line));
+  std::string changed;
+  if (value) {
+    mutateValue(*value, random);
+    llvm::raw_string_ostream(changed) << *value;
+    line = changed;
+  }
+  return llvm::join(lines, "\n");
+}
+
+std::string RecordFileTarget::mutate(StringRef input, Random &random) {
   if (random.oneIn(20))
     return random.oneIn(2) ? mutateBytes(input, random)
                            : mutateWords(input, random);
   // Little becomes a record out of what is none.
   keepInput(input);
   bool startsAnew = !random.oneIn(4) && !apply(sessions.get(), input);
-  llvm::Expected<json::Value> start =
-      json::parse(startsAnew ? StringRef(kRecord) : input);
-  if (!start) {
-    llvm::consumeError(start.takeError());
-    return mutateBytes(input, random);
-  }
+  std::string start = startsAnew ? makeRecords() : input.str();
   bool mayBeRefused = random.oneIn(8);
   std::string text;
   for (unsigned i = 0; i < kAttempts; ++i) {
-    json::Value mutated = *start;
+    text = start;
     for (size_t count = 1 + random.below(3); count > 0; --count)
-      mutateValue(mutated, random);
-    text.clear();
-    llvm::raw_string_ostream(text) << mutated;
+      text = mutateLine(text, random);
+    // Of the other machine.
+    if (random.oneIn(2))
+      text += "\n";
     keepInput(text);
     if (mayBeRefused || apply(sessions.get(), text))
       break;
@@ -182,19 +225,19 @@ std::string RecordTarget::mutate(StringRef input, Random &random) {
   return text;
 }
 
-void RecordTarget::addSeeds(StringRef file, StringRef content,
-                            std::map<std::string, std::string> &seeds) {
-  seeds["all"] = kRecord.str();
+void RecordFileTarget::addSeeds(StringRef file, StringRef content,
+                                std::map<std::string, std::string> &seeds) {
+  seeds["all"] = makeRecords();
   // Those that tests contain, right and wrong ones.
   SmallVector<StringRef> files;
   content.split(files, "\n//--- ");
   for (StringRef part : files) {
     auto [name, record] = part.split('\n');
-    if (name.ends_with(".json"))
+    if (name.ends_with(".jsonl"))
       seeds[(file + "-" + name).str()] = record.str();
   }
 }
 
 std::unique_ptr<Target> kron::fuzz::createRecordTarget() {
-  return std::make_unique<RecordTarget>();
+  return std::make_unique<RecordFileTarget>();
 }

@@ -9,10 +9,10 @@
 #include "kron/Driver/Devices.h"
 #include "kron/Driver/Gpu.h"
 #include "kron/Driver/Measure.h"
+#include "kron/Driver/Session.h"
+#include "kron/Mapping/Tuning/RecordFile.h"
 #include "kron/Target/SourceModule.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
@@ -61,11 +61,12 @@ struct Options {
       cl::desc("Which axis of a kron.mkm's X as [M, P1, ..., PN] --devices "
                "share out before and after (default: 0:0, the rows)"),
       cl::value_desc("from:to"), cl::init("0:0")};
-  cl::opt<std::string> record{
+  cl::list<std::string> records{
       cl::cat(category), "record",
-      cl::desc("Tuning record whose plans operations get (see "
-               "--kron-apply-record of kron-opt)"),
-      cl::value_desc("file.json")};
+      cl::desc("File of tuning records whose plans operations get, before "
+               "those of KRON_RECORDS and of the user's cache; may be given "
+               "several times"),
+      cl::value_desc("file.jsonl")};
   cl::opt<std::string> gpuArch{
       cl::cat(category), "gpu-arch",
       cl::desc("GPU to compile for: an architecture (sm_90a), an SKU (h200) or "
@@ -103,52 +104,6 @@ struct Options {
 static Options &getOptions() {
   static Options options;
   return options;
-}
-
-/// Finds the function to run and makes it the only public one, so that no time
-/// goes into compiling the others.
-static llvm::Error selectEntry(ModuleOp module) {
-  SmallVector<func::FuncOp> functions;
-  SmallVector<StringRef> names;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.isPrivate() || function.isExternal())
-      continue;
-    functions.push_back(function);
-    names.push_back(function.getName());
-  }
-  std::string list = names.empty() ? "none" : llvm::join(names, ", ");
-  StringRef entry = getOptions().entry;
-  if (entry.empty() && names.size() == 1)
-    return llvm::Error::success();
-  if (entry.empty())
-    return createStringError(
-        "expects --entry, since the module has not one public function: " +
-        list);
-  if (!llvm::is_contained(names, entry))
-    return createStringError("expects --entry to be a public function (" +
-                             list + "), but got '" + entry + "'");
-  for (func::FuncOp function : functions)
-    if (function.getName() != entry)
-      function.setPrivate();
-  return llvm::Error::success();
-}
-
-/// The GPU of --target; none for the CPU.
-static llvm::Expected<std::optional<int32_t>> getGpuNumber() {
-  StringRef target = getOptions().target;
-  if (target == "cpu")
-    return std::nullopt;
-  int32_t number = 0;
-  bool isGpu = target.consume_front("cuda");
-  if (isGpu && target.consume_front(":"))
-    isGpu = !target.getAsInteger(10, number) && number >= 0;
-  else
-    isGpu &= target.empty();
-  if (!isGpu)
-    return createStringError("expects --target to be cpu, cuda or "
-                             "cuda:NUMBER, but got '" +
-                             getOptions().target + "'");
-  return number;
 }
 
 /// The devices to share the call out among; none without --devices.
@@ -194,6 +149,11 @@ static llvm::Expected<DeviceOptions> getDeviceOptions() {
   return options;
 }
 
+static int32_t getNumThreads() {
+  return getOptions().threads ? int32_t(getOptions().threads)
+                              : kronGetNumThreads();
+}
+
 /// `gpuArch`: empty for the CPU.
 static llvm::Expected<JITModule> compile(ModuleOp module, bool asReference,
                                          bool widen, StringRef gpuArch = "") {
@@ -203,6 +163,10 @@ static llvm::Expected<JITModule> compile(ModuleOp module, bool asReference,
   CodegenOptions options;
   options.reference = asReference;
   options.widen = widen;
+  options.records.assign(getOptions().records.begin(),
+                         getOptions().records.end());
+  llvm::append_range(options.records, getDefaultRecordFiles());
+  options.numThreads = getNumThreads();
   if (!gpuArch.empty())
     options.gpuChips.push_back(gpuArch.str());
   auto compiled = JITModule::compile(module, processor, options);
@@ -226,23 +190,6 @@ static llvm::Error checkOptions() {
         "expects --vector-bits to be 128, 256 or 512, but got " +
         llvm::Twine(getOptions().vectorBits));
   return llvm::Error::success();
-}
-
-static llvm::Expected<std::vector<std::pair<unsigned, std::vector<int64_t>>>>
-parseOutShapes() {
-  std::vector<std::pair<unsigned, std::vector<int64_t>>> shapes;
-  for (StringRef spec : getOptions().outShapes) {
-    auto [number, shapeText] = spec.split(':');
-    unsigned index;
-    if (number.getAsInteger(10, index) || shapeText.empty())
-      return createStringError("expects --out-shape NUMBER:SHAPE, but got '" +
-                               spec + "'");
-    auto shape = parseShape(shapeText);
-    if (!shape)
-      return shape.takeError();
-    shapes.emplace_back(index, std::move(*shape));
-  }
-  return shapes;
 }
 
 static llvm::Error verifyResults(ModuleOp module, const KernelManifest &kernel,
@@ -318,8 +265,7 @@ static llvm::Error timeGpuRuns(ModuleOp module, Gpu &gpu,
 /// Prints times, rates, and how near they are to what this machine can do.
 static llvm::Error timeRuns(ModuleOp module, const JITModule &compiled,
                             const KernelManifest &kernel, CallArguments &call) {
-  int32_t threads = getOptions().threads ? int32_t(getOptions().threads)
-                                         : kronGetNumThreads();
+  int32_t threads = getNumThreads();
   auto times = timeLaunches(compiled.lookup(kernel.name), kernel, call, threads,
                             getOptions().time);
   if (!times)
@@ -357,25 +303,10 @@ static llvm::Error writeOutputs(const KernelManifest &kernel,
   return llvm::Error::success();
 }
 
-/// Runs the kernel once; on a GPU with copies of the arrays, from which the
-/// results come back.
-static llvm::Error launch(const KronKernel *address,
-                          const KernelManifest &kernel, CallArguments &call,
-                          Gpu *gpu) {
-  if (!gpu)
-    return call.launch(address, getOptions().threads);
-  auto arguments = DeviceArguments::create(*gpu, kernel, call);
-  if (!arguments)
-    return arguments.takeError();
-  if (llvm::Error error = arguments->launch(address))
-    return error;
-  return arguments->download(call);
-}
-
 /// The GPU to run on; null for the CPU.
 static llvm::Expected<std::unique_ptr<Gpu>>
 openGpu(const DeviceOptions &devices) {
-  auto number = getGpuNumber();
+  auto number = parseGpuTarget(getOptions().target);
   if (!number)
     return number.takeError();
   if (*number)
@@ -396,29 +327,7 @@ static llvm::Expected<std::string> getGpuArch(const Gpu *gpu,
   SmallVector<int32_t> numbers(devices.devices.begin(), devices.devices.end());
   if (gpu)
     numbers = {gpu->getNumber()};
-  std::optional<KronCudaProperties> common;
-  for (int32_t number : numbers) {
-    KronCudaProperties properties;
-    if (kronGetCudaProperties(number, &properties) != KRON_SUCCESS)
-      return createStringError(kronGetLastError());
-    if (common && common->capability != properties.capability)
-      return createStringError(
-          llvm::formatv("expects GPUs of one compute capability, but GPU {0} "
-                        "has {1} and GPU {2} has {3}",
-                        numbers.front(), common->capability, number,
-                        properties.capability)
-              .str());
-    if (!common)
-      common = properties;
-  }
-  if (!getOptions().gpuArch.empty())
-    return resolveGPUName(getOptions().gpuArch);
-  std::string warnings;
-  llvm::raw_string_ostream stream(warnings);
-  auto name = getGPUName(numbers.front(), stream);
-  if (!warnings.empty())
-    llvm::WithColor::warning(llvm::errs(), "kron-run") << warnings;
-  return name;
+  return getGpuArch(numbers, getOptions().gpuArch, "kron-run");
 }
 
 /// Shares the call out among --devices, and prints the times.
@@ -445,13 +354,10 @@ launchOnDevices(ModuleOp module, const KernelManifest &kernel,
 }
 
 static llvm::Error calibrateTarget() {
-  auto number = getGpuNumber();
+  auto number = parseGpuTarget(getOptions().target);
   if (!number)
     return number.takeError();
-  return calibrate(*number,
-                   getOptions().threads ? int32_t(getOptions().threads)
-                                        : kronGetNumThreads(),
-                   llvm::outs());
+  return calibrate(*number, getNumThreads(), llvm::outs());
 }
 
 static llvm::Error run() {
@@ -469,14 +375,18 @@ static llvm::Error run() {
   auto gpuArch = getGpuArch(gpu->get(), *devices);
   if (!gpuArch)
     return gpuArch.takeError();
-  auto outShapes = parseOutShapes();
+  auto outShapes = parseOutShapes(std::vector<std::string>(
+      getOptions().outShapes.begin(), getOptions().outShapes.end()));
   if (!outShapes)
     return outShapes.takeError();
-  auto source = SourceModule::read(getOptions().inputFile, getOptions().record);
+  if (llvm::Error error = checkRecordFiles(std::vector<std::string>(
+          getOptions().records.begin(), getOptions().records.end())))
+    return error;
+  auto source = SourceModule::read(getOptions().inputFile);
   if (!source)
     return source.takeError();
   ModuleOp module = (*source)->get();
-  if (llvm::Error error = selectEntry(module))
+  if (llvm::Error error = selectEntry(module, getOptions().entry))
     return error;
   auto compiled =
       compile(module, getOptions().reference, /*widen=*/false, *gpuArch);
@@ -499,9 +409,11 @@ static llvm::Error run() {
   if (!wide)
     return wide.takeError();
   const KronKernel *address = compiled->lookup(kernel.name);
-  if (llvm::Error error = isShared ? launchOnDevices(module, kernel, address,
-                                                     *call, *devices, *gpuArch)
-                                   : launch(address, kernel, *call, gpu->get()))
+  if (llvm::Error error = isShared
+                              ? launchOnDevices(module, kernel, address, *call,
+                                                *devices, *gpuArch)
+                              : launchOnce(address, kernel, *call, gpu->get(),
+                                           getOptions().threads))
     return error;
   if (getOptions().verify)
     if (llvm::Error error = verifyResults(module, kernel, *call, *wide))

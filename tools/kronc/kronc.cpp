@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Machine/Calibration.h"
+#include "kron/Mapping/Tuning/RecordFile.h"
 #include "kron/Pipelines/Pipelines.h"
 #include "kron/Target/LLVMIR.h"
 #include "kron/Target/Output.h"
@@ -91,11 +92,13 @@ struct Options {
       cl::cat(category), "cublas", cl::init(true),
       cl::desc("Whether dense products on a GPU may be calls of cuBLAS, where "
                "that is faster and the process has it (default: true)")};
-  cl::opt<std::string> record{
+  cl::list<std::string> records{
       cl::cat(category), "record",
-      cl::desc("Tuning record whose plans operations get (see "
-               "--kron-apply-record of kron-opt)"),
-      cl::value_desc("file.json")};
+      cl::desc("File of tuning records whose plans operations get, in the "
+               "version for the processor or GPU that they were made on; may "
+               "be given several times, the first one that has the operation "
+               "counts"),
+      cl::value_desc("file.jsonl")};
   cl::opt<bool> reference{
       cl::cat(category), "reference",
       cl::desc("Use the reference lowering: slow and obvious")};
@@ -226,6 +229,14 @@ static llvm::Error write(StringRef output, StringRef contents) {
                    [&](llvm::raw_ostream &stream) { stream << contents; });
 }
 
+/// Gives `pipeline` the records of --record for `target`.
+template <typename Options>
+static void setRecords(Options &pipeline, const RecordTarget &target) {
+  for (const std::string &file : getOptions().records)
+    pipeline.records.push_back(file);
+  pipeline.recordTarget = target.getText();
+}
+
 /// For the last processor, or GPU if there is none.
 static llvm::Error emitMLIR(ModuleOp module, ArrayRef<Processor> processors,
                             ArrayRef<std::string> gpuChips, StringRef output) {
@@ -235,11 +246,16 @@ static llvm::Error emitMLIR(ModuleOp module, ArrayRef<Processor> processors,
     pipeline.reference = getOptions().reference;
     pipeline.chip = gpuChips.back();
     pipeline.cublas = getOptions().cublas;
+    auto machine = parseGPUMachine(gpuChips.back());
+    if (!machine)
+      return machine.takeError();
+    setRecords(pipeline, getRecordTarget(*machine));
     populateKronGPUPipeline(pm, pipeline);
   } else {
     CPUPipelineOptions pipeline;
     pipeline.reference = getOptions().reference;
     setProcessor(pipeline, processors.back());
+    setRecords(pipeline, getRecordTarget(processors.back(), /*threads=*/0));
     populateKronCPUPipeline(pm, pipeline);
   }
   if (failed(pm.run(module)))
@@ -305,7 +321,11 @@ static llvm::Error run(StringRef toolPath) {
   auto processors = getProcessors();
   if (!processors)
     return processors.takeError();
-  auto source = SourceModule::read(getOptions().inputFile, getOptions().record);
+  std::vector<std::string> records(getOptions().records.begin(),
+                                   getOptions().records.end());
+  if (llvm::Error error = checkRecordFiles(records))
+    return error;
+  auto source = SourceModule::read(getOptions().inputFile);
   if (!source)
     return source.takeError();
   ModuleOp module = (*source)->get();
@@ -315,6 +335,7 @@ static llvm::Error run(StringRef toolPath) {
   options.reference = getOptions().reference;
   options.allowsCublas = getOptions().cublas;
   options.gpuChips = std::move(*gpuChips);
+  options.records = std::move(records);
   options.assembleGPUCode = emit != Emit::PTX;
   if (emit == Emit::PTX || emit == Emit::Cubin)
     processors->clear();

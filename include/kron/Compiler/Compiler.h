@@ -45,8 +45,10 @@ typedef struct KronCompileTimes {
 /** The kernels of one module. */
 typedef struct KronProgram KronProgram;
 
-/** Compiles the public functions of a module. `options` may be NULL. NULL if
-    that fails; `kronGetCompileLog` says why. */
+/** Compiles the public functions of a module. `options` may be NULL. Operations
+    get the plans that tuning records have of them: of the files that
+    KRON_RECORDS names, then of that in the user's cache. NULL if compiling
+    fails; `kronGetCompileLog` says why. */
 KRON_EXPORT KronProgram *kronCompile(const char *source,
                                      const KronCompileOptions *options);
 

@@ -10,33 +10,30 @@
 
 include "mlir/Pass/PassBase.td"
 
-def KronApplyRecord : Pass<"kron-apply-record"> {
-  let summary = "Give operations the plans of a tuning record";
+def KronApplyRecords : Pass<"kron-apply-records"> {
+  let summary = "Give operations the plans of tuning records";
   let description = [{
-    Reads a JSON file of plans that were found to be fast,
+    Looks operations up in files of plans that were found to be fast
+    (docs/Tuning.md), in the order of the files, and gives them the plan that was
+    recorded for the same operation (name, shapes, element types, layouts, flags,
+    epilogue) on the same machine. Operations that have a plan keep it. All passes
+    behind this one treat it like a plan written by hand: what it leaves open is
+    chosen by the cost models, and one that is none for the operation is an error.
 
-    ```json
-    [
-      {
-        "op": "kron.mkm",
-        "arrays": ["?x4096xf32", "64x64xf32", "64x64xf32", "?x4096xf32"],
-        "plan": "#kron.cpu_plan<tile = 8>"
-      }
-    ]
-    ```
+    Several records of a file may fit, where sizes are open, or threads are not
+    known: then that for the most rows, among these for the most threads, among
+    these the last one is taken. A record of another machine, of plans with other
+    fields, or with a plan that does not verify is not used. Remarks (category
+    `kron-plan`) name the record that was used, or say why those for the operation
+    were not. Lines that are no records are skipped with a warning.
 
-    and writes each on the operations of that name on tensors or memrefs of these
-    shapes, operand by operand. The first entry that fits counts. Operations that
-    have a plan keep it. All passes behind this one treat it like a plan
-    written by hand: what it leaves open is chosen by the cost models. A remark
-    (category `kron-plan`) gives the number of the entry.
-
-        kron-opt --kron-apply-record=file=record.json in.mlir -o tuned.mlir
-        kronc tuned.mlir -o tuned.o
+        kron-opt --kron-apply-records="files=rec.jsonl target=cpu/znver5/x86-64-v4/16" in.mlir
   }];
   let options = [
-    Option<"file", "file", "std::string", /*default=*/"",
-           "The tuning record">,
+    ListOption<"files", "files", "std::string", "Files of tuning records">,
+    Option<"target", "target", "std::string", /*default=*/"",
+           "The machine: cpu/PROCESSOR/ISA/THREADS (0: any number) or "
+           "cuda/CHIP/DESCRIPTION">,
   ];
   let dependentDialects = ["::mlir::kron::KronDialect"];
 }

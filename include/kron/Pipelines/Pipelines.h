@@ -13,8 +13,21 @@
 
 namespace mlir::kron {
 
+/// What both pipelines ask about tuning records.
+template <typename Derived>
+struct RecordPipelineOptions : PassPipelineOptions<Derived> {
+  typename PassPipelineOptions<Derived>::template ListOption<std::string>
+      records{*this, "records",
+              llvm::cl::desc("Files of tuning records whose plans operations "
+                             "get (--kron-apply-records)")};
+  typename PassPipelineOptions<Derived>::template Option<std::string>
+      recordTarget{*this, "record-target",
+                   llvm::cl::desc("The machine whose records are used, e.g. "
+                                  "cpu/znver5/x86-64-v4/16")};
+};
+
 /// Options of `--kron-cpu-pipeline`.
-struct CPUPipelineOptions : PassPipelineOptions<CPUPipelineOptions> {
+struct CPUPipelineOptions : RecordPipelineOptions<CPUPipelineOptions> {
   PassOptions::Option<int64_t> vectorBits{
       *this, "vector-bits",
       llvm::cl::desc("Width of the target's vector registers in bits: 128, 256 "
@@ -74,7 +87,7 @@ void populateKronCPUPipeline(OpPassManager &pm,
                              const CPUPipelineOptions &options);
 
 /// Options of `--kron-gpu-pipeline`.
-struct GPUPipelineOptions : PassPipelineOptions<GPUPipelineOptions> {
+struct GPUPipelineOptions : RecordPipelineOptions<GPUPipelineOptions> {
   PassOptions::Option<std::string> chip{
       *this, "chip",
       llvm::cl::desc(

@@ -68,6 +68,11 @@ struct CodegenOptions {
   bool poisonsSharedMemory = false;
   /// Assemble GPU code, if ptxas is there; or else the driver does.
   bool assembleGPUCode = true;
+  /// Files of tuning records whose plans operations get where they were made
+  /// on the processor or GPU that code is compiled for.
+  std::vector<std::string> records;
+  /// Threads that kernels will run on, for records; 0: not known.
+  int64_t numThreads = 0;
   /// Level of LLVM's optimizer, 0 to 3.
   unsigned optLevel = 2;
 };

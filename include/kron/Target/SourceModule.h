@@ -31,11 +31,8 @@ namespace mlir::kron {
 /// diagnostics about it are printed with the lines of the source, or collected.
 class SourceModule {
 public:
-  /// Reads `path` ("-": standard input), and gives operations the plans of
-  /// the tuning record `record` (`--kron-apply-record`) if that is not empty.
-  /// Diagnostics go to standard error.
-  static llvm::Expected<std::unique_ptr<SourceModule>>
-  read(StringRef path, StringRef record = "");
+  /// Reads `path` ("-": standard input). Diagnostics go to standard error.
+  static llvm::Expected<std::unique_ptr<SourceModule>> read(StringRef path);
 
   /// Parses `text`; all diagnostics go to `stream`, which has to live as long.
   static llvm::Expected<std::unique_ptr<SourceModule>>
@@ -76,7 +73,6 @@ private:
   parse(std::unique_ptr<llvm::MemoryBuffer> text, llvm::raw_ostream &stream);
   llvm::Error parseIn(MLIRContext *context,
                       std::unique_ptr<llvm::MemoryBuffer> text);
-  llvm::Error applyRecord(StringRef file);
   void collect(Diagnostic &diagnostic);
 
   // Each is released before those above it, which it refers to.

@@ -4,7 +4,7 @@
 # (add_subdirectory).
 
 # kron_add_kernels(<target> SOURCES <a.mlir>... [MCPU <cpu>...]
-#                  [TARGETS cpu nvidia] [GPU_ARCH <sm_NN>...])
+#                  [TARGETS cpu nvidia] [GPU_ARCH <sm_NN>...] [RECORD <rec.jsonl>...])
 #
 # Adds the public functions of the MLIR files to <target>: kronc compiles each file
 # to an object, which becomes part of the target, and to a header `a.h` with the C
@@ -19,9 +19,12 @@
 # the GPUs (sm_90a, h200, ...), sm_80 and sm_90a by default; the object holds PTX, and cubins if
 # ptxas of a CUDA toolkit is found. Nothing of CUDA is needed to build or link.
 #
+# RECORD names files of tuning records (kron-tune), whose plans the versions get that
+# are for the processors and GPUs that they were made on.
+#
 # Call it in the folder that adds the target.
 function(kron_add_kernels target)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;MCPU;TARGETS;GPU_ARCH")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;MCPU;TARGETS;GPU_ARCH;RECORD")
   _kron_check_add_kernels_arguments()
 
   if(TARGET kron::kronc)
@@ -47,6 +50,13 @@ function(kron_add_kernels target)
     endif()
   endforeach()
 
+  set(records)
+  foreach(record IN LISTS ARG_RECORD)
+    get_filename_component(record ${record} ABSOLUTE)
+    list(APPEND records ${record})
+    list(APPEND options --record=${record})
+  endforeach()
+
   # A folder per target, so that two targets can compile the same file differently.
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/kron_kernels/${target})
   file(MAKE_DIRECTORY ${folder})
@@ -63,7 +73,7 @@ function(kron_add_kernels target)
       OUTPUT ${outputs}
       COMMAND ${kronc} ${source} ${options} -o ${folder}/${name}.o
         --header ${folder}/${name}.h
-      DEPENDS ${source} $<TARGET_FILE:${kronc}>
+      DEPENDS ${source} ${records} $<TARGET_FILE:${kronc}>
       COMMENT "Compiling kernels of ${name}.mlir"
       VERBATIM)
     set_source_files_properties(${folder}/${name}.o PROPERTIES
@@ -84,7 +94,7 @@ macro(_kron_check_add_kernels_arguments)
     message(FATAL_ERROR "kron_add_kernels: expects a target, but got ${target}")
   endif()
   if(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "kron_add_kernels(${target}): expects SOURCES, MCPU, TARGETS and GPU_ARCH, but got ${ARG_UNPARSED_ARGUMENTS}")
+    message(FATAL_ERROR "kron_add_kernels(${target}): expects SOURCES, MCPU, TARGETS, GPU_ARCH and RECORD, but got ${ARG_UNPARSED_ARGUMENTS}")
   endif()
   if(NOT ARG_SOURCES)
     message(FATAL_ERROR "kron_add_kernels(${target}): expects SOURCES with at least one .mlir file, but got none")

@@ -1,0 +1,154 @@
+//===- ApplyRecords.cpp - Plans of tuning records ---------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// What was found by measurement is kept in files and looked up by operation and
+// machine, so that a program need not be edited to get it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Mapping/Passes.h"
+#include "kron/Mapping/Tuning/RecordFile.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Remarks.h"
+#include <tuple>
+
+namespace mlir::kron {
+#define GEN_PASS_DEF_KRONAPPLYRECORDS
+#include "kron/Mapping/Passes.h.inc"
+} // namespace mlir::kron
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// The plan that `record` has for `wanted`; null with the reason why that is
+/// not to be used.
+static Attribute getPlan(const Record &record, const RecordTarget &wanted,
+                         MLIRContext *context, std::string &reason) {
+  if (!matches(record.target, wanted)) {
+    reason = "is of " + record.target.getText() + ", not " + wanted.getText();
+    return {};
+  }
+  if (record.made.planSchema != kPlanSchema) {
+    reason = ("has plans of schema " + Twine(record.made.planSchema) +
+              ", not " + Twine(kPlanSchema))
+                 .str();
+    return {};
+  }
+  std::string problem;
+  ScopedDiagnosticHandler collect(context, [&](Diagnostic &diagnostic) {
+    if (problem.empty())
+      problem = diagnostic.str();
+    return success();
+  });
+  Attribute plan = parseAttribute(record.plan, context);
+  if (plan && (wanted.isGPU() ? !isa<GPUPlanAttr, DispatchAttr>(plan)
+                              : !isa<CPUPlanAttr>(plan))) {
+    plan = {};
+    problem = wanted.isGPU() ? "expects a #kron.gpu_plan or #kron.dispatch"
+                             : "expects a #kron.cpu_plan";
+  }
+  if (!plan)
+    reason = "has a plan that is none: " + problem;
+  return plan;
+}
+
+namespace {
+/// Records of one file.
+struct RecordFile {
+  std::string path;
+  std::vector<Record> records;
+};
+
+/// What was found for an operation.
+struct Choice {
+  const RecordFile *file = nullptr;
+  const Record *record = nullptr;
+  Attribute plan;
+};
+
+struct KronApplyRecordsPass
+    : kron::impl::KronApplyRecordsBase<KronApplyRecordsPass> {
+  using KronApplyRecordsBase::KronApplyRecordsBase;
+
+  void runOnOperation() override {
+    Location loc = getOperation()->getLoc();
+    llvm::Expected<RecordTarget> wanted = parseRecordTarget(target);
+    if (!wanted) {
+      emitError(loc) << "--kron-apply-records: "
+                     << llvm::toString(wanted.takeError());
+      return signalPassFailure();
+    }
+    std::vector<RecordFile> known;
+    for (const std::string &path : files) {
+      auto records = readRecords(path, [&](const std::string &message) {
+        emitWarning(loc) << message;
+      });
+      if (!records) {
+        emitError(loc) << "--kron-apply-records: "
+                       << llvm::toString(records.takeError());
+        return signalPassFailure();
+      }
+      known.push_back({path, std::move(*records)});
+    }
+    getOperation()->walk([&](Operation *op) {
+      if (isTunable(op))
+        apply(op, known, *wanted);
+    });
+  }
+
+private:
+  void apply(Operation *op, ArrayRef<RecordFile> known,
+             const RecordTarget &wanted) {
+    RecordKey key = getRecordKey(op);
+    std::string reasons;
+    Choice choice;
+    for (const RecordFile &file : known) {
+      choice = choose(file, key, wanted, reasons);
+      if (choice.record)
+        break;
+    }
+    if (choice.record) {
+      op->setInherentAttr(StringAttr::get(&getContext(), kPlanAttrName),
+                          choice.plan);
+      remark::passed(op->getLoc(),
+                     remark::RemarkOpts::name("Record").category("kron-plan"))
+          << "the plan is one of " + choice.file->path + ": " +
+                 choice.record->key.getText();
+    } else if (!reasons.empty()) {
+      remark::missed(op->getLoc(),
+                     remark::RemarkOpts::name("Record").category("kron-plan"))
+          << reasons;
+    }
+  }
+
+  /// The record of `file` for `key`: of the very processor, for the most rows,
+  /// for the most threads, the newest. Adds to `reasons` why others are not
+  /// used.
+  Choice choose(const RecordFile &file, const RecordKey &key,
+                const RecordTarget &wanted, std::string &reasons) {
+    Choice best;
+    auto rank = [&](const Record &record) {
+      return std::tuple(record.target.processor == wanted.processor,
+                        record.key.rows ? record.key.rows->first : 0,
+                        record.target.threads);
+    };
+    for (const Record &record : file.records) {
+      if (!matches(record.key, key) ||
+          (best.record && rank(record) < rank(*best.record)))
+        continue;
+      std::string reason;
+      if (Attribute plan = getPlan(record, wanted, &getContext(), reason))
+        best = {&file, &record, plan};
+      else
+        reasons += (reasons.empty() ? "" : "; ") +
+                   ("a record of " + file.path) + " " + reason;
+    }
+    return best;
+  }
+};
+} // namespace

@@ -1,0 +1,167 @@
+//===- RecordFile.cpp - Files of tuning records -----------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Mapping/Tuning/RecordFile.h"
+#include "kron/Machine/Calibration.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Errno.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace mlir::kron;
+using llvm::createStringError;
+using llvm::StringRef;
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+std::vector<Record> mlir::kron::parseRecords(StringRef text, StringRef name,
+                                             RecordWarning warn) {
+  std::vector<Record> records;
+  int64_t number = 0;
+  while (!text.empty()) {
+    StringRef line;
+    std::tie(line, text) = text.split('\n');
+    ++number;
+    if (line.trim().empty())
+      continue;
+    if (auto record = parseRecord(line))
+      records.push_back(std::move(*record));
+    else
+      warn((name + ":" + llvm::Twine(number) + ": no tuning record, skipped: " +
+            llvm::toString(record.takeError()))
+               .str());
+  }
+  return records;
+}
+
+llvm::Expected<std::vector<Record>>
+mlir::kron::readRecords(StringRef path, RecordWarning warn) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (std::error_code error = buffer.getError())
+    return createStringError("cannot read '" + path + "': " + error.message());
+  return parseRecords((*buffer)->getBuffer(), path, warn);
+}
+
+std::vector<Record> mlir::kron::mergeRecords(llvm::ArrayRef<Record> records) {
+  std::vector<Record> merged;
+  for (const Record &record : records) {
+    auto known = llvm::find_if(merged, [&](const Record &other) {
+      return other.key == record.key && other.target == record.target;
+    });
+    if (known != merged.end())
+      *known = record;
+    else
+      merged.push_back(record);
+  }
+  return merged;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An open file, locked as long as it is.
+class LockedFile {
+public:
+  explicit LockedFile(const std::string &path)
+      : descriptor(
+            open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+    while (descriptor >= 0 && flock(descriptor, LOCK_EX) != 0)
+      if (errno != EINTR) {
+        close(descriptor);
+        descriptor = -1;
+      }
+  }
+  LockedFile(const LockedFile &) = delete;
+  ~LockedFile() {
+    if (descriptor >= 0)
+      close(descriptor);
+  }
+
+  int descriptor;
+};
+} // namespace
+
+llvm::Error mlir::kron::appendRecords(StringRef path,
+                                      llvm::ArrayRef<Record> records) {
+  if (records.empty())
+    return llvm::Error::success();
+  auto fail = [&] {
+    return createStringError("cannot write '" + path +
+                             "': " + llvm::sys::StrError());
+  };
+  if (StringRef folder = llvm::sys::path::parent_path(path); !folder.empty())
+    if (std::error_code error = llvm::sys::fs::create_directories(folder))
+      return createStringError("cannot create '" + folder +
+                               "': " + error.message());
+  LockedFile file(path.str());
+  struct stat status;
+  if (file.descriptor < 0 || fstat(file.descriptor, &status) != 0)
+    return fail();
+  std::string text;
+  // What a process left that was killed while it wrote.
+  char last = '\n';
+  if (status.st_size > 0 &&
+      pread(file.descriptor, &last, 1, status.st_size - 1) != 1)
+    return fail();
+  if (last != '\n')
+    text = "\n";
+  for (const Record &record : records)
+    text += record.print() + "\n";
+  ssize_t written = write(file.descriptor, text.data(), text.size());
+  if (written == static_cast<ssize_t>(text.size()))
+    return llvm::Error::success();
+  llvm::Error error = fail();
+  // Half a line is none.
+  if (written > 0 && ftruncate(file.descriptor, status.st_size) != 0)
+    return llvm::joinErrors(std::move(error), fail());
+  return error;
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+std::string mlir::kron::getUserRecordFile() {
+  std::string folder = getCalibrationFolder();
+  if (folder.empty())
+    return "";
+  llvm::SmallString<128> path(llvm::sys::path::parent_path(folder));
+  llvm::sys::path::append(path, "records.jsonl");
+  return path.str().str();
+}
+
+llvm::Error mlir::kron::checkRecordFiles(llvm::ArrayRef<std::string> files) {
+  for (const std::string &file : files)
+    if (auto buffer = llvm::MemoryBuffer::getFile(file); !buffer)
+      return createStringError("cannot read '" + file +
+                               "': " + buffer.getError().message());
+  return llvm::Error::success();
+}
+
+std::vector<std::string> mlir::kron::getDefaultRecordFiles() {
+  std::vector<std::string> files;
+  const char *named = std::getenv("KRON_RECORDS");
+  llvm::SmallVector<StringRef> names;
+  StringRef(named ? named : "").split(names, ':', -1, /*KeepEmpty=*/false);
+  std::string own = getUserRecordFile();
+  if (!own.empty())
+    names.push_back(own);
+  for (StringRef name : names)
+    if (llvm::sys::fs::exists(name))
+      files.push_back(name.str());
+  return files;
+}

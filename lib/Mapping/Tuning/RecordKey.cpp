@@ -1,0 +1,90 @@
+//===- RecordKey.cpp - What an operation's plan depends on ------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Mapping/Tuning/Record.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+/// Shape, element type and, where elements are not next to each other, layout:
+/// "?x64xf32", "4x8xf64 strided<[16, 1]>".
+static std::string getArrayText(ShapedType type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (int64_t size : type.getShape()) {
+    if (ShapedType::isDynamic(size))
+      stream << '?';
+    else
+      stream << size;
+    stream << 'x';
+  }
+  stream << type.getElementType();
+  if (auto memref = dyn_cast<MemRefType>(type);
+      memref && !memref.getLayout().isIdentity())
+    stream << " " << memref.getLayout();
+  return text;
+}
+
+/// The attributes of `op` but for its plan; of factors that are known, the type
+/// alone, since code is the same for all.
+static std::string getFlags(Operation *op) {
+  SmallVector<std::string> flags;
+  for (NamedAttribute attribute : op->getAttrDictionary()) {
+    if (attribute.getName() == kPlanAttrName)
+      continue;
+    std::string &text = flags.emplace_back();
+    llvm::raw_string_ostream stream(text);
+    stream << attribute.getName().getValue() << " = ";
+    auto number = dyn_cast<TypedAttr>(attribute.getValue());
+    if (number && attribute.getName().getValue().starts_with("static_"))
+      stream << number.getType();
+    else
+      stream << attribute.getValue();
+  }
+  return llvm::join(flags, ", ");
+}
+
+/// What is applied to the result of `op` alone.
+static std::string getEpilogueText(Operation *op) {
+  if (op->getNumResults() != 1 || !op->hasOneUse())
+    return "";
+  auto epilogue = dyn_cast<EpilogueOp>(*op->user_begin());
+  if (!epilogue || epilogue.getInput() != op->getResult(0))
+    return "";
+  std::string text = getFlags(epilogue);
+  for (auto [name, array] : {std::pair("bias", epilogue.getBias()),
+                             std::pair("residual", epilogue.getResidual())})
+    if (array)
+      text += (", " + Twine(name) + " " +
+               getArrayText(cast<ShapedType>(array.getType())))
+                  .str();
+  return text;
+}
+
+RecordKey kron::getRecordKey(Operation *op) {
+  RecordKey key;
+  key.op = op->getName().getStringRef().str();
+  for (Type type : op->getOperandTypes()) {
+    if (auto shaped = dyn_cast<ShapedType>(type)) {
+      key.operands.push_back(getArrayText(shaped));
+      continue;
+    }
+    llvm::raw_string_ostream(key.operands.emplace_back()) << type;
+  }
+  key.flags = getFlags(op);
+  key.epilogue = getEpilogueText(op);
+  return key;
+}
+
+bool kron::isTunable(Operation *op) {
+  if (!isa_and_present<KronDialect>(op->getDialect()))
+    return false;
+  std::optional<Attribute> given = op->getInherentAttr(kPlanAttrName);
+  return given && !*given;
+}

@@ -1,0 +1,134 @@
+// RUN: split-file %s %t
+// RUN: kron-opt %t/in.mlir --kron-apply-records="files=%t/rec.jsonl target=cpu/znver5/x86-64-v4/2" \
+// RUN:   --remarks-filter='kron-.*' -o %t/out.mlir 2> %t/remarks
+// RUN: FileCheck %s < %t/out.mlir
+// RUN: FileCheck %s --check-prefix=REMARK < %t/remarks
+
+// REMARK: remark: [Passed] Record | Category:kron-plan | Remark="the plan is one of {{.*}}rec.jsonl: kron.mkm ?x64xf32 8x8xf32 8x8xf32 ?x64xf32 rows 2-16 {
+// REMARK: remark: [Passed] Record | Category:kron-plan | Remark="the plan is one of {{.*}}rec.jsonl: kron.ksmm
+// REMARK: remark: [Passed] Record | Category:kron-plan | Remark="the plan is one of {{.*}}rec.jsonl: kron.mkm ?x64xf32 8x8xf32 8x8xf32 ?x64xf32 rows 2-16 {
+// REMARK-NOT: remark
+
+// Verify that files are looked at in order, and that rows that are known choose among records.
+// RUN: kron-opt %t/in.mlir --kron-apply-records="files=%t/rows.jsonl,%t/rec.jsonl target=cpu/znver5/x86-64-v4/2" \
+// RUN:   | FileCheck %s --check-prefix=ROWS
+// ROWS-LABEL: func.func @tuned(
+// ROWS: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 8>}
+// ROWS-LABEL: func.func @tensors(
+// ROWS: kron.ksmm {{.*}} {plan = #kron.cpu_plan<tile = 7>}
+// ROWS-LABEL: func.func @four_rows(
+// ROWS: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 9>}
+
+// Verify that a portable processor, whose threads are not known, takes records of its instructions.
+// RUN: kron-opt %t/in.mlir --kron-apply-records="files=%t/machine.jsonl target=cpu/x86-64-v4/x86-64-v4/0" \
+// RUN:   | FileCheck %s --check-prefix=PORTABLE
+// PORTABLE-LABEL: func.func @tuned(
+// PORTABLE: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 5>}
+
+// Verify that records of other machines, with other plans or with plans that do not verify are not used.
+// RUN: kron-opt %t/in.mlir --kron-apply-records="files=%t/machine.jsonl target=cpu/znver5/x86-64-v4/2" \
+// RUN:   --remarks-filter='kron-.*' 2>&1 | FileCheck %s --check-prefixes=NONE,MACHINE
+// RUN: kron-opt %t/in.mlir --kron-apply-records="files=%t/schema.jsonl target=cpu/znver5/x86-64-v4/2" \
+// RUN:   --remarks-filter='kron-.*' 2>&1 | FileCheck %s --check-prefixes=NONE,SCHEMA
+// RUN: kron-opt %t/in.mlir --kron-apply-records="files=%t/plan.jsonl target=cpu/znver5/x86-64-v4/2" \
+// RUN:   --remarks-filter='kron-.*' 2>&1 | FileCheck %s --check-prefixes=NONE,PLAN
+// MACHINE: remark: [Missed] Record | Category:kron-plan | Remark="a record of {{.*}}machine.jsonl is of cpu/znver5/x86-64-v4/16, not cpu/znver5/x86-64-v4/2; a record of {{.*}} is of cuda/h200/00000000, not
+// SCHEMA: remark: [Missed] Record | Category:kron-plan | Remark="a record of {{.*}}schema.jsonl has plans of schema 0, not 1"
+// PLAN: remark: [Missed] Record | Category:kron-plan | Remark="a record of {{.*}}plan.jsonl has a plan that is none: expects tile to be in [0, 2147483647], but got -5; {{.*}} has a plan that is none: expects a #kron.cpu_plan; {{.*}} has a plan that is none
+// NONE-LABEL: func.func @tuned(
+// NONE-NOT: plan
+// NONE-LABEL: func.func @tensors(
+
+// Verify that lines that are no records are skipped with warnings.
+// RUN: kron-opt %t/in.mlir --kron-apply-records="files=%t/damaged.jsonl target=cpu/znver5/x86-64-v4/2" \
+// RUN:   2>&1 | FileCheck %s --check-prefix=DAMAGED
+// DAMAGED: warning: {{.*}}damaged.jsonl:1: no tuning record, skipped: expects 'the record' to have an integer 'kron'
+// DAMAGED: warning: {{.*}}damaged.jsonl:2: no tuning record, skipped:
+// DAMAGED: warning: {{.*}}damaged.jsonl:3: no tuning record, skipped:
+// DAMAGED: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 5>}
+
+// Verify errors: of files, of the target, and of a plan that is none for the operation, which tools go on without.
+// RUN: not kron-opt %t/in.mlir --kron-apply-records="files=%t/none.jsonl target=cpu/znver5/x86-64-v4/2" 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: not kronc %t/in.mlir --emit=mlir --record %t/none.jsonl -o - 2>&1 | FileCheck %s --check-prefix=NOFILE
+// RUN: not kron-run %t/in.mlir --entry tuned --record %t/none.jsonl 2>&1 | FileCheck %s --check-prefix=NOFILE
+// RUN: not kron-opt %t/in.mlir --kron-apply-records="files=%t/rec.jsonl target=znver5" 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not kron-opt %t/in.mlir --kron-cpu-pipeline="records=%t/impossible.jsonl record-target=cpu/znver5/x86-64-v4/2" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=IMPOSSIBLE
+// RUN: kronc %t/in.mlir --mcpu=znver5 --record %t/impossible.jsonl --emit=asm -o - 2>&1 >%t/code.s | FileCheck %s --check-prefix=WITHOUT
+// MISSING: error: --kron-apply-records: cannot read '{{.*}}none.jsonl': No such file or directory
+// NOFILE: error: cannot read '{{.*}}none.jsonl': No such file or directory
+// TARGET: error: --kron-apply-records: expects cpu/PROCESSOR/ISA/THREADS or cuda/CHIP/DESCRIPTION, but got 'znver5'
+// IMPOSSIBLE: error: 'kron.fused' op has a plan that is none for it: expects tiled_axis to be an axis along which
+// WITHOUT: warning: no tuning record is used: 'kron.fused' op has a plan that is none for it: expects tiled_axis to be
+
+// Verify that a version of a kernel gets the records of its processor, and that of another one does not.
+// RUN: kronc %t/in.mlir --mcpu=x86-64-v3,x86-64-v4 --record %t/rec.jsonl --emit=llvm -o %t/two.ll
+// RUN: kronc %t/in.mlir --mcpu=x86-64-v3,x86-64-v4 --emit=llvm -o %t/none.ll
+// RUN: not cmp %t/two.ll %t/none.ll
+// RUN: kronc %t/in.mlir --mcpu=x86-64-v3 --record %t/rec.jsonl --emit=llvm -o %t/two.ll
+// RUN: kronc %t/in.mlir --mcpu=x86-64-v3 --emit=llvm -o %t/none.ll
+// RUN: cmp %t/two.ll %t/none.ll
+
+//--- rec.jsonl
+{"kron": 1, "key": {"op": "kron.kmm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 3>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 4>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 5>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": "", "rows": [2, 16]}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 6>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+{"kron": 1, "key": {"op": "kron.ksmm", "operands": ["16x48xf64", "2x3x8x3xf64", "16x18xf64"], "flags": "activation = #kron.activation<identity>, layout = #kron.layout<batch_first>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>, trans_weights = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 7>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+//--- rows.jsonl
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": "", "rows": [17, 196]}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 8>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": "", "rows": [2, 16]}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 9>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+//--- machine.jsonl
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 16}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 5>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"chip": "h200", "description": "00000000"}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 5>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+//--- schema.jsonl
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 0, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 5>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+//--- plan.jsonl
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = -5>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.gpu_plan<kernel = mma>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.tile<5>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+//--- damaged.jsonl
+{"other": "program"}
+[
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 5>", "seconds": 0.001, "default_seco
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tile = 5>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+//--- impossible.jsonl
+{"kron": 1, "key": {"op": "kron.mkm", "operands": ["?x64xf32", "8x8xf32", "8x8xf32", "?x64xf32"], "flags": "operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 1>, precision = #kron.precision<full>, trans_input = #kron.transpose<N>", "epilogue": ""}, "target": {"processor": "znver5", "isa": "x86-64-v4", "threads": 2}, "made": {"kron": "0.1.0", "plans": 1, "llvm": "22.1.8", "driver": ""}, "plan": "#kron.cpu_plan<tiled_axis = 1>", "seconds": 0.001, "default_seconds": 0.002, "spread": 0.01, "error": 0}
+//--- in.mlir
+// Verify that records for the name and the operands count, of these the one for the most rows, on memrefs
+// as on tensors, that what has a plan keeps it, and that other shapes and operations get none.
+// CHECK-LABEL: func.func @tuned(
+// CHECK: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 6>}
+func.func @tuned(%x: memref<?x64xf32>, %f: memref<8x8xf32>, %y: memref<?x64xf32>) {
+  kron.mkm ins(%x : memref<?x64xf32>) factors(%f, %f : memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<?x64xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @tensors(
+// CHECK: kron.ksmm {{.*}} {plan = #kron.cpu_plan<tile = 7>}
+func.func @tensors(%x: tensor<16x48xf64>, %k: tensor<2x3x8x3xf64>, %y: tensor<16x18xf64>) -> tensor<16x18xf64> {
+  %0 = kron.ksmm ins(%x : tensor<16x48xf64>) weights(%k : tensor<2x3x8x3xf64>) outs(%y : tensor<16x18xf64>) -> tensor<16x18xf64>
+  return %0 : tensor<16x18xf64>
+}
+
+// CHECK-LABEL: func.func @own(
+// CHECK: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 11>}
+func.func @own(%x: memref<?x64xf32>, %f: memref<8x8xf32>, %y: memref<?x64xf32>) {
+  kron.mkm ins(%x : memref<?x64xf32>) factors(%f, %f : memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<?x64xf32>)
+      {plan = #kron.cpu_plan<tile = 11>}
+  return
+}
+
+// CHECK-LABEL: func.func @four_rows(
+// CHECK: kron.mkm {{.*}} {plan = #kron.cpu_plan<tile = 6>}
+func.func @four_rows(%x: memref<4x64xf32>, %f: memref<8x8xf32>, %y: memref<4x64xf32>) {
+  kron.mkm ins(%x : memref<4x64xf32>) factors(%f, %f : memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<4x64xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @others(
+// CHECK-NOT: plan
+func.func @others(%x: memref<20x64xf32>, %f: memref<8x8xf32>, %y: memref<20x64xf32>) {
+  kron.mkm ins(%x : memref<20x64xf32>) factors(%f, %f : memref<8x8xf32>, memref<8x8xf32>) outs(%y : memref<20x64xf32>)
+  return
+}
