@@ -3,10 +3,10 @@
 
 usage: ptx.py --root BUILD [options]
 
-Compiles cases of each family of kernels for sm_80 and sm_90a, launches them by their own host code on a driver
-whose kernels interpreter/ runs, on GPUs of few multiprocessors, and compares with the references of test/exec. A
-case also fails if its kernels access what they must not, or race. Then kernels from which a
-barrier, a wait or a store is taken out have to fail.
+Compiles cases of each family of kernels, random ones, and small ones of all operations, for sm_80 and sm_90a; launches
+them by their own host code on a driver whose kernels interpreter/ runs, on GPUs of few multiprocessors; and
+compares with the references of test/exec. A case also fails if its kernels access what they must not, or race. Then
+kernels from which a barrier, a wait or a store is taken out have to fail.
 
 The same arguments give the same cases. Ends with a line `N passed, N failed`.
 
@@ -20,15 +20,18 @@ import re
 import sys
 import time
 
-import selection
+# Products are small: threads would wait for each other. NumPy reads this once.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import forms
-import ptx_cases
-import ptx_mutations
-from interpreted import Interpreted
-from interpreted_bits import CHECKS, InterpretedChecks
-from interpreter.driver import Driver
-from kronlib import Kron
+import selection  # noqa: E402
+
+import forms  # noqa: E402
+import ptx_cases  # noqa: E402
+import ptx_mutations  # noqa: E402
+from interpreted import Interpreted  # noqa: E402
+from interpreted_bits import CHECKS, InterpretedChecks  # noqa: E402
+from interpreter.driver import Driver  # noqa: E402
+from kronlib import Kron  # noqa: E402
 
 #: The driver of the unit tests, in a build folder.
 LIBRARY = "test/unit/fake/libcuda.so.1"
@@ -38,6 +41,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=pathlib.Path, default=selection.ROOT / "build", help="build folder")
     parser.add_argument("--count", type=int, default=24, help="number of random cases")
+    parser.add_argument("--share", type=int, default=20, help="one of so many of the small cases of test/exec")
     parser.add_argument("--seed", type=int, default=2611, help="of the random cases")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose line has this text")
     parser.add_argument("--sms", type=int, default=ptx_cases.SMS, help="multiprocessors of the GPU")
@@ -64,14 +68,14 @@ class Suite:
         """Counts a check, which returns what is wrong or None."""
         if self.options.only not in line:
             return
-        start = time.monotonic()
+        start = time.process_time()
         problem = check()
         self.passed, self.failed = self.passed + (not problem), self.failed + bool(problem)
         if problem:
             print(f"FAILED {line}\n  {problem}", flush=True)
         if self.options.verbose:
             driver = self.interpreted.driver
-            print(f"{time.monotonic() - start:6.2f} s  {line}: {driver.steps} blocks of "
+            print(f"{time.process_time() - start:6.2f} s  {line}: {driver.steps} blocks of "
                   f"{', '.join(driver.launches)}", flush=True)
 
     def run_cases(self):
@@ -84,6 +88,12 @@ class Suite:
                     return f"expects a plan of {name}, but got {', '.join(planned[index])}"
                 return self.interpreted.run(ptx_cases.build(index, p), chip, aligned=index in planned)
             self.attempt(describe(name, p, chip), check)
+
+    def run_exhaustive(self):
+        for name, number, chip in ptx_cases.exhaustive(self.options.share):
+            case = selection.make(self.options.seed, number)
+            line = f"{name}: {case.op} {case.element.name} {' '.join(sorted(case.tags))} for {chip}"
+            self.attempt(line, lambda: self.interpreted.run(case, chip, aligned=False))
 
     def run_eight_bits(self):
         for chip in ptx_cases.CHIPS:
@@ -115,6 +125,7 @@ def main():
     suite = Suite(options)
     suite.run_cases()
     suite.run_eight_bits()
+    suite.run_exhaustive()
     if options.mutations != "none" and not options.only:
         suite.run_mutations()
     print(f"{suite.passed} passed, {suite.failed} failed")

@@ -10,15 +10,15 @@ import math
 
 import selection  # noqa: F401  (finds the modules below)
 
+import cases
 import shapes
-from shapes import OPEN, PLAIN
+from shapes import OPEN
 
 SMS = 4
 CHIPS = ("sm_90a", "sm_80")
 #: What a random case may cost, in elements of arrays and multiply-adds.
 MAX_ELEMENTS = 100_000
 MAX_PRODUCTS = 4_000_000
-
 
 HOPPER = ("sm_90a",)
 SCALED = dict(alpha="operand", beta="operand", addend="operand")
@@ -28,30 +28,23 @@ FFMA = dict(attributes=["plan = #kron.gpu_plan<kernel = ffma>"])
 
 
 def product(op, name, sizes, rows, **more):
-    return PLAIN | dict(type=name, op=op, sizes=list(sizes), rows=rows, x_batch=(), f_batches=((),) * len(sizes),
-                        dynamic=OPEN, op_x="N", ops=["N"] * len(sizes)) | more
+    return shapes._fixed_product(op, name, sizes, rows, OPEN) | more
 
 
 def batched(name, sizes, count, **more):
-    return product("batched", name, sizes, 1, x_batch=(count,), dynamic=("batch",), **more)
+    return product("batched", name, sizes, 1) | dict(x_batch=(count,), dynamic=("batch",)) | more
 
 
 def sparse(name, pattern, rows, layout="batch_first", **more):
-    return PLAIN | dict(type=name, op="ksmm", pattern=pattern, rows=rows, layout=layout, dynamic=OPEN, op_x="N",
-                        op_weights="N", activation="identity", bias=False, residual=False, scale=False) | more
+    return shapes._fixed_ksmm(name, pattern, rows, layout, OPEN) | more
 
 
 def gradient(name, pattern, rows, layout="batch_first", **more):
-    return PLAIN | dict(type=name, op="ksmm_grad", pattern=pattern, rows=rows, layout=layout, dynamic=OPEN,
-                        conj=(False, False)) | more
+    return shapes._fixed_grad(name, pattern, rows, layout, OPEN) | more
 
 
-def chain(name, patterns, rows, **more):
-    """In one kernel, which a plan by itself takes for more rows."""
-    return PLAIN | dict(type=name, op="chain", kind="sparse", form="tensor", patterns=list(patterns), rows=rows,
-                        layout="batch_first", dynamic=OPEN, relus=[False] * len(patterns), bias=False, residual=False,
-                        activation="identity", scale=False,
-                        plan=f"#kron.gpu_plan<regions = [{len(patterns)}]>") | more
+def chain(name, patterns, rows):
+    return shapes._fixed_chain(name, patterns, rows)
 
 
 #: (a kernel of the plan, chips, parameters).
@@ -113,6 +106,12 @@ def fixed():
 
 def build(index, p):
     return shapes.build(index, dict(p))
+
+
+def exhaustive(share):
+    """(name, number, chip): one of `share` of the small ones of test/exec, of all operations."""
+    numbers = range(0, len(cases.exhaustive()), share)
+    return [(f"exhaustive {number}", number, CHIPS[i % 2]) for i, number in enumerate(numbers)]
 
 
 # --- random ones --------------------------------------------------------------

@@ -187,9 +187,11 @@ def _fixed_grad(name, pattern, rows, layout="batch_first", dynamic=()):
 
 
 def _fixed_chain(name, patterns, rows, dynamic=("rows",)):
+    """In one kernel, which takes thousands of rows by itself."""
     return PLAIN | dict(type=name, op="chain", kind="sparse", form="tensor", patterns=list(patterns), rows=rows,
                         layout="batch_first", dynamic=dynamic, relus=[False] * len(patterns), bias=False,
-                        residual=False, activation="identity", scale=False)
+                        residual=False, activation="identity", scale=False,
+                        plan=f"#kron.gpu_plan<regions = [{len(patterns)}]>")
 
 
 def _fixed_product(op, name, sizes, rows, dynamic=()):

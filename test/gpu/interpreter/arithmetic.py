@@ -113,6 +113,12 @@ def reciprocal(o, parts, operands):
     return [f"np.divide({one}, {o.read(a, parts[-1])}, out={o.view(d, parts[-1])}, where=m)"]
 
 
+def copy_sign(o, parts, operands):
+    """The second operand with the sign of the first."""
+    d, sign, a = operands
+    return _binary(o, "copysign", (d, a, sign), parts[-1])
+
+
 def power_of_two(o, parts, operands):
     d, a = operands
     return [f"np.exp2({o.read(a, 'f32')}, out={o.view(d, 'f32')}, where=m)"]
@@ -226,6 +232,8 @@ def convert(o, parts, operands):
     if source[0] == "f" and to[0] != "f":
         rounding = o.constant(ROUNDINGS[modifiers.pop()])
         value = _helper(o, "integer_of_float", value, rounding, f"np.{dtype_of(to).__name__}")
+    elif to == source and modifiers and modifiers[0] in ROUNDINGS:
+        value = f"{o.constant(ROUNDINGS[modifiers.pop()])}({value})"
     if modifiers:
         raise Unsupported(f"modifiers {modifiers}")
     return widen(o, d, to, value)
@@ -268,7 +276,7 @@ def vote(o, parts, operands):
 INSTRUCTIONS = {
     **dict.fromkeys(BINARY, binary), **dict.fromkeys(("neg", "not", "abs"), unary),
     **dict.fromkeys(("min", "max"), extreme), "mul": multiply, "mad": multiply_add, "fma": multiply_add,
-    **dict.fromkeys(("div", "rem"), divide), "rcp": reciprocal, "ex2": power_of_two,
+    **dict.fromkeys(("div", "rem"), divide), "rcp": reciprocal, "copysign": copy_sign, "ex2": power_of_two,
     **dict.fromkeys(("shl", "shr"), shift), "bfe": extract_bits, "prmt": permute, "setp": compare, "selp": select,
     "mov": move, "cvt": convert, "shfl": shuffle, "vote": vote,
 }

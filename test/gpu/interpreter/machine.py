@@ -101,7 +101,7 @@ class Machine:
             words = self.memory.load(source, 4, size // 4, self.cta[t], self.report, text) if size == 4 else \
                 self.memory.load(source, 8, size // 8, self.cta[t], self.report, text).view(np.uint32)
         else:
-            if (sizes < 0).any() or (sizes > size).any() or (sizes % 4).any():
+            if (sizes < 0).any() or (sizes > size).any():
                 raise Fault(f"a copy of {sizes.min()} to {sizes.max()} bytes: {text}")
             words = self.memory.load_prefix(source, size, sizes.astype(np.int64), self.cta[t], self.report, text)
         self.copies.append((t, self.batch[t], offsets, size, words))

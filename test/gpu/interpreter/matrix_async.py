@@ -42,12 +42,13 @@ class WarpGroup:
         descriptors = descriptor[self.threads]
         if (descriptors != descriptors[0]).any():
             self.report("threads of a warp group with several matrix descriptors", text)
-        window = tensor.descriptor_offsets(descriptors[0], size, k, type_, transposed)
-        thread = self.threads[:1]
         # The descriptor has 18 bits of an address, which are all that there are.
-        offsets = self.shared.offsets(np.repeat(thread, window.size), window.ravel(), tensor.BYTES[type_], text)
-        bits = self.shared.views[tensor.BYTES[type_]][offsets // tensor.BYTES[type_]].reshape(size, k)
-        return tensor.elements(bits[None], type_)[0].reshape(size, k), np.unique(offsets // 16) * 16
+        width = tensor.BYTES[type_]
+        addresses, rows = tensor.descriptor_addresses(int(descriptors[0]), size, k, type_, transposed)
+        offsets = self.shared.offsets(self.threads[:1], addresses, width, text)
+        bits = self.shared.views[width][offsets // width]
+        return tensor.elements(bits[None], type_)[0].reshape(size, k), self.shared.offsets(
+            self.threads[:1], rows, 16, text)
 
     def multiply(self, n, type_, accumulators, left, right, adds, transposed, text):
         k = 32 // tensor.BYTES[type_]

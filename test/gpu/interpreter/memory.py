@@ -84,7 +84,7 @@ class Memory:
             units = (offsets // unit)[:, None] + np.arange(max(size // unit, 1))
             ctas = np.broadcast_to(ctas[:, None], units.shape)
         else:
-            counts = size // unit
+            counts = -(-size // unit)
             units = np.repeat(offsets // unit - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
             ctas = np.repeat(ctas, counts)
             if not units.size:
@@ -123,12 +123,12 @@ class Memory:
 
     def load_prefix(self, addresses, size, sizes, ctas, report, text):
         """Words of `size` bytes each, of which the first `sizes` are read and zeros follow."""
-        words = np.zeros((len(addresses), size // 4), np.uint32)
+        found = np.zeros((len(addresses), size), np.uint8)
         for allocation, where, offsets in self.accesses(addresses, size, text):
             count = sizes[where]
             self.check(allocation, offsets, count, READ, ctas[where], report, text)
-            inside = np.arange(size // 4) * 4 < count[:, None]
+            inside = np.arange(size) < count[:, None]
             # Behind an allocation's end nothing is read.
-            index = np.where(inside, (offsets // 4)[:, None] + np.arange(size // 4), 0)
-            words[where] = np.where(inside, allocation.views[4][index], np.uint32(0))
-        return words
+            index = np.where(inside, offsets[:, None] + np.arange(size), 0)
+            found[where] = np.where(inside, allocation.views[1][index], np.uint8(0))
+        return found.view(np.uint32)

@@ -173,8 +173,7 @@ class Shared:
         if self.unfenced[units].any():
             self.report("a read of the matrix unit without fence.proxy.async behind the write", text)
         # All threads of the warp group read: the first one of each warp stands for it.
-        for thread in t:
-            self.note_read(np.array([thread]), units[None, :], text)
+        self.note_read(t, np.broadcast_to(units, (len(t), len(units))), text)
         self.being_read[units] += 1
         return units
 

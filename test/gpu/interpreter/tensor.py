@@ -6,6 +6,7 @@ off more.
 SPDX-License-Identifier: MIT
 """
 
+import functools
 import re
 
 import numpy as np
@@ -35,6 +36,7 @@ def elements(registers, type_):
     return halves.view(np.float16).astype(np.float64) if type_ == "f16" else float_of_bf16(halves).astype(np.float64)
 
 
+@functools.cache
 def places_a(k, type_):
     """(row, column) of the elements of A that a lane holds, (lanes, elements) each, of 16 x k or 8 x 4."""
     if k == 4:
@@ -47,6 +49,7 @@ def places_a(k, type_):
     return np.stack(rows, 1), np.stack(columns, 1)
 
 
+@functools.cache
 def places_b(k, type_):
     """(k, n) of the elements of B that a lane holds."""
     rows = []
@@ -56,6 +59,7 @@ def places_b(k, type_):
     return np.stack(rows, 1), np.broadcast_to(GROUP[:, None], (32, len(rows)))
 
 
+@functools.cache
 def places_c(rows, columns):
     """(row, column) of the accumulator's elements that a lane holds."""
     number = rows * columns // 32
@@ -146,9 +150,10 @@ def emit_wgmma(o, parts, operands, text):
             f"{tuple(flags[:2])}, {text})"]
 
 
-def descriptor_offsets(descriptor, size, k, type_, transposed):
-    """Bytes in the window of shared memory of a (size, k) operand, K the leading dimension unless it is transposed."""
-    descriptor = int(descriptor)
+@functools.lru_cache(1024)
+def descriptor_addresses(descriptor, size, k, type_, transposed):
+    """(addresses in the window of shared memory of the elements of a (size, k) operand, those of its 16-byte rows);
+    K is the leading dimension unless it is transposed."""
     start = (descriptor & 0x3FFF) << 4
     leading, stride = (descriptor >> 16 & 0x3FFF) << 4, (descriptor >> 32 & 0x3FFF) << 4
     if descriptor >> 49 & 7:
@@ -168,8 +173,9 @@ def descriptor_offsets(descriptor, size, k, type_, transposed):
         wide = row // width
         across = position % wide * width + position // wide * leading
         along = depth % 8 * row + depth // 8 * stride
-    offsets = start + across + along
-    return offsets ^ (offsets >> 7 & SWIZZLES[mode]) << 4
+    addresses = start + across + along
+    addresses ^= (addresses >> 7 & SWIZZLES[mode]) << 4
+    return addresses, np.unique(addresses // 16) * 16
 
 
 INSTRUCTIONS = {"mma": emit_mma, "ldmatrix": emit_ldmatrix, "wgmma": emit_wgmma}
