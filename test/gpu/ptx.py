@@ -27,6 +27,7 @@ import selection  # noqa: E402
 
 import forms  # noqa: E402
 import ptx_cases  # noqa: E402
+import ptx_instructions  # noqa: E402
 import ptx_mutations  # noqa: E402
 from interpreted import Interpreted  # noqa: E402
 from interpreted_bits import CHECKS, InterpretedChecks  # noqa: E402
@@ -89,6 +90,10 @@ class Suite:
                 return self.interpreted.run(ptx_cases.build(index, p), chip, aligned=index in planned)
             self.attempt(describe(name, p, chip), check)
 
+    def run_instructions(self):
+        for line, check in ptx_instructions.checks():
+            self.attempt(f"instructions: {line}", check)
+
     def run_exhaustive(self):
         for name, number, chip in ptx_cases.exhaustive(self.options.share):
             case = selection.make(self.options.seed, number)
@@ -123,6 +128,7 @@ def main():
     # What cuBLAS computes is not interpreted.
     os.environ["KRON_CUBLAS"] = "never"
     suite = Suite(options)
+    suite.run_instructions()
     suite.run_cases()
     suite.run_eight_bits()
     suite.run_exhaustive()

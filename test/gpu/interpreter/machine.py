@@ -17,7 +17,7 @@ from .shared import Fault, Shared
 
 #: Threads that run side by side, where a cluster is not larger.
 THREADS = 1024
-MOST_STEPS = 2_000_000
+MOST_STEPS = 200_000
 RUNNING, AT_BARRIER, AT_WARP_BARRIER, AT_CLUSTER_BARRIER, ENDED = range(5)
 
 
@@ -217,10 +217,14 @@ class Machine:
         return self.namespace[text[1:]][t] if text.startswith("%") else integer(text)
 
     def whole_warps(self, t, text):
-        """The warps of threads `t`, of which none is a part."""
+        """The warps of threads `t`, which are there as a whole, at the same instruction."""
         warps = np.unique(t // 32)
-        live = (self.state != ENDED).reshape(-1, 32)[warps].sum()
-        if live != len(t):
+        there = np.zeros(self.number, bool)
+        there[t] = True
+        there, live = there.reshape(-1, 32)[warps], (self.state != ENDED).reshape(-1, 32)[warps]
+        at = self.at.reshape(-1, 32)[warps]
+        apart = there & (at != np.where(there, at, -1).max(1, keepdims=True))
+        if (there != live).any() or apart.any():
             raise Fault(f"a part of a warp is at {text}")
         return warps
 
