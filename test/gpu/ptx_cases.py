@@ -58,7 +58,7 @@ FIXED = (
     ("ffma", CHIPS, product("kmm", "f32", [(16, 16)] * 2, 12, **IEEE)),
     ("ffma", CHIPS, product("mkm", "f32", [(8, 8)] * 4, 3, **SCALED, **FFMA)),
     ("ffma", CHIPS, product("mkm", "f64", [(6, 5), (7, 8), (3, 4)], 9, op_x="T", **FFMA)),
-    ("ffma", CHIPS, product("mkm", "f32", [(16, 16), (15, 12)], 5, ops=["T", "N"], **IEEE)),
+    ("ffma", CHIPS, product("mkm", "f32", [(16, 16), (15, 12)], 5, ops=["T", "N"], **FFMA)),
     ("simt", CHIPS, product("mkm", "i32", [(4, 4)] * 3, 5)),
     ("simt", CHIPS, product("mkm", "c32", [(3, 5), (4, 2)], 7)),
     ("dmma", HOPPER, product("mkm", "f64", [(8, 8)] * 4, 5)),

@@ -1,5 +1,5 @@
-"""The interpreter of PTX by itself: instructions against Python's integers and floating-point numbers, and kernels of a few
-lines that do what a kernel must not.
+"""The interpreter of PTX by itself: instructions against Python's integers and floating-point numbers, and kernels of
+a few lines that do what a kernel must not.
 
 SPDX-License-Identifier: MIT
 """

@@ -11,7 +11,7 @@ from ptx_cases import batched, product, sparse
 #: Statements that are taken out, by how they begin. A wait for copies is made weaker instead.
 REMOVED = ("bar.sync", "bar.warp.sync", "cp.async.commit_group", "wgmma.wait_group", "wgmma.commit_group",
            "fence.proxy.async", "barrier.cluster.arrive", "barrier.cluster.wait", "st.shared", "st.global",
-           "cp.async.c", "fma.rn", "mma.sync")
+           "cp.async.c", "fma.rn", "mma.sync", "griddepcontrol.wait")
 WAIT = re.compile(r"(cp\.async\.wait_group\s+)(\d+)")
 #: Statements of each kind that are changed where all are: every so many.
 SHARE = {"st.shared": 7, "st.global": 7, "cp.async.c": 7, "fma.rn": 97, "mma.sync": 29}
@@ -41,8 +41,8 @@ CHANGED = (
     (product("mkm", "f64", [(16, 16)] * 3, 3), "sm_80",
      {"bar.sync": (0, 1), "bar.warp.sync": (0,), "cp.async.wait_group": (0,), "st.shared": (0,), "mma.sync": (0,)}),
     (product("mkm", "f32", [(24, 40), (17, 16)], 9), "sm_90a",
-     {"bar.sync": (0, 1, 2), "fence.proxy.async": (0,), "wgmma.commit_group": (0, 1), "wgmma.wait_group": (0, 1),
-      "cp.async.commit_group": (0,), "cp.async.c": (0,)}),
+     {"bar.sync": (0, 1, 2), "fence.proxy.async": (0,), "griddepcontrol.wait": (0,), "cp.async.c": (0,),
+      "wgmma.commit_group": (0, 1), "wgmma.wait_group": (0, 1), "cp.async.commit_group": (0,)}),
     (sparse("f16", (6, 64, 64, 1), 150), "sm_90a",
      {"bar.sync": (0, 1, 2), "cp.async.wait_group": (0, 1), "cp.async.c": (0,), "mma.sync": (0,)}),
 )

@@ -84,7 +84,8 @@ void fakeCudaInterpret(FakeRun run, int numSMs) {
   state.otherMemory = {1, 0, 2, true};
   state.run = [run](const FakeLaunch &launch) {
     return run(launch.kernel.c_str(), launch.image, launch.grid, launch.block,
-               launch.cluster, launch.sharedBytes, launch.params);
+               launch.cluster, launch.sharedBytes, launch.startsEarly,
+               launch.params);
   };
 }
 

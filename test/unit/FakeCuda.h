@@ -87,10 +87,10 @@ struct FakeCuda {
 };
 
 /// Runs a kernel: its name and the image of its module, blocks, threads of a
-/// block, blocks of a cluster, bytes of shared memory, addresses of its
-/// arguments.
+/// block, blocks of a cluster, bytes of shared memory, whether it may start
+/// before the launch before has ended, addresses of its arguments.
 using FakeRun = int (*)(const char *, const void *, unsigned, unsigned,
-                        unsigned, unsigned, void *const *);
+                        unsigned, unsigned, int, void *const *);
 
 /// The state of the driver, also before it is loaded. FAKE_CUDA_DEVICES in the
 /// environment is the number of GPUs, 2 by default.

@@ -12,7 +12,7 @@ from .parser import Unsupported
 #: What says how memory is cached, or that others may access it: all the same here.
 HINTS = ("volatile", "nc", "cs", "cg", "ca", "weak", "L2::128B")
 #: Instructions without operands, by what they call.
-CALLS = {"cp.async.commit_group": "commit_copies", "fence.proxy.async": "fence_proxy", "griddepcontrol.wait": None,
+CALLS = {"cp.async.commit_group": "commit_copies", "fence.proxy.async": "fence_proxy", "griddepcontrol.wait": "wait_for_kernel",
          "griddepcontrol.launch_dependents": None, "wgmma.fence.sync.aligned": None,
          "wgmma.commit_group.sync.aligned": "commit_matrix"}
 WAITS = {"cp.async.wait_group": "wait_copies", "wgmma.wait_group.sync.aligned": "wait_matrix"}

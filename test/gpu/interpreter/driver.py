@@ -13,8 +13,9 @@ from .memory import Memory
 from .parser import Unsupported
 from .shared import Fault
 
-#: Kernel, PTX, grid, block, cluster, bytes of shared memory, addresses of the arguments; an error or 0.
-RUN = CFUNCTYPE(c_int, c_char_p, c_char_p, c_uint, c_uint, c_uint, c_uint, POINTER(c_void_p))
+#: Kernel, PTX, grid, block, cluster, bytes of shared memory, whether it starts early, addresses of the arguments; an
+#: error or 0.
+RUN = CFUNCTYPE(c_int, c_char_p, c_char_p, c_uint, c_uint, c_uint, c_uint, c_int, POINTER(c_void_p))
 LAUNCH_FAILED = 719
 
 
@@ -62,10 +63,10 @@ class Driver:
                  for kind, (count, text) in self.problems.items()]
         return "\n  ".join(lines) or None
 
-    def _launch(self, name, image, grid, block, cluster, shared_bytes, arguments):
+    def _launch(self, name, image, *configuration):
         try:
             self.launches.append(name.decode())
-            self.execute(name.decode(), image, grid, block, cluster, shared_bytes, arguments)
+            self.execute(name.decode(), image, *configuration)
             return 0
         except (Fault, Unsupported) as error:
             self.report(f"{name.decode()} does not run", str(error))
@@ -73,7 +74,7 @@ class Driver:
             self.report("the interpreter failed", repr(error))
         return LAUNCH_FAILED
 
-    def execute(self, name, image, grid, block, cluster, shared_bytes, arguments):
+    def execute(self, name, image, grid, block, cluster, shared_bytes, starts_early, arguments):
         text = _kernels(image)[name]
         code = _code(name, self.edit(name, text) if self.edit else text)
         kernel = code.kernel
@@ -82,5 +83,5 @@ class Driver:
         types = {8: ctypes.c_uint8, 16: ctypes.c_uint16, 32: c_uint, 64: c_uint64}
         parameters = {param: types[width].from_address(arguments[i]).value
                       for i, (param, width) in enumerate(kernel.params)}
-        launch = machine.Launch(grid, block, max(cluster, 1), shared_bytes, parameters)
+        launch = machine.Launch(grid, block, max(cluster, 1), shared_bytes, parameters, bool(starts_early))
         self.steps += machine.run(code, launch, self.memory, self.report)

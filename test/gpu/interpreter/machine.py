@@ -29,6 +29,8 @@ class Launch:
     shared_bytes: int
     #: {name: value} of the kernel's parameters.
     parameters: dict
+    #: Whether the kernel before may still run.
+    starts_early: bool = False
 
 
 class Machine:
@@ -44,6 +46,8 @@ class Machine:
         self.order = self.shared.order
         code.allocate(number)
         self.copies, self.batch = [], np.zeros(number, np.int64)
+        #: Threads that may run beside the kernel before, up to griddepcontrol.wait.
+        self.early = np.full(number, launch.starts_early)
         self.warp_groups = {}
         #: How often a thread came to its cluster's barrier, and what the warps of each time had done.
         self.arrivals, self.arrived = np.zeros(number, np.int64), {}
@@ -58,7 +62,7 @@ class Machine:
             begin_copy=self.begin_copy, commit_copies=self.commit_copies, wait_copies=self.wait_copies,
             map_address=self.map_address, matrix_multiply=tensor.multiply, load_matrices=self.load_matrices,
             matrix_async=self.matrix_async, commit_matrix=self.commit_matrix, wait_matrix=self.wait_matrix,
-            fence_proxy=self.shared.fence)
+            fence_proxy=self.shared.fence, wait_for_kernel=self.wait_for_kernel)
 
     # --- what blocks call -------------------------------------------------------
 
@@ -79,10 +83,19 @@ class Machine:
     def parameter(self, name, bits):
         return UNSIGNED[bits](self.launch.parameters[name] & (1 << bits) - 1)
 
+    def wait_for_kernel(self, t):
+        self.early[t] = False
+
+    def check_early(self, t, text):
+        if self.early[t].any():
+            self.report("an access of memory in front of the wait for the kernel before", text)
+
     def load_global(self, t, addresses, width, number, text):
+        self.check_early(t, text)
         return self.memory.load(addresses.view(np.uint64), width, number, self.cta[t], self.report, text)
 
     def store_global(self, t, addresses, width, stored, text):
+        self.check_early(t, text)
         self.memory.store(addresses.view(np.uint64), width, stored, self.cta[t], self.report, text)
 
     def load_shared(self, t, addresses, width, number, text):
@@ -95,6 +108,7 @@ class Machine:
         return np.asarray(address).astype(np.int64) + (np.asarray(rank).astype(np.int64) + 1) * CLUSTER_STRIDE
 
     def begin_copy(self, t, to, source, size, sizes, text):
+        self.check_early(t, text)
         offsets = self.shared.begin_copy(t, to, size, text)
         source = source.view(np.uint64)
         if sizes is None:
