@@ -96,8 +96,9 @@ private:
                          Int rowBlock, Int column, Int batch);
   void emitSlices(Emitter &emitter, const PairwiseBlock &block, Int sizeK,
                   Value isPacked);
-  /// The grain of the parallel loop over blocks.
-  int64_t getGrain() const;
+  /// The grain of the parallel loop over blocks of a result of `rows` x
+  /// `columns`.
+  Int getGrain(Emitter &emitter, Int rows, Int columns);
 
   //===--------------------------------------------------------------------===//
   // Copies (PairwisePacking.cpp)

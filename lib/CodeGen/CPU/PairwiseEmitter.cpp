@@ -264,11 +264,22 @@ void PairwiseBuilder::emitBody(func::FuncOp body,
   func::ReturnOp::create(builder, loc);
 }
 
-int64_t PairwiseBuilder::getGrain() const {
-  // Of sizes that only a run shows, slices count as whole ones.
-  int64_t pairs = plan.getRowBlock() * width * std::max<int64_t>(1, sliceK);
-  return pairs > kThreadFmas / 2 ? -std::max<int64_t>(1, pairs / kThreadFmas)
-                                 : kThreadFmas / pairs;
+Int PairwiseBuilder::getGrain(Emitter &emitter, Int rows, Int columns) {
+  Int sizeK = getArraySizes(emitter, op.getLhs())[op.getReducedDim(0)];
+  Int pairs = emitter.mul(emitter.min(plan.getRowBlock(), rows),
+                          emitter.min(width, columns));
+  pairs = emitter.mul(pairs, sizeK);
+  if (!pairs.isConstant()) {
+    Value one = emitter.materialize(1, 64);
+    auto getMax = [&](Int number) -> Value {
+      return arith::MaxSIOp::create(builder, loc,
+                                    emitter.materialize(number, 64), one);
+    };
+    return getMax(emitter.floorDiv(kThreadFmas, getMax(pairs)));
+  }
+  int64_t number = std::max<int64_t>(1, pairs.getConstant());
+  return number > kThreadFmas / 2 ? -std::max<int64_t>(1, number / kThreadFmas)
+                                  : kThreadFmas / number;
 }
 
 WorkspaceBytes PairwiseBuilder::emit() {
@@ -296,8 +307,8 @@ WorkspaceBytes PairwiseBuilder::emit() {
                           emitter.ceilDiv(columns, width));
   for (Int size : sizes)
     count = emitter.mul(count, size);
-  runtime.parallelFor(emitter, count, getGrain(), body, slots,
-                      scratchElements * emitter.getElementBytes());
+  runtime.parallelFor(emitter, count, getGrain(emitter, rows, columns), body,
+                      slots, scratchElements * emitter.getElementBytes());
   return runtime.getWorkspace();
 }
 
