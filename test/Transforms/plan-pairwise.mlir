@@ -60,3 +60,12 @@ func.func @given(%a: memref<?x?xf32>, %y: memref<?x?xf32>) {
       {plan = #kron.pairwise_plan<vector_bits = 256, rows = 6, k_block = 64>}
   return
 }
+
+// Verify that what the code generator does not take has no plan.
+// CHECK-LABEL: func @f80(
+// CHECK-NOT: plan
+// CHECK: return
+func.func @f80(%a: memref<?x?xf80>, %y: memref<?x?xf80>) {
+  kron.pairwise dot ins(%a, %a : memref<?x?xf80>, memref<?x?xf80>) outs(%y : memref<?x?xf80>)
+  return
+}

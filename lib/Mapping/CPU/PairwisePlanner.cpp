@@ -15,6 +15,7 @@
 #include "kron/Mapping/CPU/PairwisePlanner.h"
 #include "kron/Dialect/Kron/Utils/PairScalars.h"
 #include "kron/Machine/CPURates.h"
+#include "kron/Plan/CPU/Support.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -50,6 +51,8 @@ static std::pair<int64_t, int64_t> chooseTile(PairwiseOp op,
 
 LogicalResult kron::planForCPU(PairwiseOp op,
                                const CPUPlannerOptions &options) {
+  if (getCPUUnsupportedReason(op))
+    return success();
   PairwisePlanAttr given = op.getPlanAttr();
   if (!given)
     given = PairwisePlanAttr::get(op.getContext(), 0, 0, 0, 0, 0);

@@ -13,8 +13,9 @@
 
 namespace mlir::kron {
 
-/// Completes the plan of `op`: fields that it has already stay. A remark says
-/// what was chosen. Fails, with an error, if those fields have no plan.
+/// Completes the plan of `op`, if the code generator takes it: fields that it
+/// has already stay. A remark says what was chosen. Fails, with an error, if
+/// those fields have no plan.
 LogicalResult planForCPU(PairwiseOp op, const CPUPlannerOptions &options);
 
 } // namespace mlir::kron
