@@ -18,7 +18,7 @@ usage: check.py [--build BUILD] [--update]
 - docs/Constants.md has a row, with a reason, for each number outside of lib/Machine that has a name or is a fraction
   (docs/constants.py), and no other rows.
 
-With --update the quoted code, and the rows of CPU code, are copied anew first. Prints one line per failure and ends with `N passed, N failed`.
+With --update the quoted code is copied anew first. Prints one line per failure and ends with `N passed, N failed`.
 """
 
 import argparse
@@ -360,11 +360,8 @@ def check_generated(checker, generated):
                    f"{page.relative_to(ROOT)}: {lines} lines, more than {MOST_LINES}")
 
 
-def check_constants(checker, page, update):
-    files = tracked_files()
-    if update:
-        constants.update(page, ROOT, files)
-    constants.check(checker, page, ROOT, files)
+def check_constants(checker, page):
+    constants.check(checker, page, ROOT, tracked_files())
 
 
 def main():
@@ -378,7 +375,7 @@ def main():
         if options.update:
             update_page(page)
         check_page(checker, page)
-    check_constants(checker, DOCS / "Constants.md", options.update)
+    check_constants(checker, DOCS / "Constants.md")
     check_words(checker)
     check_glossary(checker, DOCS / "Glossary.md")
     check_machines(checker, DOCS / "Machines.md", ROOT / "lib/Machine/GPUTable.cpp",

@@ -15,9 +15,6 @@ MACHINE = ("lib/Machine/", "include/kron/Machine/")
 #: Where choices are made or written down, and fractions are nobody's but the machine's.
 CHOOSING = ("lib/Mapping/", "lib/Plan/", "lib/Conversion/", "lib/Dialect/", "include/kron/Mapping/",
             "include/kron/Plan/")
-#: Numbers that nobody has sorted yet, and the heading of their part of the page, the last one.
-CPU = re.compile(r"^(?:lib|include/kron)/(?:CodeGen|Plan|Mapping)/CPU/")
-UNSETTLED = "## CPU code: to become plan fields"
 #: Rows of a table of the page: `| file | name = value | reason |`.
 ROW = re.compile(r"^\| `([\w./]+)` \| `(.+?)` \| (.*?) *\|$", re.M)
 
@@ -127,15 +124,6 @@ def find(root, files):
             if path.startswith(("lib/", "include/")) and path.endswith(SOURCES) and not path.startswith(MACHINE)
             and (root / path).exists()
             for number in numbers_of(path, (root / path).read_text())}
-
-
-def update(page, root, files):
-    """Writes the rows of UNSETTLED anew, in its part of the page."""
-    head, heading, rest = page.read_text().partition(UNSETTLED)
-    begin = rest.index("|---|---|---|\n") + len("|---|---|---|\n")
-    rows = "".join(f"| `{path}` | `{number}` | not told apart yet |\n"
-                   for path, number in sorted(find(root, files)) if CPU.search(path))
-    page.write_text(head + heading + rest[:begin] + rows)
 
 
 def check(checker, page, root, files):

@@ -26,7 +26,8 @@ What a `#kron.gpu_plan` can say, by kernel ([the attribute](Dialect.md#gpuplanat
 complete plan; a field with a *default* is printed where it has another value; a *constraint* is accepted in a plan
 by hand and tells `--kron-plan` what to choose, but is no part of what it writes. Required fields and those with
 defaults are constraints, too, where a plan by hand gives them. Parts, `{...}`, have fields of their own: those of a
-launch of `simt` and of a step on a CPU are below, and a step of `chain` has those of `sparse`.
+launch of `simt` and of a step on a CPU are below, and a step of `chain` has those of `sparse`. A step on a CPU is
+complete with `rows` and `vectors`, with `lanes` of 1 or 2, or with `matrix_tiles`.
 """
 TITLES = {"auto": "Any kernel, as constraints", "simt launch": "A launch of `simt`",
           "cpu": "A fused region on a CPU", "cpu step": "A step on a CPU"}

@@ -47,26 +47,9 @@ StageArray kron::getFusedArray(Emitter &emitter, Value memref,
 
 FactorArray kron::getFusedFactor(Emitter &emitter, FusedOp fused,
                                  ModeProductOp product) {
-  StageArray array =
-      getFusedArray(emitter, fused.getOperandOf(product.getFactor()));
-  auto shape = cast<ShapedType>(product.getFactor().getType()).getShape();
-  int64_t rank = cast<ShapedType>(fused.getInit().getType()).getRank();
-  FactorArray factor;
-  factor.array.base = array.base;
-  factor.array.element = array.element;
-  factor.array.strides.assign(rank, 0);
-  factor.sizes.assign(rank, 1);
-  for (auto [dim, axis] : llvm::enumerate(product.getFactorDims())) {
-    if (axis == ModeProductOp::kContracted) {
-      factor.array.strideK = array.strides[dim];
-    } else if (axis == ModeProductOp::kResulting) {
-      factor.array.resultStride = array.strides[dim];
-    } else if (shape[dim] != 1) {
-      factor.array.strides[axis] = array.strides[dim];
-      factor.sizes[axis] = shape[dim];
-    }
-  }
-  return factor;
+  return arrangeFactor(
+      fused, product,
+      getFusedArray(emitter, fused.getOperandOf(product.getFactor())));
 }
 
 SmallVector<Int> kron::getArraySizes(Emitter &emitter, Value memref) {
@@ -90,16 +73,7 @@ static StageArray getInput(Emitter &emitter, FusedOp fused) {
       fused.getInputPermutation().value_or(ArrayRef<int64_t>());
   StageArray input =
       getFusedArray(emitter, fused.getInputs().front(), permutation);
-  SmallVector<ModeProductOp> products = fused.getModeProducts();
-  auto shape =
-      cast<ShapedType>(products.front().getInput().getType()).getShape();
-  // An axis of size 1 may stretch, unless it is contracted: then its stride is
-  // that of the contracted axis of a group that it ends.
-  for (unsigned axis = 0; axis < shape.size(); ++axis)
-    if (shape[axis] == 1 && llvm::none_of(products, [&](ModeProductOp product) {
-          return product.getAxis() == axis;
-        }))
-      input.strides[axis] = 0;
+  stretchInput(fused, input);
   return input;
 }
 

@@ -17,7 +17,7 @@
 // Verify that the tile is as many rows of 2 KB as fill 4 KB, or a quarter of a
 // small first-level cache.
 // CHECK-LABEL: func @rows
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 2, tiled_axis = 0, steps = [{}, {}, {}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 2, tiled_axis = 0, steps = [{rows = 16, vectors = 1}, {rows = 4, vectors = 4}, {rows = 8, vectors = 2}]>
 // SMALL-LABEL: func @rows
 // SMALL: #kron.cpu_plan<vector_bits = 256, tile = 1, tiled_axis = 0,
 // Verify that results in columns have a size of their own from which on
@@ -58,7 +58,7 @@ func.func @by_hand(%x: memref<?x16xf32>, %f: memref<16x16xf32>, %y: memref<?x16x
 // Verify that an innermost axis that no factor touches is tiled by whole vectors:
 // lanes run along it.
 // CHECK-LABEL: func @columns
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 256, tiled_axis = 1, packs_input = 1, steps = [{}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 256, tiled_axis = 1, packs_input = 1, steps = [{rows = 8, vectors = 2}]>
 // SMALL-LABEL: func @columns
 // SMALL: #kron.cpu_plan<vector_bits = 256, tile = 64, tiled_axis = 1, packs_input = 1,
 // STREAM-LABEL: func @columns
@@ -91,7 +91,7 @@ func.func @extended(%x: memref<4x16xf80>, %f: memref<16x16xf80>, %y: memref<4x16
 // Verify that a row that is larger than the first-level cache goes through all
 // factors but the outermost one in slices of 8 KB.
 // CHECK-LABEL: func @long_rows
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 1, tiled_axis = 0, slice = 2, steps = [{}, {}, {}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 1, tiled_axis = 0, slice = 2, steps = [{rows = 8, vectors = 2}, {rows = 8, vectors = 2}, {rows = 8, vectors = 2}]>
 func.func @long_rows(%x: memref<?x32x32x32xf32>, %f: memref<32x32xf32>, %y: memref<?x32x32x32xf32>) {
   kron.fused ins(%x, %f : memref<?x32x32x32xf32>, memref<32x32xf32>) outs(%y : memref<?x32x32x32xf32>) {
   ^bb0(%t: tensor<?x32x32x32xf32>, %a: tensor<32x32xf32>, %o: tensor<?x32x32x32xf32>):
@@ -111,7 +111,7 @@ func.func @long_rows(%x: memref<?x32x32x32xf32>, %f: memref<32x32xf32>, %y: memr
 // Verify that columns are taken two vectors at a time, in slices that fit the
 // first-level cache.
 // CHECK-LABEL: func @long_columns
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 32, tiled_axis = 2, packs_input = 1, slice = 1, prefetch_results = 0, steps = [{}, {}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 32, tiled_axis = 2, packs_input = 1, slice = 1, prefetch_results = 0, steps = [{rows = 8, vectors = 2}, {rows = 8, vectors = 2, input_panels = 1}]>
 func.func @long_columns(%x: memref<64x64x?xf32>, %f: memref<64x64xf32>, %y: memref<64x64x?xf32>) {
   kron.fused ins(%x, %f : memref<64x64x?xf32>, memref<64x64xf32>) outs(%y : memref<64x64x?xf32>) {
   ^bb0(%t: tensor<64x64x?xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x?xf32>):
@@ -129,7 +129,7 @@ func.func @long_columns(%x: memref<64x64x?xf32>, %f: memref<64x64xf32>, %y: memr
 
 // Verify that a transposed input is taken by whole cache lines, 32 rows at a time.
 // CHECK-LABEL: func @transposed_rows
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 32, tiled_axis = 0, steps = [{}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 32, tiled_axis = 0, steps = [{rows = 6, vectors = 4, factor_panels = 1, chunk = 132}]>
 // STREAM-LABEL: func @transposed_rows
 // STREAM: stream_bytes = 1000,
 func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<256x256xf32>, %y: memref<?x256xf32>) {
@@ -146,8 +146,8 @@ func.func @transposed_rows(%x: memref<?x256xf32, strided<[1, ?]>>, %f: memref<25
 // Verify that fused regions of bf16, and no others, are for matrix tiles where the
 // processor has them, with at least 64 rows; and that this can be forbidden.
 // CHECK-LABEL: func @matrix_tiles
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 8, tiled_axis = 0, converts_input = 1, steps = [{converts_factor = 1}]>
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 8, tiled_axis = 0, converts_input = 1, matrix_tiles = -1, steps = [{converts_factor = 1}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 8, tiled_axis = 0, converts_input = 1, steps = [{rows = 6, vectors = 4, factor_panels = 1, chunk = 36, converts_factor = 1}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 8, tiled_axis = 0, converts_input = 1, matrix_tiles = -1, steps = [{rows = 6, vectors = 4, factor_panels = 1, chunk = 36, converts_factor = 1}]>
 // SMALL-LABEL: func @matrix_tiles
 // TILES-LABEL: func @matrix_tiles
 // TILES: #kron.cpu_plan<vector_bits = 512, tile = 64, {{.*}}matrix_tiles = 1,
@@ -174,7 +174,7 @@ func.func @matrix_tiles(%x: memref<?x1024xbf16>, %f: memref<1024x64xbf16>, %y: m
 // Verify that so few columns are sliced for a copy, too, if there are 64 results of each
 // number.
 // CHECK-LABEL: func @two_vectors
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 32, tiled_axis = 2, packs_input = 1, slice = 1, prefetch = -1, prefetch_results = 0, steps = [{}, {}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 32, tiled_axis = 2, packs_input = 1, slice = 1, prefetch = -1, prefetch_results = 0, steps = [{rows = 8, vectors = 2}, {rows = 8, vectors = 2}]>
 func.func @two_vectors(%x: memref<64x64x32xf32>, %f: memref<64x64xf32>, %y: memref<64x64x32xf32>) {
   kron.fused ins(%x, %f : memref<64x64x32xf32>, memref<64x64xf32>) outs(%y : memref<64x64x32xf32>) {
   ^bb0(%t: tensor<64x64x32xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x32xf32>):
@@ -191,7 +191,7 @@ func.func @two_vectors(%x: memref<64x64x32xf32>, %f: memref<64x64xf32>, %y: memr
 // Verify that a single vector of columns is sliced where positions of the last factor's axis,
 // 4 KB each, would share sets of the first-level cache.
 // CHECK-LABEL: func @one_vector
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 16, tiled_axis = 2, slice = 2, prefetch = -1, steps = [{}, {}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 16, tiled_axis = 2, slice = 2, prefetch = -1, steps = [{rows = 16, vectors = 1}, {rows = 8, vectors = 2}]>
 func.func @one_vector(%x: memref<64x64x16xf32>, %f: memref<64x64xf32>, %y: memref<64x64x16xf32>) {
   kron.fused ins(%x, %f : memref<64x64x16xf32>, memref<64x64xf32>) outs(%y : memref<64x64x16xf32>) {
   ^bb0(%t: tensor<64x64x16xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x16xf32>):
@@ -207,7 +207,7 @@ func.func @one_vector(%x: memref<64x64x16xf32>, %f: memref<64x64xf32>, %y: memre
 
 // Verify that it is not where they do not.
 // CHECK-LABEL: func @apart
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 15, tiled_axis = 2, prefetch = -1, steps = [{}, {}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 15, tiled_axis = 2, prefetch = -1, steps = [{rows = 16, vectors = 1, input_panels = 1}, {rows = 8, vectors = 3}]>
 func.func @apart(%x: memref<64x64x15xf32>, %f: memref<64x64xf32>, %y: memref<64x64x15xf32>) {
   kron.fused ins(%x, %f : memref<64x64x15xf32>, memref<64x64xf32>) outs(%y : memref<64x64x15xf32>) {
   ^bb0(%t: tensor<64x64x15xf32>, %a: tensor<64x64xf32>, %o: tensor<64x64x15xf32>):
@@ -224,7 +224,7 @@ func.func @apart(%x: memref<64x64x15xf32>, %f: memref<64x64xf32>, %y: memref<64x
 // Verify that a single vector of columns is taken where they lie as rows and the buffer before
 // the last factor would be larger than twice the second-level cache.
 // CHECK-LABEL: func @columns_as_rows
-// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 16, tiled_axis = 3, packs_input = 1, slice = 1, slice_cuts = [4], prefetch_results = 0, steps = [{}, {}, {far = 1}]>
+// CHECK: #kron.cpu_plan<vector_bits = 512, tile = 16, tiled_axis = 3, packs_input = 1, slice = 1, slice_cuts = [4], prefetch_results = 0, steps = [{rows = 16, vectors = 1}, {rows = 8, vectors = 2, input_panels = 1}, {rows = 16, vectors = 1, far = 1}]>
 // LARGE-LABEL: func @columns_as_rows
 // LARGE: #kron.cpu_plan<vector_bits = 512, tile = 16,
 func.func @columns_as_rows(%x: memref<32x32x32x512xf32, strided<[1024, 32, 1, 32768]>>, %f: memref<32x32xf32>, %y: memref<32x32x32x512xf32>) {

@@ -16,15 +16,26 @@ PIPELINE_OPTIONS = {"x86-64-v2": "vector-bits=128", "x86-64-v3": "vector-bits=25
 # Every run over all cases has to reach all of these.
 REQUIRED = ("inner", "varying", "fibre", "k", "repeat", "packed factor", "joined factors",
             "copied in", "copied out", "rows outside", "packed by tiles", "scaled", "masks",
-            "streaming stores", "staged segments", "threads", "no kron.fused")
+            "streaming stores", "staged segments", "threads", "no kron.fused", "factor panels",
+            "input panels", "packed broadcasts", "segments", "pairs along p", "lanes inside")
+# The same where vectors have 512 bits.
+REQUIRED_WIDE = ("remainder groups", "sharing rows")
 REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (Stage|Fused) .*?Category:kron-emit \| (.*)")
 FLAGS = {"Packed": "packed factor", "Joined": "joined factors", "CopiesIn": "copied in",
          "CopiesOut": "copied out", "RowsOutside": "rows outside",
          "PacksInBody": "packed by tiles", "Pairs": "pairs of bf16", "Scaled": "scaled",
-         "StagesSegments": "staged segments"}
+         "StagesSegments": "staged segments", "FactorPanels": "factor panels",
+         "InputPanels": "input panels", "PackedBroadcasts": "packed broadcasts",
+         "Remainder": "remainder groups", "SharingRows": "sharing rows", "Segments": "segments",
+         "ReadsPairs": "pairs along p", "LanesInside": "lanes inside"}
 IN_CODE = {"masks": "llvm.intr.masked", "streaming stores": "nontemporal",
            "prefetches": "llvm.intr.prefetch"}
 FUNCTION = re.compile(r"^  llvm\.func .*?@\"?case(\d+)([\w.]*)", re.M)
+
+
+def required(isa):
+    """The paths that a run for `isa` has to reach."""
+    return REQUIRED + (REQUIRED_WIDE if "512" in PIPELINE_OPTIONS[isa] else ())
 
 
 def of_remarks(errors, first_lines):

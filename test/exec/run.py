@@ -221,7 +221,7 @@ class Suite:
         if not self.kron_opt.exists():
             return
         texts = {i: cases.make(self.options.seed, i).mlir() for i in indices}
-        machine = paths.PIPELINE_OPTIONS[self.options.isa or self.isas[-1]]
+        machine = paths.PIPELINE_OPTIONS[self.machine_isa()]
         found = paths.of_batch(self.kron_opt, texts, machine)
         for i, reached in found.items():
             for path in reached:
@@ -319,16 +319,21 @@ class Suite:
                     missing += [f"{op} on {n}" for n, c in zip(names, counts) if not c]
         return missing
 
+    def machine_isa(self):
+        """The instruction set whose paths are counted."""
+        return self.options.isa or self.isas[-1]
+
     def print_paths(self):
         """Table of path x operation; returns the paths that no case took."""
         ops = [op for op in (*cases.ALL_OPS, "chain", "program")
                if any(o == op for o, _ in self.reached)]
         print("== cases by path through the code generator and operation")
         print(f"{'':28}" + "".join(f"{op:>13}" for op in ops))
-        names = [*paths.REQUIRED, *sorted({p for _, p in self.reached} - set(paths.REQUIRED))]
+        required = paths.required(self.machine_isa())
+        names = [*required, *sorted({p for _, p in self.reached} - set(required))]
         for path in names:
             print(f"{path:28}" + "".join(f"{self.reached[op, path]:13}" for op in ops))
-        return [p for p in paths.REQUIRED if not any(self.reached[op, p] for op in ops)]
+        return [p for p in required if not any(self.reached[op, p] for op in ops)]
 
     def record(self, seconds, failed):
         """Adds what was run to the file of --json."""

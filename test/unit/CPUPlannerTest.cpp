@@ -73,6 +73,7 @@ static const Example kPowers{"f32", {-1, 2, 2, 2, 2, 2, 2}, {1, 2, 3, 4, 5, 6}};
 static const Example kOdd{"f64", {1000, 5, 5}, {1, 2}};
 static const Example kSparse{"f32", {6, 196, 64}, {2}, {}, {0}};
 static const Example kLong{"f32", {-1, 64, 64, 64}, {1, 2, 3}};
+static const Example kWide{"f32", {-1, 128}, {1}};
 
 TEST_F(CPUPlanners, CompletePlansStayAsTheyAre) {
   for (const Example &example :
@@ -105,18 +106,17 @@ TEST_F(CPUPlanners, GivenFieldsAreKept) {
       {kRows, "tiled_axis = -1"},
       {kRows, "slice = 4"},
       {kRows, "slice = -1"},
-      {kRows, "steps = [{rows = 2}, {l2_bytes = 4096}, {vectors = 3}]"},
+      {kRows, "steps = [{rows = 2}, {}, {vectors = 1}]"},
       {kRows, "prefetch_results = 0"},
       {kColumns, "windows_ahead = 2"},
       {kRows, "prefetch_lines = 16"},
       {kRows, "thread_fmas = 1000"},
       {kRows, "stream_bytes = 4096, staging = 1"},
       {kRows, "stream_bytes = 4096, drain_lines = 8"},
-      {kRows, "l1_bytes = 16384"},
-      {kRows, "l2_bytes = 65536"},
-      {kRows, "l1_sets = 128, l1_ways = 4"},
-      {kRows, "pages = 64"},
-      {kRows, "fmas_in_flight = 16"},
+      {kRows, "l1_sets = 128"},
+      {kWide, "steps = [{factor_panels = 1, vectors = 1}]"},
+      {kWide, "steps = [{chunk = 24}]"},
+      {kColumns, "steps = [{input_panels = 1}, {}]"},
       {kColumns, "packs_input = 1"},
       {kColumns, "packs_input = 0"},
       {kPowers, "steps = [{factors = 3}, {factors = 3}]"},
@@ -155,12 +155,17 @@ TEST_F(CPUPlanners, GivenFieldsAreKept) {
             llvm::interleaveComma(value, os << name << " = ");
         };
         CPUChoices::visitFields(collect, *choices);
-        for (const CPUStepChoices &step : choices->steps)
-          if (given.has("steps"))
-            texts->push_back(std::to_string(step.factors) + " " +
-                             std::to_string(step.rows) + " " +
-                             std::to_string(step.vectors) + " " +
-                             std::to_string(step.l2Bytes));
+        auto steps = given.getFields().getAs<ArrayAttr>("steps");
+        for (size_t index = 0; steps && index < steps.size(); ++index) {
+          auto fields = cast<DictionaryAttr>(steps[index]);
+          auto collectStep = [&, texts = texts](StringRef name,
+                                                const auto &value) {
+            if constexpr (std::is_convertible_v<decltype(value), int64_t>)
+              if (fields.contains(name))
+                texts->push_back((name + " = " + Twine(value)).str());
+          };
+          CPUStepChoices::visitFields(collectStep, choices->steps[index]);
+        }
       }
       EXPECT_EQ(values[0], values[1]);
     }
@@ -193,6 +198,35 @@ TEST_F(CPUPlanners, WhatARegionWouldNotHonourIsAnError) {
        "steps = [{factors = 2}]",
        "expects step 1 to join factors of neighbouring axes"},
       {kRows, "steps = [{far = 1}, {}, {}]", "cannot have far = 1 in step 1"},
+      {kRows, "steps = [{lanes = 1}, {}, {}]",
+       "step 1 cannot have lanes = 1: input and factor are not contiguous"},
+      {kRows, "steps = [{}, {lanes = 2}, {}]",
+       "step 2 cannot have lanes = 2: no rows lie innermost"},
+      {kRows, "steps = [{}, {}, {lanes = 3}]",
+       "cannot have lanes = 3: they run over the innermost axis anyway"},
+      {kRows, "steps = [{matrix_tiles = 1}, {}, {}]",
+       "step 1 cannot have matrix_tiles = 1"},
+      {kRows, "steps = [{transposes_factor = 1}, {}, {}]",
+       "cannot have transposes_factor = 1"},
+      {kRows, "steps = [{packs_factor = 1}, {}, {}]",
+       "cannot have packs_factor = 1"},
+      {kColumns, "steps = [{factor_panels = 1}, {}]",
+       "cannot have factor_panels = 1: lanes do not run over results"},
+      {kRows, "steps = [{packs_in_tiles = 1}, {}, {}]",
+       "cannot have packs_in_tiles = 1"},
+      {kWide, "steps = [{input_panels = 1}]", "cannot have input_panels = 1"},
+      {kColumns, "steps = [{chunk = 8}, {}]", "cannot have chunk = 8"},
+      {kWide, "steps = [{sharing_rows = 4}]", "cannot have sharing_rows = 4"},
+      {kColumns, "steps = [{remainder = [8, 1, 1]}, {}]",
+       "cannot have remainder: no lanes at the end"},
+      {kWide, "steps = [{segment = 4}]", "cannot have segment = 4"},
+      {kWide, "steps = [{reads_pairs = 1}]", "cannot have reads_pairs = 1"},
+      {kWide, "moves_innermost = 1",
+       "cannot have moves_innermost = 1: no products"},
+      {kWide, "moves_innermost = 3",
+       "cannot have moves_innermost = 3: the innermost axis is contracted"},
+      {kRows, "moves_innermost = 3",
+       "cannot have moves_innermost = 3: tiles go through several factors"},
       {kRows, "threads = 2", "a plan for a CPU has no field 'threads'"},
       {kRows, "steps = [{tile = 2}, {}, {}]",
        "a step of a plan for a CPU has no field 'tile'; it has factors, "},
@@ -208,14 +242,33 @@ TEST_F(CPUPlanners, WhatARegionWouldNotHonourIsAnError) {
 }
 
 TEST_F(CPUPlanners, NoStepTakesMoreOfACacheThanThereIs) {
-  const std::pair<int64_t, int64_t> budgets[] = {
-      {32768, 262144}, {32768, 262144}, {32768, 262144},
-      {32768, 262144}, {32768, 262144}, {32768, 131072}};
-  for (auto [cpu, budget] : llvm::zip_equal(kCPUs, budgets)) {
-    auto planned = plan(kRows, cpu);
-    ASSERT_EQ(getReason(planned), "none");
-    CPUBudget own = readCPUChoices(std::get<CPUPlanAttr>(planned)).budget;
-    EXPECT_EQ(std::pair(own.l1Bytes, own.l2Bytes), budget) << cpu.name;
+  const char *budgets[] = {"l2_bytes = 262144", "l2_bytes = 262144",
+                           "l2_bytes = 262144", "l2_bytes = 262144",
+                           "l2_bytes = 262144", "l2_bytes = 131072"};
+  for (auto [cpu, budget] : llvm::zip_equal(kCPUs, budgets))
+    EXPECT_EQ(getPlanned(kWide, cpu), getPlanned(kWide, cpu, budget))
+        << cpu.name;
+}
+
+TEST_F(CPUPlanners, BudgetsTellWhatToChoose) {
+  struct Row {
+    const Example &example;
+    const char *given, *found;
+  };
+  const Row rows[] = {
+      {kWide, "l1_bytes = 1048576", "steps = [{rows = 3, vectors = 8}]"},
+      {kWide, "steps = [{l1_bytes = 1048576}]",
+       "steps = [{rows = 3, vectors = 8}]"},
+      {kWide, "l2_bytes = 65536", "factor_panels = 1, chunk = 66}]"},
+      {kWide, "steps = [{l2_bytes = 65536}]",
+       "factor_panels = 1, chunk = 66}]"},
+      {kWide, "fmas_in_flight = 64", "factor_panels = 1, chunk = 258}]"},
+      {kWide, "register_rows = 2", "steps = [{rows = 2, vectors = "},
+  };
+  for (const Row &row : rows) {
+    std::string found = getPlanned(row.example, kCPUs[1], row.given);
+    EXPECT_NE(found.find(row.found), std::string::npos)
+        << row.given << ": " << found;
   }
 }
 

@@ -16,6 +16,7 @@
 #ifndef KRON_CODEGEN_EMITTER_H
 #define KRON_CODEGEN_EMITTER_H
 
+#include "kron/Plan/Int.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -23,32 +24,6 @@
 #include <optional>
 
 namespace mlir::kron {
-
-/// An integer that is known now or computed at run time, in 64 or 32 bits.
-class Int {
-public:
-  Int(int64_t constant = 0) : constant(constant) {}
-  Int(Value value) : value(value) {}
-
-  bool isConstant() const { return !value; }
-  bool is(int64_t number) const { return !value && constant == number; }
-  /// The number; only if `isConstant`.
-  int64_t getConstant() const {
-    assert(isConstant() && "expects a constant");
-    return constant;
-  }
-  /// The value; null if `isConstant`.
-  Value getValue() const { return value; }
-
-  bool operator==(const Int &other) const {
-    return value == other.value && (value || constant == other.constant);
-  }
-  bool operator!=(const Int &other) const { return !(*this == other); }
-
-private:
-  int64_t constant = 0;
-  Value value;
-};
 
 /// Builds i64 arithmetic, loops, and loads and stores through bare pointers.
 class Emitter {

@@ -14,36 +14,10 @@
 #define KRON_CODEGEN_FUSEDOPERANDS_H
 
 #include "kron/CodeGen/Emitter.h"
-#include "kron/Plan/Arrays.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Plan/StageArrays.h"
 
 namespace mlir::kron {
-
-/// An array as a step sees it: a pointer and one stride per axis, in elements,
-/// and how these lie in memory (null: as the emitter computes with them).
-struct StageArray {
-  Value base;
-  SmallVector<Int> strides;
-  Type element = nullptr;
-};
-
-/// The factor of a step: element (p, q) at `base + p*strideK + q*resultStride`,
-/// plus `strides[k]` times the position on axis k for those axes it varies on.
-struct StageFactor {
-  Value base;
-  Int strideK;
-  Int resultStride;
-  SmallVector<Int> strides;
-  /// How elements lie in memory, as for a StageArray.
-  Type element = nullptr;
-};
-
-/// A factor of one mode product, with its strides over the op's axes.
-struct FactorArray {
-  StageFactor array;
-  /// Positions per axis of the op that it varies over; 1 elsewhere.
-  SmallVector<int64_t> sizes;
-};
 
 /// The kron.epilogue of a kron.fused. Strides of arrays are 0 along axes that
 /// they do not run over.

@@ -84,6 +84,100 @@ struct CPURates {
   int64_t pairCacheShare = 4, mostPairPositions = 4096;
   /// Multiply-adds below which a range of tiles is not worth a thread.
   int64_t threadFmas = 1 << 16;
+
+  // Tiles.
+  /// Bytes apart at which columns of a slice would fall on the same sets, for
+  /// at least so many positions of an axis.
+  int64_t aliasBytes = 4096, aliasedPositions = 64;
+  /// Bytes that lanes run over in a tile of a single factor. Up to so many
+  /// columns are one tile of a size that is known; 64, 128 and 256 columns of
+  /// f32 were measured to be equally fast. A quarter of that is better from so
+  /// large a K on, where rows do not start at vectors or where they do.
+  int64_t tileColumnBytes = 1024, cutRaggedK = 64, cutFullK = 256;
+  /// N and columns up to which tiles of a single vector are better.
+  int64_t mostSingleVectorResults = 8, mostSingleVectorColumns = 256;
+  /// N between which multiply-adds do not hide what columns that lie as rows
+  /// take.
+  int64_t leastBoundResults = 32, mostBoundResults = 48;
+  /// Rows of a tile of one factor, a multiple of the fewest: register tiles
+  /// have four or six. The fewest are best for so many blocks side by side in
+  /// rows of so many bytes.
+  int64_t leastTileRows = 12, mostTileRows = 48;
+  int64_t manyBlocks = 16, longRowBytes = 4096;
+  /// Rows of more bytes are not small; large ones leave threads so many tiles
+  /// if a row has so many fibres for each element of a factor.
+  int64_t mostSmallRowBytes = 1 << 13, leastTiles = 16, manyFibres = 64;
+  /// Bytes of a position up to which tiles take two blocks of matrix tiles.
+  int64_t mostAmxPositionBytes = 8192;
+  /// Cost of vectors that start anywhere and cross cache lines, and of a
+  /// shuffle beside a multiply-add.
+  double unalignedCost = 1.25, shuffleCost = 0.5;
+
+  // Chains of sparse factors.
+  /// Rows of a tile: more do not make the products faster, fewer make them
+  /// slower; rows, or columns with the batch last, with which one fused region
+  /// still is faster than several.
+  int64_t mostChainRows = 64, leastChainRows = 32;
+  int64_t fewestChainRows = 16, fewestChainColumns = 32;
+  /// Multiply-adds per byte that is not written, beyond which tiles of one
+  /// factor, which are made for that alone, were measured to be as fast or
+  /// faster. With the batch last those load whole rows of a cache line per
+  /// feature.
+  int64_t mostFmasPerByte = 128, mostFmasPerByteLast = 8;
+  /// Bytes of segments that are contiguous enough, and bytes of factors that
+  /// are read anew for each byte that is not written, fetched and read.
+  int64_t leastChainSegmentBytes = 128, savedPerFactorByte = 6;
+
+  // Forms of steps.
+  /// Cost of a register tile's block, of which each further kind adds one: that
+  /// is code of its own, worth it only for a clear win.
+  int64_t costOfOneKind = 19;
+  /// Rows up to which a factor is used as it lies, since packing it would cost
+  /// more than the product; fewer of them pay for what the k mapping takes to
+  /// add up its results where rows of the factor are short, or a period of more
+  /// than so many vectors.
+  int64_t skinnyM = 8, skinnierM = 4, shortPeriod = 5;
+  /// Positions of the axis outside of few rows, at least, that lanes run over
+  /// together with these.
+  int64_t leastRepeatedLanes = 4;
+  /// K and N, and positions of what matrix tiles (AMX) run over, that do not
+  /// leave most of a tile empty; elements from one p to the next, at most, for
+  /// rows of a tile that are picked; blocks that the factor is read for once,
+  /// at most; and elements of an axis from which on transposing a factor is
+  /// faster than picking its elements.
+  int64_t leastAmxK = 24, leastAmxResults = 12, leastAmxPositions = 12;
+  int64_t mostAmxStride = 8, mostAmxBlocks = 4, leastTransposed = 16;
+  /// K and N of a factor that is packed since its elements lie so many bytes
+  /// apart, or far apart along p, and vectors that it is broadcast for.
+  int64_t leastPackedSize = 8, apartBytes = 32, leastBroadcastVectors = 4;
+  /// Vectors and rows of a register tile of a panel, and rows where panel and
+  /// input would share sets of the first-level cache.
+  int64_t panelVectors = 4, panelRows = 6, fewPanelRows = 4;
+  /// K, and blocks of q, from which on rows of X are copied to panels.
+  int64_t leastCopiedK = 8, leastCopiedBlocks = 4;
+  /// K from which on rows share a vector of the q that fill none, and vectors
+  /// beside which that is little.
+  int64_t leastSharedK = 4, mostVectorsBesideShared = 4;
+  /// K from which on lanes at the end of an axis are taken in groups, the most
+  /// times that all rows go by anew for that, and slots that have to remain of
+  /// so many.
+  int64_t leastGroupedK = 4, mostGroupedTurns = 2;
+  int64_t groupedSlots = 15, groupedSlotsOf = 16;
+  /// Bytes of a store that takes one of two slots of a cycle, less take both.
+  int64_t wholeStoreBytes = 8;
+  /// Rows of a register tile that has all q, so that X is read only once.
+  int64_t leastRowsOfAll = 3, mostRowsOfAll = 6;
+  /// Vectors that share a shuffle which repeats a group.
+  int64_t vectorsOfShuffle = 4;
+  /// Bytes of segments of rows that are taken through the factor before the
+  /// next rows.
+  int64_t segmentBytes = 256;
+  /// Rows of a tile that pay for packing a factor once for each of them.
+  int64_t rowsOfPackedTiles = 256;
+  /// Weights per element that is transposed for lanes over p, and size of a
+  /// factor and rows from which on a short innermost axis that it depends on
+  /// moves outside.
+  int64_t weightsOfMovedRows = 20, movedGroupsSize = 96, movedGroupsRows = 128;
 };
 
 inline constexpr CPURates kCPURates;

@@ -13,7 +13,6 @@
 
 #include "AmxStage.h"
 #include "AmxTile.h"
-#include "LoopNest.h"
 #include "Pairs.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -7,31 +7,14 @@
 
 #include "AmxPacking.h"
 #include "AmxStage.h"
-#include "LoopNest.h"
 #include "Rearrange.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-int64_t kron::avoidAlias(int64_t rowBytes) {
-  constexpr int64_t kAliasBytes = 2048, kLineBytes = 64;
-  return rowBytes % kAliasBytes ? rowBytes : rowBytes + kLineBytes;
-}
-
-int64_t kron::getPaddedK(const Stage &stage) {
-  return llvm::alignTo(stage.sizeK, kAmxK);
-}
-
-int64_t kron::getRowBytes(const Stage &stage) {
-  return avoidAlias(getPaddedK(stage) * kHalfBytes);
-}
-
-int64_t kron::getPanelBytes(const Stage &stage) {
-  return getPaddedK(stage) / kAmxK * kAmxTileBytes;
-}
-
-AmxOperand kron::getPackedOperand(const Stage &stage, Value base, bool isA) {
+AmxOperand kron::getPackedOperand(const StageLayout &stage, Value base,
+                                  bool isA) {
   AmxOperand operand;
   operand.base = base;
   if (isA) {
@@ -46,7 +29,7 @@ AmxOperand kron::getPackedOperand(const Stage &stage, Value base, bool isA) {
   return operand;
 }
 
-PackedFactor kron::getAmxFactor(const Stage &stage,
+PackedFactor kron::getAmxFactor(const StageLayout &stage,
                                 ArrayRef<int64_t> factorSizes) {
   bool isA = getAmxMapping(stage) == AmxMapping::Columns;
   int64_t tiles = llvm::divideCeil(stage.sizeN, kAmxRows);
@@ -69,7 +52,7 @@ namespace {
 /// Fills the tiles of one position of all axes.
 class AmxPacker {
 public:
-  AmxPacker(Emitter &emitter, const Stage &stage)
+  AmxPacker(Emitter &emitter, const StageLayout &stage)
       : emitter(emitter), stage(stage),
         isA(getAmxMapping(stage) == AmxMapping::Columns),
         temporary(allocateLines(emitter, std::max(kAmxRows * getRowBytes(stage),
@@ -83,7 +66,7 @@ private:
   void emitElements(Value from, Value to, int64_t count);
 
   Emitter &emitter;
-  const Stage &stage;
+  const StageLayout &stage;
   bool isA;
   /// Memory for the elements of a tile's q.
   Value temporary;
@@ -112,7 +95,8 @@ void AmxPacker::emitTile(Value from, Value to, int64_t count) {
   AmxMatrix matrix{from, factor.resultStride, factor.strideK, stage.sizeK,
                    factor.element};
   bool takesPairs = factor.resultStride.is(1);
-  if (!takesPairs && !canTakeAmxRows(matrix))
+  if (!takesPairs &&
+      !canTakeAmxRows(matrix.strideK, matrix.sizeK, matrix.element))
     return emitElements(from, to, count);
   // The pairs of A, i32, are those of B transposed.
   bool transposes = takesPairs == isA;
@@ -161,7 +145,7 @@ void AmxPacker::emitElements(Value from, Value to, int64_t count) {
   });
 }
 
-void kron::emitAmxPacking(Emitter &emitter, const Stage &stage,
+void kron::emitAmxPacking(Emitter &emitter, const StageLayout &stage,
                           ArrayRef<int64_t> factorSizes,
                           const PackedFactor &packed, Value base) {
   AmxPacker packer(emitter, stage);

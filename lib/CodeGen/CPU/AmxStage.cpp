@@ -15,53 +15,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Positions of X, and results, that a block of tiles takes at a time.
-static constexpr int64_t kBlockSize = kAmxRows * kAmxBlockTiles;
-
-static bool isAtLeast(Int size, int64_t least) {
-  return !size.isConstant() || size.getConstant() >= least;
-}
-
-/// Whether p is contiguous in X, or elements of bf16 a few others apart.
-static bool canLoadRows(const Stage &stage) {
-  constexpr int64_t kMaxStride = 8;
-  Int stride = stage.source.strides[stage.axis];
-  AmxMatrix matrix{nullptr, 0, stride, stage.sizeK, stage.source.element};
-  return stride.is(1) || (stage.source.element && canTakeAmxRows(matrix) &&
-                          stride.getConstant() <= kMaxStride);
-}
-
-AmxMapping kron::getAmxMapping(const Stage &stage) {
-  constexpr int64_t kMinPositions = 12;
-  // What a block of X may take on the stack, high and low parts.
-  constexpr int64_t kMaxK = 2048;
-  auto is16BitFloat = [](Type type) { return type && type.isBF16(); };
-  if (stage.elementParts != 1 || !is16BitFloat(stage.factor.element) ||
-      (stage.source.element && !is16BitFloat(stage.source.element)) ||
-      stage.sizeK < kMinAmxK || stage.sizeK > kMaxK ||
-      stage.sizeN < kMinAmxResults)
-    return AmxMapping::None;
-  LoopNest nest = getLoopNest(stage);
-  if (nest.group != 1 || nest.isSplit)
-    return AmxMapping::None;
-  bool adds = static_cast<bool>(stage.scale.beta);
-  if (canLoadRows(stage) && stage.destination.strides[stage.axis].is(1) &&
-      (!adds || stage.addend.strides[stage.axis].is(1))) {
-    int rows = findSharedAxis(nest);
-    return rows >= 0 && isAtLeast(nest.outer[rows].size, kMinPositions)
-               ? AmxMapping::Rows
-               : AmxMapping::None;
-  }
-  if (nest.inner.empty())
-    return AmxMapping::None;
-  const LoopAxis &columns = nest.inner.back();
-  return columns.source.is(1) && columns.destination.is(1) &&
-                 columns.factor.is(0) && (!adds || columns.addend.is(1)) &&
-                 isAtLeast(columns.size, kMinPositions)
-             ? AmxMapping::Columns
-             : AmxMapping::None;
-}
-
 namespace {
 
 /// Some positions of the axis of X that tiles run over: `count` of them, in
@@ -82,7 +35,7 @@ public:
                   const PackedFactor &packed, bool isExact)
       : StageWalker(emitter, stage),
         bytes(emitter.builder, emitter.loc, emitter.builder.getI8Type()),
-        isRows(getAmxMapping(stage) == AmxMapping::Rows),
+        mapping(getAmxMapping(stage)), isRows(mapping == AmxMapping::Rows),
         splits(!isExact && !stage.source.element) {
     for (auto *axes : {&nest.outer, &nest.inner})
       for (LoopAxis &axis : *axes)
@@ -111,6 +64,7 @@ private:
                    Value mask);
 
   Emitter bytes;
+  AmxMapping mapping;
   bool isRows;
   /// Whether values of X are taken in two parts.
   bool splits;
@@ -134,8 +88,7 @@ bool AmxStageEmitter::canLoadSource() const {
 
 /// Between the two parts of a block of X.
 int64_t AmxStageEmitter::getLowBytes() const {
-  return kAmxBlockTiles *
-         (isRows ? kAmxRows * getRowBytes(stage) : getPanelBytes(stage));
+  return getAmxBlockBytes(stage, mapping, /*isExact=*/true);
 }
 
 /// Bytes of the tiles of a block of X.
@@ -143,27 +96,13 @@ int64_t AmxStageEmitter::getBlockBytes() const {
   return getLowBytes() * (splits ? 2 : 1);
 }
 
-/// Blocks of X that each block of results is computed for before the next one:
-/// several if the factor comes from beyond the first caches every time.
+/// Blocks of X that each block of results is computed for before the next one.
 int64_t AmxStageEmitter::getChunkBlocks() const {
-  constexpr int64_t kMaxBlocks = 4;
-  int64_t most = stage.budget.l2Bytes;
-  int64_t factorBytes = stage.sizeK * stage.sizeN * kHalfBytes;
-  if (!data.size.isConstant() || factorBytes < 2 * most)
-    return 1;
-  return std::clamp<int64_t>(
-      std::min(data.size.getConstant() / kBlockSize, most / getBlockBytes()), 1,
-      kMaxBlocks);
+  return std::max<int64_t>(stage.step->chunk / kAmxBlockSize, 1);
 }
 
 void AmxStageEmitter::emit() {
-  if (isRows) {
-    int rows = findSharedAxis(nest);
-    data = nest.outer[rows];
-    nest.outer.erase(nest.outer.begin() + rows);
-  } else {
-    data = nest.inner.pop_back_val();
-  }
+  data = takeAmxData(mapping, nest);
   results =
       allocateLines(emitter, kAmxTileBytes * kAmxBlockTiles * kAmxBlockTiles);
   packed = allocateLines(emitter, getBlockBytes() * getChunkBlocks());
@@ -182,17 +121,18 @@ void AmxStageEmitter::emitData(const Bases &bases) {
     emitResultBlocks(
         [&](Int q, int64_t sizeN) { emitProduct(at, block, q, sizeN); });
   };
-  int64_t blocks = getChunkBlocks(), chunk = blocks * kBlockSize;
+  int64_t blocks = getChunkBlocks(), chunk = blocks * kAmxBlockSize;
   Int full = emitter.mul(emitter.floorDiv(data.size, chunk), chunk);
   emitter.forLoop(0, full, chunk, [&](Int first) {
     if (blocks == 1)
-      return emitBlock(first, kBlockSize, kAmxBlockTiles);
+      return emitBlock(first, kAmxBlockSize, kAmxBlockTiles);
     emitChunk(bases, first, blocks);
   });
   if (data.size.isConstant()) {
     int64_t end = data.size.getConstant();
-    for (int64_t first = full.getConstant(); first < end; first += kBlockSize) {
-      int64_t count = std::min(end - first, kBlockSize);
+    for (int64_t first = full.getConstant(); first < end;
+         first += kAmxBlockSize) {
+      int64_t count = std::min(end - first, kAmxBlockSize);
       emitBlock(first, count, llvm::divideCeil(count, kAmxRows));
     }
     return;
@@ -209,9 +149,10 @@ void AmxStageEmitter::emitChunk(const Bases &bases, Int first, int64_t blocks) {
       [&](bool packs,
           function_ref<void(const Bases &, const DataBlock &)> body) {
         emitter.forLoop(0, blocks, 1, [&](Int number) {
-          DataBlock block{kBlockSize, kAmxBlockTiles, {}};
-          Bases at = advance(
-              bases, data, emitter.add(first, emitter.mul(number, kBlockSize)));
+          DataBlock block{kAmxBlockSize, kAmxBlockTiles, {}};
+          Bases at =
+              advance(bases, data,
+                      emitter.add(first, emitter.mul(number, kAmxBlockSize)));
           block.operand = packs ? getData(at, block, number)
                                 : getOperand(at, block, number);
           body(at, block);
@@ -272,8 +213,9 @@ void AmxStageEmitter::packData(const Bases &at, const DataBlock &block,
 
 /// Calls `body(q, count)` for all blocks of results.
 void AmxStageEmitter::emitResultBlocks(function_ref<void(Int, int64_t)> body) {
-  int64_t full = stage.sizeN / kBlockSize * kBlockSize;
-  emitter.forLoop(0, full, kBlockSize, [&](Int q) { body(q, kBlockSize); });
+  int64_t full = stage.sizeN / kAmxBlockSize * kAmxBlockSize;
+  emitter.forLoop(0, full, kAmxBlockSize,
+                  [&](Int q) { body(q, kAmxBlockSize); });
   if (full < stage.sizeN)
     body(full, stage.sizeN - full);
 }
@@ -306,7 +248,7 @@ void AmxStageEmitter::emitProduct(const Bases &from, const DataBlock &block,
                         emitter.mul(rowStride, emitter.getElementBytes()));
   }
   emitAmxBlock(emitter, product, results,
-               kBlockSize * emitter.getElementBytes());
+               kAmxBlockSize * emitter.getElementBytes());
   storeResults(at, isRows ? block.count : Int(count),
                isRows ? Int(count) : block.count, product.columns);
 }
@@ -332,13 +274,13 @@ void AmxStageEmitter::storeResults(const Bases &at, Int rows, Int columns,
   for (int64_t tile = 0; tile < tiles; ++tile)
     masks.push_back(
         emitter.firstLanes(kAmxRows, emitter.sub(columns, tile * kAmxRows)));
-  Value pairMask = emitter.firstLanes(kBlockSize, columns);
+  Value pairMask = emitter.firstLanes(kAmxBlockSize, columns);
   emitter.forLoop(0, rows, isUnrolled ? kUnroll : 1, [&](Int first) {
     for (int64_t index = 0; index < (isUnrolled ? kUnroll : 1); ++index) {
       Int position = emitter.add(first, index);
       Bases place = advance(at, row, position);
       Value source =
-          emitter.offsetPointer(results, emitter.mul(position, kBlockSize));
+          emitter.offsetPointer(results, emitter.mul(position, kAmxBlockSize));
       auto getValue = [&](int64_t tile) {
         Int offset = tile * kAmxRows;
         Value value = emitter.loadVector(

@@ -5,12 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A step whose factor is bf16 becomes products of matrix tiles (AmxTile.h):
-//
-//   rows     the contracted axis is innermost: rows of X are rows of A, as they
-//            lie if they are bf16; the factor is B
-//   columns  the innermost axis is not contracted: it is the columns of B, to
-//            which rows of X are interleaved in pairs; the factor is A
+// A step whose factor is bf16 becomes products of matrix tiles (AmxTile.h), in
+// one of the ways that AmxMapping.h lists.
 //
 // Between factors values are f32; here they are taken as sums of two bf16,
 // which keeps 16 bits.
@@ -24,12 +20,6 @@
 #include "kron/CodeGen/CPU/Stage.h"
 
 namespace mlir::kron {
-
-enum class AmxMapping { None, Rows, Columns };
-
-/// How `stage` becomes products of tiles; None if it does not, or if it is too
-/// small to gain from it. Does not ask whether the processor has tiles.
-AmxMapping getAmxMapping(const Stage &stage);
 
 /// Whether `copy` takes f32 from an array that is contiguous along one axis to
 /// bf16 that are contiguous along a short axis inside of it, which lies outside

@@ -216,14 +216,6 @@ static Parts loadParts(Emitter &emitter, const AmxMatrix &matrix, Value pointer,
   return parts;
 }
 
-bool kron::canTakeAmxRows(const AmxMatrix &matrix) {
-  constexpr int64_t kMaxStride = 1 << 20;
-  return matrix.strideK.is(1) ||
-         (matrix.element.isBF16() && matrix.sizeK % 2 == 0 &&
-          matrix.strideK.isConstant() && matrix.strideK.getConstant() > 1 &&
-          matrix.strideK.getConstant() < kMaxStride);
-}
-
 /// Loads i32 from `pointer` plus `stride` elements of bf16 from lane to lane.
 static Value emitGather(Emitter &emitter, Value pointer, int64_t stride,
                         Value mask) {

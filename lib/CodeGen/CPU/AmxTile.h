@@ -24,15 +24,9 @@
 #define KRON_LIB_CODEGEN_CPU_AMXTILE_H
 
 #include "kron/CodeGen/Emitter.h"
+#include "kron/Plan/CPU/AmxMapping.h"
 
 namespace mlir::kron {
-
-/// Rows of A and results, columns of B and results, and k, of one tile.
-inline constexpr int64_t kAmxRows = 16;
-inline constexpr int64_t kAmxK = 32;
-inline constexpr int64_t kAmxTileBytes = 1024;
-/// Tiles of a block along rows and columns.
-inline constexpr int64_t kAmxBlockTiles = 2;
 
 /// Tiles of A or B in memory, in bytes from `base`.
 struct AmxOperand {
@@ -78,12 +72,9 @@ struct AmxMatrix {
   int64_t getPaddedK() const { return getKTiles() * kAmxK; }
 };
 
-/// Whether `emitAmxRows` takes rows of `matrix`: those that are contiguous
-/// along k, or have elements in pairs, a known stride apart, of bf16.
-bool canTakeAmxRows(const AmxMatrix &matrix);
-
-/// Copies `count` rows of A to rows of `rowBytes` bytes, filled up with zeros
-/// along k. `lowBytes` as of an operand; 0 if elements are not contiguous.
+/// Copies `count` rows of A (`canTakeAmxRows`) to rows of `rowBytes` bytes,
+/// filled up with zeros along k. `lowBytes` as of an operand; 0 if elements are
+/// not contiguous.
 void emitAmxRows(Emitter &emitter, const AmxMatrix &matrix, Int count,
                  Value target, int64_t rowBytes, int64_t lowBytes);
 

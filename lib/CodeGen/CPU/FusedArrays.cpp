@@ -17,12 +17,8 @@ static FactorArray getJointFactor(Emitter &emitter, RuntimeCalls &runtime,
                                   unsigned rank) {
   if (group.products.size() == 1)
     return getFusedFactor(emitter, fused, group.products.front());
-  FactorArray joint;
+  FactorArray joint = describeJointFactor(group, rank);
   joint.array.base = runtime.allocateShared(emitter, group.sizeK * group.sizeN);
-  joint.array.strideK = group.sizeN;
-  joint.array.resultStride = 1;
-  joint.array.strides.assign(rank, 0);
-  joint.sizes.assign(rank, 1);
 
   std::function<void(unsigned, Int, Int, Value)> multiply =
       [&](unsigned index, Int p, Int q, Value product) {
@@ -66,9 +62,11 @@ FusedArrays kron::collectArrays(Emitter &emitter, RuntimeCalls &runtime,
   arrays.init = operands.init;
   arrays.addend = operands.addend;
   arrays.epilogue = operands.epilogue;
+  arrays.adds = !operands.beta.isZero();
+  arrays.hasEpilogue = operands.epilogue.has_value();
   if (!operands.alpha.isOne())
     arrays.scale.alpha = getTileScalar(emitter, operands.alpha);
-  if (!operands.beta.isZero())
+  if (arrays.adds)
     arrays.scale.beta = getTileScalar(emitter, operands.beta);
   for (const StageGroup &group : plan.groups)
     arrays.factors.push_back(

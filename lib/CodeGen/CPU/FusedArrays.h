@@ -10,17 +10,13 @@
 
 #include "kron/CodeGen/CPU/RuntimeCalls.h"
 #include "kron/CodeGen/CPU/Stage.h"
-#include "kron/Plan/CPU/CPUPlan.h"
+#include "kron/Plan/CPU/FusedLayout.h"
 
 namespace mlir::kron {
 
 /// All that the op reads and writes. It exists twice: outside of the body, and
 /// inside with every value replaced by its capture.
-struct FusedArrays {
-  SmallVector<Int> sizes;
-  StageArray input, init, addend;
-  /// One factor per group; products of several are multiplied out before.
-  SmallVector<FactorArray> factors;
+struct FusedArrays : LayoutArrays {
   TileScale scale;
   std::optional<FusedEpilogue> epilogue;
 };

@@ -124,8 +124,6 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
                                      const StageArray &input,
                                      const FusedWindow &window,
                                      bool isNextTile) {
-  // A register tile prefetches whole segments.
-  constexpr int64_t kMaxSegmentBytes = 1024;
   prefetch = {};
   if (choices.prefetch < 0)
     return;
@@ -174,7 +172,9 @@ void FusedCodeBuilder::startPrefetch(Emitter &emitter, const Section &section,
       return;
     int64_t segment = countContiguousOutside(input, sizes, plan.tiledAxis,
                                              isSliced ? axis : 0);
-    if (!segment || segment * elementBytes > kMaxSegmentBytes)
+    // Register tiles prefetch whole segments, with half of their lines.
+    if (!segment ||
+        2 * segment * elementBytes > choices.prefetchLines * kLineBytes)
       return;
     prefetch.segmentBytes = segment * elementBytes;
     prefetch.stride = emitter.mul(input.strides[plan.tiledAxis], elementBytes);

@@ -5,95 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopNest.h"
 #include "Rearrange.h"
+#include "kron/CodeGen/CPU/Stage.h"
+#include "kron/Plan/CPU/LoopNest.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::kron;
-
-/// The axis that lanes run over, if it is not only q.
-static const LoopAxis *getLaneAxis(const LoopNest &nest) {
-  return nest.inner.empty() ? nullptr : &nest.inner.back();
-}
-
-/// Whether axis `axis` of the step belongs to the lanes.
-static bool isLaneAxis(const LoopAxis *lanes, unsigned axis) {
-  return lanes && axis >= lanes->first && axis <= lanes->last;
-}
-
-PackedFactor kron::getPackedFactor(const Stage &stage,
-                                   ArrayRef<int64_t> factorSizes) {
-  LoopNest nest = getLoopNest(stage);
-  const LoopAxis *lanes = getLaneAxis(nest);
-  PackedFactor packed;
-  StageMapping mapping = getMapping(stage, nest);
-  bool isFibre = mapping == StageMapping::Fibre;
-  if (mapping == StageMapping::Inner &&
-      getBroadcastPacking(stage, nest) == BroadcastPacking::Streams) {
-    // The group is the inner part of the axis that lanes run over.
-    packed.strideK = nest.group;
-    packed.resultStride = stage.sizeK * nest.group;
-    packed.elements = stage.sizeN * packed.resultStride;
-  } else if (auto groups = getRemainderGroups(stage, nest); !groups.empty()) {
-    packed.strideK = stage.sizeN;
-    packed.resultStride = 1;
-    packed.elements =
-        llvm::alignTo(stage.sizeK * stage.sizeN, getMaxLanes(stage));
-    packed.groupedSize = lanes->size.getConstant();
-    for (int64_t group : groups) {
-      packed.remainderGroups.push_back({group, packed.elements});
-      packed.elements += stage.sizeK * getGroupedRowElements(stage, group);
-    }
-  } else if (mapping == StageMapping::Inner) {
-    lanes = nullptr;
-    // In the order in which p and q lie already.
-    bool pInside = stage.factor.strideK.getConstant() <
-                   stage.factor.resultStride.getConstant();
-    packed.strideK = pInside ? 1 : stage.sizeN;
-    packed.resultStride = pInside ? stage.sizeK : 1;
-    packed.elements = stage.sizeK * stage.sizeN;
-  } else {
-    packed.resultStride = lanes ? lanes->size.getConstant() : 1;
-    packed.strideK = packed.resultStride * stage.sizeN;
-  }
-  if (isFibre) {
-    // Every q once for each of the fibres that share a vector.
-    if (!keepsFibres(stage))
-      packed.resultStride *= getNumFibres(stage, nest);
-    auto [lanesOfVector, perVector] = getFibreLanes(stage, packed.resultStride);
-    packed.vectorLanes = lanesOfVector;
-    packed.vectorResults = perVector;
-    // Whole cache lines, so that the last vector of a row can be loaded
-    // unmasked.
-    packed.strideK = llvm::alignTo(packed.getRowElements(stage.sizeN), 16);
-  }
-  if (mapping != StageMapping::Inner)
-    packed.elements = packed.strideK * stage.sizeK;
-  if (isFibre) {
-    packed.panelLanes = getPanelLanes(stage, nest);
-    packed.sharingRows = getSharingRows(stage, nest);
-  }
-  if (packed.panelLanes) {
-    packed.strideK = packed.panelLanes;
-    packed.elements =
-        stage.sizeK *
-        llvm::alignTo(packed.getRowElements(stage.sizeN), packed.panelLanes);
-  }
-  packed.strides.assign(stage.sizes.size(), 0);
-  if (nest.isSplit) {
-    packed.splitStride = packed.elements;
-    packed.elements *= nest.outer.back().size.getConstant();
-  }
-  for (unsigned axis = stage.sizes.size(); axis-- > 0;) {
-    if (axis == stage.axis || factorSizes[axis] == 1 || isLaneAxis(lanes, axis))
-      continue;
-    packed.strides[axis] = packed.elements;
-    packed.elements *= factorSizes[axis];
-  }
-  return packed;
-}
 
 /// Where rows [q, lanes] of a packed factor come from and go to: those of the q
 /// in [firstResult, firstResult + sizeN), padded to `rowStride`.
@@ -105,7 +24,7 @@ struct PackedRows {
 
 /// Fills the padding of all rows, and all of a row that has gaps, with zeros:
 /// it is loaded and multiplied, if never stored, and must not be denormal.
-static void emitPadding(Emitter &emitter, const Stage &stage,
+static void emitPadding(Emitter &emitter, const StageLayout &stage,
                         const PackedFactor &packed, const PackedRows &rows,
                         Value to) {
   int64_t lanes = getMaxLanes(stage);
@@ -123,7 +42,7 @@ static void emitPadding(Emitter &emitter, const Stage &stage,
 }
 
 /// Copies the lanes of (p, q) one by one, or at once if they are contiguous.
-static void emitPackedElements(Emitter &emitter, const Stage &stage,
+static void emitPackedElements(Emitter &emitter, const StageLayout &stage,
                                const PackedFactor &packed,
                                const PackedRows &rows, Value from, Value to) {
   int64_t unit = packed.resultStride;
@@ -159,7 +78,7 @@ static void emitPackedElements(Emitter &emitter, const Stage &stage,
 }
 
 /// Fills [p, q, lanes].
-static void emitPackedRows(Emitter &emitter, const Stage &stage,
+static void emitPackedRows(Emitter &emitter, const StageLayout &stage,
                            const PackedFactor &packed, const PackedRows &rows,
                            Value from, Value to) {
   emitPadding(emitter, stage, packed, rows, to);
@@ -186,7 +105,7 @@ static void emitPackedRows(Emitter &emitter, const Stage &stage,
 }
 
 /// Fills [p, q, group] from the [p, q] before it.
-static void emitRepeatedResults(Emitter &emitter, const Stage &stage,
+static void emitRepeatedResults(Emitter &emitter, const StageLayout &stage,
                                 const PackedFactor &packed,
                                 const PackedFactor::RemainderGroup &group,
                                 Value base) {
@@ -212,7 +131,7 @@ static void emitRepeatedResults(Emitter &emitter, const Stage &stage,
 }
 
 /// Repeats the q of every row that fill no vector, to the end of theirs.
-static void emitRepeatedRest(Emitter &emitter, const Stage &stage,
+static void emitRepeatedRest(Emitter &emitter, const StageLayout &stage,
                              const PackedFactor &packed, Value base) {
   int64_t lanes = getMaxLanes(stage), rest = stage.sizeN % lanes;
   SmallVector<int64_t> sources;
@@ -230,7 +149,7 @@ static void emitRepeatedRest(Emitter &emitter, const Stage &stage,
 }
 
 /// Fills [q, p, group] for `sizeN` q.
-static void emitPackedStreams(Emitter &emitter, const Stage &stage,
+static void emitPackedStreams(Emitter &emitter, const StageLayout &stage,
                               int64_t sizeN, int64_t group, Value from,
                               Value to) {
   int64_t lanes = getMaxLanes(stage);
@@ -255,7 +174,7 @@ static void emitPackedStreams(Emitter &emitter, const Stage &stage,
 
 /// Fills [lane, q, p] or [lane, p, q] from [q, p, lane] or [p, q, lane], for
 /// the lanes of axis `axis`, which the factor is contiguous along.
-static void emitPackedBroadcasts(Emitter &emitter, const Stage &stage,
+static void emitPackedBroadcasts(Emitter &emitter, const StageLayout &stage,
                                  const PackedFactor &packed, unsigned axis,
                                  int64_t size, Value from, Value to) {
   int64_t strideK = stage.factor.strideK.getConstant();
@@ -291,8 +210,8 @@ namespace {
 /// Walks over the axes that a factor varies on and fills its packed blocks.
 class Packer {
 public:
-  Packer(Emitter &emitter, const Stage &stage, ArrayRef<int64_t> factorSizes,
-         const PackedFactor &packed)
+  Packer(Emitter &emitter, const StageLayout &stage,
+         ArrayRef<int64_t> factorSizes, const PackedFactor &packed)
       : emitter(emitter), stage(stage), factorSizes(factorSizes),
         packed(packed), nest(getLoopNest(stage)) {
     if (getMapping(stage, nest) == StageMapping::Inner)
@@ -310,7 +229,7 @@ private:
   void emitBlock(Value from, Value to);
 
   Emitter &emitter;
-  const Stage &stage;
+  const StageLayout &stage;
   ArrayRef<int64_t> factorSizes;
   const PackedFactor &packed;
   LoopNest nest;
@@ -341,7 +260,7 @@ void Packer::emitLoops(unsigned axis, Value from, Value to) {
   bool hasPlanes = broadcasts == BroadcastPacking::Planes;
   int contiguousAxis = hasPlanes ? getContiguousAxis(stage) : -1;
   if (axis < factorSizes.size()) {
-    bool skipped = axis == stage.axis || isLaneAxis(lanes, axis) ||
+    bool skipped = axis == stage.axis || (lanes && lanes->contains(axis)) ||
                    static_cast<int>(axis) == contiguousAxis ||
                    isContinuedByResults(axis);
     return emitter.forLoop(
@@ -401,7 +320,7 @@ void Packer::emitBlock(Value from, Value to) {
     emitPanel(fullPanels, rest);
 }
 
-void kron::emitPacking(Emitter &emitter, const Stage &stage,
+void kron::emitPacking(Emitter &emitter, const StageLayout &stage,
                        ArrayRef<int64_t> factorSizes,
                        const PackedFactor &packed, Value base) {
   Packer(emitter, stage, factorSizes, packed)

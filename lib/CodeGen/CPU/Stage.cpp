@@ -180,6 +180,53 @@ void StageEmitter::emit() {
   }
 }
 
+bool kron::canStream(const StageLayout &stage,
+                     SmallVectorImpl<Value> &strides) {
+  LoopNest nest = getLoopNest(stage);
+  StageMapping mapping = getMapping(stage, nest);
+  if (mapping == StageMapping::Unsupported || mapping == StageMapping::K ||
+      mapping == StageMapping::Repeat)
+    return false;
+  // What lanes run over, in elements, if that is known.
+  std::optional<int64_t> size;
+  int64_t lanes, group = 1;
+  if (mapping == StageMapping::Fibre) {
+    group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+    size = stage.sizeN * group;
+    lanes = getFibreLanes(stage, group).first;
+    if (int64_t fibres = getNumFibres(stage, nest); fibres > 1) {
+      Int count = nest.outer.pop_back_val().size;
+      size = count.isConstant() ? *size * count.getConstant() : 1;
+      lanes = stage.sizeN * fibres;
+      if (!llvm::isPowerOf2_64(lanes))
+        return false;
+    }
+  } else {
+    group = nest.group;
+    if (nest.inner.back().size.isConstant())
+      size = nest.inner.back().size.getConstant();
+    lanes = chooseLanes(size.value_or(INT64_MAX), stage.vectorBits,
+                        stage.elementBytes);
+  }
+  // Narrow vectors fill a cache line too slowly.
+  if (lanes * stage.elementBytes < 32 || lanes % group ||
+      (size && *size % lanes))
+    return false;
+  auto fits = [&](Int stride) {
+    if (!stride.isConstant())
+      strides.push_back(stride.getValue());
+    return !stride.isConstant() || stride.getConstant() % lanes == 0;
+  };
+  if (!nest.inner.empty())
+    nest.inner.pop_back();
+  if (mapping != StageMapping::Fibre &&
+      !fits(stage.destination.strides[stage.axis]))
+    return false;
+  return llvm::all_of(
+      llvm::concat<LoopAxis>(nest.outer, nest.inner),
+      [&](const LoopAxis &axis) { return fits(axis.destination); });
+}
+
 static StringRef getName(StageMapping mapping) {
   switch (mapping) {
   case StageMapping::Inner:
@@ -203,6 +250,14 @@ void kron::emitStage(Emitter &emitter, const Stage &stage,
   remark::analysis(emitter.loc,
                    remark::RemarkOpts::name("Stage").category("kron-emit"))
       << remark::metric("Mapping", getName(getStageMapping(stage)))
-      << remark::metric("Packed", packed != nullptr);
+      << remark::metric("Packed", packed != nullptr)
+      << remark::metric("FactorPanels", stage.step->hasPanels)
+      << remark::metric("InputPanels", stage.step->copiesRows)
+      << remark::metric("PackedBroadcasts", stage.step->packsFactor)
+      << remark::metric("Remainder", !stage.step->remainder.empty())
+      << remark::metric("SharingRows", stage.step->sharingRows > 1)
+      << remark::metric("Segments", stage.step->segment != 0)
+      << remark::metric("ReadsPairs", stage.step->readsPairs)
+      << remark::metric("LanesInside", stage.step->lanes == kLanesInside);
   StageEmitter(emitter, stage, packed).emit();
 }

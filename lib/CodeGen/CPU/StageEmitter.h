@@ -58,8 +58,6 @@ private:
                       function_ref<void(Int, int64_t, Value)> body);
   int64_t getPanelElements(const LaneBlocks &blocks) const;
   Int getPanelOffset(const LaneBlocks &blocks, Int first);
-  TileShape chooseInnerShape(int64_t vectorTotal) const;
-  bool copiesSource(const LaneBlocks &blocks) const;
   Value allocateOnStack(int64_t elements);
   /// Memory of the function for a pointer.
   Value allocateSlot();
@@ -69,7 +67,7 @@ private:
   bool takesRemainderGroups(const LoopAxis &lanes) const;
   void emitRemainderGroup(const LoopAxis *rows,
                           const PackedFactor::RemainderGroup &group,
-                          const Bases &bases);
+                          TileShape shape, const Bases &bases);
   void emitRemainderGroups(const LoopAxis &lanes, const Bases &bases);
   void emitVarying(const LoopAxis &lanes, const LoopAxis *shared,
                    const Bases &bases);
@@ -79,7 +77,6 @@ private:
   void emitSharingBlocks(const LoopAxis &rows, int64_t sharing,
                          function_ref<void(Int, int64_t)> emitShared,
                          function_ref<void(Int, int64_t)> emitOwn);
-  int64_t getFibreSegment(const LoopAxis &split) const;
   PrefetchStream startRowPrefetch(const LoopAxis &rows, int64_t segment);
   void moveRowPrefetch(const LoopAxis &rows, int64_t step, int64_t segment,
                        Int begin, Value first, const PrefetchStream &ahead);
@@ -107,7 +104,6 @@ private:
 
     int64_t getVectors() const { return llvm::divideCeil(size, used); }
   };
-  TileShape chooseFibreShape(const FibreTiles &tiles, bool isSplit);
   FibreTiles getFibreTiles(const LoopAxis *rows, const LoopAxis *split);
   void emitFibreTile(const FibreTiles &tiles, const Bases &block, int64_t rows,
                      Int first, int64_t vectors, Value mask,
@@ -143,7 +139,6 @@ private:
     Value base;
     int64_t rowElements = 0;
   };
-  bool takesPairs(int64_t group, int64_t rows) const;
   bool multipliesWords(int64_t group) const;
   int64_t getPairResults(int64_t group) const;
   PairPanel emitPairPanel(const LoopAxis *rows, int64_t total, int64_t group,
@@ -161,17 +156,7 @@ private:
                                int64_t turns);
   void emitKTile(const Bases &at, const KTile &tile);
   void emitK(const LoopAxis *rows, const Bases &bases);
-  /// How the varying mapping takes few rows: segments of `segment` units of t,
-  /// each a vector or, of bf16, a pair of them, `vectors` of them at a time
-  /// with `sizeN` q and `rows` rows.
-  struct SegmentShape {
-    int64_t unit = 1, segment = 1, vectors = 1, sizeN = 1, rows = 1;
-    /// Whether bf16 is read in pairs of t, and multiplied in words of two p.
-    bool pairs = false, words = false;
-
-    int64_t getParts() const { return pairs ? 2 : 1; }
-  };
-  /// Such a block, with the strides of the copy of X and of the rows.
+  /// A block of a segment, with the strides of the copy of X and of the rows.
   struct SegmentTile {
     int64_t rows = 1, sizeN = 1, vectors = 1;
     bool pairs = false, words = false;
@@ -181,8 +166,6 @@ private:
 
     int64_t getParts() const { return pairs ? 2 : 1; }
   };
-  std::optional<SegmentShape> getSegmentShape(int64_t size, int64_t rows) const;
-  int64_t getSegmentK(const SegmentShape &shape) const;
   std::pair<Value, Value> emitSegmentWords(const SegmentShape &shape,
                                            Value first, Value second);
   void emitSegmentStep(const Bases &at, const SegmentTile &tile, Int p,
@@ -204,6 +187,8 @@ private:
   /// Stores `value` with scaling, at the given offsets from the bases.
   void storeResult(const Bases &at, Value value, Int offset, Int addendOffset,
                    Value mask);
+  /// What the plan says of register tiles.
+  TileShape getShape() const { return {stage.step->rows, stage.step->vectors}; }
   /// Takes an axis on which the factor does not vary out of the nest's outer
   /// loops, to be blocked in registers; none if there is none.
   std::optional<LoopAxis> takeSharedAxis();

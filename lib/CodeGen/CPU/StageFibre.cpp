@@ -46,16 +46,6 @@ void StageEmitter::emitRowCopy(const LoopAxis &rows, Int count, int64_t ahead,
   });
 }
 
-/// Registers of a row that are taken through the factor before the next rows:
-/// memory takes segments of several lines faster than one line of every row,
-/// and their part of the factor stays in the second-level cache.
-int64_t StageEmitter::getFibreSegment(const LoopAxis &split) const {
-  constexpr int64_t kSegmentBytes = 256;
-  int64_t total = split.size.getConstant();
-  int64_t most = kSegmentBytes * 8 / stage.vectorBits;
-  return llvm::divideCeil(total, llvm::divideCeil(total, most));
-}
-
 /// What register tiles prefetch while rows are taken through a segment: the
 /// same of the next rows, if these follow in memory.
 PrefetchStream StageEmitter::startRowPrefetch(const LoopAxis &rows,
@@ -104,7 +94,7 @@ void StageEmitter::emitFibreSegments(
     const LoopAxis &rows, const LoopAxis &split, int64_t step,
     const PrefetchStream &ahead, const Bases &bases,
     function_ref<void(const Bases &, int64_t)> body) {
-  int64_t segment = getFibreSegment(split);
+  int64_t segment = stage.step->segment;
   emitBlocks(split.size, segment, [&](Int first, int64_t count) {
     Bases part = advance(bases, split, first);
     emitBlocks(rows.size, step, [&](Int row, int64_t number) {
@@ -116,24 +106,6 @@ void StageEmitter::emitFibreSegments(
       });
     });
   });
-}
-
-/// At most `most` rows, in blocks of about the same size if there are `total`
-/// (-1: many).
-static int64_t limitRows(int64_t rows, int64_t most, int64_t total) {
-  if (rows <= most)
-    return rows;
-  return total < 0 ? most
-                   : llvm::divideCeil(total, llvm::divideCeil(total, most));
-}
-
-/// The largest divisor of `total` up to `rows`, if it is not much less; else
-/// `rows`.
-static int64_t getDividingRows(int64_t rows, int64_t total) {
-  for (int64_t divisor = rows; 2 * divisor >= rows; --divisor)
-    if (total % divisor == 0)
-      return divisor;
-  return rows;
 }
 
 /// Calls `emitShared` for blocks of rows that are multiples of `sharing`, and
@@ -166,48 +138,6 @@ void StageEmitter::emitSharingBlocks(
     emitOwn(full + shared, size - full - shared);
 }
 
-/// The rows and vectors of a register tile. `isSplit` says that rows are taken
-/// in segments of registers.
-TileShape StageEmitter::chooseFibreShape(const FibreTiles &tiles,
-                                         bool isSplit) {
-  int64_t rowTotal = 1;
-  if (tiles.rows)
-    rowTotal =
-        tiles.rows->size.isConstant() ? tiles.rows->size.getConstant() : -1;
-  int64_t vectorTotal = tiles.getVectors();
-  bool isFixed = stage.step->rows || stage.step->vectors;
-  // All q at once: X is read where it lies, and only once.
-  constexpr int64_t kLeastRows = 3, kMostRows = 6;
-  int64_t rowsOfAll = std::min(getMaxAccumulators(stage.vectorBits) /
-                                   stage.elementParts / vectorTotal,
-                               kMostRows);
-  if (isSplit && !isFixed && rowsOfAll >= kLeastRows)
-    return {rowsOfAll, vectorTotal};
-  if (hasPanels)
-    return {getPanelRows(stage, tiles.group, rowTotal), getPanelVectors(stage)};
-  TileShape shape =
-      chooseTileShape(rowTotal, vectorTotal, stage.vectorBits, *stage.step,
-                      stage.budget, stage.elementParts);
-  // What is left behind blocks of a number that is not known are single rows,
-  // which may be a few, but not as many as a quarter.
-  bool isOpen = rowTotal < 0 && stage.usualRows && !isFixed;
-  if (isOpen && 4 * (stage.usualRows % shape.rows) >= stage.usualRows) {
-    shape = chooseTileShape(stage.usualRows, vectorTotal, stage.vectorBits,
-                            *stage.step, stage.budget, stage.elementParts);
-    shape.rows = getDividingRows(shape.rows, stage.usualRows);
-  }
-  // Groups that a shuffle repeats are used for several vectors. It takes a
-  // register less, which says how they are repeated.
-  constexpr int64_t kMostShuffled = 22, kSharedVectors = 4;
-  if (!llvm::isPowerOf2_64(tiles.group) && stage.vectorBits == 512 &&
-      !isFixed) {
-    shape.vectors = std::min(vectorTotal, kSharedVectors);
-    shape.rows = limitRows(rowTotal < 0 ? kMostShuffled : rowTotal,
-                           kMostShuffled / shape.vectors, rowTotal);
-  }
-  return shape;
-}
-
 StageEmitter::FibreTiles StageEmitter::getFibreTiles(const LoopAxis *rows,
                                                      const LoopAxis *split) {
   FibreTiles tiles;
@@ -225,7 +155,7 @@ StageEmitter::FibreTiles StageEmitter::getFibreTiles(const LoopAxis *rows,
     tiles.vectorStride = stage.destination.strides[stage.axis];
     tiles.addendVectorStride = getStride(stage.addend.strides, stage.axis);
   }
-  tiles.shape = chooseFibreShape(tiles, split);
+  tiles.shape = getShape();
   if (rows)
     tiles.source = *rows;
   tiles.strideK = stage.source.strides[stage.axis];
@@ -235,7 +165,7 @@ StageEmitter::FibreTiles StageEmitter::getFibreTiles(const LoopAxis *rows,
     tiles.strideK = tiles.group;
   }
   tiles.ahead =
-      split ? startRowPrefetch(*rows, getFibreSegment(*split)) : stage.prefetch;
+      split ? startRowPrefetch(*rows, stage.step->segment) : stage.prefetch;
   return tiles;
 }
 
@@ -292,12 +222,7 @@ void StageEmitter::emitFibrePanels(const FibreTiles &tiles,
   // A panel stays in the cache while many rows use it, unless rows are as large
   // as panels: then a few rows stay there while all panels go by.
   int64_t rowElements = stage.sizeK * tiles.group;
-  int64_t chunkBytes = stage.budget.l2Bytes / 2;
-  int64_t chunk =
-      llvm::alignTo(chunkBytes / (rowElements * emitter.getElementBytes()) + 1,
-                    tiles.shape.rows);
-  if (tiles.group == getMaxLanes(stage))
-    chunk = tiles.shape.rows;
+  int64_t chunk = stage.step->chunk;
   Value panel;
   if (tiles.copies)
     panel = allocateOnStack(tiles.shape.rows * rowElements);
@@ -354,19 +279,8 @@ void StageEmitter::emitFibres(const LoopAxis &rowAxis, int64_t fibres,
       chooseLanes(used, stage.vectorBits, emitter.getElementBytes());
   int64_t size = rowAxis.size.isConstant() ? rowAxis.size.getConstant() : -1;
   int64_t rest = size < 0 ? 0 : size % fibres;
-  TileShape shape = chooseTileShape(
-      size < 0 ? -1 : llvm::divideCeil(size, fibres),
-      /*vectors=*/1, stage.vectorBits, *stage.step, stage.budget);
-  // Beside the factor, which stays in registers, and what is kept of X.
+  TileShape shape = getShape();
   bool keeps = keepsFibres(stage);
-  if (stage.vectorBits < 512)
-    shape.rows = std::min<int64_t>(shape.rows, keeps ? 4 : 8);
-  else if (keeps)
-    shape.rows =
-        std::min<int64_t>(shape.rows, stage.sizeK > kMostKeptElements ? 4 : 8);
-  else if (used < lanes)
-    shape.rows = limitRows(shape.rows, 16,
-                           size < 0 ? -1 : llvm::divideCeil(size, fibres));
   RegisterTile first = startTile(bases);
   first.lanes = lanes;
   first.fibres = fibres;

@@ -18,38 +18,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Whether X is copied before blocks of q are taken through it: rows that lie
-/// far apart would not stay in the cache, and vectors of rows
-/// that start anywhere lie in two cache lines.
-bool StageEmitter::copiesSource(const LaneBlocks &blocks) const {
-  constexpr int64_t kMinReuse = 4, kMinK = 8;
-  const CPUBudget &budget = stage.budget;
-  Int stride = stage.source.strides[stage.axis];
-  auto isUnaligned = [&] {
-    return stride.getConstant() * stage.elementBytes % kLineBytes != 0;
-  };
-  int64_t pages = stage.isSourceBuffer ? budget.pages : 0;
-  bool isBad = isFarApart(stage, stride, stage.sizeK, pages) || isUnaligned();
-  // Rows of a buffer are in the second-level cache, as a large copy would be.
-  int64_t most = stage.isSourceBuffer && !isUnaligned() ? budget.l2Bytes / 2
-                                                        : budget.l2Bytes;
-  return isBad && stage.sizeK >= kMinK &&
-         stage.sizeN >= kMinReuse * blocks.shape.rows &&
-         getPanelElements(blocks) * stage.elementBytes <= most;
-}
-
-/// Whether a register tile has room for all q.
-static bool holdsAllResults(const Stage &stage) {
-  bool isFixed = stage.step->rows || stage.step->vectors;
-  return !isFixed && stage.sizeN * stage.elementParts <=
-                         getMaxAccumulators(stage.vectorBits);
-}
-
-bool kron::canWorkInPlace(const Stage &stage) {
-  return getStageMapping(stage) == StageMapping::Inner &&
-         holdsAllResults(stage);
-}
-
 int64_t StageEmitter::getPanelElements(const LaneBlocks &blocks) const {
   int64_t vectors = llvm::divideCeil(blocks.most, blocks.used);
   return stage.sizeK * llvm::alignTo(vectors, blocks.shape.vectors) *
@@ -157,18 +125,6 @@ Int StageEmitter::getAhead(const LaneBlocks &blocks) {
   return emitter.mul(nest.inner.back().source, kTurns);
 }
 
-/// The register tile of the inner mapping. In place it has all q, so that it
-/// has read all of X before it stores.
-TileShape StageEmitter::chooseInnerShape(int64_t vectorTotal) const {
-  if (!stage.isInPlace)
-    return chooseTileShape(stage.sizeN, vectorTotal, stage.vectorBits,
-                           *stage.step, stage.budget, stage.elementParts,
-                           /*prefersRows=*/true);
-  int64_t most = getMaxAccumulators(stage.vectorBits) / stage.elementParts;
-  return {stage.sizeN, std::clamp<int64_t>(most / stage.sizeN, 1,
-                                           std::max<int64_t>(vectorTotal, 1))};
-}
-
 /// Of fewer segments of memory the processor sees by itself where they go on.
 static constexpr int64_t kManySegments = 12;
 
@@ -186,24 +142,13 @@ void StageEmitter::emitInner(const LoopAxis &laneAxis, const Bases &bases) {
   int64_t lanes = blocks.lanes;
   int64_t used = blocks.used = lanes / nest.group * nest.group;
   Value usedLanes = emitter.firstLanes(lanes, used);
-  // Wide blocks would leave much of a size that is not known to single vectors.
-  int64_t vectorTotal = getPanelVectors(stage);
-  if (isKnown)
-    vectorTotal = llvm::divideCeil(laneAxis.size.getConstant(), used);
-  blocks.shape = chooseInnerShape(vectorTotal);
-  // Every group is a vector of its own, of which no other is loaded twice.
-  if (nest.group == getMaxLanes(stage) && stage.elementParts == 1 &&
-      !stage.isInPlace)
-    blocks.shape = {std::min(stage.sizeN, getPanelRows(stage, 1, -1)),
-                    std::min(vectorTotal, getPanelVectors(stage))};
+  blocks.shape = getShape();
   // Enough to hide the latency of multiply-adds; more rows would need more
   // addresses than there are registers.
   constexpr int64_t kSingleRows = 8;
-  int64_t fixedRows = stage.step->rows;
-  int64_t singleRows =
-      std::min(fixedRows ? fixedRows : kSingleRows, stage.sizeN);
+  int64_t singleRows = std::min(kSingleRows, stage.sizeN);
 
-  bool copies = copiesSource(blocks);
+  bool copies = stage.step->copiesRows;
   Value panels;
   if (copies) {
     panels = allocateOnStack(getPanelElements(blocks));
@@ -262,9 +207,7 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
   int64_t sharedSize = 1;
   if (shared)
     sharedSize = shared->size.isConstant() ? shared->size.getConstant() : -1;
-  TileShape shape =
-      chooseTileShape(stage.sizeN, sharedSize, stage.vectorBits, *stage.step,
-                      stage.budget, stage.elementParts);
+  TileShape shape = getShape();
 
   auto emitLanes = [&](Int first, Value mask) {
     Bases column = advance(bases, laneAxis, first);
@@ -304,10 +247,13 @@ void StageEmitter::emitVarying(const LoopAxis &laneAxis, const LoopAxis *shared,
   };
 
   int64_t full = size / lanes * lanes, begin = 0;
-  if (auto segments = getSegmentShape(size, sharedSize)) {
-    emitSegments(laneAxis, shared, *segments, bases);
-    begin = size / segments->unit * segments->unit;
-  }
+  if (stage.step->segment)
+    if (auto segments =
+            getSegmentShape(stage, factor.element, size, sharedSize)) {
+      segments->segment = stage.step->segment;
+      emitSegments(laneAxis, shared, *segments, bases);
+      begin = size / segments->unit * segments->unit;
+    }
   emitter.forLoop(begin, full, lanes,
                   [&](Int first) { emitLanes(first, nullptr); });
   if (full < size)

@@ -278,7 +278,7 @@ void StageEmitter::emitK(const LoopAxis *rowAxis, const Bases &bases) {
   int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
   int64_t total = rowAxis ? rowAxis->size.getConstant() : 1;
   int64_t block = llvm::divideCeil(total, llvm::divideCeil(total, 4));
-  bool pairs = takesPairs(group, total);
+  bool pairs = stage.step->readsPairs;
   PairPanel panel;
   if (pairs)
     panel = emitPairPanel(rowAxis, total, group, bases.source);

@@ -22,17 +22,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// Whether the factor is read in pairs for `rows` rows: pairs must not cross
-/// from one q to the next, and X be small enough to stay in the cache. With
-/// sums in two parts there are half as many q in a tile, which costs more than
-/// it saves if there are several rows.
-bool StageEmitter::takesPairs(int64_t group, int64_t rows) const {
-  int64_t extent = stage.sizeK * group;
-  return factor.element && factor.element.isBF16() && emitter.element.isF32() &&
-         extent % 2 == 0 &&
-         rows * extent * stage.elementBytes <= stage.budget.l2Bytes / 4;
-}
-
 /// How many q that follow each other in memory a pair of vectors is read from.
 int64_t StageEmitter::getPairResults(int64_t group) const {
   int64_t width = 2 * getMaxLanes(stage);

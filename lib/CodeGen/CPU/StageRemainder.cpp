@@ -26,15 +26,11 @@ bool StageEmitter::takesRemainderGroups(const LoopAxis &lanes) const {
 
 void StageEmitter::emitRemainderGroup(const LoopAxis *rows,
                                       const PackedFactor::RemainderGroup &group,
-                                      const Bases &bases) {
+                                      TileShape shape, const Bases &bases) {
   int64_t lanes = getMaxLanes(stage), perVector = lanes / group.size;
   int64_t elements = stage.sizeN * group.size;
   int64_t last = (stage.sizeN - 1) % perVector + 1;
   Int rowTotal = rows ? rows->size : Int(1);
-  TileShape shape =
-      chooseTileShape(rowTotal.isConstant() ? rowTotal.getConstant() : -1,
-                      llvm::divideCeil(elements, lanes), stage.vectorBits,
-                      *stage.step, stage.budget);
   Int resultStride = stage.destination.strides[stage.axis];
   emitBlocks(rowTotal, shape.rows, [&](Int row, int64_t count) {
     Bases block = rows ? advance(bases, *rows, row) : bases;
@@ -81,11 +77,14 @@ void StageEmitter::emitRemainderGroups(const LoopAxis &lanes,
   llvm::append_range(axes, nest.inner);
   int64_t size = lanes.size.getConstant();
   int64_t position = llvm::alignDown(size, getMaxLanes(stage));
-  for (const PackedFactor::RemainderGroup &group : packed->remainderGroups) {
+  SmallVector<RemainderTile> tiles = getRemainderTiles(*stage.step);
+  for (unsigned index = 0; index < tiles.size(); ++index) {
+    const PackedFactor::RemainderGroup &group = packed->remainderGroups[index];
+    TileShape shape{tiles[index].rows, tiles[index].vectors};
     Bases at = advance(bases, lanes, position);
     at.factor = emitter.offsetPointer(bases.factor, group.offset);
     emitLoops(axes, at, [&](const Bases &here) {
-      emitRemainderGroup(rows ? &*rows : nullptr, group, here);
+      emitRemainderGroup(rows ? &*rows : nullptr, group, shape, here);
     });
     position += group.size;
   }

@@ -21,48 +21,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-int64_t StageEmitter::getSegmentK(const SegmentShape &shape) const {
-  return shape.words ? stage.sizeK / 2 : stage.sizeK;
-}
-
-/// How `size` positions of t are taken in segments through `rows` rows, if they
-/// are.
-std::optional<StageEmitter::SegmentShape>
-StageEmitter::getSegmentShape(int64_t size, int64_t rows) const {
-  // Of X, which stays in the first-level cache for all q of a segment; and of a
-  // copy of that, which lies on the stack.
-  const CPUBudget &budget = stage.budget;
-  int64_t segmentBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
-  int64_t lanes = getMaxLanes(stage);
-  if (stage.elementParts != 1 || stage.hasPairs || rows < 1 ||
-      rows > kSkinnyM || size < 2 * lanes)
-    return std::nullopt;
-  SegmentShape shape;
-  shape.pairs =
-      factor.element && factor.element.isBF16() && emitter.element.isF32();
-  shape.words = shape.pairs && stage.mayPair && stage.sizeK % 2 == 0;
-  int64_t parts = shape.getParts();
-  shape.unit = parts * lanes;
-  int64_t units = size / shape.unit;
-  // One row takes as long as reading the factor, of which a few lines at a time
-  // are read best; more rows take as long as their multiply-adds.
-  int64_t sums = stage.vectorBits == 512 ? 28 : 12, mostRows = sums / 4 + 1;
-  shape.rows = llvm::divideCeil(rows, llvm::divideCeil(rows, mostRows));
-  bool isBound = rows == 1 || shape.pairs;
-  if (isBound)
-    shape.vectors = std::clamp<int64_t>(sums / (parts * shape.rows), 1, 2);
-  else
-    shape.sizeN = std::clamp<int64_t>(sums / (shape.rows + 1), 1, 4);
-  shape.sizeN = std::min(shape.sizeN, stage.sizeN);
-  int64_t bytes = std::max<int64_t>(
-      rows * getSegmentK(shape) * shape.unit * stage.elementBytes, 1);
-  int64_t most = std::max(segmentBytes / bytes, shape.vectors);
-  shape.segment = llvm::divideCeil(units, llvm::divideCeil(units, most));
-  if (shape.segment * bytes > mostBytes)
-    return std::nullopt;
-  return shape;
-}
-
 /// Adds the products of position `p` to the sums: [row, q, vector, part].
 void StageEmitter::emitSegmentStep(const Bases &at, const SegmentTile &tile,
                                    Int p, MutableArrayRef<Value> sums) {
@@ -205,9 +163,9 @@ void StageEmitter::emitSegmentCopy(const LoopAxis *rows, int64_t total,
       from =
           emitter.offsetPointer(from, emitter.mul(row, rows->source), stored);
     Value to = emitter.offsetPointer(
-        panel,
-        emitter.mul(row, getSegmentK(shape) * shape.segment * shape.unit));
-    emitter.forLoop(0, getSegmentK(shape), 1, [&](Int p) {
+        panel, emitter.mul(row, getSegmentK(stage, shape) * shape.segment *
+                                    shape.unit));
+    emitter.forLoop(0, getSegmentK(stage, shape), 1, [&](Int p) {
       Int stride = stage.source.strides[stage.axis];
       Value x = emitter.offsetPointer(
           from, emitter.mul(p, shape.words ? emitter.mul(2, stride) : stride),
@@ -245,7 +203,7 @@ void StageEmitter::emitSegments(const LoopAxis &laneAxis, const LoopAxis *rows,
                                 const SegmentShape &shape, const Bases &bases) {
   int64_t total = rows ? rows->size.getConstant() : 1;
   int64_t units = laneAxis.size.getConstant() / shape.unit;
-  int64_t sizeK = getSegmentK(shape);
+  int64_t sizeK = getSegmentK(stage, shape);
   Value panel = allocateOnStack(total * sizeK * shape.segment * shape.unit);
   SegmentTile tile;
   tile.pairs = shape.pairs;

@@ -13,7 +13,8 @@
 #ifndef KRON_LIB_CODEGEN_CPU_STAGEWALKER_H
 #define KRON_LIB_CODEGEN_CPU_STAGEWALKER_H
 
-#include "LoopNest.h"
+#include "kron/CodeGen/CPU/Stage.h"
+#include "kron/Plan/CPU/LoopNest.h"
 
 namespace mlir::kron {
 

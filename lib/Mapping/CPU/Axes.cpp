@@ -93,8 +93,6 @@ static bool choosePacksInput(const CPUPlan &plan, FusedOp fused) {
 /// Cost of `groups`, one after the other, per element of the input.
 static double getChainCost(ArrayRef<StageGroup> groups, FusedOp fused,
                            int64_t lanes, bool isFull) {
-  // Vectors that start anywhere cross cache lines.
-  constexpr double kUnaligned = 1.25;
   ModeProductOp first = fused.getModeProducts().front();
   SmallVector<int64_t> sizes(getArrayType(first.getInput()).getShape());
   double cost = 0, share = 1;
@@ -107,7 +105,7 @@ static double getChainCost(ArrayRef<StageGroup> groups, FusedOp fused,
     double own =
         getGroupCost(group.sizeK, group.sizeN, isFull ? -1 : inside, lanes);
     bool isAligned = isFull || width % lanes == 0 || lanes % width == 0;
-    cost += share * (isAligned ? own : kUnaligned * own);
+    cost += share * (isAligned ? own : kCPURates.unalignedCost * own);
     share *= double(group.sizeN) / group.sizeK;
     for (ModeProductOp product : group.products)
       sizes[product.getAxis()] =

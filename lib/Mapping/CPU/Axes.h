@@ -44,9 +44,6 @@ void chooseConversions(const CPUPlan &plan, FusedOp fused, CPUPlanAttr given,
 int64_t chooseBlocks(const CPUPlan &plan, FusedOp fused,
                      const CPUChoices &choices, const CacheBudget &caches);
 
-/// What steps may take of a processor with `caches`.
-CPUBudget getBudget(const CacheBudget &caches);
-
 /// Chooses what is prefetched and which results are stored by way of a copy,
 /// but for the fields that `given` (may be null) has.
 void chooseMemory(const CPUPlan &plan, FusedOp fused, CPUPlanAttr given,

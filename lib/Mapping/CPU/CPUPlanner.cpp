@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // The tile is the largest whose intermediates stay within the cache budget;
-// register tiles are left to the emitter's own cost count, step by step, unless
-// the plan names them.
+// then every step is looked at with its arrays as they will lie (Steps.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #include "kron/Mapping/CPU/CPUPlanner.h"
 #include "Axes.h"
+#include "Steps.h"
 #include "Tiles.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/CPU/Registers.h"
@@ -88,28 +88,6 @@ static int64_t choosePrefetch(const CPUPlan &plan, FusedOp fused,
   return isColumns || fitsSecondLevel(plan, fused, caches) ? -1 : 0;
 }
 
-/// What steps may take of a processor with `caches`, but for the fields that
-/// `given` (may be null) has, which are those of `choices`.
-static CPUBudget chooseBudget(CPUPlanAttr given, const CacheBudget &caches,
-                              const CPUChoices &choices) {
-  CPUBudget budget = getBudget(caches), own = choices.budget;
-  if (!given)
-    return budget;
-  SmallVector<int64_t> values;
-  auto collect = [&](StringRef name, int64_t value) {
-    values.push_back(value);
-  };
-  CPUBudget::visitFields(collect, own);
-  auto take = [&, next = values.begin()](StringRef name,
-                                         int64_t &value) mutable {
-    if (given.has(name))
-      value = *next;
-    ++next;
-  };
-  CPUBudget::visitFields(take, budget);
-  return budget;
-}
-
 /// Chooses what the plan of `fused` leaves open, of which `given` (may be null)
 /// is what it has; why that is no plan for it, or empty.
 static std::string complete(FusedOp fused, CPUPlanAttr given,
@@ -147,14 +125,10 @@ static std::string complete(FusedOp fused, CPUPlanAttr given,
   if (auto *reason = std::get_if<std::string>(&chosen))
     return *reason;
   plan = std::get<CPUPlan>(chosen);
-  choices.budget = chooseBudget(given, caches, choices);
   chooseMemory(plan, fused, given, caches, choices);
   if (!isGiven("steps"))
     chooseFarSources(plan, fused, caches, choices);
-  for (CPUStepChoices &step : choices.steps) {
-    takeGiven(step.rows, given ? given.get("register_rows") : 0);
-    takeGiven(step.vectors, given ? given.get("register_vectors") : 0);
-  }
+  chooseSteps(fused, given, caches, choices);
   return "";
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Axes.h"
+#include "kron/Machine/CPURates.h"
 #include "kron/Plan/CPU/Registers.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -23,14 +24,12 @@ static double getLaneUse(int64_t sizeK, int64_t sizeN, int64_t inside,
   };
   if (inside <= 0)
     return 1.0;
-  // A shuffle takes half as long as a multiply-add, which it can go beside.
-  constexpr double kShuffle = 0.5;
   // Several fibres in every vector: a shuffle for every multiply-add, or two of
   // them that nothing goes beside.
   if (inside == 1 && sizeK == sizeN && 2 * sizeN <= lanes) {
     int64_t fibres = lanes / sizeN;
     if (sizeN <= kMostKeptElements)
-      return fill(fibres * sizeN) / (1 + kShuffle);
+      return fill(fibres * sizeN) / (1 + kCPURates.shuffleCost);
     return fill(llvm::bit_floor<uint64_t>(fibres) * sizeN) * sizeN /
            (sizeN + 2);
   }
@@ -40,7 +39,7 @@ static double getLaneUse(int64_t sizeK, int64_t sizeN, int64_t inside,
   int64_t vectors =
       inside < lanes ? llvm::divideCeil(sizeN, lanes / inside) : sizeN;
   if (2 * inside <= lanes && 1 + vectors < sizeN)
-    return double(sizeN * inside) / ((kShuffle + vectors) * lanes);
+    return double(sizeN * inside) / ((kCPURates.shuffleCost + vectors) * lanes);
   return fill(inside);
 }
 

@@ -101,17 +101,6 @@ static int64_t chooseWindowsAhead(const CPUPlan &plan, FusedOp fused,
              : 1;
 }
 
-CPUBudget kron::getBudget(const CacheBudget &caches) {
-  CPUBudget budget;
-  budget.l1Bytes = std::min(kCPURates.stepL1Bytes, caches.l1Bytes);
-  budget.l2Bytes = std::min(kCPURates.stepL2Bytes, caches.l2Bytes / 2);
-  budget.l1Sets = kCPURates.l1Sets;
-  budget.l1Ways = kCPURates.l1Ways;
-  budget.pages = kCPURates.pages;
-  budget.fmasInFlight = kCPURates.fmasInFlight;
-  return budget;
-}
-
 void kron::chooseMemory(const CPUPlan &plan, FusedOp fused, CPUPlanAttr given,
                         const CacheBudget &caches, CPUChoices &choices) {
   auto isGiven = [&](StringRef name) { return given && given.has(name); };

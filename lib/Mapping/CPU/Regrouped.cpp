@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "kron/Mapping/CPU/Regrouped.h"
+#include "kron/Machine/CPURates.h"
 #include "kron/Plan/Arrays.h"
 #include "kron/Plan/CPU/Support.h"
 
@@ -72,29 +73,14 @@ static int64_t countRows(const ChainBytes &bytes, int64_t l2Bytes) {
   return budget / bytes.row;
 }
 
-/// Rows of a tile: more do not make the products faster, fewer make them
-/// slower.
-static constexpr int64_t kMostRows = 64, kLeastRows = 32;
-
-/// Rows, or columns with the batch last, with which one fused region still is
-/// faster than several.
-static constexpr int64_t kFewestRows = 16, kFewestColumns = 32;
-
-/// Multiply-adds per byte that is not written, beyond which tiles of one
-/// factor, which are made for that alone, were measured to be as fast or
-/// faster. With the batch last those load whole rows of a cache line per
-/// feature.
-static constexpr int64_t kMostFmasPerByte = 128, kMostFmasPerByteLast = 8;
-
 /// Whether what `product` needs together of a row, a tile's or one of the
 /// user's array, lies in contiguous segments.
 static bool readsSegments(ModeProductOp product) {
-  constexpr int64_t kLeastBytes = 128;
   auto input = cast<ShapedType>(product.getInput().getType());
   int64_t bytes = getElementBytes(getElementType(product.getInput()));
   for (int64_t size : input.getShape().drop_front(product.getAxis() + 1))
     bytes *= size;
-  return bytes >= kLeastBytes;
+  return bytes >= kCPURates.leastChainSegmentBytes;
 }
 
 int64_t kron::chooseRegroupedRows(ArrayRef<ModeProductOp> products,
@@ -102,7 +88,8 @@ int64_t kron::chooseRegroupedRows(ArrayRef<ModeProductOp> products,
   ChainBytes bytes = getChainBytes(products);
   // An eighth of the cache: what is prefetched and the factors have to find
   // room, too.
-  int64_t rows = std::clamp(l2Bytes / 8 / bytes.row, kLeastRows, kMostRows);
+  int64_t rows = std::clamp(l2Bytes / 8 / bytes.row, kCPURates.leastChainRows,
+                            kCPURates.mostChainRows);
   // Factors that the cache does not hold are read for every tile, which takes
   // longer than what lies between does from beyond it. Many rows that are not
   // read in contiguous segments push each other out of the first-level cache.
@@ -135,19 +122,20 @@ kron::getCPURegroupedReason(ArrayRef<ModeProductOp> products, int64_t l2Bytes,
     return "what lies between fits the second-level cache";
   int64_t rows = countRows(bytes, l2Bytes);
   bool isRowsLast = *getRegroupedRows(products) != 0;
-  int64_t fewest = isRowsLast ? kFewestColumns : kFewestRows;
+  int64_t fewest =
+      isRowsLast ? kCPURates.fewestChainColumns : kCPURates.fewestChainRows;
   if (rows < fewest)
     return "fewer than " + std::to_string(fewest) +
            " rows fit the second-level cache";
   if (bytes.fmas >
-      (isRowsLast ? kMostFmasPerByteLast : kMostFmasPerByte) * bytes.between)
+      (isRowsLast ? kCPURates.mostFmasPerByteLast : kCPURates.mostFmasPerByte) *
+          bytes.between)
     return "multiply-adds take longer than memory";
   // What lies between would be written, fetched for that, and read, from
   // farther away than the factors.
-  constexpr int64_t kTimes = 6;
-  rows = std::min(rows, kMostRows);
+  rows = std::min(rows, kCPURates.mostChainRows);
   if (bytes.factors > l2Bytes / 2 &&
-      kTimes * rows * bytes.between < bytes.factors)
+      kCPURates.savedPerFactorByte * rows * bytes.between < bytes.factors)
     return "the factors would be read too often";
   return std::nullopt;
 }

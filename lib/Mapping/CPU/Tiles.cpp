@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tiles.h"
+#include "kron/Machine/CPURates.h"
 #include "kron/Mapping/CPU/Regrouped.h"
 #include "kron/Plan/Arrays.h"
-#include "kron/Plan/CPU/Registers.h"
+#include "kron/Plan/CPU/AmxMapping.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -31,14 +32,13 @@ static const Section *getUsefulSlices(const CPUPlan &plan) {
 /// these apart. Null if they do not.
 static const Section *getSeparatingSlices(const CPUPlan &plan,
                                           int64_t tileBytes) {
-  constexpr int64_t kAliasBytes = 4096, kManyPositions = 64;
   if (!plan.isTiledInnermost() || plan.slicedSections.empty())
     return nullptr;
   const Section &first = plan.slicedSections.front();
   int64_t bytes = tileBytes * plan.elementsPerSlicePosition;
   // Without columns there is nothing.
-  bool isAliased =
-      bytes && bytes % kAliasBytes == 0 && plan.sliceAxisSize >= kManyPositions;
+  bool isAliased = bytes && bytes % kCPURates.aliasBytes == 0 &&
+                   plan.sliceAxisSize >= kCPURates.aliasedPositions;
   return first.sliceAxis >= 0 && isAliased ? &first : nullptr;
 }
 
@@ -60,11 +60,6 @@ int64_t kron::chooseSlice(const CPUPlan &plan, FusedOp fused, int64_t tile,
   int64_t slice = getDivisor(plan.sliceAxisSize, caches.l1Bytes / 4 / bytes);
   return slice == plan.sliceAxisSize ? 0 : slice;
 }
-
-/// Bytes that lanes run over in a tile of a single factor. Up to so many
-/// columns are one tile of a size that is known; 64, 128 and 256 columns of f32
-/// were measured to be equally fast.
-static constexpr int64_t kColumnBytes = 1024;
 
 /// Whether the only factor of `fused` depends on an axis from `first` on.
 static bool varies(FusedOp fused, int first) {
@@ -100,15 +95,15 @@ bool kron::hasRaggedColumns(const CPUPlan &plan, FusedOp fused,
 
 bool kron::takesSingleVectors(const CPUPlan &plan, FusedOp fused,
                               int64_t vectorBits, const CacheBudget &caches) {
-  constexpr int64_t kMostResults = 8, kMostColumns = 256;
   int64_t lanes = vectorBits / 8 / getComputedBytes(fused);
   if (!caches.columnBytes || !plan.isTiledInnermost() || plan.numBuffers ||
-      plan.packsInput || plan.groups.front().sizeN > kMostResults ||
+      plan.packsInput ||
+      plan.groups.front().sizeN > kCPURates.mostSingleVectorResults ||
       !varies(fused, 0) || !isStoredAsComputed(fused))
     return false;
   int64_t size = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
   return hasRaggedColumns(plan, fused, vectorBits) && size > lanes &&
-         size <= kMostColumns;
+         size <= kCPURates.mostSingleVectorColumns;
 }
 
 /// Columns per tile of a single factor, of `size` in all. Where one tile would
@@ -117,11 +112,10 @@ bool kron::takesSingleVectors(const CPUPlan &plan, FusedOp fused,
 /// (1,128,512,1) were measured to take 0.6 of the time so.
 static int64_t chooseSingleColumns(const StageGroup &group, int64_t size,
                                    int64_t lanes, int64_t elementBytes) {
-  constexpr int64_t kK = 64, kLargeK = 256;
-  int64_t most = kColumnBytes / elementBytes, few = most / 4;
+  int64_t most = kCPURates.tileColumnBytes / elementBytes, few = most / 4;
   bool isOneTile = !ShapedType::isDynamic(size) && size > few && size <= most;
-  bool isBetterCut = (size % lanes && group.sizeK >= kK) ||
-                     (size % few == 0 && group.sizeK >= kLargeK);
+  bool isBetterCut = (size % lanes && group.sizeK >= kCPURates.cutRaggedK) ||
+                     (size % few == 0 && group.sizeK >= kCPURates.cutFullK);
   return isOneTile && isBetterCut ? few : most;
 }
 
@@ -145,9 +139,9 @@ static int64_t chooseSlicedColumns(const CPUPlan &plan, int64_t size,
                                    int64_t bytesPerPosition, int64_t lanes,
                                    int64_t elementBytes,
                                    const CacheBudget &caches) {
-  constexpr int64_t kManyResults = 32, kMostResults = 48;
   int64_t sizeN = plan.groups.front().sizeN;
-  bool isBound = sizeN >= kManyResults && sizeN <= kMostResults;
+  bool isBound = sizeN >= kCPURates.leastBoundResults &&
+                 sizeN <= kCPURates.mostBoundResults;
   if (plan.hasColumnsAsRows && isBound &&
       bytesPerPosition * lanes >= caches.l2Bytes)
     return lanes;
@@ -175,7 +169,8 @@ static int64_t chooseColumns(const CPUPlan &plan, int64_t size,
   // are converted a few at a time.
   bool isCut = caches.columnBytes && plan.groups.size() == 1 &&
                !ShapedType::isDynamic(size) && size % lanes;
-  int64_t most = isCut ? kColumnBytes / 4 / elementBytes : 16 * lanes;
+  int64_t most =
+      isCut ? kCPURates.tileColumnBytes / 4 / elementBytes : 16 * lanes;
   int64_t buffers = std::min<int64_t>(plan.numBuffers + plan.packsInput, 2);
   int64_t tile = caches.l1Bytes / (buffers * bytesPerPosition);
   return std::clamp(tile / lanes * lanes, lanes, most);
@@ -195,7 +190,8 @@ static int64_t chooseColumnGroups(const CPUPlan &plan, ArrayRef<int64_t> sizes,
       return 0;
     inside *= std::max<int64_t>(inner, 1);
   }
-  int64_t most = std::max<int64_t>(kColumnBytes / elementBytes / inside, 1);
+  int64_t most =
+      std::max<int64_t>(kCPURates.tileColumnBytes / elementBytes / inside, 1);
   if (ShapedType::isDynamic(size) || size <= most)
     return most;
   int64_t tile = most;
@@ -204,15 +200,11 @@ static int64_t chooseColumnGroups(const CPUPlan &plan, ArrayRef<int64_t> sizes,
   return 2 * tile >= most ? tile : most;
 }
 
-/// Register tiles have four or six rows.
-static constexpr int64_t kLeastRows = 12, kRowsMultiple = 12;
-
 /// Rows per tile of a single factor if the next tile is one of many blocks that
 /// lie side by side in long rows, else 0: short segments of more rows push each
 /// other, and the pages' addresses, out of the caches.
 static int64_t chooseBlockRows(const CPUPlan &plan, FusedOp fused,
                                int64_t elementBytes) {
-  constexpr int64_t kManyBlocks = 16, kLongRowBytes = 4096;
   ArrayRef<int64_t> sizes = getArrayType(fused.getInit()).getShape();
   int64_t blocks = 1;
   for (int axis = plan.tiledAxis + 1, rank = sizes.size(); axis < rank; ++axis)
@@ -222,9 +214,9 @@ static int64_t chooseBlockRows(const CPUPlan &plan, FusedOp fused,
   int64_t elements =
       std::max(countElements(fused.getInputs().front(), plan.roles),
                countElements(fused.getInit(), plan.roles));
-  bool isMany = plan.groups.size() == 1 && blocks >= kManyBlocks;
-  return isMany && blocks * elements * elementBytes >= kLongRowBytes
-             ? kLeastRows
+  bool isMany = plan.groups.size() == 1 && blocks >= kCPURates.manyBlocks;
+  return isMany && blocks * elements * elementBytes >= kCPURates.longRowBytes
+             ? kCPURates.leastTileRows
              : 0;
 }
 
@@ -233,25 +225,22 @@ static int64_t chooseBlockRows(const CPUPlan &plan, FusedOp fused,
 /// they and the next ones stay there with it.
 static int64_t chooseRows(const CPUPlan &plan, FusedOp fused,
                           int64_t elementBytes, const CacheBudget &caches) {
-  constexpr int64_t kMost = 48;
   int64_t factorBytes = elementBytes;
   ModeProductOp product = plan.groups.front().products.front();
   for (int64_t size : getArrayType(product.getFactor()).getShape())
     factorBytes *= size;
   if (plan.groups.size() > 1 || factorBytes > caches.l2Bytes / 2)
-    return kMost;
+    return kCPURates.mostTileRows;
   int64_t elements = countElements(fused.getInputs().front(), plan.roles) +
                      countElements(fused.getInit(), plan.roles);
   int64_t rows = caches.l2Bytes / 8 / (elements * elementBytes);
-  return std::clamp(rows / kRowsMultiple * kRowsMultiple, kLeastRows, kMost);
+  return std::clamp(rows / kCPURates.leastTileRows * kCPURates.leastTileRows,
+                    kCPURates.leastTileRows, kCPURates.mostTileRows);
 }
 
-/// Rows of more bytes are not small.
-static constexpr int64_t kMaxSmallRowBytes = 1 << 13;
-
-/// Rows that fill that, out of `size`; a number that divides it if there is one
-/// near, since code for tiles of an unknown size is slower, and a multiple of
-/// `step` if those are few.
+/// Rows that fill a tile of small rows, out of `size`; a number that divides it
+/// if there is one near, since code for tiles of an unknown size is slower, and
+/// a multiple of `step` if those are few.
 static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
                                int64_t step, const CacheBudget &caches) {
   int64_t tile = std::clamp<int64_t>(
@@ -276,7 +265,6 @@ static int64_t chooseSmallRows(int64_t size, int64_t bytesPerPosition,
 /// non-temporally from a copy.
 static int64_t getRowStep(const CPUPlan &plan, FusedOp fused,
                           int64_t elementBytes) {
-  constexpr int64_t kLineBytes = 64;
   int64_t bytes = countElements(fused.getInit(), plan.roles) * elementBytes;
   return kLineBytes / std::gcd(kLineBytes, bytes);
 }
@@ -286,15 +274,14 @@ static int64_t getRowStep(const CPUPlan &plan, FusedOp fused,
 static int64_t chooseLargeRows(const CPUPlan &plan, int64_t size,
                                int64_t bytesPerPosition,
                                const CacheBudget &caches) {
-  constexpr int64_t kFewTiles = 16, kFibres = 64;
   int64_t tile = std::clamp<int64_t>(
       caches.l1Bytes / (plan.numBuffers * bytesPerPosition), 1, 256);
   bool hasManyFibres = llvm::all_of(plan.groups, [&](const StageGroup &group) {
-    return plan.elementsPerPosition >= kFibres * group.sizeK;
+    return plan.elementsPerPosition >= kCPURates.manyFibres * group.sizeK;
   });
   if (ShapedType::isDynamic(size) || !hasManyFibres)
     return tile;
-  return std::clamp<int64_t>(size / kFewTiles, 1, tile);
+  return std::clamp<int64_t>(size / kCPURates.leastTiles, 1, tile);
 }
 
 int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
@@ -306,7 +293,7 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
   int64_t size = sizes[plan.tiledAxis];
   int64_t lanes = vectorBits / 8 / elementBytes;
   int64_t bytesPerPosition = plan.elementsPerPosition * elementBytes;
-  int64_t tile = 64;
+  int64_t tile = 1;
   if (takesSingleVectors(plan, fused, vectorBits, caches))
     tile = lanes;
   else if (!plan.views.empty() && !plan.rowsInLanes)
@@ -327,7 +314,8 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
     tile = groups;
   else if (int64_t rows = chooseBlockRows(plan, fused, elementBytes))
     tile = rows;
-  else if (plan.groups.size() > 1 && bytesPerPosition <= kMaxSmallRowBytes)
+  else if (plan.groups.size() > 1 &&
+           bytesPerPosition <= kCPURates.mostSmallRowBytes)
     tile = chooseSmallRows(size, bytesPerPosition,
                            getRowStep(plan, fused, elementBytes), caches);
   else if (plan.numBuffers)
@@ -349,18 +337,20 @@ int64_t kron::chooseTile(const CPUPlan &plan, FusedOp fused, int64_t vectorBits,
 int64_t kron::widenForMatrixTiles(const CPUPlan &plan, FusedOp fused,
                                   int64_t tile) {
   // Blocks take 32 positions; more of them when nothing has to stay in cache.
-  constexpr int64_t kBlock = 32, kBlocks = 2, kManyBytes = 8192;
   int64_t bytes = plan.elementsPerPosition * getComputedBytes(fused);
-  bool isSingle = plan.groups.size() == 1 && bytes <= kManyBytes;
+  bool isSingle =
+      plan.groups.size() == 1 && bytes <= kCPURates.mostAmxPositionBytes;
   auto fills = [](const StageGroup &group) {
-    return group.sizeK >= kMinAmxK && group.sizeN >= kMinAmxResults;
+    return group.sizeK >= kCPURates.leastAmxK &&
+           group.sizeN >= kCPURates.leastAmxResults;
   };
   if (plan.tiledAxis < 0 || !llvm::any_of(plan.groups, fills) ||
       !(plan.groups.size() == 1 || plan.isTiledInnermost()))
     return tile;
   int64_t size = getArrayType(fused.getInit()).getDimSize(plan.tiledAxis);
   int64_t wide = llvm::alignTo(
-      std::max(tile, isSingle ? kBlocks * kBlock : kBlock), kBlock);
+      std::max(tile, isSingle ? 2 * kAmxBlockSize : kAmxBlockSize),
+      kAmxBlockSize);
   return ShapedType::isDynamic(size) ? wide
                                      : std::clamp<int64_t>(size, 1, wide);
 }

@@ -11,16 +11,6 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-CPUBudget kron::getBudget(const CPUChoices &choices,
-                          const CPUStepChoices &step) {
-  CPUBudget budget = choices.budget;
-  if (step.l1Bytes)
-    budget.l1Bytes = step.l1Bytes;
-  if (step.l2Bytes)
-    budget.l2Bytes = step.l2Bytes;
-  return budget;
-}
-
 CPUChoices kron::readCPUChoices(CPUPlanAttr plan) {
   CPUChoices choices;
   PlanReader reader(kCPURegion, plan.getFields());

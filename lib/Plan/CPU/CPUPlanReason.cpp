@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace mlir::kron;
 
-/// The same for slices.
+/// Why a fused region cannot have the slices of `choices`; empty if it can.
 static std::string getSlicesReason(const CPUPlan &plan,
                                    const CPUChoices &choices) {
   if (choices.slice > 0 && plan.slicedSections.empty())
@@ -68,5 +68,5 @@ std::string kron::getCPUPlanReason(FusedOp fused, const CPUChoices &choices) {
              std::to_string(number + 1) +
              ": its factor is joined or has the type of sums";
   }
-  return "";
+  return getCPUStepsReason(fused, choices);
 }

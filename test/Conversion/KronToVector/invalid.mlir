@@ -39,10 +39,38 @@ func.func @constraint(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4x
 
 // -----
 
+// A step without register tiles is not complete.
+func.func @no_register_tile(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4x16xf32>) {
+  // expected-error @+1 {{expects a complete plan for a CPU: run --kron-plan first}}
+  kron.fused ins(%x, %f : memref<4x16xf32>, memref<16x16xf32>) outs(%y : memref<4x16xf32>)
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 1, tiled_axis = 0, steps = [{vectors = 1}]>} {
+  ^bb0(%t: tensor<4x16xf32>, %a: tensor<16x16xf32>, %o: tensor<4x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
+    kron.yield %1 : tensor<4x16xf32>
+  }
+  return
+}
+
+// -----
+
+// The plan of another step: there are no rows to share a vector of q.
+func.func @other_step(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4x16xf32>) {
+  // expected-error @+1 {{'kron.fused' op has a plan that is none for it: step 1 cannot have sharing_rows = 2: so many rows do not fill a vector with what results leave}}
+  kron.fused ins(%x, %f : memref<4x16xf32>, memref<16x16xf32>) outs(%y : memref<4x16xf32>)
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 4, tiled_axis = 0, steps = [{rows = 4, vectors = 1, sharing_rows = 2}]>} {
+  ^bb0(%t: tensor<4x16xf32>, %a: tensor<16x16xf32>, %o: tensor<4x16xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
+    kron.yield %1 : tensor<4x16xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @other_plan(%x: memref<4x16xf32>, %f: memref<16x16xf32>, %y: memref<4x16xf32>) {
   // expected-error @+1 {{'kron.fused' op has a plan that is none for it: expects tiled_axis to be an axis along which all factors are the same, but got 1}}
   kron.fused ins(%x, %f : memref<4x16xf32>, memref<16x16xf32>) outs(%y : memref<4x16xf32>)
-      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 1, tiled_axis = 1, steps = [{}]>} {
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 1, tiled_axis = 1, steps = [{rows = 4, vectors = 1}]>} {
   ^bb0(%t: tensor<4x16xf32>, %a: tensor<16x16xf32>, %o: tensor<4x16xf32>):
     %1 = kron.mode_product axis(1) ins(%t : tensor<4x16xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<4x16xf32>) -> tensor<4x16xf32>
     kron.yield %1 : tensor<4x16xf32>
@@ -91,7 +119,7 @@ func.func @no_elements(%x: memref<4x0xf32>, %f: memref<0x16xf32>, %y: memref<4x1
 
 func.func @inner_alpha(%x: memref<1x2xf32>, %f: memref<2x2xf32>, %y: memref<1x2xf32>) {
   kron.fused ins(%x, %f : memref<1x2xf32>, memref<2x2xf32>) outs(%y : memref<1x2xf32>)
-      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 1, tiled_axis = 0, steps = [{}]>} {
+      attributes {plan = #kron.cpu_plan<vector_bits = 512, tile = 1, tiled_axis = 0, steps = [{rows = 1, vectors = 1}]>} {
   ^bb0(%t: tensor<1x2xf32>, %a: tensor<2x2xf32>, %o: tensor<1x2xf32>):
     %c0 = arith.constant 0 : index
     %e = tensor.empty() : tensor<1x2xf32>

@@ -123,7 +123,7 @@ func.func @foreign_field() attributes {s = #kron.cpu_plan<tile = 2, threads = 12
 // -----
 
 // A field of a region in a step.
-// expected-error @+1 {{a step of a plan for a CPU has no field 'tile'; it has factors, l1_bytes, l2_bytes, rows, vectors, far, converts_factor}}
+// expected-error @+1 {{a step of a plan for a CPU has no field 'tile'; it has factors, l1_bytes, l2_bytes, lanes, rows, vectors, matrix_tiles, transposes_factor, packs_factor, factor_panels, packs_in_tiles, input_panels, chunk, sharing_rows, remainder, segment, reads_pairs, far, converts_factor}}
 func.func @field_of_step() attributes {s = #kron.cpu_plan<steps = [{tile = 2}]>} { return }
 
 // -----
@@ -187,6 +187,31 @@ func.func @partial() attributes {s = #kron.dispatch<[<kernel = mma, tile = 1>]>}
 
 // expected-error @+1 {{expects the last plan to be a kernel that needs no library}}
 func.func @library() attributes {s = #kron.dispatch<[<kernel = cublas>]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects lanes to be in [0, 3], but got 4}}
+func.func @lanes() attributes {s = #kron.cpu_plan<steps = [{lanes = 4}]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects rows to be in [0, 26], but got 27}}
+func.func @rows() attributes {s = #kron.cpu_plan<steps = [{rows = 27}]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects sharing_rows to be in [1, 64], but got 0}}
+func.func @sharing_rows() attributes {s = #kron.cpu_plan<steps = [{sharing_rows = 0}]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects remainder to be in [1, 2147483647] each, but got 0}}
+func.func @remainder() attributes {s = #kron.cpu_plan<steps = [{remainder = [8, 0, 1]}]>} { return }
+
+// -----
+
+// expected-error @+1 {{expects moves_innermost to be in [0, 3], but got 4}}
+func.func @moves_innermost() attributes {s = #kron.cpu_plan<moves_innermost = 4>} { return }
 
 // -----
 

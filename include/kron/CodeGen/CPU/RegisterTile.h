@@ -34,7 +34,6 @@
 
 #include "kron/CodeGen/Emitter.h"
 #include "kron/Dialect/Kron/IR/KronOps.h"
-#include "kron/Plan/CPU/CPUChoices.h"
 #include "kron/Plan/CPU/Registers.h"
 
 namespace mlir::kron {
@@ -178,25 +177,6 @@ SmallVector<Value> loadGroups(Emitter &emitter, const RegisterTile &tile);
 
 /// Builds the kernel at the emitter's position.
 void emitRegisterTile(Emitter &emitter, const RegisterTile &tile);
-
-/// Rows of a register tile, at most.
-inline constexpr int64_t kMaxTileRows = 26;
-
-/// Number of rows and vectors to keep in registers.
-struct TileShape {
-  int64_t rows;
-  int64_t vectors;
-};
-
-/// The cheapest shape for a problem of `rows` x `vectors` in total (-1: many)
-/// on registers of `vectorBits` bits: fewest issue slots, counting loads, FMA
-/// latency and the left-over blocks. Of equally cheap ones it is that with the
-/// fewest rows or, if the input is what is loaded as vectors (`prefersRows`),
-/// with the most: every block of rows reads all of it. What `step` says
-/// wins. `parts` is 2 for complex numbers.
-TileShape chooseTileShape(int64_t rows, int64_t vectors, int64_t vectorBits,
-                          const CPUStepChoices &step, const CPUBudget &budget,
-                          int64_t parts = 1, bool prefersRows = false);
 
 } // namespace mlir::kron
 

@@ -14,11 +14,9 @@
 #define KRON_PLAN_CPU_CPUCHOICES_H
 
 #include "kron/Dialect/Kron/IR/KronOps.h"
+#include "kron/Plan/CPU/Registers.h"
 
 namespace mlir::kron {
-
-/// Bytes of a cache line.
-inline constexpr int64_t kLineBytes = 64;
 
 /// What `matrix_tiles` of a plan asks for.
 inline constexpr int64_t kMatrixTiles = 1, kPairProducts = 2;
@@ -27,16 +25,47 @@ inline constexpr int64_t kMatrixTiles = 1, kPairProducts = 2;
 /// by way of a copy, or all do.
 inline constexpr int64_t kStagesOthers = 1, kStagesAll = 2;
 
+/// What `moves_innermost` of a plan asks for: the innermost axis lies outside
+/// of all others in the results of a tile, in its input, too, or in steps, too.
+inline constexpr int64_t kMovedInResults = 1, kMovedInBuffers = 2,
+                         kMovedInSteps = 3;
+
+/// What `lanes` of a step asks for, where not what lies at the inner end of its
+/// arrays says it: lanes run over p, over the innermost axis of a few rows and
+/// the one outside of it, or over the innermost axis alone.
+inline constexpr int64_t kLanesOverK = 1, kLanesOverRows = 2, kLanesInside = 3;
+
 /// What a plan says of one step: of one mode product, or of several that are
 /// joined.
 struct CPUStepChoices {
   int64_t factors = 1;
+  int64_t lanes = 0;
   /// Of its register tiles, the rows (of the operand that is broadcast) and the
-  /// vectors in a row; 0: as they cost least.
+  /// vectors in a row; 0 where there are none.
   int64_t rows = 0, vectors = 0;
-  /// What it may take of the first two caches; 0: as much as the region's
-  /// `CPUBudget` says.
-  int64_t l1Bytes = 0, l2Bytes = 0;
+  /// Whether its products are made in matrix tiles, and whether a factor that
+  /// varies is transposed before it is packed for these.
+  bool usesTiles = false, transposesFactor = false;
+  /// Whether a factor whose elements are broadcast is packed, a factor that is
+  /// loaded as vectors is packed in panels of `vectors` vectors, and a packed
+  /// factor is packed by every tile for itself.
+  bool packsFactor = false, hasPanels = false, packsInTiles = false;
+  /// Whether rows of X are copied to panels before blocks of q are taken
+  /// through them.
+  bool copiesRows = false;
+  /// Rows that all of a factor in panels, or in matrix tiles, is applied to
+  /// before the next ones.
+  int64_t chunk = 0;
+  /// Rows that share a vector of the q that fill none.
+  int64_t sharingRows = 1;
+  /// Of each group of lanes at the end of the innermost axis, its elements and
+  /// the rows and vectors of its register tiles.
+  SmallVector<int64_t> remainder;
+  /// Registers of a long axis that few rows, or blocks of rows, are taken
+  /// through before the next ones.
+  int64_t segment = 0;
+  /// Whether bf16 of a factor along p is read in pairs.
+  bool readsPairs = false;
   /// Whether what it reads lies beyond the second-level cache, so that what
   /// later register tiles take of it is prefetched.
   bool isSourceFar = false;
@@ -47,39 +76,22 @@ struct CPUStepChoices {
   template <typename Visitor>
   static void visitFields(Visitor &visit, CPUStepChoices &choices) {
     visit("factors", choices.factors);
+    visit("lanes", choices.lanes);
     visit("rows", choices.rows);
     visit("vectors", choices.vectors);
-    visit("l1_bytes", choices.l1Bytes);
-    visit("l2_bytes", choices.l2Bytes);
+    visit("matrix_tiles", choices.usesTiles);
+    visit("transposes_factor", choices.transposesFactor);
+    visit("packs_factor", choices.packsFactor);
+    visit("factor_panels", choices.hasPanels);
+    visit("packs_in_tiles", choices.packsInTiles);
+    visit("input_panels", choices.copiesRows);
+    visit("chunk", choices.chunk);
+    visit("sharing_rows", choices.sharingRows);
+    visit("remainder", choices.remainder);
+    visit("segment", choices.segment);
+    visit("reads_pairs", choices.readsPairs);
     visit("far", choices.isSourceFar);
     visit("converts_factor", choices.convertsFactor);
-  }
-};
-
-/// What steps may take of the processor: what is copied, packed or taken in
-/// blocks follows from it and from the shape of the step.
-struct CPUBudget {
-  /// Bytes of the first-level cache for what a step uses again at once, and of
-  /// the second-level one for copies.
-  int64_t l1Bytes = 1 << 15, l2Bytes = 1 << 18;
-  /// Sets of the first-level cache, and lines of each that stay there.
-  int64_t l1Sets = 64, l1Ways = 8;
-  /// Pages whose addresses stay translated.
-  int64_t pages = 32;
-  /// Multiply-adds that hide each other's latency.
-  int64_t fmasInFlight = 8;
-
-  /// Bytes that lie in different sets.
-  int64_t getWayBytes() const { return l1Sets * kLineBytes; }
-
-  template <typename Visitor>
-  static void visitFields(Visitor &visit, CPUBudget &budget) {
-    visit("l1_bytes", budget.l1Bytes);
-    visit("l2_bytes", budget.l2Bytes);
-    visit("l1_sets", budget.l1Sets);
-    visit("l1_ways", budget.l1Ways);
-    visit("pages", budget.pages);
-    visit("fmas_in_flight", budget.fmasInFlight);
   }
 };
 
@@ -102,6 +114,8 @@ struct CPUChoices {
   /// Sizes of slices within slices, those of the larger ones first.
   SmallVector<int64_t> sliceCuts;
   int64_t streamBytes = 0, prefetch = 0, matrixTiles = 0, keptFibres = 0;
+  /// Whether tiles are copied so that the innermost axis lies outside.
+  int64_t movesInnermost = 0;
   /// Positions of an axis with one per tile that tiles take nevertheless, since
   /// their results are whole cache lines together.
   int64_t blocks = 1;
@@ -117,8 +131,13 @@ struct CPUChoices {
   int64_t staging = 0, drainLines = 12;
   /// Multiply-adds that make a range of tiles worth a thread.
   int64_t threadFmas = 1 << 16;
-  CPUBudget budget;
+  /// Sets of the first-level cache: positions of an axis that would share few
+  /// of them are moved apart in buffers.
+  int64_t l1Sets = 64;
   SmallVector<CPUStepChoices> steps;
+
+  /// Bytes that lie in different sets.
+  int64_t getWayBytes() const { return l1Sets * kLineBytes; }
 
   /// Fields that are no steps.
   template <typename Visitor>
@@ -136,6 +155,7 @@ struct CPUChoices {
     visit("prefetch", choices.prefetch);
     visit("matrix_tiles", choices.matrixTiles);
     visit("kept_fibres", choices.keptFibres);
+    visit("moves_innermost", choices.movesInnermost);
     visit("blocks", choices.blocks);
     visit("reads_segments", choices.readsSegments);
     visit("prefetch_results", choices.prefetchesResults);
@@ -145,12 +165,9 @@ struct CPUChoices {
     visit("staging", choices.staging);
     visit("drain_lines", choices.drainLines);
     visit("thread_fmas", choices.threadFmas);
-    CPUBudget::visitFields(visit, choices.budget);
+    visit("l1_sets", choices.l1Sets);
   }
 };
-
-/// What `step` of a region with `choices` may take.
-CPUBudget getBudget(const CPUChoices &choices, const CPUStepChoices &step);
 
 /// The fields of `plan`; those that are not there have their defaults.
 CPUChoices readCPUChoices(CPUPlanAttr plan);

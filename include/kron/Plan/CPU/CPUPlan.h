@@ -132,6 +132,10 @@ std::variant<CPUPlan, std::string> describeCPUPlan(FusedOp fused,
 /// are one.
 std::string getCPUPlanReason(FusedOp fused, const CPUChoices &choices);
 
+/// Why steps of `fused` would not honour their fields, of which all others are
+/// those of a plan for it; empty if they do.
+std::string getCPUStepsReason(FusedOp fused, const CPUChoices &choices);
+
 /// Positions of the tiled axis that a tile of `fused` takes: those that
 /// `choices` asks for, but no more than there are.
 int64_t getTileSize(FusedOp fused, const CPUPlan &plan,

@@ -17,6 +17,9 @@
 
 namespace mlir::kron {
 
+/// Bytes of a cache line.
+inline constexpr int64_t kLineBytes = 64;
+
 /// Fibres of up to so many elements that share a vector stay as they lie:
 /// longer ones would need too many registers that say how elements are
 /// repeated, unless those are taken from blocks of 128 bits (`kept_fibres` of a
@@ -29,8 +32,14 @@ inline int64_t getMaxAccumulators(int64_t vectorBits) {
   return vectorBits == 512 ? 26 : 12;
 }
 
-/// Smaller factors leave most of a matrix tile (AMX) empty.
-inline constexpr int64_t kMinAmxK = 24, kMinAmxResults = 12;
+/// Rows of a register tile, at most.
+inline constexpr int64_t kMaxTileRows = 26;
+
+/// Number of rows and vectors to keep in registers.
+struct TileShape {
+  int64_t rows;
+  int64_t vectors;
+};
 
 } // namespace mlir::kron
 

@@ -341,14 +341,35 @@ CPUPlanAttr CPUPlanAttr::without(StringRef name) const {
   return get(getContext(), fields.getDictionary(getContext()));
 }
 
-bool CPUPlanAttr::isComplete() const {
-  // Those that only tell what to choose are no part of it.
-  auto isConstraint = [](NamedAttribute field) {
+/// Whether `fields`, those of a CPU region or of a step of one, have some that
+/// only tell what to choose, and are no part of a complete plan.
+static bool hasConstraints(GPUKernel owner, DictionaryAttr fields) {
+  return llvm::any_of(fields, [&](NamedAttribute field) {
     return field.getName() != "regions" &&
-           findPlanField(kCPURegion, field.getName())->role == Role::Constraint;
+           findPlanField(owner, field.getName())->role == Role::Constraint;
+  });
+}
+
+/// Whether a step of a CPU region says what computes its products: register
+/// tiles, matrix tiles, or lanes over p or few rows.
+static bool isStepComplete(DictionaryAttr step) {
+  auto get = [&](StringRef name) {
+    auto number = step.getAs<IntegerAttr>(name);
+    return number ? number.getInt() : 0;
   };
+  bool hasShape = get("rows") && get("vectors");
+  bool hasLanes = get("lanes") == 1 || get("lanes") == 2;
+  return (hasShape || hasLanes || get("matrix_tiles")) &&
+         !hasConstraints(kCPUStep, step);
+}
+
+bool CPUPlanAttr::isComplete() const {
   return hasRequired(kCPURegion, getFields()) &&
-         llvm::none_of(getFields(), isConstraint);
+         !hasConstraints(kCPURegion, getFields()) &&
+         llvm::all_of(getFields().getAs<ArrayAttr>("steps"),
+                      [](Attribute step) {
+                        return isStepComplete(cast<DictionaryAttr>(step));
+                      });
 }
 
 Attribute CPUPlanAttr::parse(AsmParser &parser, Type) {

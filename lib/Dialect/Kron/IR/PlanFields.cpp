@@ -296,6 +296,10 @@ static constexpr PlanField kFields[] = {
               "fibres that fill half a register: 1: two stay in it as they "
               "lie, and shuffles repeat their elements; 0 and -1: their "
               "elements are taken in turn, by way of memory"),
+    defaulted("moves_innermost", 0, 3, 0, kCPU,
+              "tiles of the only factor are copied so that the innermost axis "
+              "lies outside of all others: 1: on the way out, for matrix "
+              "tiles; 2: on the way in, too; 3: for steps of any kind"),
     defaulted("blocks", 1, kMost, 1, kCPU,
               "positions of the innermost axis of which tiles would take one, "
               "whose results in a row are whole cache lines together"),
@@ -321,33 +325,70 @@ static constexpr PlanField kFields[] = {
               "most"),
     defaulted("thread_fmas", 1, kMost, 65536, kCPU,
               "multiply-adds that make a range of tiles worth a thread"),
-    defaulted("l1_bytes", 1024, kMost, 32768, kCPU,
-              "bytes of the first-level cache for what a step uses again at "
-              "once: larger factors are packed in panels"),
-    defaulted("l1_bytes", 0, kMost, 0, kStep,
-              "bytes of the first-level cache for what the step uses again at "
-              "once; 0: as the region says"),
-    defaulted("l2_bytes", 1024, kMost, 262144, kCPU,
-              "bytes of the second-level cache for what a step copies"),
-    defaulted("l2_bytes", 0, kMost, 0, kStep,
-              "bytes of the second-level cache for what the step copies; 0: as "
-              "the region says"),
+    constraint("l1_bytes", 1024, kMost, kCPU,
+               "bytes of the first-level cache for what a step uses again at "
+               "once: larger factors are packed in panels"),
+    constraint("l1_bytes", 0, kMost, kStep,
+               "bytes of the first-level cache for what the step uses again at "
+               "once; 0: as the region says"),
+    constraint("l2_bytes", 1024, kMost, kCPU,
+               "bytes of the second-level cache for what a step copies"),
+    constraint("l2_bytes", 0, kMost, kStep,
+               "bytes of the second-level cache for what the step copies; 0: "
+               "as the region says"),
     defaulted("l1_sets", 1, 65536, 64, kCPU,
-              "sets of the first-level cache: rows that share few are copied"),
-    defaulted("l1_ways", 1, 1024, 8, kCPU,
-              "lines of a set that stay in the first-level cache"),
-    defaulted("pages", 1, 65536, 32, kCPU,
-              "pages whose addresses stay translated while a buffer is read"),
-    defaulted("fmas_in_flight", 1, 64, 8, kCPU,
-              "multiply-adds that hide each other's latency: register tiles "
-              "of fewer cost as much"),
+              "sets of the first-level cache: positions that would share few "
+              "of them are moved apart in buffers"),
+    constraint("l1_ways", 1, 1024, kCPU,
+               "lines of a set that stay in the first-level cache"),
+    constraint("pages", 1, 65536, kCPU,
+               "pages whose addresses stay translated while a buffer is read"),
+    constraint("fmas_in_flight", 1, 64, kCPU,
+               "multiply-adds that hide each other's latency: register tiles "
+               "of fewer cost as much"),
 
     // Steps, last of all that a plan says of its own.
+    defaulted("lanes", 0, 3, 0, kStep,
+              "what lanes run over: 0: what is contiguous at the inner end of "
+              "the arrays, q together with a short innermost axis; 1: the "
+              "contracted axis; 2: the innermost axis of a few rows and the "
+              "one outside of it; 3: the innermost axis alone"),
     defaulted("rows", 0, kMostRegisters, 0, kStep,
               "rows of accumulators of its register tiles, of the operand that "
-              "is broadcast; 0: as they cost least"),
+              "is broadcast; 0 where there are none"),
     defaulted("vectors", 0, kMostRegisters, 0, kStep,
-              "vectors in such a row; 0: as they cost least"),
+              "vectors in such a row, and in a panel of the factor; 0 where "
+              "there are none"),
+    defaulted("matrix_tiles", 0, 1, 0, kStep,
+              "1: products are made in the processor's matrix tiles"),
+    defaulted("transposes_factor", 0, 1, 0, kStep,
+              "1: a factor that is contiguous along an axis that it varies on "
+              "is transposed before it is packed for matrix tiles"),
+    defaulted("packs_factor", 0, 1, 0, kStep,
+              "1: a factor whose elements are broadcast is packed first"),
+    defaulted("factor_panels", 0, 1, 0, kStep,
+              "1: the factor is packed in panels, each of which rows go "
+              "through before the next one"),
+    defaulted("packs_in_tiles", 0, 1, 0, kStep,
+              "1: every tile packs the part of the factor that it uses; 0: "
+              "all of it is packed before"),
+    defaulted("input_panels", 0, 1, 0, kStep,
+              "1: rows of the input are copied next to each other before "
+              "blocks of results are taken through them"),
+    defaulted("chunk", 0, kMost, 0, kStep,
+              "rows that all panels of the factor, or all of it in matrix "
+              "tiles, are applied to before the next ones; 0: a block"),
+    defaulted("sharing_rows", 1, 64, 1, kStep,
+              "rows that share a vector of the results that fill none"),
+    list("remainder", Role::Defaulted, 1, kStep,
+         "of each group of lanes that fill no vector at the end of the "
+         "innermost axis: elements, and rows and vectors of register tiles"),
+    defaulted("segment", 0, kMost, 0, kStep,
+              "registers of a long innermost axis that rows are taken through "
+              "the factor for before the next ones; 0: all rows for each"),
+    defaulted("reads_pairs", 0, 1, 0, kStep,
+              "1: a factor of bf16 along the contracted axis is read in "
+              "pairs"),
     defaulted("far", 0, 1, 0, kStep,
               "1: what smaller slices left for the step lies beyond the "
               "second-level cache, and is prefetched for later register "

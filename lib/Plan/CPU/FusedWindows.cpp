@@ -10,22 +10,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FusedBuilder.h"
+#include "kron/Plan/CPU/FusedLayout.h"
 
 using namespace mlir;
 using namespace mlir::kron;
 
-Int FusedCodeBuilder::getTiledExtent(Emitter &emitter,
-                                     const FusedArrays &arrays, Int start) {
+Int FusedLayout::getFirstExtent() const {
   if (plan.tiledAxis < 0)
     return 1;
-  Int size = arrays.sizes[plan.tiledAxis];
-  if (size.isConstant() && size.getConstant() % tileSize == 0)
-    return tileSize;
-  return emitter.min(tileSize, emitter.sub(size, start));
+  Int size = getArrays().sizes[plan.tiledAxis];
+  bool isKnown = size.isConstant() && size.getConstant() % tileSize == 0;
+  return isKnown ? Int(tileSize) : Int::open();
 }
 
-FusedWindow FusedCodeBuilder::getTileWindow(Int tiledExtent) const {
+FusedWindow FusedLayout::getTileWindow(Int tiledExtent) const {
   FusedWindow window;
   for (auto [axis, role] : llvm::enumerate(plan.roles)) {
     bool isWhole = role == AxisRole::Whole;
@@ -39,14 +37,14 @@ FusedWindow FusedCodeBuilder::getTileWindow(Int tiledExtent) const {
 }
 
 /// Whether slices take all positions of `axis`, although it lies outside.
-bool FusedCodeBuilder::isWholeInSlices(int axis) const {
+bool FusedLayout::isWholeInSlices(int axis) const {
   // What is transposed is contiguous along it.
   return plan.slicesWholeTile() && axis == plan.tiledAxis;
 }
 
 /// The window of a slice, or the tile's if `section` has none.
-FusedWindow FusedCodeBuilder::getWindow(const Section &section,
-                                        FusedWindow tile) const {
+FusedWindow FusedLayout::getWindow(const Section &section,
+                                   FusedWindow tile) const {
   for (int axis = 0; axis <= section.sliceAxis; ++axis) {
     if (isWholeInSlices(axis))
       continue;
@@ -56,8 +54,8 @@ FusedWindow FusedCodeBuilder::getWindow(const Section &section,
   return tile;
 }
 
-SmallVector<Int> FusedCodeBuilder::getSizes(const FusedWindow &window,
-                                            unsigned groupsApplied) const {
+SmallVector<Int> FusedLayout::getSizes(const FusedWindow &window,
+                                       unsigned groupsApplied) const {
   SmallVector<Int> sizes;
   for (auto [axis, extent] : llvm::enumerate(window.extents))
     sizes.push_back(extent ? *extent
@@ -66,9 +64,9 @@ SmallVector<Int> FusedCodeBuilder::getSizes(const FusedWindow &window,
 }
 
 /// The most that `getSizes` can be: buffers are laid out for that.
-SmallVector<int64_t> FusedCodeBuilder::getBufferSizes(const FusedWindow &window,
-                                                      unsigned groupsApplied,
-                                                      bool asWritten) const {
+SmallVector<int64_t> FusedLayout::getBufferSizes(const FusedWindow &window,
+                                                 unsigned groupsApplied,
+                                                 bool asWritten) const {
   SmallVector<int64_t> sizes;
   for (auto [axis, extent] : llvm::enumerate(window.extents))
     sizes.push_back(extent ? window.most[axis]
@@ -76,25 +74,25 @@ SmallVector<int64_t> FusedCodeBuilder::getBufferSizes(const FusedWindow &window,
   return sizes;
 }
 
-SmallVector<int64_t> FusedCodeBuilder::getStoredSizes(const FusedWindow &window,
-                                                      unsigned groupsApplied,
-                                                      bool asWritten) const {
+SmallVector<int64_t> FusedLayout::getStoredSizes(const FusedWindow &window,
+                                                 unsigned groupsApplied,
+                                                 bool asWritten) const {
   SmallVector<int64_t> sizes = getBufferSizes(window, groupsApplied, asWritten);
   if (hasPairs && groupsApplied == 0)
     sizes[plan.groups.front().axis] /= 2;
   return sizes;
 }
 
-int64_t FusedCodeBuilder::countElements(const FusedWindow &window,
-                                        unsigned groupsApplied) const {
+int64_t FusedLayout::countElements(const FusedWindow &window,
+                                   unsigned groupsApplied) const {
   int64_t elements = 1;
   for (int64_t size : getBufferSizes(window, groupsApplied))
     elements *= size;
   return elements;
 }
 
-int64_t FusedCodeBuilder::countFmas(const FusedWindow &window, unsigned begin,
-                                    unsigned end) const {
+int64_t FusedLayout::countFmas(const FusedWindow &window, unsigned begin,
+                               unsigned end) const {
   int64_t fmas = 0;
   for (unsigned index = begin; index < end; ++index)
     fmas += plan.groups[index].sizeK * countElements(window, index + 1);
@@ -104,11 +102,11 @@ int64_t FusedCodeBuilder::countFmas(const FusedWindow &window, unsigned begin,
 /// A dense array for what is left behind `groupsApplied` groups. If the
 /// positions of `paddedAxis` would alias in the cache, they are moved a cache
 /// line apart.
-StageArray FusedCodeBuilder::getBuffer(Value base, ArrayRef<int64_t> sizes,
-                                       unsigned groupsApplied,
-                                       int paddedAxis) const {
+StageArray FusedLayout::getBuffer(Value base, ArrayRef<int64_t> sizes,
+                                  unsigned groupsApplied,
+                                  int paddedAxis) const {
   StageArray buffer{base, SmallVector<Int>(sizes.size(), 0)};
-  int64_t stride = 1, bytes = outer.getElementBytes();
+  int64_t stride = 1, bytes = getElementBytes();
   auto axes = llvm::to_vector(llvm::seq<int>(0, sizes.size()));
   if (movesInnermost)
     std::rotate(axes.begin(), axes.end() - 1, axes.end());
@@ -116,8 +114,7 @@ StageArray FusedCodeBuilder::getBuffer(Value base, ArrayRef<int64_t> sizes,
     std::rotate(axes.begin() + plan.tiledAxis,
                 axes.begin() + plan.tiledAxis + 1, axes.end());
   for (int axis : llvm::reverse(axes)) {
-    if (axis == paddedAxis &&
-        stride * bytes % choices.budget.getWayBytes() == 0)
+    if (axis == paddedAxis && stride * bytes % choices.getWayBytes() == 0)
       stride += kLineBytes / bytes;
     buffer.strides[axis] = stride;
     stride *= sizes[axis];
@@ -127,7 +124,7 @@ StageArray FusedCodeBuilder::getBuffer(Value base, ArrayRef<int64_t> sizes,
 
 /// The section in whose windows lies what is left behind `groupsApplied`
 /// groups.
-unsigned FusedCodeBuilder::getOwner(unsigned groupsApplied) const {
+unsigned FusedLayout::getOwner(unsigned groupsApplied) const {
   for (unsigned index = 0; index + 1 < sections.size(); ++index) {
     if (groupsApplied < sections[index].end)
       return index;
@@ -140,8 +137,8 @@ unsigned FusedCodeBuilder::getOwner(unsigned groupsApplied) const {
 
 /// The array at `base` for what is left behind `groupsApplied` groups, as the
 /// next one reads it or as the last one writes it.
-StageArray FusedCodeBuilder::getIntermediate(Value base, unsigned groupsApplied,
-                                             bool asWritten) const {
+StageArray FusedLayout::getIntermediate(Value base, unsigned groupsApplied,
+                                        bool asWritten) const {
   unsigned owner = getOwner(groupsApplied);
   FusedWindow window = getWindow(sections[owner], getTileWindow(tileSize));
   // Slices are written or read one after the other.

@@ -5,9 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopNest.h"
-#include "llvm/Support/MathExtras.h"
-#include <numeric>
+#include "kron/Plan/CPU/LoopNest.h"
 
 using namespace mlir;
 using namespace mlir::kron;
@@ -44,14 +42,14 @@ Int kron::getStride(const SmallVector<Int> &strides, unsigned axis) {
   return strides.empty() ? Int(0) : strides[axis];
 }
 
-bool kron::isGroup(const Stage &stage, int64_t group) {
+bool kron::isGroup(const StageLayout &stage, int64_t group) {
   int64_t maxLanes = stage.vectorBits / 8 / stage.elementBytes;
   return group == maxLanes || 2 * group <= maxLanes;
 }
 
 /// Merges a short innermost axis that the factor depends on with one that it
 /// does not depend on, if lanes can run over both.
-static void mergeGroup(const Stage &stage, LoopNest &nest) {
+static void mergeGroup(const StageLayout &stage, LoopNest &nest) {
   if (nest.inner.size() < 2)
     return;
   LoopAxis outer = nest.inner[nest.inner.size() - 2];
@@ -72,21 +70,8 @@ static void mergeGroup(const Stage &stage, LoopNest &nest) {
   nest.inner.back() = outer;
 }
 
-int64_t kron::getMaxLanes(const Stage &stage) {
+int64_t kron::getMaxLanes(const StageLayout &stage) {
   return stage.vectorBits / 8 / stage.elementBytes;
-}
-
-bool kron::isFarApart(const Stage &stage, Int stride, int64_t count,
-                      int64_t pages) {
-  // The sets of that cache span a page.
-  const CPUBudget &budget = stage.budget;
-  int64_t pageShare = budget.getWayBytes() / 2;
-  if (!stride.isConstant())
-    return true;
-  int64_t bytes = stride.getConstant() * stage.elementBytes;
-  int64_t lines = llvm::divideCeil(bytes, kLineBytes);
-  int64_t sets = budget.l1Sets / std::gcd(lines, budget.l1Sets);
-  return (bytes >= pageShare && count > pages) || count > budget.l1Ways * sets;
 }
 
 int kron::findSharedAxis(const LoopNest &nest) {
@@ -113,8 +98,8 @@ bool kron::hasSkinnyM(const LoopNest &nest, int64_t most) {
 
 /// Splits a long innermost axis that the factor depends on, so that lanes run
 /// over a register of it and its factor is packed in panels.
-static void splitLanes(const Stage &stage, LoopNest &nest) {
-  if (nest.inner.size() != 1 || hasSkinnyM(nest))
+static void splitLanes(const StageLayout &stage, LoopNest &nest) {
+  if (nest.inner.size() != 1 || stage.step->lanes)
     return;
   LoopAxis &inner = nest.inner.back();
   int64_t lanes = getMaxLanes(stage);
@@ -134,7 +119,7 @@ static void splitLanes(const Stage &stage, LoopNest &nest) {
   nest.isSplit = true;
 }
 
-LoopNest kron::getLoopNest(const Stage &stage) {
+LoopNest kron::getLoopNest(const StageLayout &stage) {
   LoopNest nest;
   for (unsigned axis = 0; axis < stage.sizes.size(); ++axis) {
     if (axis == stage.axis)

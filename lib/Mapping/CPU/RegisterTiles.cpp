@@ -1,0 +1,222 @@
+//===- RegisterTiles.cpp - Rows and vectors of register tiles ---*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "RegisterTiles.h"
+#include "kron/Machine/CPURates.h"
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+/// What blocks of registers cost.
+struct BlockCosts {
+  /// 2 for complex numbers, which take each part of A.
+  int64_t parts;
+  /// Multiply-adds that hide each other's latency.
+  int64_t inFlight;
+
+  /// Issue slots of one step of p, a multiply-add or a load each: FMAs, loads,
+  /// or the FMA latency, whichever is most.
+  int64_t getBlockCost(int64_t rows, int64_t vectors) const {
+    return std::max(
+               {parts * rows * vectors, parts * rows + vectors, inFlight}) +
+           1;
+  }
+  int64_t getCoverCost(int64_t total, int64_t vectorTotal, int64_t rows,
+                       int64_t vectors) const;
+};
+} // namespace
+
+/// Cost of covering `total` x `vectorTotal` with blocks of `rows` x `vectors`.
+int64_t BlockCosts::getCoverCost(int64_t total, int64_t vectorTotal,
+                                 int64_t rows, int64_t vectors) const {
+  int64_t fullRows = total / rows, remainingRows = total % rows;
+  int64_t fullVectors = vectorTotal / vectors,
+          remainingVectors = vectorTotal % vectors;
+  int64_t cost = fullRows * fullVectors * getBlockCost(rows, vectors);
+  if (remainingRows)
+    cost += fullVectors * getBlockCost(remainingRows, vectors);
+  if (remainingVectors)
+    cost += fullRows * getBlockCost(rows, remainingVectors);
+  if (remainingRows && remainingVectors)
+    cost += getBlockCost(remainingRows, remainingVectors);
+  // Every further kind of block is code of its own: worth it only for a clear
+  // win.
+  int64_t kinds = (remainingRows ? 2 : 1) * (remainingVectors ? 2 : 1);
+  return cost * (kCPURates.costOfOneKind + kinds);
+}
+
+TileShape kron::chooseTileShape(int64_t rows, int64_t vectors,
+                                const TileChoice &choice, int64_t parts,
+                                bool prefersRows) {
+  int64_t maxAccumulators = getMaxAccumulators(choice.vectorBits) / parts;
+  // "Many" is a number that all small block sizes divide.
+  constexpr int64_t kMany = 5040;
+  int64_t rowTotal = rows < 0 ? kMany : std::min(rows, kMany);
+  int64_t vectorTotal = vectors < 0 ? kMany : std::min(vectors, kMany);
+  auto [fixedRows, fixedVectors] = choice.fixed;
+
+  BlockCosts costs{parts, choice.fmasInFlight};
+  TileShape best{1, 1};
+  int64_t bestCost = std::numeric_limits<int64_t>::max();
+  for (int64_t r = 1; r <= std::min(rowTotal, kMaxTileRows); ++r) {
+    if (fixedRows && r != std::min(fixedRows, rowTotal))
+      continue;
+    for (int64_t s = 1; s <= std::min(vectorTotal, kMaxTileRows); ++s) {
+      if (fixedVectors && s != std::min(fixedVectors, vectorTotal))
+        continue;
+      bool fixed = fixedRows && fixedVectors;
+      if (r * s > maxAccumulators && !fixed)
+        continue;
+      int64_t cost = costs.getCoverCost(rowTotal, vectorTotal, r, s);
+      if (cost < bestCost || (prefersRows && cost == bestCost)) {
+        bestCost = cost;
+        best = {r, s};
+      }
+    }
+  }
+  return best;
+}
+
+int64_t kron::getPanelVectors(const StageLayout &stage) {
+  return stage.vectorBits == 512 ? kCPURates.panelVectors
+                                 : kCPURates.panelVectors / 2;
+}
+
+/// Rows of a register tile of a panel; `total`: rows in all, -1 if not known.
+static int64_t choosePanelRows(const StageLayout &stage, int64_t group,
+                               int64_t total, const StepBudget &budget) {
+  int64_t rows = kCPURates.panelRows / stage.elementParts;
+  // Rows of X that the whole register is loaded from go through the same sets
+  // of the first-level cache as the panel.
+  int64_t ways = llvm::divideCeil(stage.sizeK * stage.vectorBits / 8,
+                                  budget.getWayBytes());
+  if (group == getMaxLanes(stage) &&
+      (rows + getPanelVectors(stage)) * ways > budget.l1Ways)
+    rows = std::min(rows, kCPURates.fewPanelRows);
+  return total < 0 ? rows : std::min(rows, total);
+}
+
+int64_t kron::getSharedSize(const LoopNest &nest) {
+  int shared = findSharedAxis(nest);
+  if (shared < 0)
+    return 1;
+  Int size = nest.outer[shared].size;
+  return size.isConstant() ? size.getConstant() : -1;
+}
+
+TileShape kron::chooseInnerShape(const StageLayout &stage, const LoopNest &nest,
+                                 Int size, const TileChoice &choice,
+                                 const StepBudget &budget) {
+  bool isKnown = size.isConstant();
+  int64_t lanes = chooseLanes(isKnown ? size.getConstant() : INT64_MAX,
+                              stage.vectorBits, stage.elementBytes);
+  int64_t used = lanes / nest.group * nest.group;
+  // Wide blocks would leave much of a size that is not known to single vectors.
+  int64_t vectorTotal = getPanelVectors(stage);
+  if (isKnown)
+    vectorTotal = llvm::divideCeil(size.getConstant(), used);
+  // In place it has all q, so that it has read all of X before it stores, if
+  // registers have room for them.
+  int64_t most = getMaxAccumulators(stage.vectorBits) / stage.elementParts;
+  bool holdsAll = !choice.isFixed() && stage.sizeN <= most;
+  if (stage.isInPlace && holdsAll)
+    return {stage.sizeN,
+            std::clamp<int64_t>(most / stage.sizeN, 1,
+                                std::max<int64_t>(vectorTotal, 1))};
+  // Every group is a vector of its own, of which no other is loaded twice.
+  if (nest.group == getMaxLanes(stage) && stage.elementParts == 1)
+    return {std::min(stage.sizeN, choosePanelRows(stage, 1, -1, budget)),
+            std::min(vectorTotal, getPanelVectors(stage))};
+  return chooseTileShape(stage.sizeN, vectorTotal, choice, stage.elementParts,
+                         /*prefersRows=*/true);
+}
+
+TileShape kron::chooseVaryingShape(const StageLayout &stage,
+                                   const LoopNest &nest,
+                                   const TileChoice &choice) {
+  return chooseTileShape(stage.sizeN, getSharedSize(nest), choice,
+                         stage.elementParts);
+}
+
+/// At most `most` rows, in blocks of about the same size if there are `total`
+/// (-1: many).
+static int64_t limitRows(int64_t rows, int64_t most, int64_t total) {
+  if (rows <= most)
+    return rows;
+  return total < 0 ? most
+                   : llvm::divideCeil(total, llvm::divideCeil(total, most));
+}
+
+/// The largest divisor of `total` up to `rows`, if it is not much less; else
+/// `rows`.
+static int64_t getDividingRows(int64_t rows, int64_t total) {
+  for (int64_t divisor = rows; 2 * divisor >= rows; --divisor)
+    if (total % divisor == 0)
+      return divisor;
+  return rows;
+}
+
+TileShape kron::chooseFibreShape(const StageLayout &stage, const LoopNest &nest,
+                                 bool segmented, const TileChoice &choice,
+                                 const StepBudget &budget) {
+  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+  int64_t rowTotal = getSharedSize(nest);
+  int64_t used = getFibreLanes(stage, group).second * group;
+  int64_t vectorTotal = llvm::divideCeil(group * stage.sizeN, used);
+  // All q at once: X is read where it lies, and only once.
+  int64_t rowsOfAll = std::min(getMaxAccumulators(stage.vectorBits) /
+                                   stage.elementParts / vectorTotal,
+                               kCPURates.mostRowsOfAll);
+  if (segmented && !choice.isFixed() && rowsOfAll >= kCPURates.leastRowsOfAll)
+    return {rowsOfAll, vectorTotal};
+  if (stage.step->hasPanels && !choice.isFixed())
+    return {choosePanelRows(stage, group, rowTotal, budget),
+            getPanelVectors(stage)};
+  TileShape shape =
+      chooseTileShape(rowTotal, vectorTotal, choice, stage.elementParts);
+  // What is left behind blocks of a number that is not known are single rows,
+  // which may be a few, but not as many as a quarter.
+  bool isOpen = rowTotal < 0 && stage.usualRows && !choice.isFixed();
+  if (isOpen && 4 * (stage.usualRows % shape.rows) >= stage.usualRows) {
+    shape = chooseTileShape(stage.usualRows, vectorTotal, choice,
+                            stage.elementParts);
+    shape.rows = getDividingRows(shape.rows, stage.usualRows);
+  }
+  // Groups that a shuffle repeats are used for several vectors. It takes a
+  // register less, which says how they are repeated.
+  constexpr int64_t kMostShuffled = 22;
+  if (!llvm::isPowerOf2_64(group) && stage.vectorBits == 512 &&
+      !choice.isFixed()) {
+    shape.vectors = std::min(vectorTotal, kCPURates.vectorsOfShuffle);
+    shape.rows = limitRows(rowTotal < 0 ? kMostShuffled : rowTotal,
+                           kMostShuffled / shape.vectors, rowTotal);
+  }
+  return shape;
+}
+
+TileShape kron::chooseFibresShape(const StageLayout &stage,
+                                  const LoopNest &nest,
+                                  const TileChoice &choice) {
+  const LoopAxis &axis = nest.outer.back();
+  int64_t fibres = getNumFibres(stage, nest), used = stage.sizeN * fibres;
+  int64_t rows = axis.size.isConstant()
+                     ? llvm::divideCeil(axis.size.getConstant(), fibres)
+                     : -1;
+  TileShape shape = chooseTileShape(rows, /*vectors=*/1, choice);
+  // Beside the factor, which stays in registers, and what is kept of X.
+  bool keeps = keepsFibres(stage);
+  if (stage.vectorBits < 512)
+    shape.rows = std::min<int64_t>(shape.rows, keeps ? 4 : 8);
+  else if (keeps)
+    shape.rows =
+        std::min<int64_t>(shape.rows, stage.sizeK > kMostKeptElements ? 4 : 8);
+  else if (used < chooseLanes(used, stage.vectorBits, stage.elementBytes))
+    shape.rows = limitRows(shape.rows, 16, rows);
+  return shape;
+}

@@ -1,0 +1,59 @@
+//===- RegisterTiles.h - Rows and vectors of register tiles -----*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_MAPPING_CPU_REGISTERTILES_H
+#define KRON_LIB_MAPPING_CPU_REGISTERTILES_H
+
+#include "StepBudget.h"
+#include "kron/Plan/CPU/LoopNest.h"
+
+namespace mlir::kron {
+
+/// What register tiles are chosen for: `fixed` rows and vectors (0: none) win
+/// over what costs least.
+struct TileChoice {
+  int64_t vectorBits;
+  int64_t fmasInFlight;
+  TileShape fixed;
+
+  bool isFixed() const { return fixed.rows || fixed.vectors; }
+};
+
+/// The cheapest shape for a problem of `rows` x `vectors` in total (-1: many):
+/// fewest issue slots, counting loads, FMA latency and the left-over blocks. Of
+/// equally cheap ones it is that with the fewest rows or, if the input is what
+/// is loaded as vectors (`prefersRows`), with the most: every block of rows
+/// reads all of it. `parts` is 2 for complex numbers.
+TileShape chooseTileShape(int64_t rows, int64_t vectors,
+                          const TileChoice &choice, int64_t parts = 1,
+                          bool prefersRows = false);
+
+/// The register tile of a step with the inner mapping whose innermost axis has
+/// `size` elements; with the varying one; with the fibre mapping, `segmented`
+/// if rows are taken in segments of registers; and with several fibres in a
+/// vector.
+TileShape chooseInnerShape(const StageLayout &stage, const LoopNest &nest,
+                           Int size, const TileChoice &choice,
+                           const StepBudget &budget);
+TileShape chooseVaryingShape(const StageLayout &stage, const LoopNest &nest,
+                             const TileChoice &choice);
+TileShape chooseFibreShape(const StageLayout &stage, const LoopNest &nest,
+                           bool segmented, const TileChoice &choice,
+                           const StepBudget &budget);
+TileShape chooseFibresShape(const StageLayout &stage, const LoopNest &nest,
+                            const TileChoice &choice);
+
+/// Vectors of a panel of the factor.
+int64_t getPanelVectors(const StageLayout &stage);
+
+/// The size of the axis that register tiles have rows along: 1 without one, -1
+/// if it is not known.
+int64_t getSharedSize(const LoopNest &nest);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_MAPPING_CPU_REGISTERTILES_H

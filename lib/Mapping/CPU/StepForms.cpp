@@ -1,0 +1,291 @@
+//===- StepForms.cpp - Forms of one step ------------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepForms.h"
+#include "kron/Machine/CPURates.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::kron;
+
+//===----------------------------------------------------------------------===//
+// Lanes
+//===----------------------------------------------------------------------===//
+
+/// Whether the k mapping, which `stage` can have, is better than packing the
+/// factor: what its results take is worth it for few rows.
+static bool isWorthLanesOverK(const StageLayout &stage, const LoopNest &nest) {
+  int64_t group = nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+  bool isSkinnier = hasSkinnyM(nest, kCPURates.skinnierM);
+  if (!llvm::isPowerOf2_64(group))
+    return group <= kCPURates.shortPeriod || isSkinnier;
+  return stage.sizeK * group >= getMaxLanes(stage) || isSkinnier;
+}
+
+static bool isWorthRepeating(const LoopNest &nest) {
+  return nest.inner.back().size.getConstant() <= kCPURates.skinnyM &&
+         nest.inner[nest.inner.size() - 2].size.getConstant() >=
+             kCPURates.leastRepeatedLanes;
+}
+
+/// Whether lanes that are groups of the innermost axis are worth it for few
+/// rows: a factor that every lane has its own of, or that no other rows use,
+/// would be packed for that, an element per lane.
+static bool isPackedForSkinnyM(const StageLayout &stage, const LoopNest &nest) {
+  if (nest.isSplit)
+    return true;
+  if (nest.inner.size() != 1 || nest.group != 1 ||
+      !nest.inner.back().size.isConstant())
+    return false;
+  const LoopAxis &axis = nest.inner.back();
+  return axis.factor.is(0) ? stage.isFactorUsedOnce
+                           : axis.size.is(getMaxLanes(stage));
+}
+
+int64_t kron::chooseStepLanes(const StageLayout &stage, CPUStepChoices &step) {
+  step.lanes = kLanesOverK;
+  LoopNest nest = getLoopNest(stage);
+  bool isSkinny = hasSkinnyM(nest, kCPURates.skinnyM);
+  if (isSkinny && getMapping(stage, nest) == StageMapping::K &&
+      isWorthLanesOverK(stage, nest))
+    return kLanesOverK;
+  step.lanes = kLanesOverRows;
+  nest = getLoopNest(stage);
+  if (getMapping(stage, nest) == StageMapping::Repeat && isWorthRepeating(nest))
+    return kLanesOverRows;
+  step.lanes = 0;
+  nest = getLoopNest(stage);
+  if (!isSkinny || !isPackedForSkinnyM(stage, nest))
+    return 0;
+  StageMapping mapping = getMapping(stage, nest);
+  step.lanes = kLanesInside;
+  return getStageMapping(stage) != mapping ? kLanesInside : 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix tiles
+//===----------------------------------------------------------------------===//
+
+bool kron::isWorthMatrixTiles(const StageLayout &stage) {
+  AmxMapping mapping = getAmxMapping(stage, kCPURates.leastAmxPositions);
+  Int stride = stage.source.strides[stage.axis];
+  bool isNear = mapping != AmxMapping::Rows ||
+                stride.getConstant() <= kCPURates.mostAmxStride;
+  return stage.sizeK >= kCPURates.leastAmxK &&
+         stage.sizeN >= kCPURates.leastAmxResults &&
+         mapping != AmxMapping::None && isNear;
+}
+
+/// Several blocks if the factor comes from beyond the first caches every time.
+int64_t kron::chooseAmxChunk(const StageLayout &stage, bool isExact,
+                             const StepBudget &budget) {
+  AmxMapping mapping = getAmxMapping(stage);
+  LoopNest nest = getLoopNest(stage);
+  Int positions = takeAmxData(mapping, nest).size;
+  int64_t factorBytes = stage.sizeK * stage.sizeN * kHalfBytes;
+  if (!positions.isConstant() || factorBytes < 2 * budget.l2Bytes)
+    return 0;
+  int64_t blocks =
+      std::min({positions.getConstant() / kAmxBlockSize,
+                budget.l2Bytes / getAmxBlockBytes(stage, mapping, isExact),
+                kCPURates.mostAmxBlocks});
+  return blocks > 1 ? blocks * kAmxBlockSize : 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Inner mapping
+//===----------------------------------------------------------------------===//
+
+/// Whether `count` elements, `stride` apart, lie in so few sets of the
+/// first-level cache, or in more than `pages` pages, that they do not stay
+/// there.
+static bool isFarApart(const StageLayout &stage, Int stride, int64_t count,
+                       const StepBudget &budget, int64_t pages = 0) {
+  // The sets of that cache span a page.
+  int64_t pageShare = budget.getWayBytes() / 2;
+  if (!stride.isConstant())
+    return true;
+  int64_t bytes = stride.getConstant() * stage.elementBytes;
+  int64_t lines = llvm::divideCeil(bytes, kLineBytes);
+  int64_t sets = budget.l1Sets / std::gcd(lines, budget.l1Sets);
+  return (bytes >= pageShare && count > pages) || count > budget.l1Ways * sets;
+}
+
+bool kron::isWorthPacking(const StageLayout &stage, const LoopNest &nest,
+                          const StepBudget &budget) {
+  // Elements far apart would take a cache line each, for every block of lanes
+  // anew.
+  const StageFactor &factor = stage.factor;
+  Int size = nest.inner.back().size;
+  bool isUsedOften = !size.isConstant() ||
+                     size.getConstant() >=
+                         kCPURates.leastBroadcastVectors * getMaxLanes(stage);
+  switch (getPossiblePacking(stage, nest)) {
+  case BroadcastPacking::None:
+    return false;
+  case BroadcastPacking::Streams:
+    return isUsedOften && stage.sizeK >= kCPURates.leastPackedSize &&
+           stage.sizeN >= kCPURates.leastPackedSize &&
+           isFarApart(stage, factor.strideK, stage.sizeK, budget);
+  case BroadcastPacking::Planes:
+    return isUsedOften && std::min(factor.strideK.getConstant(),
+                                   factor.resultStride.getConstant()) *
+                                  stage.elementBytes >=
+                              kCPURates.apartBytes;
+  }
+  llvm_unreachable("covered switch");
+}
+
+SmallVector<int64_t> kron::chooseRemainder(const StageLayout &stage,
+                                           const LoopNest &nest,
+                                           const TileChoice &choice,
+                                           const StepBudget &budget) {
+  // Fewer multiply-adds do not pay for loops of their own, and factors that
+  // leave the first-level cache are slower than lanes that stay empty.
+  SmallVector<int64_t> groups = getRemainderGroups(stage, nest);
+  if (stage.sizeK < kCPURates.leastGroupedK || groups.empty())
+    return {};
+  // Slots of two a cycle: multiply-adds, and stores, of which whole vectors and
+  // masked ones take a cycle, parts of them that an instruction takes out while
+  // it stores half of that.
+  int64_t lanes = getMaxLanes(stage);
+  int64_t size = nest.inner.back().size.getConstant();
+  int64_t perVector = stage.sizeN * (stage.sizeK + 2), grouped = 0;
+  int64_t elements = 0;
+  SmallVector<int64_t> remainder;
+  for (int64_t group : groups) {
+    int64_t rowElements = getGroupedRowElements(stage, group);
+    bool isWhole = group * stage.elementBytes >= kCPURates.wholeStoreBytes;
+    elements += rowElements * stage.sizeK;
+    grouped +=
+        rowElements / lanes * stage.sizeK + stage.sizeN * (isWhole ? 1 : 2);
+    TileShape shape =
+        chooseTileShape(getSharedSize(nest),
+                        llvm::divideCeil(stage.sizeN * group, lanes), choice);
+    remainder.append({group, shape.rows, shape.vectors});
+  }
+  // All rows go by anew for each group.
+  int64_t turns = groups.size() + (size >= lanes);
+  if (turns > kCPURates.mostGroupedTurns ||
+      elements * stage.elementBytes > budget.l1Bytes / 2)
+    return {};
+  // Code of their own has to pay.
+  int64_t full = size / lanes * perVector;
+  bool isWorthIt = kCPURates.groupedSlotsOf * (full + grouped) <=
+                   kCPURates.groupedSlots * (full + perVector);
+  return isWorthIt ? remainder : SmallVector<int64_t>();
+}
+
+bool kron::isWorthCopyingRows(const StageLayout &stage, const LoopNest &nest,
+                              Int size, const StepBudget &budget) {
+  // Rows that lie far apart would not stay in the cache, and vectors of rows
+  // that start anywhere lie in two cache lines.
+  Int stride = stage.source.strides[stage.axis];
+  auto isUnaligned = [&] {
+    return stride.getConstant() * stage.elementBytes % kLineBytes != 0;
+  };
+  int64_t pages = stage.isSourceBuffer ? budget.pages : 0;
+  bool isBad =
+      isFarApart(stage, stride, stage.sizeK, budget, pages) || isUnaligned();
+  // Rows of a buffer are in the second-level cache, as a large copy would be.
+  int64_t most = stage.isSourceBuffer && !isUnaligned() ? budget.l2Bytes / 2
+                                                        : budget.l2Bytes;
+  int64_t elements = size.isConstant() ? size.getConstant() : stage.given->tile;
+  int64_t lanes = chooseLanes(size.isConstant() ? elements : INT64_MAX,
+                              stage.vectorBits, stage.elementBytes);
+  int64_t used = lanes / nest.group * nest.group;
+  int64_t vectors =
+      llvm::alignTo(llvm::divideCeil(elements, used), stage.step->vectors);
+  return isBad && stage.sizeK >= kCPURates.leastCopiedK &&
+         stage.sizeN >= kCPURates.leastCopiedBlocks * stage.step->rows &&
+         stage.sizeK * vectors * lanes * stage.elementBytes <= most;
+}
+
+//===----------------------------------------------------------------------===//
+// Varying mapping
+//===----------------------------------------------------------------------===//
+
+int64_t kron::chooseSegment(const StageLayout &stage, const LoopNest &nest,
+                            const StepBudget &budget) {
+  // Of X, which stays in the first-level cache for all q of a segment; and of a
+  // copy of that, which lies on the stack.
+  int64_t segmentBytes = budget.l1Bytes / 2, mostBytes = budget.l2Bytes;
+  int64_t size = nest.inner.back().size.getConstant();
+  int64_t rows = getSharedSize(nest);
+  Type stored = needsPacking(stage) ? Type() : stage.factor.element;
+  std::optional<SegmentShape> shape =
+      getSegmentShape(stage, stored, size, rows);
+  if (!shape || rows > kCPURates.skinnyM)
+    return 0;
+  int64_t units = size / shape->unit;
+  int64_t bytes = std::max<int64_t>(
+      rows * getSegmentK(stage, *shape) * shape->unit * stage.elementBytes, 1);
+  int64_t most = std::max(segmentBytes / bytes, shape->vectors);
+  int64_t segment = llvm::divideCeil(units, llvm::divideCeil(units, most));
+  return segment * bytes > mostBytes ? 0 : segment;
+}
+
+//===----------------------------------------------------------------------===//
+// Fibre mapping
+//===----------------------------------------------------------------------===//
+
+static int64_t getGroup(const LoopNest &nest) {
+  return nest.inner.empty() ? 1 : nest.inner.back().size.getConstant();
+}
+
+bool kron::isWorthPanels(const StageLayout &stage, const LoopNest &nest,
+                         const StepBudget &budget) {
+  auto [lanes, perVector] = getFibreLanes(stage, getGroup(nest));
+  int64_t columns = llvm::divideCeil(stage.sizeN, perVector) * lanes;
+  // Such a factor is gone from the first-level cache when the next block of
+  // rows comes.
+  return stage.sizeK * columns * stage.elementBytes > budget.l1Bytes &&
+         canHavePanels(stage, nest, getPanelVectors(stage));
+}
+
+int64_t kron::choosePanelChunk(const StageLayout &stage, const LoopNest &nest,
+                               const StepBudget &budget) {
+  // A panel stays in the cache while many rows use it, unless rows are as large
+  // as panels: then a few rows stay there while all panels go by.
+  int64_t group = getGroup(nest), rows = stage.step->rows;
+  if (group == getMaxLanes(stage))
+    return rows;
+  int64_t rowBytes = stage.sizeK * group * stage.elementBytes;
+  return llvm::alignTo(budget.l2Bytes / 2 / rowBytes + 1, rows);
+}
+
+int64_t kron::chooseFibreSegment(const StageLayout &stage,
+                                 const LoopNest &nest) {
+  // Memory takes segments of several lines faster than one line of every row,
+  // and their part of the factor stays in the second-level cache.
+  int64_t total = nest.outer.back().size.getConstant();
+  int64_t most = kCPURates.segmentBytes * 8 / stage.vectorBits;
+  return llvm::divideCeil(total, llvm::divideCeil(total, most));
+}
+
+int64_t kron::chooseSharingRows(const StageLayout &stage,
+                                const LoopNest &nest) {
+  // Beside more vectors that a row has to itself, one of all rows is little.
+  int64_t vectors = stage.sizeN / getMaxLanes(stage);
+  bool isWorthIt = !hasSkinnyM(nest, kCPURates.skinnyM) &&
+                   stage.sizeK >= kCPURates.leastSharedK &&
+                   vectors <= kCPURates.mostVectorsBesideShared;
+  return isWorthIt ? getSharingRows(stage, nest) : 1;
+}
+
+//===----------------------------------------------------------------------===//
+// K mapping
+//===----------------------------------------------------------------------===//
+
+bool kron::isWorthPairs(const StageLayout &stage, const LoopNest &nest,
+                        const StepBudget &budget) {
+  // X has to be small enough to stay in the cache.
+  int64_t extent = stage.sizeK * getGroup(nest);
+  return canReadPairs(stage, getGroup(nest)) &&
+         getSharedSize(nest) * extent * stage.elementBytes <=
+             budget.l2Bytes / 4;
+}

@@ -1,0 +1,60 @@
+//===- StepForms.h - Forms of one step --------------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+//
+// One function for each field of a step: what it is, for a step whose fields
+// before it are chosen.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KRON_LIB_MAPPING_CPU_STEPFORMS_H
+#define KRON_LIB_MAPPING_CPU_STEPFORMS_H
+
+#include "RegisterTiles.h"
+#include "kron/Plan/CPU/AmxMapping.h"
+
+namespace mlir::kron {
+
+/// What lanes run over. Tries values of `step`, which is what `stage` looks at.
+int64_t chooseStepLanes(const StageLayout &stage, CPUStepChoices &step);
+
+/// Whether matrix tiles are worth it, and rows that the factor is read for.
+bool isWorthMatrixTiles(const StageLayout &stage);
+int64_t chooseAmxChunk(const StageLayout &stage, bool isExact,
+                       const StepBudget &budget);
+
+/// Of the inner mapping: whether the factor is packed, the register tiles of
+/// what fills no vector, and whether rows of X are copied, of which `size`
+/// elements are taken in whole vectors.
+bool isWorthPacking(const StageLayout &stage, const LoopNest &nest,
+                    const StepBudget &budget);
+SmallVector<int64_t> chooseRemainder(const StageLayout &stage,
+                                     const LoopNest &nest,
+                                     const TileChoice &choice,
+                                     const StepBudget &budget);
+bool isWorthCopyingRows(const StageLayout &stage, const LoopNest &nest,
+                        Int size, const StepBudget &budget);
+
+/// Of the varying mapping: the length of segments.
+int64_t chooseSegment(const StageLayout &stage, const LoopNest &nest,
+                      const StepBudget &budget);
+
+/// Of the fibre mapping: whether the factor is packed in panels, rows that
+/// these are applied to, registers of a segment, and rows that share a vector.
+bool isWorthPanels(const StageLayout &stage, const LoopNest &nest,
+                   const StepBudget &budget);
+int64_t choosePanelChunk(const StageLayout &stage, const LoopNest &nest,
+                         const StepBudget &budget);
+int64_t chooseFibreSegment(const StageLayout &stage, const LoopNest &nest);
+int64_t chooseSharingRows(const StageLayout &stage, const LoopNest &nest);
+
+/// Of the k mapping: whether a factor of bf16 is read in pairs.
+bool isWorthPairs(const StageLayout &stage, const LoopNest &nest,
+                  const StepBudget &budget);
+
+} // namespace mlir::kron
+
+#endif // KRON_LIB_MAPPING_CPU_STEPFORMS_H

@@ -1,0 +1,270 @@
+//===- Steps.cpp - The form of each step ------------------------*- C++ -*-===//
+//
+// Part of kron, an MLIR-based compiler for Kronecker-structured linear algebra.
+// SPDX-License-Identifier: MIT
+//
+//===----------------------------------------------------------------------===//
+
+#include "Steps.h"
+#include "StepForms.h"
+#include "kron/Dialect/Kron/IR/PlanFields.h"
+#include "kron/Machine/CPURates.h"
+#include "kron/Plan/CPU/FusedLayout.h"
+
+using namespace mlir;
+using namespace mlir::kron;
+
+namespace {
+
+/// Follows a fused region through its steps and chooses what each leaves open,
+/// as often as something that is decided before changes what it sees.
+class StepPlanner : private FusedLayout {
+public:
+  StepPlanner(FusedOp fused, CPUPlanAttr given, const CacheBudget &caches,
+              const CPUChoices &choices)
+      : FusedLayout(fused, choices), given(given), caches(caches),
+        arrays(describeArrays(fused, plan)), fixed(choices.steps) {}
+
+  CPUChoices choose();
+
+private:
+  LayoutArrays &getArrays() override { return arrays; }
+  void chooseStage(unsigned index, const StageLayout &stage) override;
+  void chooseMoveForTiles() override;
+  void chooseMove() override;
+  void choosePackingInTiles(unsigned index,
+                            const PlannedStage &planned) override;
+
+  /// Whether the plan by hand has the field `name`, of step `index`.
+  bool isGiven(StringRef name) const { return given && given.has(name); }
+  bool isGiven(unsigned index, StringRef name) const;
+  TileChoice getTileChoice(unsigned index, const StepBudget &budget) const;
+  void chooseInner(unsigned index, const StageLayout &stage,
+                   const StepBudget &budget);
+  void chooseFibre(unsigned index, const StageLayout &stage,
+                   const StepBudget &budget);
+  void setShape(unsigned index, TileShape shape);
+  bool isWorthMovingRows();
+  bool isWorthMovingGroups();
+  bool canMove(StageMapping mapping);
+
+  CPUPlanAttr given;
+  CacheBudget caches;
+  LayoutArrays arrays;
+  /// What plans by hand say of steps.
+  SmallVector<CPUStepChoices> fixed;
+};
+
+} // namespace
+
+bool StepPlanner::isGiven(unsigned index, StringRef name) const {
+  if (!given)
+    return false;
+  auto steps = given.getFields().getAs<ArrayAttr>("steps");
+  return steps && index < steps.size() &&
+         cast<DictionaryAttr>(steps[index]).contains(name);
+}
+
+TileChoice StepPlanner::getTileChoice(unsigned index,
+                                      const StepBudget &budget) const {
+  TileShape shape{fixed[index].rows, fixed[index].vectors};
+  if (given && !shape.rows)
+    shape.rows = given.get("register_rows");
+  if (given && !shape.vectors)
+    shape.vectors = given.get("register_vectors");
+  return {vectorBits, budget.fmasInFlight, shape};
+}
+
+void StepPlanner::setShape(unsigned index, TileShape shape) {
+  CPUStepChoices &step = choices.steps[index];
+  step.rows = shape.rows;
+  step.vectors = shape.vectors;
+  if (fixed[index].rows)
+    step.rows = fixed[index].rows;
+  if (fixed[index].vectors)
+    step.vectors = fixed[index].vectors;
+}
+
+void StepPlanner::chooseInner(unsigned index, const StageLayout &stage,
+                              const StepBudget &budget) {
+  CPUStepChoices &step = choices.steps[index];
+  TileChoice choice = getTileChoice(index, budget);
+  LoopNest nest = getLoopNest(stage);
+  if (!isGiven(index, "packs_factor"))
+    step.packsFactor = isWorthPacking(stage, nest, budget);
+  if (!isGiven(index, "remainder"))
+    step.remainder = chooseRemainder(stage, nest, choice, budget);
+  // What is left to whole vectors.
+  Int size = nest.inner.back().size;
+  int64_t full = size.isConstant()
+                     ? llvm::alignDown(size.getConstant(), getMaxLanes(stage))
+                     : 0;
+  if (!step.remainder.empty() && !stage.isInPlace && full)
+    size = full;
+  setShape(index, chooseInnerShape(stage, nest, size, choice, budget));
+  if (!isGiven(index, "input_panels"))
+    step.copiesRows = isWorthCopyingRows(stage, nest, size, budget);
+}
+
+void StepPlanner::chooseFibre(unsigned index, const StageLayout &stage,
+                              const StepBudget &budget) {
+  CPUStepChoices &step = choices.steps[index];
+  TileChoice choice = getTileChoice(index, budget);
+  LoopNest nest = getLoopNest(stage);
+  if (getNumFibres(stage, nest) > 1)
+    return setShape(index, chooseFibresShape(stage, nest, choice));
+  if (!isGiven(index, "factor_panels"))
+    step.hasPanels = !choice.isFixed() && isWorthPanels(stage, nest, budget);
+  bool hasRows = findSharedAxis(nest) >= 0;
+  bool isSegmented =
+      nest.isSplit && hasRows && !step.hasPanels && !stage.isSourceBuffer;
+  setShape(index, chooseFibreShape(stage, nest, isSegmented, choice, budget));
+  if (isSegmented && !isGiven(index, "segment"))
+    step.segment = chooseFibreSegment(stage, nest);
+  if (step.hasPanels && hasRows && !isGiven(index, "chunk"))
+    step.chunk = choosePanelChunk(stage, nest, budget);
+  if (!choice.isFixed() && !isGiven(index, "sharing_rows"))
+    step.sharingRows = chooseSharingRows(stage, nest);
+}
+
+void StepPlanner::chooseStage(unsigned index, const StageLayout &stage) {
+  CPUStepChoices &step = choices.steps[index];
+  step = fixed[index];
+  StepBudget budget = chooseBudget(given, index, caches);
+  if (!isGiven(index, "lanes"))
+    step.lanes = chooseStepLanes(stage, step);
+  if (!isGiven(index, "matrix_tiles"))
+    step.usesTiles = mayMultiplyBy(kMatrixTiles) && isWorthMatrixTiles(stage);
+  if (usesTiles(stage)) {
+    if (!isGiven(index, "chunk"))
+      step.chunk = chooseAmxChunk(stage, /*isExact=*/index == 0, budget);
+    if (!isGiven(index, "transposes_factor"))
+      step.transposesFactor =
+          getContiguousSize(index) >= kCPURates.leastTransposed;
+    return;
+  }
+  LoopNest nest = getLoopNest(stage);
+  TileChoice choice = getTileChoice(index, budget);
+  switch (getMapping(stage, nest)) {
+  case StageMapping::Inner:
+    return chooseInner(index, stage, budget);
+  case StageMapping::Varying:
+    if (!isGiven(index, "segment"))
+      step.segment = chooseSegment(stage, nest, budget);
+    return setShape(index, chooseVaryingShape(stage, nest, choice));
+  case StageMapping::Fibre:
+    return chooseFibre(index, stage, budget);
+  case StageMapping::K:
+    if (!isGiven(index, "reads_pairs"))
+      step.readsPairs = isWorthPairs(stage, nest, budget);
+    return;
+  case StageMapping::Repeat:
+  case StageMapping::Unsupported:
+    return;
+  }
+}
+
+/// Where the factor of the only group depends on the innermost axis, tiles take
+/// one position of that axis after the other, once it lies outside of the
+/// others.
+void StepPlanner::chooseMoveForTiles() {
+  if (isGiven("moves_innermost") || plan.groups.size() != 1 ||
+      !mayMultiplyBy(kMatrixTiles) || usesTiles(getPlanned(0)))
+    return;
+  // Elements of a short axis are picked from the input as it lies.
+  for (int64_t move : {kMovedInBuffers, kMovedInResults}) {
+    moveInnermost(move);
+    if (usesTiles(getPlanned(0)))
+      choices.movesInnermost = move;
+  }
+  moveInnermost(0);
+}
+
+/// Whether the only step has `mapping` once its innermost axis lies outside.
+bool StepPlanner::canMove(StageMapping mapping) {
+  bool copiedIn = copiesIn, copiedOut = copiesOut;
+  moveInnermost(kMovedInSteps);
+  bool isPossible = getStageMapping(getPlanned(0)) == mapping;
+  moveInnermost(0);
+  copiesIn = copiedIn;
+  copiesOut = copiedOut;
+  return isPossible;
+}
+
+/// Few rows at the inner end leave lanes empty, or make them wait for shuffles:
+/// where a factor is contiguous along p, tiles are transposed on the way in and
+/// out, and lanes run over p.
+bool StepPlanner::isWorthMovingRows() {
+  const StageGroup &group = plan.groups.front();
+  return plan.isTiledInnermost() &&
+         group.sizeK * group.sizeN >=
+             kCPURates.weightsOfMovedRows * (group.sizeK + group.sizeN) &&
+         !usesTiles(getPlanned(0)) && canMove(StageMapping::K);
+}
+
+/// Where lanes run over q together with a short innermost axis that the factor
+/// depends on, single elements of the input are repeated by shuffles, and lanes
+/// stay empty unless that axis divides a register. If a large factor is used
+/// for many rows, it is worth to put that axis outside of the others, on the
+/// way in and out.
+bool StepPlanner::isWorthMovingGroups() {
+  const StageGroup &group = plan.groups.front();
+  int innermost = plan.roles.size() - 1;
+  int64_t inside = arrays.factors.front().sizes[innermost];
+  if (plan.tiledAxis < 0 || plan.isTiledInnermost() ||
+      plan.roles[innermost] != AxisRole::Whole || llvm::isPowerOf2_64(inside) ||
+      std::min(group.sizeK, group.sizeN) < kCPURates.movedGroupsSize)
+    return false;
+  Int rows = arrays.sizes[plan.tiledAxis];
+  bool isMany =
+      !rows.isConstant() || rows.getConstant() >= kCPURates.movedGroupsRows;
+  return isMany && getStageMapping(getPlanned(0)) == StageMapping::Fibre &&
+         canMove(StageMapping::Fibre);
+}
+
+void StepPlanner::chooseMove() {
+  if (isGiven("moves_innermost") || plan.groups.size() != 1 ||
+      fused.getInputPermutation())
+    return;
+  if (isWorthMovingRows() || isWorthMovingGroups())
+    choices.movesInnermost = kMovedInSteps;
+}
+
+/// Tiles pack the part of a factor that they use if all of their rows, or
+/// enough of them to pay for it, go through it at once. So threads share that
+/// work, and what is packed stays in the cache of the one that uses it.
+void StepPlanner::choosePackingInTiles(unsigned index,
+                                       const PlannedStage &planned) {
+  int64_t elements = countPackedInTile(planned);
+  if (isGiven(index, "packs_in_tiles") || !elements)
+    return;
+  bool isOnce = true;
+  for (auto [axis, role] : llvm::enumerate(plan.roles)) {
+    Int size = arrays.sizes[axis];
+    if (role == AxisRole::Grid && planned.factorSizes[axis] <= 1)
+      isOnce &= size.is(1);
+    else if (role == AxisRole::Tiled)
+      isOnce &= size.isConstant() && size.getConstant() <= tileSize;
+  }
+  bool hasManyRows =
+      plan.tiledAxis >= 0 && tileSize >= kCPURates.rowsOfPackedTiles;
+  choices.steps[index].packsInTiles =
+      (isOnce || hasManyRows) && elements * getComputedBytes(fused) <=
+                                     chooseBudget(given, index, caches).l2Bytes;
+}
+
+CPUChoices StepPlanner::choose() {
+  planStages(getFirstExtent());
+  return choices;
+}
+
+void kron::chooseSteps(FusedOp fused, CPUPlanAttr given,
+                       const CacheBudget &caches, CPUChoices &choices) {
+  // Without elements there is nothing to choose.
+  if (hasEmptyArray(fused)) {
+    for (CPUStepChoices &step : choices.steps)
+      step.rows = step.vectors = 1;
+    return;
+  }
+  choices = StepPlanner(fused, given, caches, choices).choose();
+}

@@ -1,0 +1,227 @@
+// RUN: kron-opt %s --kron-plan --convert-kron-to-vector --split-input-file | FileCheck %s
+
+// Verify that a factor is not packed in panels if its step says so.
+// CHECK-LABEL: func.func @no_panels(
+// CHECK-SAME: kron.shared_bytes = 0 : i64
+func.func @no_panels(%x: memref<1000x96xf32>, %f: memref<96x96xf32>, %y: memref<1000x96xf32>) {
+  kron.fused ins(%x, %f : memref<1000x96xf32>, memref<96x96xf32>) outs(%y : memref<1000x96xf32>) attributes {plan = #kron.cpu_plan<steps = [{factor_panels = 0}]>} {
+  ^bb0(%t: tensor<1000x96xf32>, %a: tensor<96x96xf32>, %o: tensor<1000x96xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1000x96xf32>) factor(%a [p, q] : tensor<96x96xf32>) outs(%o : tensor<1000x96xf32>) -> tensor<1000x96xf32>
+    kron.yield %1 : tensor<1000x96xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that panels have as many vectors as register tiles: of 96 q, two times 48.
+// CHECK-LABEL: func.func @narrow_panels(
+// CHECK-SAME: kron.shared_bytes = 36864 : i64
+func.func @narrow_panels(%x: memref<1000x96xf32>, %f: memref<96x96xf32>, %y: memref<1000x96xf32>) {
+  kron.fused ins(%x, %f : memref<1000x96xf32>, memref<96x96xf32>) outs(%y : memref<1000x96xf32>) attributes {plan = #kron.cpu_plan<steps = [{vectors = 3, factor_panels = 1}]>} {
+  ^bb0(%t: tensor<1000x96xf32>, %a: tensor<96x96xf32>, %o: tensor<1000x96xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1000x96xf32>) factor(%a [p, q] : tensor<96x96xf32>) outs(%o : tensor<1000x96xf32>) -> tensor<1000x96xf32>
+    kron.yield %1 : tensor<1000x96xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that panels are applied to as many rows as the step says.
+// CHECK-LABEL: func.func @panel_chunk(
+// CHECK: %[[CHUNK:.*]] = arith.constant 24 : i64
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %[[CHUNK]]
+func.func @panel_chunk(%x: memref<1000x96xf32>, %f: memref<96x96xf32>, %y: memref<1000x96xf32>) {
+  kron.fused ins(%x, %f : memref<1000x96xf32>, memref<96x96xf32>) outs(%y : memref<1000x96xf32>) attributes {plan = #kron.cpu_plan<tile = 48, steps = [{chunk = 24}]>} {
+  ^bb0(%t: tensor<1000x96xf32>, %a: tensor<96x96xf32>, %o: tensor<1000x96xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1000x96xf32>) factor(%a [p, q] : tensor<96x96xf32>) outs(%o : tensor<1000x96xf32>) -> tensor<1000x96xf32>
+    kron.yield %1 : tensor<1000x96xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that rows are read from where they lie if the step says so.
+// CHECK-LABEL: func.func @no_input_panels(
+// CHECK-NOT: x f32 {alignment = 64
+// CHECK: return
+func.func @no_input_panels(%x: memref<64x300xf32>, %f: memref<64x64xf32>, %y: memref<64x300xf32>) {
+  kron.fused ins(%x, %f : memref<64x300xf32>, memref<64x64xf32>) outs(%y : memref<64x300xf32>) attributes {plan = #kron.cpu_plan<steps = [{input_panels = 0}]>} {
+  ^bb0(%t: tensor<64x300xf32>, %a: tensor<64x64xf32>, %o: tensor<64x300xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<64x300xf32>) factor(%a [p, q] : tensor<64x64xf32>) outs(%o : tensor<64x300xf32>) -> tensor<64x300xf32>
+    kron.yield %1 : tensor<64x300xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that what fills no vector is masked if the step has no groups for it.
+// CHECK-LABEL: func.func @no_remainder(
+// CHECK-SAME: kron.shared_bytes = 0 : i64
+func.func @no_remainder(%x: memref<?x16x24xf32>, %f: memref<16x16xf32>, %y: memref<?x16x24xf32>) {
+  kron.fused ins(%x, %f : memref<?x16x24xf32>, memref<16x16xf32>) outs(%y : memref<?x16x24xf32>) attributes {plan = #kron.cpu_plan<steps = [{remainder = []}]>} {
+  ^bb0(%t: tensor<?x16x24xf32>, %a: tensor<16x16xf32>, %o: tensor<?x16x24xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x16x24xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<?x16x24xf32>) -> tensor<?x16x24xf32>
+    kron.yield %1 : tensor<?x16x24xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that rows have vectors of their own if the step says so.
+// CHECK-LABEL: func.func @no_sharing(
+// CHECK-SAME: kron.shared_bytes = 0 : i64
+func.func @no_sharing(%x: memref<1000x24xf32>, %f: memref<24x24xf32>, %y: memref<1000x24xf32>) {
+  kron.fused ins(%x, %f : memref<1000x24xf32>, memref<24x24xf32>) outs(%y : memref<1000x24xf32>) attributes {plan = #kron.cpu_plan<steps = [{sharing_rows = 1}]>} {
+  ^bb0(%t: tensor<1000x24xf32>, %a: tensor<24x24xf32>, %o: tensor<1000x24xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1000x24xf32>) factor(%a [p, q] : tensor<24x24xf32>) outs(%o : tensor<1000x24xf32>) -> tensor<1000x24xf32>
+    kron.yield %1 : tensor<1000x24xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a factor far apart is broadcast from where it lies if the step says so.
+// CHECK-LABEL: func.func @no_packing(
+// CHECK-SAME: kron.shared_bytes = 0 : i64
+func.func @no_packing(%x: memref<16x300xf32>, %f: memref<16x16xf32, strided<[8192, 1]>>, %y: memref<16x300xf32>) {
+  kron.fused ins(%x, %f : memref<16x300xf32>, memref<16x16xf32, strided<[8192, 1]>>) outs(%y : memref<16x300xf32>) attributes {plan = #kron.cpu_plan<steps = [{packs_factor = 0}]>} {
+  ^bb0(%t: tensor<16x300xf32>, %a: tensor<16x16xf32>, %o: tensor<16x300xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<16x300xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<16x300xf32>) -> tensor<16x300xf32>
+    kron.yield %1 : tensor<16x300xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that lanes run over q for two rows, too, if the step says so: the factor is packed then.
+// CHECK-LABEL: func.func @fibre(
+// CHECK-SAME: kron.shared_bytes = 262144 : i64
+func.func @fibre(%x: memref<2x1024xf32>, %f: memref<64x1024xf32>, %y: memref<2x64xf32>) {
+  kron.fused ins(%x, %f : memref<2x1024xf32>, memref<64x1024xf32>) outs(%y : memref<2x64xf32>) attributes {plan = #kron.cpu_plan<steps = [{lanes = 0}]>} {
+  ^bb0(%t: tensor<2x1024xf32>, %a: tensor<64x1024xf32>, %o: tensor<2x64xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<2x1024xf32>) factor(%a [q, p] : tensor<64x1024xf32>) outs(%o : tensor<2x64xf32>) -> tensor<2x64xf32>
+    kron.yield %1 : tensor<2x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that bf16 is widened where it is loaded if the step says so.
+// CHECK-LABEL: func.func @no_pairs(
+// CHECK-NOT: llvm.alloca {{.*}} f32
+// CHECK: return
+func.func @no_pairs(%x: memref<2x1024xbf16>, %f: memref<64x1024xbf16>, %y: memref<2x64xbf16>) {
+  kron.fused ins(%x, %f : memref<2x1024xbf16>, memref<64x1024xbf16>) outs(%y : memref<2x64xbf16>) attributes {plan = #kron.cpu_plan<steps = [{reads_pairs = 0}]>} {
+  ^bb0(%t: tensor<2x1024xbf16>, %a: tensor<64x1024xbf16>, %o: tensor<2x64xbf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<2x1024xbf16>) factor(%a [q, p] : tensor<64x1024xbf16>) outs(%o : tensor<2x64xbf16>) -> tensor<2x64xbf16>
+    kron.yield %1 : tensor<2x64xbf16>
+  }
+  return
+}
+
+// -----
+
+// Verify that a factor for two rows is packed for groups of lanes if the step says so.
+// CHECK-LABEL: func.func @groups(
+// CHECK-SAME: kron.shared_bytes = 8388608 : i64
+func.func @groups(%x: memref<2x16x8192xf32>, %f: memref<16x16x8192xf32>, %y: memref<2x16x8192xf32>) {
+  kron.fused ins(%x, %f : memref<2x16x8192xf32>, memref<16x16x8192xf32>) outs(%y : memref<2x16x8192xf32>) attributes {plan = #kron.cpu_plan<steps = [{lanes = 0}]>} {
+  ^bb0(%t: tensor<2x16x8192xf32>, %a: tensor<16x16x8192xf32>, %o: tensor<2x16x8192xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<2x16x8192xf32>) factor(%a [p, q, 2] : tensor<16x16x8192xf32>) outs(%o : tensor<2x16x8192xf32>) -> tensor<2x16x8192xf32>
+    kron.yield %1 : tensor<2x16x8192xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a segment has as many registers as the step says: 2 rows of 16 p.
+// CHECK-LABEL: func.func @short_segment(
+// CHECK: arith.constant 1024 : i64
+// CHECK: llvm.alloca
+func.func @short_segment(%x: memref<2x16x8192xf32>, %f: memref<16x16x8192xf32>, %y: memref<2x16x8192xf32>) {
+  kron.fused ins(%x, %f : memref<2x16x8192xf32>, memref<16x16x8192xf32>) outs(%y : memref<2x16x8192xf32>) attributes {plan = #kron.cpu_plan<steps = [{segment = 2}]>} {
+  ^bb0(%t: tensor<2x16x8192xf32>, %a: tensor<16x16x8192xf32>, %o: tensor<2x16x8192xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<2x16x8192xf32>) factor(%a [p, q, 2] : tensor<16x16x8192xf32>) outs(%o : tensor<2x16x8192xf32>) -> tensor<2x16x8192xf32>
+    kron.yield %1 : tensor<2x16x8192xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that rows are taken through a register at a time if the step says so.
+// CHECK-LABEL: func.func @single_registers(
+// CHECK-SAME: kron.shared_bytes = 16384 : i64
+func.func @single_registers(%x: memref<100x8x64xf32>, %f: memref<8x8x64xf32>, %y: memref<100x8x64xf32>) {
+  kron.fused ins(%x, %f : memref<100x8x64xf32>, memref<8x8x64xf32>) outs(%y : memref<100x8x64xf32>) attributes {plan = #kron.cpu_plan<steps = [{segment = 1}]>} {
+  ^bb0(%t: tensor<100x8x64xf32>, %a: tensor<8x8x64xf32>, %o: tensor<100x8x64xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<100x8x64xf32>) factor(%a [p, q, 2] : tensor<8x8x64xf32>) outs(%o : tensor<100x8x64xf32>) -> tensor<100x8x64xf32>
+    kron.yield %1 : tensor<100x8x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that all of a factor is packed before tiles begin if the step says so.
+// CHECK-LABEL: func.func @packs_before(
+// CHECK-SAME: kron.shared_bytes = 32768 : i64, kron.thread_bytes = 0 : i64
+func.func @packs_before(%x: memref<8x32x32xf32>, %f: memref<8x32x32xf32>, %y: memref<8x32x32xf32>) {
+  kron.fused ins(%x, %f : memref<8x32x32xf32>, memref<8x32x32xf32>) outs(%y : memref<8x32x32xf32>) attributes {plan = #kron.cpu_plan<steps = [{packs_in_tiles = 0}]>} {
+  ^bb0(%t: tensor<8x32x32xf32>, %a: tensor<8x32x32xf32>, %o: tensor<8x32x32xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<8x32x32xf32>) factor(%a [0, q, p] : tensor<8x32x32xf32>) outs(%o : tensor<8x32x32xf32>) -> tensor<8x32x32xf32>
+    kron.yield %1 : tensor<8x32x32xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that tiles are not copied to move the innermost axis if the plan says so.
+// CHECK-LABEL: func.func @no_move(
+// CHECK-SAME: kron.thread_bytes = 0 : i64
+func.func @no_move(%x: memref<1000x96x6xf32>, %f: memref<96x96x6xf32>, %y: memref<1000x96x6xf32>) {
+  kron.fused ins(%x, %f : memref<1000x96x6xf32>, memref<96x96x6xf32>) outs(%y : memref<1000x96x6xf32>) attributes {plan = #kron.cpu_plan<moves_innermost = 0>} {
+  ^bb0(%t: tensor<1000x96x6xf32>, %a: tensor<96x96x6xf32>, %o: tensor<1000x96x6xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1000x96x6xf32>) factor(%a [q, p, 2] : tensor<96x96x6xf32>) outs(%o : tensor<1000x96x6xf32>) -> tensor<1000x96x6xf32>
+    kron.yield %1 : tensor<1000x96x6xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that products of bf16 are made in register tiles if the step says so.
+// CHECK-LABEL: func.func @no_tiles(
+// CHECK-SAME: kron.thread_bytes = 32768 : i64
+func.func @no_tiles(%x: memref<1000x64xbf16>, %f: memref<64x64xbf16>, %y: memref<1000x64xbf16>) {
+  kron.fused ins(%x, %f : memref<1000x64xbf16>, memref<64x64xbf16>) outs(%y : memref<1000x64xbf16>) attributes {plan = #kron.cpu_plan<matrix_tiles = 1, steps = [{matrix_tiles = 0}]>} {
+  ^bb0(%t: tensor<1000x64xbf16>, %a: tensor<64x64xbf16>, %o: tensor<1000x64xbf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1000x64xbf16>) factor(%a [p, q] : tensor<64x64xbf16>) outs(%o : tensor<1000x64xbf16>) -> tensor<1000x64xbf16>
+    kron.yield %1 : tensor<1000x64xbf16>
+  }
+  return
+}
+
+// -----
+
+// Verify that matrix tiles are used as the step says, whatever the processor has.
+// CHECK-LABEL: func.func @tiles(
+// CHECK-SAME: kron.shared_bytes = 8192 : i64
+func.func @tiles(%x: memref<1000x64xbf16>, %f: memref<64x64xbf16>, %y: memref<1000x64xbf16>) {
+  kron.fused ins(%x, %f : memref<1000x64xbf16>, memref<64x64xbf16>) outs(%y : memref<1000x64xbf16>) attributes {plan = #kron.cpu_plan<matrix_tiles = 1, steps = [{matrix_tiles = 1}]>} {
+  ^bb0(%t: tensor<1000x64xbf16>, %a: tensor<64x64xbf16>, %o: tensor<1000x64xbf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1000x64xbf16>) factor(%a [p, q] : tensor<64x64xbf16>) outs(%o : tensor<1000x64xbf16>) -> tensor<1000x64xbf16>
+    kron.yield %1 : tensor<1000x64xbf16>
+  }
+  return
+}

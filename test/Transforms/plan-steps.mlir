@@ -1,0 +1,210 @@
+// RUN: kron-opt %s --kron-plan --split-input-file | FileCheck %s
+// RUN: kron-opt %s --kron-plan="matrix-tiles" --split-input-file | FileCheck %s --check-prefix=TILES
+
+// Verify that a factor of 36 KB is packed in panels, each of which half of the second-level budget of rows goes through.
+// CHECK-LABEL: func.func @factor_panels
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 6, vectors = 4, factor_panels = 1, chunk = 342}]>
+func.func @factor_panels(%x: memref<1000x96xf32>, %f: memref<96x96xf32>, %y: memref<1000x96xf32>) {
+  kron.fused ins(%x, %f : memref<1000x96xf32>, memref<96x96xf32>) outs(%y : memref<1000x96xf32>) {
+  ^bb0(%t: tensor<1000x96xf32>, %a: tensor<96x96xf32>, %o: tensor<1000x96xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1000x96xf32>) factor(%a [p, q] : tensor<96x96xf32>) outs(%o : tensor<1000x96xf32>) -> tensor<1000x96xf32>
+    kron.yield %1 : tensor<1000x96xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that rows which start within lines are copied to panels.
+// CHECK-LABEL: func.func @input_panels
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 8, vectors = 2, input_panels = 1}]>
+func.func @input_panels(%x: memref<64x300xf32>, %f: memref<64x64xf32>, %y: memref<64x300xf32>) {
+  kron.fused ins(%x, %f : memref<64x300xf32>, memref<64x64xf32>) outs(%y : memref<64x300xf32>) {
+  ^bb0(%t: tensor<64x300xf32>, %a: tensor<64x64xf32>, %o: tensor<64x300xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<64x300xf32>) factor(%a [p, q] : tensor<64x64xf32>) outs(%o : tensor<64x300xf32>) -> tensor<64x300xf32>
+    kron.yield %1 : tensor<64x300xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that eight of 24 elements, which fill no vector, are taken with two q in a vector.
+// CHECK-LABEL: func.func @remainder
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 16, vectors = 1, remainder = [8, 1, 8]}]>
+func.func @remainder(%x: memref<?x16x24xf32>, %f: memref<16x16xf32>, %y: memref<?x16x24xf32>) {
+  kron.fused ins(%x, %f : memref<?x16x24xf32>, memref<16x16xf32>) outs(%y : memref<?x16x24xf32>) {
+  ^bb0(%t: tensor<?x16x24xf32>, %a: tensor<16x16xf32>, %o: tensor<?x16x24xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<?x16x24xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<?x16x24xf32>) -> tensor<?x16x24xf32>
+    kron.yield %1 : tensor<?x16x24xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that two rows share a vector of the eight q that fill none.
+// CHECK-LABEL: func.func @sharing_rows
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 12, vectors = 2, sharing_rows = 2}]>
+func.func @sharing_rows(%x: memref<1000x24xf32>, %f: memref<24x24xf32>, %y: memref<1000x24xf32>) {
+  kron.fused ins(%x, %f : memref<1000x24xf32>, memref<24x24xf32>) outs(%y : memref<1000x24xf32>) {
+  ^bb0(%t: tensor<1000x24xf32>, %a: tensor<24x24xf32>, %o: tensor<1000x24xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1000x24xf32>) factor(%a [p, q] : tensor<24x24xf32>) outs(%o : tensor<1000x24xf32>) -> tensor<1000x24xf32>
+    kron.yield %1 : tensor<1000x24xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a factor whose rows lie 32 KB apart is packed.
+// CHECK-LABEL: func.func @packs_factor
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 8, vectors = 2, packs_factor = 1}]>
+func.func @packs_factor(%x: memref<16x300xf32>, %f: memref<16x16xf32, strided<[8192, 1]>>, %y: memref<16x300xf32>) {
+  kron.fused ins(%x, %f : memref<16x300xf32>, memref<16x16xf32, strided<[8192, 1]>>) outs(%y : memref<16x300xf32>) {
+  ^bb0(%t: tensor<16x300xf32>, %a: tensor<16x16xf32>, %o: tensor<16x300xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<16x300xf32>) factor(%a [p, q] : tensor<16x16xf32>) outs(%o : tensor<16x300xf32>) -> tensor<16x300xf32>
+    kron.yield %1 : tensor<16x300xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that lanes run over the contracted axis for two rows, which have no register tiles.
+// CHECK-LABEL: func.func @lanes_over_k
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 1}]>
+func.func @lanes_over_k(%x: memref<2x1024xf32>, %f: memref<64x1024xf32>, %y: memref<2x64xf32>) {
+  kron.fused ins(%x, %f : memref<2x1024xf32>, memref<64x1024xf32>) outs(%y : memref<2x64xf32>) {
+  ^bb0(%t: tensor<2x1024xf32>, %a: tensor<64x1024xf32>, %o: tensor<2x64xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<2x1024xf32>) factor(%a [q, p] : tensor<64x1024xf32>) outs(%o : tensor<2x64xf32>) -> tensor<2x64xf32>
+    kron.yield %1 : tensor<2x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that bf16 along it is read in pairs.
+// CHECK-LABEL: func.func @reads_pairs
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 1, reads_pairs = 1}]>
+func.func @reads_pairs(%x: memref<2x1024xbf16>, %f: memref<64x1024xbf16>, %y: memref<2x64xbf16>) {
+  kron.fused ins(%x, %f : memref<2x1024xbf16>, memref<64x1024xbf16>) outs(%y : memref<2x64xbf16>) {
+  ^bb0(%t: tensor<2x1024xbf16>, %a: tensor<64x1024xbf16>, %o: tensor<2x64xbf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<2x1024xbf16>) factor(%a [q, p] : tensor<64x1024xbf16>) outs(%o : tensor<2x64xbf16>) -> tensor<2x64xbf16>
+    kron.yield %1 : tensor<2x64xbf16>
+  }
+  return
+}
+
+// -----
+
+// Verify that lanes run over four columns and the axis outside of them.
+// CHECK-LABEL: func.func @lanes_over_rows
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 2}]>
+func.func @lanes_over_rows(%x: memref<8x64x4xf32>, %f: memref<16x8x64xf32>, %y: memref<16x64x4xf32>) {
+  kron.fused ins(%x, %f : memref<8x64x4xf32>, memref<16x8x64xf32>) outs(%y : memref<16x64x4xf32>) {
+  ^bb0(%t: tensor<8x64x4xf32>, %a: tensor<16x8x64xf32>, %o: tensor<16x64x4xf32>):
+    %1 = kron.mode_product axis(0) ins(%t : tensor<8x64x4xf32>) factor(%a [q, p, 1] : tensor<16x8x64xf32>) outs(%o : tensor<16x64x4xf32>) -> tensor<16x64x4xf32>
+    kron.yield %1 : tensor<16x64x4xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that a factor which only two rows use is not packed, but read in segments of eight registers.
+// CHECK-LABEL: func.func @segment
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{lanes = 3, rows = 8, vectors = 2, segment = 8}]>
+func.func @segment(%x: memref<2x16x8192xf32>, %f: memref<16x16x8192xf32>, %y: memref<2x16x8192xf32>) {
+  kron.fused ins(%x, %f : memref<2x16x8192xf32>, memref<16x16x8192xf32>) outs(%y : memref<2x16x8192xf32>) {
+  ^bb0(%t: tensor<2x16x8192xf32>, %a: tensor<16x16x8192xf32>, %o: tensor<2x16x8192xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<2x16x8192xf32>) factor(%a [p, q, 2] : tensor<16x16x8192xf32>) outs(%o : tensor<2x16x8192xf32>) -> tensor<2x16x8192xf32>
+    kron.yield %1 : tensor<2x16x8192xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that many rows are taken through it four registers at a time.
+// CHECK-LABEL: func.func @segments_of_rows
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 3, vectors = 8, segment = 4}]>
+func.func @segments_of_rows(%x: memref<100x8x64xf32>, %f: memref<8x8x64xf32>, %y: memref<100x8x64xf32>) {
+  kron.fused ins(%x, %f : memref<100x8x64xf32>, memref<8x8x64xf32>) outs(%y : memref<100x8x64xf32>) {
+  ^bb0(%t: tensor<100x8x64xf32>, %a: tensor<8x8x64xf32>, %o: tensor<100x8x64xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<100x8x64xf32>) factor(%a [p, q, 2] : tensor<8x8x64xf32>) outs(%o : tensor<100x8x64xf32>) -> tensor<100x8x64xf32>
+    kron.yield %1 : tensor<100x8x64xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that tiles which have a part of the factor to themselves pack it.
+// CHECK-LABEL: func.func @packs_in_tiles
+// CHECK: #kron.cpu_plan<{{.*}}steps = [{rows = 8, vectors = 2, packs_in_tiles = 1}]>
+func.func @packs_in_tiles(%x: memref<8x32x32xf32>, %f: memref<8x32x32xf32>, %y: memref<8x32x32xf32>) {
+  kron.fused ins(%x, %f : memref<8x32x32xf32>, memref<8x32x32xf32>) outs(%y : memref<8x32x32xf32>) {
+  ^bb0(%t: tensor<8x32x32xf32>, %a: tensor<8x32x32xf32>, %o: tensor<8x32x32xf32>):
+    %1 = kron.mode_product axis(2) ins(%t : tensor<8x32x32xf32>) factor(%a [0, q, p] : tensor<8x32x32xf32>) outs(%o : tensor<8x32x32xf32>) -> tensor<8x32x32xf32>
+    kron.yield %1 : tensor<8x32x32xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that six positions which a large factor depends on move outside of its axes.
+// CHECK-LABEL: func.func @moves_innermost
+// CHECK: #kron.cpu_plan<{{.*}}moves_innermost = 3, steps = [{rows = 6, vectors = 4, factor_panels = 1, chunk = 342}]>
+func.func @moves_innermost(%x: memref<1000x96x6xf32>, %f: memref<96x96x6xf32>, %y: memref<1000x96x6xf32>) {
+  kron.fused ins(%x, %f : memref<1000x96x6xf32>, memref<96x96x6xf32>) outs(%y : memref<1000x96x6xf32>) {
+  ^bb0(%t: tensor<1000x96x6xf32>, %a: tensor<96x96x6xf32>, %o: tensor<1000x96x6xf32>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1000x96x6xf32>) factor(%a [q, p, 2] : tensor<96x96x6xf32>) outs(%o : tensor<1000x96x6xf32>) -> tensor<1000x96x6xf32>
+    kron.yield %1 : tensor<1000x96x6xf32>
+  }
+  return
+}
+
+// -----
+
+// Verify that matrix tiles have no register tiles.
+// TILES-LABEL: func.func @matrix_tiles
+// TILES: #kron.cpu_plan<{{.*}}matrix_tiles = 1, steps = [{matrix_tiles = 1, converts_factor = 1}]>
+func.func @matrix_tiles(%x: memref<1000x64xbf16>, %f: memref<64x64xbf16>, %y: memref<1000x64xbf16>) {
+  kron.fused ins(%x, %f : memref<1000x64xbf16>, memref<64x64xbf16>) outs(%y : memref<1000x64xbf16>) {
+  ^bb0(%t: tensor<1000x64xbf16>, %a: tensor<64x64xbf16>, %o: tensor<1000x64xbf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1000x64xbf16>) factor(%a [p, q] : tensor<64x64xbf16>) outs(%o : tensor<1000x64xbf16>) -> tensor<1000x64xbf16>
+    kron.yield %1 : tensor<1000x64xbf16>
+  }
+  return
+}
+
+// -----
+
+// Verify that an axis which the factor depends on moves outside in buffers, and that a long one is transposed.
+// TILES-LABEL: func.func @transposes_factor
+// TILES: #kron.cpu_plan<{{.*}}moves_innermost = 2, steps = [{matrix_tiles = 1, transposes_factor = 1, converts_factor = 1}]>
+func.func @transposes_factor(%x: memref<196x64x16xbf16>, %f: memref<64x64x16xbf16>, %y: memref<196x64x16xbf16>) {
+  kron.fused ins(%x, %f : memref<196x64x16xbf16>, memref<64x64x16xbf16>) outs(%y : memref<196x64x16xbf16>) {
+  ^bb0(%t: tensor<196x64x16xbf16>, %a: tensor<64x64x16xbf16>, %o: tensor<196x64x16xbf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<196x64x16xbf16>) factor(%a [p, q, 2] : tensor<64x64x16xbf16>) outs(%o : tensor<196x64x16xbf16>) -> tensor<196x64x16xbf16>
+    kron.yield %1 : tensor<196x64x16xbf16>
+  }
+  return
+}
+
+// -----
+
+// Verify that two blocks of rows share what is read of a factor of 2 MB.
+// TILES-LABEL: func.func @chunk
+// TILES: #kron.cpu_plan<{{.*}}steps = [{matrix_tiles = 1, chunk = 64, converts_factor = 1}]>
+func.func @chunk(%x: memref<1024x1024xbf16>, %f: memref<1024x1024xbf16>, %y: memref<1024x1024xbf16>) {
+  kron.fused ins(%x, %f : memref<1024x1024xbf16>, memref<1024x1024xbf16>) outs(%y : memref<1024x1024xbf16>) {
+  ^bb0(%t: tensor<1024x1024xbf16>, %a: tensor<1024x1024xbf16>, %o: tensor<1024x1024xbf16>):
+    %1 = kron.mode_product axis(1) ins(%t : tensor<1024x1024xbf16>) factor(%a [p, q] : tensor<1024x1024xbf16>) outs(%o : tensor<1024x1024xbf16>) -> tensor<1024x1024xbf16>
+    kron.yield %1 : tensor<1024x1024xbf16>
+  }
+  return
+}
