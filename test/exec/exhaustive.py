@@ -318,6 +318,20 @@ def _exhaustive_small_epilogues(count):
             attributes=["precision = #kron.precision<ieee>"] if i % 4 < 3 else [])
 
 
+def _exhaustive_register_tiles(count):
+    """Rows that share vectors, lanes that are taken with several results, and factors and rows
+    that are copied to panels."""
+    for element, (op, size, rows), dynamic in itertools.product(
+            ("f32", "f64", "i32"),
+            (("mkm", 24, 100), ("mkm", 12, 37), ("mkm", 96, 100), ("kmm", 16, 24), ("kmm", 64, 300)),
+            ((), ("rows",))):
+        i = next(count)
+        yield _cycle(i) | dict(
+            op=op, type=element, sizes=[(size, size)], ops=["N"], op_x="N", x_batch=(),
+            f_batches=[()], rows=rows, dynamic=dynamic, form="memref",
+            memref_layout=MEMREF_LAYOUTS[0], alpha=ALPHA_KINDS[i % 3], beta="absent")
+
+
 @functools.lru_cache
 def exhaustive():
     count = itertools.count()
@@ -329,4 +343,4 @@ def exhaustive():
             *_exhaustive_empty(count), *_exhaustive_open_batches(count),
             *_exhaustive_strided_addends(count), *_exhaustive_padded_rows(count),
             *_exhaustive_shared_rows(count), *_exhaustive_small_epilogues(count),
-            *_exhaustive_streamed_blocks(count)]
+            *_exhaustive_streamed_blocks(count), *_exhaustive_register_tiles(count)]
